@@ -1,0 +1,70 @@
+# pg_rag: from a fresh clone, `make demo` or `make test` is enough.
+#
+# PG_CONFIG names the PostgreSQL for install, uninstall and check; PG the private
+# ones for the tests, as in `make test-sql PG=18`. DESTDIR works as usual.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+PG ?= 18 16
+PG_CONFIG ?=
+DESTDIR ?=
+export PG_CONFIG DESTDIR
+
+ENV := source scripts/env.sh;
+each = for version in $(PG); do scripts/test.sh $(1) $$version; done
+
+.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system lint demo bench clean
+
+help: ## this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+setup: ## get PostgreSQL 16 and 18, ONNX Runtime, the model and cargo-pgrx into the cache
+	@scripts/setup.sh
+
+build: setup ## build ragd and the extension for PostgreSQL 18
+	@$(ENV) cargo build --release --bin ragd
+	@$(ENV) cargo build --release --lib --no-default-features --features pg18
+
+install: ## build, and install into the PostgreSQL of PG_CONFIG=... (default: the private 18)
+	@scripts/setup.sh $(if $(PG_CONFIG),--without-postgres)
+	@scripts/install.sh
+
+uninstall: ## remove what install put there
+	@scripts/install.sh uninstall
+
+check: ## compile the extension against the PostgreSQL of PG_CONFIG=..., 15 or later
+	@scripts/setup.sh $(if $(PG_CONFIG),--without-postgres)
+	@scripts/install.sh check
+
+test: test-unit test-sql test-system test-pg ## every test, on PostgreSQL 18 and 16
+
+test-unit: setup ## the stages and ragd, without PostgreSQL
+	@scripts/test.sh unit
+
+test-pg: setup ## tests inside a backend
+	@$(call each,pg)
+
+test-sql: setup ## golden SQL: what a user types and sees
+	@$(call each,sql)
+
+test-system: setup ## crashes, cancels, standby, dump and restore
+	@$(call each,system)
+
+lint: setup ## format, clippy with warnings denied, architecture tests
+	@$(ENV) cargo fmt --check
+	@$(ENV) cargo clippy --all-targets -- -D warnings
+	@$(ENV) cargo clippy --all-targets --no-default-features --features "pg18 pg_test" -- -D warnings
+	@$(ENV) cargo test --test architecture
+	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; fi
+
+demo: setup ## load this project's manual into PostgreSQL 18 and ask it ten questions
+	@scripts/demo.sh
+
+bench: setup ## speed and memory, with ratios
+	@$(ENV) cargo bench
+
+clean: ## stop and remove the private clusters and the build; keep what was downloaded
+	@scripts/clean.sh

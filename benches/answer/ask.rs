@@ -1,0 +1,140 @@
+//! Every question, with and without the passages that answer it.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use pg_rag::answer::extractive::{Extract, ExtractOptions, Passage, extract};
+use pg_rag::daemon::protocol::Lane;
+use pg_rag::embed::Kind;
+
+use crate::Settings;
+use crate::data::{Judged, Set};
+use crate::embedder::Remembering;
+use crate::search::{Found, Index};
+
+/// Questions that are timed, one at a time.
+const TIMED: usize = 200;
+
+/// What became of a question.
+pub struct Asked {
+    /// Whether a passage that answers it was retrieved.
+    pub retrieved: bool,
+    /// Whether the best sentence holds the answer.
+    pub in_best: bool,
+    /// Whether the evidence does.
+    pub in_evidence: bool,
+    /// How many sentences the evidence has.
+    pub sentences: usize,
+    /// Confidence with the passages that answer it.
+    pub with: f32,
+    /// Confidence without them.
+    pub without: f32,
+}
+
+/// What a question cost.
+pub struct Timed {
+    /// Without the time that the embedder took.
+    pub own: Duration,
+    /// All of it.
+    pub whole: Duration,
+    /// Tokens embedded.
+    pub tokens: u64,
+}
+
+/// Asks all questions of `set`.
+pub fn ask_all(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<Asked> {
+    let vectors = load(set, embedder);
+    let index = Index::new(&set.passages, &vectors);
+    set.questions
+        .iter()
+        .map(|question| {
+            let vector = embedder.vector(&question.text, Kind::Query).to_vec();
+            let mut ask = |hidden: &HashSet<usize>| {
+                let found = index.search(&question.text, &vector, hidden, settings.k);
+                (answer(set, question, &found, &settings.extract, embedder), found)
+            };
+            let (with, found) = ask(&HashSet::new());
+            let (without, _) = ask(&question.gold);
+            judge(set, question, &found, &with, without.confidence)
+        })
+        .collect()
+}
+
+/// Asks some questions as a session would: nothing but the passages' vectors is there.
+pub fn timed(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<Timed> {
+    let vectors = load(set, embedder);
+    let index = Index::new(&set.passages, &vectors);
+    let questions = set.questions.iter().take(TIMED);
+    let searched: Vec<(&Judged, Vec<Found>)> = questions
+        .map(|question| {
+            let vector = embedder.vector(&question.text, Kind::Query).to_vec();
+            (question, index.search(&question.text, &vector, &HashSet::new(), settings.k))
+        })
+        .collect();
+    searched
+        .iter()
+        .map(|(question, found)| {
+            embedder.forget();
+            let tokens = embedder.tokens;
+            let mut run = || {
+                let started = Instant::now();
+                answer(set, question, found, &settings.extract, embedder);
+                started.elapsed()
+            };
+            let (whole, own) = (run(), run());
+            Timed { own, whole, tokens: embedder.tokens - tokens }
+        })
+        .collect()
+}
+
+/// Embeds the set and gives the vectors of its passages.
+fn load(set: &Set, embedder: &mut Remembering) -> Vec<Vec<f32>> {
+    let passages: Vec<String> = set
+        .passages
+        .iter()
+        .map(|passage| match passage.title.is_empty() {
+            true => passage.text.clone(),
+            false => format!("{}. {}", passage.title, passage.text),
+        })
+        .collect();
+    let questions: Vec<String> = set.questions.iter().map(|asked| asked.text.clone()).collect();
+    embedder.load(&passages, Kind::Passage, Lane::Bulk);
+    embedder.load(&questions, Kind::Query, Lane::Bulk);
+    passages.iter().map(|text| embedder.vector(text, Kind::Passage).to_vec()).collect()
+}
+
+fn answer(
+    set: &Set,
+    question: &Judged,
+    found: &[Found],
+    options: &ExtractOptions,
+    embedder: &mut Remembering,
+) -> Extract {
+    let passages: Vec<Passage> = (1..)
+        .zip(found)
+        .map(|(number, found)| Passage {
+            number,
+            content: &set.passages[found.passage].text,
+            heading: Some(set.passages[found.passage].title.as_str()),
+            dense_similarity: Some(found.similarity),
+        })
+        .collect();
+    extract(&question.text, &passages, embedder, options).unwrap()
+}
+
+fn judge(set: &Set, question: &Judged, found: &[Found], with: &Extract, without: f32) -> Asked {
+    let holds = |evidence: &pg_rag::answer::extractive::Evidence| {
+        let text = &set.passages[found[evidence.passage].passage].text[evidence.bytes.clone()];
+        let text = text.to_lowercase();
+        question.answers.iter().any(|answer| text.contains(answer))
+    };
+    let best = with.evidence.iter().max_by(|a, b| a.score.total_cmp(&b.score));
+    Asked {
+        retrieved: found.iter().any(|found| question.gold.contains(&found.passage)),
+        in_best: best.is_some_and(holds),
+        in_evidence: with.evidence.iter().any(holds),
+        sentences: with.evidence.len(),
+        with: with.confidence,
+        without,
+    }
+}

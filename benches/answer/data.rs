@@ -1,0 +1,99 @@
+//! Questions with answers, and the passages that hold them.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::Settings;
+
+/// A passage with its title.
+pub struct Source {
+    pub title: String,
+    pub text: String,
+}
+
+/// A question, its answers in lower case, and the passages that hold one, by index.
+pub struct Judged {
+    pub text: String,
+    pub answers: Vec<String>,
+    pub gold: HashSet<usize>,
+}
+
+/// A judged set.
+pub struct Set {
+    pub passages: Vec<Source>,
+    pub questions: Vec<Judged>,
+}
+
+impl Set {
+    /// Reads a set and keeps the questions that `settings` asks for.
+    pub fn read(name: &str, settings: &Settings) -> Option<Set> {
+        let root = std::env::var_os("PG_RAG_DATA").map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
+            PathBuf::from,
+        );
+        let folder = root.join(name);
+        if !folder.is_dir() {
+            return None;
+        }
+        let corpus = lines(&folder.join("corpus.jsonl"));
+        let index: HashMap<&str, usize> =
+            corpus.iter().enumerate().map(|(index, line)| (string(line, "id"), index)).collect();
+        let gold = gold(&folder.join("qrels.tsv"), &index);
+        let questions = lines(&folder.join("queries.jsonl"))
+            .iter()
+            .filter(|line| settings.all || !is_fitted(string(line, "id")))
+            .take(settings.questions)
+            .map(|line| Judged::read(line, &gold))
+            .collect();
+        let passages = corpus.iter().map(Source::read).collect();
+        Some(Set { passages, questions })
+    }
+}
+
+impl Source {
+    fn read(line: &Value) -> Source {
+        let text = string(line, "text").to_string();
+        Source { title: line["title"].as_str().unwrap_or_default().replace('_', " "), text }
+    }
+}
+
+impl Judged {
+    fn read(line: &Value, gold: &HashMap<String, HashSet<usize>>) -> Judged {
+        let answers = line["answer"].as_array().into_iter().flatten();
+        Judged {
+            text: string(line, "text").to_string(),
+            answers: answers.filter_map(Value::as_str).map(str::to_lowercase).collect(),
+            gold: gold.get(string(line, "id")).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// Whether this question is kept for fitting constants: a bit of FNV-1a of its id is 0.
+fn is_fitted(id: &str) -> bool {
+    let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    // The lowest bit of FNV only counts odd bytes; a higher one depends on their order.
+    hash >> 40 & 1 == 0
+}
+
+fn gold(path: &Path, index: &HashMap<&str, usize>) -> HashMap<String, HashSet<usize>> {
+    let mut gold: HashMap<String, HashSet<usize>> = HashMap::new();
+    for line in fs::read_to_string(path).unwrap().lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        gold.entry(fields[0].to_string()).or_default().insert(index[fields[1]]);
+    }
+    gold
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn string<'a>(line: &'a Value, key: &str) -> &'a str {
+    line[key].as_str().unwrap()
+}

@@ -1,0 +1,66 @@
+//! ragd as an embedder that remembers, so that a sentence met twice is embedded once.
+
+use std::collections::HashMap;
+
+use pg_rag::daemon::connection::ClientConnection;
+use pg_rag::daemon::protocol::{Lane, ModelRef, Request, Response};
+use pg_rag::embed::{Embedder, Kind};
+use pg_rag::error::Result;
+
+use crate::ragd::Ragd;
+
+/// An embedder with a memory.
+pub struct Remembering {
+    client: ClientConnection,
+    model: ModelRef,
+    known: HashMap<(Kind, String), Vec<f32>>,
+    /// Tokens embedded so far.
+    pub tokens: u64,
+}
+
+impl Remembering {
+    pub fn new(ragd: &Ragd, model: ModelRef) -> Remembering {
+        Remembering { client: ragd.connect(), model, known: HashMap::new(), tokens: 0 }
+    }
+
+    /// Forgets all, so that the next call takes as long as in a session.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// Embeds many texts, in requests of a moderate size.
+    pub fn load(&mut self, texts: &[String], kind: Kind, lane: Lane) {
+        let mut missing: Vec<String> = texts
+            .iter()
+            .filter(|text| !self.known.contains_key(&(kind, (*text).clone())))
+            .cloned()
+            .collect();
+        missing.sort();
+        missing.dedup();
+        for texts in missing.chunks(2048) {
+            let (model, texts) = (self.model.clone(), texts.to_vec());
+            let request = Request::Embed { model, kind, lane, texts: texts.clone() };
+            let Response::Vectors { values, tokens, .. } = self.client.call(&request).unwrap()
+            else {
+                panic!("ragd did not answer with vectors");
+            };
+            self.tokens += tokens;
+            let vectors = values.chunks_exact(values.len() / texts.len());
+            for (text, vector) in texts.into_iter().zip(vectors) {
+                self.known.insert((kind, text), vector.to_vec());
+            }
+        }
+    }
+
+    /// The vector of a text that was loaded.
+    pub fn vector(&self, text: &str, kind: Kind) -> &[f32] {
+        &self.known[&(kind, text.to_string())]
+    }
+}
+
+impl Embedder for Remembering {
+    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        self.load(texts, kind, Lane::Query);
+        Ok(texts.iter().map(|text| self.vector(text, kind).to_vec()).collect())
+    }
+}

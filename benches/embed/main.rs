@@ -1,0 +1,101 @@
+//! # What does ragd cost over plain ONNX Runtime, and what does batching gain?
+//!
+//! ```text
+//! cargo bench --bench embed -- [PART ...] [--passages N] [--rounds N] [--seconds N] [--file FILE]
+//! ```
+//!
+//! Parts, each a table (all of them where none is named):
+//!
+//! * `bulk`     passages through ragd's socket against plain ONNX Runtime, tokens a second
+//! * `query`    one short query at a time, the same two
+//! * `clients`  1, 8 and 32 clients at once: queries a second, latency, memory
+//! * `budget`   how large should a batch be? Throughput of a load, latency of a query beside it
+//! * `quality`  fp32 against int8: tokens a second and nDCG@10 by exact search
+//!
+//! Both sides use the same model file, tokenizer and number of threads in the same run, and
+//! take turns, so that whatever else the machine does falls on both. The model is
+//! `$PG_RAG_MODEL` (default `~/.cache/pg_rag/models/all-minilm-l6-v2`), the data
+//! `$PG_RAG_DATA` (default `../shared/data`).
+
+mod data;
+mod measure;
+mod parts;
+mod plain;
+#[path = "../../tests/support/ragd.rs"]
+#[allow(dead_code)]
+mod ragd;
+
+use data::Data;
+use lexopt::prelude::*;
+use ragd::Installed;
+
+/// What to measure, and how long.
+pub struct Settings {
+    parts: Vec<String>,
+    /// Passages of the parts `bulk` and `budget`.
+    pub passages: usize,
+    /// Turns each side takes.
+    pub rounds: usize,
+    /// How long each number of clients is measured.
+    pub seconds: u64,
+    /// The ONNX file, where a part uses one.
+    pub file: String,
+}
+
+const PARTS: [&str; 5] = ["bulk", "query", "clients", "budget", "quality"];
+
+fn main() {
+    let settings = match Settings::parse() {
+        Ok(settings) => settings,
+        Err(error) => {
+            eprintln!("{error}; parts are {}", PARTS.join(", "));
+            std::process::exit(2);
+        }
+    };
+    let Some(installed) = Installed::find() else { return };
+    let Some(data) = Data::find() else {
+        println!("skipped: no judged data; set PG_RAG_DATA");
+        return;
+    };
+    println!("model {}, {} threads", settings.file, ragd::THREADS);
+    for part in &settings.parts {
+        match part.as_str() {
+            "bulk" => parts::bulk(&installed, &data, &settings),
+            "query" => parts::query(&installed, &data, &settings),
+            "clients" => parts::clients(&installed, &data, &settings),
+            "budget" => parts::budget(&installed, &data, &settings),
+            _ => parts::quality(&installed, &data),
+        }
+    }
+}
+
+impl Settings {
+    fn parse() -> Result<Settings, lexopt::Error> {
+        let mut settings = Settings {
+            parts: Vec::new(),
+            passages: 4000,
+            rounds: 4,
+            seconds: 10,
+            file: "onnx/model.onnx".to_string(),
+        };
+        let mut parser = lexopt::Parser::from_env();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                // Cargo's own word to a benchmark.
+                Long("bench") => {}
+                Long("passages") => settings.passages = parser.value()?.parse()?,
+                Long("rounds") => settings.rounds = parser.value()?.parse()?,
+                Long("seconds") => settings.seconds = parser.value()?.parse()?,
+                Long("file") => settings.file = parser.value()?.string()?,
+                Value(part) if PARTS.contains(&&*part.to_string_lossy()) => {
+                    settings.parts.push(part.string()?);
+                }
+                other => return Err(other.unexpected()),
+            }
+        }
+        if settings.parts.is_empty() {
+            settings.parts = PARTS.map(String::from).to_vec();
+        }
+        Ok(settings)
+    }
+}

@@ -1,0 +1,144 @@
+//! What runs inside a backend and what SQL alone cannot reach: `cargo pgrx test`.
+
+#[pgrx::pg_schema]
+mod tests {
+    use pgrx::datum::DatumWithOid;
+    use pgrx::prelude::*;
+
+    use crate::error::{Error, ErrorKind};
+    use crate::pg::error::report;
+    use crate::pg::sql;
+    use crate::pg::vector::Vector;
+
+    /// A first row's first column.
+    fn one<T: FromDatum + IntoDatum>(statement: &str, arguments: &[DatumWithOid<'_>]) -> Option<T> {
+        let rows = sql::rows(statement, arguments, |row| row.get::<T>(1)).expect("a statement");
+        rows.into_iter().next().expect("a row")
+    }
+
+    fn run(statement: &str) {
+        sql::execute(statement, &[]).expect("a statement");
+    }
+
+    #[pg_test]
+    fn vectors_are_pgvectors_own() {
+        let check = |elements: &[f32]| {
+            let text = one::<String>("SELECT $1::text", &[Vector(elements.to_vec()).into()]);
+            let back = one::<Vec<f32>>("SELECT $1::real[]", &[Vector(elements.to_vec()).into()]);
+            let same = "SELECT $1::text::vector = $2 AND vector_dims($2) = $3";
+            let arguments =
+                [text.into(), Vector(elements.to_vec()).into(), (elements.len() as i32).into()];
+            assert_eq!(one::<bool>(same, &arguments), Some(true), "{elements:?}");
+            let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&back.expect("elements")), bits(elements));
+        };
+        check(&[1.0]);
+        check(&[0.0, -0.0, 1.5, -2.25]);
+        check(&[f32::MAX, f32::MIN_POSITIVE, f32::EPSILON, 1e-45]);
+        check(&(0..384).map(|i| i as f32 / 7.0).collect::<Vec<_>>());
+        check(&vec![0.5; 16_000]);
+    }
+
+    #[pg_test]
+    fn vectors_go_through_arrays() {
+        let vectors: Vec<Vector> = (1..=3).map(|i| Vector(vec![i as f32; 5])).collect();
+        let sum = "SELECT sum(v)::text FROM unnest($1::vector[]) AS v";
+        assert_eq!(one::<String>(sum, &[vectors.into()]).as_deref(), Some("[6,6,6,6,6]"));
+        let none: Vec<Vector> = Vec::new();
+        assert_eq!(one::<i32>("SELECT cardinality($1::vector[])", &[none.into()]), Some(0));
+    }
+
+    #[pg_test]
+    fn the_vector_type_is_found_again_after_it_was_made_anew() {
+        let before = one::<String>("SELECT $1::text", &[Vector(vec![1.0]).into()]);
+        run("DROP EXTENSION vector CASCADE");
+        run("CREATE EXTENSION vector");
+        assert_eq!(one::<String>("SELECT $1::text", &[Vector(vec![1.0]).into()]), before);
+    }
+
+    #[pg_test]
+    fn each_kind_of_error_has_an_sqlstate() {
+        let kinds = [
+            (ErrorKind::InvalidParameter, PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE),
+            (ErrorKind::NullNotAllowed, PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED),
+            (ErrorKind::UndefinedObject, PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT),
+            (ErrorKind::DuplicateObject, PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT),
+            (ErrorKind::WrongObjectType, PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE),
+            (ErrorKind::Ambiguous, PgSqlErrorCode::ERRCODE_AMBIGUOUS_PARAMETER),
+            (ErrorKind::Unsupported, PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED),
+            (ErrorKind::Forbidden, PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE),
+            (ErrorKind::DimensionMismatch, PgSqlErrorCode::ERRCODE_DATA_EXCEPTION),
+            (ErrorKind::FileUnavailable, PgSqlErrorCode::ERRCODE_UNDEFINED_FILE),
+            (ErrorKind::FileCorrupted, PgSqlErrorCode::ERRCODE_CONFIG_FILE_ERROR),
+            (ErrorKind::DataCorrupted, PgSqlErrorCode::ERRCODE_PROTOCOL_VIOLATION),
+            (ErrorKind::DaemonUnavailable, PgSqlErrorCode::ERRCODE_CANNOT_CONNECT_NOW),
+            (ErrorKind::DaemonLost, PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE),
+            (ErrorKind::OutOfResources, PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES),
+            (ErrorKind::ProviderFailed, PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+            (
+                ErrorKind::ProviderTimeout,
+                PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,
+            ),
+            (ErrorKind::Internal, PgSqlErrorCode::ERRCODE_INTERNAL_ERROR),
+        ];
+        for (kind, code) in kinds {
+            let caught = PgTryBuilder::new(|| -> Option<PgSqlErrorCode> {
+                report(&Error::new(kind, "what went wrong").detail("facts").hint("advice"))
+            })
+            .catch_when(code, |_| Some(code))
+            .execute();
+            assert_eq!(caught, Some(code), "{kind:?}");
+        }
+    }
+
+    #[pg_test(error = "what went wrong")]
+    fn an_error_reaches_the_client() {
+        report(&Error::invalid("what went wrong"));
+    }
+
+    #[pg_test]
+    fn a_placeholder_is_filled_once_and_braces_stay() {
+        let render = |values| sql::render("SELECT '{a}', {b}", values);
+        assert_eq!(render(&[("a", "{b}"), ("b", "2"), ("c", "3")]), "SELECT '{b}', 2");
+        assert_eq!(sql::render("{a", &[("a", "1")]), "{a");
+    }
+
+    #[pg_test]
+    fn transition_tables_are_those_of_the_innermost_trigger() {
+        run("CREATE TABLE outside (id integer PRIMARY KEY, body text)");
+        run("CREATE TABLE inside (id integer PRIMARY KEY, body text)");
+        // Before pg_rag's own trigger in the order of names, so that the other table's capture
+        // runs between this statement and this table's capture.
+        run("CREATE FUNCTION pass_on() RETURNS trigger LANGUAGE plpgsql AS \
+             'BEGIN INSERT INTO inside SELECT id + 10, body || '' inside'' FROM fresh; RETURN NULL; END'");
+        run("CREATE TRIGGER a AFTER INSERT ON outside REFERENCING NEW TABLE AS fresh \
+             FOR EACH STATEMENT EXECUTE FUNCTION pass_on()");
+        run("SELECT rag_create_pipeline('outside', 'body')");
+        run("SELECT rag_create_pipeline('inside', 'body')");
+        run("INSERT INTO outside VALUES (1, 'one'), (2, 'two')");
+        let chunks = |table| {
+            let statement = format!(
+                "SELECT string_agg(content, ', ' ORDER BY source_id) FROM {table}_rag_chunks"
+            );
+            one::<String>(&statement, &[])
+        };
+        assert_eq!(chunks("outside").as_deref(), Some("one, two"));
+        assert_eq!(chunks("inside").as_deref(), Some("one inside, two inside"));
+    }
+
+    #[pg_test]
+    fn a_failed_change_leaves_no_trace_in_the_session() {
+        run("CREATE TABLE docs (id integer PRIMARY KEY, body text)");
+        run("SELECT rag_create_pipeline('docs', 'body')");
+        let identity = "SELECT current_user || ' ' || current_setting('search_path')";
+        let before = one::<String>(identity, &[]);
+        run("UPDATE rag.pipeline SET model = 'nowhere'");
+        run("DO $$BEGIN INSERT INTO docs VALUES (1, 'lost'); RAISE 'it did not fail'; \
+             EXCEPTION WHEN undefined_object THEN NULL; END$$");
+        assert_eq!(one::<String>(identity, &[]), before);
+        run("UPDATE rag.pipeline SET model = 'all-minilm-l6-v2'");
+        run("INSERT INTO docs VALUES (2, 'kept')");
+        let chunks = "SELECT string_agg(content, ', ') FROM docs_rag_chunks";
+        assert_eq!(one::<String>(chunks, &[]).as_deref(), Some("kept"));
+    }
+}

@@ -1,0 +1,78 @@
+# shellcheck shell=bash
+# Where everything that the build needs is kept, and who runs the servers.
+# Sourced by the other scripts; to work by hand: `source scripts/env.sh`.
+#
+#   $PG_RAG_CACHE/       downloads, tools, the model, ONNX Runtime, cargo's target
+#   $PG_RAG_SERVER_DIR/  the PostgreSQL trees and the private clusters
+#
+# The two are the same folder, except for root: PostgreSQL refuses to run as
+# root, and the user that runs it instead must be able to reach its own files,
+# which it usually cannot in root's home.
+
+PG_RAG_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+PG_RAG_CACHE=${PG_RAG_CACHE:-$HOME/.cache/pg_rag}
+mkdir -p "$PG_RAG_CACHE"
+PG_RAG_CACHE=$(cd "$PG_RAG_CACHE" && pwd)
+
+MODEL_NAME=all-minilm-l6-v2
+PG_RAG_MODEL=$PG_RAG_CACHE/models/$MODEL_NAME
+ONNXRUNTIME_NAME=libonnxruntime.so.1.31.1
+PG_RAG_ONNXRUNTIME=$PG_RAG_CACHE/onnxruntime/$ONNXRUNTIME_NAME
+
+say() { printf '» %s\n' "$*"; }
+
+fail() {
+    printf 'error: %s\n' "$1" >&2
+    shift
+    [[ $# -eq 0 ]] || printf 'hint: %s\n' "$@" >&2
+    exit 1
+}
+
+# The user that runs the servers: empty means the caller.
+server_user() {
+    if [[ $EUID -ne 0 ]]; then
+        echo ""
+    elif getent passwd postgres >/dev/null; then
+        echo postgres
+    else
+        echo pg_rag
+    fi
+}
+
+server_dir() {
+    if [[ -z $PG_RAG_RUN_AS ]] || { getent passwd "$PG_RAG_RUN_AS" >/dev/null && reachable; }; then
+        echo "$PG_RAG_CACHE"
+    else
+        echo /var/cache/pg_rag
+    fi
+}
+
+reachable() { (cd / && runuser -u "$PG_RAG_RUN_AS" -- test -x "$PG_RAG_CACHE") 2>/dev/null; }
+
+# Runs a command as the user that owns the servers.
+as_server() {
+    if [[ -n $PG_RAG_RUN_AS ]]; then
+        (cd / && exec runuser -u "$PG_RAG_RUN_AS" -- "$@")
+    else
+        "$@"
+    fi
+}
+
+# The pg_config of the private PostgreSQL of a major version.
+tree_pg_config() { echo "$PG_RAG_SERVER_DIR/postgres/$1/bin/pg_config"; }
+
+# 18 from "PostgreSQL 18.4 (Debian ...)".
+pg_major() { "$1" --version | grep -oP '^PostgreSQL \K[0-9]+'; }
+
+PG_RAG_RUN_AS=${PG_RAG_RUN_AS-$(server_user)}
+PG_RAG_SERVER_DIR=${PG_RAG_SERVER_DIR:-$(server_dir)}
+PG_RAG_CLUSTERS=$PG_RAG_SERVER_DIR/clusters
+
+CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PG_RAG_CACHE/target}
+PGRX_HOME=$PG_RAG_CACHE/pgrx
+PATH=$PG_RAG_CACHE/tools/bin:$PATH
+USER=${USER:-$(id -un)}
+
+export PG_RAG_SOURCE PG_RAG_CACHE PG_RAG_SERVER_DIR PG_RAG_CLUSTERS PG_RAG_RUN_AS
+export PG_RAG_MODEL PG_RAG_ONNXRUNTIME
+export CARGO_TARGET_DIR PGRX_HOME PATH USER

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# Builds pg_rag and puts it where an extension's files belong.
+#
+#   PG_CONFIG=/path/to/pg_config scripts/install.sh           all of it
+#   PG_CONFIG=...                scripts/install.sh runtime   all but the extension itself
+#   PG_CONFIG=...                scripts/install.sh uninstall
+#   PG_CONFIG=...                scripts/install.sh check     compiles, installs nothing
+#
+# PG_CONFIG is by default the one of the private PostgreSQL 18. With DESTDIR,
+# everything goes below that folder. Where the caller may not write, sudo is used.
+#
+#   pkglibdir/  pg_rag.so  pg_rag/{ragd,libonnxruntime.so}
+#   sharedir/   extension/pg_rag*  pg_rag/models/
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+
+PG_CONFIG=${PG_CONFIG:-$(tree_pg_config 18)}
+DESTDIR=${DESTDIR:-}
+
+main() {
+    find_server
+    case ${1:-install} in
+    install) install_all ;;
+    runtime) install_runtime ;;
+    uninstall) uninstall ;;
+    check) check ;;
+    *) fail "unknown command: $1" "install, runtime, uninstall or check" ;;
+    esac
+}
+
+find_server() {
+    command -v "$PG_CONFIG" >/dev/null || fail "no pg_config at $PG_CONFIG" \
+        "name one: make install PG_CONFIG=/usr/lib/postgresql/17/bin/pg_config"
+    PG_CONFIG=$(realpath "$(command -v "$PG_CONFIG")")
+    VERSION=$(pg_major "$PG_CONFIG") || fail "not a pg_config: $PG_CONFIG"
+    [[ $VERSION =~ ^1[5-8]$ ]] || fail "PostgreSQL $VERSION is not supported" "15 to 18 are"
+    PKGLIBDIR=$("$PG_CONFIG" --pkglibdir)
+    SHAREDIR=$("$PG_CONFIG" --sharedir)
+}
+
+install_all() {
+    use_pg_config
+    if is_installed; then
+        return
+    fi
+    need_headers
+    local stage=$CARGO_TARGET_DIR/stage-pg$VERSION
+    build_extension "$stage"
+    install_extension "$stage"
+    install_runtime
+    sources_digest | as_owner tee "$DESTDIR$PKGLIBDIR/pg_rag/sources.sha256" >/dev/null
+    say "installed for PostgreSQL $VERSION: $DESTDIR$PKGLIBDIR, $DESTDIR$SHAREDIR"
+    mention_pgvector
+}
+
+check() {
+    use_pg_config
+    need_headers
+    (cd "$PG_RAG_SOURCE" && cargo check --lib --no-default-features --features "pg$VERSION")
+    say "pg_rag compiles against $("$PG_CONFIG" --version)"
+}
+
+need_headers() {
+    [[ -f $("$PG_CONFIG" --includedir-server)/postgres.h ]] ||
+        fail "no server headers for $PG_CONFIG" "apt-get install postgresql-server-dev-$VERSION"
+}
+
+# The private trees are in pgrx's own configuration; any other server is named
+# to pgrx's build scripts through the environment.
+use_pg_config() {
+    [[ $PG_CONFIG == "$(tree_pg_config "$VERSION")" ]] || export PGRX_PG_CONFIG_PATH=$PG_CONFIG
+}
+
+# True where what is installed was built from these very sources.
+is_installed() {
+    [[ "$(cat "$DESTDIR$PKGLIBDIR/pg_rag/sources.sha256" 2>/dev/null)" == "$(sources_digest)" ]] &&
+        cmp -s "$PG_RAG_MODEL/.made-from" "$(model_place)/.made-from"
+}
+
+sources_digest() {
+    (cd "$PG_RAG_SOURCE" && find src sql pg_rag.control Cargo.toml Cargo.lock -type f -not -path "sql/demo/*" -print0 |
+        LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
+}
+
+model_place() { echo "$DESTDIR$SHAREDIR/pg_rag/models/$MODEL_NAME"; }
+
+build_extension() {
+    say "building the extension for PostgreSQL $VERSION"
+    rm -rf "$1"
+    (cd "$PG_RAG_SOURCE" && cargo pgrx package --no-default-features --features "pg$VERSION" \
+        --pg-config "$PG_CONFIG" --out-dir "$1")
+}
+
+install_extension() {
+    local file
+    (cd "$1" && find . -type f -printf '%P\n') | while read -r file; do
+        put_file "$1/$file" "/$file"
+    done
+}
+
+install_runtime() {
+    local file
+    [[ -f $PG_RAG_ONNXRUNTIME && -d $PG_RAG_MODEL ]] || "$PG_RAG_SOURCE/scripts/setup.sh" --without-postgres
+    say "building ragd"
+    (cd "$PG_RAG_SOURCE" && cargo build --release --bin ragd)
+    put_file "$CARGO_TARGET_DIR/release/ragd" "$PKGLIBDIR/pg_rag/ragd" 755
+    put_file "$PG_RAG_ONNXRUNTIME" "$PKGLIBDIR/pg_rag/$ONNXRUNTIME_NAME" 755
+    as_owner ln -sfn "$ONNXRUNTIME_NAME" "$DESTDIR$PKGLIBDIR/pg_rag/libonnxruntime.so"
+    (cd "$PG_RAG_MODEL" && find . -type f -printf '%P\n') | while read -r file; do
+        put_file "$PG_RAG_MODEL/$file" "$SHAREDIR/pg_rag/models/$MODEL_NAME/$file"
+    done
+}
+
+# Replaces a file without writing into the old one, which a running server may
+# have mapped; the same file is left as it is.
+put_file() {
+    local source=$1 target=$DESTDIR$2 mode=${3:-644}
+    cmp -s "$source" "$target" || as_owner install -D -m "$mode" "$source" "$target"
+}
+
+uninstall() {
+    as_owner rm -rf "$DESTDIR$PKGLIBDIR/pg_rag" "$DESTDIR$SHAREDIR/pg_rag"
+    as_owner rm -f "$DESTDIR$PKGLIBDIR/pg_rag.so" "$DESTDIR$SHAREDIR/extension/pg_rag.control"
+    as_owner find "$DESTDIR$SHAREDIR/extension" -maxdepth 1 -name 'pg_rag--*.sql' -delete
+    say "removed from PostgreSQL $VERSION"
+}
+
+# Runs a command with the rights to write the server's folders.
+as_owner() {
+    local place=$DESTDIR$PKGLIBDIR
+    while [[ ! -e $place ]]; do place=$(dirname "$place"); done
+    if [[ -w $place ]]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+mention_pgvector() {
+    [[ -f $SHAREDIR/extension/vector.control ]] || say "pgvector is missing from this PostgreSQL," \
+        "and CREATE EXTENSION pg_rag needs it: apt-get install postgresql-$VERSION-pgvector"
+}
+
+main "$@"

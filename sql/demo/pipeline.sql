@@ -1,0 +1,8 @@
+-- Makes the manual answerable, unless it is already.
+
+SELECT NOT EXISTS (SELECT FROM rag.pipeline WHERE name = 'manual') AS missing \gset
+\if :missing
+    SELECT count(*) AS sections FROM manual \gset
+    \echo » building a pipeline over :sections sections
+    SELECT rag_create_pipeline('manual', 'body', metadata => '{file,title}') \gset
+\endif

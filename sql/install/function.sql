@@ -1,0 +1,176 @@
+-- Functions over plain values.
+
+CREATE FUNCTION rag_chunk(
+    document    text,
+    strategy    text DEFAULT 'recursive',
+    max_tokens  integer DEFAULT 256,
+    overlap     integer DEFAULT 0,
+    options     jsonb DEFAULT '{}'
+) RETURNS TABLE (
+    chunk_no    integer,
+    content     text,
+    start_char  integer,
+    end_char    integer,
+    token_count integer,
+    heading     text
+)
+STRICT STABLE PARALLEL SAFE COST 1000 ROWS 10
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_chunk_wrapper';
+COMMENT ON FUNCTION rag_chunk IS 'cut a document into chunks of at most max_tokens tokens, with their character spans';
+
+CREATE FUNCTION rag_embed(
+    input text,
+    model text DEFAULT NULL,
+    kind  text DEFAULT 'query'
+) RETURNS vector
+STABLE PARALLEL SAFE COST 100000
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_embed_wrapper';
+COMMENT ON FUNCTION rag_embed(text, text, text) IS 'the embedding of a text; kind is query or passage';
+
+CREATE FUNCTION rag_embed(
+    input text[],
+    model text DEFAULT NULL,
+    kind  text DEFAULT 'passage'
+) RETURNS vector[]
+STABLE PARALLEL SAFE COST 1000000
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_embed_many_wrapper';
+COMMENT ON FUNCTION rag_embed(text[], text, text) IS 'the embeddings of texts, made in batches; kind is query or passage';
+
+CREATE FUNCTION rag_generate(
+    prompt  text,
+    llm     text DEFAULT NULL,
+    system  text DEFAULT NULL,
+    options jsonb DEFAULT '{}'
+) RETURNS text
+VOLATILE PARALLEL RESTRICTED COST 1000000
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_generate_wrapper';
+COMMENT ON FUNCTION rag_generate IS 'have a language model write; llm is a foreign server of the wrapper rag_llm';
+
+-- Functions over pipelines.
+
+CREATE FUNCTION rag_create_pipeline(
+    source     regclass,
+    content    text,
+    name       text DEFAULT NULL,
+    key        text[] DEFAULT NULL,
+    metadata   text[] DEFAULT '{}',
+    strategy   text DEFAULT 'recursive',
+    max_tokens integer DEFAULT 256,
+    overlap    integer DEFAULT 0,
+    model      text DEFAULT NULL,
+    mode       text DEFAULT 'sync',
+    options    jsonb DEFAULT '{}'
+) RETURNS regclass
+VOLATILE PARALLEL UNSAFE COST 1000000
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_create_pipeline_wrapper';
+COMMENT ON FUNCTION rag_create_pipeline IS 'chunk and embed a table''s rows, now and whenever they change';
+
+CREATE FUNCTION rag_drop_pipeline(pipeline text) RETURNS void
+VOLATILE PARALLEL UNSAFE STRICT
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_drop_pipeline_wrapper';
+COMMENT ON FUNCTION rag_drop_pipeline IS 'drop a pipeline with its chunks; the source table stays as it is';
+
+CREATE FUNCTION rag_retrieve(
+    query    text,
+    pipeline text DEFAULT NULL,
+    k        integer DEFAULT 5,
+    mode     text DEFAULT 'hybrid',
+    filter   jsonb DEFAULT NULL,
+    rewrite  text DEFAULT 'none',
+    rerank   text DEFAULT NULL,
+    options  jsonb DEFAULT '{}'
+) RETURNS TABLE (
+    rank         integer,
+    score        double precision,
+    source_key   text,
+    chunk_id     bigint,
+    chunk_no     integer,
+    content      text,
+    start_char   integer,
+    end_char     integer,
+    heading      text,
+    metadata     jsonb,
+    dense_rank   integer,
+    lexical_rank integer,
+    rerank_score double precision
+)
+STABLE PARALLEL RESTRICTED COST 100000 ROWS 5
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_retrieve_wrapper';
+COMMENT ON FUNCTION rag_retrieve IS 'the chunks that speak of a question, best first; mode is dense, lexical or hybrid';
+
+CREATE FUNCTION rag_answer(
+    question text,
+    pipeline text DEFAULT NULL,
+    strategy text DEFAULT 'auto',
+    k        integer DEFAULT 6,
+    mode     text DEFAULT 'hybrid',
+    filter   jsonb DEFAULT NULL,
+    llm      text DEFAULT NULL,
+    options  jsonb DEFAULT '{}'
+) RETURNS text
+VOLATILE PARALLEL RESTRICTED COST 1000000
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_answer_wrapper';
+COMMENT ON FUNCTION rag_answer IS 'answer a question from a pipeline''s documents, with citations [n]';
+
+CREATE FUNCTION rag_answer_details(
+    question text,
+    pipeline text DEFAULT NULL,
+    strategy text DEFAULT 'auto',
+    k        integer DEFAULT 6,
+    mode     text DEFAULT 'hybrid',
+    filter   jsonb DEFAULT NULL,
+    llm      text DEFAULT NULL,
+    options  jsonb DEFAULT '{}'
+) RETURNS TABLE (
+    answer     text,
+    supported  boolean,
+    confidence real,
+    citations  jsonb,
+    context    jsonb,
+    usage      jsonb,
+    trace_id   uuid
+)
+VOLATILE PARALLEL RESTRICTED COST 1000000 ROWS 1
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_answer_details_wrapper';
+COMMENT ON FUNCTION rag_answer_details IS 'rag_answer with its citations, the chunks it read, confidence and cost';
+
+-- Administration.
+
+CREATE FUNCTION rag_add_model(
+    name text,
+    path text,
+    file text DEFAULT NULL
+) RETURNS TABLE (
+    dimension  integer,
+    max_tokens integer,
+    pooling    text,
+    normalized boolean,
+    digest     text
+)
+VOLATILE PARALLEL UNSAFE ROWS 1
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_add_model_wrapper';
+COMMENT ON FUNCTION rag_add_model IS 'register an embedding model in a folder on the server; superusers only';
+
+CREATE FUNCTION rag_drop_model(name text) RETURNS void
+VOLATILE PARALLEL UNSAFE STRICT
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_drop_model_wrapper';
+COMMENT ON FUNCTION rag_drop_model IS 'forget a model that no pipeline uses; its files stay';
+
+CREATE FUNCTION rag.daemon_status() RETURNS TABLE (
+    pid     integer,
+    version text,
+    models  text[],
+    waiting bigint
+)
+VOLATILE PARALLEL RESTRICTED ROWS 1
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_daemon_status_wrapper';
+COMMENT ON FUNCTION rag.daemon_status IS 'ragd''s process ID, models in memory and texts waiting; starts ragd';
+
+-- Called by PostgreSQL.
+
+CREATE FUNCTION rag.capture() RETURNS trigger
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_capture_wrapper';
+COMMENT ON FUNCTION rag.capture IS 'trigger of a pipeline''s source table';
+
+CREATE FUNCTION rag.llm_validator(options text[], catalog oid) RETURNS void
+STRICT LANGUAGE c AS 'MODULE_PATHNAME', 'rag_llm_validator_wrapper';

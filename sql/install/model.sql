@@ -1,0 +1,28 @@
+-- Embedding models.
+
+CREATE TABLE rag.model (
+    name            text PRIMARY KEY,
+    path            text NOT NULL,
+    file            text NOT NULL,
+    dimension       integer NOT NULL CHECK (dimension > 0),
+    max_tokens      integer NOT NULL CHECK (max_tokens > 0),
+    pooling         text NOT NULL,
+    normalized      boolean NOT NULL,
+    query_prefix    text NOT NULL DEFAULT '',
+    passage_prefix  text NOT NULL DEFAULT '',
+    digest          text,
+    builtin         boolean NOT NULL DEFAULT false,
+    added_at        timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE rag.model IS 'embedding models that rag_embed and pipelines can use';
+COMMENT ON COLUMN rag.model.path IS 'folder in Hugging Face layout; of a built-in model, relative to the package''s models';
+COMMENT ON COLUMN rag.model.file IS 'ONNX file inside the folder';
+COMMENT ON COLUMN rag.model.digest IS 'SHA-256 over the files that matter; ragd refuses files that differ';
+COMMENT ON COLUMN rag.model.builtin IS 'comes with the package, which vouches for its files';
+
+INSERT INTO rag.model (name, path, file, dimension, max_tokens, pooling, normalized, builtin) VALUES
+    ('all-minilm-l6-v2', 'all-minilm-l6-v2', 'onnx/model_int8.onnx', 384, 256, 'mean', true, true),
+    ('all-minilm-l6-v2-fp32', 'all-minilm-l6-v2', 'onnx/model.onnx', 384, 256, 'mean', true, true);
+
+GRANT SELECT ON rag.model TO PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('rag.model', 'WHERE NOT builtin');

@@ -1,0 +1,1 @@
+ALTER {kind} {relation} OWNER TO {owner}

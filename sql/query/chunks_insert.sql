@@ -1,0 +1,15 @@
+-- $1: document of each chunk; $2..$9: the chunks; then one text array a key column.
+INSERT INTO {chunk_table} ({key_names}, chunk_no, content, start_char, end_char, heading,
+                           token_count, content_hash, model, generation, embedding{metadata_names})
+SELECT {view_keys}, u.chunk_no, u.content, u.start_char, u.end_char, u.heading,
+       u.token_count, u.content_hash, {model}, {generation}, u.embedding{metadata}
+FROM ROWS FROM (pg_catalog.unnest($1::integer[]), pg_catalog.unnest($2::integer[]),
+                pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::integer[]),
+                pg_catalog.unnest($5::integer[]), pg_catalog.unnest($6::text[]),
+                pg_catalog.unnest($7::integer[]), pg_catalog.unnest($8::bytea[]),
+                pg_catalog.unnest($9::{vector}.vector[]))
+     AS u (document, chunk_no, content, start_char, end_char, heading, token_count, content_hash,
+           embedding)
+JOIN ROWS FROM ({unnest_keys}) WITH ORDINALITY AS d ({key_names}, document)
+  ON d.document = u.document
+JOIN {content_view} AS v ON {view_match}

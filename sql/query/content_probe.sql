@@ -1,0 +1,3 @@
+SELECT (
+{content}
+)::text

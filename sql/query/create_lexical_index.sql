@@ -1,0 +1,1 @@
+CREATE INDEX ON {chunk_table} USING gin (tsv)

@@ -1,0 +1,1 @@
+SELECT ARRAY[{keys}], v.content FROM {content_view} AS v

@@ -1,0 +1,1 @@
+(v.{column} IS DISTINCT FROM ($3[{n}])::{type})

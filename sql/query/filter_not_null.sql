@@ -1,0 +1,1 @@
+(v.{column} IS NOT NULL)

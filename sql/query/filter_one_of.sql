@@ -1,0 +1,1 @@
+(v.{column} = ANY (($3[{first}:{last}])::{type}[]))

@@ -1,0 +1,1 @@
+DELETE FROM rag.model WHERE name = $1

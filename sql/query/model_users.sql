@@ -1,0 +1,1 @@
+SELECT pg_catalog.string_agg(name, ', ' ORDER BY name) FROM rag.pipeline WHERE model = $1

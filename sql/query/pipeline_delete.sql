@@ -1,0 +1,1 @@
+DELETE FROM rag.pipeline WHERE id = $1

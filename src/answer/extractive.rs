@@ -1,0 +1,180 @@
+//! # The built-in answerer: which sentences answer this question?
+//!
+//! ```text
+//! (question, passages, embedder) → best sentences, each cited, or that there are none
+//! ```
+//!
+//! It writes nothing of its own. Every word of an answer stands in a passage, so an answer
+//! can be beside the point but never made up. The steps, a file each:
+//!
+//! ```text
+//! blocks      content → paragraphs, items, rows, code, headings
+//! units       → pieces that can be evidence
+//! words       the question's terms, and what stands for them
+//! asked       a time, a number, a name?
+//! candidates  units with what they share with the question
+//! similarity  what the model says about the most promising
+//! score       which piece holds the answer?
+//! confidence  does any?
+//! wording     the answer's text
+//! ```
+//!
+//! Only the most promising pieces are embedded. The first look, at words and at what is
+//! known of their passages, is good enough that a dozen of them do as well as all.
+
+mod asked;
+mod blocks;
+mod candidates;
+mod confidence;
+mod score;
+mod similarity;
+mod units;
+mod wording;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use candidates::{Candidate, Candidates, Question};
+use confidence::Facts;
+use score::{best_first, scores};
+use similarity::similarities;
+
+use crate::embed::Embedder;
+use crate::error::Result;
+
+/// The answer where the passages hold none.
+pub const NO_ANSWER: &str = "The documents don't say.";
+
+/// A retrieved chunk.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage<'a> {
+    /// By what number it is cited.
+    pub number: u32,
+    /// The text.
+    pub content: &'a str,
+    /// The headings it stands under.
+    pub heading: Option<&'a str>,
+    /// Cosine of its embedding with the question's; where it is not known, the passage is
+    /// embedded, which costs more than all the rest.
+    pub dense_similarity: Option<f32>,
+}
+
+/// How an answer is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExtractOptions {
+    /// Most pieces of evidence.
+    pub max_sentences: usize,
+    /// Least confidence with which an answer is given.
+    pub threshold: f32,
+    /// How far below the best score a further piece may be: 2 stands for odds of 1 to 7
+    /// that it holds the answer and the best one does not.
+    pub margin: f32,
+    /// Most pieces that are embedded.
+    pub max_embedded: usize,
+}
+
+impl Default for ExtractOptions {
+    fn default() -> Self {
+        ExtractOptions { max_sentences: 3, threshold: 0.15, margin: 4.0, max_embedded: 12 }
+    }
+}
+
+/// An answer and what it stands on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extract {
+    /// Sentences of the passages, each followed by its citation; or [`NO_ANSWER`].
+    pub answer: String,
+    /// Whether the confidence reaches the threshold.
+    pub supported: bool,
+    /// Probability that the passages hold the answer, if that was as likely as not.
+    pub confidence: f32,
+    /// The best pieces in reading order; also there, as the nearest there is, when the
+    /// answer is [`NO_ANSWER`].
+    pub evidence: Vec<Evidence>,
+}
+
+/// A piece of a passage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// Index of the passage.
+    pub passage: usize,
+    /// Where it stands in the passage's content, in bytes.
+    pub bytes: Range<usize>,
+    /// The same in characters.
+    pub chars: Range<usize>,
+    /// Log odds, by which pieces of the same answer can be compared.
+    pub score: f32,
+}
+
+/// Answers `question` with the best pieces of `passages`, which stand best first.
+///
+/// The embedder is called for the question, for passages whose similarity is not known, and
+/// for the most promising pieces.
+pub fn extract(
+    question: &str,
+    passages: &[Passage],
+    embedder: &mut dyn Embedder,
+    options: &ExtractOptions,
+) -> Result<Extract> {
+    let question = Question::read(question);
+    let candidates = Candidates::read(&question, passages);
+    if question.terms.is_empty() || candidates.all.is_empty() {
+        return Ok(nothing());
+    }
+    let similarities = similarities(&candidates, passages, embedder, options.max_embedded)?;
+    let scores = scores(&candidates, &similarities);
+    let order = best_first(&scores);
+    let confidence = Facts::gather(&candidates, &scores, order[0]).confidence();
+    let chosen = choose(&candidates, &scores, &order, options);
+    let supported = confidence >= options.threshold;
+    let answer = if supported { wording::word(passages, &chosen) } else { NO_ANSWER.to_string() };
+    let evidence = chosen.iter().map(|(index, candidate)| {
+        evidence(candidate, passages[candidate.passage].content, scores[*index])
+    });
+    Ok(Extract { answer, supported, confidence, evidence: evidence.collect() })
+}
+
+fn nothing() -> Extract {
+    Extract {
+        answer: NO_ANSWER.to_string(),
+        supported: false,
+        confidence: 0.0,
+        evidence: Vec::new(),
+    }
+}
+
+/// The best candidates that don't overlap, in reading order, with their indexes.
+fn choose<'a>(
+    candidates: &'a Candidates,
+    scores: &[f32],
+    order: &[usize],
+    options: &ExtractOptions,
+) -> Vec<(usize, &'a Candidate)> {
+    let mut chosen: Vec<(usize, &Candidate)> = Vec::new();
+    let least = scores[order[0]] - options.margin;
+    for &index in order.iter().take_while(|index| scores[**index] >= least) {
+        let candidate = &candidates.all[index];
+        if chosen.len() < options.max_sentences.max(1)
+            && chosen.iter().all(|(_, other)| !overlap(candidate, other))
+        {
+            chosen.push((index, candidate));
+        }
+    }
+    chosen.sort_by_key(|(index, _)| *index);
+    chosen
+}
+
+fn overlap(a: &Candidate, b: &Candidate) -> bool {
+    let (first, second) = (a.unit.range(), b.unit.range());
+    a.passage == b.passage && first.start < second.end && second.start < first.end
+}
+
+fn evidence(candidate: &Candidate, content: &str, score: f32) -> Evidence {
+    let bytes = candidate.unit.range();
+    let start = content[..bytes.start].chars().count();
+    let length = content[bytes.clone()].chars().count();
+    Evidence { passage: candidate.passage, bytes, chars: start..start + length, score }
+}

@@ -1,0 +1,194 @@
+//! # blocks: how is this passage laid out?
+//!
+//! ```text
+//! content → paragraphs, list items, table rows, code, headings, with byte ranges
+//! ```
+//!
+//! A passage is a piece of a document of unknown kind, cut at an unknown place. So this is
+//! no Markdown parser: it looks at one line at a time and reads plain text as paragraphs.
+//! What it takes for markup never loses text, it only decides what may stand as evidence.
+
+use std::ops::Range;
+
+/// What a stretch of lines is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Running text.
+    Prose,
+    /// One item of a list, without its marker.
+    Item,
+    /// The inside of a code fence.
+    Code,
+    /// One row of a table, without its outer bars.
+    Row,
+    /// A heading, or the header row of a table: names what follows, says nothing itself.
+    Heading,
+}
+
+/// A stretch of lines of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    /// Where it lies in the content, in bytes, without markers and outer white space.
+    pub range: Range<usize>,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// Cuts `content` into blocks, in order.
+pub(super) fn blocks(content: &str) -> Vec<Block> {
+    let mut layout = Layout::default();
+    for line in lines(content) {
+        layout.add(content, line);
+    }
+    layout.done
+}
+
+/// What one line says about the layout; ranges are of the text without its marker.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// White space.
+    Blank,
+    /// ``` or ~~~.
+    Fence,
+    /// A line drawn with punctuation: under a heading, between table rows, across the page.
+    Rule,
+    /// `# Heading`
+    Heading(Range<usize>),
+    /// `- item`, `1. item`
+    Item(Range<usize>),
+    /// `| a | b |`
+    Row(Range<usize>),
+    /// Anything else.
+    Text(Range<usize>),
+}
+
+/// The blocks so far; the last one grows while `open`.
+#[derive(Default)]
+struct Layout {
+    done: Vec<Block>,
+    open: bool,
+    in_fence: bool,
+}
+
+impl Layout {
+    fn add(&mut self, content: &str, line: Range<usize>) {
+        match classify(content, line.clone()) {
+            Line::Fence => {
+                self.in_fence = !self.in_fence;
+                self.open = false;
+            }
+            Line::Blank if self.in_fence => {}
+            _ if self.in_fence => self.extend(line.start..trim(content, line).end, Kind::Code),
+            Line::Blank => self.open = false,
+            Line::Rule => self.rule(),
+            Line::Heading(text) => self.push(text, Kind::Heading),
+            Line::Item(text) => {
+                self.push(text, Kind::Item);
+                self.open = true;
+            }
+            Line::Row(text) => self.push(text, Kind::Row),
+            Line::Text(text) => self.extend(text, Kind::Prose),
+        }
+    }
+
+    fn push(&mut self, range: Range<usize>, kind: Kind) {
+        self.open = false;
+        if !range.is_empty() {
+            self.done.push(Block { range, kind });
+        }
+    }
+
+    /// Lines of text go on with the paragraph, list item or code that is open.
+    fn extend(&mut self, range: Range<usize>, kind: Kind) {
+        match self.done.last_mut() {
+            Some(last) if self.open => last.range.end = range.end,
+            _ => self.push(range, kind),
+        }
+        self.open = true;
+    }
+
+    /// The line above a rule was a heading, of a section or of a table's columns.
+    fn rule(&mut self) {
+        if let Some(last) = self.done.last_mut() {
+            let underlined = self.open && last.kind == Kind::Prose;
+            if underlined || last.kind == Kind::Row {
+                last.kind = Kind::Heading;
+            }
+        }
+        self.open = false;
+    }
+}
+
+/// The lines of `content` as byte ranges, without their ends.
+fn lines(content: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    content.split_inclusive('\n').map(move |line| {
+        let range = start..start + line.trim_end_matches(['\n', '\r']).len();
+        start += line.len();
+        range
+    })
+}
+
+/// Reads one line.
+pub(super) fn classify(content: &str, line: Range<usize>) -> Line {
+    let mut text = trim(content, line);
+    while content[text.clone()].starts_with('>') {
+        text = trim(content, text.start + 1..text.end);
+    }
+    let shown = &content[text.clone()];
+    if shown.is_empty() {
+        Line::Blank
+    } else if shown.starts_with("```") || shown.starts_with("~~~") {
+        Line::Fence
+    } else if is_rule(shown) {
+        Line::Rule
+    } else if let Some(skip) = heading_marker(shown) {
+        Line::Heading(trim(content, text.start + skip..text.end))
+    } else if let Some(skip) = item_marker(shown) {
+        Line::Item(trim(content, text.start + skip..text.end))
+    } else if shown.starts_with('|') {
+        Line::Row(inside_bars(content, text))
+    } else {
+        Line::Text(text)
+    }
+}
+
+/// `range` without white space at its ends.
+pub(super) fn trim(content: &str, range: Range<usize>) -> Range<usize> {
+    let text = &content[range.clone()];
+    let start = range.end - text.trim_start().len();
+    let end = range.start + text.trim_end().len();
+    start..end.max(start)
+}
+
+fn inside_bars(content: &str, row: Range<usize>) -> Range<usize> {
+    let text = &content[row.clone()];
+    let inner = text.trim_start_matches('|');
+    let start = row.end - inner.len();
+    trim(content, start..start + inner.trim_end_matches('|').len())
+}
+
+/// Three or more of the signs that lines are drawn with, and nothing else.
+fn is_rule(text: &str) -> bool {
+    let drawn = text.chars().filter(|c| matches!(c, '-' | '=' | '_' | '*' | '+')).count();
+    drawn >= 3 && text.chars().all(|c| matches!(c, '-' | '=' | '_' | '*' | '+' | '|' | ':' | ' '))
+}
+
+/// Length of `## `, if the line starts so.
+fn heading_marker(text: &str) -> Option<usize> {
+    let level = text.len() - text.trim_start_matches('#').len();
+    ((1..=6).contains(&level) && text[level..].starts_with([' ', '\t'])).then_some(level + 1)
+}
+
+/// Length of `- `, `* `, `• `, `12. ` or `12) `, if the line starts so and more follows.
+fn item_marker(text: &str) -> Option<usize> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let sign = text[digits..].chars().next()?;
+    let is_marker = match digits {
+        0 => matches!(sign, '-' | '*' | '+' | '•' | '–' | '·' | '‣'),
+        1..=3 => matches!(sign, '.' | ')'),
+        _ => false,
+    };
+    let end = digits + sign.len_utf8();
+    (is_marker && text[end..].starts_with([' ', '\t'])).then_some(end + 1)
+}

@@ -1,0 +1,149 @@
+//! # candidates: which words of the question does each piece hold?
+//!
+//! ```text
+//! (question, passages) → units with a credit for each term of the question
+//! ```
+
+use std::ops::Range;
+
+use super::Passage;
+use super::asked::{Asked, asked};
+use super::units::{Unit, units};
+use super::words::{Word, credit, terms, words};
+
+/// The question, read.
+#[derive(Debug)]
+pub(super) struct Question {
+    /// As it was asked.
+    pub text: String,
+    /// All its words.
+    pub words: Vec<Word>,
+    /// Those that carry it, each once, in its order.
+    pub terms: Vec<Word>,
+    /// What it asks for.
+    pub asked: Asked,
+}
+
+impl Question {
+    /// Reads `text`.
+    pub fn read(text: &str) -> Question {
+        let words = words(text);
+        Question { text: text.to_string(), terms: terms(&words), asked: asked(&words), words }
+    }
+}
+
+/// A unit of a passage and what it shares with the question.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    /// Index of its passage.
+    pub passage: usize,
+    /// Where it stands.
+    pub unit: Unit,
+    /// What is judged of it.
+    pub reading: String,
+    /// For each term, from 0 to 1, how well some word of it stands for the term.
+    pub credits: Vec<f32>,
+    /// How closely neighbouring terms stand together in it: the mean of 1 over their
+    /// distance in words.
+    pub closeness: f32,
+    /// Whether it holds the kind of thing that is asked for; `None` if that is not known.
+    pub fits: Option<bool>,
+}
+
+/// Everything that may be evidence, passage by passage.
+#[derive(Debug)]
+pub(super) struct Candidates<'a> {
+    /// What they are candidates for.
+    pub question: &'a Question,
+    /// In reading order.
+    pub all: Vec<Candidate>,
+    /// For each passage, the indexes of its candidates.
+    pub of_passage: Vec<Range<usize>>,
+    /// For each passage and term, the best credit of its candidates and its heading.
+    pub passage_credits: Vec<Vec<f32>>,
+}
+
+impl<'a> Candidates<'a> {
+    /// Reads the passages with the question in mind.
+    pub fn read(question: &'a Question, passages: &[Passage]) -> Candidates<'a> {
+        let mut all = Vec::new();
+        let mut of_passage = Vec::new();
+        let mut passage_credits = Vec::new();
+        for (index, passage) in passages.iter().enumerate() {
+            let start = all.len();
+            let mut best = heading_credits(question, passage);
+            for unit in units(passage.content) {
+                let candidate = Candidate::read(question, index, passage, unit);
+                for (best, credit) in best.iter_mut().zip(&candidate.credits) {
+                    *best = best.max(*credit);
+                }
+                all.push(candidate);
+            }
+            of_passage.push(start..all.len());
+            passage_credits.push(best);
+        }
+        Candidates { question, all, of_passage, passage_credits }
+    }
+}
+
+impl Candidate {
+    fn read(question: &Question, passage: usize, source: &Passage, unit: Unit) -> Candidate {
+        let reading = unit.reading(source.content);
+        let words = words(&reading);
+        let places: Vec<Places> =
+            question.terms.iter().map(|term| Places::of(term, &words)).collect();
+        Candidate {
+            passage,
+            unit,
+            reading,
+            credits: places.iter().map(|places| places.credit).collect(),
+            closeness: closeness(&places),
+            fits: question.asked.is_held_by(&words, &question.words),
+        }
+    }
+}
+
+fn heading_credits(question: &Question, passage: &Passage) -> Vec<f32> {
+    let heading = words(passage.heading.unwrap_or_default());
+    question.terms.iter().map(|term| Places::of(term, &heading).credit).collect()
+}
+
+/// Where a term stands in a text.
+struct Places {
+    credit: f32,
+    at: Vec<usize>,
+}
+
+impl Places {
+    fn of(term: &Word, words: &[Word]) -> Places {
+        let mut places = Places { credit: 0.0, at: Vec::new() };
+        for (index, word) in words.iter().enumerate() {
+            let credit = credit(&term.folded, &word.folded);
+            if credit > 0.0 {
+                places.credit = places.credit.max(credit);
+                places.at.push(index);
+            }
+        }
+        places
+    }
+
+    /// Words from a place of `self` to the nearest of `other`, at least 1.
+    ///
+    /// Both lists are sorted: whichever place is behind is moved on.
+    fn distance(&self, other: &Places) -> Option<usize> {
+        let (mut i, mut j) = (0, 0);
+        let mut nearest = None;
+        while let (Some(&a), Some(&b)) = (self.at.get(i), other.at.get(j)) {
+            let distance = a.abs_diff(b).max(1);
+            nearest = Some(nearest.map_or(distance, |nearest: usize| nearest.min(distance)));
+            if a < b { i += 1 } else { j += 1 }
+        }
+        nearest
+    }
+}
+
+fn closeness(places: &[Places]) -> f32 {
+    let pairs = places.windows(2).map(|pair| pair[0].distance(&pair[1]));
+    let sum: f32 = pairs.map(|distance| distance.map_or(0.0, |words| 1.0 / words as f32)).sum();
+    sum / places.len().saturating_sub(1).max(1) as f32
+}

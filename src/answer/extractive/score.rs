@@ -1,0 +1,178 @@
+//! # score: which piece holds the answer?
+//!
+//! ```text
+//! (candidates, similarities) → a score each, whose differences are log odds
+//! ```
+//!
+//! The score is a sum of eleven signals. Their weights are those of a conditional logit
+//! model ("which of these sentences holds the answer?"), fitted to one half of the questions
+//! of a reading-comprehension set; docs/answers.md has what the other half gave.
+//!
+//! What was tried and dropped, because it moved nothing: ranks and fused scores of the
+//! retrieval, position in the passage, length, similarity of the neighbours, embedding a
+//! sentence with the one before it, embedding the question without its question word, and
+//! document frequencies: terms weigh alike over a passage, and within the candidates the
+//! terms that stand in most of them tell least.
+
+use std::cmp::Ordering;
+
+use super::candidates::{Candidate, Candidates};
+use super::similarity::Similarities;
+
+/// What speaks for a candidate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Signals {
+    /// Cosine with the question.
+    pub similarity: f32,
+    /// The best of that in its passage: a good neighbour vouches for the whole passage.
+    pub best_similarity: f32,
+    /// The passage's cosine with the question.
+    pub passage_similarity: f32,
+    /// Part of the terms that the passage holds.
+    pub coverage: f32,
+    /// Part of the terms that it holds itself, where terms that stand in few candidates
+    /// weigh more.
+    pub overlap: f32,
+    /// Part of the terms that it holds itself, where names and numbers count as held if the
+    /// passage holds them: a text names its subject once and says "it" from then on.
+    pub about: f32,
+    /// What the candidate before it would add to the part of the terms held.
+    pub from_previous: f32,
+    /// What the candidate after it would add, weighed as for `overlap`.
+    pub from_next: f32,
+    /// How closely terms stand together.
+    pub closeness: f32,
+    /// 1 if it holds the kind of thing that is asked for.
+    pub fit: f32,
+    /// 1 if it lacks that.
+    pub misfit: f32,
+}
+
+impl Signals {
+    /// The sum, weighed.
+    pub fn score(&self) -> f32 {
+        5.3 * self.similarity
+            + 6.57 * self.best_similarity
+            + 7.61 * self.passage_similarity
+            + 1.34 * self.coverage
+            + 5.42 * self.overlap
+            + 3.23 * self.about
+            + 3.89 * self.from_previous
+            + 2.04 * self.from_next
+            + 0.87 * self.closeness
+            + 0.77 * self.fit
+            - 1.07 * self.misfit
+    }
+}
+
+/// The score of each candidate.
+pub(super) fn scores(candidates: &Candidates, similarities: &Similarities) -> Vec<f32> {
+    signals(candidates, similarities).iter().map(Signals::score).collect()
+}
+
+/// Indexes by score, best first; of equals, in reading order.
+pub(super) fn best_first(scores: &[f32]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|a, b| scores[*b].partial_cmp(&scores[*a]).unwrap_or(Ordering::Equal));
+    order
+}
+
+/// The signals of each candidate.
+pub(super) fn signals(candidates: &Candidates, similarities: &Similarities) -> Vec<Signals> {
+    let weights = Weights::of(candidates);
+    let indexes = 0..candidates.all.len();
+    let mut signals: Vec<Signals> =
+        indexes.map(|index| weights.signals(candidates, similarities, index)).collect();
+    for range in &candidates.of_passage {
+        let siblings = &mut signals[range.clone()];
+        let best = siblings.iter().map(|sibling| sibling.similarity).fold(-1.0, f32::max);
+        siblings.iter_mut().for_each(|sibling| sibling.best_similarity = best);
+    }
+    signals
+}
+
+/// How much each term counts.
+struct Weights {
+    /// All the same.
+    alike: Vec<f32>,
+    /// The rarer among the candidates, the more: what stands in all of them tells nothing.
+    telling: Vec<f32>,
+}
+
+impl Weights {
+    fn of(candidates: &Candidates) -> Weights {
+        let terms = candidates.question.terms.len();
+        let all = candidates.all.len() as f32;
+        let telling = |term: usize| {
+            let holders = candidates.all.iter().filter(|other| other.credits[term] > 0.0);
+            let holders = holders.count() as f32;
+            (1.0 + (all - holders + 0.5) / (holders + 0.5)).ln()
+        };
+        Weights { alike: vec![1.0; terms], telling: (0..terms).map(telling).collect() }
+    }
+
+    /// All signals but `best_similarity`, which needs those of the whole passage.
+    fn signals(
+        &self,
+        candidates: &Candidates,
+        similarities: &Similarities,
+        index: usize,
+    ) -> Signals {
+        let candidate = &candidates.all[index];
+        let of_passage = &candidates.passage_credits[candidate.passage];
+        let passage_similarity = similarities.passages[candidate.passage];
+        let held = share(&self.alike, &candidate.credits);
+        let overlap = share(&self.telling, &candidate.credits);
+        let sibling = |at: usize| {
+            let is_sibling = candidates.of_passage[candidate.passage].contains(&at);
+            is_sibling.then(|| &candidates.all[at])
+        };
+        Signals {
+            similarity: similarities.candidates[index]
+                .unwrap_or_else(|| guess(passage_similarity, held, overlap)),
+            best_similarity: 0.0,
+            passage_similarity,
+            coverage: share(&self.alike, of_passage),
+            overlap,
+            about: share(&self.alike, &with_names(candidates, candidate)),
+            from_previous: sibling(index.wrapping_sub(1))
+                .map_or(0.0, |other| gain(&self.alike, candidate, other)),
+            from_next: sibling(index + 1)
+                .map_or(0.0, |other| gain(&self.telling, candidate, other)),
+            closeness: candidate.closeness,
+            fit: f32::from(candidate.fits == Some(true)),
+            misfit: f32::from(candidate.fits == Some(false)),
+        }
+    }
+}
+
+/// A candidate's likely cosine with the question, for those that are not embedded.
+fn guess(passage_similarity: f32, held: f32, overlap: f32) -> f32 {
+    0.035 + 0.549 * passage_similarity + 0.57 * held - 0.213 * overlap
+}
+
+/// The part of `weights` that `credits` cover, from 0 to 1.
+fn share(weights: &[f32], credits: &[f32]) -> f32 {
+    let whole: f32 = weights.iter().sum();
+    let held: f32 = weights.iter().zip(credits).map(|(weight, credit)| weight * credit).sum();
+    if whole > 0.0 { held / whole } else { 0.0 }
+}
+
+fn gain(weights: &[f32], candidate: &Candidate, other: &Candidate) -> f32 {
+    let gains: Vec<f32> = candidate
+        .credits
+        .iter()
+        .zip(&other.credits)
+        .map(|(own, others)| (others - own).max(0.0))
+        .collect();
+    share(weights, &gains)
+}
+
+/// The credits of `candidate`; of names and numbers, those of its passage.
+fn with_names(candidates: &Candidates, candidate: &Candidate) -> Vec<f32> {
+    let of_passage = &candidates.passage_credits[candidate.passage];
+    let own = candidate.credits.iter().zip(of_passage);
+    own.zip(&candidates.question.terms)
+        .map(|((own, passage), term)| if term.is_name || term.is_number { *passage } else { *own })
+        .collect()
+}

@@ -1,0 +1,91 @@
+//! # similarity: what does the model say?
+//!
+//! ```text
+//! (candidates, passages, embedder) → cosines with the question, as far as they matter
+//! ```
+//!
+//! Embedding is what an answer costs. The score without it, from words and from the
+//! passages' similarity, is good enough to choose by: with a dozen candidates embedded the
+//! answers are as good as with all.
+
+use super::Passage;
+use super::candidates::Candidates;
+use super::score::{best_first, scores};
+use crate::embed::{Embedder, Kind};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Cosines with the question.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Similarities {
+    /// Of each passage.
+    pub passages: Vec<f32>,
+    /// Of each candidate, where it was embedded.
+    pub candidates: Vec<Option<f32>>,
+}
+
+/// Embeds the question, the passages whose similarity is not known, and the `most` most
+/// promising candidates.
+pub(super) fn similarities(
+    candidates: &Candidates,
+    passages: &[Passage],
+    embedder: &mut dyn Embedder,
+    most: usize,
+) -> Result<Similarities> {
+    let question = vec![candidates.question.text.clone()];
+    let question = embed(&question, Kind::Query, embedder)?.swap_remove(0);
+    let mut known = Similarities {
+        passages: of_passages(&question, passages, embedder)?,
+        candidates: vec![None; candidates.all.len()],
+    };
+    let mut promising = best_first(&scores(candidates, &known));
+    promising.truncate(most);
+    let texts = promising.iter().map(|index| candidates.all[*index].reading.clone()).collect();
+    for (index, cosine) in promising.iter().zip(cosines(&question, texts, embedder)?) {
+        known.candidates[*index] = Some(cosine);
+    }
+    Ok(known)
+}
+
+fn of_passages(
+    question: &[f32],
+    passages: &[Passage],
+    embedder: &mut dyn Embedder,
+) -> Result<Vec<f32>> {
+    let unknown = passages.iter().filter(|passage| passage.dense_similarity.is_none());
+    let texts = unknown.map(|passage| passage.content.to_string()).collect();
+    let mut embedded = cosines(question, texts, embedder)?.into_iter();
+    let similarities = passages.iter().map(|passage| match passage.dense_similarity {
+        Some(similarity) => as_cosine(similarity),
+        None => embedded.next().unwrap_or_default(),
+    });
+    Ok(similarities.collect())
+}
+
+fn cosines(question: &[f32], texts: Vec<String>, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {
+    let vectors = embed(&texts, Kind::Passage, embedder)?;
+    Ok(vectors.iter().map(|vector| cosine(question, vector)).collect())
+}
+
+/// The vectors of `texts`, as many as there are texts.
+fn embed(texts: &[String], kind: Kind, embedder: &mut dyn Embedder) -> Result<Vec<Vec<f32>>> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let vectors = embedder.embed(texts, kind)?;
+    if vectors.len() == texts.len() {
+        return Ok(vectors);
+    }
+    let message = format!("{} vectors for {} texts", vectors.len(), texts.len());
+    Err(Error::new(ErrorKind::Internal, message))
+}
+
+/// 0 where a vector has no direction.
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    as_cosine(dot(a, b) / (dot(a, a) * dot(b, b)).sqrt())
+}
+
+/// From -1 to 1, whatever a caller or rounding made of it; 0 if it is no number.
+fn as_cosine(similarity: f32) -> f32 {
+    if similarity.is_nan() { 0.0 } else { similarity.clamp(-1.0, 1.0) }
+}

@@ -1,0 +1,335 @@
+//! The answerer with an embedder that hashes words: texts are as near as their words.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use proptest::prelude::*;
+
+use super::blocks::{Kind as BlockKind, blocks};
+use super::units::units;
+use super::words::{credit, terms, words};
+use super::*;
+use crate::answer::marker::markers;
+use crate::embed::Kind;
+
+/// A bag of words as a vector; counts the texts it was given.
+#[derive(Default)]
+struct WordHash {
+    passages: usize,
+}
+
+impl Embedder for WordHash {
+    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        self.passages += if kind == Kind::Passage { texts.len() } else { 0 };
+        Ok(texts.iter().map(|text| bag(text)).collect())
+    }
+}
+
+fn bag(text: &str) -> Vec<f32> {
+    let mut vector = vec![0.0; 256];
+    for word in terms(&words(text)) {
+        let mut hasher = DefaultHasher::new();
+        word.folded.chars().take(5).collect::<String>().hash(&mut hasher);
+        vector[(hasher.finish() % 256) as usize] += 1.0;
+    }
+    vector
+}
+
+fn passages<'a>(contents: &[&'a str]) -> Vec<Passage<'a>> {
+    (1..)
+        .zip(contents)
+        .map(|(number, content)| Passage { number, content, heading: None, dense_similarity: None })
+        .collect()
+}
+
+fn answer(question: &str, contents: &[&str], options: &ExtractOptions) -> Extract {
+    extract(question, &passages(contents), &mut WordHash::default(), options).unwrap()
+}
+
+/// The single best piece, whatever the confidence.
+fn check(question: &str, contents: &[&str], expected: &str) {
+    let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
+    assert_eq!(answer(question, contents, &options).answer, expected);
+}
+
+const SHOP: &str = "Our shop opened in 2009 and has three branches. You can return goods within \
+    30 days of delivery. Refunds are paid to the card that was used for the order. We ship to \
+    all countries of the European Union.";
+
+const TELESCOPE: &str = "The telescope stands on a mountain in the desert. Its mirror is 8.2 \
+    metres wide and was cast in Mainz. On clear nights it is open to visitors.";
+
+#[test]
+fn the_best_sentence_is_cited() {
+    check(
+        "How wide is the mirror of the telescope?",
+        &[SHOP, TELESCOPE],
+        "Its mirror is 8.2 metres wide and was cast in Mainz. [2]",
+    );
+    check(
+        "Within how many days can goods be returned?",
+        &[SHOP, TELESCOPE],
+        "You can return goods within 30 days of delivery. [1]",
+    );
+}
+
+#[test]
+fn what_is_asked_for_decides_between_like_sentences() {
+    let contents = ["The bridge was opened by the mayor. The bridge was opened in 1932."];
+    check("When was the bridge opened?", &contents, "The bridge was opened in 1932. [1]");
+    let contents = ["Die Brücke wurde vom König eröffnet. Die Brücke wurde 1932 eröffnet."];
+    check("Wann wurde die Brücke eröffnet?", &contents, "Die Brücke wurde 1932 eröffnet. [1]");
+}
+
+#[test]
+fn a_sentence_about_it_is_found_through_its_neighbour() {
+    check(
+        "What are refunds of the Aurora plan paid to?",
+        &["The Aurora plan costs nothing. Refunds are paid to the card.", "A plan is a list."],
+        "Refunds are paid to the card. [1]",
+    );
+}
+
+#[test]
+fn sentences_stand_in_reading_order_and_neighbours_share_a_citation() {
+    let options = ExtractOptions { threshold: 0.0, margin: 99.0, ..Default::default() };
+    let contents = [
+        "Backups run at night. They are kept for a week. The office is in Oslo.",
+        "Old backups are deleted on Sunday.",
+    ];
+    let extract = answer("When are backups deleted, and how long kept?", &contents, &options);
+    assert_eq!(
+        extract.answer,
+        "Backups run at night. They are kept for a week. [1] Old backups are deleted on Sunday. [2]"
+    );
+    let quotes = extract.evidence.iter().map(|found| &contents[found.passage][found.bytes.clone()]);
+    assert_eq!(
+        quotes.collect::<Vec<_>>(),
+        [
+            "Backups run at night.",
+            "They are kept for a week.",
+            "Old backups are deleted on Sunday."
+        ]
+    );
+}
+
+#[test]
+fn a_question_that_the_passages_do_not_answer_gets_no_answer() {
+    let options = ExtractOptions::default();
+    let known = answer("When can I return goods after delivery?", &[SHOP, TELESCOPE], &options);
+    let unknown = answer("Who painted the Mona Lisa?", &[SHOP, TELESCOPE], &options);
+    assert!(known.supported, "{known:?}");
+    assert!(!unknown.supported, "{unknown:?}");
+    assert_eq!(unknown.answer, NO_ANSWER);
+    assert!(markers(NO_ANSWER).is_empty());
+    assert!(unknown.confidence < known.confidence);
+}
+
+#[test]
+fn a_name_or_number_that_is_missing_lowers_the_confidence() {
+    let confidence = |question| answer(question, &[SHOP], &Default::default()).confidence;
+    let plain = confidence("Are refunds paid to the card?");
+    assert!(confidence("Are refunds paid to the card in 1999?") < plain);
+    assert!(confidence("Are refunds paid to the Venusian card?") < plain);
+}
+
+#[test]
+fn where_there_is_nothing_there_is_no_answer() {
+    for (question, contents) in
+        [("", &[SHOP][..]), ("???", &[SHOP]), ("Why?", &[]), ("Why?", &["", "---", "## Title"])]
+    {
+        assert_eq!(answer(question, contents, &Default::default()), nothing(), "{question:?}");
+    }
+}
+
+#[test]
+fn markup_is_read() {
+    let contents = ["## Returns\n\n- **Books**: within 30 days\n- Music: never, once opened\n"];
+    check("Can music be returned?", &contents, "Music: never, once opened [1]");
+    check(
+        "What is the port of the server?",
+        &[
+            "| Setting | Default |\n|---|---|\n| host of the server | localhost |\n| port of the server | 5432 |",
+        ],
+        "port of the server | 5432 [1]",
+    );
+    check(
+        "How do I install the package?",
+        &[
+            "# Setup\nInstall the package with this command:\n\n```sh\nmake install\n```\nThen rest.",
+        ],
+        "Install the package with this command: make install [1]",
+    );
+    check(
+        "Which ways to pay are there?",
+        &["There are three ways to pay:\n\n* by card\n* by invoice\n* in cash\n\nPrices hold tax."],
+        "There are three ways to pay: by card; by invoice; in cash [1]",
+    );
+}
+
+#[test]
+fn neither_headings_nor_questions_are_answers() {
+    let faq = ["How do I reset my password?\n\nClick the link on the page of your account.\n\n\
+        How do I close my account?\n\nWrite to us."];
+    check("How do I reset my password?", &faq, "Click the link on the page of your account. [1]");
+    check("How do I close my account?", &faq, "How do I close my account? Write to us. [1]");
+    check(
+        "What are the opening hours?",
+        &["Opening hours\n=============\nWe are there from nine to five."],
+        "We are there from nine to five. [1]",
+    );
+    check(
+        "What are the opening hours?",
+        &["Opening hours\n\nFrom nine to five.\n\nParking\n\nBehind the house, on Sundays too."],
+        "From nine to five. [1]",
+    );
+}
+
+#[test]
+fn what_the_source_says_is_not_taken_for_a_citation() {
+    check(
+        "Who was the first to cross the ocean?",
+        &["The first to cross the ocean[7] was a monk [2, 3] in `boat[1]`."],
+        "The first to cross the ocean(7) was a monk (2, 3) in `boat[1]`. [1]",
+    );
+    check("Where is the `tick?", &["A lone ` tick is here."], "A lone ' tick is here. [1]");
+}
+
+#[test]
+fn only_the_promising_are_embedded() {
+    let long: String =
+        (0..200).map(|n| format!("Sentence number {n} is about nothing. ")).collect();
+    let mut passages = passages(&[&long, TELESCOPE]);
+    for passage in &mut passages {
+        passage.dense_similarity = Some(0.3);
+    }
+    let mut embedder = WordHash::default();
+    let options = ExtractOptions { threshold: 0.0, max_sentences: 1, ..Default::default() };
+    let extract = extract("How wide is the mirror?", &passages, &mut embedder, &options).unwrap();
+    assert_eq!(embedder.passages, options.max_embedded);
+    assert!(extract.answer.contains("8.2 metres"), "{extract:?}");
+}
+
+#[test]
+fn an_embedder_that_forgets_a_text_is_an_error() {
+    struct Forgetful;
+    impl Embedder for Forgetful {
+        fn embed(&mut self, texts: &[String], _: Kind) -> Result<Vec<Vec<f32>>> {
+            Ok(texts.iter().skip(1).map(|_| vec![1.0]).collect())
+        }
+    }
+    let error = extract("Why?", &passages(&[SHOP]), &mut Forgetful, &Default::default());
+    assert_eq!(error.unwrap_err().message(), "0 vectors for 1 texts");
+}
+
+#[test]
+fn words_match_by_their_beginning() {
+    let half = credit("develop", "developed");
+    assert!(0.7 < half && half < 0.8, "{half}");
+    assert_eq!(credit("opening", "opening"), 1.0);
+    assert_eq!(credit("car", "card"), 0.0);
+    assert_eq!(credit("international", "interesting"), 0.0);
+    assert!(credit("eröffnet", "eröffnete") > 0.8);
+}
+
+#[test]
+fn terms_are_the_words_that_carry_the_question() {
+    let of = |question: &str| {
+        terms(&words(question)).into_iter().map(|word| word.folded).collect::<Vec<_>>()
+    };
+    assert_eq!(of("What is Anna's Anna port?"), ["anna", "port"]);
+    assert_eq!(of("What is it?"), ["what", "is", "it"]);
+    assert_eq!(of("黑豹队?"), ["黑", "豹", "队"]);
+    assert!(words("In Oslo")[1].is_name && !words("In Oslo")[0].is_name);
+    assert!(words("a 3rd")[1].is_number);
+}
+
+#[test]
+fn lines_are_told_apart() {
+    let content = "Title\n=====\ntext\nmore\n\n> quoted\n- one\n  on\n2. two\n| a | b |\n|---|---|\n\
+        | 1 | 2 |\n~~~\ncode\n\nmore\n~~~\n***\nend";
+    let found = blocks(content);
+    let found = found.iter().map(|block| (block.kind, &content[block.range.clone()]));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [
+            (BlockKind::Heading, "Title"),
+            (BlockKind::Prose, "text\nmore"),
+            (BlockKind::Prose, "quoted"),
+            (BlockKind::Item, "one\n  on"),
+            (BlockKind::Item, "two"),
+            (BlockKind::Heading, "a | b"),
+            (BlockKind::Row, "1 | 2"),
+            (BlockKind::Code, "code\n\nmore"),
+            (BlockKind::Prose, "end"),
+        ]
+    );
+}
+
+#[test]
+fn text_without_sentences_is_cut_to_size() {
+    let log = "an entry of the log without any end\n".repeat(200);
+    let units = units(&log);
+    assert!(units.len() > 5);
+    assert!(
+        units.iter().all(|unit| unit.range().len() <= 800 && log[unit.range()].ends_with("end"))
+    );
+    let endless = "好".repeat(5000);
+    assert!(super::units::units(&endless).iter().all(|unit| unit.range().len() <= 800));
+}
+
+/// Markup, code, terminators and scripts, mixed without sense.
+fn any_content() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        3 => "[a-zA-Z]{1,9}",
+        2 => Just(" ".to_string()),
+        2 => prop::sample::select(vec![
+            "\n", "\n\n", "# ", "- ", "1. ", "| ", "|", "---", "```", "~~~", "`", "> ", ". ", "? ",
+            ": ", "[1]", "[2, 3]", "[", "]", "。", "？", "  ", "\r\n", "===", "\u{a0}", "\t", "’s",
+        ]).prop_map(str::to_string),
+        1 => "\\PC{0,6}",
+        1 => any::<char>().prop_map(String::from),
+    ];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn evidence_lies_in_the_passages_and_only_they_are_cited(
+        question in any_content(),
+        contents in prop::collection::vec(any_content(), 0..5),
+        heading in any_content(),
+        similarity in prop::option::of(any::<f32>()),
+        max_sentences in 0usize..5,
+        max_embedded in 0usize..5,
+    ) {
+        let passages: Vec<Passage> = (11..)
+            .zip(&contents)
+            .map(|(number, content)| Passage {
+                number, content, heading: Some(&heading), dense_similarity: similarity,
+            })
+            .collect();
+        let options =
+            ExtractOptions { max_sentences, threshold: 0.0, margin: 50.0, max_embedded };
+        let extract = extract(&question, &passages, &mut WordHash::default(), &options).unwrap();
+        prop_assert!((0.0..=1.0).contains(&extract.confidence), "{}", extract.confidence);
+        for found in &extract.evidence {
+            let content = &contents[found.passage];
+            prop_assert!(content.get(found.bytes.clone()).is_some_and(|text| !text.is_empty()));
+            let chars: String =
+                content.chars().skip(found.chars.start).take(found.chars.len()).collect();
+            prop_assert_eq!(&chars, &content[found.bytes.clone()]);
+        }
+        let mut places: Vec<_> =
+            extract.evidence.iter().map(|found| (found.passage, found.bytes.start)).collect();
+        prop_assert!(places.is_sorted());
+        places.dedup_by_key(|place| place.0);
+        let mut cited: Vec<usize> =
+            markers(&extract.answer).iter().flat_map(|found| found.numbers.clone())
+                .map(|number| number as usize - 11).collect();
+        cited.dedup();
+        let expected = if extract.supported { places.iter().map(|place| place.0).collect() } else { vec![] };
+        prop_assert_eq!(cited, expected, "{}", extract.answer);
+    }
+}

@@ -1,0 +1,9 @@
+//! # answer: what do the chunks say to the question?
+//!
+//! ```text
+//! (question, passages) → answer with citations, or that there is none
+//! ```
+
+pub mod citation;
+pub mod extractive;
+pub mod marker;

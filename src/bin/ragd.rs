@@ -1,0 +1,90 @@
+//! ragd: holds pg_rag's models, once for all sessions of a server.
+//!
+//! The supervisor, a background worker of PostgreSQL, starts it in the data directory. It
+//! listens on a socket there, says on standard error what happens, and ends on SIGTERM or
+//! with its parent.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::thread;
+
+use lexopt::prelude::*;
+use pg_rag::daemon::server::{DEFAULT_BATCH_TOKENS, Options, Server};
+use pg_rag::daemon::{log, process};
+
+const USAGE: &str =
+    "Usage: ragd --socket PATH --onnxruntime PATH --threads N [--max-batch-tokens N]
+
+  --socket PATH          where to listen
+  --onnxruntime PATH     the ONNX Runtime library, loaded with the first model
+  --threads N            threads that work on a batch
+  --max-batch-tokens N   most tokens in a batch, padding included
+  --help, --version      say so and leave
+
+PostgreSQL starts ragd by itself when it is needed.";
+
+/// What the command line asks for.
+enum Command {
+    Serve(Options),
+    Print(String),
+}
+
+fn main() -> ExitCode {
+    match parse(std::env::args_os().skip(1)) {
+        Ok(Command::Serve(options)) => serve(&options),
+        Ok(Command::Print(text)) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            log::line(format!("{error}; see ragd --help"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn serve(options: &Options) -> ExitCode {
+    if !process::detach() {
+        log::line("the process that started ragd is gone");
+        return ExitCode::FAILURE;
+    }
+    let server = match Server::bind(options) {
+        Ok(server) => server,
+        Err(error) => {
+            log::line(error);
+            return ExitCode::FAILURE;
+        }
+    };
+    let socket = server.socket();
+    thread::spawn(move || server.serve());
+    log::line(format!("listening on \"{}\"", options.socket.display()));
+    let signal = process::wait_for_end();
+    socket.remove();
+    log::line(format!("ended by signal {signal}"));
+    process::end(0)
+}
+
+fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, lexopt::Error> {
+    let (mut socket, mut onnxruntime, mut threads) = (None, None, None);
+    let mut max_batch_tokens = DEFAULT_BATCH_TOKENS;
+    let mut parser = lexopt::Parser::from_args(arguments);
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("socket") => socket = Some(parser.value()?.into()),
+            Long("onnxruntime") => onnxruntime = Some(parser.value()?.into()),
+            Long("threads") => threads = Some(parser.value()?.parse()?),
+            Long("max-batch-tokens") => max_batch_tokens = parser.value()?.parse()?,
+            Long("help") | Short('h') => return Ok(Command::Print(USAGE.to_string())),
+            Long("version") | Short('V') => {
+                return Ok(Command::Print(format!("ragd {}", env!("CARGO_PKG_VERSION"))));
+            }
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Command::Serve(Options {
+        socket: socket.ok_or("missing option '--socket'")?,
+        onnxruntime: onnxruntime.ok_or("missing option '--onnxruntime'")?,
+        threads: threads.filter(|threads| *threads > 0).ok_or("missing option '--threads'")?,
+        max_batch_tokens,
+    }))
+}

@@ -1,0 +1,231 @@
+//! Does this full stop end a sentence?
+//!
+//! UAX #29 proposes an end; here the word before the stop and the word after it are looked
+//! at. Words in more than one list of languages are kept where a wrong answer costs least:
+//! two sentences taken for one make a longer quotation, one taken for two a broken one.
+
+use super::sentence::is_opening;
+
+/// Longest word looked at, in bytes; longer ones are neither abbreviations nor starters.
+const LONGEST_WORD: usize = 32;
+
+/// White space and word that follow a stop are looked for in so many bytes.
+const LONGEST_GAP: usize = 128;
+
+/// With a capital, always followed by a name.
+const TITLES: &[&str] = &[
+    "adm", "capt", "cmdr", "col", "cpl", "dipl", "dr", "dra", "drs", "fr", "frl", "gen", "gov",
+    "hon", "hr", "ing", "lt", "maj", "med", "messrs", "mlle", "mme", "mr", "mrs", "ms", "mt", "mx",
+    "pres", "prof", "pvt", "rep", "rev", "sen", "sgt", "sra", "srta",
+];
+
+/// Never the last word of a sentence.
+const CONNECTIVES: &[&str] = &[
+    "approx", "bzw", "ca", "cf", "d.h", "e.g", "eg", "esp", "evtl", "exkl", "ggf", "i.d.r", "i.e",
+    "ie", "inkl", "p.ej", "p.ex", "s.o", "s.u", "sog", "u.u", "vgl", "viz", "vs", "z.b", "z.t",
+    "т.е", "т.к",
+];
+
+/// Before a number.
+const NUMBERED: &[&str] = &[
+    "abb", "abs", "anm", "app", "apr", "art", "aug", "bd", "ch", "chap", "dec", "eq", "eqs", "ex",
+    "feb", "fig", "figs", "jan", "jul", "jun", "kap", "lfd", "mar", "n", "no", "nos", "nov", "nr",
+    "nrn", "oct", "okt", "p", "par", "pp", "ref", "refs", "rn", "s", "sec", "sect", "sep", "sept",
+    "st", "tab", "tel", "v", "ver", "vol", "vols", "ziff",
+];
+
+/// Inside a sentence as well as at its end: the next word decides.
+const EITHER: &[&str] = &[
+    "al", "ave", "blvd", "bros", "co", "corp", "dept", "est", "inc", "jr", "llc", "ltd", "rd",
+    "sr", "st", "str", "univ",
+];
+
+/// Words that rarely are anything but the beginning of a sentence when they have a capital.
+const STARTERS: &[&str] = &[
+    // English
+    "a", "after", "all", "also", "although", "an", "and", "as", "at", "because", "before", "both",
+    "but", "by", "during", "each", "every", "finally", "for", "from", "he", "her", "his", "how",
+    "however", "i", "if", "in", "it", "its", "many", "most", "my", "no", "not", "on", "once",
+    "one", "only", "or", "our", "she", "since", "so", "some", "such", "that", "the", "their",
+    "then", "there", "these", "they", "this", "those", "though", "thus", "to", "under", "until",
+    "we", "what", "when", "where", "which", "while", "who", "why", "with", "yet", "you", "your",
+    // German
+    "aber", "alle", "am", "auch", "auf", "bei", "da", "daher", "das", "dem", "den", "der", "des",
+    "die", "dies", "diese", "dieser", "dieses", "ein", "eine", "einer", "er", "es", "für", "ich",
+    "ihr", "im", "ist", "mit", "nach", "nun", "nur", "seine", "sie", "sind", "und", "von", "was",
+    "wenn", "wie", "wir", "zu", "zum", "zur", // French, Spanish, Portuguese, Italian
+    "c'est", "ce", "ces", "cette", "dans", "el", "elle", "ella", "en", "esta", "este", "et", "il",
+    "ils", "j'ai", "je", "la", "las", "le", "les", "lo", "los", "mais", "nous", "o", "os", "para",
+    "por", "pour", "se", "si", "sur", "un", "una", "une", "uno", "y", // Russian
+    "в", "и", "на", "но", "он", "она", "они", "с", "это", "я",
+];
+
+/// Names of months that follow an ordinal number in languages that write it with a stop.
+const MONTHS: &[&str] = &[
+    "januar",
+    "jänner",
+    "februar",
+    "märz",
+    "april",
+    "mai",
+    "juni",
+    "juli",
+    "august",
+    "september",
+    "oktober",
+    "november",
+    "dezember",
+    "jahrhundert",
+    "jh",
+    "quartal",
+    "klasse",
+    "auflage",
+];
+
+/// Whether a sentence ends between `before`, the sentence so far, and `after`, which follows.
+///
+/// `caseless` says that capitals are missing from the text and mean nothing here.
+pub(crate) fn is_end(before: &str, after: &str, caseless: bool) -> bool {
+    let written = before.trim_end();
+    let core = written.trim_end_matches(is_closing);
+    let quoted = core.len() < written.len();
+    // A long gap is layout; looking through it from each end proposed would be quadratic.
+    let next = after[..after.floor_char_boundary(LONGEST_GAP)].trim_start();
+    match core.chars().next_back() {
+        Some('!' | '?') => !(quoted && !caseless && next.starts_with(char::is_lowercase)),
+        Some('.') if !quoted => is_full_stop(core, next, caseless),
+        _ => true,
+    }
+}
+
+/// [`is_end`] where `core` ends with a full stop.
+fn is_full_stop(core: &str, next: &str, caseless: bool) -> bool {
+    let Some(word) = last_word(core) else { return true };
+    let stem = &word[..word.len() - 1];
+    if stem.is_empty() || stem.ends_with('.') {
+        return true;
+    }
+    if word.len() == core.len() && is_enumerator(stem) {
+        return false;
+    }
+    let follower = first_word(next);
+    !(is_fixed(stem) || goes_on(stem, follower) || (caseless && fold(stem) == "etc"))
+}
+
+/// Titles and connectives: whatever follows, the sentence goes on.
+fn is_fixed(stem: &str) -> bool {
+    let folded = fold(stem);
+    let last = folded.rsplit('-').next().unwrap_or(&folded);
+    CONNECTIVES.contains(&folded.as_str())
+        || (TITLES.contains(&last) && stem.starts_with(char::is_uppercase))
+}
+
+/// Whether a sentence goes on from the abbreviation `stem` to the word `follower`.
+fn goes_on(stem: &str, follower: &str) -> bool {
+    let folded = fold(stem);
+    if follower.starts_with(|c: char| c.is_numeric()) {
+        return NUMBERED.contains(&folded.as_str());
+    }
+    if is_ordinal(stem) {
+        return MONTHS.contains(&fold(follower).as_str());
+    }
+    if is_single_letter(stem) && is_initial(follower) {
+        return true;
+    }
+    (is_acronym(stem) || EITHER.contains(&folded.as_str())) && !is_starter(follower)
+}
+
+/// "B" of "B. Smith", or "U.S", "Ph.D": letters with stops between, at least one a capital.
+fn is_acronym(stem: &str) -> bool {
+    let mut parts = stem.split('.');
+    let short = parts.all(|part| (1..=2).contains(&part.chars().count()));
+    let dotted = stem.contains('.') || is_single_letter(stem);
+    short
+        && dotted
+        && stem.starts_with(char::is_uppercase)
+        && stem.chars().all(|c| c == '.' || c.is_alphabetic())
+}
+
+/// A word that is one letter and a full stop, as in "J." or "B.".
+fn is_initial(word: &str) -> bool {
+    word.strip_suffix('.').is_some_and(is_single_letter)
+}
+
+/// Exactly one letter.
+fn is_single_letter(stem: &str) -> bool {
+    let mut characters = stem.chars();
+    characters.next().is_some_and(char::is_alphabetic) && characters.next().is_none()
+}
+
+/// The number or letter before a list item: "1", "2.3", "a", "IV".
+fn is_enumerator(stem: &str) -> bool {
+    let numbers = stem.split('.').all(|part| {
+        (1..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let roman = stem.len() <= 5 && stem.bytes().all(|b| b"ivxlcIVXLC".contains(&b));
+    numbers || roman || is_single_letter(stem)
+}
+
+/// A number of one or two digits.
+fn is_ordinal(stem: &str) -> bool {
+    stem.len() <= 2 && stem.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A word from [`STARTERS`], and not an abbreviation itself.
+fn is_starter(word: &str) -> bool {
+    let word = word.trim_end_matches([',', ';', ':']);
+    STARTERS.contains(&fold(word).as_str())
+}
+
+/// The last word of `text`, without the brackets and quotes before it.
+fn last_word(text: &str) -> Option<&str> {
+    let from = text.floor_char_boundary(text.len().saturating_sub(LONGEST_WORD));
+    let tail = &text[from..];
+    let word = match tail.rfind(char::is_whitespace) {
+        Some(at) => tail[at..].trim_start(),
+        None if from > 0 => return None,
+        None => tail,
+    };
+    Some(word.trim_start_matches(|c| is_opening(c) || c == '"' || c == '\''))
+}
+
+/// The first word of `text`, without the brackets and quotes before it.
+fn first_word(text: &str) -> &str {
+    let text = text.trim_start_matches(|c| is_opening(c) || c == '"' || c == '\'');
+    let head = &text[..text.floor_char_boundary(LONGEST_WORD)];
+    head.split(char::is_whitespace).next().unwrap_or("")
+}
+
+/// For comparison with the lists.
+fn fold(word: &str) -> String {
+    word.to_lowercase()
+}
+
+/// Quotes and brackets that may stand between a stop and the end of its sentence.
+fn is_closing(character: char) -> bool {
+    matches!(
+        character,
+        ')' | ']'
+            | '}'
+            | '"'
+            | '\''
+            | '”'
+            | '’'
+            | '“'
+            | '‘'
+            | '»'
+            | '›'
+            | '）'
+            | '］'
+            | '｝'
+            | '」'
+            | '』'
+            | '】'
+            | '〕'
+            | '〉'
+            | '》'
+            | '*'
+            | '_'
+            | '`'
+    )
+}

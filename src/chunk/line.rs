@@ -1,0 +1,105 @@
+//! What is this line?
+//!
+//! Just enough of layout and Markdown for plain text: where a sentence or paragraph cannot
+//! go on to the next line. The `markdown` strategy has a real parser.
+
+use std::ops::Range;
+
+/// A line and what it is.
+pub(crate) struct Line {
+    /// Byte range in the text, without the line end.
+    pub range: Range<usize>,
+    /// What it is.
+    pub kind: LineKind,
+}
+
+/// The kinds of lines that matter for cutting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    /// Only white space.
+    Blank,
+    /// Goes on from the line before and to the next.
+    Text,
+    /// Begins something new and goes on to the next line: a list item.
+    Item,
+    /// Stands alone: heading, rule, table row, fence.
+    Alone,
+}
+
+/// The lines of `text`, ended by LF, CR LF or CR.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        if start >= text.len() {
+            return None;
+        }
+        let rest = &text.as_bytes()[start..];
+        let length = rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(rest.len());
+        let range = start..start + length;
+        start = range.end + if rest[length..].starts_with(b"\r\n") { 2 } else { 1 };
+        Some(Line { kind: kind_of(&text[range.clone()]), range })
+    })
+}
+
+/// What the line `line` is, seen alone.
+fn kind_of(line: &str) -> LineKind {
+    let content = line.trim();
+    let Some(first) = content.chars().next() else { return LineKind::Blank };
+    match first {
+        '#' if is_heading(content) => LineKind::Alone,
+        '|' => LineKind::Alone,
+        '`' | '~' if content.starts_with("```") || content.starts_with("~~~") => LineKind::Alone,
+        '=' | '-' | '*' | '_' | '+' if is_rule(content) => LineKind::Alone,
+        '-' | '*' | '+' | '•' | '‣' | '–' if is_bullet(content) => LineKind::Item,
+        '0'..='9' if is_number(content) => LineKind::Item,
+        _ => LineKind::Text,
+    }
+}
+
+/// An ATX heading.
+fn is_heading(content: &str) -> bool {
+    let rest = content.trim_start_matches('#');
+    content.len() - rest.len() <= 6 && (rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+/// A thematic break or the underline of a setext heading.
+fn is_rule(content: &str) -> bool {
+    content.len() >= 3 && content.chars().all(|c| matches!(c, '=' | '-' | '*' | '_' | '+' | ' '))
+}
+
+/// A bullet with something after it.
+fn is_bullet(content: &str) -> bool {
+    content.chars().nth(1).is_some_and(char::is_whitespace)
+}
+
+/// A number of up to three digits and a delimiter: "12." or "3)". Longer ones are rather the
+/// year at the end of a sentence that was wrapped.
+fn is_number(content: &str) -> bool {
+    let digits = content.bytes().take(4).take_while(u8::is_ascii_digit).count();
+    let rest = &content[digits..];
+    digits <= 3 && rest.starts_with(['.', ')']) && rest[1..].starts_with([' ', '\t'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of `text` have `kinds`.
+    fn check(text: &str, kinds: &[LineKind]) {
+        let found: Vec<LineKind> = lines(text).map(|line| line.kind).collect();
+        assert_eq!(found, kinds, "lines of {text:?}");
+    }
+
+    #[test]
+    fn kinds() {
+        use LineKind::*;
+        check("", &[]);
+        check("a\nb\rc\r\nd", &[Text, Text, Text, Text]);
+        check("a\n\n \t\r\nb", &[Text, Blank, Blank, Text]);
+        check("# a\n####### b\n#c\n#", &[Alone, Text, Text, Alone]);
+        check("---\n- - -\n===\n--\n-- a", &[Alone, Alone, Alone, Text, Text]);
+        check("- a\n* a\n+ a\n-a\n• a\n**a**", &[Item, Item, Item, Text, Item, Text]);
+        check("1. a\n12) a\n2017. a\n1.5 a\n1.", &[Item, Item, Text, Text, Text]);
+        check("| a | b |\n```rust\n~~~", &[Alone, Alone, Alone]);
+    }
+}

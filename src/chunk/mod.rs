@@ -1,0 +1,156 @@
+//! # chunk: where may this text be cut?
+//!
+//! ```text
+//! (document, strategy, max_tokens, overlap) → chunks with character spans
+//! ```
+//!
+//! A [`Strategy`] lists the good places to cut, best first, and never looks at tokens.
+//! The [`TokenIndex`](token_index::TokenIndex) knows where the tokens lie and never looks at
+//! the text. The [`Packer`](packing::Packer) fills one chunk after the other up to the best
+//! place in reach. What holds for every chunk of every strategy:
+//!
+//! * its content is the document from `start_char` to `end_char`, without white space at
+//!   its ends, and no character that is not white space is outside all chunks;
+//! * its `token_count` is what the tokenizer says about the content alone, plus the special
+//!   tokens, and never more than `max_tokens`;
+//! * it has at most [`CHARACTERS_PER_TOKEN`] characters for each token it may have, because
+//!   some tokenizers make a single token of a word of any length;
+//! * without overlap it begins where the one before it ended or later.
+//!
+//! The time is linear in the length of the document.
+
+mod options;
+pub mod sentence;
+mod strategy;
+
+mod abbreviation;
+mod cutting;
+mod line;
+mod packing;
+mod token_index;
+mod word_memo;
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+pub use options::{ChunkOptions, MAX_MAX_TOKENS, MIN_MAX_TOKENS};
+pub use packing::CHARACTERS_PER_TOKEN;
+pub use strategy::{STRATEGIES, Strategy, StrategyInfo};
+pub use word_memo::WordMemo;
+
+use crate::error::{Error, ErrorKind, Result};
+use packing::{Packer, Piece};
+use strategy::Plan;
+use token_index::TokenIndex;
+
+/// One piece of a document, small enough for a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chunk {
+    /// The text, an exact substring of the document.
+    pub content: String,
+    /// First character, counted in Unicode code points from 0.
+    pub start_char: u32,
+    /// One past the last character.
+    pub end_char: u32,
+    /// Tokens as the model sees them, special tokens included.
+    pub token_count: u32,
+    /// Path of the headings the chunk stands under, outermost first, joined by " > ".
+    pub heading: Option<String>,
+}
+
+/// How long a text is for a model, and where its tokens lie.
+pub trait Tokenizer {
+    /// Byte ranges of the tokens of `text`, in order, without special tokens.
+    ///
+    /// The whole text is meant, however long: no truncation, no padding.
+    fn token_spans(&self, text: &str) -> Result<Vec<(usize, usize)>>;
+
+    /// How many special tokens the model puts around a text.
+    fn special_tokens(&self) -> usize;
+
+    /// How many tokens `text` has, without special tokens.
+    ///
+    /// To be overridden where counting is cheaper than locating.
+    fn count_tokens(&self, text: &str) -> Result<usize> {
+        Ok(self.token_spans(text)?.len())
+    }
+
+    /// Whether a text has just the tokens of its words, each as if it were alone, and none
+    /// contains white space.
+    ///
+    /// White space is what `char::is_whitespace` says but for U+000B, U+000C and U+0085.
+    /// True of models that split at white space before anything else (BERT's WordPiece);
+    /// not of those that make the space part of the word (SentencePiece, byte-level BPE).
+    /// Where it is true, each different word is tokenized once, and chunks of whole words
+    /// need not be counted: cutting is then several times faster than tokenizing.
+    fn splits_at_white_space(&self) -> bool {
+        false
+    }
+}
+
+/// Cuts `document` into chunks, in order.
+///
+/// A document of nothing but white space has none. Fails if the options are out of range,
+/// if the tokenizer fails, or if a single character has more tokens than a chunk may have.
+pub fn chunk(
+    document: &str,
+    options: &ChunkOptions,
+    tokenizer: &dyn Tokenizer,
+) -> Result<Vec<Chunk>> {
+    chunk_remembering(document, options, tokenizer, &mut WordMemo::default())
+}
+
+/// [`chunk`] with the words that were met in other documents, for who cuts many.
+///
+/// The chunks are the same; `memo` was used with no other tokenizer.
+pub fn chunk_remembering(
+    document: &str,
+    options: &ChunkOptions,
+    tokenizer: &dyn Tokenizer,
+    memo: &mut WordMemo,
+) -> Result<Vec<Chunk>> {
+    options.validate(tokenizer.special_tokens())?;
+    if u32::try_from(document.len()).is_err() {
+        let length = document.len();
+        return Err(Error::new(
+            ErrorKind::OutOfResources,
+            format!("document of {length} bytes is too long to be cut"),
+        ));
+    }
+    let plan = options.strategy.plan(document);
+    let index = TokenIndex::new(document, tokenizer, memo)?;
+    let pieces = Packer::new(document, &plan, index, options, tokenizer).pack()?;
+    Ok(to_chunks(document, &plan, pieces, tokenizer.special_tokens()))
+}
+
+/// `pieces` with their text, and their places in characters.
+fn to_chunks(document: &str, plan: &Plan, pieces: Vec<Piece>, special_tokens: usize) -> Vec<Chunk> {
+    let mut starts = CharacterCounter { text: document, bytes: 0, characters: 0 };
+    let mut ends = CharacterCounter { ..starts };
+    let to_chunk = |Piece { range, tokens, section }| Chunk {
+        start_char: starts.count_to(range.start),
+        end_char: ends.count_to(range.end),
+        content: document[range].to_owned(),
+        token_count: (tokens + special_tokens) as u32,
+        heading: plan.sections[section].heading.clone(),
+    };
+    pieces.into_iter().map(to_chunk).collect()
+}
+
+/// Turns growing byte offsets into character offsets, in one pass over the text.
+struct CharacterCounter<'a> {
+    text: &'a str,
+    bytes: usize,
+    characters: u32,
+}
+
+impl CharacterCounter<'_> {
+    /// Characters before byte `bytes`, which is not less than the last time.
+    fn count_to(&mut self, bytes: usize) -> u32 {
+        self.characters += self.text[self.bytes..bytes].chars().count() as u32;
+        self.bytes = bytes;
+        self.characters
+    }
+}

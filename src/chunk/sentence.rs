@@ -1,0 +1,369 @@
+//! # sentence: where does a sentence end?
+//!
+//! ```text
+//! text → byte ranges of its sentences, in order
+//! ```
+//!
+//! The rules of UAX #29 know terminators, quotes and brackets of every script, but no
+//! abbreviations and no layout. So three steps:
+//!
+//! 1. Lines are grouped into blocks. A blank line, a heading, a list item, a table row or a
+//!    fence ends a block; a single newline within a paragraph does not.
+//! 2. UAX #29 cuts each block.
+//! 3. Cuts that [`abbreviation`](super::abbreviation) knows to be no ends are taken back,
+//!    and brackets that the rules leave on the wrong side go where they belong.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::abbreviation::is_end;
+use super::line::{Line, LineKind, lines};
+
+/// After so many characters without a letter or digit, text is taken for a rule or a
+/// dotted leader and cut. UAX #29's rule SB8 looks ahead from each character of such a run,
+/// which takes quadratic time in the length of the run.
+const LONGEST_QUIET_RUN: usize = 64;
+
+/// Longest reference mark ("[12, 14]") that stays with the sentence before it, in bytes.
+const LONGEST_REFERENCE: usize = 24;
+
+/// Byte ranges of the sentences of `text`, in order.
+///
+/// They cover the text but for white space, which no range begins or ends with.
+/// Text that has no sentences (a heading, a list item, a table row) counts as one each.
+pub fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let caseless = is_caseless(text);
+    for block in blocks(text) {
+        cut_block(&text[block.clone()], block.start, caseless, &mut found);
+    }
+    found
+}
+
+/// The part of `range` that is left without white space at both ends; `None` if nothing is.
+pub(crate) fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let piece = &text[range.clone()];
+    let rest = piece.trim_start();
+    let start = range.start + (piece.len() - rest.len());
+    let end = start + rest.trim_end().len();
+    (start < end).then_some(start..end)
+}
+
+/// Whether the author (or a preprocessing step) wrote without capitals.
+///
+/// There a full stop before a small letter is an end, which it is not in other texts.
+fn is_caseless(text: &str) -> bool {
+    let mut upper = 0usize;
+    let mut lower = 0usize;
+    for (at, byte) in text.bytes().enumerate() {
+        upper += usize::from(byte.is_ascii_uppercase());
+        lower += usize::from(byte.is_ascii_lowercase());
+        // Ordinary prose shows within a few lines that it has capitals.
+        if at % 4096 == 4095 && upper * 100 > lower {
+            return false;
+        }
+    }
+    lower > 0 && upper * 500 < lower
+}
+
+/// Byte ranges of runs of lines within which sentences may go on from line to line.
+fn blocks(text: &str) -> Vec<Range<usize>> {
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let mut open = false;
+    for Line { range, kind } in lines(text) {
+        match kind {
+            LineKind::Blank => open = false,
+            LineKind::Text if open => {
+                if let Some(block) = blocks.last_mut() {
+                    block.end = range.end;
+                }
+            }
+            LineKind::Text | LineKind::Item => {
+                blocks.push(range);
+                open = true;
+            }
+            LineKind::Alone => {
+                blocks.push(range);
+                open = false;
+            }
+        }
+    }
+    blocks
+}
+
+/// Adds the sentences of `block`, which starts at byte `offset` of the text.
+fn cut_block(block: &str, offset: usize, caseless: bool, found: &mut Vec<Range<usize>>) {
+    let flat = flatten(block, caseless);
+    let mut start = 0;
+    for cut in cuts(&flat) {
+        let Some(cut) = moved_past_brackets(&flat, start, cut) else { continue };
+        if cut < block.len() && !is_end(&flat[start..cut], &flat[cut..], caseless) {
+            continue;
+        }
+        if let Some(sentence) = trimmed(block, start..cut) {
+            found.push(offset + sentence.start..offset + sentence.end);
+        }
+        start = cut;
+    }
+    if let Some(sentence) = trimmed(block, start..block.len()) {
+        found.push(offset + sentence.start..offset + sentence.end);
+    }
+}
+
+/// `block` as one line, with capitals where it has none; byte offsets stay the same.
+fn flatten(block: &str, caseless: bool) -> Cow<'_, str> {
+    let has_newline = block.bytes().any(|byte| byte == b'\n' || byte == b'\r');
+    let mut flat = Cow::Borrowed(block);
+    if has_newline {
+        flat = Cow::Owned(block.replace(['\n', '\r'], " "));
+    }
+    if caseless {
+        flat = Cow::Owned(flat.to_ascii_uppercase());
+    }
+    flat
+}
+
+/// The ends of the sentences of one line by UAX #29, in order.
+fn cuts(line: &str) -> Vec<usize> {
+    let mut cuts = Vec::new();
+    for Window { text, end } in windows(line) {
+        let start = text.start;
+        let bounds = line[text].split_sentence_bound_indices();
+        cuts.extend(bounds.map(|(at, sentence)| start + at + sentence.len()));
+        // What is left of a long run belongs to the sentence before it.
+        cuts.pop();
+        cuts.push(end);
+    }
+    cuts
+}
+
+/// A part of a line that UAX #29 may look at in one go.
+struct Window {
+    /// What it looks at.
+    text: Range<usize>,
+    /// Where the rest of the run that ends it ends.
+    end: usize,
+}
+
+/// Cuts `line` after each run of at least [`LONGEST_QUIET_RUN`] characters that are neither
+/// letter nor digit.
+fn windows(line: &str) -> Vec<Window> {
+    let mut windows = Vec::new();
+    let (mut start, mut quiet, mut stop) = (0, 0, None);
+    for (at, character) in line.char_indices() {
+        quiet = if character.is_alphanumeric() { 0 } else { quiet + 1 };
+        if quiet == LONGEST_QUIET_RUN {
+            stop = Some(at + character.len_utf8());
+        } else if let (0, Some(text_end)) = (quiet, stop) {
+            windows.push(Window { text: start..text_end, end: at });
+            (start, stop) = (at, None);
+        }
+    }
+    windows.push(Window { text: start..stop.unwrap_or(line.len()), end: line.len() });
+    windows
+}
+
+/// `cut`, or the place beside a bracket where the cut should have been.
+///
+/// UAX #29 treats opening and closing brackets alike, so that it leaves the opening one
+/// of "end.(Next" and the whole beginning of "end.[12] Next" with the sentence before.
+/// `None`: there is nothing to cut.
+fn moved_past_brackets(line: &str, start: usize, cut: usize) -> Option<usize> {
+    if cut <= start {
+        return None;
+    }
+    let before = &line[start..cut];
+    let kept = before.trim_end_matches(is_opening);
+    if kept.len() == before.len() || cut == line.len() {
+        return Some(cut);
+    }
+    if before.ends_with('[')
+        && let Some(end) = reference_end(line, cut)
+    {
+        return Some(end);
+    }
+    (!kept.is_empty()).then_some(start + kept.len())
+}
+
+/// The end of the reference marks ("[3][4]") whose first opening bracket is just before `at`.
+fn reference_end(line: &str, at: usize) -> Option<usize> {
+    let mut end = None;
+    let mut rest = &line[at..];
+    while let Some(length) = reference_length(rest) {
+        let so_far = line.len() - rest.len() + length;
+        end = Some(so_far);
+        let Some(next) = line[so_far..].strip_prefix('[') else { break };
+        rest = next;
+    }
+    end
+}
+
+/// The length of the reference mark that `rest` begins with, closing bracket included.
+fn reference_length(rest: &str) -> Option<usize> {
+    let close = rest.bytes().take(LONGEST_REFERENCE).position(|byte| byte == b']')?;
+    rest[..close]
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, ',' | ';' | ' ' | '-' | '–'))
+        .then_some(close + 1)
+}
+
+/// Brackets and quotes that only ever open; “ and ‘ do so where they touch what follows.
+pub(crate) fn is_opening(character: char) -> bool {
+    matches!(
+        character,
+        '(' | '['
+            | '{'
+            | '“'
+            | '‘'
+            | '„'
+            | '‚'
+            | '«'
+            | '‹'
+            | '¿'
+            | '¡'
+            | '（'
+            | '［'
+            | '｛'
+            | '「'
+            | '『'
+            | '【'
+            | '〔'
+            | '〈'
+            | '《'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The sentences of `text` are `expected`.
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<&str> = sentences(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, expected, "sentences of {text:?}");
+    }
+
+    #[test]
+    fn stops_and_quotes() {
+        check("", &[]);
+        check(" \n\t ", &[]);
+        check("One", &["One"]);
+        check("One. Two! Three?  Four", &["One.", "Two!", "Three?", "Four"]);
+        check("He said \"Go.\" She went.", &["He said \"Go.\"", "She went."]);
+        check("(Really.) Yes.", &["(Really.)", "Yes."]);
+        check("\"Really?\" he asked. Yes.", &["\"Really?\" he asked.", "Yes."]);
+        check("„Das ist gut.“ Er ging.", &["„Das ist gut.“", "Er ging."]);
+        check("It ended.(Then more.)", &["It ended.", "(Then more.)"]);
+        check("It ended.[12] Then more.", &["It ended.[12]", "Then more."]);
+        check("It ended.[3, 4][5] Then.", &["It ended.[3, 4][5]", "Then."]);
+        check("Wait... What?!  No.", &["Wait...", "What?!", "No."]);
+    }
+
+    #[test]
+    fn abbreviations() {
+        check(
+            "Dr. Smith met Prof. Jones. They spoke.",
+            &["Dr. Smith met Prof. Jones.", "They spoke."],
+        );
+        check(
+            "Use tools, e.g. Vim, i.e. Editors. Done.",
+            &["Use tools, e.g. Vim, i.e. Editors.", "Done."],
+        );
+        check("Das gilt z. B. Montags. Gut.", &["Das gilt z. B. Montags.", "Gut."]);
+        check("Das gilt z.B. Montags. Gut.", &["Das gilt z.B. Montags.", "Gut."]);
+        check("The U.S. Navy came. It left.", &["The U.S. Navy came.", "It left."]);
+        check(
+            "He lives in the U.S. The weather is fine.",
+            &["He lives in the U.S.", "The weather is fine."],
+        );
+        check("J. R. R. Tolkien wrote. He did.", &["J. R. R. Tolkien wrote.", "He did."]);
+        check("Choose plan B. It is better.", &["Choose plan B.", "It is better."]);
+        check("See No. 5 Main Street. Go.", &["See No. 5 Main Street.", "Go."]);
+        check("See Fig. 3 and Eq. 4 Above. Go.", &["See Fig. 3 and Eq. 4 Above.", "Go."]);
+        check("He said no. Then he left.", &["He said no.", "Then he left."]);
+        check("Acme Inc. Chairman Bob spoke.", &["Acme Inc. Chairman Bob spoke."]);
+        check(
+            "She works for Acme Inc. The pay is good.",
+            &["She works for Acme Inc.", "The pay is good."],
+        );
+        check("Pears, apples, etc. The end.", &["Pears, apples, etc.", "The end."]);
+        check("On Jan. 5 Bob came. On Sept. 7 too.", &["On Jan. 5 Bob came.", "On Sept. 7 too."]);
+        check("Am 3. Oktober feiern wir. Ja.", &["Am 3. Oktober feiern wir.", "Ja."]);
+        check(
+            "Smith et al. Found it (cf. Jones). Good.",
+            &["Smith et al. Found it (cf. Jones).", "Good."],
+        );
+    }
+
+    #[test]
+    fn numbers_and_names() {
+        check("Pi is 3.14 or 3,1. Yes.", &["Pi is 3.14 or 3,1.", "Yes."]);
+        check("It was 2017. Then 2018.", &["It was 2017.", "Then 2018."]);
+        check("Visit www.example.com. Then log in.", &["Visit www.example.com.", "Then log in."]);
+        check("Call std::fmt.Display now.", &["Call std::fmt.Display now."]);
+    }
+
+    #[test]
+    fn layout() {
+        check("One line\ngoes on. Next\none.", &["One line\ngoes on.", "Next\none."]);
+        check("One line\r\ngoes on. Next\r\none.", &["One line\r\ngoes on.", "Next\r\none."]);
+        check("No stop\n\nNew one", &["No stop", "New one"]);
+        check("No stop\r\n \r\nNew one", &["No stop", "New one"]);
+        check("# Title\nBody text", &["# Title", "Body text"]);
+        check("Title\n=====\nBody", &["Title", "=====", "Body"]);
+        check("- one\n- two\n  more\n* three", &["- one", "- two\n  more", "* three"]);
+        check("1. Install it. Run it.\n2. Done", &["1. Install it.", "Run it.", "2. Done"]);
+        check("a. First\n\nIV. Fourth", &["a. First", "IV. Fourth"]);
+        check("| a b | c |\n|---|---|\n| d | e |", &["| a b | c |", "|---|---|", "| d | e |"]);
+    }
+
+    #[test]
+    fn other_scripts() {
+        check("今天很好。我们走吧！好吗？好", &["今天很好。", "我们走吧！", "好吗？", "好"]);
+        check("他说：“你好。”然后走了。", &["他说：“你好。”", "然后走了。"]);
+        check("終わり。「次」です。", &["終わり。", "「次」です。"]);
+        check("كيف حالك؟ أنا بخير. شكرا", &["كيف حالك؟", "أنا بخير.", "شكرا"]);
+        check("यह अच्छा है। वह गया।", &["यह अच्छा है।", "वह गया।"]);
+        check("Это так. Он ушёл.", &["Это так.", "Он ушёл."]);
+    }
+
+    #[test]
+    fn text_without_capitals() {
+        check(
+            "the tax was $16 million. a loss of 2.5 percent, e.g. in may, followed.",
+            &["the tax was $16 million.", "a loss of 2.5 percent, e.g. in may, followed."],
+        );
+        check(
+            "A list. Use pears etc. and go. Done",
+            &["A list.", "Use pears etc. and go.", "Done"],
+        );
+    }
+
+    #[test]
+    fn long_runs_take_linear_time() {
+        for unit in [" ", ")", ".", ". ", "\u{301}", "?)", "1 ", "\"", "[", "a. ", "\n", "\r"] {
+            let text = format!("End.{}", unit.repeat(2_000_000 / unit.len()));
+            let start = std::time::Instant::now();
+            sentences(&text);
+            assert!(start.elapsed().as_secs() < 10, "{unit:?} took {:?}", start.elapsed());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn cover_the_text(text in "(\\PC|[.!?\"()\\[\\]“”。 \r\n\t#|-]|[a-zA-Z]{1,5}){0,60}") {
+            let mut end = 0;
+            for range in sentences(&text) {
+                prop_assert!(text[end..range.start].chars().all(char::is_whitespace));
+                prop_assert!(range.start < range.end);
+                prop_assert_eq!(text[range.clone()].trim(), &text[range.clone()]);
+                end = range.end;
+            }
+            prop_assert!(text[end..].trim().is_empty());
+        }
+    }
+}

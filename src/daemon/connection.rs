@@ -1,0 +1,59 @@
+//! A client that blocks: for tests, benchmarks and tools.
+//!
+//! Sessions of PostgreSQL have a client of their own, which waits interruptibly.
+
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use super::frame::{self, Frame, ReadError};
+use super::protocol::{Request, Response, decode, encode};
+use crate::error::{Error, ErrorKind, Result};
+
+/// A connection to ragd. Dropping it cancels what it asked.
+pub struct ClientConnection {
+    stream: UnixStream,
+}
+
+impl ClientConnection {
+    /// Connects to the socket at `path`.
+    ///
+    /// Fails with [`ErrorKind::DaemonUnavailable`] if nobody listens there.
+    pub fn connect(path: impl AsRef<Path>) -> Result<ClientConnection> {
+        let path = path.as_ref();
+        let stream = UnixStream::connect(path).map_err(|error| {
+            let message = format!("cannot connect to ragd at \"{}\": {error}", path.display());
+            Error::new(ErrorKind::DaemonUnavailable, message)
+        })?;
+        Ok(ClientConnection { stream })
+    }
+
+    /// Asks, and waits for the answer. [`Response::Failed`] comes back as the error it holds.
+    pub fn call(&mut self, request: &Request) -> Result<Response> {
+        self.send(request)?;
+        self.receive()
+    }
+
+    /// Asks, without waiting.
+    pub fn send(&mut self, request: &Request) -> Result<()> {
+        frame::write(&mut self.stream, &encode(request)?)
+    }
+
+    /// Waits for the answer to what was sent.
+    pub fn receive(&mut self) -> Result<Response> {
+        match frame::read(&mut self.stream) {
+            Ok(Frame::Body(body)) => match decode(&body)? {
+                Response::Failed(error) => Err(error),
+                response => Ok(response),
+            },
+            Ok(Frame::End) | Err(ReadError::Lost) => {
+                Err(Error::new(ErrorKind::DaemonLost, "ragd closed the connection"))
+            }
+            Err(ReadError::Corrupt(error)) => Err(error),
+        }
+    }
+
+    /// The socket, for clients that misbehave on purpose.
+    pub fn stream(&mut self) -> &mut UnixStream {
+        &mut self.stream
+    }
+}

@@ -1,0 +1,166 @@
+//! The texts of one request, through the queue and back.
+//!
+//! A request may have a million texts. Only a window of them is tokenised and queued at any
+//! time: wide enough that the queue finds texts of like length, narrow enough that memory
+//! stays bounded. It is filled up when half of it is done, so that the model never waits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use super::protocol::{Lane, MAX_FRAME, Response};
+use super::tokenizer::ModelTokenizer;
+use super::worker::{Done, IsAlive, Job, Worker};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Texts of a request that are tokenised and queued at a time.
+const WINDOW: usize = 512;
+
+/// How often a handler looks whether its client has gone while the model works.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What is to be embedded, and with what.
+pub struct EmbedJob<'a> {
+    /// The model's thread.
+    pub worker: &'a Worker,
+    /// The model's tokenizer.
+    pub tokenizer: &'a ModelTokenizer,
+    /// Length of its vectors.
+    pub dimension: usize,
+    /// Put before each text.
+    pub prefix: &'a str,
+    /// Which queue the texts wait in.
+    pub lane: Lane,
+    /// The texts.
+    pub texts: &'a [String],
+    /// Whether the client still waits.
+    pub is_alive: IsAlive,
+}
+
+/// Embeds the texts; the answer is [`Response::Vectors`].
+///
+/// Gives an error of kind [`ErrorKind::DaemonLost`], which nobody will read, if the client
+/// has gone.
+pub fn embed(job: &EmbedJob) -> Result<Response> {
+    check_size(job)?;
+    let mut window = Window::new(job);
+    while !window.is_done() {
+        window.fill_up()?;
+        window.receive()?;
+    }
+    window.finish()
+}
+
+/// An answer that can't be sent should fail before it is computed.
+fn check_size(job: &EmbedJob) -> Result<()> {
+    let (count, bytes) = (job.texts.len(), job.texts.len() * job.dimension * size_of::<f32>());
+    if bytes + 64 > MAX_FRAME {
+        return Err(Error::new(
+            ErrorKind::OutOfResources,
+            format!(
+                "{count} texts have vectors of {bytes} bytes, the limit of an answer is {MAX_FRAME}"
+            ),
+        )
+        .hint("Embed fewer texts at a time."));
+    }
+    Ok(())
+}
+
+/// A request in progress.
+struct Window<'a> {
+    job: &'a EmbedJob<'a>,
+    owner: u64,
+    reply: Sender<Done>,
+    done: Receiver<Done>,
+    /// The next text to be tokenised.
+    next: usize,
+    in_flight: usize,
+    values: Vec<f32>,
+    tokens: u64,
+}
+
+impl<'a> Window<'a> {
+    fn new(job: &'a EmbedJob<'a>) -> Self {
+        static NEXT_OWNER: AtomicU64 = AtomicU64::new(0);
+        let (reply, done) = channel();
+        Window {
+            job,
+            owner: NEXT_OWNER.fetch_add(1, Ordering::Relaxed),
+            reply,
+            done,
+            next: 0,
+            in_flight: 0,
+            values: vec![0.0; job.texts.len() * job.dimension],
+            tokens: 0,
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.next == self.job.texts.len() && self.in_flight == 0
+    }
+
+    /// Tokenises and queues texts if less than half of the window is in flight.
+    fn fill_up(&mut self) -> Result<()> {
+        if self.in_flight > WINDOW / 2 {
+            return Ok(());
+        }
+        let end = self.job.texts.len().min(self.next + WINDOW - self.in_flight);
+        let jobs = (self.next..end).map(|index| self.tokenise(index));
+        let jobs = jobs.collect::<Result<Vec<_>>>()?;
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        self.tokens += jobs.iter().map(|job| job.tokens.len() as u64).sum::<u64>();
+        self.in_flight += jobs.len();
+        self.next = end;
+        self.job.worker.push(self.owner, self.job.lane, jobs);
+        Ok(())
+    }
+
+    fn tokenise(&self, index: usize) -> Result<Job> {
+        let text = &self.job.texts[index];
+        let tokens = match self.job.prefix {
+            "" => self.job.tokenizer.encode(text)?,
+            prefix => self.job.tokenizer.encode(&format!("{prefix}{text}"))?,
+        };
+        let is_alive = Arc::clone(&self.job.is_alive);
+        Ok(Job { index, tokens, is_alive, reply: self.reply.clone() })
+    }
+
+    /// Waits for one vector.
+    fn receive(&mut self) -> Result<()> {
+        loop {
+            match self.done.recv_timeout(LOOK) {
+                Ok(done) => return self.store(done),
+                Err(RecvTimeoutError::Timeout) if (self.job.is_alive)() => {}
+                Err(_) => return Err(Error::new(ErrorKind::DaemonLost, "the client has gone")),
+            }
+        }
+    }
+
+    fn store(&mut self, done: Done) -> Result<()> {
+        let dimension = self.job.dimension;
+        let place = &mut self.values[done.index * dimension..(done.index + 1) * dimension];
+        place.copy_from_slice(&done.vector?);
+        self.in_flight -= 1;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Response> {
+        Ok(Response::Vectors {
+            dimension: self.job.dimension as u32,
+            values: std::mem::take(&mut self.values),
+            tokens: self.tokens,
+        })
+    }
+}
+
+/// A request that fails or whose client has gone leaves nothing in the queue.
+impl Drop for Window<'_> {
+    fn drop(&mut self) {
+        if self.in_flight > 0 {
+            self.job.worker.forget(self.owner);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Which request is it? Decode, call, encode.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::embed::{EmbedJob, embed};
+use super::log;
+use super::protocol::{Lane, ModelRef, Request, Response, Status, decode};
+use super::registry::Registry;
+use super::worker::IsAlive;
+use crate::chunk::{ChunkOptions, chunk};
+use crate::embed::Kind;
+use crate::error::{Error, ErrorKind, Result};
+use crate::provider::generate;
+
+/// What handlers share.
+pub struct Handler {
+    /// The models.
+    pub registry: Registry,
+}
+
+/// An answer, and whether the connection can go on.
+pub struct Answer {
+    /// What to send.
+    pub response: Response,
+    /// False after a frame that was none: what follows it can't be trusted.
+    pub go_on: bool,
+}
+
+impl Handler {
+    /// Answers a frame's body. Never panics: a bug becomes an error of kind
+    /// [`ErrorKind::Internal`].
+    pub fn answer(&self, body: &[u8], is_alive: &IsAlive) -> Answer {
+        let request = match decode::<Request>(body) {
+            Ok(request) => request,
+            Err(error) => return Answer { response: Response::Failed(error), go_on: false },
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| self.handle(request, is_alive)));
+        let response = match result {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => Response::Failed(error),
+            Err(panic) => Response::Failed(panicked(&*panic)),
+        };
+        Answer { response, go_on: true }
+    }
+
+    fn handle(&self, request: Request, is_alive: &IsAlive) -> Result<Response> {
+        match request {
+            Request::Status => Ok(Response::Status(self.status())),
+            Request::Describe(model) => self.registry.describe(&model).map(Response::Model),
+            Request::Chunk { model, documents, options } => {
+                self.chunk(&model, &documents, &options, is_alive)
+            }
+            Request::Embed { model, kind, lane, texts } => {
+                self.embed(&model, (kind, lane), &texts, is_alive)
+            }
+            Request::Generate(request) => generate(&request, &|| !is_alive()).map(Response::Text),
+        }
+    }
+
+    fn status(&self) -> Status {
+        let (models, waiting) = self.registry.loaded();
+        let version = env!("CARGO_PKG_VERSION").to_string();
+        Status { pid: std::process::id(), version, models, waiting }
+    }
+
+    fn chunk(
+        &self,
+        model: &ModelRef,
+        documents: &[String],
+        options: &ChunkOptions,
+        is_alive: &IsAlive,
+    ) -> Result<Response> {
+        let tokenizer = self.registry.tokenizer(model)?;
+        let cut = |document: &String| {
+            if is_alive() { chunk(document, options, &*tokenizer) } else { Err(gone()) }
+        };
+        documents.iter().map(cut).collect::<Result<_>>().map(Response::Chunks)
+    }
+
+    fn embed(
+        &self,
+        model: &ModelRef,
+        (kind, lane): (Kind, Lane),
+        texts: &[String],
+        is_alive: &IsAlive,
+    ) -> Result<Response> {
+        let model = self.registry.model(model)?;
+        embed(&EmbedJob {
+            worker: &model.worker,
+            tokenizer: &model.tokenizer,
+            dimension: model.manifest.dimension as usize,
+            prefix: model.manifest.prefix(kind),
+            lane,
+            texts,
+            is_alive: Arc::clone(is_alive),
+        })
+    }
+}
+
+fn gone() -> Error {
+    Error::new(ErrorKind::DaemonLost, "the client has gone")
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| text.to_string())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_string());
+    log::line(format!("a request panicked: {text}"));
+    Error::new(ErrorKind::Internal, format!("ragd failed on this request: {text}"))
+}

@@ -1,0 +1,47 @@
+//! # daemon: ragd, the process that holds the models
+//!
+//! [`protocol`] is what sessions and ragd say to each other; the rest is ragd itself, in the
+//! order in which a request passes through it:
+//!
+//! ```text
+//! server     a thread a connection: frames in, frames out
+//! handler    which request is it?
+//! registry   the model it names: files, digest, tokenizer, worker
+//! embed      its texts, tokenised a window at a time
+//! queue      which texts go through the model together
+//! worker     a thread a model: batch after batch
+//! model      ONNX Runtime: tokens → vectors
+//! ```
+
+pub mod protocol;
+
+#[cfg(feature = "daemon")]
+pub mod connection;
+#[cfg(feature = "daemon")]
+mod digest;
+#[cfg(feature = "daemon")]
+mod embed;
+#[cfg(feature = "daemon")]
+mod frame;
+#[cfg(feature = "daemon")]
+mod handler;
+#[cfg(feature = "daemon")]
+pub mod log;
+#[cfg(feature = "daemon")]
+mod model;
+#[cfg(feature = "daemon")]
+mod peer;
+#[cfg(feature = "daemon")]
+pub mod process;
+#[cfg(feature = "daemon")]
+mod queue;
+#[cfg(feature = "daemon")]
+mod registry;
+#[cfg(feature = "daemon")]
+mod runtime;
+#[cfg(feature = "daemon")]
+pub mod server;
+#[cfg(feature = "daemon")]
+pub mod tokenizer;
+#[cfg(feature = "daemon")]
+mod worker;

@@ -1,0 +1,244 @@
+//! # Which model does this request mean, and is it still the one that was registered?
+//!
+//! ```text
+//! model reference → its manifest and digest, its tokenizer, the thread that runs it
+//! ```
+//!
+//! A slot holds what is known of one ONNX file. Slots are locked one by one, so that loading
+//! a large model delays only those who wait for it. Nothing is loaded before somebody needs
+//! it: cutting documents takes the tokenizer alone.
+//!
+//! A failure is not remembered: the next request tries again, since files come and go.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::digest::{Fingerprint, digest};
+use super::log;
+use super::model::Model;
+use super::protocol::{ModelInfo, ModelRef};
+use super::runtime::Runtime;
+use super::tokenizer::ModelTokenizer;
+use super::worker::Worker;
+use crate::embed::manifest::Manifest;
+use crate::error::{Error, ErrorKind, Result};
+
+/// How long the files of a model in use are trusted without a look at them.
+const TRUST: Duration = Duration::from_secs(1);
+
+/// The models ragd knows.
+pub struct Registry {
+    runtime: Runtime,
+    threads: usize,
+    max_batch_tokens: usize,
+    slots: Mutex<HashMap<Key, Arc<Mutex<Slot>>>>,
+}
+
+/// A folder and an ONNX file in it, as they were asked for.
+type Key = (String, Option<String>);
+
+/// What is known of a model.
+#[derive(Default)]
+struct Slot {
+    files: Option<Files>,
+    tokenizer: Option<Arc<ModelTokenizer>>,
+    loaded: Option<Arc<LoadedModel>>,
+}
+
+/// A model's files at a moment.
+struct Files {
+    manifest: Arc<Manifest>,
+    digest: String,
+    fingerprint: Fingerprint,
+    looked: Instant,
+}
+
+/// A model that can embed.
+pub struct LoadedModel {
+    /// The name it was first asked for by.
+    pub name: String,
+    /// What its files say.
+    pub manifest: Arc<Manifest>,
+    /// Its tokenizer.
+    pub tokenizer: Arc<ModelTokenizer>,
+    /// Its thread.
+    pub worker: Worker,
+}
+
+impl Registry {
+    /// No models yet. Each will use `threads` threads and batches of up to
+    /// `max_batch_tokens` tokens.
+    pub fn new(runtime: Runtime, threads: usize, max_batch_tokens: usize) -> Registry {
+        Registry { runtime, threads, max_batch_tokens, slots: Mutex::default() }
+    }
+
+    /// What a model's files say. Always looks at the files.
+    ///
+    /// Fails, like the others, as [`Manifest::read`] does, and with
+    /// [`ErrorKind::FileCorrupted`] if the digest is another than the reference's.
+    pub fn describe(&self, reference: &ModelRef) -> Result<ModelInfo> {
+        let slot = self.slot(reference);
+        let mut slot = lock(&slot);
+        slot.verify(reference, Duration::ZERO).map(Files::info)
+    }
+
+    /// A model's tokenizer.
+    pub fn tokenizer(&self, reference: &ModelRef) -> Result<Arc<ModelTokenizer>> {
+        let slot = self.slot(reference);
+        let mut slot = lock(&slot);
+        slot.verify(reference, TRUST)?;
+        slot.tokenizer()
+    }
+
+    /// A model that can embed. Loads it if need be.
+    pub fn model(&self, reference: &ModelRef) -> Result<Arc<LoadedModel>> {
+        let slot = self.slot(reference);
+        let mut slot = lock(&slot);
+        slot.verify(reference, TRUST)?;
+        if slot.loaded.is_none() {
+            slot.loaded = Some(Arc::new(self.load(&mut slot, reference)?));
+            // What was hashed must be what was loaded.
+            slot.verify(reference, Duration::ZERO)?;
+        }
+        slot.loaded.clone().ok_or_else(|| changed_while_loading(&reference.name))
+    }
+
+    /// The models in memory, and how many texts wait for them. Doesn't wait for models that
+    /// are being loaded.
+    pub fn loaded(&self) -> (Vec<String>, u64) {
+        let slots: Vec<_> = locked(&self.slots).values().map(Arc::clone).collect();
+        let loaded = slots.iter().filter_map(|slot| slot.try_lock().ok()?.loaded.clone());
+        let (mut names, waiting): (Vec<String>, Vec<u64>) =
+            loaded.map(|model| (model.name.clone(), model.worker.waiting() as u64)).unzip();
+        names.sort();
+        (names, waiting.iter().sum())
+    }
+
+    fn slot(&self, reference: &ModelRef) -> Arc<Mutex<Slot>> {
+        let key = (reference.path.clone(), reference.file.clone());
+        Arc::clone(locked(&self.slots).entry(key).or_default())
+    }
+
+    fn load(&self, slot: &mut Slot, reference: &ModelRef) -> Result<LoadedModel> {
+        let started = Instant::now();
+        let tokenizer = slot.tokenizer()?;
+        let manifest = slot.manifest()?;
+        let (name, pad) = (&reference.name, tokenizer.pad_token());
+        let model = Model::load(&self.runtime, &manifest, name, pad, self.threads)?;
+        let worker = Worker::start(model, self.max_batch_tokens)?;
+        log::line(format!(
+            "loaded model \"{name}\" from \"{}\" in {} ms",
+            manifest.onnx_path().display(),
+            started.elapsed().as_millis()
+        ));
+        Ok(LoadedModel { name: name.clone(), manifest, tokenizer, worker })
+    }
+}
+
+impl Slot {
+    /// Makes sure that the files are those the reference means. Looks at them if that was
+    /// not done within `trust`, and always before it says that they are others.
+    fn verify(&mut self, reference: &ModelRef, trust: Duration) -> Result<&Files> {
+        let is_trusted = |files: &Files| files.looked.elapsed() < trust && files.are(reference);
+        if !self.files.as_ref().is_some_and(is_trusted) {
+            self.look(reference)?;
+        }
+        let files = self.files.as_ref().ok_or_else(|| changed_while_loading(&reference.name))?;
+        if files.are(reference) { Ok(files) } else { Err(changed(reference, files)) }
+    }
+
+    /// Reads the files again if they were touched; if they are others than before, what was
+    /// made of them goes.
+    fn look(&mut self, reference: &ModelRef) -> Result<()> {
+        if let Some(files) = &mut self.files
+            && Fingerprint::take(&files.manifest) == files.fingerprint
+        {
+            files.looked = Instant::now();
+            return Ok(());
+        }
+        let before = self.files.take();
+        let read = Files::read(reference);
+        let digest = read.as_ref().ok().map(|files| &files.digest);
+        if digest != before.as_ref().map(|files| &files.digest) {
+            if self.loaded.take().is_some() {
+                log::line(format!("model \"{}\" has changed on disk", reference.name));
+            }
+            self.tokenizer = None;
+        }
+        self.files = Some(read?);
+        Ok(())
+    }
+
+    fn manifest(&self) -> Result<Arc<Manifest>> {
+        match &self.files {
+            Some(files) => Ok(Arc::clone(&files.manifest)),
+            None => Err(Error::new(ErrorKind::Internal, "model was not looked at")),
+        }
+    }
+
+    fn tokenizer(&mut self) -> Result<Arc<ModelTokenizer>> {
+        if let Some(tokenizer) = &self.tokenizer {
+            return Ok(Arc::clone(tokenizer));
+        }
+        let tokenizer = Arc::new(ModelTokenizer::read(&*self.manifest()?)?);
+        Ok(Arc::clone(self.tokenizer.insert(tokenizer)))
+    }
+}
+
+impl Files {
+    fn read(reference: &ModelRef) -> Result<Files> {
+        let manifest = Manifest::read(&reference.path, reference.file.as_deref())?;
+        // Taken before the files are read: a change while they are shows at the next look.
+        let (fingerprint, looked) = (Fingerprint::take(&manifest), Instant::now());
+        let digest = digest(&manifest)?;
+        Ok(Files { manifest: Arc::new(manifest), digest, fingerprint, looked })
+    }
+
+    /// Whether these are the files that were registered, if any were.
+    fn are(&self, reference: &ModelRef) -> bool {
+        reference.digest.as_ref().is_none_or(|registered| *registered == self.digest)
+    }
+
+    fn info(&self) -> ModelInfo {
+        let manifest = &self.manifest;
+        ModelInfo {
+            dimension: manifest.dimension,
+            max_tokens: manifest.max_tokens,
+            pooling: manifest.pooling.name().to_string(),
+            normalize: manifest.normalize,
+            query_prefix: manifest.query_prefix.clone(),
+            passage_prefix: manifest.passage_prefix.clone(),
+            file: manifest.onnx.clone(),
+            digest: self.digest.clone(),
+        }
+    }
+}
+
+fn changed(reference: &ModelRef, files: &Files) -> Error {
+    Error::new(
+        ErrorKind::FileCorrupted,
+        format!("model \"{}\" has changed on disk since it was registered", reference.name),
+    )
+    .detail(format!(
+        "The files in \"{}\" have the digest {}, registered was {}.",
+        reference.path,
+        files.digest,
+        reference.digest.as_deref().unwrap_or_default()
+    ))
+    .hint("Register the new files under another name with rag_add_model, or put the old ones back.")
+}
+
+fn changed_while_loading(name: &str) -> Error {
+    Error::new(ErrorKind::FileCorrupted, format!("model \"{name}\" changed while it was loaded"))
+        .hint("Try again when its files are complete.")
+}
+
+fn lock(slot: &Mutex<Slot>) -> MutexGuard<'_, Slot> {
+    locked(slot)
+}
+
+/// A thread that panicked left nothing half done: what it was making was not put in yet.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

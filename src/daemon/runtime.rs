@@ -1,0 +1,94 @@
+//! ONNX Runtime: a shared library that is loaded when the first model is.
+//!
+//! Loading it late keeps ragd able to answer (and to say what is missing) where the library
+//! isn't installed.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ort::environment::Environment;
+use ort::logging::LogLevel;
+
+use super::log;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A process has one; ONNX Runtime allows no more.
+static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
+
+/// Where the library is.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    library: PathBuf,
+}
+
+impl Runtime {
+    /// The library at `library`, not loaded yet.
+    pub fn new(library: PathBuf) -> Runtime {
+        Runtime { library }
+    }
+
+    /// The environment models run in; loads the library the first time.
+    ///
+    /// Fails with [`ErrorKind::FileUnavailable`] if the library isn't there or isn't one. The
+    /// next call tries again, so that installing it is enough.
+    pub fn environment(&self) -> Result<Environment> {
+        let mut environment = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(environment) = &*environment {
+            return Ok(environment.clone());
+        }
+        let loaded = self.load()?;
+        Ok(environment.insert(loaded).clone())
+    }
+
+    fn load(&self) -> Result<Environment> {
+        // ort takes a relative path to be relative to the executable, hence the absolute one.
+        let path = std::fs::canonicalize(&self.library)
+            .map_err(|error| unavailable(&self.library, &error.to_string()))?;
+        let environment = ort::init_from(&path)
+            .map_err(|error| unavailable(&path, &error.to_string()))?
+            .with_name("ragd")
+            .with_telemetry(false)
+            .with_logger(Arc::new(|level, _, _, _, message: &str| forward(level, message)))
+            .build()
+            .map_err(|error| unavailable(&path, &error.to_string()))?;
+        environment.set_log_level(LogLevel::Error);
+        log::line(format!("loaded ONNX Runtime from \"{}\"", path.display()));
+        Ok(environment)
+    }
+}
+
+fn forward(level: LogLevel, message: &str) {
+    if level >= LogLevel::Error {
+        log::line(format!("ONNX Runtime: {message}"));
+    }
+}
+
+fn unavailable(path: &Path, why: &str) -> Error {
+    let message = format!("cannot load ONNX Runtime from \"{}\": {why}", path.display());
+    Error::new(ErrorKind::FileUnavailable, message).hint(
+        "Install libonnxruntime.so 1.24 or later there (\"make install\" does), or point the \
+         setting rag.onnxruntime_library at it.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let error = Runtime::new("/nowhere/libonnxruntime.so".into()).load().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileUnavailable);
+        assert!(error.message().contains("/nowhere/libonnxruntime.so"), "{error}");
+        assert!(error.hint_text().unwrap().contains("rag.onnxruntime_library"));
+    }
+
+    #[test]
+    fn what_is_no_library_is_an_error() {
+        let path = std::env::temp_dir().join(format!("pg_rag-no-library-{}", std::process::id()));
+        std::fs::write(&path, "text").unwrap();
+        let error = Runtime::new(path.clone()).load().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileUnavailable);
+        std::fs::remove_file(path).unwrap();
+    }
+}

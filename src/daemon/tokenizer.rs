@@ -1,0 +1,216 @@
+//! # What are the tokens of this text?
+//!
+//! A model's own `tokenizer.json`, as two questions: which numbers does the model get
+//! ([`ModelTokenizer::encode`]), and where do the tokens lie in the text
+//! ([`Tokenizer::token_spans`])?
+//!
+//! Both would cost memory of about 100 times the text if asked of a whole document at once,
+//! because the library keeps where each byte came from. So long texts are looked at in pieces.
+
+use std::path::Path;
+
+use tokenizers::pre_tokenizers::PreTokenizerWrapper;
+use tokenizers::tokenizer::PostProcessor;
+use tokenizers::{TruncationDirection, utils::parallelism};
+
+use crate::chunk::Tokenizer;
+use crate::embed::manifest::Manifest;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Bytes of a document that are tokenised at once.
+const PIECE: usize = 64 * 1024;
+
+/// Bytes a token has at most in most texts; only a first guess.
+const BYTES_PER_TOKEN: usize = 16;
+
+/// A model's tokenizer.
+pub struct ModelTokenizer {
+    inner: tokenizers::Tokenizer,
+    special: usize,
+    max_tokens: usize,
+    pad_token: u32,
+    /// Whether tokens are the same when a text is cut before a space.
+    cuts_cleanly: bool,
+}
+
+impl ModelTokenizer {
+    /// Reads the tokenizer of a model.
+    pub fn read(manifest: &Manifest) -> Result<Self> {
+        Self::from_file(&manifest.tokenizer_path(), manifest.max_tokens, manifest.pad_token)
+    }
+
+    /// Reads a `tokenizer.json`. Texts are cut to `max_tokens`, special tokens included;
+    /// `pad_token` is used where the file names none.
+    ///
+    /// Fails with [`ErrorKind::FileCorrupted`] if it can't be understood or leaves no room
+    /// for a text.
+    pub fn from_file(path: &Path, max_tokens: u32, pad_token: u32) -> Result<Self> {
+        parallelism::set_parallelism(false);
+        let mut inner = tokenizers::Tokenizer::from_file(path)
+            .map_err(|error| corrupted(path, &error.to_string()))?;
+        let pad_token = inner.get_padding().map_or(pad_token, |padding| padding.pad_id);
+        inner.with_padding(None);
+        inner.with_truncation(None).map_err(|error| corrupted(path, &error.to_string()))?;
+        let special = inner.get_post_processor().map_or(0, |last| last.added_tokens(false));
+        let max_tokens = max_tokens as usize;
+        if max_tokens <= special {
+            let why = format!("{special} special tokens leave no room in {max_tokens}");
+            return Err(corrupted(path, &why));
+        }
+        let mut tokenizer =
+            ModelTokenizer { inner, special, max_tokens, pad_token, cuts_cleanly: false };
+        tokenizer.cuts_cleanly = tokenizer.try_cuts()?;
+        Ok(tokenizer)
+    }
+
+    /// The token that fills short texts up.
+    pub fn pad_token(&self) -> u32 {
+        self.pad_token
+    }
+
+    /// The numbers the model gets for a text: special tokens around it, cut to the model's
+    /// longest input. There is always one at least.
+    pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
+        let room = self.max_tokens - self.special;
+        let mut window = (room * BYTES_PER_TOKEN).max(1024);
+        loop {
+            let head = head(text, window);
+            let encoding = self.inner.encode_fast(head, false).map_err(cannot_tokenize)?;
+            // Tokens near the cut may be other ones than in the whole text, so a part is
+            // taken for the whole only if it gives twice the tokens that are kept.
+            if head.len() == text.len() || encoding.len() >= 2 * room {
+                return self.finish(encoding, room);
+            }
+            window *= 4;
+        }
+    }
+
+    fn finish(&self, mut encoding: tokenizers::Encoding, room: usize) -> Result<Vec<u32>> {
+        encoding.truncate(room, 0, TruncationDirection::Right);
+        encoding.set_overflowing(Vec::new());
+        let whole = self.inner.post_process(encoding, None, true).map_err(cannot_tokenize)?;
+        match whole.get_ids() {
+            // Nothing of the text and no special tokens: a model can't run on no tokens.
+            [] => Ok(vec![self.pad_token]),
+            ids => Ok(ids.to_vec()),
+        }
+    }
+
+    /// The spans of a piece that starts at byte `start` of its document.
+    fn piece_spans(
+        &self,
+        piece: &str,
+        start: usize,
+        spans: &mut Vec<(usize, usize)>,
+    ) -> Result<()> {
+        let encoding = self.inner.encode(piece, false).map_err(cannot_tokenize)?;
+        spans.reserve(encoding.len());
+        for &(from, to) in encoding.get_offsets() {
+            // A token that a normaliser made of nothing has no place; it counts where it stands.
+            let from = floor_boundary(piece, from.min(piece.len()));
+            let to = ceil_boundary(piece, to.clamp(from, piece.len()));
+            spans.push((start + from, start + to));
+        }
+        Ok(())
+    }
+
+    /// Tries whether cutting before a space changes tokens; some tokenizers put a mark in
+    /// front of every text.
+    fn try_cuts(&self) -> Result<bool> {
+        let text = "Alpha beta, gamma: delta epsilon.\nZeta 12 x";
+        let mut whole = Vec::new();
+        self.piece_spans(text, 0, &mut whole)?;
+        for (cut, _) in text.match_indices([' ', '\n']) {
+            let mut pieces = Vec::new();
+            self.piece_spans(&text[..cut], 0, &mut pieces)?;
+            self.piece_spans(&text[cut..], cut, &mut pieces)?;
+            if pieces != whole {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Tokenizer for ModelTokenizer {
+    fn token_spans(&self, text: &str) -> Result<Vec<(usize, usize)>> {
+        let mut spans = Vec::with_capacity(text.len() / 4);
+        let mut start = 0;
+        while start < text.len() {
+            let end = if self.cuts_cleanly { next_cut(text, start, PIECE) } else { text.len() };
+            self.piece_spans(&text[start..end], start, &mut spans)?;
+            start = end;
+        }
+        Ok(spans)
+    }
+
+    fn special_tokens(&self) -> usize {
+        self.special
+    }
+
+    /// BERT's pre-tokenizer splits at white space and drops it.
+    fn splits_at_white_space(&self) -> bool {
+        matches!(self.inner.get_pre_tokenizer(), Some(PreTokenizerWrapper::BertPreTokenizer(_)))
+    }
+}
+
+/// The first `window` bytes, or a few less or more so that no word is cut.
+fn head(text: &str, window: usize) -> &str {
+    if window >= text.len() { text } else { &text[..next_cut(text, 0, window)] }
+}
+
+/// Where a piece that starts at `start` and has about `size` bytes may end: before a white
+/// space that stands alone between two letters or digits, or at the end of the text.
+///
+/// A text without such a place within `size` further bytes is cut at any character that is not
+/// within a word of ASCII letters or digits. Scripts without spaces are cut that way, which at
+/// worst makes two tokens of one.
+fn next_cut(text: &str, start: usize, size: usize) -> usize {
+    let bytes = text.as_bytes();
+    let goal = start + size;
+    if goal >= bytes.len() {
+        return bytes.len();
+    }
+    let limit = (goal + size).min(bytes.len() - 1);
+    let is_good = |at: &usize| {
+        matches!(bytes[*at], b' ' | b'\n')
+            && bytes[*at - 1].is_ascii_alphanumeric()
+            && bytes[*at + 1].is_ascii_alphanumeric()
+    };
+    (goal..limit).find(is_good).unwrap_or_else(|| word_end(text, limit))
+}
+
+/// The first place from `at` on that is not inside a word.
+fn word_end(text: &str, at: usize) -> usize {
+    let at = ceil_boundary(text, at);
+    let rest = &text[at..];
+    let inside = |c: char| c.is_alphanumeric() && c.is_ascii();
+    rest.find(|c: char| !inside(c)).map_or(text.len(), |offset| at + offset)
+}
+
+fn floor_boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceil_boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
+
+fn cannot_tokenize(error: tokenizers::Error) -> Error {
+    Error::new(ErrorKind::Internal, format!("cannot tokenize: {error}"))
+}
+
+fn corrupted(path: &Path, why: &str) -> Error {
+    let message = format!("cannot understand \"{}\": {why}", path.display());
+    Error::new(ErrorKind::FileCorrupted, message)
+}
+
+#[cfg(test)]
+#[path = "tokenizer_tests.rs"]
+mod tests;

@@ -1,0 +1,154 @@
+//! A small tokenizer of BERT's kind, and one that marks the start of every text.
+
+use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use proptest::prelude::*;
+
+use super::*;
+
+const BERT: &str = r###"{"version": "1.0",
+  "truncation": {"max_length": 4, "strategy": "LongestFirst", "stride": 0},
+  "padding": {"strategy": {"Fixed": 9}, "direction": "Right", "pad_to_multiple_of": null,
+    "pad_id": 7, "pad_type_id": 0, "pad_token": "[PAD]"},
+  "added_tokens": [],
+  "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
+    "strip_accents": null, "lowercase": true},
+  "pre_tokenizer": {"type": "BertPreTokenizer"},
+  "post_processor": {"type": "TemplateProcessing",
+    "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+      {"SpecialToken": {"id": "[SEP]", "type_id": 0}}],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+    "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [1], "tokens": ["[CLS]"]},
+      "[SEP]": {"id": "[SEP]", "ids": [2], "tokens": ["[SEP]"]}}},
+  "decoder": null,
+  "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+    "max_input_chars_per_word": 100,
+    "vocab": {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "caf": 3, "##e": 4, "word": 5, ".": 6, "[PAD]": 7,
+      "##s": 8, "a": 9, "b": 10, "##b": 11, "東": 12, "京": 13}}}"###;
+
+const MARKED: &str = r###"{"version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
+  "normalizer": {"type": "Sequence", "normalizers": [
+    {"type": "Prepend", "prepend": "▁"},
+    {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+  "pre_tokenizer": null, "post_processor": null, "decoder": null,
+  "model": {"type": "BPE", "dropout": null, "unk_token": "?", "continuing_subword_prefix": null,
+    "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": false,
+    "vocab": {"?": 0, "▁": 1, "a": 2, "l": 3, "e": 4}, "merges": []}}"###;
+
+fn tokenizer(json: &str, max_tokens: u32) -> Result<ModelTokenizer> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let path =
+        std::env::temp_dir().join(format!("pg_rag-tokenizer-{}-{number}", std::process::id()));
+    fs::write(&path, json).unwrap();
+    let tokenizer = ModelTokenizer::from_file(&path, max_tokens, 0);
+    fs::remove_file(path).unwrap();
+    tokenizer
+}
+
+fn bert() -> ModelTokenizer {
+    tokenizer(BERT, 8).unwrap()
+}
+
+fn spans<'a>(tokenizer: &ModelTokenizer, text: &'a str) -> Vec<&'a str> {
+    tokenizer.token_spans(text).unwrap().into_iter().map(|(from, to)| &text[from..to]).collect()
+}
+
+#[test]
+fn spans_are_bytes_of_the_text_as_it_was_written() {
+    let text = "Cafés 東京\u{0}. WORDS";
+    assert_eq!(spans(&bert(), text), ["Caf", "é", "s", "東", "京", ".", "WORD", "S"]);
+    assert!(spans(&bert(), "").is_empty());
+    assert!(spans(&bert(), " \n\u{0}\t").is_empty());
+}
+
+#[test]
+fn the_model_gets_special_tokens_and_no_more_than_it_can_take() {
+    let tokenizer = bert();
+    assert_eq!(tokenizer.special_tokens(), 2);
+    assert_eq!(tokenizer.pad_token(), 7);
+    assert_eq!(tokenizer.encode("words.").unwrap(), [1, 5, 8, 6, 2]);
+    assert_eq!(tokenizer.encode("").unwrap(), [1, 2]);
+    assert_eq!(tokenizer.encode(&"word ".repeat(99)).unwrap(), [1, 5, 5, 5, 5, 5, 5, 2]);
+}
+
+#[test]
+fn a_text_without_tokens_still_has_one() {
+    let tokenizer = tokenizer(
+        &BERT
+            .replace(
+                r#""single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, "#,
+                r#""single": ["#,
+            )
+            .replace(
+                r#""type_id": 0}},
+      {"SpecialToken": {"id": "[SEP]", "type_id": 0}}],"#,
+                r#""type_id": 0}}],"#,
+            ),
+        8,
+    )
+    .unwrap();
+    assert_eq!(tokenizer.special_tokens(), 0);
+    assert_eq!(tokenizer.encode(" ").unwrap(), [7]);
+}
+
+#[test]
+fn a_megabyte_without_a_space_is_one_word() {
+    let tokenizer = bert();
+    assert_eq!(tokenizer.encode(&"a".repeat(1 << 20)).unwrap(), [1, 0, 2]);
+    assert_eq!(tokenizer.token_spans(&"a".repeat(1 << 20)).unwrap(), [(0, 1 << 20)]);
+}
+
+#[test]
+fn what_leaves_no_room_for_a_text_is_refused() {
+    let error = tokenizer(BERT, 2).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::FileCorrupted);
+    let error = tokenizer("{}", 8).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::FileCorrupted);
+}
+
+#[test]
+fn a_mark_before_every_text_forbids_cuts() {
+    assert!(bert().cuts_cleanly);
+    let marked = tokenizer(MARKED, 8).unwrap();
+    assert!(!marked.cuts_cleanly);
+    // The mark has no place of its own in the text; it must not break the spans.
+    for (from, to) in marked.token_spans("ale é").unwrap() {
+        assert!("ale é".get(from..to).is_some());
+    }
+}
+
+#[test]
+fn pieces_have_the_spans_of_the_whole() {
+    let tokenizer = bert();
+    for unit in ["Cafés 東京. words a\nb ", "東", "a.", "abb", " \n"] {
+        let text = unit.repeat(3 * PIECE / unit.len());
+        let mut whole = Vec::new();
+        tokenizer.piece_spans(&text, 0, &mut whole).unwrap();
+        assert_eq!(tokenizer.token_spans(&text).unwrap(), whole, "{unit:?}");
+    }
+}
+
+proptest! {
+    /// Reading only the head of a text gives what reading all of it gives.
+    #[test]
+    fn the_head_decides(words in prop::collection::vec("[ab .é東\n]{0,30}|word|b{1,120}", 0..200)) {
+        let text = words.join(" ");
+        let tokenizer = bert();
+        let all = tokenizer.inner.encode_fast(text.as_str(), false).unwrap();
+        let expected = tokenizer.finish(all, 6).unwrap();
+        prop_assert_eq!(tokenizer.encode(&text).unwrap(), expected);
+    }
+
+    /// Spans lie inside the text, on character boundaries, in order.
+    #[test]
+    fn spans_are_slices(text in "\\PC{0,80}|[a-z \u{300}\u{200d}é]{0,80}") {
+        let mut last = 0;
+        for (from, to) in bert().token_spans(&text).unwrap() {
+            prop_assert!(last <= from && from <= to, "{from}..{to} after {last}");
+            prop_assert!(text.get(from..to).is_some());
+            last = from;
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Folders as they are found in the wild, and folders that are wrong.
+
+use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::*;
+
+const BERT: &str = r#"{"model_type": "bert", "hidden_size": 384,
+    "max_position_embeddings": 512, "pad_token_id": 0}"#;
+
+/// A model folder that is removed at the end of the test.
+struct Sample(PathBuf);
+
+impl Sample {
+    fn new(files: &[(&str, &str)]) -> Sample {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let sample = Sample(
+            std::env::temp_dir().join(format!("pg_rag-manifest-{}-{number}", std::process::id())),
+        );
+        for (name, content) in files {
+            sample.write(name, content);
+        }
+        sample
+    }
+
+    /// The least that makes a model, and `files`.
+    fn model(files: &[(&str, &str)]) -> Sample {
+        let sample = Sample::new(&[
+            ("config.json", BERT),
+            ("tokenizer.json", "{}"),
+            ("model.onnx", "graph"),
+        ]);
+        for (name, content) in files {
+            sample.write(name, content);
+        }
+        sample
+    }
+
+    fn write(&self, name: &str, content: &str) {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn read(&self) -> Result<Manifest> {
+        Manifest::read(self.0.to_str().unwrap(), None)
+    }
+
+    fn error(&self) -> Error {
+        self.read().unwrap_err()
+    }
+}
+
+impl Drop for Sample {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_plain_transformer_has_mean_pooling_and_length_1() {
+    let manifest = Sample::model(&[]).read().unwrap();
+    assert_eq!(manifest.dimension, 384);
+    assert_eq!(manifest.max_tokens, 512);
+    assert_eq!(manifest.pooling, Pooling::Mean);
+    assert!(manifest.normalize);
+    assert_eq!(manifest.files, ["model.onnx", "tokenizer.json", "config.json"]);
+    assert!(manifest.absent.contains(&"modules.json".to_string()));
+}
+
+#[test]
+fn modules_decide_pooling_and_normalisation() {
+    let modules = r#"[{"path": "", "type": "sentence_transformers.models.Transformer"},
+        {"path": "2_Pool", "type": "sentence_transformers.models.Pooling"}]"#;
+    let pooling = r#"{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}"#;
+    let sample = Sample::model(&[("modules.json", modules), ("2_Pool/config.json", pooling)]);
+    let manifest = sample.read().unwrap();
+    assert_eq!(manifest.pooling, Pooling::Cls);
+    assert!(!manifest.normalize);
+    assert!(manifest.files.contains(&"2_Pool/config.json".to_string()));
+
+    sample.write("2_Pool/config.json", r#"{"pooling_mode": "lasttoken"}"#);
+    assert_eq!(sample.read().unwrap().pooling, Pooling::Last);
+}
+
+#[test]
+fn the_smallest_limit_on_length_counts() {
+    let check = |files: &[(&str, &str)], expected: u32| {
+        assert_eq!(Sample::model(files).read().unwrap().max_tokens, expected, "{files:?}");
+    };
+    let endless = r#"{"model_max_length": 1000000000000000019884624838656}"#;
+    let roberta = r#"{"model_type": "xlm-roberta", "hidden_size": 8, "pad_token_id": 1,
+        "max_position_embeddings": 514}"#;
+    check(&[("sentence_bert_config.json", r#"{"max_seq_length": 256}"#)], 256);
+    check(&[("sentence_bert_config.json", r#"{"max_seq_length": 8192}"#)], 512);
+    check(&[("sentence_bert_config.json", r#"{"max_seq_length": null}"#)], 512);
+    check(&[("tokenizer_config.json", r#"{"model_max_length": 128}"#)], 128);
+    check(&[("tokenizer_config.json", endless)], 512);
+    check(&[("config.json", roberta), ("tokenizer_config.json", endless)], 512);
+    check(&[("config.json", r#"{"hidden_size": 8}"#)], 512);
+}
+
+#[test]
+fn prompts_become_prefixes() {
+    let e5 = r#"{"prompts": {"query": "query: ", "passage": "passage: "}}"#;
+    let manifest = Sample::model(&[("config_sentence_transformers.json", e5)]).read().unwrap();
+    assert_eq!((&*manifest.query_prefix, &*manifest.passage_prefix), ("query: ", "passage: "));
+
+    let one = r#"{"prompts": {"query": "", "all": "text: "}, "default_prompt_name": "all"}"#;
+    let manifest = Sample::model(&[("config_sentence_transformers.json", one)]).read().unwrap();
+    assert_eq!((&*manifest.query_prefix, &*manifest.passage_prefix), ("", "text: "));
+
+    let none = r#"{"prompts": {}, "default_prompt_name": null}"#;
+    let manifest = Sample::model(&[("config_sentence_transformers.json", none)]).read().unwrap();
+    assert_eq!((&*manifest.query_prefix, &*manifest.passage_prefix), ("", ""));
+}
+
+#[test]
+fn weights_beside_the_graph_belong_to_it() {
+    let sample = Sample::model(&[("model.onnx_data", "w"), ("model.onnx.bak", "old")]);
+    assert_eq!(sample.read().unwrap().files[..2], ["model.onnx", "model.onnx_data"]);
+}
+
+#[test]
+fn the_onnx_file_is_found_in_the_usual_places() {
+    let sample = Sample::new(&[
+        ("config.json", BERT),
+        ("tokenizer.json", "{}"),
+        ("onnx/model_int8.onnx", "small"),
+    ]);
+    assert_eq!(sample.read().unwrap().onnx, "onnx/model_int8.onnx");
+    sample.write("onnx/model.onnx", "large");
+    assert_eq!(sample.read().unwrap().onnx, "onnx/model.onnx");
+    let named = Manifest::read(sample.0.to_str().unwrap(), Some("onnx/model_int8.onnx")).unwrap();
+    assert_eq!(named.onnx, "onnx/model_int8.onnx");
+}
+
+#[test]
+fn a_file_outside_the_folder_is_refused() {
+    let outside = Sample::new(&[("secret", "x")]);
+    let sample = Sample::model(&[]);
+    symlink(outside.0.join("secret"), sample.0.join("link.onnx")).unwrap();
+    for file in ["../x.onnx", "/etc/passwd", "", "link.onnx", "onnx/../../x"] {
+        let error = Manifest::read(sample.0.to_str().unwrap(), Some(file)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{file}: {error}");
+    }
+}
+
+#[test]
+fn a_cache_of_hugging_face_is_a_model() {
+    let cache = Sample::new(&[("blobs/1", "graph"), ("blobs/2", BERT), ("blobs/3", "{}")]);
+    let snapshot = cache.0.join("snapshots/abc");
+    fs::create_dir_all(&snapshot).unwrap();
+    for (blob, name) in [("1", "model.onnx"), ("2", "config.json"), ("3", "tokenizer.json")] {
+        symlink(format!("../../blobs/{blob}"), snapshot.join(name)).unwrap();
+    }
+    assert_eq!(Manifest::read(snapshot.to_str().unwrap(), None).unwrap().dimension, 384);
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let error = Manifest::read("/nowhere/at/all", None).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::FileUnavailable);
+    assert!(error.message().contains("\"/nowhere/at/all\": no such file"), "{error}");
+
+    for file in ["model.onnx", "tokenizer.json", "config.json"] {
+        let sample = Sample::model(&[]);
+        fs::remove_file(sample.0.join(file)).unwrap();
+        let error = sample.error();
+        assert_eq!(error.kind(), ErrorKind::FileUnavailable, "{file}: {error}");
+        let words = format!("{error} {}", error.detail_text().unwrap_or_default());
+        assert!(words.contains(file), "{words}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let check = |file: &str, content: &str, kind: ErrorKind, word: &str| {
+        let sample = Sample::model(&[("modules.json", POOLED), (file, content)]);
+        let error = sample.error();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.message().contains(file), "{error}");
+        assert!(error.message().contains(word), "{error}");
+    };
+    const POOLED: &str = r#"[{"path": "1_Pooling", "type": "x.Pooling"}]"#;
+    const DENSE: &str = r#"[{"path": "2_Dense", "type": "sentence_transformers.models.Dense"}]"#;
+    let max = r#"{"pooling_mode_max_tokens": true}"#;
+    let two = r#"{"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true}"#;
+    check("config.json", "{", ErrorKind::FileCorrupted, "not JSON");
+    check("config.json", "[]", ErrorKind::FileCorrupted, "hidden_size");
+    check("config.json", r#"{"hidden_size": 0}"#, ErrorKind::FileCorrupted, "hidden_size");
+    check("modules.json", "{}", ErrorKind::FileCorrupted, "not a list");
+    check("modules.json", "[{}]", ErrorKind::FileCorrupted, "type");
+    check("modules.json", DENSE, ErrorKind::Unsupported, "Dense");
+    check("1_Pooling/config.json", max, ErrorKind::Unsupported, "max_tokens");
+    check("1_Pooling/config.json", two, ErrorKind::Unsupported, "+");
+    check("1_Pooling/config.json", "[]", ErrorKind::FileCorrupted, "no pooling");
+    check("1_Pooling/config.json", "7", ErrorKind::FileCorrupted, "no pooling");
+}

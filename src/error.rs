@@ -1,0 +1,118 @@
+//! One error type for every stage.
+//!
+//! A stage that fails says *what* went wrong with which value, of which kind it is, and,
+//! where that helps, what the user can do. The kinds travel over ragd's socket; the table
+//! that turns a kind into an SQLSTATE is `pg/error.rs` and nowhere else.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// `Result`, by default with pg_rag's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong: a kind, a message with the offending value, perhaps a hint.
+///
+/// Messages follow PostgreSQL's style: lower case, no full stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    detail: Option<String>,
+    hint: Option<String>,
+}
+
+/// The kinds of failure a caller can tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ErrorKind {
+    /// An argument, option or value is not acceptable.
+    InvalidParameter,
+    /// A NULL where a value is needed.
+    NullNotAllowed,
+    /// A named thing (model, pipeline, server, column) does not exist.
+    UndefinedObject,
+    /// A named thing exists already.
+    DuplicateObject,
+    /// The thing named is there but of a kind that cannot serve.
+    WrongObjectType,
+    /// More than one thing fits and none was named.
+    Ambiguous,
+    /// Understood, but this version does not do it.
+    Unsupported,
+    /// The role may not do this.
+    Forbidden,
+    /// Two vectors or a vector and a column differ in dimension.
+    DimensionMismatch,
+    /// A file is missing or unreadable.
+    FileUnavailable,
+    /// A file's content is not what was registered, or cannot be understood.
+    FileCorrupted,
+    /// A frame or page cannot be decoded.
+    DataCorrupted,
+    /// ragd cannot be started or reached.
+    DaemonUnavailable,
+    /// ragd went away while a call was in flight.
+    DaemonLost,
+    /// No worker slot, no memory, queue full.
+    OutOfResources,
+    /// A provider answered with an error or with something that is not an answer.
+    ProviderFailed,
+    /// A provider did not answer in time.
+    ProviderTimeout,
+    /// Something that pg_rag promises itself did not hold.
+    Internal,
+}
+
+impl Error {
+    /// An error of `kind` that says `message`.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error { kind, message: message.into(), detail: None, hint: None }
+    }
+
+    /// Shorthand for the commonest kind, [`ErrorKind::InvalidParameter`].
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::InvalidParameter, message)
+    }
+
+    /// Adds what the user can do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds facts that would make the message too long.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The message, without hint or detail.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The detail, if any.
+    pub fn detail_text(&self) -> Option<&str> {
+        self.detail.as_deref()
+    }
+
+    /// The hint, if any.
+    pub fn hint_text(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

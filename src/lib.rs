@@ -1,0 +1,36 @@
+//! pg_rag: a database answers questions about its own rows.
+//!
+//! The modules stand in the order of the journey from a document to an answer. All but
+//! [`daemon`] and `pg` are pure: functions of their arguments, with no server, no socket
+//! and no clock. ARCHITECTURE.md is the map.
+
+pub mod error;
+pub mod pipeline;
+
+pub mod chunk;
+pub mod embed;
+pub mod retrieve;
+
+pub mod answer;
+pub mod context;
+
+#[cfg(feature = "daemon")]
+pub mod provider;
+
+pub mod daemon;
+
+#[cfg(feature = "pg")]
+mod pg;
+
+/// What `cargo pgrx test` asks of the crate's root.
+#[cfg(all(test, feature = "pg_test"))]
+pub mod pg_test {
+    /// Called before each test.
+    pub fn setup(_options: Vec<&str>) {}
+
+    /// Lines for the test server's configuration.
+    #[must_use]
+    pub fn postgresql_conf_options() -> Vec<&'static str> {
+        Vec::new()
+    }
+}

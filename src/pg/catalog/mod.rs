@@ -1,0 +1,6 @@
+//! The extension's own tables, through SPI.
+
+pub mod model;
+pub mod pipeline;
+pub mod source;
+pub mod view;

@@ -1,0 +1,159 @@
+//! A table that is to get a pipeline.
+
+use pgrx::PgRelation;
+use pgrx::prelude::*;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::sql;
+
+/// What the catalog says of a table.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its OID.
+    pub oid: pg_sys::Oid,
+    /// Its bare name.
+    pub name: String,
+    /// Its schema's name.
+    pub schema: String,
+    /// Its owner's name.
+    pub owner: String,
+    /// Its name in SQL.
+    pub sql: String,
+    /// Its columns, in order.
+    pub columns: Vec<SourceColumn>,
+}
+
+/// A column of a source.
+#[derive(Clone, Debug)]
+pub struct SourceColumn {
+    /// Its name, bare.
+    pub name: String,
+    /// Its type, as in SQL.
+    pub sql_type: String,
+    /// Whether it holds text.
+    pub is_text: bool,
+}
+
+impl Source {
+    /// Reads the catalog; an error where the table cannot have a pipeline or is not the caller's.
+    pub fn describe(oid: pg_sys::Oid) -> Result<Self> {
+        let statement = include_str!("../../../sql/query/source_describe.sql");
+        let found = sql::rows(statement, &[oid.into()], |row| {
+            let text = |column: usize| sql::required(row.get::<String>(column)?);
+            let owned: bool = sql::required(row.get(4)?)?;
+            Ok((text(1)?, text(2)?, text(3)?, owned, text(5)?, text(6)?, text(7)?))
+        })?;
+        let Some((name, schema, kind, owned, owner, persistence, sql)) = found.into_iter().next()
+        else {
+            return Err(Error::new(
+                ErrorKind::UndefinedObject,
+                format!("relation with OID {} does not exist", oid.to_u32()),
+            ));
+        };
+        check_kind(&sql, &kind, &persistence)?;
+        if !owned {
+            return Err(Error::new(ErrorKind::Forbidden, format!("must be owner of table {sql}"))
+                .hint("A pipeline adds triggers to its table; its owner creates it."));
+        }
+        check_row_security(oid)?;
+        Ok(Source { oid, name, schema, owner, sql, columns: columns(oid)? })
+    }
+
+    /// The column called `name`.
+    pub fn column(&self, name: &str) -> Option<&SourceColumn> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The key's columns: those asked for, if they are unique and never NULL, else the primary
+    /// key or another unique key.
+    pub fn key(&self, wanted: Option<&[String]>) -> Result<Vec<String>> {
+        let keys = self.unique_keys()?;
+        let Some(wanted) = wanted else {
+            return keys.into_iter().next().ok_or_else(|| self.no_key());
+        };
+        for name in wanted {
+            self.column(name).ok_or_else(|| self.no_column(name))?;
+        }
+        let same = |key: &&Vec<String>| {
+            key.len() == wanted.len() && wanted.iter().all(|name| key.contains(name))
+        };
+        match keys.iter().find(same) {
+            Some(_) => Ok(wanted.to_vec()),
+            None => Err(Error::invalid(format!(
+                "columns ({}) of {} are not a unique key without NULLs",
+                wanted.join(", "),
+                self.sql
+            ))
+            .hint("The key needs a unique index over just these columns, all of them NOT NULL.")),
+        }
+    }
+
+    /// The error for a column that is not there.
+    pub fn no_column(&self, name: &str) -> Error {
+        let known: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        Error::new(
+            ErrorKind::UndefinedObject,
+            format!("column \"{name}\" of {} does not exist", self.sql),
+        )
+        .hint(format!("Its columns: {}.", known.join(", ")))
+    }
+
+    fn unique_keys(&self) -> Result<Vec<Vec<String>>> {
+        let statement = include_str!("../../../sql/query/source_unique_keys.sql");
+        sql::rows(statement, &[self.oid.into()], |row| sql::required(row.get::<Vec<String>>(1)?))
+    }
+
+    fn no_key(&self) -> Error {
+        Error::invalid(format!("table {} has no primary key", self.sql)).hint(format!(
+            "Add one, for instance: ALTER TABLE {} ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY.",
+            self.sql
+        ))
+    }
+}
+
+/// An error where row-level security hides rows of a table from its own owner.
+///
+/// A pipeline reads its source as the owner: rows it cannot see would be left out silently.
+pub fn check_row_security(table: pg_sys::Oid) -> Result<()> {
+    // SAFETY: opens the table, which exists: the caller has read it from the catalog or holds a
+    // lock on it. rd_rel of an open relation is valid, and its name is NUL-terminated.
+    let (name, active) = unsafe {
+        let relation = PgRelation::with_lock(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        let owner = (*relation.rd_rel).relowner;
+        (relation.name().to_owned(), pg_sys::check_enable_rls(table, owner, true))
+    };
+    if active as u32 != pg_sys::CheckEnableRlsResult::RLS_ENABLED {
+        return Ok(());
+    }
+    let quoted = pgrx::spi::quote_identifier(&name);
+    Err(Error::new(
+        ErrorKind::Unsupported,
+        format!("row-level security of table \"{name}\" holds for its owner too"),
+    )
+    .detail("A pipeline reads its table as the table's owner.")
+    .hint(format!("ALTER TABLE {quoted} NO FORCE ROW LEVEL SECURITY, or an owner with BYPASSRLS.")))
+}
+
+fn check_kind(sql: &str, kind: &str, persistence: &str) -> Result<()> {
+    let what = match (kind, persistence) {
+        ("r" | "p", "p" | "u") => return Ok(()),
+        ("r" | "p", _) => "a temporary table",
+        ("v", _) => "a view",
+        ("m", _) => "a materialized view",
+        ("f", _) => "a foreign table",
+        _ => "not a table",
+    };
+    Err(Error::new(ErrorKind::WrongObjectType, format!("{sql} is {what}"))
+        .hint("A pipeline's source is an ordinary or partitioned table."))
+}
+
+fn columns(oid: pg_sys::Oid) -> Result<Vec<SourceColumn>> {
+    sql::rows(include_str!("../../../sql/query/source_columns.sql"), &[oid.into()], |row| {
+        let category: String = sql::required(row.get(3)?)?;
+        Ok(SourceColumn {
+            name: sql::required(row.get(1)?)?,
+            sql_type: sql::required(row.get(2)?)?,
+            is_text: category == "S",
+        })
+    })
+}

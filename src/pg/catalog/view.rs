@@ -1,0 +1,120 @@
+//! Which column of its table a view's column shows.
+//!
+//! A pipeline's content view is the one place that knows the source's columns. PostgreSQL
+//! keeps it right through RENAME, SET SCHEMA and dump and restore; here it is asked.
+
+use pgrx::prelude::*;
+use pgrx::{PgList, PgRelation};
+
+use super::pipeline::Pipeline;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::sql;
+
+/// A column of a view.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name, quoted.
+    pub name: String,
+    /// Its type, as in SQL.
+    pub sql_type: String,
+}
+
+/// The columns of the content view of a pipeline, sorted by what they are for.
+#[derive(Clone, Debug)]
+pub struct ContentColumns {
+    /// The key of the source, in the key's order.
+    pub keys: Vec<Column>,
+    /// What is copied beside each chunk.
+    pub metadata: Vec<Column>,
+}
+
+/// The columns of `pipeline`'s content view: key, content, metadata.
+pub fn content_columns(pipeline: &Pipeline) -> Result<ContentColumns> {
+    let mut keys = columns(pipeline.content_view.oid)?;
+    let mut metadata = keys.split_off(pipeline.key_columns.min(keys.len()));
+    if metadata.is_empty() {
+        return Err(Error::new(
+            ErrorKind::UndefinedObject,
+            format!("pipeline \"{}\" has lost its content view", pipeline.name),
+        )
+        .hint("Drop the pipeline with rag_drop_pipeline and create it again."));
+    }
+    metadata.remove(0);
+    Ok(ContentColumns { keys, metadata })
+}
+
+/// An error where the content view does not show each row by itself.
+///
+/// An aggregate or a window looks at other rows, whose changes nobody would notice, and a
+/// function that returns a set makes several of one row.
+pub fn check_row_by_row(pipeline: &Pipeline) -> Result<()> {
+    // SAFETY: as in `origins`.
+    let culprit = unsafe {
+        let view = pipeline.content_view.oid;
+        let relation = PgRelation::with_lock(view, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        let query = &*pg_sys::get_view_query(relation.as_ptr());
+        let found = [
+            (query.hasAggs, "an aggregate"),
+            (query.hasWindowFuncs, "a window function"),
+            (query.hasTargetSRFs, "a function that returns a set"),
+        ];
+        found.into_iter().find_map(|(found, culprit)| found.then_some(culprit))
+    };
+    match culprit {
+        None => Ok(()),
+        Some(culprit) => Err(Error::invalid(format!("content has {culprit}"))
+            .hint("It is made of one row, for instance: 'title || '' '' || body'.")),
+    }
+}
+
+/// The columns of a relation, in order.
+pub fn columns(relation: pg_sys::Oid) -> Result<Vec<Column>> {
+    sql::rows(include_str!("../../../sql/query/view_columns.sql"), &[relation.into()], |row| {
+        Ok(Column {
+            name: pgrx::spi::quote_identifier(sql::required(row.get::<String>(1)?)?),
+            sql_type: sql::required(row.get(2)?)?,
+        })
+    })
+}
+
+/// The names, quoted, that the source's key columns have now.
+pub fn source_keys(pipeline: &Pipeline) -> Vec<String> {
+    origins(pipeline.content_view.oid)
+        .into_iter()
+        .take(pipeline.key_columns)
+        .map(|attribute| attribute_name(pipeline.source.oid, attribute))
+        .collect()
+}
+
+/// The source's columns that the content view reads, quoted; `None`: the whole row.
+pub fn source_dependencies(pipeline: &Pipeline) -> Result<Option<Vec<String>>> {
+    let names = sql::rows(
+        include_str!("../../../sql/query/view_dependencies.sql"),
+        &[pipeline.content_view.oid.into(), pipeline.source.oid.into()],
+        |row| sql::required(row.get::<String>(1)?),
+    )?;
+    let whole_row = names.iter().any(String::is_empty);
+    Ok((!whole_row).then(|| names.iter().map(pgrx::spi::quote_identifier).collect()))
+}
+
+/// For each column of a view, the attribute number it shows; 0 for an expression.
+fn origins(view: pg_sys::Oid) -> Vec<pg_sys::AttrNumber> {
+    // SAFETY: the view exists (its OID comes from the catalog read in this snapshot, and the
+    // open takes a lock or raises an error), and its rule's query is a valid tree that is only
+    // read while the relation is open.
+    unsafe {
+        let relation = PgRelation::with_lock(view, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        let query = pg_sys::get_view_query(relation.as_ptr());
+        PgList::<pg_sys::TargetEntry>::from_pg((*query).targetList)
+            .iter_ptr()
+            .filter(|entry| !(**entry).resjunk)
+            .map(|entry| (*entry).resorigcol)
+            .collect()
+    }
+}
+
+fn attribute_name(relation: pg_sys::Oid, attribute: pg_sys::AttrNumber) -> String {
+    // SAFETY: get_attname returns a palloc'ed C string or, as asked, raises an error.
+    let name = unsafe { std::ffi::CStr::from_ptr(pg_sys::get_attname(relation, attribute, false)) };
+    pgrx::spi::quote_identifier(name.to_string_lossy())
+}

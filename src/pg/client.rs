@@ -1,0 +1,224 @@
+//! The session's end of ragd's socket.
+//!
+//! A session keeps one connection. While it waits for ragd it waits on its latch too, so
+//! that cancel, statement_timeout and pg_terminate_backend act at once: they unwind out of
+//! [`Connection`]'s methods, the connection is dropped, and ragd sees that nobody waits any
+//! more.
+
+use std::cell::RefCell;
+use std::io::{ErrorKind as Io, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use pgrx::prelude::*;
+
+use super::guc;
+use super::worker::supervisor;
+use crate::daemon::protocol::{self, HEADER, Request, Response};
+use crate::error::{Error, ErrorKind, Result};
+
+/// How often a call that can be repeated is made when ragd goes away in its middle.
+const ATTEMPTS: u32 = 5;
+
+/// Pause between two looks for ragd's socket.
+const POLL: Duration = Duration::from_millis(10);
+
+thread_local! {
+    static IDLE: RefCell<Option<Connection>> = const { RefCell::new(None) };
+}
+
+/// Sends `request` and returns what ragd answers; starts ragd where it does not run.
+///
+/// Where ragd goes away in the middle, a request that costs nothing but time is sent again.
+pub fn call(request: &Request) -> Result<Response> {
+    let frame = protocol::encode(request)?;
+    let attempts = if matches!(request, Request::Generate(_)) { 1 } else { ATTEMPTS };
+    let mut attempt = 1;
+    loop {
+        match call_once(&frame) {
+            Err(error) if error.kind() == ErrorKind::DaemonLost && attempt < attempts => {
+                attempt += 1;
+            }
+            Ok(Response::Failed(error)) | Err(error) => return Err(error),
+            Ok(response) => return Ok(response),
+        }
+    }
+}
+
+fn call_once(frame: &[u8]) -> Result<Response> {
+    // ragd may have been restarted since the last call: that is looked at beforehand, since a
+    // connection lost after the request was sent does not say whether it was carried out.
+    match IDLE.take().filter(Connection::is_open) {
+        Some(connection) => exchange(connection, frame),
+        None => exchange(connect()?, frame),
+    }
+}
+
+fn exchange(mut connection: Connection, frame: &[u8]) -> Result<Response> {
+    connection.send(frame)?;
+    let mut header = [0; HEADER];
+    connection.receive(&mut header)?;
+    let mut body = vec![0; protocol::body_length(header)?];
+    connection.receive(&mut body)?;
+    let response = protocol::decode(&body)?;
+    IDLE.replace(Some(connection));
+    Ok(response)
+}
+
+/// A non-blocking connection to ragd.
+struct Connection(UnixStream);
+
+impl Connection {
+    /// Whether ragd is still there and has nothing to say; it never speaks first.
+    fn is_open(&self) -> bool {
+        matches!((&self.0).read(&mut [0]), Err(error) if error.kind() == Io::WouldBlock)
+    }
+
+    fn send(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            match self.0.write(bytes) {
+                Ok(written) => bytes = &bytes[written..],
+                Err(error) => self.wait_or_fail(&error, pg_sys::WL_SOCKET_WRITEABLE)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, mut buffer: &mut [u8]) -> Result<()> {
+        while !buffer.is_empty() {
+            match self.0.read(buffer) {
+                Ok(0) => return Err(lost("the connection was closed")),
+                Ok(read) => buffer = &mut buffer[read..],
+                Err(error) => self.wait_or_fail(&error, pg_sys::WL_SOCKET_READABLE)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn wait_or_fail(&self, error: &std::io::Error, event: u32) -> Result<()> {
+        match error.kind() {
+            Io::WouldBlock => wait(Some((self, event)), None),
+            Io::Interrupted => {}
+            _ => return Err(lost(&error.to_string())),
+        }
+        Ok(())
+    }
+}
+
+/// Waits for the socket, the latch or the time, whichever comes first, and lets interrupts act.
+fn wait(socket: Option<(&Connection, u32)>, time: Option<Duration>) {
+    let mut events = pg_sys::WL_LATCH_SET | pg_sys::WL_EXIT_ON_PM_DEATH;
+    let mut descriptor = -1;
+    if let Some((connection, event)) = socket {
+        events |= event;
+        descriptor = connection.0.as_raw_fd();
+    }
+    let milliseconds = time.map_or(-1, |time| {
+        events |= pg_sys::WL_TIMEOUT;
+        time.as_millis() as _
+    });
+    // SAFETY: MyLatch is this process's own; the descriptor lives as long as the borrow.
+    unsafe {
+        pg_sys::WaitLatchOrSocket(
+            pg_sys::MyLatch,
+            events as i32,
+            descriptor,
+            milliseconds,
+            pg_sys::PG_WAIT_EXTENSION,
+        );
+        pg_sys::ResetLatch(pg_sys::MyLatch);
+    }
+    check_for_interrupts!();
+}
+
+/// Connects; starts ragd first where nobody listens.
+fn connect() -> Result<Connection> {
+    if let Some(connection) = try_connect()? {
+        return Ok(connection);
+    }
+    check_executable()?;
+    let deadline = Instant::now() + guc::ragd_start_timeout();
+    supervisor::start()?;
+    while Instant::now() < deadline {
+        wait(None, Some(POLL));
+        if let Some(connection) = try_connect()? {
+            return Ok(connection);
+        }
+    }
+    Err(did_not_start())
+}
+
+/// A connection, or `None` where nobody listens (yet).
+fn try_connect() -> Result<Option<Connection>> {
+    let socket = nonblocking_socket()?;
+    let address = address();
+    // SAFETY: the address is a sockaddr_un of the length given.
+    let status = unsafe {
+        libc::connect(
+            socket.as_raw_fd(),
+            (&raw const address).cast(),
+            size_of::<libc::sockaddr_un>() as libc::socklen_t,
+        )
+    };
+    if status == 0 {
+        return Ok(Some(Connection(UnixStream::from(socket))));
+    }
+    let error = std::io::Error::last_os_error();
+    match error.kind() {
+        // Not there, left over by a ragd that was killed, or with a full backlog.
+        Io::NotFound | Io::ConnectionRefused | Io::WouldBlock => Ok(None),
+        _ => Err(Error::new(
+            ErrorKind::DaemonUnavailable,
+            format!("cannot connect to ragd at {}: {error}", supervisor::SOCKET),
+        )),
+    }
+}
+
+fn nonblocking_socket() -> Result<OwnedFd> {
+    // SAFETY: a new descriptor, owned by nobody else.
+    unsafe {
+        let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        match libc::socket(libc::AF_UNIX, kind, 0) {
+            -1 => Err(Error::new(
+                ErrorKind::OutOfResources,
+                format!("cannot create a socket: {}", std::io::Error::last_os_error()),
+            )),
+            descriptor => Ok(OwnedFd::from_raw_fd(descriptor)),
+        }
+    }
+}
+
+fn address() -> libc::sockaddr_un {
+    // SAFETY: sockaddr_un is plain data.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    for (to, from) in address.sun_path.iter_mut().zip(supervisor::SOCKET.bytes()) {
+        *to = from as libc::c_char;
+    }
+    address
+}
+
+fn check_executable() -> Result<()> {
+    let path = guc::ragd_path();
+    match std::fs::metadata(&path) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::new(
+            ErrorKind::FileUnavailable,
+            format!("cannot start ragd: \"{path}\": {error}"),
+        )
+        .hint("Install pg_rag completely (\"make install\"), or set rag.ragd_path.")),
+    }
+}
+
+fn did_not_start() -> Error {
+    let waited = guc::ragd_start_timeout().as_millis();
+    Error::new(ErrorKind::DaemonUnavailable, format!("ragd did not start within {waited} ms")).hint(
+        "The server log says why. If no background worker slot is free, raise max_worker_processes.",
+    )
+}
+
+fn lost(why: &str) -> Error {
+    Error::new(ErrorKind::DaemonLost, format!("ragd went away during the call: {why}"))
+        .hint("It is started again; repeat the statement. The server log says why it ended.")
+}

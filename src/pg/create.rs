@@ -1,0 +1,437 @@
+//! The relations and triggers of a pipeline: made, and dropped again.
+//!
+//! A pipeline called `docs`, as one over the table `docs` is by default, has
+//!
+//! * `docs_rag_content`, a view: key, content and metadata of each row. The one place that
+//!   knows the source's columns; PostgreSQL keeps it right through renames and dumps.
+//! * `docs_rag_chunks`, a table: the chunks.
+//! * `docs_rag`, a view of the chunks as the caller may see them.
+//! * triggers on `docs` that call `rag.capture`.
+
+use std::ffi::{CStr, CString};
+
+use pgrx::PgList;
+use pgrx::prelude::*;
+use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
+
+use super::catalog::model::Model;
+use super::catalog::pipeline::{self, NewPipeline, Pipeline, Relation};
+use super::catalog::source::Source;
+use super::catalog::view;
+use super::sql::{self, render};
+use crate::chunk::ChunkOptions;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Columns of a chunk table that metadata must not be called like.
+const RESERVED: [&str; 12] = [
+    "chunk_id",
+    "chunk_no",
+    "content",
+    "start_char",
+    "end_char",
+    "heading",
+    "token_count",
+    "content_hash",
+    "model",
+    "generation",
+    "embedding",
+    "tsv",
+];
+
+/// Longest name of a relation, in bytes.
+const LONGEST_NAME: usize = pg_sys::NAMEDATALEN as usize - 1;
+
+/// What is to be made.
+pub struct Plan<'a> {
+    /// Name of the pipeline.
+    pub name: String,
+    /// The table.
+    pub source: Source,
+    /// Its key columns.
+    pub key: Vec<String>,
+    /// A column or an expression.
+    pub content: &'a str,
+    /// Columns that are copied beside each chunk.
+    pub metadata: &'a [String],
+    /// Text search configuration.
+    pub config: &'a str,
+    /// "sync".
+    pub mode: &'a str,
+    /// The embedding model.
+    pub model: Model,
+    /// How documents are cut.
+    pub chunking: ChunkOptions,
+}
+
+impl Plan<'_> {
+    /// Makes everything but the chunks.
+    pub fn carry_out(self) -> Result<Pipeline> {
+        self.check()?;
+        let names = Names::of(&self.source.schema, &self.name);
+        self.create_content_view(&names)?;
+        self.create_chunk_table(&names)?;
+        self.create_view(&names)?;
+        self.give_to_owner(&names)?;
+        self.let_readers_read(&names)?;
+        let id = pipeline::insert(&NewPipeline {
+            name: &self.name,
+            source: self.source.oid,
+            content_view: &names.content_view,
+            chunk_table: &names.chunk_table,
+            view: &names.view,
+            key_columns: self.key.len() as i32,
+            model: &self.model.reference.name,
+            chunking: &self.chunking,
+            config: self.config,
+            mode: self.mode,
+        })?;
+        self.create_triggers(id)?;
+        let pipeline = pipeline::by_id(id)?.ok_or_else(|| {
+            let message = format!("pipeline {id} is not there after its creation");
+            Error::new(ErrorKind::Internal, message)
+        })?;
+        view::check_row_by_row(&pipeline)?;
+        Ok(pipeline)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.name.is_empty() || self.name.len() > LONGEST_NAME {
+            return Err(Error::invalid(format!(
+                "name of a pipeline must have 1 to {LONGEST_NAME} bytes: \"{}\"",
+                self.name
+            )));
+        }
+        if pipeline::names()?.contains(&self.name) {
+            return Err(Error::new(
+                ErrorKind::DuplicateObject,
+                format!("pipeline \"{}\" already exists", self.name),
+            )
+            .hint("Drop it with rag_drop_pipeline, or give this one another name."));
+        }
+        for column in self.metadata {
+            self.source.column(column).ok_or_else(|| self.source.no_column(column))?;
+            self.check_metadata_name(column)?;
+        }
+        Ok(())
+    }
+
+    fn check_metadata_name(&self, name: &str) -> Result<()> {
+        let taken =
+            RESERVED.contains(&name) || self.key.iter().any(|key| format!("source_{key}") == name);
+        match taken {
+            false => Ok(()),
+            true => Err(Error::new(
+                ErrorKind::DuplicateObject,
+                format!("metadata column \"{name}\" has the name of a column of the chunk table"),
+            )
+            .hint(format!("Names in use: {}.", RESERVED.join(", ")))),
+        }
+    }
+
+    /// The content as an expression: a column by its bare name, or what the user wrote.
+    fn content(&self) -> Result<String> {
+        match self.source.column(self.content) {
+            Some(column) if column.is_text => Ok(quote_identifier(self.content)),
+            Some(column) => Err(Error::new(
+                ErrorKind::WrongObjectType,
+                format!("column \"{}\" is of type {}, not text", column.name, column.sql_type),
+            )
+            .hint(format!(
+                "Give a text column or an expression, for instance '{}::text'.",
+                quote_identifier(&column.name)
+            ))),
+            None => {
+                check_expression(self.content)?;
+                Ok(self.content.to_owned())
+            }
+        }
+    }
+
+    fn create_content_view(&self, names: &Names) -> Result<()> {
+        let alias = quote_identifier(&self.source.name);
+        let column = |name: &String| format!("{alias}.{}", quote_identifier(name));
+        let keys = list(&self.key, |key| format!("{} AS {}", column(key), key_name(key)));
+        let metadata = self.metadata.iter().map(|name| format!(", {}", column(name)));
+        let statement = render(
+            include_str!("../../sql/query/create_content_view.sql"),
+            &[
+                ("content_view", &names.content_view),
+                ("keys", &keys),
+                ("content", &self.content()?),
+                ("metadata", &metadata.collect::<String>()),
+                ("source", &self.source.sql),
+                ("alias", &alias),
+            ],
+        );
+        sql::execute(&statement, &[]).map(drop)
+    }
+
+    fn create_chunk_table(&self, names: &Names) -> Result<()> {
+        let typed = |name: &String| self.source.column(name).map_or("", |c| c.sql_type.as_str());
+        let keys = list(&self.key, |key| format!("{} {} NOT NULL", key_name(key), typed(key)));
+        let metadata = self
+            .metadata
+            .iter()
+            .map(|name| format!(", {} {}", quote_identifier(name), typed(name)));
+        let statement = render(
+            include_str!("../../sql/query/create_chunk_table.sql"),
+            &[
+                ("chunk_table", &names.chunk_table),
+                ("keys", &keys),
+                ("key_names", &list(&self.key, |key| key_name(key))),
+                ("vector", &sql::vector_schema()?),
+                ("dimension", &self.model.dimension.to_string()),
+                ("config", &quote_literal(self.config)),
+                ("metadata", &metadata.collect::<String>()),
+            ],
+        );
+        sql::execute(&statement, &[])?;
+        let on_table = |template| render(template, &[("chunk_table", &names.chunk_table)]);
+        sql::execute(&on_table(include_str!("../../sql/query/create_lexical_index.sql")), &[])?;
+        sql::execute(&on_table(include_str!("../../sql/query/enable_row_security.sql")), &[])?;
+        let statement = render(
+            include_str!("../../sql/query/create_policy.sql"),
+            &[
+                ("chunk_table", &names.chunk_table),
+                ("source", &self.source.sql),
+                ("key_join", &self.key_join(&names.bare_chunk_table)),
+            ],
+        );
+        sql::execute(&statement, &[]).map(drop)
+    }
+
+    fn create_view(&self, names: &Names) -> Result<()> {
+        let metadata = self.metadata.iter().map(|name| format!(", c.{}", quote_identifier(name)));
+        let statement = render(
+            include_str!("../../sql/query/create_view.sql"),
+            &[
+                ("view", &names.view),
+                ("chunk_table", &names.chunk_table),
+                ("source", &self.source.sql),
+                ("keys", &list(&self.key, |key| format!("c.{}", key_name(key)))),
+                ("metadata", &metadata.collect::<String>()),
+                ("key_join", &self.key_join("c")),
+                ("generation", "1"),
+            ],
+        );
+        sql::execute(&statement, &[]).map(drop)
+    }
+
+    /// Rows of the source `s` and of a relation with the chunks' key columns that belong together.
+    fn key_join(&self, chunks: &str) -> String {
+        let equal =
+            |key: &String| format!("s.{} = {chunks}.{}", quote_identifier(key), key_name(key));
+        self.key.iter().map(equal).collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// What a superuser makes for somebody else is that owner's.
+    fn give_to_owner(&self, names: &Names) -> Result<()> {
+        let relations =
+            [("VIEW", &names.content_view), ("TABLE", &names.chunk_table), ("VIEW", &names.view)];
+        for (kind, relation) in relations {
+            let statement = render(
+                include_str!("../../sql/query/change_owner.sql"),
+                &[
+                    ("kind", kind),
+                    ("relation", relation),
+                    ("owner", &quote_identifier(&self.source.owner)),
+                ],
+            );
+            sql::execute(&statement, &[])?;
+        }
+        Ok(())
+    }
+
+    /// Whoever may read the source may read what is made of it; PUBLIC gets nothing.
+    fn let_readers_read(&self, names: &Names) -> Result<()> {
+        let statement = include_str!("../../sql/query/readers.sql");
+        let readers = sql::rows(statement, &[self.source.oid.into()], |row| {
+            sql::required(row.get::<String>(1)?)
+        })?;
+        if readers.is_empty() {
+            return Ok(());
+        }
+        let statement = render(
+            include_str!("../../sql/query/grant_select.sql"),
+            &[
+                ("relations", &format!("{}, {}", names.chunk_table, names.view)),
+                ("readers", &readers.join(", ")),
+            ],
+        );
+        sql::execute(&statement, &[]).map(drop)
+    }
+
+    fn create_triggers(&self, id: i32) -> Result<()> {
+        for (event, template) in TRIGGERS {
+            let statement = render(
+                template,
+                &[
+                    ("trigger", &trigger_name(id, event)),
+                    ("source", &self.source.sql),
+                    ("id", &id.to_string()),
+                ],
+            );
+            sql::execute(&statement, &[])?;
+        }
+        Ok(())
+    }
+}
+
+const TRIGGERS: [(&str, &str); 4] = [
+    ("insert", include_str!("../../sql/query/create_trigger_insert.sql")),
+    ("update", include_str!("../../sql/query/create_trigger_update.sql")),
+    ("delete", include_str!("../../sql/query/create_trigger_delete.sql")),
+    ("truncate", include_str!("../../sql/query/create_trigger_truncate.sql")),
+];
+
+/// Drops all that [`Plan::carry_out`] made and that is still there.
+pub fn undo(pipeline: &Pipeline) -> Result<()> {
+    for (event, _) in TRIGGERS {
+        let trigger = trigger_name(pipeline.id, event);
+        let template = include_str!("../../sql/query/drop_trigger.sql");
+        drop_if_there(
+            template,
+            &pipeline.source,
+            &[("trigger", &trigger), ("source", &pipeline.source.sql)],
+        )?;
+    }
+    for view in [&pipeline.view, &pipeline.content_view] {
+        drop_if_there(include_str!("../../sql/query/drop_view.sql"), view, &[("view", &view.sql)])?;
+    }
+    let table = &pipeline.chunk_table;
+    let template = include_str!("../../sql/query/drop_chunk_table.sql");
+    drop_if_there(template, table, &[("chunk_table", &table.sql)])?;
+    pipeline::delete(pipeline.id)
+}
+
+/// A relation that was dropped has no name any more, only its number.
+fn drop_if_there(template: &str, relation: &Relation, values: &[(&str, &str)]) -> Result<()> {
+    let statement = include_str!("../../sql/query/relation_exists.sql");
+    let found = sql::rows(statement, &[relation.oid.into()], |_| Ok(()))?;
+    match found.is_empty() {
+        true => Ok(()),
+        false => sql::execute(&render(template, values), &[]).map(drop),
+    }
+}
+
+fn trigger_name(id: i32, event: &str) -> String {
+    format!("rag_{id}_{event}")
+}
+
+/// The chunk table's name of a key column.
+fn key_name(key: &str) -> String {
+    quote_identifier(format!("source_{key}"))
+}
+
+fn list<'a>(names: &'a [String], form: impl Fn(&'a String) -> String) -> String {
+    names.iter().map(form).collect::<Vec<_>>().join(", ")
+}
+
+/// SQL names of a pipeline's relations, in the source's schema.
+struct Names {
+    content_view: String,
+    chunk_table: String,
+    bare_chunk_table: String,
+    view: String,
+}
+
+impl Names {
+    fn of(schema: &str, pipeline: &str) -> Self {
+        let bare = |suffix: &str| {
+            let mut name = pipeline.to_owned();
+            while name.len() + suffix.len() > LONGEST_NAME {
+                name.pop();
+            }
+            name + suffix
+        };
+        let qualified = |suffix| quote_qualified_identifier(schema, &bare(suffix));
+        Names {
+            content_view: qualified("_rag_content"),
+            chunk_table: qualified("_rag_chunks"),
+            bare_chunk_table: quote_identifier(bare("_rag_chunks")),
+            view: qualified("_rag"),
+        }
+    }
+}
+
+/// An error where `content` is not a single expression.
+///
+/// It becomes part of a view's definition, in parentheses on lines of its own; it must not be
+/// able to close them. The parser decides: the statement around it has to stay a SELECT of
+/// one column and nothing else.
+fn check_expression(content: &str) -> Result<()> {
+    let not_one = || {
+        Error::invalid(format!("content is not a single expression: {content}"))
+            .hint("Give a text column, or an expression such as 'title || '' '' || body'.")
+    };
+    if content.trim().is_empty() {
+        return Err(not_one());
+    }
+    let statement = CString::new(render(
+        include_str!("../../sql/query/content_probe.sql"),
+        &[("content", content)],
+    ))
+    .map_err(|_| not_one())?;
+    match is_single_expression(&statement) {
+        true => Ok(()),
+        false => Err(not_one()),
+    }
+}
+
+/// Whether the expression that is cast to text is `a, b`: in parentheses that is a row.
+///
+/// # Safety
+///
+/// `node` is an expression of a raw parse tree.
+unsafe fn is_implicit_row(node: *mut pg_sys::Node) -> bool {
+    // SAFETY: by this function's contract; nodes are read after their tag has been looked at.
+    unsafe {
+        if (*node).type_ != pg_sys::NodeTag::T_TypeCast {
+            return false;
+        }
+        let content = (*node.cast::<pg_sys::TypeCast>()).arg;
+        (*content).type_ == pg_sys::NodeTag::T_RowExpr
+            && (*content.cast::<pg_sys::RowExpr>()).row_format
+                == pg_sys::CoercionForm::COERCE_IMPLICIT_CAST
+    }
+}
+
+fn is_single_expression(statement: &CStr) -> bool {
+    // SAFETY: raw_parser returns a list of RawStmt or raises a syntax error; nodes are read
+    // after their tag has been looked at.
+    unsafe {
+        let parsed =
+            pg_sys::raw_parser(statement.as_ptr(), pg_sys::RawParseMode::RAW_PARSE_DEFAULT);
+        let statements = PgList::<pg_sys::RawStmt>::from_pg(parsed);
+        if statements.len() != 1 {
+            return false;
+        }
+        let Some(raw) = statements.get_ptr(0) else { return false };
+        let node = (*raw).stmt;
+        if (*node).type_ != pg_sys::NodeTag::T_SelectStmt {
+            return false;
+        }
+        let select = &*node.cast::<pg_sys::SelectStmt>();
+        let targets = PgList::<pg_sys::ResTarget>::from_pg(select.targetList);
+        targets.len() == 1
+            && !targets.iter_ptr().any(|target| is_implicit_row((*target).val))
+            && select.op == pg_sys::SetOperation::SETOP_NONE
+            && select.intoClause.is_null()
+            && select.whereClause.is_null()
+            && select.havingClause.is_null()
+            && select.withClause.is_null()
+            && select.limitOffset.is_null()
+            && select.limitCount.is_null()
+            && [
+                select.distinctClause,
+                select.fromClause,
+                select.groupClause,
+                select.windowClause,
+                select.valuesLists,
+                select.sortClause,
+                select.lockingClause,
+            ]
+            .iter()
+            .all(|list| list.is_null())
+    }
+}

@@ -1,0 +1,67 @@
+//! From a stage's error to PostgreSQL's: the one table of SQLSTATEs.
+
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::prelude::*;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Turns a failure into an SQL error.
+pub trait OrReport<T> {
+    /// The value, or an SQL error that ends the statement.
+    fn or_report(self) -> T;
+}
+
+impl<T> OrReport<T> for Result<T> {
+    fn or_report(self) -> T {
+        self.unwrap_or_else(|error| report(&error))
+    }
+}
+
+/// Raises `error`.
+pub fn report(error: &Error) -> ! {
+    let mut report = ErrorReport::new(sqlstate(error.kind()), error.message().to_owned(), "pg_rag");
+    if let Some(detail) = error.detail_text() {
+        report = report.set_detail(detail);
+    }
+    if let Some(hint) = error.hint_text() {
+        report = report.set_hint(hint);
+    }
+    report.report(PgLogLevel::ERROR);
+    unreachable!("an ERROR does not return");
+}
+
+/// A failure of SPI itself, which only a defect of pg_rag can cause: errors of the
+/// statements are raised by PostgreSQL and never come back as values.
+pub fn spi_failed(error: pgrx::spi::Error) -> Error {
+    Error::new(ErrorKind::Internal, format!("statement failed: {error}"))
+}
+
+fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
+    match kind {
+        ErrorKind::InvalidParameter => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+        ErrorKind::NullNotAllowed => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+        ErrorKind::UndefinedObject => PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+        ErrorKind::DuplicateObject => PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
+        ErrorKind::WrongObjectType => PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+        ErrorKind::Ambiguous => PgSqlErrorCode::ERRCODE_AMBIGUOUS_PARAMETER,
+        ErrorKind::Unsupported => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+        ErrorKind::Forbidden => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        ErrorKind::DimensionMismatch => PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
+        ErrorKind::FileUnavailable => PgSqlErrorCode::ERRCODE_UNDEFINED_FILE,
+        ErrorKind::FileCorrupted => PgSqlErrorCode::ERRCODE_CONFIG_FILE_ERROR,
+        ErrorKind::DataCorrupted => PgSqlErrorCode::ERRCODE_PROTOCOL_VIOLATION,
+        ErrorKind::DaemonUnavailable => PgSqlErrorCode::ERRCODE_CANNOT_CONNECT_NOW,
+        ErrorKind::DaemonLost => PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE,
+        ErrorKind::OutOfResources => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
+        ErrorKind::ProviderFailed => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+        ErrorKind::ProviderTimeout => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,
+        ErrorKind::Internal => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+    }
+}
+
+/// ragd answered something else than it was asked.
+pub fn unexpected(response: &crate::daemon::protocol::Response) -> Error {
+    let mut what = format!("{response:?}");
+    what.truncate(what.char_indices().nth(100).map_or(what.len(), |(place, _)| place));
+    Error::new(ErrorKind::Internal, "ragd's answer does not fit the request").detail(what)
+}

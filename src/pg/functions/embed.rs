@@ -1,0 +1,184 @@
+//! `rag_embed`.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use pgrx::prelude::*;
+
+use crate::daemon::protocol::{Lane, ModelRef, Request, Response};
+use crate::embed::{Embedder, Kind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::model;
+use crate::pg::client;
+use crate::pg::error::{OrReport, unexpected};
+use crate::pg::vector::Vector;
+
+/// Texts sent to ragd in one request, so that cancel and memory stay bounded.
+const TEXTS_A_REQUEST: usize = 256;
+
+/// Results that a session remembers. A STABLE function in ORDER BY is called once a row of
+/// the limit, or of the table: all but the first call end here.
+const REMEMBERED: usize = 64;
+
+/// Longest text that is remembered, in bytes.
+const LONGEST_REMEMBERED: usize = 8192;
+
+thread_local! {
+    static MEMO: RefCell<VecDeque<(MemoKey, Vec<f32>)>> = const { RefCell::new(VecDeque::new()) };
+}
+
+#[derive(PartialEq)]
+struct MemoKey {
+    model: ModelRef,
+    kind: Kind,
+    text: String,
+}
+
+#[pg_extern(sql = false)]
+fn rag_embed(input: Option<&str>, model: Option<&str>, kind: Option<&str>) -> Option<Vector> {
+    let input = input?;
+    let kind = kind_of(kind).or_report();
+    let mut embedding = Embedding::with_model(model, Lane::Query).or_report();
+    embedding.embed(&[input.to_owned()], kind).or_report().pop().map(Vector)
+}
+
+#[pg_extern(sql = false)]
+fn rag_embed_many(
+    input: Option<Vec<Option<String>>>,
+    model: Option<&str>,
+    kind: Option<&str>,
+) -> Option<Vec<Option<Vector>>> {
+    let input = input?;
+    let kind = kind_of(kind).or_report();
+    let mut embedding = Embedding::with_model(model, Lane::Bulk).or_report();
+    Some(embed_nullable(input, kind, &mut embedding).or_report())
+}
+
+fn kind_of(kind: Option<&str>) -> Result<Kind> {
+    match kind {
+        Some("query") => Ok(Kind::Query),
+        Some("passage") => Ok(Kind::Passage),
+        Some(other) => Err(Error::invalid(format!("unknown kind \"{other}\""))
+            .hint("Known kinds: query, passage.")),
+        None => Err(Error::new(ErrorKind::NullNotAllowed, "kind must not be NULL")
+            .hint("Known kinds: query, passage.")),
+    }
+}
+
+fn embed_nullable(
+    input: Vec<Option<String>>,
+    kind: Kind,
+    embedding: &mut Embedding,
+) -> Result<Vec<Option<Vector>>> {
+    let texts: Vec<String> = input.iter().flatten().cloned().collect();
+    let mut vectors = embedding.embed(&texts, kind)?.into_iter();
+    Ok(input.iter().map(|text| text.as_ref().and_then(|_| vectors.next()).map(Vector)).collect())
+}
+
+/// A model of ragd's, seen from a session.
+pub struct Embedding {
+    model: ModelRef,
+    lane: Lane,
+}
+
+impl Embedding {
+    /// The model called `model`, or that of `rag.embedding_model`.
+    pub fn with_model(model: Option<&str>, lane: Lane) -> Result<Self> {
+        Ok(Embedding { model: model::find(model)?.reference, lane })
+    }
+
+    fn embed_request(&self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        let request = Request::Embed {
+            model: self.model.clone(),
+            kind,
+            lane: self.lane,
+            texts: texts.to_vec(),
+        };
+        match client::call(&request)? {
+            Response::Vectors { dimension, values, .. }
+                if values.len() == dimension as usize * texts.len() && dimension > 0 =>
+            {
+                Ok(values.chunks_exact(dimension as usize).map(<[f32]>::to_vec).collect())
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+impl Embedder for Embedding {
+    /// A single text comes from memory where this session has asked for it of late.
+    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        if let [text] = texts {
+            let key = MemoKey { model: self.model.clone(), kind, text: text.clone() };
+            if let Some(vector) = recall(&key) {
+                return Ok(vec![vector]);
+            }
+            let vectors = self.embed_request(texts, kind)?;
+            remember(key, &vectors[0]);
+            return Ok(vectors);
+        }
+        let mut vectors = Vec::with_capacity(texts.len());
+        for texts in texts.chunks(TEXTS_A_REQUEST) {
+            vectors.extend(self.embed_request(texts, kind)?);
+        }
+        Ok(vectors)
+    }
+}
+
+fn recall(key: &MemoKey) -> Option<Vec<f32>> {
+    MEMO.with_borrow_mut(|memo| {
+        let place = memo.iter().position(|(known, _)| known == key)?;
+        // The last used stands in front, the longest unused falls off the end.
+        let entry = memo.remove(place)?;
+        memo.push_front(entry);
+        memo.front().map(|(_, vector)| vector.clone())
+    })
+}
+
+fn remember(key: MemoKey, vector: &[f32]) {
+    if key.text.len() > LONGEST_REMEMBERED {
+        return;
+    }
+    MEMO.with_borrow_mut(|memo| {
+        memo.truncate(REMEMBERED - 1);
+        memo.push_front((key, vector.to_vec()));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str, kind: Kind, text: &str) -> MemoKey {
+        let name = name.to_owned();
+        let model = ModelRef { name, path: "/models".to_owned(), file: None, digest: None };
+        MemoKey { model, kind, text: text.to_owned() }
+    }
+
+    #[test]
+    fn what_was_asked_of_late_is_remembered() {
+        let number = |n: usize| key("m", Kind::Query, &n.to_string());
+        (0..REMEMBERED).for_each(|n| remember(number(n), &[n as f32]));
+        assert_eq!(recall(&number(0)), Some(vec![0.0]));
+        // One more: the longest unused goes, which is 1 since 0 was asked for again.
+        remember(number(REMEMBERED), &[-1.0]);
+        assert_eq!(recall(&number(0)), Some(vec![0.0]));
+        assert_eq!(recall(&number(1)), None);
+        assert_eq!(recall(&number(2)), Some(vec![2.0]));
+    }
+
+    #[test]
+    fn another_model_or_kind_is_another_vector() {
+        remember(key("m", Kind::Query, "text"), &[1.0]);
+        assert_eq!(recall(&key("m", Kind::Query, "text")), Some(vec![1.0]));
+        assert_eq!(recall(&key("m", Kind::Passage, "text")), None);
+        assert_eq!(recall(&key("n", Kind::Query, "text")), None);
+    }
+
+    #[test]
+    fn long_texts_are_not_remembered() {
+        let long = "x".repeat(LONGEST_REMEMBERED + 1);
+        remember(key("m", Kind::Query, &long), &[1.0]);
+        assert_eq!(recall(&key("m", Kind::Query, &long)), None);
+    }
+}

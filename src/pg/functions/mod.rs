@@ -1,0 +1,15 @@
+//! The SQL functions, a file a stage. Their declarations are in `sql/install/function.sql`.
+
+mod answer;
+mod chunk;
+mod embed;
+mod generate;
+mod model;
+mod options;
+mod pipeline;
+mod retrieve;
+mod status;
+
+pub use embed::Embedding;
+pub use generate::{EXTRACTIVE, generate};
+pub use pipeline::RemoteChunker;

@@ -1,0 +1,103 @@
+//! `rag_retrieve`.
+
+use pgrx::JsonB;
+use pgrx::prelude::*;
+
+use super::options;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::error::OrReport;
+use crate::pg::search::Search;
+use crate::retrieve::{Passage, RetrieveOptions};
+
+type Row = (
+    i32,
+    f64,
+    String,
+    i64,
+    i32,
+    String,
+    i32,
+    i32,
+    Option<String>,
+    JsonB,
+    Option<i32>,
+    Option<i32>,
+    Option<f64>,
+);
+
+#[pg_extern(sql = false)]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+fn rag_retrieve(
+    query: Option<&str>,
+    pipeline: Option<&str>,
+    k: Option<i32>,
+    mode: Option<&str>,
+    filter: Option<JsonB>,
+    rewrite: Option<&str>,
+    rerank: Option<&str>,
+    options: Option<JsonB>,
+) -> TableIterator<
+    'static,
+    (
+        name!(rank, i32),
+        name!(score, f64),
+        name!(source_key, String),
+        name!(chunk_id, i64),
+        name!(chunk_no, i32),
+        name!(content, String),
+        name!(start_char, i32),
+        name!(end_char, i32),
+        name!(heading, Option<String>),
+        name!(metadata, JsonB),
+        name!(dense_rank, Option<i32>),
+        name!(lexical_rank, Option<i32>),
+        name!(rerank_score, Option<f64>),
+    ),
+> {
+    only("rewrite", rewrite.filter(|name| *name != "none"), "none").or_report();
+    only("rerank", rerank, "NULL").or_report();
+    let options: RetrieveOptions = options::read(options).or_report();
+    let search = Search::new(pipeline, k, mode, filter, options).or_report();
+    let passages = question("query", query).and_then(|query| search.run(query)).or_report();
+    TableIterator::new(passages.into_iter().map(row))
+}
+
+/// A question that can be searched for.
+pub fn question<'a>(argument: &str, text: Option<&'a str>) -> Result<&'a str> {
+    match text {
+        None => Err(Error::new(ErrorKind::NullNotAllowed, format!("{argument} must not be NULL"))
+            .hint("Ask something, for instance 'How do I reset a password?'.")),
+        Some(text) if text.trim().is_empty() => Err(Error::invalid(format!("{argument} is empty"))
+            .hint("Ask something, for instance 'How do I reset a password?'.")),
+        Some(text) => Ok(text),
+    }
+}
+
+/// An argument that knows one value.
+fn only(argument: &str, value: Option<&str>, known: &str) -> Result<()> {
+    match value {
+        None => Ok(()),
+        Some(value) => {
+            Err(Error::new(ErrorKind::Unsupported, format!("unknown {argument} \"{value}\""))
+                .hint(format!("Known values: {known}.")))
+        }
+    }
+}
+
+fn row(passage: Passage) -> Row {
+    (
+        passage.rank,
+        passage.score,
+        passage.source_key,
+        passage.chunk_id,
+        passage.chunk_no,
+        passage.content,
+        passage.start_char,
+        passage.end_char,
+        passage.heading,
+        JsonB(passage.metadata),
+        passage.dense_rank,
+        passage.lexical_rank,
+        None,
+    )
+}

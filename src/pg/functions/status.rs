@@ -1,0 +1,24 @@
+//! `rag.daemon_status`.
+
+use pgrx::prelude::*;
+
+use crate::daemon::protocol::{Request, Response};
+use crate::pg::client;
+use crate::pg::error::{OrReport, report, unexpected};
+
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)]
+fn rag_daemon_status() -> TableIterator<
+    'static,
+    (name!(pid, i32), name!(version, String), name!(models, Vec<String>), name!(waiting, i64)),
+> {
+    match client::call(&Request::Status).or_report() {
+        Response::Status(status) => TableIterator::once((
+            status.pid as i32,
+            status.version,
+            status.models,
+            status.waiting as i64,
+        )),
+        other => report(&unexpected(&other)),
+    }
+}

@@ -1,0 +1,142 @@
+//! The settings, all under `rag.`.
+
+use std::ffi::CString;
+
+use pgrx::prelude::*;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
+
+static EMBEDDING_MODEL: GucSetting<Option<CString>> =
+    GucSetting::<Option<CString>>::new(Some(c"all-minilm-l6-v2"));
+static LLM: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"extractive"));
+static MIN_CONFIDENCE: GucSetting<f64> = GucSetting::<f64>::new(-1.0);
+static INFERENCE_THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
+static ONNXRUNTIME_LIBRARY: GucSetting<Option<CString>> =
+    GucSetting::<Option<CString>>::new(Some(c""));
+static RAGD_PATH: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
+static RAGD_START_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(10_000);
+
+/// Makes the settings known and reserves their prefix.
+pub fn define() {
+    define_for_users();
+    define_for_administrators();
+    // SAFETY: the argument is a constant C string.
+    unsafe { pg_sys::MarkGUCPrefixReserved(c"rag".as_ptr()) };
+}
+
+fn define_for_users() {
+    GucRegistry::define_string_guc(
+        c"rag.embedding_model",
+        c"Embedding model of rag_embed, rag_chunk and of new pipelines.",
+        c"A name from rag.model.",
+        &EMBEDDING_MODEL,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_string_guc(
+        c"rag.llm",
+        c"Who writes the answers: 'extractive' or a foreign server of the wrapper rag_llm.",
+        c"The built-in 'extractive' answers with the best sentences of the documents.",
+        &LLM,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_float_guc(
+        c"rag.min_confidence",
+        c"Confidence below which rag_answer says that it does not know.",
+        c"From 0 to 1; -1 takes the measured default.",
+        &MIN_CONFIDENCE,
+        -1.0,
+        1.0,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+}
+
+fn define_for_administrators() {
+    GucRegistry::define_int_guc(
+        c"rag.inference_threads",
+        c"Threads ragd uses for one batch.",
+        c"0 takes the number of cores, at most 4.",
+        &INFERENCE_THREADS,
+        0,
+        256,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_string_guc(
+        c"rag.onnxruntime_library",
+        c"Path of the ONNX Runtime library.",
+        c"Empty: the one installed with the extension.",
+        &ONNXRUNTIME_LIBRARY,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_string_guc(
+        c"rag.ragd_path",
+        c"Path of the ragd executable.",
+        c"Empty: the one installed with the extension.",
+        &RAGD_PATH,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_int_guc(
+        c"rag.ragd_start_timeout",
+        c"Longest time a call waits for ragd to start.",
+        c"",
+        &RAGD_START_TIMEOUT,
+        100,
+        600_000,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
+    );
+}
+
+/// `rag.embedding_model`.
+pub fn embedding_model() -> String {
+    text(&EMBEDDING_MODEL)
+}
+
+/// `rag.llm`.
+pub fn llm() -> String {
+    text(&LLM)
+}
+
+/// `rag.min_confidence`; `None` where the measured default holds.
+pub fn min_confidence() -> Option<f32> {
+    let value = MIN_CONFIDENCE.get();
+    (value >= 0.0).then_some(value as f32)
+}
+
+/// `rag.inference_threads`, with 0 resolved.
+pub fn inference_threads() -> usize {
+    match INFERENCE_THREADS.get() {
+        0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
+        threads => threads as usize,
+    }
+}
+
+/// `rag.onnxruntime_library`, with the default resolved.
+pub fn onnxruntime_library() -> String {
+    non_empty(&ONNXRUNTIME_LIBRARY).unwrap_or_else(|| {
+        format!("{}/pg_rag/libonnxruntime.so", super::install::library_directory())
+    })
+}
+
+/// `rag.ragd_path`, with the default resolved.
+pub fn ragd_path() -> String {
+    non_empty(&RAGD_PATH)
+        .unwrap_or_else(|| format!("{}/pg_rag/ragd", super::install::library_directory()))
+}
+
+/// `rag.ragd_start_timeout`.
+pub fn ragd_start_timeout() -> std::time::Duration {
+    std::time::Duration::from_millis(RAGD_START_TIMEOUT.get() as u64)
+}
+
+fn text(setting: &GucSetting<Option<CString>>) -> String {
+    setting.get().map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn non_empty(setting: &GucSetting<Option<CString>>) -> Option<String> {
+    Some(text(setting)).filter(|value| !value.is_empty())
+}

@@ -1,0 +1,54 @@
+//! Everything that knows PostgreSQL.
+//!
+//! Functions decode their arguments, call a stage or ragd, and encode the result. SQL
+//! text is not here but in `sql/`; [`sql`] reads it.
+
+mod ask;
+mod capture;
+mod catalog;
+mod client;
+mod create;
+mod error;
+mod functions;
+mod guc;
+mod ingest;
+mod install;
+mod provider;
+mod search;
+mod sql;
+mod vector;
+mod worker;
+
+#[cfg(feature = "pg_test")]
+#[path = "../../pgrx-tests/mod.rs"]
+mod tests;
+
+use pgrx::prelude::*;
+
+::pgrx::pg_module_magic!(name, version);
+
+/// Runs once in each process that loads the library.
+#[pg_guard]
+pub extern "C-unwind" fn _PG_init() {
+    guc::define();
+    worker::supervisor::register_at_boot();
+}
+
+// The installation script, in the order of its dependencies.
+pgrx::extension_sql_file!("../../sql/install/schema.sql", name = "schema", bootstrap);
+pgrx::extension_sql_file!("../../sql/install/model.sql", name = "model", requires = ["schema"]);
+pgrx::extension_sql_file!(
+    "../../sql/install/pipeline.sql",
+    name = "pipeline",
+    requires = ["model"]
+);
+pgrx::extension_sql_file!(
+    "../../sql/install/function.sql",
+    name = "function",
+    requires = ["pipeline"]
+);
+pgrx::extension_sql_file!(
+    "../../sql/install/wrapper.sql",
+    name = "wrapper",
+    requires = ["function"]
+);

@@ -1,0 +1,202 @@
+//! The two stories, told once over the stages: how a document gets in, and how a question
+//! gets its answer.
+
+use std::collections::{HashMap, HashSet};
+
+use sha2::{Digest, Sha256};
+
+use crate::chunk::Chunk;
+use crate::embed::{Embedder, Kind};
+use crate::error::{Error, ErrorKind, Result};
+
+/// SHA-256 of a chunk's text.
+pub type ContentHash = [u8; 32];
+
+/// A source row: its key as text, one value a key column, and its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The key's values.
+    pub key: Vec<String>,
+    /// The text; `None` where the content is NULL.
+    pub content: Option<String>,
+}
+
+/// A chunk as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredChunk {
+    /// Position in the list of documents, from 0.
+    pub document: usize,
+    /// Position in the document, from 0.
+    pub chunk_no: i32,
+    /// Text, span, size, heading.
+    pub chunk: Chunk,
+    /// Hash of the text.
+    pub hash: ContentHash,
+    /// Embedding of the text.
+    pub vector: Vec<f32>,
+}
+
+/// Cuts documents.
+pub trait Chunker {
+    /// One list of chunks a document.
+    fn chunk(&mut self, documents: &[String]) -> Result<Vec<Vec<Chunk>>>;
+}
+
+/// Keeps chunks.
+pub trait ChunkStore {
+    /// Vectors that the chunks of these documents have now, by the hash of their text.
+    fn known_vectors(&mut self, documents: &[Document]) -> Result<HashMap<ContentHash, Vec<f32>>>;
+
+    /// Puts `chunks` in the place of all that these documents had.
+    fn replace(&mut self, documents: &[Document], chunks: Vec<StoredChunk>) -> Result<()>;
+}
+
+/// What [`ingest`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ingested {
+    /// Chunks stored.
+    pub chunks: usize,
+    /// Texts that had to be embedded; the others had a vector already.
+    pub embedded: usize,
+}
+
+/// Cuts documents, embeds what is new in them, and stores the chunks.
+///
+/// A chunk whose text the document already had keeps its vector, and equal texts are
+/// embedded once.
+pub fn ingest(
+    documents: &[Document],
+    chunker: &mut dyn Chunker,
+    embedder: &mut dyn Embedder,
+    store: &mut dyn ChunkStore,
+) -> Result<Ingested> {
+    let texts: Vec<String> =
+        documents.iter().map(|document| document.content.clone().unwrap_or_default()).collect();
+    let pieces = hashed(chunker.chunk(&texts)?);
+    let mut vectors = store.known_vectors(documents)?;
+    let embedded = embed_missing(&pieces, &mut vectors, embedder)?;
+    let chunks = pieces
+        .into_iter()
+        .map(|piece| {
+            let vector = vectors.get(&piece.hash).cloned().ok_or_else(no_vector)?;
+            let Piece { document, chunk_no, chunk, hash } = piece;
+            Ok(StoredChunk { document, chunk_no, chunk, hash, vector })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let done = Ingested { chunks: chunks.len(), embedded };
+    store.replace(documents, chunks)?;
+    Ok(done)
+}
+
+struct Piece {
+    document: usize,
+    chunk_no: i32,
+    chunk: Chunk,
+    hash: ContentHash,
+}
+
+fn hashed(chunks: Vec<Vec<Chunk>>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for (document, chunks) in chunks.into_iter().enumerate() {
+        for (chunk_no, chunk) in chunks.into_iter().enumerate() {
+            let hash = Sha256::digest(chunk.content.as_bytes()).into();
+            pieces.push(Piece { document, chunk_no: chunk_no as i32, chunk, hash });
+        }
+    }
+    pieces
+}
+
+fn embed_missing(
+    pieces: &[Piece],
+    vectors: &mut HashMap<ContentHash, Vec<f32>>,
+    embedder: &mut dyn Embedder,
+) -> Result<usize> {
+    let mut wanted = HashSet::new();
+    let missing: Vec<&Piece> = pieces
+        .iter()
+        .filter(|piece| !vectors.contains_key(&piece.hash) && wanted.insert(piece.hash))
+        .collect();
+    let texts: Vec<String> = missing.iter().map(|piece| piece.chunk.content.clone()).collect();
+    if texts.is_empty() {
+        return Ok(0);
+    }
+    let made = embedder.embed(&texts, Kind::Passage)?;
+    vectors.extend(missing.iter().map(|piece| piece.hash).zip(made));
+    Ok(texts.len())
+}
+
+fn no_vector() -> Error {
+    Error::new(ErrorKind::Internal, "the model returned fewer vectors than it got texts")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cuts at spaces.
+    struct Words;
+
+    impl Chunker for Words {
+        fn chunk(&mut self, documents: &[String]) -> Result<Vec<Vec<Chunk>>> {
+            let chunk = |word: &str| Chunk {
+                content: word.to_owned(),
+                start_char: 0,
+                end_char: word.chars().count() as u32,
+                token_count: 1,
+                heading: None,
+            };
+            Ok(documents.iter().map(|text| text.split_whitespace().map(chunk).collect()).collect())
+        }
+    }
+
+    /// Counts what it embeds; a text's vector is its length.
+    #[derive(Default)]
+    struct Lengths(Vec<String>);
+
+    impl Embedder for Lengths {
+        fn embed(&mut self, texts: &[String], _kind: Kind) -> Result<Vec<Vec<f32>>> {
+            self.0.extend_from_slice(texts);
+            Ok(texts.iter().map(|text| vec![text.len() as f32]).collect())
+        }
+    }
+
+    #[derive(Default)]
+    struct Memory(Vec<StoredChunk>);
+
+    impl ChunkStore for Memory {
+        fn known_vectors(&mut self, _: &[Document]) -> Result<HashMap<ContentHash, Vec<f32>>> {
+            Ok(self.0.iter().map(|chunk| (chunk.hash, chunk.vector.clone())).collect())
+        }
+
+        fn replace(&mut self, _: &[Document], chunks: Vec<StoredChunk>) -> Result<()> {
+            self.0 = chunks;
+            Ok(())
+        }
+    }
+
+    fn document(content: Option<&str>) -> Document {
+        Document { key: vec!["1".into()], content: content.map(str::to_owned) }
+    }
+
+    #[test]
+    fn only_new_text_is_embedded() {
+        let (mut embedder, mut store) = (Lengths::default(), Memory::default());
+        let mut run =
+            |text| ingest(&[document(text)], &mut Words, &mut embedder, &mut store).unwrap();
+        assert_eq!(run(Some("a bb a ccc")), Ingested { chunks: 4, embedded: 3 });
+        assert_eq!(run(Some("a bb dddd ccc")), Ingested { chunks: 4, embedded: 1 });
+        assert_eq!(run(None), Ingested { chunks: 0, embedded: 0 });
+        assert_eq!(embedder.0, ["a", "bb", "ccc", "dddd"]);
+        assert_eq!(store.0, []);
+    }
+
+    #[test]
+    fn chunks_know_their_document_place_and_vector() {
+        let (mut embedder, mut store) = (Lengths::default(), Memory::default());
+        let documents = [document(Some("a bb")), document(Some("ccc"))];
+        ingest(&documents, &mut Words, &mut embedder, &mut store).unwrap();
+        let places: Vec<_> =
+            store.0.iter().map(|c| (c.document, c.chunk_no, c.vector[0] as i32)).collect();
+        assert_eq!(places, [(0, 0, 1), (0, 1, 2), (1, 0, 3)]);
+    }
+}

@@ -1,0 +1,381 @@
+//! The invariants of ARCHITECTURE.md that a program can check.
+//!
+//! Each test collects every breach of one rule and names them all, as `file:line: what`.
+
+#[path = "architecture/source.rs"]
+mod source;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use regex::Regex;
+use source::{Function, RustFile, SourceFile, Token, files, root, rust_files};
+
+/// Fails with the list, if there is one.
+fn check(rule: &str, breaches: impl IntoIterator<Item = String>) {
+    let breaches: Vec<String> = breaches.into_iter().collect();
+    assert!(breaches.is_empty(), "{rule}:\n  {}\n", breaches.join("\n  "));
+}
+
+/// Something that may be named in some places only.
+struct Boundary {
+    /// A path in Rust: found as `a::b` and in `a::{..., b}`.
+    name: &'static str,
+    /// Where it holds; empty: everywhere.
+    within: &'static [&'static str],
+    /// Where it does not hold.
+    except: &'static [&'static str],
+    why: &'static str,
+}
+
+const STAGES: &[&str] =
+    &["src/chunk", "src/embed", "src/retrieve", "src/context", "src/answer", "src/pipeline.rs"];
+const READS_FILES: &[&str] = &["src/embed/manifest.rs", "src/embed/manifest_tests.rs"];
+
+const BOUNDARIES: &[Boundary] = &[
+    Boundary {
+        name: "pgrx",
+        within: &[],
+        except: &["src/pg/", "pgrx-tests/"],
+        why: "only src/pg knows PostgreSQL",
+    },
+    Boundary {
+        name: "pgrx_tests",
+        within: &[],
+        except: &["pgrx-tests/"],
+        why: "only pgrx-tests runs inside a server",
+    },
+    Boundary {
+        name: "crate::pg",
+        within: &[],
+        except: &["src/pg/", "pgrx-tests/"],
+        why: "nothing points at src/pg",
+    },
+    Boundary {
+        name: "crate::daemon",
+        within: STAGES,
+        except: &[],
+        why: "a stage does not know who calls it",
+    },
+    Boundary {
+        name: "crate::provider",
+        within: STAGES,
+        except: &[],
+        why: "a stage does not know who writes",
+    },
+    Boundary { name: "std::net", within: STAGES, except: &[], why: "a stage has no socket" },
+    Boundary { name: "std::os", within: STAGES, except: &[], why: "a stage has no system calls" },
+    Boundary { name: "std::fs", within: STAGES, except: READS_FILES, why: "a stage has no files" },
+    Boundary { name: "std::thread", within: STAGES, except: &[], why: "a stage has no threads" },
+    Boundary { name: "std::time", within: STAGES, except: &[], why: "a stage has no clock" },
+];
+
+#[test]
+fn boundaries_are_kept() {
+    let sources = rust_files();
+    let breaches = BOUNDARIES.iter().flat_map(|boundary| {
+        let path: Vec<&str> = boundary.name.split("::").collect();
+        let concerned = sources.iter().filter(|source| {
+            (boundary.within.is_empty() || source.file.is_below(boundary.within))
+                && !source.file.is_below(boundary.except)
+        });
+        concerned
+            .flat_map(|source| {
+                let lines = mentions(&source.tokens, &path);
+                lines.into_iter().map(move |line| {
+                    format!("{}:{line}: {} ({})", source.path(), boundary.name, boundary.why)
+                })
+            })
+            .collect::<Vec<_>>()
+    });
+    check("a name is used where it must not be", breaches);
+}
+
+/// Lines outside of tests that name `path`.
+fn mentions(tokens: &[Token], path: &[&str]) -> Vec<usize> {
+    let starts = |(index, token): (usize, &Token)| {
+        let begins = token.text == path[0] && !follows_path(&tokens[..index]);
+        (!token.in_test && begins && names(&tokens[index + 1..], &path[1..])).then_some(token.line)
+    };
+    tokens.iter().enumerate().filter_map(starts).collect()
+}
+
+fn follows_path(before: &[Token]) -> bool {
+    let colon = |token: &Token| token.text == ":";
+    matches!(before, [.., a, b] if colon(a) && colon(b))
+}
+
+/// Whether `::rest` or `::{..., rest}` comes next.
+fn names(tokens: &[Token], rest: &[&str]) -> bool {
+    let Some(next) = rest.first() else { return true };
+    match tokens {
+        [a, b, name, ..] if a.text == ":" && b.text == ":" => {
+            name.text == *next || name.text == "{" && lists(&tokens[3..], next)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a group that has just been opened has `name` at the beginning of an item.
+fn lists(tokens: &[Token], name: &str) -> bool {
+    let (mut depth, mut begins) = (0, true);
+    for token in tokens {
+        match token.text.as_str() {
+            "{" => depth += 1,
+            "}" if depth == 0 => return false,
+            "}" => depth -= 1,
+            text if depth == 0 && begins && text == name => return true,
+            _ => {}
+        }
+        begins = token.text == ",";
+    }
+    false
+}
+
+#[test]
+fn unsafe_is_rare_and_explained() {
+    let mut breaches = Vec::new();
+    for source in rust_files() {
+        let mut complain = |line, what| breaches.push(format!("{}:{line}: {what}", source.path()));
+        for block in &source.unsafe_blocks {
+            if !source.file.is_below(&["src/pg/", "src/daemon/", "pgrx-tests/", "tests/support/"]) {
+                complain(block.line, "unsafe outside src/pg and src/daemon");
+            }
+            if !block.is_explained {
+                complain(block.line, "no SAFETY comment just above");
+            }
+        }
+        let calls_libc = source.tokens.iter().any(|token| token.text == "libc");
+        if source.file.is_below(&["src/daemon/"]) && !calls_libc {
+            source
+                .unsafe_blocks
+                .iter()
+                .for_each(|b| complain(b.line, "unsafe without a libc call"));
+        }
+    }
+    check("unsafe", breaches);
+}
+
+/// What makes a text a statement: a verb in capitals, and further on another word in capitals.
+const SQL: &str = r"(?s)\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|GRANT|REVOKE|TRUNCATE|COPY|COMMENT|ANALYZE|WITH)\b\s.*\b[A-Z]{2,}\b";
+
+#[test]
+fn sql_is_in_sql_files() {
+    let statement = Regex::new(SQL).unwrap();
+    let outside_tests = |source: &RustFile| source.file.is_below(&["src/"]);
+    let breaches = rust_files().into_iter().filter(outside_tests).flat_map(|source| {
+        let is_sql = |text: &&source::Text| {
+            let bare = text.text.trim_start_matches(['b', 'c', 'r', '#', '"']);
+            let alone = bare.starts_with("SELECT ");
+            !text.in_test && !text.in_hint && (alone || statement.is_match(&text.text))
+        };
+        let texts = source.strings.iter().filter(is_sql);
+        texts
+            .map(|text| format!("{}:{}: {}", source.path(), text.line, text.text))
+            .collect::<Vec<_>>()
+    });
+    check("SQL outside sql/ (a hint may show a statement)", breaches);
+}
+
+#[test]
+fn every_statement_is_used() {
+    let texts: Vec<String> = rust_files()
+        .into_iter()
+        .filter(|source| source.file.is_below(&["src/"]))
+        .flat_map(|source| source.strings.into_iter().map(|text| text.text))
+        .collect();
+    let unused = |file: &SourceFile| {
+        let used = format!("/{}\"", file.path);
+        !texts.iter().any(|text| text.ends_with(&used))
+    };
+    let statements = files(&["sql/query", "sql/install"], &[".sql"]);
+    assert!(statements.len() > 20, "the statements were not found below sql/");
+    let breaches = statements.into_iter().filter(unused).map(|file| file.path);
+    check("statements that no include_str! or extension_sql_file! names", breaches);
+}
+
+#[test]
+fn sql_functions_and_rust_functions_are_the_same() {
+    let symbol = Regex::new(r"'MODULE_PATHNAME'\s*,\s*'(\w+)_wrapper'").unwrap();
+    let install = files(&["sql/install"], &[".sql"]);
+    let declared: BTreeSet<String> = install
+        .iter()
+        .flat_map(|file| symbol.captures_iter(&file.text).map(|found| found[1].to_owned()))
+        .collect();
+    let sources = rust_files();
+    let defined: BTreeSet<String> =
+        sql_functions(&sources).map(|(_, function)| function.name.clone()).collect();
+    assert!(!declared.is_empty(), "no C function was found in sql/install");
+    let only_declared = declared.difference(&defined);
+    let only_defined = defined.difference(&declared);
+    check(
+        "functions on one side only",
+        only_declared
+            .map(|name| format!("sql/install names {name}_wrapper, src/pg has no {name}"))
+            .chain(only_defined.map(|name| format!("src/pg has {name}, sql/install does not"))),
+    );
+}
+
+/// Functions that SQL calls.
+fn sql_functions(sources: &[RustFile]) -> impl Iterator<Item = (&RustFile, &Function)> {
+    let called = |function: &&Function| {
+        function.attributes.iter().any(|name| name == "pg_extern" || name == "pg_trigger")
+    };
+    sources.iter().filter(|source| source.file.is_below(&["src/pg/"])).flat_map(move |source| {
+        source.functions.iter().filter(called).map(move |function| (source, function))
+    })
+}
+
+#[test]
+fn sql_functions_decode_call_encode() {
+    let sources = rust_files();
+    let breaches = sql_functions(&sources).filter(|(_, function)| function.body > 15).map(
+        |(source, Function { line, name, body, .. })| {
+            format!("{}:{line}: {name} has {body} lines", source.path())
+        },
+    );
+    check("bodies of SQL functions of over 15 lines", breaches);
+}
+
+#[test]
+fn nothing_runs_with_its_definers_rights() {
+    let definer = Regex::new(r"(?i)security\s+definer").unwrap();
+    check("SECURITY DEFINER", lines_that_match(&files(&["sql"], &[".sql"]), &definer));
+}
+
+fn lines_that_match(files: &[SourceFile], pattern: &Regex) -> Vec<String> {
+    let of_file = |file: &SourceFile| {
+        let numbered = (1..).zip(file.text.lines());
+        let found = numbered.filter(|(_, line)| pattern.is_match(line));
+        found.map(|(n, line)| format!("{}:{n}: {}", file.path, line.trim())).collect::<Vec<_>>()
+    };
+    files.iter().flat_map(of_file).collect()
+}
+
+#[test]
+fn files_and_functions_are_short() {
+    let mut breaches = Vec::new();
+    for source in rust_files() {
+        let lines = source.file.text.lines().count() - source.test_lines;
+        if lines > 500 && !source.file.is_test() {
+            breaches.push(format!("{}: {lines} lines without its tests, over 500", source.path()));
+        }
+        for Function { line, name, length, .. } in &source.functions {
+            if *length > 80 {
+                breaches.push(format!("{}:{line}: {name} has {length} lines", source.path()));
+            }
+        }
+    }
+    for file in files(&["sql", "scripts"], &[".sql", ".sh", ".py"]) {
+        let lines = file.text.lines().count();
+        if lines > 500 {
+            breaches.push(format!("{}: {lines} lines, over 500", file.path));
+        }
+    }
+    check("too long", breaches);
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    // Put together here, so that this file does not breach its own rule.
+    let word = Regex::new(&["\\b(TO", "DO|FIX", "ME|X", "XX)\\b"].concat()).unwrap();
+    let written = files(
+        &[
+            "src",
+            "sql",
+            "tests",
+            "pgrx-tests",
+            "benches",
+            "scripts",
+            "docs",
+            "docker",
+            "Makefile",
+            "README.md",
+            "ARCHITECTURE.md",
+            "CONTRIBUTING.md",
+            "CHANGELOG.md",
+        ],
+        &[".rs", ".sql", ".sh", ".py", ".md", ".toml", ".yaml", "Makefile", "Dockerfile"],
+    );
+    let mut breaches = lines_that_match(&written, &word);
+    for source in rust_files() {
+        for pair in source.tokens.windows(2) {
+            let macro_call =
+                pair[1].text == "!" && ["todo", "unimplemented"].contains(&&*pair[0].text);
+            let skipped = pair[0].text == "[" && pair[1].text == "ignore";
+            if macro_call || skipped {
+                breaches.push(format!("{}:{}: {}", source.path(), pair[0].line, pair[0].text));
+            }
+        }
+    }
+    check("unfinished", breaches);
+}
+
+/// Where the code may stop the process's work: a defect of the code itself, not of its input.
+const MAY_PANIC: &[(&str, &str)] = &[
+    // A placeholder of a statement that the code does not fill.
+    ("src/pg/sql.rs", "panic"),
+    // After an ERROR, which does not return.
+    ("src/pg/error.rs", "unreachable"),
+];
+
+#[test]
+fn input_never_panics() {
+    let mut breaches = Vec::new();
+    for source in rust_files().iter().filter(|source| source.file.is_below(&["src/"])) {
+        let tokens = source.tokens.windows(3).filter(|three| !three[0].in_test);
+        for three in tokens {
+            let [a, b, c] = [0, 1, 2].map(|place| three[place].text.as_str());
+            let method = a == "." && ["unwrap", "expect"].contains(&b) && c == "(";
+            let macros = ["panic", "unreachable", "assert"];
+            let macro_call = macros.contains(&a) && b == "!" && c != "=";
+            let allowed = MAY_PANIC.contains(&(source.path(), a));
+            if method || macro_call && !allowed {
+                breaches.push(format!("{}:{}: {a}{b}{c}", source.path(), three[0].line));
+            }
+        }
+    }
+    check("may panic on a user's input", breaches);
+}
+
+#[test]
+fn files_are_called_after_their_subject() {
+    let drawers = ["utils", "util", "common", "helpers", "helper", "types", "misc"];
+    let written = files(
+        &["src", "tests", "pgrx-tests", "benches", "sql", "scripts"],
+        &[".rs", ".sql", ".sh", ".py"],
+    );
+    let breaches = written.into_iter().filter(|file| {
+        let mut parts = file.path.split(['/', '.']);
+        parts.any(|part| drawers.contains(&part))
+    });
+    check("files that could hold anything", breaches.map(|file| file.path));
+}
+
+#[test]
+fn every_setting_and_function_is_documented() {
+    let manual: String =
+        files(&["README.md", "docs"], &[".md"]).into_iter().map(|file| file.text).collect();
+    let settings: Vec<String> = rust_files()
+        .into_iter()
+        .filter(|source| source.path() == "src/pg/guc.rs")
+        .flat_map(|source| source.strings)
+        .map(|text| text.text.trim_matches(['c', '"']).to_owned())
+        .filter(|text| text.starts_with("rag.") && !text.contains(' '))
+        .collect();
+    assert!(!settings.is_empty(), "no setting was found in src/pg/guc.rs");
+    let function = Regex::new(r"CREATE FUNCTION ([\w.]+)").unwrap();
+    let declared = fs::read_to_string(root().join("sql/install/function.sql")).unwrap();
+    let called_by_users =
+        |name: &String| !["rag.capture", "rag.llm_validator"].contains(&name.as_str());
+    let functions: Vec<String> = function
+        .captures_iter(&declared)
+        .map(|found| found[1].to_owned())
+        .filter(called_by_users)
+        .collect();
+    let missing = |name: &&String| !manual.contains(&format!("`{name}"));
+    check(
+        "not in README.md or docs/, where it should stand as `name`",
+        settings.iter().chain(&functions).filter(missing).cloned(),
+    );
+}

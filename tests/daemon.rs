@@ -1,0 +1,554 @@
+//! ragd as its clients see it: requests and answers over a real socket.
+//!
+//! What needs no model runs everywhere. The rest wants the default model and ONNX Runtime,
+//! which `make` puts in the cache, and says so where it is skipped.
+
+#![cfg(feature = "daemon")]
+
+#[allow(dead_code)]
+mod support {
+    pub mod ragd;
+}
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pg_rag::chunk::{ChunkOptions, Strategy};
+use pg_rag::daemon::connection::ClientConnection;
+use pg_rag::daemon::protocol::{
+    GenerateRequest, KeySource, Lane, MAX_FRAME, ModelRef, ProviderConfig, Request, Response,
+    Status, decode, encode,
+};
+use pg_rag::embed::Kind;
+use pg_rag::error::{Error, ErrorKind, Result};
+
+use support::ragd::{Folder, Installed, Ragd};
+
+fn status(client: &mut ClientConnection) -> Status {
+    match client.call(&Request::Status).unwrap() {
+        Response::Status(status) => status,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn request(model: &ModelRef, kind: Kind, lane: Lane, texts: &[&str]) -> Request {
+    let texts = texts.iter().map(|text| text.to_string()).collect();
+    Request::Embed { model: model.clone(), kind, lane, texts }
+}
+
+fn embed(client: &mut ClientConnection, model: &ModelRef, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+    match client.call(&request(model, Kind::Passage, Lane::Bulk, texts))? {
+        Response::Vectors { dimension, values, .. } => {
+            assert_eq!(values.len(), texts.len() * dimension as usize);
+            Ok(values.chunks(dimension.max(1) as usize).map(<[f32]>::to_vec).collect())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn assert_same(a: &[f32], b: &[f32]) {
+    let apart = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(apart <= 1e-5, "vectors are {apart} apart");
+}
+
+/// Tries until `check` holds; a wait for something that happens in another thread.
+fn eventually(what: &str, check: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !check() {
+        assert!(started.elapsed() < Duration::from_secs(20), "never: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+// Without a model
+
+#[test]
+fn it_listens_for_its_own_user_alone_and_leaves_nothing_behind() {
+    let mut ragd = Ragd::start();
+    let mode = fs::metadata(ragd.socket()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let status = status(&mut ragd.connect());
+    assert_eq!(status.pid, ragd.pid());
+    assert_eq!(status.version, env!("CARGO_PKG_VERSION"));
+    assert!(status.models.is_empty());
+
+    ragd.signal(libc::SIGTERM);
+    assert!(ragd.wait().success());
+    assert!(!ragd.socket().exists());
+}
+
+#[test]
+fn it_holds_nothing_of_its_parent() {
+    let ragd = Ragd::start();
+    drop(ragd.connect());
+    let proc = format!("/proc/{}", ragd.pid());
+    assert_eq!(fs::read_to_string(format!("{proc}/oom_score_adj")).unwrap().trim(), "900");
+    let inherited = fs::read_dir(format!("{proc}/fd"))
+        .unwrap()
+        .filter_map(|entry| fs::read_link(entry.unwrap().path()).ok())
+        .filter(|target| target.ends_with("Cargo.toml"))
+        .count();
+    assert_eq!(inherited, 0, "a file of the parent is open");
+    let status = fs::read_to_string(format!("{proc}/status")).unwrap();
+    let mask = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap()
+    };
+    assert_eq!(mask("SigBlk:") & (1 << (libc::SIGUSR1 - 1)), 0, "SIGUSR1 is blocked");
+    assert_eq!(mask("SigIgn:") & (1 << (libc::SIGUSR2 - 1)), 0, "SIGUSR2 is ignored");
+}
+
+#[test]
+fn it_dies_with_its_parent() {
+    let folder = Folder::new();
+    let socket = folder.path().join("ragd.sock");
+    let mut parent = support::ragd::shell_that_starts_ragd(&socket);
+    eventually("ragd listens", || ClientConnection::connect(&socket).is_ok());
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    eventually("ragd has gone", || ClientConnection::connect(&socket).is_err());
+}
+
+#[test]
+fn killed_it_is_started_again_on_the_same_path() {
+    let mut ragd = Ragd::start();
+    let mut client = ragd.connect();
+    ragd.signal(libc::SIGKILL);
+    ragd.wait();
+    assert!(ragd.socket().exists(), "nothing to be replaced");
+    assert_eq!(client.call(&Request::Status).unwrap_err().kind(), ErrorKind::DaemonLost);
+    let error = ClientConnection::connect(ragd.socket()).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::DaemonUnavailable);
+
+    ragd.restart();
+    assert_eq!(status(&mut ragd.connect()).pid, ragd.pid());
+}
+
+#[test]
+fn a_second_one_does_not_take_the_socket() {
+    let ragd = Ragd::start();
+    let output = Ragd::command(ragd.socket()).output().unwrap();
+    assert!(!output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("another ragd serves there"), "{said}");
+    assert_eq!(status(&mut ragd.connect()).pid, ragd.pid());
+}
+
+#[test]
+fn a_file_that_is_no_socket_stays() {
+    let folder = Folder::new();
+    let path = folder.path().join("precious");
+    fs::write(&path, "data").unwrap();
+    let output = Ragd::command(&path).output().unwrap();
+    assert!(!output.status.success());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "data");
+}
+
+#[test]
+fn a_wrong_command_line_is_explained() {
+    for arguments in [&["--sokcet", "x"][..], &["--socket", "x"], &["--threads", "0"]] {
+        let output = Ragd::executable().args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.starts_with("ragd: ") && said.contains("--help"), "{said}");
+    }
+}
+
+#[test]
+fn garbage_is_answered_and_the_connection_closed() {
+    let ragd = Ragd::start();
+    let mut frame = 5_u32.to_le_bytes().to_vec();
+    frame.extend([0xff; 5]);
+    for bytes in [frame, ((MAX_FRAME + 1) as u32).to_le_bytes().to_vec(), vec![0xff; 4096]] {
+        let mut stream = UnixStream::connect(ragd.socket()).unwrap();
+        stream.write_all(&bytes).unwrap();
+        let mut answer = Vec::new();
+        // What ragd left unread may reset the connection after the answer was read.
+        let _ = stream.read_to_end(&mut answer);
+        let Response::Failed(error) = decode(&answer[4..]).unwrap() else { panic!("no error") };
+        assert_eq!(error.kind(), ErrorKind::DataCorrupted, "{error}");
+    }
+    status(&mut ragd.connect());
+}
+
+#[test]
+fn random_bytes_never_stop_it() {
+    let ragd = Ragd::start();
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    for round in 0..300 {
+        let mut stream = UnixStream::connect(ragd.socket()).unwrap();
+        let mut bytes = vec![0; round % 60];
+        for byte in &mut bytes {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            *byte = (seed >> 56) as u8;
+        }
+        let mut frame = (bytes.len() as u32).to_le_bytes().to_vec();
+        frame.extend(bytes);
+        stream.write_all(&frame).unwrap();
+    }
+    status(&mut ragd.connect());
+}
+
+#[test]
+fn half_a_frame_is_nothing() {
+    let ragd = Ragd::start();
+    for bytes in [&[9_u8][..], &[9, 0, 0, 0], &[9, 0, 0, 0, 1, 2], &(1_u32 << 30).to_le_bytes()] {
+        UnixStream::connect(ragd.socket()).unwrap().write_all(bytes).unwrap();
+    }
+    status(&mut ragd.connect());
+}
+
+#[test]
+fn promised_gigabytes_cost_no_memory() {
+    let ragd = Ragd::start();
+    drop(ragd.connect());
+    let before = ragd.resident();
+    let streams: Vec<_> = (0..32)
+        .map(|_| {
+            let mut stream = UnixStream::connect(ragd.socket()).unwrap();
+            stream.write_all(&(MAX_FRAME as u32).to_le_bytes()).unwrap();
+            stream.write_all(&[1; 1000]).unwrap();
+            stream
+        })
+        .collect();
+    status(&mut ragd.connect());
+    let grown = ragd.resident().saturating_sub(before);
+    assert!(grown < 64 << 20, "{grown} bytes for 32 promises");
+    drop(streams);
+}
+
+#[test]
+fn a_model_that_is_not_there_is_an_error_and_the_connection_goes_on() {
+    let ragd = Ragd::start();
+    let mut client = ragd.connect();
+    let model = ModelRef {
+        name: "nothing".to_string(),
+        path: "/nowhere/at/all".to_string(),
+        file: None,
+        digest: None,
+    };
+    let error = embed(&mut client, &model, &["x"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::FileUnavailable);
+    assert!(error.message().contains("/nowhere/at/all"), "{error}");
+    assert_eq!(client.call(&Request::Describe(model)).unwrap_err(), error);
+    status(&mut client);
+}
+
+#[test]
+fn a_missing_library_is_said_to_be_missing() {
+    let folder = Folder::new();
+    let model = folder.tiny_model();
+    let ragd = Ragd::start();
+    let mut client = ragd.connect();
+    let Response::Model(info) = client.call(&Request::Describe(model.clone())).unwrap() else {
+        panic!("no model")
+    };
+    assert_eq!((info.dimension, &*info.pooling), (8, "mean"));
+    let error = embed(&mut client, &model, &["x"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::FileUnavailable);
+    assert!(error.message().contains("/nowhere/libonnxruntime.so"), "{error}");
+    assert!(error.hint_text().unwrap().contains("rag.onnxruntime_library"));
+}
+
+#[test]
+fn documents_are_cut_without_the_library() {
+    let folder = Folder::new();
+    let model = folder.tiny_model();
+    let ragd = Ragd::start();
+    let cut = |documents: Vec<String>| {
+        let options = ChunkOptions { strategy: Strategy::Recursive, max_tokens: 16, overlap: 0 };
+        let request = Request::Chunk { model: model.clone(), documents, options };
+        match ragd.connect().call(&request).unwrap() {
+            Response::Chunks(chunks) => chunks,
+            other => panic!("{other:?}"),
+        }
+    };
+    let ten_megabytes = "Words é and 東京, more words. \n\n".repeat(300_000);
+    let documents = vec!["x x x".to_string(), String::new(), ten_megabytes];
+    let chunks = cut(documents.clone());
+    assert_eq!(chunks[0].len(), 1);
+    assert_eq!((&*chunks[0][0].content, chunks[0][0].token_count), ("x x x", 3));
+    assert!(chunks[1].is_empty());
+    let kept: usize = chunks[2].iter().map(|chunk| chunk.content.split_whitespace().count()).sum();
+    assert_eq!(kept, documents[2].split_whitespace().count());
+    assert!(chunks[2].iter().all(|chunk| chunk.token_count <= 16));
+}
+
+#[test]
+fn a_provider_it_does_not_know_is_named() {
+    let ragd = Ragd::start();
+    let provider = ProviderConfig {
+        name: "oracle".to_string(),
+        api: "delphi".to_string(),
+        base_url: "http://127.0.0.1:9".to_string(),
+        model: "m".to_string(),
+        api_key: KeySource::None,
+        connect_timeout_ms: 100,
+        timeout_ms: 100,
+        max_retries: 0,
+    };
+    let request = Request::Generate(GenerateRequest {
+        provider,
+        messages: Vec::new(),
+        temperature: 0.0,
+        max_tokens: None,
+    });
+    let error = ragd.connect().call(&request).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.message().contains("delphi"), "{error}");
+}
+
+#[test]
+fn a_changed_model_is_refused_until_it_is_itself_again() {
+    let folder = Folder::new();
+    let mut model = folder.tiny_model();
+    let ragd = Ragd::start();
+    let mut client = ragd.connect();
+    let mut describe = |model: &ModelRef| match client.call(&Request::Describe(model.clone())) {
+        Ok(Response::Model(info)) => Ok(info),
+        Ok(other) => panic!("{other:?}"),
+        Err(error) => Err(error),
+    };
+    let digest = describe(&model).unwrap().digest;
+    model.digest = Some(digest.clone());
+    assert_eq!(describe(&model).unwrap().digest, digest);
+
+    fs::write(folder.path().join("model.onnx"), "another graph").unwrap();
+    let error = describe(&model).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::FileCorrupted);
+    assert_eq!(error.message(), "model \"tiny\" has changed on disk since it was registered");
+    let detail = error.detail_text().unwrap();
+    assert!(detail.contains(&digest), "{detail}");
+    assert!(error.hint_text().unwrap().contains("rag_add_model"));
+
+    folder.tiny_model();
+    assert_eq!(describe(&model).unwrap().digest, digest);
+}
+
+// With a model
+
+#[test]
+fn meaning_is_near_what_it_should_be() {
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    let texts = [
+        "That is a happy person",
+        "That is a happy dog",
+        "That is a very happy person",
+        "Today is a sunny day",
+    ];
+    // Quantized activations depend on what else is in the batch, hence the wider limit.
+    for (file, expected, limit) in [
+        ("onnx/model.onnx", [0.6946, 0.9429, 0.2569], 0.001),
+        ("onnx/model_int8.onnx", [0.7044, 0.9380, 0.2732], 0.04),
+    ] {
+        let vectors = embed(&mut ragd.connect(), &installed.model(file), &texts).unwrap();
+        for (vector, expected) in vectors[1..].iter().zip(expected) {
+            let found = cosine(&vectors[0], vector);
+            assert!((found - expected).abs() < limit, "{file}: {found} instead of {expected}");
+        }
+        let length = cosine(&vectors[0], &vectors[0]);
+        assert!((length - 1.0).abs() < 1e-5, "length {length}");
+    }
+}
+
+#[test]
+fn a_text_has_one_vector_alone_or_in_company() {
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    let model = installed.model("onnx/model.onnx");
+    let long = "The quick brown fox jumps over the lazy dog. ".repeat(40);
+    let texts = [
+        "One.",
+        "Two words",
+        &long,
+        "",
+        "日本語のテキスト",
+        "one more sentence, with a comma",
+        "One.",
+    ];
+    let mut client = ragd.connect();
+    let together = embed(&mut client, &model, &texts).unwrap();
+    for (text, vector) in texts.iter().zip(&together) {
+        assert_same(&embed(&mut client, &model, &[text]).unwrap()[0], vector);
+        let query = request(&model, Kind::Query, Lane::Query, &[text]);
+        let Response::Vectors { values, .. } = client.call(&query).unwrap() else { panic!() };
+        assert_same(&values, vector);
+    }
+}
+
+#[test]
+fn strange_texts_have_vectors_too() {
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    let model = installed.model("onnx/model_int8.onnx");
+    let mut client = ragd.connect();
+    assert!(embed(&mut client, &model, &[]).unwrap().is_empty());
+    let megabyte = "word ".repeat(200_000);
+    let one_word = "a".repeat(1 << 20);
+    let texts = [
+        "",
+        " \t\n",
+        "a\0b\0",
+        "\u{200b}",
+        "\u{fffd}\u{10ffff}",
+        "👩‍👩‍👧‍👦",
+        "[CLS] [SEP] [PAD]",
+        &megabyte,
+        &one_word,
+    ];
+    for vector in embed(&mut client, &model, &texts).unwrap() {
+        assert!((cosine(&vector, &vector) - 1.0).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn tokens_are_counted_without_padding() {
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    let call = request(
+        &installed.model("onnx/model_int8.onnx"),
+        Kind::Passage,
+        Lane::Bulk,
+        &["a", "a b c"],
+    );
+    let Response::Vectors { tokens, .. } = ragd.connect().call(&call).unwrap() else { panic!() };
+    assert_eq!(tokens, 3 + 5);
+}
+
+#[test]
+fn many_clients_each_get_their_own_answers() {
+    let Some(installed) = Installed::find() else { return };
+    let ragd = Arc::new(installed.start());
+    let model = installed.model("onnx/model.onnx");
+    let words = ["apple", "river stones", "a green bicycle", "tax law in Peru", "snow"];
+    let expected = Arc::new(embed(&mut ragd.connect(), &model, &words).unwrap());
+    let threads: Vec<_> = (0..12)
+        .map(|number| {
+            let (ragd, model, expected) = (Arc::clone(&ragd), model.clone(), Arc::clone(&expected));
+            thread::spawn(move || {
+                let mut client = ragd.connect();
+                for round in 0..4 {
+                    let at = (number + round) % words.len();
+                    let lane = if number % 3 == 0 { Lane::Bulk } else { Lane::Query };
+                    let call = request(&model, Kind::Query, lane, &[words[at], words[0]]);
+                    let Response::Vectors { values, .. } = client.call(&call).unwrap() else {
+                        panic!()
+                    };
+                    assert_same(&values[..384], &expected[at]);
+                    assert_same(&values[384..], &expected[0]);
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[test]
+fn a_query_overtakes_a_bulk_load() {
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    let model = installed.model("onnx/model_int8.onnx");
+    embed(&mut ragd.connect(), &model, &["warm"]).unwrap();
+    let mut bulk = ragd.connect();
+    let long = "All work and no play makes a dull day. ".repeat(30);
+    bulk.send(&request(&model, Kind::Passage, Lane::Bulk, &[&*long; 400])).unwrap();
+    eventually("the load waits", || status(&mut ragd.connect()).waiting > 100);
+
+    let mut client = ragd.connect();
+    client.call(&request(&model, Kind::Query, Lane::Query, &["quick?"])).unwrap();
+    let waiting = status(&mut ragd.connect()).waiting;
+    assert!(waiting > 50, "the query came out after the load; {waiting} wait");
+}
+
+#[test]
+fn what_nobody_waits_for_is_dropped() {
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    let model = installed.model("onnx/model_int8.onnx");
+    embed(&mut ragd.connect(), &model, &["warm"]).unwrap();
+    let long = "All work and no play makes a dull day. ".repeat(30);
+    let clients: Vec<_> = (0..64)
+        .map(|_| {
+            let mut client = ragd.connect();
+            client.send(&request(&model, Kind::Passage, Lane::Bulk, &[&*long; 20])).unwrap();
+            client
+        })
+        .collect();
+    eventually("the texts wait", || status(&mut ragd.connect()).waiting > 500);
+    drop(clients);
+    let dropped = Instant::now();
+    eventually("the queue is empty", || status(&mut ragd.connect()).waiting == 0);
+    // All of them would take more than ten seconds.
+    assert!(dropped.elapsed() < Duration::from_secs(5), "{:?}", dropped.elapsed());
+    eventually("the threads have gone", || ragd.threads() < 16);
+    embed(&mut ragd.connect(), &model, &["still here"]).unwrap();
+}
+
+#[test]
+fn a_loaded_model_that_changes_on_disk_is_refused() {
+    let Some(installed) = Installed::find() else { return };
+    let folder = Folder::new();
+    let mut model = folder.copy_of(&installed.model("onnx/model_int8.onnx"));
+    let ragd = installed.start();
+    let mut client = ragd.connect();
+    let Response::Model(info) = client.call(&Request::Describe(model.clone())).unwrap() else {
+        panic!("no model")
+    };
+    model.digest = Some(info.digest);
+    embed(&mut client, &model, &["before"]).unwrap();
+    assert_eq!(status(&mut client).models, ["copy"]);
+
+    // Touched but the same: it stays.
+    let config = folder.path().join("config.json");
+    let text = fs::read_to_string(&config).unwrap();
+    thread::sleep(Duration::from_millis(1100));
+    fs::write(&config, &text).unwrap();
+    embed(&mut client, &model, &["touched"]).unwrap();
+
+    thread::sleep(Duration::from_millis(1100));
+    fs::write(&config, text.replace("gelu", "relu")).unwrap();
+    let error: Error = embed(&mut client, &model, &["after"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::FileCorrupted);
+    assert!(error.message().contains("has changed on disk"), "{error}");
+    assert!(status(&mut client).models.is_empty());
+
+    fs::write(&config, text).unwrap();
+    embed(&mut client, &model, &["restored"]).unwrap();
+}
+
+#[test]
+fn a_file_that_is_no_model_is_an_error_each_time() {
+    let Some(installed) = Installed::find() else { return };
+    let folder = Folder::new();
+    let model = folder.tiny_model();
+    let ragd = installed.start();
+    let mut client = ragd.connect();
+    for _ in 0..2 {
+        let error = embed(&mut client, &model, &["x"]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileCorrupted, "{error}");
+        assert!(error.message().contains("model.onnx"), "{error}");
+    }
+    embed(&mut client, &installed.model("onnx/model_int8.onnx"), &["x"]).unwrap();
+}
+
+#[test]
+fn an_answer_too_long_to_send_fails_at_once() {
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    let texts = vec![""; (MAX_FRAME / 4 / 384) + 1];
+    let call = request(&installed.model("onnx/model_int8.onnx"), Kind::Passage, Lane::Bulk, &texts);
+    assert!(encode(&call).is_ok());
+    let error = ragd.connect().call(&call).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutOfResources);
+    assert!(error.message().contains(&texts.len().to_string()), "{error}");
+}

@@ -1,0 +1,230 @@
+-- rag_create_pipeline, rag_drop_pipeline.
+\set SHOW_CONTEXT never
+\pset format unaligned
+\pset tuples_only on
+SET client_min_messages = warning;
+
+-- Three statements to a first answer.
+CREATE TABLE docs (id integer PRIMARY KEY, title text, body text, lang text, year integer, data jsonb);
+INSERT INTO docs VALUES
+    (1, 'Passwords', 'To reset a password, open the settings page and choose Reset password.', 'en', 2020, '{}'),
+    (2, 'Invoices', 'Invoices are sent on the first day of each month.', 'en', 2021, '{}'),
+    (3, 'Sicherung', 'Die Sicherung läuft jede Nacht um zwei Uhr.', 'de', 2022, NULL),
+    (4, 'Empty', '', 'en', 2023, NULL),
+    (5, 'Nothing', NULL, NULL, NULL, NULL);
+SELECT rag_create_pipeline('docs', 'body');
+SELECT name, source, content_view, chunk_table, view, key_columns, model, strategy, max_tokens, overlap, config, mode, generation FROM rag.pipeline;
+SELECT chunk_id, source_id, chunk_no, content, start_char, end_char, heading, token_count, length(content_hash), model, generation, vector_dims(embedding) FROM docs_rag_chunks ORDER BY chunk_id;
+SELECT attname, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute WHERE attrelid = 'docs_rag_chunks'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'docs_rag'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT reloptions FROM pg_class WHERE oid = 'docs_rag'::regclass;
+
+-- The source gets triggers and nothing else.
+SELECT tgname, tgfoid::regproc, tgenabled FROM pg_trigger WHERE tgrelid = 'docs'::regclass ORDER BY tgname;
+SELECT count(*) FROM pg_attribute WHERE attrelid = 'docs'::regclass AND attnum > 0;
+SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 'docs'::regclass;
+
+-- One name is one pipeline; the relations are called after it.
+SELECT fails($$SELECT rag_create_pipeline('docs', 'title')$$);
+SELECT rag_create_pipeline('docs', 'title', 'titles');
+SELECT source_id, content FROM titles_rag ORDER BY 1;
+INSERT INTO docs VALUES (6, 'Keys', 'The keys hang by the door.', 'en', 2024, NULL);
+SELECT content FROM docs_rag WHERE source_id = 6 UNION ALL SELECT content FROM titles_rag WHERE source_id = 6;
+DELETE FROM docs WHERE id = 6;
+SELECT rag_drop_pipeline('titles');
+CREATE TABLE taken_rag_content (id integer);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'title', 'taken')$$);
+DROP TABLE taken_rag_content;
+
+-- And away with it.
+SELECT rag_drop_pipeline('docs');
+SELECT count(*) FROM rag.pipeline;
+SELECT relname FROM pg_class WHERE relname LIKE 'docs%' ORDER BY 1;
+SELECT count(*) FROM pg_trigger WHERE tgrelid = 'docs'::regclass;
+SELECT fails($$SELECT rag_drop_pipeline('docs')$$);
+SELECT rag_drop_pipeline(NULL) IS NULL;
+
+-- An expression, metadata, sizes.
+SELECT rag_create_pipeline('docs', $$title || ': ' || body$$, name => 'titled', metadata => ARRAY['lang', 'year', 'data'],
+    strategy => 'sentence', max_tokens => 16, overlap => 4, model => 'all-minilm-l6-v2-fp32', options => '{"config": "simple"}');
+SELECT source_id, chunk_no, content, lang, year, data FROM titled_rag ORDER BY source_id, chunk_no;
+SELECT name, strategy, max_tokens, overlap, model, config FROM rag.pipeline;
+SELECT rag_drop_pipeline('titled');
+
+-- Keys of other types, of more columns, of other names than one would choose.
+CREATE TABLE words (word text PRIMARY KEY, meaning text);
+INSERT INTO words VALUES ('it''s', 'A contraction.'), ('"quoted"', 'Within marks.'), ('{a,b}', 'Braces.'), ('back\slash', 'A slash.'), ('', 'Nothing.');
+SELECT rag_create_pipeline('words', 'meaning');
+SELECT source_word, content FROM words_rag ORDER BY source_word COLLATE "C";
+CREATE TABLE items (id uuid PRIMARY KEY, note varchar(200));
+INSERT INTO items VALUES ('00000000-0000-0000-0000-00000000000a', 'An item.');
+SELECT rag_create_pipeline('items', 'note');
+SELECT source_id, content FROM items_rag;
+CREATE TABLE "Order Lines" ("Order" integer, "Line no" date, "desc" text, "from" integer, PRIMARY KEY ("Order", "Line no"));
+INSERT INTO "Order Lines" VALUES (7, '2024-02-29', 'Two tins of ink.', 1), (7, '2024-03-01', 'A ream of paper.', 2);
+SELECT rag_create_pipeline('"Order Lines"', 'desc', metadata => ARRAY['from']);
+SELECT "source_Order", "source_Line no", content, "from" FROM "Order Lines_rag" ORDER BY 1, 2;
+SELECT source_key, metadata FROM rag_retrieve('ink', 'Order Lines', k => 1);
+CREATE TABLE keyed (a integer NOT NULL, b integer NOT NULL UNIQUE, c integer UNIQUE, body text, UNIQUE (a, b));
+INSERT INTO keyed VALUES (1, 2, 3, 'A body.');
+SELECT rag_create_pipeline('keyed', 'body', key => ARRAY['b']);
+SELECT source_b, content FROM keyed_rag;
+SELECT fails($$SELECT rag_create_pipeline('keyed', 'body', 'k2', key => ARRAY['c'])$$);
+SELECT fails($$SELECT rag_create_pipeline('keyed', 'body', 'k2', key => ARRAY['a'])$$);
+SELECT fails($$SELECT rag_create_pipeline('keyed', 'body', 'k2', key => ARRAY['d'])$$);
+SELECT fails($$SELECT rag_create_pipeline('keyed', 'body', 'k2', key => '{}')$$);
+
+-- A long name leaves no room for a suffix.
+CREATE TABLE this_is_the_longest_name_a_table_can_have_in_postgresql_sources (id integer PRIMARY KEY, body text);
+INSERT INTO this_is_the_longest_name_a_table_can_have_in_postgresql_sources VALUES (1, 'Long.');
+SELECT rag_create_pipeline('this_is_the_longest_name_a_table_can_have_in_postgresql_sources', 'body', 'long');
+SELECT rag_drop_pipeline('long');
+
+-- Partitioned tables, and tables in a schema that is not in the path.
+CREATE SCHEMA archive;
+CREATE TABLE archive.parts (id integer PRIMARY KEY, body text) PARTITION BY RANGE (id);
+CREATE TABLE archive.parts_1 PARTITION OF archive.parts FOR VALUES FROM (0) TO (10);
+CREATE TABLE archive.parts_2 PARTITION OF archive.parts FOR VALUES FROM (10) TO (20);
+INSERT INTO archive.parts VALUES (1, 'In the first part.'), (11, 'In the second part.');
+SELECT rag_create_pipeline('archive.parts', 'body');
+INSERT INTO archive.parts VALUES (12, 'Added to the second part.');
+UPDATE archive.parts SET id = 2 WHERE id = 11;
+SELECT source_id, content FROM archive.parts_rag ORDER BY 1;
+SELECT rag_drop_pipeline('parts');
+
+-- Two pipelines and none named; an unknown one.
+SELECT fails($$SELECT rag_answer('Where is the ink?')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('ink', 'docs')$$);
+SELECT rag_drop_pipeline(name) FROM rag.pipeline ORDER BY name;
+SELECT fails($$SELECT rag_answer('Where is the ink?')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('ink', 'docs')$$);
+
+-- What cannot be a source.
+CREATE TABLE loose (body text);
+CREATE VIEW shown AS SELECT * FROM docs;
+CREATE MATERIALIZED VIEW kept AS SELECT * FROM docs;
+CREATE TEMP TABLE passing (id integer PRIMARY KEY, body text);
+CREATE SEQUENCE counter;
+SELECT fails($$SELECT rag_create_pipeline('loose', 'body')$$);
+SELECT fails($$SELECT rag_create_pipeline('shown', 'body')$$);
+SELECT fails($$SELECT rag_create_pipeline('kept', 'body')$$);
+SELECT fails($$SELECT rag_create_pipeline('passing', 'body')$$);
+SELECT fails($$SELECT rag_create_pipeline('counter', 'body')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs_pkey', 'body')$$);
+SELECT fails($$SELECT rag_create_pipeline('nowhere', 'body')$$);
+SELECT fails($$SELECT rag_create_pipeline(4000000000::oid, 'body')$$);
+SELECT fails($$SELECT rag_create_pipeline(NULL, 'body')$$);
+
+-- What cannot be content, metadata, a name, a size.
+SELECT fails($$SELECT rag_create_pipeline('docs', 'year')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'data')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'bodi')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', NULL)$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', '')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', '   ')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['colour'])$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang', NULL])$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang', 'lang'])$$);
+ALTER TABLE docs ADD content text, ADD source_id text;
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['content'])$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['source_id'])$$);
+ALTER TABLE docs DROP content, DROP source_id;
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', name => '')$$);
+SELECT fails(format('SELECT rag_create_pipeline(%L, %L, name => %L)', 'docs', 'body', repeat('x', 64)));
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', strategy => 'semantic')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', max_tokens => 512)$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', max_tokens => 64, overlap => 64)$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', model => 'nowhere')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', mode => 'async')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"configuration": "simple"}')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"config": "klingon"}')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"config": "english''); DROP TABLE docs; --"}')$$);
+
+-- Content is one expression over one row, whatever is written there.
+CREATE TABLE secrets (content text);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body) AS content FROM secrets; DROP TABLE secrets; --')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body)::text AS content FROM secrets --')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body), (SELECT content FROM secrets')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body) UNION SELECT (1')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body; DROP TABLE secrets')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body /*')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body --)::text AS content FROM secrets')$$);
+SELECT content FROM docs_rag WHERE source_id = 2;
+SELECT rag_drop_pipeline('docs');
+SELECT fails($$SELECT rag_create_pipeline('docs', 'string_agg(body, '''')')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body, title')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'row_number() OVER ()')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'generate_series(1, 3)')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'nosuchfunction(body)')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', '$1')$$);
+SELECT rag_create_pipeline('docs', $$concat_ws(E'\n', '{braces} stay {braces}', title, body)$$, 'braces');
+SELECT content FROM braces_rag WHERE source_id = 2;
+SELECT rag_drop_pipeline('braces');
+SELECT count(*) FROM secrets;
+SELECT relname FROM pg_class WHERE relname LIKE 'docs%' ORDER BY 1;
+
+-- Somebody else's table.
+GRANT SELECT ON docs TO regress_stranger;
+SET ROLE regress_stranger;
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body')$$);
+RESET ROLE;
+
+-- What a superuser makes on somebody's table is that owner's.
+ALTER TABLE docs OWNER TO regress_owner;
+GRANT CREATE ON SCHEMA public TO regress_owner;
+SELECT rag_create_pipeline('docs', 'body');
+SELECT relname, relowner::regrole FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
+SET ROLE regress_owner;
+INSERT INTO docs VALUES (9, 'Bell', 'The bell rings at nine.');
+SELECT source_key FROM rag_retrieve('When does the bell ring?', k => 1);
+SELECT rag_drop_pipeline('docs');
+SELECT rag_create_pipeline('docs', 'body');
+SELECT count(*) FROM docs_rag;
+SELECT rag_drop_pipeline('docs');
+RESET ROLE;
+
+-- Another owner needs the pipeline's relations as well.
+SELECT rag_create_pipeline('docs', 'body');
+ALTER TABLE docs OWNER TO regress_writer;
+SET ROLE regress_writer;
+SELECT fails($$INSERT INTO docs VALUES (10, 'Gong', 'The gong sounds at ten.')$$);
+RESET ROLE;
+ALTER VIEW docs_rag_content OWNER TO regress_writer;
+ALTER TABLE docs_rag_chunks OWNER TO regress_writer;
+ALTER VIEW docs_rag OWNER TO regress_writer;
+SET ROLE regress_writer;
+INSERT INTO docs VALUES (10, 'Gong', 'The gong sounds at ten.');
+SELECT source_key FROM rag_retrieve('When does the gong sound?', k => 1);
+RESET ROLE;
+SELECT rag_drop_pipeline('docs');
+
+-- Rows that their own owner does not see would be left out; a superuser sees all.
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+SELECT rag_create_pipeline('docs', 'body');
+ALTER TABLE docs FORCE ROW LEVEL SECURITY;
+SELECT fails($$INSERT INTO docs VALUES (11, 'Horn', 'The horn is blown at eleven.')$$);
+DELETE FROM docs WHERE id = 10;
+SELECT rag_drop_pipeline('docs');
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body')$$);
+ALTER TABLE docs OWNER TO CURRENT_USER;
+SELECT rag_create_pipeline('docs', 'body');
+SELECT rag_drop_pipeline('docs');
+ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
+
+-- What fails leaves nothing; what is rolled back neither.
+BEGIN;
+SELECT rag_create_pipeline('docs', 'body');
+ROLLBACK;
+SELECT count(*) FROM rag.pipeline;
+SELECT relname FROM pg_class WHERE relname LIKE 'docs_rag%' ORDER BY 1;
+
+-- A table that goes takes its chunks along, and the pipeline can be dropped.
+SELECT rag_create_pipeline('docs', 'body');
+SELECT fails('DROP TABLE docs');
+DROP VIEW shown;
+DROP MATERIALIZED VIEW kept;
+DROP TABLE docs CASCADE;
+SELECT fails($$SELECT * FROM rag_retrieve('ink', 'docs')$$);
+SELECT rag_drop_pipeline('docs');
+SELECT relname FROM pg_class WHERE relname LIKE 'docs%' ORDER BY 1;
+SELECT count(*) FROM rag.pipeline;

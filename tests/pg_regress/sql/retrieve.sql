@@ -1,0 +1,135 @@
+-- rag_retrieve.
+\set SHOW_CONTEXT never
+\pset format unaligned
+\pset tuples_only on
+SET client_min_messages = warning;
+
+CREATE TABLE docs (id integer PRIMARY KEY, title text, body text, lang text, year integer, price numeric, added date, tags text[], public boolean);
+INSERT INTO docs VALUES
+    (1, 'Passwords', 'To reset a password, open the settings page and choose Reset password.', 'en', 2020, 1.50, '2020-01-01', '{a,b}', true),
+    (2, 'Invoices', 'Invoices are sent on the first day of each month.', 'en', 2021, 2.50, '2021-01-01', '{b}', true),
+    (3, 'Sicherung', 'Die Sicherung läuft jede Nacht um zwei Uhr.', 'de', 2022, 10, '2022-01-01', NULL, false),
+    (4, 'Parking', 'Visitors park their cars behind the mill.', NULL, NULL, NULL, NULL, NULL, NULL),
+    (5, 'Error', 'Error E4711 means that the printer is out of paper.', 'en', 2024, 0, '2024-01-01', '{}', true);
+SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang', 'year', 'price', 'added', 'tags', 'public']);
+
+-- The three modes agree on what is plain.
+SELECT mode, rank, source_key, chunk_no, content, start_char, end_char, heading, dense_rank, lexical_rank, rerank_score
+FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('How do I reset my password?', k => 1, mode => mode);
+
+-- Their scores: a cosine, a text rank, reciprocal ranks.
+SELECT mode, score > 0, score <= 1, mode <> 'hybrid' OR abs(score - (1 / (60.0 + dense_rank) + 1 / (60.0 + lexical_rank))) < 1e-9
+FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('reset password', k => 1, mode => mode);
+SELECT abs(score - 2 / 11.0) < 1e-9 FROM rag_retrieve('reset password', k => 1, options => '{"rrf_k": 10}');
+
+-- Dense finds other words with the same meaning, lexical finds the word itself.
+SELECT source_key FROM rag_retrieve('Where can guests leave their vehicle?', k => 1, mode => 'dense');
+SELECT count(*) FROM rag_retrieve('Where can guests leave their vehicle?', mode => 'lexical');
+SELECT source_key FROM rag_retrieve('E4711', mode => 'lexical');
+SELECT source_key, dense_rank IS NOT NULL, lexical_rank FROM rag_retrieve('E4711') LIMIT 1;
+
+-- k, and ranks from 1 without a gap.
+SELECT k, count(*), min(rank), max(rank), count(DISTINCT rank), bool_and(ordered)
+FROM generate_series(1, 7, 3) AS k, LATERAL (SELECT rank, score <= lag(score, 1, 9e9) OVER (ORDER BY rank) AS ordered FROM rag_retrieve('mill', k => k)) r
+GROUP BY k ORDER BY k;
+
+-- The threshold is the least cosine.
+SELECT source_key FROM rag_retrieve('How do I reset my password?', mode => 'dense', options => '{"threshold": 0.5}');
+SELECT source_key FROM rag_retrieve('How do I reset my password?', options => '{"threshold": 0.5}');
+SELECT count(*) FROM rag_retrieve('How do I reset my password?', options => '{"threshold": 0.99}');
+
+-- Filters: equal, not equal, lists, ranges, NULL; of all types.
+CREATE FUNCTION filtered(filter jsonb) RETURNS text LANGUAGE sql AS $$SELECT string_agg(source_key, ' ' ORDER BY source_key) FROM rag_retrieve('a question', k => 10, mode => 'dense', filter => filter)$$;
+SELECT filter, filtered(filter) FROM unnest(ARRAY[
+    '{}', '{"lang": "en"}', '{"lang": "fr"}', '{"lang": ["de", "fr"]}', '{"lang": []}', '{"lang": null}', '{"lang": ["de", null]}',
+    '{"lang": {"ne": "en"}}', '{"lang": {"ne": null}}', '{"lang": {"in": ["en"]}}', '{"lang": {"eq": null}}',
+    '{"year": 2021}', '{"year": {"gte": 2021, "lt": 2024}}', '{"year": {"gt": 2020, "lte": 2022}}', '{"year": "2021"}',
+    '{"price": 1.5}', '{"price": {"gt": 1}}', '{"added": {"gte": "2021-06-01"}}', '{"public": true}', '{"public": false}',
+    '{"tags": "{a,b}"}', '{"lang": "en", "year": {"gt": 2020}}']::jsonb[]) WITH ORDINALITY AS f (filter, n) ORDER BY n;
+SELECT mode, string_agg(source_key, ' ' ORDER BY source_key) FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('password invoices Sicherung cars printer', k => 10, mode => mode, filter => '{"lang": "en"}') GROUP BY mode ORDER BY mode;
+SELECT metadata FROM rag_retrieve('password', k => 1);
+
+-- A value is a value, whatever it looks like.
+SELECT filtered('{"lang": "en'' OR true --"}');
+SELECT fails($$SELECT filtered('{"year": "2021 OR true"}')$$);
+SELECT fails($$SELECT filtered('{"year": 20.5}')$$);
+
+-- A question of stop words or signs only has no words to look for.
+SELECT count(*) FROM rag_retrieve('the of and', mode => 'lexical');
+SELECT count(*) > 0 FROM rag_retrieve('the of and');
+SELECT count(*) > 0 FROM rag_retrieve('???');
+SELECT source_key FROM rag_retrieve($$it's "a" | & ! ( : * <-> \ password$$, mode => 'lexical');
+
+-- Nothing there, nothing found.
+CREATE TABLE nothing (id integer PRIMARY KEY, body text);
+SELECT rag_create_pipeline('nothing', 'body');
+SELECT mode, (SELECT count(*) FROM rag_retrieve('anything', 'nothing', mode => mode)) FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode;
+SELECT rag_drop_pipeline('nothing');
+
+-- What cannot be asked.
+SELECT fails($$SELECT * FROM rag_retrieve(NULL)$$);
+SELECT fails($$SELECT * FROM rag_retrieve('')$$);
+SELECT fails($$SELECT * FROM rag_retrieve(E' \n')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', 'nowhere')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', k => 0)$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', k => 10001)$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', mode => 'sparse')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', rewrite => 'hyde')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', rerank => 'cross')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"treshold": 0.5}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"threshold": 2}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"threshold": "high"}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"candidates": 0}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"rrf_k": -1}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', options => '7')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"colour": "red"}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"title": "Passwords"}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"year": {"like": "2%"}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"year": {}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"year": {"gt": [1]}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"year": {"in": 3}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '[1]')$$);
+SELECT count(*) FROM rag_retrieve('x', k => NULL, mode => NULL, rewrite => NULL, options => NULL);
+
+-- In a query like any table; once, not once a column.
+SELECT d.title, r.rank FROM rag_retrieve('password', k => 2) r JOIN docs d ON d.id = r.source_key::integer WHERE r.rank = 1;
+SELECT q, (SELECT source_key FROM rag_retrieve(q, k => 1)) FROM (VALUES ('When are invoices sent?'), ('Where do visitors park?')) AS questions (q);
+
+-- The view is for everyone's own queries.
+SELECT source_id FROM docs_rag ORDER BY embedding <=> rag_embed('cars of guests') LIMIT 1;
+SELECT source_id FROM docs_rag WHERE tsv @@ to_tsquery('english', 'printer & paper');
+
+-- Roles: who may not read the source finds no pipeline.
+SET ROLE regress_stranger;
+SELECT fails($$SELECT * FROM rag_retrieve('password', 'docs')$$);
+SELECT fails($$SELECT * FROM docs_rag$$);
+RESET ROLE;
+
+-- Row-level security of the source decides what is found, ranked and counted.
+CREATE TABLE notes (id integer PRIMARY KEY, tenant text, body text);
+INSERT INTO notes VALUES
+    (1, 'regress_reader', 'The colour of the reader is turquoise.'),
+    (2, 'regress_writer', 'The colour of the writer is vermilion.'),
+    (3, 'regress_writer', 'The writer prefers vermilion paper.');
+ALTER TABLE notes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON notes USING (tenant = current_user);
+GRANT SELECT ON notes TO regress_reader, regress_writer;
+SELECT rag_create_pipeline('notes', 'body');
+SET ROLE regress_reader;
+SELECT count(*) FROM notes_rag;
+SELECT count(*) FROM notes_rag_chunks;
+SELECT mode, rank, source_key, dense_rank, lexical_rank FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('vermilion colour', 'notes', mode => mode);
+SELECT count(*) FROM rag_retrieve('vermilion', 'notes', mode => 'lexical');
+SELECT fails('SELECT * FROM notes_rag_content');
+SELECT fails('UPDATE notes_rag_chunks SET content = NULL');
+SELECT fails($$SELECT rag_drop_pipeline('notes')$$);
+SET ROLE regress_writer;
+SELECT mode, rank, source_key, dense_rank, lexical_rank FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('vermilion', 'notes', mode => mode, k => 2) ORDER BY mode, rank;
+RESET ROLE;
+
+-- A right given later reaches the source first; the chunks have their own.
+REVOKE SELECT ON notes FROM regress_reader;
+SET ROLE regress_reader;
+SELECT fails($$SELECT * FROM rag_retrieve('colour', 'notes')$$);
+SELECT fails('SELECT * FROM notes_rag');
+RESET ROLE;

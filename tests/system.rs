@@ -1,0 +1,40 @@
+//! Whole servers: what happens when something is killed, missing, full, cancelled or restored.
+//!
+//! ```text
+//! PG_RAG_PG_CONFIG=.../bin/pg_config cargo test --features system-tests --test system
+//! ```
+//!
+//! The extension must be installed in that PostgreSQL (`make install`). Each test starts
+//! servers of its own in a temporary folder, reached over a unix socket there and nowhere
+//! else. Times are printed, and held against limits generous enough for a busy machine.
+
+#[path = "system/cluster.rs"]
+mod cluster;
+#[path = "system/concurrency.rs"]
+mod concurrency;
+#[path = "system/crash.rs"]
+mod crash;
+#[path = "system/documents.rs"]
+mod documents;
+#[path = "system/dump.rs"]
+mod dump;
+#[path = "support/http_server.rs"]
+mod http_server;
+#[path = "system/interrupt.rs"]
+mod interrupt;
+#[path = "system/large.rs"]
+mod large;
+#[path = "system/lifetime.rs"]
+mod lifetime;
+#[path = "system/model.rs"]
+mod model;
+#[path = "system/outage.rs"]
+mod outage;
+#[path = "system/process.rs"]
+mod process;
+#[path = "system/provider.rs"]
+mod provider;
+#[path = "system/roles.rs"]
+mod roles;
+#[path = "system/standby.rs"]
+mod standby;

@@ -1,0 +1,314 @@
+//! A private PostgreSQL server, from initdb to its end.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use postgres::{Client, Config, NoTls};
+use tempfile::TempDir;
+
+use super::process;
+
+/// Longest time a server may take to start or stop.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Held by the test that runs: they measure, and the machine may be small.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A server. Dropping it ends it and removes its files.
+pub struct Cluster {
+    folder: TempDir,
+    installation: Installation,
+    postmaster: Option<Child>,
+    // After the others, so that the next test starts when all is gone.
+    _turn: Option<MutexGuard<'static, ()>>,
+}
+
+/// Where PostgreSQL is, and who runs it.
+#[derive(Clone)]
+struct Installation {
+    programs: PathBuf,
+    user: Option<(u32, u32)>,
+}
+
+impl Cluster {
+    /// A new server with these lines in its configuration; `None`, with a word, where
+    /// `PG_RAG_PG_CONFIG` does not say which PostgreSQL to test.
+    pub fn start(settings: &[&str]) -> Option<Cluster> {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(installation) = Installation::find() else {
+            eprintln!("skipped: PG_RAG_PG_CONFIG is not set");
+            return None;
+        };
+        let mut cluster = Cluster::empty(installation);
+        cluster._turn = Some(turn);
+        cluster.initialise(settings);
+        cluster.boot();
+        Some(cluster)
+    }
+
+    /// A second server beside this one.
+    pub fn beside(&self, settings: &[&str]) -> Cluster {
+        let mut cluster = Cluster::empty(self.installation.clone());
+        cluster.initialise(settings);
+        cluster.boot();
+        cluster
+    }
+
+    /// A hot standby of this server.
+    pub fn standby(&self) -> Cluster {
+        let mut cluster = Cluster::empty(self.installation.clone());
+        let data = cluster.data();
+        self.run(
+            "pg_basebackup",
+            &[
+                "-h",
+                &self.socket(),
+                "-U",
+                "postgres",
+                "-R",
+                "-c",
+                "fast",
+                "-D",
+                &data.to_string_lossy(),
+            ],
+        );
+        let socket = format!("unix_socket_directories = '{}'", cluster.socket());
+        cluster.configure(&[&socket]);
+        cluster.boot();
+        cluster
+    }
+
+    fn empty(installation: Installation) -> Cluster {
+        let folder = TempDir::with_prefix("pg_rag").expect("a temporary folder");
+        if let Some((user, group)) = installation.user {
+            chown(folder.path(), Some(user), Some(group)).expect("to give the folder away");
+        }
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        Cluster { folder, installation, postmaster: None, _turn: None }
+    }
+
+    fn initialise(&mut self, settings: &[&str]) {
+        let data = self.data();
+        self.run(
+            "initdb",
+            &[
+                "--username=postgres",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--no-sync",
+                "--pgdata",
+                &data.to_string_lossy(),
+            ],
+        );
+        let socket = format!("unix_socket_directories = '{}'", self.socket());
+        self.configure(&["listen_addresses = ''", "fsync = off", "shared_buffers = 64MB", &socket]);
+        self.configure(settings);
+    }
+
+    /// Adds lines to the configuration; see [`Cluster::reload`].
+    pub fn configure(&self, settings: &[&str]) {
+        let path = self.data().join("postgresql.conf");
+        let mut file = OpenOptions::new().append(true).open(path).expect("postgresql.conf");
+        settings.iter().for_each(|line| writeln!(file, "{line}").unwrap());
+    }
+
+    /// Starts the server, which must not run, and waits until it answers.
+    pub fn boot(&mut self) {
+        let log = OpenOptions::new().create(true).append(true).open(self.log_path()).unwrap();
+        let data = self.data();
+        let postmaster = self
+            .installation
+            .command("postgres")
+            .args(["-D", &data.to_string_lossy()])
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .expect("to start postgres");
+        self.postmaster = Some(postmaster);
+        let answers = wait_for(|| self.config("postgres").connect(NoTls).is_ok());
+        assert!(answers, "the server did not start:\n{}", self.log());
+    }
+
+    /// Has the server read its configuration again.
+    pub fn reload(&self) {
+        process::signal(self.postmaster_pid(), "HUP");
+        // The postmaster tells its children, which read in their own time.
+        std::thread::sleep(Duration::from_millis(300));
+    }
+
+    /// Ends the server by a signal (INT: fast, QUIT: immediate, KILL) and waits for the
+    /// postmaster's end; its children may live a little longer after KILL.
+    pub fn stop(&mut self, signal: &str) {
+        if let Some(mut postmaster) = self.postmaster.take() {
+            process::signal(postmaster.id(), signal);
+            postmaster.wait().expect("the postmaster's end");
+        }
+    }
+
+    /// The postmaster's process.
+    pub fn postmaster_pid(&self) -> u32 {
+        self.postmaster.as_ref().expect("a running server").id()
+    }
+
+    /// A session of the superuser in the database postgres.
+    pub fn connect(&self) -> Client {
+        self.connect_to("postgres")
+    }
+
+    /// A session of the superuser.
+    pub fn connect_to(&self, database: &str) -> Client {
+        let result = self.config(database).connect(NoTls);
+        result.unwrap_or_else(|error| panic!("{error}\n{}", self.log()))
+    }
+
+    /// A session of another role.
+    pub fn connect_as(&self, role: &str) -> Client {
+        self.config("postgres").user(role).connect(NoTls).expect("a session")
+    }
+
+    fn config(&self, database: &str) -> Config {
+        let mut config = Config::new();
+        config.host_path(self.folder.path()).user("postgres").dbname(database);
+        config
+    }
+
+    /// Runs a program of this PostgreSQL's with the user that runs the server, and gives what
+    /// it writes. Fails if it does.
+    pub fn run(&self, program: &str, arguments: &[&str]) -> String {
+        let output = self.installation.command(program).args(arguments).output().expect(program);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program} {arguments:?}: {errors}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    /// Runs a script with psql; the first error ends it.
+    pub fn psql(&self, database: &str, script: &str) {
+        let file = self.folder.path().join("script.sql");
+        fs::write(&file, script).unwrap();
+        self.run(
+            "psql",
+            &[
+                "-X",
+                "-q",
+                "-h",
+                &self.socket(),
+                "-U",
+                "postgres",
+                "-d",
+                database,
+                "-v",
+                "ON_ERROR_STOP=1",
+                "-o",
+                "/dev/null",
+                "-f",
+                &file.to_string_lossy(),
+            ],
+        );
+    }
+
+    /// The folder of the server's files, which the server's user may write to.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Makes a file or folder, with all in it, the server's own.
+    pub fn give(&self, path: &Path) {
+        if let Some((user, group)) = self.installation.user {
+            chown(path, Some(user), Some(group)).expect("to give a file away");
+        }
+        if path.is_dir() {
+            fs::read_dir(path).unwrap().flatten().for_each(|entry| self.give(&entry.path()));
+        }
+    }
+
+    /// The folder of the server's socket, as an option of its programs.
+    pub fn socket(&self) -> String {
+        self.folder.path().to_string_lossy().into_owned()
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    /// What the server has written.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.log_path()).unwrap_or_default()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.stop("QUIT");
+        if std::thread::panicking() {
+            let log = self.log();
+            let lines: Vec<&str> = log.lines().collect();
+            let last = &lines[lines.len().saturating_sub(60)..];
+            eprintln!("end of the server's log:\n{}", last.join("\n"));
+        }
+    }
+}
+
+impl Installation {
+    fn find() -> Option<Installation> {
+        let pg_config = std::env::var("PG_RAG_PG_CONFIG").ok().filter(|path| !path.is_empty())?;
+        let output = Command::new(&pg_config).arg("--bindir").output().expect(&pg_config);
+        let programs = String::from_utf8(output.stdout).expect("a path").trim().into();
+        Some(Installation { programs, user: server_user() })
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        command.current_dir("/").env("LC_ALL", "C");
+        // A server shows backtraces of Rust in the details of errors where it is told to.
+        for name in ["PGHOST", "PGDATABASE", "PGOPTIONS", "RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {
+            command.env_remove(name);
+        }
+        if let Some((user, group)) = self.user {
+            command.uid(user).gid(group);
+        }
+        command
+    }
+}
+
+/// PostgreSQL does not run as root. Root's servers run as the user in `PG_RAG_RUN_AS`, else as
+/// "postgres".
+fn server_user() -> Option<(u32, u32)> {
+    let own = fs::metadata("/proc/self").expect("/proc").uid();
+    if own != 0 {
+        return None;
+    }
+    let name = std::env::var("PG_RAG_RUN_AS").ok().filter(|name| !name.is_empty());
+    let name = name.unwrap_or_else(|| "postgres".to_owned());
+    let id = |option: &str| {
+        let output = Command::new("id").args([option, name.as_str()]).output().expect("id");
+        let number = String::from_utf8_lossy(&output.stdout).trim().parse();
+        number.unwrap_or_else(|_| {
+            panic!("PostgreSQL does not run as root, and there is no user {name}")
+        })
+    };
+    Some((id("-u"), id("-g")))
+}
+
+/// Waits until something holds; `false` after [`PATIENCE`].
+pub fn wait_for(mut holds: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + PATIENCE;
+    while Instant::now() < end {
+        if holds() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    false
+}

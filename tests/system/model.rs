@@ -1,0 +1,91 @@
+//! Registered models are pinned: files that change later are refused.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use postgres::Client;
+
+use super::cluster::Cluster;
+use super::documents::{assert_fails, count};
+use super::process;
+
+/// Copies the built-in model into the server's folder.
+fn copy_of_the_model(cluster: &Cluster, client: &mut Client) -> std::path::PathBuf {
+    let share: String = client
+        .query_one("SELECT setting FROM pg_config WHERE name = 'SHAREDIR'", &[])
+        .unwrap()
+        .get(0);
+    let copy = cluster.folder().join("model");
+    copy_folder(&Path::new(&share).join("pg_rag/models/all-minilm-l6-v2"), &copy);
+    cluster.give(&copy);
+    copy
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap_or_else(|error| panic!("{from:?}: {error}")).flatten() {
+        let (path, copy) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy_folder(&path, &copy),
+            false => drop(fs::copy(path, copy).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn a_model_whose_files_change_is_refused() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute("CREATE EXTENSION pg_rag CASCADE").unwrap();
+    let folder = copy_of_the_model(&cluster, &mut client);
+    let add = "SELECT dimension, max_tokens, pooling, normalized FROM rag_add_model('mine', $1)";
+    let row = client.query_one(add, &[&folder.to_str()]).unwrap();
+    assert_eq!((row.get::<_, i32>(0), row.get::<_, i32>(1)), (384, 256));
+    assert_eq!((row.get::<_, &str>(2), row.get::<_, bool>(3)), ("mean", true));
+    let same = "SELECT round(1000 * (rag_embed('a text', 'mine') <=> rag_embed('a text')))::bigint";
+    let distance = count(&mut client, same);
+    assert!(distance <= 30, "the copy gives other vectors: {distance} / 1000");
+
+    let config = folder.join("config.json");
+    let before = fs::read(&config).unwrap();
+    let mut file = OpenOptions::new().append(true).open(&config).unwrap();
+    file.write_all(b" ").unwrap();
+    // ragd may trust what it saw a moment ago.
+    std::thread::sleep(Duration::from_millis(1200));
+    let refused = ["F0000", "model \"mine\" has changed on disk since it was registered"];
+    assert_fails(&mut client, "SELECT rag_embed('another text', 'mine')", &refused);
+    let chunk = r#"SELECT * FROM rag_chunk('a text', options => '{"model": "mine"}')"#;
+    assert_fails(&mut client, chunk, &refused);
+    let ragd = process::ragd(cluster.postmaster_pid()).expect("ragd");
+    process::signal(ragd, "KILL");
+    assert_fails(&mut client, "SELECT rag_embed('a third text', 'mine')", &refused);
+
+    fs::write(&config, before).unwrap();
+    std::thread::sleep(Duration::from_millis(1200));
+    client
+        .batch_execute("SELECT rag_embed('another text', 'mine')")
+        .expect("the old files are back");
+    client.batch_execute("SELECT rag_embed('a built-in model is not touched by this')").unwrap();
+}
+
+#[test]
+fn what_is_no_model_cannot_be_added() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute("CREATE EXTENSION pg_rag CASCADE").unwrap();
+    let folder = copy_of_the_model(&cluster, &mut client);
+    let path = folder.to_str().unwrap();
+    let add = format!("SELECT * FROM rag_add_model('mine', '{path}')");
+    let missing = format!("SELECT * FROM rag_add_model('mine', '{path}/nowhere')");
+    assert_fails(&mut client, &missing, &["58P01", "nowhere"]);
+    let other = format!("SELECT * FROM rag_add_model('mine', '{path}', 'onnx/other.onnx')");
+    assert_fails(&mut client, &other, &["58P01", "onnx/other.onnx"]);
+    fs::write(folder.join("config.json"), "{ not JSON").unwrap();
+    assert_fails(&mut client, &add, &["F0000", "config.json"]);
+    fs::remove_file(folder.join("tokenizer.json")).unwrap();
+    fs::write(folder.join("config.json"), r#"{"hidden_size": 384}"#).unwrap();
+    assert_fails(&mut client, &add, &["58P01", "tokenizer.json"]);
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.model WHERE NOT builtin"), 0);
+}

@@ -1,0 +1,58 @@
+//! Processes of the machine, through /proc and kill(1).
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Sends a signal; the process may have gone already.
+pub fn signal(process: u32, signal: &str) {
+    // What kill says of a process that has gone is of no interest.
+    let _ = Command::new("kill").args([&format!("-{signal}"), &process.to_string()]).output();
+}
+
+/// Whether a process is there and not a zombie.
+pub fn is_alive(process: u32) -> bool {
+    state(process).is_some_and(|fields| fields[0] != "Z")
+}
+
+/// The process that started this one.
+pub fn parent(process: u32) -> Option<u32> {
+    state(process)?.get(1)?.parse().ok()
+}
+
+/// Processor time used so far, in ticks of 10 ms.
+pub fn ticks(process: u32) -> u64 {
+    let fields = state(process).expect("a living process");
+    // Fields 14 and 15 of proc(5), here counted from the third.
+    [11, 12].iter().map(|field| fields[*field].parse::<u64>().expect("a number")).sum()
+}
+
+/// The children of a process that run an executable of this name.
+pub fn children(process: u32, executable: &str) -> Vec<u32> {
+    let all = fs::read_dir("/proc").expect("/proc").flatten();
+    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|child| parent(*child) == Some(process) && name(*child) == executable)
+        .collect()
+}
+
+/// ragd of the server with this postmaster, once it runs: a grandchild, below the supervisor.
+pub fn ragd(postmaster: u32) -> Option<u32> {
+    let supervisors = children(postmaster, "postgres");
+    supervisors.into_iter().find_map(|child| children(child, "ragd").first().copied())
+}
+
+/// The file name of what it runs.
+fn name(process: u32) -> String {
+    let path = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // A file that was replaced is still run.
+    name.trim_end_matches(" (deleted)").to_owned()
+}
+
+/// The fields of /proc/PID/stat from the third on.
+fn state(process: u32) -> Option<Vec<String>> {
+    let stat =
+        fs::read_to_string(Path::new("/proc").join(process.to_string()).join("stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    Some(fields.split(' ').map(str::to_owned).collect())
+}

@@ -1,0 +1,124 @@
+//! What a role may do is what it may do with the table.
+
+use postgres::Client;
+
+use super::cluster::Cluster;
+use super::documents::{assert_fails, count};
+
+const TENANTS: &str = "
+    CREATE EXTENSION pg_rag CASCADE;
+    CREATE ROLE owner LOGIN;
+    CREATE ROLE writer LOGIN;
+    CREATE ROLE alpha LOGIN;
+    CREATE ROLE beta LOGIN;
+    CREATE ROLE stranger LOGIN;
+    GRANT CREATE ON SCHEMA public TO owner;";
+
+const SOURCE: &str = "
+    CREATE TABLE notes (id integer PRIMARY KEY, tenant text NOT NULL, body text);
+    ALTER TABLE notes ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY own ON notes USING (tenant = current_user OR current_user = 'writer');
+    INSERT INTO notes VALUES
+        (1, 'alpha', 'The secret colour of team alpha is turquoise.'),
+        (2, 'beta', 'The secret colour of team beta is vermilion.'),
+        (3, 'beta', 'Team beta meets on Tuesdays in the red room.');
+    GRANT SELECT ON notes TO alpha, beta;
+    GRANT INSERT ON notes TO writer;
+    SELECT rag_create_pipeline('notes', 'body');";
+
+fn tenants() -> Option<Cluster> {
+    let cluster = Cluster::start(&[])?;
+    cluster.connect().batch_execute(TENANTS).unwrap();
+    cluster.connect_as("owner").batch_execute(SOURCE).unwrap();
+    Some(cluster)
+}
+
+#[test]
+fn a_role_that_may_only_insert_inserts() {
+    let Some(cluster) = tenants() else { return };
+    let mut writer = cluster.connect_as("writer");
+    writer
+        .batch_execute("INSERT INTO notes VALUES (4, 'alpha', 'The spare key is under the mat.')")
+        .expect("to insert");
+    for relation in ["notes", "notes_rag", "notes_rag_chunks", "notes_rag_content"] {
+        assert_fails(&mut writer, &format!("SELECT * FROM {relation}"), &["42501"]);
+    }
+    assert_fails(&mut writer, "SELECT * FROM rag_retrieve('key', 'notes')", &["notes"]);
+    let mut owner = cluster.connect_as("owner");
+    assert_eq!(count(&mut owner, "SELECT count(*) FROM notes_rag_chunks WHERE source_id = 4"), 1);
+}
+
+#[test]
+fn a_tenant_sees_its_own_rows_only() {
+    let Some(cluster) = tenants() else { return };
+    for (role, own, colour, other) in
+        [("alpha", 1, "turquoise", "vermilion"), ("beta", 2, "vermilion", "turquoise")]
+    {
+        let mut tenant = cluster.connect_as(role);
+        for relation in ["notes", "notes_rag", "notes_rag_chunks"] {
+            let rows = count(&mut tenant, &format!("SELECT count(*) FROM {relation}"));
+            assert_eq!(rows, own, "{role} in {relation}");
+        }
+        for mode in ["dense", "lexical", "hybrid"] {
+            let found = contents(&mut tenant, mode);
+            assert_eq!(found.len() as i64, own, "{role}, {mode}: {found:?}");
+            assert!(!found.iter().any(|content| content.contains(other)), "{found:?}");
+        }
+        let question = "What is the secret colour?";
+        let row = tenant
+            .query_one(
+                "SELECT answer, context::text, citations::text FROM rag_answer_details($1)",
+                &[&question],
+            )
+            .unwrap();
+        let whole: String = (0..3).map(|column| row.get::<_, String>(column)).collect();
+        assert!(whole.contains(colour) && !whole.contains(other), "{role}: {whole}");
+        // With the other's row named by all means there are.
+        for sneaky in [
+            format!("SELECT count(*) FROM notes_rag WHERE content LIKE '%{other}%'"),
+            format!("SELECT count(*) FROM notes_rag_chunks WHERE content LIKE '%{other}%'"),
+            format!(
+                "SELECT count(*) FROM rag_retrieve('{other}', k => 100)
+                     WHERE content LIKE '%{other}%'"
+            ),
+        ] {
+            assert_eq!(count(&mut tenant, &sneaky), 0, "{sneaky}");
+        }
+        assert_fails(&mut tenant, "SELECT * FROM notes_rag_content", &["42501"]);
+        assert_fails(&mut tenant, "DELETE FROM notes_rag_chunks", &["42501"]);
+        assert_fails(&mut tenant, "SELECT rag_drop_pipeline('notes')", &["42501"]);
+    }
+}
+
+fn contents(client: &mut Client, mode: &str) -> Vec<String> {
+    let query = "SELECT content FROM rag_retrieve('secret colour of the team on Tuesdays', k => 50, mode => $1)";
+    client.query(query, &[&mode]).unwrap().iter().map(|row| row.get(0)).collect()
+}
+
+#[test]
+fn a_stranger_learns_nothing() {
+    let Some(cluster) = tenants() else { return };
+    let mut stranger = cluster.connect_as("stranger");
+    assert_eq!(count(&mut stranger, "SELECT count(*) FROM rag.pipeline"), 0);
+    assert_fails(
+        &mut stranger,
+        "SELECT * FROM rag_retrieve('colour', 'notes')",
+        &["42704", "pipeline \"notes\" does not exist"],
+    );
+    assert_fails(&mut stranger, "SELECT rag_answer('colour?')", &["42704", "there is no pipeline"]);
+    assert_fails(&mut stranger, "SELECT * FROM notes_rag_chunks", &["42501"]);
+    assert_fails(&mut stranger, "SELECT rag_create_pipeline('notes', 'body', 'mine')", &["42501"]);
+    assert_fails(&mut stranger, "SELECT rag_add_model('m', '/etc')", &["42501", "superuser"]);
+    assert_fails(&mut stranger, "UPDATE rag.model SET path = '/etc'", &["42501"]);
+    assert_fails(&mut stranger, "CREATE SERVER s FOREIGN DATA WRAPPER rag_llm", &["42501"]);
+    assert_fails(&mut stranger, "SET rag.ragd_path = '/tmp/x'", &["rag.ragd_path"]);
+    let forge = "INSERT INTO rag.pipeline (name, source, content_view, chunk_table, view, key_columns,
+                     model, strategy, max_tokens, overlap, config, mode)
+                 VALUES ('forged', 'pg_catalog.pg_class', 'pg_catalog.pg_class', 'pg_catalog.pg_class',
+                     'pg_catalog.pg_class', 1, 'm', 'recursive', 64, 0, 'english', 'sync')";
+    assert_fails(&mut stranger, forge, &["42501"]);
+    assert_eq!(
+        count(&mut stranger, "SELECT vector_dims(rag_embed('anybody may embed'))::bigint"),
+        384
+    );
+}

@@ -1,0 +1,34 @@
+//! A hot standby answers questions; it starts a ragd of its own.
+
+use super::cluster::{Cluster, wait_for};
+use super::documents::{SETUP, answer, assert_fails, count, found};
+use super::process;
+
+#[test]
+fn a_standby_answers() {
+    let Some(primary) = Cluster::start(&["wal_level = replica"]) else { return };
+    let mut writer = primary.connect();
+    writer.batch_execute(SETUP).unwrap();
+    let standby = primary.standby();
+    let mut reader = standby.connect();
+    assert_eq!(count(&mut reader, "SELECT pg_is_in_recovery()::int::bigint"), 1);
+    let length = "SELECT vector_dims(rag_embed('a text'))::bigint";
+    assert_eq!(count(&mut reader, length), count(&mut writer, length));
+    assert_eq!(found(&mut reader), found(&mut writer));
+    assert_eq!(answer(&mut reader), answer(&mut writer));
+    let ragds = [&primary, &standby].map(|cluster| process::ragd(cluster.postmaster_pid()));
+    assert!(ragds[0].is_some() && ragds[1].is_some() && ragds[0] != ragds[1], "{ragds:?}");
+    for statement in [
+        "SELECT rag_create_pipeline('docs', 'title', 'titles')",
+        "SELECT rag_drop_pipeline('docs')",
+        "SELECT rag_drop_model('all-minilm-l6-v2')",
+    ] {
+        assert_fails(&mut reader, statement, &["25006", "read-only transaction"]);
+    }
+    writer
+        .batch_execute("INSERT INTO docs VALUES (4, 'Parking', 'Visitors park behind the mill.')")
+        .unwrap();
+    let parking = "SELECT count(*) FROM rag_retrieve('Where do visitors park?', k => 1) \
+                   WHERE source_key = '4'";
+    assert!(wait_for(|| count(&mut reader, parking) == 1), "a new row does not reach the standby");
+}
