@@ -26,6 +26,8 @@ mod interrupt;
 mod large;
 #[path = "system/lifetime.rs"]
 mod lifetime;
+#[path = "system/manual.rs"]
+mod manual;
 #[path = "system/model.rs"]
 mod model;
 #[path = "system/outage.rs"]

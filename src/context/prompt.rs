@@ -54,27 +54,6 @@ pub fn messages(question: &str, sources: &[Source], nonce: &str) -> Vec<Message>
     vec![message("system", system(&mark)), message("user", user)]
 }
 
-/// The sources, from the first on, that fit into `budget` tokens together; each whole.
-///
-/// `count` says how many tokens a text has. The first source that does not fit ends the
-/// list: a worse one that happens to be shorter does not take its place.
-pub fn fit<'a>(
-    sources: &'a [Source],
-    budget: usize,
-    count: &dyn Fn(&str) -> usize,
-) -> &'a [Source] {
-    // As long as the marks that are used in fact.
-    const MARK: &str = "0123456789abcdef";
-    let mut used = 0usize;
-    let kept = sources.iter().enumerate().take_while(|(index, source)| {
-        let mut text = String::new();
-        render(index + 1, source, MARK, &mut text);
-        used = used.saturating_add(count(&text));
-        used <= budget
-    });
-    &sources[..kept.count()]
-}
-
 /// Whether `answer` is [`NO_ANSWER`], give or take quotes, capitals and the full stop, or
 /// begins with it and then cites nothing.
 pub fn is_no_answer(answer: &str) -> bool {
@@ -163,10 +142,6 @@ mod tests {
         Source { content: content.into(), ..Source::default() }
     }
 
-    fn words(text: &str) -> usize {
-        text.split_whitespace().count()
-    }
-
     #[test]
     fn sources_are_numbered_and_the_question_comes_last() {
         let first = Source {
@@ -206,15 +181,6 @@ mod tests {
         assert!(said[1].content.ends_with("<<<end 2 7f3a-2>>>\n\nQuestion: q"));
         assert_eq!(said[1].content.matches("7f3a-2").count(), 4);
         assert!(said[0].content.contains("<<<end N 7f3a-2>>>"));
-    }
-
-    #[test]
-    fn whole_sources_fit_by_rank() {
-        let sources = [source("a b c"), source("d e f g h i j k"), source("l")];
-        // Each source brings six words of frame.
-        let kept = |budget| fit(&sources, budget, &words).len();
-        assert_eq!([0, 8, 9, 22, 23, 29, 30].map(kept), [0, 0, 1, 1, 2, 2, 3]);
-        assert_eq!(fit(&sources, usize::MAX, &|_| usize::MAX).len(), 3);
     }
 
     #[test]

@@ -63,14 +63,31 @@ fn check_server(options: &Options) -> Result<()> {
         return Err(Error::invalid(format!("unknown api \"{api}\""))
             .hint(format!("Known apis: {}.", PROVIDER_APIS.join(", "))));
     }
-    if let Some(url) = options.text("base_url")
-        && !(url.starts_with("https://") || url.starts_with("http://"))
-    {
-        return Err(Error::invalid(format!("base_url is not an http or https address: \"{url}\"")));
-    }
+    options.text("base_url").map_or(Ok(()), |url| check_base_url(&url))?;
     options.milliseconds("connect_timeout", 5)?;
     options.milliseconds("timeout", 60)?;
     options.number("max_retries", 3).map(drop)
+}
+
+/// Every role can read the options of a server, so nothing secret may stand in its address.
+/// ragd checks the address again, whole, when it calls.
+fn check_base_url(url: &str) -> Result<()> {
+    // What stands before an @ may be a password.
+    let shown = url.rsplit('@').next().unwrap_or_default();
+    let unfit = |why: &str| {
+        Error::invalid(format!("base_url \"{shown}\" {why}"))
+            .hint("It should look like https://host/v1.")
+    };
+    let Some(rest) = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")) else {
+        return Err(unfit("begins neither with http:// nor with https://"));
+    };
+    match rest {
+        _ if rest.contains('@') => Err(unfit("holds a user name or password")
+            .hint("Put the key into the user mapping, where only its role sees it.")),
+        _ if rest.contains(['?', '#']) => Err(unfit("has a query or a fragment")),
+        _ if rest.is_empty() || rest.starts_with('/') => Err(unfit("has no host")),
+        _ => Ok(()),
+    }
 }
 
 fn check_key(options: &Options) -> Result<()> {
