@@ -1,0 +1,125 @@
+//! # vector: how far apart are two vectors?
+//!
+//! ```text
+//! (elements, elements) → dot product, squared Euclidean distance, sum of differences, bits that differ
+//! ```
+//!
+//! The kernels are simsimd's, which chooses among AVX2, AVX-512, NEON and SVE at run time.
+//! Beside each stands a plain loop, [`plain`], that says what it computes; a property test
+//! holds the two together. Both sides of a call have the same length.
+
+pub mod plain;
+
+use simsimd::{BinarySimilarity, SpatialSimilarity};
+
+/// The dot product of signed bytes, exact. At most 2^16 elements.
+#[must_use]
+pub fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
+    debug_assert!(a.len() == b.len() && a.len() <= 1 << 16);
+    i8::dot(a, b).unwrap_or_default() as i32
+}
+
+/// The dot product of floats.
+#[must_use]
+pub fn dot_f32(a: &[f32], b: &[f32]) -> f64 {
+    debug_assert_eq!(a.len(), b.len());
+    f32::dot(a, b).unwrap_or_default()
+}
+
+/// The squared Euclidean distance of floats.
+#[must_use]
+pub fn squared_distance_f32(a: &[f32], b: &[f32]) -> f64 {
+    debug_assert_eq!(a.len(), b.len());
+    f32::l2sq(a, b).unwrap_or_default()
+}
+
+/// The dot product of half-precision floats (IEEE binary16, as bits).
+#[must_use]
+pub fn dot_f16(a: &[u16], b: &[u16]) -> f64 {
+    debug_assert_eq!(a.len(), b.len());
+    simsimd::f16::dot(halves(a), halves(b)).unwrap_or_default()
+}
+
+/// The squared Euclidean distance of half-precision floats (IEEE binary16, as bits).
+#[must_use]
+pub fn squared_distance_f16(a: &[u16], b: &[u16]) -> f64 {
+    debug_assert_eq!(a.len(), b.len());
+    simsimd::f16::l2sq(halves(a), halves(b)).unwrap_or_default()
+}
+
+/// The number of bits that differ.
+#[must_use]
+pub fn hamming(a: &[u8], b: &[u8]) -> u32 {
+    debug_assert_eq!(a.len(), b.len());
+    u8::hamming(a, b).unwrap_or_default() as u32
+}
+
+/// One minus the share of bits set in both among those set in either; 0 of two empty sets
+/// is for the caller to define.
+#[must_use]
+pub fn jaccard(a: &[u8], b: &[u8]) -> f64 {
+    debug_assert_eq!(a.len(), b.len());
+    u8::jaccard(a, b).unwrap_or_default()
+}
+
+fn halves(bits: &[u16]) -> &[simsimd::f16] {
+    // SAFETY: simsimd's f16 is a transparent wrapper of u16, of which any bits are valid.
+    unsafe { std::slice::from_raw_parts(bits.as_ptr().cast(), bits.len()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use half::f16;
+    use proptest::prelude::*;
+
+    fn close(a: f64, b: f64, scale: f64) -> bool {
+        (a - b).abs() <= 1e-4 * scale.max(1e-6)
+    }
+
+    fn pairs<T: Clone + std::fmt::Debug>(
+        element: impl Strategy<Value = T>,
+    ) -> impl Strategy<Value = (Vec<T>, Vec<T>)> {
+        prop::collection::vec((element.boxed(), any::<u64>()), 0..300)
+            .prop_map(|both| both.into_iter().map(|(a, _)| a).collect::<Vec<T>>())
+            .prop_map(|all| {
+                let half = all.len() / 2;
+                (all[..half].to_vec(), all[half..half * 2].to_vec())
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_are_exact((a, b) in pairs(-127i8..=127)) {
+            prop_assert_eq!(dot_i8(&a, &b), plain::dot_i8(&a, &b));
+        }
+
+        #[test]
+        fn floats_agree((a, b) in pairs(-10f32..10.0)) {
+            let scale = plain::dot_f32(&a, &a).max(plain::dot_f32(&b, &b));
+            prop_assert!(close(dot_f32(&a, &b), plain::dot_f32(&a, &b), scale));
+            let (fast, slow) = (squared_distance_f32(&a, &b), plain::squared_distance_f32(&a, &b));
+            prop_assert!(close(fast, slow, scale));
+        }
+
+        #[test]
+        fn halves_agree((a, b) in pairs(-10f32..10.0)) {
+            let bits = |all: &[f32]| all.iter().map(|x| f16::from_f32(*x).to_bits()).collect::<Vec<u16>>();
+            let floats = |all: &[u16]| all.iter().map(|x| f16::from_bits(*x).to_f32()).collect::<Vec<f32>>();
+            let (a, b) = (bits(&a), bits(&b));
+            let (x, y) = (floats(&a), floats(&b));
+            let scale = 20.0 * plain::dot_f32(&x, &x).max(plain::dot_f32(&y, &y));
+            prop_assert!(close(dot_f16(&a, &b), plain::dot_f32(&x, &y), scale));
+            prop_assert!(close(squared_distance_f16(&a, &b), plain::squared_distance_f32(&x, &y), scale));
+        }
+
+        #[test]
+        fn bits_agree((a, b) in pairs(any::<u8>())) {
+            prop_assert_eq!(hamming(&a, &b), plain::hamming(&a, &b));
+            let union = a.iter().zip(&b).any(|(a, b)| a | b != 0);
+            if union {
+                prop_assert!(close(jaccard(&a, &b), plain::jaccard(&a, &b), 1.0));
+            }
+        }
+    }
+}
