@@ -132,14 +132,18 @@ fn lists(tokens: &[Token], name: &str) -> bool {
     false
 }
 
+/// Where the server, the system or a processor's instructions are called.
+const MAY_BE_UNSAFE: [&str; 5] =
+    ["src/pg/", "src/daemon/", "src/vector/", "pgrx-tests/", "tests/support/"];
+
 #[test]
 fn unsafe_is_rare_and_explained() {
     let mut breaches = Vec::new();
     for source in rust_files() {
         let mut complain = |line, what| breaches.push(format!("{}:{line}: {what}", source.path()));
         for block in &source.unsafe_blocks {
-            if !source.file.is_below(&["src/pg/", "src/daemon/", "pgrx-tests/", "tests/support/"]) {
-                complain(block.line, "unsafe outside src/pg and src/daemon");
+            if !source.file.is_below(if !source.file.is_below(&["src/pg/", "src/daemon/", "pgrx-tests/", "tests/support/"])MAY_BE_UNSAFE) {
+                complain(block.line, "unsafe in a folder that may not");
             }
             if !block.is_explained {
                 complain(block.line, "no SAFETY comment just above");
