@@ -41,9 +41,15 @@ missing_packages() {
     [[ $EUID -ne 0 ]] || command -v sudo >/dev/null || echo sudo # cargo pgrx test wants it
 }
 
+# libclang-cpp is another library, and a machine may have that one only.
 have_libclang() {
-    [[ -n ${LIBCLANG_PATH:-} ]] || compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null ||
-        compgen -G '/usr/lib/*-linux-gnu/libclang*.so*' >/dev/null
+    local folder
+    [[ -z ${LIBCLANG_PATH:-} ]] || return 0
+    for folder in '/usr/lib/llvm-*/lib' '/usr/lib/*-linux-gnu'; do
+        ! compgen -G "$folder/libclang.so*" >/dev/null || return 0
+        ! compgen -G "$folder/libclang-[0-9]*.so*" >/dev/null || return 0
+    done
+    return 1
 }
 
 install_debian_packages() {
