@@ -10,7 +10,8 @@ fn every_example_of_the_manual_runs() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let mut with_examples = 0;
     for (number, document) in documents().iter().enumerate() {
-        let examples = examples(&fs::read_to_string(document).expect("a document"));
+        let text = fs::read_to_string(document).expect("a document");
+        let examples = examples(&text);
         if examples.is_empty() {
             continue;
         }
