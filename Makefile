@@ -11,12 +11,13 @@ SHELL := /bin/bash
 PG ?= 18 16
 PG_CONFIG ?=
 DESTDIR ?=
+ARGS ?=
 export PG_CONFIG DESTDIR
 
 ENV := source scripts/env.sh;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system lint demo bench clean
+.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system lint demo bench bench-index clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -65,6 +66,10 @@ demo: setup ## load this project's manual into PostgreSQL 18 and ask it ten ques
 
 bench: setup ## speed and memory, with ratios
 	@$(ENV) cargo bench
+
+bench-index: setup ## rag_hnsw beside pgvector's hnsw, as in ARGS="curve vacuum --quick"
+	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench index -- $(ARGS)
 
 clean: ## stop and remove the private clusters and the build; keep what was downloaded
 	@scripts/clean.sh

@@ -49,6 +49,8 @@ pub enum ErrorKind {
     FileCorrupted,
     /// A frame or page cannot be decoded.
     DataCorrupted,
+    /// A page of an index is not what it should be.
+    IndexCorrupted,
     /// ragd cannot be started or reached.
     DaemonUnavailable,
     /// ragd went away while a call was in flight.

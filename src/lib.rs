@@ -9,6 +9,9 @@ pub mod pipeline;
 
 pub mod chunk;
 pub mod embed;
+pub mod vector;
+
+pub mod index;
 pub mod retrieve;
 
 pub mod answer;

@@ -20,6 +20,8 @@ mod documents;
 mod dump;
 #[path = "support/http_server.rs"]
 mod http_server;
+#[path = "system/index.rs"]
+mod index;
 #[path = "system/interrupt.rs"]
 mod interrupt;
 #[path = "system/large.rs"]

@@ -15,12 +15,21 @@ static ONNXRUNTIME_LIBRARY: GucSetting<Option<CString>> =
 static RAGD_PATH: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 static RAGD_START_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(10_000);
 
+static HNSW_EF_SEARCH: GucSetting<i32> = GucSetting::<i32>::new(40);
+static HNSW_ITERATIVE_SCAN: GucSetting<bool> = GucSetting::<bool>::new(true);
+static HNSW_MAX_SCAN_TUPLES: GucSetting<i32> = GucSetting::<i32>::new(20_000);
+static HNSW_SCAN_MEM_MULTIPLIER: GucSetting<f64> = GucSetting::<f64>::new(1.0);
+
 /// Makes the settings known and reserves their prefix.
 pub fn define() {
     define_for_users();
     define_for_administrators();
-    // SAFETY: the argument is a constant C string.
-    unsafe { pg_sys::MarkGUCPrefixReserved(c"rag".as_ptr()) };
+    define_for_indexes();
+    // SAFETY: the arguments are constant C strings.
+    unsafe {
+        pg_sys::MarkGUCPrefixReserved(c"rag".as_ptr());
+        pg_sys::MarkGUCPrefixReserved(c"rag_hnsw".as_ptr());
+    }
 }
 
 fn define_for_users() {
@@ -47,6 +56,47 @@ fn define_for_users() {
         &MIN_CONFIDENCE,
         -1.0,
         1.0,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+}
+
+fn define_for_indexes() {
+    GucRegistry::define_int_guc(
+        c"rag_hnsw.ef_search",
+        c"Nearest nodes that the first walk of a scan finds.",
+        c"More find better neighbours, and cost more.",
+        &HNSW_EF_SEARCH,
+        1,
+        10_000,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"rag_hnsw.iterative_scan",
+        c"Whether a scan goes on after its first walk.",
+        c"If off, it gives rag_hnsw.ef_search rows at most.",
+        &HNSW_ITERATIVE_SCAN,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"rag_hnsw.max_scan_tuples",
+        c"Nodes met after which a scan stops following links and reads the index in order.",
+        c"",
+        &HNSW_MAX_SCAN_TUPLES,
+        1,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_float_guc(
+        c"rag_hnsw.scan_mem_multiplier",
+        c"Memory of a scan, in multiples of work_mem.",
+        c"",
+        &HNSW_SCAN_MEM_MULTIPLIER,
+        1.0,
+        1000.0,
         GucContext::Userset,
         GucFlags::default(),
     );
@@ -139,4 +189,24 @@ fn text(setting: &GucSetting<Option<CString>>) -> String {
 
 fn non_empty(setting: &GucSetting<Option<CString>>) -> Option<String> {
     Some(text(setting)).filter(|value| !value.is_empty())
+}
+
+/// Nearest nodes that the first walk of a scan finds.
+pub fn hnsw_ef_search() -> usize {
+    HNSW_EF_SEARCH.get() as usize
+}
+
+/// Whether a scan goes on after its first walk.
+pub fn hnsw_iterative_scan() -> bool {
+    HNSW_ITERATIVE_SCAN.get()
+}
+
+/// Nodes met after which a scan reads the index in order.
+pub fn hnsw_max_scan_tuples() -> usize {
+    HNSW_MAX_SCAN_TUPLES.get() as usize
+}
+
+/// Memory of a scan, in multiples of `work_mem`.
+pub fn hnsw_scan_mem_multiplier() -> f64 {
+    HNSW_SCAN_MEM_MULTIPLIER.get()
 }

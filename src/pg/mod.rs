@@ -3,6 +3,7 @@
 //! Functions decode their arguments, call a stage or ragd, and encode the result. SQL
 //! text is not here but in `sql/`; [`sql`] reads it.
 
+mod am;
 mod ask;
 mod capture;
 mod catalog;
@@ -31,11 +32,13 @@ use pgrx::prelude::*;
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     guc::define();
+    am::register_options();
     worker::supervisor::register_at_boot();
 }
 
 // The installation script, in the order of its dependencies.
 pgrx::extension_sql_file!("../../sql/install/schema.sql", name = "schema", bootstrap);
+pgrx::extension_sql_file!("../../sql/install/index.sql", name = "index", requires = ["schema"]);
 pgrx::extension_sql_file!("../../sql/install/model.sql", name = "model", requires = ["schema"]);
 pgrx::extension_sql_file!(
     "../../sql/install/pipeline.sql",

@@ -1,0 +1,88 @@
+-- rag_hnsw: an index access method on pgvector's types and operators.
+
+CREATE FUNCTION rag.hnsw_handler(internal) RETURNS index_am_handler
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_handler_wrapper';
+COMMENT ON FUNCTION rag.hnsw_handler IS 'handler of the index access method rag_hnsw';
+
+CREATE ACCESS METHOD rag_hnsw TYPE INDEX HANDLER rag.hnsw_handler;
+COMMENT ON ACCESS METHOD rag_hnsw IS 'approximate nearest neighbours in a hierarchical navigable small world graph';
+
+-- What an operator class stands for: ten times the column's type (1 vector, 2 halfvec, 3 bit)
+-- plus the metric (1 L2, 2 inner product, 3 cosine, 4 L1, 5 Hamming, 6 Jaccard).
+CREATE FUNCTION rag.hnsw_vector_l2() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 11;
+CREATE FUNCTION rag.hnsw_vector_ip() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 12;
+CREATE FUNCTION rag.hnsw_vector_cosine() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 13;
+CREATE FUNCTION rag.hnsw_vector_l1() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 14;
+CREATE FUNCTION rag.hnsw_halfvec_l2() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 21;
+CREATE FUNCTION rag.hnsw_halfvec_ip() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 22;
+CREATE FUNCTION rag.hnsw_halfvec_cosine() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 23;
+CREATE FUNCTION rag.hnsw_halfvec_l1() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 24;
+CREATE FUNCTION rag.hnsw_bit_hamming() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 35;
+CREATE FUNCTION rag.hnsw_bit_jaccard() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 36;
+
+CREATE OPERATOR CLASS vector_l2_ops FOR TYPE vector USING rag_hnsw AS
+    OPERATOR 1 <-> (vector, vector) FOR ORDER BY float_ops,
+    FUNCTION 1 (vector, vector) rag.hnsw_vector_l2();
+CREATE OPERATOR CLASS vector_ip_ops FOR TYPE vector USING rag_hnsw AS
+    OPERATOR 1 <#> (vector, vector) FOR ORDER BY float_ops,
+    FUNCTION 1 (vector, vector) rag.hnsw_vector_ip();
+CREATE OPERATOR CLASS vector_cosine_ops FOR TYPE vector USING rag_hnsw AS
+    OPERATOR 1 <=> (vector, vector) FOR ORDER BY float_ops,
+    FUNCTION 1 (vector, vector) rag.hnsw_vector_cosine();
+CREATE OPERATOR CLASS vector_l1_ops FOR TYPE vector USING rag_hnsw AS
+    OPERATOR 1 <+> (vector, vector) FOR ORDER BY float_ops,
+    FUNCTION 1 (vector, vector) rag.hnsw_vector_l1();
+
+CREATE OPERATOR CLASS halfvec_l2_ops FOR TYPE halfvec USING rag_hnsw AS
+    OPERATOR 1 <-> (halfvec, halfvec) FOR ORDER BY float_ops,
+    FUNCTION 1 (halfvec, halfvec) rag.hnsw_halfvec_l2();
+CREATE OPERATOR CLASS halfvec_ip_ops FOR TYPE halfvec USING rag_hnsw AS
+    OPERATOR 1 <#> (halfvec, halfvec) FOR ORDER BY float_ops,
+    FUNCTION 1 (halfvec, halfvec) rag.hnsw_halfvec_ip();
+CREATE OPERATOR CLASS halfvec_cosine_ops FOR TYPE halfvec USING rag_hnsw AS
+    OPERATOR 1 <=> (halfvec, halfvec) FOR ORDER BY float_ops,
+    FUNCTION 1 (halfvec, halfvec) rag.hnsw_halfvec_cosine();
+CREATE OPERATOR CLASS halfvec_l1_ops FOR TYPE halfvec USING rag_hnsw AS
+    OPERATOR 1 <+> (halfvec, halfvec) FOR ORDER BY float_ops,
+    FUNCTION 1 (halfvec, halfvec) rag.hnsw_halfvec_l1();
+
+CREATE OPERATOR CLASS bit_hamming_ops FOR TYPE bit USING rag_hnsw AS
+    OPERATOR 1 <~> (bit, bit) FOR ORDER BY float_ops,
+    FUNCTION 1 (bit, bit) rag.hnsw_bit_hamming();
+CREATE OPERATOR CLASS bit_jaccard_ops FOR TYPE bit USING rag_hnsw AS
+    OPERATOR 1 <%> (bit, bit) FOR ORDER BY float_ops,
+    FUNCTION 1 (bit, bit) rag.hnsw_bit_jaccard();
+
+CREATE FUNCTION rag_hnsw_check(index regclass) RETURNS TABLE (
+    problem text,
+    block   bigint,
+    slot    integer,
+    detail  text
+)
+STRICT VOLATILE PARALLEL RESTRICTED COST 100000 ROWS 10
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_check_wrapper';
+COMMENT ON FUNCTION rag_hnsw_check IS 'what is wrong with the structure of a rag_hnsw index; no rows if nothing is';
+
+CREATE FUNCTION rag_hnsw_stats(index regclass) RETURNS TABLE (
+    rows            bigint,
+    dead            bigint,
+    free            bigint,
+    layers          bigint[],
+    degrees         bigint[],
+    storage         text,
+    dimensions      integer,
+    m               integer,
+    ef_construction integer,
+    ground_bytes    bigint,
+    upper_bytes     bigint,
+    loose_bytes     bigint,
+    build_memory    bigint
+)
+STRICT VOLATILE PARALLEL RESTRICTED COST 100000 ROWS 1
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_stats_wrapper';
+COMMENT ON FUNCTION rag_hnsw_stats IS 'what a rag_hnsw index is made of, and the memory to build it';
+
+CREATE FUNCTION rag_hnsw_prewarm(index regclass) RETURNS bigint
+STRICT VOLATILE PARALLEL RESTRICTED COST 100000
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_prewarm_wrapper';
+COMMENT ON FUNCTION rag_hnsw_prewarm IS 'read a rag_hnsw index into shared buffers; the number of its pages';

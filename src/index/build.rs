@@ -1,0 +1,442 @@
+//! # build: how does a graph come about in memory?
+//!
+//! ```text
+//! vectors, as they come → a graph of dense numbers → pages
+//! ```
+//!
+//! INSERT, algorithm 1 of the HNSW paper, by any number of threads at once. The builder has
+//! no threads of its own: one caller [`Builder::add`]s vectors, others call
+//! [`Builder::link_next`] until it says that nothing is left.
+//!
+//! Vectors lie in chunks that are made once and never moved. Links are atomic numbers: who
+//! reads a list while it is being changed may see a mixture of the old and the new one, which
+//! is a list of good links all the same. Who changes a list holds its lock, one of
+//! [`LOCKS`]; nobody holds two.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::graph::{Found, Graph};
+use super::page::{Entry, Row, Shape};
+use super::select::{Candidate, select};
+use super::space::Payload;
+use super::visited::Visited;
+use super::walk::Walk;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Vectors of a chunk.
+const CHUNK: usize = 1024;
+/// Locks that the nodes share.
+const LOCKS: usize = 8192;
+/// The most layers above the ground: 16^16 nodes would have as many.
+const MOST_LAYERS: u8 = 16;
+/// "No link" in memory, where node 0 is a node.
+const NO_LINK: u32 = u32::MAX;
+
+/// Vectors, rows and links of some nodes.
+struct Chunk {
+    payloads: Vec<u32>,
+    rows: Vec<Row>,
+    layers: Vec<u8>,
+    /// Of the ground layer; for the layers above, see `upper`.
+    links: Vec<AtomicU32>,
+    /// Of each node above the ground: its lists, lowest first.
+    upper: Vec<Option<Box<[AtomicU32]>>>,
+}
+
+/// A graph that grows.
+pub struct Builder {
+    shape: Shape,
+    chunks: Vec<OnceLock<Chunk>>,
+    locks: Vec<Mutex<()>>,
+    /// Nodes that are there to be linked.
+    ready: AtomicU32,
+    /// The next to be linked.
+    next: AtomicU32,
+    /// Nodes that are linked.
+    linked: AtomicU32,
+    is_complete: AtomicU8,
+    entry: Mutex<Option<Entry>>,
+    filling: Mutex<Filling>,
+}
+
+/// The chunk that is not full yet.
+#[derive(Default)]
+struct Filling {
+    payloads: Vec<u32>,
+    rows: Vec<Row>,
+    layers: Vec<u8>,
+}
+
+/// What [`Builder::link_next`] found to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// A node was linked.
+    Linked,
+    /// There is nothing to do at the moment.
+    Waiting,
+    /// Everything that was added is linked or being linked, and nothing will be added.
+    Complete,
+}
+
+/// The memory of one thread that links.
+#[derive(Default)]
+pub struct Linker {
+    walk: Walk,
+    visited: Visited,
+}
+
+impl Builder {
+    /// Room for at most `most` nodes, of which only those added take memory.
+    #[must_use]
+    pub fn new(shape: Shape, most: u32) -> Builder {
+        let chunks = (most as usize).div_ceil(CHUNK);
+        Builder {
+            shape,
+            chunks: std::iter::repeat_with(OnceLock::new).take(chunks).collect(),
+            locks: std::iter::repeat_with(Mutex::default).take(LOCKS).collect(),
+            ready: AtomicU32::new(0),
+            next: AtomicU32::new(0),
+            linked: AtomicU32::new(0),
+            is_complete: AtomicU8::new(0),
+            entry: Mutex::new(None),
+            filling: Mutex::default(),
+        }
+    }
+
+    /// Bytes that a node takes on average.
+    #[must_use]
+    pub fn bytes_of_a_node(shape: &Shape) -> usize {
+        let upper = 4 * shape.degree.most(1) + 16;
+        shape.payload_bytes()
+            + 4 * shape.degree.most(0)
+            + size_of::<Row>()
+            + size_of::<Option<Box<[AtomicU32]>>>()
+            + 1
+            + upper.div_ceil(usize::from(shape.degree.m) - 1)
+    }
+
+    /// Adds a vector, whose node is to reach up to `layer`. One thread at a time.
+    ///
+    /// `false` if there is no room left.
+    pub fn add(&self, row: Row, payload: &Payload, layer: u8) -> bool {
+        let mut filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
+        let chunk = self.ready.load(Ordering::Relaxed) as usize / CHUNK;
+        if chunk == self.chunks.len() {
+            return false;
+        }
+        filling.payloads.extend_from_slice(bytemuck::cast_slice(payload.bytes()));
+        filling.rows.push(row);
+        filling.layers.push(layer.min(MOST_LAYERS));
+        if filling.rows.len() == CHUNK {
+            self.publish(&mut filling, chunk);
+        }
+        true
+    }
+
+    /// Says that nothing will be added.
+    pub fn complete(&self) {
+        let mut filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
+        let chunk = self.ready.load(Ordering::Relaxed) as usize / CHUNK;
+        if !filling.rows.is_empty() {
+            self.publish(&mut filling, chunk);
+        }
+        self.is_complete.store(1, Ordering::Release);
+    }
+
+    fn publish(&self, filling: &mut Filling, chunk: usize) {
+        let Filling { payloads, rows, layers } = std::mem::take(filling);
+        let no_links = |lists: usize, most: usize| -> Vec<AtomicU32> {
+            std::iter::repeat_with(|| AtomicU32::new(NO_LINK)).take(lists * most).collect()
+        };
+        let upper = layers.iter().map(|layers| {
+            let lists = usize::from(*layers);
+            (lists > 0).then(|| no_links(lists, self.shape.degree.most(1)).into())
+        });
+        let added = rows.len() as u32;
+        let links = no_links(rows.len(), self.shape.degree.most(0));
+        let made = Chunk { upper: upper.collect(), payloads, rows, layers, links };
+        let _ = self.chunks[chunk].set(made);
+        self.ready.fetch_add(added, Ordering::Release);
+    }
+
+    /// Links the next node, if there is one.
+    pub fn link_next(&self, linker: &mut Linker) -> Result<Progress> {
+        let is_complete = self.is_complete.load(Ordering::Acquire) == 1;
+        let ready = self.ready.load(Ordering::Acquire);
+        let claimed = self.next.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |next| {
+            (next < ready).then_some(next + 1)
+        });
+        match claimed {
+            Ok(node) => {
+                self.link(node, linker)?;
+                self.linked.fetch_add(1, Ordering::AcqRel);
+                Ok(Progress::Linked)
+            }
+            Err(_) if is_complete => Ok(Progress::Complete),
+            Err(_) => Ok(Progress::Waiting),
+        }
+    }
+
+    /// Nodes that are linked.
+    pub fn linked(&self) -> u32 {
+        self.linked.load(Ordering::Acquire)
+    }
+
+    /// Nodes that were added, but for those of a chunk that is not full.
+    pub fn added(&self) -> u32 {
+        self.ready.load(Ordering::Acquire)
+    }
+
+    fn link(&self, node: u32, linker: &mut Linker) -> Result<()> {
+        let layer = self.layer(node);
+        let Some(entry) = self.first_or_entry(node, layer) else { return Ok(()) };
+        let Linker { walk, visited } = linker;
+        let probe = self.payload(node);
+        let graph = InMemory { builder: self };
+        let lowest = layer.min(entry.layer);
+        // The layers share their numbers here, so each wants a set of its own.
+        let mut start = entry.node;
+        for above in (lowest + 1..=entry.layer).rev() {
+            visited.begin(self.added() as usize);
+            walk.begin(&graph, probe, &[start], above, 1, visited)?;
+            start = walk.nearest_of_all().map_or(start, |found| found.node);
+        }
+        for layer in (0..=lowest).rev() {
+            visited.begin(self.added() as usize);
+            let ef = usize::from(self.shape.degree.ef_construction);
+            walk.begin(&graph, probe, &[start], layer, ef, visited)?;
+            let nearest = walk.nearest();
+            start = nearest.first().map_or(start, |found| found.node);
+            self.connect(node, layer, &nearest);
+        }
+        if layer > entry.layer {
+            self.raise_entry(Entry { node, layer });
+        }
+        Ok(())
+    }
+
+    /// The entry; or the node itself becomes it, if there is none.
+    fn first_or_entry(&self, node: u32, layer: u8) -> Option<Entry> {
+        let mut entry = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
+        if entry.is_none() {
+            *entry = Some(Entry { node, layer });
+            return None;
+        }
+        *entry
+    }
+
+    fn raise_entry(&self, candidate: Entry) {
+        let mut entry = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
+        if entry.is_none_or(|entry| entry.layer < candidate.layer) {
+            *entry = Some(candidate);
+        }
+    }
+
+    fn connect(&self, node: u32, layer: u8, nearest: &[Found]) {
+        let candidates: Vec<Candidate<'_>> = nearest
+            .iter()
+            .filter(|found| found.node != node)
+            .map(|found| Candidate {
+                node: found.node,
+                distance: found.distance,
+                payload: self.payload(found.node),
+            })
+            .collect();
+        let most = usize::from(self.shape.degree.m);
+        let neighbours = select(&self.shape.space, &candidates, most);
+        {
+            // Others may have linked back to this node already.
+            let _lock = self.lock(node);
+            let mut links = self.list(node, layer);
+            links.extend(
+                neighbours.iter().filter(|it| !links.contains(it)).copied().collect::<Vec<_>>(),
+            );
+            links.truncate(self.shape.degree.most(layer));
+            self.set_list(node, layer, &links);
+        }
+        neighbours.iter().for_each(|neighbour| self.link_back(*neighbour, node, layer));
+    }
+
+    /// Adds `node` to the neighbours of `to`; if there is no room, the best are chosen anew.
+    fn link_back(&self, to: u32, node: u32, layer: u8) {
+        let _lock = self.lock(to);
+        let mut links = self.list(to, layer);
+        let most = self.shape.degree.most(layer);
+        if links.contains(&node) {
+            return;
+        }
+        links.push(node);
+        if links.len() > most {
+            let payload = self.payload(to);
+            let mut candidates: Vec<Candidate<'_>> = links
+                .iter()
+                .map(|link| {
+                    let other = self.payload(*link);
+                    let distance = self.shape.space.distance(payload, other);
+                    Candidate { node: *link, distance, payload: other }
+                })
+                .collect();
+            candidates.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance));
+            links = select(&self.shape.space, &candidates, most);
+        }
+        self.set_list(to, layer, &links);
+    }
+
+    fn lock(&self, node: u32) -> MutexGuard<'_, ()> {
+        self.locks[node as usize % LOCKS].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn chunk(&self, node: u32) -> (&Chunk, usize) {
+        let chunk = self.chunks[node as usize / CHUNK].get();
+        (chunk.expect("a node is linked to published ones only"), node as usize % CHUNK)
+    }
+
+    /// The vector of a node.
+    #[must_use]
+    pub fn payload(&self, node: u32) -> &[u8] {
+        let (chunk, index) = self.chunk(node);
+        let words = self.shape.payload_bytes() / 4;
+        bytemuck::cast_slice(&chunk.payloads[index * words..(index + 1) * words])
+    }
+
+    /// The row of a node.
+    #[must_use]
+    pub fn row(&self, node: u32) -> Row {
+        let (chunk, index) = self.chunk(node);
+        chunk.rows[index]
+    }
+
+    /// The highest layer of a node.
+    #[must_use]
+    pub fn layer(&self, node: u32) -> u8 {
+        let (chunk, index) = self.chunk(node);
+        chunk.layers[index]
+    }
+
+    fn links(&self, node: u32, layer: u8) -> &[AtomicU32] {
+        let (chunk, index) = self.chunk(node);
+        let most = self.shape.degree.most(layer);
+        match layer {
+            0 => &chunk.links[index * most..(index + 1) * most],
+            _ => {
+                let first = (usize::from(layer) - 1) * most;
+                chunk.upper[index]
+                    .as_deref()
+                    .and_then(|all| all.get(first..first + most))
+                    .unwrap_or_default()
+            }
+        }
+    }
+
+    /// The neighbours of a node in a layer.
+    #[must_use]
+    pub fn list(&self, node: u32, layer: u8) -> Vec<u32> {
+        let links = self.links(node, layer).iter().map(|link| link.load(Ordering::Relaxed));
+        links.take_while(|link| *link != NO_LINK).collect()
+    }
+
+    fn set_list(&self, node: u32, layer: u8, links: &[u32]) {
+        let values = links.iter().copied().chain(std::iter::repeat(NO_LINK));
+        for (link, value) in self.links(node, layer).iter().zip(values) {
+            link.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// The entry, of a graph that has nodes.
+    pub fn entry(&self) -> Option<Entry> {
+        *self.entry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes sure that a link leads to every node of every layer: to each that has none, a
+    /// neighbour with room links, or one that can spare a link. To be called once all is
+    /// linked.
+    pub fn adopt(&self) {
+        let highest = self.entry().map_or(0, |entry| entry.layer);
+        let mut nodes: Vec<u32> = (0..self.added()).collect();
+        for layer in 0..=highest {
+            nodes.retain(|node| self.layer(*node) >= layer);
+            self.adopt_in(&nodes, layer);
+        }
+    }
+
+    fn adopt_in(&self, nodes: &[u32], layer: u8) {
+        let mut incoming = vec![0u32; self.added() as usize];
+        for node in nodes {
+            self.list(*node, layer).into_iter().for_each(|link| incoming[link as usize] += 1);
+        }
+        for orphan in nodes {
+            if incoming[*orphan as usize] == 0 {
+                self.adopt_one(*orphan, layer, &mut incoming);
+            }
+        }
+    }
+
+    fn adopt_one(&self, orphan: u32, layer: u8, incoming: &mut [u32]) {
+        let most = self.shape.degree.most(layer);
+        for parent in self.list(orphan, layer) {
+            let mut links = self.list(parent, layer);
+            if links.len() == most {
+                let spare = links.iter().rposition(|link| incoming[*link as usize] > 1);
+                let Some(spare) = spare else { continue };
+                incoming[links.remove(spare) as usize] -= 1;
+            }
+            links.push(orphan);
+            self.set_list(parent, layer, &links);
+            incoming[orphan as usize] += 1;
+            return;
+        }
+    }
+}
+
+/// The graph that is being built.
+struct InMemory<'a> {
+    builder: &'a Builder,
+}
+
+impl Graph for InMemory<'_> {
+    fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()> {
+        let links = self.builder.links(node, layer).iter().map(|link| link.load(Ordering::Relaxed));
+        into.extend(links.take_while(|link| *link != NO_LINK));
+        Ok(())
+    }
+
+    fn look(
+        &self,
+        probe: &[u8],
+        nodes: &[u32],
+        _layer: u8,
+        seen: &mut dyn FnMut(Found),
+    ) -> Result<()> {
+        for node in nodes {
+            let distance = self.builder.shape.space.distance(probe, self.builder.payload(*node));
+            let (row, bound) = (Row::default(), f64::NAN);
+            seen(Found { node: *node, row, is_live: true, distance, bound });
+        }
+        Ok(())
+    }
+
+    fn below(&self, node: u32, _layer: u8) -> Result<Option<u32>> {
+        Ok(Some(node))
+    }
+
+    fn interrupted(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The layer that a node reaches up to: `floor(-ln(u) / ln(m))` for a `u` from 0 to 1, so
+/// that one in m reaches each next layer (section 4.1 of the paper).
+#[must_use]
+pub fn layer_by_chance(chance: f64, m: u16) -> u8 {
+    let layers = -chance.max(f64::MIN_POSITIVE).ln() / f64::from(m).ln();
+    (layers as u8).min(MOST_LAYERS)
+}
+
+/// Says that something is wrong with the builder itself.
+#[must_use]
+pub fn broken(what: &str) -> Error {
+    Error::new(ErrorKind::Internal, format!("building a rag_hnsw index: {what}"))
+}
+
+const _: () = assert!(CHUNK.is_power_of_two());

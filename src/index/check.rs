@@ -1,0 +1,233 @@
+//! # check: is everything where it should be?
+//!
+//! ```text
+//! pages → problems                     pages → figures
+//! ```
+
+use std::collections::HashMap;
+
+use super::insert::read_meta;
+use super::page::{self, Kind, NONE, Place, Shape, Slot, State};
+use super::store::{Page, Store};
+use crate::error::Result;
+
+/// Something that should not be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What it is, in a word or two.
+    pub problem: &'static str,
+    /// The page.
+    pub block: u32,
+    /// The slot.
+    pub slot: u32,
+    /// What exactly.
+    pub detail: String,
+}
+
+/// What an index is made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// Pages of each kind.
+    pub pages: [u64; 3],
+    /// Slots without anything, by kind.
+    pub free: [u64; 3],
+    /// Nodes of the ground layer whose rows are there.
+    pub live: u64,
+    /// Nodes of the ground layer whose rows are gone.
+    pub dead: u64,
+    /// Rows without a place in the graph.
+    pub loose: u64,
+    /// Nodes in each layer, lowest first.
+    pub layers: Vec<u64>,
+    /// Nodes of the ground layer by the number of their neighbours.
+    pub degrees: Vec<u64>,
+}
+
+/// What a check remembers of a node.
+struct Known {
+    state: State,
+    layer: u8,
+    incoming: u32,
+}
+
+struct Check<'a> {
+    shape: &'a Shape,
+    known: HashMap<u32, Known>,
+    links: Vec<(u32, Vec<u32>)>,
+    problems: Vec<Problem>,
+    figures: Figures,
+}
+
+/// Looks at every page. `problems` are found in an index that nobody changes meanwhile;
+/// otherwise what is half done may look like one.
+pub fn check<S: Store>(store: &S) -> Result<(Vec<Problem>, Figures)> {
+    let meta = read_meta(store)?;
+    let mut check = Check {
+        shape: &meta.shape,
+        known: HashMap::new(),
+        links: Vec::new(),
+        problems: Vec::new(),
+        figures: Figures::default(),
+    };
+    let blocks = store.blocks()?;
+    for block in 1..blocks {
+        store.interrupted()?;
+        store.read(block, |page| check.read_page(block, page))?;
+    }
+    check.follow_links();
+    check.look_for_orphans(meta.entry.map(|entry| entry.node));
+    if let Some(entry) = meta.entry {
+        check.look_at_entry(entry.node, entry.layer);
+    } else if check.figures.live > 0 {
+        check.complain(NONE, "no entry", "there are nodes, but no walk can begin".to_owned());
+    }
+    check.follow_lists(store, meta.with_room, blocks)?;
+    Ok((check.problems, check.figures))
+}
+
+impl Check<'_> {
+    fn complain(&mut self, node: u32, problem: &'static str, detail: String) {
+        let Place { block, slot } = self.shape.place(node);
+        self.problems.push(Problem { problem, block, slot, detail });
+    }
+
+    fn read_page(&mut self, block: u32, page: &Page) {
+        let Some(kind) = page::kind(page) else {
+            // A crash can leave a page behind that was added and not yet written.
+            if page.iter().any(|byte| *byte != 0) {
+                let node = self.shape.node(Place { block, slot: 0 });
+                self.complain(node, "unknown page", "the page is of no known kind".to_owned());
+            }
+            return;
+        };
+        self.figures.pages[kind as usize] += 1;
+        for slot in 0..self.shape.slots(kind) {
+            if let Some(seen) = Slot::of(self.shape, page, kind, slot) {
+                self.read_slot(self.shape.node(Place { block, slot }), kind, seen);
+            }
+        }
+    }
+
+    fn read_slot(&mut self, node: u32, kind: Kind, slot: Slot<'_>) {
+        match slot.state() {
+            State::Free => self.figures.free[kind as usize] += 1,
+            State::Null | State::Undirected => self.figures.loose += 1,
+            state @ (State::Live | State::Dead) => {
+                let neighbours: Vec<u32> = slot.neighbours().collect();
+                self.count(kind, state, slot.layer(), neighbours.len());
+                if slot.row().line == 0 {
+                    self.complain(node, "no row", "the node belongs to no row".to_owned());
+                }
+                if kind == Kind::Upper {
+                    // The node below is checked as if it were a link.
+                    self.links.push((node, vec![slot.below()]));
+                }
+                self.known.insert(node, Known { state, layer: slot.layer(), incoming: 0 });
+                self.links.push((node, neighbours));
+            }
+        }
+    }
+
+    fn count(&mut self, kind: Kind, state: State, layer: u8, degree: usize) {
+        let at = |all: &mut Vec<u64>, index: usize| {
+            all.resize(all.len().max(index + 1), 0);
+            all[index] += 1;
+        };
+        at(&mut self.figures.layers, usize::from(layer));
+        if kind == Kind::Ground {
+            at(&mut self.figures.degrees, degree);
+            match state {
+                State::Live => self.figures.live += 1,
+                _ => self.figures.dead += 1,
+            }
+        }
+    }
+
+    fn follow_links(&mut self) {
+        for (node, mut links) in std::mem::take(&mut self.links) {
+            let (layer, state) =
+                self.known.get(&node).map_or((0, State::Free), |it| (it.layer, it.state));
+            let is_below = links.len() == 1
+                && self
+                    .known
+                    .get(&links[0])
+                    .is_some_and(|other| layer > 0 && other.layer + 1 == layer);
+            for link in &links {
+                let what = match self.known.get_mut(link) {
+                    None => Some("dangling link"),
+                    Some(other) if other.layer != layer && !is_below => {
+                        Some("link to another layer")
+                    }
+                    Some(other) => {
+                        // A dead node's links lead nowhere once it is freed.
+                        other.incoming += u32::from(!is_below && state == State::Live);
+                        (*link == node).then_some("link to itself")
+                    }
+                };
+                if let Some(what) = what.filter(|_| state == State::Live) {
+                    self.complain(node, what, format!("to node {link} in layer {layer}"));
+                }
+            }
+            links.sort_unstable();
+            if links.windows(2).any(|pair| pair[0] == pair[1]) {
+                self.complain(node, "duplicate link", format!("in layer {layer}"));
+            }
+        }
+    }
+
+    fn look_for_orphans(&mut self, entry: Option<u32>) {
+        let mut orphans: Vec<(u32, u8)> = self
+            .known
+            .iter()
+            .filter(|(node, it)| {
+                it.incoming == 0 && it.state == State::Live && Some(**node) != entry
+            })
+            .map(|(node, it)| (*node, it.layer))
+            .collect();
+        orphans.sort_unstable();
+        for (node, layer) in orphans {
+            // A layer's only node has no neighbours.
+            if self.figures.layers.get(usize::from(layer)).is_some_and(|nodes| *nodes > 1) {
+                self.complain(node, "unreachable", format!("no link leads to it in layer {layer}"));
+            }
+        }
+    }
+
+    fn look_at_entry(&mut self, node: u32, layer: u8) {
+        let highest = self.figures.layers.len().saturating_sub(1);
+        match self.known.get(&node) {
+            None => self.complain(node, "no entry", "the entry is not there".to_owned()),
+            Some(known) if known.layer != layer => {
+                self.complain(node, "wrong entry", format!("it is not in layer {layer}"));
+            }
+            Some(_) if usize::from(layer) < highest => {
+                self.complain(node, "wrong entry", format!("there are nodes in layer {highest}"));
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn follow_lists<S: Store>(&mut self, store: &S, first: [u32; 3], blocks: u32) -> Result<()> {
+        for kind in Kind::ALL {
+            let mut block = first[kind as usize];
+            let mut steps = 0;
+            while block != NONE {
+                steps += 1;
+                let node = self.shape.node(Place { block, slot: 0 });
+                if block >= blocks || steps > blocks {
+                    self.complain(node, "broken list", "of pages with room".to_owned());
+                    break;
+                }
+                let (found, is_listed, next) = store.read(block, |page| {
+                    (page::kind(page), page::is_listed(page), page::next_listed(page))
+                })?;
+                if found != Some(kind) || !is_listed {
+                    self.complain(node, "broken list", "a page with room is not one".to_owned());
+                    break;
+                }
+                block = next;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! # graph: which nodes are next to this one, and how far are they?
+//!
+//! A walk needs no more than this trait. Two graphs have it: the one on pages
+//! ([`PageGraph`]), and the one that a build makes in memory (`build`).
+
+use super::page::{Kind, Row, Shape, Slot, State};
+use super::space::Payload;
+use super::store::Store;
+use crate::error::Result;
+
+/// A node that a walk came across.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// The node.
+    pub node: u32,
+    /// Its row.
+    pub row: Row,
+    /// Whether its row is there, as far as the index knows.
+    pub is_live: bool,
+    /// Its distance, for comparing.
+    pub distance: f32,
+    /// What the operator's value is not below.
+    pub bound: f64,
+}
+
+/// Nodes, links and distances.
+pub trait Graph {
+    /// Adds the neighbours of a node in a layer; none if the node is not there any more.
+    fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()>;
+
+    /// Says how far each of `nodes` is from `probe`. Nodes that are not there any more are
+    /// passed over.
+    fn look(
+        &self,
+        probe: &[u8],
+        nodes: &[u32],
+        layer: u8,
+        seen: &mut dyn FnMut(Found),
+    ) -> Result<()>;
+
+    /// The same vector's node one layer below `layer`; `None` if the node is not there.
+    fn below(&self, node: u32, layer: u8) -> Result<Option<u32>>;
+
+    /// Fails if the caller should stop.
+    fn interrupted(&self) -> Result<()>;
+}
+
+/// Nodes whose memory is asked for before the distance of the present one is computed.
+const AHEAD: usize = 6;
+
+/// The graph on pages.
+///
+/// A link is a hint: it may lead to a slot that has been freed, or has got another node
+/// since it was read. The first is passed over, the second is a node like any other, at the
+/// distance it has. So no reader needs protection from vacuum, on a standby neither.
+pub struct PageGraph<'a, S> {
+    /// The pages.
+    pub store: &'a S,
+    /// The shape of the index.
+    pub shape: &'a Shape,
+}
+
+fn kind_of(layer: u8) -> Kind {
+    if layer == 0 { Kind::Ground } else { Kind::Upper }
+}
+
+impl<S: Store> PageGraph<'_, S> {
+    /// Looks at the node in its slot; `None` if it is not there, or in another layer.
+    pub fn with_node<T>(
+        &self,
+        node: u32,
+        layer: u8,
+        look: impl FnOnce(Slot<'_>) -> T,
+    ) -> Result<Option<T>> {
+        let place = self.shape.place(node);
+        self.store.read(place.block, |page| {
+            let slot = Slot::of(self.shape, page, kind_of(layer), place.slot)?;
+            (slot.is_node() && slot.layer() == layer).then(|| look(slot))
+        })
+    }
+
+    /// A copy of a node's vector, and whether its row is there.
+    pub fn payload(&self, node: u32, layer: u8) -> Result<Option<(Payload, State)>> {
+        self.with_node(node, layer, |slot| (Payload::copy_of(slot.payload()), slot.state()))
+    }
+
+    fn prefetch(&self, node: u32, layer: u8) {
+        let place = self.shape.place(node);
+        let kind = kind_of(layer);
+        // A stale link may name a slot beyond the last.
+        if place.slot < self.shape.slots(kind) {
+            let bytes = self.shape.slot_bytes(kind) - 4 * self.shape.degree.most(layer);
+            self.store.prefetch(place.block, self.shape.offset(kind, place.slot), bytes);
+        }
+    }
+}
+
+impl<S: Store> Graph for PageGraph<'_, S> {
+    fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()> {
+        self.with_node(node, layer, |slot| into.extend(slot.neighbours())).map(drop)
+    }
+
+    fn look(
+        &self,
+        probe: &[u8],
+        nodes: &[u32],
+        layer: u8,
+        seen: &mut dyn FnMut(Found),
+    ) -> Result<()> {
+        nodes.iter().take(AHEAD).for_each(|node| self.prefetch(*node, layer));
+        for (index, node) in nodes.iter().enumerate() {
+            if let Some(later) = nodes.get(index + AHEAD) {
+                self.prefetch(*later, layer);
+            }
+            let found = self.with_node(*node, layer, |slot| {
+                let payload = slot.payload();
+                let distance = self.shape.space.distance(probe, payload);
+                let bound = self.shape.space.lower_bound(probe, payload, distance);
+                let is_live = slot.state() == State::Live;
+                Found { node: *node, row: slot.row(), is_live, distance, bound }
+            })?;
+            found.into_iter().for_each(&mut *seen);
+        }
+        Ok(())
+    }
+
+    fn below(&self, node: u32, layer: u8) -> Result<Option<u32>> {
+        self.with_node(node, layer, |slot| slot.below())
+    }
+
+    fn interrupted(&self) -> Result<()> {
+        self.store.interrupted()
+    }
+}

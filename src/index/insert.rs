@@ -1,0 +1,460 @@
+//! # insert: how does one more vector get into the graph on pages?
+//!
+//! INSERT, algorithm 1 of the HNSW paper. Pages are locked one at a time, but for the list of
+//! pages with room (block 0, then the page). What is read without a lock is compared again
+//! under it before a list is replaced, so that nobody's change is lost.
+//!
+//! The order of writing is: the node on the ground with its own links, its nodes above, the
+//! links back, and last the entry. A crash in between leaves a node that few links lead to;
+//! its row was not committed.
+
+use super::graph::{Found, Graph, PageGraph};
+use super::page::{
+    self, Entry, Kind, Meta, NONE, NewNode, Place, Row, Shape, Slot, SlotMut, State, free_slot,
+};
+use super::select::{Candidate, select};
+use super::space::Payload;
+use super::store::{Page, Store, StoreMut};
+use super::visited::Visited;
+use super::walk::{Walk, descend};
+use crate::error::Result;
+
+/// How often a list is tried again that others keep changing.
+const ATTEMPTS: usize = 20;
+
+/// Memory that inserts use one after the other.
+#[derive(Default)]
+pub struct Scratch {
+    walk: Walk,
+    visited: Visited,
+}
+
+/// Reads block 0.
+pub fn read_meta<S: Store>(store: &S) -> Result<Meta> {
+    store.read(0, Meta::read)?
+}
+
+/// Remembers a row that has no place in the graph.
+pub fn insert_loose<S: StoreMut>(store: &S, row: Row, state: State) -> Result<()> {
+    let shape = read_meta(store)?.shape;
+    occupy(store, &shape, Kind::Loose, &|slot| slot.fill_loose(row, state)).map(drop)
+}
+
+/// Fails if a payload was not made for vectors of this shape.
+pub fn expect_size(shape: &Shape, payload: &Payload) -> Result<()> {
+    if payload.bytes().len() == shape.payload_bytes() {
+        return Ok(());
+    }
+    Err(page::corrupt(0, "the dimensions have changed"))
+}
+
+/// Inserts a vector that reaches up to `layer`.
+pub fn insert<S: StoreMut>(
+    store: &S,
+    row: Row,
+    payload: &Payload,
+    layer: u8,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let meta = read_meta(store)?;
+    expect_size(&meta.shape, payload)?;
+    let graph = PageGraph { store, shape: &meta.shape };
+    let layers = neighbours_by_layer(&graph, &meta, payload.bytes(), layer, scratch)?;
+    let mut below = NONE;
+    let mut ground = NONE;
+    for at in 0..=layer {
+        let neighbours = layers.get(usize::from(at)).map_or(&[][..], Vec::as_slice);
+        let node = NewNode { row, layer: at, below, ground, payload: payload.bytes(), neighbours };
+        below = occupy(store, &meta.shape, kind_of(at), &|slot| slot.fill(&node))?;
+        if at == 0 {
+            ground = below;
+        }
+        link_from_all(&graph, neighbours, below, payload.bytes(), at)?;
+    }
+    if meta.entry.is_none_or(|entry| entry.layer < layer) {
+        raise_entry(store, Entry { node: below, layer })?;
+    }
+    Ok(())
+}
+
+fn kind_of(layer: u8) -> Kind {
+    if layer == 0 { Kind::Ground } else { Kind::Upper }
+}
+
+/// The neighbours of a new vector in each layer that the graph has, lowest first.
+fn neighbours_by_layer<S: Store>(
+    graph: &PageGraph<'_, S>,
+    meta: &Meta,
+    probe: &[u8],
+    layer: u8,
+    scratch: &mut Scratch,
+) -> Result<Vec<Vec<u32>>> {
+    let Scratch { walk, visited } = scratch;
+    visited.begin(meta.shape.nodes_below(graph.store.blocks()?));
+    let Some(start) = start(graph, meta, probe, layer, walk, visited)? else {
+        return Ok(Vec::new());
+    };
+    let Entry { node: mut start, layer: highest } = start;
+    let ef = usize::from(meta.shape.degree.ef_construction);
+    let mut layers = vec![Vec::new(); usize::from(highest) + 1];
+    for at in (0..=highest).rev() {
+        walk.begin(graph, probe, &[start], at, ef, visited)?;
+        let nearest = walk.nearest();
+        layers[usize::from(at)] = choose(graph, &nearest, at)?;
+        if at > 0 {
+            let from = walk.nearest_of_all().map_or(start, |found| found.node);
+            start = match graph.below(from, at)? {
+                Some(below) => below,
+                None => break,
+            };
+        }
+    }
+    Ok(layers)
+}
+
+/// Where the walks for a vector that reaches up to `layer` begin: in that layer, or in the
+/// highest there is. Finds another node where the entry has just gone.
+fn start<S: Store>(
+    graph: &PageGraph<'_, S>,
+    meta: &Meta,
+    probe: &[u8],
+    layer: u8,
+    walk: &mut Walk,
+    visited: &mut Visited,
+) -> Result<Option<Entry>> {
+    let Some(entry) = meta.entry else { return Ok(None) };
+    let to = layer.min(entry.layer);
+    if let Some(node) = descend(graph, probe, entry, to, walk, visited)? {
+        return Ok(Some(Entry { node, layer: to }));
+    }
+    Ok(any_live_node(graph)?.map(|node| Entry { node, layer: 0 }))
+}
+
+/// Some node of the ground layer, if there is any.
+pub fn any_live_node<S: Store>(graph: &PageGraph<'_, S>) -> Result<Option<u32>> {
+    for block in 1..graph.store.blocks()? {
+        graph.interrupted()?;
+        let found = graph.store.read(block, |page| {
+            (0..graph.shape.slots(Kind::Ground)).find(|slot| {
+                Slot::of(graph.shape, page, Kind::Ground, *slot)
+                    .is_some_and(|slot| slot.state() == State::Live)
+            })
+        })?;
+        if let Some(slot) = found {
+            return Ok(Some(graph.shape.node(Place { block, slot })));
+        }
+    }
+    Ok(None)
+}
+
+/// Neighbours for a new node, among the nearest that a walk found.
+fn choose<S: Store>(graph: &PageGraph<'_, S>, nearest: &[Found], layer: u8) -> Result<Vec<u32>> {
+    let mut payloads = Vec::with_capacity(nearest.len());
+    for found in nearest {
+        if let Some((payload, State::Live)) = graph.payload(found.node, layer)? {
+            payloads.push((found, payload));
+        }
+    }
+    let candidates: Vec<Candidate<'_>> = payloads
+        .iter()
+        .map(|(found, payload)| Candidate {
+            node: found.node,
+            distance: found.distance,
+            payload: payload.bytes(),
+        })
+        .collect();
+    Ok(select(&graph.shape.space, &candidates, usize::from(graph.shape.degree.m)))
+}
+
+/// Finds a free slot of `kind`, has it filled, and gives the number of its node.
+fn occupy<S: StoreMut>(
+    store: &S,
+    shape: &Shape,
+    kind: Kind,
+    fill: &dyn Fn(&mut SlotMut<'_>),
+) -> Result<u32> {
+    loop {
+        store.interrupted()?;
+        let block = read_meta(store)?.with_room[kind as usize];
+        if block == NONE {
+            return occupy_new(store, shape, kind, fill);
+        }
+        let mut taken = None;
+        store.write(block, |page| {
+            taken = free_slot(shape, page, kind);
+            fill_slot(shape, page, kind, taken, fill)
+        })?;
+        if let Some(slot) = taken {
+            return Ok(shape.node(Place { block, slot }));
+        }
+        drop_from_list(store, shape, kind, block)?;
+    }
+}
+
+fn fill_slot(
+    shape: &Shape,
+    page: &mut Page,
+    kind: Kind,
+    slot: Option<u32>,
+    fill: &dyn Fn(&mut SlotMut<'_>),
+) -> Result<bool> {
+    match slot.and_then(|slot| SlotMut::of(shape, page, kind, slot)) {
+        Some(mut slot) => {
+            fill(&mut slot);
+            Ok(true)
+        }
+        None => Ok(false),
+    }
+}
+
+fn occupy_new<S: StoreMut>(
+    store: &S,
+    shape: &Shape,
+    kind: Kind,
+    fill: &dyn Fn(&mut SlotMut<'_>),
+) -> Result<u32> {
+    let block = store.append(|page| {
+        page::initialise(page, kind);
+        if let Some(mut slot) = SlotMut::of(shape, page, kind, 0) {
+            fill(&mut slot);
+        }
+    })?;
+    if block > shape.most_blocks() {
+        return Err(page::corrupt(block, "the index is too large for its node numbers"));
+    }
+    if shape.slots(kind) > 1 {
+        add_to_list(store, kind, block)?;
+    }
+    Ok(shape.node(Place { block, slot: 0 }))
+}
+
+/// Puts a page into the list of those with room.
+pub fn add_to_list<S: StoreMut>(store: &S, kind: Kind, block: u32) -> Result<()> {
+    store
+        .write_two(0, block, |first, page| {
+            if page::is_listed(page) {
+                return Ok(false);
+            }
+            let mut meta = Meta::read(first)?;
+            page::list(page, meta.with_room[kind as usize]);
+            meta.with_room[kind as usize] = block;
+            meta.write(first);
+            Ok(true)
+        })
+        .map(drop)
+}
+
+/// Takes a full page out of the list, if it is still its first and still full.
+fn drop_from_list<S: StoreMut>(store: &S, shape: &Shape, kind: Kind, block: u32) -> Result<()> {
+    store
+        .write_two(0, block, |first, page| {
+            let mut meta = Meta::read(first)?;
+            let is_kind = page::kind(page) == Some(kind);
+            if meta.with_room[kind as usize] != block
+                || is_kind && free_slot(shape, page, kind).is_some()
+            {
+                return Ok(false);
+            }
+            // A page of another kind has no business here: the list ends before it.
+            meta.with_room[kind as usize] = if is_kind { page::unlist(page) } else { NONE };
+            meta.write(first);
+            Ok(true)
+        })
+        .map(drop)
+}
+
+fn raise_entry<S: StoreMut>(store: &S, candidate: Entry) -> Result<()> {
+    store
+        .write(0, |page| {
+            let mut meta = Meta::read(page)?;
+            if meta.entry.is_some_and(|entry| entry.layer >= candidate.layer) {
+                return Ok(false);
+            }
+            meta.entry = Some(candidate);
+            meta.write(page);
+            Ok(true)
+        })
+        .map(drop)
+}
+
+/// A node's links as they were read, with the row that tells whether it is still the same.
+pub struct Links {
+    /// The row.
+    pub row: Row,
+    /// The neighbours.
+    pub links: Vec<u32>,
+}
+
+/// Reads the links of a node.
+pub fn read_links<S: Store>(
+    graph: &PageGraph<'_, S>,
+    node: u32,
+    layer: u8,
+) -> Result<Option<Links>> {
+    graph.with_node(node, layer, |slot| Links {
+        row: slot.row(),
+        links: slot.neighbours().collect(),
+    })
+}
+
+/// Replaces the links of a node, if they are still `old`.
+pub fn replace_links<S: StoreMut>(
+    graph: &PageGraph<'_, S>,
+    node: u32,
+    layer: u8,
+    old: &Links,
+    new: &[u32],
+) -> Result<bool> {
+    let place = graph.shape.place(node);
+    graph.store.write(place.block, |page| {
+        let Some(mut slot) = SlotMut::of(graph.shape, page, kind_of(layer), place.slot) else {
+            return Ok(false);
+        };
+        let now = slot.look();
+        if !now.is_node() || now.row() != old.row || !now.neighbours().eq(old.links.iter().copied())
+        {
+            return Ok(false);
+        }
+        slot.set_neighbours(new);
+        Ok(true)
+    })
+}
+
+/// A node that wants links from others.
+#[derive(Clone, Copy)]
+struct Newcomer<'a> {
+    node: u32,
+    payload: &'a [u8],
+    layer: u8,
+    /// Whether it gets a link even where nearer nodes should have it.
+    insists: bool,
+}
+
+/// Makes `neighbours` link to `node`, whose vector is `payload`, and at least one of them in
+/// any case.
+pub fn link_from_all<S: StoreMut>(
+    graph: &PageGraph<'_, S>,
+    neighbours: &[u32],
+    node: u32,
+    payload: &[u8],
+    layer: u8,
+) -> Result<()> {
+    let mut newcomer = Newcomer { node, payload, layer, insists: false };
+    let mut is_linked = false;
+    for neighbour in neighbours {
+        is_linked |= link_back(graph, *neighbour, newcomer)?;
+    }
+    newcomer.insists = true;
+    for neighbour in neighbours {
+        if is_linked {
+            break;
+        }
+        is_linked = link_back(graph, *neighbour, newcomer)?;
+    }
+    Ok(())
+}
+
+/// Makes `to` link to a newcomer; if there is no room, its neighbours are chosen anew.
+/// Whether it links to it in the end.
+fn link_back<S: StoreMut>(
+    graph: &PageGraph<'_, S>,
+    to: u32,
+    newcomer: Newcomer<'_>,
+) -> Result<bool> {
+    let Newcomer { node, layer, .. } = newcomer;
+    for _ in 0..ATTEMPTS {
+        graph.interrupted()?;
+        let Some(old) = read_links(graph, to, layer)? else { return Ok(false) };
+        if old.links.contains(&node) {
+            return Ok(true);
+        }
+        let mut new = old.links.clone();
+        if new.len() < graph.shape.degree.most(layer) {
+            new.push(node);
+        } else {
+            new = choose_anew(graph, to, &old.links, newcomer)?;
+        }
+        let has_it = new.contains(&node);
+        if !has_it || replace_links(graph, to, layer, &old, &new)? {
+            return Ok(has_it);
+        }
+    }
+    Ok(false)
+}
+
+/// The best of `links` and the newcomer, for a node that has no room for all.
+fn choose_anew<S: Store>(
+    graph: &PageGraph<'_, S>,
+    to: u32,
+    links: &[u32],
+    newcomer: Newcomer<'_>,
+) -> Result<Vec<u32>> {
+    let Newcomer { node: new, layer, .. } = newcomer;
+    let Some((center, _)) = graph.payload(to, layer)? else { return Ok(links.to_vec()) };
+    let mut payloads = vec![(new, Payload::copy_of(newcomer.payload))];
+    for link in links {
+        if let Some((payload, State::Live)) = graph.payload(*link, layer)? {
+            payloads.push((*link, payload));
+        }
+    }
+    let space = &graph.shape.space;
+    let mut candidates: Vec<Candidate<'_>> = payloads
+        .iter()
+        .map(|(node, payload)| Candidate {
+            node: *node,
+            distance: space.distance(center.bytes(), payload.bytes()),
+            payload: payload.bytes(),
+        })
+        .collect();
+    candidates.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance));
+    let mut chosen = select(space, &candidates, graph.shape.degree.most(layer));
+    let dropped: Vec<u32> =
+        candidates.iter().map(|it| it.node).filter(|node| !chosen.contains(node)).collect();
+    for node in dropped {
+        let must_stay = match node == new {
+            true => newcomer.insists,
+            false => chosen.contains(&new) && !is_linked_by_another(graph, node, to, layer)?,
+        };
+        if must_stay {
+            spare(graph, &mut chosen, node, new, to, layer)?;
+        }
+    }
+    Ok(chosen)
+}
+
+/// Whether a neighbour of `node` other than `than` links to it.
+fn is_linked_by_another<S: Store>(
+    graph: &PageGraph<'_, S>,
+    node: u32,
+    than: u32,
+    layer: u8,
+) -> Result<bool> {
+    let mut neighbours = Vec::new();
+    graph.neighbours(node, layer, &mut neighbours)?;
+    for neighbour in neighbours.into_iter().filter(|neighbour| *neighbour != than) {
+        let links =
+            graph.with_node(neighbour, layer, |slot| slot.neighbours().any(|it| it == node));
+        if links? == Some(true) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Keeps `orphan`, to which nothing else links, in place of one that can do without.
+fn spare<S: Store>(
+    graph: &PageGraph<'_, S>,
+    chosen: &mut [u32],
+    orphan: u32,
+    new: u32,
+    to: u32,
+    layer: u8,
+) -> Result<()> {
+    for place in (0..chosen.len()).rev() {
+        if chosen[place] != new && is_linked_by_another(graph, chosen[place], to, layer)? {
+            chosen[place] = orphan;
+            return Ok(());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! # index: which vectors are near this one, without comparing it with all?
+//!
+//! ```text
+//! (vectors) → graph on pages           (probe, graph) → rows, nearest first
+//! ```
+//!
+//! rag_hnsw: a hierarchical navigable small world graph (Malkov and Yashunin, arXiv
+//! 1603.09320) on database pages. README.md in this folder has the page format, the locks
+//! and the reasons. Pages are reached through the traits of [`store`] and nothing here knows
+//! PostgreSQL, so all of it runs in memory as well.
+
+pub mod page;
+pub mod space;
+pub mod store;
+
+pub mod graph;
+pub mod visited;
+pub mod walk;
+
+pub mod select;
+
+pub mod build;
+pub mod write_out;
+
+pub mod insert;
+pub mod scan;
+pub mod vacuum;
+
+pub mod check;
+
+#[cfg(test)]
+mod tests;

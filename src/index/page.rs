@@ -1,0 +1,534 @@
+//! # page: which byte means what?
+//!
+//! The page format; README.md has it as a table. Everything is in the machine's byte order.
+//! Nothing here believes a page: what does not fit is a typed error or `None`.
+
+use super::space::{Metric, Space, Storage};
+use super::store::Page;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Bytes of a page.
+pub const PAGE_SIZE: usize = 8192;
+/// PostgreSQL's own header, which comes first.
+pub const HEADER_BYTES: usize = 24;
+/// Our trailer: kind, whether the page is in the list of pages with room, the next of it.
+pub const TRAILER_BYTES: usize = 8;
+/// Bytes for slots.
+pub const ROOM: usize = PAGE_SIZE - HEADER_BYTES - TRAILER_BYTES;
+
+const TRAILER: usize = PAGE_SIZE - TRAILER_BYTES;
+const MAGIC: u32 = 0x7261_6768;
+const VERSION: u16 = 1;
+
+/// "No node" and "no page": block 0 holds neither.
+pub const NONE: u32 = 0;
+
+/// Bytes of a node's header in the ground layer: row, state, unused.
+const GROUND_HEADER: usize = 8;
+/// Bytes of a node's header above it: row, state, layer, node below, ground node.
+const UPPER_HEADER: usize = 16;
+/// Bytes of an entry for a row without a place in the graph: row, state, unused.
+const LOOSE_BYTES: usize = 8;
+
+/// What a page holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Nodes of layer 0: every vector.
+    Ground = 0,
+    /// Nodes of the layers above.
+    Upper = 1,
+    /// Rows without a vector, or with one that has no direction.
+    Loose = 2,
+}
+
+impl Kind {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Kind; 3] = [Kind::Ground, Kind::Upper, Kind::Loose];
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// Nothing.
+    Free = 0,
+    /// A node whose row is there, as far as the index knows.
+    Live = 1,
+    /// A node whose row is gone; walks still pass through it.
+    Dead = 2,
+    /// A row whose vector is NULL.
+    Null = 3,
+    /// A row whose vector has no distance to anything.
+    Undirected = 4,
+}
+
+impl State {
+    fn from_number(number: u8) -> Option<State> {
+        use State::{Dead, Free, Live, Null, Undirected};
+        [Free, Live, Dead, Null, Undirected].into_iter().find(|it| *it as u8 == number)
+    }
+}
+
+/// A row of the table: block and line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Row {
+    /// The block.
+    pub block: u32,
+    /// The line pointer in it, from 1.
+    pub line: u16,
+}
+
+/// How many neighbours a node has at most (the paper's M), and how many candidates are
+/// looked at to find them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Degree {
+    /// Above the ground layer; on it twice as many.
+    pub m: u16,
+    /// The paper's efConstruction.
+    pub ef_construction: u16,
+}
+
+impl Degree {
+    /// The most neighbours in a layer.
+    #[must_use]
+    pub fn most(&self, layer: u8) -> usize {
+        if layer == 0 { 2 * usize::from(self.m) } else { usize::from(self.m) }
+    }
+}
+
+/// What the indexed column holds, in the eyes of who fills it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Column {
+    /// Single-precision vectors.
+    Vector = 1,
+    /// Half-precision vectors.
+    HalfVector = 2,
+    /// Strings of bits.
+    Bit = 3,
+}
+
+impl Column {
+    /// The column with this number.
+    pub fn from_number(number: u8) -> Option<Column> {
+        [Column::Vector, Column::HalfVector, Column::Bit].into_iter().find(|it| *it as u8 == number)
+    }
+}
+
+/// The shape of an index: what follows from its columns and options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Of the vectors.
+    pub space: Space,
+    /// Of the graph.
+    pub degree: Degree,
+    payload: usize,
+    slot_bits: u32,
+}
+
+/// Where a walk begins: a node of the highest layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The node.
+    pub node: u32,
+    /// Its layer.
+    pub layer: u8,
+}
+
+/// A place in a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The page.
+    pub block: u32,
+    /// The slot in it.
+    pub slot: u32,
+}
+
+impl Shape {
+    /// Fails if a page does not have room for one node.
+    pub fn new(space: Space, degree: Degree) -> Result<Shape> {
+        let mut shape = Shape { space, degree, payload: space.payload_bytes(), slot_bits: 0 };
+        if shape.slot_bytes(Kind::Ground).max(shape.slot_bytes(Kind::Upper)) > ROOM {
+            return Err(too_large(&shape));
+        }
+        let most = Kind::ALL[..2].iter().map(|kind| shape.slots(*kind)).max().unwrap_or(1);
+        shape.slot_bits = most.next_power_of_two().trailing_zeros();
+        Ok(shape)
+    }
+
+    /// Bytes of a payload.
+    #[must_use]
+    pub fn payload_bytes(&self) -> usize {
+        self.payload
+    }
+
+    /// Bytes of a slot.
+    #[must_use]
+    pub fn slot_bytes(&self, kind: Kind) -> usize {
+        match kind {
+            Kind::Ground => GROUND_HEADER + self.payload + 4 * self.degree.most(0),
+            Kind::Upper => UPPER_HEADER + self.payload + 4 * self.degree.most(1),
+            Kind::Loose => LOOSE_BYTES,
+        }
+    }
+
+    /// Slots of a page.
+    #[must_use]
+    pub fn slots(&self, kind: Kind) -> u32 {
+        (ROOM / self.slot_bytes(kind)) as u32
+    }
+
+    /// The number of a node: 32 bits, of which the lowest say the slot.
+    #[must_use]
+    pub fn node(&self, place: Place) -> u32 {
+        place.block << self.slot_bits | place.slot
+    }
+
+    /// Where a node lies.
+    #[must_use]
+    pub fn place(&self, node: u32) -> Place {
+        Place { block: node >> self.slot_bits, slot: node & ((1 << self.slot_bits) - 1) }
+    }
+
+    /// The first number that no page below `blocks` gives to a node.
+    #[must_use]
+    pub fn nodes_below(&self, blocks: u32) -> usize {
+        (blocks as usize) << self.slot_bits
+    }
+
+    /// The most pages whose nodes have numbers.
+    #[must_use]
+    pub fn most_blocks(&self) -> u32 {
+        u32::MAX >> self.slot_bits
+    }
+
+    /// Where in its page a slot begins.
+    #[must_use]
+    pub fn offset(&self, kind: Kind, slot: u32) -> usize {
+        HEADER_BYTES + slot as usize * self.slot_bytes(kind)
+    }
+
+    fn header(kind: Kind) -> usize {
+        if kind == Kind::Upper { UPPER_HEADER } else { GROUND_HEADER }
+    }
+}
+
+fn too_large(shape: &Shape) -> Error {
+    let Space { dimensions, storage, .. } = shape.space;
+    let message = format!(
+        "a page has no room for a vector of {dimensions} dimensions with storage '{}' and m = {}",
+        storage.name(),
+        shape.degree.m
+    );
+    Error::new(ErrorKind::Unsupported, message)
+        .hint("Choose a smaller storage ('sq8' takes 8,000 dimensions), or a smaller m.")
+}
+
+/// Says that a page is not what it should be.
+#[must_use]
+pub fn corrupt(block: u32, what: &str) -> Error {
+    Error::new(
+        ErrorKind::IndexCorrupted,
+        format!("rag_hnsw index is corrupted at block {block}: {what}"),
+    )
+    .hint("REINDEX the index.")
+}
+
+/// Block 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Meta {
+    /// What the column holds.
+    pub column: Column,
+    /// What the index holds.
+    pub shape: Shape,
+    /// Where walks begin; `None` in an index without nodes.
+    pub entry: Option<Entry>,
+    /// The first page with room, by kind.
+    pub with_room: [u32; 3],
+}
+
+impl Meta {
+    /// Of an empty index.
+    #[must_use]
+    pub fn new(column: Column, shape: Shape) -> Meta {
+        Meta { column, shape, entry: None, with_room: [NONE; 3] }
+    }
+
+    /// Reads block 0.
+    pub fn read(page: &Page) -> Result<Meta> {
+        let at = |offset: usize| HEADER_BYTES + offset;
+        if get_u32(page, at(0)) != MAGIC {
+            return Err(corrupt(0, "this is not the first page of a rag_hnsw index"));
+        }
+        if get_u16(page, at(4)) != VERSION {
+            let version = get_u16(page, at(4));
+            let message = format!("page format {version} of rag_hnsw, expected {VERSION}");
+            return Err(Error::new(ErrorKind::IndexCorrupted, message).hint("REINDEX the index."));
+        }
+        let metric =
+            Metric::from_number(page[at(6)]).ok_or_else(|| corrupt(0, "unknown metric"))?;
+        let storage =
+            Storage::from_number(page[at(7)]).ok_or_else(|| corrupt(0, "unknown storage"))?;
+        let degree = Degree { m: get_u16(page, at(12)), ef_construction: get_u16(page, at(14)) };
+        let dimensions = get_u32(page, at(8));
+        if !(1..=64_000).contains(&dimensions) || !(2..=100).contains(&degree.m) {
+            return Err(corrupt(0, "dimensions or m out of range"));
+        }
+        let space = Space { metric, storage, dimensions };
+        if (storage == Storage::Bits) != metric.is_of_bits() {
+            return Err(corrupt(0, "metric and storage do not fit"));
+        }
+        let node = get_u32(page, at(16));
+        let entry = (node != NONE).then(|| Entry { node, layer: page[at(20)] });
+        let with_room = std::array::from_fn(|kind| get_u32(page, at(24 + 4 * kind)));
+        let column = Column::from_number(page[at(21)])
+            .ok_or_else(|| corrupt(0, "unknown type of column"))?;
+        Ok(Meta { column, shape: Shape::new(space, degree)?, entry, with_room })
+    }
+
+    /// Writes block 0.
+    pub fn write(&self, page: &mut Page) {
+        let at = |offset: usize| HEADER_BYTES + offset;
+        put_u32(page, at(0), MAGIC);
+        put_u16(page, at(4), VERSION);
+        page[at(6)] = self.shape.space.metric as u8;
+        page[at(7)] = self.shape.space.storage as u8;
+        put_u32(page, at(8), self.shape.space.dimensions);
+        put_u16(page, at(12), self.shape.degree.m);
+        put_u16(page, at(14), self.shape.degree.ef_construction);
+        put_u32(page, at(16), self.entry.map_or(NONE, |entry| entry.node));
+        page[at(20)] = self.entry.map_or(0, |entry| entry.layer);
+        page[at(21)] = self.column as u8;
+        for (kind, block) in self.with_room.iter().enumerate() {
+            put_u32(page, at(24 + 4 * kind), *block);
+        }
+    }
+}
+
+/// Makes a page of zeros an empty page of `kind`.
+pub fn initialise(page: &mut Page, kind: Kind) {
+    page[TRAILER] = kind as u8 + 1;
+}
+
+/// What a page holds; `None` if that can't be said, as of block 0.
+#[must_use]
+pub fn kind(page: &Page) -> Option<Kind> {
+    Kind::ALL.into_iter().find(|kind| *kind as u8 + 1 == page[TRAILER])
+}
+
+/// Whether the page is in the list of pages with room.
+#[must_use]
+pub fn is_listed(page: &Page) -> bool {
+    page[TRAILER + 1] != 0
+}
+
+/// Puts a page into the list, before `next`.
+pub fn list(page: &mut Page, next: u32) {
+    page[TRAILER + 1] = 1;
+    put_u32(page, TRAILER + 4, next);
+}
+
+/// The page after this one in the list.
+#[must_use]
+pub fn next_listed(page: &Page) -> u32 {
+    get_u32(page, TRAILER + 4)
+}
+
+/// Takes a page out of the list; gives the next one.
+pub fn unlist(page: &mut Page) -> u32 {
+    page[TRAILER + 1] = 0;
+    let next = next_listed(page);
+    put_u32(page, TRAILER + 4, NONE);
+    next
+}
+
+/// A slot to be looked at.
+#[derive(Clone, Copy)]
+pub struct Slot<'a> {
+    shape: &'a Shape,
+    kind: Kind,
+    bytes: &'a [u8],
+}
+
+impl<'a> Slot<'a> {
+    /// The slot of a page of `kind`; `None` if the page is of another kind or too short.
+    pub fn of(shape: &'a Shape, page: &'a Page, expected: Kind, slot: u32) -> Option<Slot<'a>> {
+        if kind(page) != Some(expected) || slot >= shape.slots(expected) {
+            return None;
+        }
+        let start = shape.offset(expected, slot);
+        let bytes = &page[start..start + shape.slot_bytes(expected)];
+        Some(Slot { shape, kind: expected, bytes })
+    }
+
+    /// What it holds; a number that means nothing in such a page is `Free`.
+    #[must_use]
+    pub fn state(&self) -> State {
+        let state = State::from_number(self.bytes[6]).unwrap_or(State::Free);
+        let is_loose = matches!(state, State::Null | State::Undirected);
+        if is_loose == (self.kind == Kind::Loose) { state } else { State::Free }
+    }
+
+    /// Whether it holds a node.
+    #[must_use]
+    pub fn is_node(&self) -> bool {
+        matches!(self.state(), State::Live | State::Dead)
+    }
+
+    /// The row of the table.
+    #[must_use]
+    pub fn row(&self) -> Row {
+        Row { block: get_u32(self.bytes, 0), line: get_u16(self.bytes, 4) }
+    }
+
+    /// The layer of a node above the ground.
+    #[must_use]
+    pub fn layer(&self) -> u8 {
+        if self.kind == Kind::Upper { self.bytes[7] } else { 0 }
+    }
+
+    /// Of a node above the ground: the same vector's node one layer below.
+    #[must_use]
+    pub fn below(&self) -> u32 {
+        get_u32(self.bytes, 8)
+    }
+
+    /// Of a node above the ground: the same vector's node on the ground.
+    #[must_use]
+    pub fn ground(&self) -> u32 {
+        get_u32(self.bytes, 12)
+    }
+
+    /// The vector.
+    #[must_use]
+    pub fn payload(&self) -> &'a [u8] {
+        let start = Shape::header(self.kind);
+        &self.bytes[start..start + self.shape.payload]
+    }
+
+    /// The neighbours.
+    pub fn neighbours(&self) -> impl Iterator<Item = u32> + 'a {
+        let start = Shape::header(self.kind) + self.shape.payload;
+        let numbers = self.bytes[start..].chunks_exact(4);
+        numbers
+            .map(|bytes| u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            .take_while(|node| *node != NONE)
+    }
+}
+
+/// What is to be written into a slot.
+#[derive(Clone, Copy, Debug)]
+pub struct NewNode<'a> {
+    /// The row.
+    pub row: Row,
+    /// The layer.
+    pub layer: u8,
+    /// The same vector's node one layer below; unused on the ground.
+    pub below: u32,
+    /// The same vector's node on the ground; unused there.
+    pub ground: u32,
+    /// The vector.
+    pub payload: &'a [u8],
+    /// The neighbours, nearest first.
+    pub neighbours: &'a [u32],
+}
+
+/// A slot to be changed.
+pub struct SlotMut<'a> {
+    shape: &'a Shape,
+    kind: Kind,
+    bytes: &'a mut [u8],
+}
+
+impl<'a> SlotMut<'a> {
+    /// The slot of a page of `kind`; `None` if the page is of another kind or too short.
+    pub fn of(
+        shape: &'a Shape,
+        page: &'a mut Page,
+        expected: Kind,
+        slot: u32,
+    ) -> Option<SlotMut<'a>> {
+        Slot::of(shape, page, expected, slot)?;
+        let start = shape.offset(expected, slot);
+        let bytes = &mut page[start..start + shape.slot_bytes(expected)];
+        Some(SlotMut { shape, kind: expected, bytes })
+    }
+
+    /// Looks at it.
+    #[must_use]
+    pub fn look(&self) -> Slot<'_> {
+        Slot { shape: self.shape, kind: self.kind, bytes: self.bytes }
+    }
+
+    /// Puts a node here.
+    pub fn fill(&mut self, node: &NewNode<'_>) {
+        self.bytes.fill(0);
+        self.set_row(node.row);
+        self.bytes[6] = State::Live as u8;
+        if self.kind == Kind::Upper {
+            self.bytes[7] = node.layer;
+            put_u32(self.bytes, 8, node.below);
+            put_u32(self.bytes, 12, node.ground);
+        }
+        let start = Shape::header(self.kind);
+        self.bytes[start..start + self.shape.payload].copy_from_slice(node.payload);
+        self.set_neighbours(node.neighbours);
+    }
+
+    /// Puts a row without a place in the graph here.
+    pub fn fill_loose(&mut self, row: Row, state: State) {
+        self.bytes.fill(0);
+        self.set_row(row);
+        self.bytes[6] = state as u8;
+    }
+
+    fn set_row(&mut self, row: Row) {
+        put_u32(self.bytes, 0, row.block);
+        put_u16(self.bytes, 4, row.line);
+    }
+
+    /// Changes the state.
+    pub fn set_state(&mut self, state: State) {
+        self.bytes[6] = state as u8;
+    }
+
+    /// Empties it.
+    pub fn free(&mut self) {
+        self.bytes.fill(0);
+    }
+
+    /// Changes the neighbours; more than there is room for are left out.
+    pub fn set_neighbours(&mut self, neighbours: &[u32]) {
+        let start = Shape::header(self.kind) + self.shape.payload;
+        let most = (self.bytes.len() - start) / 4;
+        let numbers = neighbours.iter().copied().chain(std::iter::repeat(NONE)).take(most);
+        for (index, number) in numbers.enumerate() {
+            put_u32(self.bytes, start + 4 * index, number);
+        }
+    }
+}
+
+/// The first free slot of a page of `kind`.
+#[must_use]
+pub fn free_slot(shape: &Shape, page: &Page, kind: Kind) -> Option<u32> {
+    (0..shape.slots(kind)).find(|slot| {
+        Slot::of(shape, page, kind, *slot).is_some_and(|slot| slot.state() == State::Free)
+    })
+}
+
+fn get_u16(bytes: &[u8], at: usize) -> u16 {
+    u16::from_ne_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn get_u32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn put_u16(bytes: &mut [u8], at: usize, value: u16) {
+    bytes[at..at + 2].copy_from_slice(&value.to_ne_bytes());
+}
+
+fn put_u32(bytes: &mut [u8], at: usize, value: u32) {
+    bytes[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+}

@@ -1,0 +1,341 @@
+//! # scan: which row is next?
+//!
+//! ```text
+//! (graph, probe) → rows by their bounds, one after the other, until there are none
+//! ```
+//!
+//! A scan goes through stages, as far as its caller asks for more:
+//!
+//! 1. **Walk** with ef = ef_search, and give what it found.
+//! 2. **Widen** the walk to twice the ef, and give what is new in the nearer half of it; again
+//!    and again. The farther half waits, because a wider walk may still find what belongs
+//!    between. What comes later than it should (a bound below one given before) is kept back.
+//! 3. **Sweep**: read the whole ground layer, page after page, and give what has not been
+//!    given, in exact order of the bounds. Reading in order is so much cheaper than following
+//!    links that this is worth while as soon as a walk would meet a good part of the nodes.
+//! 4. The rows whose vectors have no distance, and then those whose vectors are NULL.
+//!
+//! So a filter that the executor applies afterwards never comes away with fewer rows than
+//! there are, and in small tables all answers are exact.
+
+use std::collections::HashSet;
+
+use super::graph::{Found, PageGraph};
+use super::insert::{any_live_node, expect_size, read_meta};
+use super::page::{Kind, Meta, Row, Slot, State};
+use super::space::Payload;
+use super::store::Store;
+use super::visited::Visited;
+use super::walk::{Walk, descend};
+use crate::error::Result;
+
+/// How a scan goes about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How many nearest nodes the first walk finds.
+    pub ef_search: usize,
+    /// Whether the scan goes on after the first walk.
+    pub is_iterative: bool,
+    /// Nodes met after which the walk gives way to the sweep.
+    pub max_scan_tuples: usize,
+    /// Bytes for the walk, and for what a sweep sorts.
+    pub memory: usize,
+}
+
+/// How near a row is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Nearness {
+    /// The operator's value is not below this.
+    Bound(f64),
+    /// The operator gives NaN.
+    Undirected,
+    /// The vector is NULL.
+    Null,
+}
+
+/// What a scan looks for.
+#[derive(Clone, Debug)]
+pub enum Probe {
+    /// What is near this.
+    Vector(Payload),
+    /// Anything: the probe is NULL, or has no direction, and no row is nearer than another.
+    Anything(Nearness),
+}
+
+/// Figures about a scan so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Effort {
+    /// Nodes whose distances were computed.
+    pub distances: u64,
+    /// Pages read in sweeps.
+    pub swept_pages: u64,
+}
+
+/// A nodes' visit costs as much as reading so many in order, about.
+const WALK_TO_SWEEP: usize = 16;
+/// The fewest rows that a sweep sorts at once.
+const LEAST_SORTED: usize = 1000;
+
+/// A row and its bound.
+type Candidate = (f64, Row);
+
+enum Stage {
+    Begin,
+    Walking,
+    Sweeping { after: Option<Candidate> },
+    Loose { block: u32, state: State },
+    End,
+}
+
+/// A scan under way.
+pub struct Scan {
+    meta: Meta,
+    probe: Probe,
+    options: Options,
+    stage: Stage,
+    walk: Walk,
+    visited: Visited,
+    ef: usize,
+    /// What is to be given next, the last first.
+    ready: Vec<(Nearness, Row)>,
+    /// Rows that the walk gave.
+    given: HashSet<Row>,
+    highest_given: f64,
+    effort: Effort,
+}
+
+impl Scan {
+    /// A scan that has done nothing yet. `visited` is memory to be used.
+    pub fn begin<S: Store>(
+        store: &S,
+        probe: Probe,
+        options: Options,
+        visited: Visited,
+    ) -> Result<Scan> {
+        let meta = read_meta(store)?;
+        if let Probe::Vector(payload) = &probe {
+            expect_size(&meta.shape, payload)?;
+        }
+        Ok(Scan {
+            meta,
+            probe,
+            options,
+            stage: Stage::Begin,
+            walk: if options.is_iterative { Walk::that_can_widen() } else { Walk::default() },
+            visited,
+            ef: options.ef_search,
+            ready: Vec::new(),
+            given: HashSet::new(),
+            highest_given: f64::NEG_INFINITY,
+            effort: Effort::default(),
+        })
+    }
+
+    /// The memory of the set of visited nodes, for another scan.
+    #[must_use]
+    pub fn into_visited(self) -> Visited {
+        self.visited
+    }
+
+    /// What it has cost.
+    #[must_use]
+    pub fn effort(&self) -> Effort {
+        Effort { distances: self.effort.distances + self.walk.met() as u64, ..self.effort }
+    }
+
+    /// The next row.
+    pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<(Nearness, Row)>> {
+        loop {
+            if let Some(next) = self.ready.pop() {
+                return Ok(Some(next));
+            }
+            match self.stage {
+                Stage::Begin => self.first_walk(store)?,
+                Stage::Walking => self.wider_walk(store)?,
+                Stage::Sweeping { after } => self.sweep(store, after)?,
+                Stage::Loose { block, state } => self.read_loose(store, block, state)?,
+                Stage::End => return Ok(None),
+            }
+        }
+    }
+
+    fn first_walk<S: Store>(&mut self, store: &S) -> Result<()> {
+        let Probe::Vector(probe) = self.probe.clone() else {
+            self.stage = Stage::Sweeping { after: None };
+            return Ok(());
+        };
+        let shape = self.meta.shape;
+        let graph = PageGraph { store, shape: &shape };
+        if self.is_sweep_cheaper(store)? {
+            self.stage = Stage::Sweeping { after: None };
+            return Ok(());
+        }
+        self.visited.begin(shape.nodes_below(store.blocks()?));
+        let mut start = None;
+        if let Some(entry) = self.meta.entry {
+            let (walk, visited) = (&mut self.walk, &mut self.visited);
+            start = descend(&graph, probe.bytes(), entry, 0, walk, visited)?;
+        }
+        if start.is_none() {
+            start = any_live_node(&graph)?;
+        }
+        let Some(start) = start else {
+            self.stage = if self.options.is_iterative {
+                Stage::Sweeping { after: None }
+            } else {
+                Stage::End
+            };
+            return Ok(());
+        };
+        self.walk.begin(&graph, probe.bytes(), &[start], 0, self.ef, &mut self.visited)?;
+        let found = self.walk.nearest();
+        self.give(found, self.ef);
+        self.stage = if self.options.is_iterative { Stage::Walking } else { Stage::End };
+        Ok(())
+    }
+
+    fn wider_walk<S: Store>(&mut self, store: &S) -> Result<()> {
+        self.ef *= 2;
+        if self.walk.is_exhausted()
+            || self.walk.met() > self.options.max_scan_tuples
+            || self.walk.bytes() > self.options.memory
+            || self.is_sweep_cheaper(store)?
+        {
+            self.stage = Stage::Sweeping { after: None };
+            return Ok(());
+        }
+        let Probe::Vector(probe) = self.probe.clone() else { return Ok(()) };
+        let shape = self.meta.shape;
+        let graph = PageGraph { store, shape: &shape };
+        self.walk.widen(&graph, probe.bytes(), 0, self.ef, &mut self.visited)?;
+        let found = self.walk.nearest();
+        self.give(found, self.ef / 2);
+        Ok(())
+    }
+
+    fn is_sweep_cheaper<S: Store>(&self, store: &S) -> Result<bool> {
+        let nodes = store.blocks()? as usize * self.meta.shape.slots(Kind::Ground) as usize;
+        Ok(self.options.is_iterative && self.ef * WALK_TO_SWEEP >= nodes)
+    }
+
+    /// Makes the `most` nearest ready that were not given and are not too late.
+    fn give(&mut self, nearest: Vec<Found>, most: usize) {
+        let mut rows: Vec<Candidate> = nearest
+            .into_iter()
+            .take(most)
+            .filter(|found| found.bound >= self.highest_given && !self.given.contains(&found.row))
+            .map(|found| (found.bound, found.row))
+            .collect();
+        sort(&mut rows);
+        if let Some((bound, _)) = rows.last() {
+            self.highest_given = *bound;
+        }
+        if self.options.is_iterative {
+            self.given.extend(rows.iter().map(|(_, row)| *row));
+        }
+        self.ready =
+            rows.into_iter().rev().map(|(bound, row)| (Nearness::Bound(bound), row)).collect();
+    }
+
+    /// Reads the ground layer, and makes ready what comes after `after`, as much as memory
+    /// allows at once.
+    fn sweep<S: Store>(&mut self, store: &S, after: Option<Candidate>) -> Result<()> {
+        let most = (self.options.memory / (2 * size_of::<Candidate>())).max(LEAST_SORTED);
+        let mut rows: Vec<Candidate> = Vec::new();
+        let mut are_all = true;
+        for block in 1..store.blocks()? {
+            store.interrupted()?;
+            store.prefetch(block + 1, 0, 0);
+            store.read(block, |page| self.measure(page, after, &mut rows))?;
+            self.effort.swept_pages += 1;
+            if rows.len() > 2 * most {
+                keep_first(&mut rows, most);
+                are_all = false;
+            }
+        }
+        if rows.len() > most {
+            keep_first(&mut rows, most);
+            are_all = false;
+        }
+        sort(&mut rows);
+        self.effort.distances += rows.len() as u64;
+        self.stage = match rows.last() {
+            Some(last) if !are_all => Stage::Sweeping { after: Some(*last) },
+            _ => Stage::Loose { block: 1, state: State::Undirected },
+        };
+        let nearness = |bound| match self.probe {
+            Probe::Vector(_) => Nearness::Bound(bound),
+            Probe::Anything(nearness) => nearness,
+        };
+        self.ready = rows.into_iter().rev().map(|(bound, row)| (nearness(bound), row)).collect();
+        Ok(())
+    }
+
+    fn measure(
+        &self,
+        page: &super::store::Page,
+        after: Option<Candidate>,
+        rows: &mut Vec<Candidate>,
+    ) {
+        let shape = &self.meta.shape;
+        for slot in 0..shape.slots(Kind::Ground) {
+            let Some(slot) = Slot::of(shape, page, Kind::Ground, slot) else { return };
+            if slot.state() != State::Live || self.given.contains(&slot.row()) {
+                continue;
+            }
+            let bound = match &self.probe {
+                Probe::Vector(probe) => {
+                    let distance = shape.space.distance(probe.bytes(), slot.payload());
+                    shape.space.lower_bound(probe.bytes(), slot.payload(), distance)
+                }
+                Probe::Anything(_) => 0.0,
+            };
+            let candidate = (bound, slot.row());
+            if after.is_none_or(|after| compare(&after, &candidate).is_lt()) {
+                rows.push(candidate);
+            }
+        }
+    }
+
+    /// Makes the rows of one page ready that are in `state`.
+    fn read_loose<S: Store>(&mut self, store: &S, block: u32, state: State) -> Result<()> {
+        if block >= store.blocks()? {
+            self.stage = match state {
+                State::Undirected => Stage::Loose { block: 1, state: State::Null },
+                _ => Stage::End,
+            };
+            return Ok(());
+        }
+        store.interrupted()?;
+        let nearness = if state == State::Null { Nearness::Null } else { Nearness::Undirected };
+        // Where no row is nearer than another, these aren't farther either.
+        let nearness = match self.probe {
+            Probe::Anything(Nearness::Null) => Nearness::Null,
+            _ => nearness,
+        };
+        let shape = self.meta.shape;
+        self.ready = store.read(block, |page| {
+            let slots = (0..shape.slots(Kind::Loose)).rev();
+            slots
+                .filter_map(|slot| Slot::of(&shape, page, Kind::Loose, slot))
+                .filter(|slot| slot.state() == state)
+                .map(|slot| (nearness, slot.row()))
+                .collect()
+        })?;
+        self.stage = Stage::Loose { block: block + 1, state };
+        Ok(())
+    }
+}
+
+fn compare(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+}
+
+fn sort(rows: &mut [Candidate]) {
+    rows.sort_unstable_by(compare);
+}
+
+fn keep_first(rows: &mut Vec<Candidate>, most: usize) {
+    rows.select_nth_unstable_by(most, compare);
+    rows.truncate(most);
+}

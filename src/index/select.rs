@@ -1,0 +1,51 @@
+//! # select: which of these nodes should be neighbours?
+//!
+//! ```text
+//! candidates, nearest first → at most `most` of them
+//! ```
+//!
+//! SELECT-NEIGHBORS-HEURISTIC, algorithm 4 of the HNSW paper, with keepPrunedConnections and
+//! without extendCandidates. A candidate is taken if it is nearer to the node than to every
+//! candidate taken before, so that links go in all directions; what room is left goes to the
+//! nearest of the others. Equal vectors are nearer to each other than to anything else, so
+//! of those one is taken before the rest fill up.
+
+use super::space::Space;
+
+/// A node that could become a neighbour.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// Its number.
+    pub node: u32,
+    /// Its distance to the node that gets neighbours.
+    pub distance: f32,
+    /// Its vector.
+    pub payload: &'a [u8],
+}
+
+/// Chooses among `candidates`, which are sorted by distance. The result is in the order of
+/// choice: what is dropped later should be dropped from its end.
+#[must_use]
+pub fn select(space: &Space, candidates: &[Candidate<'_>], most: usize) -> Vec<u32> {
+    if candidates.len() <= most {
+        return candidates.iter().map(|candidate| candidate.node).collect();
+    }
+    let mut taken: Vec<&Candidate<'_>> = Vec::with_capacity(most);
+    let mut others: Vec<u32> = Vec::new();
+    for candidate in candidates {
+        if taken.len() == most {
+            break;
+        }
+        let is_closest = taken
+            .iter()
+            .all(|other| candidate.distance < space.distance(candidate.payload, other.payload));
+        if is_closest {
+            taken.push(candidate);
+        } else {
+            others.push(candidate.node);
+        }
+    }
+    let mut chosen: Vec<u32> = taken.into_iter().map(|candidate| candidate.node).collect();
+    chosen.extend(others.into_iter().take(most - chosen.len()));
+    chosen
+}

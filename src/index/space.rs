@@ -1,0 +1,393 @@
+//! # space: how is a vector stored, and how far is it from another?
+//!
+//! ```text
+//! elements → payload          (payload, payload) → distance          → lower bound
+//! ```
+//!
+//! A payload is what a page holds of a vector: a few numbers about it, and its elements in
+//! one of the [`Storage`] forms. Two payloads of a space have a distance; the graph is walked
+//! by it. A compact form says something slightly else than the vector did, so beside the
+//! distance there is a bound: the operator's value for the vector itself is never below it.
+//! PostgreSQL sorts rows by their bounds, asks the table for the exact value only where that
+//! can matter, and so the order that a user sees is exact.
+//!
+//! | form | bytes | numbers about it |
+//! |---|---|---|
+//! | float32 | 4 an element | residual, norm |
+//! | float16 | 2 an element | residual, norm |
+//! | sq8 | 1 an element | residual, norm, scale, offset, sum of the codes |
+//! | bits | 1/8 an element | |
+//!
+//! sq8 is scalar quantisation with a range of its own for each vector (as in LVQ, Aguerrebere
+//! et al., VLDB 2023, section 3, without the mean): `element ≈ offset + scale * code`, codes
+//! from -127 to 127. It needs no training, so an index on an empty table is as good as any.
+//! All of L2, inner product and cosine come down to one dot product of codes.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::vector;
+use half::f16;
+
+/// What an operator measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Metric {
+    /// `<->`, Euclidean distance.
+    L2 = 1,
+    /// `<#>`, the negative inner product.
+    InnerProduct = 2,
+    /// `<=>`, one minus the cosine.
+    Cosine = 3,
+    /// `<+>`, the sum of absolute differences.
+    L1 = 4,
+    /// `<~>`, bits that differ.
+    Hamming = 5,
+    /// `<%>`, one minus the share of common bits.
+    Jaccard = 6,
+}
+
+impl Metric {
+    /// The metric with this number.
+    pub fn from_number(number: u8) -> Option<Metric> {
+        use Metric::{Cosine, Hamming, InnerProduct, Jaccard, L1, L2};
+        [L2, InnerProduct, Cosine, L1, Hamming, Jaccard].into_iter().find(|it| *it as u8 == number)
+    }
+
+    /// Whether the vectors are strings of bits.
+    #[must_use]
+    pub fn is_of_bits(self) -> bool {
+        matches!(self, Metric::Hamming | Metric::Jaccard)
+    }
+}
+
+/// The form in which a payload holds its elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Storage {
+    /// Single precision.
+    Float32 = 1,
+    /// Half precision.
+    Float16 = 2,
+    /// Scalar quantisation to eight bits.
+    Sq8 = 3,
+    /// Bits, eight a byte.
+    Bits = 4,
+}
+
+impl Storage {
+    /// The form with this number.
+    pub fn from_number(number: u8) -> Option<Storage> {
+        use Storage::{Bits, Float16, Float32, Sq8};
+        [Float32, Float16, Sq8, Bits].into_iter().find(|it| *it as u8 == number)
+    }
+
+    /// The name it has in `WITH (storage = '...')`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Storage::Float32 => "float32",
+            Storage::Float16 => "float16",
+            Storage::Sq8 => "sq8",
+            Storage::Bits => "bits",
+        }
+    }
+}
+
+/// Elements of a vector, as the caller has them.
+#[derive(Clone, Copy, Debug)]
+pub enum Elements<'a> {
+    /// Numbers; an expectation of [`Metric::is_of_bits`] being false.
+    Numbers(&'a [f32]),
+    /// Bits, the first in the highest bit of the first byte; unused bits are 0.
+    Bits(&'a [u8]),
+}
+
+/// A metric and a form for vectors of one length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// What distances mean.
+    pub metric: Metric,
+    /// How elements are held.
+    pub storage: Storage,
+    /// Elements, or bits, of a vector.
+    pub dimensions: u32,
+}
+
+/// Bytes before the elements of float32 and float16.
+const FLOAT_HEADER: usize = 8;
+/// Bytes before the codes of sq8.
+const SQ8_HEADER: usize = 20;
+
+/// A unit in the last place of f32, relative, with room for how operators sum.
+const EPSILON: f64 = 1.2e-7;
+
+/// Where the operator's sum of products, in single precision, may become infinite.
+const OVERFLOW: f64 = 1e38;
+
+/// A payload of its own memory, aligned for its numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Payload(Box<[u32]>);
+
+impl Payload {
+    /// The bytes as a page holds them.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+
+    /// A copy of what a page holds.
+    #[must_use]
+    pub fn copy_of(bytes: &[u8]) -> Payload {
+        let mut words = vec![0u32; bytes.len().div_ceil(4)];
+        bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
+        Payload(words.into())
+    }
+}
+
+impl Space {
+    /// Bytes of a payload, a multiple of 4.
+    #[must_use]
+    pub fn payload_bytes(&self) -> usize {
+        let dimensions = self.dimensions as usize;
+        let bytes = match self.storage {
+            Storage::Float32 => FLOAT_HEADER + 4 * dimensions,
+            Storage::Float16 => FLOAT_HEADER + 2 * dimensions,
+            Storage::Sq8 => SQ8_HEADER + dimensions,
+            Storage::Bits => dimensions.div_ceil(8),
+        };
+        bytes.next_multiple_of(4)
+    }
+
+    /// Brings a vector into its form; `None` where the metric gives it no distance to
+    /// anything: a vector without direction under the cosine.
+    ///
+    /// Fails if the vector has another length than those of the space.
+    pub fn encode(&self, elements: Elements<'_>) -> Result<Option<Payload>> {
+        let mut words = vec![0u32; self.payload_bytes() / 4];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+        match elements {
+            Elements::Bits(bits) => {
+                self.expect_length(bits.len(), (self.dimensions as usize).div_ceil(8))?;
+                bytes[..bits.len()].copy_from_slice(bits);
+            }
+            Elements::Numbers(numbers) => {
+                self.expect_length(numbers.len(), self.dimensions as usize)?;
+                let Some(numbers) = self.directed(numbers) else { return Ok(None) };
+                self.encode_numbers(&numbers, bytes);
+            }
+        }
+        Ok(Some(Payload(words.into())))
+    }
+
+    fn expect_length(&self, found: usize, expected: usize) -> Result<()> {
+        if found == expected {
+            return Ok(());
+        }
+        let message = format!("expected {expected} dimensions, not {found}");
+        Err(Error::new(ErrorKind::DimensionMismatch, message))
+    }
+
+    /// The vector itself; under the cosine, of length 1.
+    fn directed<'a>(&self, numbers: &'a [f32]) -> Option<std::borrow::Cow<'a, [f32]>> {
+        if self.metric != Metric::Cosine {
+            return Some(numbers.into());
+        }
+        let square: f64 = numbers.iter().map(|x| f64::from(*x).powi(2)).sum();
+        if square == 0.0 || !square.is_finite() {
+            return None;
+        }
+        let length = square.sqrt();
+        Some(numbers.iter().map(|x| (f64::from(*x) / length) as f32).collect())
+    }
+
+    fn encode_numbers(&self, numbers: &[f32], bytes: &mut [u8]) {
+        match self.storage {
+            Storage::Float32 => {
+                let stored = bytemuck::cast_slice_mut(&mut bytes[FLOAT_HEADER..]);
+                stored[..numbers.len()].copy_from_slice(numbers);
+            }
+            Storage::Float16 => {
+                let stored: &mut [f16] = bytemuck::cast_slice_mut(&mut bytes[FLOAT_HEADER..]);
+                stored.iter_mut().zip(numbers).for_each(|(to, x)| *to = half(*x));
+            }
+            Storage::Sq8 => encode_sq8(numbers, bytes),
+            Storage::Bits => unreachable!("numbers are not stored as bits"),
+        }
+        let (residual, norm) = self.describe(numbers, bytes);
+        bytes[..4].copy_from_slice(&residual.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&norm.to_ne_bytes());
+    }
+
+    /// How far the stored form is from the vector, in the metric's own terms and rounded up;
+    /// and the stored form's Euclidean length.
+    fn describe(&self, numbers: &[f32], bytes: &[u8]) -> (f32, f32) {
+        let (mut l1, mut l2, mut square) = (0f64, 0f64, 0f64);
+        self.stored(bytes).zip(numbers).for_each(|(stored, x)| {
+            let (stored, x) = (f64::from(stored), f64::from(*x));
+            l1 += (stored - x).abs();
+            l2 += (stored - x).powi(2);
+            square += stored * stored;
+        });
+        let residual = if self.metric == Metric::L1 { l1 } else { l2.sqrt() };
+        // Stored elements are rounded to f32 here, where the distance has them unrounded.
+        let rounding = if self.storage == Storage::Sq8 { EPSILON * square.sqrt() } else { 0.0 };
+        (((residual + rounding) * (1.0 + 4.0 * EPSILON)) as f32, square.sqrt() as f32)
+    }
+
+    /// The elements that a payload stands for.
+    pub fn stored<'a>(&self, payload: &'a [u8]) -> Box<dyn Iterator<Item = f32> + 'a> {
+        let dimensions = self.dimensions as usize;
+        match self.storage {
+            Storage::Float32 => Box::new(floats(payload).iter().copied().take(dimensions)),
+            Storage::Float16 => {
+                Box::new(halves(payload).iter().take(dimensions).map(|x| x.to_f32()))
+            }
+            Storage::Sq8 => {
+                let (scale, offset) = (number(payload, 8), number(payload, 12));
+                Box::new(codes(payload).iter().take(dimensions).map(move |code| {
+                    (f64::from(offset) + f64::from(scale) * f64::from(*code)) as f32
+                }))
+            }
+            Storage::Bits => Box::new(
+                (0..dimensions).map(|bit| f32::from(payload[bit / 8] >> (7 - bit % 8) & 1)),
+            ),
+        }
+    }
+
+    /// The distance of two payloads, for comparing: Euclidean distances are squared.
+    #[must_use]
+    pub fn distance(&self, a: &[u8], b: &[u8]) -> f32 {
+        (match (self.storage, self.metric) {
+            (Storage::Bits, Metric::Jaccard) => jaccard(a, b),
+            (Storage::Bits, _) => f64::from(vector::hamming(a, b)),
+            (_, Metric::L1) => vector::plain::taxicab_f32(self.stored(a), self.stored(b)),
+            (Storage::Float32, Metric::L2) => vector::squared_distance_f32(floats(a), floats(b)),
+            (Storage::Float16, Metric::L2) => vector::squared_distance_f16(halves(a), halves(b)),
+            (Storage::Sq8, Metric::L2) => {
+                let square = |payload| f64::from(number(payload, 4)).powi(2);
+                (square(a) + square(b) - 2.0 * self.dot(a, b)).max(0.0)
+            }
+            (_, Metric::Cosine) => 1.0 - self.dot(a, b),
+            (_, _) => -self.dot(a, b),
+        }) as f32
+    }
+
+    fn dot(&self, a: &[u8], b: &[u8]) -> f64 {
+        match self.storage {
+            Storage::Float32 => vector::dot_f32(floats(a), floats(b)),
+            Storage::Float16 => vector::dot_f16(halves(a), halves(b)),
+            _ => dot_sq8(a, b, f64::from(self.dimensions)),
+        }
+    }
+
+    /// A value that the operator's, for the two vectors that were encoded, is not below;
+    /// `distance` is what [`Space::distance`] gave for the payloads.
+    ///
+    /// The residuals bound what the forms lost: by the triangle inequality for L2 and L1, by
+    /// Cauchy and Schwarz for the dot product. A further allowance is for rounding, here and
+    /// in the operator, whose sums are in single precision.
+    #[must_use]
+    pub fn lower_bound(&self, a: &[u8], b: &[u8], distance: f32) -> f64 {
+        let distance = f64::from(distance);
+        if self.storage == Storage::Bits {
+            return distance - 4.0 * EPSILON;
+        }
+        let residual = |payload| f64::from(number(payload, 0));
+        let norm = |payload| f64::from(number(payload, 4));
+        let rounding = EPSILON * (f64::from(self.dimensions) + 16.0);
+        let bound = match self.metric {
+            Metric::L2 => {
+                let cancelled = match self.storage {
+                    Storage::Sq8 => 8.0 * EPSILON * (norm(a).powi(2) + norm(b).powi(2)),
+                    _ => 0.0,
+                };
+                let square = (distance * (1.0 - rounding) - cancelled).max(0.0);
+                (square.sqrt() - residual(a) - residual(b)) * (1.0 - rounding)
+            }
+            Metric::L1 => {
+                (distance * (1.0 - rounding) - residual(a) - residual(b)) * (1.0 - rounding)
+            }
+            _ => {
+                let whole = norm(a) + residual(a);
+                if whole * (norm(b) + residual(b)) > OVERFLOW {
+                    return f64::NEG_INFINITY;
+                }
+                let lost = residual(b) * whole + residual(a) * norm(b);
+                distance - lost - 2.0 * rounding * whole * (norm(b) + residual(b))
+            }
+        };
+        match (bound.is_finite(), self.metric) {
+            (false, _) => f64::NEG_INFINITY,
+            (true, Metric::L2 | Metric::L1) => bound.max(0.0),
+            (true, _) => bound,
+        }
+    }
+}
+
+/// Codes from -127 to 127 over the range of the vector's own elements.
+fn encode_sq8(numbers: &[f32], bytes: &mut [u8]) {
+    let low = numbers.iter().copied().fold(f32::INFINITY, f32::min);
+    let high = numbers.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let (low, high) = (f64::from(low), f64::from(high));
+    let scale = ((high - low) / 254.0) as f32;
+    let offset = ((high + low) / 2.0) as f32;
+    let mut sum = 0i32;
+    for (to, x) in bytes[SQ8_HEADER..].iter_mut().zip(numbers) {
+        let steps =
+            if scale > 0.0 { (f64::from(*x) - f64::from(offset)) / f64::from(scale) } else { 0.0 };
+        let code = steps.round().clamp(-127.0, 127.0) as i8;
+        sum += i32::from(code);
+        *to = code as u8;
+    }
+    bytes[8..12].copy_from_slice(&scale.to_ne_bytes());
+    bytes[12..16].copy_from_slice(&offset.to_ne_bytes());
+    bytes[16..20].copy_from_slice(&sum.to_ne_bytes());
+}
+
+/// `Σ (oa + sa ca) (ob + sb cb)`, from the dot product of the codes. The codes are padded
+/// with zeros, which adds nothing to it.
+fn dot_sq8(a: &[u8], b: &[u8], dimensions: f64) -> f64 {
+    let dot = f64::from(vector::dot_i8(codes(a), codes(b)));
+    let parts = |payload| {
+        (
+            f64::from(number(payload, 8)),
+            f64::from(number(payload, 12)),
+            f64::from(sum_of_codes(payload)),
+        )
+    };
+    let ((scale_a, offset_a, sum_a), (scale_b, offset_b, sum_b)) = (parts(a), parts(b));
+    dimensions * offset_a * offset_b
+        + offset_a * scale_b * sum_b
+        + offset_b * scale_a * sum_a
+        + scale_a * scale_b * dot
+}
+
+fn jaccard(a: &[u8], b: &[u8]) -> f64 {
+    // Of two empty sets pgvector says 1.
+    let empty = a.iter().zip(b).all(|(a, b)| a & b == 0);
+    if empty { 1.0 } else { vector::jaccard(a, b) }
+}
+
+/// The nearest half; what is too large becomes the largest, so that distances stay finite.
+fn half(x: f32) -> f16 {
+    f16::from_f32(x.clamp(f16::MIN.to_f32(), f16::MAX.to_f32()))
+}
+
+fn number(payload: &[u8], at: usize) -> f32 {
+    f32::from_ne_bytes([payload[at], payload[at + 1], payload[at + 2], payload[at + 3]])
+}
+
+fn sum_of_codes(payload: &[u8]) -> i32 {
+    i32::from_ne_bytes([payload[16], payload[17], payload[18], payload[19]])
+}
+
+fn floats(payload: &[u8]) -> &[f32] {
+    bytemuck::cast_slice(&payload[FLOAT_HEADER..])
+}
+
+fn halves(payload: &[u8]) -> &[f16] {
+    bytemuck::cast_slice(&payload[FLOAT_HEADER..])
+}
+
+fn codes(payload: &[u8]) -> &[i8] {
+    bytemuck::cast_slice(&payload[SQ8_HEADER..])
+}

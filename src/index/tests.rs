@@ -1,0 +1,385 @@
+//! The whole index in memory: built, inserted into, searched, vacuumed, checked.
+
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+
+use super::build::{Builder, Linker, Progress, layer_by_chance};
+use super::check::check;
+use super::insert::{Scratch, insert, insert_loose};
+use super::page::{Column, Degree, Meta, PAGE_SIZE, Row, Shape, State};
+use super::scan::{Nearness, Options, Probe, Scan};
+use super::space::{Elements, Metric, Payload, Space, Storage};
+use super::store::ram::RamStore;
+use super::store::{Page, Store, StoreMut};
+use super::vacuum::{Guide, vacuum};
+use super::visited::Visited;
+use super::write_out::write_out;
+use crate::error::{ErrorKind, Result};
+
+/// Numbers without any pattern that matters, the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A vector near one of some centres, as embeddings are.
+    fn vector(&mut self, dimensions: u32) -> Vec<f32> {
+        let centre = (self.next() * 12.0).floor();
+        (0..dimensions)
+            .map(|at| {
+                let place = (f64::from(at) * 0.7 + centre * 1.9).sin();
+                (place + 0.6 * (self.next() + self.next() + self.next() - 1.5)) as f32
+            })
+            .collect()
+    }
+}
+
+const OPTIONS: Options =
+    Options { ef_search: 60, is_iterative: true, max_scan_tuples: 20_000, memory: 1 << 22 };
+
+fn shape(metric: Metric, storage: Storage, dimensions: u32) -> Shape {
+    let degree = Degree { m: 8, ef_construction: 48 };
+    Shape::new(Space { metric, storage, dimensions }, degree).unwrap()
+}
+
+fn row(number: usize) -> Row {
+    Row { block: number as u32 / 100, line: (number % 100) as u16 + 1 }
+}
+
+fn encode(shape: &Shape, vector: &[f32]) -> Payload {
+    shape.space.encode(Elements::Numbers(vector)).unwrap().unwrap()
+}
+
+/// What the operator says, in double precision.
+fn exact(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
+    let pairs = || a.iter().zip(b).map(|(a, b)| (f64::from(*a), f64::from(*b)));
+    let dot = |x: &[f32], y: &[f32]| -> f64 {
+        x.iter().zip(y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
+    };
+    match metric {
+        Metric::L2 => pairs().map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt(),
+        Metric::L1 => pairs().map(|(a, b)| (a - b).abs()).sum(),
+        Metric::InnerProduct => -dot(a, b),
+        _ => 1.0 - dot(a, b) / (dot(a, a) * dot(b, b)).sqrt(),
+    }
+}
+
+/// An index made by a build, over vectors whose rows are numbered.
+fn built(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
+    let builder = Builder::new(shape, vectors.len() as u32);
+    let mut random = Random(77);
+    for (number, vector) in vectors.iter().enumerate() {
+        let layer = layer_by_chance(random.next(), shape.degree.m);
+        assert!(builder.add(row(number), &encode(&shape, vector), layer));
+    }
+    builder.complete();
+    let link = || {
+        let mut linker = Linker::default();
+        while builder.link_next(&mut linker).unwrap() != Progress::Complete {}
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(link);
+        scope.spawn(link);
+    });
+    builder.adopt();
+    let store = RamStore::default();
+    write_out(Column::Vector, shape, &builder, &[], &mut |page| {
+        store.append(|new| *new = *page).map(drop)
+    })
+    .unwrap();
+    store
+}
+
+/// An index made by inserts.
+fn inserted(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
+    let store = RamStore::default();
+    store.append(|page| Meta::new(Column::Vector, shape).write(page)).unwrap();
+    add(&store, &shape, vectors, 0);
+    store
+}
+
+fn add(store: &RamStore, shape: &Shape, vectors: &[Vec<f32>], first: usize) {
+    let mut scratch = Scratch::default();
+    let mut random = Random(5);
+    for (number, vector) in vectors.iter().enumerate() {
+        let layer = layer_by_chance(random.next(), shape.degree.m);
+        insert(store, row(first + number), &encode(shape, vector), layer, &mut scratch).unwrap();
+    }
+}
+
+fn scan(
+    store: &RamStore,
+    probe: Payload,
+    options: Options,
+) -> impl Iterator<Item = (Nearness, Row)> {
+    let mut scan = Scan::begin(store, Probe::Vector(probe), options, Visited::default()).unwrap();
+    std::iter::from_fn(move || scan.next(store).unwrap())
+}
+
+/// The part of the true `k` nearest that the index finds, as the executor would sort them.
+fn recall(
+    store: &RamStore,
+    shape: &Shape,
+    vectors: &[Vec<f32>],
+    gone: &dyn Fn(usize) -> bool,
+) -> f64 {
+    let mut random = Random(99);
+    let (mut hits, k, queries) = (0usize, 10, 40);
+    for _ in 0..queries {
+        let query = random.vector(shape.space.dimensions);
+        let mut all: Vec<(f64, Row)> = (0..vectors.len())
+            .filter(|number| !gone(*number))
+            .map(|number| (exact(shape.space.metric, &query, &vectors[number]), row(number)))
+            .collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let best: HashSet<Row> = all.iter().take(k).map(|(_, row)| *row).collect();
+        let options = Options { ef_search: 100, is_iterative: false, ..OPTIONS };
+        let mut found: Vec<(f64, Row)> = scan(store, encode(shape, &query), options)
+            .map(|(_, found)| (all.iter().find(|(_, row)| *row == found).unwrap().0, found))
+            .collect();
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        hits += found.iter().take(k).filter(|(_, row)| best.contains(row)).count();
+    }
+    hits as f64 / (k * queries) as f64
+}
+
+fn vectors(number: usize, dimensions: u32) -> Vec<Vec<f32>> {
+    let mut random = Random(3);
+    (0..number).map(|_| random.vector(dimensions)).collect()
+}
+
+fn assert_sound(store: &RamStore) {
+    assert_eq!(check(store).unwrap().0, []);
+}
+
+struct Gone<F>(F);
+
+impl<F: FnMut(Row) -> bool> Guide for Gone<F> {
+    fn is_gone(&mut self, row: Row) -> bool {
+        (self.0)(row)
+    }
+
+    fn wait_for_inserts(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn pause(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn number(row: Row) -> usize {
+    row.block as usize * 100 + usize::from(row.line) - 1
+}
+
+#[test]
+fn both_ways_of_making_find_nearly_all() {
+    for (metric, storage) in [
+        (Metric::Cosine, Storage::Sq8),
+        (Metric::L2, Storage::Sq8),
+        (Metric::InnerProduct, Storage::Float16),
+        (Metric::L2, Storage::Float32),
+        (Metric::L1, Storage::Float32),
+    ] {
+        let shape = shape(metric, storage, 24);
+        let vectors = vectors(1500, 24);
+        for store in [built(shape, &vectors), inserted(shape, &vectors)] {
+            assert_sound(&store);
+            let recall = recall(&store, &shape, &vectors, &|_| false);
+            assert!(recall >= 0.99, "{metric:?} {storage:?}: {recall}");
+        }
+    }
+}
+
+#[test]
+fn a_scan_gives_every_row_once_and_bounds_in_order() {
+    let shape = shape(Metric::L2, Storage::Sq8, 12);
+    let vectors = vectors(3000, 12);
+    let store = built(shape, &vectors);
+    insert_loose(&store, row(5000), State::Null).unwrap();
+    insert_loose(&store, row(5001), State::Undirected).unwrap();
+    let query = Random(8).vector(12);
+    // Little memory: the sweep needs several rounds.
+    for memory in [1 << 22, 1 << 10] {
+        let options = Options { ef_search: 10, memory, ..OPTIONS };
+        let found: Vec<(Nearness, Row)> = scan(&store, encode(&shape, &query), options).collect();
+        assert_eq!(found.len(), 3002);
+        assert_eq!(found.iter().map(|it| it.1).collect::<HashSet<Row>>().len(), 3002);
+        assert_eq!(found[3000..], [(Nearness::Undirected, row(5001)), (Nearness::Null, row(5000))]);
+        let mut late = 0;
+        let mut highest = 0f64;
+        for (nearness, row) in &found[..3000] {
+            let Nearness::Bound(bound) = nearness else { panic!("{nearness:?}") };
+            assert!(*bound <= exact(Metric::L2, &query, &vectors[number(*row)]));
+            late += usize::from(*bound < highest);
+            highest = highest.max(*bound);
+        }
+        assert!(late < 30, "{late} rows came later than they should");
+    }
+}
+
+#[test]
+fn vacuum_keeps_what_is_left_findable_and_room_is_used_again() {
+    let shape = shape(Metric::Cosine, Storage::Sq8, 16);
+    let vectors = vectors(2000, 16);
+    let store = built(shape, &vectors);
+    let before = recall(&store, &shape, &vectors, &|_| false);
+    let gone = |number: usize| number % 4 != 0;
+    let report = vacuum(&store, &mut Gone(|row| gone(number(row)))).unwrap();
+    assert_eq!((report.removed, report.left), (1500, 500));
+    assert_sound(&store);
+    let after = recall(&store, &shape, &vectors, &gone);
+    assert!(after >= before - 0.01, "{after} after {before}");
+    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 500);
+
+    let blocks = store.blocks().unwrap();
+    let others: Vec<Vec<f32>> = vectors.iter().take(1500).cloned().collect();
+    add(&store, &shape, &others, 2000);
+    assert_sound(&store);
+    let limit = blocks + blocks / 50 + 1;
+    assert!(store.blocks().unwrap() <= limit, "{} of {blocks}", store.blocks().unwrap());
+    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 2000);
+}
+
+#[test]
+fn an_emptied_index_is_as_good_as_new() {
+    let shape = shape(Metric::L2, Storage::Float32, 8);
+    let vectors = vectors(300, 8);
+    let store = inserted(shape, &vectors);
+    insert_loose(&store, row(900), State::Null).unwrap();
+    assert_eq!(vacuum(&store, &mut Gone(|_| true)).unwrap().removed, 301);
+    assert_sound(&store);
+    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 0);
+    let blocks = store.blocks().unwrap();
+    add(&store, &shape, &vectors, 0);
+    assert_sound(&store);
+    assert!(store.blocks().unwrap() <= blocks + 1);
+    assert!(recall(&store, &shape, &vectors, &|_| false) >= 0.99);
+}
+
+#[test]
+fn equal_vectors_do_not_cut_off_the_others() {
+    let shape = shape(Metric::L2, Storage::Sq8, 8);
+    let mut vectors = vectors(600, 8);
+    vectors.extend(std::iter::repeat_n(vec![1.0; 8], 300));
+    for store in [built(shape, &vectors), inserted(shape, &vectors)] {
+        let found = scan(&store, encode(&shape, &vectors[10]), OPTIONS).next().unwrap();
+        assert_eq!(found.1, row(10));
+        assert_eq!(scan(&store, encode(&shape, &[1.0; 8]), OPTIONS).count(), 900);
+    }
+}
+
+#[test]
+fn inserts_at_once_lose_nothing() {
+    let shape = shape(Metric::L2, Storage::Sq8, 8);
+    let vectors = vectors(1200, 8);
+    let store = inserted(shape, &vectors[..200]);
+    std::thread::scope(|scope| {
+        for part in 0..4 {
+            let (store, vectors) = (&store, &vectors);
+            let from = 200 + part * 250;
+            scope.spawn(move || add(store, &shape, &vectors[from..from + 250], from));
+        }
+    });
+    assert_eq!(check(&store).unwrap().1.live, 1200);
+    assert!(recall(&store, &shape, &vectors, &|_| false) >= 0.98);
+}
+
+fn any_metric() -> impl Strategy<Value = (Metric, Storage)> {
+    let metric =
+        prop::sample::select(vec![Metric::L2, Metric::InnerProduct, Metric::Cosine, Metric::L1]);
+    let storage = prop::sample::select(vec![Storage::Float32, Storage::Float16, Storage::Sq8]);
+    (metric, storage)
+}
+
+/// pgvector computes in single precision.
+fn as_operator(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
+    let sum = |f: &dyn Fn(f32, f32) -> f32| a.iter().zip(b).map(|(a, b)| f(*a, *b)).sum::<f32>();
+    let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f32>();
+    match metric {
+        Metric::L2 => f64::from(sum(&|a, b| (a - b) * (a - b))).sqrt(),
+        Metric::L1 => f64::from(sum(&|a, b| (a - b).abs())),
+        Metric::InnerProduct => -f64::from(dot(a, b)),
+        _ => {
+            let norms = (f64::from(dot(a, a)) * f64::from(dot(b, b))).sqrt();
+            1.0 - (f64::from(dot(a, b)) / norms).clamp(-1.0, 1.0)
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn a_bound_is_never_above_the_operators_value(
+        (metric, storage) in any_metric(),
+        pairs in prop::collection::vec((-1000f32..1000.0, -1.0f32..1.0), 1..200),
+        scale in prop::sample::select(vec![1e-12f32, 1e-3, 1.0, 1e6, 1e18]),
+        offset in prop::sample::select(vec![0f32, 5.0, -1e4]),
+        is_near in any::<bool>(),
+    ) {
+        let a: Vec<f32> = pairs.iter().map(|(a, _)| (a + offset) * scale).collect();
+        let b: Vec<f32> = pairs.iter()
+            .map(|(a, b)| if is_near { (a + offset) * scale * (1.0 + b * 1e-6) } else { (b + offset) * scale })
+            .collect();
+        let space = Space { metric, storage, dimensions: a.len() as u32 };
+        let encode = |vector: &[f32]| space.encode(Elements::Numbers(vector)).unwrap();
+        if let (Some(x), Some(y)) = (encode(&a), encode(&b)) {
+            let distance = space.distance(x.bytes(), y.bytes());
+            let bound = space.lower_bound(x.bytes(), y.bytes(), distance);
+            for value in [exact(metric, &a, &b), as_operator(metric, &a, &b)] {
+                prop_assert!(bound <= value || value.is_nan(), "{} > {}", bound, value);
+            }
+        }
+    }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Pages of random bytes are errors, or nodes of nonsense; never a panic or an endless loop.
+    #[test]
+    fn corrupt_pages_harm_nobody(
+        damage in prop::collection::vec((0usize..40, 0usize..PAGE_SIZE, any::<u8>()), 1..400),
+        noise in prop::option::of((1usize..40, any::<u64>())),
+    ) {
+        let shape = shape(Metric::L2, Storage::Sq8, 8);
+        let store = inserted(shape, &vectors(100, 8));
+        let blocks = store.blocks().unwrap() as usize;
+        let spoil = |block: usize, change: &dyn Fn(&mut Page)| {
+            store.write((block % blocks) as u32, |page| { change(page); Ok(true) }).unwrap();
+        };
+        damage.iter().for_each(|(block, at, byte)| spoil(*block, &|page| page[*at] = *byte));
+        if let Some((block, seed)) = noise {
+            spoil(block, &|page| {
+                let mut random = Random(seed | 1);
+                page.iter_mut().for_each(|byte| *byte = (random.next() * 256.0) as u8);
+            });
+        }
+        let probe = encode(&shape, &[0.5; 8]);
+        let outcomes = [
+            Scan::begin(&store, Probe::Vector(probe.clone()), OPTIONS, Visited::default())
+                .and_then(|mut scan| {
+                    let mut rows = 0;
+                    while scan.next(&store)?.is_some() {
+                        rows += 1;
+                        assert!(rows < 100_000);
+                    }
+                    Ok(())
+                }),
+            insert(&store, row(7), &probe, 1, &mut Scratch::default()),
+            check(&store).map(drop),
+            vacuum(&store, &mut Gone(|row: Row| row.block % 2 == 0)).map(drop),
+        ];
+        for error in outcomes.into_iter().filter_map(Result::err) {
+            prop_assert!(matches!(error.kind(), ErrorKind::IndexCorrupted | ErrorKind::Unsupported), "{}", error);
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! # vacuum: how do nodes leave the graph?
+//!
+//! ```text
+//! rows that are gone → their nodes marked, links around them mended, their slots freed
+//! ```
+//!
+//! 1. **Mark.** Nodes whose rows are gone become `Dead`: walks still pass through them, but
+//!    nothing returns them or links to them anew.
+//! 2. **Wait** for the inserts that began before, which may not have seen the marks.
+//! 3. **Move the entry**, if it is dead.
+//! 4. **Mend.** A list with dead links keeps its living ones; the places of the dead go to
+//!    the neighbours of the dead (FreshDiskANN, arXiv 2105.09613, algorithm 4, restricted to
+//!    what is lost). No search is needed.
+//! 5. **Adopt.** A living node to which nothing links any more gets a link from a neighbour.
+//! 6. **Free** the slots, and list their pages as having room.
+//!
+//! A crash in between leaves dead nodes, which the next vacuum finds as it begins.
+
+use super::graph::{Found, Graph, PageGraph};
+use super::insert::{
+    Links, add_to_list, any_live_node, link_from_all, read_links, read_meta, replace_links,
+};
+use super::page::{self, Entry, Kind, NONE, Place, Row, Shape, Slot, SlotMut, State};
+use super::select::{Candidate, select};
+use super::space::Payload;
+use super::store::{Page, Store, StoreMut};
+use super::visited::Visited;
+use super::walk::{Walk, descend};
+use crate::error::Result;
+
+/// Neighbours of a dead neighbour that are looked at.
+const BEYOND: usize = 8;
+/// How often a list is tried again that others keep changing.
+const ATTEMPTS: usize = 20;
+
+/// What a vacuum did and saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Rows that were removed.
+    pub removed: u64,
+    /// Rows that are left.
+    pub left: u64,
+    /// Nodes whose links were mended.
+    pub mended: u64,
+    /// Nodes that got a link because none led to them.
+    pub adopted: u64,
+    /// Slots that were freed.
+    pub freed: u64,
+}
+
+/// What the caller knows and does.
+pub trait Guide {
+    /// Whether this row is gone.
+    fn is_gone(&mut self, row: Row) -> bool;
+
+    /// Returns when no insert is under way any more that began before the call.
+    fn wait_for_inserts(&mut self) -> Result<()>;
+
+    /// Called for each page, where no page is locked: may sleep, count, or fail.
+    fn pause(&mut self) -> Result<()>;
+}
+
+/// A set of node numbers.
+struct NodeSet(Vec<u64>);
+
+impl NodeSet {
+    fn below(nodes: usize) -> NodeSet {
+        NodeSet(vec![0; nodes.div_ceil(64)])
+    }
+
+    fn insert(&mut self, node: u32) {
+        let word = node as usize / 64;
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (node % 64);
+    }
+
+    fn contains(&self, node: u32) -> bool {
+        self.0.get(node as usize / 64).is_some_and(|word| word >> (node % 64) & 1 == 1)
+    }
+}
+
+/// A vacuum under way.
+struct Vacuum<'a, S, G> {
+    graph: PageGraph<'a, S>,
+    guide: &'a mut G,
+    /// Dead nodes, of all layers.
+    dead: NodeSet,
+    report: Report,
+}
+
+/// Removes the rows that are gone.
+pub fn vacuum<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<Report> {
+    let shape = read_meta(store)?.shape;
+    let dead = NodeSet::below(shape.nodes_below(store.blocks()?));
+    let graph = PageGraph { store, shape: &shape };
+    let mut vacuum = Vacuum { graph, guide, dead, report: Report::default() };
+    if vacuum.mark()? {
+        vacuum.mark_upper()?;
+        vacuum.guide.wait_for_inserts()?;
+        vacuum.move_entry()?;
+        vacuum.mend()?;
+        vacuum.adopt()?;
+        vacuum.free()?;
+    }
+    Ok(vacuum.report)
+}
+
+/// A node as a vacuum sees it in its page.
+#[derive(Clone, Copy)]
+struct Seen {
+    node: u32,
+    kind: Kind,
+    state: State,
+    row: Row,
+    ground: u32,
+    layer: u8,
+}
+
+impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
+    /// What the slots of a page hold, but for free ones.
+    fn look(&mut self, block: u32) -> Result<Vec<Seen>> {
+        self.guide.pause()?;
+        let shape = self.graph.shape;
+        self.graph.store.read(block, |page| {
+            let Some(kind) = page::kind(page) else { return Vec::new() };
+            let slots = (0..shape.slots(kind)).filter_map(|slot| {
+                let seen = Slot::of(shape, page, kind, slot)?;
+                let upper = kind == Kind::Upper;
+                let ground = if upper { seen.ground() } else { NONE };
+                let node = shape.node(Place { block, slot });
+                let (state, row, layer) = (seen.state(), seen.row(), seen.layer());
+                (state != State::Free).then_some(Seen { node, kind, state, row, ground, layer })
+            });
+            slots.collect()
+        })
+    }
+
+    /// Marks the nodes whose rows are gone. Whether there are any.
+    fn mark(&mut self) -> Result<bool> {
+        let mut any = false;
+        for block in 1..self.graph.store.blocks()? {
+            let seen = self.look(block)?;
+            let (kept, gone): (Vec<Seen>, Vec<Seen>) = seen
+                .into_iter()
+                .filter(|seen| seen.kind != Kind::Upper)
+                .partition(|seen| seen.state != State::Dead && !self.guide.is_gone(seen.row));
+            self.report.left += kept.len() as u64;
+            if gone.is_empty() {
+                continue;
+            }
+            self.report.removed +=
+                gone.iter().filter(|seen| seen.state != State::Dead).count() as u64;
+            any |= self.mark_page(block, &gone)?;
+        }
+        Ok(any)
+    }
+
+    /// Marks or frees slots of one page. Whether dead nodes are among them.
+    fn mark_page(&mut self, block: u32, gone: &[Seen]) -> Result<bool> {
+        let shape = self.graph.shape;
+        self.graph.store.write(block, |page| {
+            let mut any = false;
+            for seen in gone.iter().filter(|seen| seen.state != State::Dead) {
+                let slot = shape.place(seen.node).slot;
+                let Some(mut slot) = SlotMut::of(shape, page, seen.kind, slot) else { continue };
+                if slot.look().row() == seen.row && slot.look().state() == seen.state {
+                    if seen.kind == Kind::Loose {
+                        slot.free()
+                    } else {
+                        slot.set_state(State::Dead)
+                    }
+                    any = true;
+                }
+            }
+            Ok(any)
+        })?;
+        if gone.first().is_some_and(|seen| seen.kind == Kind::Loose) {
+            self.report.freed += gone.len() as u64;
+            add_to_list(self.graph.store, Kind::Loose, block)?;
+            return Ok(false);
+        }
+        gone.iter().for_each(|seen| self.dead.insert(seen.node));
+        Ok(true)
+    }
+
+    /// Marks the nodes above those that are dead.
+    fn mark_upper(&mut self) -> Result<()> {
+        for block in 1..self.graph.store.blocks()? {
+            let seen = self.look(block)?;
+            let above = seen.into_iter().filter(|seen| seen.kind == Kind::Upper);
+            let gone: Vec<Seen> = above
+                .filter(|seen| seen.state == State::Dead || self.dead.contains(seen.ground))
+                .collect();
+            if !gone.is_empty() {
+                self.mark_page(block, &gone)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn move_entry(&mut self) -> Result<()> {
+        let Some(entry) = read_meta(self.graph.store)?.entry else { return Ok(()) };
+        if !self.dead.contains(entry.node) {
+            return Ok(());
+        }
+        let highest = self.highest_living()?;
+        self.graph
+            .store
+            .write(0, |first| {
+                let mut meta = page::Meta::read(first)?;
+                // An insert may have raised it meanwhile.
+                let is_dead = meta.entry.is_some_and(|now| self.dead.contains(now.node));
+                if is_dead {
+                    meta.entry = highest;
+                    meta.write(first);
+                }
+                Ok(is_dead)
+            })
+            .map(drop)
+    }
+
+    fn highest_living(&mut self) -> Result<Option<Entry>> {
+        let mut highest: Option<Entry> = None;
+        for block in 1..self.graph.store.blocks()? {
+            for seen in self.look(block)? {
+                let is_higher = highest.is_none_or(|entry| entry.layer < seen.layer);
+                if seen.kind == Kind::Upper && seen.state == State::Live && is_higher {
+                    highest = Some(Entry { node: seen.node, layer: seen.layer });
+                }
+            }
+        }
+        match highest {
+            Some(entry) => Ok(Some(entry)),
+            None => Ok(any_live_node(&self.graph)?.map(|node| Entry { node, layer: 0 })),
+        }
+    }
+
+    fn mend(&mut self) -> Result<()> {
+        for block in 1..self.graph.store.blocks()? {
+            for seen in self.look(block)? {
+                if seen.state == State::Live && seen.kind != Kind::Loose {
+                    self.mend_node(seen)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn mend_node(&mut self, seen: Seen) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            let Some(old) = read_links(&self.graph, seen.node, seen.layer)? else { return Ok(()) };
+            if !old.links.iter().any(|link| self.dead.contains(*link)) {
+                return Ok(());
+            }
+            let new = self.mended(seen, &old)?;
+            if replace_links(&self.graph, seen.node, seen.layer, &old, &new)? {
+                self.report.mended += 1;
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The living links of a node, and in place of the dead the best of their neighbours.
+    fn mended(&self, seen: Seen, old: &Links) -> Result<Vec<u32>> {
+        let (gone, mut kept): (Vec<u32>, Vec<u32>) =
+            old.links.iter().partition(|link| self.dead.contains(**link));
+        let Some((center, _)) = self.graph.payload(seen.node, seen.layer)? else { return Ok(kept) };
+        let mut beyond = Vec::new();
+        for node in &gone {
+            let from = beyond.len();
+            self.graph.neighbours(*node, seen.layer, &mut beyond)?;
+            beyond.truncate(from + BEYOND);
+        }
+        beyond.sort_unstable();
+        beyond.dedup();
+        beyond.retain(|node| {
+            *node != seen.node && !self.dead.contains(*node) && !kept.contains(node)
+        });
+        let mut candidates: Vec<(f32, u32, Payload)> = Vec::new();
+        for node in beyond {
+            if let Some((payload, State::Live)) = self.graph.payload(node, seen.layer)? {
+                let distance = self.graph.shape.space.distance(center.bytes(), payload.bytes());
+                candidates.push((distance, node, payload));
+            }
+        }
+        candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let candidates: Vec<Candidate<'_>> = candidates
+            .iter()
+            .map(|(distance, node, payload)| Candidate {
+                node: *node,
+                distance: *distance,
+                payload: payload.bytes(),
+            })
+            .collect();
+        kept.extend(select(&self.graph.shape.space, &candidates, gone.len()));
+        Ok(kept)
+    }
+
+    /// Gives a link to each living node to which none leads.
+    fn adopt(&mut self) -> Result<()> {
+        let shape = self.graph.shape;
+        let mut reached = NodeSet::below(shape.nodes_below(self.graph.store.blocks()?));
+        let mut living = Vec::new();
+        for block in 1..self.graph.store.blocks()? {
+            for seen in self.look(block)? {
+                if seen.kind != Kind::Loose && seen.state == State::Live {
+                    living.push((seen.node, seen.layer));
+                    let links = read_links(&self.graph, seen.node, seen.layer)?;
+                    links.iter().flat_map(|it| &it.links).for_each(|link| reached.insert(*link));
+                }
+            }
+        }
+        let entry = read_meta(self.graph.store)?.entry.map(|entry| entry.node);
+        living.retain(|(node, _)| !reached.contains(*node) && Some(*node) != entry);
+        for (node, layer) in living {
+            self.guide.pause()?;
+            self.relink(node, layer)?;
+            self.report.adopted += 1;
+        }
+        Ok(())
+    }
+
+    /// Finds neighbours for a node as an insert does, and links both ways.
+    fn relink(&mut self, node: u32, layer: u8) -> Result<()> {
+        let Some((payload, _)) = self.graph.payload(node, layer)? else { return Ok(()) };
+        let Some(old) = read_links(&self.graph, node, layer)? else { return Ok(()) };
+        let nearest = nearest(&self.graph, payload.bytes(), layer)?;
+        let mut links = old.links.clone();
+        let found = nearest.iter().map(|found| found.node).filter(|other| *other != node);
+        for other in found.take(usize::from(self.graph.shape.degree.m)) {
+            if !links.contains(&other) && links.len() < self.graph.shape.degree.most(layer) {
+                links.push(other);
+            }
+        }
+        replace_links(&self.graph, node, layer, &old, &links)?;
+        link_from_all(&self.graph, &links, node, payload.bytes(), layer)
+    }
+
+    fn free(&mut self) -> Result<()> {
+        let shape = *self.graph.shape;
+        for block in 1..self.graph.store.blocks()? {
+            let seen = self.look(block)?;
+            let gone: Vec<Seen> = seen
+                .into_iter()
+                .filter(|seen| self.dead.contains(seen.node) && seen.state == State::Dead)
+                .collect();
+            let Some(first) = gone.first() else { continue };
+            let kind = first.kind;
+            self.graph.store.write(block, |page| Ok(free_slots(&shape, page, &gone)))?;
+            add_to_list(self.graph.store, kind, block)?;
+            self.report.freed += gone.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+fn free_slots(shape: &Shape, page: &mut Page, gone: &[Seen]) -> bool {
+    for seen in gone {
+        let slot = shape.place(seen.node).slot;
+        if let Some(mut slot) = SlotMut::of(shape, page, seen.kind, slot) {
+            slot.free();
+        }
+    }
+    true
+}
+
+/// The nodes of a layer nearest to `probe`.
+fn nearest<S: Store>(graph: &PageGraph<'_, S>, probe: &[u8], layer: u8) -> Result<Vec<Found>> {
+    let meta = read_meta(graph.store)?;
+    let (mut walk, mut visited) = (Walk::default(), Visited::default());
+    visited.begin(meta.shape.nodes_below(graph.store.blocks()?));
+    let Some(entry) = meta.entry.filter(|entry| entry.layer >= layer) else {
+        return Ok(Vec::new());
+    };
+    let start = descend(graph, probe, entry, layer, &mut walk, &mut visited)?;
+    let Some(start) = start else { return Ok(Vec::new()) };
+    let ef = usize::from(meta.shape.degree.ef_construction);
+    walk.begin(graph, probe, &[start], layer, ef, &mut visited)?;
+    Ok(walk.nearest())
+}

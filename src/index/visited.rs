@@ -1,0 +1,58 @@
+//! # visited: has this walk been here?
+
+/// A set of node numbers that is emptied at next to no cost.
+///
+/// A byte a node says in which round it was last visited. Walks that come one after the other
+/// share the memory, so a query allocates nothing; a fresh one is wanted for 255 rounds at
+/// the latest.
+#[derive(Debug, Default)]
+pub struct Visited {
+    rounds: Vec<u8>,
+    round: u8,
+}
+
+impl Visited {
+    /// Empties the set, and makes room for numbers below `nodes`.
+    pub fn begin(&mut self, nodes: usize) {
+        if self.round == u8::MAX {
+            self.rounds.fill(0);
+            self.round = 0;
+        }
+        self.round += 1;
+        if self.rounds.len() < nodes {
+            self.rounds.resize(nodes, 0);
+        }
+    }
+
+    /// Puts a number in; whether it was not there yet.
+    pub fn insert(&mut self, node: u32) -> bool {
+        let node = node as usize;
+        if node >= self.rounds.len() {
+            // The index has grown since the walk began.
+            self.rounds.resize((node + 1).next_multiple_of(1024), 0);
+        }
+        std::mem::replace(&mut self.rounds[node], self.round) != self.round
+    }
+
+    /// Bytes it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.rounds.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_forgets_between_rounds_and_only_then() {
+        let mut visited = Visited::default();
+        for _ in 0..600 {
+            visited.begin(10);
+            assert!(visited.insert(3) && visited.insert(2000));
+            assert!(!visited.insert(3) && !visited.insert(2000));
+            assert!(visited.insert(4));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! # walk: which nodes are near this vector?
+//!
+//! ```text
+//! (graph, probe, ef) → the nearest nodes that a walk along the links comes across
+//! ```
+//!
+//! SEARCH-LAYER, algorithm 2 of the HNSW paper (Malkov and Yashunin, arXiv 1603.09320), with
+//! two changes:
+//!
+//! 1. Nodes whose rows are gone, or do not count for another reason, still guide the walk.
+//! 2. A walk can be widened. What it met and passed over is kept, so that a wider walk goes
+//!    on where the narrower one stopped, and never computes a distance twice.
+//!
+//! ```text
+//! while the nearest node not expanded is nearer than the ef-th nearest found:
+//!     expand it: for each neighbour not met yet, compute its distance;
+//!         is it among the ef nearest so far? keep it, to be expanded and to be returned
+//!         else? pass it over
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::graph::{Found, Graph};
+use super::page::Entry;
+use super::visited::Visited;
+use crate::error::Result;
+
+/// A distance and an index into what was found, in one number that sorts by the distance.
+type Key = u64;
+
+fn key(distance: f32, index: usize) -> Key {
+    let bits = distance.to_bits();
+    // Floats sort like integers, if negative ones are turned around.
+    let ordered = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
+    u64::from(ordered) << 32 | index as u64
+}
+
+fn index(key: Key) -> usize {
+    (key & 0xFFFF_FFFF) as usize
+}
+
+fn distance_part(key: Key) -> u64 {
+    key >> 32
+}
+
+/// A walk in one layer.
+#[derive(Debug, Default)]
+pub struct Walk {
+    /// All nodes met, in the order of meeting.
+    found: Vec<Found>,
+    /// Those to be expanded, nearest first.
+    frontier: BinaryHeap<Reverse<Key>>,
+    /// The ef nearest that count, farthest first.
+    nearest: BinaryHeap<Key>,
+    /// Those that were not near enough to be expanded.
+    passed_over: Vec<Key>,
+    /// Those that count and were among the ef nearest once.
+    displaced: Vec<Key>,
+    /// Whether what is passed over is kept for a wider walk.
+    can_widen: bool,
+    ef: usize,
+    // Memory that is used again.
+    links: Vec<u32>,
+}
+
+impl Walk {
+    /// A walk that keeps what a wider one needs.
+    #[must_use]
+    pub fn that_can_widen() -> Walk {
+        Walk { can_widen: true, ..Walk::default() }
+    }
+
+    /// Forgets everything but the memory.
+    fn clear(&mut self) {
+        self.found.clear();
+        self.frontier.clear();
+        self.nearest.clear();
+        self.passed_over.clear();
+        self.displaced.clear();
+    }
+
+    /// Walks from `starts` until the `ef` nearest are found that the links lead to.
+    pub fn begin<G: Graph>(
+        &mut self,
+        graph: &G,
+        probe: &[u8],
+        starts: &[u32],
+        layer: u8,
+        ef: usize,
+        visited: &mut Visited,
+    ) -> Result<()> {
+        self.clear();
+        self.ef = ef;
+        self.links.clear();
+        self.links.extend(starts.iter().filter(|node| visited.insert(**node)));
+        self.meet_links(graph, probe, layer)?;
+        self.go_on(graph, probe, layer, visited)
+    }
+
+    /// Goes on until the `ef` nearest are found, which are more than before.
+    pub fn widen<G: Graph>(
+        &mut self,
+        graph: &G,
+        probe: &[u8],
+        layer: u8,
+        ef: usize,
+        visited: &mut Visited,
+    ) -> Result<()> {
+        debug_assert!(self.can_widen && ef >= self.ef);
+        self.ef = ef;
+        let passed_over = std::mem::take(&mut self.passed_over);
+        let counted = passed_over.iter().filter(|key| self.found[index(**key)].is_live);
+        let mut candidates: Vec<Key> = counted.copied().chain(self.displaced.drain(..)).collect();
+        self.frontier.extend(passed_over.into_iter().map(Reverse));
+        let more = ef.saturating_sub(self.nearest.len());
+        if more < candidates.len() {
+            candidates.select_nth_unstable(more);
+            self.displaced.extend(candidates.drain(more..));
+        }
+        self.nearest.extend(candidates);
+        self.go_on(graph, probe, layer, visited)
+    }
+
+    fn go_on<G: Graph>(
+        &mut self,
+        graph: &G,
+        probe: &[u8],
+        layer: u8,
+        visited: &mut Visited,
+    ) -> Result<()> {
+        while let Some(Reverse(next)) = self.frontier.peek().copied() {
+            if self.is_full() && self.nearest.peek().is_some_and(|far| next > *far) {
+                break;
+            }
+            self.frontier.pop();
+            graph.interrupted()?;
+            self.links.clear();
+            graph.neighbours(self.found[index(next)].node, layer, &mut self.links)?;
+            self.links.retain(|node| visited.insert(*node));
+            self.meet_links(graph, probe, layer)?;
+        }
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.nearest.len() >= self.ef
+    }
+
+    fn meet_links<G: Graph>(&mut self, graph: &G, probe: &[u8], layer: u8) -> Result<()> {
+        let links = std::mem::take(&mut self.links);
+        let result = graph.look(probe, &links, layer, &mut |found| self.meet(found));
+        self.links = links;
+        result
+    }
+
+    fn meet(&mut self, found: Found) {
+        let key = key(found.distance, self.found.len());
+        let is_near = !self.is_full()
+            || self.nearest.peek().is_none_or(|far| distance_part(key) < distance_part(*far));
+        if is_near {
+            self.found.push(found);
+            self.frontier.push(Reverse(key));
+            if found.is_live {
+                self.nearest.push(key);
+                if self.nearest.len() > self.ef {
+                    let far = self.nearest.pop();
+                    self.displaced.extend(far.filter(|_| self.can_widen));
+                }
+            }
+        } else if self.can_widen {
+            self.found.push(found);
+            self.passed_over.push(key);
+        }
+    }
+
+    /// The nearest nodes that count, nearest first; at most `ef`.
+    #[must_use]
+    pub fn nearest(&self) -> Vec<Found> {
+        let mut keys: Vec<Key> = self.nearest.iter().copied().collect();
+        keys.sort_unstable();
+        keys.into_iter().map(|key| self.found[index(key)]).collect()
+    }
+
+    /// The nearest node, whether it counts or not.
+    #[must_use]
+    pub fn nearest_of_all(&self) -> Option<Found> {
+        self.found.iter().copied().min_by(|a, b| a.distance.total_cmp(&b.distance))
+    }
+
+    /// How many nodes were met. Without [`Walk::that_can_widen`], those passed over don't count.
+    #[must_use]
+    pub fn met(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Whether the links lead nowhere else: every node that can be reached was met and expanded.
+    #[must_use]
+    pub fn is_exhausted(&self) -> bool {
+        self.frontier.is_empty() && self.passed_over.is_empty()
+    }
+
+    /// Bytes that it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of::<Found>() * self.found.capacity()
+            + size_of::<Key>()
+                * (self.frontier.capacity()
+                    + self.nearest.capacity()
+                    + self.passed_over.capacity()
+                    + self.displaced.capacity())
+    }
+}
+
+/// Goes down from `entry` to layer `to`, in each layer to the node nearest to `probe`.
+///
+/// Gives a node in layer `to`, or `None` if the way is broken: the entry or a node below it
+/// has gone. This is the first loop of algorithms 1 and 5 of the paper.
+pub fn descend<G: Graph>(
+    graph: &G,
+    probe: &[u8],
+    entry: Entry,
+    to: u8,
+    walk: &mut Walk,
+    visited: &mut Visited,
+) -> Result<Option<u32>> {
+    let mut node = entry.node;
+    for layer in (to + 1..=entry.layer).rev() {
+        walk.begin(graph, probe, &[node], layer, 1, visited)?;
+        let Some(nearest) = walk.nearest_of_all() else { return Ok(None) };
+        let Some(below) = graph.below(nearest.node, layer)? else { return Ok(None) };
+        node = below;
+    }
+    Ok(Some(node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn keys_sort_like_distances(a in any::<f32>(), b in any::<f32>()) {
+            prop_assume!(!a.is_nan() && !b.is_nan() && a != b);
+            prop_assert_eq!(key(a, 7) < key(b, 3), a < b);
+            prop_assert_eq!(index(key(a, 7)), 7);
+        }
+    }
+}

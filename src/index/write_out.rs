@@ -1,0 +1,156 @@
+//! # write out: how does a graph get from memory to pages?
+//!
+//! ```text
+//! a linked graph → block 0, pages of the ground layer, pages of the layers above
+//! ```
+//!
+//! Every node's number on pages follows from its place in the order, so each page is made
+//! once, complete.
+
+use std::collections::HashMap;
+
+use super::build::Builder;
+use super::page::PAGE_SIZE;
+use super::page::{self, Column, Entry, Kind, Meta, NewNode, Place, Row, Shape, SlotMut, State};
+use super::store::Page;
+use crate::error::Result;
+
+/// Takes the pages of an index, one after the other, from block 0 on.
+pub type Sink<'a> = &'a mut dyn FnMut(&Page) -> Result<()>;
+
+/// The order of nodes on pages.
+struct Order<'a> {
+    shape: Shape,
+    builder: &'a Builder,
+    /// Nodes of the ground layer.
+    ground: Vec<u32>,
+    /// Where a node stands among them.
+    ranks: Vec<u32>,
+    /// Nodes above, with their layers; the layers of a node stand together, lowest first.
+    upper: Vec<(u32, u8)>,
+    /// Where a node's first stands among them.
+    upper_ranks: HashMap<u32, u32>,
+}
+
+impl<'a> Order<'a> {
+    fn new(shape: Shape, builder: &'a Builder) -> Order<'a> {
+        let ground: Vec<u32> = (0..builder.added()).collect();
+        let mut ranks = vec![0; ground.len()];
+        (0..).zip(&ground).for_each(|(rank, node)| ranks[*node as usize] = rank);
+        let mut upper = Vec::new();
+        let mut upper_ranks = HashMap::new();
+        for node in ground.iter().filter(|node| builder.layer(**node) > 0) {
+            upper_ranks.insert(*node, upper.len() as u32);
+            upper.extend((1..=builder.layer(*node)).map(|layer| (*node, layer)));
+        }
+        Order { shape, builder, ground, ranks, upper, upper_ranks }
+    }
+
+    fn pages(&self, kind: Kind, nodes: usize) -> u32 {
+        (nodes as u32).div_ceil(self.shape.slots(kind))
+    }
+
+    /// The number that a node has on pages.
+    fn number(&self, node: u32, layer: u8) -> u32 {
+        let (kind, first, rank) = match layer {
+            0 => (Kind::Ground, 1, self.ranks[node as usize]),
+            _ => {
+                let first = 1 + self.pages(Kind::Ground, self.ground.len());
+                (Kind::Upper, first, self.upper_ranks[&node] + u32::from(layer) - 1)
+            }
+        };
+        let slots = self.shape.slots(kind);
+        self.shape.node(Place { block: first + rank / slots, slot: rank % slots })
+    }
+
+    fn fill(&self, page: &mut Page, slot: u32, node: u32, layer: u8) {
+        let neighbours: Vec<u32> =
+            self.builder.list(node, layer).iter().map(|link| self.number(*link, layer)).collect();
+        let (below, ground) = match layer {
+            0 => (page::NONE, page::NONE),
+            _ => (self.number(node, layer - 1), self.number(node, 0)),
+        };
+        let new = NewNode {
+            row: self.builder.row(node),
+            layer,
+            below,
+            ground,
+            payload: self.builder.payload(node),
+            neighbours: &neighbours,
+        };
+        let kind = if layer == 0 { Kind::Ground } else { Kind::Upper };
+        if let Some(mut slot) = SlotMut::of(&self.shape, page, kind, slot) {
+            slot.fill(&new);
+        }
+    }
+}
+
+/// Writes the graph, and the rows that have no place in it.
+pub fn write_out(
+    column: Column,
+    shape: Shape,
+    builder: &Builder,
+    loose: &[(Row, State)],
+    sink: Sink<'_>,
+) -> Result<()> {
+    let order = Order::new(shape, builder);
+    let ground: Vec<(u32, u8)> = order.ground.iter().map(|node| (*node, 0)).collect();
+    let counts = [ground.len(), order.upper.len(), loose.len()];
+    let mut meta = Meta::new(column, shape);
+    meta.entry = builder
+        .entry()
+        .map(|entry| Entry { node: order.number(entry.node, entry.layer), layer: entry.layer });
+    meta.with_room = pages_with_room(&order, counts);
+    let mut page: Page = [0; PAGE_SIZE];
+    meta.write(&mut page);
+    sink(&page)?;
+    write_nodes(&order, Kind::Ground, &ground, sink)?;
+    write_nodes(&order, Kind::Upper, &order.upper, sink)?;
+    write_loose(&shape, loose, sink)
+}
+
+/// The last page of each kind, where it is not full.
+fn pages_with_room(order: &Order<'_>, counts: [usize; 3]) -> [u32; 3] {
+    let mut last = 0;
+    std::array::from_fn(|index| {
+        let kind = Kind::ALL[index];
+        last += order.pages(kind, counts[index]);
+        let is_full = (counts[index] as u32).is_multiple_of(order.shape.slots(kind));
+        if is_full { page::NONE } else { last }
+    })
+}
+
+fn write_nodes(order: &Order<'_>, kind: Kind, nodes: &[(u32, u8)], sink: Sink<'_>) -> Result<()> {
+    let slots = order.shape.slots(kind) as usize;
+    for of_page in nodes.chunks(slots) {
+        let mut page = empty_page(kind, of_page.len() < slots);
+        for (slot, (node, layer)) in (0..).zip(of_page) {
+            order.fill(&mut page, slot, *node, *layer);
+        }
+        sink(&page)?;
+    }
+    Ok(())
+}
+
+fn write_loose(shape: &Shape, loose: &[(Row, State)], sink: Sink<'_>) -> Result<()> {
+    let slots = shape.slots(Kind::Loose) as usize;
+    for of_page in loose.chunks(slots) {
+        let mut page = empty_page(Kind::Loose, of_page.len() < slots);
+        for (slot, (row, state)) in (0..).zip(of_page) {
+            if let Some(mut slot) = SlotMut::of(shape, &mut page, Kind::Loose, slot) {
+                slot.fill_loose(*row, *state);
+            }
+        }
+        sink(&page)?;
+    }
+    Ok(())
+}
+
+fn empty_page(kind: Kind, has_room: bool) -> Page {
+    let mut page = [0; PAGE_SIZE];
+    page::initialise(&mut page, kind);
+    if has_room {
+        page::list(&mut page, page::NONE);
+    }
+    page
+}

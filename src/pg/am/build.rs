@@ -1,0 +1,300 @@
+//! The callbacks of CREATE INDEX.
+//!
+//! The vectors are read by the session, and linked by threads of its own (`build_threads`),
+//! in memory. Where `maintenance_work_mem` does not hold all of them, what is there is
+//! written out, and the rest is inserted into the pages, as after the build.
+
+use std::ffi::{c_char, c_void};
+
+use pgrx::prelude::*;
+
+use super::build_threads::Threads;
+use super::insert::{chance, insert_value, row_of};
+use super::pages::{Pages, Writer};
+use super::{options, value};
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::build::{Builder, layer_by_chance};
+use crate::index::page::{Column, Row, Shape, State};
+use crate::index::space::{Metric, Space};
+use crate::index::write_out::write_out;
+use crate::pg::error::OrReport;
+
+/// The phases, as pg_stat_progress_create_index numbers them.
+#[derive(Clone, Copy)]
+enum Phase {
+    Load = 2,
+    Link = 3,
+    Write = 4,
+}
+
+/// The name of a phase; 1 is PostgreSQL's own "initializing".
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut c_char {
+    let name = match phase {
+        1 => c"initializing",
+        2 => c"loading and linking tuples",
+        3 => c"linking tuples",
+        4 => c"writing pages",
+        _ => return std::ptr::null_mut(),
+    };
+    name.as_ptr().cast_mut()
+}
+
+fn enter(phase: Phase) {
+    progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase as i64);
+}
+
+fn progress(parameter: u32, value: i64) {
+    // SAFETY: sets a number in this session's entry.
+    unsafe { pg_sys::pgstat_progress_update_param(parameter as i32, value) };
+}
+
+/// What an index is to hold.
+#[derive(Clone, Copy)]
+struct Plan {
+    column: Column,
+    shape: Shape,
+}
+
+/// Builds an index over the rows of a table.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambuild(
+    table: pg_sys::Relation,
+    index: pg_sys::Relation,
+    info: *mut pg_sys::IndexInfo,
+) -> *mut pg_sys::IndexBuildResult {
+    // SAFETY: PostgreSQL passes an open table, an empty index over it, and its description.
+    unsafe {
+        let plan = plan(index).or_report();
+        let (heap_tuples, index_tuples) = build(table, index, info, plan).or_report();
+        let result: *mut pg_sys::IndexBuildResult =
+            pg_sys::palloc0(size_of::<pg_sys::IndexBuildResult>()).cast();
+        (*result).heap_tuples = heap_tuples;
+        (*result).index_tuples = index_tuples;
+        result
+    }
+}
+
+/// Makes the INIT fork of an unlogged index: an empty index.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
+    // SAFETY: PostgreSQL passes an open index whose INIT fork is empty.
+    unsafe {
+        let plan = plan(index).or_report();
+        let builder = Builder::new(plan.shape, 0);
+        builder.complete();
+        let writer = Writer::new(index, pg_sys::ForkNumber::INIT_FORKNUM);
+        write_out(plan.column, plan.shape, &builder, &[], &mut |page| writer.push(page))
+            .or_report();
+        writer.log();
+    }
+}
+
+/// # Safety
+///
+/// `index` is an open index of ours.
+unsafe fn plan(index: pg_sys::Relation) -> Result<Plan> {
+    // SAFETY: by this function's contract; the support function takes no arguments.
+    unsafe {
+        let support = pg_sys::index_getprocid(index, 1, 1);
+        let number = pg_sys::OidFunctionCall0Coll(support, pg_sys::InvalidOid).value() as i32;
+        let (column, metric) = Column::from_number((number / 10) as u8)
+            .zip(Metric::from_number((number % 10) as u8))
+            .ok_or_else(|| Error::new(ErrorKind::WrongObjectType, "unknown operator class"))?;
+        let dimensions = dimensions(index)?;
+        let chosen = options::chosen(index)?;
+        let storage = chosen.storage(metric, dimensions)?;
+        let space = Space { metric, storage, dimensions };
+        Ok(Plan { column, shape: Shape::new(space, chosen.degree)? })
+    }
+}
+
+/// # Safety
+///
+/// `index` is open.
+unsafe fn dimensions(index: pg_sys::Relation) -> Result<u32> {
+    // SAFETY: by this function's contract; an index has a column.
+    let modifier = unsafe {
+        let tuples = pgrx::PgTupleDesc::from_pg_unchecked((*index).rd_att);
+        tuples.get(0).map(|column| column.type_mod()).unwrap_or(-1)
+    };
+    match u32::try_from(modifier) {
+        Ok(dimensions) if dimensions > 0 => Ok(dimensions),
+        _ => Err(Error::invalid("column does not have dimensions")
+            .hint("Say how many: ALTER TABLE ... ALTER COLUMN ... TYPE vector(384), or index an expression like (embedding::vector(384)).")),
+    }
+}
+
+/// A build under way, as the callback of the table's scan sees it.
+struct Build<'a> {
+    index: pg_sys::Relation,
+    plan: Plan,
+    builder: &'a Builder,
+    threads: &'a mut Threads,
+    loose: Vec<(Row, State)>,
+    index_tuples: f64,
+    /// The pages, once memory was full.
+    pages: Option<Pages>,
+}
+
+/// # Safety
+///
+/// As for [`ambuild`].
+unsafe fn build(
+    table: pg_sys::Relation,
+    index: pg_sys::Relation,
+    info: *mut pg_sys::IndexInfo,
+    plan: Plan,
+) -> Result<(f64, f64)> {
+    // SAFETY: by this function's contract. The callback gets `build` for as long as the scan
+    // of the table lasts.
+    unsafe {
+        let most = room(&plan.shape);
+        let expected = expected_rows(table);
+        warn_of_little_memory(&plan.shape, most, expected);
+        let builder = std::sync::Arc::new(Builder::new(plan.shape, most));
+        let mut threads = Threads::start(&builder, expected);
+        let mut build = Build {
+            index,
+            plan,
+            builder: &builder,
+            threads: &mut threads,
+            loose: Vec::new(),
+            index_tuples: 0.0,
+            pages: None,
+        };
+        enter(Phase::Load);
+        let heap_tuples = pg_sys::table_index_build_scan(
+            table,
+            index,
+            info,
+            true,
+            true,
+            Some(add_row),
+            (&raw mut build).cast(),
+            std::ptr::null_mut(),
+        );
+        if build.pages.is_none() {
+            build.write_out()?;
+        }
+        let index_tuples = build.index_tuples;
+        Writer::new(index, pg_sys::ForkNumber::MAIN_FORKNUM).log();
+        Ok((heap_tuples, index_tuples))
+    }
+}
+
+/// Nodes that `maintenance_work_mem` holds.
+fn room(shape: &Shape) -> u32 {
+    // SAFETY: a plain setting, in kB.
+    let bytes = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
+    u32::try_from(bytes / Builder::bytes_of_a_node(shape)).unwrap_or(u32::MAX / 2)
+}
+
+/// # Safety
+///
+/// `table` is open.
+unsafe fn expected_rows(table: pg_sys::Relation) -> f64 {
+    // SAFETY: by this function's contract.
+    unsafe {
+        let (mut pages, mut rows, mut visible) = (0, 0.0, 0.0);
+        pg_sys::estimate_rel_size(table, std::ptr::null_mut(), &mut pages, &mut rows, &mut visible);
+        rows
+    }
+}
+
+fn warn_of_little_memory(shape: &Shape, most: u32, expected: f64) {
+    if expected > f64::from(most) {
+        let needed = expected * Builder::bytes_of_a_node(shape) as f64 / f64::from(1 << 20);
+        ereport!(
+            NOTICE,
+            PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
+            format!(
+                "a graph of about {expected:.0} vectors does not fit into maintenance_work_mem, which holds {most}"
+            ),
+            format!(
+                "The build is faster with maintenance_work_mem = '{:.0}MB'.",
+                (needed * 1.1).ceil()
+            )
+        );
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn add_row(
+    _index: pg_sys::Relation,
+    row: pg_sys::ItemPointer,
+    values: *mut pg_sys::Datum,
+    nulls: *mut bool,
+    _is_alive: bool,
+    state: *mut c_void,
+) {
+    // SAFETY: the state is the build that started the scan; the index has one column.
+    unsafe {
+        let build = &mut *state.cast::<Build<'_>>();
+        let value = (!*nulls).then_some(*values);
+        build.add(value, row_of(row)).or_report();
+        build.index_tuples += 1.0;
+    }
+}
+
+impl Build<'_> {
+    /// # Safety
+    ///
+    /// `value` is of the type of the index's column.
+    unsafe fn add(&mut self, value: Option<pg_sys::Datum>, row: Row) -> Result<()> {
+        let Some(given) = value else {
+            return self.add_loose(row, State::Null);
+        };
+        if let Some(pages) = &self.pages {
+            check_for_interrupts!();
+            // SAFETY: by this function's contract.
+            return unsafe { insert_value(pages, value, row) };
+        }
+        // SAFETY: by this function's contract.
+        let payload = unsafe { value::encode(given, self.plan.column, &self.plan.shape.space)? };
+        let Some(payload) = payload else {
+            return self.add_loose(row, State::Undirected);
+        };
+        let layer = layer_by_chance(chance()?, self.plan.shape.degree.m);
+        if self.builder.add(row, &payload, layer) {
+            progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(self.builder.linked()));
+            return Ok(());
+        }
+        self.write_out()?;
+        // SAFETY: nobody else sees the index yet.
+        let pages = unsafe { Pages::unlogged(self.index) };
+        // SAFETY: by this function's contract.
+        unsafe { insert_value(&pages, value, row)? };
+        self.pages = Some(pages);
+        Ok(())
+    }
+
+    fn add_loose(&mut self, row: Row, state: State) -> Result<()> {
+        match &self.pages {
+            Some(pages) => crate::index::insert::insert_loose(pages, row, state),
+            None => {
+                self.loose.push((row, state));
+                Ok(())
+            }
+        }
+    }
+
+    /// Links what is left to be linked, and writes the pages.
+    fn write_out(&mut self) -> Result<()> {
+        enter(Phase::Link);
+        self.builder.complete();
+        self.threads.finish(self.builder, &mut |linked| {
+            progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(linked));
+            check_for_interrupts!();
+        })?;
+        enter(Phase::Write);
+        self.builder.adopt();
+        // SAFETY: the index is open and empty.
+        let writer = unsafe { Writer::new(self.index, pg_sys::ForkNumber::MAIN_FORKNUM) };
+        let Plan { column, shape } = self.plan;
+        write_out(column, shape, self.builder, &self.loose, &mut |page| {
+            check_for_interrupts!();
+            writer.push(page)
+        })
+    }
+}

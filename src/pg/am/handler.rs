@@ -1,0 +1,74 @@
+//! What PostgreSQL is told about the access method.
+
+use std::ffi::c_int;
+
+use pgrx::prelude::*;
+use pgrx::{AllocatedByPostgres, PgBox};
+
+use super::{build, cost, insert, options, scan, vacuum};
+
+#[pg_extern(sql = false)]
+fn rag_hnsw_handler(
+    _fcinfo: pg_sys::FunctionCallInfo,
+) -> PgBox<pg_sys::IndexAmRoutine, AllocatedByPostgres> {
+    // SAFETY: a node of this tag is an IndexAmRoutine.
+    let mut routine = unsafe {
+        PgBox::<pg_sys::IndexAmRoutine, AllocatedByPostgres>::alloc_node(
+            pg_sys::NodeTag::T_IndexAmRoutine,
+        )
+    };
+    describe(&mut routine);
+    name_callbacks(&mut routine);
+    routine.into_pg_boxed()
+}
+
+fn describe(routine: &mut pg_sys::IndexAmRoutine) {
+    routine.amstrategies = 0;
+    routine.amsupport = 1;
+    routine.amcanorderbyop = true;
+    routine.amoptionalkey = true;
+    routine.amusemaintenanceworkmem = false;
+    routine.amparallelvacuumoptions = pg_sys::VACUUM_OPTION_PARALLEL_BULKDEL as u8;
+    routine.amkeytype = pg_sys::InvalidOid;
+    #[cfg(any(feature = "pg17", feature = "pg18"))]
+    {
+        // The builder's threads are its own.
+        routine.amcanbuildparallel = false;
+    }
+}
+
+fn name_callbacks(routine: &mut pg_sys::IndexAmRoutine) {
+    routine.ambuild = Some(build::ambuild);
+    routine.ambuildempty = Some(build::ambuildempty);
+    routine.ambuildphasename = Some(build::ambuildphasename);
+    routine.aminsert = Some(insert::aminsert);
+    routine.ambulkdelete = Some(vacuum::ambulkdelete);
+    routine.amvacuumcleanup = Some(vacuum::amvacuumcleanup);
+    routine.amcostestimate = Some(cost::amcostestimate);
+    routine.amoptions = Some(options::amoptions);
+    routine.amvalidate = Some(amvalidate);
+    routine.ambeginscan = Some(scan::ambeginscan);
+    routine.amrescan = Some(scan::amrescan);
+    routine.amgettuple = Some(scan::amgettuple);
+    routine.amendscan = Some(scan::amendscan);
+}
+
+/// An operator class is valid if its support function says what it stands for.
+#[pg_guard]
+unsafe extern "C-unwind" fn amvalidate(opclass: pg_sys::Oid) -> bool {
+    // SAFETY: syscache look-ups, released again.
+    unsafe {
+        let tuple = pg_sys::SearchSysCache1(
+            pg_sys::SysCacheIdentifier::CLAOID as c_int,
+            pg_sys::Datum::from(opclass),
+        );
+        if tuple.is_null() {
+            return false;
+        }
+        let class = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_opclass>();
+        let (family, input) = ((*class).opcfamily, (*class).opcintype);
+        pg_sys::ReleaseSysCache(tuple);
+        pg_sys::get_opfamily_proc(family, input, input, 1) != pg_sys::InvalidOid
+            && pg_sys::get_opfamily_member(family, input, input, 1) != pg_sys::InvalidOid
+    }
+}

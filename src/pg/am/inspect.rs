@@ -1,0 +1,154 @@
+//! `rag_hnsw_check`, `rag_hnsw_stats`, `rag_hnsw_prewarm`: an index looked at from outside.
+
+use std::ffi::CStr;
+
+use pgrx::prelude::*;
+
+use super::pages::Pages;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::build::Builder;
+use crate::index::check::{Figures, check};
+use crate::index::insert::read_meta;
+use crate::index::page::Kind;
+use crate::index::store::Store;
+use crate::pg::error::OrReport;
+
+/// An index of ours, open as long as this lives.
+struct Opened(pg_sys::Relation);
+
+impl Opened {
+    /// Opens an index that the caller may read the table of.
+    fn new(oid: pg_sys::Oid) -> Result<Opened> {
+        let not_ours = |name: &str| {
+            Error::new(ErrorKind::WrongObjectType, format!("\"{name}\" is not a rag_hnsw index"))
+        };
+        // SAFETY: look-ups by OID; the relation is opened only if it is an index.
+        unsafe {
+            let name = pg_sys::get_rel_name(oid);
+            if name.is_null() {
+                let message = format!("relation with OID {} does not exist", oid.to_u32());
+                return Err(Error::new(ErrorKind::UndefinedObject, message));
+            }
+            let name = CStr::from_ptr(name).to_string_lossy().into_owned();
+            if pg_sys::get_rel_relkind(oid) != pg_sys::RELKIND_INDEX as i8 {
+                return Err(not_ours(&name));
+            }
+            let relation = pg_sys::index_open(oid, pg_sys::AccessShareLock as i32);
+            let opened = Opened(relation);
+            let handler = pg_sys::get_am_name((*(*relation).rd_rel).relam);
+            if handler.is_null() || CStr::from_ptr(handler) != c"rag_hnsw" {
+                return Err(not_ours(&name));
+            }
+            opened.expect_readable(&name)?;
+            Ok(opened)
+        }
+    }
+
+    fn expect_readable(&self, name: &str) -> Result<()> {
+        // SAFETY: the index is open; rd_index is its description.
+        let allowed = unsafe {
+            let table = (*(*self.0).rd_index).indrelid;
+            pg_sys::pg_class_aclcheck(table, pg_sys::GetUserId(), pg_sys::ACL_SELECT.into())
+        };
+        if allowed == pg_sys::AclResult::ACLCHECK_OK {
+            return Ok(());
+        }
+        let message = format!("permission denied for the table of index \"{name}\"");
+        Err(Error::new(ErrorKind::Forbidden, message))
+    }
+
+    fn pages(&self) -> Pages {
+        // SAFETY: the index is open.
+        unsafe { Pages::new(self.0) }
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: it was opened with this lock.
+            unsafe { pg_sys::index_close(self.0, pg_sys::AccessShareLock as i32) };
+        }
+    }
+}
+
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)]
+fn rag_hnsw_check(
+    index: pg_sys::Oid,
+) -> TableIterator<
+    'static,
+    (name!(problem, String), name!(block, i64), name!(slot, i32), name!(detail, String)),
+> {
+    let (problems, _) = Opened::new(index).and_then(|index| check(&index.pages())).or_report();
+    TableIterator::new(problems.into_iter().map(|found| {
+        (found.problem.to_owned(), i64::from(found.block), found.slot as i32, found.detail)
+    }))
+}
+
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)]
+fn rag_hnsw_stats(
+    index: pg_sys::Oid,
+) -> TableIterator<
+    'static,
+    (
+        name!(rows, i64),
+        name!(dead, i64),
+        name!(free, i64),
+        name!(layers, Vec<i64>),
+        name!(degrees, Vec<i64>),
+        name!(storage, String),
+        name!(dimensions, i32),
+        name!(m, i32),
+        name!(ef_construction, i32),
+        name!(ground_bytes, i64),
+        name!(upper_bytes, i64),
+        name!(loose_bytes, i64),
+        name!(build_memory, i64),
+    ),
+> {
+    TableIterator::once(stats(index).or_report())
+}
+
+type Stats = (i64, i64, i64, Vec<i64>, Vec<i64>, String, i32, i32, i32, i64, i64, i64, i64);
+
+fn stats(index: pg_sys::Oid) -> Result<Stats> {
+    let index = Opened::new(index)?;
+    let pages = index.pages();
+    let shape = read_meta(&pages)?.shape;
+    let (_, figures) = check(&pages)?;
+    let Figures { live, dead, loose, free, .. } = figures;
+    let signed = |numbers: Vec<u64>| numbers.into_iter().map(|number| number as i64).collect();
+    let bytes = |kind: Kind| (figures.pages[kind as usize] * u64::from(pg_sys::BLCKSZ)) as i64;
+    Ok((
+        (live + loose) as i64,
+        dead as i64,
+        free[Kind::Ground as usize] as i64,
+        signed(figures.layers.clone()),
+        signed(figures.degrees.clone()),
+        shape.space.storage.name().to_owned(),
+        shape.space.dimensions as i32,
+        i32::from(shape.degree.m),
+        i32::from(shape.degree.ef_construction),
+        bytes(Kind::Ground),
+        bytes(Kind::Upper),
+        bytes(Kind::Loose),
+        (live * Builder::bytes_of_a_node(&shape) as u64) as i64,
+    ))
+}
+
+#[pg_extern(sql = false)]
+fn rag_hnsw_prewarm(index: pg_sys::Oid) -> i64 {
+    Opened::new(index).and_then(|index| prewarm(&index.pages())).or_report()
+}
+
+fn prewarm(pages: &Pages) -> Result<i64> {
+    let blocks = pages.blocks()?;
+    for block in 0..blocks {
+        pages.interrupted()?;
+        pages.prefetch((block + 8).min(blocks - 1), 0, 0);
+        pages.read(block, |_| ())?;
+    }
+    Ok(i64::from(blocks))
+}

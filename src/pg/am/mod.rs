@@ -1,0 +1,18 @@
+//! rag_hnsw, the index access method: a file a callback.
+//!
+//! The graph is `src/index`; here are its pages in PostgreSQL's buffers ([`pages`]), and the
+//! duties of an access method.
+
+mod build;
+mod build_threads;
+mod cost;
+mod handler;
+mod insert;
+mod inspect;
+mod options;
+mod pages;
+mod scan;
+mod vacuum;
+mod value;
+
+pub use options::register as register_options;

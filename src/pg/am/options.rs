@@ -1,0 +1,172 @@
+//! `WITH (m = ..., ef_construction = ..., storage = ...)`.
+
+use std::ffi::c_int;
+use std::mem::offset_of;
+use std::sync::OnceLock;
+
+use pgrx::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::index::page::Degree;
+use crate::index::space::{Metric, Storage};
+
+const DEFAULT: Degree = Degree { m: 16, ef_construction: 64 };
+/// From this many dimensions on, codes of eight bits are the default.
+const SQ8_FROM: u32 = 32;
+
+/// As PostgreSQL fills it in.
+#[repr(C)]
+struct Options {
+    length: i32,
+    m: c_int,
+    ef_construction: c_int,
+    storage: c_int,
+}
+
+/// The number of `storage = 'auto'`.
+const AUTO: c_int = 0;
+
+static KIND: OnceLock<pg_sys::relopt_kind::Type> = OnceLock::new();
+
+/// Makes the options known to this process.
+pub fn register() {
+    KIND.get_or_init(|| {
+        // SAFETY: called in a backend as the library is loaded; all texts are constants, and
+        // the members of the enum live for ever.
+        unsafe {
+            let kind = pg_sys::add_reloption_kind();
+            let lock = pg_sys::AccessExclusiveLock as c_int;
+            pg_sys::add_int_reloption(
+                kind,
+                c"m".as_ptr(),
+                c"Most neighbours of a node in a layer above the ground; twice as many there"
+                    .as_ptr(),
+                c_int::from(DEFAULT.m),
+                2,
+                100,
+                lock,
+            );
+            pg_sys::add_int_reloption(
+                kind,
+                c"ef_construction".as_ptr(),
+                c"Candidates that are looked at to find the neighbours of a new node".as_ptr(),
+                c_int::from(DEFAULT.ef_construction),
+                4,
+                1000,
+                lock,
+            );
+            pg_sys::add_enum_reloption(
+                kind,
+                c"storage".as_ptr(),
+                c"Form in which the index holds the vectors".as_ptr(),
+                members(),
+                AUTO,
+                c"Valid values are \"auto\", \"sq8\", \"float16\" and \"float32\".".as_ptr(),
+                lock,
+            );
+            kind
+        }
+    });
+}
+
+fn members() -> *mut pg_sys::relopt_enum_elt_def {
+    let named = |name: &'static std::ffi::CStr, number| pg_sys::relopt_enum_elt_def {
+        string_val: name.as_ptr(),
+        symbol_val: number,
+    };
+    let members = [
+        named(c"auto", AUTO),
+        named(c"sq8", Storage::Sq8 as c_int),
+        named(c"float16", Storage::Float16 as c_int),
+        named(c"float32", Storage::Float32 as c_int),
+        pg_sys::relopt_enum_elt_def::default(),
+    ];
+    Box::leak(Box::new(members)).as_mut_ptr()
+}
+
+fn element(
+    name: &'static std::ffi::CStr,
+    opttype: pg_sys::relopt_type::Type,
+    offset: usize,
+) -> pg_sys::relopt_parse_elt {
+    pg_sys::relopt_parse_elt {
+        optname: name.as_ptr(),
+        opttype,
+        offset: offset as c_int,
+        ..Default::default()
+    }
+}
+
+/// The callback amoptions.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amoptions(
+    reloptions: pg_sys::Datum,
+    validate: bool,
+) -> *mut pg_sys::bytea {
+    use pg_sys::relopt_type::{RELOPT_TYPE_ENUM, RELOPT_TYPE_INT};
+    let elements = [
+        element(c"m", RELOPT_TYPE_INT, offset_of!(Options, m)),
+        element(c"ef_construction", RELOPT_TYPE_INT, offset_of!(Options, ef_construction)),
+        element(c"storage", RELOPT_TYPE_ENUM, offset_of!(Options, storage)),
+    ];
+    register();
+    let kind = KIND.get().copied().unwrap_or_default();
+    // SAFETY: the elements describe Options, and PostgreSQL calls this with its reloptions.
+    unsafe {
+        pg_sys::build_reloptions(
+            reloptions,
+            validate,
+            kind,
+            size_of::<Options>(),
+            elements.as_ptr(),
+            elements.len() as c_int,
+        )
+        .cast()
+    }
+}
+
+/// What an index was made with.
+pub struct Chosen {
+    /// The degree of the graph.
+    pub degree: Degree,
+    storage: c_int,
+}
+
+/// The options of an index.
+///
+/// # Safety
+///
+/// `relation` is an open index of this access method.
+pub unsafe fn chosen(relation: pg_sys::Relation) -> Result<Chosen> {
+    // SAFETY: by this function's contract; rd_options is what amoptions gave, or NULL.
+    let options = unsafe { (*relation).rd_options.cast::<Options>().as_ref() };
+    let Some(options) = options else { return Ok(Chosen { degree: DEFAULT, storage: AUTO }) };
+    let degree = Degree { m: options.m as u16, ef_construction: options.ef_construction as u16 };
+    if options.ef_construction < 2 * options.m {
+        let Degree { m, ef_construction } = degree;
+        let message =
+            format!("ef_construction must be at least twice m: {ef_construction} < 2 * {m}");
+        return Err(Error::invalid(message));
+    }
+    Ok(Chosen { degree, storage: options.storage })
+}
+
+impl Chosen {
+    /// The form in which vectors are held: as asked for, or the one that fits best.
+    pub fn storage(&self, metric: Metric, dimensions: u32) -> Result<Storage> {
+        let asked = u8::try_from(self.storage).ok().and_then(Storage::from_number);
+        match asked {
+            None if metric.is_of_bits() => Ok(Storage::Bits),
+            None if metric == Metric::L1 || dimensions < SQ8_FROM => {
+                Ok(if dimensions <= 1990 { Storage::Float32 } else { Storage::Sq8 })
+            }
+            None => Ok(Storage::Sq8),
+            Some(storage) if metric.is_of_bits() => {
+                let message =
+                    format!("bit strings can't be held with storage '{}'", storage.name());
+                Err(Error::invalid(message).hint("Leave storage out: bits are held as they are."))
+            }
+            Some(storage) => Ok(storage),
+        }
+    }
+}

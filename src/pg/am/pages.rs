@@ -1,0 +1,390 @@
+//! The pages of an index: PostgreSQL's buffers, its locks and its log.
+//!
+//! What costs most in a walk is to find the buffer of a page. So each session remembers, for
+//! each index it has used, in which buffer it last saw each page ([`hints`]); whether the page
+//! is still there is checked as it is pinned, so a stale hint costs a look-up and no more.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use pgrx::prelude::*;
+
+use crate::error::Result;
+use crate::index::page::PAGE_SIZE;
+use crate::index::store::{Page, Store, StoreMut};
+
+const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
+const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize);
+
+/// Bytes of a line of the processor's cache.
+const CACHE_LINE: usize = 64;
+/// PostgreSQL's InvalidSubTransactionId.
+const NO_SUBTRANSACTION: u32 = 0;
+/// Indexes whose hints a session keeps.
+const MOST_INDEXES: usize = 64;
+
+type Hints = Rc<RefCell<Vec<pg_sys::Buffer>>>;
+
+/// The pages of one index.
+pub struct Pages {
+    relation: pg_sys::Relation,
+    hints: Hints,
+    is_logged: bool,
+}
+
+impl Pages {
+    /// The pages of an index that stays open and locked meanwhile.
+    ///
+    /// # Safety
+    ///
+    /// `relation` is an open index.
+    pub unsafe fn new(relation: pg_sys::Relation) -> Pages {
+        // SAFETY: by this function's contract.
+        unsafe { Pages { relation, hints: hints(relation), is_logged: true } }
+    }
+
+    /// The same, where changes are not logged one by one because all pages will be at the end.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Pages::new`]; nobody else sees the index yet.
+    pub unsafe fn unlogged(relation: pg_sys::Relation) -> Pages {
+        // SAFETY: by this function's contract.
+        unsafe { Pages { is_logged: false, ..Pages::new(relation) } }
+    }
+
+    fn pin(&self, block: u32) -> Pinned {
+        let hint = self.hints.borrow().get(block as usize).copied().unwrap_or_default();
+        // SAFETY: the relation is open; a hint is a buffer that once existed, and whether it
+        // holds this page is what ReadRecentBuffer checks.
+        unsafe {
+            if hint > 0 && pg_sys::ReadRecentBuffer(locator(self.relation), MAIN, block, hint) {
+                return Pinned(hint);
+            }
+            let buffer = pg_sys::ReadBuffer(self.relation, block);
+            self.remember(block, buffer);
+            Pinned(buffer)
+        }
+    }
+
+    /// Local buffers, which temporary tables have, are cheap to find.
+    fn remember(&self, block: u32, buffer: pg_sys::Buffer) {
+        if buffer > 0 {
+            let mut hints = self.hints.borrow_mut();
+            let block = block as usize;
+            if block >= hints.len() {
+                hints.resize((block + 1).next_multiple_of(256), 0);
+            }
+            hints[block] = buffer;
+        }
+    }
+
+    /// Changes pages that are locked exclusively, in one record of the log.
+    fn change<const N: usize>(
+        &self,
+        buffers: [pg_sys::Buffer; N],
+        is_new: bool,
+        change: impl FnOnce([&mut Page; N]) -> Result<bool>,
+    ) -> Result<bool> {
+        let flags = if is_new { pg_sys::GENERIC_XLOG_FULL_IMAGE as i32 } else { 0 };
+        // SAFETY: the buffers are pinned and locked, and differ; GenericXLogRegisterBuffer
+        // gives a private copy of each page, which lives until Finish or Abort.
+        unsafe {
+            let record = pg_sys::GenericXLogStart(self.relation);
+            let pages = buffers.map(|buffer| {
+                &mut *pg_sys::GenericXLogRegisterBuffer(record, buffer, flags).cast::<Page>()
+            });
+            let outcome = change(pages);
+            match outcome {
+                Ok(true) => drop(pg_sys::GenericXLogFinish(record)),
+                _ => pg_sys::GenericXLogAbort(record),
+            }
+            outcome
+        }
+    }
+
+    /// As [`Pages::change`], without the log.
+    fn change_unlogged<const N: usize>(
+        buffers: [pg_sys::Buffer; N],
+        change: impl FnOnce([&mut Page; N]) -> Result<bool>,
+    ) -> Result<bool> {
+        // SAFETY: the buffers are pinned and locked exclusively, and differ.
+        unsafe {
+            let pages = buffers.map(|buffer| &mut *pg_sys::BufferGetPage(buffer).cast::<Page>());
+            let outcome = change(pages);
+            if matches!(outcome, Ok(true)) {
+                buffers.iter().for_each(|buffer| pg_sys::MarkBufferDirty(*buffer));
+            }
+            outcome
+        }
+    }
+
+    fn change_as_needed<const N: usize>(
+        &self,
+        buffers: [pg_sys::Buffer; N],
+        is_new: bool,
+        change: impl FnOnce([&mut Page; N]) -> Result<bool>,
+    ) -> Result<bool> {
+        if self.is_logged {
+            self.change(buffers, is_new, change)
+        } else {
+            Self::change_unlogged(buffers, change)
+        }
+    }
+}
+
+impl Store for Pages {
+    fn blocks(&self) -> Result<u32> {
+        // SAFETY: the relation is open.
+        Ok(unsafe { pg_sys::RelationGetNumberOfBlocksInFork(self.relation, MAIN) })
+    }
+
+    fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
+        let pinned = self.pin(block);
+        // SAFETY: the buffer is pinned; under the lock nobody changes the page.
+        unsafe {
+            pg_sys::LockBuffer(pinned.0, pg_sys::BUFFER_LOCK_SHARE as i32);
+            let found = look(&*pg_sys::BufferGetPage(pinned.0).cast::<Page>());
+            pinned.unlock();
+            Ok(found)
+        }
+    }
+
+    fn prefetch(&self, block: u32, offset: usize, bytes: usize) {
+        let hint = self.hints.borrow().get(block as usize).copied().unwrap_or_default();
+        if hint > 0 {
+            prefetch_buffer(hint, offset, bytes);
+        } else if let Ok(blocks) = self.blocks()
+            && block < blocks
+        {
+            // SAFETY: the relation is open and has this block.
+            unsafe { pg_sys::PrefetchBuffer(self.relation, MAIN, block) };
+        }
+    }
+
+    fn interrupted(&self) -> Result<()> {
+        check_for_interrupts!();
+        Ok(())
+    }
+}
+
+impl StoreMut for Pages {
+    fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
+        let pinned = self.pin(block);
+        pinned.lock();
+        let outcome = self.change_as_needed([pinned.0], false, |[page]| change(page));
+        pinned.unlock();
+        outcome
+    }
+
+    fn write_two(
+        &self,
+        first: u32,
+        second: u32,
+        change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
+    ) -> Result<bool> {
+        let (one, two) = (self.pin(first), self.pin(second));
+        one.lock();
+        two.lock();
+        let outcome =
+            self.change_as_needed([one.0, two.0], false, |[first, second]| change(first, second));
+        two.unlock();
+        one.unlock();
+        outcome
+    }
+
+    fn append(&self, fill: impl FnOnce(&mut Page)) -> Result<u32> {
+        let pinned = extend(self.relation, MAIN);
+        // SAFETY: the buffer is pinned.
+        let block = unsafe { pg_sys::BufferGetBlockNumber(pinned.0) };
+        let outcome = self.change_as_needed([pinned.0], true, |[page]| {
+            prepare(page);
+            fill(page);
+            Ok(true)
+        });
+        pinned.unlock();
+        self.remember(block, pinned.0);
+        outcome.map(|_| block)
+    }
+}
+
+/// A buffer that is pinned. Errors of PostgreSQL unwind through it; then the end of the
+/// transaction releases pin and lock.
+struct Pinned(pg_sys::Buffer);
+
+impl Pinned {
+    fn lock(&self) {
+        // SAFETY: the buffer is pinned.
+        unsafe { pg_sys::LockBuffer(self.0, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32) };
+    }
+
+    fn unlock(&self) {
+        // SAFETY: the buffer is pinned and locked.
+        unsafe { pg_sys::LockBuffer(self.0, pg_sys::BUFFER_LOCK_UNLOCK as i32) };
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: the buffer is pinned, and not locked any more.
+            unsafe { pg_sys::ReleaseBuffer(self.0) };
+        }
+    }
+}
+
+/// A new page at the end of a fork, locked exclusively.
+fn extend(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> Pinned {
+    const NEW: u32 = u32::MAX;
+    // SAFETY: the relation is open; the lock on extension is held around P_NEW.
+    unsafe {
+        pg_sys::LockRelationForExtension(relation, pg_sys::ExclusiveLock as i32);
+        let buffer = pg_sys::ReadBufferExtended(
+            relation,
+            fork,
+            NEW,
+            pg_sys::ReadBufferMode::RBM_NORMAL,
+            std::ptr::null_mut(),
+        );
+        let pinned = Pinned(buffer);
+        pinned.lock();
+        pg_sys::UnlockRelationForExtension(relation, pg_sys::ExclusiveLock as i32);
+        pinned
+    }
+}
+
+/// Makes a page one of PostgreSQL's, all of which is in use: what lies between pd_lower and
+/// pd_upper is not logged.
+fn prepare(page: &mut Page) {
+    let size = pg_sys::BLCKSZ as usize;
+    // SAFETY: the page is as long as it says, and its header is initialised by PageInit.
+    unsafe {
+        let page = page.as_mut_ptr().cast();
+        pg_sys::PageInit(page, size, crate::index::page::TRAILER_BYTES);
+        let header = page.cast::<pg_sys::PageHeaderData>();
+        (*header).pd_lower = (*header).pd_upper;
+    }
+}
+
+/// Writes the pages of a new index, from block 0 on, without logging them.
+pub struct Writer {
+    relation: pg_sys::Relation,
+    fork: pg_sys::ForkNumber::Type,
+}
+
+impl Writer {
+    /// # Safety
+    ///
+    /// `relation` is an open index that nobody else sees yet, and whose fork is empty.
+    pub unsafe fn new(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> Writer {
+        Writer { relation, fork }
+    }
+
+    /// Adds a page.
+    pub fn push(&self, page: &Page) -> Result<()> {
+        let pinned = extend(self.relation, self.fork);
+        Pages::change_unlogged([pinned.0], |[new]| {
+            prepare(new);
+            new[crate::index::page::HEADER_BYTES..]
+                .copy_from_slice(&page[crate::index::page::HEADER_BYTES..]);
+            Ok(true)
+        })?;
+        pinned.unlock();
+        Ok(())
+    }
+
+    /// Logs all pages, if the index is one whose changes are logged. The INIT fork always is.
+    pub fn log(&self) {
+        let is_init = self.fork == pg_sys::ForkNumber::INIT_FORKNUM;
+        // SAFETY: the relation is open, and nobody changes its pages meanwhile.
+        unsafe {
+            if is_init || needs_log(self.relation) {
+                let blocks = pg_sys::RelationGetNumberOfBlocksInFork(self.relation, self.fork);
+                pg_sys::log_newpage_range(self.relation, self.fork, 0, blocks, true);
+            }
+        }
+    }
+}
+
+/// PostgreSQL's RelationNeedsWAL.
+///
+/// # Safety
+///
+/// `relation` is open.
+unsafe fn needs_log(relation: pg_sys::Relation) -> bool {
+    // SAFETY: by this function's contract.
+    unsafe {
+        let is_permanent =
+            (*(*relation).rd_rel).relpersistence == pg_sys::RELPERSISTENCE_PERMANENT as i8;
+        let is_new = (*relation).rd_createSubid != NO_SUBTRANSACTION || {
+            #[cfg(feature = "pg15")]
+            let first = (*relation).rd_firstRelfilenodeSubid;
+            #[cfg(not(feature = "pg15"))]
+            let first = (*relation).rd_firstRelfilelocatorSubid;
+            first != NO_SUBTRANSACTION
+        };
+        let is_logical_enough = pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
+        is_permanent && (is_logical_enough || !is_new)
+    }
+}
+
+#[cfg(feature = "pg15")]
+type Locator = pg_sys::RelFileNode;
+#[cfg(not(feature = "pg15"))]
+type Locator = pg_sys::RelFileLocator;
+
+/// # Safety
+///
+/// `relation` is open.
+unsafe fn locator(relation: pg_sys::Relation) -> Locator {
+    // SAFETY: by this function's contract.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        return (*relation).rd_node;
+        #[cfg(not(feature = "pg15"))]
+        return (*relation).rd_locator;
+    }
+}
+
+/// The hints of an index, by the file it is in: REINDEX and TRUNCATE change that.
+///
+/// # Safety
+///
+/// `relation` is open.
+unsafe fn hints(relation: pg_sys::Relation) -> Hints {
+    thread_local! {
+        static HINTS: RefCell<HashMap<(u32, u32, u32), Hints>> = RefCell::default();
+    }
+    // SAFETY: by this function's contract.
+    let locator = unsafe { locator(relation) };
+    #[cfg(feature = "pg15")]
+    let file = (locator.spcNode.to_u32(), locator.dbNode.to_u32(), locator.relNode.to_u32());
+    #[cfg(not(feature = "pg15"))]
+    let file = (locator.spcOid.to_u32(), locator.dbOid.to_u32(), locator.relNumber.to_u32());
+    HINTS.with_borrow_mut(|all| {
+        if all.len() >= MOST_INDEXES && !all.contains_key(&file) {
+            all.clear();
+        }
+        Rc::clone(all.entry(file).or_default())
+    })
+}
+
+/// Has the processor fetch what a walk will read of a page: the buffer's descriptor, and
+/// `bytes` from `offset` on.
+fn prefetch_buffer(buffer: pg_sys::Buffer, offset: usize, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing and does not fault. The addresses lie within the
+    // buffer pool, because hints are numbers of its buffers, from 1.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let index = buffer as usize - 1;
+        _mm_prefetch::<_MM_HINT_T0>(pg_sys::BufferDescriptors.add(index).cast::<i8>());
+        let start = pg_sys::BufferBlocks.add(index * PAGE_SIZE + offset);
+        for line in (0..bytes + CACHE_LINE).step_by(CACHE_LINE) {
+            _mm_prefetch::<_MM_HINT_T0>(start.add(line.min(PAGE_SIZE - offset - 1)));
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (buffer, offset, bytes, CACHE_LINE);
+}

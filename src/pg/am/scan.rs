@@ -1,0 +1,210 @@
+//! The callbacks of a scan.
+
+use std::cell::RefCell;
+
+use pgrx::PgMemoryContexts;
+use pgrx::prelude::*;
+
+use super::insert::pointer_of;
+use super::pages::Pages;
+use super::value;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::insert::read_meta;
+use crate::index::scan::{Nearness, Options, Probe, Scan};
+use crate::index::visited::Visited;
+use crate::pg::error::OrReport;
+use crate::pg::guc;
+
+thread_local! {
+    /// Memory for the next scan.
+    static VISITED: RefCell<Vec<Visited>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Sets of visited nodes that a session keeps, and the most bytes of one.
+const MOST_KEPT: usize = 4;
+const LARGEST_KEPT: usize = 64 << 20;
+
+/// Between amrescan and the first amgettuple: `None`.
+#[derive(Default)]
+struct Opaque {
+    scan: Option<Scan>,
+}
+
+impl Opaque {
+    fn end(&mut self) {
+        if let Some(scan) = self.scan.take() {
+            let visited = scan.into_visited();
+            VISITED.with_borrow_mut(|kept| {
+                if kept.len() < MOST_KEPT && visited.bytes() <= LARGEST_KEPT {
+                    kept.push(visited);
+                }
+            });
+        }
+    }
+}
+
+/// Makes a scan.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambeginscan(
+    index: pg_sys::Relation,
+    keys: i32,
+    order_bys: i32,
+) -> pg_sys::IndexScanDesc {
+    // SAFETY: PostgreSQL passes an open index. What the scan owns lives in the memory context
+    // of the executor, and is dropped with it, also after an error.
+    unsafe {
+        let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
+        let opaque =
+            PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(Opaque::default());
+        (*scan).opaque = opaque.cast();
+        if order_bys > 0 {
+            let count = order_bys as usize;
+            (*scan).xs_orderbyvals = pg_sys::palloc0(size_of::<pg_sys::Datum>() * count).cast();
+            (*scan).xs_orderbynulls = pg_sys::palloc0(size_of::<bool>() * count).cast();
+        }
+        scan
+    }
+}
+
+/// Begins anew, with the keys given.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amrescan(
+    scan: pg_sys::IndexScanDesc,
+    keys: pg_sys::ScanKey,
+    key_count: i32,
+    order_bys: pg_sys::ScanKey,
+    order_by_count: i32,
+) {
+    // SAFETY: PostgreSQL passes a scan of ours and as many keys as it was made with.
+    unsafe {
+        (*(*scan).opaque.cast::<Opaque>()).end();
+        if !keys.is_null() && key_count > 0 {
+            std::ptr::copy(keys, (*scan).keyData, key_count as usize);
+        }
+        if !order_bys.is_null() && order_by_count > 0 {
+            std::ptr::copy(order_bys, (*scan).orderByData, order_by_count as usize);
+        }
+    }
+}
+
+/// The next row.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amgettuple(
+    scan: pg_sys::IndexScanDesc,
+    _direction: pg_sys::ScanDirection::Type,
+) -> bool {
+    // SAFETY: PostgreSQL passes a scan of ours.
+    unsafe {
+        let pages = Pages::new((*scan).indexRelation);
+        let opaque = &mut *(*scan).opaque.cast::<Opaque>();
+        if opaque.scan.is_none() {
+            opaque.scan = Some(begin(scan, &pages).or_report());
+        }
+        let next = match &mut opaque.scan {
+            Some(under_way) => under_way.next(&pages).or_report(),
+            None => None,
+        };
+        let Some((nearness, row)) = next else { return false };
+        (*scan).xs_heaptid = pointer_of(row);
+        (*scan).xs_recheck = false;
+        (*scan).xs_recheckorderby = true;
+        let (value, is_null) = match nearness {
+            Nearness::Bound(bound) => (bound, false),
+            Nearness::Undirected => (f64::NAN, false),
+            Nearness::Null => (0.0, true),
+        };
+        *(*scan).xs_orderbyvals = pg_sys::Datum::from(value.to_bits());
+        *(*scan).xs_orderbynulls = is_null;
+        true
+    }
+}
+
+/// # Safety
+///
+/// `scan` is a scan of ours, and `pages` are those of its index.
+unsafe fn begin(scan: pg_sys::IndexScanDesc, pages: &Pages) -> Result<Scan> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        // Nothing keeps vacuum from removing a row between its return and its use.
+        let snapshot = (*scan).xs_snapshot;
+        let is_mvcc = snapshot.is_null()
+            || matches!(
+                (*snapshot).snapshot_type,
+                pg_sys::SnapshotType::SNAPSHOT_MVCC | pg_sys::SnapshotType::SNAPSHOT_HISTORIC_MVCC
+            );
+        if !is_mvcc {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "rag_hnsw indexes can be scanned with an MVCC snapshot only",
+            ));
+        }
+        if (*scan).numberOfOrderBys != 1 {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "rag_hnsw indexes can be scanned in order of one distance only",
+            ));
+        }
+        let key = (*scan).orderByData;
+        let probe = probe(key, pages)?;
+        let visited = VISITED.with_borrow_mut(Vec::pop).unwrap_or_default();
+        pgstat_count_index_scan((*scan).indexRelation);
+        #[cfg(feature = "pg18")]
+        if !(*scan).instrument.is_null() {
+            (*(*scan).instrument).nsearches += 1;
+        }
+        Scan::begin(pages, probe, options(), visited)
+    }
+}
+
+/// # Safety
+///
+/// `index` is open.
+unsafe fn pgstat_count_index_scan(index: pg_sys::Relation) {
+    // SAFETY: by this function's contract; pgstat_info is NULL or the index's own counters.
+    unsafe {
+        if let Some(info) = (*index).pgstat_info.as_mut() {
+            #[cfg(feature = "pg15")]
+            {
+                info.t_counts.t_numscans += 1;
+            }
+            #[cfg(not(feature = "pg15"))]
+            {
+                info.counts.numscans += 1;
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// `key` is the key of an ORDER BY over the index's column.
+unsafe fn probe(key: pg_sys::ScanKey, pages: &Pages) -> Result<Probe> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        if (*key).sk_flags & pg_sys::SK_ISNULL as i32 != 0 {
+            return Ok(Probe::Anything(Nearness::Null));
+        }
+        let meta = read_meta(pages)?;
+        let payload = value::encode((*key).sk_argument, meta.column, &meta.shape.space)?;
+        Ok(payload.map_or(Probe::Anything(Nearness::Undirected), Probe::Vector))
+    }
+}
+
+fn options() -> Options {
+    // SAFETY: work_mem is a plain setting, in kB.
+    let work_mem = unsafe { pg_sys::work_mem } as f64 * 1024.0;
+    Options {
+        ef_search: guc::hnsw_ef_search(),
+        is_iterative: guc::hnsw_iterative_scan(),
+        max_scan_tuples: guc::hnsw_max_scan_tuples(),
+        memory: (work_mem * guc::hnsw_scan_mem_multiplier()) as usize,
+    }
+}
+
+/// Gives back what the scan used.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
+    // SAFETY: PostgreSQL passes a scan of ours; what is left is dropped with its memory
+    // context.
+    unsafe { (*(*scan).opaque.cast::<Opaque>()).end() };
+}

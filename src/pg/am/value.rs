@@ -1,0 +1,81 @@
+//! What a column holds, as elements: pgvector's types and PostgreSQL's bit strings.
+
+use pgrx::prelude::*;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::page::Column;
+use crate::index::space::{Elements, Payload, Space};
+
+/// A value, out of its TOAST.
+struct Detoasted {
+    given: *mut pg_sys::varlena,
+    whole: *mut pg_sys::varlena,
+}
+
+impl Detoasted {
+    /// # Safety
+    ///
+    /// `datum` is a varlena that is not NULL.
+    unsafe fn new(datum: pg_sys::Datum) -> Detoasted {
+        let given = datum.cast_mut_ptr::<pg_sys::varlena>();
+        // SAFETY: by this function's contract.
+        Detoasted { given, whole: unsafe { pg_sys::pg_detoast_datum(given) } }
+    }
+
+    /// What follows the length word.
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: a detoasted varlena has a four-byte header that says how long it is.
+        unsafe {
+            let body = self.whole.cast::<u8>().add(pg_sys::VARHDRSZ);
+            let length = pgrx::varsize_any_exhdr(self.whole);
+            std::slice::from_raw_parts(body, length)
+        }
+    }
+}
+
+impl Drop for Detoasted {
+    fn drop(&mut self) {
+        if self.given != self.whole && !std::thread::panicking() {
+            // SAFETY: pg_detoast_datum made a copy, which is ours.
+            unsafe { pg_sys::pfree(self.whole.cast()) };
+        }
+    }
+}
+
+/// Brings a value into the form of an index; `None` where it has no distance to anything.
+///
+/// # Safety
+///
+/// `datum` is a value of the type that `column` says, and not NULL.
+pub unsafe fn encode(
+    datum: pg_sys::Datum,
+    column: Column,
+    space: &Space,
+) -> Result<Option<Payload>> {
+    // SAFETY: by this function's contract.
+    let value = unsafe { Detoasted::new(datum) };
+    let bytes = value.bytes();
+    match column {
+        // pgvector: dimensions int16, unused int16, elements.
+        Column::Vector => space.encode(Elements::Numbers(bytemuck::cast_slice(&bytes[4..]))),
+        Column::HalfVector => {
+            let halves: &[half::f16] = bytemuck::cast_slice(&bytes[4..]);
+            let numbers: Vec<f32> = halves.iter().map(|half| half.to_f32()).collect();
+            space.encode(Elements::Numbers(&numbers))
+        }
+        // varbit.h: length in bits int32, bits.
+        Column::Bit => {
+            let length = i32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            expect_bits(length as u32, space.dimensions)?;
+            space.encode(Elements::Bits(&bytes[4..]))
+        }
+    }
+}
+
+fn expect_bits(found: u32, expected: u32) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    let message = format!("expected {expected} bits, not {found}");
+    Err(Error::new(ErrorKind::DimensionMismatch, message))
+}
