@@ -7,18 +7,27 @@ COMMENT ON FUNCTION rag.hnsw_handler IS 'handler of the index access method rag_
 CREATE ACCESS METHOD rag_hnsw TYPE INDEX HANDLER rag.hnsw_handler;
 COMMENT ON ACCESS METHOD rag_hnsw IS 'approximate nearest neighbours in a hierarchical navigable small world graph';
 
--- What an operator class stands for: ten times the column's type (1 vector, 2 halfvec, 3 bit)
--- plus the metric (1 L2, 2 inner product, 3 cosine, 4 L1, 5 Hamming, 6 Jaccard).
-CREATE FUNCTION rag.hnsw_vector_l2() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 11;
-CREATE FUNCTION rag.hnsw_vector_ip() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 12;
-CREATE FUNCTION rag.hnsw_vector_cosine() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 13;
-CREATE FUNCTION rag.hnsw_vector_l1() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 14;
-CREATE FUNCTION rag.hnsw_halfvec_l2() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 21;
-CREATE FUNCTION rag.hnsw_halfvec_ip() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 22;
-CREATE FUNCTION rag.hnsw_halfvec_cosine() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 23;
-CREATE FUNCTION rag.hnsw_halfvec_l1() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 24;
-CREATE FUNCTION rag.hnsw_bit_hamming() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 35;
-CREATE FUNCTION rag.hnsw_bit_jaccard() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 36;
+-- What an operator class stands for: the function says it by its own name.
+CREATE FUNCTION rag.hnsw_vector_l2() RETURNS integer IMMUTABLE PARALLEL SAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+CREATE FUNCTION rag.hnsw_vector_ip() RETURNS integer IMMUTABLE PARALLEL SAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+CREATE FUNCTION rag.hnsw_vector_cosine() RETURNS integer IMMUTABLE PARALLEL SAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+CREATE FUNCTION rag.hnsw_vector_l1() RETURNS integer IMMUTABLE PARALLEL SAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+CREATE FUNCTION rag.hnsw_halfvec_l2() RETURNS integer IMMUTABLE PARALLEL SAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+CREATE FUNCTION rag.hnsw_halfvec_ip() RETURNS integer IMMUTABLE PARALLEL SAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+CREATE FUNCTION rag.hnsw_halfvec_cosine() RETURNS integer IMMUTABLE PARALLEL SAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+CREATE FUNCTION rag.hnsw_halfvec_l1() RETURNS integer IMMUTABLE PARALLEL SAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+CREATE FUNCTION rag.hnsw_bit_hamming() RETURNS integer IMMUTABLE PARALLEL SAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+CREATE FUNCTION rag.hnsw_bit_jaccard() RETURNS integer IMMUTABLE PARALLEL SAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
 
 CREATE OPERATOR CLASS vector_l2_ops FOR TYPE vector USING rag_hnsw AS
     OPERATOR 1 <-> (vector, vector) FOR ORDER BY float_ops,

@@ -171,8 +171,8 @@ impl Space {
             }
             Elements::Numbers(numbers) => {
                 self.expect_length(numbers.len(), self.dimensions as usize)?;
-                let Some(numbers) = self.directed(numbers) else { return Ok(None) };
-                self.encode_numbers(&numbers, bytes);
+                let Some(directed) = self.directed(numbers) else { return Ok(None) };
+                self.encode_numbers(numbers, &directed, bytes);
             }
         }
         Ok(Some(Payload(words.into())))
@@ -199,7 +199,7 @@ impl Space {
         Some(numbers.iter().map(|x| (f64::from(*x) / length) as f32).collect())
     }
 
-    fn encode_numbers(&self, numbers: &[f32], bytes: &mut [u8]) {
+    fn encode_numbers(&self, original: &[f32], numbers: &[f32], bytes: &mut [u8]) {
         match self.storage {
             Storage::Float32 => {
                 let stored = bytemuck::cast_slice_mut(&mut bytes[FLOAT_HEADER..]);
@@ -212,14 +212,14 @@ impl Space {
             Storage::Sq8 => encode_sq8(numbers, bytes),
             Storage::Bits => unreachable!("numbers are not stored as bits"),
         }
-        let (residual, norm) = self.describe(numbers, bytes);
+        let (residual, norm) = self.describe(original, numbers, bytes);
         bytes[..4].copy_from_slice(&residual.to_ne_bytes());
         bytes[4..8].copy_from_slice(&norm.to_ne_bytes());
     }
 
     /// How far the stored form is from the vector, in the metric's own terms and rounded up;
     /// and the stored form's Euclidean length.
-    fn describe(&self, numbers: &[f32], bytes: &[u8]) -> (f32, f32) {
+    fn describe(&self, original: &[f32], numbers: &[f32], bytes: &[u8]) -> (f32, f32) {
         let (mut l1, mut l2, mut square) = (0f64, 0f64, 0f64);
         self.stored(bytes).zip(numbers).for_each(|(stored, x)| {
             let (stored, x) = (f64::from(stored), f64::from(*x));
@@ -227,10 +227,20 @@ impl Space {
             l2 += (stored - x).powi(2);
             square += stored * stored;
         });
-        let residual = if self.metric == Metric::L1 { l1 } else { l2.sqrt() };
+        let mut residual = if self.metric == Metric::L1 { l1 } else { l2.sqrt() };
+        if self.metric == Metric::Cosine && !self.is_ordinary(original) {
+            // The operator's own length would be infinite or 0 then, and its value anything.
+            residual = f64::INFINITY;
+        }
         // Stored elements are rounded to f32 here, where the distance has them unrounded.
         let rounding = if self.storage == Storage::Sq8 { EPSILON * square.sqrt() } else { 0.0 };
         (((residual + rounding) * (1.0 + 4.0 * EPSILON)) as f32, square.sqrt() as f32)
+    }
+
+    /// Whether the squares of the elements can be summed in single precision.
+    fn is_ordinary(&self, numbers: &[f32]) -> bool {
+        let square: f64 = numbers.iter().map(|x| f64::from(*x).powi(2)).sum();
+        (1e-28..OVERFLOW).contains(&square)
     }
 
     /// The elements that a payload stands for.
@@ -294,13 +304,14 @@ impl Space {
         let residual = |payload| f64::from(number(payload, 0));
         let norm = |payload| f64::from(number(payload, 4));
         let rounding = EPSILON * (f64::from(self.dimensions) + 16.0);
+        let underflow = f64::from(f32::MIN_POSITIVE) * 2.0 * f64::from(self.dimensions);
         let bound = match self.metric {
             Metric::L2 => {
                 let cancelled = match self.storage {
                     Storage::Sq8 => 8.0 * EPSILON * (norm(a).powi(2) + norm(b).powi(2)),
                     _ => 0.0,
                 };
-                let square = (distance * (1.0 - rounding) - cancelled).max(0.0);
+                let square = (distance * (1.0 - rounding) - cancelled - underflow).max(0.0);
                 (square.sqrt() - residual(a) - residual(b)) * (1.0 - rounding)
             }
             Metric::L1 => {
@@ -312,7 +323,7 @@ impl Space {
                     return f64::NEG_INFINITY;
                 }
                 let lost = residual(b) * whole + residual(a) * norm(b);
-                distance - lost - 2.0 * rounding * whole * (norm(b) + residual(b))
+                distance - lost - underflow - 2.0 * rounding * whole * (norm(b) + residual(b))
             }
         };
         match (bound.is_finite(), self.metric) {

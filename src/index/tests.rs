@@ -314,13 +314,13 @@ fn as_operator(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
     fn a_bound_is_never_above_the_operators_value(
         (metric, storage) in any_metric(),
         pairs in prop::collection::vec((-1000f32..1000.0, -1.0f32..1.0), 1..200),
-        scale in prop::sample::select(vec![1e-12f32, 1e-3, 1.0, 1e6, 1e18]),
+        scale in prop::sample::select(vec![1e-37f32, 1e-21, 1e-12, 1e-3, 1.0, 1e6, 1e18, 1e35]),
         offset in prop::sample::select(vec![0f32, 5.0, -1e4]),
         is_near in any::<bool>(),
     ) {

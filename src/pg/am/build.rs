@@ -11,11 +11,11 @@ use pgrx::prelude::*;
 use super::build_threads::Threads;
 use super::insert::{chance, insert_value, row_of};
 use super::pages::{Pages, Writer};
-use super::{options, value};
-use crate::error::{Error, ErrorKind, Result};
+use super::{opclass, options, value};
+use crate::error::{Error, Result};
 use crate::index::build::{Builder, layer_by_chance};
 use crate::index::page::{Column, Row, Shape, State};
-use crate::index::space::{Metric, Space};
+use crate::index::space::Space;
 use crate::index::write_out::write_out;
 use crate::pg::error::OrReport;
 
@@ -94,13 +94,9 @@ pub unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
 ///
 /// `index` is an open index of ours.
 unsafe fn plan(index: pg_sys::Relation) -> Result<Plan> {
-    // SAFETY: by this function's contract; the support function takes no arguments.
+    // SAFETY: by this function's contract.
     unsafe {
-        let support = pg_sys::index_getprocid(index, 1, 1);
-        let number = pg_sys::OidFunctionCall0Coll(support, pg_sys::InvalidOid).value() as i32;
-        let (column, metric) = Column::from_number((number / 10) as u8)
-            .zip(Metric::from_number((number % 10) as u8))
-            .ok_or_else(|| Error::new(ErrorKind::WrongObjectType, "unknown operator class"))?;
+        let (column, metric) = opclass::of_index(index)?;
         let dimensions = dimensions(index)?;
         let chosen = options::chosen(index)?;
         let storage = chosen.storage(metric, dimensions)?;

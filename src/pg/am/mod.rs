@@ -9,6 +9,7 @@ mod cost;
 mod handler;
 mod insert;
 mod inspect;
+mod opclass;
 mod options;
 mod pages;
 mod scan;
