@@ -132,8 +132,9 @@ fn lists(tokens: &[Token], name: &str) -> bool {
     false
 }
 
-/// Where the server or the system is called.
-const MAY_BE_UNSAFE: [&str; 4] = ["src/pg/", "src/daemon/", "pgrx-tests/", "tests/support/"];
+/// Where the server, the system or a processor's instructions are called.
+const MAY_BE_UNSAFE: [&str; 5] =
+    ["src/pg/", "src/daemon/", "src/vector/", "pgrx-tests/", "tests/support/"];
 
 #[test]
 fn unsafe_is_rare_and_explained() {

@@ -16,13 +16,14 @@
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::graph::{Found, Graph};
+use super::graph::{AHEAD, Found, Graph};
 use super::page::{Entry, Row, Shape};
 use super::select::{Candidate, select};
 use super::space::Payload;
 use super::visited::Visited;
 use super::walk::Walk;
 use crate::error::{Error, ErrorKind, Result};
+use crate::vector::prefetch::prefetch;
 
 /// Vectors of a chunk.
 const CHUNK: usize = 1024;
@@ -408,7 +409,10 @@ impl Graph for InMemory<'_> {
         _layer: u8,
         seen: &mut dyn FnMut(Found),
     ) -> Result<()> {
-        for node in nodes {
+        let ask = |node: &u32| prefetch(self.builder.payload(*node));
+        nodes.iter().take(AHEAD).for_each(ask);
+        for (index, node) in nodes.iter().enumerate() {
+            nodes.get(index + AHEAD).into_iter().for_each(ask);
             let distance = self.builder.shape.space.distance(probe, self.builder.payload(*node));
             let (row, bound) = (Row::default(), f64::NAN);
             seen(Found { node: *node, row, is_live: true, distance, bound });

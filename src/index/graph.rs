@@ -46,7 +46,7 @@ pub trait Graph {
 }
 
 /// Nodes whose memory is asked for before the distance of the present one is computed.
-const AHEAD: usize = 6;
+pub(super) const AHEAD: usize = 6;
 
 /// The graph on pages.
 ///

@@ -9,6 +9,7 @@
 //! holds the two together. Both sides of a call have the same length.
 
 pub mod plain;
+pub mod prefetch;
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;
