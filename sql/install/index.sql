@@ -10,24 +10,34 @@ COMMENT ON ACCESS METHOD rag_hnsw IS 'approximate nearest neighbours in a hierar
 -- What an operator class stands for: the function says it by its own name.
 CREATE FUNCTION rag.hnsw_vector_l2() RETURNS integer IMMUTABLE PARALLEL SAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+COMMENT ON FUNCTION rag.hnsw_vector_l2 IS 'support function of vector_l2_ops of rag_hnsw';
 CREATE FUNCTION rag.hnsw_vector_ip() RETURNS integer IMMUTABLE PARALLEL SAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+COMMENT ON FUNCTION rag.hnsw_vector_ip IS 'support function of vector_ip_ops of rag_hnsw';
 CREATE FUNCTION rag.hnsw_vector_cosine() RETURNS integer IMMUTABLE PARALLEL SAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+COMMENT ON FUNCTION rag.hnsw_vector_cosine IS 'support function of vector_cosine_ops of rag_hnsw';
 CREATE FUNCTION rag.hnsw_vector_l1() RETURNS integer IMMUTABLE PARALLEL SAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+COMMENT ON FUNCTION rag.hnsw_vector_l1 IS 'support function of vector_l1_ops of rag_hnsw';
 CREATE FUNCTION rag.hnsw_halfvec_l2() RETURNS integer IMMUTABLE PARALLEL SAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+COMMENT ON FUNCTION rag.hnsw_halfvec_l2 IS 'support function of halfvec_l2_ops of rag_hnsw';
 CREATE FUNCTION rag.hnsw_halfvec_ip() RETURNS integer IMMUTABLE PARALLEL SAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+COMMENT ON FUNCTION rag.hnsw_halfvec_ip IS 'support function of halfvec_ip_ops of rag_hnsw';
 CREATE FUNCTION rag.hnsw_halfvec_cosine() RETURNS integer IMMUTABLE PARALLEL SAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+COMMENT ON FUNCTION rag.hnsw_halfvec_cosine IS 'support function of halfvec_cosine_ops of rag_hnsw';
 CREATE FUNCTION rag.hnsw_halfvec_l1() RETURNS integer IMMUTABLE PARALLEL SAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+COMMENT ON FUNCTION rag.hnsw_halfvec_l1 IS 'support function of halfvec_l1_ops of rag_hnsw';
 CREATE FUNCTION rag.hnsw_bit_hamming() RETURNS integer IMMUTABLE PARALLEL SAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+COMMENT ON FUNCTION rag.hnsw_bit_hamming IS 'support function of bit_hamming_ops of rag_hnsw';
 CREATE FUNCTION rag.hnsw_bit_jaccard() RETURNS integer IMMUTABLE PARALLEL SAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_support_wrapper';
+COMMENT ON FUNCTION rag.hnsw_bit_jaccard IS 'support function of bit_jaccard_ops of rag_hnsw';
 
 CREATE OPERATOR CLASS vector_l2_ops FOR TYPE vector USING rag_hnsw AS
     OPERATOR 1 <-> (vector, vector) FOR ORDER BY float_ops,

@@ -9,8 +9,10 @@
 //! and the reasons. Pages are reached through the traits of [`store`] and nothing here knows
 //! PostgreSQL, so all of it runs in memory as well.
 
-pub mod page;
 pub mod space;
+
+pub mod page;
+pub mod shape;
 pub mod store;
 
 pub mod graph;

@@ -24,15 +24,19 @@ const ROWS_A_BATCH: i64 = 64;
 /// How often a long fill says how far it is.
 const NOTICE_EVERY: Duration = Duration::from_secs(5);
 
-/// Chunks and embeds all rows of a new pipeline's source.
+/// Chunks and embeds all rows of a new pipeline's source, and indexes their vectors.
 pub fn backfill(pipeline: &Pipeline) -> Result<()> {
     let mut ingestion = Ingestion::of(pipeline)?;
     let documents = ingestion.store.documents_all();
     ingestion.run(&documents)?;
-    let chunk_table = pipeline.chunk_table.sql.as_str();
-    let statement =
-        render(include_str!("../../sql/query/analyze.sql"), &[("chunk_table", chunk_table)]);
-    sql::execute(&statement, &[]).map(drop)
+    let values = [
+        ("chunk_table", pipeline.chunk_table.sql.as_str()),
+        ("opclass_schema", &sql::opclass_schema()?),
+    ];
+    // An index over what is there is built faster, and is better, than one that grows.
+    let index = render(include_str!("../../sql/query/create_vector_index.sql"), &values);
+    sql::execute(&index, &[])?;
+    sql::execute(&render(include_str!("../../sql/query/analyze.sql"), &values[..1]), &[]).map(drop)
 }
 
 /// Chunks and embeds the rows that `documents` selects: a query with the columns key (text

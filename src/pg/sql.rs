@@ -113,6 +113,17 @@ pub fn vector_schema() -> Result<String> {
     found.into_iter().next().ok_or_else(no_vector)
 }
 
+/// The schema of rag_hnsw's operator classes, quoted.
+pub fn opclass_schema() -> Result<String> {
+    let found = rows(include_str!("../../sql/query/opclass_schema.sql"), &[], |row| {
+        required(row.get::<String>(1)?)
+    })?;
+    found.into_iter().next().ok_or_else(|| {
+        Error::new(ErrorKind::UndefinedObject, "the operator classes of rag_hnsw are missing")
+            .hint("ALTER EXTENSION pg_rag UPDATE.")
+    })
+}
+
 fn no_vector() -> Error {
     Error::new(ErrorKind::UndefinedObject, "the extension \"vector\" is not installed")
         .hint("CREATE EXTENSION vector.")

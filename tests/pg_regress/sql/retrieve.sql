@@ -22,6 +22,14 @@ SELECT mode, score > 0, score <= 1, mode <> 'hybrid' OR abs(score - (1 / (60.0 +
 FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('reset password', k => 1, mode => mode);
 SELECT abs(score - 2 / 11.0) < 1e-9 FROM rag_retrieve('reset password', k => 1, options => '{"rrf_k": 10}');
 
+-- Nearest vectors come from the index, where that is cheaper than comparing all.
+SELECT indexdef FROM pg_indexes WHERE tablename = 'docs_rag_chunks' AND indexdef LIKE '%rag_hnsw%';
+BEGIN;
+SET LOCAL enable_seqscan = off;
+SET LOCAL enable_sort = off;
+SELECT mode, (SELECT count(*) FROM rag_retrieve('reset password', k => 3, mode => mode)), pg_stat_get_xact_numscans('docs_rag_chunks_embedding_idx'::regclass) > 0 AS is_used FROM unnest(ARRAY['dense', 'hybrid']) AS mode;
+ROLLBACK;
+
 -- Dense finds other words with the same meaning, lexical finds the word itself.
 SELECT source_key FROM rag_retrieve('Where can guests leave their vehicle?', k => 1, mode => 'dense');
 SELECT count(*) FROM rag_retrieve('Where can guests leave their vehicle?', mode => 'lexical');

@@ -1,0 +1,1 @@
+CREATE INDEX ON {chunk_table} USING rag_hnsw (embedding {opclass_schema}.vector_cosine_ops)

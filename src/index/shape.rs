@@ -1,0 +1,214 @@
+//! # shape: how large is a slot, and which number has the node in it?
+//!
+//! ```text
+//! (columns, options) → sizes of slots, numbers of nodes
+//! ```
+
+use super::page::{HEADER_BYTES, ROOM};
+use super::space::Space;
+use crate::error::{Error, ErrorKind, Result};
+
+/// "No node" and "no page": block 0 holds neither.
+pub const NONE: u32 = 0;
+
+/// Bytes of a node's header in the ground layer: row, state, unused.
+const GROUND_HEADER: usize = 8;
+/// Bytes of a node's header above it: row, state, layer, node below, ground node.
+const UPPER_HEADER: usize = 16;
+/// Bytes of an entry for a row without a place in the graph: row, state, unused.
+const LOOSE_BYTES: usize = 8;
+
+/// What a page holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Nodes of layer 0: every vector.
+    Ground = 0,
+    /// Nodes of the layers above.
+    Upper = 1,
+    /// Rows without a vector, or with one that has no direction.
+    Loose = 2,
+}
+
+impl Kind {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Kind; 3] = [Kind::Ground, Kind::Upper, Kind::Loose];
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// Nothing.
+    Free = 0,
+    /// A node whose row is there, as far as the index knows.
+    Live = 1,
+    /// A node whose row is gone; walks still pass through it.
+    Dead = 2,
+    /// A row whose vector is NULL.
+    Null = 3,
+    /// A row whose vector has no distance to anything.
+    Undirected = 4,
+}
+
+impl State {
+    pub(super) fn from_number(number: u8) -> Option<State> {
+        use State::{Dead, Free, Live, Null, Undirected};
+        [Free, Live, Dead, Null, Undirected].into_iter().find(|it| *it as u8 == number)
+    }
+}
+
+/// A row of the table: block and line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Row {
+    /// The block.
+    pub block: u32,
+    /// The line pointer in it, from 1.
+    pub line: u16,
+}
+
+/// How many neighbours a node has at most (the paper's M), and how many candidates are
+/// looked at to find them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Degree {
+    /// Above the ground layer; on it twice as many.
+    pub m: u16,
+    /// The paper's efConstruction.
+    pub ef_construction: u16,
+}
+
+impl Degree {
+    /// The most neighbours in a layer.
+    #[must_use]
+    pub fn most(&self, layer: u8) -> usize {
+        if layer == 0 { 2 * usize::from(self.m) } else { usize::from(self.m) }
+    }
+}
+
+/// What the indexed column holds, in the eyes of who fills it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Column {
+    /// Single-precision vectors.
+    Vector = 1,
+    /// Half-precision vectors.
+    HalfVector = 2,
+    /// Strings of bits.
+    Bit = 3,
+}
+
+impl Column {
+    /// The column with this number.
+    pub fn from_number(number: u8) -> Option<Column> {
+        [Column::Vector, Column::HalfVector, Column::Bit].into_iter().find(|it| *it as u8 == number)
+    }
+}
+
+/// The shape of an index: what follows from its columns and options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Of the vectors.
+    pub space: Space,
+    /// Of the graph.
+    pub degree: Degree,
+    pub(super) payload: usize,
+    slot_bits: u32,
+}
+
+/// Where a walk begins: a node of the highest layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The node.
+    pub node: u32,
+    /// Its layer.
+    pub layer: u8,
+}
+
+/// A place in a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The page.
+    pub block: u32,
+    /// The slot in it.
+    pub slot: u32,
+}
+
+impl Shape {
+    /// Fails if a page does not have room for one node.
+    pub fn new(space: Space, degree: Degree) -> Result<Shape> {
+        let mut shape = Shape { space, degree, payload: space.payload_bytes(), slot_bits: 0 };
+        if shape.slot_bytes(Kind::Ground).max(shape.slot_bytes(Kind::Upper)) > ROOM {
+            return Err(too_large(&shape));
+        }
+        let most = Kind::ALL[..2].iter().map(|kind| shape.slots(*kind)).max().unwrap_or(1);
+        shape.slot_bits = most.next_power_of_two().trailing_zeros();
+        Ok(shape)
+    }
+
+    /// Bytes of a payload.
+    #[must_use]
+    pub fn payload_bytes(&self) -> usize {
+        self.payload
+    }
+
+    /// Bytes of a slot.
+    #[must_use]
+    pub fn slot_bytes(&self, kind: Kind) -> usize {
+        match kind {
+            Kind::Ground => GROUND_HEADER + self.payload + 4 * self.degree.most(0),
+            Kind::Upper => UPPER_HEADER + self.payload + 4 * self.degree.most(1),
+            Kind::Loose => LOOSE_BYTES,
+        }
+    }
+
+    /// Slots of a page.
+    #[must_use]
+    pub fn slots(&self, kind: Kind) -> u32 {
+        (ROOM / self.slot_bytes(kind)) as u32
+    }
+
+    /// The number of a node: 32 bits, of which the lowest say the slot.
+    #[must_use]
+    pub fn node(&self, place: Place) -> u32 {
+        place.block << self.slot_bits | place.slot
+    }
+
+    /// Where a node lies.
+    #[must_use]
+    pub fn place(&self, node: u32) -> Place {
+        Place { block: node >> self.slot_bits, slot: node & ((1 << self.slot_bits) - 1) }
+    }
+
+    /// The first number that no page below `blocks` gives to a node.
+    #[must_use]
+    pub fn nodes_below(&self, blocks: u32) -> usize {
+        (blocks as usize) << self.slot_bits
+    }
+
+    /// The most pages whose nodes have numbers.
+    #[must_use]
+    pub fn most_blocks(&self) -> u32 {
+        u32::MAX >> self.slot_bits
+    }
+
+    /// Where in its page a slot begins.
+    #[must_use]
+    pub fn offset(&self, kind: Kind, slot: u32) -> usize {
+        HEADER_BYTES + slot as usize * self.slot_bytes(kind)
+    }
+
+    pub(super) fn header(kind: Kind) -> usize {
+        if kind == Kind::Upper { UPPER_HEADER } else { GROUND_HEADER }
+    }
+}
+
+fn too_large(shape: &Shape) -> Error {
+    let Space { dimensions, storage, .. } = shape.space;
+    let message = format!(
+        "a page has no room for a vector of {dimensions} dimensions with storage '{}' and m = {}",
+        storage.name(),
+        shape.degree.m
+    );
+    Error::new(ErrorKind::Unsupported, message)
+        .hint("Choose a smaller storage ('sq8' takes 8,000 dimensions), or a smaller m.")
+}
