@@ -21,7 +21,7 @@ use super::page::{Entry, Row, Shape};
 use super::select::{Candidate, select};
 use super::space::Payload;
 use super::visited::Visited;
-use super::walk::Walk;
+use super::walk::{DESCENT, Walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::vector::prefetch::prefetch;
 
@@ -197,19 +197,23 @@ impl Builder {
         let graph = InMemory { builder: self };
         let lowest = layer.min(entry.layer);
         // The layers share their numbers here, so each wants a set of its own.
-        let mut start = entry.node;
+        let mut starts = vec![entry.node];
         for above in (lowest + 1..=entry.layer).rev() {
             visited.begin(self.added() as usize);
-            walk.begin(&graph, probe, &[start], above, 1, visited)?;
-            start = walk.nearest_of_all().map_or(start, |found| found.node);
+            walk.begin(&graph, probe, &starts, above, DESCENT, visited)?;
+            starts = walk.below(&graph, above)?;
         }
+        let mut found = Vec::with_capacity(usize::from(lowest) + 1);
         for layer in (0..=lowest).rev() {
             visited.begin(self.added() as usize);
             let ef = usize::from(self.shape.degree.ef_construction);
-            walk.begin(&graph, probe, &[start], layer, ef, visited)?;
-            let nearest = walk.nearest();
-            start = nearest.first().map_or(start, |found| found.node);
-            self.connect(node, layer, &nearest);
+            walk.begin(&graph, probe, &starts, layer, ef, visited)?;
+            starts = walk.below(&graph, layer)?;
+            found.push((layer, walk.nearest()));
+        }
+        // From the ground up: who comes down through this node must find its links there.
+        for (layer, nearest) in found.iter().rev() {
+            self.connect(node, *layer, nearest);
         }
         if layer > entry.layer {
             self.raise_entry(Entry { node, layer });

@@ -91,43 +91,39 @@ fn neighbours_by_layer<S: Store>(
 ) -> Result<Vec<Vec<u32>>> {
     let Scratch { walk, visited } = scratch;
     visited.begin(meta.shape.nodes_below(graph.store.blocks()?));
-    let Some(start) = start(graph, meta, probe, layer, walk, visited)? else {
+    let (mut starts, highest) = starts(graph, meta, probe, layer, walk, visited)?;
+    if starts.is_empty() {
         return Ok(Vec::new());
-    };
-    let Entry { node: mut start, layer: highest } = start;
+    }
     let ef = usize::from(meta.shape.degree.ef_construction);
     let mut layers = vec![Vec::new(); usize::from(highest) + 1];
     for at in (0..=highest).rev() {
-        walk.begin(graph, probe, &[start], at, ef, visited)?;
-        let nearest = walk.nearest();
-        layers[usize::from(at)] = choose(graph, &nearest, at)?;
+        walk.begin(graph, probe, &starts, at, ef, visited)?;
+        layers[usize::from(at)] = choose(graph, &walk.nearest(), at)?;
         if at > 0 {
-            let from = walk.nearest_of_all().map_or(start, |found| found.node);
-            start = match graph.below(from, at)? {
-                Some(below) => below,
-                None => break,
-            };
+            starts = walk.below(graph, at)?;
         }
     }
     Ok(layers)
 }
 
 /// Where the walks for a vector that reaches up to `layer` begin: in that layer, or in the
-/// highest there is. Finds another node where the entry has just gone.
-fn start<S: Store>(
+/// highest there is, which is given too. Finds another node where the entry has just gone.
+fn starts<S: Store>(
     graph: &PageGraph<'_, S>,
     meta: &Meta,
     probe: &[u8],
     layer: u8,
     walk: &mut Walk,
     visited: &mut Visited,
-) -> Result<Option<Entry>> {
-    let Some(entry) = meta.entry else { return Ok(None) };
+) -> Result<(Vec<u32>, u8)> {
+    let Some(entry) = meta.entry else { return Ok((Vec::new(), 0)) };
     let to = layer.min(entry.layer);
-    if let Some(node) = descend(graph, probe, entry, to, walk, visited)? {
-        return Ok(Some(Entry { node, layer: to }));
+    let starts = descend(graph, probe, entry, to, walk, visited)?;
+    if starts.is_empty() {
+        return Ok((any_live_node(graph)?.into_iter().collect(), 0));
     }
-    Ok(any_live_node(graph)?.map(|node| Entry { node, layer: 0 }))
+    Ok((starts, to))
 }
 
 /// Some node of the ground layer, if there is any.

@@ -171,23 +171,15 @@ impl Scan {
             return Ok(());
         }
         self.visited.begin(shape.nodes_below(store.blocks()?));
-        let mut start = None;
+        let mut starts = Vec::new();
         if let Some(entry) = self.meta.entry {
             let (walk, visited) = (&mut self.walk, &mut self.visited);
-            start = descend(&graph, probe.bytes(), entry, 0, walk, visited)?;
+            starts = descend(&graph, probe.bytes(), entry, 0, walk, visited)?;
         }
-        if start.is_none() {
-            start = any_live_node(&graph)?;
+        if starts.is_empty() {
+            starts.extend(any_live_node(&graph)?);
         }
-        let Some(start) = start else {
-            self.stage = if self.options.is_iterative {
-                Stage::Sweeping { after: None }
-            } else {
-                Stage::End
-            };
-            return Ok(());
-        };
-        self.walk.begin(&graph, probe.bytes(), &[start], 0, self.ef, &mut self.visited)?;
+        self.walk.begin(&graph, probe.bytes(), &starts, 0, self.ef, &mut self.visited)?;
         let found = self.walk.nearest();
         self.give(found, self.ef);
         self.stage = if self.options.is_iterative { Stage::Walking } else { Stage::End };

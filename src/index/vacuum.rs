@@ -257,10 +257,24 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
             let new = self.mended(seen, &old)?;
             if replace_links(&self.graph, seen.node, seen.layer, &old, &new)? {
                 self.report.mended += 1;
-                return Ok(());
+                let gained = new.iter().filter(|link| !old.links.contains(link));
+                return gained.copied().try_for_each(|link| self.link_if_room(link, seen));
             }
         }
         Ok(())
+    }
+
+    /// Makes `from` link to a node, if it has room.
+    fn link_if_room(&self, from: u32, to: Seen) -> Result<()> {
+        let Some(old) = read_links(&self.graph, from, to.layer)? else { return Ok(()) };
+        let has_room = old.links.len() < self.graph.shape.degree.most(to.layer);
+        if !has_room || old.links.contains(&to.node) {
+            return Ok(());
+        }
+        let mut new = old.links.clone();
+        new.push(to.node);
+        // Whoever changed the list meanwhile has linked it well enough.
+        replace_links(&self.graph, from, to.layer, &old, &new).map(drop)
     }
 
     /// The living links of a node, and in place of the dead the best of their neighbours.
@@ -375,9 +389,8 @@ fn nearest<S: Store>(graph: &PageGraph<'_, S>, probe: &[u8], layer: u8) -> Resul
     let Some(entry) = meta.entry.filter(|entry| entry.layer >= layer) else {
         return Ok(Vec::new());
     };
-    let start = descend(graph, probe, entry, layer, &mut walk, &mut visited)?;
-    let Some(start) = start else { return Ok(Vec::new()) };
+    let starts = descend(graph, probe, entry, layer, &mut walk, &mut visited)?;
     let ef = usize::from(meta.shape.degree.ef_construction);
-    walk.begin(graph, probe, &[start], layer, ef, &mut visited)?;
+    walk.begin(graph, probe, &starts, layer, ef, &mut visited)?;
     Ok(walk.nearest())
 }

@@ -188,6 +188,20 @@ impl Walk {
         self.found.iter().copied().min_by(|a, b| a.distance.total_cmp(&b.distance))
     }
 
+    /// The nearest nodes' own nodes one layer below `layer`: of those that count, or of the
+    /// nearest of all if none does.
+    pub fn below<G: Graph>(&self, graph: &G, layer: u8) -> Result<Vec<u32>> {
+        let mut nearest = self.nearest();
+        if nearest.is_empty() {
+            nearest.extend(self.nearest_of_all());
+        }
+        let mut below = Vec::with_capacity(nearest.len());
+        for found in nearest.iter().take(DESCENT) {
+            below.extend(graph.below(found.node, layer)?);
+        }
+        Ok(below)
+    }
+
     /// How many nodes were met. Without [`Walk::that_can_widen`], those passed over don't count.
     #[must_use]
     pub fn met(&self) -> usize {
@@ -212,10 +226,15 @@ impl Walk {
     }
 }
 
-/// Goes down from `entry` to layer `to`, in each layer to the node nearest to `probe`.
+/// Nodes that are followed down through the upper layers. The paper follows one; among
+/// vectors that lie in clusters that one ends in the wrong cluster now and then, and the layers
+/// are so sparse that a few more cost little.
+pub const DESCENT: usize = 4;
+
+/// Goes down from `entry` to layer `to`, in each layer to the nodes nearest to `probe`.
 ///
-/// Gives a node in layer `to`, or `None` if the way is broken: the entry or a node below it
-/// has gone. This is the first loop of algorithms 1 and 5 of the paper.
+/// Gives nodes of layer `to`; none if the way is broken: the entry or the nodes below have
+/// gone. This is the first loop of algorithms 1 and 5 of the paper, with [`DESCENT`] for ef.
 pub fn descend<G: Graph>(
     graph: &G,
     probe: &[u8],
@@ -223,15 +242,13 @@ pub fn descend<G: Graph>(
     to: u8,
     walk: &mut Walk,
     visited: &mut Visited,
-) -> Result<Option<u32>> {
-    let mut node = entry.node;
+) -> Result<Vec<u32>> {
+    let mut starts = vec![entry.node];
     for layer in (to + 1..=entry.layer).rev() {
-        walk.begin(graph, probe, &[node], layer, 1, visited)?;
-        let Some(nearest) = walk.nearest_of_all() else { return Ok(None) };
-        let Some(below) = graph.below(nearest.node, layer)? else { return Ok(None) };
-        node = below;
+        walk.begin(graph, probe, &starts, layer, DESCENT, visited)?;
+        starts = walk.below(graph, layer)?;
     }
-    Ok(Some(node))
+    Ok(starts)
 }
 
 #[cfg(test)]

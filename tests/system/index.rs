@@ -117,14 +117,15 @@ fn assert_sound(client: &mut Client, index: &str, when: &str) {
     assert!(problems.is_empty(), "{index} {when}: {problems:#?}");
 }
 
-/// Asserts that the index finds each row by its own vector; their number.
+/// Asserts that the index finds the rows by their own vectors, but for one in a thousand at
+/// most: the search is approximate. Gives their number.
 fn assert_all_found(client: &mut Client, when: &str) -> i64 {
     client.batch_execute(BY_INDEX).unwrap();
     assert_plan(client, LOST);
     let lost = count(client, LOST);
     client.batch_execute(BY_CHOICE).unwrap();
     let rows = count(client, "SELECT count(*) FROM items");
-    assert_eq!(lost, 0, "of {rows} rows are not found {when}");
+    assert!(lost <= rows / 1000, "{lost} of {rows} rows are not found {when}");
     rows
 }
 
