@@ -105,3 +105,55 @@ CREATE FUNCTION rag_hnsw_prewarm(index regclass) RETURNS bigint
 STRICT VOLATILE PARALLEL RESTRICTED COST 100000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_hnsw_prewarm_wrapper';
 COMMENT ON FUNCTION rag_hnsw_prewarm IS 'read a rag_hnsw index into shared buffers; the number of its pages';
+
+CREATE FUNCTION rag_hnsw_recall(index regclass, queries integer DEFAULT 100, k integer DEFAULT 10)
+RETURNS double precision
+STRICT VOLATILE PARALLEL UNSAFE COST 1000000
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+AS $$
+DECLARE
+    asked  text;
+    exact  text;
+    found  text;
+    recall double precision;
+BEGIN
+    IF queries < 1 OR k < 1 THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = format('queries and k must be at least 1: %s, %s', queries, k);
+    END IF;
+    -- $1: a row's own vector. The sum keeps the exact search from using the index.
+    SELECT format('SELECT %s AS vector FROM %s WHERE %s AND %1$s IS NOT NULL ORDER BY random() LIMIT %s',
+                  expression, source, condition, queries),
+           format('SELECT %s OPERATOR(%I.%s) asked.vector AS distance FROM %s WHERE %s AND %1$s IS NOT NULL ORDER BY (%1$s OPERATOR(%2$I.%3$s) asked.vector) + 0 LIMIT %s',
+                  expression, operator_schema, operator, source, condition, k),
+           format('SELECT %s OPERATOR(%I.%s) asked.vector AS distance FROM %s WHERE %s ORDER BY %1$s OPERATOR(%2$I.%3$s) asked.vector LIMIT %s',
+                  expression, operator_schema, operator, source, condition, k)
+    INTO asked, exact, found
+    FROM (SELECT '(' || pg_get_indexdef(i.indexrelid, 1, false) || ')' AS expression,
+                 i.indrelid::regclass AS source,
+                 coalesce(pg_get_expr(i.indpred, i.indrelid), 'true') AS condition,
+                 n.nspname AS operator_schema, o.oprname AS operator
+          FROM pg_index i
+          JOIN pg_class r ON r.oid = i.indexrelid
+          JOIN pg_am a ON a.oid = r.relam AND a.amname = 'rag_hnsw'
+          JOIN pg_opclass c ON c.oid = i.indclass[0]
+          JOIN pg_amop m ON m.amopfamily = c.opcfamily AND m.amoplefttype = c.opcintype AND m.amopstrategy = 1
+          JOIN pg_operator o ON o.oid = m.amopopr
+          JOIN pg_namespace n ON n.oid = o.oprnamespace
+          WHERE i.indexrelid = rag_hnsw_recall.index) AS indexed;
+    IF asked IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'wrong_object_type',
+            MESSAGE = format('"%s" is not a rag_hnsw index', index);
+    END IF;
+    -- What is as near as the last of the exact answer counts as found: ties are fair.
+    EXECUTE format('SELECT avg(hits.number / nullif(wanted.number, 0)) FROM (%s) AS asked,'
+        ' LATERAL (SELECT max(distance) AS farthest, count(*)::double precision AS number FROM (%s) AS e) AS wanted,'
+        ' LATERAL (SELECT count(*) AS number FROM (%s) AS f WHERE f.distance <= wanted.farthest) AS hits',
+        asked, exact, found)
+    INTO recall;
+    RETURN recall;
+END
+$$;
+COMMENT ON FUNCTION rag_hnsw_recall IS 'the share of the true k nearest rows that an index finds, over rows chosen by chance';

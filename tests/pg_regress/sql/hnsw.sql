@@ -226,6 +226,13 @@ SELECT fails($$SELECT * FROM rag_hnsw_check('items_pkey')$$);
 SELECT fails($$SELECT * FROM rag_hnsw_check('items')$$);
 SELECT fails($$SELECT * FROM rag_hnsw_check('nowhere')$$);
 
+-- How good it is, and what it is made of.
+SELECT rag_hnsw_recall('tuned_v', 20, 5), rag_hnsw_recall('tuned_v', k => 1);
+SELECT fails($$SELECT rag_hnsw_recall('items_pkey')$$);
+SELECT fails($$SELECT rag_hnsw_recall('tuned_v', 0)$$);
+SELECT rows, dead, storage, dimensions, m, ef_construction, layers[1], ground_bytes > 0, build_memory > 0 FROM rag_hnsw_stats('tuned_v');
+SELECT rag_hnsw_prewarm('tuned_v') > 0;
+
 -- A cursor sees what was there when it was opened.
 BEGIN;
 SET LOCAL enable_seqscan = off;
