@@ -124,17 +124,17 @@ BEGIN
             MESSAGE = format('queries and k must be at least 1: %s, %s', queries, k);
     END IF;
     -- $1: a row's own vector. The sum keeps the exact search from using the index.
-    SELECT format('SELECT %s AS vector FROM %s WHERE %s AND %1$s IS NOT NULL ORDER BY random() LIMIT %s',
+    SELECT format('SELECT %1$s AS vector FROM %2$s WHERE %3$s AND %1$s IS NOT NULL ORDER BY random() LIMIT %4$s',
                   expression, source, condition, queries),
-           format('SELECT %s OPERATOR(%I.%s) asked.vector AS distance FROM %s WHERE %s AND %1$s IS NOT NULL ORDER BY (%1$s OPERATOR(%2$I.%3$s) asked.vector) + 0 LIMIT %s',
-                  expression, operator_schema, operator, source, condition, k),
-           format('SELECT %s OPERATOR(%I.%s) asked.vector AS distance FROM %s WHERE %s ORDER BY %1$s OPERATOR(%2$I.%3$s) asked.vector LIMIT %s',
-                  expression, operator_schema, operator, source, condition, k)
+           format('SELECT %1$s %5$s asked.vector AS distance FROM %2$s WHERE %3$s AND %1$s IS NOT NULL ORDER BY (%1$s %5$s asked.vector) + 0 LIMIT %4$s',
+                  expression, source, condition, k, operator),
+           format('SELECT %1$s %5$s asked.vector AS distance FROM %2$s WHERE %3$s ORDER BY %1$s %5$s asked.vector LIMIT %4$s',
+                  expression, source, condition, k, operator)
     INTO asked, exact, found
     FROM (SELECT '(' || pg_get_indexdef(i.indexrelid, 1, false) || ')' AS expression,
                  i.indrelid::regclass AS source,
                  coalesce(pg_get_expr(i.indpred, i.indrelid), 'true') AS condition,
-                 n.nspname AS operator_schema, o.oprname AS operator
+                 format('OPERATOR(%I.%s)', n.nspname, o.oprname) AS operator
           FROM pg_index i
           JOIN pg_class r ON r.oid = i.indexrelid
           JOIN pg_am a ON a.oid = r.relam AND a.amname = 'rag_hnsw'
@@ -148,9 +148,9 @@ BEGIN
             MESSAGE = format('"%s" is not a rag_hnsw index', index);
     END IF;
     -- What is as near as the last of the exact answer counts as found: ties are fair.
-    EXECUTE format('SELECT avg(hits.number / nullif(wanted.number, 0)) FROM (%s) AS asked,'
-        ' LATERAL (SELECT max(distance) AS farthest, count(*)::double precision AS number FROM (%s) AS e) AS wanted,'
-        ' LATERAL (SELECT count(*) AS number FROM (%s) AS f WHERE f.distance <= wanted.farthest) AS hits',
+    EXECUTE format('SELECT avg(hits.number / nullif(wanted.number, 0)) FROM (%1$s) AS asked,'
+        ' LATERAL (SELECT max(distance) AS farthest, count(*)::double precision AS number FROM (%2$s) AS e) AS wanted,'
+        ' LATERAL (SELECT count(*) AS number FROM (%3$s) AS f WHERE f.distance <= wanted.farthest) AS hits',
         asked, exact, found)
     INTO recall;
     RETURN recall;
