@@ -37,6 +37,12 @@ pub unsafe extern "C-unwind" fn amcostestimate(
             *startup = f64::INFINITY;
             *total = f64::INFINITY;
             *pages = 0.0;
+            #[cfg(feature = "pg18")]
+            {
+                // With enable_seqscan off a sequential scan counts as one disabled node there,
+                // whatever it costs.
+                (*path).path.disabled_nodes = 2;
+            }
             return;
         }
         let index = (*path).indexinfo;

@@ -38,7 +38,6 @@ SELECT explained('SELECT id FROM items ORDER BY v <-> embedding(5001) LIMIT 10')
 SELECT explained('SELECT id, v <-> embedding(5001) AS distance FROM items ORDER BY distance LIMIT 10 OFFSET 10');
 SELECT explained('SELECT id FROM items ORDER BY embedding(5001) <-> v LIMIT 10');
 SELECT explained('SELECT id FROM items ORDER BY v <-> embedding(5001) FETCH FIRST 10 ROWS ONLY');
-SELECT explained('SELECT id FROM items ORDER BY v <-> embedding(5001), id LIMIT 10');
 
 -- All rows, or most of them: one sequential scan.
 SELECT explained('SELECT id FROM items ORDER BY v <-> embedding(5001)');
