@@ -54,7 +54,8 @@ system() {
     shift
     pg_config=$(tree_pg_config "$version")
     PG_CONFIG=$pg_config scripts/install.sh
-    PG_RAG_PG_CONFIG=$pg_config cargo test --release --features system-tests --test system "$@"
+    # What the tests measure is worth reading also when they pass.
+    PG_RAG_PG_CONFIG=$pg_config cargo test --release --features system-tests --test system "$@" -- --nocapture
 }
 
 main "$@"
