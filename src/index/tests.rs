@@ -230,7 +230,7 @@ fn vacuum_keeps_what_is_left_findable_and_room_is_used_again() {
     let vectors = vectors(2000, 16);
     let store = built(shape, &vectors);
     let before = recall(&store, &shape, &vectors, &|_| false);
-    let gone = |number: usize| number % 4 != 0;
+    let gone = |number: usize| !number.is_multiple_of(4);
     let report = vacuum(&store, &mut Gone(|row| gone(number(row)))).unwrap();
     assert_eq!((report.removed, report.left), (1500, 500));
     assert_sound(&store);
@@ -376,7 +376,7 @@ proptest! {
                 }),
             insert(&store, row(7), &probe, 1, &mut Scratch::default()),
             check(&store).map(drop),
-            vacuum(&store, &mut Gone(|row: Row| row.block % 2 == 0)).map(drop),
+            vacuum(&store, &mut Gone(|row: Row| row.block.is_multiple_of(2))).map(drop),
         ];
         for error in outcomes.into_iter().filter_map(Result::err) {
             prop_assert!(matches!(error.kind(), ErrorKind::IndexCorrupted | ErrorKind::Unsupported), "{}", error);
