@@ -62,16 +62,7 @@ pub enum Probe {
     Anything(Nearness),
 }
 
-/// Figures about a scan so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Effort {
-    /// Nodes whose distances were computed.
-    pub distances: u64,
-    /// Pages read in sweeps.
-    pub swept_pages: u64,
-}
-
-/// A nodes' visit costs as much as reading so many in order, about.
+/// A node's visit costs as much as reading so many in order, about.
 const WALK_TO_SWEEP: usize = 16;
 /// The fewest rows that a sweep sorts at once.
 const LEAST_SORTED: usize = 1000;
@@ -101,7 +92,6 @@ pub struct Scan {
     /// Rows that the walk gave.
     given: HashSet<Row>,
     highest_given: f64,
-    effort: Effort,
 }
 
 impl Scan {
@@ -127,7 +117,6 @@ impl Scan {
             ready: Vec::new(),
             given: HashSet::new(),
             highest_given: f64::NEG_INFINITY,
-            effort: Effort::default(),
         })
     }
 
@@ -135,12 +124,6 @@ impl Scan {
     #[must_use]
     pub fn into_visited(self) -> Visited {
         self.visited
-    }
-
-    /// What it has cost.
-    #[must_use]
-    pub fn effort(&self) -> Effort {
-        Effort { distances: self.effort.distances + self.walk.met() as u64, ..self.effort }
     }
 
     /// The next row.
@@ -239,7 +222,6 @@ impl Scan {
             store.interrupted()?;
             store.prefetch(block + 1, 0, 0);
             store.read(block, |page| self.measure(page, after, &mut rows))?;
-            self.effort.swept_pages += 1;
             if rows.len() > 2 * most {
                 keep_first(&mut rows, most);
                 are_all = false;
@@ -250,7 +232,6 @@ impl Scan {
             are_all = false;
         }
         sort(&mut rows);
-        self.effort.distances += rows.len() as u64;
         self.stage = match rows.last() {
             Some(last) if !are_all => Stage::Sweeping { after: Some(*last) },
             _ => Stage::Loose { block: 1, state: State::Undirected },

@@ -40,12 +40,6 @@ pub struct Report {
     pub removed: u64,
     /// Rows that are left.
     pub left: u64,
-    /// Nodes whose links were mended.
-    pub mended: u64,
-    /// Nodes that got a link because none led to them.
-    pub adopted: u64,
-    /// Slots that were freed.
-    pub freed: u64,
 }
 
 /// What the caller knows and does.
@@ -177,7 +171,6 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
             Ok(any)
         })?;
         if gone.first().is_some_and(|seen| seen.kind == Kind::Loose) {
-            self.report.freed += gone.len() as u64;
             add_to_list(self.graph.store, Kind::Loose, block)?;
             return Ok(false);
         }
@@ -256,7 +249,6 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
             }
             let new = self.mended(seen, &old)?;
             if replace_links(&self.graph, seen.node, seen.layer, &old, &new)? {
-                self.report.mended += 1;
                 let gained = new.iter().filter(|link| !old.links.contains(link));
                 return gained.copied().try_for_each(|link| self.link_if_room(link, seen));
             }
@@ -332,7 +324,6 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         for (node, layer) in living {
             self.guide.pause()?;
             self.relink(node, layer)?;
-            self.report.adopted += 1;
         }
         Ok(())
     }
@@ -365,7 +356,6 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
             let kind = first.kind;
             self.graph.store.write(block, |page| Ok(free_slots(&shape, page, &gone)))?;
             add_to_list(self.graph.store, kind, block)?;
-            self.report.freed += gone.len() as u64;
         }
         Ok(())
     }

@@ -2,16 +2,16 @@
 
 use std::time::Instant;
 
-use pgrx::prelude::*;
 use serde_json::{Value, json};
 
 use super::functions::{EXTRACTIVE, Embedding, generate};
+use super::random;
 use super::search::Search;
 use crate::answer::citation::{Citation, CitedSource, Unresolved, citations};
 use crate::answer::extractive::{self, Evidence, ExtractOptions};
 use crate::context::prompt::{self, Source, is_no_answer};
 use crate::daemon::protocol::Lane;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::retrieve::Passage;
 
 /// Who writes, and under which conditions.
@@ -158,12 +158,7 @@ fn source(passage: &Passage) -> Source {
 
 /// Something the documents' authors could not know.
 fn nonce() -> Result<String> {
-    let mut bytes = [0u8; 8];
-    // SAFETY: pg_strong_random fills exactly the length it is given.
-    match unsafe { pg_sys::pg_strong_random(bytes.as_mut_ptr().cast(), bytes.len()) } {
-        true => Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
-        false => Err(Error::new(ErrorKind::Internal, "the server has no random numbers")),
-    }
+    Ok(random::bytes()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn cited(answer: &str, passages: &[Passage]) -> Value {

@@ -15,6 +15,7 @@ mod guc;
 mod ingest;
 mod install;
 mod provider;
+mod random;
 mod search;
 mod sql;
 mod vector;

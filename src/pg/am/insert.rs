@@ -11,6 +11,7 @@ use crate::index::build::layer_by_chance;
 use crate::index::insert::{Scratch, insert, insert_loose, read_meta};
 use crate::index::page::{Row, State};
 use crate::pg::error::OrReport;
+use crate::pg::random;
 
 thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
@@ -60,12 +61,7 @@ pub unsafe fn insert_value(pages: &Pages, value: Option<pg_sys::Datum>, row: Row
 
 /// A number from 0 to 1.
 pub fn chance() -> Result<f64> {
-    let mut bytes = [0u8; 8];
-    // SAFETY: pg_strong_random fills exactly the length it is given.
-    match unsafe { pg_sys::pg_strong_random(bytes.as_mut_ptr().cast(), bytes.len()) } {
-        true => Ok((u64::from_ne_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64),
-        false => Err(crate::index::build::broken("the server has no random numbers")),
-    }
+    Ok((u64::from_ne_bytes(random::bytes()?) >> 11) as f64 / (1u64 << 53) as f64)
 }
 
 /// # Safety
