@@ -372,14 +372,23 @@ impl Builder {
         }
         for orphan in nodes {
             if incoming[*orphan as usize] == 0 {
-                self.adopt_one(*orphan, layer, &mut incoming);
+                self.adopt_one(*orphan, nodes, layer, &mut incoming);
             }
         }
     }
 
-    fn adopt_one(&self, orphan: u32, layer: u8, incoming: &mut [u32]) {
+    fn adopt_one(&self, orphan: u32, nodes: &[u32], layer: u8, incoming: &mut [u32]) {
         let most = self.shape.degree.most(layer);
-        for parent in self.list(orphan, layer) {
+        if self.list(orphan, layer).is_empty() {
+            // It was linked at the same time as the layer's first node.
+            let others: Vec<u32> = self.nearest_of(orphan, nodes);
+            self.set_list(orphan, layer, &others);
+            others.iter().for_each(|other| incoming[*other as usize] += 1);
+        }
+        let near = self.list(orphan, layer);
+        let beyond = near.iter().flat_map(|near| self.list(*near, layer));
+        let parents = near.iter().copied().chain(beyond);
+        for parent in parents.filter(|parent| *parent != orphan) {
             let mut links = self.list(parent, layer);
             if links.len() == most {
                 let spare = links.iter().rposition(|link| incoming[*link as usize] > 1);
@@ -391,6 +400,16 @@ impl Builder {
             incoming[orphan as usize] += 1;
             return;
         }
+    }
+
+    /// Of `nodes` the `m` nearest to this one.
+    fn nearest_of(&self, node: u32, nodes: &[u32]) -> Vec<u32> {
+        let distance =
+            |other: u32| self.shape.space.distance(self.payload(node), self.payload(other));
+        let others = nodes.iter().copied().filter(|other| *other != node);
+        let mut others: Vec<(f32, u32)> = others.map(|other| (distance(other), other)).collect();
+        others.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        others.into_iter().take(usize::from(self.shape.degree.m)).map(|(_, other)| other).collect()
     }
 }
 
@@ -448,3 +467,28 @@ pub fn broken(what: &str) -> Error {
 }
 
 const _: () = assert!(CHUNK.is_power_of_two());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::page::Degree;
+    use crate::index::space::{Elements, Metric, Space, Storage};
+
+    #[test]
+    fn nodes_without_links_are_adopted() {
+        let space = Space { metric: Metric::L2, storage: Storage::Float32, dimensions: 1 };
+        let shape = Shape::new(space, Degree { m: 2, ef_construction: 4 }).unwrap();
+        let builder = Builder::new(shape, 40);
+        for number in 0..40u16 {
+            let payload = space.encode(Elements::Numbers(&[f32::from(number)])).unwrap().unwrap();
+            assert!(builder.add(Row { block: 0, line: number + 1 }, &payload, 1));
+        }
+        builder.complete();
+        builder.raise_entry(Entry { node: 0, layer: 1 });
+        builder.adopt();
+        for layer in 0..=1 {
+            let links: Vec<u32> = (0..40).flat_map(|node| builder.list(node, layer)).collect();
+            assert!((0..40).all(|node| links.contains(&node)), "layer {layer}: {links:?}");
+        }
+    }
+}

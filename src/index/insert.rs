@@ -259,7 +259,8 @@ fn drop_from_list<S: StoreMut>(store: &S, shape: &Shape, kind: Kind, block: u32)
         .map(drop)
 }
 
-fn raise_entry<S: StoreMut>(store: &S, candidate: Entry) -> Result<()> {
+/// Makes walks begin at `candidate`, if it is higher than where they begin now.
+pub fn raise_entry<S: StoreMut>(store: &S, candidate: Entry) -> Result<()> {
     store
         .write(0, |page| {
             let mut meta = Meta::read(page)?;

@@ -18,7 +18,8 @@
 
 use super::graph::{Found, Graph, PageGraph};
 use super::insert::{
-    Links, add_to_list, any_live_node, link_from_all, read_links, read_meta, replace_links,
+    Links, add_to_list, any_live_node, link_from_all, raise_entry, read_links, read_meta,
+    replace_links,
 };
 use super::page::{self, Entry, Kind, NONE, Place, Row, Shape, Slot, SlotMut, State};
 use super::select::{Candidate, select};
@@ -318,6 +319,11 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
                     links.iter().flat_map(|it| &it.links).for_each(|link| reached.insert(*link));
                 }
             }
+        }
+        let highest = living.iter().max_by_key(|(_, layer)| *layer);
+        if let Some((node, layer)) = highest.copied() {
+            // An insert may have made it while the entry was being moved.
+            raise_entry(self.graph.store, Entry { node, layer })?;
         }
         let entry = read_meta(self.graph.store)?.entry.map(|entry| entry.node);
         living.retain(|(node, _)| !reached.contains(*node) && Some(*node) != entry);
