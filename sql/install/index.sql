@@ -72,6 +72,92 @@ CREATE OPERATOR CLASS bit_jaccard_ops FOR TYPE bit USING rag_hnsw AS
     OPERATOR 1 <%> (bit, bit) FOR ORDER BY float_ops,
     FUNCTION 1 (bit, bit) rag.hnsw_bit_jaccard();
 
+-- Columns beside the vector, to filter by. Text and enums: only equality and lists.
+CREATE OPERATOR FAMILY integer_ops USING rag_hnsw;
+CREATE OPERATOR CLASS int2_ops DEFAULT FOR TYPE int2 USING rag_hnsw FAMILY integer_ops AS
+    OPERATOR 1 < (int2, int2),
+    OPERATOR 2 <= (int2, int2),
+    OPERATOR 3 = (int2, int2),
+    OPERATOR 4 >= (int2, int2),
+    OPERATOR 5 > (int2, int2);
+CREATE OPERATOR CLASS int4_ops DEFAULT FOR TYPE int4 USING rag_hnsw FAMILY integer_ops AS
+    OPERATOR 1 < (int4, int4),
+    OPERATOR 2 <= (int4, int4),
+    OPERATOR 3 = (int4, int4),
+    OPERATOR 4 >= (int4, int4),
+    OPERATOR 5 > (int4, int4);
+CREATE OPERATOR CLASS int8_ops DEFAULT FOR TYPE int8 USING rag_hnsw FAMILY integer_ops AS
+    OPERATOR 1 < (int8, int8),
+    OPERATOR 2 <= (int8, int8),
+    OPERATOR 3 = (int8, int8),
+    OPERATOR 4 >= (int8, int8),
+    OPERATOR 5 > (int8, int8);
+ALTER OPERATOR FAMILY integer_ops USING rag_hnsw ADD
+    OPERATOR 1 < (int2, int4),
+    OPERATOR 2 <= (int2, int4),
+    OPERATOR 3 = (int2, int4),
+    OPERATOR 4 >= (int2, int4),
+    OPERATOR 5 > (int2, int4),
+    OPERATOR 1 < (int2, int8),
+    OPERATOR 2 <= (int2, int8),
+    OPERATOR 3 = (int2, int8),
+    OPERATOR 4 >= (int2, int8),
+    OPERATOR 5 > (int2, int8),
+    OPERATOR 1 < (int4, int2),
+    OPERATOR 2 <= (int4, int2),
+    OPERATOR 3 = (int4, int2),
+    OPERATOR 4 >= (int4, int2),
+    OPERATOR 5 > (int4, int2),
+    OPERATOR 1 < (int4, int8),
+    OPERATOR 2 <= (int4, int8),
+    OPERATOR 3 = (int4, int8),
+    OPERATOR 4 >= (int4, int8),
+    OPERATOR 5 > (int4, int8),
+    OPERATOR 1 < (int8, int2),
+    OPERATOR 2 <= (int8, int2),
+    OPERATOR 3 = (int8, int2),
+    OPERATOR 4 >= (int8, int2),
+    OPERATOR 5 > (int8, int2),
+    OPERATOR 1 < (int8, int4),
+    OPERATOR 2 <= (int8, int4),
+    OPERATOR 3 = (int8, int4),
+    OPERATOR 4 >= (int8, int4),
+    OPERATOR 5 > (int8, int4);
+CREATE OPERATOR CLASS bool_ops DEFAULT FOR TYPE bool USING rag_hnsw AS
+    OPERATOR 1 < (bool, bool),
+    OPERATOR 2 <= (bool, bool),
+    OPERATOR 3 = (bool, bool),
+    OPERATOR 4 >= (bool, bool),
+    OPERATOR 5 > (bool, bool);
+CREATE OPERATOR CLASS date_ops DEFAULT FOR TYPE date USING rag_hnsw AS
+    OPERATOR 1 < (date, date),
+    OPERATOR 2 <= (date, date),
+    OPERATOR 3 = (date, date),
+    OPERATOR 4 >= (date, date),
+    OPERATOR 5 > (date, date);
+CREATE OPERATOR CLASS timestamp_ops DEFAULT FOR TYPE timestamp USING rag_hnsw AS
+    OPERATOR 1 < (timestamp, timestamp),
+    OPERATOR 2 <= (timestamp, timestamp),
+    OPERATOR 3 = (timestamp, timestamp),
+    OPERATOR 4 >= (timestamp, timestamp),
+    OPERATOR 5 > (timestamp, timestamp);
+CREATE OPERATOR CLASS timestamptz_ops DEFAULT FOR TYPE timestamptz USING rag_hnsw AS
+    OPERATOR 1 < (timestamptz, timestamptz),
+    OPERATOR 2 <= (timestamptz, timestamptz),
+    OPERATOR 3 = (timestamptz, timestamptz),
+    OPERATOR 4 >= (timestamptz, timestamptz),
+    OPERATOR 5 > (timestamptz, timestamptz);
+CREATE OPERATOR CLASS uuid_ops DEFAULT FOR TYPE uuid USING rag_hnsw AS
+    OPERATOR 1 < (uuid, uuid),
+    OPERATOR 2 <= (uuid, uuid),
+    OPERATOR 3 = (uuid, uuid),
+    OPERATOR 4 >= (uuid, uuid),
+    OPERATOR 5 > (uuid, uuid);
+CREATE OPERATOR CLASS text_ops DEFAULT FOR TYPE text USING rag_hnsw AS
+    OPERATOR 3 = (text, text);
+CREATE OPERATOR CLASS enum_ops DEFAULT FOR TYPE anyenum USING rag_hnsw AS
+    OPERATOR 3 = (anyenum, anyenum);
+
 CREATE FUNCTION rag_hnsw_check(index regclass) RETURNS TABLE (
     problem text,
     block   bigint,
@@ -95,6 +181,7 @@ CREATE FUNCTION rag_hnsw_stats(index regclass) RETURNS TABLE (
     ground_bytes    bigint,
     upper_bytes     bigint,
     loose_bytes     bigint,
+    filter_bytes    bigint,
     build_memory    bigint
 )
 STRICT VOLATILE PARALLEL RESTRICTED COST 100000 ROWS 1

@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::graph::{AHEAD, Found, Graph};
+use super::insert::Item;
 use super::page::{Entry, Row, Shape};
 use super::select::{Candidate, select};
-use super::space::Payload;
 use super::visited::Visited;
 use super::walk::{DESCENT, Walk};
 use crate::error::{Error, ErrorKind, Result};
@@ -38,6 +38,8 @@ const NO_LINK: u32 = u32::MAX;
 struct Chunk {
     payloads: Vec<u32>,
     rows: Vec<Row>,
+    /// Flags and values of the filter columns.
+    values: Vec<u8>,
     layers: Vec<u8>,
     /// Of the ground layer; for the layers above, see `upper`.
     links: Vec<AtomicU32>,
@@ -66,6 +68,7 @@ pub struct Builder {
 struct Filling {
     payloads: Vec<u32>,
     rows: Vec<Row>,
+    values: Vec<u8>,
     layers: Vec<u8>,
 }
 
@@ -112,6 +115,7 @@ impl Builder {
         shape.payload_bytes()
             + 4 * shape.degree.most(0)
             + size_of::<Row>()
+            + shape.filters.bytes()
             + size_of::<Option<Box<[AtomicU32]>>>()
             + 1
             + upper.div_ceil(usize::from(shape.degree.m) - 1)
@@ -120,14 +124,15 @@ impl Builder {
     /// Adds a vector, whose node is to reach up to `layer`. One thread at a time.
     ///
     /// `false` if there is no room left.
-    pub fn add(&self, row: Row, payload: &Payload, layer: u8) -> bool {
+    pub fn add(&self, item: &Item, layer: u8) -> bool {
         let mut filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
         let chunk = self.ready.load(Ordering::Relaxed) as usize / CHUNK;
         if chunk == self.chunks.len() {
             return false;
         }
-        filling.payloads.extend_from_slice(bytemuck::cast_slice(payload.bytes()));
-        filling.rows.push(row);
+        filling.payloads.extend_from_slice(bytemuck::cast_slice(item.payload.bytes()));
+        filling.rows.push(item.row);
+        filling.values.extend_from_slice(item.values.bytes());
         filling.layers.push(layer.min(MOST_LAYERS));
         if filling.rows.len() == CHUNK {
             self.publish(&mut filling, chunk);
@@ -146,7 +151,7 @@ impl Builder {
     }
 
     fn publish(&self, filling: &mut Filling, chunk: usize) {
-        let Filling { payloads, rows, layers } = std::mem::take(filling);
+        let Filling { payloads, rows, values, layers } = std::mem::take(filling);
         let no_links = |lists: usize, most: usize| -> Vec<AtomicU32> {
             std::iter::repeat_with(|| AtomicU32::new(NO_LINK)).take(lists * most).collect()
         };
@@ -156,7 +161,7 @@ impl Builder {
         });
         let added = rows.len() as u32;
         let links = no_links(rows.len(), self.shape.degree.most(0));
-        let made = Chunk { upper: upper.collect(), payloads, rows, layers, links };
+        let made = Chunk { upper: upper.collect(), payloads, rows, values, layers, links };
         let _ = self.chunks[chunk].set(made);
         self.ready.fetch_add(added, Ordering::Release);
     }
@@ -310,6 +315,14 @@ impl Builder {
     pub fn row(&self, node: u32) -> Row {
         let (chunk, index) = self.chunk(node);
         chunk.rows[index]
+    }
+
+    /// Flags and values of the filter columns of a node.
+    #[must_use]
+    pub fn values(&self, node: u32) -> &[u8] {
+        let (chunk, index) = self.chunk(node);
+        let bytes = self.shape.filters.bytes();
+        &chunk.values[index * bytes..(index + 1) * bytes]
     }
 
     /// The highest layer of a node.
@@ -471,17 +484,20 @@ const _: () = assert!(CHUNK.is_power_of_two());
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::page::Degree;
+    use crate::index::columns::Values;
+    use crate::index::page::{Degree, Filters};
     use crate::index::space::{Elements, Metric, Space, Storage};
 
     #[test]
     fn nodes_without_links_are_adopted() {
         let space = Space { metric: Metric::L2, storage: Storage::Float32, dimensions: 1 };
-        let shape = Shape::new(space, Degree { m: 2, ef_construction: 4 }).unwrap();
+        let degree = Degree { m: 2, ef_construction: 4 };
+        let shape = Shape::new(space, degree, Filters::default()).unwrap();
         let builder = Builder::new(shape, 40);
         for number in 0..40u16 {
             let payload = space.encode(Elements::Numbers(&[f32::from(number)])).unwrap().unwrap();
-            assert!(builder.add(Row { block: 0, line: number + 1 }, &payload, 1));
+            let (row, values) = (Row { block: 0, line: number + 1 }, Values::new(&shape, &[]));
+            assert!(builder.add(&Item { row, payload, values }, 1));
         }
         builder.complete();
         builder.raise_entry(Entry { node: 0, layer: 1 });

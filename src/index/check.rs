@@ -6,7 +6,9 @@
 
 use std::collections::HashMap;
 
+use super::columns;
 use super::insert::read_meta;
+use super::node_set::NodeSet;
 use super::page::{self, Kind, NONE, Place, Shape, Slot, State};
 use super::store::{Page, Store};
 use crate::error::Result;
@@ -28,7 +30,7 @@ pub struct Problem {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
     /// Pages of each kind.
-    pub pages: [u64; 3],
+    pub pages: [u64; 4],
     /// Slots without anything, by kind.
     pub free: [u64; 3],
     /// Nodes of the ground layer whose rows are there.
@@ -52,6 +54,8 @@ struct Known {
 
 struct Check<'a> {
     shape: &'a Shape,
+    /// Slots that have filter values.
+    filtered: NodeSet,
     known: HashMap<u32, Known>,
     links: Vec<(u32, Vec<u32>)>,
     problems: Vec<Problem>,
@@ -64,6 +68,7 @@ pub fn check<S: Store>(store: &S) -> Result<(Vec<Problem>, Figures)> {
     let meta = read_meta(store)?;
     let mut check = Check {
         shape: &meta.shape,
+        filtered: NodeSet::default(),
         known: HashMap::new(),
         links: Vec::new(),
         problems: Vec::new(),
@@ -101,6 +106,21 @@ impl Check<'_> {
             return;
         };
         self.figures.pages[kind as usize] += 1;
+        if (kind == Kind::Column) != self.shape.is_column(block) {
+            let node = self.shape.node(Place { block, slot: 0 });
+            self.complain(node, "unknown page", "a page of values in the wrong place".to_owned());
+            return;
+        }
+        if kind == Kind::Column {
+            let slots = self.shape.slots(Kind::Ground) as usize;
+            for entry in columns::present(self.shape, page) {
+                let place = Place {
+                    block: block + 1 + (entry / slots) as u32,
+                    slot: (entry % slots) as u32,
+                };
+                self.filtered.insert(self.shape.node(place));
+            }
+        }
         for slot in 0..self.shape.slots(kind) {
             if let Some(seen) = Slot::of(self.shape, page, kind, slot) {
                 self.read_slot(self.shape.node(Place { block, slot }), kind, seen);
@@ -115,6 +135,10 @@ impl Check<'_> {
             state @ (State::Live | State::Dead) => {
                 let neighbours: Vec<u32> = slot.neighbours().collect();
                 self.count(kind, state, slot.layer(), neighbours.len());
+                let has_values = kind == Kind::Upper || self.filtered.contains(node);
+                if self.shape.has_filters() && !has_values && state == State::Live {
+                    self.complain(node, "no values", "of the filter columns".to_owned());
+                }
                 if slot.row().line == 0 {
                     self.complain(node, "no row", "the node belongs to no row".to_owned());
                 }
@@ -210,7 +234,7 @@ impl Check<'_> {
     }
 
     fn follow_lists<S: Store>(&mut self, store: &S, first: [u32; 3], blocks: u32) -> Result<()> {
-        for kind in Kind::ALL {
+        for kind in Kind::WITH_SLOTS {
             let mut block = first[kind as usize];
             let mut steps = 0;
             while block != NONE {

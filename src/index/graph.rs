@@ -3,6 +3,9 @@
 //! A walk needs no more than this trait. Two graphs have it: the one on pages
 //! ([`PageGraph`]), and the one that a build makes in memory (`build`).
 
+use std::cell::RefCell;
+
+use super::node_set::NodeSet;
 use super::page::{Kind, Row, Shape, Slot, State};
 use super::space::Payload;
 use super::store::Store;
@@ -130,5 +133,68 @@ impl<S: Store> Graph for PageGraph<'_, S> {
 
     fn interrupted(&self) -> Result<()> {
         self.store.interrupted()
+    }
+}
+
+/// A graph of which only some nodes count. The others are passed by: their neighbours stand
+/// in for them (ACORN-1, arXiv 2403.04871, section 5), and their vectors are not read.
+pub struct Filtered<'a, G> {
+    graph: &'a G,
+    matches: &'a NodeSet,
+    /// Nodes that don't count and whose neighbours have been given.
+    passed: RefCell<NodeSet>,
+}
+
+impl<'a, G: Graph> Filtered<'a, G> {
+    /// The nodes of `matches`, as they lie in `graph`.
+    pub fn new(graph: &'a G, matches: &'a NodeSet) -> Filtered<'a, G> {
+        Filtered { graph, matches, passed: RefCell::default() }
+    }
+}
+
+impl<G: Graph> Graph for Filtered<'_, G> {
+    fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()> {
+        let mut passed = self.passed.borrow_mut();
+        let mut near = Vec::new();
+        self.graph.neighbours(node, layer, &mut near)?;
+        for neighbour in near {
+            if self.matches.contains(neighbour) {
+                into.push(neighbour);
+            } else if !passed.contains(neighbour) {
+                passed.insert(neighbour);
+                let from = into.len();
+                self.graph.neighbours(neighbour, layer, into)?;
+                let mut kept = from;
+                for at in from..into.len() {
+                    if self.matches.contains(into[at]) {
+                        into[kept] = into[at];
+                        kept += 1;
+                    }
+                }
+                into.truncate(kept);
+            }
+        }
+        Ok(())
+    }
+
+    fn look(
+        &self,
+        probe: &[u8],
+        nodes: &[u32],
+        layer: u8,
+        seen: &mut dyn FnMut(Found),
+    ) -> Result<()> {
+        self.graph.look(probe, nodes, layer, &mut |found| {
+            let is_live = found.is_live && self.matches.contains(found.node);
+            seen(Found { is_live, ..found });
+        })
+    }
+
+    fn below(&self, node: u32, layer: u8) -> Result<Option<u32>> {
+        self.graph.below(node, layer)
+    }
+
+    fn interrupted(&self) -> Result<()> {
+        self.graph.interrupted()
     }
 }

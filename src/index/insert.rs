@@ -4,10 +4,11 @@
 //! pages with room (block 0, then the page). What is read without a lock is compared again
 //! under it before a list is replaced, so that nobody's change is lost.
 //!
-//! The order of writing is: the node on the ground with its own links, its nodes above, the
-//! links back, and last the entry. A crash in between leaves a node that few links lead to;
+//! The order of writing is: the node on the ground with its own links, its filter values, the
+//! links back; the same for its nodes above; and last the entry. A crash in between leaves a node that few links lead to;
 //! its row was not committed.
 
+use super::columns::{Values, set_values};
 use super::graph::{Found, Graph, PageGraph};
 use super::page::{
     self, Entry, Kind, Meta, NONE, NewNode, Place, Row, Shape, Slot, SlotMut, State, free_slot,
@@ -48,14 +49,20 @@ pub fn expect_size(shape: &Shape, payload: &Payload) -> Result<()> {
     Err(page::corrupt(0, "the dimensions have changed"))
 }
 
+/// What an index holds of a row whose vector has a place in the graph.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// The row.
+    pub row: Row,
+    /// The vector.
+    pub payload: Payload,
+    /// The values of the filter columns.
+    pub values: Values,
+}
+
 /// Inserts a vector that reaches up to `layer`.
-pub fn insert<S: StoreMut>(
-    store: &S,
-    row: Row,
-    payload: &Payload,
-    layer: u8,
-    scratch: &mut Scratch,
-) -> Result<()> {
+pub fn insert<S: StoreMut>(store: &S, item: &Item, layer: u8, scratch: &mut Scratch) -> Result<()> {
+    let Item { row, payload, values } = item;
     let meta = read_meta(store)?;
     expect_size(&meta.shape, payload)?;
     let graph = PageGraph { store, shape: &meta.shape };
@@ -64,10 +71,12 @@ pub fn insert<S: StoreMut>(
     let mut ground = NONE;
     for at in 0..=layer {
         let neighbours = layers.get(usize::from(at)).map_or(&[][..], Vec::as_slice);
+        let row = *row;
         let node = NewNode { row, layer: at, below, ground, payload: payload.bytes(), neighbours };
         below = occupy(store, &meta.shape, kind_of(at), &|slot| slot.fill(&node))?;
         if at == 0 {
             ground = below;
+            set_values(store, &meta.shape, ground, values)?;
         }
         link_from_all(&graph, neighbours, below, payload.bytes(), at)?;
     }
@@ -209,15 +218,23 @@ fn occupy_new<S: StoreMut>(
     kind: Kind,
     fill: &dyn Fn(&mut SlotMut<'_>),
 ) -> Result<u32> {
-    let block = store.append(|page| {
-        page::initialise(page, kind);
-        if let Some(mut slot) = SlotMut::of(shape, page, kind, 0) {
-            fill(&mut slot);
+    let block = loop {
+        let block = store.append(|block, page| match shape.is_column(block) {
+            true => page::initialise(page, Kind::Column),
+            false => {
+                page::initialise(page, kind);
+                if let Some(mut slot) = SlotMut::of(shape, page, kind, 0) {
+                    fill(&mut slot);
+                }
+            }
+        })?;
+        if block > shape.most_blocks() {
+            return Err(page::corrupt(block, "the index is too large for its node numbers"));
         }
-    })?;
-    if block > shape.most_blocks() {
-        return Err(page::corrupt(block, "the index is too large for its node numbers"));
-    }
+        if !shape.is_column(block) {
+            break block;
+        }
+    };
     if shape.slots(kind) > 1 {
         add_to_list(store, kind, block)?;
     }

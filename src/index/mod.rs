@@ -11,6 +11,8 @@
 
 pub mod space;
 
+pub mod columns;
+pub mod node_set;
 pub mod page;
 pub mod shape;
 pub mod store;

@@ -7,7 +7,8 @@ use super::space::{Metric, Space, Storage};
 use super::store::Page;
 use crate::error::{Error, ErrorKind, Result};
 
-pub use super::shape::{Column, Degree, Entry, Kind, NONE, Place, Row, Shape, State};
+use super::shape::MOST_FILTERS;
+pub use super::shape::{Column, Degree, Entry, Filters, Kind, NONE, Place, Row, Shape, State};
 
 /// Bytes of a page.
 pub const PAGE_SIZE: usize = 8192;
@@ -79,9 +80,15 @@ impl Meta {
         let node = get_u32(page, at(16));
         let entry = (node != NONE).then(|| Entry { node, layer: page[at(20)] });
         let with_room = std::array::from_fn(|kind| get_u32(page, at(24 + 4 * kind)));
+        let widths = page[at(36)..at(36 + MOST_FILTERS)].split(|width| *width == 0).next();
+        let widths = widths.unwrap_or_default();
+        if widths.iter().any(|width| ![1, 2, 4, 8, 16].contains(width)) {
+            return Err(corrupt(0, "filter values of an unknown width"));
+        }
+        let filters = Filters::new(widths)?;
         let column = Column::from_number(page[at(21)])
             .ok_or_else(|| corrupt(0, "unknown type of column"))?;
-        Ok(Meta { column, shape: Shape::new(space, degree)?, entry, with_room })
+        Ok(Meta { column, shape: Shape::new(space, degree, filters)?, entry, with_room })
     }
 
     /// Writes block 0.
@@ -100,6 +107,8 @@ impl Meta {
         for (kind, block) in self.with_room.iter().enumerate() {
             put_u32(page, at(24 + 4 * kind), *block);
         }
+        let widths = self.shape.filters.widths().enumerate();
+        widths.for_each(|(column, width)| page[at(36 + column)] = width as u8);
     }
 }
 

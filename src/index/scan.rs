@@ -17,11 +17,17 @@
 //!
 //! So a filter that the executor applies afterwards never comes away with fewer rows than
 //! there are, and in small tables all answers are exact.
+//!
+//! With conditions on the filter columns, the scan first finds out which nodes meet them. Where
+//! they are few, their distances are all there is to compute, and the answer is exact;
+//! otherwise the walk passes by the other nodes.
 
 use std::collections::HashSet;
 
-use super::graph::{Found, PageGraph};
+use super::columns::{self, Condition};
+use super::graph::{Filtered, Found, Graph, PageGraph};
 use super::insert::{any_live_node, expect_size, read_meta};
+use super::node_set::NodeSet;
 use super::page::{Kind, Meta, Row, Slot, State};
 use super::space::Payload;
 use super::store::Store;
@@ -53,7 +59,16 @@ pub enum Nearness {
     Null,
 }
 
-/// What a scan looks for.
+/// What a scan looks for, and where.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// What should be near.
+    pub probe: Probe,
+    /// What the rows must meet, all of it.
+    pub conditions: Vec<Condition>,
+}
+
+/// What should be near.
 #[derive(Clone, Debug)]
 pub enum Probe {
     /// What is near this.
@@ -64,6 +79,11 @@ pub enum Probe {
 
 /// A node's visit costs as much as reading so many in order, about.
 const WALK_TO_SWEEP: usize = 16;
+/// Where so many nodes per ef_search and neighbour meet the conditions, or fewer, looking at
+/// all of them takes no longer than a walk.
+const MATCHES_TO_LOOK_AT: usize = 3;
+/// Nodes that are looked at between two looks at interrupts.
+const LOOKED_AT: usize = 256;
 /// The fewest rows that a sweep sorts at once.
 const LEAST_SORTED: usize = 1000;
 
@@ -82,6 +102,9 @@ enum Stage {
 pub struct Scan {
     meta: Meta,
     probe: Probe,
+    conditions: Vec<Condition>,
+    /// The nodes that meet the conditions; `None` without any.
+    matches: Option<NodeSet>,
     options: Options,
     stage: Stage,
     walk: Walk,
@@ -98,17 +121,20 @@ impl Scan {
     /// A scan that has done nothing yet. `visited` is memory to be used.
     pub fn begin<S: Store>(
         store: &S,
-        probe: Probe,
+        query: Query,
         options: Options,
         visited: Visited,
     ) -> Result<Scan> {
         let meta = read_meta(store)?;
+        let Query { probe, conditions } = query;
         if let Probe::Vector(payload) = &probe {
             expect_size(&meta.shape, payload)?;
         }
         Ok(Scan {
             meta,
             probe,
+            conditions,
+            matches: None,
             options,
             stage: Stage::Begin,
             walk: if options.is_iterative { Walk::that_can_widen() } else { Walk::default() },
@@ -143,11 +169,14 @@ impl Scan {
     }
 
     fn first_walk<S: Store>(&mut self, store: &S) -> Result<()> {
+        let shape = self.meta.shape;
+        if !self.conditions.is_empty() {
+            self.matches = Some(columns::matches(store, &shape, &self.conditions)?);
+        }
         let Probe::Vector(probe) = self.probe.clone() else {
             self.stage = Stage::Sweeping { after: None };
             return Ok(());
         };
-        let shape = self.meta.shape;
         let graph = PageGraph { store, shape: &shape };
         if self.is_sweep_cheaper(store)? {
             self.stage = Stage::Sweeping { after: None };
@@ -162,7 +191,14 @@ impl Scan {
         if starts.is_empty() {
             starts.extend(any_live_node(&graph)?);
         }
-        self.walk.begin(&graph, probe.bytes(), &starts, 0, self.ef, &mut self.visited)?;
+        let (walk, visited) = (&mut self.walk, &mut self.visited);
+        match &self.matches {
+            None => walk.begin(&graph, probe.bytes(), &starts, 0, self.ef, visited)?,
+            Some(matches) => {
+                let graph = Filtered::new(&graph, matches);
+                walk.begin(&graph, probe.bytes(), &starts, 0, self.ef, visited)?;
+            }
+        }
         let found = self.walk.nearest();
         self.give(found, self.ef);
         self.stage = if self.options.is_iterative { Stage::Walking } else { Stage::End };
@@ -182,13 +218,24 @@ impl Scan {
         let Probe::Vector(probe) = self.probe.clone() else { return Ok(()) };
         let shape = self.meta.shape;
         let graph = PageGraph { store, shape: &shape };
-        self.walk.widen(&graph, probe.bytes(), 0, self.ef, &mut self.visited)?;
+        let (walk, visited) = (&mut self.walk, &mut self.visited);
+        match &self.matches {
+            None => walk.widen(&graph, probe.bytes(), 0, self.ef, visited)?,
+            Some(matches) => {
+                let graph = Filtered::new(&graph, matches);
+                walk.widen(&graph, probe.bytes(), 0, self.ef, visited)?;
+            }
+        }
         let found = self.walk.nearest();
         self.give(found, self.ef / 2);
         Ok(())
     }
 
     fn is_sweep_cheaper<S: Store>(&self, store: &S) -> Result<bool> {
+        if let Some(matches) = &self.matches {
+            let degree = self.meta.shape.degree.most(0);
+            return Ok(matches.len() <= MATCHES_TO_LOOK_AT * self.ef * degree);
+        }
         let nodes = store.blocks()? as usize * self.meta.shape.slots(Kind::Ground) as usize;
         Ok(self.options.is_iterative && self.ef * WALK_TO_SWEEP >= nodes)
     }
@@ -216,22 +263,18 @@ impl Scan {
     /// allows at once.
     fn sweep<S: Store>(&mut self, store: &S, after: Option<Candidate>) -> Result<()> {
         let most = (self.options.memory / (2 * size_of::<Candidate>())).max(LEAST_SORTED);
-        let mut rows: Vec<Candidate> = Vec::new();
-        let mut are_all = true;
-        for block in 1..store.blocks()? {
-            store.interrupted()?;
-            store.prefetch(block + 1, 0, 0);
-            store.read(block, |page| self.measure(page, after, &mut rows))?;
-            if rows.len() > 2 * most {
-                keep_first(&mut rows, most);
-                are_all = false;
+        let mut kept = Nearest { rows: Vec::new(), most, after, are_all: true };
+        match &self.matches {
+            None => {
+                for block in 1..store.blocks()? {
+                    store.interrupted()?;
+                    store.prefetch(block + 1, 0, 0);
+                    store.read(block, |page| self.measure(page, &mut kept))?;
+                }
             }
+            Some(matches) => self.measure_matches(store, matches, &mut kept)?,
         }
-        if rows.len() > most {
-            keep_first(&mut rows, most);
-            are_all = false;
-        }
-        sort(&mut rows);
+        let (rows, are_all) = kept.sorted();
         self.stage = match rows.last() {
             Some(last) if !are_all => Stage::Sweeping { after: Some(*last) },
             _ => Stage::Loose { block: 1, state: State::Undirected },
@@ -244,12 +287,7 @@ impl Scan {
         Ok(())
     }
 
-    fn measure(
-        &self,
-        page: &super::store::Page,
-        after: Option<Candidate>,
-        rows: &mut Vec<Candidate>,
-    ) {
+    fn measure(&self, page: &super::store::Page, kept: &mut Nearest) {
         let shape = &self.meta.shape;
         for slot in 0..shape.slots(Kind::Ground) {
             let Some(slot) = Slot::of(shape, page, Kind::Ground, slot) else { return };
@@ -263,11 +301,41 @@ impl Scan {
                 }
                 Probe::Anything(_) => 0.0,
             };
-            let candidate = (bound, slot.row());
-            if after.is_none_or(|after| compare(&after, &candidate).is_lt()) {
-                rows.push(candidate);
+            kept.offer((bound, slot.row()));
+        }
+    }
+
+    /// As a look at every page, but at those nodes only that meet the conditions.
+    fn measure_matches<S: Store>(
+        &self,
+        store: &S,
+        matches: &NodeSet,
+        kept: &mut Nearest,
+    ) -> Result<()> {
+        let shape = self.meta.shape;
+        let graph = PageGraph { store, shape: &shape };
+        let nodes: Vec<u32> = matches.iter().collect();
+        for nodes in nodes.chunks(LOOKED_AT) {
+            store.interrupted()?;
+            let mut offer = |row: Row, is_live: bool, bound: f64| {
+                if is_live && !self.given.contains(&row) {
+                    kept.offer((bound, row));
+                }
+            };
+            match &self.probe {
+                Probe::Vector(probe) => graph.look(probe.bytes(), nodes, 0, &mut |found| {
+                    offer(found.row, found.is_live, found.bound);
+                })?,
+                Probe::Anything(_) => {
+                    for node in nodes {
+                        let seen = graph.with_node(*node, 0, |slot| (slot.row(), slot.state()))?;
+                        seen.into_iter()
+                            .for_each(|(row, state)| offer(row, state == State::Live, 0.0));
+                    }
+                }
             }
         }
+        Ok(())
     }
 
     /// Makes the rows of one page ready that are in `state`.
@@ -308,7 +376,36 @@ fn sort(rows: &mut [Candidate]) {
     rows.sort_unstable_by(compare);
 }
 
-fn keep_first(rows: &mut Vec<Candidate>, most: usize) {
-    rows.select_nth_unstable_by(most, compare);
-    rows.truncate(most);
+/// The nearest rows of those offered that come after a certain one.
+struct Nearest {
+    rows: Vec<Candidate>,
+    most: usize,
+    after: Option<Candidate>,
+    are_all: bool,
+}
+
+impl Nearest {
+    fn offer(&mut self, candidate: Candidate) {
+        if self.after.is_none_or(|after| compare(&after, &candidate).is_lt()) {
+            self.rows.push(candidate);
+            if self.rows.len() > 2 * self.most {
+                self.keep_first();
+            }
+        }
+    }
+
+    fn keep_first(&mut self) {
+        self.rows.select_nth_unstable_by(self.most, compare);
+        self.rows.truncate(self.most);
+        self.are_all = false;
+    }
+
+    /// The rows in order, and whether they are all.
+    fn sorted(mut self) -> (Vec<Candidate>, bool) {
+        if self.rows.len() > self.most {
+            self.keep_first();
+        }
+        sort(&mut self.rows);
+        (self.rows, self.are_all)
+    }
 }

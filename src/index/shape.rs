@@ -15,6 +15,8 @@ pub const NONE: u32 = 0;
 const GROUND_HEADER: usize = 8;
 /// Bytes of a node's header above it: row, state, layer, node below, ground node.
 const UPPER_HEADER: usize = 16;
+/// Bytes of the widest filter value, and where on its page a column of values may begin.
+const WIDEST: usize = 16;
 /// Bytes of an entry for a row without a place in the graph: row, state, unused.
 const LOOSE_BYTES: usize = 8;
 
@@ -28,11 +30,15 @@ pub enum Kind {
     Upper = 1,
     /// Rows without a vector, or with one that has no direction.
     Loose = 2,
+    /// Values of the filter columns of the pages that follow.
+    Column = 3,
 }
 
 impl Kind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Kind; 3] = [Kind::Ground, Kind::Upper, Kind::Loose];
+    pub const ALL: [Kind; 4] = [Kind::Ground, Kind::Upper, Kind::Loose, Kind::Column];
+    /// Those whose pages hold slots.
+    pub const WITH_SLOTS: [Kind; 3] = [Kind::Ground, Kind::Upper, Kind::Loose];
 }
 
 /// What a slot holds.
@@ -104,6 +110,40 @@ impl Column {
     }
 }
 
+/// The most filter columns of an index.
+pub const MOST_FILTERS: usize = 7;
+
+/// The columns beside the vector: how many bytes a value of each takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filters([u8; MOST_FILTERS]);
+
+impl Filters {
+    /// Columns of these widths: 1, 2, 4, 8 or 16 bytes.
+    pub fn new(widths: &[u8]) -> Result<Filters> {
+        if widths.len() > MOST_FILTERS {
+            let message = format!(
+                "a rag_hnsw index can have {MOST_FILTERS} columns beside the vector, not {}",
+                widths.len()
+            );
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        let mut filters = Filters::default();
+        filters.0[..widths.len()].copy_from_slice(widths);
+        Ok(filters)
+    }
+
+    /// The width of each, in order.
+    pub fn widths(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().map(|width| usize::from(*width)).take_while(|width| *width > 0)
+    }
+
+    /// Bytes of a row's flags and values.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        1 + self.widths().sum::<usize>()
+    }
+}
+
 /// The shape of an index: what follows from its columns and options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -111,8 +151,12 @@ pub struct Shape {
     pub space: Space,
     /// Of the graph.
     pub degree: Degree,
+    /// Of the columns beside the vector.
+    pub filters: Filters,
     pub(super) payload: usize,
     slot_bits: u32,
+    /// Pages whose filter values lie on the column page before them; 0 without filters.
+    covered: u32,
 }
 
 /// Where a walk begins: a node of the highest layer.
@@ -135,14 +179,74 @@ pub struct Place {
 
 impl Shape {
     /// Fails if a page does not have room for one node.
-    pub fn new(space: Space, degree: Degree) -> Result<Shape> {
-        let mut shape = Shape { space, degree, payload: space.payload_bytes(), slot_bits: 0 };
+    pub fn new(space: Space, degree: Degree, filters: Filters) -> Result<Shape> {
+        let payload = space.payload_bytes();
+        let mut shape = Shape { space, degree, filters, payload, slot_bits: 0, covered: 0 };
         if shape.slot_bytes(Kind::Ground).max(shape.slot_bytes(Kind::Upper)) > ROOM {
             return Err(too_large(&shape));
         }
         let most = Kind::ALL[..2].iter().map(|kind| shape.slots(*kind)).max().unwrap_or(1);
         shape.slot_bits = most.next_power_of_two().trailing_zeros();
+        if filters != Filters::default() {
+            let of_page = filters.bytes() * shape.slots(Kind::Ground) as usize;
+            shape.covered = ((ROOM - MOST_FILTERS * WIDEST) / of_page) as u32;
+        }
         Ok(shape)
+    }
+
+    /// Whether there are columns beside the vector.
+    #[must_use]
+    pub fn has_filters(&self) -> bool {
+        self.covered > 0
+    }
+
+    /// Whether this block is for filter values. They are the first and then every so many.
+    #[must_use]
+    pub fn is_column(&self, block: u32) -> bool {
+        block > 0 && self.column_block(block) == Some(block)
+    }
+
+    /// The page with the filter values of the slots of a page.
+    #[must_use]
+    pub fn column_block(&self, block: u32) -> Option<u32> {
+        let group = self.covered + 1;
+        (self.covered > 0).then(|| block - (block - 1) % group)
+    }
+
+    /// All such pages below `blocks`.
+    pub fn column_blocks(&self, blocks: u32) -> impl Iterator<Item = u32> + use<> {
+        let last = if self.covered > 0 { blocks } else { 0 };
+        (1..last).step_by(self.covered as usize + 1)
+    }
+
+    /// The block of the page that is the `rank`th, from 0, among those with slots.
+    #[must_use]
+    pub fn data_block(&self, rank: u32) -> u32 {
+        match self.covered {
+            0 => 1 + rank,
+            covered => 2 + rank + rank / covered,
+        }
+    }
+
+    /// Where on its column page a node of the ground has its values.
+    #[must_use]
+    pub fn entry(&self, place: Place) -> usize {
+        let page = (place.block - 1) % (self.covered + 1) - 1;
+        (page * self.slots(Kind::Ground) + place.slot) as usize
+    }
+
+    /// Entries of a column page.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        (self.covered * self.slots(Kind::Ground)) as usize
+    }
+
+    /// Where on a column page the values of a filter column begin: the flags come first.
+    #[must_use]
+    pub fn column_offset(&self, column: usize) -> usize {
+        let before = self.filters.widths().take(column);
+        let start = HEADER_BYTES + self.entries().next_multiple_of(WIDEST);
+        before.fold(start, |at, width| at + (width * self.entries()).next_multiple_of(WIDEST))
     }
 
     /// Bytes of a payload.
@@ -158,13 +262,17 @@ impl Shape {
             Kind::Ground => GROUND_HEADER + self.payload + 4 * self.degree.most(0),
             Kind::Upper => UPPER_HEADER + self.payload + 4 * self.degree.most(1),
             Kind::Loose => LOOSE_BYTES,
+            Kind::Column => ROOM,
         }
     }
 
     /// Slots of a page.
     #[must_use]
     pub fn slots(&self, kind: Kind) -> u32 {
-        (ROOM / self.slot_bytes(kind)) as u32
+        match kind {
+            Kind::Column => 0,
+            _ => (ROOM / self.slot_bytes(kind)) as u32,
+        }
     }
 
     /// The number of a node: 32 bits, of which the lowest say the slot.

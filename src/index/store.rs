@@ -40,8 +40,8 @@ pub trait StoreMut: Store {
         change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
     ) -> Result<bool>;
 
-    /// Adds a page of zeros, has it filled, and gives its number.
-    fn append(&self, fill: impl FnOnce(&mut Page)) -> Result<u32>;
+    /// Adds a page of zeros, has it filled by one who is told its number, and gives the number.
+    fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32>;
 }
 
 #[cfg(test)]
@@ -121,12 +121,13 @@ pub mod ram {
             })??
         }
 
-        fn append(&self, fill: impl FnOnce(&mut Page)) -> Result<u32> {
+        fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
             let mut page = Box::new([0; PAGE_SIZE]);
-            fill(&mut page);
             let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
+            let block = pages.len() as u32;
+            fill(block, &mut page);
             pages.push(RwLock::new(page));
-            Ok(pages.len() as u32 - 1)
+            Ok(block)
         }
     }
 }

@@ -6,9 +6,10 @@ use proptest::prelude::*;
 
 use super::build::{Builder, Linker, Progress, layer_by_chance};
 use super::check::check;
-use super::insert::{Scratch, insert, insert_loose};
-use super::page::{Column, Degree, Meta, PAGE_SIZE, Row, Shape, State};
-use super::scan::{Nearness, Options, Probe, Scan};
+use super::columns::{Condition, Values};
+use super::insert::{Item, Scratch, insert, insert_loose};
+use super::page::{Column, Degree, Filters, Meta, PAGE_SIZE, Row, Shape, State};
+use super::scan::{Nearness, Options, Probe, Query, Scan};
 use super::space::{Elements, Metric, Payload, Space, Storage};
 use super::store::ram::RamStore;
 use super::store::{Page, Store, StoreMut};
@@ -45,7 +46,19 @@ const OPTIONS: Options =
 
 fn shape(metric: Metric, storage: Storage, dimensions: u32) -> Shape {
     let degree = Degree { m: 8, ef_construction: 48 };
-    Shape::new(Space { metric, storage, dimensions }, degree).unwrap()
+    Shape::new(Space { metric, storage, dimensions }, degree, Filters::default()).unwrap()
+}
+
+/// What an index with or without filter columns holds of a numbered vector: the number, and
+/// the remainder by three, NULL where the number is divisible by seven.
+fn item(shape: &Shape, number: usize, vector: &[f32]) -> Item {
+    let remainder = (!number.is_multiple_of(7)).then_some(number as i128 % 3);
+    let values = [Some(number as i128), remainder];
+    Item {
+        row: row(number),
+        payload: encode(shape, vector),
+        values: Values::new(shape, &values[..shape.filters.widths().count()]),
+    }
 }
 
 fn row(number: usize) -> Row {
@@ -76,7 +89,7 @@ fn built(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
     let mut random = Random(77);
     for (number, vector) in vectors.iter().enumerate() {
         let layer = layer_by_chance(random.next(), shape.degree.m);
-        assert!(builder.add(row(number), &encode(&shape, vector), layer));
+        assert!(builder.add(&item(&shape, number, vector), layer));
     }
     builder.complete();
     let link = || {
@@ -90,7 +103,7 @@ fn built(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
     builder.adopt();
     let store = RamStore::default();
     write_out(Column::Vector, shape, &builder, &[], &mut |page| {
-        store.append(|new| *new = *page).map(drop)
+        store.append(|_, new| *new = *page).map(drop)
     })
     .unwrap();
     store
@@ -99,7 +112,7 @@ fn built(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
 /// An index made by inserts.
 fn inserted(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
     let store = RamStore::default();
-    store.append(|page| Meta::new(Column::Vector, shape).write(page)).unwrap();
+    store.append(|_, page| Meta::new(Column::Vector, shape).write(page)).unwrap();
     add(&store, &shape, vectors, 0);
     store
 }
@@ -109,7 +122,7 @@ fn add(store: &RamStore, shape: &Shape, vectors: &[Vec<f32>], first: usize) {
     let mut random = Random(5);
     for (number, vector) in vectors.iter().enumerate() {
         let layer = layer_by_chance(random.next(), shape.degree.m);
-        insert(store, row(first + number), &encode(shape, vector), layer, &mut scratch).unwrap();
+        insert(store, &item(shape, first + number, vector), layer, &mut scratch).unwrap();
     }
 }
 
@@ -118,7 +131,17 @@ fn scan(
     probe: Payload,
     options: Options,
 ) -> impl Iterator<Item = (Nearness, Row)> {
-    let mut scan = Scan::begin(store, Probe::Vector(probe), options, Visited::default()).unwrap();
+    filtered_scan(store, probe, &[], options)
+}
+
+fn filtered_scan(
+    store: &RamStore,
+    probe: Payload,
+    conditions: &[Condition],
+    options: Options,
+) -> impl Iterator<Item = (Nearness, Row)> {
+    let query = Query { probe: Probe::Vector(probe), conditions: conditions.to_vec() };
+    let mut scan = Scan::begin(store, query, options, Visited::default()).unwrap();
     std::iter::from_fn(move || scan.next(store).unwrap())
 }
 
@@ -291,6 +314,61 @@ fn inserts_at_once_lose_nothing() {
     assert!(recall(&store, &shape, &vectors, &|_| false) >= 0.98);
 }
 
+/// The same shape, with a number and a small number beside the vector.
+fn filtered(shape: Shape) -> Shape {
+    Shape::new(shape.space, shape.degree, Filters::new(&[8, 1]).unwrap()).unwrap()
+}
+
+#[test]
+fn filters_give_the_rows_they_keep_and_no_others() {
+    let shape = filtered(shape(Metric::L2, Storage::Sq8, 12));
+    let vectors = vectors(6000, 12);
+    let store = built(shape, &vectors[..4000]);
+    add(&store, &shape, &vectors[4000..], 4000);
+    assert_sound(&store);
+    vacuum(&store, &mut Gone(|row| number(row).is_multiple_of(11))).unwrap();
+    assert_sound(&store);
+    let query = vectors[12].clone();
+    let condition = |column, ranges: &[(i128, i128)], takes_null| {
+        vec![Condition { column, ranges: ranges.to_vec(), takes_null }]
+    };
+    for (conditions, least) in [
+        (condition(0, &[(40, 49)], false), 1.0),
+        (condition(0, &[(0, 299), (5000, 5999)], false), 0.98),
+        (condition(1, &[(1, 1)], false), 0.98),
+        (condition(1, &[], true), 0.98),
+        (condition(1, &[(-5, 5)], true), 0.98),
+        (condition(0, &[], false), 1.0),
+    ] {
+        let meets = |number: usize| {
+            let Condition { column, ranges, takes_null } = &conditions[0];
+            let lies_in =
+                |value: i128| ranges.iter().any(|(from, to)| (*from..=*to).contains(&value));
+            match column {
+                0 => lies_in(number as i128),
+                _ if number.is_multiple_of(7) => *takes_null,
+                _ => lies_in(number as i128 % 3),
+            }
+        };
+        let mut wanted: Vec<(f64, usize)> = (0..6000)
+            .filter(|number| meets(*number) && !number.is_multiple_of(11))
+            .map(|number| (exact(Metric::L2, &query, &vectors[number]), number))
+            .collect();
+        wanted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let options = Options { ef_search: 20, ..OPTIONS };
+        let found: Vec<usize> = filtered_scan(&store, encode(&shape, &query), &conditions, options)
+            .map(|(_, row)| number(row))
+            .collect();
+        let as_set = |numbers: &[usize]| numbers.iter().copied().collect::<HashSet<usize>>();
+        let all: Vec<usize> = wanted.iter().map(|(_, number)| *number).collect();
+        assert_eq!(found.len(), all.len(), "{conditions:?}");
+        assert_eq!(as_set(&found), as_set(&all), "{conditions:?}");
+        let first = all.len().min(10);
+        let hits = as_set(&found[..all.len().min(30)]).intersection(&as_set(&all[..first])).count();
+        assert!(hits as f64 >= least * first as f64, "{conditions:?}: {hits} of {first}");
+    }
+}
+
 fn any_metric() -> impl Strategy<Value = (Metric, Storage)> {
     let metric =
         prop::sample::select(vec![Metric::L2, Metric::InnerProduct, Metric::Cosine, Metric::L1]);
@@ -350,7 +428,7 @@ proptest! {
         damage in prop::collection::vec((0usize..40, 0usize..PAGE_SIZE, any::<u8>()), 1..400),
         noise in prop::option::of((1usize..40, any::<u64>())),
     ) {
-        let shape = shape(Metric::L2, Storage::Sq8, 8);
+        let shape = filtered(shape(Metric::L2, Storage::Sq8, 8));
         let store = inserted(shape, &vectors(100, 8));
         let blocks = store.blocks().unwrap() as usize;
         let spoil = |block: usize, change: &dyn Fn(&mut Page)| {
@@ -363,9 +441,12 @@ proptest! {
                 page.iter_mut().for_each(|byte| *byte = (random.next() * 256.0) as u8);
             });
         }
-        let probe = encode(&shape, &[0.5; 8]);
+        let new = item(&shape, 7, &[0.5; 8]);
+        let condition = Condition { column: 1, ranges: vec![(1, 2)], takes_null: true };
+        let probe = Probe::Vector(new.payload.clone());
+        let anything = Query { probe, conditions: vec![condition] };
         let outcomes = [
-            Scan::begin(&store, Probe::Vector(probe.clone()), OPTIONS, Visited::default())
+            Scan::begin(&store, anything.clone(), OPTIONS, Visited::default())
                 .and_then(|mut scan| {
                     let mut rows = 0;
                     while scan.next(&store)?.is_some() {
@@ -374,7 +455,7 @@ proptest! {
                     }
                     Ok(())
                 }),
-            insert(&store, row(7), &probe, 1, &mut Scratch::default()),
+            insert(&store, &new, 1, &mut Scratch::default()),
             check(&store).map(drop),
             vacuum(&store, &mut Gone(|row: Row| row.block.is_multiple_of(2))).map(drop),
         ];

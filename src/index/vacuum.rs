@@ -21,6 +21,7 @@ use super::insert::{
     Links, add_to_list, any_live_node, link_from_all, raise_entry, read_links, read_meta,
     replace_links,
 };
+use super::node_set::NodeSet;
 use super::page::{self, Entry, Kind, NONE, Place, Row, Shape, Slot, SlotMut, State};
 use super::select::{Candidate, select};
 use super::space::Payload;
@@ -53,27 +54,6 @@ pub trait Guide {
 
     /// Called for each page, where no page is locked: may sleep, count, or fail.
     fn pause(&mut self) -> Result<()>;
-}
-
-/// A set of node numbers.
-struct NodeSet(Vec<u64>);
-
-impl NodeSet {
-    fn below(nodes: usize) -> NodeSet {
-        NodeSet(vec![0; nodes.div_ceil(64)])
-    }
-
-    fn insert(&mut self, node: u32) {
-        let word = node as usize / 64;
-        if word >= self.0.len() {
-            self.0.resize(word + 1, 0);
-        }
-        self.0[word] |= 1 << (node % 64);
-    }
-
-    fn contains(&self, node: u32) -> bool {
-        self.0.get(node as usize / 64).is_some_and(|word| word >> (node % 64) & 1 == 1)
-    }
 }
 
 /// A vacuum under way.

@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 
 use super::build::Builder;
+use super::columns;
 use super::page::PAGE_SIZE;
 use super::page::{self, Column, Entry, Kind, Meta, NewNode, Place, Row, Shape, SlotMut, State};
 use super::store::Page;
@@ -53,14 +54,15 @@ impl<'a> Order<'a> {
     /// The number that a node has on pages.
     fn number(&self, node: u32, layer: u8) -> u32 {
         let (kind, first, rank) = match layer {
-            0 => (Kind::Ground, 1, self.ranks[node as usize]),
+            0 => (Kind::Ground, 0, self.ranks[node as usize]),
             _ => {
-                let first = 1 + self.pages(Kind::Ground, self.ground.len());
+                let first = self.pages(Kind::Ground, self.ground.len());
                 (Kind::Upper, first, self.upper_ranks[&node] + u32::from(layer) - 1)
             }
         };
         let slots = self.shape.slots(kind);
-        self.shape.node(Place { block: first + rank / slots, slot: rank % slots })
+        let block = self.shape.data_block(first + rank / slots);
+        self.shape.node(Place { block, slot: rank % slots })
     }
 
     fn fill(&self, page: &mut Page, slot: u32, node: u32, layer: u8) {
@@ -104,19 +106,41 @@ pub fn write_out(
     let mut page: Page = [0; PAGE_SIZE];
     meta.write(&mut page);
     sink(&page)?;
-    write_nodes(&order, Kind::Ground, &ground, sink)?;
-    write_nodes(&order, Kind::Upper, &order.upper, sink)?;
-    write_loose(&shape, loose, sink)
+    let mut block = 1;
+    let mut data_sink = |page: &Page| {
+        if shape.is_column(block) {
+            sink(&column_page(&order, block))?;
+            block += 1;
+        }
+        block += 1;
+        sink(page)
+    };
+    write_nodes(&order, Kind::Ground, &ground, &mut data_sink)?;
+    write_nodes(&order, Kind::Upper, &order.upper, &mut data_sink)?;
+    write_loose(&shape, loose, &mut data_sink)
+}
+
+/// The filter values of the pages that will follow `block`.
+fn column_page(order: &Order<'_>, block: u32) -> Page {
+    let shape = &order.shape;
+    let mut page = [0; PAGE_SIZE];
+    page::initialise(&mut page, Kind::Column);
+    let group = shape.column_blocks(block).count();
+    let nodes = order.ground.iter().skip(group * shape.entries()).take(shape.entries());
+    for (entry, node) in nodes.enumerate() {
+        columns::put(shape, &mut page, entry, order.builder.values(*node));
+    }
+    page
 }
 
 /// The last page of each kind, where it is not full.
 fn pages_with_room(order: &Order<'_>, counts: [usize; 3]) -> [u32; 3] {
-    let mut last = 0;
+    let mut pages = 0;
     std::array::from_fn(|index| {
-        let kind = Kind::ALL[index];
-        last += order.pages(kind, counts[index]);
+        let kind = Kind::WITH_SLOTS[index];
+        pages += order.pages(kind, counts[index]);
         let is_full = (counts[index] as u32).is_multiple_of(order.shape.slots(kind));
-        if is_full { page::NONE } else { last }
+        if is_full { page::NONE } else { order.shape.data_block(pages - 1) }
     })
 }
 

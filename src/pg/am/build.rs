@@ -9,9 +9,10 @@ use std::ffi::{c_char, c_void};
 use pgrx::prelude::*;
 
 use super::build_threads::Threads;
-use super::insert::{chance, insert_value, row_of};
+use super::filter::{self, FilterColumn};
+use super::insert::{Given, chance, insert_row, row_of};
 use super::pages::{Pages, Writer};
-use super::{opclass, options, value};
+use super::{opclass, options};
 use crate::error::{Error, Result};
 use crate::index::build::{Builder, layer_by_chance};
 use crate::index::page::{Column, Row, Shape, State};
@@ -101,7 +102,8 @@ unsafe fn plan(index: pg_sys::Relation) -> Result<Plan> {
         let chosen = options::chosen(index)?;
         let storage = chosen.storage(metric, dimensions)?;
         let space = Space { metric, storage, dimensions };
-        Ok(Plan { column, shape: Shape::new(space, chosen.degree)? })
+        let filters = filter::widths(&filter::columns(index)?)?;
+        Ok(Plan { column, shape: Shape::new(space, chosen.degree, filters)? })
     }
 }
 
@@ -125,6 +127,7 @@ unsafe fn dimensions(index: pg_sys::Relation) -> Result<u32> {
 struct Build<'a> {
     index: pg_sys::Relation,
     plan: Plan,
+    columns: Vec<FilterColumn>,
     builder: &'a Builder,
     threads: &'a mut Threads,
     loose: Vec<(Row, State)>,
@@ -153,6 +156,7 @@ unsafe fn build(
         let mut build = Build {
             index,
             plan,
+            columns: filter::columns(index)?,
             builder: &builder,
             threads: &mut threads,
             loose: Vec::new(),
@@ -224,11 +228,10 @@ unsafe extern "C-unwind" fn add_row(
     _is_alive: bool,
     state: *mut c_void,
 ) {
-    // SAFETY: the state is the build that started the scan; the index has one column.
+    // SAFETY: the state is the build that started the scan; values are of the index's columns.
     unsafe {
         let build = &mut *state.cast::<Build<'_>>();
-        let value = (!*nulls).then_some(*values);
-        build.add(value, row_of(row)).or_report();
+        build.add(values, nulls, row_of(row)).or_report();
         build.index_tuples += 1.0;
     }
 }
@@ -236,43 +239,42 @@ unsafe extern "C-unwind" fn add_row(
 impl Build<'_> {
     /// # Safety
     ///
-    /// `value` is of the type of the index's column.
-    unsafe fn add(&mut self, value: Option<pg_sys::Datum>, row: Row) -> Result<()> {
-        let Some(given) = value else {
-            return self.add_loose(row, State::Null);
-        };
+    /// There is a value for each column of the index, of the column's type.
+    unsafe fn add(
+        &mut self,
+        values: *const pg_sys::Datum,
+        nulls: *const bool,
+        row: Row,
+    ) -> Result<()> {
+        let given = Given { columns: &self.columns, values, nulls };
         if let Some(pages) = &self.pages {
             check_for_interrupts!();
             // SAFETY: by this function's contract.
-            return unsafe { insert_value(pages, value, row) };
+            return unsafe { insert_row(pages, given, row) };
         }
+        let Plan { column, shape } = self.plan;
         // SAFETY: by this function's contract.
-        let payload = unsafe { value::encode(given, self.plan.column, &self.plan.shape.space)? };
-        let Some(payload) = payload else {
-            return self.add_loose(row, State::Undirected);
+        let item = match unsafe { given.encode(row, column, &shape)? } {
+            Ok(item) => item,
+            Err(state) => {
+                self.loose.push((row, state));
+                return Ok(());
+            }
         };
-        let layer = layer_by_chance(chance()?, self.plan.shape.degree.m);
-        if self.builder.add(row, &payload, layer) {
+        let layer = layer_by_chance(chance()?, shape.degree.m);
+        if self.builder.add(&item, layer) {
             progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(self.builder.linked()));
             return Ok(());
         }
         self.write_out()?;
-        // SAFETY: nobody else sees the index yet.
-        let pages = unsafe { Pages::unlogged(self.index) };
-        // SAFETY: by this function's contract.
-        unsafe { insert_value(&pages, value, row)? };
-        self.pages = Some(pages);
-        Ok(())
-    }
-
-    fn add_loose(&mut self, row: Row, state: State) -> Result<()> {
-        match &self.pages {
-            Some(pages) => crate::index::insert::insert_loose(pages, row, state),
-            None => {
-                self.loose.push((row, state));
-                Ok(())
-            }
+        // SAFETY: nobody else sees the index yet; the values as above.
+        unsafe {
+            let pages = Pages::unlogged(self.index);
+            let given = Given { columns: &self.columns, values, nulls };
+            insert_row(&pages, given, row)?;
+            self.pages = Some(pages);
         }
+        Ok(())
     }
 
     /// Links what is left to be linked, and writes the pages.

@@ -10,6 +10,8 @@ use crate::pg::guc;
 /// The share of a random page's cost that a page of the graph costs on average: the layers
 /// above and the ways that many walks take are in memory.
 const PAGE_SHARE: f64 = 0.08;
+/// The share of an operator's cost that the comparison of a filter value costs.
+const VALUE_SHARE: f64 = 0.02;
 
 /// Estimates the start (the first walk) and the whole (every row of the table, in order).
 ///
@@ -19,7 +21,7 @@ const PAGE_SHARE: f64 = 0.08;
 #[pg_guard]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C-unwind" fn amcostestimate(
-    _root: *mut pg_sys::PlannerInfo,
+    root: *mut pg_sys::PlannerInfo,
     path: *mut pg_sys::IndexPath,
     _loop_count: f64,
     startup: *mut pg_sys::Cost,
@@ -30,7 +32,7 @@ pub unsafe extern "C-unwind" fn amcostestimate(
 ) {
     // SAFETY: PostgreSQL passes the path of one of our indexes and places for the results.
     unsafe {
-        *selectivity = 1.0;
+        *selectivity = share_kept(root, path);
         *correlation = 0.0;
         if (*path).indexorderbys.is_null() {
             // Such a path can't be run: the index has no order but that of distances.
@@ -46,15 +48,41 @@ pub unsafe extern "C-unwind" fn amcostestimate(
             return;
         }
         let index = (*path).indexinfo;
-        let estimate = Estimate::of(&*index);
-        *startup = estimate.first_walk();
-        *total = estimate.first_walk() + estimate.all_rows();
+        let estimate = Estimate { share: *selectivity, ..Estimate::of(&*index) };
+        let has_conditions = !(*path).indexclauses.is_null();
+        *startup = match has_conditions {
+            true => estimate.column_scan() + estimate.first_filtered_walk(),
+            false => estimate.first_walk(),
+        };
+        *total = *startup + estimate.all_rows();
         *pages = estimate.pages;
+    }
+}
+
+/// The share of the rows that the conditions on the index's own columns keep.
+///
+/// # Safety
+///
+/// As for [`amcostestimate`].
+unsafe fn share_kept(root: *mut pg_sys::PlannerInfo, path: *mut pg_sys::IndexPath) -> f64 {
+    // SAFETY: by this function's contract.
+    unsafe {
+        let clauses = pg_sys::get_quals_from_indexclauses((*path).indexclauses);
+        let table = (*(*(*path).indexinfo).rel).relid as i32;
+        pg_sys::clauselist_selectivity(
+            root,
+            clauses,
+            table,
+            pg_sys::JoinType::JOIN_INNER,
+            std::ptr::null_mut(),
+        )
     }
 }
 
 struct Estimate {
     rows: f64,
+    /// The share of them that conditions keep.
+    share: f64,
     pages: f64,
     /// What a visit costs without its page.
     visit: f64,
@@ -84,6 +112,7 @@ impl Estimate {
             );
             Estimate {
                 rows: index.tuples.max(1.0),
+                share: 1.0,
                 pages: f64::from(index.pages),
                 visit: pg_sys::cpu_index_tuple_cost
                     + pg_sys::cpu_operator_cost * meta.as_ref().map_or(1.0, operators),
@@ -106,10 +135,23 @@ impl Estimate {
         visits * self.visit + visits.min(self.pages) * self.random_page
     }
 
-    /// Reading the whole ground layer, and sorting it.
+    /// Comparing the values of the filter columns, many at once.
+    fn column_scan(&self) -> f64 {
+        self.rows * operator_cost() * VALUE_SHARE
+    }
+
+    /// Either a look at all rows that are kept, or a walk that goes round the others.
+    fn first_filtered_walk(&self) -> f64 {
+        let kept = self.rows * self.share;
+        let each = self.visit + self.random_page;
+        (kept * each).min(2.0 * self.first_walk())
+    }
+
+    /// Reading the whole ground layer, or what of it is kept, and sorting it.
     fn all_rows(&self) -> f64 {
-        let compares = self.rows * self.rows.max(2.0).log2();
-        self.pages * self.next_page + self.rows * self.visit + compares * 2.0 * operator_cost()
+        let kept = (self.rows * self.share).max(1.0);
+        let compares = kept * kept.max(2.0).log2();
+        self.pages.min(kept) * self.next_page + kept * self.visit + compares * 2.0 * operator_cost()
     }
 }
 

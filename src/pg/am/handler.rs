@@ -26,7 +26,10 @@ fn describe(routine: &mut pg_sys::IndexAmRoutine) {
     routine.amstrategies = 0;
     routine.amsupport = 1;
     routine.amcanorderbyop = true;
+    routine.amcanmulticol = true;
     routine.amoptionalkey = true;
+    routine.amsearcharray = true;
+    routine.amsearchnulls = true;
     routine.amusemaintenanceworkmem = false;
     routine.amparallelvacuumoptions = pg_sys::VACUUM_OPTION_PARALLEL_BULKDEL as u8;
     routine.amkeytype = pg_sys::InvalidOid;
@@ -53,7 +56,8 @@ fn name_callbacks(routine: &mut pg_sys::IndexAmRoutine) {
     routine.amendscan = Some(scan::amendscan);
 }
 
-/// An operator class is valid if its support function says what it stands for.
+/// An operator class of vectors is valid if its support function says what it stands for, one
+/// to filter by if it has an operator for equality.
 #[pg_guard]
 unsafe extern "C-unwind" fn amvalidate(opclass: pg_sys::Oid) -> bool {
     // SAFETY: syscache look-ups, released again.
@@ -68,7 +72,8 @@ unsafe extern "C-unwind" fn amvalidate(opclass: pg_sys::Oid) -> bool {
         let class = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_opclass>();
         let (family, input) = ((*class).opcfamily, (*class).opcintype);
         pg_sys::ReleaseSysCache(tuple);
-        pg_sys::get_opfamily_proc(family, input, input, 1) != pg_sys::InvalidOid
-            && pg_sys::get_opfamily_member(family, input, input, 1) != pg_sys::InvalidOid
+        let has_support = pg_sys::get_opfamily_proc(family, input, input, 1) != pg_sys::InvalidOid;
+        let wanted = if has_support { 1 } else { pg_sys::BTEqualStrategyNumber as i16 };
+        pg_sys::get_opfamily_member(family, input, input, wanted) != pg_sys::InvalidOid
     }
 }

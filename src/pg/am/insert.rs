@@ -4,12 +4,14 @@ use std::cell::RefCell;
 
 use pgrx::prelude::*;
 
+use super::filter::{self, FilterColumn};
 use super::pages::Pages;
 use super::value;
 use crate::error::Result;
 use crate::index::build::layer_by_chance;
-use crate::index::insert::{Scratch, insert, insert_loose, read_meta};
-use crate::index::page::{Row, State};
+use crate::index::columns::Values;
+use crate::index::insert::{Item, Scratch, insert, insert_loose, read_meta};
+use crate::index::page::{Column, Row, Shape, State};
 use crate::pg::error::OrReport;
 use crate::pg::random;
 
@@ -30,31 +32,67 @@ pub unsafe extern "C-unwind" fn aminsert(
     _unchanged: bool,
     _info: *mut pg_sys::IndexInfo,
 ) -> bool {
-    // SAFETY: PostgreSQL passes an open index, and a value for its one column. The lock on
+    // SAFETY: PostgreSQL passes an open index, and a value for each of its columns. The lock on
     // page 0 tells vacuum which inserts are under way; an error gives it back.
     unsafe {
         pg_sys::LockPage(index, 0, pg_sys::ShareLock as i32);
-        let value = (!*nulls).then_some(*values);
-        insert_value(&Pages::new(index), value, row_of(row)).or_report();
+        let columns = filter::columns(index).or_report();
+        let values = Given { columns: &columns, values, nulls };
+        insert_row(&Pages::new(index), values, row_of(row)).or_report();
         pg_sys::UnlockPage(index, 0, pg_sys::ShareLock as i32);
     }
     false
 }
 
-/// Inserts a row whose value is of the index's column, or NULL.
+/// The values of a row, as PostgreSQL passes them.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    /// The index's columns after the first.
+    pub columns: &'a [FilterColumn],
+    /// A value for each column.
+    pub values: *const pg_sys::Datum,
+    /// Which of them are NULL.
+    pub nulls: *const bool,
+}
+
+impl Given<'_> {
+    /// Brings the values into the form of an index; or says why the row is loose.
+    ///
+    /// # Safety
+    ///
+    /// There is a value for each column of the index, of the column's type.
+    pub unsafe fn encode(
+        &self,
+        row: Row,
+        column: Column,
+        shape: &Shape,
+    ) -> Result<std::result::Result<Item, State>> {
+        // SAFETY: by this function's contract.
+        unsafe {
+            if *self.nulls {
+                return Ok(Err(State::Null));
+            }
+            let payload = value::encode(*self.values, column, &shape.space)?;
+            let Some(payload) = payload else { return Ok(Err(State::Undirected)) };
+            let values = filter::values(self.columns, self.values, self.nulls);
+            Ok(Ok(Item { row, payload, values: Values::new(shape, &values) }))
+        }
+    }
+}
+
+/// Inserts a row.
 ///
 /// # Safety
 ///
-/// `value` is of the type of the index's column.
-pub unsafe fn insert_value(pages: &Pages, value: Option<pg_sys::Datum>, row: Row) -> Result<()> {
+/// As for [`Given::encode`].
+pub unsafe fn insert_row(pages: &Pages, given: Given<'_>, row: Row) -> Result<()> {
     let meta = read_meta(pages)?;
-    let Some(value) = value else { return insert_loose(pages, row, State::Null) };
     // SAFETY: by this function's contract.
-    match unsafe { value::encode(value, meta.column, &meta.shape.space)? } {
-        None => insert_loose(pages, row, State::Undirected),
-        Some(payload) => {
+    match unsafe { given.encode(row, meta.column, &meta.shape)? } {
+        Err(state) => insert_loose(pages, row, state),
+        Ok(item) => {
             let layer = layer_by_chance(chance()?, meta.shape.degree.m);
-            SCRATCH.with_borrow_mut(|scratch| insert(pages, row, &payload, layer, scratch))
+            SCRATCH.with_borrow_mut(|scratch| insert(pages, &item, layer, scratch))
         }
     }
 }

@@ -105,13 +105,14 @@ fn rag_hnsw_stats(
         name!(ground_bytes, i64),
         name!(upper_bytes, i64),
         name!(loose_bytes, i64),
+        name!(filter_bytes, i64),
         name!(build_memory, i64),
     ),
 > {
     TableIterator::once(stats(index).or_report())
 }
 
-type Stats = (i64, i64, i64, Vec<i64>, Vec<i64>, String, i32, i32, i32, i64, i64, i64, i64);
+type Stats = (i64, i64, i64, Vec<i64>, Vec<i64>, String, i32, i32, i32, i64, i64, i64, i64, i64);
 
 fn stats(index: pg_sys::Oid) -> Result<Stats> {
     let index = Opened::new(index)?;
@@ -134,6 +135,7 @@ fn stats(index: pg_sys::Oid) -> Result<Stats> {
         bytes(Kind::Ground),
         bytes(Kind::Upper),
         bytes(Kind::Loose),
+        bytes(Kind::Column),
         (live * Builder::bytes_of_a_node(&shape) as u64) as i64,
     ))
 }

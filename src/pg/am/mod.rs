@@ -6,6 +6,7 @@
 mod build;
 mod build_threads;
 mod cost;
+mod filter;
 mod handler;
 mod insert;
 mod inspect;

@@ -57,6 +57,12 @@ pub unsafe fn of_index(index: pg_sys::Relation) -> Result<(Column, Metric)> {
     // SAFETY: by this function's contract; the support function takes no arguments.
     let place = unsafe {
         let support = pg_sys::index_getprocid(index, 1, 1);
+        if support == pg_sys::InvalidOid {
+            let message = "the first column of a rag_hnsw index must be a vector";
+            return Err(Error::new(ErrorKind::Unsupported, message).hint(
+                "Columns to filter by follow it: (embedding vector_cosine_ops, tenant_id).",
+            ));
+        }
         pg_sys::OidFunctionCall0Coll(support, pg_sys::InvalidOid).value()
     };
     let known = NAMES.get(place).map(|(_, column, metric)| (*column, *metric));

@@ -84,16 +84,21 @@ impl Pages {
     fn change<const N: usize>(
         &self,
         buffers: [pg_sys::Buffer; N],
-        is_new: bool,
         change: impl FnOnce([&mut Page; N]) -> Result<bool>,
     ) -> Result<bool> {
-        let flags = if is_new { pg_sys::GENERIC_XLOG_FULL_IMAGE as i32 } else { 0 };
         // SAFETY: the buffers are pinned and locked, and differ; GenericXLogRegisterBuffer
         // gives a private copy of each page, which lives until Finish or Abort.
         unsafe {
             let record = pg_sys::GenericXLogStart(self.relation);
             let pages = buffers.map(|buffer| {
-                &mut *pg_sys::GenericXLogRegisterBuffer(record, buffer, flags).cast::<Page>()
+                let is_new = is_new(&*pg_sys::BufferGetPage(buffer).cast::<Page>());
+                let flags = if is_new { pg_sys::GENERIC_XLOG_FULL_IMAGE as i32 } else { 0 };
+                let page = pg_sys::GenericXLogRegisterBuffer(record, buffer, flags);
+                let page = &mut *page.cast::<Page>();
+                if is_new {
+                    prepare(page);
+                }
+                page
             });
             let outcome = change(pages);
             match outcome {
@@ -111,7 +116,13 @@ impl Pages {
     ) -> Result<bool> {
         // SAFETY: the buffers are pinned and locked exclusively, and differ.
         unsafe {
-            let pages = buffers.map(|buffer| &mut *pg_sys::BufferGetPage(buffer).cast::<Page>());
+            let pages = buffers.map(|buffer| {
+                let page = &mut *pg_sys::BufferGetPage(buffer).cast::<Page>();
+                if is_new(page) {
+                    prepare(page);
+                }
+                page
+            });
             let outcome = change(pages);
             if matches!(outcome, Ok(true)) {
                 buffers.iter().for_each(|buffer| pg_sys::MarkBufferDirty(*buffer));
@@ -123,11 +134,10 @@ impl Pages {
     fn change_as_needed<const N: usize>(
         &self,
         buffers: [pg_sys::Buffer; N],
-        is_new: bool,
         change: impl FnOnce([&mut Page; N]) -> Result<bool>,
     ) -> Result<bool> {
         if self.is_logged {
-            self.change(buffers, is_new, change)
+            self.change(buffers, change)
         } else {
             Self::change_unlogged(buffers, change)
         }
@@ -173,7 +183,7 @@ impl StoreMut for Pages {
     fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
         let pinned = self.pin(block);
         pinned.lock();
-        let outcome = self.change_as_needed([pinned.0], false, |[page]| change(page));
+        let outcome = self.change_as_needed([pinned.0], |[page]| change(page));
         pinned.unlock();
         outcome
     }
@@ -188,19 +198,18 @@ impl StoreMut for Pages {
         one.lock();
         two.lock();
         let outcome =
-            self.change_as_needed([one.0, two.0], false, |[first, second]| change(first, second));
+            self.change_as_needed([one.0, two.0], |[first, second]| change(first, second));
         two.unlock();
         one.unlock();
         outcome
     }
 
-    fn append(&self, fill: impl FnOnce(&mut Page)) -> Result<u32> {
+    fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
         let pinned = extend(self.relation, MAIN);
         // SAFETY: the buffer is pinned.
         let block = unsafe { pg_sys::BufferGetBlockNumber(pinned.0) };
-        let outcome = self.change_as_needed([pinned.0], true, |[page]| {
-            prepare(page);
-            fill(page);
+        let outcome = self.change_as_needed([pinned.0], |[page]| {
+            fill(block, page);
             Ok(true)
         });
         pinned.unlock();
@@ -254,6 +263,13 @@ fn extend(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> Pinned 
     }
 }
 
+/// PostgreSQL's PageIsNew: a page that was added and has nothing on it yet.
+fn is_new(page: &Page) -> bool {
+    let header = page.as_ptr().cast::<pg_sys::PageHeaderData>();
+    // SAFETY: the page is as long as a header and more, and buffers are aligned.
+    unsafe { (*header).pd_upper == 0 }
+}
+
 /// Makes a page one of PostgreSQL's, all of which is in use: what lies between pd_lower and
 /// pd_upper is not logged.
 fn prepare(page: &mut Page) {
@@ -285,7 +301,6 @@ impl Writer {
     pub fn push(&self, page: &Page) -> Result<()> {
         let pinned = extend(self.relation, self.fork);
         Pages::change_unlogged([pinned.0], |[new]| {
-            prepare(new);
             new[crate::index::page::HEADER_BYTES..]
                 .copy_from_slice(&page[crate::index::page::HEADER_BYTES..]);
             Ok(true)

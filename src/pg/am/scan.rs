@@ -5,12 +5,14 @@ use std::cell::RefCell;
 use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 
+use super::filter;
 use super::insert::pointer_of;
 use super::pages::Pages;
 use super::value;
 use crate::error::{Error, ErrorKind, Result};
+use crate::index::columns::Condition;
 use crate::index::insert::read_meta;
-use crate::index::scan::{Nearness, Options, Probe, Scan};
+use crate::index::scan::{Nearness, Options, Probe, Query, Scan};
 use crate::index::visited::Visited;
 use crate::pg::error::OrReport;
 use crate::pg::guc;
@@ -106,7 +108,7 @@ pub unsafe extern "C-unwind" fn amgettuple(
         };
         let Some((nearness, row)) = next else { return false };
         (*scan).xs_heaptid = pointer_of(row);
-        (*scan).xs_recheck = false;
+        (*scan).xs_recheck = (*scan).numberOfKeys > 0;
         (*scan).xs_recheckorderby = true;
         let (value, is_null) = match nearness {
             Nearness::Bound(bound) => (bound, false),
@@ -146,13 +148,14 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc, pages: &Pages) -> Result<Scan> {
         }
         let key = (*scan).orderByData;
         let probe = probe(key, pages)?;
+        let conditions = conditions(scan)?;
         let visited = VISITED.with_borrow_mut(Vec::pop).unwrap_or_default();
         pgstat_count_index_scan((*scan).indexRelation);
         #[cfg(feature = "pg18")]
         if !(*scan).instrument.is_null() {
             (*(*scan).instrument).nsearches += 1;
         }
-        Scan::begin(pages, probe, options(), visited)
+        Scan::begin(pages, Query { probe, conditions }, options(), visited)
     }
 }
 
@@ -187,6 +190,22 @@ unsafe fn probe(key: pg_sys::ScanKey, pages: &Pages) -> Result<Probe> {
         let meta = read_meta(pages)?;
         let payload = value::encode((*key).sk_argument, meta.column, &meta.shape.space)?;
         Ok(payload.map_or(Probe::Anything(Nearness::Undirected), Probe::Vector))
+    }
+}
+
+/// # Safety
+///
+/// `scan` is a scan of ours.
+unsafe fn conditions(scan: pg_sys::IndexScanDesc) -> Result<Vec<Condition>> {
+    // SAFETY: by this function's contract; keyData has as many keys as are counted.
+    unsafe {
+        let count = (*scan).numberOfKeys as usize;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let columns = filter::columns((*scan).indexRelation)?;
+        let keys = std::slice::from_raw_parts((*scan).keyData, count);
+        Ok(filter::conditions(&columns, keys))
     }
 }
 

@@ -1,0 +1,260 @@
+//! # columns: which rows does a filter keep?
+//!
+//! ```text
+//! (column pages, conditions) → the set of nodes that meet all of them
+//! ```
+//!
+//! An index can have columns beside the vector. Their values do not lie with the vectors but
+//! together, on pages of their own: one value after the other, so that reading a million of
+//! them takes about a millisecond. A scan with conditions reads them first. Then it knows how
+//! many rows there are to find, and passes by all others without a look at their vectors.
+//!
+//! A value is a signed integer of 1 to 16 bytes in which values sort as the column's type
+//! does, or, where the type has no such integer, a hash; the executor checks again.
+
+use super::node_set::NodeSet;
+use super::page::{self, HEADER_BYTES, Kind};
+use super::shape::{MOST_FILTERS, Shape};
+use super::store::{Page, Store, StoreMut};
+use crate::error::Result;
+
+/// In an entry's flags: there are values. The bits below say which are NULL.
+const IS_THERE: u8 = 1 << MOST_FILTERS;
+
+/// The values of one row, as they are kept: flags, then each value in its width.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Values(Vec<u8>);
+
+impl Values {
+    /// The values of the filter columns, in their order; `None` is NULL.
+    #[must_use]
+    pub fn new(shape: &Shape, values: &[Option<i128>]) -> Values {
+        let mut bytes = vec![IS_THERE];
+        for (column, (width, value)) in shape.filters.widths().zip(values).enumerate() {
+            if value.is_none() {
+                bytes[0] |= 1 << column;
+            }
+            let value = value.unwrap_or_default();
+            match width {
+                1 => bytes.extend((value as i8).to_ne_bytes()),
+                2 => bytes.extend((value as i16).to_ne_bytes()),
+                4 => bytes.extend((value as i32).to_ne_bytes()),
+                8 => bytes.extend((value as i64).to_ne_bytes()),
+                _ => bytes.extend(value.to_ne_bytes()),
+            }
+        }
+        Values(bytes)
+    }
+
+    /// What [`Values::bytes`] gave.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Values {
+        Values(bytes.to_vec())
+    }
+
+    /// Flags and values.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// What a filter asks of one column. A row meets it if its value lies in one of the ranges, or
+/// is NULL where that is what is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// The filter column, from 0.
+    pub column: usize,
+    /// First and last value of each range, ascending.
+    pub ranges: Vec<(i128, i128)>,
+    /// Whether NULL meets it.
+    pub takes_null: bool,
+}
+
+/// Keeps the values of a node.
+pub fn set_values<S: StoreMut>(store: &S, shape: &Shape, node: u32, values: &Values) -> Result<()> {
+    let place = shape.place(node);
+    let Some(block) = shape.column_block(place.block) else { return Ok(()) };
+    store
+        .write(block, |page| {
+            // Whoever added the page may not have come to it yet, or never will.
+            if page::kind(page).is_none() {
+                page::initialise(page, Kind::Column);
+            }
+            put(shape, page, shape.entry(place), values.bytes());
+            Ok(true)
+        })
+        .map(drop)
+}
+
+/// Writes an entry into a column page.
+pub fn put(shape: &Shape, page: &mut Page, entry: usize, values: &[u8]) {
+    page[HEADER_BYTES + entry] = values[0];
+    let mut from = 1;
+    for (column, width) in shape.filters.widths().enumerate() {
+        let at = shape.column_offset(column) + entry * width;
+        page[at..at + width].copy_from_slice(&values[from..from + width]);
+        from += width;
+    }
+}
+
+/// Entries of a column page that have values.
+pub fn present<'a>(shape: &Shape, page: &'a Page) -> impl Iterator<Item = usize> + 'a {
+    let flags = &page[HEADER_BYTES..HEADER_BYTES + shape.entries()];
+    flags.iter().enumerate().filter(|(_, flags)| **flags & IS_THERE != 0).map(|(entry, _)| entry)
+}
+
+/// The nodes that meet all conditions. Slots without a node may be among them.
+pub fn matches<S: Store>(store: &S, shape: &Shape, conditions: &[Condition]) -> Result<NodeSet> {
+    let blocks = store.blocks()?;
+    let mut nodes = NodeSet::below(shape.nodes_below(blocks));
+    let mut keep = Vec::new();
+    for block in shape.column_blocks(blocks) {
+        store.interrupted()?;
+        store.read(block, |page| {
+            if page::kind(page) == Some(Kind::Column) {
+                select(shape, page, conditions, &mut keep);
+                collect(shape, block, &keep, &mut nodes);
+            }
+        })?;
+    }
+    Ok(nodes)
+}
+
+/// Says of each entry of a page whether it meets the conditions.
+fn select(shape: &Shape, page: &Page, conditions: &[Condition], keep: &mut Vec<bool>) {
+    let flags = &page[HEADER_BYTES..HEADER_BYTES + shape.entries()];
+    keep.clear();
+    keep.extend(flags.iter().map(|flags| flags & IS_THERE != 0));
+    for condition in conditions {
+        let Some(width) = shape.filters.widths().nth(condition.column) else { continue };
+        let from = shape.column_offset(condition.column);
+        let values = &page[from..from + width * shape.entries()];
+        let is_null = |flags: u8| flags >> condition.column & 1 == 1;
+        macro_rules! test {
+            ($integer:ty) => {{
+                let ranges = within(condition, <$integer>::MIN.into(), <$integer>::MAX.into());
+                let ranges: Vec<($integer, $integer)> = ranges
+                    .into_iter()
+                    .map(|(first, last)| (first as $integer, last as $integer))
+                    .collect();
+                let values = values.chunks_exact(size_of::<$integer>()).map(|bytes| {
+                    <$integer>::from_ne_bytes(bytes.try_into().expect("a chunk is as long"))
+                });
+                let rows = keep.iter_mut().zip(flags).zip(values);
+                match ranges[..] {
+                    [(first, last)] => rows.for_each(|((keep, flags), value)| {
+                        let lies_within = (first <= value) & (value <= last) & !is_null(*flags);
+                        *keep &= lies_within | (condition.takes_null & is_null(*flags));
+                    }),
+                    _ => rows.for_each(|((keep, flags), value)| {
+                        *keep &= match is_null(*flags) {
+                            true => condition.takes_null,
+                            false => lies_in(&ranges, value),
+                        }
+                    }),
+                }
+            }};
+        }
+        match width {
+            1 => test!(i8),
+            2 => test!(i16),
+            4 => test!(i32),
+            8 => test!(i64),
+            _ => test!(i128),
+        }
+    }
+}
+
+/// The parts of a condition's ranges that a value of the column can lie in.
+fn within(condition: &Condition, least: i128, most: i128) -> Vec<(i128, i128)> {
+    let clamped =
+        condition.ranges.iter().map(|(first, last)| (*first.max(&least), *last.min(&most)));
+    clamped.filter(|(first, last)| first <= last).collect()
+}
+
+/// Whether a value lies in one of some ascending ranges.
+fn lies_in<T: Ord>(ranges: &[(T, T)], value: T) -> bool {
+    let after = ranges.partition_point(|(first, _)| *first <= value);
+    after > 0 && value <= ranges[after - 1].1
+}
+
+fn collect(shape: &Shape, column_block: u32, keep: &[bool], nodes: &mut NodeSet) {
+    let slots = shape.slots(Kind::Ground) as usize;
+    for (block, of_page) in (column_block + 1..).zip(keep.chunks(slots)) {
+        for (slot, _) in (0..).zip(of_page).filter(|(_, keep)| **keep) {
+            nodes.insert(shape.node(super::page::Place { block, slot }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::page::{Degree, PAGE_SIZE, Place};
+    use crate::index::shape::Filters;
+    use crate::index::space::{Metric, Space, Storage};
+    use crate::index::store::ram::RamStore;
+    use proptest::prelude::*;
+
+    fn shape() -> Shape {
+        let space = Space { metric: Metric::L2, storage: Storage::Sq8, dimensions: 384 };
+        let filters = Filters::new(&[4, 1, 16, 8, 2]).unwrap();
+        Shape::new(space, Degree { m: 16, ef_construction: 64 }, filters).unwrap()
+    }
+
+    fn value() -> impl Strategy<Value = Option<i128>> {
+        prop::option::weighted(0.8, -5i128..5)
+    }
+
+    fn condition() -> impl Strategy<Value = Condition> {
+        let range = (-7i128..7, 0i128..4).prop_map(|(first, more)| (first, first + more));
+        let far =
+            prop::sample::select(vec![(i128::MIN, -2), (3, i128::MAX), (i128::MIN, i128::MAX)]);
+        let ranges = prop_oneof![
+            prop::collection::btree_set(-6i128..6, 0..4)
+                .prop_map(|points| points.into_iter().map(|point| (point, point)).collect()),
+            range.prop_map(|range| vec![range]),
+            far.prop_map(|range| vec![range]),
+        ];
+        (0usize..5, ranges, any::<bool>()).prop_map(|(column, ranges, takes_null)| Condition {
+            column,
+            ranges,
+            takes_null,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn rows_match_as_their_values_say(
+            rows in prop::collection::vec(prop::collection::vec(value(), 5), 1..400),
+            conditions in prop::collection::vec(condition(), 1..4),
+        ) {
+            let shape = shape();
+            let store = RamStore::default();
+            let pages = 2 + rows.len() as u32 / shape.slots(Kind::Ground) + 20;
+            for _ in 0..pages {
+                store.append(|_, page| *page = [0; PAGE_SIZE]).unwrap();
+            }
+            let slots = shape.slots(Kind::Ground);
+            let node = |number: usize| {
+                let number = number as u32;
+                let block = shape.data_block(number / slots);
+                shape.node(Place { block, slot: number % slots })
+            };
+            for (number, row) in rows.iter().enumerate() {
+                set_values(&store, &shape, node(number), &Values::new(&shape, row)).unwrap();
+            }
+            let found = matches(&store, &shape, &conditions).unwrap();
+            let meets = |row: &[Option<i128>], condition: &Condition| match row[condition.column] {
+                None => condition.takes_null,
+                Some(value) => condition.ranges.iter().any(|(first, last)| (*first..=*last).contains(&value)),
+            };
+            let expected: Vec<u32> = (0..rows.len())
+                .filter(|number| conditions.iter().all(|condition| meets(&rows[*number], condition)))
+                .map(node)
+                .collect();
+            prop_assert_eq!(found.iter().collect::<Vec<u32>>(), expected);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! # node set: is this node one of them?
+
+/// A set of node numbers, one bit each.
+#[derive(Clone, Debug, Default)]
+pub struct NodeSet(Vec<u64>);
+
+impl NodeSet {
+    /// An empty set, with room for numbers below `nodes`.
+    #[must_use]
+    pub fn below(nodes: usize) -> NodeSet {
+        NodeSet(vec![0; nodes.div_ceil(64)])
+    }
+
+    /// Puts a number in.
+    pub fn insert(&mut self, node: u32) {
+        let word = node as usize / 64;
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (node % 64);
+    }
+
+    /// Whether a number is in it.
+    #[must_use]
+    pub fn contains(&self, node: u32) -> bool {
+        self.0.get(node as usize / 64).is_some_and(|word| word >> (node % 64) & 1 == 1)
+    }
+
+    /// How many numbers are in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// The numbers, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0u32..).zip(&self.0).flat_map(|(index, word)| {
+            let mut left = *word;
+            std::iter::from_fn(move || {
+                (left != 0).then(|| {
+                    let bit = left.trailing_zeros();
+                    left &= left - 1;
+                    64 * index + bit
+                })
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn it_is_a_set(numbers in prop::collection::btree_set(0u32..5000, 0..200)) {
+            let mut set = NodeSet::below(1000);
+            numbers.iter().for_each(|number| set.insert(*number));
+            prop_assert_eq!(set.iter().collect::<BTreeSet<u32>>(), numbers.clone());
+            prop_assert_eq!((set.len(), set.is_empty()), (numbers.len(), numbers.is_empty()));
+            prop_assert!((0..6000).all(|number| set.contains(number) == numbers.contains(&number)));
+        }
+    }
+}
