@@ -445,7 +445,10 @@ impl Graph for InMemory<'_> {
         _layer: u8,
         seen: &mut dyn FnMut(Found),
     ) -> Result<()> {
-        let ask = |node: &u32| prefetch(self.builder.payload(*node));
+        let ask = |node: &u32| {
+            let payload = self.builder.payload(*node);
+            prefetch(payload.as_ptr(), payload.len());
+        };
         nodes.iter().take(AHEAD).for_each(ask);
         for (index, node) in nodes.iter().enumerate() {
             nodes.get(index + AHEAD).into_iter().for_each(ask);

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use super::node_set::NodeSet;
 use super::page::{Kind, Row, Shape, Slot, State};
 use super::space::Payload;
-use super::store::Store;
+use super::store::{Page, Store, Tour};
 use crate::error::Result;
 
 /// A node that a walk came across.
@@ -75,11 +75,13 @@ impl<S: Store> PageGraph<'_, S> {
         layer: u8,
         look: impl FnOnce(Slot<'_>) -> T,
     ) -> Result<Option<T>> {
-        let place = self.shape.place(node);
-        self.store.read(place.block, |page| {
-            let slot = Slot::of(self.shape, page, kind_of(layer), place.slot)?;
-            (slot.is_node() && slot.layer() == layer).then(|| look(slot))
-        })
+        let block = self.shape.place(node).block;
+        self.store.read(block, |page| self.node_on(page, node, layer).map(look))
+    }
+
+    fn node_on<'b>(&'b self, page: &'b Page, node: u32, layer: u8) -> Option<Slot<'b>> {
+        let slot = Slot::of(self.shape, page, kind_of(layer), self.shape.place(node).slot)?;
+        (slot.is_node() && slot.layer() == layer).then_some(slot)
     }
 
     /// A copy of a node's vector, and whether its row is there.
@@ -111,20 +113,7 @@ impl<S: Store> Graph for PageGraph<'_, S> {
         seen: &mut dyn FnMut(Found),
     ) -> Result<()> {
         nodes.iter().take(AHEAD).for_each(|node| self.prefetch(*node, layer));
-        for (index, node) in nodes.iter().enumerate() {
-            if let Some(later) = nodes.get(index + AHEAD) {
-                self.prefetch(*later, layer);
-            }
-            let found = self.with_node(*node, layer, |slot| {
-                let payload = slot.payload();
-                let distance = self.shape.space.distance(probe, payload);
-                let bound = self.shape.space.lower_bound(probe, payload, distance);
-                let is_live = slot.state() == State::Live;
-                Found { node: *node, row: slot.row(), is_live, distance, bound }
-            })?;
-            found.into_iter().for_each(&mut *seen);
-        }
-        Ok(())
+        self.store.read_each(&mut Look { graph: self, probe, nodes, layer, seen })
     }
 
     fn below(&self, node: u32, layer: u8) -> Result<Option<u32>> {
@@ -133,6 +122,41 @@ impl<S: Store> Graph for PageGraph<'_, S> {
 
     fn interrupted(&self) -> Result<()> {
         self.store.interrupted()
+    }
+}
+
+/// Distances to be computed.
+struct Look<'a, S> {
+    graph: &'a PageGraph<'a, S>,
+    probe: &'a [u8],
+    nodes: &'a [u32],
+    layer: u8,
+    seen: &'a mut dyn FnMut(Found),
+}
+
+impl<S: Store> Tour for Look<'_, S> {
+    fn places(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn block(&self, place: usize) -> u32 {
+        self.graph.shape.place(self.nodes[place]).block
+    }
+
+    fn approach(&self, place: usize) {
+        if let Some(later) = self.nodes.get(place + AHEAD) {
+            self.graph.prefetch(*later, self.layer);
+        }
+    }
+
+    fn look(&mut self, place: usize, page: &Page) {
+        let node = self.nodes[place];
+        let Some(slot) = self.graph.node_on(page, node, self.layer) else { return };
+        let (space, payload) = (&self.graph.shape.space, slot.payload());
+        let distance = space.distance(self.probe, payload);
+        let bound = space.lower_bound(self.probe, payload, distance);
+        let is_live = slot.state() == State::Live;
+        (self.seen)(Found { node, row: slot.row(), is_live, distance, bound });
     }
 }
 

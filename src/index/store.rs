@@ -19,11 +19,36 @@ pub trait Store {
     /// `look` may not read another page: there is never more than one page locked by a reader.
     fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T>;
 
+    /// Looks at one page after the other, as [`Store::read`] does. That is a call of its own
+    /// because a store may have to make preparations, which need be made only once.
+    fn read_each(&self, tour: &mut impl Tour) -> Result<()> {
+        for place in 0..tour.places() {
+            tour.approach(place);
+            self.read(tour.block(place), |page| tour.look(place, page))?;
+        }
+        Ok(())
+    }
+
     /// Says that the bytes of this page from `offset` on will be read soon. Only a hint.
     fn prefetch(&self, _block: u32, _offset: usize, _bytes: usize) {}
 
     /// Fails if the caller should stop. Called where no page is locked.
     fn interrupted(&self) -> Result<()>;
+}
+
+/// Pages to be looked at one after the other, in numbered places.
+pub trait Tour {
+    /// How many places there are.
+    fn places(&self) -> usize;
+
+    /// The page of a place.
+    fn block(&self, place: usize) -> u32;
+
+    /// Called before a page is read, with no page locked.
+    fn approach(&self, place: usize);
+
+    /// Looks at the page of a place. As in [`Store::read`], it may not read another one.
+    fn look(&mut self, place: usize, page: &Page);
 }
 
 /// Pages to be changed. What one call changes survives a crash whole, or not at all.

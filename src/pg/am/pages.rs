@@ -6,19 +6,19 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use pgrx::prelude::*;
 
 use crate::error::Result;
 use crate::index::page::PAGE_SIZE;
-use crate::index::store::{Page, Store, StoreMut};
+use crate::index::store::{Page, Store, StoreMut, Tour};
+use crate::vector::prefetch::prefetch;
 
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize);
 
-/// Bytes of a line of the processor's cache.
-const CACHE_LINE: usize = 64;
 /// PostgreSQL's InvalidSubTransactionId.
 const NO_SUBTRANSACTION: u32 = 0;
 /// Indexes whose hints a session keeps.
@@ -52,6 +52,31 @@ impl Pages {
     pub unsafe fn unlogged(relation: pg_sys::Relation) -> Pages {
         // SAFETY: by this function's contract.
         unsafe { Pages { is_logged: false, ..Pages::new(relation) } }
+    }
+
+    /// # Safety
+    ///
+    /// To be called in [`guarded`].
+    unsafe fn look_at<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> T {
+        let hint = self.hints.borrow().get(block as usize).copied().unwrap_or_default();
+        // SAFETY: as in `pin`; the buffer is pinned, and under the lock nobody changes the page.
+        unsafe {
+            let is_there =
+                hint > 0 && unguarded::ReadRecentBuffer(locator(self.relation), MAIN, block, hint);
+            let buffer = match is_there {
+                true => hint,
+                false => {
+                    let buffer = unguarded::ReadBuffer(self.relation, block);
+                    self.remember(block, buffer);
+                    buffer
+                }
+            };
+            unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
+            let found = look(&*pg_sys::BufferGetPage(buffer).cast::<Page>());
+            unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_UNLOCK as i32);
+            unguarded::ReleaseBuffer(buffer);
+            found
+        }
     }
 
     fn pin(&self, block: u32) -> Pinned {
@@ -151,14 +176,21 @@ impl Store for Pages {
     }
 
     fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
-        let pinned = self.pin(block);
-        // SAFETY: the buffer is pinned; under the lock nobody changes the page.
+        // SAFETY: what is called here owns nothing that a jump would leave behind.
+        Ok(unsafe { guarded(|| self.look_at(block, look)) })
+    }
+
+    fn read_each(&self, tour: &mut impl Tour) -> Result<()> {
+        // SAFETY: as above.
         unsafe {
-            pg_sys::LockBuffer(pinned.0, pg_sys::BUFFER_LOCK_SHARE as i32);
-            let found = look(&*pg_sys::BufferGetPage(pinned.0).cast::<Page>());
-            pinned.unlock();
-            Ok(found)
+            guarded(|| {
+                for place in 0..tour.places() {
+                    tour.approach(place);
+                    self.look_at(tour.block(place), |page| tour.look(place, page));
+                }
+            });
         }
+        Ok(())
     }
 
     fn prefetch(&self, block: u32, offset: usize, bytes: usize) {
@@ -216,6 +248,38 @@ impl StoreMut for Pages {
         self.remember(block, pinned.0);
         outcome.map(|_| block)
     }
+}
+
+/// PostgreSQL's functions as they are. pgrx makes each call of one a point that an error jumps
+/// to, which takes longer than what these do.
+mod unguarded {
+    use super::{Locator, pg_sys};
+
+    unsafe extern "C-unwind" {
+        pub fn ReadRecentBuffer(
+            locator: Locator,
+            fork: pg_sys::ForkNumber::Type,
+            block: u32,
+            recent: pg_sys::Buffer,
+        ) -> bool;
+        pub fn ReadBuffer(relation: pg_sys::Relation, block: u32) -> pg_sys::Buffer;
+        pub fn LockBuffer(buffer: pg_sys::Buffer, mode: i32);
+        pub fn ReleaseBuffer(buffer: pg_sys::Buffer);
+    }
+}
+
+/// Runs what calls functions of [`unguarded`]: one point for all of them that errors jump to,
+/// and from which they unwind.
+///
+/// # Safety
+///
+/// Where `act` calls such a function, no frame up to here owns anything that is to be dropped.
+unsafe fn guarded<T>(act: impl FnOnce() -> T) -> T {
+    // A panic may not pass the point, because PostgreSQL would go on jumping there.
+    let act = || catch_unwind(AssertUnwindSafe(act));
+    // SAFETY: by this function's contract.
+    let outcome = unsafe { pg_sys::submodules::ffi::pg_guard_ffi_boundary(act) };
+    outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// A buffer that is pinned. Errors of PostgreSQL unwind through it; then the end of the
@@ -388,18 +452,13 @@ unsafe fn hints(relation: pg_sys::Relation) -> Hints {
 /// Has the processor fetch what a walk will read of a page: the buffer's descriptor, and
 /// `bytes` from `offset` on.
 fn prefetch_buffer(buffer: pg_sys::Buffer, offset: usize, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing and does not fault. The addresses lie within the
-    // buffer pool, because hints are numbers of its buffers, from 1.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let index = buffer as usize - 1;
-        _mm_prefetch::<_MM_HINT_T0>(pg_sys::BufferDescriptors.add(index).cast::<i8>());
-        let start = pg_sys::BufferBlocks.add(index * PAGE_SIZE + offset);
-        for line in (0..bytes + CACHE_LINE).step_by(CACHE_LINE) {
-            _mm_prefetch::<_MM_HINT_T0>(start.add(line.min(PAGE_SIZE - offset - 1)));
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (buffer, offset, bytes, CACHE_LINE);
+    let index = buffer as usize - 1;
+    // SAFETY: the addresses lie within the buffer pool, because hints are numbers of its
+    // buffers, from 1.
+    let (descriptor, start) = unsafe {
+        let descriptor = pg_sys::BufferDescriptors.add(index).cast::<u8>();
+        (descriptor, pg_sys::BufferBlocks.add(index * PAGE_SIZE + offset).cast::<u8>())
+    };
+    prefetch(descriptor, 1);
+    prefetch(start, bytes.min(PAGE_SIZE - offset));
 }
