@@ -20,6 +20,7 @@ use super::graph::{AHEAD, Found, Graph};
 use super::insert::Item;
 use super::page::{Entry, Row, Shape};
 use super::select::{Candidate, select};
+use super::space::Fit;
 use super::visited::Visited;
 use super::walk::{DESCENT, Walk};
 use crate::error::{Error, ErrorKind, Result};
@@ -453,8 +454,8 @@ impl Graph for InMemory<'_> {
         for (index, node) in nodes.iter().enumerate() {
             nodes.get(index + AHEAD).into_iter().for_each(ask);
             let distance = self.builder.shape.space.distance(probe, self.builder.payload(*node));
-            let (row, bound) = (Row::default(), f64::NAN);
-            seen(Found { node: *node, row, is_live: true, distance, bound });
+            let (row, fit) = (Row::default(), Fit::default());
+            seen(Found { node: *node, row, is_live: true, distance, fit });
         }
         Ok(())
     }

@@ -13,7 +13,7 @@
 //! does, or, where the type has no such integer, a hash; the executor checks again.
 
 use super::node_set::NodeSet;
-use super::page::{self, HEADER_BYTES, Kind};
+use super::page::{self, HEADER_BYTES, Kind, Place};
 use super::shape::{MOST_FILTERS, Shape};
 use super::store::{Page, Store, StoreMut};
 use crate::error::Result;
@@ -180,10 +180,13 @@ fn lies_in<T: Ord>(ranges: &[(T, T)], value: T) -> bool {
 }
 
 fn collect(shape: &Shape, column_block: u32, keep: &[bool], nodes: &mut NodeSet) {
-    let slots = shape.slots(Kind::Ground) as usize;
-    for (block, of_page) in (column_block + 1..).zip(keep.chunks(slots)) {
-        for (slot, _) in (0..).zip(of_page).filter(|(_, keep)| **keep) {
-            nodes.insert(shape.node(super::page::Place { block, slot }));
+    let slots = shape.slots(Kind::Ground);
+    for (first, eight) in (0..).step_by(8).zip(keep.chunks(8)) {
+        if eight.iter().any(|keep| *keep) {
+            for (entry, _) in (first..).zip(eight).filter(|(_, keep)| **keep) {
+                let place = Place { block: column_block + 1 + entry / slots, slot: entry % slots };
+                nodes.insert(shape.node(place));
+            }
         }
     }
 }
@@ -191,7 +194,7 @@ fn collect(shape: &Shape, column_block: u32, keep: &[bool], nodes: &mut NodeSet)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::page::{Degree, PAGE_SIZE, Place};
+    use crate::index::page::{Degree, PAGE_SIZE};
     use crate::index::shape::Filters;
     use crate::index::space::{Metric, Space, Storage};
     use crate::index::store::ram::RamStore;

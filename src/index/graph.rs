@@ -4,10 +4,11 @@
 //! ([`PageGraph`]), and the one that a build makes in memory (`build`).
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use super::node_set::NodeSet;
 use super::page::{Kind, Row, Shape, Slot, State};
-use super::space::Payload;
+use super::space::{Fit, Payload};
 use super::store::{Page, Store, Tour};
 use crate::error::Result;
 
@@ -22,14 +23,19 @@ pub struct Found {
     pub is_live: bool,
     /// Its distance, for comparing.
     pub distance: f32,
-    /// What the operator's value is not below.
-    pub bound: f64,
+    /// How well its payload fits its vector.
+    pub fit: Fit,
 }
 
 /// Nodes, links and distances.
 pub trait Graph {
     /// Adds the neighbours of a node in a layer; none if the node is not there any more.
     fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()>;
+
+    /// Adds the neighbours of several nodes.
+    fn neighbours_of_each(&self, nodes: &[u32], layer: u8, into: &mut Vec<u32>) -> Result<()> {
+        nodes.iter().try_for_each(|node| self.neighbours(*node, layer, into))
+    }
 
     /// Says how far each of `nodes` is from `probe`. Nodes that are not there any more are
     /// passed over.
@@ -89,20 +95,39 @@ impl<S: Store> PageGraph<'_, S> {
         self.with_node(node, layer, |slot| (Payload::copy_of(slot.payload()), slot.state()))
     }
 
+    /// Asks for what tells the distance of a node.
     fn prefetch(&self, node: u32, layer: u8) {
+        let links = 4 * self.shape.degree.most(layer);
+        self.prefetch_part(node, layer, |slot| 0..slot - links);
+    }
+
+    /// Asks for the neighbours of a node, and the line that says what is in the slot.
+    fn prefetch_links(&self, node: u32, layer: u8) {
+        let links = 4 * self.shape.degree.most(layer);
+        self.prefetch_part(node, layer, |_| 0..1);
+        self.prefetch_part(node, layer, |slot| slot - links..slot);
+    }
+
+    fn prefetch_part(&self, node: u32, layer: u8, part: impl Fn(usize) -> Range<usize>) {
         let place = self.shape.place(node);
         let kind = kind_of(layer);
         // A stale link may name a slot beyond the last.
         if place.slot < self.shape.slots(kind) {
-            let bytes = self.shape.slot_bytes(kind) - 4 * self.shape.degree.most(layer);
-            self.store.prefetch(place.block, self.shape.offset(kind, place.slot), bytes);
+            let start = self.shape.offset(kind, place.slot);
+            let part = part(self.shape.slot_bytes(kind));
+            self.store.prefetch(place.block, start + part.start, part.len());
         }
     }
 }
 
 impl<S: Store> Graph for PageGraph<'_, S> {
     fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()> {
-        self.with_node(node, layer, |slot| into.extend(slot.neighbours())).map(drop)
+        self.with_node(node, layer, |slot| slot.add_neighbours(into)).map(drop)
+    }
+
+    fn neighbours_of_each(&self, nodes: &[u32], layer: u8, into: &mut Vec<u32>) -> Result<()> {
+        nodes.iter().take(AHEAD).for_each(|node| self.prefetch_links(*node, layer));
+        self.store.read_each(&mut Links { graph: self, nodes, layer, into })
     }
 
     fn look(
@@ -154,9 +179,38 @@ impl<S: Store> Tour for Look<'_, S> {
         let Some(slot) = self.graph.node_on(page, node, self.layer) else { return };
         let (space, payload) = (&self.graph.shape.space, slot.payload());
         let distance = space.distance(self.probe, payload);
-        let bound = space.lower_bound(self.probe, payload, distance);
         let is_live = slot.state() == State::Live;
-        (self.seen)(Found { node, row: slot.row(), is_live, distance, bound });
+        (self.seen)(Found { node, row: slot.row(), is_live, distance, fit: space.fit(payload) });
+    }
+}
+
+/// Neighbours to be read.
+struct Links<'a, S> {
+    graph: &'a PageGraph<'a, S>,
+    nodes: &'a [u32],
+    layer: u8,
+    into: &'a mut Vec<u32>,
+}
+
+impl<S: Store> Tour for Links<'_, S> {
+    fn places(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn block(&self, place: usize) -> u32 {
+        self.graph.shape.place(self.nodes[place]).block
+    }
+
+    fn approach(&self, place: usize) {
+        if let Some(later) = self.nodes.get(place + AHEAD) {
+            self.graph.prefetch_links(*later, self.layer);
+        }
+    }
+
+    fn look(&mut self, place: usize, page: &Page) {
+        if let Some(slot) = self.graph.node_on(page, self.nodes[place], self.layer) {
+            slot.add_neighbours(self.into);
+        }
     }
 }
 
@@ -172,32 +226,30 @@ pub struct Filtered<'a, G> {
 impl<'a, G: Graph> Filtered<'a, G> {
     /// The nodes of `matches`, as they lie in `graph`.
     pub fn new(graph: &'a G, matches: &'a NodeSet) -> Filtered<'a, G> {
-        Filtered { graph, matches, passed: RefCell::default() }
+        Filtered { graph, matches, passed: RefCell::new(NodeSet::below(matches.room())) }
     }
 }
 
 impl<G: Graph> Graph for Filtered<'_, G> {
     fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()> {
         let mut passed = self.passed.borrow_mut();
-        let mut near = Vec::new();
-        self.graph.neighbours(node, layer, &mut near)?;
-        for neighbour in near {
-            if self.matches.contains(neighbour) {
-                into.push(neighbour);
-            } else if !passed.contains(neighbour) {
-                passed.insert(neighbour);
-                let from = into.len();
-                self.graph.neighbours(neighbour, layer, into)?;
-                let mut kept = from;
-                for at in from..into.len() {
-                    if self.matches.contains(into[at]) {
-                        into[kept] = into[at];
-                        kept += 1;
-                    }
-                }
-                into.truncate(kept);
+        let from = into.len();
+        self.graph.neighbours(node, layer, into)?;
+        let mut others = Vec::with_capacity(into.len() - from);
+        for neighbour in &into[from..] {
+            if !self.matches.contains(*neighbour) && passed.insert(*neighbour) {
+                others.push(*neighbour);
             }
         }
+        self.graph.neighbours_of_each(&others, layer, into)?;
+        let mut kept = from;
+        for at in from..into.len() {
+            if self.matches.contains(into[at]) {
+                into[kept] = into[at];
+                kept += 1;
+            }
+        }
+        into.truncate(kept);
         Ok(())
     }
 

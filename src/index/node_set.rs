@@ -11,13 +11,21 @@ impl NodeSet {
         NodeSet(vec![0; nodes.div_ceil(64)])
     }
 
-    /// Puts a number in.
-    pub fn insert(&mut self, node: u32) {
+    /// Numbers below this one need no more memory.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        64 * self.0.len()
+    }
+
+    /// Puts a number in; whether it was not there yet.
+    pub fn insert(&mut self, node: u32) -> bool {
         let word = node as usize / 64;
         if word >= self.0.len() {
             self.0.resize(word + 1, 0);
         }
+        let before = self.0[word];
         self.0[word] |= 1 << (node % 64);
+        before != self.0[word]
     }
 
     /// Whether a number is in it.
@@ -63,7 +71,8 @@ mod tests {
         #[test]
         fn it_is_a_set(numbers in prop::collection::btree_set(0u32..5000, 0..200)) {
             let mut set = NodeSet::below(1000);
-            numbers.iter().for_each(|number| set.insert(*number));
+            prop_assert!(numbers.iter().all(|number| set.insert(*number)));
+            prop_assert!(!numbers.iter().any(|number| set.insert(*number)));
             prop_assert_eq!(set.iter().collect::<BTreeSet<u32>>(), numbers.clone());
             prop_assert_eq!((set.len(), set.is_empty()), (numbers.len(), numbers.is_empty()));
             prop_assert!((0..6000).all(|number| set.contains(number) == numbers.contains(&number)));

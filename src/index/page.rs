@@ -213,6 +213,19 @@ impl<'a> Slot<'a> {
         &self.bytes[start..start + self.shape.payload]
     }
 
+    /// Adds the neighbours to a list.
+    pub fn add_neighbours(&self, into: &mut Vec<u32>) {
+        let start = Shape::header(self.kind) + self.shape.payload;
+        match bytemuck::try_cast_slice::<u8, u32>(&self.bytes[start..]) {
+            Ok(numbers) => {
+                let end = numbers.iter().position(|node| *node == NONE).unwrap_or(numbers.len());
+                into.extend_from_slice(&numbers[..end]);
+            }
+            // Only PostgreSQL's pages are aligned.
+            Err(_) => into.extend(self.neighbours()),
+        }
+    }
+
     /// The neighbours.
     pub fn neighbours(&self) -> impl Iterator<Item = u32> + 'a {
         let start = Shape::header(self.kind) + self.shape.payload;

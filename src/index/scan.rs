@@ -6,10 +6,10 @@
 //!
 //! A scan goes through stages, as far as its caller asks for more:
 //!
-//! 1. **Walk** with ef = ef_search, and give what it found.
-//! 2. **Widen** the walk to twice the ef, and give what is new in the nearer half of it; again
-//!    and again. The farther half waits, because a wider walk may still find what belongs
-//!    between. What comes later than it should (a bound below one given before) is kept back.
+//! 1. **Walk** with ef = ef_search, and give the nearer half of what it found.
+//! 2. **Widen** the walk by half, and give what is new in its nearer half; again and again. The
+//!    farther half waits, because a wider walk may still find what belongs between. What comes
+//!    later than it should (a bound below one given before) is kept back.
 //! 3. **Sweep**: read the whole ground layer, page after page, and give what has not been
 //!    given, in exact order of the bounds. Reading in order is so much cheaper than following
 //!    links that this is worth while as soon as a walk would meet a good part of the nodes.
@@ -78,7 +78,14 @@ pub enum Probe {
 }
 
 /// A node's visit costs as much as reading so many in order, about.
-const WALK_TO_SWEEP: usize = 16;
+const WALK_TO_SWEEP: usize = 6;
+/// Nodes that a walk visits for each of the nearest it finds, about.
+const VISITS: usize = 10;
+/// The part of a sweep's cost that a walk may cost before it gives way to the sweep. Nobody
+/// knows how many rows will be asked for; so what was in vain is never more than this.
+const PART_OF_SWEEP: usize = 3;
+/// Rows that are put in order at once at first, where a sweep has found many.
+const FIRST_SORTED: usize = 64;
 /// Where so many nodes per ef_search and neighbour meet the conditions, or fewer, looking at
 /// all of them takes no longer than a walk.
 const MATCHES_TO_LOOK_AT: usize = 3;
@@ -93,8 +100,18 @@ type Candidate = (f64, Row);
 enum Stage {
     Begin,
     Walking,
-    Sweeping { after: Option<Candidate> },
-    Loose { block: u32, state: State },
+    Sweeping {
+        after: Option<Candidate>,
+    },
+    /// Gives what a sweep found; `are_all` if there is nothing beyond.
+    Sorting {
+        most: usize,
+        are_all: bool,
+    },
+    Loose {
+        block: u32,
+        state: State,
+    },
     End,
 }
 
@@ -115,6 +132,8 @@ pub struct Scan {
     /// Rows that the walk gave.
     given: HashSet<Row>,
     highest_given: f64,
+    /// What a sweep found and is not in order yet.
+    swept: Vec<Candidate>,
 }
 
 impl Scan {
@@ -143,6 +162,7 @@ impl Scan {
             ready: Vec::new(),
             given: HashSet::new(),
             highest_given: f64::NEG_INFINITY,
+            swept: Vec::new(),
         })
     }
 
@@ -162,6 +182,7 @@ impl Scan {
                 Stage::Begin => self.first_walk(store)?,
                 Stage::Walking => self.wider_walk(store)?,
                 Stage::Sweeping { after } => self.sweep(store, after)?,
+                Stage::Sorting { most, are_all } => self.sort_swept(most, are_all),
                 Stage::Loose { block, state } => self.read_loose(store, block, state)?,
                 Stage::End => return Ok(None),
             }
@@ -200,13 +221,18 @@ impl Scan {
             }
         }
         let found = self.walk.nearest();
-        self.give(found, self.ef);
-        self.stage = if self.options.is_iterative { Stage::Walking } else { Stage::End };
+        if self.options.is_iterative {
+            self.give(found, self.ef.div_ceil(2));
+            self.stage = Stage::Walking;
+        } else {
+            self.give(found, self.ef);
+            self.stage = Stage::End;
+        }
         Ok(())
     }
 
     fn wider_walk<S: Store>(&mut self, store: &S) -> Result<()> {
-        self.ef *= 2;
+        self.ef += self.ef.div_ceil(2);
         if self.walk.is_exhausted()
             || self.walk.met() > self.options.max_scan_tuples
             || self.walk.bytes() > self.options.memory
@@ -227,7 +253,7 @@ impl Scan {
             }
         }
         let found = self.walk.nearest();
-        self.give(found, self.ef / 2);
+        self.give(found, self.ef.div_ceil(2));
         Ok(())
     }
 
@@ -237,16 +263,20 @@ impl Scan {
             return Ok(matches.len() <= MATCHES_TO_LOOK_AT * self.ef * degree);
         }
         let nodes = store.blocks()? as usize * self.meta.shape.slots(Kind::Ground) as usize;
-        Ok(self.options.is_iterative && self.ef * WALK_TO_SWEEP >= nodes)
+        let visits = (self.ef * VISITS).max(self.walk.met() * PART_OF_SWEEP);
+        Ok(self.options.is_iterative && visits * WALK_TO_SWEEP >= nodes)
     }
 
     /// Makes the `most` nearest ready that were not given and are not too late.
     fn give(&mut self, nearest: Vec<Found>, most: usize) {
+        let Probe::Vector(probe) = &self.probe else { return };
+        let (space, of_probe) = (&self.meta.shape.space, self.meta.shape.space.fit(probe.bytes()));
         let mut rows: Vec<Candidate> = nearest
             .into_iter()
             .take(most)
-            .filter(|found| found.bound >= self.highest_given && !self.given.contains(&found.row))
-            .map(|found| (found.bound, found.row))
+            .filter(|found| !self.given.contains(&found.row))
+            .map(|found| (space.lower_bound(of_probe, found.fit, found.distance), found.row))
+            .filter(|(bound, _)| *bound >= self.highest_given)
             .collect();
         sort(&mut rows);
         if let Some((bound, _)) = rows.last() {
@@ -274,8 +304,22 @@ impl Scan {
             }
             Some(matches) => self.measure_matches(store, matches, &mut kept)?,
         }
-        let (rows, are_all) = kept.sorted();
+        let (rows, are_all) = kept.rows();
+        self.swept = rows;
+        self.stage = Stage::Sorting { most: FIRST_SORTED, are_all };
+        Ok(())
+    }
+
+    /// Makes the nearest of what a sweep found ready, `most` of them.
+    fn sort_swept(&mut self, most: usize, are_all: bool) {
+        let rest = self.swept.len().saturating_sub(most);
+        if rest > 0 {
+            self.swept.select_nth_unstable_by(rest, |a, b| compare(b, a));
+        }
+        let mut rows = self.swept.split_off(rest);
+        sort(&mut rows);
         self.stage = match rows.last() {
+            _ if rest > 0 => Stage::Sorting { most: 4 * most, are_all },
             Some(last) if !are_all => Stage::Sweeping { after: Some(*last) },
             _ => Stage::Loose { block: 1, state: State::Undirected },
         };
@@ -284,7 +328,6 @@ impl Scan {
             Probe::Anything(nearness) => nearness,
         };
         self.ready = rows.into_iter().rev().map(|(bound, row)| (nearness(bound), row)).collect();
-        Ok(())
     }
 
     fn measure(&self, page: &super::store::Page, kept: &mut Nearest) {
@@ -296,8 +339,9 @@ impl Scan {
             }
             let bound = match &self.probe {
                 Probe::Vector(probe) => {
-                    let distance = shape.space.distance(probe.bytes(), slot.payload());
-                    shape.space.lower_bound(probe.bytes(), slot.payload(), distance)
+                    let (space, probe, payload) = (&shape.space, probe.bytes(), slot.payload());
+                    let distance = space.distance(probe, payload);
+                    space.lower_bound(space.fit(probe), space.fit(payload), distance)
                 }
                 Probe::Anything(_) => 0.0,
             };
@@ -324,7 +368,9 @@ impl Scan {
             };
             match &self.probe {
                 Probe::Vector(probe) => graph.look(probe.bytes(), nodes, 0, &mut |found| {
-                    offer(found.row, found.is_live, found.bound);
+                    let (space, of_probe) = (&shape.space, shape.space.fit(probe.bytes()));
+                    let bound = space.lower_bound(of_probe, found.fit, found.distance);
+                    offer(found.row, found.is_live, bound);
                 })?,
                 Probe::Anything(_) => {
                     for node in nodes {
@@ -400,12 +446,11 @@ impl Nearest {
         self.are_all = false;
     }
 
-    /// The rows in order, and whether they are all.
-    fn sorted(mut self) -> (Vec<Candidate>, bool) {
+    /// The rows, and whether they are all.
+    fn rows(mut self) -> (Vec<Candidate>, bool) {
         if self.rows.len() > self.most {
             self.keep_first();
         }
-        sort(&mut self.rows);
         (self.rows, self.are_all)
     }
 }

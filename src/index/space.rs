@@ -123,6 +123,15 @@ const EPSILON: f64 = 1.2e-7;
 /// Where the operator's sum of products, in single precision, may become infinite.
 const OVERFLOW: f64 = 1e38;
 
+/// How well a payload fits the vector that it stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fit {
+    /// How far it is from the vector: Euclidean, for L1 the sum of differences; rounded up.
+    pub residual: f32,
+    /// The Euclidean length of what is stored.
+    pub norm: f32,
+}
+
 /// A payload of its own memory, aligned for its numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Payload(Box<[u32]>);
@@ -290,20 +299,29 @@ impl Space {
         }
     }
 
-    /// A value that the operator's, for the two vectors that were encoded, is not below;
-    /// `distance` is what [`Space::distance`] gave for the payloads.
+    /// How well a payload fits the vector that it stands for.
+    #[must_use]
+    pub fn fit(&self, payload: &[u8]) -> Fit {
+        match self.storage {
+            Storage::Bits => Fit::default(),
+            _ => Fit { residual: number(payload, 0), norm: number(payload, 4) },
+        }
+    }
+
+    /// A value that the operator's, for two vectors that were encoded, is not below; `distance`
+    /// is what [`Space::distance`] gave for the payloads.
     ///
     /// The residuals bound what the forms lost: by the triangle inequality for L2 and L1, by
     /// Cauchy and Schwarz for the dot product. A further allowance is for rounding, here and
     /// in the operator, whose sums are in single precision.
     #[must_use]
-    pub fn lower_bound(&self, a: &[u8], b: &[u8], distance: f32) -> f64 {
+    pub fn lower_bound(&self, a: Fit, b: Fit, distance: f32) -> f64 {
         let distance = f64::from(distance);
         if self.storage == Storage::Bits {
             return distance - 4.0 * EPSILON;
         }
-        let residual = |payload| f64::from(number(payload, 0));
-        let norm = |payload| f64::from(number(payload, 4));
+        let residual = |fit: Fit| f64::from(fit.residual);
+        let norm = |fit: Fit| f64::from(fit.norm);
         let rounding = EPSILON * (f64::from(self.dimensions) + 16.0);
         let underflow = f64::from(f32::MIN_POSITIVE) * 2.0 * f64::from(self.dimensions);
         let bound = match self.metric {
@@ -358,7 +376,7 @@ fn encode_sq8(numbers: &[f32], bytes: &mut [u8]) {
 /// `Σ (oa + sa ca) (ob + sb cb)`, from the dot product of the codes. The codes are padded
 /// with zeros, which adds nothing to it.
 fn dot_sq8(a: &[u8], b: &[u8], dimensions: f64) -> f64 {
-    let dot = f64::from(vector::dot_i8(codes(a), codes(b)));
+    let dot = f64::from(vector::dot_codes(codes(a), codes(b), sum_of_codes(b)));
     let parts = |payload| {
         (
             f64::from(number(payload, 8)),

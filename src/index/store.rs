@@ -44,7 +44,7 @@ pub trait Tour {
     /// The page of a place.
     fn block(&self, place: usize) -> u32;
 
-    /// Called before a page is read, with no page locked.
+    /// Called before a place is looked at.
     fn approach(&self, place: usize);
 
     /// Looks at the page of a place. As in [`Store::read`], it may not read another one.

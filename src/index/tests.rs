@@ -410,7 +410,7 @@ proptest! {
         let encode = |vector: &[f32]| space.encode(Elements::Numbers(vector)).unwrap();
         if let (Some(x), Some(y)) = (encode(&a), encode(&b)) {
             let distance = space.distance(x.bytes(), y.bytes());
-            let bound = space.lower_bound(x.bytes(), y.bytes(), distance);
+            let bound = space.lower_bound(space.fit(x.bytes()), space.fit(y.bytes()), distance);
             for value in [exact(metric, &a, &b), as_operator(metric, &a, &b)] {
                 prop_assert!(bound <= value || value.is_nan(), "{} > {}", bound, value);
             }

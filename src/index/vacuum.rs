@@ -155,7 +155,9 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
             add_to_list(self.graph.store, Kind::Loose, block)?;
             return Ok(false);
         }
-        gone.iter().for_each(|seen| self.dead.insert(seen.node));
+        for seen in gone {
+            self.dead.insert(seen.node);
+        }
         Ok(true)
     }
 
@@ -296,7 +298,10 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
                 if seen.kind != Kind::Loose && seen.state == State::Live {
                     living.push((seen.node, seen.layer));
                     let links = read_links(&self.graph, seen.node, seen.layer)?;
-                    links.iter().flat_map(|it| &it.links).for_each(|link| reached.insert(*link));
+                    let links = links.iter().flat_map(|it| &it.links);
+                    for link in links {
+                        reached.insert(*link);
+                    }
                 }
             }
         }

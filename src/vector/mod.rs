@@ -4,12 +4,13 @@
 //! (elements, elements) → dot product, squared Euclidean distance, sum of differences, bits that differ
 //! ```
 //!
-//! The kernels are simsimd's, which chooses among AVX2, AVX-512, NEON and SVE at run time.
-//! Beside each stands a plain loop, [`plain`], that says what it computes; a property test
-//! holds the two together. Both sides of a call have the same length.
+//! The kernels are simsimd's, which chooses among AVX2, AVX-512, NEON and SVE at run time; for
+//! codes there is one of our own ([`vnni`]). Beside each stands a plain loop, [`plain`], that
+//! says what it computes; a property test holds the two together. Both sides of a call have the same length.
 
 pub mod plain;
 pub mod prefetch;
+pub mod vnni;
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;
@@ -20,6 +21,13 @@ use simsimd::{BinarySimilarity, SpatialSimilarity};
 pub fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
     debug_assert!(a.len() == b.len() && a.len() <= 1 << 16);
     i8::dot(a, b).unwrap_or_default() as i32
+}
+
+/// The dot product of signed bytes, of which the sum of the second side is known.
+#[must_use]
+pub fn dot_codes(a: &[i8], b: &[i8], sum: i32) -> i32 {
+    debug_assert!(a.len() == b.len() && a.len() <= 1 << 16);
+    vnni::dot_i8(a, b, sum).unwrap_or_else(|| dot_i8(a, b))
 }
 
 /// The dot product of floats.
@@ -102,7 +110,9 @@ mod tests {
     proptest! {
         #[test]
         fn bytes_are_exact((a, b) in pairs(-127i8..=127)) {
+            let sum = b.iter().map(|code| i32::from(*code)).sum();
             prop_assert_eq!(dot_i8(&a, &b), plain::dot_i8(&a, &b));
+            prop_assert_eq!(dot_codes(&a, &b, sum), plain::dot_i8(&a, &b));
         }
 
         #[test]

@@ -184,9 +184,20 @@ impl Store for Pages {
         // SAFETY: as above.
         unsafe {
             guarded(|| {
-                for place in 0..tour.places() {
+                let mut place = 0;
+                while place < tour.places() {
+                    let block = tour.block(place);
                     tour.approach(place);
-                    self.look_at(tour.block(place), |page| tour.look(place, page));
+                    self.look_at(block, |page| {
+                        tour.look(place, page);
+                        place += 1;
+                        // What lies on the same page is had for less.
+                        while place < tour.places() && tour.block(place) == block {
+                            tour.approach(place);
+                            tour.look(place, page);
+                            place += 1;
+                        }
+                    });
                 }
             });
         }
@@ -461,4 +472,6 @@ fn prefetch_buffer(buffer: pg_sys::Buffer, offset: usize, bytes: usize) {
     };
     prefetch(descriptor, 1);
     prefetch(start, bytes.min(PAGE_SIZE - offset));
+    // The line that says what kind of page it is.
+    prefetch(start.wrapping_add(PAGE_SIZE - 1 - offset), 1);
 }
