@@ -8,6 +8,10 @@
 //! no threads of its own: one caller [`Builder::add`]s vectors, others call
 //! [`Builder::link_next`] until it says that nothing is left.
 //!
+//! A list has room for a quarter more neighbours than it will have in the end. Who finds it full
+//! chooses the best anew, and leaves that room for those to come (the slack of DiskANN, Subramanya
+//! and others, NeurIPS 2019). Lists that are still too long once all is linked are cut then.
+//!
 //! Vectors lie in chunks that are made once and never moved. Links are atomic numbers: who
 //! reads a list while it is being changed may see a mixture of the old and the new one, which
 //! is a list of good links all the same. Who changes a list holds its lock, one of
@@ -32,6 +36,8 @@ const CHUNK: usize = 1024;
 const LOCKS: usize = 8192;
 /// The most layers above the ground: 16^16 nodes would have as many.
 const MOST_LAYERS: u8 = 16;
+/// Nodes whose lists are cut at once.
+const CUT: u32 = 256;
 /// "No link" in memory, where node 0 is a node.
 const NO_LINK: u32 = u32::MAX;
 
@@ -48,6 +54,12 @@ struct Chunk {
     upper: Vec<Option<Box<[AtomicU32]>>>,
 }
 
+/// Neighbours that a list has room for while the graph grows.
+fn room(shape: &Shape, layer: u8) -> usize {
+    let most = shape.degree.most(layer);
+    most + most / 4
+}
+
 /// A graph that grows.
 pub struct Builder {
     shape: Shape,
@@ -59,6 +71,8 @@ pub struct Builder {
     next: AtomicU32,
     /// Nodes that are linked.
     linked: AtomicU32,
+    /// The next whose lists are to be cut.
+    next_cut: AtomicU32,
     is_complete: AtomicU8,
     entry: Mutex<Option<Entry>>,
     filling: Mutex<Filling>,
@@ -76,11 +90,12 @@ struct Filling {
 /// What [`Builder::link_next`] found to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// A node was linked.
+    /// A node was linked, or the lists of some were cut.
     Linked,
     /// There is nothing to do at the moment.
     Waiting,
-    /// Everything that was added is linked or being linked, and nothing will be added.
+    /// Everything that was added is linked, its lists are cut or being cut, and nothing will be
+    /// added.
     Complete,
 }
 
@@ -103,6 +118,7 @@ impl Builder {
             ready: AtomicU32::new(0),
             next: AtomicU32::new(0),
             linked: AtomicU32::new(0),
+            next_cut: AtomicU32::new(0),
             is_complete: AtomicU8::new(0),
             entry: Mutex::new(None),
             filling: Mutex::default(),
@@ -112,9 +128,9 @@ impl Builder {
     /// Bytes that a node takes on average.
     #[must_use]
     pub fn bytes_of_a_node(shape: &Shape) -> usize {
-        let upper = 4 * shape.degree.most(1) + 16;
+        let upper = 4 * room(shape, 1) + 16;
         shape.payload_bytes()
-            + 4 * shape.degree.most(0)
+            + 4 * room(shape, 0)
             + size_of::<Row>()
             + shape.filters.bytes()
             + size_of::<Option<Box<[AtomicU32]>>>()
@@ -153,15 +169,16 @@ impl Builder {
 
     fn publish(&self, filling: &mut Filling, chunk: usize) {
         let Filling { payloads, rows, values, layers } = std::mem::take(filling);
-        let no_links = |lists: usize, most: usize| -> Vec<AtomicU32> {
-            std::iter::repeat_with(|| AtomicU32::new(NO_LINK)).take(lists * most).collect()
+        let no_links = |lists: usize, layer: u8| -> Vec<AtomicU32> {
+            let room = room(&self.shape, layer);
+            std::iter::repeat_with(|| AtomicU32::new(NO_LINK)).take(lists * room).collect()
         };
         let upper = layers.iter().map(|layers| {
             let lists = usize::from(*layers);
-            (lists > 0).then(|| no_links(lists, self.shape.degree.most(1)).into())
+            (lists > 0).then(|| no_links(lists, 1).into())
         });
         let added = rows.len() as u32;
-        let links = no_links(rows.len(), self.shape.degree.most(0));
+        let links = no_links(rows.len(), 0);
         let made = Chunk { upper: upper.collect(), payloads, rows, values, layers, links };
         let _ = self.chunks[chunk].set(made);
         self.ready.fetch_add(added, Ordering::Release);
@@ -180,9 +197,40 @@ impl Builder {
                 self.linked.fetch_add(1, Ordering::AcqRel);
                 Ok(Progress::Linked)
             }
-            Err(_) if is_complete => Ok(Progress::Complete),
+            // A list is cut when nobody links to its node any more.
+            Err(_) if is_complete && self.linked() == ready => Ok(self.cut_some(ready)),
             Err(_) => Ok(Progress::Waiting),
         }
+    }
+
+    fn cut_some(&self, nodes: u32) -> Progress {
+        let first = self.next_cut.fetch_add(CUT, Ordering::AcqRel);
+        if first >= nodes {
+            return Progress::Complete;
+        }
+        for node in first..nodes.min(first + CUT) {
+            for layer in 0..=self.layer(node) {
+                let links = self.list(node, layer);
+                let most = self.shape.degree.most(layer);
+                if links.len() > most {
+                    self.set_list(node, layer, &self.best(node, &links, most));
+                }
+            }
+        }
+        Progress::Linked
+    }
+
+    /// The best of some neighbours of a node.
+    fn best(&self, node: u32, links: &[u32], most: usize) -> Vec<u32> {
+        let payload = self.payload(node);
+        let candidate = |link: &u32| {
+            let other = self.payload(*link);
+            let distance = self.shape.space.distance(payload, other);
+            Candidate { node: *link, distance, payload: other }
+        };
+        let mut candidates: Vec<Candidate<'_>> = links.iter().map(candidate).collect();
+        candidates.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance));
+        select(&self.shape.space, &candidates, most)
     }
 
     /// Nodes that are linked.
@@ -263,7 +311,7 @@ impl Builder {
             links.extend(
                 neighbours.iter().filter(|it| !links.contains(it)).copied().collect::<Vec<_>>(),
             );
-            links.truncate(self.shape.degree.most(layer));
+            links.truncate(room(&self.shape, layer));
             self.set_list(node, layer, &links);
         }
         neighbours.iter().for_each(|neighbour| self.link_back(*neighbour, node, layer));
@@ -273,23 +321,12 @@ impl Builder {
     fn link_back(&self, to: u32, node: u32, layer: u8) {
         let _lock = self.lock(to);
         let mut links = self.list(to, layer);
-        let most = self.shape.degree.most(layer);
         if links.contains(&node) {
             return;
         }
         links.push(node);
-        if links.len() > most {
-            let payload = self.payload(to);
-            let mut candidates: Vec<Candidate<'_>> = links
-                .iter()
-                .map(|link| {
-                    let other = self.payload(*link);
-                    let distance = self.shape.space.distance(payload, other);
-                    Candidate { node: *link, distance, payload: other }
-                })
-                .collect();
-            candidates.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance));
-            links = select(&self.shape.space, &candidates, most);
+        if links.len() > room(&self.shape, layer) {
+            links = self.best(to, &links, self.shape.degree.most(layer));
         }
         self.set_list(to, layer, &links);
     }
@@ -335,14 +372,14 @@ impl Builder {
 
     fn links(&self, node: u32, layer: u8) -> &[AtomicU32] {
         let (chunk, index) = self.chunk(node);
-        let most = self.shape.degree.most(layer);
+        let room = room(&self.shape, layer);
         match layer {
-            0 => &chunk.links[index * most..(index + 1) * most],
+            0 => &chunk.links[index * room..(index + 1) * room],
             _ => {
-                let first = (usize::from(layer) - 1) * most;
+                let first = (usize::from(layer) - 1) * room;
                 chunk.upper[index]
                     .as_deref()
-                    .and_then(|all| all.get(first..first + most))
+                    .and_then(|all| all.get(first..first + room))
                     .unwrap_or_default()
             }
         }

@@ -28,7 +28,7 @@ use super::columns::{self, Condition};
 use super::graph::{Filtered, Found, Graph, PageGraph};
 use super::insert::{any_live_node, expect_size, read_meta};
 use super::node_set::NodeSet;
-use super::page::{Kind, Meta, Row, Slot, State};
+use super::page::{HEADER_BYTES, Kind, Meta, ROOM, Row, Slot, State};
 use super::space::Payload;
 use super::store::Store;
 use super::visited::Visited;
@@ -298,7 +298,7 @@ impl Scan {
             None => {
                 for block in 1..store.blocks()? {
                     store.interrupted()?;
-                    store.prefetch(block + 1, 0, 0);
+                    store.prefetch(block + 1, HEADER_BYTES, ROOM);
                     store.read(block, |page| self.measure(page, &mut kept))?;
                 }
             }
@@ -334,7 +334,7 @@ impl Scan {
         let shape = &self.meta.shape;
         for slot in 0..shape.slots(Kind::Ground) {
             let Some(slot) = Slot::of(shape, page, Kind::Ground, slot) else { return };
-            if slot.state() != State::Live || self.given.contains(&slot.row()) {
+            if slot.state() != State::Live {
                 continue;
             }
             let bound = match &self.probe {
@@ -345,8 +345,15 @@ impl Scan {
                 }
                 Probe::Anything(_) => 0.0,
             };
-            kept.offer((bound, slot.row()));
+            if !self.was_given(bound, slot.row()) {
+                kept.offer((bound, slot.row()));
+            }
         }
+    }
+
+    /// Whether the walk has given this row, whose bound is known.
+    fn was_given(&self, bound: f64, row: Row) -> bool {
+        bound <= self.highest_given && self.given.contains(&row)
     }
 
     /// As a look at every page, but at those nodes only that meet the conditions.
@@ -362,7 +369,7 @@ impl Scan {
         for nodes in nodes.chunks(LOOKED_AT) {
             store.interrupted()?;
             let mut offer = |row: Row, is_live: bool, bound: f64| {
-                if is_live && !self.given.contains(&row) {
+                if is_live && !self.was_given(bound, row) {
                     kept.offer((bound, row));
                 }
             };

@@ -15,7 +15,7 @@
 pub fn dot_i8(a: &[i8], b: &[i8], sum: i32) -> Option<i32> {
     let has_it = is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vnni");
     // SAFETY: the processor has what the function is compiled for.
-    has_it.then(|| unsafe { dot_with_vnni(a, b) } - 128 * sum)
+    has_it.then(|| unsafe { dot_with_vnni(a, b) }.wrapping_sub(sum.wrapping_mul(128)))
 }
 
 /// The processor does not have the instruction.
