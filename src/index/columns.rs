@@ -180,15 +180,30 @@ fn lies_in<T: Ord>(ranges: &[(T, T)], value: T) -> bool {
 }
 
 fn collect(shape: &Shape, column_block: u32, keep: &[bool], nodes: &mut NodeSet) {
-    let slots = shape.slots(Kind::Ground);
-    for (first, eight) in (0..).step_by(8).zip(keep.chunks(8)) {
-        if eight.iter().any(|keep| *keep) {
-            for (entry, _) in (first..).zip(eight).filter(|(_, keep)| **keep) {
-                let place = Place { block: column_block + 1 + entry / slots, slot: entry % slots };
-                nodes.insert(shape.node(place));
-            }
+    let slots = shape.slots(Kind::Ground) as usize;
+    for (block, of_page) in (column_block + 1..).zip(keep.chunks(slots)) {
+        let first = shape.node(Place { block, slot: 0 });
+        for (run, of_run) in (first..).step_by(NodeSet::RUN).zip(of_page.chunks(NodeSet::RUN)) {
+            nodes.insert_run(run, bits(of_run));
         }
     }
+}
+
+/// At most 64 answers as the bits of a number, the first lowest. Without a branch for each,
+/// which the processor could not foresee.
+fn bits(answers: &[bool]) -> u64 {
+    let mut eights = answers.chunks_exact(8);
+    let mut bits = 0;
+    let mut at = 0;
+    for eight in &mut eights {
+        // Eight bytes of 0 or 1; the product has them side by side in its highest byte.
+        let bytes = eight.iter().rev().fold(0u64, |bytes, answer| bytes << 8 | u64::from(*answer));
+        bits |= (bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56) << at;
+        at += 8;
+    }
+    let rest = eights.remainder().iter().rev();
+    let rest = rest.fold(0u64, |bits, answer| bits << 1 | u64::from(*answer));
+    if at < 64 { bits | rest << at } else { bits }
 }
 
 #[cfg(test)]

@@ -28,6 +28,19 @@ impl NodeSet {
         before != self.0[word]
     }
 
+    /// How many numbers [`NodeSet::insert_run`] puts in at most.
+    pub const RUN: usize = 64;
+
+    /// Puts in those of 64 numbers from `first` on, or of fewer, whose bits are set. `first` is a
+    /// multiple of 64, or of a smaller power of two that the run does not exceed.
+    pub fn insert_run(&mut self, first: u32, bits: u64) {
+        let word = first as usize / 64;
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= bits << (first % 64);
+    }
+
     /// Whether a number is in it.
     #[must_use]
     pub fn contains(&self, node: u32) -> bool {

@@ -138,6 +138,8 @@ impl Walk {
             self.links.clear();
             graph.neighbours(self.found[index(next)].node, layer, &mut self.links)?;
             self.links.retain(|node| visited.insert(*node));
+            // Those on one page stand together.
+            self.links.sort_unstable();
             self.meet_links(graph, probe, layer)?;
         }
         Ok(())

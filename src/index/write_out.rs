@@ -4,13 +4,15 @@
 //! a linked graph → block 0, pages of the ground layer, pages of the layers above
 //! ```
 //!
-//! Every node's number on pages follows from its place in the order, so each page is made
-//! once, complete.
+//! Nodes that are linked stand together ([`neighbourhoods`]), so that a walk finds several of the
+//! nodes it looks at on one page. Every node's number on pages follows from its place in the
+//! order, so each page is made once, complete.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::build::Builder;
 use super::columns;
+use super::node_set::NodeSet;
 use super::page::PAGE_SIZE;
 use super::page::{self, Column, Entry, Kind, Meta, NewNode, Place, Row, Shape, SlotMut, State};
 use super::store::Page;
@@ -35,7 +37,7 @@ struct Order<'a> {
 
 impl<'a> Order<'a> {
     fn new(shape: Shape, builder: &'a Builder) -> Order<'a> {
-        let ground: Vec<u32> = (0..builder.added()).collect();
+        let ground = neighbourhoods(builder, shape.slots(Kind::Ground) as usize);
         let mut ranks = vec![0; ground.len()];
         (0..).zip(&ground).for_each(|(rank, node)| ranks[*node as usize] = rank);
         let mut upper = Vec::new();
@@ -85,6 +87,36 @@ impl<'a> Order<'a> {
             slot.fill(&new);
         }
     }
+}
+
+/// All nodes, each page's worth of them near each other in the graph: a page is filled by going
+/// from a node to its neighbours, to theirs, and so on; the next begins where this one ended.
+fn neighbourhoods(builder: &Builder, slots: usize) -> Vec<u32> {
+    let nodes = builder.added();
+    let mut order = Vec::with_capacity(nodes as usize);
+    let mut placed = NodeSet::below(nodes as usize);
+    let mut borders = VecDeque::new();
+    let mut of_page = VecDeque::new();
+    for first in 0..nodes {
+        borders.push_back(first);
+        while let Some(seed) = borders.pop_front() {
+            if placed.contains(seed) {
+                continue;
+            }
+            let end = order.len() + slots - order.len() % slots;
+            of_page.push_back(seed);
+            while order.len() < end {
+                let Some(node) = of_page.pop_front() else { break };
+                if placed.insert(node) {
+                    order.push(node);
+                    let links = builder.list(node, 0).into_iter();
+                    of_page.extend(links.filter(|link| !placed.contains(*link)));
+                }
+            }
+            borders.append(&mut of_page);
+        }
+    }
+    order
 }
 
 /// Writes the graph, and the rows that have no place in it.
