@@ -56,6 +56,28 @@ mod tests {
         assert_eq!(one::<String>("SELECT $1::text", &[Vector(vec![1.0]).into()]), before);
     }
 
+    #[cfg(feature = "pg18")]
+    #[pg_test]
+    fn explain_says_what_a_scan_did() {
+        run("CREATE TABLE points (id integer, v vector(3))");
+        run(
+            "INSERT INTO points SELECT i, ARRAY[i, sin(i), cos(i)]::vector FROM generate_series(1, 5000) AS i",
+        );
+        run("CREATE INDEX ON points USING rag_hnsw (v vector_l2_ops)");
+        run("SET LOCAL enable_seqscan = off");
+        let query = "EXPLAIN (ANALYZE, FORMAT JSON)
+            SELECT id FROM points ORDER BY v <-> '[2500, 0, 0]' LIMIT 3";
+        let plan = one::<pgrx::Json>(query, &[]).expect("a plan").0;
+        let scan = &plan[0]["Plan"]["Plans"][0];
+        let figure = |name: &str| scan[name].as_u64().unwrap_or_else(|| panic!("{name}: {plan}"));
+        assert!((3..100).contains(&figure("Rows Rescored")), "{plan}");
+        assert!((40..500).contains(&figure("Nodes Visited")), "{plan}");
+        assert!((40..5000).contains(&figure("Distances Computed")), "{plan}");
+        let query = query.replace("ANALYZE, ", "");
+        let plan = one::<pgrx::Json>(&query, &[]).expect("a plan").0;
+        assert!(plan[0]["Plan"]["Plans"][0]["Nodes Visited"].is_null(), "{plan}");
+    }
+
     #[pg_test]
     fn each_kind_of_error_has_an_sqlstate() {
         let kinds = [

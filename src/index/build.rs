@@ -12,11 +12,13 @@
 //! chooses the best anew, and leaves that room for those to come (the slack of DiskANN, Subramanya
 //! and others, NeurIPS 2019). Lists that are still too long once all is linked are cut then.
 //!
-//! Vectors lie in chunks that are made once and never moved. Links are atomic numbers: who
+//! Vectors and links lie in chunks that are made once and never moved, in memory that the caller
+//! gives ([`Memory`]). Links are atomic numbers: who
 //! reads a list while it is being changed may see a mixture of the old and the new one, which
 //! is a list of good links all the same. Who changes a list holds its lock, one of
 //! [`LOCKS`]; nobody holds two.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -32,6 +34,9 @@ use crate::vector::prefetch::prefetch;
 
 /// Vectors of a chunk.
 const CHUNK: usize = 1024;
+/// Chunks of a block of chunks, and the most of these: room for all numbers that a node can have.
+const BLOCK: usize = 1024;
+const BLOCKS: usize = (1 << 32) / (CHUNK * BLOCK);
 /// Locks that the nodes share.
 const LOCKS: usize = 8192;
 /// The most layers above the ground: 16^16 nodes would have as many.
@@ -41,18 +46,35 @@ const CUT: u32 = 256;
 /// "No link" in memory, where node 0 is a node.
 const NO_LINK: u32 = u32::MAX;
 
+/// Memory for chunks, which may be anywhere that does not move.
+pub trait Memory {
+    /// Numbers that are written once.
+    type Numbers: Deref<Target = [u32]> + Send + Sync;
+    /// Numbers that change.
+    type Links: Deref<Target = [AtomicU32]> + Send + Sync;
+
+    /// Keeps some numbers.
+    fn numbers(&mut self, numbers: Vec<u32>) -> Result<Self::Numbers>;
+
+    /// As many numbers as asked for, of whatever value.
+    fn links(&mut self, count: usize) -> Result<Self::Links>;
+}
+
 /// Vectors, rows and links of some nodes.
-struct Chunk {
-    payloads: Vec<u32>,
+struct Chunk<M: Memory> {
+    payloads: M::Numbers,
     rows: Vec<Row>,
     /// Flags and values of the filter columns.
     values: Vec<u8>,
     layers: Vec<u8>,
     /// Of the ground layer; for the layers above, see `upper`.
-    links: Vec<AtomicU32>,
+    links: M::Links,
     /// Of each node above the ground: its lists, lowest first.
     upper: Vec<Option<Box<[AtomicU32]>>>,
 }
+
+/// Chunks, as they come.
+type Block<M> = Box<[OnceLock<Chunk<M>>]>;
 
 /// Neighbours that a list has room for while the graph grows.
 fn room(shape: &Shape, layer: u8) -> usize {
@@ -61,9 +83,9 @@ fn room(shape: &Shape, layer: u8) -> usize {
 }
 
 /// A graph that grows.
-pub struct Builder {
+pub struct Builder<M: Memory> {
     shape: Shape,
-    chunks: Vec<OnceLock<Chunk>>,
+    blocks: Vec<OnceLock<Block<M>>>,
     locks: Vec<Mutex<()>>,
     /// Nodes that are there to be linked.
     ready: AtomicU32,
@@ -106,14 +128,26 @@ pub struct Linker {
     visited: Visited,
 }
 
-impl Builder {
-    /// Room for at most `most` nodes, of which only those added take memory.
+/// Bytes that a node takes on average while a graph is built.
+#[must_use]
+pub fn bytes_of_a_node(shape: &Shape) -> usize {
+    let upper = 4 * room(shape, 1) + 16;
+    shape.payload_bytes()
+        + 4 * room(shape, 0)
+        + size_of::<Row>()
+        + shape.filters.bytes()
+        + size_of::<Option<Box<[AtomicU32]>>>()
+        + 1
+        + upper.div_ceil(usize::from(shape.degree.m) - 1)
+}
+
+impl<M: Memory> Builder<M> {
+    /// A graph without nodes.
     #[must_use]
-    pub fn new(shape: Shape, most: u32) -> Builder {
-        let chunks = (most as usize).div_ceil(CHUNK);
+    pub fn new(shape: Shape) -> Builder<M> {
         Builder {
             shape,
-            chunks: std::iter::repeat_with(OnceLock::new).take(chunks).collect(),
+            blocks: std::iter::repeat_with(OnceLock::new).take(BLOCKS).collect(),
             locks: std::iter::repeat_with(Mutex::default).take(LOCKS).collect(),
             ready: AtomicU32::new(0),
             next: AtomicU32::new(0),
@@ -125,63 +159,45 @@ impl Builder {
         }
     }
 
-    /// Bytes that a node takes on average.
-    #[must_use]
-    pub fn bytes_of_a_node(shape: &Shape) -> usize {
-        let upper = 4 * room(shape, 1) + 16;
-        shape.payload_bytes()
-            + 4 * room(shape, 0)
-            + size_of::<Row>()
-            + shape.filters.bytes()
-            + size_of::<Option<Box<[AtomicU32]>>>()
-            + 1
-            + upper.div_ceil(usize::from(shape.degree.m) - 1)
-    }
-
     /// Adds a vector, whose node is to reach up to `layer`. One thread at a time.
-    ///
-    /// `false` if there is no room left.
-    pub fn add(&self, item: &Item, layer: u8) -> bool {
+    pub fn add(&self, item: &Item, layer: u8, memory: &mut M) -> Result<()> {
         let mut filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
-        let chunk = self.ready.load(Ordering::Relaxed) as usize / CHUNK;
-        if chunk == self.chunks.len() {
-            return false;
-        }
         filling.payloads.extend_from_slice(bytemuck::cast_slice(item.payload.bytes()));
         filling.rows.push(item.row);
         filling.values.extend_from_slice(item.values.bytes());
         filling.layers.push(layer.min(MOST_LAYERS));
-        if filling.rows.len() == CHUNK {
-            self.publish(&mut filling, chunk);
-        }
-        true
+        if filling.rows.len() == CHUNK { self.publish(&mut filling, memory) } else { Ok(()) }
     }
 
     /// Says that nothing will be added.
-    pub fn complete(&self) {
+    pub fn complete(&self, memory: &mut M) -> Result<()> {
         let mut filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
-        let chunk = self.ready.load(Ordering::Relaxed) as usize / CHUNK;
         if !filling.rows.is_empty() {
-            self.publish(&mut filling, chunk);
+            self.publish(&mut filling, memory)?;
         }
         self.is_complete.store(1, Ordering::Release);
+        Ok(())
     }
 
-    fn publish(&self, filling: &mut Filling, chunk: usize) {
+    fn publish(&self, filling: &mut Filling, memory: &mut M) -> Result<()> {
         let Filling { payloads, rows, values, layers } = std::mem::take(filling);
-        let no_links = |lists: usize, layer: u8| -> Vec<AtomicU32> {
-            let room = room(&self.shape, layer);
-            std::iter::repeat_with(|| AtomicU32::new(NO_LINK)).take(lists * room).collect()
-        };
         let upper = layers.iter().map(|layers| {
-            let lists = usize::from(*layers);
-            (lists > 0).then(|| no_links(lists, 1).into())
+            let links = usize::from(*layers) * room(&self.shape, 1);
+            let no_links = std::iter::repeat_with(|| AtomicU32::new(NO_LINK)).take(links);
+            (links > 0).then(|| no_links.collect())
         });
         let added = rows.len() as u32;
-        let links = no_links(rows.len(), 0);
-        let made = Chunk { upper: upper.collect(), payloads, rows, values, layers, links };
-        let _ = self.chunks[chunk].set(made);
+        let links = memory.links(rows.len() * room(&self.shape, 0))?;
+        links.iter().for_each(|link| link.store(NO_LINK, Ordering::Relaxed));
+        let (upper, payloads) = (upper.collect(), memory.numbers(payloads)?);
+        let made = Chunk { upper, payloads, rows, values, layers, links };
+        let chunk = self.ready.load(Ordering::Relaxed) as usize / CHUNK;
+        let block = self.blocks.get(chunk / BLOCK).ok_or_else(|| broken("too many vectors"))?;
+        let block =
+            block.get_or_init(|| std::iter::repeat_with(OnceLock::new).take(BLOCK).collect());
+        let _ = block[chunk % BLOCK].set(made);
         self.ready.fetch_add(added, Ordering::Release);
+        Ok(())
     }
 
     /// Links the next node, if there is one.
@@ -335,8 +351,9 @@ impl Builder {
         self.locks[node as usize % LOCKS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn chunk(&self, node: u32) -> (&Chunk, usize) {
-        let chunk = self.chunks[node as usize / CHUNK].get();
+    fn chunk(&self, node: u32) -> (&Chunk<M>, usize) {
+        let chunk = node as usize / CHUNK;
+        let chunk = self.blocks[chunk / BLOCK].get().and_then(|block| block[chunk % BLOCK].get());
         (chunk.expect("a node is linked to published ones only"), node as usize % CHUNK)
     }
 
@@ -465,11 +482,11 @@ impl Builder {
 }
 
 /// The graph that is being built.
-struct InMemory<'a> {
-    builder: &'a Builder,
+struct InMemory<'a, M: Memory> {
+    builder: &'a Builder<M>,
 }
 
-impl Graph for InMemory<'_> {
+impl<M: Memory> Graph for InMemory<'_, M> {
     fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()> {
         let links = self.builder.links(node, layer).iter().map(|link| link.load(Ordering::Relaxed));
         into.extend(links.take_while(|link| *link != NO_LINK));
@@ -523,7 +540,31 @@ pub fn broken(what: &str) -> Error {
 const _: () = assert!(CHUNK.is_power_of_two());
 
 #[cfg(test)]
+pub mod heap {
+    //! Memory of the process.
+
+    use super::{AtomicU32, Memory, Result};
+
+    /// As much as there is.
+    pub struct Heap;
+
+    impl Memory for Heap {
+        type Numbers = Vec<u32>;
+        type Links = Vec<AtomicU32>;
+
+        fn numbers(&mut self, numbers: Vec<u32>) -> Result<Vec<u32>> {
+            Ok(numbers)
+        }
+
+        fn links(&mut self, count: usize) -> Result<Vec<AtomicU32>> {
+            Ok(std::iter::repeat_with(AtomicU32::default).take(count).collect())
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
+    use super::heap::Heap;
     use super::*;
     use crate::index::columns::Values;
     use crate::index::page::{Degree, Filters};
@@ -534,13 +575,13 @@ mod tests {
         let space = Space { metric: Metric::L2, storage: Storage::Float32, dimensions: 1 };
         let degree = Degree { m: 2, ef_construction: 4 };
         let shape = Shape::new(space, degree, Filters::default()).unwrap();
-        let builder = Builder::new(shape, 40);
+        let builder = Builder::new(shape);
         for number in 0..40u16 {
             let payload = space.encode(Elements::Numbers(&[f32::from(number)])).unwrap().unwrap();
             let (row, values) = (Row { block: 0, line: number + 1 }, Values::new(&shape, &[]));
-            assert!(builder.add(&Item { row, payload, values }, 1));
+            builder.add(&Item { row, payload, values }, 1, &mut Heap).unwrap();
         }
-        builder.complete();
+        builder.complete(&mut Heap).unwrap();
         builder.raise_entry(Entry { node: 0, layer: 1 });
         builder.adopt();
         for layer in 0..=1 {

@@ -35,6 +35,26 @@ use super::visited::Visited;
 use super::walk::{Walk, descend};
 use crate::error::Result;
 
+/// What a scan has cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Nodes whose neighbours were looked at.
+    pub nodes: u64,
+    /// Distances to what the index holds.
+    pub distances: u64,
+    /// Rows given, of which the executor computes the operator's own value.
+    pub rows: u64,
+}
+
+impl Effort {
+    /// Adds another scan's.
+    pub fn add(&mut self, other: Effort) {
+        self.nodes += other.nodes;
+        self.distances += other.distances;
+        self.rows += other.rows;
+    }
+}
+
 /// How a scan goes about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -134,6 +154,10 @@ pub struct Scan {
     highest_given: f64,
     /// What a sweep found and is not in order yet.
     swept: Vec<Candidate>,
+    /// Distances of sweeps.
+    distances: u64,
+    /// Rows given.
+    rows: u64,
 }
 
 impl Scan {
@@ -163,6 +187,8 @@ impl Scan {
             given: HashSet::new(),
             highest_given: f64::NEG_INFINITY,
             swept: Vec::new(),
+            distances: 0,
+            rows: 0,
         })
     }
 
@@ -172,10 +198,18 @@ impl Scan {
         self.visited
     }
 
+    /// What it has cost so far.
+    #[must_use]
+    pub fn effort(&self) -> Effort {
+        let (nodes, distances) = self.walk.effort();
+        Effort { nodes, distances: distances + self.distances, rows: self.rows }
+    }
+
     /// The next row.
     pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<(Nearness, Row)>> {
         loop {
             if let Some(next) = self.ready.pop() {
+                self.rows += 1;
                 return Ok(Some(next));
             }
             match self.stage {
@@ -293,7 +327,7 @@ impl Scan {
     /// allows at once.
     fn sweep<S: Store>(&mut self, store: &S, after: Option<Candidate>) -> Result<()> {
         let most = (self.options.memory / (2 * size_of::<Candidate>())).max(LEAST_SORTED);
-        let mut kept = Nearest { rows: Vec::new(), most, after, are_all: true };
+        let mut kept = Nearest { rows: Vec::new(), most, after, are_all: true, offers: 0 };
         match &self.matches {
             None => {
                 for block in 1..store.blocks()? {
@@ -304,6 +338,7 @@ impl Scan {
             }
             Some(matches) => self.measure_matches(store, matches, &mut kept)?,
         }
+        self.distances += kept.offers;
         let (rows, are_all) = kept.rows();
         self.swept = rows;
         self.stage = Stage::Sorting { most: FIRST_SORTED, are_all };
@@ -435,10 +470,12 @@ struct Nearest {
     most: usize,
     after: Option<Candidate>,
     are_all: bool,
+    offers: u64,
 }
 
 impl Nearest {
     fn offer(&mut self, candidate: Candidate) {
+        self.offers += 1;
         if self.after.is_none_or(|after| compare(&after, &candidate).is_lt()) {
             self.rows.push(candidate);
             if self.rows.len() > 2 * self.most {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 
+use super::build::heap::Heap;
 use super::build::{Builder, Linker, Progress, layer_by_chance};
 use super::check::check;
 use super::columns::{Condition, Values};
@@ -85,13 +86,13 @@ fn exact(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
 
 /// An index made by a build, over vectors whose rows are numbered.
 fn built(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
-    let builder = Builder::new(shape, vectors.len() as u32);
+    let builder = Builder::new(shape);
     let mut random = Random(77);
     for (number, vector) in vectors.iter().enumerate() {
         let layer = layer_by_chance(random.next(), shape.degree.m);
-        assert!(builder.add(&item(&shape, number, vector), layer));
+        builder.add(&item(&shape, number, vector), layer, &mut Heap).unwrap();
     }
-    builder.complete();
+    builder.complete(&mut Heap).unwrap();
     let link = || {
         let mut linker = Linker::default();
         while builder.link_next(&mut linker).unwrap() != Progress::Complete {}

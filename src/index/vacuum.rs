@@ -31,7 +31,7 @@ use super::walk::{Walk, descend};
 use crate::error::Result;
 
 /// Neighbours of a dead neighbour that are looked at.
-const BEYOND: usize = 8;
+const BEYOND: usize = 16;
 /// How often a list is tried again that others keep changing.
 const ATTEMPTS: usize = 20;
 

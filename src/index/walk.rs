@@ -60,6 +60,9 @@ pub struct Walk {
     /// Whether what is passed over is kept for a wider walk.
     can_widen: bool,
     ef: usize,
+    /// Nodes whose neighbours were looked at, and distances computed, since the walk was made.
+    expanded: u64,
+    distances: u64,
     // Memory that is used again.
     links: Vec<u32>,
 }
@@ -134,6 +137,7 @@ impl Walk {
                 break;
             }
             self.frontier.pop();
+            self.expanded += 1;
             graph.interrupted()?;
             self.links.clear();
             graph.neighbours(self.found[index(next)].node, layer, &mut self.links)?;
@@ -157,6 +161,7 @@ impl Walk {
     }
 
     fn meet(&mut self, found: Found) {
+        self.distances += 1;
         let key = key(found.distance, self.found.len());
         let is_near = !self.is_full()
             || self.nearest.peek().is_none_or(|far| distance_part(key) < distance_part(*far));
@@ -202,6 +207,13 @@ impl Walk {
             below.extend(graph.below(found.node, layer)?);
         }
         Ok(below)
+    }
+
+    /// How many nodes' neighbours were looked at, and how many distances were computed, in this
+    /// walk and those before it.
+    #[must_use]
+    pub fn effort(&self) -> (u64, u64) {
+        (self.expanded, self.distances)
     }
 
     /// How many nodes were met. Without [`Walk::that_can_widen`], those passed over don't count.

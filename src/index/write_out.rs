@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::build::Builder;
+use super::build::{Builder, Memory};
 use super::columns;
 use super::node_set::NodeSet;
 use super::page::PAGE_SIZE;
@@ -22,9 +22,9 @@ use crate::error::Result;
 pub type Sink<'a> = &'a mut dyn FnMut(&Page) -> Result<()>;
 
 /// The order of nodes on pages.
-struct Order<'a> {
+struct Order<'a, M: Memory> {
     shape: Shape,
-    builder: &'a Builder,
+    builder: &'a Builder<M>,
     /// Nodes of the ground layer.
     ground: Vec<u32>,
     /// Where a node stands among them.
@@ -35,8 +35,8 @@ struct Order<'a> {
     upper_ranks: HashMap<u32, u32>,
 }
 
-impl<'a> Order<'a> {
-    fn new(shape: Shape, builder: &'a Builder) -> Order<'a> {
+impl<'a, M: Memory> Order<'a, M> {
+    fn new(shape: Shape, builder: &'a Builder<M>) -> Order<'a, M> {
         let ground = neighbourhoods(builder, shape.slots(Kind::Ground) as usize);
         let mut ranks = vec![0; ground.len()];
         (0..).zip(&ground).for_each(|(rank, node)| ranks[*node as usize] = rank);
@@ -91,7 +91,7 @@ impl<'a> Order<'a> {
 
 /// All nodes, each page's worth of them near each other in the graph: a page is filled by going
 /// from a node to its neighbours, to theirs, and so on; the next begins where this one ended.
-fn neighbourhoods(builder: &Builder, slots: usize) -> Vec<u32> {
+fn neighbourhoods<M: Memory>(builder: &Builder<M>, slots: usize) -> Vec<u32> {
     let nodes = builder.added();
     let mut order = Vec::with_capacity(nodes as usize);
     let mut placed = NodeSet::below(nodes as usize);
@@ -120,10 +120,10 @@ fn neighbourhoods(builder: &Builder, slots: usize) -> Vec<u32> {
 }
 
 /// Writes the graph, and the rows that have no place in it.
-pub fn write_out(
+pub fn write_out<M: Memory>(
     column: Column,
     shape: Shape,
-    builder: &Builder,
+    builder: &Builder<M>,
     loose: &[(Row, State)],
     sink: Sink<'_>,
 ) -> Result<()> {
@@ -153,7 +153,7 @@ pub fn write_out(
 }
 
 /// The filter values of the pages that will follow `block`.
-fn column_page(order: &Order<'_>, block: u32) -> Page {
+fn column_page<M: Memory>(order: &Order<'_, M>, block: u32) -> Page {
     let shape = &order.shape;
     let mut page = [0; PAGE_SIZE];
     page::initialise(&mut page, Kind::Column);
@@ -166,7 +166,7 @@ fn column_page(order: &Order<'_>, block: u32) -> Page {
 }
 
 /// The last page of each kind, where it is not full.
-fn pages_with_room(order: &Order<'_>, counts: [usize; 3]) -> [u32; 3] {
+fn pages_with_room<M: Memory>(order: &Order<'_, M>, counts: [usize; 3]) -> [u32; 3] {
     let mut pages = 0;
     std::array::from_fn(|index| {
         let kind = Kind::WITH_SLOTS[index];
@@ -176,7 +176,12 @@ fn pages_with_room(order: &Order<'_>, counts: [usize; 3]) -> [u32; 3] {
     })
 }
 
-fn write_nodes(order: &Order<'_>, kind: Kind, nodes: &[(u32, u8)], sink: Sink<'_>) -> Result<()> {
+fn write_nodes<M: Memory>(
+    order: &Order<'_, M>,
+    kind: Kind,
+    nodes: &[(u32, u8)],
+    sink: Sink<'_>,
+) -> Result<()> {
     let slots = order.shape.slots(kind) as usize;
     for of_page in nodes.chunks(slots) {
         let mut page = empty_page(kind, of_page.len() < slots);

@@ -34,6 +34,8 @@ use pgrx::prelude::*;
 pub extern "C-unwind" fn _PG_init() {
     guc::define();
     am::register_options();
+    #[cfg(feature = "pg18")]
+    am::explain::register();
     worker::supervisor::register_at_boot();
 }
 

@@ -1,20 +1,20 @@
 //! The callbacks of CREATE INDEX.
 //!
 //! The vectors are read by the session, and linked by threads of its own (`build_threads`),
-//! in memory. Where `maintenance_work_mem` does not hold all of them, what is there is
-//! written out, and the rest is inserted into the pages, as after the build.
+//! in memory (`build_memory`).
 
 use std::ffi::{c_char, c_void};
 
 use pgrx::prelude::*;
 
+use super::build_memory::BuildMemory;
 use super::build_threads::Threads;
 use super::filter::{self, FilterColumn};
-use super::insert::{Given, chance, insert_row, row_of};
-use super::pages::{Pages, Writer};
+use super::insert::{Given, chance, row_of};
+use super::pages::Writer;
 use super::{opclass, options};
 use crate::error::{Error, Result};
-use crate::index::build::{Builder, layer_by_chance};
+use crate::index::build::{Builder, bytes_of_a_node, layer_by_chance};
 use crate::index::page::{Column, Row, Shape, State};
 use crate::index::space::Space;
 use crate::index::write_out::write_out;
@@ -82,8 +82,8 @@ pub unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
     // SAFETY: PostgreSQL passes an open index whose INIT fork is empty.
     unsafe {
         let plan = plan(index).or_report();
-        let builder = Builder::new(plan.shape, 0);
-        builder.complete();
+        let (builder, mut memory) = (Builder::new(plan.shape), BuildMemory::new(0));
+        builder.complete(&mut memory).or_report();
         let writer = Writer::new(index, pg_sys::ForkNumber::INIT_FORKNUM);
         write_out(plan.column, plan.shape, &builder, &[], &mut |page| writer.push(page))
             .or_report();
@@ -128,12 +128,11 @@ struct Build<'a> {
     index: pg_sys::Relation,
     plan: Plan,
     columns: Vec<FilterColumn>,
-    builder: &'a Builder,
+    builder: &'a Builder<BuildMemory>,
+    memory: BuildMemory,
     threads: &'a mut Threads,
     loose: Vec<(Row, State)>,
     index_tuples: f64,
-    /// The pages, once memory was full.
-    pages: Option<Pages>,
 }
 
 /// # Safety
@@ -148,20 +147,19 @@ unsafe fn build(
     // SAFETY: by this function's contract. The callback gets `build` for as long as the scan
     // of the table lasts.
     unsafe {
-        let most = room(&plan.shape);
-        let expected = expected_rows(table);
-        warn_of_little_memory(&plan.shape, most, expected);
-        let builder = std::sync::Arc::new(Builder::new(plan.shape, most));
+        let expected = expected_rows(table, &plan.shape.space);
+        warn_of_little_memory(&plan.shape, expected);
+        let builder = std::sync::Arc::new(Builder::new(plan.shape));
         let mut threads = Threads::start(&builder, expected);
         let mut build = Build {
             index,
             plan,
             columns: filter::columns(index)?,
             builder: &builder,
+            memory: BuildMemory::new(allowed_bytes()),
             threads: &mut threads,
             loose: Vec::new(),
             index_tuples: 0.0,
-            pages: None,
         };
         enter(Phase::Load);
         let heap_tuples = pg_sys::table_index_build_scan(
@@ -174,47 +172,47 @@ unsafe fn build(
             (&raw mut build).cast(),
             std::ptr::null_mut(),
         );
-        if build.pages.is_none() {
-            build.write_out()?;
-        }
+        build.write_out()?;
         let index_tuples = build.index_tuples;
         Writer::new(index, pg_sys::ForkNumber::MAIN_FORKNUM).log();
         Ok((heap_tuples, index_tuples))
     }
 }
 
-/// Nodes that `maintenance_work_mem` holds.
-fn room(shape: &Shape) -> u32 {
+/// `maintenance_work_mem`.
+fn allowed_bytes() -> usize {
     // SAFETY: a plain setting, in kB.
-    let bytes = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
-    u32::try_from(bytes / Builder::bytes_of_a_node(shape)).unwrap_or(u32::MAX / 2)
+    unsafe { pg_sys::maintenance_work_mem as usize * 1024 }
 }
 
 /// # Safety
 ///
 /// `table` is open.
-unsafe fn expected_rows(table: pg_sys::Relation) -> f64 {
+unsafe fn expected_rows(table: pg_sys::Relation, space: &Space) -> f64 {
     // SAFETY: by this function's contract.
     unsafe {
         let (mut pages, mut rows, mut visible) = (0, 0.0, 0.0);
         pg_sys::estimate_rel_size(table, std::ptr::null_mut(), &mut pages, &mut rows, &mut visible);
-        rows
+        // Before the table has been analysed PostgreSQL takes a vector for a few bytes. What is
+        // stored apart in TOAST does not count in the table's own pages.
+        let bytes = 4.0 * f64::from(space.dimensions);
+        let is_apart = bytes > f64::from(pg_sys::BLCKSZ) / 4.0;
+        let most = f64::from(pages) * f64::from(pg_sys::BLCKSZ) / bytes;
+        if is_apart || space.metric.is_of_bits() { rows } else { rows.min(most) }
     }
 }
 
-fn warn_of_little_memory(shape: &Shape, most: u32, expected: f64) {
-    if expected > f64::from(most) {
-        let needed = expected * Builder::bytes_of_a_node(shape) as f64 / f64::from(1 << 20);
+fn warn_of_little_memory(shape: &Shape, expected: f64) {
+    let needed = expected * bytes_of_a_node(shape) as f64;
+    if needed > allowed_bytes() as f64 {
+        let megabytes = (needed * 1.1 / f64::from(1 << 20)).ceil();
         ereport!(
             NOTICE,
             PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
             format!(
-                "a graph of about {expected:.0} vectors does not fit into maintenance_work_mem, which holds {most}"
+                "a graph of about {expected:.0} vectors does not fit into maintenance_work_mem, a temporary file takes the rest"
             ),
-            format!(
-                "The build is faster with maintenance_work_mem = '{:.0}MB'.",
-                (needed * 1.1).ceil()
-            )
+            format!("With maintenance_work_mem = '{megabytes:.0}MB' all of it is in memory.")
         );
     }
 }
@@ -247,11 +245,6 @@ impl Build<'_> {
         row: Row,
     ) -> Result<()> {
         let given = Given { columns: &self.columns, values, nulls };
-        if let Some(pages) = &self.pages {
-            check_for_interrupts!();
-            // SAFETY: by this function's contract.
-            return unsafe { insert_row(pages, given, row) };
-        }
         let Plan { column, shape } = self.plan;
         // SAFETY: by this function's contract.
         let item = match unsafe { given.encode(row, column, &shape)? } {
@@ -262,25 +255,15 @@ impl Build<'_> {
             }
         };
         let layer = layer_by_chance(chance()?, shape.degree.m);
-        if self.builder.add(&item, layer) {
-            progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(self.builder.linked()));
-            return Ok(());
-        }
-        self.write_out()?;
-        // SAFETY: nobody else sees the index yet; the values as above.
-        unsafe {
-            let pages = Pages::unlogged(self.index);
-            let given = Given { columns: &self.columns, values, nulls };
-            insert_row(&pages, given, row)?;
-            self.pages = Some(pages);
-        }
+        self.builder.add(&item, layer, &mut self.memory)?;
+        progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(self.builder.linked()));
         Ok(())
     }
 
     /// Links what is left to be linked, and writes the pages.
     fn write_out(&mut self) -> Result<()> {
         enter(Phase::Link);
-        self.builder.complete();
+        self.builder.complete(&mut self.memory)?;
         self.threads.finish(self.builder, &mut |linked| {
             progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(linked));
             check_for_interrupts!();

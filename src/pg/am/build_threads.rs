@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use pgrx::prelude::*;
 
+use super::build_memory::BuildMemory;
 use crate::error::Result;
 use crate::index::build::{Builder, Linker, Progress, broken};
 
@@ -33,7 +34,7 @@ pub struct Threads {
 
 impl Threads {
     /// Starts as many as `max_parallel_maintenance_workers` allows and `rows` are worth.
-    pub fn start(builder: &Arc<Builder>, rows: f64) -> Threads {
+    pub fn start(builder: &Arc<Builder<BuildMemory>>, rows: f64) -> Threads {
         // SAFETY: a plain setting.
         let most = unsafe { pg_sys::max_parallel_maintenance_workers };
         let count = (rows / ROWS_OF_A_THREAD).min(f64::from(most)) as usize;
@@ -50,7 +51,11 @@ impl Threads {
 
     /// Links along until everything is linked. Calls `turn` now and then with how much is; an
     /// error may unwind from there.
-    pub fn finish(&mut self, builder: &Builder, turn: &mut dyn FnMut(u32)) -> Result<()> {
+    pub fn finish(
+        &mut self,
+        builder: &Builder<BuildMemory>,
+        turn: &mut dyn FnMut(u32),
+    ) -> Result<()> {
         let mut linker = Linker::default();
         let mut steps = 0usize;
         while builder.link_next(&mut linker)? != Progress::Complete {
@@ -77,7 +82,7 @@ impl Drop for Threads {
     }
 }
 
-fn link(builder: &Builder, stop: &AtomicBool) -> Result<()> {
+fn link(builder: &Builder<BuildMemory>, stop: &AtomicBool) -> Result<()> {
     let mut linker = Linker::default();
     while !stop.load(Ordering::Acquire) {
         match builder.link_next(&mut linker)? {

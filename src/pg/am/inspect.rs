@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 
 use super::pages::Pages;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::build::Builder;
+use crate::index::build::bytes_of_a_node;
 use crate::index::check::{Figures, check};
 use crate::index::insert::read_meta;
 use crate::index::page::Kind;
@@ -136,7 +136,7 @@ fn stats(index: pg_sys::Oid) -> Result<Stats> {
         bytes(Kind::Upper),
         bytes(Kind::Loose),
         bytes(Kind::Column),
-        (live * Builder::bytes_of_a_node(&shape) as u64) as i64,
+        (live * bytes_of_a_node(&shape) as u64) as i64,
     ))
 }
 

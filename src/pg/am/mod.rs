@@ -4,8 +4,11 @@
 //! duties of an access method.
 
 mod build;
+mod build_memory;
 mod build_threads;
 mod cost;
+#[cfg(feature = "pg18")]
+pub mod explain;
 mod filter;
 mod handler;
 mod insert;

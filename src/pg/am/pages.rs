@@ -30,7 +30,6 @@ type Hints = Rc<RefCell<Vec<pg_sys::Buffer>>>;
 pub struct Pages {
     relation: pg_sys::Relation,
     hints: Hints,
-    is_logged: bool,
 }
 
 impl Pages {
@@ -41,17 +40,7 @@ impl Pages {
     /// `relation` is an open index.
     pub unsafe fn new(relation: pg_sys::Relation) -> Pages {
         // SAFETY: by this function's contract.
-        unsafe { Pages { relation, hints: hints(relation), is_logged: true } }
-    }
-
-    /// The same, where changes are not logged one by one because all pages will be at the end.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Pages::new`]; nobody else sees the index yet.
-    pub unsafe fn unlogged(relation: pg_sys::Relation) -> Pages {
-        // SAFETY: by this function's contract.
-        unsafe { Pages { is_logged: false, ..Pages::new(relation) } }
+        unsafe { Pages { relation, hints: hints(relation) } }
     }
 
     /// # Safety
@@ -155,18 +144,6 @@ impl Pages {
             outcome
         }
     }
-
-    fn change_as_needed<const N: usize>(
-        &self,
-        buffers: [pg_sys::Buffer; N],
-        change: impl FnOnce([&mut Page; N]) -> Result<bool>,
-    ) -> Result<bool> {
-        if self.is_logged {
-            self.change(buffers, change)
-        } else {
-            Self::change_unlogged(buffers, change)
-        }
-    }
 }
 
 impl Store for Pages {
@@ -226,7 +203,7 @@ impl StoreMut for Pages {
     fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
         let pinned = self.pin(block);
         pinned.lock();
-        let outcome = self.change_as_needed([pinned.0], |[page]| change(page));
+        let outcome = self.change([pinned.0], |[page]| change(page));
         pinned.unlock();
         outcome
     }
@@ -240,8 +217,7 @@ impl StoreMut for Pages {
         let (one, two) = (self.pin(first), self.pin(second));
         one.lock();
         two.lock();
-        let outcome =
-            self.change_as_needed([one.0, two.0], |[first, second]| change(first, second));
+        let outcome = self.change([one.0, two.0], |[first, second]| change(first, second));
         two.unlock();
         one.unlock();
         outcome
@@ -251,7 +227,7 @@ impl StoreMut for Pages {
         let pinned = extend(self.relation, MAIN);
         // SAFETY: the buffer is pinned.
         let block = unsafe { pg_sys::BufferGetBlockNumber(pinned.0) };
-        let outcome = self.change_as_needed([pinned.0], |[page]| {
+        let outcome = self.change([pinned.0], |[page]| {
             fill(block, page);
             Ok(true)
         });

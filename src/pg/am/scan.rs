@@ -12,7 +12,7 @@ use super::value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::columns::Condition;
 use crate::index::insert::read_meta;
-use crate::index::scan::{Nearness, Options, Probe, Query, Scan};
+use crate::index::scan::{Effort, Nearness, Options, Probe, Query, Scan};
 use crate::index::visited::Visited;
 use crate::pg::error::OrReport;
 use crate::pg::guc;
@@ -30,11 +30,14 @@ const LARGEST_KEPT: usize = 64 << 20;
 #[derive(Default)]
 struct Opaque {
     scan: Option<Scan>,
+    /// Of the scans before, if this one is done again and again.
+    effort: Effort,
 }
 
 impl Opaque {
     fn end(&mut self) {
         if let Some(scan) = self.scan.take() {
+            self.effort.add(scan.effort());
             let visited = scan.into_visited();
             VISITED.with_borrow_mut(|kept| {
                 if kept.len() < MOST_KEPT && visited.bytes() <= LARGEST_KEPT {
@@ -218,6 +221,20 @@ fn options() -> Options {
         max_scan_tuples: guc::hnsw_max_scan_tuples(),
         memory: (work_mem * guc::hnsw_scan_mem_multiplier()) as usize,
     }
+}
+
+/// What a scan and those before it in the same plan have cost.
+///
+/// # Safety
+///
+/// `scan` is a scan of ours.
+#[cfg(feature = "pg18")]
+pub unsafe fn effort(scan: pg_sys::IndexScanDesc) -> Effort {
+    // SAFETY: by this function's contract.
+    let opaque = unsafe { &*(*scan).opaque.cast::<Opaque>() };
+    let mut effort = opaque.effort;
+    effort.add(opaque.scan.as_ref().map(Scan::effort).unwrap_or_default());
+    effort
 }
 
 /// Gives back what the scan used.

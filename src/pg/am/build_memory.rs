@@ -1,0 +1,206 @@
+//! Memory for a build: `maintenance_work_mem`, and beyond it a temporary file.
+//!
+//! The file is mapped, so the build goes on as before; the system keeps in memory what it has
+//! room for. It belongs to the transaction and goes with it, whatever happens.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use pgrx::prelude::*;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::build::Memory;
+
+/// Bytes by which the file grows.
+const SEGMENT: usize = 64 << 20;
+
+/// Memory as long as it lasts, then a file.
+pub struct BuildMemory {
+    /// Bytes of memory that may still be taken.
+    left: usize,
+    /// The file, and its length.
+    file: Option<(pg_sys::File, usize)>,
+    /// The segment that is not used up, and how much of it is used.
+    current: Option<(Arc<Segment>, usize)>,
+}
+
+impl BuildMemory {
+    /// So many bytes, and then a file.
+    pub fn new(bytes: usize) -> BuildMemory {
+        BuildMemory { left: bytes, file: None, current: None }
+    }
+
+    /// Takes memory for so many numbers; `false` if there is none left.
+    fn take(&mut self, count: usize) -> bool {
+        let bytes = size_of::<u32>() * count;
+        let is_enough = bytes <= self.left;
+        self.left -= if is_enough { bytes } else { 0 };
+        is_enough
+    }
+
+    /// A part of the file.
+    fn mapped(&mut self, count: usize) -> Result<Mapped> {
+        let bytes = size_of::<u32>() * count;
+        let (segment, used) = match self.current.take() {
+            Some((segment, used)) if used + bytes <= segment.bytes => (segment, used),
+            _ => (Arc::new(self.grow(SEGMENT.max(bytes))?), 0),
+        };
+        self.current = Some((Arc::clone(&segment), used + bytes));
+        Ok(Mapped { segment, first: used / size_of::<u32>(), count })
+    }
+
+    fn grow(&mut self, bytes: usize) -> Result<Segment> {
+        // SAFETY: called in a transaction, to whose end the file lives; the descriptor is used
+        // before anything could close it.
+        unsafe {
+            let (file, length) = self.file.unwrap_or_else(|| (pg_sys::OpenTemporaryFile(false), 0));
+            self.file = Some((file, length + bytes));
+            let descriptor = pg_sys::FileGetRawDesc(file);
+            // Where the disk is full, this says so; writing through the mapping would be fatal.
+            match libc::posix_fallocate(descriptor, length as i64, bytes as i64) {
+                0 => Segment::map(descriptor, length, bytes),
+                number => Err(no_room(bytes, &std::io::Error::from_raw_os_error(number))),
+            }
+        }
+    }
+}
+
+fn no_room(bytes: usize, error: &std::io::Error) -> Error {
+    let message = format!("no room for {bytes} more bytes of a temporary file: {error}");
+    Error::new(ErrorKind::OutOfResources, message)
+        .hint("Build the index with more maintenance_work_mem, or with temp_tablespaces where there is room.")
+}
+
+impl Drop for BuildMemory {
+    fn drop(&mut self) {
+        if let Some((file, _)) = self.file
+            && !std::thread::panicking()
+        {
+            // SAFETY: it is open. What is mapped stays mapped.
+            unsafe { pg_sys::FileClose(file) };
+        }
+    }
+}
+
+/// A mapped part of the file.
+pub struct Segment {
+    start: *mut u32,
+    bytes: usize,
+}
+
+// SAFETY: plain memory, which its parts share out among themselves.
+unsafe impl Send for Segment {}
+// SAFETY: as above.
+unsafe impl Sync for Segment {}
+
+impl Segment {
+    /// # Safety
+    ///
+    /// The file is as long as `offset + bytes`.
+    unsafe fn map(descriptor: i32, offset: usize, bytes: usize) -> Result<Segment> {
+        // SAFETY: a new mapping overlaps nothing.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                descriptor,
+                offset as i64,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(no_room(bytes, &std::io::Error::last_os_error()));
+        }
+        Ok(Segment { start: start.cast(), bytes })
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped so, and nobody has a part of it any more.
+        unsafe { libc::munmap(self.start.cast(), self.bytes) };
+    }
+}
+
+/// Numbers in the file.
+pub struct Mapped {
+    segment: Arc<Segment>,
+    first: usize,
+    count: usize,
+}
+
+impl Mapped {
+    fn start(&self) -> *mut u32 {
+        // SAFETY: the part lies within the segment.
+        unsafe { self.segment.start.add(self.first) }
+    }
+}
+
+/// Numbers that are written once.
+pub enum Numbers {
+    /// In memory.
+    Here(Vec<u32>),
+    /// In the file.
+    Mapped(Mapped),
+}
+
+impl Deref for Numbers {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        match self {
+            Numbers::Here(numbers) => numbers,
+            // SAFETY: nobody writes to this part after it was filled.
+            Numbers::Mapped(part) => unsafe {
+                std::slice::from_raw_parts(part.start(), part.count)
+            },
+        }
+    }
+}
+
+/// Numbers that change.
+pub enum Links {
+    /// In memory.
+    Here(Vec<AtomicU32>),
+    /// In the file.
+    Mapped(Mapped),
+}
+
+impl Deref for Links {
+    type Target = [AtomicU32];
+
+    fn deref(&self) -> &[AtomicU32] {
+        match self {
+            Links::Here(links) => links,
+            // SAFETY: an atomic number lies as a plain one, and this part is used so only.
+            Links::Mapped(part) => unsafe {
+                std::slice::from_raw_parts(part.start().cast(), part.count)
+            },
+        }
+    }
+}
+
+impl Memory for BuildMemory {
+    type Numbers = Numbers;
+    type Links = Links;
+
+    fn numbers(&mut self, numbers: Vec<u32>) -> Result<Numbers> {
+        if self.take(numbers.len()) {
+            return Ok(Numbers::Here(numbers));
+        }
+        let part = self.mapped(numbers.len())?;
+        // SAFETY: the part is as long, and nobody else has it.
+        unsafe { std::ptr::copy_nonoverlapping(numbers.as_ptr(), part.start(), numbers.len()) };
+        Ok(Numbers::Mapped(part))
+    }
+
+    fn links(&mut self, count: usize) -> Result<Links> {
+        if self.take(count) {
+            let links = std::iter::repeat_with(AtomicU32::default).take(count);
+            return Ok(Links::Here(links.collect()));
+        }
+        Ok(Links::Mapped(self.mapped(count)?))
+    }
+}
