@@ -8,6 +8,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use pgrx::spi::{SpiHeapTupleData, quote_literal};
 
+use super::am;
 use super::catalog::view::{Column, ContentColumns, content_columns};
 use super::catalog::{model, pipeline::Pipeline};
 use super::error::spi_failed;
@@ -32,11 +33,19 @@ pub fn backfill(pipeline: &Pipeline) -> Result<()> {
     let values = [
         ("chunk_table", pipeline.chunk_table.sql.as_str()),
         ("opclass_schema", &sql::opclass_schema()?),
+        ("name", &am::index_name(pipeline.chunk_table.oid, c"embedding")),
+        ("filters", &filter_columns(&ingestion.store.columns.metadata)),
     ];
     // An index over what is there is built faster, and is better, than one that grows.
     let index = render(include_str!("../../sql/query/create_vector_index.sql"), &values);
     sql::execute(&index, &[])?;
     sql::execute(&render(include_str!("../../sql/query/analyze.sql"), &values[..1]), &[]).map(drop)
+}
+
+/// The metadata columns that the index of the vectors can filter by, as far as it takes them.
+fn filter_columns(metadata: &[Column]) -> String {
+    let filterable = metadata.iter().filter(|column| am::can_filter_by(column.type_oid));
+    filterable.take(am::MOST_FILTERS).map(|column| format!(", {}", column.name)).collect()
 }
 
 /// Chunks and embeds the rows that `documents` selects: a query with the columns key (text
@@ -223,7 +232,7 @@ fn key_texts(keys: &[Column]) -> String {
 
 /// Rows of `relation` whose key is that of `d`, where keys are text.
 fn key_match(keys: &[Column], relation: &str) -> String {
-    joined(keys, " AND ", |Column { name, sql_type }| {
+    joined(keys, " AND ", |Column { name, sql_type, .. }| {
         format!("{relation}.{name} = d.{name}::{sql_type}")
     })
 }

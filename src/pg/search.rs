@@ -197,7 +197,7 @@ impl FilterSql {
     }
 
     fn part(&mut self, condition: &Condition, metadata: &[Column]) -> String {
-        let Column { name, sql_type } = &metadata[condition.column];
+        let Column { name, sql_type, .. } = &metadata[condition.column];
         let first = self.values.len() + 1;
         let template = match &condition.test {
             Test::Null => include_str!("../../sql/query/filter_null.sql"),

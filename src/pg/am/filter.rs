@@ -75,6 +75,16 @@ impl Form {
     }
 }
 
+/// Whether a column of this type can stand beside the vector.
+pub fn can_filter_by(of_type: pg_sys::Oid) -> bool {
+    // SAFETY: look-ups in the catalog; the access method is there with the extension.
+    unsafe {
+        let method = pg_sys::get_am_oid(c"rag_hnsw".as_ptr(), true);
+        method != pg_sys::InvalidOid
+            && pg_sys::GetDefaultOpClass(of_type, method) != pg_sys::InvalidOid
+    }
+}
+
 /// A column beside the vector.
 #[derive(Clone, Copy, Debug)]
 pub struct FilterColumn {

@@ -20,4 +20,7 @@ mod scan;
 mod vacuum;
 mod value;
 
+pub use crate::index::shape::MOST_FILTERS;
+pub use filter::can_filter_by;
+pub use inspect::index_name;
 pub use options::register as register_options;

@@ -17,6 +17,8 @@ pub struct Column {
     pub name: String,
     /// Its type, as in SQL.
     pub sql_type: String,
+    /// Its type.
+    pub type_oid: pg_sys::Oid,
 }
 
 /// The columns of the content view of a pipeline, sorted by what they are for.
@@ -73,6 +75,7 @@ pub fn columns(relation: pg_sys::Oid) -> Result<Vec<Column>> {
         Ok(Column {
             name: pgrx::spi::quote_identifier(sql::required(row.get::<String>(1)?)?),
             sql_type: sql::required(row.get(2)?)?,
+            type_oid: sql::required(row.get(3)?)?,
         })
     })
 }

@@ -28,6 +28,10 @@ BEGIN;
 SET LOCAL enable_seqscan = off;
 SET LOCAL enable_sort = off;
 SELECT mode, (SELECT count(*) FROM rag_retrieve('reset password', k => 3, mode => mode)), pg_stat_get_xact_numscans('docs_rag_chunks_embedding_idx'::regclass) > 0 AS is_used FROM unnest(ARRAY['dense', 'hybrid']) AS mode;
+-- So are filters on metadata.
+SELECT filter, (SELECT array_agg(source_key ORDER BY source_key) FROM rag_retrieve('reset password', k => 9, mode => 'dense', filter => filter)) FROM unnest(ARRAY[
+    '{"lang": "en"}', '{"lang": ["de", null]}', '{"year": {"gte": 2021, "lt": 2024}}', '{"public": true, "lang": "en"}', '{"added": "2022-01-01"}', '{"price": {"gt": 1}}', '{"lang": null}'
+]::jsonb[]) AS filter;
 ROLLBACK;
 
 -- Dense finds other words with the same meaning, lexical finds the word itself.
