@@ -579,7 +579,7 @@ mod tests {
         for number in 0..40u16 {
             let payload = space.encode(Elements::Numbers(&[f32::from(number)])).unwrap().unwrap();
             let (row, values) = (Row { block: 0, line: number + 1 }, Values::new(&shape, &[]));
-            builder.add(&Item { row, payload, values }, 1, &mut Heap).unwrap();
+            builder.add(&Item { row, payload, probe: None, values }, 1, &mut Heap).unwrap();
         }
         builder.complete(&mut Heap).unwrap();
         builder.raise_entry(Entry { node: 0, layer: 1 });

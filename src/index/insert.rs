@@ -49,6 +49,14 @@ pub fn expect_size(shape: &Shape, payload: &Payload) -> Result<()> {
     Err(page::corrupt(0, "the dimensions have changed"))
 }
 
+/// Fails if a probe was not made for vectors of this shape.
+pub fn expect_probe(shape: &Shape, probe: &Payload) -> Result<()> {
+    if probe.bytes().len() == shape.space.probe_bytes().next_multiple_of(4) {
+        return Ok(());
+    }
+    Err(page::corrupt(0, "the dimensions have changed"))
+}
+
 /// What an index holds of a row whose vector has a place in the graph.
 #[derive(Clone, Debug)]
 pub struct Item {
@@ -56,17 +64,20 @@ pub struct Item {
     pub row: Row,
     /// The vector.
     pub payload: Payload,
+    /// The vector as a probe, where that is another form.
+    pub probe: Option<Payload>,
     /// The values of the filter columns.
     pub values: Values,
 }
 
 /// Inserts a vector that reaches up to `layer`.
 pub fn insert<S: StoreMut>(store: &S, item: &Item, layer: u8, scratch: &mut Scratch) -> Result<()> {
-    let Item { row, payload, values } = item;
+    let Item { row, payload, probe, values } = item;
     let meta = read_meta(store)?;
     expect_size(&meta.shape, payload)?;
     let graph = PageGraph { store, shape: &meta.shape };
-    let layers = neighbours_by_layer(&graph, &meta, payload.bytes(), layer, scratch)?;
+    let probe = probe.as_ref().unwrap_or(payload).bytes();
+    let layers = neighbours_by_layer(&graph, &meta, probe, layer, scratch)?;
     let mut below = NONE;
     let mut ground = NONE;
     for at in 0..=layer {

@@ -9,6 +9,7 @@
 //! and the reasons. Pages are reached through the traits of [`store`] and nothing here knows
 //! PostgreSQL, so all of it runs in memory as well.
 
+pub mod rotation;
 pub mod space;
 
 pub mod columns;

@@ -74,7 +74,8 @@ impl Meta {
             return Err(corrupt(0, "dimensions or m out of range"));
         }
         let space = Space { metric, storage, dimensions };
-        if (storage == Storage::Bits) != metric.is_of_bits() {
+        let has_no_signs = storage == Storage::Binary && metric == Metric::L1;
+        if (storage == Storage::Bits) != metric.is_of_bits() || has_no_signs {
             return Err(corrupt(0, "metric and storage do not fit"));
         }
         let node = get_u32(page, at(16));

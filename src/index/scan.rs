@@ -26,7 +26,7 @@ use std::collections::HashSet;
 
 use super::columns::{self, Condition};
 use super::graph::{Filtered, Found, Graph, PageGraph};
-use super::insert::{any_live_node, expect_size, read_meta};
+use super::insert::{any_live_node, expect_probe, read_meta};
 use super::node_set::NodeSet;
 use super::page::{HEADER_BYTES, Kind, Meta, ROOM, Row, Slot, State};
 use super::space::Payload;
@@ -171,7 +171,7 @@ impl Scan {
         let meta = read_meta(store)?;
         let Query { probe, conditions } = query;
         if let Probe::Vector(payload) = &probe {
-            expect_size(&meta.shape, payload)?;
+            expect_probe(&meta.shape, payload)?;
         }
         Ok(Scan {
             meta,
@@ -198,6 +198,12 @@ impl Scan {
         self.visited
     }
 
+    /// Whether the nearness of rows is an estimate, after which they can't be ordered.
+    #[must_use]
+    pub fn is_estimate(&self) -> bool {
+        self.meta.shape.space.is_estimate()
+    }
+
     /// What it has cost so far.
     #[must_use]
     pub fn effort(&self) -> Effort {
@@ -221,6 +227,15 @@ impl Scan {
                 Stage::End => return Ok(None),
             }
         }
+    }
+
+    /// All rows that the next stage gives, nearest first; none at the end.
+    pub fn batch<S: Store>(&mut self, store: &S) -> Result<Vec<(Nearness, Row)>> {
+        let Some(first) = self.next(store)? else { return Ok(Vec::new()) };
+        let mut batch = vec![first];
+        batch.extend(std::mem::take(&mut self.ready).into_iter().rev());
+        self.rows += batch.len() as u64 - 1;
+        Ok(batch)
     }
 
     fn first_walk<S: Store>(&mut self, store: &S) -> Result<()> {
@@ -255,13 +270,8 @@ impl Scan {
             }
         }
         let found = self.walk.nearest();
-        if self.options.is_iterative {
-            self.give(found, self.ef.div_ceil(2));
-            self.stage = Stage::Walking;
-        } else {
-            self.give(found, self.ef);
-            self.stage = Stage::End;
-        }
+        self.give(found, self.part_to_give());
+        self.stage = if self.options.is_iterative { Stage::Walking } else { Stage::End };
         Ok(())
     }
 
@@ -287,8 +297,14 @@ impl Scan {
             }
         }
         let found = self.walk.nearest();
-        self.give(found, self.ef.div_ceil(2));
+        self.give(found, self.part_to_give());
         Ok(())
+    }
+
+    /// How many of the nearest ef are given. Where they are measured again, the more the better.
+    fn part_to_give(&self) -> usize {
+        let is_final = !self.options.is_iterative || self.is_estimate();
+        if is_final { self.ef } else { self.ef.div_ceil(2) }
     }
 
     fn is_sweep_cheaper<S: Store>(&self, store: &S) -> Result<bool> {
@@ -341,7 +357,11 @@ impl Scan {
         self.distances += kept.offers;
         let (rows, are_all) = kept.rows();
         self.swept = rows;
-        self.stage = Stage::Sorting { most: FIRST_SORTED, are_all };
+        let most = match self.is_estimate() {
+            true => self.ef.max(FIRST_SORTED),
+            false => FIRST_SORTED,
+        };
+        self.stage = Stage::Sorting { most, are_all };
         Ok(())
     }
 

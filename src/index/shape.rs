@@ -194,6 +194,14 @@ impl Shape {
         Ok(shape)
     }
 
+    /// The shape of the graph from which an index of this shape is made. It is in memory, so what
+    /// has room on a page does not matter.
+    #[must_use]
+    pub fn for_build(&self) -> Shape {
+        let space = self.space.for_build();
+        Shape { space, payload: space.payload_bytes(), ..*self }
+    }
+
     /// Whether there are columns beside the vector.
     #[must_use]
     pub fn has_filters(&self) -> bool {

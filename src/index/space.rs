@@ -16,13 +16,21 @@
 //! | float32 | 4 an element | residual, norm |
 //! | float16 | 2 an element | residual, norm |
 //! | sq8 | 1 an element | residual, norm, scale, offset, sum of the codes |
+//! | binary | 1/8 an element | norm, factor |
 //! | bits | 1/8 an element | |
 //!
 //! sq8 is scalar quantisation with a range of its own for each vector (as in LVQ, Aguerrebere
 //! et al., VLDB 2023, section 3, without the mean): `element ≈ offset + scale * code`, codes
 //! from -127 to 127. It needs no training, so an index on an empty table is as good as any.
 //! All of L2, inner product and cosine come down to one dot product of codes.
+//!
+//! binary keeps the signs of the rotated vector (`rotation`), as RaBitQ does (Gao and Long,
+//! SIGMOD 2024), with the mean left at zero. Its dot product with a vector that is known better,
+//! a query, is `factor * Σ ± query`, without bias (theorem 3.2); so a probe has a form of its own,
+//! eight bits an element. Bounds that always hold would be too low to be of use. What is near by
+//! this form has its exact distance computed before it is given (`pg/am/rescore.rs`).
 
+use super::rotation::{rotate, rotated_dimensions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::vector;
 use half::f16;
@@ -71,13 +79,15 @@ pub enum Storage {
     Sq8 = 3,
     /// Bits, eight a byte.
     Bits = 4,
+    /// The signs of a vector's elements, after a rotation.
+    Binary = 5,
 }
 
 impl Storage {
     /// The form with this number.
     pub fn from_number(number: u8) -> Option<Storage> {
-        use Storage::{Bits, Float16, Float32, Sq8};
-        [Float32, Float16, Sq8, Bits].into_iter().find(|it| *it as u8 == number)
+        use Storage::{Binary, Bits, Float16, Float32, Sq8};
+        [Float32, Float16, Sq8, Bits, Binary].into_iter().find(|it| *it as u8 == number)
     }
 
     /// The name it has in `WITH (storage = '...')`.
@@ -88,6 +98,7 @@ impl Storage {
             Storage::Float16 => "float16",
             Storage::Sq8 => "sq8",
             Storage::Bits => "bits",
+            Storage::Binary => "binary",
         }
     }
 }
@@ -116,6 +127,11 @@ pub struct Space {
 const FLOAT_HEADER: usize = 8;
 /// Bytes before the codes of sq8.
 const SQ8_HEADER: usize = 20;
+
+/// Bytes before the signs of binary: residual, norm, factor.
+const BINARY_HEADER: usize = 12;
+/// Bytes before the codes of a probe of binary: residual, norm, scale, sum of the codes.
+const PROBE_HEADER: usize = 16;
 
 /// A unit in the last place of f32, relative, with room for how operators sum.
 const EPSILON: f64 = 1.2e-7;
@@ -162,8 +178,57 @@ impl Space {
             Storage::Float16 => FLOAT_HEADER + 2 * dimensions,
             Storage::Sq8 => SQ8_HEADER + dimensions,
             Storage::Bits => dimensions.div_ceil(8),
+            Storage::Binary => BINARY_HEADER + rotated_dimensions(dimensions) / 8,
         };
         bytes.next_multiple_of(4)
+    }
+
+    /// Bytes of a probe: of what payloads are compared with.
+    #[must_use]
+    pub fn probe_bytes(&self) -> usize {
+        match self.storage {
+            Storage::Binary => PROBE_HEADER + rotated_dimensions(self.dimensions as usize),
+            _ => self.payload_bytes(),
+        }
+    }
+
+    /// Whether what is nearest by the payloads has to be measured again before it is given.
+    #[must_use]
+    pub fn is_estimate(&self) -> bool {
+        self.storage == Storage::Binary
+    }
+
+    /// The space in which a graph of this one is built.
+    #[must_use]
+    pub fn for_build(&self) -> Space {
+        match self.storage {
+            Storage::Binary => Space { storage: Storage::Sq8, ..*self },
+            _ => *self,
+        }
+    }
+
+    /// The payload, in this space, of a vector that has one in [`Space::for_build`].
+    pub fn from_build(&self, payload: &[u8]) -> Result<Payload> {
+        if self.storage != Storage::Binary {
+            return Ok(Payload::copy_of(payload));
+        }
+        let numbers: Vec<f32> = self.for_build().stored(payload).collect();
+        let mut words = vec![0u32; self.payload_bytes() / 4];
+        encode_binary(&numbers, bytemuck::cast_slice_mut(&mut words));
+        Ok(Payload(words.into()))
+    }
+
+    /// Brings a vector into the form that payloads are compared with; as [`Space::encode`].
+    pub fn probe(&self, elements: Elements<'_>) -> Result<Option<Payload>> {
+        let (Storage::Binary, Elements::Numbers(numbers)) = (self.storage, elements) else {
+            return self.encode(elements);
+        };
+        self.expect_length(numbers.len(), self.dimensions as usize)?;
+        Ok(self.directed(numbers).map(|directed| {
+            let mut words = vec![0u32; self.probe_bytes().div_ceil(4)];
+            encode_probe(&directed, bytemuck::cast_slice_mut(&mut words));
+            Payload(words.into())
+        }))
     }
 
     /// Brings a vector into its form; `None` where the metric gives it no distance to
@@ -219,6 +284,7 @@ impl Space {
                 stored.iter_mut().zip(numbers).for_each(|(to, x)| *to = half(*x));
             }
             Storage::Sq8 => encode_sq8(numbers, bytes),
+            Storage::Binary => return encode_binary(numbers, bytes),
             // Bits come as bits.
             Storage::Bits => return,
         }
@@ -253,7 +319,8 @@ impl Space {
         (1e-28..OVERFLOW).contains(&square)
     }
 
-    /// The elements that a payload stands for.
+    /// The elements that a payload stands for. For binary only their signs are known, and of the
+    /// rotated vector.
     pub fn stored<'a>(&self, payload: &'a [u8]) -> Box<dyn Iterator<Item = f32> + 'a> {
         let dimensions = self.dimensions as usize;
         match self.storage {
@@ -266,6 +333,12 @@ impl Space {
                 Box::new(codes(payload).iter().take(dimensions).map(move |code| {
                     (f64::from(offset) + f64::from(scale) * f64::from(*code)) as f32
                 }))
+            }
+            Storage::Binary => {
+                let signs = &payload[BINARY_HEADER..];
+                let sign =
+                    |bit: usize| if signs[bit / 8] >> (bit % 8) & 1 == 1 { 1.0 } else { -1.0 };
+                Box::new((0..rotated_dimensions(dimensions)).map(sign))
             }
             Storage::Bits => Box::new(
                 (0..dimensions).map(|bit| f32::from(payload[bit / 8] >> (7 - bit % 8) & 1)),
@@ -282,7 +355,7 @@ impl Space {
             (_, Metric::L1) => vector::plain::taxicab_f32(self.stored(a), self.stored(b)),
             (Storage::Float32, Metric::L2) => vector::squared_distance_f32(floats(a), floats(b)),
             (Storage::Float16, Metric::L2) => vector::squared_distance_f16(halves(a), halves(b)),
-            (Storage::Sq8, Metric::L2) => {
+            (Storage::Sq8 | Storage::Binary, Metric::L2) => {
                 let square = |payload| f64::from(number(payload, 4)).powi(2);
                 (square(a) + square(b) - 2.0 * self.dot(a, b)).max(0.0)
             }
@@ -295,6 +368,8 @@ impl Space {
         match self.storage {
             Storage::Float32 => vector::dot_f32(floats(a), floats(b)),
             Storage::Float16 => vector::dot_f16(halves(a), halves(b)),
+            Storage::Binary if a.len() > b.len() => dot_probe(a, b),
+            Storage::Binary => dot_binary(a, b),
             _ => dot_sq8(a, b, f64::from(self.dimensions)),
         }
     }
@@ -308,8 +383,8 @@ impl Space {
         }
     }
 
-    /// A value that the operator's, for two vectors that were encoded, is not below; `distance`
-    /// is what [`Space::distance`] gave for the payloads.
+    /// A value that the operator's, for two vectors that were encoded, is not below (unless
+    /// [`Space::is_estimate`]: then it is the estimate); `distance` is what [`Space::distance`] gave for the payloads.
     ///
     /// The residuals bound what the forms lost: by the triangle inequality for L2 and L1, by
     /// Cauchy and Schwarz for the dot product. A further allowance is for rounding, here and
@@ -317,8 +392,12 @@ impl Space {
     #[must_use]
     pub fn lower_bound(&self, a: Fit, b: Fit, distance: f32) -> f64 {
         let distance = f64::from(distance);
-        if self.storage == Storage::Bits {
-            return distance - 4.0 * EPSILON;
+        match (self.storage, self.metric) {
+            (Storage::Bits, _) => return distance - 4.0 * EPSILON,
+            // No bound: what it comes to, as well as is known.
+            (Storage::Binary, Metric::L2) => return distance.max(0.0).sqrt(),
+            (Storage::Binary, _) => return distance,
+            _ => {}
         }
         let residual = |fit: Fit| f64::from(fit.residual);
         let norm = |fit: Fit| f64::from(fit.norm);
@@ -371,6 +450,55 @@ fn encode_sq8(numbers: &[f32], bytes: &mut [u8]) {
     bytes[8..12].copy_from_slice(&scale.to_ne_bytes());
     bytes[12..16].copy_from_slice(&offset.to_ne_bytes());
     bytes[16..20].copy_from_slice(&sum.to_ne_bytes());
+}
+
+/// The signs of the rotated elements, and the factor that makes of their sum with those of a
+/// probe the dot product: `|x|² / Σ |x|`.
+fn encode_binary(numbers: &[f32], bytes: &mut [u8]) {
+    let rotated = rotate(numbers);
+    let square: f64 = rotated.iter().map(|x| f64::from(*x).powi(2)).sum();
+    let sum: f64 = rotated.iter().map(|x| f64::from(x.abs())).sum();
+    let factor = if sum > 0.0 { square / sum } else { 0.0 };
+    bytes[4..8].copy_from_slice(&(square.sqrt() as f32).to_ne_bytes());
+    bytes[8..12].copy_from_slice(&(factor as f32).to_ne_bytes());
+    let signs = rotated.chunks_exact(8);
+    for (byte, eight) in bytes[BINARY_HEADER..].iter_mut().zip(signs) {
+        *byte = eight.iter().rev().fold(0, |bits, x| bits << 1 | u8::from(*x > 0.0));
+    }
+}
+
+/// Codes of the rotated elements, from -127 to 127.
+fn encode_probe(numbers: &[f32], bytes: &mut [u8]) {
+    let rotated = rotate(numbers);
+    let square: f64 = rotated.iter().map(|x| f64::from(*x).powi(2)).sum();
+    let largest = rotated.iter().fold(0f32, |most, x| most.max(x.abs()));
+    let scale = largest / 127.0;
+    let mut sum = 0i32;
+    for (byte, x) in bytes[PROBE_HEADER..].iter_mut().zip(&rotated) {
+        let code = if scale > 0.0 { (x / scale).round() as i8 } else { 0 };
+        sum += i32::from(code);
+        *byte = code as u8;
+    }
+    bytes[4..8].copy_from_slice(&(square.sqrt() as f32).to_ne_bytes());
+    bytes[8..12].copy_from_slice(&scale.to_ne_bytes());
+    bytes[12..16].copy_from_slice(&sum.to_ne_bytes());
+}
+
+/// The dot product of a probe and signs: `factor * scale * Σ ± code`.
+fn dot_probe(probe: &[u8], payload: &[u8]) -> f64 {
+    let codes: &[i8] = bytemuck::cast_slice(&probe[PROBE_HEADER..]);
+    let positive = vector::sum_where(codes, &payload[BINARY_HEADER..]);
+    let sum = i32::from_ne_bytes([probe[12], probe[13], probe[14], probe[15]]);
+    let signed = 2 * i64::from(positive) - i64::from(sum);
+    f64::from(number(payload, 8)) * f64::from(number(probe, 8)) * signed as f64
+}
+
+/// The dot product of two vectors of which the signs are known: the share of signs that differ
+/// is their angle, as a share of two right ones.
+fn dot_binary(a: &[u8], b: &[u8]) -> f64 {
+    let (signs_a, signs_b) = (&a[BINARY_HEADER..], &b[BINARY_HEADER..]);
+    let share = f64::from(vector::hamming(signs_a, signs_b)) / (8 * signs_a.len()) as f64;
+    f64::from(number(a, 4)) * f64::from(number(b, 4)) * (std::f64::consts::PI * share).cos()
 }
 
 /// `Σ (oa + sa ca) (ob + sb cb)`, from the dot product of the codes. The codes are padded

@@ -55,9 +55,11 @@ fn shape(metric: Metric, storage: Storage, dimensions: u32) -> Shape {
 fn item(shape: &Shape, number: usize, vector: &[f32]) -> Item {
     let remainder = (!number.is_multiple_of(7)).then_some(number as i128 % 3);
     let values = [Some(number as i128), remainder];
+    let probe = shape.space.probe(Elements::Numbers(vector)).unwrap();
     Item {
         row: row(number),
         payload: encode(shape, vector),
+        probe,
         values: Values::new(shape, &values[..shape.filters.widths().count()]),
     }
 }
@@ -86,11 +88,12 @@ fn exact(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
 
 /// An index made by a build, over vectors whose rows are numbered.
 fn built(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
-    let builder = Builder::new(shape);
+    let build_shape = shape.for_build();
+    let builder = Builder::new(build_shape);
     let mut random = Random(77);
     for (number, vector) in vectors.iter().enumerate() {
         let layer = layer_by_chance(random.next(), shape.degree.m);
-        builder.add(&item(&shape, number, vector), layer, &mut Heap).unwrap();
+        builder.add(&item(&build_shape, number, vector), layer, &mut Heap).unwrap();
     }
     builder.complete(&mut Heap).unwrap();
     let link = || {
@@ -164,7 +167,8 @@ fn recall(
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         let best: HashSet<Row> = all.iter().take(k).map(|(_, row)| *row).collect();
         let options = Options { ef_search: 100, is_iterative: false, ..OPTIONS };
-        let mut found: Vec<(f64, Row)> = scan(store, encode(shape, &query), options)
+        let probe = shape.space.probe(Elements::Numbers(&query)).unwrap().unwrap();
+        let mut found: Vec<(f64, Row)> = scan(store, probe, options)
             .map(|(_, found)| (all.iter().find(|(_, row)| *row == found).unwrap().0, found))
             .collect();
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -217,6 +221,21 @@ fn both_ways_of_making_find_nearly_all() {
             assert_sound(&store);
             let recall = recall(&store, &shape, &vectors, &|_| false);
             assert!(recall >= 0.99, "{metric:?} {storage:?}: {recall}");
+        }
+    }
+}
+
+#[test]
+fn signs_lead_to_the_neighbourhood() {
+    for metric in [Metric::Cosine, Metric::L2, Metric::InnerProduct] {
+        let shape = shape(metric, Storage::Binary, 192);
+        let vectors = vectors(1500, 192);
+        for store in [built(shape, &vectors), inserted(shape, &vectors)] {
+            assert_sound(&store);
+            let recall = recall(&store, &shape, &vectors, &|_| false);
+            assert!(recall >= 0.85, "{metric:?}: {recall}");
+            vacuum(&store, &mut Gone(|row| number(row).is_multiple_of(3))).unwrap();
+            assert_sound(&store);
         }
     }
 }

@@ -67,25 +67,27 @@ impl<'a, M: Memory> Order<'a, M> {
         self.shape.node(Place { block, slot: rank % slots })
     }
 
-    fn fill(&self, page: &mut Page, slot: u32, node: u32, layer: u8) {
+    fn fill(&self, page: &mut Page, slot: u32, node: u32, layer: u8) -> Result<()> {
         let neighbours: Vec<u32> =
             self.builder.list(node, layer).iter().map(|link| self.number(*link, layer)).collect();
         let (below, ground) = match layer {
             0 => (page::NONE, page::NONE),
             _ => (self.number(node, layer - 1), self.number(node, 0)),
         };
+        let payload = self.shape.space.from_build(self.builder.payload(node))?;
         let new = NewNode {
             row: self.builder.row(node),
             layer,
             below,
             ground,
-            payload: self.builder.payload(node),
+            payload: payload.bytes(),
             neighbours: &neighbours,
         };
         let kind = if layer == 0 { Kind::Ground } else { Kind::Upper };
         if let Some(mut slot) = SlotMut::of(&self.shape, page, kind, slot) {
             slot.fill(&new);
         }
+        Ok(())
     }
 }
 
@@ -119,7 +121,8 @@ fn neighbourhoods<M: Memory>(builder: &Builder<M>, slots: usize) -> Vec<u32> {
     order
 }
 
-/// Writes the graph, and the rows that have no place in it.
+/// Writes the graph, and the rows that have no place in it. The builder's space may be another
+/// than that of `shape`: [`Space::for_build`](super::space::Space::for_build).
 pub fn write_out<M: Memory>(
     column: Column,
     shape: Shape,
@@ -186,7 +189,7 @@ fn write_nodes<M: Memory>(
     for of_page in nodes.chunks(slots) {
         let mut page = empty_page(kind, of_page.len() < slots);
         for (slot, (node, layer)) in (0..).zip(of_page) {
-            order.fill(&mut page, slot, *node, *layer);
+            order.fill(&mut page, slot, *node, *layer)?;
         }
         sink(&page)?;
     }

@@ -30,6 +30,14 @@ pub fn dot_codes(a: &[i8], b: &[i8], sum: i32) -> i32 {
     vnni::dot_i8(a, b, sum).unwrap_or_else(|| dot_i8(a, b))
 }
 
+/// The sum of those codes whose bits are set, the first lowest in the first byte. There are as
+/// many bits as codes, a multiple of 64.
+#[must_use]
+pub fn sum_where(codes: &[i8], bits: &[u8]) -> i32 {
+    debug_assert!(codes.len() == 8 * bits.len() && codes.len().is_multiple_of(64));
+    vnni::sum_where(codes, bits).unwrap_or_else(|| plain::sum_where(codes, bits))
+}
+
 /// The dot product of floats.
 #[must_use]
 pub fn dot_f32(a: &[f32], b: &[f32]) -> f64 {
@@ -113,6 +121,21 @@ mod tests {
             let sum = b.iter().map(|code| i32::from(*code)).sum();
             prop_assert_eq!(dot_i8(&a, &b), plain::dot_i8(&a, &b));
             prop_assert_eq!(dot_codes(&a, &b, sum), plain::dot_i8(&a, &b));
+        }
+
+        #[test]
+        fn chosen_codes_are_summed(
+            codes in prop::collection::vec(-127i8..=127, 640),
+            bits in prop::collection::vec(any::<u8>(), 0..10),
+        ) {
+            let bits: Vec<u8> = bits.into_iter().cycle().take(80).collect();
+            let (codes, bits) = (&codes[..8 * bits.len()], &bits);
+            let one_by_one: i32 = (0..codes.len())
+                .filter(|place| bits[place / 8] >> (place % 8) & 1 == 1)
+                .map(|place| i32::from(codes[place]))
+                .sum();
+            prop_assert_eq!(plain::sum_where(codes, bits), one_by_one);
+            prop_assert_eq!(sum_where(codes, bits), one_by_one);
         }
 
         #[test]

@@ -24,6 +24,42 @@ pub fn dot_i8(_a: &[i8], _b: &[i8], _sum: i32) -> Option<i32> {
     None
 }
 
+/// The sum of the codes whose bits are set, where the processor has the instruction: a product
+/// with ones where the bits are set.
+#[cfg(target_arch = "x86_64")]
+pub fn sum_where(codes: &[i8], bits: &[u8]) -> Option<i32> {
+    let has_it = is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vnni");
+    // SAFETY: the processor has what the function is compiled for.
+    has_it.then(|| unsafe { sum_with_vnni(codes, bits) })
+}
+
+/// The processor does not have the instruction.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn sum_where(_codes: &[i8], _bits: &[u8]) -> Option<i32> {
+    None
+}
+
+/// # Safety
+///
+/// The processor has AVX-512 BW and VNNI.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+unsafe fn sum_with_vnni(codes: &[i8], bits: &[u8]) -> i32 {
+    use core::arch::x86_64::{
+        _mm512_dpbusd_epi32, _mm512_loadu_epi8, _mm512_maskz_set1_epi8, _mm512_reduce_add_epi32,
+        _mm512_setzero_si512,
+    };
+    let mut sum = _mm512_setzero_si512();
+    for (codes, bits) in codes.chunks_exact(64).zip(bits.chunks_exact(8)) {
+        let mut mask = [0; 8];
+        mask.copy_from_slice(bits);
+        let ones = _mm512_maskz_set1_epi8(u64::from_le_bytes(mask), 1);
+        // SAFETY: the chunk has as many codes as are read.
+        sum = _mm512_dpbusd_epi32(sum, ones, unsafe { _mm512_loadu_epi8(codes.as_ptr()) });
+    }
+    _mm512_reduce_add_epi32(sum)
+}
+
 /// `Σ (a + 128) b`.
 ///
 /// # Safety

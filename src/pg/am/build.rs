@@ -54,7 +54,10 @@ fn progress(parameter: u32, value: i64) {
 #[derive(Clone, Copy)]
 struct Plan {
     column: Column,
+    /// Of the pages.
     shape: Shape,
+    /// Of the graph in memory.
+    build_shape: Shape,
 }
 
 /// Builds an index over the rows of a table.
@@ -82,7 +85,7 @@ pub unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
     // SAFETY: PostgreSQL passes an open index whose INIT fork is empty.
     unsafe {
         let plan = plan(index).or_report();
-        let (builder, mut memory) = (Builder::new(plan.shape), BuildMemory::new(0));
+        let (builder, mut memory) = (Builder::new(plan.build_shape), BuildMemory::new(0));
         builder.complete(&mut memory).or_report();
         let writer = Writer::new(index, pg_sys::ForkNumber::INIT_FORKNUM);
         write_out(plan.column, plan.shape, &builder, &[], &mut |page| writer.push(page))
@@ -103,7 +106,9 @@ unsafe fn plan(index: pg_sys::Relation) -> Result<Plan> {
         let storage = chosen.storage(metric, dimensions)?;
         let space = Space { metric, storage, dimensions };
         let filters = filter::widths(&filter::columns(index)?)?;
-        Ok(Plan { column, shape: Shape::new(space, chosen.degree, filters)? })
+        let shape = Shape::new(space, chosen.degree, filters)?;
+        let build_shape = shape.for_build();
+        Ok(Plan { column, shape, build_shape })
     }
 }
 
@@ -148,8 +153,8 @@ unsafe fn build(
     // of the table lasts.
     unsafe {
         let expected = expected_rows(table, &plan.shape.space);
-        warn_of_little_memory(&plan.shape, expected);
-        let builder = std::sync::Arc::new(Builder::new(plan.shape));
+        warn_of_little_memory(&plan.build_shape, expected);
+        let builder = std::sync::Arc::new(Builder::new(plan.build_shape));
         let mut threads = Threads::start(&builder, expected);
         let mut build = Build {
             index,
@@ -245,16 +250,16 @@ impl Build<'_> {
         row: Row,
     ) -> Result<()> {
         let given = Given { columns: &self.columns, values, nulls };
-        let Plan { column, shape } = self.plan;
+        let Plan { column, build_shape, .. } = self.plan;
         // SAFETY: by this function's contract.
-        let item = match unsafe { given.encode(row, column, &shape)? } {
+        let item = match unsafe { given.encode(row, column, &build_shape)? } {
             Ok(item) => item,
             Err(state) => {
                 self.loose.push((row, state));
                 return Ok(());
             }
         };
-        let layer = layer_by_chance(chance()?, shape.degree.m);
+        let layer = layer_by_chance(chance()?, build_shape.degree.m);
         self.builder.add(&item, layer, &mut self.memory)?;
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(self.builder.linked()));
         Ok(())
@@ -272,7 +277,7 @@ impl Build<'_> {
         self.builder.adopt();
         // SAFETY: the index is open and empty.
         let writer = unsafe { Writer::new(self.index, pg_sys::ForkNumber::MAIN_FORKNUM) };
-        let Plan { column, shape } = self.plan;
+        let Plan { column, shape, .. } = self.plan;
         write_out(column, shape, self.builder, &self.loose, &mut |page| {
             check_for_interrupts!();
             writer.push(page)

@@ -74,8 +74,12 @@ impl Given<'_> {
             }
             let payload = value::encode(*self.values, column, &shape.space)?;
             let Some(payload) = payload else { return Ok(Err(State::Undirected)) };
+            let probe = match shape.space.is_estimate() {
+                true => value::probe(*self.values, column, &shape.space)?,
+                false => None,
+            };
             let values = filter::values(self.columns, self.values, self.nulls);
-            Ok(Ok(Item { row, payload, values: Values::new(shape, &values) }))
+            Ok(Ok(Item { row, payload, probe, values: Values::new(shape, &values) }))
         }
     }
 }

@@ -151,7 +151,7 @@ fn stats(index: pg_sys::Oid) -> Result<Stats> {
         bytes(Kind::Upper),
         bytes(Kind::Loose),
         bytes(Kind::Column),
-        (live * bytes_of_a_node(&shape) as u64) as i64,
+        (live * bytes_of_a_node(&shape.for_build()) as u64) as i64,
     ))
 }
 

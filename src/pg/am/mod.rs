@@ -16,6 +16,7 @@ mod inspect;
 mod opclass;
 mod options;
 mod pages;
+mod rescore;
 mod scan;
 mod vacuum;
 mod value;

@@ -61,7 +61,8 @@ pub fn register() {
                 c"Form in which the index holds the vectors".as_ptr(),
                 members(),
                 AUTO,
-                c"Valid values are \"auto\", \"sq8\", \"float16\" and \"float32\".".as_ptr(),
+                c"Valid values are \"auto\", \"sq8\", \"float16\", \"float32\" and \"binary\"."
+                    .as_ptr(),
                 lock,
             );
             kind
@@ -79,6 +80,7 @@ fn members() -> *mut pg_sys::relopt_enum_elt_def {
         named(c"sq8", Storage::Sq8 as c_int),
         named(c"float16", Storage::Float16 as c_int),
         named(c"float32", Storage::Float32 as c_int),
+        named(c"binary", Storage::Binary as c_int),
         pg_sys::relopt_enum_elt_def::default(),
     ];
     Box::leak(Box::new(members)).as_mut_ptr()
@@ -165,6 +167,10 @@ impl Chosen {
                 let message =
                     format!("bit strings can't be held with storage '{}'", storage.name());
                 Err(Error::invalid(message).hint("Leave storage out: bits are held as they are."))
+            }
+            Some(Storage::Binary) if metric == Metric::L1 => {
+                Err(Error::invalid("the operator class vector_l1_ops has no storage 'binary'")
+                    .hint("Signs do not tell the sum of differences. Leave storage out."))
             }
             Some(storage) => Ok(storage),
         }

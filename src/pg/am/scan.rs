@@ -8,6 +8,7 @@ use pgrx::prelude::*;
 use super::filter;
 use super::insert::pointer_of;
 use super::pages::Pages;
+use super::rescore::Rescorer;
 use super::value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::columns::Condition;
@@ -32,10 +33,19 @@ struct Opaque {
     scan: Option<Scan>,
     /// Of the scans before, if this one is done again and again.
     effort: Effort,
+    /// Where the index knows estimates only.
+    rescorer: Option<Rescorer>,
 }
 
 impl Opaque {
-    fn end(&mut self) {
+    /// # Safety
+    ///
+    /// `scan` is the scan that this belongs to.
+    unsafe fn end(&mut self, scan: pg_sys::IndexScanDesc) {
+        if let Some(rescorer) = self.rescorer.take() {
+            // SAFETY: by this function's contract.
+            unsafe { rescorer.end(scan) };
+        }
         if let Some(scan) = self.scan.take() {
             self.effort.add(scan.effort());
             let visited = scan.into_visited();
@@ -82,7 +92,7 @@ pub unsafe extern "C-unwind" fn amrescan(
 ) {
     // SAFETY: PostgreSQL passes a scan of ours and as many keys as it was made with.
     unsafe {
-        (*(*scan).opaque.cast::<Opaque>()).end();
+        (*(*scan).opaque.cast::<Opaque>()).end(scan);
         if !keys.is_null() && key_count > 0 {
             std::ptr::copy(keys, (*scan).keyData, key_count as usize);
         }
@@ -103,16 +113,19 @@ pub unsafe extern "C-unwind" fn amgettuple(
         let pages = Pages::new((*scan).indexRelation);
         let opaque = &mut *(*scan).opaque.cast::<Opaque>();
         if opaque.scan.is_none() {
-            opaque.scan = Some(begin(scan, &pages).or_report());
+            let under_way = begin(scan, &pages).or_report();
+            opaque.rescorer = under_way.is_estimate().then(|| Rescorer::new(scan));
+            opaque.scan = Some(under_way);
         }
-        let next = match &mut opaque.scan {
-            Some(under_way) => under_way.next(&pages).or_report(),
-            None => None,
+        let next = match (&mut opaque.scan, &mut opaque.rescorer) {
+            (Some(under_way), None) => under_way.next(&pages).or_report(),
+            (Some(under_way), Some(rescorer)) => rescorer.next(scan, under_way, &pages).or_report(),
+            (None, _) => None,
         };
         let Some((nearness, row)) = next else { return false };
         (*scan).xs_heaptid = pointer_of(row);
         (*scan).xs_recheck = (*scan).numberOfKeys > 0;
-        (*scan).xs_recheckorderby = true;
+        (*scan).xs_recheckorderby = opaque.rescorer.is_none();
         let (value, is_null) = match nearness {
             Nearness::Bound(bound) => (bound, false),
             Nearness::Undirected => (f64::NAN, false),
@@ -191,7 +204,7 @@ unsafe fn probe(key: pg_sys::ScanKey, pages: &Pages) -> Result<Probe> {
             return Ok(Probe::Anything(Nearness::Null));
         }
         let meta = read_meta(pages)?;
-        let payload = value::encode((*key).sk_argument, meta.column, &meta.shape.space)?;
+        let payload = value::probe((*key).sk_argument, meta.column, &meta.shape.space)?;
         Ok(payload.map_or(Probe::Anything(Nearness::Undirected), Probe::Vector))
     }
 }
@@ -242,5 +255,5 @@ pub unsafe fn effort(scan: pg_sys::IndexScanDesc) -> Effort {
 pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: PostgreSQL passes a scan of ours; what is left is dropped with its memory
     // context.
-    unsafe { (*(*scan).opaque.cast::<Opaque>()).end() };
+    unsafe { (*(*scan).opaque.cast::<Opaque>()).end(scan) };
 }

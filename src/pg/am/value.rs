@@ -53,21 +53,48 @@ pub unsafe fn encode(
     space: &Space,
 ) -> Result<Option<Payload>> {
     // SAFETY: by this function's contract.
+    unsafe { with_elements(datum, column, space, |elements| space.encode(elements)) }
+}
+
+/// Brings a value into the form that an index's payloads are compared with; as [`encode`].
+///
+/// # Safety
+///
+/// As for [`encode`].
+pub unsafe fn probe(
+    datum: pg_sys::Datum,
+    column: Column,
+    space: &Space,
+) -> Result<Option<Payload>> {
+    // SAFETY: by this function's contract.
+    unsafe { with_elements(datum, column, space, |elements| space.probe(elements)) }
+}
+
+/// # Safety
+///
+/// As for [`encode`].
+unsafe fn with_elements<T>(
+    datum: pg_sys::Datum,
+    column: Column,
+    space: &Space,
+    act: impl FnOnce(Elements<'_>) -> Result<T>,
+) -> Result<T> {
+    // SAFETY: by this function's contract.
     let value = unsafe { Detoasted::new(datum) };
     let bytes = value.bytes();
     match column {
         // pgvector: dimensions int16, unused int16, elements.
-        Column::Vector => space.encode(Elements::Numbers(bytemuck::cast_slice(&bytes[4..]))),
+        Column::Vector => act(Elements::Numbers(bytemuck::cast_slice(&bytes[4..]))),
         Column::HalfVector => {
             let halves: &[half::f16] = bytemuck::cast_slice(&bytes[4..]);
             let numbers: Vec<f32> = halves.iter().map(|half| half.to_f32()).collect();
-            space.encode(Elements::Numbers(&numbers))
+            act(Elements::Numbers(&numbers))
         }
         // varbit.h: length in bits int32, bits.
         Column::Bit => {
             let length = i32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
             expect_bits(length as u32, space.dimensions)?;
-            space.encode(Elements::Bits(&bytes[4..]))
+            act(Elements::Bits(&bytes[4..]))
         }
     }
 }

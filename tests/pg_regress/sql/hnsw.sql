@@ -131,6 +131,12 @@ SELECT storage, opclass, result FROM unnest(ARRAY['float32', 'float16', 'sq8']) 
 SELECT storage, opclass, result FROM unnest(ARRAY['float16', 'sq8']) AS storage,
     (VALUES ('halfvec_l2_ops', '<->'), ('halfvec_ip_ops', '<#>'), ('halfvec_cosine_ops', '<=>'), ('halfvec_l1_ops', '<+>')) AS o (opclass, sign),
     LATERAL tried('items', 'h', opclass, sign, 'embedding($1)::halfvec', storage) AS result;
+-- Signs only: the index measures again what it gives.
+SELECT opclass, result FROM (VALUES ('vector_l2_ops', '<->'), ('vector_ip_ops', '<#>'), ('vector_cosine_ops', '<=>')) AS o (opclass, sign),
+    LATERAL tried('items', 'v', opclass, sign, 'embedding($1)', 'binary') AS result;
+SELECT opclass, result FROM (VALUES ('halfvec_l2_ops', '<->'), ('halfvec_ip_ops', '<#>'), ('halfvec_cosine_ops', '<=>')) AS o (opclass, sign),
+    LATERAL tried('items', 'h', opclass, sign, 'embedding($1)::halfvec', 'binary') AS result;
+SELECT fails('CREATE INDEX ON items USING rag_hnsw (v vector_l1_ops) WITH (storage = binary)');
 SELECT fails($$CREATE INDEX ON items USING rag_hnsw (h halfvec_l2_ops) WITH (storage = float32); DROP INDEX items_h_idx$$);
 SELECT fails($$CREATE INDEX ON items USING rag_hnsw (b bit_hamming_ops) WITH (storage = sq8); DROP INDEX items_b_idx$$);
 
