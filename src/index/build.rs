@@ -84,7 +84,7 @@ fn room(shape: &Shape, layer: u8) -> usize {
 
 /// A graph that grows.
 pub struct Builder<M: Memory> {
-    shape: Shape,
+    pub(super) shape: Shape,
     blocks: Vec<OnceLock<Block<M>>>,
     locks: Vec<Mutex<()>>,
     /// Nodes that are there to be linked.
@@ -301,7 +301,7 @@ impl<M: Memory> Builder<M> {
         *entry
     }
 
-    fn raise_entry(&self, candidate: Entry) {
+    pub(super) fn raise_entry(&self, candidate: Entry) {
         let mut entry = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
         if entry.is_none_or(|entry| entry.layer < candidate.layer) {
             *entry = Some(candidate);
@@ -409,7 +409,7 @@ impl<M: Memory> Builder<M> {
         links.take_while(|link| *link != NO_LINK).collect()
     }
 
-    fn set_list(&self, node: u32, layer: u8, links: &[u32]) {
+    pub(super) fn set_list(&self, node: u32, layer: u8, links: &[u32]) {
         let values = links.iter().copied().chain(std::iter::repeat(NO_LINK));
         for (link, value) in self.links(node, layer).iter().zip(values) {
             link.store(value, Ordering::Relaxed);
@@ -419,65 +419,6 @@ impl<M: Memory> Builder<M> {
     /// The entry, of a graph that has nodes.
     pub fn entry(&self) -> Option<Entry> {
         *self.entry.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Makes sure that a link leads to every node of every layer: to each that has none, a
-    /// neighbour with room links, or one that can spare a link. To be called once all is
-    /// linked.
-    pub fn adopt(&self) {
-        let highest = self.entry().map_or(0, |entry| entry.layer);
-        let mut nodes: Vec<u32> = (0..self.added()).collect();
-        for layer in 0..=highest {
-            nodes.retain(|node| self.layer(*node) >= layer);
-            self.adopt_in(&nodes, layer);
-        }
-    }
-
-    fn adopt_in(&self, nodes: &[u32], layer: u8) {
-        let mut incoming = vec![0u32; self.added() as usize];
-        for node in nodes {
-            self.list(*node, layer).into_iter().for_each(|link| incoming[link as usize] += 1);
-        }
-        for orphan in nodes {
-            if incoming[*orphan as usize] == 0 {
-                self.adopt_one(*orphan, nodes, layer, &mut incoming);
-            }
-        }
-    }
-
-    fn adopt_one(&self, orphan: u32, nodes: &[u32], layer: u8, incoming: &mut [u32]) {
-        let most = self.shape.degree.most(layer);
-        if self.list(orphan, layer).is_empty() {
-            // It was linked at the same time as the layer's first node.
-            let others: Vec<u32> = self.nearest_of(orphan, nodes);
-            self.set_list(orphan, layer, &others);
-            others.iter().for_each(|other| incoming[*other as usize] += 1);
-        }
-        let near = self.list(orphan, layer);
-        let beyond = near.iter().flat_map(|near| self.list(*near, layer));
-        let parents = near.iter().copied().chain(beyond);
-        for parent in parents.filter(|parent| *parent != orphan) {
-            let mut links = self.list(parent, layer);
-            if links.len() == most {
-                let spare = links.iter().rposition(|link| incoming[*link as usize] > 1);
-                let Some(spare) = spare else { continue };
-                incoming[links.remove(spare) as usize] -= 1;
-            }
-            links.push(orphan);
-            self.set_list(parent, layer, &links);
-            incoming[orphan as usize] += 1;
-            return;
-        }
-    }
-
-    /// Of `nodes` the `m` nearest to this one.
-    fn nearest_of(&self, node: u32, nodes: &[u32]) -> Vec<u32> {
-        let distance =
-            |other: u32| self.shape.space.distance(self.payload(node), self.payload(other));
-        let others = nodes.iter().copied().filter(|other| *other != node);
-        let mut others: Vec<(f32, u32)> = others.map(|other| (distance(other), other)).collect();
-        others.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        others.into_iter().take(usize::from(self.shape.degree.m)).map(|(_, other)| other).collect()
     }
 }
 
@@ -558,35 +499,6 @@ pub mod heap {
 
         fn links(&mut self, count: usize) -> Result<Vec<AtomicU32>> {
             Ok(std::iter::repeat_with(AtomicU32::default).take(count).collect())
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::heap::Heap;
-    use super::*;
-    use crate::index::columns::Values;
-    use crate::index::page::{Degree, Filters};
-    use crate::index::space::{Elements, Metric, Space, Storage};
-
-    #[test]
-    fn nodes_without_links_are_adopted() {
-        let space = Space { metric: Metric::L2, storage: Storage::Float32, dimensions: 1 };
-        let degree = Degree { m: 2, ef_construction: 4 };
-        let shape = Shape::new(space, degree, Filters::default()).unwrap();
-        let builder = Builder::new(shape);
-        for number in 0..40u16 {
-            let payload = space.encode(Elements::Numbers(&[f32::from(number)])).unwrap().unwrap();
-            let (row, values) = (Row { block: 0, line: number + 1 }, Values::new(&shape, &[]));
-            builder.add(&Item { row, payload, probe: None, values }, 1, &mut Heap).unwrap();
-        }
-        builder.complete(&mut Heap).unwrap();
-        builder.raise_entry(Entry { node: 0, layer: 1 });
-        builder.adopt();
-        for layer in 0..=1 {
-            let links: Vec<u32> = (0..40).flat_map(|node| builder.list(node, layer)).collect();
-            assert!((0..40).all(|node| links.contains(&node)), "layer {layer}: {links:?}");
         }
     }
 }

@@ -138,9 +138,8 @@ fn select(shape: &Shape, page: &Page, conditions: &[Condition], keep: &mut Vec<b
                     .into_iter()
                     .map(|(first, last)| (first as $integer, last as $integer))
                     .collect();
-                let values = values.chunks_exact(size_of::<$integer>()).map(|bytes| {
-                    <$integer>::from_ne_bytes(bytes.try_into().expect("a chunk is as long"))
-                });
+                let values = values.chunks_exact(size_of::<$integer>());
+                let values = values.map(bytemuck::pod_read_unaligned::<$integer>);
                 let rows = keep.iter_mut().zip(flags).zip(values);
                 match ranges[..] {
                     [(first, last)] => rows.for_each(|((keep, flags), value)| {

@@ -9,6 +9,7 @@
 //! and the reasons. Pages are reached through the traits of [`store`] and nothing here knows
 //! PostgreSQL, so all of it runs in memory as well.
 
+pub mod binary;
 pub mod rotation;
 pub mod space;
 
@@ -24,10 +25,12 @@ pub mod walk;
 
 pub mod select;
 
+pub mod adopt;
 pub mod build;
 pub mod write_out;
 
 pub mod insert;
+pub mod nearest;
 pub mod scan;
 pub mod vacuum;
 

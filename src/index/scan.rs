@@ -27,6 +27,7 @@ use std::collections::HashSet;
 use super::columns::{self, Condition};
 use super::graph::{Filtered, Found, Graph, PageGraph};
 use super::insert::{any_live_node, expect_probe, read_meta};
+use super::nearest::{Candidate, Nearest, compare, sort};
 use super::node_set::NodeSet;
 use super::page::{HEADER_BYTES, Kind, Meta, ROOM, Row, Slot, State};
 use super::space::Payload;
@@ -113,9 +114,6 @@ const MATCHES_TO_LOOK_AT: usize = 3;
 const LOOKED_AT: usize = 256;
 /// The fewest rows that a sweep sorts at once.
 const LEAST_SORTED: usize = 1000;
-
-/// A row and its bound.
-type Candidate = (f64, Row);
 
 enum Stage {
     Begin,
@@ -343,7 +341,7 @@ impl Scan {
     /// allows at once.
     fn sweep<S: Store>(&mut self, store: &S, after: Option<Candidate>) -> Result<()> {
         let most = (self.options.memory / (2 * size_of::<Candidate>())).max(LEAST_SORTED);
-        let mut kept = Nearest { rows: Vec::new(), most, after, are_all: true, offers: 0 };
+        let mut kept = Nearest::after(after, most);
         match &self.matches {
             None => {
                 for block in 1..store.blocks()? {
@@ -354,7 +352,7 @@ impl Scan {
             }
             Some(matches) => self.measure_matches(store, matches, &mut kept)?,
         }
-        self.distances += kept.offers;
+        self.distances += kept.offers();
         let (rows, are_all) = kept.rows();
         self.swept = rows;
         let most = match self.is_estimate() {
@@ -473,48 +471,5 @@ impl Scan {
         })?;
         self.stage = Stage::Loose { block: block + 1, state };
         Ok(())
-    }
-}
-
-fn compare(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
-    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-}
-
-fn sort(rows: &mut [Candidate]) {
-    rows.sort_unstable_by(compare);
-}
-
-/// The nearest rows of those offered that come after a certain one.
-struct Nearest {
-    rows: Vec<Candidate>,
-    most: usize,
-    after: Option<Candidate>,
-    are_all: bool,
-    offers: u64,
-}
-
-impl Nearest {
-    fn offer(&mut self, candidate: Candidate) {
-        self.offers += 1;
-        if self.after.is_none_or(|after| compare(&after, &candidate).is_lt()) {
-            self.rows.push(candidate);
-            if self.rows.len() > 2 * self.most {
-                self.keep_first();
-            }
-        }
-    }
-
-    fn keep_first(&mut self) {
-        self.rows.select_nth_unstable_by(self.most, compare);
-        self.rows.truncate(self.most);
-        self.are_all = false;
-    }
-
-    /// The rows, and whether they are all.
-    fn rows(mut self) -> (Vec<Candidate>, bool) {
-        if self.rows.len() > self.most {
-            self.keep_first();
-        }
-        (self.rows, self.are_all)
     }
 }

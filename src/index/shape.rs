@@ -190,6 +190,9 @@ impl Shape {
         if filters != Filters::default() {
             let of_page = filters.bytes() * shape.slots(Kind::Ground) as usize;
             shape.covered = ((ROOM - MOST_FILTERS * WIDEST) / of_page) as u32;
+            if shape.covered == 0 {
+                return Err(too_many_values(of_page));
+            }
         }
         Ok(shape)
     }
@@ -316,6 +319,13 @@ impl Shape {
     pub(super) fn header(kind: Kind) -> usize {
         if kind == Kind::Upper { UPPER_HEADER } else { GROUND_HEADER }
     }
+}
+
+fn too_many_values(bytes: usize) -> Error {
+    let message =
+        format!("a page has no room for the filter values of another, which take {bytes} bytes");
+    Error::new(ErrorKind::Unsupported, message)
+        .hint("Choose fewer or narrower columns to filter by, or a larger m.")
 }
 
 fn too_large(shape: &Shape) -> Error {

@@ -147,3 +147,6 @@ CREATE INDEX ON items USING rag_hnsw (tenant, v vector_l2_ops);
 CREATE INDEX ON items USING rag_hnsw (v vector_l2_ops, v vector_l2_ops);
 CREATE INDEX ON items USING rag_hnsw (v vector_l2_ops, (tenant::numeric));
 CREATE INDEX ON items USING rag_hnsw (v vector_l2_ops, id, tenant, small, large, flag, day, label, shade);
+CREATE TABLE slight (v vector(1), a uuid, b uuid, c uuid, d uuid, e uuid, f uuid);
+CREATE INDEX ON slight USING rag_hnsw (v vector_l2_ops, a, b, c, d, e, f) WITH (m = 2, ef_construction = 4);
+CREATE INDEX ON slight USING rag_hnsw (v vector_l2_ops, a, b, c, d, e, f) WITH (storage = float32);
