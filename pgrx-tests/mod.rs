@@ -73,6 +73,13 @@ mod tests {
         assert!((3..100).contains(&figure("Rows Rescored")), "{plan}");
         assert!((40..500).contains(&figure("Nodes Visited")), "{plan}");
         assert!((40..5000).contains(&figure("Distances Computed")), "{plan}");
+        run("CREATE INDEX ON points USING rag_hnsw (v vector_cosine_ops, id)");
+        let filtered = "EXPLAIN (ANALYZE, FORMAT JSON) SELECT id FROM points
+            WHERE id IN (7, 8, 9) ORDER BY v <=> '[2500, 0, 0]' LIMIT 3";
+        let plan = one::<pgrx::Json>(filtered, &[]).expect("a plan").0;
+        let scan = &plan[0]["Plan"]["Plans"][0];
+        assert_eq!(scan["Index Cond"], "(id = ANY ('{7,8,9}'::integer[]))", "{plan}");
+        assert_eq!(scan["Distances Computed"], 3, "{plan}");
         let query = query.replace("ANALYZE, ", "");
         let plan = one::<pgrx::Json>(&query, &[]).expect("a plan").0;
         assert!(plan[0]["Plan"]["Plans"][0]["Nodes Visited"].is_null(), "{plan}");

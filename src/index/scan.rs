@@ -324,11 +324,12 @@ impl Scan {
             .take(most)
             .filter(|found| !self.given.contains(&found.row))
             .map(|found| (space.lower_bound(of_probe, found.fit, found.distance), found.row))
-            .filter(|(bound, _)| *bound >= self.highest_given)
+            // Estimates have no order that could be kept.
+            .filter(|(bound, _)| self.is_estimate() || *bound >= self.highest_given)
             .collect();
         sort(&mut rows);
         if let Some((bound, _)) = rows.last() {
-            self.highest_given = *bound;
+            self.highest_given = bound.max(self.highest_given);
         }
         if self.options.is_iterative {
             self.given.extend(rows.iter().map(|(_, row)| *row));
