@@ -234,7 +234,9 @@ impl<'a> Packer<'a> {
         let lowest = self.text.ceil_char_boundary(lowest);
         let first =
             |level: &Vec<usize>| level.get(level.partition_point(|&at| at < lowest)).copied();
-        let unit = self.plan.levels.iter().filter_map(first).min().filter(|&at| at < piece.end);
+        let unit = self.plan.levels.iter().filter_map(first).min();
+        // Markdown takes some white space, like U+000B, for text.
+        let unit = unit.map(|at| skip_white_space(self.text, at)).filter(|&at| at < piece.end);
         if unit.is_some() {
             return unit;
         }

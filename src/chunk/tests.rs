@@ -246,6 +246,17 @@ fn a_character_of_too_many_tokens() {
     );
 }
 
+#[test]
+fn overlap_begins_with_what_can_be_seen() {
+    let document = format!("{}\n===\n\u{b}\u{200e}\n---\n{}", "aé".repeat(100), "bé".repeat(50));
+    let strategy = STRATEGIES.iter().find(|info| info.name == "markdown").unwrap().strategy;
+    let options = ChunkOptions { strategy, max_tokens: 67, overlap: 48 };
+    for toy in TOYS {
+        let chunks = chunk(&document, &options, toy).unwrap();
+        assert_invariants(&document, &options, toy, &chunks).unwrap();
+    }
+}
+
 // Properties
 
 /// Fails if `chunks` is not what [`chunk`] promises.
