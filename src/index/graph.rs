@@ -95,6 +95,18 @@ impl<S: Store> PageGraph<'_, S> {
         self.with_node(node, layer, |slot| (Payload::copy_of(slot.payload()), slot.state()))
     }
 
+    /// Looks at nodes, and asks for the memory of each some nodes ahead.
+    fn visit(
+        &self,
+        nodes: &[u32],
+        layer: u8,
+        prefetch: fn(&Self, u32, u8),
+        look: impl FnMut(u32, Slot<'_>),
+    ) -> Result<()> {
+        nodes.iter().take(AHEAD).for_each(|node| prefetch(self, *node, layer));
+        self.store.read_each(&mut NodeTour { graph: self, nodes, layer, prefetch, look })
+    }
+
     /// Asks for what tells the distance of a node.
     fn prefetch(&self, node: u32, layer: u8) {
         let links = 4 * self.shape.degree.most(layer);
@@ -126,8 +138,7 @@ impl<S: Store> Graph for PageGraph<'_, S> {
     }
 
     fn neighbours_of_each(&self, nodes: &[u32], layer: u8, into: &mut Vec<u32>) -> Result<()> {
-        nodes.iter().take(AHEAD).for_each(|node| self.prefetch_links(*node, layer));
-        self.store.read_each(&mut Links { graph: self, nodes, layer, into })
+        self.visit(nodes, layer, Self::prefetch_links, |_, slot| slot.add_neighbours(into))
     }
 
     fn look(
@@ -137,8 +148,13 @@ impl<S: Store> Graph for PageGraph<'_, S> {
         layer: u8,
         seen: &mut dyn FnMut(Found),
     ) -> Result<()> {
-        nodes.iter().take(AHEAD).for_each(|node| self.prefetch(*node, layer));
-        self.store.read_each(&mut Look { graph: self, probe, nodes, layer, seen })
+        let space = &self.shape.space;
+        self.visit(nodes, layer, Self::prefetch, |node, slot| {
+            let payload = slot.payload();
+            let distance = space.distance(probe, payload);
+            let is_live = slot.state() == State::Live;
+            seen(Found { node, row: slot.row(), is_live, distance, fit: space.fit(payload) });
+        })
     }
 
     fn below(&self, node: u32, layer: u8) -> Result<Option<u32>> {
@@ -150,16 +166,17 @@ impl<S: Store> Graph for PageGraph<'_, S> {
     }
 }
 
-/// Distances to be computed.
-struct Look<'a, S> {
-    graph: &'a PageGraph<'a, S>,
-    probe: &'a [u8],
+/// Nodes to be looked at, one after the other.
+struct NodeTour<'a, 'g, S, F> {
+    graph: &'a PageGraph<'g, S>,
     nodes: &'a [u32],
     layer: u8,
-    seen: &'a mut dyn FnMut(Found),
+    /// Asks for the memory that will be looked at.
+    prefetch: fn(&PageGraph<'g, S>, u32, u8),
+    look: F,
 }
 
-impl<S: Store> Tour for Look<'_, S> {
+impl<S: Store, F: FnMut(u32, Slot<'_>)> Tour for NodeTour<'_, '_, S, F> {
     fn places(&self) -> usize {
         self.nodes.len()
     }
@@ -170,46 +187,14 @@ impl<S: Store> Tour for Look<'_, S> {
 
     fn approach(&self, place: usize) {
         if let Some(later) = self.nodes.get(place + AHEAD) {
-            self.graph.prefetch(*later, self.layer);
+            (self.prefetch)(self.graph, *later, self.layer);
         }
     }
 
     fn look(&mut self, place: usize, page: &Page) {
         let node = self.nodes[place];
-        let Some(slot) = self.graph.node_on(page, node, self.layer) else { return };
-        let (space, payload) = (&self.graph.shape.space, slot.payload());
-        let distance = space.distance(self.probe, payload);
-        let is_live = slot.state() == State::Live;
-        (self.seen)(Found { node, row: slot.row(), is_live, distance, fit: space.fit(payload) });
-    }
-}
-
-/// Neighbours to be read.
-struct Links<'a, S> {
-    graph: &'a PageGraph<'a, S>,
-    nodes: &'a [u32],
-    layer: u8,
-    into: &'a mut Vec<u32>,
-}
-
-impl<S: Store> Tour for Links<'_, S> {
-    fn places(&self) -> usize {
-        self.nodes.len()
-    }
-
-    fn block(&self, place: usize) -> u32 {
-        self.graph.shape.place(self.nodes[place]).block
-    }
-
-    fn approach(&self, place: usize) {
-        if let Some(later) = self.nodes.get(place + AHEAD) {
-            self.graph.prefetch_links(*later, self.layer);
-        }
-    }
-
-    fn look(&mut self, place: usize, page: &Page) {
-        if let Some(slot) = self.graph.node_on(page, self.nodes[place], self.layer) {
-            slot.add_neighbours(self.into);
+        if let Some(slot) = self.graph.node_on(page, node, self.layer) {
+            (self.look)(node, slot);
         }
     }
 }

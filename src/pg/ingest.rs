@@ -2,6 +2,7 @@
 //! occasions, a new pipeline and a changed row.
 
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::time::{Duration, Instant};
 
 use pgrx::datum::DatumWithOid;
@@ -33,13 +34,28 @@ pub fn backfill(pipeline: &Pipeline) -> Result<()> {
     let values = [
         ("chunk_table", pipeline.chunk_table.sql.as_str()),
         ("opclass_schema", &sql::opclass_schema()?),
-        ("name", &am::index_name(pipeline.chunk_table.oid, c"embedding")),
+        ("name", &index_name(pipeline.chunk_table.oid, c"embedding")),
         ("filters", &filter_columns(&ingestion.store.columns.metadata)),
     ];
     // An index over what is there is built faster, and is better, than one that grows.
     let index = render(include_str!("../../sql/query/create_vector_index.sql"), &values);
     sql::execute(&index, &[])?;
     sql::execute(&render(include_str!("../../sql/query/analyze.sql"), &values[..1]), &[]).map(drop)
+}
+
+/// A name, quoted, for a new index over a column of a table, as PostgreSQL would choose it.
+fn index_name(table: pg_sys::Oid, column: &CStr) -> String {
+    // SAFETY: look-ups by OID, which give names of this memory context; the table exists.
+    unsafe {
+        let name = pg_sys::ChooseRelationName(
+            pg_sys::get_rel_name(table),
+            column.as_ptr(),
+            c"idx".as_ptr(),
+            pg_sys::get_rel_namespace(table),
+            false,
+        );
+        pgrx::spi::quote_identifier(CStr::from_ptr(name).to_string_lossy())
+    }
 }
 
 /// The metadata columns that the index of the vectors can filter by, as far as it takes them.

@@ -72,21 +72,6 @@ impl Drop for Opened {
     }
 }
 
-/// A name, quoted, for a new index over a column of a table, as PostgreSQL would choose it.
-pub fn index_name(table: pg_sys::Oid, column: &CStr) -> String {
-    // SAFETY: look-ups by OID, which give names of this memory context; the table exists.
-    unsafe {
-        let name = pg_sys::ChooseRelationName(
-            pg_sys::get_rel_name(table),
-            column.as_ptr(),
-            c"idx".as_ptr(),
-            pg_sys::get_rel_namespace(table),
-            false,
-        );
-        pgrx::spi::quote_identifier(CStr::from_ptr(name).to_string_lossy())
-    }
-}
-
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
 fn rag_hnsw_check(

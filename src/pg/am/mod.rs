@@ -23,5 +23,4 @@ mod value;
 
 pub use crate::index::shape::MOST_FILTERS;
 pub use filter::can_filter_by;
-pub use inspect::index_name;
 pub use options::register as register_options;

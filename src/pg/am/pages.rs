@@ -122,28 +122,6 @@ impl Pages {
             outcome
         }
     }
-
-    /// As [`Pages::change`], without the log.
-    fn change_unlogged<const N: usize>(
-        buffers: [pg_sys::Buffer; N],
-        change: impl FnOnce([&mut Page; N]) -> Result<bool>,
-    ) -> Result<bool> {
-        // SAFETY: the buffers are pinned and locked exclusively, and differ.
-        unsafe {
-            let pages = buffers.map(|buffer| {
-                let page = &mut *pg_sys::BufferGetPage(buffer).cast::<Page>();
-                if is_new(page) {
-                    prepare(page);
-                }
-                page
-            });
-            let outcome = change(pages);
-            if matches!(outcome, Ok(true)) {
-                buffers.iter().for_each(|buffer| pg_sys::MarkBufferDirty(*buffer));
-            }
-            outcome
-        }
-    }
 }
 
 impl Store for Pages {
@@ -255,13 +233,13 @@ mod unguarded {
     }
 }
 
-/// Runs what calls functions of [`unguarded`]: one point for all of them that errors jump to,
+/// Runs what calls functions of PostgreSQL that pgrx does not guard, as those of [`unguarded`]: one point for all of them that errors jump to,
 /// and from which they unwind.
 ///
 /// # Safety
 ///
 /// Where `act` calls such a function, no frame up to here owns anything that is to be dropped.
-unsafe fn guarded<T>(act: impl FnOnce() -> T) -> T {
+pub unsafe fn guarded<T>(act: impl FnOnce() -> T) -> T {
     // A panic may not pass the point, because PostgreSQL would go on jumping there.
     let act = || catch_unwind(AssertUnwindSafe(act));
     // SAFETY: by this function's contract.
@@ -351,11 +329,14 @@ impl Writer {
     /// Adds a page.
     pub fn push(&self, page: &Page) -> Result<()> {
         let pinned = extend(self.relation, self.fork);
-        Pages::change_unlogged([pinned.0], |[new]| {
+        // SAFETY: the buffer is pinned and locked exclusively.
+        unsafe {
+            let new = &mut *pg_sys::BufferGetPage(pinned.0).cast::<Page>();
+            prepare(new);
             new[crate::index::page::HEADER_BYTES..]
                 .copy_from_slice(&page[crate::index::page::HEADER_BYTES..]);
-            Ok(true)
-        })?;
+            pg_sys::MarkBufferDirty(pinned.0);
+        }
         pinned.unlock();
         Ok(())
     }

@@ -8,7 +8,7 @@ use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 
 use super::insert::pointer_of;
-use super::pages::Pages;
+use super::pages::{Pages, guarded};
 use crate::error::Result;
 use crate::index::page::Row;
 use crate::index::scan::{Nearness, Scan};
@@ -157,15 +157,4 @@ fn rank((nearness, _): &(Nearness, Row)) -> f64 {
         Nearness::Bound(_) | Nearness::Undirected => f64::INFINITY,
         Nearness::Null => f64::NAN,
     }
-}
-
-/// Calls a function of PostgreSQL that pgrx has no wrapper for, because only a table's access
-/// method knows it.
-///
-/// # Safety
-///
-/// As for the function; it owns nothing of Rust's.
-unsafe fn guarded<T>(call: impl FnOnce() -> T) -> T {
-    // SAFETY: by this function's contract.
-    unsafe { pg_sys::submodules::ffi::pg_guard_ffi_boundary(call) }
 }
