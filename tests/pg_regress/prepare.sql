@@ -24,6 +24,18 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
+-- A query's plan, with vectors cut short and without what only some versions of PostgreSQL say.
+CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        CONTINUE WHEN line LIKE '%Disabled: true%';
+        RETURN NEXT regexp_replace(line, '''\[[^]]*\]''', '''[...]''', 'g');
+    END LOOP;
+END
+$$;
+
 -- Roles belong to the cluster, so an earlier test may have made them.
 DO $$
 DECLARE

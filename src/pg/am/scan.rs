@@ -30,7 +30,7 @@ const LARGEST_KEPT: usize = 64 << 20;
 /// Between amrescan and the first amgettuple: `None`.
 #[derive(Default)]
 struct Opaque {
-    scan: Option<Scan>,
+    scan: Option<(Pages, Scan)>,
     /// Of the scans before, if this one is done again and again.
     effort: Effort,
     /// Where the index knows estimates only.
@@ -46,7 +46,7 @@ impl Opaque {
             // SAFETY: by this function's contract.
             unsafe { rescorer.end(scan) };
         }
-        if let Some(scan) = self.scan.take() {
+        if let Some((_, scan)) = self.scan.take() {
             self.effort.add(scan.effort());
             let visited = scan.into_visited();
             VISITED.with_borrow_mut(|kept| {
@@ -110,19 +110,19 @@ pub unsafe extern "C-unwind" fn amgettuple(
 ) -> bool {
     // SAFETY: PostgreSQL passes a scan of ours.
     unsafe {
-        let pages = Pages::new((*scan).indexRelation);
         let opaque = &mut *(*scan).opaque.cast::<Opaque>();
         if opaque.scan.is_none() {
+            let pages = Pages::new((*scan).indexRelation);
             let under_way = begin(scan, &pages).or_report();
             opaque.rescorer = under_way.is_estimate().then(|| Rescorer::new(scan));
-            opaque.scan = Some(under_way);
+            opaque.scan = Some((pages, under_way));
         }
-        let next = match (&mut opaque.scan, &mut opaque.rescorer) {
-            (Some(under_way), None) => under_way.next(&pages).or_report(),
-            (Some(under_way), Some(rescorer)) => rescorer.next(scan, under_way, &pages).or_report(),
-            (None, _) => None,
+        let Some((pages, under_way)) = &mut opaque.scan else { return false };
+        let next = match &mut opaque.rescorer {
+            None => under_way.next(pages),
+            Some(rescorer) => rescorer.next(scan, under_way, pages),
         };
-        let Some((nearness, row)) = next else { return false };
+        let Some((nearness, row)) = next.or_report() else { return false };
         (*scan).xs_heaptid = pointer_of(row);
         (*scan).xs_recheck = (*scan).numberOfKeys > 0;
         (*scan).xs_recheckorderby = opaque.rescorer.is_none();
@@ -246,7 +246,7 @@ pub unsafe fn effort(scan: pg_sys::IndexScanDesc) -> Effort {
     // SAFETY: by this function's contract.
     let opaque = unsafe { &*(*scan).opaque.cast::<Opaque>() };
     let mut effort = opaque.effort;
-    effort.add(opaque.scan.as_ref().map(Scan::effort).unwrap_or_default());
+    effort.add(opaque.scan.as_ref().map(|(_, scan)| scan.effort()).unwrap_or_default());
     effort
 }
 

@@ -9,18 +9,6 @@ SET max_parallel_workers_per_gather = 0;
 CREATE FUNCTION embedding(number integer) RETURNS vector LANGUAGE sql IMMUTABLE AS
 $$SELECT array_agg(round(sin(number * sqrt(d + 1))::numeric, 6) ORDER BY d)::vector FROM generate_series(1, 32) AS d$$;
 
--- A query's plan, with vectors cut short and without what only some versions of PostgreSQL say.
-CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-        CONTINUE WHEN line LIKE '%Disabled: true%';
-        RETURN NEXT regexp_replace(line, '''\[[^]]*\]''', '''[...]''', 'g');
-    END LOOP;
-END
-$$;
-
 -- Of the nearest rows that a condition keeps, as the index gives them: their number, how many
 -- are missing and how many should not be there. Lists are for the index from PostgreSQL 17 on.
 CREATE FUNCTION compared(condition text, most integer DEFAULT 20000) RETURNS text LANGUAGE plpgsql AS $$

@@ -9,18 +9,6 @@ SET max_parallel_workers_per_gather = 0;
 CREATE FUNCTION embedding(number integer) RETURNS vector LANGUAGE sql IMMUTABLE AS
 $$SELECT array_agg(round(sin(number * sqrt(d + 1))::numeric, 6) ORDER BY d)::vector FROM generate_series(1, 64) AS d$$;
 
--- A query's plan, with vectors cut short and without what only some versions of PostgreSQL say.
-CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-        CONTINUE WHEN line LIKE '%Disabled: true%';
-        RETURN NEXT regexp_replace(line, '''\[[^]]*\]''', '''[...]''', 'g');
-    END LOOP;
-END
-$$;
-
 CREATE TABLE items (id integer, kind integer, half boolean, v vector(64)) WITH (autovacuum_enabled = off);
 INSERT INTO items SELECT i, i % 1000, i % 2 = 0, embedding(i) FROM generate_series(1, 5000) AS i;
 CREATE INDEX items_v ON items USING rag_hnsw (v vector_l2_ops);
