@@ -39,6 +39,8 @@ pub enum ErrorKind {
     Ambiguous,
     /// Understood, but this version does not do it.
     Unsupported,
+    /// Possible, but not now or not here.
+    NotInState,
     /// The role may not do this.
     Forbidden,
     /// Two vectors or a vector and a column differ in dimension.

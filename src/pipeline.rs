@@ -12,6 +12,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// SHA-256 of a chunk's text.
 pub type ContentHash = [u8; 32];
 
+/// Vectors by the hash of their text.
+pub type Vectors = HashMap<ContentHash, Vec<f32>>;
+
 /// A source row: its key as text, one value a key column, and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
@@ -19,6 +22,14 @@ pub struct Document {
     pub key: Vec<String>,
     /// The text; `None` where the content is NULL.
     pub content: Option<String>,
+}
+
+impl Document {
+    /// Bytes of the text.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.content.as_ref().map_or(0, String::len)
+    }
 }
 
 /// A chunk as it is stored.
@@ -45,36 +56,36 @@ pub trait Chunker {
 /// Keeps chunks.
 pub trait ChunkStore {
     /// Vectors that the chunks of these documents have now, by the hash of their text.
-    fn known_vectors(&mut self, documents: &[Document]) -> Result<HashMap<ContentHash, Vec<f32>>>;
+    fn known_vectors(&mut self, documents: &[Document]) -> Result<Vectors>;
 
     /// Puts `chunks` in the place of all that these documents had.
-    fn replace(&mut self, documents: &[Document], chunks: Vec<StoredChunk>) -> Result<()>;
+    fn replace(&mut self, documents: &[Document], chunks: &[StoredChunk]) -> Result<()>;
 }
 
-/// What [`ingest`] did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ingested {
-    /// Chunks stored.
-    pub chunks: usize,
+/// Documents cut and embedded, not stored yet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prepared {
+    /// All chunks of the documents.
+    pub chunks: Vec<StoredChunk>,
     /// Texts that had to be embedded; the others had a vector already.
     pub embedded: usize,
+    /// Tokens of those texts.
+    pub tokens: usize,
 }
 
-/// Cuts documents, embeds what is new in them, and stores the chunks.
+/// Cuts documents and embeds what is new in them.
 ///
-/// A chunk whose text the document already had keeps its vector, and equal texts are
-/// embedded once.
-pub fn ingest(
+/// A chunk whose text is in `vectors` keeps that vector, and equal texts are embedded once.
+pub fn prepare(
     documents: &[Document],
+    mut vectors: Vectors,
     chunker: &mut dyn Chunker,
     embedder: &mut dyn Embedder,
-    store: &mut dyn ChunkStore,
-) -> Result<Ingested> {
+) -> Result<Prepared> {
     let texts: Vec<String> =
         documents.iter().map(|document| document.content.clone().unwrap_or_default()).collect();
     let pieces = hashed(chunker.chunk(&texts)?);
-    let mut vectors = store.known_vectors(documents)?;
-    let embedded = embed_missing(&pieces, &mut vectors, embedder)?;
+    let (embedded, tokens) = embed_missing(&pieces, &mut vectors, embedder)?;
     let chunks = pieces
         .into_iter()
         .map(|piece| {
@@ -83,9 +94,20 @@ pub fn ingest(
             Ok(StoredChunk { document, chunk_no, chunk, hash, vector })
         })
         .collect::<Result<Vec<_>>>()?;
-    let done = Ingested { chunks: chunks.len(), embedded };
-    store.replace(documents, chunks)?;
-    Ok(done)
+    Ok(Prepared { chunks, embedded, tokens })
+}
+
+/// Cuts documents, embeds what is new in them, and stores the chunks.
+pub fn ingest(
+    documents: &[Document],
+    chunker: &mut dyn Chunker,
+    embedder: &mut dyn Embedder,
+    store: &mut dyn ChunkStore,
+) -> Result<Prepared> {
+    let known = store.known_vectors(documents)?;
+    let prepared = prepare(documents, known, chunker, embedder)?;
+    store.replace(documents, &prepared.chunks)?;
+    Ok(prepared)
 }
 
 struct Piece {
@@ -108,9 +130,9 @@ fn hashed(chunks: Vec<Vec<Chunk>>) -> Vec<Piece> {
 
 fn embed_missing(
     pieces: &[Piece],
-    vectors: &mut HashMap<ContentHash, Vec<f32>>,
+    vectors: &mut Vectors,
     embedder: &mut dyn Embedder,
-) -> Result<usize> {
+) -> Result<(usize, usize)> {
     let mut wanted = HashSet::new();
     let missing: Vec<&Piece> = pieces
         .iter()
@@ -118,11 +140,12 @@ fn embed_missing(
         .collect();
     let texts: Vec<String> = missing.iter().map(|piece| piece.chunk.content.clone()).collect();
     if texts.is_empty() {
-        return Ok(0);
+        return Ok((0, 0));
     }
     let made = embedder.embed(&texts, Kind::Passage)?;
     vectors.extend(missing.iter().map(|piece| piece.hash).zip(made));
-    Ok(texts.len())
+    let tokens = missing.iter().map(|piece| piece.chunk.token_count as usize).sum();
+    Ok((texts.len(), tokens))
 }
 
 fn no_vector() -> Error {
@@ -164,12 +187,12 @@ mod tests {
     struct Memory(Vec<StoredChunk>);
 
     impl ChunkStore for Memory {
-        fn known_vectors(&mut self, _: &[Document]) -> Result<HashMap<ContentHash, Vec<f32>>> {
+        fn known_vectors(&mut self, _: &[Document]) -> Result<Vectors> {
             Ok(self.0.iter().map(|chunk| (chunk.hash, chunk.vector.clone())).collect())
         }
 
-        fn replace(&mut self, _: &[Document], chunks: Vec<StoredChunk>) -> Result<()> {
-            self.0 = chunks;
+        fn replace(&mut self, _: &[Document], chunks: &[StoredChunk]) -> Result<()> {
+            self.0 = chunks.to_vec();
             Ok(())
         }
     }
@@ -181,11 +204,13 @@ mod tests {
     #[test]
     fn only_new_text_is_embedded() {
         let (mut embedder, mut store) = (Lengths::default(), Memory::default());
-        let mut run =
-            |text| ingest(&[document(text)], &mut Words, &mut embedder, &mut store).unwrap();
-        assert_eq!(run(Some("a bb a ccc")), Ingested { chunks: 4, embedded: 3 });
-        assert_eq!(run(Some("a bb dddd ccc")), Ingested { chunks: 4, embedded: 1 });
-        assert_eq!(run(None), Ingested { chunks: 0, embedded: 0 });
+        let mut run = |text| {
+            let done = ingest(&[document(text)], &mut Words, &mut embedder, &mut store).unwrap();
+            (done.chunks.len(), done.embedded, done.tokens)
+        };
+        assert_eq!(run(Some("a bb a ccc")), (4, 3, 3));
+        assert_eq!(run(Some("a bb dddd ccc")), (4, 1, 1));
+        assert_eq!(run(None), (0, 0, 0));
         assert_eq!(embedder.0, ["a", "bb", "ccc", "dddd"]);
         assert_eq!(store.0, []);
     }

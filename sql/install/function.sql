@@ -58,12 +58,58 @@ CREATE FUNCTION rag_create_pipeline(
     max_tokens integer DEFAULT 256,
     overlap    integer DEFAULT 0,
     model      text DEFAULT NULL,
-    mode       text DEFAULT 'sync',
+    mode       text DEFAULT 'async',
     options    jsonb DEFAULT '{}'
 ) RETURNS regclass
 VOLATILE PARALLEL UNSAFE COST 1000000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_create_pipeline_wrapper';
 COMMENT ON FUNCTION rag_create_pipeline IS 'chunk and embed a table''s rows, now and whenever they change';
+
+CREATE FUNCTION rag_alter_pipeline(
+    pipeline   text,
+    name       text DEFAULT NULL,
+    content    text DEFAULT NULL,
+    metadata   text[] DEFAULT NULL,
+    strategy   text DEFAULT NULL,
+    max_tokens integer DEFAULT NULL,
+    overlap    integer DEFAULT NULL,
+    model      text DEFAULT NULL,
+    mode       text DEFAULT NULL,
+    options    jsonb DEFAULT '{}'
+) RETURNS void
+VOLATILE PARALLEL UNSAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_alter_pipeline_wrapper';
+COMMENT ON FUNCTION rag_alter_pipeline IS 'change a pipeline; what needs new chunks is made beside the old ones, which answer until then';
+
+CREATE FUNCTION rag_wait(
+    pipeline text DEFAULT NULL,
+    timeout  interval DEFAULT '1 minute'
+) RETURNS boolean
+VOLATILE PARALLEL UNSAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_wait_wrapper';
+COMMENT ON FUNCTION rag_wait IS 'wait until all that has been committed can be found; false after the timeout';
+
+CREATE FUNCTION rag_pause(pipeline text DEFAULT NULL) RETURNS void
+VOLATILE PARALLEL UNSAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_pause_wrapper';
+COMMENT ON FUNCTION rag_pause IS 'have workers leave a pipeline alone; changes wait in its queue';
+
+CREATE FUNCTION rag_resume(pipeline text DEFAULT NULL) RETURNS void
+VOLATILE PARALLEL UNSAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_resume_wrapper';
+COMMENT ON FUNCTION rag_resume IS 'the end of rag_pause';
+
+CREATE FUNCTION rag_retry(
+    pipeline text DEFAULT NULL,
+    key      text DEFAULT NULL
+) RETURNS bigint
+VOLATILE PARALLEL UNSAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_retry_wrapper';
+COMMENT ON FUNCTION rag_retry IS 'queue rows that failed again, from rag.dead_letter or without waiting; how many';
+
+CREATE PROCEDURE rag_run(pipeline text DEFAULT NULL)
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_run_wrapper';
+COMMENT ON PROCEDURE rag_run IS 'embed what has changed, committing batch by batch';
 
 CREATE FUNCTION rag_drop_pipeline(pipeline text) RETURNS void
 VOLATILE PARALLEL UNSAFE STRICT

@@ -1,8 +1,9 @@
--- $1: document of each chunk; $2..$9: the chunks; then one text array a key column.
-INSERT INTO {chunk_table} ({key_names}, chunk_no, content, start_char, end_char, heading,
-                           token_count, content_hash, model, generation, embedding{metadata_names})
+-- $1: document of each chunk; $2..$9: the chunks; then one text array a key column. A chunk that
+-- is there already has the same text: what is around it may have changed.
+INSERT INTO {chunk_table} AS c ({key_names}, chunk_no, content, start_char, end_char, heading,
+                                token_count, content_hash, model, embedding{metadata_names})
 SELECT {view_keys}, u.chunk_no, u.content, u.start_char, u.end_char, u.heading,
-       u.token_count, u.content_hash, {model}, {generation}, u.embedding{metadata}
+       u.token_count, u.content_hash, {model}, u.embedding{metadata}
 FROM ROWS FROM (pg_catalog.unnest($1::integer[]), pg_catalog.unnest($2::integer[]),
                 pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::integer[]),
                 pg_catalog.unnest($5::integer[]), pg_catalog.unnest($6::text[]),
@@ -13,3 +14,6 @@ FROM ROWS FROM (pg_catalog.unnest($1::integer[]), pg_catalog.unnest($2::integer[
 JOIN ROWS FROM ({unnest_keys}) WITH ORDINALITY AS d ({key_names}, document)
   ON d.document = u.document
 JOIN {content_view} AS v ON {view_match}
+ON CONFLICT ({key_names}, chunk_no) DO UPDATE
+SET ({around}) = ROW({new_around})
+WHERE pg_catalog.record_image_ne(ROW({old_around}), ROW({new_around}))

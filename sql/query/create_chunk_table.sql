@@ -9,11 +9,10 @@ CREATE TABLE {chunk_table} (
     token_count  integer NOT NULL,
     content_hash bytea NOT NULL,
     model        text NOT NULL,
-    generation   integer NOT NULL,
     embedding    {vector}.vector({dimension}) NOT NULL,
     tsv          tsvector NOT NULL GENERATED ALWAYS AS (
                      pg_catalog.to_tsvector({config}::pg_catalog.regconfig,
                                             COALESCE(heading || ' ', '') || content)) STORED
     {metadata},
-    UNIQUE ({key_names}, generation, chunk_no)
+    UNIQUE ({key_names}, chunk_no)
 )

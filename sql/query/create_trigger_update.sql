@@ -1,3 +1,5 @@
+-- Rows are compared as stored, which works for any type.
 CREATE TRIGGER {trigger} AFTER UPDATE ON {source}
-REFERENCING OLD TABLE AS rag_old NEW TABLE AS rag_new
-FOR EACH STATEMENT EXECUTE FUNCTION rag.capture({id})
+FOR EACH ROW
+WHEN (pg_catalog.record_image_ne(ROW({old_columns}), ROW({new_columns})))
+EXECUTE FUNCTION rag.capture({id})

@@ -3,4 +3,3 @@ SELECT c.chunk_id, {keys}, c.chunk_no, c.content, c.start_char, c.end_char, c.he
        c.token_count{metadata}, c.embedding, c.tsv
 FROM {chunk_table} AS c
 JOIN {source} AS s ON {key_join}
-WHERE c.generation = {generation}

@@ -1,6 +1,18 @@
+-- $1: name, or $2: ID of a pipeline. Of one that is to replace another, the other's name. Relations
+-- by their qualified names, or, of those that are gone, by their number.
 SELECT p.id, p.name, p.source::oid, p.content_view::oid, p.chunk_table::oid, p.view::oid,
-       p.source::text, p.content_view::text, p.chunk_table::text, p.view::text,
+       coalesce(r.names[1], p.source::text), coalesce(r.names[2], p.content_view::text),
+       coalesce(r.names[3], p.chunk_table::text), coalesce(r.names[4], p.view::text),
        p.key_columns, p.model, p.strategy, p.max_tokens, p.overlap,
-       p.config::oid, p.generation
+       p.config::oid, p.generation, p.mode, p.paused, p.stage, p.replaces,
+       coalesce(p.name, o.name || ' (generation ' || p.generation || ')')
 FROM rag.pipeline p
+LEFT JOIN rag.pipeline o ON o.id = p.replaces
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_agg(pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname)
+                                ORDER BY u.place) AS names
+    FROM pg_catalog.unnest(ARRAY[p.source, p.content_view, p.chunk_table, p.view]::oid[])
+         WITH ORDINALITY AS u (oid, place)
+    LEFT JOIN pg_catalog.pg_class c ON c.oid = u.oid
+    LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace) AS r
 WHERE p.name = $1 OR p.id = $2

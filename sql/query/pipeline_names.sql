@@ -1,1 +1,1 @@
-SELECT name FROM rag.pipeline ORDER BY name
+SELECT name FROM rag.pipeline WHERE name IS NOT NULL ORDER BY name

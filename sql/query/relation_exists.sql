@@ -1,1 +1,2 @@
-SELECT FROM pg_catalog.pg_class WHERE oid = $1
+-- $1: OID. The relation's bare name, quoted.
+SELECT pg_catalog.quote_ident(relname) FROM pg_catalog.pg_class WHERE oid = $1

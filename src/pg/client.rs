@@ -132,6 +132,11 @@ fn wait(socket: Option<(&Connection, u32)>, time: Option<Duration>) {
     check_for_interrupts!();
 }
 
+/// Waits for so long, or until something happens that the session has to look at.
+pub fn pause(time: Duration) {
+    wait(None, Some(time));
+}
+
 /// Connects; starts ragd first where nobody listens.
 fn connect() -> Result<Connection> {
     if let Some(connection) = try_connect()? {

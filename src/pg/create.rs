@@ -7,23 +7,24 @@
 //! * `docs_rag_chunks`, a table: the chunks.
 //! * `docs_rag`, a view of the chunks as the caller may see them.
 //! * triggers on `docs` that call `rag.capture`.
+//!
+//! While it is made anew, with another model for instance, its successor has all of these too,
+//! with the generation's number at the end of their names.
 
-use std::ffi::{CStr, CString};
-
-use pgrx::PgList;
 use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
 
 use super::catalog::model::Model;
-use super::catalog::pipeline::{self, NewPipeline, Pipeline, Relation};
+use super::catalog::pipeline::{self, Mode, NewPipeline, Pipeline, Relation, Stage};
 use super::catalog::source::Source;
 use super::catalog::view;
 use super::sql::{self, render};
+use super::triggers;
 use crate::chunk::ChunkOptions;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Columns of a chunk table that metadata must not be called like.
-const RESERVED: [&str; 12] = [
+const RESERVED: [&str; 11] = [
     "chunk_id",
     "chunk_no",
     "content",
@@ -33,7 +34,6 @@ const RESERVED: [&str; 12] = [
     "token_count",
     "content_hash",
     "model",
-    "generation",
     "embedding",
     "tsv",
 ];
@@ -49,14 +49,18 @@ pub struct Plan<'a> {
     pub source: Source,
     /// Its key columns.
     pub key: Vec<String>,
-    /// A column or an expression.
+    /// An expression over the source's columns.
     pub content: &'a str,
     /// Columns that are copied beside each chunk.
     pub metadata: &'a [String],
     /// Text search configuration.
     pub config: &'a str,
-    /// "sync".
-    pub mode: &'a str,
+    /// Who embeds.
+    pub mode: Mode,
+    /// How far the first embedding will be when the transaction ends.
+    pub stage: Stage,
+    /// The pipeline whose place it is to take.
+    pub predecessor: Option<&'a Pipeline>,
     /// The embedding model.
     pub model: Model,
     /// How documents are cut.
@@ -67,14 +71,15 @@ impl Plan<'_> {
     /// Makes everything but the chunks.
     pub fn carry_out(self) -> Result<Pipeline> {
         self.check()?;
-        let names = Names::of(&self.source.schema, &self.name);
+        let generation = self.predecessor.map_or(1, |before| before.generation + 1);
+        let names = Names::of(&self.source.schema, &self.name, generation);
         self.create_content_view(&names)?;
         self.create_chunk_table(&names)?;
         self.create_view(&names)?;
         self.give_to_owner(&names)?;
         self.let_readers_read(&names)?;
         let id = pipeline::insert(&NewPipeline {
-            name: &self.name,
+            name: self.predecessor.is_none().then_some(self.name.as_str()),
             source: self.source.oid,
             content_view: &names.content_view,
             chunk_table: &names.chunk_table,
@@ -84,29 +89,22 @@ impl Plan<'_> {
             chunking: &self.chunking,
             config: self.config,
             mode: self.mode,
+            stage: self.stage,
+            generation,
+            replaces: self.predecessor.map(|before| before.id),
         })?;
-        self.create_triggers(id)?;
         let pipeline = pipeline::by_id(id)?.ok_or_else(|| {
             let message = format!("pipeline {id} is not there after its creation");
             Error::new(ErrorKind::Internal, message)
         })?;
         view::check_row_by_row(&pipeline)?;
+        triggers::create(&pipeline)?;
         Ok(pipeline)
     }
 
     fn check(&self) -> Result<()> {
-        if self.name.is_empty() || self.name.len() > LONGEST_NAME {
-            return Err(Error::invalid(format!(
-                "name of a pipeline must have 1 to {LONGEST_NAME} bytes: \"{}\"",
-                self.name
-            )));
-        }
-        if pipeline::names()?.contains(&self.name) {
-            return Err(Error::new(
-                ErrorKind::DuplicateObject,
-                format!("pipeline \"{}\" already exists", self.name),
-            )
-            .hint("Drop it with rag_drop_pipeline, or give this one another name."));
+        if self.predecessor.is_none() {
+            check_name(&self.name)?;
         }
         for column in self.metadata {
             self.source.column(column).ok_or_else(|| self.source.no_column(column))?;
@@ -128,25 +126,6 @@ impl Plan<'_> {
         }
     }
 
-    /// The content as an expression: a column by its bare name, or what the user wrote.
-    fn content(&self) -> Result<String> {
-        match self.source.column(self.content) {
-            Some(column) if column.is_text => Ok(quote_identifier(self.content)),
-            Some(column) => Err(Error::new(
-                ErrorKind::WrongObjectType,
-                format!("column \"{}\" is of type {}, not text", column.name, column.sql_type),
-            )
-            .hint(format!(
-                "Give a text column or an expression, for instance '{}::text'.",
-                quote_identifier(&column.name)
-            ))),
-            None => {
-                check_expression(self.content)?;
-                Ok(self.content.to_owned())
-            }
-        }
-    }
-
     fn create_content_view(&self, names: &Names) -> Result<()> {
         let alias = quote_identifier(&self.source.name);
         let column = |name: &String| format!("{alias}.{}", quote_identifier(name));
@@ -157,7 +136,7 @@ impl Plan<'_> {
             &[
                 ("content_view", &names.content_view),
                 ("keys", &keys),
-                ("content", &self.content()?),
+                ("content", self.content),
                 ("metadata", &metadata.collect::<String>()),
                 ("source", &self.source.sql),
                 ("alias", &alias),
@@ -211,7 +190,6 @@ impl Plan<'_> {
                 ("keys", &list(&self.key, |key| format!("c.{}", key_name(key)))),
                 ("metadata", &metadata.collect::<String>()),
                 ("key_join", &self.key_join("c")),
-                ("generation", "1"),
             ],
         );
         sql::execute(&statement, &[]).map(drop)
@@ -260,41 +238,31 @@ impl Plan<'_> {
         );
         sql::execute(&statement, &[]).map(drop)
     }
+}
 
-    fn create_triggers(&self, id: i32) -> Result<()> {
-        for (event, template) in TRIGGERS {
-            let statement = render(
-                template,
-                &[
-                    ("trigger", &trigger_name(id, event)),
-                    ("source", &self.source.sql),
-                    ("id", &id.to_string()),
-                ],
-            );
-            sql::execute(&statement, &[])?;
-        }
-        Ok(())
+/// An error where a new pipeline can't be called `name`.
+pub fn check_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.len() > LONGEST_NAME {
+        return Err(Error::invalid(format!(
+            "name of a pipeline must have 1 to {LONGEST_NAME} bytes: \"{name}\""
+        )));
+    }
+    match pipeline::names()?.iter().any(|known| known == name) {
+        false => Ok(()),
+        true => Err(Error::new(
+            ErrorKind::DuplicateObject,
+            format!("pipeline \"{name}\" already exists"),
+        )
+        .hint("Drop it with rag_drop_pipeline, or give this one another name.")),
     }
 }
 
-const TRIGGERS: [(&str, &str); 4] = [
-    ("insert", include_str!("../../sql/query/create_trigger_insert.sql")),
-    ("update", include_str!("../../sql/query/create_trigger_update.sql")),
-    ("delete", include_str!("../../sql/query/create_trigger_delete.sql")),
-    ("truncate", include_str!("../../sql/query/create_trigger_truncate.sql")),
-];
-
 /// Drops all that [`Plan::carry_out`] made and that is still there.
 pub fn undo(pipeline: &Pipeline) -> Result<()> {
-    for (event, _) in TRIGGERS {
-        let trigger = trigger_name(pipeline.id, event);
-        let template = include_str!("../../sql/query/drop_trigger.sql");
-        drop_if_there(
-            template,
-            &pipeline.source,
-            &[("trigger", &trigger), ("source", &pipeline.source.sql)],
-        )?;
+    if let Some(successor) = pipeline::successor(pipeline.id)? {
+        undo(&successor)?;
     }
+    triggers::drop_all(pipeline)?;
     for view in [&pipeline.view, &pipeline.content_view] {
         drop_if_there(include_str!("../../sql/query/drop_view.sql"), view, &[("view", &view.sql)])?;
     }
@@ -305,17 +273,13 @@ pub fn undo(pipeline: &Pipeline) -> Result<()> {
 }
 
 /// A relation that was dropped has no name any more, only its number.
-fn drop_if_there(template: &str, relation: &Relation, values: &[(&str, &str)]) -> Result<()> {
+pub fn drop_if_there(template: &str, relation: &Relation, values: &[(&str, &str)]) -> Result<()> {
     let statement = include_str!("../../sql/query/relation_exists.sql");
     let found = sql::rows(statement, &[relation.oid.into()], |_| Ok(()))?;
     match found.is_empty() {
         true => Ok(()),
         false => sql::execute(&render(template, values), &[]).map(drop),
     }
-}
-
-fn trigger_name(id: i32, event: &str) -> String {
-    format!("rag_{id}_{event}")
 }
 
 /// The chunk table's name of a key column.
@@ -328,21 +292,29 @@ fn list<'a>(names: &'a [String], form: impl Fn(&'a String) -> String) -> String 
 }
 
 /// SQL names of a pipeline's relations, in the source's schema.
-struct Names {
-    content_view: String,
-    chunk_table: String,
+pub struct Names {
+    /// Of the view of the content.
+    pub content_view: String,
+    /// Of the chunk table.
+    pub chunk_table: String,
     bare_chunk_table: String,
-    view: String,
+    /// Of the chunks' view.
+    pub view: String,
 }
 
 impl Names {
-    fn of(schema: &str, pipeline: &str) -> Self {
+    /// Those of a pipeline called `pipeline`.
+    pub fn of(schema: &str, pipeline: &str, generation: i32) -> Self {
         let bare = |suffix: &str| {
+            let suffix = match generation {
+                1 => suffix.to_owned(),
+                later => format!("{suffix}_{later}"),
+            };
             let mut name = pipeline.to_owned();
             while name.len() + suffix.len() > LONGEST_NAME {
                 name.pop();
             }
-            name + suffix
+            name + &suffix
         };
         let qualified = |suffix| quote_qualified_identifier(schema, &bare(suffix));
         Names {
@@ -351,87 +323,5 @@ impl Names {
             bare_chunk_table: quote_identifier(bare("_rag_chunks")),
             view: qualified("_rag"),
         }
-    }
-}
-
-/// An error where `content` is not a single expression.
-///
-/// It becomes part of a view's definition, in parentheses on lines of its own; it must not be
-/// able to close them. The parser decides: the statement around it has to stay a SELECT of
-/// one column and nothing else.
-fn check_expression(content: &str) -> Result<()> {
-    let not_one = || {
-        Error::invalid(format!("content is not a single expression: {content}"))
-            .hint("Give a text column, or an expression such as 'title || '' '' || body'.")
-    };
-    if content.trim().is_empty() {
-        return Err(not_one());
-    }
-    let statement = CString::new(render(
-        include_str!("../../sql/query/content_probe.sql"),
-        &[("content", content)],
-    ))
-    .map_err(|_| not_one())?;
-    match is_single_expression(&statement) {
-        true => Ok(()),
-        false => Err(not_one()),
-    }
-}
-
-/// Whether the expression that is cast to text is `a, b`: in parentheses that is a row.
-///
-/// # Safety
-///
-/// `node` is an expression of a raw parse tree.
-unsafe fn is_implicit_row(node: *mut pg_sys::Node) -> bool {
-    // SAFETY: by this function's contract; nodes are read after their tag has been looked at.
-    unsafe {
-        if (*node).type_ != pg_sys::NodeTag::T_TypeCast {
-            return false;
-        }
-        let content = (*node.cast::<pg_sys::TypeCast>()).arg;
-        (*content).type_ == pg_sys::NodeTag::T_RowExpr
-            && (*content.cast::<pg_sys::RowExpr>()).row_format
-                == pg_sys::CoercionForm::COERCE_IMPLICIT_CAST
-    }
-}
-
-fn is_single_expression(statement: &CStr) -> bool {
-    // SAFETY: raw_parser returns a list of RawStmt or raises a syntax error; nodes are read
-    // after their tag has been looked at.
-    unsafe {
-        let parsed =
-            pg_sys::raw_parser(statement.as_ptr(), pg_sys::RawParseMode::RAW_PARSE_DEFAULT);
-        let statements = PgList::<pg_sys::RawStmt>::from_pg(parsed);
-        if statements.len() != 1 {
-            return false;
-        }
-        let Some(raw) = statements.get_ptr(0) else { return false };
-        let node = (*raw).stmt;
-        if (*node).type_ != pg_sys::NodeTag::T_SelectStmt {
-            return false;
-        }
-        let select = &*node.cast::<pg_sys::SelectStmt>();
-        let targets = PgList::<pg_sys::ResTarget>::from_pg(select.targetList);
-        targets.len() == 1
-            && !targets.iter_ptr().any(|target| is_implicit_row((*target).val))
-            && select.op == pg_sys::SetOperation::SETOP_NONE
-            && select.intoClause.is_null()
-            && select.whereClause.is_null()
-            && select.havingClause.is_null()
-            && select.withClause.is_null()
-            && select.limitOffset.is_null()
-            && select.limitCount.is_null()
-            && [
-                select.distinctClause,
-                select.fromClause,
-                select.groupClause,
-                select.windowClause,
-                select.valuesLists,
-                select.sortClause,
-                select.lockingClause,
-            ]
-            .iter()
-            .all(|list| list.is_null())
     }
 }

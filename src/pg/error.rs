@@ -56,8 +56,31 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::OutOfResources => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
         ErrorKind::ProviderFailed => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
         ErrorKind::ProviderTimeout => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,
+        ErrorKind::NotInState => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         ErrorKind::Internal => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
     }
+}
+
+/// Raises again what was caught.
+pub fn raise(failure: &super::transaction::Failure) -> ! {
+    let code = failure
+        .sqlstate
+        .bytes()
+        .rev()
+        .fold(0, |code, byte| code << 6 | i32::from(byte.wrapping_sub(b'0') & 0x3f));
+    ErrorReport::new(PgSqlErrorCode::from(code), failure.message.clone(), "pg_rag")
+        .report(PgLogLevel::ERROR);
+    unreachable!("an ERROR does not return");
+}
+
+/// The SQLSTATE of a kind of error, five characters.
+pub fn sqlstate_text(kind: ErrorKind) -> String {
+    code_text(sqlstate(kind) as i32)
+}
+
+/// The five characters of a packed SQLSTATE.
+pub fn code_text(code: i32) -> String {
+    (0..5).map(|place| char::from(b'0' + ((code >> (6 * place)) & 0x3f) as u8)).collect()
 }
 
 /// ragd answered something else than it was asked.

@@ -13,6 +13,8 @@ static INFERENCE_THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 static ONNXRUNTIME_LIBRARY: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c""));
 static RAGD_PATH: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
+static MAX_WORKERS: GucSetting<i32> = GucSetting::<i32>::new(2);
+static MAX_ATTEMPTS: GucSetting<i32> = GucSetting::<i32>::new(5);
 static RAGD_START_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(10_000);
 
 static HNSW_EF_SEARCH: GucSetting<i32> = GucSetting::<i32>::new(40);
@@ -104,6 +106,26 @@ fn define_for_indexes() {
 
 fn define_for_administrators() {
     GucRegistry::define_int_guc(
+        c"rag.max_workers",
+        c"Most pipeline workers of the server, over all databases.",
+        c"Each takes one of max_worker_processes. 0: none is started.",
+        &MAX_WORKERS,
+        0,
+        1000,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"rag.max_attempts",
+        c"Attempts at embedding a row before it goes to rag.dead_letter.",
+        c"Outages of ragd or of a provider don't count.",
+        &MAX_ATTEMPTS,
+        1,
+        100,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
         c"rag.inference_threads",
         c"Threads ragd uses for one batch.",
         c"0 takes the number of cores, at most 4.",
@@ -139,6 +161,16 @@ fn define_for_administrators() {
         GucContext::Userset,
         GucFlags::UNIT_MS,
     );
+}
+
+/// `rag.max_workers`.
+pub fn max_workers() -> i32 {
+    MAX_WORKERS.get()
+}
+
+/// `rag.max_attempts`.
+pub fn max_attempts() -> i32 {
+    MAX_ATTEMPTS.get()
 }
 
 /// `rag.embedding_model`.

@@ -1,43 +1,79 @@
-//! Source rows become chunks: the store behind [`crate::pipeline::ingest`], and the two
-//! occasions, a new pipeline and a changed row.
+//! Source rows become chunks within one statement: a new pipeline over a small table, and what
+//! a statement changed in mode sync. Everything else is done in batches by [`super::batch`].
 
-use std::collections::HashMap;
 use std::ffi::CStr;
 use std::time::{Duration, Instant};
 
-use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
-use pgrx::spi::{SpiHeapTupleData, quote_literal};
 
 use super::am;
-use super::catalog::view::{Column, ContentColumns, content_columns};
+use super::capture::keys::Key;
+use super::catalog::view::Column;
 use super::catalog::{model, pipeline::Pipeline};
+use super::chunk_store::SqlStore;
 use super::error::spi_failed;
 use super::functions::{Embedding, RemoteChunker};
 use super::sql::{self, render};
-use super::vector::Vector;
 use crate::daemon::protocol::Lane;
 use crate::error::Result;
-use crate::pipeline::{ChunkStore, ContentHash, Document, Ingested, StoredChunk};
 
 /// Rows read at a time.
-const ROWS_A_BATCH: i64 = 64;
+const ROWS_A_BATCH: usize = 64;
 
 /// How often a long fill says how far it is.
 const NOTICE_EVERY: Duration = Duration::from_secs(5);
 
-/// Chunks and embeds all rows of a new pipeline's source, and indexes their vectors.
-pub fn backfill(pipeline: &Pipeline) -> Result<()> {
+/// Chunks and embeds all rows of a new pipeline's source.
+pub fn fill(pipeline: &Pipeline) -> Result<()> {
     let mut ingestion = Ingestion::of(pipeline)?;
-    let documents = ingestion.store.documents_all();
-    ingestion.run(&documents)?;
+    let query = ingestion.store.all_keys();
+    let mut progress = Progress::start(&pipeline.name);
+    sql::connect(|client| {
+        let mut cursor = client.try_open_cursor_mut(&query, &[]).map_err(spi_failed)?;
+        loop {
+            let rows = cursor.fetch(ROWS_A_BATCH as i64).map_err(spi_failed)?;
+            let keys = rows.into_iter().map(|row| sql::required(row.get::<Key>(1)?));
+            let keys: Vec<Key> = keys.collect::<Result<_, _>>().map_err(spi_failed)?;
+            if keys.is_empty() {
+                return Ok(());
+            }
+            ingestion.run(&keys, &mut progress)?;
+        }
+    })
+}
+
+/// Rows of a source and bytes of their content; no more than `most` rows are looked at.
+pub fn content_size(pipeline: &Pipeline, most: i64) -> Result<(i64, i64)> {
+    let values = [("content_view", pipeline.content_view.sql.as_str())];
+    let statement = render(include_str!("../../sql/query/content_size.sql"), &values);
+    let found = sql::rows(&statement, &[most.into()], |row| {
+        Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
+    })?;
+    Ok(found.into_iter().next().unwrap_or_default())
+}
+
+/// Chunks and embeds the rows with these keys, or forgets those that are gone.
+pub fn refresh(pipeline: &Pipeline, keys: &[Key]) -> Result<()> {
+    let mut ingestion = Ingestion::of(pipeline)?;
+    let mut progress = Progress::start(&pipeline.name);
+    keys.chunks(ROWS_A_BATCH).try_for_each(|keys| ingestion.run(keys, &mut progress))
+}
+
+/// Drops the chunks of rows that are in the source no more; how many.
+pub fn forget_gone(pipeline: &Pipeline) -> Result<usize> {
+    SqlStore::of(pipeline)?.forget_gone()
+}
+
+/// Indexes the vectors of a pipeline that has been filled: an index over what is there is built
+/// faster, and is better, than one that grows.
+pub fn build_index(pipeline: &Pipeline) -> Result<()> {
+    let metadata = SqlStore::of(pipeline)?.columns.metadata;
     let values = [
         ("chunk_table", pipeline.chunk_table.sql.as_str()),
         ("opclass_schema", &sql::opclass_schema()?),
         ("name", &index_name(pipeline.chunk_table.oid, c"embedding")),
-        ("filters", &filter_columns(&ingestion.store.columns.metadata)),
+        ("filters", &filter_columns(&metadata)),
     ];
-    // An index over what is there is built faster, and is better, than one that grows.
     let index = render(include_str!("../../sql/query/create_vector_index.sql"), &values);
     sql::execute(&index, &[])?;
     sql::execute(&render(include_str!("../../sql/query/analyze.sql"), &values[..1]), &[]).map(drop)
@@ -64,61 +100,46 @@ fn filter_columns(metadata: &[Column]) -> String {
     filterable.take(am::MOST_FILTERS).map(|column| format!(", {}", column.name)).collect()
 }
 
-/// Chunks and embeds the rows that `documents` selects: a query with the columns key (text
-/// array) and content.
-pub fn refresh(pipeline: &Pipeline, documents: &str) -> Result<()> {
-    Ingestion::of(pipeline)?.run(documents)
+/// What cuts and embeds the documents of a pipeline.
+pub struct Stages {
+    /// Cuts them.
+    pub chunker: RemoteChunker,
+    /// Embeds them.
+    pub embedding: Embedding,
 }
 
-/// The stages of one pipeline.
+impl Stages {
+    /// Those of `pipeline`.
+    pub fn of(pipeline: &Pipeline) -> Result<Self> {
+        let model = model::find(Some(&pipeline.model))?.reference;
+        Ok(Stages {
+            chunker: RemoteChunker { model, options: pipeline.chunking.clone() },
+            embedding: Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?,
+        })
+    }
+}
+
 struct Ingestion<'a> {
-    chunker: RemoteChunker,
-    embedding: Embedding,
+    stages: Stages,
     store: SqlStore<'a>,
 }
 
 impl<'a> Ingestion<'a> {
     fn of(pipeline: &'a Pipeline) -> Result<Self> {
-        let model = model::find(Some(&pipeline.model))?.reference;
-        Ok(Ingestion {
-            chunker: RemoteChunker { model, options: pipeline.chunking.clone() },
-            embedding: Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?,
-            store: SqlStore {
-                pipeline,
-                columns: content_columns(pipeline)?,
-                vector: sql::vector_schema()?,
-            },
-        })
+        Ok(Ingestion { stages: Stages::of(pipeline)?, store: SqlStore::of(pipeline)? })
     }
 
-    fn run(&mut self, documents: &str) -> Result<()> {
-        let mut progress = Progress::start(&self.store.pipeline.name);
-        sql::connect(|client| {
-            let mut cursor = client.try_open_cursor_mut(documents, &[]).map_err(spi_failed)?;
-            loop {
-                let batch = cursor.fetch(ROWS_A_BATCH).map_err(spi_failed)?;
-                let batch = batch.into_iter().map(|row| document(&row));
-                let batch: Vec<Document> = batch.collect::<Result<_, _>>().map_err(spi_failed)?;
-                if batch.is_empty() {
-                    return Ok(());
-                }
-                let done = crate::pipeline::ingest(
-                    &batch,
-                    &mut self.chunker,
-                    &mut self.embedding,
-                    &mut self.store,
-                )?;
-                progress.advance(batch.len(), done);
-            }
-        })
+    fn run(&mut self, keys: &[Key], progress: &mut Progress<'_>) -> Result<()> {
+        let documents = self.store.documents(keys)?;
+        let Stages { chunker, embedding } = &mut self.stages;
+        let done = crate::pipeline::ingest(&documents, chunker, embedding, &mut self.store)?;
+        progress.advance(documents.len(), done.chunks.len());
+        Ok(())
     }
 }
 
-fn document(row: &SpiHeapTupleData<'_>) -> Result<Document, pgrx::spi::Error> {
-    Ok(Document { key: sql::required(row.get::<Vec<String>>(1)?)?, content: row.get(2)? })
-}
-
-struct Progress<'a> {
+/// Says from time to time how far a long statement is.
+pub struct Progress<'a> {
     pipeline: &'a str,
     documents: usize,
     chunks: usize,
@@ -126,140 +147,19 @@ struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    fn start(pipeline: &'a str) -> Self {
+    /// Nothing is done yet.
+    pub fn start(pipeline: &'a str) -> Self {
         Progress { pipeline, documents: 0, chunks: 0, said: Instant::now() }
     }
 
-    fn advance(&mut self, documents: usize, done: Ingested) {
+    /// So much more is done.
+    pub fn advance(&mut self, documents: usize, chunks: usize) {
         self.documents += documents;
-        self.chunks += done.chunks;
+        self.chunks += chunks;
         if self.said.elapsed() >= NOTICE_EVERY {
-            notice!(
-                "pipeline \"{}\": {} rows done, {} chunks",
-                self.pipeline,
-                self.documents,
-                self.chunks
-            );
+            let Progress { pipeline, documents, chunks, .. } = self;
+            notice!("pipeline \"{pipeline}\": {documents} rows done, {chunks} chunks");
             self.said = Instant::now();
         }
     }
-}
-
-/// A pipeline's chunk table.
-struct SqlStore<'a> {
-    pipeline: &'a Pipeline,
-    columns: ContentColumns,
-    vector: String,
-}
-
-impl SqlStore<'_> {
-    fn documents_all(&self) -> String {
-        render(
-            include_str!("../../sql/query/documents_all.sql"),
-            &[
-                ("keys", &key_texts(&self.columns.keys)),
-                ("content_view", &self.pipeline.content_view.sql),
-            ],
-        )
-    }
-
-    fn render(&self, template: &str, first_key: usize) -> String {
-        let keys = &self.columns.keys;
-        let metadata = |prefix| {
-            self.columns
-                .metadata
-                .iter()
-                .map(|c| format!(", {prefix}{}", c.name))
-                .collect::<String>()
-        };
-        render(
-            template,
-            &[
-                ("chunk_table", &self.pipeline.chunk_table.sql),
-                ("content_view", &self.pipeline.content_view.sql),
-                ("vector", &self.vector),
-                ("model", &quote_literal(&self.pipeline.model)),
-                ("generation", &self.pipeline.generation.to_string()),
-                ("key_names", &joined(keys, ", ", |key| key.name.clone())),
-                ("view_keys", &joined(keys, ", ", |key| format!("v.{}", key.name))),
-                ("chunk_match", &key_match(keys, "c")),
-                ("view_match", &key_match(keys, "v")),
-                ("unnest_keys", &unnest(keys.len(), first_key)),
-                ("metadata", &metadata("v.")),
-                ("metadata_names", &metadata("")),
-            ],
-        )
-    }
-
-    fn forget(&mut self, documents: &[Document]) -> Result<()> {
-        let statement = self.render(include_str!("../../sql/query/chunks_forget.sql"), 1);
-        sql::execute(&statement, &key_arrays(documents, self.columns.keys.len())).map(drop)
-    }
-}
-
-impl ChunkStore for SqlStore<'_> {
-    fn known_vectors(&mut self, documents: &[Document]) -> Result<HashMap<ContentHash, Vec<f32>>> {
-        let statement = self.render(include_str!("../../sql/query/chunks_known.sql"), 1);
-        let keys = key_arrays(documents, self.columns.keys.len());
-        let known = sql::rows(&statement, &keys, |row| {
-            let hash: Vec<u8> = sql::required(row.get(1)?)?;
-            Ok((hash, sql::required(row.get::<Vec<f32>>(2)?)?))
-        })?;
-        Ok(known.into_iter().filter_map(|(hash, v)| Some((hash.try_into().ok()?, v))).collect())
-    }
-
-    fn replace(&mut self, documents: &[Document], chunks: Vec<StoredChunk>) -> Result<()> {
-        self.forget(documents)?;
-        if chunks.is_empty() {
-            return Ok(());
-        }
-        let statement = self.render(include_str!("../../sql/query/chunks_insert.sql"), 10);
-        let integers =
-            |value: fn(&StoredChunk) -> i32| chunks.iter().map(value).collect::<Vec<_>>();
-        let mut arguments: Vec<DatumWithOid<'_>> = vec![
-            integers(|chunk| chunk.document as i32 + 1).into(),
-            integers(|chunk| chunk.chunk_no).into(),
-            chunks.iter().map(|c| c.chunk.content.as_str()).collect::<Vec<_>>().into(),
-            integers(|chunk| chunk.chunk.start_char as i32).into(),
-            integers(|chunk| chunk.chunk.end_char as i32).into(),
-            chunks.iter().map(|c| c.chunk.heading.as_deref()).collect::<Vec<_>>().into(),
-            integers(|chunk| chunk.chunk.token_count as i32).into(),
-            chunks.iter().map(|chunk| chunk.hash.as_slice()).collect::<Vec<_>>().into(),
-            chunks.iter().map(|chunk| Vector(chunk.vector.clone())).collect::<Vec<_>>().into(),
-        ];
-        arguments.extend(key_arrays(documents, self.columns.keys.len()));
-        sql::execute(&statement, &arguments).map(drop)
-    }
-}
-
-/// One text array a key column, over the documents.
-fn key_arrays<'a>(documents: &[Document], columns: usize) -> Vec<DatumWithOid<'a>> {
-    (0..columns)
-        .map(|column| {
-            let values = documents.iter().map(|document| document.key[column].as_str());
-            values.collect::<Vec<_>>().into()
-        })
-        .collect()
-}
-
-fn key_texts(keys: &[Column]) -> String {
-    joined(keys, ", ", |key| format!("v.{}::text", key.name))
-}
-
-/// Rows of `relation` whose key is that of `d`, where keys are text.
-fn key_match(keys: &[Column], relation: &str) -> String {
-    joined(keys, " AND ", |Column { name, sql_type, .. }| {
-        format!("{relation}.{name} = d.{name}::{sql_type}")
-    })
-}
-
-fn unnest(columns: usize, first: usize) -> String {
-    let parameters: Vec<String> = (first..first + columns)
-        .map(|parameter| format!("pg_catalog.unnest(${parameter}::text[])"))
-        .collect();
-    parameters.join(", ")
-}
-
-fn joined(columns: &[Column], separator: &str, form: impl Fn(&Column) -> String) -> String {
-    columns.iter().map(form).collect::<Vec<_>>().join(separator)
 }

@@ -3,21 +3,31 @@
 //! Functions decode their arguments, call a stage or ragd, and encode the result. SQL
 //! text is not here but in `sql/`; [`sql`] reads it.
 
+mod acting;
+mod alter;
 mod am;
 mod ask;
+mod batch;
 mod capture;
 mod catalog;
+mod chunk_store;
 mod client;
+mod content;
 mod create;
 mod error;
 mod functions;
+mod generation;
 mod guc;
 mod ingest;
 mod install;
+mod intake;
 mod provider;
+mod queue;
 mod random;
 mod search;
 mod sql;
+mod transaction;
+mod triggers;
 mod vector;
 mod worker;
 
@@ -48,13 +58,11 @@ pgrx::extension_sql_file!(
     name = "pipeline",
     requires = ["model"]
 );
+pgrx::extension_sql_file!("../../sql/install/queue.sql", name = "queue", requires = ["pipeline"]);
 pgrx::extension_sql_file!(
     "../../sql/install/function.sql",
     name = "function",
-    requires = ["pipeline"]
+    requires = ["queue"]
 );
-pgrx::extension_sql_file!(
-    "../../sql/install/wrapper.sql",
-    name = "wrapper",
-    requires = ["function"]
-);
+pgrx::extension_sql_file!("../../sql/install/status.sql", name = "status", requires = ["function"]);
+pgrx::extension_sql_file!("../../sql/install/wrapper.sql", name = "wrapper", requires = ["status"]);

@@ -13,3 +13,13 @@ pub fn bytes() -> Result<[u8; 8]> {
         false => Err(Error::new(ErrorKind::Internal, "the server has no random numbers")),
     }
 }
+
+/// A number, each as likely as any other.
+pub fn number() -> Result<i64> {
+    Ok(i64::from_ne_bytes(bytes()?))
+}
+
+/// From 0 to below 1; in the middle where there are no random numbers.
+pub fn fraction() -> f64 {
+    bytes().map_or(0.5, |bytes| (u64::from_ne_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64)
+}

@@ -1,7 +1,6 @@
 //! The extension's own statements: text from `sql/query/`, values as parameters,
 //! identifiers quoted.
 
-use std::cell::Cell;
 use std::ffi::CStr;
 
 use pgrx::datum::DatumWithOid;
@@ -33,39 +32,9 @@ pub fn render(template: &str, values: &[(&str, &str)]) -> String {
     statement
 }
 
-thread_local! {
-    static TRIGGER: Cell<*mut pg_sys::TriggerData> = const { Cell::new(std::ptr::null_mut()) };
-}
-
-/// While it lives, statements see the transition tables of a trigger.
-///
-/// PostgreSQL shows them to one SPI connection, and each of our statements has its own.
-pub struct TransitionTables(*mut pg_sys::TriggerData);
-
-impl TransitionTables {
-    /// Shows the transition tables of `data`.
-    pub fn of(data: &pg_sys::TriggerData) -> Self {
-        TransitionTables(TRIGGER.replace(std::ptr::from_ref(data).cast_mut()))
-    }
-}
-
-impl Drop for TransitionTables {
-    fn drop(&mut self) {
-        TRIGGER.set(self.0);
-    }
-}
-
 /// Runs `work` with a connection to SPI.
 pub fn connect<R>(work: impl FnOnce(&mut SpiClient<'_>) -> R) -> R {
-    Spi::connect_mut(|client| {
-        let trigger = TRIGGER.get();
-        if !trigger.is_null() {
-            // SAFETY: the data is the server's own and outlives the trigger call in whose
-            // TransitionTables we are; registering only reads it.
-            unsafe { pg_sys::SPI_register_trigger_data(trigger) };
-        }
-        work(client)
-    })
+    Spi::connect_mut(work)
 }
 
 /// An SQL error in a read-only transaction, such as all of a standby's: `function` writes.
@@ -85,6 +54,30 @@ pub fn rows<T>(
         table.into_iter().map(|row| map(&row)).collect::<Result<_, _>>()
     })
     .map_err(spi_failed)
+}
+
+/// Runs a statement that changes something, or locks rows, and maps the rows it returns.
+pub fn changed_rows<T>(
+    statement: &str,
+    arguments: &[DatumWithOid<'_>],
+    mut map: impl FnMut(&SpiHeapTupleData<'_>) -> Result<T, pgrx::spi::Error>,
+) -> Result<Vec<T>> {
+    connect(|client| {
+        let table = client.update(statement, None, arguments)?;
+        table.into_iter().map(|row| map(&row)).collect::<Result<_, _>>()
+    })
+    .map_err(spi_failed)
+}
+
+/// Has queries see what has been committed until now, also in a long statement.
+pub fn with_latest_snapshot<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: pushed here and popped here; after an error the transaction's abort pops it.
+    unsafe {
+        pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
+        let done = work();
+        pg_sys::PopActiveSnapshot();
+        done
+    }
 }
 
 /// Runs a statement that changes something; the number of rows it touched.

@@ -15,12 +15,71 @@ pub struct Relation {
     pub sql: String,
 }
 
+/// Who embeds what has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Workers, soon after the change was committed.
+    Async,
+    /// The statement that changes it.
+    Sync,
+    /// `rag_run`.
+    Manual,
+}
+
+impl Mode {
+    /// All of them, the default first.
+    pub const ALL: [Mode; 3] = [Mode::Async, Mode::Sync, Mode::Manual];
+
+    /// As users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Async => "async",
+            Mode::Sync => "sync",
+            Mode::Manual => "manual",
+        }
+    }
+
+    /// The mode called `name`.
+    pub fn named(name: &str) -> Result<Mode> {
+        Mode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| {
+            let known = Mode::ALL.map(Mode::name).join(", ");
+            Error::invalid(format!("unknown pipeline mode \"{name}\""))
+                .hint(format!("Known modes: {known}."))
+        })
+    }
+
+    /// Whether workers see to what is in the queue. In mode sync that is what a statement could
+    /// not do itself.
+    pub fn has_workers(self) -> bool {
+        self != Mode::Manual
+    }
+}
+
+/// How far the first embedding of a source's rows is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Not all rows have been seen; there is no index of the vectors yet.
+    Filling,
+    /// All were seen.
+    Live,
+}
+
+impl Stage {
+    /// As it is stored.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Filling => "filling",
+            Stage::Live => "live",
+        }
+    }
+}
+
 /// A row of `rag.pipeline`.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     /// Primary key.
     pub id: i32,
-    /// What users call it.
+    /// What users call it; of one that is to replace another, the other's name and its generation.
     pub name: String,
     /// The table whose rows are embedded.
     pub source: Relation,
@@ -38,8 +97,16 @@ pub struct Pipeline {
     pub chunking: ChunkOptions,
     /// Text search configuration.
     pub config: pg_sys::Oid,
-    /// The generation of chunks that is searched.
+    /// How often its chunks have been made anew, from 1.
     pub generation: i32,
+    /// Who embeds.
+    pub mode: Mode,
+    /// Whether workers leave it alone.
+    pub is_paused: bool,
+    /// How far the first embedding is.
+    pub stage: Stage,
+    /// The pipeline whose place it takes once it is filled.
+    pub replaces: Option<i32>,
 }
 
 /// The pipeline called `name`, or the only one there is.
@@ -55,6 +122,29 @@ pub fn by_id(id: i32) -> Result<Option<Pipeline>> {
     find(None, Some(id))
 }
 
+/// Name of the text search configuration, as in SQL.
+pub fn config_name(pipeline: &Pipeline) -> Result<String> {
+    let statement = include_str!("../../../sql/query/config_name.sql");
+    let found = sql::rows(statement, &[pipeline.config.into()], |row| {
+        sql::required(row.get::<String>(1)?)
+    })?;
+    Ok(found.into_iter().next().unwrap_or_default())
+}
+
+/// Whether the caller owns the pipeline's source.
+pub fn is_owned(id: i32) -> Result<bool> {
+    let statement = include_str!("../../../sql/query/pipeline_is_owned.sql");
+    let found = sql::rows(statement, &[id.into()], |row| sql::required(row.get::<bool>(1)?))?;
+    Ok(found.contains(&true))
+}
+
+/// The pipeline that is to take the place of this one.
+pub fn successor(id: i32) -> Result<Option<Pipeline>> {
+    let statement = include_str!("../../../sql/query/pipeline_successor.sql");
+    let found = sql::rows(statement, &[id.into()], |row| sql::required(row.get::<i32>(1)?))?;
+    found.first().map_or(Ok(None), |id| by_id(*id))
+}
+
 /// Names of the pipelines the caller may see.
 pub fn names() -> Result<Vec<String>> {
     sql::rows(include_str!("../../../sql/query/pipeline_names.sql"), &[], |row| {
@@ -64,8 +154,8 @@ pub fn names() -> Result<Vec<String>> {
 
 /// What a new row of `rag.pipeline` says; relations as SQL names.
 pub struct NewPipeline<'a> {
-    /// What users will call it.
-    pub name: &'a str,
+    /// What users will call it; `None` if it replaces another.
+    pub name: Option<&'a str>,
     /// The table whose rows are embedded.
     pub source: pg_sys::Oid,
     /// SQL name of the content view.
@@ -82,8 +172,14 @@ pub struct NewPipeline<'a> {
     pub chunking: &'a ChunkOptions,
     /// Name of the text search configuration.
     pub config: &'a str,
-    /// "sync".
-    pub mode: &'a str,
+    /// Who embeds.
+    pub mode: Mode,
+    /// How far the first embedding is.
+    pub stage: Stage,
+    /// How often its chunks have been made anew, from 1.
+    pub generation: i32,
+    /// The pipeline whose place it takes.
+    pub replaces: Option<i32>,
 }
 
 /// Adds a row; its ID.
@@ -101,13 +197,50 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
         (new.chunking.max_tokens as i32).into(),
         (new.chunking.overlap as i32).into(),
         new.config.into(),
-        new.mode.into(),
+        new.mode.name().into(),
+        new.stage.name().into(),
+        new.generation.into(),
+        new.replaces.into(),
     ];
     sql::connect(|client| {
         let table = client.update(statement, None, &arguments)?.first();
         sql::required(table.get::<i32>(1)?)
     })
     .map_err(crate::pg::error::spi_failed)
+}
+
+/// IDs of pipelines whose rows have all been seen to for the first time; only that of `only` if given.
+pub fn filled(only: Option<i32>) -> Result<Vec<i32>> {
+    let statement = include_str!("../../../sql/query/pipeline_filled.sql");
+    sql::rows(statement, &[only.into()], |row| sql::required(row.get(1)?))
+}
+
+/// All rows of the source have been seen.
+pub fn set_live(id: i32) -> Result<()> {
+    sql::execute(include_str!("../../../sql/query/pipeline_live.sql"), &[id.into()]).map(drop)
+}
+
+/// Puts a successor in the place of the pipeline that it replaces, with `view` as its view.
+pub fn take_place(successor: i32, old: &Pipeline, view: pg_sys::Oid) -> Result<()> {
+    let statement = include_str!("../../../sql/query/pipeline_unnamed.sql");
+    sql::execute(statement, &[successor.into()])?;
+    delete(old.id)?;
+    let statement = include_str!("../../../sql/query/pipeline_take_place.sql");
+    let arguments =
+        [successor.into(), old.name.as_str().into(), old.mode.name().into(), view.into()];
+    sql::execute(statement, &arguments).map(drop)
+}
+
+/// Changes what can be changed in place.
+pub fn alter(id: i32, name: &str, mode: Mode) -> Result<()> {
+    let statement = include_str!("../../../sql/query/pipeline_alter.sql");
+    sql::execute(statement, &[id.into(), name.into(), mode.name().into()]).map(drop)
+}
+
+/// Has workers leave it alone, or not any more.
+pub fn set_paused(id: i32, is_paused: bool) -> Result<()> {
+    let statement = include_str!("../../../sql/query/pipeline_pause.sql");
+    sql::execute(statement, &[id.into(), is_paused.into()]).map(drop)
 }
 
 /// Removes a row.
@@ -140,7 +273,8 @@ fn unknown(name: &str) -> Error {
 fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
     let statement = include_str!("../../../sql/query/pipeline_find.sql");
     let found = sql::rows(statement, &[name.into(), id.into()], |row| {
-        let strategy: String = sql::required(row.get(13)?)?;
+        let text = |column: usize| sql::required(row.get::<String>(column)?);
+        let (strategy, mode, stage) = (text(13)?, text(18)?, text(20)?);
         let relation = |oid: usize| -> Result<Relation, pgrx::spi::Error> {
             Ok(Relation {
                 oid: sql::required(row.get(oid)?)?,
@@ -150,10 +284,10 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
         let max_tokens: i32 = sql::required(row.get(14)?)?;
         let overlap: i32 = sql::required(row.get(15)?)?;
         Ok((
-            strategy,
+            (strategy, mode, stage),
             Pipeline {
                 id: sql::required(row.get(1)?)?,
-                name: sql::required(row.get(2)?)?,
+                name: sql::required(row.get(22)?)?,
                 source: relation(3)?,
                 content_view: relation(4)?,
                 chunk_table: relation(5)?,
@@ -167,10 +301,17 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
                 },
                 config: sql::required(row.get(16)?)?,
                 generation: sql::required(row.get(17)?)?,
+                mode: Mode::Async,
+                is_paused: sql::required(row.get(19)?)?,
+                stage: Stage::Live,
+                replaces: row.get(21)?,
             },
         ))
     })?;
-    let Some((strategy, mut pipeline)) = found.into_iter().next() else { return Ok(None) };
+    let Some((texts, mut pipeline)) = found.into_iter().next() else { return Ok(None) };
+    let (strategy, mode, stage) = texts;
     pipeline.chunking.strategy = strategy.parse()?;
+    pipeline.mode = Mode::named(&mode)?;
+    pipeline.stage = if stage == Stage::Filling.name() { Stage::Filling } else { Stage::Live };
     Ok(Some(pipeline))
 }

@@ -1,6 +1,5 @@
 //! A table that is to get a pipeline.
 
-use pgrx::PgRelation;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -55,7 +54,6 @@ impl Source {
             return Err(Error::new(ErrorKind::Forbidden, format!("must be owner of table {sql}"))
                 .hint("A pipeline adds triggers to its table; its owner creates it."));
         }
-        check_row_security(oid)?;
         Ok(Source { oid, name, schema, owner, sql, columns: columns(oid)? })
     }
 
@@ -109,29 +107,6 @@ impl Source {
             self.sql
         ))
     }
-}
-
-/// An error where row-level security hides rows of a table from its own owner.
-///
-/// A pipeline reads its source as the owner: rows it cannot see would be left out silently.
-pub fn check_row_security(table: pg_sys::Oid) -> Result<()> {
-    // SAFETY: opens the table, which exists: the caller has read it from the catalog or holds a
-    // lock on it. rd_rel of an open relation is valid, and its name is NUL-terminated.
-    let (name, active) = unsafe {
-        let relation = PgRelation::with_lock(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
-        let owner = (*relation.rd_rel).relowner;
-        (relation.name().to_owned(), pg_sys::check_enable_rls(table, owner, true))
-    };
-    if active as u32 != pg_sys::CheckEnableRlsResult::RLS_ENABLED {
-        return Ok(());
-    }
-    let quoted = pgrx::spi::quote_identifier(&name);
-    Err(Error::new(
-        ErrorKind::Unsupported,
-        format!("row-level security of table \"{name}\" holds for its owner too"),
-    )
-    .detail("A pipeline reads its table as the table's owner.")
-    .hint(format!("ALTER TABLE {quoted} NO FORCE ROW LEVEL SECURITY, or an owner with BYPASSRLS.")))
 }
 
 fn check_kind(sql: &str, kind: &str, persistence: &str) -> Result<()> {

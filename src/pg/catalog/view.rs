@@ -82,11 +82,53 @@ pub fn columns(relation: pg_sys::Oid) -> Result<Vec<Column>> {
 
 /// The names, quoted, that the source's key columns have now.
 pub fn source_keys(pipeline: &Pipeline) -> Vec<String> {
-    origins(pipeline.content_view.oid)
-        .into_iter()
-        .take(pipeline.key_columns)
-        .map(|attribute| attribute_name(pipeline.source.oid, attribute))
-        .collect()
+    source_key_names(pipeline).iter().map(pgrx::spi::quote_identifier).collect()
+}
+
+/// The names, bare, that the source's key columns have now.
+pub fn source_key_names(pipeline: &Pipeline) -> Vec<String> {
+    let name = |attribute| attribute_name(pipeline.source.oid, attribute);
+    origins(pipeline.content_view.oid).into_iter().take(pipeline.key_columns).map(name).collect()
+}
+
+/// The names, bare, that the source's metadata columns have now.
+pub fn metadata_names(pipeline: &Pipeline) -> Vec<String> {
+    // The content stands between key and metadata.
+    let metadata = origins(pipeline.content_view.oid).into_iter().skip(pipeline.key_columns + 1);
+    metadata.map(|attribute| attribute_name(pipeline.source.oid, attribute)).collect()
+}
+
+/// Number and type of the key columns in `table`, the source or a partition of it; none where the
+/// content view is gone.
+pub fn key_attributes(pipeline: &Pipeline, table: pg_sys::Oid) -> Result<Vec<(i32, pg_sys::Oid)>> {
+    let view = &pipeline.content_view;
+    let statement = include_str!("../../../sql/query/relation_exists.sql");
+    if sql::rows(statement, &[view.oid.into()], |_| Ok(()))?.is_empty() {
+        return Ok(Vec::new());
+    }
+    let of_source = origins(view.oid).into_iter().take(pipeline.key_columns);
+    // A partition has the same columns by name, perhaps in other places.
+    Ok(of_source
+        .map(|attribute| {
+            // SAFETY: look-ups of a table that is locked and of columns that it has.
+            unsafe {
+                let name = pg_sys::get_attname(pipeline.source.oid, attribute, false);
+                let number = pg_sys::get_attnum(table, name);
+                (i32::from(number), pg_sys::get_atttype(table, number))
+            }
+        })
+        .collect())
+}
+
+/// The names, bare, of the key columns as results show them.
+pub fn key_names(pipeline: &Pipeline) -> Result<Vec<String>> {
+    let columns = sql::rows(
+        include_str!("../../../sql/query/view_columns.sql"),
+        &[pipeline.content_view.oid.into()],
+        |row| sql::required(row.get::<String>(1)?),
+    )?;
+    let bare = |name: String| name.strip_prefix("source_").map(str::to_owned).unwrap_or(name);
+    Ok(columns.into_iter().take(pipeline.key_columns).map(bare).collect())
 }
 
 /// The source's columns that the content view reads, quoted; `None`: the whole row.
@@ -119,5 +161,5 @@ fn origins(view: pg_sys::Oid) -> Vec<pg_sys::AttrNumber> {
 fn attribute_name(relation: pg_sys::Oid, attribute: pg_sys::AttrNumber) -> String {
     // SAFETY: get_attname returns a palloc'ed C string or, as asked, raises an error.
     let name = unsafe { std::ffi::CStr::from_ptr(pg_sys::get_attname(relation, attribute, false)) };
-    pgrx::spi::quote_identifier(name.to_string_lossy())
+    name.to_string_lossy().into_owned()
 }

@@ -7,9 +7,10 @@ mod generate;
 mod model;
 mod options;
 mod pipeline;
+mod queue;
 mod retrieve;
 mod status;
 
 pub use embed::Embedding;
 pub use generate::{EXTRACTIVE, generate};
-pub use pipeline::RemoteChunker;
+pub use pipeline::{RemoteChunker, check_chunk_size};

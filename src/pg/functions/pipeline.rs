@@ -1,4 +1,4 @@
-//! `rag_create_pipeline`, `rag_drop_pipeline`.
+//! `rag_create_pipeline`, `rag_alter_pipeline`, `rag_drop_pipeline`.
 
 use pgrx::JsonB;
 use pgrx::prelude::*;
@@ -8,25 +8,50 @@ use super::options;
 use crate::chunk::{Chunk, ChunkOptions};
 use crate::daemon::protocol::{ModelRef, Request, Response};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::alter::Alteration;
+use crate::pg::capture::noted;
+use crate::pg::catalog::pipeline::{Mode, Pipeline, Stage};
 use crate::pg::catalog::{model, pipeline, source::Source};
 use crate::pg::error::{OrReport, unexpected};
-use crate::pg::{client, create, ingest, sql};
+use crate::pg::{client, content, create, generation, ingest, intake, sql};
 use crate::pipeline::Chunker;
 
-/// The one mode there is: chunks are there when the statement that changed the row ends.
-const MODE: &str = "sync";
+/// A source with no more rows and bytes of content than this is embedded by the statement that
+/// creates its pipeline, which takes seconds; workers do a larger one.
+const FEW_ROWS: i64 = 2000;
+const FEW_BYTES: i64 = 256 << 10;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Options {
     /// Text search configuration of the lexical index.
     config: String,
+    /// When the rows that are there are embedded.
+    backfill: Backfill,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { config: "english".to_owned() }
+        Options { config: "english".to_owned(), backfill: Backfill::Auto }
     }
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Backfill {
+    /// Now if they are few.
+    Auto,
+    /// Before the statement ends.
+    Now,
+    /// By the workers.
+    Background,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Changes {
+    /// Text search configuration of the lexical index.
+    config: Option<String>,
 }
 
 #[pg_extern(sql = false)]
@@ -53,11 +78,34 @@ fn rag_create_pipeline(
         key: names("key", key).or_report(),
         metadata: names("metadata", metadata).or_report().unwrap_or_default(),
         model,
-        mode: mode.unwrap_or(MODE),
+        mode: Mode::named(mode.unwrap_or(Mode::ALL[0].name())).or_report(),
         options: options::read(options).or_report(),
         chunking,
     };
     wish.fulfil().or_report()
+}
+
+#[pg_extern(sql = false)]
+#[allow(clippy::too_many_arguments)]
+fn rag_alter_pipeline(
+    pipeline: &str,
+    name: Option<&str>,
+    content: Option<&str>,
+    metadata: Option<Vec<Option<String>>>,
+    strategy: Option<&str>,
+    max_tokens: Option<i32>,
+    overlap: Option<i32>,
+    model: Option<&str>,
+    mode: Option<&str>,
+    options: Option<JsonB>,
+) {
+    sql::refuse_if_read_only(c"rag_alter_pipeline()");
+    let metadata = names("metadata", metadata).or_report();
+    let mode = mode.map(Mode::named).transpose().or_report();
+    let Changes { config } = options::read(options).or_report();
+    let wanted =
+        Alteration { name, content, metadata, strategy, max_tokens, overlap, model, mode, config };
+    pipeline::resolve(Some(pipeline)).and_then(|it| wanted.carry_out(&it)).or_report();
 }
 
 #[pg_extern(sql = false)]
@@ -101,42 +149,71 @@ struct Wish<'a> {
     key: Option<Vec<String>>,
     metadata: Vec<String>,
     model: Option<&'a str>,
-    mode: &'a str,
+    mode: Mode,
     options: Options,
     chunking: ChunkOptions,
 }
 
 impl Wish<'_> {
     fn fulfil(self) -> Result<pg_sys::Oid> {
-        if self.mode != MODE {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                format!("unknown pipeline mode \"{}\"", self.mode),
-            )
-            .hint("Known modes: sync."));
-        }
         let model = model::find(self.model)?;
         check_chunk_size(&self.chunking, &model)?;
         let source = Source::describe(self.source)?;
         let name = self.name.unwrap_or(&source.name).to_owned();
         let plan = create::Plan {
             key: source.key(self.key.as_deref())?,
-            content: self.content,
+            content: &content::expression(&source, self.content)?,
             metadata: &self.metadata,
             config: &self.options.config,
             mode: self.mode,
+            stage: Stage::Filling,
+            predecessor: None,
             name,
             source,
             model,
-            chunking: self.chunking,
+            chunking: self.chunking.clone(),
         };
         let pipeline = plan.carry_out()?;
-        ingest::backfill(&pipeline)?;
+        match self.fills_now(&pipeline)? {
+            true => {
+                ingest::fill(&pipeline)?;
+                generation::finish(pipeline.id)?;
+            }
+            false => fill_later(&pipeline)?,
+        }
         Ok(pipeline.chunk_table.oid)
+    }
+
+    fn fills_now(&self, pipeline: &Pipeline) -> Result<bool> {
+        match (self.mode, self.options.backfill) {
+            (Mode::Sync, _) | (_, Backfill::Now) => Ok(true),
+            (Mode::Manual, _) | (_, Backfill::Background) => Ok(false),
+            (Mode::Async, Backfill::Auto) => {
+                let (rows, bytes) = ingest::content_size(pipeline, FEW_ROWS + 1)?;
+                Ok(rows <= FEW_ROWS && bytes <= FEW_BYTES)
+            }
+        }
     }
 }
 
-fn check_chunk_size(chunking: &ChunkOptions, model: &model::Model) -> Result<()> {
+/// Leaves the rows that are there to the workers, or to `rag_run`.
+fn fill_later(pipeline: &Pipeline) -> Result<()> {
+    intake::leave(pipeline.id, intake::Kind::All)?;
+    let name = pgrx::spi::quote_literal(&pipeline.name);
+    if pipeline.mode.has_workers() {
+        noted::wake_at_commit();
+        notice!(
+            "the rows of pipeline {name} are embedded in the background once this is committed; \
+             rag.pipeline_status shows how far it is, and rag_wait({name}) waits"
+        );
+    } else {
+        notice!("the rows of pipeline {name} are embedded by CALL rag_run({name})");
+    }
+    Ok(())
+}
+
+/// An error where the model does not read chunks of that size.
+pub fn check_chunk_size(chunking: &ChunkOptions, model: &model::Model) -> Result<()> {
     if chunking.max_tokens as i32 <= model.max_tokens {
         return Ok(());
     }

@@ -1,3 +1,5 @@
 //! Background workers.
 
+pub mod pipelines;
+pub mod registry;
 pub mod supervisor;

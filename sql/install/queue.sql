@@ -1,0 +1,89 @@
+-- What waits to be embedded. Sessions append to rag.intake, workers turn that into rag.queue.
+
+CREATE TABLE rag.intake (
+    pipeline   integer NOT NULL,
+    kind       text NOT NULL,
+    keys       text[] NOT NULL,
+    queued_at  timestamptz NOT NULL
+) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+COMMENT ON TABLE rag.intake IS 'changes of source rows, written by their transactions; never updated, so that nobody waits for a worker';
+COMMENT ON COLUMN rag.intake.kind IS 'keys: these rows; all: every row of the source; gone: chunks whose row is gone';
+COMMENT ON COLUMN rag.intake.keys IS 'the key columns as text, row after row';
+
+CREATE SEQUENCE rag.change;
+COMMENT ON SEQUENCE rag.change IS 'numbers the changes in the order in which workers noticed them';
+
+CREATE TABLE rag.queue (
+    pipeline     integer NOT NULL REFERENCES rag.pipeline ON DELETE CASCADE,
+    key          text[] NOT NULL,
+    change       bigint NOT NULL,
+    queued_at    timestamptz NOT NULL,
+    changed_at   timestamptz NOT NULL,
+    attempts     integer NOT NULL DEFAULT 0,
+    next_attempt timestamptz,
+    lease        bigint,
+    leased_until timestamptz,
+    sqlstate     text,
+    message      text,
+    PRIMARY KEY (pipeline, key)
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX queue_order ON rag.queue (pipeline, (attempts > 0), change);
+COMMENT ON TABLE rag.queue IS 'rows of source tables that wait to be embedded, one a pipeline and key';
+COMMENT ON COLUMN rag.queue.change IS 'the last change; a worker that finds another one at its end leaves the row in the queue';
+COMMENT ON COLUMN rag.queue.queued_at IS 'when the oldest change happened that cannot be found yet';
+COMMENT ON COLUMN rag.queue.attempts IS 'how often embedding this row has failed';
+COMMENT ON COLUMN rag.queue.lease IS 'who works on it, until leased_until';
+
+CREATE TABLE rag.dead_letter (
+    pipeline  integer NOT NULL REFERENCES rag.pipeline ON DELETE CASCADE,
+    key       text[] NOT NULL,
+    attempts  integer NOT NULL,
+    sqlstate  text NOT NULL,
+    message   text NOT NULL,
+    queued_at timestamptz NOT NULL,
+    failed_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (pipeline, key)
+);
+COMMENT ON TABLE rag.dead_letter IS 'rows that could not be embedded; rag_retry queues them again';
+
+CREATE TABLE rag.activity (
+    pipeline        integer PRIMARY KEY REFERENCES rag.pipeline ON DELETE CASCADE,
+    rows_done       bigint NOT NULL DEFAULT 0,
+    chunks_made     bigint NOT NULL DEFAULT 0,
+    chunks_embedded bigint NOT NULL DEFAULT 0,
+    tokens_embedded bigint NOT NULL DEFAULT 0,
+    rows_failed     bigint NOT NULL DEFAULT 0,
+    rows_a_second   double precision,
+    last_done_at    timestamptz,
+    last_failed_at  timestamptz,
+    last_sqlstate   text,
+    last_error      text
+) WITH (fillfactor = 50);
+COMMENT ON TABLE rag.activity IS 'what has been done for each pipeline since it was created';
+
+-- Keys and messages of rows are their owner's; the status views show figures to every reader.
+ALTER TABLE rag.intake ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rag.queue ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rag.dead_letter ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rag.activity ENABLE ROW LEVEL SECURITY;
+
+CREATE FUNCTION rag.owns_pipeline(id integer) RETURNS boolean
+STABLE PARALLEL SAFE LANGUAGE sql
+BEGIN ATOMIC
+    SELECT EXISTS (SELECT FROM rag.pipeline AS p
+                   JOIN pg_catalog.pg_class AS c ON c.oid = p.source
+                   WHERE p.id = owns_pipeline.id AND pg_catalog.pg_has_role(c.relowner, 'USAGE'));
+END;
+COMMENT ON FUNCTION rag.owns_pipeline IS 'whether the caller owns the source table of a pipeline';
+
+CREATE POLICY owners ON rag.intake FOR SELECT USING (rag.owns_pipeline(pipeline));
+CREATE POLICY owners ON rag.queue FOR SELECT USING (rag.owns_pipeline(pipeline));
+CREATE POLICY owners ON rag.dead_letter FOR SELECT USING (rag.owns_pipeline(pipeline));
+CREATE POLICY owners ON rag.activity FOR SELECT USING (rag.owns_pipeline(pipeline));
+GRANT SELECT ON rag.intake, rag.queue, rag.dead_letter, rag.activity TO PUBLIC;
+
+SELECT pg_catalog.pg_extension_config_dump('rag.intake', '');
+SELECT pg_catalog.pg_extension_config_dump('rag.change', '');
+SELECT pg_catalog.pg_extension_config_dump('rag.queue', '');
+SELECT pg_catalog.pg_extension_config_dump('rag.dead_letter', '');
+SELECT pg_catalog.pg_extension_config_dump('rag.activity', '');

@@ -1,0 +1,13 @@
+-- $1: pipeline, $2: rows done, $3: chunks, $4: of them embedded, $5: tokens embedded, $6: seconds
+-- that it took.
+INSERT INTO rag.activity AS a (pipeline, rows_done, chunks_made, chunks_embedded, tokens_embedded,
+                               rows_a_second, last_done_at)
+SELECT $1, $2, $3, $4, $5, $2 / greatest($6, 0.001), pg_catalog.clock_timestamp()
+WHERE EXISTS (SELECT FROM rag.pipeline WHERE id = $1)
+ON CONFLICT (pipeline) DO UPDATE
+SET rows_done = a.rows_done + EXCLUDED.rows_done,
+    chunks_made = a.chunks_made + EXCLUDED.chunks_made,
+    chunks_embedded = a.chunks_embedded + EXCLUDED.chunks_embedded,
+    tokens_embedded = a.tokens_embedded + EXCLUDED.tokens_embedded,
+    rows_a_second = coalesce(0.7 * a.rows_a_second + 0.3 * EXCLUDED.rows_a_second, EXCLUDED.rows_a_second),
+    last_done_at = EXCLUDED.last_done_at

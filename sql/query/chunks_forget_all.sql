@@ -1,1 +1,0 @@
-DELETE FROM {chunk_table}

@@ -1,1 +1,0 @@
-SELECT ARRAY[{keys}], v.content FROM {content_view} AS v

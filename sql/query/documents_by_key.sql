@@ -1,0 +1,4 @@
+-- $1..: one text array a key column. The rows with these keys, as far as there are any.
+SELECT ARRAY[{key_texts}], v.content
+FROM ROWS FROM ({unnest_keys}) AS d ({key_names})
+JOIN {content_view} AS v ON {view_match}

@@ -1,0 +1,2 @@
+-- Also for what logical replication applies.
+ALTER TABLE {source} ENABLE ALWAYS TRIGGER {trigger}

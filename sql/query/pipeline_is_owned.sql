@@ -1,0 +1,1 @@
+SELECT rag.owns_pipeline($1)

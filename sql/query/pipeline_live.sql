@@ -1,0 +1,1 @@
+UPDATE rag.pipeline SET stage = 'live' WHERE id = $1

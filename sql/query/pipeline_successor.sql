@@ -1,0 +1,1 @@
+SELECT id FROM rag.pipeline WHERE replaces = $1

@@ -1,0 +1,13 @@
+-- $1: pipeline, $2: most rows, $3: lease, $4: its seconds, $5: whether rows that have failed are
+-- wanted and not new ones.
+UPDATE rag.queue AS q
+SET lease = $3, leased_until = pg_catalog.now() + pg_catalog.make_interval(secs => $4)
+FROM (SELECT w.pipeline, w.key
+      FROM rag.queue AS w
+      WHERE w.pipeline = $1 AND (w.attempts > 0) = $5
+        AND (w.next_attempt IS NULL OR w.next_attempt <= pg_catalog.now())
+        AND (w.leased_until IS NULL OR w.leased_until < pg_catalog.now())
+      ORDER BY w.change
+      LIMIT $2 FOR UPDATE SKIP LOCKED) AS c
+WHERE q.pipeline = c.pipeline AND q.key = c.key
+RETURNING q.key, q.change, q.attempts

@@ -1,0 +1,6 @@
+-- Seconds until something can be done that can't be done now; NULL where there is nothing.
+SELECT EXTRACT(epoch FROM pg_catalog.min(greatest(q.next_attempt, q.leased_until, p.not_before))
+                          - pg_catalog.clock_timestamp())::double precision
+FROM rag.queue AS q
+JOIN rag.pipeline AS p ON p.id = q.pipeline
+WHERE NOT p.paused AND p.mode <> 'manual'

@@ -1,0 +1,12 @@
+-- $1: the only pipeline, or NULL for all that workers see to. Those that have something to do now,
+-- those with new work first.
+SELECT p.id, w.fresh
+FROM rag.pipeline AS p
+CROSS JOIN (VALUES (true), (false)) AS w (fresh)
+WHERE CASE WHEN $1 IS NULL THEN p.mode <> 'manual' AND NOT p.paused ELSE p.id = $1 OR p.replaces = $1 END
+  AND (p.not_before IS NULL OR p.not_before <= pg_catalog.clock_timestamp())
+  AND EXISTS (SELECT FROM rag.queue AS q
+              WHERE q.pipeline = p.id AND (q.attempts > 0) = NOT w.fresh
+                AND (q.next_attempt IS NULL OR q.next_attempt <= pg_catalog.now())
+                AND (q.leased_until IS NULL OR q.leased_until < pg_catalog.now()))
+ORDER BY w.fresh DESC, p.id

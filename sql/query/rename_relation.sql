@@ -1,0 +1,1 @@
+ALTER {kind} {relation} RENAME TO {name}

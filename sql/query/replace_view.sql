@@ -1,0 +1,1 @@
+CREATE OR REPLACE VIEW {view} WITH (security_invoker = true) AS {definition}

@@ -1,0 +1,130 @@
+//! `rag_alter_pipeline`: what is changed in place, and what needs a new generation of chunks.
+
+use pgrx::prelude::*;
+
+use super::capture::noted;
+use super::catalog::pipeline::{self, Mode, Pipeline};
+use super::catalog::source::Source;
+use super::catalog::{model, view};
+use super::functions::check_chunk_size;
+use super::{content, create, intake, triggers};
+use crate::chunk::ChunkOptions;
+use crate::error::Result;
+
+/// What is to be different; `None` stays as it is.
+#[derive(Default)]
+pub struct Alteration<'a> {
+    /// What users call it.
+    pub name: Option<&'a str>,
+    /// A column or an expression.
+    pub content: Option<&'a str>,
+    /// Columns that are copied beside each chunk.
+    pub metadata: Option<Vec<String>>,
+    /// How documents are cut.
+    pub strategy: Option<&'a str>,
+    /// Longest chunk.
+    pub max_tokens: Option<i32>,
+    /// Tokens that a chunk shares with the one before.
+    pub overlap: Option<i32>,
+    /// The embedding model.
+    pub model: Option<&'a str>,
+    /// Who embeds.
+    pub mode: Option<Mode>,
+    /// Text search configuration.
+    pub config: Option<String>,
+}
+
+impl Alteration<'_> {
+    /// Changes `pipeline`.
+    pub fn carry_out(self, pipeline: &Pipeline) -> Result<()> {
+        let source = Source::describe(pipeline.source.oid)?;
+        let mut pipeline = pipeline.clone();
+        self.change_in_place(&mut pipeline)?;
+        if self.needs_new_chunks() { self.begin_generation(&pipeline, source) } else { Ok(()) }
+    }
+
+    fn change_in_place(&self, pipeline: &mut Pipeline) -> Result<()> {
+        if self.name.is_none() && self.mode.is_none() {
+            return Ok(());
+        }
+        let before = pipeline.mode;
+        if let Some(name) = self.name.filter(|name| *name != pipeline.name) {
+            create::check_name(name)?;
+            pipeline.name = name.to_owned();
+        }
+        pipeline.mode = self.mode.unwrap_or(before);
+        pipeline::alter(pipeline.id, &pipeline.name, pipeline.mode)?;
+        if (before == Mode::Sync) != (pipeline.mode == Mode::Sync) {
+            match pipeline.mode {
+                Mode::Sync => triggers::create_for_statement(pipeline)?,
+                Mode::Async | Mode::Manual => triggers::drop_for_statement(pipeline)?,
+            }
+        }
+        // Sessions know whether a pipeline has workers.
+        // SAFETY: the source exists, it has just been described.
+        unsafe { pg_sys::CacheInvalidateRelcacheByRelid(pipeline.source.oid) };
+        if pipeline.mode.has_workers() {
+            noted::wake_at_commit();
+        }
+        Ok(())
+    }
+
+    fn needs_new_chunks(&self) -> bool {
+        self.content.is_some()
+            || self.metadata.is_some()
+            || self.strategy.is_some()
+            || self.max_tokens.is_some()
+            || self.overlap.is_some()
+            || self.model.is_some()
+            || self.config.is_some()
+    }
+
+    fn begin_generation(&self, pipeline: &Pipeline, source: Source) -> Result<()> {
+        if let Some(unfinished) = pipeline::successor(pipeline.id)? {
+            create::undo(&unfinished)?;
+        }
+        let model = model::find(Some(self.model.unwrap_or(&pipeline.model)))?;
+        let before = &pipeline.chunking;
+        let chunking = ChunkOptions::new(
+            self.strategy.unwrap_or(before.strategy.as_str()),
+            self.max_tokens.unwrap_or(before.max_tokens as i32),
+            self.overlap.unwrap_or(before.overlap as i32),
+        )?;
+        check_chunk_size(&chunking, &model)?;
+        let content = match self.content {
+            Some(content) => content::expression(&source, content)?,
+            None => content::current(pipeline, &source)?,
+        };
+        let config = match &self.config {
+            Some(config) => config.clone(),
+            None => pipeline::config_name(pipeline)?,
+        };
+        let metadata = match &self.metadata {
+            Some(metadata) => metadata.clone(),
+            None => view::metadata_names(pipeline),
+        };
+        let plan = create::Plan {
+            name: pipeline.name.clone(),
+            key: view::source_key_names(pipeline),
+            content: &content,
+            metadata: &metadata,
+            config: &config,
+            // A statement does not embed for what is not searched yet.
+            mode: if pipeline.mode == Mode::Sync { Mode::Async } else { pipeline.mode },
+            stage: pipeline::Stage::Filling,
+            predecessor: Some(pipeline),
+            model,
+            chunking,
+            source,
+        };
+        let successor = plan.carry_out()?;
+        intake::leave(successor.id, intake::Kind::All)?;
+        noted::wake_at_commit();
+        let name = &pipeline.name;
+        notice!(
+            "pipeline \"{name}\" answers from its old chunks until generation {} is made",
+            successor.generation
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,415 @@
+//! The work of a pipeline, batch by batch: what workers do, and `rag_run`.
+//!
+//! ```text
+//! take what sessions left → lease rows of the queue, read them │ cut, embed │ store, give back
+//!                     a transaction                            │    none    │  a transaction
+//! ```
+//!
+//! What is of pg_rag is read and written as the superuser, what is of the user as the owner of
+//! the source: its types, views and expressions may run code of that owner.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use super::acting::{Acting, SUPERUSER, table_owner};
+use super::capture::keys::Key;
+use super::catalog::pipeline::{self, Pipeline};
+use super::chunk_store::SqlStore;
+use super::error::spi_failed;
+use super::functions::Embedding;
+use super::ingest::{self, Stages};
+use super::queue::{self, Claimed, Reason, Work};
+use super::transaction::{Failure, Outcome, Transactions, caught};
+use super::{generation, guc, random, sql};
+use crate::embed::{Embedder, Kind};
+use crate::error::Result;
+use crate::pipeline::{ChunkStore, Document, StoredChunk, Vectors, prepare};
+
+/// About so many bytes of text are embedded between two transactions.
+const BYTES_A_BATCH: usize = 64 << 10;
+/// Rows of a pipeline's first batch, whose size nobody knows, and of any.
+const FIRST_ROWS: i64 = 16;
+const MOST_ROWS: i64 = 256;
+/// Keys read at a time where all rows are to be looked at.
+const KEYS_AT_A_TIME: i64 = 1000;
+/// Texts that are embedded between two looks at the lease.
+const TEXTS_A_SLICE: usize = 256;
+/// Seconds before the second attempt at a row; each one waits longer.
+const FIRST_PAUSE: f64 = 1.0;
+const LONGEST_PAUSE: f64 = 3600.0;
+/// The longest pause where a model or provider can't be reached.
+const LONGEST_OUTAGE_PAUSE: f64 = 60.0;
+/// The pause before an index is tried again that could not be built.
+const INDEX_PAUSE: Duration = Duration::from_secs(60);
+
+/// What a step came to.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// There may be more to do.
+    Worked(usize),
+    /// There is nothing to do now.
+    Idle,
+    /// Something is out of order that may be in order again soon.
+    Passing(Failure),
+}
+
+/// Does the work of pipelines, step by step.
+pub struct Runner {
+    transactions: Transactions,
+    /// The only pipeline, or all that workers see to.
+    only: Option<i32>,
+    last: i32,
+    /// About the bytes of a row, by pipeline.
+    row_bytes: HashMap<i32, usize>,
+    /// How often in a row something was out of order, by pipeline.
+    outages: HashMap<i32, u32>,
+    index_not_before: HashMap<i32, Instant>,
+}
+
+impl Runner {
+    /// For all pipelines, or one of them.
+    pub fn new(transactions: Transactions, only: Option<i32>) -> Runner {
+        Runner {
+            transactions,
+            only,
+            last: 0,
+            row_bytes: HashMap::new(),
+            outages: HashMap::new(),
+            index_not_before: HashMap::new(),
+        }
+    }
+
+    /// Does some of what there is to do.
+    pub fn step(&mut self) -> Outcome<Step> {
+        let drained = self.transactions.run(drain)?;
+        let workable = self.transactions.run(|| as_superuser(|| queue::workable(self.only)))?;
+        match self.choose(&workable) {
+            Some((pipeline, is_new)) => self.batch(pipeline, is_new),
+            None if drained => Ok(Step::Worked(0)),
+            None => self.finish_filling(),
+        }
+    }
+
+    /// New work before what has failed, and the pipelines in turns.
+    fn choose(&mut self, workable: &[(i32, bool)]) -> Option<(i32, bool)> {
+        let (_, is_new) = *workable.first()?;
+        let same = || workable.iter().filter(|(_, other)| *other == is_new);
+        let chosen = same().find(|(id, _)| *id > self.last).or_else(|| same().next())?;
+        self.last = chosen.0;
+        Some(*chosen)
+    }
+
+    fn batch(&mut self, pipeline: i32, is_new: bool) -> Outcome<Step> {
+        let lease = random::number()?;
+        let most = match self.row_bytes.get(&pipeline) {
+            _ if !is_new => 1,
+            Some(bytes) => ((BYTES_A_BATCH / bytes.max(&1)) as i64).clamp(1, MOST_ROWS),
+            None => FIRST_ROWS,
+        };
+        let claimed = self.transactions.run(|| Batch::claim(pipeline, lease, most, is_new));
+        let batch = match claimed {
+            Ok(Some(batch)) => batch,
+            Ok(None) => return Ok(Step::Worked(0)),
+            // The claim is undone with the transaction.
+            Err(failure) => return self.outage(pipeline, lease, failure),
+        };
+        let mut job = Job::new(self.transactions, batch);
+        let rows: Vec<usize> = (0..job.batch.rows.len()).collect();
+        let passing = job.run(&rows)?;
+        if let Some(bytes) = job.row_bytes {
+            self.row_bytes.insert(pipeline, bytes);
+        }
+        match passing {
+            None => {
+                self.outages.remove(&pipeline);
+                Ok(Step::Worked(rows.len()))
+            }
+            Some(failure) => self.outage(pipeline, lease, failure),
+        }
+    }
+
+    /// Something is out of order and it isn't a row: the whole pipeline waits.
+    fn outage(&mut self, pipeline: i32, lease: i64, failure: Failure) -> Outcome<Step> {
+        let seconds = self.outage_seconds(pipeline, &failure);
+        let reason = failure.reason();
+        self.transactions.run(|| {
+            as_superuser(|| {
+                queue::release(pipeline, lease)?;
+                if failure.is_cancel() {
+                    return Ok(());
+                }
+                queue::postpone(pipeline, seconds)?;
+                queue::note_failure(pipeline, 0, &reason)
+            })
+        })?;
+        Ok(Step::Passing(failure))
+    }
+
+    fn outage_seconds(&mut self, pipeline: i32, failure: &Failure) -> f64 {
+        let count = self.outages.entry(pipeline).or_default();
+        *count += 1;
+        failure.retry_after.unwrap_or_else(|| {
+            let doubled = 0.5 * 2f64.powi((*count).min(10) as i32);
+            with_jitter(doubled.min(LONGEST_OUTAGE_PAUSE))
+        })
+    }
+
+    /// Pipelines whose rows have all been seen get their index, and take the place of another.
+    fn finish_filling(&mut self) -> Outcome<Step> {
+        let only = self.only;
+        let filled = self.transactions.run(|| as_superuser(|| pipeline::filled(only)))?;
+        let now = Instant::now();
+        let due = |id: &&i32| self.index_not_before.get(id).is_none_or(|time| *time <= now);
+        let Some(id) = filled.iter().find(due).copied() else { return Ok(Step::Idle) };
+        match self.transactions.run(|| as_superuser(|| generation::finish(id))) {
+            Ok(()) => Ok(Step::Worked(0)),
+            Err(failure) => {
+                self.index_not_before.insert(id, now + INDEX_PAUSE);
+                let reason = failure.reason();
+                self.transactions.run(|| as_superuser(|| queue::note_failure(id, 0, &reason)))?;
+                Ok(Step::Passing(failure))
+            }
+        }
+    }
+}
+
+/// Turns what sessions left into rows of the queue; whether there was anything.
+fn drain() -> Result<bool> {
+    as_superuser(|| {
+        let changes = queue::drain()?;
+        for (id, changes) in &changes {
+            let Some(pipeline) = pipeline::by_id(*id)? else { continue };
+            if !changes.keys.is_empty() {
+                queue::add(*id, pipeline.key_columns, &changes.keys, changes)?;
+            }
+            if changes.has_gone || changes.has_all {
+                as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
+            }
+            if changes.has_all {
+                add_all(&pipeline, changes)?;
+            }
+        }
+        Ok(!changes.is_empty())
+    })
+}
+
+/// Queues all rows of the source. The keys are read as the owner, the queue is not the owner's.
+fn add_all(pipeline: &Pipeline, changes: &queue::Changes) -> Result<()> {
+    let query = as_owner(pipeline, || Ok(SqlStore::of(pipeline)?.all_keys()))?;
+    sql::connect(|client| {
+        let mut cursor =
+            as_owner(pipeline, || client.try_open_cursor_mut(&query, &[]).map_err(spi_failed))?;
+        loop {
+            let keys = as_owner(pipeline, || {
+                let rows = cursor.fetch(KEYS_AT_A_TIME).map_err(spi_failed)?;
+                let keys = rows.into_iter().map(|row| sql::required(row.get::<Key>(1)?));
+                keys.collect::<Result<Vec<Key>, _>>().map_err(spi_failed)
+            })?;
+            if keys.is_empty() {
+                return Ok(());
+            }
+            queue::add(pipeline.id, pipeline.key_columns, &keys, changes)?;
+        }
+    })
+}
+
+fn as_superuser<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let _acting = Acting::as_role(SUPERUSER);
+    work()
+}
+
+fn as_owner<T>(pipeline: &Pipeline, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let _acting = Acting::as_role(table_owner(pipeline.source.oid));
+    work()
+}
+
+fn with_jitter(seconds: f64) -> f64 {
+    seconds * (0.75 + 0.5 * random::fraction())
+}
+
+/// Rows in hand.
+struct Batch {
+    pipeline: Pipeline,
+    lease: i64,
+    rows: Vec<Claimed>,
+    stages: Stages,
+}
+
+impl Batch {
+    fn claim(pipeline: i32, lease: i64, most: i64, is_new: bool) -> Result<Option<Batch>> {
+        as_superuser(|| {
+            let rows = queue::claim(pipeline, most, lease, is_new)?;
+            let Some(pipeline) = pipeline::by_id(pipeline)? else { return Ok(None) };
+            let stages = as_owner(&pipeline, || Stages::of(&pipeline))?;
+            Ok((!rows.is_empty()).then_some(Batch { pipeline, lease, rows, stages }))
+        })
+    }
+}
+
+/// A batch under way.
+struct Job {
+    transactions: Transactions,
+    batch: Batch,
+    /// Vectors of texts that were embedded, but could not be stored yet.
+    embedded: Vectors,
+    /// About the bytes of a row.
+    row_bytes: Option<usize>,
+}
+
+impl Job {
+    fn new(transactions: Transactions, batch: Batch) -> Job {
+        Job { transactions, batch, embedded: Vectors::new(), row_bytes: None }
+    }
+
+    /// Embeds and stores the rows in these places of the batch. A row that can't be embedded is
+    /// found by halves and noted; the others are not its concern. Returns what is out of order
+    /// where it is not a row: then nothing is noted.
+    fn run(&mut self, places: &[usize]) -> Outcome<Option<Failure>> {
+        let failure = match self.embed_and_store(places) {
+            Ok(()) => return Ok(None),
+            Err(failure) if failure.is_passing => return Ok(Some(failure)),
+            Err(failure) => failure,
+        };
+        if let [place] = places {
+            self.fail(*place, &failure)?;
+            return Ok(None);
+        }
+        let (first, second) = places.split_at(places.len() / 2);
+        match self.run(first)? {
+            None => self.run(second),
+            passing => Ok(passing),
+        }
+    }
+
+    fn embed_and_store(&mut self, places: &[usize]) -> Outcome<()> {
+        let begun = Instant::now();
+        let (documents, mut known) = self.transactions.run(|| self.load(places))?;
+        let bytes: usize = documents.iter().map(Document::bytes).sum();
+        self.row_bytes.get_or_insert(bytes.div_ceil(documents.len().max(1)));
+        known.extend(self.embedded.iter().map(|(hash, vector)| (*hash, vector.clone())));
+        let Batch { pipeline, lease, stages, .. } = &mut self.batch;
+        let mut embedder = Renewing {
+            inner: &mut stages.embedding,
+            transactions: self.transactions,
+            pipeline: pipeline.id,
+            lease: *lease,
+            renewed: begun,
+        };
+        let prepared = caught(|| prepare(&documents, known, &mut stages.chunker, &mut embedder))?;
+        let work = Work {
+            rows: places.len(),
+            chunks: prepared.chunks.len(),
+            embedded: prepared.embedded,
+            tokens: prepared.tokens,
+            seconds: begun.elapsed().as_secs_f64(),
+        };
+        let stored =
+            self.transactions.run(|| self.store(places, &documents, &prepared.chunks, &work));
+        if stored.is_err() {
+            let vectors = prepared.chunks.into_iter().map(|chunk| (chunk.hash, chunk.vector));
+            self.embedded.extend(vectors);
+        }
+        stored
+    }
+
+    /// The documents in these places, and the vectors that their chunks have now.
+    fn load(&self, places: &[usize]) -> Result<(Vec<Document>, Vectors)> {
+        let Batch { pipeline, rows, .. } = &self.batch;
+        let keys: Vec<Key> = places.iter().map(|at| rows[*at].key.clone()).collect();
+        as_superuser(|| {
+            as_owner(pipeline, || {
+                let mut store = SqlStore::of(pipeline)?;
+                let documents = store.documents(&keys)?;
+                let known = store.known_vectors(&documents)?;
+                Ok((documents, known))
+            })
+        })
+    }
+
+    fn store(
+        &self,
+        places: &[usize],
+        documents: &[Document],
+        chunks: &[StoredChunk],
+        work: &Work,
+    ) -> Result<()> {
+        let Batch { pipeline, lease, rows, .. } = &self.batch;
+        as_superuser(|| {
+            // Whose lease has run out is somebody else's now.
+            let owned = queue::owned(pipeline.id, *lease)?;
+            // The pipeline may have been dropped, or another one taken its place.
+            let Some(pipeline) = pipeline::by_id(pipeline.id)? else { return Ok(()) };
+            let (documents, chunks) = only(&owned, documents, chunks);
+            as_owner(&pipeline, || SqlStore::of(&pipeline)?.replace(&documents, &chunks))?;
+            let done: Vec<&Claimed> =
+                places.iter().map(|at| &rows[*at]).filter(|row| owned.contains(&row.key)).collect();
+            queue::done(pipeline.id, *lease, &done)?;
+            queue::note_work(pipeline.id, work)
+        })
+    }
+
+    fn fail(&self, place: usize, failure: &Failure) -> Outcome<()> {
+        let Batch { pipeline, lease, rows, .. } = &self.batch;
+        let row = &rows[place];
+        let is_last = row.attempts + 1 >= guc::max_attempts();
+        let pause = with_jitter((FIRST_PAUSE * 4f64.powi(row.attempts)).min(LONGEST_PAUSE));
+        let seconds = (!is_last).then_some(pause);
+        let reason = failure.reason();
+        self.transactions
+            .run(|| as_superuser(|| queue::fail(pipeline.id, *lease, row, &reason, seconds)))
+    }
+}
+
+impl Failure {
+    fn reason(&self) -> Reason<'_> {
+        Reason { sqlstate: &self.sqlstate, message: &self.message }
+    }
+}
+
+/// The documents among `documents` with these keys, and their chunks.
+fn only(
+    keys: &HashSet<Key>,
+    documents: &[Document],
+    chunks: &[StoredChunk],
+) -> (Vec<Document>, Vec<StoredChunk>) {
+    let mut kept = Vec::new();
+    let places: Vec<Option<usize>> = documents
+        .iter()
+        .map(|document| {
+            keys.contains(&document.key).then(|| {
+                kept.push(document.clone());
+                kept.len() - 1
+            })
+        })
+        .collect();
+    let chunks = chunks.iter().filter_map(|chunk| {
+        Some(StoredChunk { document: places[chunk.document]?, ..chunk.clone() })
+    });
+    let chunks = chunks.collect();
+    (kept, chunks)
+}
+
+/// Embeds, and keeps the lease while that takes long.
+struct Renewing<'a> {
+    inner: &'a mut Embedding,
+    transactions: Transactions,
+    pipeline: i32,
+    lease: i64,
+    renewed: Instant,
+}
+
+impl Embedder for Renewing<'_> {
+    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        for texts in texts.chunks(TEXTS_A_SLICE) {
+            if self.renewed.elapsed().as_secs_f64() > queue::LEASE_SECONDS / 3.0 {
+                let renew = || as_superuser(|| queue::renew(self.pipeline, self.lease));
+                // If it can't be kept, the rows are embedded once more by somebody else.
+                drop(self.transactions.run(renew));
+                self.renewed = Instant::now();
+            }
+            vectors.extend(self.inner.embed(texts, kind)?);
+        }
+        Ok(vectors)
+    }
+}

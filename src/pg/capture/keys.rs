@@ -1,0 +1,164 @@
+//! The key of a row as text, read with as little work as possible: this runs for each row.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use pgrx::prelude::*;
+
+use super::{as_superuser, wrong_table};
+use crate::error::Result;
+use crate::pg::acting::Settings;
+use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::catalog::view;
+use crate::pg::sql;
+
+/// A key, one text a column.
+pub type Key = Vec<String>;
+
+thread_local! {
+    /// By table and pipeline; emptied whenever the definition of any relation changes.
+    static READERS: RefCell<Option<Readers>> = const { RefCell::new(None) };
+}
+
+type Readers = HashMap<(pg_sys::Oid, i32), Rc<Reader>>;
+
+/// Reads the key of a table's rows.
+pub struct Reader {
+    columns: Vec<KeyColumn>,
+    /// Whether a type's text depends on settings.
+    depends_on_settings: bool,
+    /// Whether workers do the work of the pipeline.
+    pub wakes: bool,
+}
+
+struct KeyColumn {
+    attribute: i32,
+    form: Form,
+}
+
+enum Form {
+    Int2,
+    Int4,
+    Int8,
+    /// By the output function of the type.
+    Other(pg_sys::Oid),
+}
+
+/// The reader for the rows of `table`, a source of pipeline `id` or a partition of one.
+pub fn reader(table: pg_sys::Oid, id: i32) -> Result<Rc<Reader>> {
+    let known = READERS.with_borrow(|readers| readers.as_ref()?.get(&(table, id)).cloned());
+    if let Some(reader) = known {
+        return Ok(reader);
+    }
+    let reader = Rc::new(Reader::new(table, id)?);
+    READERS.with_borrow_mut(|readers| {
+        let readers = readers.get_or_insert_with(|| {
+            // SAFETY: registered once a session; the callback only empties a map.
+            unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::null()) };
+            HashMap::new()
+        });
+        readers.insert((table, id), reader.clone());
+    });
+    Ok(reader)
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, _relation: pg_sys::Oid) {
+    READERS.with(|readers| {
+        // While a reader is being made nothing is borrowed.
+        if let Ok(mut readers) = readers.try_borrow_mut()
+            && let Some(readers) = readers.as_mut()
+        {
+            readers.clear();
+        }
+    });
+}
+
+/// The pipeline, if `table` is its source or a partition of it.
+pub fn pipeline_of(table: pg_sys::Oid, id: i32) -> Result<Option<Pipeline>> {
+    let Some(pipeline) = as_superuser(|| pipeline::by_id(id))? else { return Ok(None) };
+    let belongs = pipeline.source.oid == table
+        || sql::rows(
+            include_str!("../../../sql/query/partition_ancestors.sql"),
+            &[table.into()],
+            |row| row.get::<pg_sys::Oid>(1),
+        )?
+        .contains(&Some(pipeline.source.oid));
+    if belongs { Ok(Some(pipeline)) } else { Err(wrong_table(&pipeline)) }
+}
+
+impl Reader {
+    fn new(table: pg_sys::Oid, id: i32) -> Result<Reader> {
+        let Some(pipeline) = pipeline_of(table, id)? else {
+            return Ok(Reader { columns: Vec::new(), depends_on_settings: false, wakes: false });
+        };
+        let columns = view::key_attributes(&pipeline, table)?;
+        let form = |kind| match kind {
+            pg_sys::INT2OID => Form::Int2,
+            pg_sys::INT4OID => Form::Int4,
+            pg_sys::INT8OID => Form::Int8,
+            kind => Form::Other(output_function(kind)),
+        };
+        let is_plain = |kind| {
+            use pg_sys::{BPCHAROID, INT2OID, INT4OID, INT8OID, TEXTOID, UUIDOID, VARCHAROID};
+            [INT2OID, INT4OID, INT8OID, TEXTOID, VARCHAROID, BPCHAROID, UUIDOID].contains(&kind)
+        };
+        Ok(Reader {
+            depends_on_settings: columns.iter().any(|(_, kind)| !is_plain(*kind)),
+            columns: columns
+                .into_iter()
+                .map(|(attribute, kind)| KeyColumn { attribute, form: form(kind) })
+                .collect(),
+            wakes: pipeline.mode.has_workers(),
+        })
+    }
+
+    /// The key of a row; no columns where the pipeline is gone.
+    ///
+    /// # Safety
+    ///
+    /// `row` is a row of the table this reader is for, and `columns` describes it.
+    pub unsafe fn read(&self, row: pg_sys::HeapTuple, columns: pg_sys::TupleDesc) -> Key {
+        let _settings = self.depends_on_settings.then(|| {
+            let mut settings = Settings::new();
+            settings.set_plain_text();
+            settings
+        });
+        // SAFETY: by this function's contract.
+        self.columns.iter().map(|column| unsafe { column.read(row, columns) }).collect()
+    }
+}
+
+impl KeyColumn {
+    /// # Safety
+    ///
+    /// As for [`Reader::read`].
+    unsafe fn read(&self, row: pg_sys::HeapTuple, columns: pg_sys::TupleDesc) -> String {
+        let mut is_null = false;
+        // SAFETY: by this function's contract; the form was chosen by the column's type.
+        unsafe {
+            let value = pg_sys::heap_getattr(row, self.attribute, columns, &mut is_null);
+            match &self.form {
+                // Key columns are NOT NULL; one whose constraint was dropped has no row to find.
+                _ if is_null => String::new(),
+                Form::Int2 => (value.value() as i16).to_string(),
+                Form::Int4 => (value.value() as i32).to_string(),
+                Form::Int8 => (value.value() as i64).to_string(),
+                Form::Other(function) => {
+                    let text = pg_sys::OidOutputFunctionCall(*function, value);
+                    let owned = std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned();
+                    pg_sys::pfree(text.cast());
+                    owned
+                }
+            }
+        }
+    }
+}
+
+fn output_function(kind: pg_sys::Oid) -> pg_sys::Oid {
+    let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
+    // SAFETY: the type is that of a column, so it exists.
+    unsafe { pg_sys::getTypeOutputInfo(kind, &mut function, &mut is_varlena) };
+    function
+}

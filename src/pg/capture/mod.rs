@@ -1,0 +1,118 @@
+//! `rag.capture`, the trigger function of source tables: which rows have changed?
+//!
+//! Row triggers note the key of each changed row in memory ([`noted`]). At commit the keys
+//! become rows of `rag.intake`, in the same transaction, and a worker is woken. So a change
+//! costs its transaction one key's text, is never lost, and is never seen where the
+//! transaction rolls back. Pipelines in mode sync have statement triggers too, which do at once
+//! what a worker would do later.
+//!
+//! Row triggers and not transition tables: those keep a copy of each whole row, and don't exist
+//! for what logical replication applies or is written into a partition directly.
+//!
+//! It runs for whoever changes the table. An application role needs no right on the
+//! pipeline: what is read and written for it is fixed, and is done as the owner.
+
+pub mod keys;
+pub mod noted;
+
+use pgrx::heap_tuple::PgHeapTuple;
+use pgrx::prelude::*;
+use pgrx::{AllocatedByPostgres, PgTrigger};
+
+use super::acting::{Acting, SUPERUSER, table_owner};
+use super::catalog::pipeline::{self, Pipeline};
+use super::error::OrReport;
+use super::ingest;
+use crate::error::{Error, ErrorKind, Result};
+
+#[pg_trigger(sql = false)]
+fn rag_capture<'a>(
+    trigger: &'a PgTrigger<'a>,
+) -> Result<Option<PgHeapTuple<'a, AllocatedByPostgres>>, std::convert::Infallible> {
+    capture(trigger.trigger_data()).or_report();
+    Ok(None)
+}
+
+fn capture(data: &pg_sys::TriggerData) -> Result<()> {
+    let id = trigger_argument(data)?;
+    let event = data.tg_event;
+    let has = |flag| event & pg_sys::TRIGGER_EVENT_OPMASK == flag;
+    if event & pg_sys::TRIGGER_EVENT_ROW == 0 {
+        return match has(pg_sys::TRIGGER_EVENT_TRUNCATE) {
+            true => truncated(data, id),
+            false => ingest_noted(data, id),
+        };
+    }
+    // SAFETY: the trigger's caller holds a lock on its table, and its tuples are of that table.
+    unsafe {
+        let table = &*data.tg_relation;
+        let reader = keys::reader(table.rd_id, id)?;
+        let old = || reader.read(data.tg_trigtuple, table.rd_att);
+        let wakes = reader.wakes;
+        if has(pg_sys::TRIGGER_EVENT_UPDATE) {
+            let new = reader.read(data.tg_newtuple, table.rd_att);
+            let old = old();
+            if old != new {
+                noted::key(id, old, wakes);
+            }
+            noted::key(id, new, wakes);
+        } else {
+            noted::key(id, old(), wakes);
+        }
+    }
+    Ok(())
+}
+
+fn trigger_argument(data: &pg_sys::TriggerData) -> Result<i32> {
+    // SAFETY: a trigger has tgnargs arguments, which are C strings.
+    let argument = unsafe {
+        let trigger = &*data.tg_trigger;
+        (trigger.tgnargs > 0).then(|| std::ffi::CStr::from_ptr(*trigger.tgargs))
+    };
+    argument.and_then(|id| id.to_str().ok()?.parse().ok()).ok_or_else(|| {
+        Error::invalid("trigger function rag.capture wants the ID of a pipeline")
+            .hint("rag_create_pipeline makes these triggers.")
+    })
+}
+
+fn truncated(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
+    let Some(pipeline) = find(data, id)? else { return Ok(()) };
+    match pipeline.mode {
+        pipeline::Mode::Sync => {
+            let _acting = Acting::as_role(table_owner(pipeline.source.oid));
+            ingest::forget_gone(&pipeline).map(drop)
+        }
+        mode => {
+            noted::gone(id, mode.has_workers());
+            Ok(())
+        }
+    }
+}
+
+/// Embeds the rows that the statement changed: the end of a statement in mode sync.
+fn ingest_noted(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
+    let keys = noted::take(id);
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let Some(pipeline) = find(data, id)? else { return Ok(()) };
+    let _acting = Acting::as_role(table_owner(pipeline.source.oid));
+    ingest::refresh(&pipeline, &keys)
+}
+
+/// The pipeline, if it is one of this table or of one that this table is a partition of.
+fn find(data: &pg_sys::TriggerData, id: i32) -> Result<Option<Pipeline>> {
+    // SAFETY: the table of a trigger that fires is open.
+    keys::pipeline_of(unsafe { (*data.tg_relation).rd_id }, id)
+}
+
+/// Acts as the superuser while a catalog of pg_rag is read for somebody who may not.
+fn as_superuser<R>(work: impl FnOnce() -> R) -> R {
+    let _acting = Acting::as_role(SUPERUSER);
+    work()
+}
+
+fn wrong_table(pipeline: &Pipeline) -> Error {
+    let message = format!("pipeline \"{}\" does not belong to this table", pipeline.name);
+    Error::new(ErrorKind::WrongObjectType, message)
+}

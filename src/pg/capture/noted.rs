@@ -1,0 +1,119 @@
+//! The changed rows of the transaction under way, until its commit.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+
+use pgrx::prelude::*;
+
+use super::keys::Key;
+use crate::pg::error::OrReport;
+use crate::pg::intake;
+use crate::pg::worker::registry;
+
+/// Keys that are kept in memory before they are written, while that is possible: what is written
+/// in a subtransaction goes with it.
+const MOST_KEPT: usize = 10_000;
+
+#[derive(Default)]
+struct Noted {
+    pipelines: BTreeMap<i32, Changes>,
+    /// Whether workers have something to do once this has been committed.
+    wakes: bool,
+}
+
+#[derive(Default)]
+struct Changes {
+    keys: HashSet<Key>,
+    has_gone: bool,
+}
+
+thread_local! {
+    static NOTED: RefCell<Option<Noted>> = const { RefCell::new(None) };
+}
+
+/// Notes that the row with this key has changed. A key without columns is no key.
+pub fn key(pipeline: i32, key: Key, wakes: bool) {
+    if key.is_empty() {
+        return;
+    }
+    let is_full = with(|noted| {
+        noted.wakes |= wakes;
+        let keys = &mut noted.pipelines.entry(pipeline).or_default().keys;
+        keys.insert(key);
+        keys.len() >= MOST_KEPT
+    });
+    // SAFETY: reads the transaction's state.
+    if is_full && unsafe { pg_sys::GetCurrentTransactionNestLevel() } == 1 {
+        write();
+    }
+}
+
+/// Notes that rows have gone, nobody knows which.
+pub fn gone(pipeline: i32, wakes: bool) {
+    with(|noted| {
+        noted.wakes |= wakes;
+        noted.pipelines.entry(pipeline).or_default().has_gone = true;
+    });
+}
+
+/// Has workers look once the transaction has committed: it has written something for them.
+pub fn wake_at_commit() {
+    with(|noted| noted.wakes = true);
+}
+
+/// The keys noted for a pipeline, which are forgotten here: the caller sees to them.
+pub fn take(pipeline: i32) -> Vec<Key> {
+    let changes =
+        with(|noted| noted.pipelines.get_mut(&pipeline).map(|it| std::mem::take(&mut it.keys)));
+    changes.map(|keys| keys.into_iter().collect()).unwrap_or_default()
+}
+
+fn with<R>(work: impl FnOnce(&mut Noted) -> R) -> R {
+    NOTED.with_borrow_mut(|noted| {
+        work(noted.get_or_insert_with(|| {
+            // SAFETY: registered once a session; the callback is a function of this library,
+            // which is never unloaded.
+            unsafe { pg_sys::RegisterXactCallback(Some(at_end), std::ptr::null_mut()) };
+            Noted::default()
+        }))
+    })
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn at_end(
+    event: pg_sys::XactEvent::Type,
+    _argument: *mut std::ffi::c_void,
+) {
+    use pg_sys::XactEvent::{
+        XACT_EVENT_ABORT, XACT_EVENT_COMMIT, XACT_EVENT_PRE_COMMIT, XACT_EVENT_PRE_PREPARE,
+        XACT_EVENT_PREPARE,
+    };
+    match event {
+        XACT_EVENT_PRE_COMMIT | XACT_EVENT_PRE_PREPARE => write(),
+        XACT_EVENT_COMMIT => {
+            let noted = with(std::mem::take);
+            if noted.wakes {
+                registry::after_commit();
+            }
+        }
+        XACT_EVENT_ABORT | XACT_EVENT_PREPARE => drop(with(std::mem::take)),
+        _ => {}
+    }
+}
+
+/// Writes what has been noted to `rag.intake`.
+fn write() {
+    let pipelines = with(|noted| std::mem::take(&mut noted.pipelines));
+    let mut writer = None;
+    for (pipeline, changes) in pipelines {
+        if !changes.has_gone && changes.keys.is_empty() {
+            continue;
+        }
+        let Some(writer) = writer.get_or_insert_with(intake::Writer::open) else { return };
+        if changes.has_gone {
+            writer.append(pipeline, intake::Kind::Gone, &[]).or_report();
+        }
+        let keys: Vec<Key> = changes.keys.into_iter().collect();
+        writer.append_keys(pipeline, &keys).or_report();
+    }
+}

@@ -1,0 +1,189 @@
+//! A pipeline's chunk table: the store behind [`crate::pipeline::ingest`].
+//!
+//! To be used as the owner of the table.
+
+use std::collections::HashMap;
+
+use pgrx::datum::DatumWithOid;
+use pgrx::spi::quote_literal;
+
+use super::capture::keys::Key;
+use super::catalog::pipeline::Pipeline;
+use super::catalog::view::{self, Column, ContentColumns, content_columns};
+use super::sql::{self, render};
+use super::vector::Vector;
+use crate::error::Result;
+use crate::pipeline::{ChunkStore, Document, StoredChunk, Vectors};
+
+/// What surrounds a chunk's text and may change without it.
+const AROUND: [&str; 3] = ["start_char", "end_char", "heading"];
+
+/// Reads documents, keeps chunks.
+pub struct SqlStore<'a> {
+    pipeline: &'a Pipeline,
+    /// Columns of the content view.
+    pub columns: ContentColumns,
+    vector: String,
+}
+
+impl<'a> SqlStore<'a> {
+    /// The store of `pipeline`.
+    pub fn of(pipeline: &'a Pipeline) -> Result<Self> {
+        let columns = content_columns(pipeline)?;
+        Ok(SqlStore { pipeline, columns, vector: sql::vector_schema()? })
+    }
+
+    /// The rows with these keys. One that is gone, or that the owner can't see, has no content.
+    pub fn documents(&self, keys: &[Key]) -> Result<Vec<Document>> {
+        let statement = self.render(include_str!("../../sql/query/documents_by_key.sql"), 1);
+        let found = sql::rows(&statement, &self.key_arrays(keys), |row| {
+            Ok((sql::required(row.get::<Key>(1)?)?, row.get::<String>(2)?))
+        })?;
+        let mut contents: HashMap<Key, Option<String>> = found.into_iter().collect();
+        let document =
+            |key: &Key| Document { key: key.clone(), content: contents.remove(key).flatten() };
+        Ok(keys.iter().map(document).collect())
+    }
+
+    /// A query for the keys of all rows of the source.
+    pub fn all_keys(&self) -> String {
+        let keys = view::source_keys(self.pipeline);
+        // The type's own output, as for a changed row; a cast may give something else.
+        let text = |key: &String| format!("pg_catalog.format('%s', s.{key})");
+        render(
+            include_str!("../../sql/query/source_keys_all.sql"),
+            &[
+                ("keys", &keys.iter().map(text).collect::<Vec<_>>().join(", ")),
+                ("source", &self.pipeline.source.sql),
+            ],
+        )
+    }
+
+    /// Drops the chunks of rows that are in the source no more; how many.
+    pub fn forget_gone(&self) -> Result<usize> {
+        let sources = view::source_keys(self.pipeline);
+        let pairs = self.columns.keys.iter().zip(&sources);
+        let equal = pairs.map(|(key, source)| format!("s.{source} = c.{}", key.name));
+        let statement = render(
+            include_str!("../../sql/query/chunks_forget_gone.sql"),
+            &[
+                ("chunk_table", &self.pipeline.chunk_table.sql),
+                ("source", &self.pipeline.source.sql),
+                ("key_join", &equal.collect::<Vec<_>>().join(" AND ")),
+            ],
+        );
+        sql::execute(&statement, &[])
+    }
+
+    fn render(&self, template: &str, first_key: usize) -> String {
+        let keys = &self.columns.keys;
+        let metadata = |prefix: &str| {
+            let names = self.columns.metadata.iter().map(|c| format!(", {prefix}{}", c.name));
+            names.collect::<String>()
+        };
+        let around = |prefix: &str| {
+            let names = AROUND.into_iter();
+            let names = names.chain(self.columns.metadata.iter().map(|c| c.name.as_str()));
+            names.map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(", ")
+        };
+        render(
+            template,
+            &[
+                ("chunk_table", &self.pipeline.chunk_table.sql),
+                ("content_view", &self.pipeline.content_view.sql),
+                ("vector", &self.vector),
+                ("model", &quote_literal(&self.pipeline.model)),
+                ("key_names", &joined(keys, ", ", |key| key.name.clone())),
+                ("key_texts", &joined(keys, ", ", |key| format!("d.{}", key.name))),
+                ("view_keys", &joined(keys, ", ", |key| format!("v.{}", key.name))),
+                ("chunk_match", &key_match(keys, "c")),
+                ("view_match", &key_match(keys, "v")),
+                ("unnest_keys", &unnest(keys.len(), first_key)),
+                ("metadata", &metadata("v.")),
+                ("metadata_names", &metadata("")),
+                ("around", &around("")),
+                ("old_around", &around("c.")),
+                ("new_around", &around("EXCLUDED.")),
+            ],
+        )
+    }
+
+    /// One text array a key column, over the documents.
+    fn key_arrays<'b>(&self, keys: &[Key]) -> Vec<DatumWithOid<'b>> {
+        let column = |column: usize| {
+            let texts = keys.iter().map(|key| key.get(column).map_or("", String::as_str));
+            texts.collect::<Vec<_>>().into()
+        };
+        (0..self.columns.keys.len()).map(column).collect()
+    }
+
+    fn forget_other(&self, keys: &[Key], chunks: &[StoredChunk]) -> Result<()> {
+        let statement = self.render(include_str!("../../sql/query/chunks_forget_other.sql"), 4);
+        let mut arguments: Vec<DatumWithOid<'_>> = vec![
+            integers(chunks, |chunk| chunk.document as i32 + 1).into(),
+            integers(chunks, |chunk| chunk.chunk_no).into(),
+            chunks.iter().map(|chunk| chunk.hash.as_slice()).collect::<Vec<_>>().into(),
+        ];
+        arguments.extend(self.key_arrays(keys));
+        sql::execute(&statement, &arguments).map(drop)
+    }
+}
+
+impl ChunkStore for SqlStore<'_> {
+    fn known_vectors(&mut self, documents: &[Document]) -> Result<Vectors> {
+        let statement = self.render(include_str!("../../sql/query/chunks_known.sql"), 1);
+        let known = sql::rows(&statement, &self.key_arrays(&keys_of(documents)), |row| {
+            let hash: Vec<u8> = sql::required(row.get(1)?)?;
+            Ok((hash, sql::required(row.get::<Vec<f32>>(2)?)?))
+        })?;
+        Ok(known.into_iter().filter_map(|(hash, v)| Some((hash.try_into().ok()?, v))).collect())
+    }
+
+    fn replace(&mut self, documents: &[Document], chunks: &[StoredChunk]) -> Result<()> {
+        let keys = keys_of(documents);
+        self.forget_other(&keys, chunks)?;
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        let statement = self.render(include_str!("../../sql/query/chunks_insert.sql"), 10);
+        let mut arguments: Vec<DatumWithOid<'_>> = vec![
+            integers(chunks, |chunk| chunk.document as i32 + 1).into(),
+            integers(chunks, |chunk| chunk.chunk_no).into(),
+            chunks.iter().map(|c| c.chunk.content.as_str()).collect::<Vec<_>>().into(),
+            integers(chunks, |chunk| chunk.chunk.start_char as i32).into(),
+            integers(chunks, |chunk| chunk.chunk.end_char as i32).into(),
+            chunks.iter().map(|c| c.chunk.heading.as_deref()).collect::<Vec<_>>().into(),
+            integers(chunks, |chunk| chunk.chunk.token_count as i32).into(),
+            chunks.iter().map(|chunk| chunk.hash.as_slice()).collect::<Vec<_>>().into(),
+            chunks.iter().map(|chunk| Vector(chunk.vector.clone())).collect::<Vec<_>>().into(),
+        ];
+        arguments.extend(self.key_arrays(&keys));
+        sql::execute(&statement, &arguments).map(drop)
+    }
+}
+
+fn keys_of(documents: &[Document]) -> Vec<Key> {
+    documents.iter().map(|document| document.key.clone()).collect()
+}
+
+fn integers(chunks: &[StoredChunk], value: fn(&StoredChunk) -> i32) -> Vec<i32> {
+    chunks.iter().map(value).collect()
+}
+
+/// Rows of `relation` whose key is that of `d`, where keys are text.
+fn key_match(keys: &[Column], relation: &str) -> String {
+    joined(keys, " AND ", |Column { name, sql_type, .. }| {
+        format!("{relation}.{name} = d.{name}::{sql_type}")
+    })
+}
+
+fn unnest(columns: usize, first: usize) -> String {
+    let parameters: Vec<String> = (first..first + columns)
+        .map(|parameter| format!("pg_catalog.unnest(${parameter}::text[])"))
+        .collect();
+    parameters.join(", ")
+}
+
+fn joined(columns: &[Column], separator: &str, form: impl Fn(&Column) -> String) -> String {
+    columns.iter().map(form).collect::<Vec<_>>().join(separator)
+}

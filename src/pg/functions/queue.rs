@@ -1,0 +1,163 @@
+//! `rag_wait`, `rag_pause`, `rag_resume`, `rag_retry`, `rag_run`.
+
+use std::time::{Duration, Instant};
+
+use pgrx::datum::Interval;
+use pgrx::prelude::*;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::acting::{Acting, SUPERUSER};
+use crate::pg::batch::{Runner, Step};
+use crate::pg::capture::keys::Key;
+use crate::pg::capture::noted;
+use crate::pg::catalog::pipeline::{self, Mode, Pipeline};
+use crate::pg::catalog::view;
+use crate::pg::error::{OrReport, raise};
+use crate::pg::ingest::Progress;
+use crate::pg::transaction::{Transactions, non_atomic};
+use crate::pg::worker::registry;
+use crate::pg::{client, queue, sql};
+
+/// How often `rag_wait` looks.
+const LOOK: Duration = Duration::from_millis(10);
+/// How often it makes sure that there is a worker.
+const WAKE: Duration = Duration::from_millis(500);
+
+#[pg_extern(sql = false)]
+fn rag_wait(pipeline: Option<&str>, timeout: Option<Interval>) -> bool {
+    let timeout = duration(timeout).or_report();
+    pipeline::resolve(pipeline).and_then(|pipeline| wait(&pipeline, timeout)).or_report()
+}
+
+#[pg_extern(sql = false)]
+fn rag_pause(pipeline: Option<&str>) {
+    sql::refuse_if_read_only(c"rag_pause()");
+    owned(pipeline).and_then(|it| as_superuser(|| pipeline::set_paused(it.id, true))).or_report();
+}
+
+#[pg_extern(sql = false)]
+fn rag_resume(pipeline: Option<&str>) {
+    sql::refuse_if_read_only(c"rag_resume()");
+    owned(pipeline).and_then(|it| as_superuser(|| pipeline::set_paused(it.id, false))).or_report();
+    noted::wake_at_commit();
+}
+
+#[pg_extern(sql = false)]
+fn rag_retry(pipeline: Option<&str>, key: Option<&str>) -> i64 {
+    sql::refuse_if_read_only(c"rag_retry()");
+    let retried = owned(pipeline).and_then(|pipeline| retry(&pipeline, key)).or_report();
+    noted::wake_at_commit();
+    retried
+}
+
+#[pg_extern(sql = false)]
+fn rag_run(pipeline: Option<&str>, fcinfo: pg_sys::FunctionCallInfo) {
+    sql::refuse_if_read_only(c"rag_run()");
+    let pipeline = owned(pipeline).or_report();
+    non_atomic(fcinfo, "rag_run", || run(&pipeline)).or_report();
+}
+
+/// The pipeline, whose source the caller must own.
+fn owned(name: Option<&str>) -> Result<Pipeline> {
+    let pipeline = pipeline::resolve(name)?;
+    match pipeline::is_owned(pipeline.id)? {
+        true => Ok(pipeline),
+        false => Err(Error::new(
+            ErrorKind::Forbidden,
+            format!("must be owner of the table of pipeline \"{}\"", pipeline.name),
+        )),
+    }
+}
+
+fn as_superuser<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let _acting = Acting::as_role(SUPERUSER);
+    work()
+}
+
+fn duration(interval: Option<Interval>) -> Result<Duration> {
+    let Some(interval) = interval else { return Ok(Duration::MAX) };
+    let days = f64::from(interval.months()) * 30.0 + f64::from(interval.days());
+    let seconds = days * 86_400.0 + interval.micros() as f64 / 1e6;
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| Error::invalid(format!("timeout must not be negative: {seconds} seconds")))
+}
+
+fn wait(pipeline: &Pipeline, timeout: Duration) -> Result<bool> {
+    let name = &pipeline.name;
+    let refused = |why: &str, hint: String| {
+        let message = format!("pipeline \"{name}\" {why}");
+        Err(Error::new(ErrorKind::NotInState, message).hint(hint))
+    };
+    if pipeline.mode == Mode::Manual {
+        let call = format!("CALL rag_run({}).", pgrx::spi::quote_literal(name));
+        return refused("is in mode manual, nobody works on it", call);
+    }
+    // SAFETY: reads the clock.
+    let now = unsafe { pg_sys::GetCurrentTimestamp() };
+    let time = TimestampWithTimeZone::try_from(now)
+        .map_err(|_| Error::new(ErrorKind::Internal, "the clock is out of range"))?;
+    let (begun, mut woken) = (Instant::now(), None::<Instant>);
+    loop {
+        let id = pipeline.id;
+        let (is_pending, is_paused) = sql::with_latest_snapshot(|| {
+            as_superuser(|| {
+                let now = pipeline::by_id(id)?;
+                Ok((queue::is_pending(id, time)?, now.is_some_and(|now| now.is_paused)))
+            })
+        })?;
+        if !is_pending {
+            return Ok(true);
+        }
+        if is_paused {
+            let call = format!("SELECT rag_resume({}).", pgrx::spi::quote_literal(name));
+            return refused("is paused", call);
+        }
+        if begun.elapsed() >= timeout {
+            return Ok(false);
+        }
+        if woken.is_none_or(|time| time.elapsed() >= WAKE) {
+            registry::wake()?;
+            woken = Some(Instant::now());
+        }
+        client::pause(
+            LOOK.min(timeout.saturating_sub(begun.elapsed())).max(Duration::from_millis(1)),
+        );
+    }
+}
+
+fn retry(pipeline: &Pipeline, key: Option<&str>) -> Result<i64> {
+    let key = key.map(|key| parts(pipeline, key)).transpose()?;
+    as_superuser(|| queue::retry(pipeline.id, key))
+}
+
+/// A key as users write it: text, or of a composite key a JSON object.
+fn parts(pipeline: &Pipeline, key: &str) -> Result<Key> {
+    if pipeline.key_columns == 1 {
+        return Ok(vec![key.to_owned()]);
+    }
+    let names = view::key_names(pipeline)?;
+    let wrong = || {
+        Error::invalid(format!("not a key of pipeline \"{}\": {key}", pipeline.name))
+            .hint(format!("It is a JSON object with {}.", names.join(", ")))
+    };
+    let object: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(key).map_err(|_| wrong())?;
+    let part = |name: &String| match object.get(name)? {
+        serde_json::Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    names.iter().map(part).collect::<Option<Key>>().ok_or_else(wrong)
+}
+
+/// Does all there is to do now, each batch in transactions of its own.
+fn run(pipeline: &Pipeline) -> Result<()> {
+    let mut runner = Runner::new(Transactions::OfProcedure, Some(pipeline.id));
+    let mut progress = Progress::start(&pipeline.name);
+    loop {
+        match runner.step() {
+            Ok(Step::Worked(rows)) => progress.advance(rows, 0),
+            Ok(Step::Idle) => return Ok(()),
+            Ok(Step::Passing(failure)) | Err(failure) => raise(&failure),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The life of a pipeline's chunks: filled, indexed, and made anew beside the old ones.
+//!
+//! What can't be changed in place, such as the model, is changed by making a successor: a second
+//! pipeline over the same source, without a name, with triggers, queue and tables of its own.
+//! The old one answers until the successor is filled and indexed; then, in one transaction, the
+//! successor gets its name and its relations' names, and the old one is dropped.
+
+use super::acting::{Acting, Settings, table_owner};
+use super::catalog::pipeline::{self, Mode, Pipeline, Stage};
+use super::catalog::view;
+use super::sql::{self, render};
+use super::{create, ingest, triggers};
+use crate::error::Result;
+
+/// Indexes the vectors of a pipeline that has been filled, and has it take the place of the one
+/// that it replaces.
+pub fn finish(id: i32) -> Result<()> {
+    let Some(pipeline) = pipeline::by_id(id)? else { return Ok(()) };
+    if pipeline.stage == Stage::Filling {
+        let _acting = Acting::as_role(table_owner(pipeline.source.oid));
+        ingest::build_index(&pipeline)?;
+    }
+    match pipeline.replaces {
+        None => pipeline::set_live(id),
+        Some(old) => match pipeline::by_id(old)? {
+            Some(old) => take_place(&pipeline, &old),
+            None => Ok(()),
+        },
+    }
+}
+
+fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
+    let view = {
+        let _acting = Acting::as_role(table_owner(new.source.oid));
+        // Who waits for a lock on the source has everybody else wait behind: better try again.
+        let mut settings = Settings::new();
+        settings.set(c"lock_timeout", c"2s");
+        triggers::drop_all(old)?;
+        let view = take_view(new, old)?;
+        take_name("TABLE", &new.chunk_table, &old.chunk_table)?;
+        take_name("VIEW", &new.content_view, &old.content_view)?;
+        if old.mode == Mode::Sync {
+            triggers::create_for_statement(new)?;
+        }
+        view
+    };
+    pipeline::take_place(new.id, old, view)
+}
+
+/// Has the old view show the new chunks where its columns stay the same, since other views may use
+/// it; otherwise the new view takes its name. The OID of the view that stays.
+fn take_view(new: &Pipeline, old: &Pipeline) -> Result<pgrx::pg_sys::Oid> {
+    let described = |oid| -> Result<Vec<(String, String)>> {
+        let columns = view::columns(oid)?;
+        Ok(columns.into_iter().map(|column| (column.name, column.sql_type)).collect())
+    };
+    if described(new.view.oid)? != described(old.view.oid)? {
+        take_name("VIEW", &new.view, &old.view)?;
+        return Ok(new.view.oid);
+    }
+    let statement = include_str!("../../sql/query/view_definition.sql");
+    let definition =
+        sql::rows(statement, &[new.view.oid.into()], |row| sql::required(row.get::<String>(1)?))?;
+    let values = [
+        ("view", old.view.sql.as_str()),
+        ("definition", definition.first().map_or("", String::as_str)),
+    ];
+    sql::execute(&render(include_str!("../../sql/query/replace_view.sql"), &values), &[])?;
+    let values = [("view", new.view.sql.as_str())];
+    sql::execute(&render(include_str!("../../sql/query/drop_view.sql"), &values), &[])?;
+    Ok(old.view.oid)
+}
+
+/// Drops a relation of the old pipeline and gives its name to the new one's.
+fn take_name(kind: &str, new: &pipeline::Relation, old: &pipeline::Relation) -> Result<()> {
+    let statement = include_str!("../../sql/query/relation_exists.sql");
+    let names =
+        sql::rows(statement, &[old.oid.into()], |row| sql::required(row.get::<String>(1)?))?;
+    let Some(name) = names.first() else { return Ok(()) };
+    let template = match kind {
+        "TABLE" => include_str!("../../sql/query/drop_chunk_table.sql"),
+        _ => include_str!("../../sql/query/drop_view.sql"),
+    };
+    let key = if kind == "TABLE" { "chunk_table" } else { "view" };
+    create::drop_if_there(template, old, &[(key, &old.sql)])?;
+    let values = [("kind", kind), ("relation", &new.sql), ("name", name)];
+    sql::execute(&render(include_str!("../../sql/query/rename_relation.sql"), &values), &[])
+        .map(drop)
+}

@@ -1,0 +1,249 @@
+//! `rag.queue`: what is to be embedded, who has it in hand, and what came of it.
+//!
+//! To be used as the superuser. A row is leased, not locked, while a model works on it; so no
+//! transaction is open meanwhile, and a worker that dies loses nothing but time. Whoever locks
+//! several rows does so in the order of their keys.
+
+use std::collections::{BTreeMap, HashSet};
+
+use pgrx::prelude::*;
+
+use super::acting::Settings;
+use super::capture::keys::Key;
+use super::intake::Kind;
+use super::sql;
+use crate::error::Result;
+
+/// Rows of `rag.intake` that are taken at once.
+const MOST_DRAINED: i64 = 100;
+
+/// Seconds that a batch is leased for; a batch that takes longer has its lease renewed.
+pub const LEASE_SECONDS: f64 = 60.0;
+
+/// What sessions have left, of one pipeline.
+#[derive(Default)]
+pub struct Changes {
+    /// Keys of changed rows.
+    pub keys: Vec<Key>,
+    /// Whether any row may have changed.
+    pub has_all: bool,
+    /// Whether rows have gone, nobody knows which.
+    pub has_gone: bool,
+    queued_at: Option<TimestampWithTimeZone>,
+}
+
+/// Takes what sessions have left, a part of it at a time; by pipeline.
+pub fn drain() -> Result<BTreeMap<i32, Changes>> {
+    let statement = include_str!("../../sql/query/queue_drain.sql");
+    let rows = sql::changed_rows(statement, &[MOST_DRAINED.into()], |row| {
+        Ok((
+            sql::required(row.get::<i32>(1)?)?,
+            sql::required(row.get::<String>(2)?)?,
+            sql::required(row.get::<Vec<String>>(3)?)?,
+            sql::required(row.get::<TimestampWithTimeZone>(4)?)?,
+        ))
+    })?;
+    let mut changes: BTreeMap<i32, Changes> = BTreeMap::new();
+    for (pipeline, kind, keys, queued_at) in rows {
+        let change = changes.entry(pipeline).or_default();
+        change.queued_at = change.queued_at.into_iter().chain([queued_at]).min();
+        match Kind::from_name(&kind) {
+            Some(Kind::All) => change.has_all = true,
+            Some(Kind::Gone) => change.has_gone = true,
+            // How many columns a key has is known to who adds them.
+            Some(Kind::Keys) | None => change.keys.push(keys),
+        }
+    }
+    Ok(changes)
+}
+
+/// Adds rows, or notes that they have changed again. `parts` are lists of key columns, row after
+/// row, of `columns` each.
+pub fn add(pipeline: i32, columns: usize, parts: &[Key], changes: &Changes) -> Result<()> {
+    let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
+    let statement = include_str!("../../sql/query/queue_add.sql");
+    let arguments =
+        [pipeline.into(), parts.into(), (columns as i64).into(), changes.queued_at.into()];
+    by_index(|| sql::execute(statement, &arguments)).map(drop)
+}
+
+/// A row that this worker has in hand.
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    /// Its key.
+    pub key: Key,
+    /// The change of it that is seen to.
+    pub change: i64,
+    /// How often it has failed.
+    pub attempts: i32,
+}
+
+/// Pipelines with something to do, and whether that is new work; only `pipeline` if it is given.
+pub fn workable(pipeline: Option<i32>) -> Result<Vec<(i32, bool)>> {
+    let statement = include_str!("../../sql/query/queue_workable.sql");
+    by_index(|| {
+        sql::rows(statement, &[pipeline.into()], |row| {
+            Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
+        })
+    })
+}
+
+/// Seconds until something can be done that can't be done now.
+pub fn next_time() -> Result<Option<f64>> {
+    let statement = include_str!("../../sql/query/queue_next_time.sql");
+    Ok(sql::rows(statement, &[], |row| row.get(1))?.into_iter().next().flatten())
+}
+
+/// Takes up to `most` rows in hand.
+pub fn claim(pipeline: i32, most: i64, lease: i64, is_new: bool) -> Result<Vec<Claimed>> {
+    let statement = include_str!("../../sql/query/queue_claim.sql");
+    let arguments =
+        [pipeline.into(), most.into(), lease.into(), LEASE_SECONDS.into(), (!is_new).into()];
+    by_index(|| {
+        sql::changed_rows(statement, &arguments, |row| {
+            Ok(Claimed {
+                key: sql::required(row.get(1)?)?,
+                change: sql::required(row.get(2)?)?,
+                attempts: sql::required(row.get(3)?)?,
+            })
+        })
+    })
+}
+
+/// The keys that are still in hand, locked until the end of the transaction.
+pub fn owned(pipeline: i32, lease: i64) -> Result<HashSet<Key>> {
+    let statement = include_str!("../../sql/query/queue_owned.sql");
+    let keys = by_index(|| {
+        sql::changed_rows(statement, &[pipeline.into(), lease.into()], |row| {
+            sql::required(row.get::<Key>(1)?)
+        })
+    })?;
+    Ok(keys.into_iter().collect())
+}
+
+/// Keeps what is in hand for longer.
+pub fn renew(pipeline: i32, lease: i64) -> Result<()> {
+    let statement = include_str!("../../sql/query/queue_renew.sql");
+    let arguments = [pipeline.into(), lease.into(), LEASE_SECONDS.into()];
+    by_index(|| sql::execute(statement, &arguments)).map(drop)
+}
+
+/// These are done; those that have changed meanwhile stay in the queue.
+pub fn done(pipeline: i32, lease: i64, rows: &[&Claimed]) -> Result<()> {
+    let Some(first) = rows.first() else { return Ok(()) };
+    let parts: Vec<&str> = rows.iter().flat_map(|row| &row.key).map(String::as_str).collect();
+    let changes: Vec<i64> = rows.iter().map(|row| row.change).collect();
+    let statement = include_str!("../../sql/query/queue_done.sql");
+    let columns = first.key.len() as i64;
+    let arguments = [pipeline.into(), lease.into(), parts.into(), columns.into(), changes.into()];
+    by_index(|| sql::execute(statement, &arguments)).map(drop)
+}
+
+/// Gives back what is in hand, through no fault of the rows.
+pub fn release(pipeline: i32, lease: i64) -> Result<()> {
+    let statement = include_str!("../../sql/query/queue_release.sql");
+    by_index(|| sql::execute(statement, &[pipeline.into(), lease.into()])).map(drop)
+}
+
+/// Leaves a pipeline alone for so many seconds.
+pub fn postpone(pipeline: i32, seconds: f64) -> Result<()> {
+    let statement = include_str!("../../sql/query/queue_postpone.sql");
+    sql::execute(statement, &[pipeline.into(), seconds.into()]).map(drop)
+}
+
+/// Why a row failed.
+#[derive(Clone, Debug)]
+pub struct Reason<'a> {
+    /// SQLSTATE.
+    pub sqlstate: &'a str,
+    /// What the error said.
+    pub message: &'a str,
+}
+
+/// A row has failed: it is tried again in `seconds`, or, if `None`, given up.
+pub fn fail(
+    pipeline: i32,
+    lease: i64,
+    row: &Claimed,
+    reason: &Reason<'_>,
+    seconds: Option<f64>,
+) -> Result<()> {
+    let key = row.key.clone();
+    let mut arguments = vec![
+        pipeline.into(),
+        key.into(),
+        lease.into(),
+        reason.sqlstate.into(),
+        reason.message.into(),
+    ];
+    let statement = match seconds {
+        Some(_) => include_str!("../../sql/query/queue_fail.sql"),
+        None => include_str!("../../sql/query/queue_bury.sql"),
+    };
+    arguments.extend(seconds.map(Into::into));
+    sql::execute(statement, &arguments)?;
+    note_failure(pipeline, i64::from(seconds.is_none()), reason)
+}
+
+/// Keeps the last error of a pipeline, and how many rows were given up.
+pub fn note_failure(pipeline: i32, rows: i64, reason: &Reason<'_>) -> Result<()> {
+    let statement = include_str!("../../sql/query/activity_fail.sql");
+    let arguments = [pipeline.into(), rows.into(), reason.sqlstate.into(), reason.message.into()];
+    sql::execute(statement, &arguments).map(drop)
+}
+
+/// What a batch did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    /// Rows of the source.
+    pub rows: usize,
+    /// Their chunks.
+    pub chunks: usize,
+    /// Those of them that had to be embedded.
+    pub embedded: usize,
+    /// Tokens of those.
+    pub tokens: usize,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// Adds to what has been done for a pipeline.
+pub fn note_work(pipeline: i32, work: &Work) -> Result<()> {
+    let statement = include_str!("../../sql/query/activity_add.sql");
+    let count = |number: usize| (number as i64).into();
+    let arguments = [
+        pipeline.into(),
+        count(work.rows),
+        count(work.chunks),
+        count(work.embedded),
+        count(work.tokens),
+        work.seconds.into(),
+    ];
+    sql::execute(statement, &arguments).map(drop)
+}
+
+/// The queue grows and shrinks faster than its statistics do; its indexes always serve.
+fn by_index<R>(work: impl FnOnce() -> R) -> R {
+    let mut settings = Settings::new();
+    settings.set(c"enable_seqscan", c"off");
+    work()
+}
+
+/// Whether something that changed before `time` can't be found yet.
+pub fn is_pending(pipeline: i32, time: TimestampWithTimeZone) -> Result<bool> {
+    let statement = include_str!("../../sql/query/queue_pending.sql");
+    let found = sql::rows(statement, &[pipeline.into(), time.into()], |row| {
+        sql::required(row.get::<bool>(1)?)
+    })?;
+    Ok(found.contains(&true))
+}
+
+/// Queues rows again that were given up, and has those that wait for another attempt wait no more;
+/// how many. All of the pipeline's, or the one with this key.
+pub fn retry(pipeline: i32, key: Option<Key>) -> Result<i64> {
+    let statement = include_str!("../../sql/query/queue_retry.sql");
+    let found = sql::changed_rows(statement, &[pipeline.into(), key.into()], |row| {
+        sql::required(row.get::<i64>(1)?)
+    })?;
+    Ok(found.into_iter().sum())
+}

@@ -1,0 +1,176 @@
+//! Work that is done in several transactions, with none open in between.
+
+use std::panic::AssertUnwindSafe;
+
+use pgrx::PgTryBuilder;
+use pgrx::pg_sys::panic::CaughtError;
+use pgrx::prelude::*;
+
+use super::error::{code_text, sqlstate_text};
+use crate::error::{Error, ErrorKind, Result};
+
+/// An error as it is kept in a table.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Its SQLSTATE, five characters.
+    pub sqlstate: String,
+    /// What it says.
+    pub message: String,
+    /// Whether it may be gone the next time, whatever the row.
+    pub is_passing: bool,
+    /// When to try again, in seconds, if somebody said so.
+    pub retry_after: Option<f64>,
+}
+
+impl Failure {
+    /// Whether somebody has cancelled the statement.
+    pub fn is_cancel(&self) -> bool {
+        self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        use ErrorKind::{DaemonLost, DaemonUnavailable, OutOfResources, ProviderTimeout};
+        let passing = [DaemonLost, DaemonUnavailable, OutOfResources, ProviderTimeout];
+        Failure {
+            sqlstate: sqlstate_text(error.kind()),
+            message: error.message().to_owned(),
+            is_passing: passing.contains(&error.kind()),
+            retry_after: None,
+        }
+    }
+}
+
+impl Failure {
+    fn caught(error: &CaughtError) -> Self {
+        let (CaughtError::PostgresError(report)
+        | CaughtError::ErrorReport(report)
+        | CaughtError::RustPanic { ereport: report, .. }) = error;
+        use PgSqlErrorCode::{
+            ERRCODE_LOCK_NOT_AVAILABLE, ERRCODE_OUT_OF_MEMORY, ERRCODE_QUERY_CANCELED,
+            ERRCODE_T_R_DEADLOCK_DETECTED, ERRCODE_T_R_SERIALIZATION_FAILURE,
+        };
+        let passing = [
+            ERRCODE_LOCK_NOT_AVAILABLE,
+            ERRCODE_OUT_OF_MEMORY,
+            ERRCODE_QUERY_CANCELED,
+            ERRCODE_T_R_DEADLOCK_DETECTED,
+            ERRCODE_T_R_SERIALIZATION_FAILURE,
+        ];
+        Failure {
+            sqlstate: code_text(report.sql_error_code() as i32),
+            message: report.message().to_owned(),
+            is_passing: passing.contains(&report.sql_error_code()),
+            retry_after: None,
+        }
+    }
+}
+
+/// What [`caught`] and [`Transactions::run`] return.
+pub type Outcome<T> = Result<T, Failure>;
+
+/// Turns errors that PostgreSQL raises in `work` into values. What is left of a transaction must be
+/// rolled back after one.
+pub fn caught<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
+    PgTryBuilder::new(AssertUnwindSafe(|| work().map_err(Failure::from)))
+        .catch_others(|error| Err(Failure::caught(&error)))
+        .execute()
+}
+
+/// Who begins and ends transactions.
+#[derive(Clone, Copy)]
+pub enum Transactions {
+    /// A background worker: there is none, so each piece of work has its own.
+    OfWorker,
+    /// A procedure that may commit: there always is one.
+    OfProcedure,
+}
+
+impl Transactions {
+    /// Does `work` in a transaction of its own, which is rolled back where it fails.
+    pub fn run<T>(self, work: impl FnOnce() -> Result<T>) -> Outcome<T> {
+        match self {
+            Transactions::OfWorker => in_worker(work),
+            Transactions::OfProcedure => in_procedure(work),
+        }
+    }
+}
+
+fn in_worker<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
+    let outcome = caught(|| {
+        // SAFETY: as every background worker does; no transaction is open.
+        unsafe {
+            pg_sys::SetCurrentStatementStartTimestamp();
+            pg_sys::StartTransactionCommand();
+            pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+        }
+        let done = work()?;
+        // SAFETY: ends what was begun above.
+        unsafe {
+            pg_sys::PopActiveSnapshot();
+            pg_sys::CommitTransactionCommand();
+        }
+        Ok(done)
+    });
+    if outcome.is_err() {
+        // SAFETY: ends whatever is left of the transaction; without one it does nothing.
+        unsafe { pg_sys::AbortCurrentTransaction() };
+    }
+    outcome
+}
+
+/// Does `work` with a connection to SPI that can commit.
+///
+/// Fails in a transaction block, or a function: there it can't.
+pub fn non_atomic<T>(
+    call: pg_sys::FunctionCallInfo,
+    procedure: &str,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    // SAFETY: the context of a CALL says whether it may commit; the connection is closed again,
+    // or by the abort after an error.
+    unsafe {
+        let context = (*call).context.cast::<pg_sys::CallContext>();
+        let is_call = !context.is_null()
+            && (*context).type_ == pg_sys::NodeTag::T_CallContext
+            && !(*context).atomic;
+        if !is_call {
+            let message = format!("{procedure} commits, and can't run inside a transaction block");
+            return Err(Error::new(ErrorKind::NotInState, message)
+                .hint("CALL it on its own, not between BEGIN and COMMIT and not in a function."));
+        }
+        pg_sys::SPI_connect_ext(pg_sys::SPI_OPT_NONATOMIC as i32);
+        let done = work();
+        pg_sys::SPI_finish();
+        done
+    }
+}
+
+/// The procedure's own transaction can't be rolled back and left, so the work is done in a
+/// subtransaction.
+fn in_procedure<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
+    // SAFETY: the memory context and the resource owner are put back, as PL/pgSQL does for a
+    // block with EXCEPTION; SPI_commit is called with the procedure's own, non-atomic connection
+    // on top.
+    unsafe {
+        let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+        pg_sys::BeginInternalSubTransaction(std::ptr::null());
+        pg_sys::MemoryContextSwitchTo(context);
+        let outcome = caught(|| {
+            // After a commit there is none, and values that are stored apart want one.
+            pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+            let done = work()?;
+            pg_sys::PopActiveSnapshot();
+            Ok(done)
+        });
+        match &outcome {
+            Ok(_) => pg_sys::ReleaseCurrentSubTransaction(),
+            Err(_) => pg_sys::RollbackAndReleaseCurrentSubTransaction(),
+        }
+        pg_sys::MemoryContextSwitchTo(context);
+        pg_sys::CurrentResourceOwner = owner;
+        pg_sys::SPI_commit();
+        outcome
+    }
+}

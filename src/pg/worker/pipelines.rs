@@ -1,0 +1,292 @@
+//! A pipeline worker: a background worker with a connection to one database.
+//!
+//! It does what there is to do and then waits on its latch, which the next commit that changes a
+//! source sets. Once a second it looks whether somebody wants to drop the database, which its
+//! connection would prevent. After a minute without work it leaves; the next commit starts another.
+
+use std::ffi::CStr;
+use std::time::{Duration, Instant};
+
+use pgrx::prelude::*;
+
+use super::registry::{self, Place, Role};
+use crate::pg::acting::{Acting, SUPERUSER};
+use crate::pg::batch::{Runner, Step};
+use crate::pg::transaction::{Failure, Outcome, Transactions};
+use crate::pg::{intake, queue};
+
+/// Between two looks whether the database is wanted by somebody who needs it empty.
+const LOOK_AROUND: Duration = Duration::from_secs(1);
+/// Between two looks for work without being woken: for what PREPARE TRANSACTION left, and the like.
+const LOOK_FOR_WORK: Duration = Duration::from_secs(10);
+/// A worker without work for so long leaves.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A worker that other databases wait for leaves after so much work.
+const SHIFT: Duration = Duration::from_secs(5);
+/// Rows of a step from which on another worker is worth its start.
+const MUCH: usize = 16;
+
+/// Settings of a worker. What it does can be done again, so it does not wait for the disk at each
+/// of its commits.
+const SETTINGS: [(&CStr, &CStr); 4] = [
+    (c"search_path", c"pg_catalog, pg_temp"),
+    (c"synchronous_commit", c"off"),
+    (c"statement_timeout", c"0"),
+    (c"idle_in_transaction_session_timeout", c"0"),
+];
+
+/// A worker's life.
+#[pg_guard]
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn pg_rag_worker_main(argument: pg_sys::Datum) {
+    let (database, role) = registry::argument(argument);
+    handle_signals();
+    match Place::take(database, role) {
+        Ok(Some(place)) => {
+            connect(database);
+            Worker::new(place, database, role).live();
+        }
+        Ok(None) => {}
+        Err(error) => log!("{error}"),
+    }
+}
+
+fn handle_signals() {
+    // SAFETY: as a background worker does that is to end like a session: `die` has waits and
+    // statements end at once.
+    unsafe {
+        #[cfg(not(feature = "pg18"))]
+        use pg_sys::pqsignal as set;
+        #[cfg(feature = "pg18")]
+        use pg_sys::pqsignal_be as set;
+        set(pg_sys::SIGTERM as i32, Some(unguarded::die));
+        set(pg_sys::SIGHUP as i32, Some(unguarded::SignalHandlerForConfigReload));
+        pg_sys::BackgroundWorkerUnblockSignals();
+    }
+}
+
+/// PostgreSQL's own signal handlers, which raise nothing.
+mod unguarded {
+    unsafe extern "C-unwind" {
+        pub fn die(signal: i32);
+        pub fn SignalHandlerForConfigReload(signal: i32);
+    }
+}
+
+fn connect(database: pg_sys::Oid) {
+    // SAFETY: called once; the database of a worker is fixed. The settings are constants.
+    unsafe {
+        pg_sys::BackgroundWorkerInitializeConnectionByOid(database, pg_sys::InvalidOid, 0);
+        for (name, value) in SETTINGS {
+            pg_sys::SetConfigOption(
+                name.as_ptr(),
+                value.as_ptr(),
+                pg_sys::GucContext::PGC_SUSET,
+                pg_sys::GucSource::PGC_S_OVERRIDE,
+            );
+        }
+    }
+}
+
+/// Why a worker waits.
+enum Wait {
+    /// For work.
+    Idle,
+    /// For what is out of order.
+    Passing(Duration),
+}
+
+struct Worker {
+    place: Place,
+    database: pg_sys::Oid,
+    role: Role,
+    runner: Runner,
+    last_work: Instant,
+    began: Instant,
+    helper_started: Option<Instant>,
+}
+
+impl Worker {
+    fn new(place: Place, database: pg_sys::Oid, role: Role) -> Worker {
+        let now = Instant::now();
+        Worker {
+            place,
+            database,
+            role,
+            runner: Runner::new(Transactions::OfWorker, None),
+            last_work: now,
+            began: now,
+            helper_started: None,
+        }
+    }
+
+    fn live(&mut self) {
+        let mut leaves = false;
+        while !leaves {
+            handle_interrupts();
+            if is_database_wanted() || !matches!(self.has_extension(), Ok(true)) {
+                break;
+            }
+            report_activity(true);
+            let step = self.runner.step();
+            report_activity(false);
+            leaves = match step {
+                Ok(Step::Worked(rows)) => self.worked(rows),
+                Ok(Step::Idle) => self.wait(&Wait::Idle),
+                Ok(Step::Passing(failure)) => {
+                    log_failure(&failure);
+                    self.wait(&Wait::Passing(LOOK_AROUND))
+                }
+                Err(failure) => {
+                    log_failure(&failure);
+                    self.wait(&Wait::Passing(LOOK_AROUND))
+                }
+            };
+            leaves = leaves && self.may_leave();
+        }
+        registry::start_waiting();
+    }
+
+    fn has_extension(&self) -> Outcome<bool> {
+        Transactions::OfWorker.run(|| Ok(intake::table(c"queue").is_some()))
+    }
+
+    /// Whether to leave after work.
+    fn worked(&mut self, rows: usize) -> bool {
+        let now = Instant::now();
+        self.last_work = now;
+        let is_due = self.helper_started.is_none_or(|time| time.elapsed() >= LOOK_AROUND);
+        if rows >= MUCH && self.role == Role::Leader && is_due {
+            self.helper_started = Some(now);
+            // If there is no room, one worker does it all.
+            drop(registry::start(self.database, Role::Helper));
+        }
+        let is_over = self.began.elapsed() >= SHIFT && registry::others_wait(self.database);
+        if is_over && self.role == Role::Leader {
+            registry::put_in_line(self.database);
+        }
+        is_over
+    }
+
+    /// Waits until there is something to do; whether to leave instead.
+    fn wait(&mut self, wait: &Wait) -> bool {
+        if self.role == Role::Helper {
+            return true;
+        }
+        let longest = match wait {
+            Wait::Passing(time) => *time,
+            Wait::Idle => self.time_to_work(),
+        };
+        let end = Instant::now() + longest;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return self.last_work.elapsed() >= PATIENCE;
+            }
+            let was_woken = wait_latch(left.min(LOOK_AROUND));
+            handle_interrupts();
+            if is_database_wanted() {
+                return true;
+            }
+            // What is out of order does not get better by being woken.
+            if was_woken && matches!(wait, Wait::Idle) {
+                return false;
+            }
+            if registry::others_wait(self.database) && self.last_work.elapsed() >= LOOK_AROUND {
+                return true;
+            }
+        }
+    }
+
+    fn time_to_work(&self) -> Duration {
+        let seconds = Transactions::OfWorker.run(|| {
+            let _acting = Acting::as_role(SUPERUSER);
+            queue::next_time()
+        });
+        match seconds {
+            Ok(Some(seconds)) => {
+                Duration::try_from_secs_f64(seconds.max(0.01)).unwrap_or(LOOK_FOR_WORK)
+            }
+            _ => LOOK_FOR_WORK,
+        }
+        .min(LOOK_FOR_WORK)
+    }
+
+    /// A session that commits now may still think that it has woken this worker: so the lock goes
+    /// first, and then there is one last look.
+    fn may_leave(&mut self) -> bool {
+        if self.role == Role::Helper || is_database_wanted() || registry::others_wait(self.database)
+        {
+            return true;
+        }
+        self.place.stop_leading();
+        match self.runner.step() {
+            Ok(Step::Idle) => true,
+            _ => !self.place.lead_again(),
+        }
+    }
+}
+
+fn handle_interrupts() {
+    check_for_interrupts!();
+    // SAFETY: called between two transactions, as background workers do.
+    unsafe {
+        if pg_sys::ConfigReloadPending != 0 {
+            pg_sys::ConfigReloadPending = 0;
+            pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP);
+        }
+    }
+}
+
+/// Waits for the latch; whether it was set.
+fn wait_latch(time: Duration) -> bool {
+    let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
+    // SAFETY: MyLatch is this process's own.
+    unsafe {
+        let happened = pg_sys::WaitLatch(
+            pg_sys::MyLatch,
+            events as i32,
+            time.as_millis().max(1) as _,
+            pg_sys::PG_WAIT_EXTENSION,
+        );
+        pg_sys::ResetLatch(pg_sys::MyLatch);
+        happened & pg_sys::WL_LATCH_SET as i32 != 0
+    }
+}
+
+/// Whether somebody holds a lock on the database that keeps new sessions out: it is about to be
+/// dropped, renamed, moved or copied, and waits for all others to leave.
+fn is_database_wanted() -> bool {
+    let outcome = Transactions::OfWorker.run(|| {
+        // SAFETY: in a transaction, whose end gives the lock back.
+        Ok(unsafe {
+            pg_sys::ConditionalLockSharedObject(
+                pg_sys::DatabaseRelationId,
+                pg_sys::MyDatabaseId,
+                0,
+                pg_sys::RowExclusiveLock as pg_sys::LOCKMODE,
+            )
+        })
+    });
+    !matches!(outcome, Ok(true))
+}
+
+fn report_activity(is_running: bool) {
+    use pg_sys::BackendState::{STATE_IDLE, STATE_RUNNING};
+    // SAFETY: reports this process's own state; the text is a constant.
+    unsafe {
+        match is_running {
+            true => {
+                pg_sys::pgstat_report_activity(STATE_RUNNING, c"embedding changed rows".as_ptr())
+            }
+            false => {
+                pg_sys::pgstat_report_stat(false);
+                pg_sys::pgstat_report_activity(STATE_IDLE, std::ptr::null());
+            }
+        }
+    }
+}
+
+fn log_failure(failure: &Failure) {
+    log!("pg_rag worker: {}: {}", failure.sqlstate, failure.message);
+}

@@ -1,0 +1,220 @@
+//! Which pipeline workers run, and how they are woken.
+//!
+//! One file with locks says it all: a worker of a server holds one of the first bytes, as many as
+//! `rag.max_workers`, and the first worker of a database holds the byte that stands for it. Locks
+//! go with their process, so nothing is ever stale, and they say who holds them: that process is
+//! woken by a signal, after which its latch is set. So no shared memory is needed, which only a
+//! preloaded library could have, and no NOTIFY, which locks the whole server at each commit.
+
+use std::cell::Cell;
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use pgrx::bgworkers::{BackgroundWorkerBuilder, BgWorkerStartTime};
+use pgrx::prelude::*;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::guc;
+
+const LOCK_FILE: &str = "pg_stat_tmp/pg_rag.workers";
+/// Databases that wait for a worker to have its slot, as empty files.
+const WAITING: &str = "pg_stat_tmp/pg_rag.waiting.";
+/// Where the bytes of databases begin.
+const DATABASES: i64 = 1 << 16;
+/// A worker that was started looks for what was committed until it is there; so another one is not
+/// started for a while.
+const START_AGAIN: Duration = Duration::from_millis(200);
+
+thread_local! {
+    static STARTED: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Workers notice by themselves what they commit.
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Wakes the database's worker, or starts one; called after a commit, when nothing may fail.
+pub fn after_commit() {
+    if !IS_WORKER.get() {
+        // What was committed stays where it is; a later commit or call tries again.
+        drop(wake());
+    }
+}
+
+/// Wakes this database's first worker, or starts one.
+pub fn wake() -> Result<()> {
+    // SAFETY: a variable of the server, set once a session.
+    let database = unsafe { pg_sys::MyDatabaseId };
+    match leader(database)? {
+        Some(pid) => {
+            // SAFETY: a signal that every server process knows, to one that holds a lock of ours.
+            unsafe { libc::kill(pid, libc::SIGUSR1) };
+            Ok(())
+        }
+        None => start_once(database),
+    }
+}
+
+fn start_once(database: pg_sys::Oid) -> Result<()> {
+    let is_starting = STARTED.get().is_some_and(|time| time.elapsed() < START_AGAIN);
+    if is_starting || guc::max_workers() == 0 {
+        return Ok(());
+    }
+    STARTED.set(Some(Instant::now()));
+    start(database, Role::Leader)
+}
+
+/// The process ID of a database's first worker.
+pub fn leader(database: pg_sys::Oid) -> Result<Option<i32>> {
+    match File::open(LOCK_FILE) {
+        Ok(file) => holder(&file, database_byte(database)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(cannot_lock(&error)),
+    }
+}
+
+/// What a worker is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The first of its database: it is the one that is woken.
+    Leader,
+    /// Helps while there is much to do.
+    Helper,
+}
+
+/// Starts a worker for a database. It leaves again at once where it is one too many.
+pub fn start(database: pg_sys::Oid, role: Role) -> Result<()> {
+    let argument = u64::from(database.to_u32()) | u64::from(role == Role::Helper) << 32;
+    let worker = BackgroundWorkerBuilder::new("pg_rag worker")
+        .set_type("pg_rag worker")
+        .set_library("pg_rag")
+        .set_function("pg_rag_worker_main")
+        .set_argument(Some(pg_sys::Datum::from(argument)))
+        .enable_spi_access()
+        .set_start_time(BgWorkerStartTime::RecoveryFinished)
+        .set_restart_time(None);
+    worker.load_dynamic().map(drop).map_err(|_| {
+        let message = "cannot start a pipeline worker: no background worker slot is free";
+        Error::new(ErrorKind::OutOfResources, message)
+            .hint("Raise max_worker_processes, or stop other extensions' workers.")
+    })
+}
+
+/// Database and role of a worker, from its argument.
+pub fn argument(argument: pg_sys::Datum) -> (pg_sys::Oid, Role) {
+    let value = argument.value() as u64;
+    let role = if value >> 32 == 0 { Role::Leader } else { Role::Helper };
+    (pg_sys::Oid::from_u32(value as u32), role)
+}
+
+/// A worker's place among the others, as long as it lives.
+pub struct Place {
+    file: File,
+    database: pg_sys::Oid,
+}
+
+impl Place {
+    /// Takes a slot of the server and, if it is to lead, the database; `None` where that is taken.
+    pub fn take(database: pg_sys::Oid, role: Role) -> Result<Option<Place>> {
+        IS_WORKER.set(true);
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(LOCK_FILE)
+            .map_err(|error| cannot_lock(&error))?;
+        if role == Role::Leader && !lock(&file, database_byte(database)) {
+            return Ok(None);
+        }
+        let has_slot = (0..guc::max_workers()).any(|slot| lock(&file, slot as i64));
+        if !has_slot {
+            if role == Role::Leader {
+                put_in_line(database);
+            }
+            return Ok(None);
+        }
+        Ok(Some(Place { file, database }))
+    }
+
+    /// Stops being the one that is woken: whoever commits from now on starts another worker.
+    pub fn stop_leading(&self) {
+        set_lock(&self.file, database_byte(self.database), libc::F_UNLCK);
+    }
+
+    /// Is again the one that is woken, unless another worker is.
+    pub fn lead_again(&self) -> bool {
+        lock(&self.file, database_byte(self.database))
+    }
+}
+
+/// Whether another database than `mine` waits for a worker.
+pub fn others_wait(mine: pg_sys::Oid) -> bool {
+    in_line().iter().any(|database| *database != mine)
+}
+
+/// Starts a worker for each database that waits for one, as far as there is room.
+pub fn start_waiting() {
+    for database in in_line() {
+        // If the file is gone already, somebody else is starting it.
+        if std::fs::remove_file(waiting_file(database)).is_ok() {
+            drop(start(database, Role::Leader));
+        }
+    }
+}
+
+/// Has a database wait for a worker.
+pub fn put_in_line(database: pg_sys::Oid) {
+    // Without it, the database's next commit tries again.
+    drop(File::create(waiting_file(database)));
+}
+
+fn in_line() -> Vec<pg_sys::Oid> {
+    let (folder, prefix) = WAITING.split_once('/').unwrap_or(("", WAITING));
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let database = |entry: std::io::Result<std::fs::DirEntry>| {
+        let name = entry.ok()?.file_name();
+        let number = name.to_str()?.strip_prefix(prefix)?.parse().ok()?;
+        Some(pg_sys::Oid::from_u32(number))
+    };
+    entries.filter_map(database).collect()
+}
+
+fn waiting_file(database: pg_sys::Oid) -> String {
+    format!("{WAITING}{}", database.to_u32())
+}
+
+fn database_byte(database: pg_sys::Oid) -> i64 {
+    DATABASES + i64::from(database.to_u32())
+}
+
+fn lock(file: &File, byte: i64) -> bool {
+    set_lock(file, byte, libc::F_WRLCK)
+}
+
+fn set_lock(file: &File, byte: i64, kind: i32) -> bool {
+    // SAFETY: F_SETLK reads the flock structure only.
+    unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &byte_lock(byte, kind)) == 0 }
+}
+
+fn holder(file: &File, byte: i64) -> Result<Option<i32>> {
+    let mut lock = byte_lock(byte, libc::F_WRLCK);
+    // SAFETY: F_GETLK reads and writes the flock structure only.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLK, &mut lock) } {
+        0 => Ok((i32::from(lock.l_type) != libc::F_UNLCK).then_some(lock.l_pid)),
+        _ => Err(cannot_lock(&std::io::Error::last_os_error())),
+    }
+}
+
+fn byte_lock(byte: i64, kind: i32) -> libc::flock {
+    // SAFETY: flock is plain data.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = kind as i16;
+    lock.l_whence = libc::SEEK_SET as i16;
+    lock.l_start = byte;
+    lock.l_len = 1;
+    lock
+}
+
+fn cannot_lock(error: &std::io::Error) -> Error {
+    Error::new(ErrorKind::FileUnavailable, format!("cannot lock {LOCK_FILE}: {error}"))
+}
