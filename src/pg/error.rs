@@ -56,6 +56,8 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::OutOfResources => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
         ErrorKind::ProviderFailed => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
         ErrorKind::ProviderTimeout => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,
+        // Class 53 is where programs that repeat statements look for what passes by itself.
+        ErrorKind::ProviderBusy => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
         ErrorKind::Internal => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
     }
 }
