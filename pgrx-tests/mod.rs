@@ -108,6 +108,7 @@ mod tests {
                 ErrorKind::ProviderTimeout,
                 PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,
             ),
+            (ErrorKind::ProviderBusy, PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES),
             (ErrorKind::Internal, PgSqlErrorCode::ERRCODE_INTERNAL_ERROR),
         ];
         for (kind, code) in kinds {

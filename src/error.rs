@@ -5,6 +5,7 @@
 //! that turns a kind into an SQLSTATE is `pg/error.rs` and nowhere else.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,7 @@ pub struct Error {
     message: String,
     detail: Option<String>,
     hint: Option<String>,
+    retry_after: Option<Duration>,
 }
 
 /// The kinds of failure a caller can tell apart.
@@ -63,6 +65,8 @@ pub enum ErrorKind {
     ProviderFailed,
     /// A provider did not answer in time.
     ProviderTimeout,
+    /// A provider asked to be left alone for a while; [`Error::retry_delay`] says how long.
+    ProviderBusy,
     /// Something that pg_rag promises itself did not hold.
     Internal,
 }
@@ -70,7 +74,7 @@ pub enum ErrorKind {
 impl Error {
     /// An error of `kind` that says `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error { kind, message: message.into(), detail: None, hint: None }
+        Error { kind, message: message.into(), detail: None, hint: None, retry_after: None }
     }
 
     /// Shorthand for the commonest kind, [`ErrorKind::InvalidParameter`].
@@ -92,6 +96,13 @@ impl Error {
         self
     }
 
+    /// Adds how long to wait before the same can be tried again.
+    #[must_use]
+    pub fn retry_after(mut self, delay: Duration) -> Self {
+        self.retry_after = Some(delay);
+        self
+    }
+
     /// The kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind
@@ -110,6 +121,12 @@ impl Error {
     /// The hint, if any.
     pub fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
+    }
+
+    /// How long to wait before the same can be tried again, if somebody said so. It counts
+    /// from the moment at which the error was made.
+    pub fn retry_delay(&self) -> Option<Duration> {
+        self.retry_after
     }
 }
 

@@ -7,6 +7,7 @@
 
 #[allow(dead_code)]
 mod support {
+    pub mod http_server;
     pub mod ragd;
 }
 
@@ -21,12 +22,13 @@ use std::time::{Duration, Instant};
 use pg_rag::chunk::{ChunkOptions, Strategy};
 use pg_rag::daemon::connection::ClientConnection;
 use pg_rag::daemon::protocol::{
-    GenerateRequest, KeySource, Lane, MAX_FRAME, ModelRef, ProviderConfig, Request, Response,
-    Status, decode, encode,
+    EmbedRequest, GenerateRequest, KeySource, Lane, MAX_FRAME, ModelRef, ProviderConfig, Request,
+    Response, Status, decode, encode,
 };
 use pg_rag::embed::Kind;
 use pg_rag::error::{Error, ErrorKind, Result};
 
+use support::http_server::{Reply, Server};
 use support::ragd::{Folder, Installed, Ragd};
 
 fn status(client: &mut ClientConnection) -> Status {
@@ -307,6 +309,37 @@ fn a_provider_it_does_not_know_is_named() {
     let error = ragd.connect().call(&request).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.message().contains("delphi"), "{error}");
+}
+
+#[test]
+fn all_sessions_leave_a_busy_provider_alone() {
+    let busy = Reply::new(429).header("Retry-After", "30");
+    let vectors = r#"{"data": [{"embedding": [0, 2]}], "usage": {"prompt_tokens": 3}}"#;
+    let server = Server::play([Reply::json(200, vectors), busy]);
+    let provider = ProviderConfig {
+        name: "hosted".to_string(),
+        api: "openai".to_string(),
+        base_url: server.base_url(),
+        model: "m".to_string(),
+        api_key: KeySource::None,
+        connect_timeout_ms: 1000,
+        timeout_ms: 10_000,
+        max_retries: 3,
+    };
+    let texts = vec!["text".to_string()];
+    let (lane, dimension) = (Lane::Bulk, Some(2));
+    let request = Request::EmbedRemotely(EmbedRequest { provider, dimension, lane, texts });
+    let ragd = Ragd::start();
+    let embedded = ragd.connect().call(&request).unwrap();
+    let values = vec![0.0, 1.0];
+    assert_eq!(embedded, Response::Vectors { dimension: 2, values, tokens: 3 });
+    for _ in 0..3 {
+        let error = ragd.connect().call(&request).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ProviderBusy, "{error}");
+        let delay = error.retry_delay().expect("a time to wait");
+        assert!(delay > Duration::from_secs(25) && delay < Duration::from_secs(31), "{delay:?}");
+    }
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use pg_rag::daemon::protocol::{
     GenerateRequest, Generated, KeySource, Message, ProviderConfig, Response, encode,
 };
 use pg_rag::error::{Error, ErrorKind, Result};
-use pg_rag::provider::generate;
+use pg_rag::provider::{Memory, generate};
 use serde_json::{Value, json};
 
 #[path = "support/http_server.rs"]
@@ -360,7 +360,7 @@ fn who_leaves_is_let_go_and_the_provider_hears_of_it() {
             }
             leave
         };
-        generate(&request(&server), &gone).unwrap_err();
+        generate(&request(&server), &Memory::default(), &gone).unwrap_err();
         let took = left.borrow().unwrap().elapsed();
         assert!(took < Duration::from_millis(100), "{took:?}");
         let hears = Instant::now() + Duration::from_secs(2);
@@ -378,7 +378,7 @@ fn who_leaves_during_a_wait_is_let_go() {
     request.provider.timeout_ms = 60_000;
     let begun = Instant::now();
     let leave = Duration::from_millis(400);
-    generate(&request, &|| begun.elapsed() > leave).unwrap_err();
+    generate(&request, &Memory::default(), &|| begun.elapsed() > leave).unwrap_err();
     assert!(begun.elapsed() < leave + Duration::from_millis(100), "{:?}", begun.elapsed());
 }
 
@@ -453,7 +453,7 @@ fn ask(server: &Server) -> Result<Generated> {
 
 /// Every error of these tests is looked through for the key.
 fn call(request: &GenerateRequest) -> Result<Generated> {
-    let outcome = generate(request, &|| false);
+    let outcome = generate(request, &Memory::default(), &|| false);
     if let Err(error) = &outcome {
         assert_silent(error);
     }

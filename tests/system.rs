@@ -18,6 +18,8 @@ mod crash;
 mod documents;
 #[path = "system/dump.rs"]
 mod dump;
+#[path = "support/embedder.rs"]
+mod embedder;
 #[path = "support/http_server.rs"]
 mod http_server;
 #[path = "system/index.rs"]

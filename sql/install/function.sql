@@ -183,9 +183,13 @@ COMMENT ON FUNCTION rag_answer_details IS 'rag_answer with its citations, the ch
 -- Administration.
 
 CREATE FUNCTION rag_add_model(
-    name text,
-    path text,
-    file text DEFAULT NULL
+    name       text,
+    path       text DEFAULT NULL,
+    file       text DEFAULT NULL,
+    server     text DEFAULT NULL,
+    model      text DEFAULT NULL,
+    dimension  integer DEFAULT NULL,
+    max_tokens integer DEFAULT NULL
 ) RETURNS TABLE (
     dimension  integer,
     max_tokens integer,
@@ -195,7 +199,7 @@ CREATE FUNCTION rag_add_model(
 )
 VOLATILE PARALLEL UNSAFE ROWS 1
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_add_model_wrapper';
-COMMENT ON FUNCTION rag_add_model IS 'register an embedding model in a folder on the server; superusers only';
+COMMENT ON FUNCTION rag_add_model IS 'register an embedding model in a folder on the server, or behind a provider; superusers only';
 
 CREATE FUNCTION rag_drop_model(name text) RETURNS void
 VOLATILE PARALLEL UNSAFE STRICT

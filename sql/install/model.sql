@@ -2,21 +2,30 @@
 
 CREATE TABLE rag.model (
     name            text PRIMARY KEY,
-    path            text NOT NULL,
-    file            text NOT NULL,
+    path            text,
+    file            text,
+    server          text,
+    remote_model    text,
     dimension       integer NOT NULL CHECK (dimension > 0),
     max_tokens      integer NOT NULL CHECK (max_tokens > 0),
-    pooling         text NOT NULL,
+    pooling         text,
     normalized      boolean NOT NULL,
     query_prefix    text NOT NULL DEFAULT '',
     passage_prefix  text NOT NULL DEFAULT '',
     digest          text,
     builtin         boolean NOT NULL DEFAULT false,
-    added_at        timestamptz NOT NULL DEFAULT now()
+    added_at        timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT model_in_folder_or_behind_server CHECK (
+        pg_catalog.num_nulls(path, file, pooling) = 0
+            AND pg_catalog.num_nonnulls(server, remote_model) = 0
+        OR pg_catalog.num_nonnulls(path, file, pooling, digest) = 0
+            AND pg_catalog.num_nulls(server, remote_model) = 0)
 );
 COMMENT ON TABLE rag.model IS 'embedding models that rag_embed and pipelines can use';
 COMMENT ON COLUMN rag.model.path IS 'folder in Hugging Face layout; of a built-in model, relative to the package''s models';
 COMMENT ON COLUMN rag.model.file IS 'ONNX file inside the folder';
+COMMENT ON COLUMN rag.model.server IS 'foreign server of the wrapper rag_llm that embeds; NULL for a model in a folder';
+COMMENT ON COLUMN rag.model.remote_model IS 'what the provider calls the model';
 COMMENT ON COLUMN rag.model.digest IS 'SHA-256 over the files that matter; ragd refuses files that differ';
 COMMENT ON COLUMN rag.model.builtin IS 'comes with the package, which vouches for its files';
 

@@ -1,3 +1,3 @@
-SELECT name, path, file, dimension, max_tokens, digest, builtin
+SELECT name, path, file, dimension, max_tokens, digest, builtin, server, remote_model
 FROM rag.model
 WHERE name = $1

@@ -43,7 +43,7 @@ pub struct EmbedJob<'a> {
 /// Gives an error of kind [`ErrorKind::DaemonLost`], which nobody will read, if the client
 /// has gone.
 pub fn embed(job: &EmbedJob) -> Result<Response> {
-    check_size(job)?;
+    check_size(job.texts.len(), job.dimension)?;
     let mut window = Window::new(job);
     while !window.is_done() {
         window.fill_up()?;
@@ -53,9 +53,9 @@ pub fn embed(job: &EmbedJob) -> Result<Response> {
 }
 
 /// An answer that can't be sent should fail before it is computed.
-fn check_size(job: &EmbedJob) -> Result<()> {
-    let (count, bytes) = (job.texts.len(), job.texts.len() * job.dimension * size_of::<f32>());
-    if bytes + 64 > MAX_FRAME {
+pub fn check_size(count: usize, dimension: usize) -> Result<()> {
+    let bytes = count.saturating_mul(dimension).saturating_mul(size_of::<f32>());
+    if bytes > MAX_FRAME - 64 {
         return Err(Error::new(
             ErrorKind::OutOfResources,
             format!(

@@ -3,20 +3,22 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::embed::{EmbedJob, embed};
+use super::embed::{EmbedJob, check_size, embed};
 use super::log;
-use super::protocol::{Lane, ModelRef, Request, Response, Status, decode};
+use super::protocol::{EmbedRequest, Lane, ModelRef, Request, Response, Status, decode};
 use super::registry::Registry;
 use super::worker::IsAlive;
 use crate::chunk::{ChunkOptions, chunk};
 use crate::embed::Kind;
 use crate::error::{Error, ErrorKind, Result};
-use crate::provider::generate;
+use crate::provider::{self, Embedded, Memory};
 
 /// What handlers share.
 pub struct Handler {
     /// The models.
     pub registry: Registry,
+    /// What was learned of providers.
+    pub memory: Memory,
 }
 
 /// An answer, and whether the connection can go on.
@@ -54,7 +56,10 @@ impl Handler {
             Request::Embed { model, kind, lane, texts } => {
                 self.embed(&model, (kind, lane), &texts, is_alive)
             }
-            Request::Generate(request) => generate(&request, &|| !is_alive()).map(Response::Text),
+            Request::Generate(request) => {
+                provider::generate(&request, &self.memory, &|| !is_alive()).map(Response::Text)
+            }
+            Request::EmbedRemotely(request) => self.embed_remotely(&request, is_alive),
         }
     }
 
@@ -95,6 +100,13 @@ impl Handler {
             texts,
             is_alive: Arc::clone(is_alive),
         })
+    }
+
+    fn embed_remotely(&self, request: &EmbedRequest, is_alive: &IsAlive) -> Result<Response> {
+        check_size(request.texts.len(), request.dimension.unwrap_or(0) as usize)?;
+        let Embedded { dimension, values, tokens } =
+            provider::embed(request, &self.memory, &|| !is_alive())?;
+        Ok(Response::Vectors { dimension, values, tokens })
     }
 }
 

@@ -48,6 +48,8 @@ pub enum Request {
     },
     /// Have a language model write. Answered by [`Response::Text`].
     Generate(GenerateRequest),
+    /// Have a provider turn texts into vectors. Answered by [`Response::Vectors`].
+    EmbedRemotely(EmbedRequest),
 }
 
 /// Which queue a text waits in: a person waits behind the first, a bulk load behind the second.
@@ -110,6 +112,20 @@ pub struct GenerateRequest {
     pub max_tokens: Option<u32>,
 }
 
+/// Texts to be embedded by a provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EmbedRequest {
+    /// Who does it, with which model.
+    pub provider: ProviderConfig,
+    /// Length of the vectors; `None`: the length that the model gives.
+    pub dimension: Option<u32>,
+    /// Whether somebody waits. Calls for [`Lane::Bulk`] fail with
+    /// [`ErrorKind::ProviderBusy`] while the provider wants to be left alone.
+    pub lane: Lane,
+    /// The texts.
+    pub texts: Vec<String>,
+}
+
 /// Where a provider is and how to speak to it; the options of a foreign server and its
 /// user mapping.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,13 +181,14 @@ pub enum Response {
     Model(ModelInfo),
     /// To [`Request::Chunk`].
     Chunks(Vec<Vec<Chunk>>),
-    /// To [`Request::Embed`]: the vectors one after the other.
+    /// To [`Request::Embed`] and [`Request::EmbedRemotely`]: the vectors one after the other.
     Vectors {
         /// Length of each.
         dimension: u32,
         /// `dimension` times the number of texts.
         values: Vec<f32>,
-        /// Tokens that went through the model, padding not counted.
+        /// Tokens that went through the model, padding not counted; of a provider, those
+        /// that it says it has read.
         tokens: u64,
     },
     /// To [`Request::Generate`].

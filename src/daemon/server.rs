@@ -27,6 +27,7 @@ use super::registry::Registry;
 use super::runtime::Runtime;
 use super::worker::IsAlive;
 use crate::error::{Error, ErrorKind, Result};
+use crate::provider::Memory;
 
 /// Padded tokens in a batch, where nothing else is said. See `benches/embed.rs`: more gains
 /// nothing on a CPU and makes queries wait.
@@ -81,7 +82,11 @@ impl Server {
             Socket::of(&options.socket).map_err(|error| cannot_listen(&options.socket, error))?;
         let runtime = Runtime::new(options.onnxruntime.clone());
         let registry = Registry::new(runtime, options.threads, options.max_batch_tokens);
-        Ok(Server { listener, socket, handler: Arc::new(Handler { registry }) })
+        Ok(Server {
+            listener,
+            socket,
+            handler: Arc::new(Handler { registry, memory: Memory::default() }),
+        })
     }
 
     /// The socket, for removing it at the end.

@@ -39,6 +39,8 @@ const FIRST_PAUSE: f64 = 1.0;
 const LONGEST_PAUSE: f64 = 3600.0;
 /// The longest pause where a model or provider can't be reached.
 const LONGEST_OUTAGE_PAUSE: f64 = 60.0;
+/// After so many, an error of a provider is taken for one about the row.
+const OUTAGES_IN_A_ROW: u32 = 5;
 /// The pause before an index is tried again that could not be built.
 const INDEX_PAUSE: Duration = Duration::from_secs(60);
 
@@ -113,7 +115,8 @@ impl Runner {
             // The claim is undone with the transaction.
             Err(failure) => return self.outage(pipeline, lease, failure),
         };
-        let mut job = Job::new(self.transactions, batch);
+        let outages = self.outages.get(&pipeline).copied().unwrap_or_default();
+        let mut job = Job::new(self.transactions, batch, outages < OUTAGES_IN_A_ROW);
         let rows: Vec<usize> = (0..job.batch.rows.len()).collect();
         let passing = job.run(&rows)?;
         if let Some(bytes) = job.row_bytes {
@@ -254,11 +257,13 @@ struct Job {
     embedded: Vectors,
     /// About the bytes of a row.
     row_bytes: Option<usize>,
+    /// Whether an error of a provider is taken for its own, and not for one about a row.
+    doubts_provider: bool,
 }
 
 impl Job {
-    fn new(transactions: Transactions, batch: Batch) -> Job {
-        Job { transactions, batch, embedded: Vectors::new(), row_bytes: None }
+    fn new(transactions: Transactions, batch: Batch, doubts_provider: bool) -> Job {
+        Job { transactions, batch, embedded: Vectors::new(), row_bytes: None, doubts_provider }
     }
 
     /// Embeds and stores the rows in these places of the batch. A row that can't be embedded is
@@ -270,6 +275,18 @@ impl Job {
             Err(failure) if failure.is_passing => return Ok(Some(failure)),
             Err(failure) => failure,
         };
+        if failure.is_of_provider && self.doubts_provider {
+            let [first, others @ ..] = places else { return Ok(None) };
+            if others.is_empty() {
+                return Ok(Some(failure));
+            }
+            if let Some(passing) = self.run(&[*first])? {
+                return Ok(Some(passing));
+            }
+            // It does answer, so there is something about a row.
+            self.doubts_provider = false;
+            return self.run(others);
+        }
         if let [place] = places {
             self.fail(*place, &failure)?;
             return Ok(None);

@@ -57,6 +57,8 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::ProviderFailed => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
         ErrorKind::ProviderTimeout => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,
         ErrorKind::NotInState => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        // Class 53 is where programs that repeat statements look for what passes by itself.
+        ErrorKind::ProviderBusy => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
         ErrorKind::Internal => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
     }
 }

@@ -1,4 +1,4 @@
-//! Language model providers: foreign servers of the wrapper `rag_llm` and their user mappings.
+//! Providers of language models and embeddings: foreign servers of the wrapper `rag_llm` and their user mappings.
 //!
 //! Who may use a server is PostgreSQL's own access control: USAGE on the wrapper to say where
 //! a server is, USAGE on the server to call it. Keys are options of user mappings. A key in a
@@ -21,9 +21,32 @@ const SERVER_OPTIONS: [&str; 6] =
     ["api", "base_url", "model", "connect_timeout", "timeout", "max_retries"];
 const KEY_OPTIONS: [&str; 3] = ["api_key", "api_key_file", "api_key_env"];
 
-/// How to reach the foreign server `name` as the current role.
+/// How to have the foreign server `name` write, as the current role.
 pub fn config(name: &str) -> Result<ProviderConfig> {
-    let server = find(name)?;
+    let unknown = || {
+        Error::new(ErrorKind::UndefinedObject, format!("language model server \"{name}\" does not exist"))
+            .hint("rag.llm names 'extractive' or a server made with CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm.")
+    };
+    let server = find(name)?.ok_or_else(unknown)?;
+    read(name, server, None)
+}
+
+/// How to have the foreign server `name` embed, as the current role; with `model`, or with
+/// that of the server's options.
+pub fn embedding_config(name: &str, model: Option<&str>) -> Result<ProviderConfig> {
+    let unknown = || {
+        Error::new(ErrorKind::UndefinedObject, format!("server \"{name}\" does not exist")).hint(
+            format!(
+                "CREATE SERVER {} FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url '...').",
+                pgrx::spi::quote_identifier(name)
+            ),
+        )
+    };
+    let server = find(name)?.ok_or_else(unknown)?;
+    read(name, server, model)
+}
+
+fn read(name: &str, server: Server, model: Option<&str>) -> Result<ProviderConfig> {
     check_usage(name)?;
     let options = Options(server.options);
     let key = Options(mapping_options(server.oid));
@@ -31,7 +54,10 @@ pub fn config(name: &str) -> Result<ProviderConfig> {
         name: name.to_owned(),
         api: options.text("api").unwrap_or_else(|| "openai".to_owned()),
         base_url: options.required(name, "base_url")?,
-        model: options.required(name, "model")?,
+        model: match model {
+            Some(model) => model.to_owned(),
+            None => options.required(name, "model")?,
+        },
         api_key: key.source(),
         connect_timeout_ms: options.milliseconds("connect_timeout", 5)?,
         timeout_ms: options.milliseconds("timeout", 60)?,
@@ -111,17 +137,13 @@ struct Server {
     options: Vec<(String, String)>,
 }
 
-fn find(name: &str) -> Result<Server> {
-    let unknown = || {
-        Error::new(ErrorKind::UndefinedObject, format!("language model server \"{name}\" does not exist"))
-            .hint("rag.llm names 'extractive' or a server made with CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm.")
-    };
-    let c_name = CString::new(name).map_err(|_| unknown())?;
+fn find(name: &str) -> Result<Option<Server>> {
+    let Ok(c_name) = CString::new(name) else { return Ok(None) };
     // SAFETY: with missing_ok the look-ups return NULL or a valid struct in this memory context.
     unsafe {
         let server = pg_sys::GetForeignServerByName(c_name.as_ptr(), true);
         if server.is_null() {
-            return Err(unknown());
+            return Ok(None);
         }
         let wrapper = pg_sys::GetForeignDataWrapper((*server).fdwid);
         if CStr::from_ptr((*wrapper).fdwname).to_bytes() != WRAPPER.as_bytes() {
@@ -130,7 +152,8 @@ fn find(name: &str) -> Result<Server> {
                 format!("server \"{name}\" is not of the foreign data wrapper {WRAPPER}"),
             ));
         }
-        Ok(Server { oid: (*server).serverid, options: read_options((*server).options) })
+        let options = read_options((*server).options);
+        Ok(Some(Server { oid: (*server).serverid, options }))
     }
 }
 

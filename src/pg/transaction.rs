@@ -18,6 +18,8 @@ pub struct Failure {
     pub message: String,
     /// Whether it may be gone the next time, whatever the row.
     pub is_passing: bool,
+    /// Whether a provider refused, or answered nonsense: because of the row, or of itself.
+    pub is_of_provider: bool,
     /// When to try again, in seconds, if somebody said so.
     pub retry_after: Option<f64>,
 }
@@ -31,13 +33,18 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        use ErrorKind::{DaemonLost, DaemonUnavailable, OutOfResources, ProviderTimeout};
-        let passing = [DaemonLost, DaemonUnavailable, OutOfResources, ProviderTimeout];
+        use ErrorKind::{
+            DaemonLost, DaemonUnavailable, OutOfResources, ProviderBusy, ProviderFailed,
+            ProviderTimeout,
+        };
+        let passing =
+            [DaemonLost, DaemonUnavailable, OutOfResources, ProviderBusy, ProviderTimeout];
         Failure {
             sqlstate: sqlstate_text(error.kind()),
             message: error.message().to_owned(),
             is_passing: passing.contains(&error.kind()),
-            retry_after: None,
+            is_of_provider: error.kind() == ProviderFailed,
+            retry_after: error.retry_delay().map(|delay| delay.as_secs_f64()),
         }
     }
 }
@@ -62,6 +69,7 @@ impl Failure {
             sqlstate: code_text(report.sql_error_code() as i32),
             message: report.message().to_owned(),
             is_passing: passing.contains(&report.sql_error_code()),
+            is_of_provider: false,
             retry_after: None,
         }
     }

@@ -4,6 +4,9 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 
+use sha2::{Digest, Sha256};
+
+use super::pause::ProviderId;
 use crate::daemon::protocol::{KeySource, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -41,6 +44,14 @@ impl Key {
     /// The value of the header `Authorization`, if there is a key.
     pub fn bearer(&self) -> Option<String> {
         self.0.as_ref().map(|key| format!("Bearer {key}"))
+    }
+
+    /// Who is called at `base_url` with this key. The key cannot be read from it.
+    pub fn identity(&self, base_url: &str) -> ProviderId {
+        let key = self.0.as_deref().unwrap_or_default();
+        // No URL has a line feed.
+        let both = format!("{}\n{key}", base_url.trim_end_matches('/'));
+        Sha256::digest(both.as_bytes()).into()
     }
 
     /// What a message may repeat of `text`, words that came from outside: on one line,
@@ -197,6 +208,15 @@ mod tests {
     fn inline_key_with_a_line_break_cannot_forge_a_header() {
         let source = KeySource::Inline(format!("{SECRET}\r\nHost: elsewhere"));
         check_refused(source, ErrorKind::InvalidParameter, "option api_key");
+    }
+
+    #[test]
+    fn a_provider_is_its_address_and_key() {
+        let key = resolve(KeySource::Inline(SECRET.into())).unwrap();
+        let identity = key.identity("http://h/v1");
+        assert_eq!(identity, key.identity("http://h/v1/"));
+        assert_ne!(identity, key.identity("http://i/v1"));
+        assert_ne!(identity, Key::default().identity("http://h/v1"));
     }
 
     #[test]

@@ -129,7 +129,7 @@ fn sleep(pause: Duration, gone: &dyn Fn() -> bool) -> Result<()> {
 }
 
 /// A number in 0..1. The standard library seeds its hash maps well enough for a jitter.
-fn random() -> f64 {
+pub fn random() -> f64 {
     (RandomState::new().build_hasher().finish() >> 11) as f64 / (1u64 << 53) as f64
 }
 

@@ -3,9 +3,11 @@
 //! The words of a provider pass through [`Key::excerpt`] before they become part of an
 //! error: it cuts them short and takes the key out.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::error::Category;
 
 use super::call::{Failure, MAX_BODY, Reply};
 use super::key::Key;
@@ -13,16 +15,39 @@ use super::retry::{self, Remedy, Trouble};
 use crate::daemon::protocol::ProviderConfig;
 use crate::error::{Error, ErrorKind};
 
-/// Words by which providers say that a prompt is too long; none has a status of its own.
-const TOO_LONG: &[&str] =
-    &["context length", "context_length", "context size", "context window", "too many tokens"];
+/// A result whose failure may pass.
+type Result<T, E = Trouble> = std::result::Result<T, E>;
 
-/// Who was called, with which key: what every message of this file needs.
+/// Words by which providers say that a text is too long; none has a status of its own.
+const TOO_LONG: &[&str] = &[
+    "context length",
+    "context_length",
+    "context size",
+    "context window",
+    "input length",
+    "too many tokens",
+];
+
+/// What providers are asked for, as messages call it.
+pub struct Task {
+    /// Where it is asked for, under `base_url`.
+    pub path: &'static str,
+    /// What should come back.
+    pub answer: &'static str,
+    /// Where the model was named.
+    pub model: &'static str,
+    /// What can be done about a text that the model can't read.
+    pub too_long: &'static str,
+}
+
+/// Who was called, with which key, for what: what every message of this file needs.
 pub struct Teller<'a> {
     /// The provider as configured.
     pub provider: &'a ProviderConfig,
     /// The key that must not be shown.
     pub key: &'a Key,
+    /// What it was asked for.
+    pub task: &'static Task,
 }
 
 impl Teller<'_> {
@@ -64,31 +89,74 @@ impl Teller<'_> {
     /// A reply whose status is not a success.
     pub fn refusal(&self, reply: &Reply) -> Trouble {
         let said = explanation(&reply.body);
-        let status = reply.status;
-        let mut message = format!("answered with HTTP status {status}");
-        if let (300..400, Some(location)) = (status, &reply.location) {
-            message += &format!(", a redirect to {}, which is not followed", self.show(location));
-        } else if !said.trim().is_empty() {
-            message += &format!(": {}", self.show(&said));
-        }
-        let error = self.says(ErrorKind::ProviderFailed, format_args!("{message}"));
-        let error = match self.hint_for(status, &said) {
+        let words = self.words_of_refusal(reply, &said);
+        let error = self.says(ErrorKind::ProviderFailed, format_args!("{words}"));
+        let error = match self.hint_for(reply.status, &said) {
             Some(hint) => error.hint(hint),
             None => error,
         };
         Trouble { error, remedy: remedy_for(reply) }
     }
 
+    /// A reply that makes the provider left alone for `pause`.
+    pub fn busy(&self, reply: &Reply, pause: Duration) -> Trouble {
+        let words = self.words_of_refusal(reply, &explanation(&reply.body));
+        self.paused(format_args!("{words}"), pause)
+    }
+
+    /// A call that is not made, because the provider is left alone for another `pause`.
+    pub fn left_alone(&self, pause: Duration) -> Trouble {
+        let what = "said that it is busy and is not called for another";
+        self.paused(format_args!("{what} {} ms", milliseconds(pause)), pause)
+    }
+
+    fn paused(&self, what: std::fmt::Arguments<'_>, pause: Duration) -> Trouble {
+        let error = self.says(ErrorKind::ProviderBusy, what).retry_after(pause).hint(format!(
+            "Repeat the statement in {} ms. Only calls for many texts are held back.",
+            milliseconds(pause)
+        ));
+        Trouble { error, remedy: Remedy::None }
+    }
+
+    fn words_of_refusal(&self, reply: &Reply, said: &str) -> String {
+        let status = reply.status;
+        let mut words = format!("answered with HTTP status {status}");
+        if let (300..400, Some(location)) = (status, &reply.location) {
+            words += &format!(", a redirect to {}, which is not followed", self.show(location));
+        } else if !said.trim().is_empty() {
+            words += &format!(": {}", self.show(said));
+        }
+        words
+    }
+
+    /// Reads a reply of success as `T`.
+    pub fn read<'r, T: Deserialize<'r>>(&self, reply: &'r Reply) -> Result<T> {
+        let text = std::str::from_utf8(&reply.body)
+            .map_err(|error| self.nonsense(&format!("not UTF-8: {error}"), reply))?;
+        serde_json::from_str(text).map_err(|error| {
+            let html = reply.content_type.starts_with("text/html");
+            match error.classify() {
+                Category::Data => match reported_error(text) {
+                    Some(said) => self.reported(&said),
+                    None => self.nonsense(&error.to_string(), reply),
+                },
+                _ if html => self.nonsense("a web page", reply),
+                _ => self.nonsense(&format!("not JSON: {error}"), reply),
+            }
+        })
+    }
+
     /// A reply of success that is not what was asked for, because of `why`.
     pub fn nonsense(&self, why: &str, reply: &Reply) -> Trouble {
         let body = self.show(&String::from_utf8_lossy(&reply.body));
         let what = if body.is_empty() { "nothing".to_string() } else { format!("\"{body}\"") };
+        let Task { answer, path, .. } = self.task;
         let error = self
             .says(
                 ErrorKind::ProviderFailed,
-                format_args!("did not answer with a chat completion: {}: {what}", self.show(why)),
+                format_args!("did not answer with {answer}: {}: {what}", self.show(why)),
             )
-            .hint(self.check("base_url; it ends before /chat/completions, often with /v1"));
+            .hint(self.check(&format!("base_url; it ends before /{path}, often with /v1")));
         Trouble { error, remedy: Remedy::None }
     }
 
@@ -114,6 +182,20 @@ impl Teller<'_> {
         Trouble { error, remedy: Remedy::None }
     }
 
+    /// A vector of `found` numbers, where the model's should have `expected`.
+    pub fn misfit(&self, found: usize, expected: u32) -> Trouble {
+        let model = &self.provider.model;
+        let error = self
+            .says(
+                ErrorKind::ProviderFailed,
+                format_args!(
+                    "gave a vector of {found} dimensions for model \"{model}\", not {expected}"
+                ),
+            )
+            .hint("Vectors of one model have one length. Add the model again under another name.");
+        Trouble { error, remedy: Remedy::None }
+    }
+
     fn says(&self, kind: ErrorKind, what: std::fmt::Arguments<'_>) -> Error {
         Error::new(kind, format!("provider \"{}\" {what}", self.provider.name))
     }
@@ -133,10 +215,13 @@ impl Teller<'_> {
             401 | 403 => {
                 format!("Check the key in the user mapping for server \"{}\".", self.provider.name)
             }
-            404 | 405 => self.check("base_url and model"),
-            413 => prompt_too_long(),
-            400 | 422 if TOO_LONG.iter().any(|words| said.contains(words)) => prompt_too_long(),
-            400 | 422 => self.check("model, and whether the provider speaks this api"),
+            404 | 405 => self.check(&format!("base_url and {}", self.task.model)),
+            413 => self.task.too_long.into(),
+            400 | 422 if TOO_LONG.iter().any(|words| said.contains(words)) => {
+                self.task.too_long.into()
+            }
+            400 | 422 => self
+                .check(&format!("{}, and whether the provider speaks this api", self.task.model)),
             429 => {
                 "The provider limits how much may be asked. Ask later, or have the limit raised."
                     .into()
@@ -146,20 +231,25 @@ impl Teller<'_> {
     }
 }
 
-fn prompt_too_long() -> String {
-    "The prompt is longer than the model reads. Give it fewer or shorter chunks.".into()
-}
-
 fn remedy_for(reply: &Reply) -> Remedy {
     match reply.status {
-        429 | 500 | 502 | 503 | 504 => Remedy::Retry(
-            reply
-                .retry_after
-                .as_deref()
-                .and_then(|value| retry::retry_after(value, SystemTime::now())),
-        ),
+        429 | 500 | 502 | 503 | 504 => Remedy::Retry(asked_wait(reply)),
         _ => Remedy::None,
     }
+}
+
+/// How long `reply` asks to wait.
+pub fn asked_wait(reply: &Reply) -> Option<Duration> {
+    retry::retry_after(reply.retry_after.as_deref()?, SystemTime::now())
+}
+
+/// Rounded up: who comes back after so many is not early.
+fn milliseconds(pause: Duration) -> u128 {
+    pause.as_nanos().div_ceil(1_000_000)
+}
+
+fn reported_error(text: &str) -> Option<String> {
+    error_message(&serde_json::from_str(text).ok()?)
 }
 
 /// What the body of an error says: the message inside where it is JSON, else all of it.

@@ -1,9 +1,10 @@
-//! Language model providers behind the server: an HTTP server on loopback.
+//! Providers behind the server, of language models and of embeddings: an HTTP server on loopback.
 
 use postgres::Client;
 
 use super::cluster::Cluster;
-use super::documents::{SETUP, assert_fails, describe};
+use super::documents::{QUESTION, SETUP, assert_fails, describe};
+use super::embedder::{DIMENSION, body, embeddings};
 use super::http_server::{Reply, Server};
 
 const KEY: &str = "sk-0123456789abcdef";
@@ -71,4 +72,80 @@ fn what_goes_wrong_is_said_without_the_key() {
     assert_fails(&mut client, other_key, &["42704", "nowhere", "CREATE SERVER"]);
     let log = cluster.log();
     assert!(!log.lines().any(|line| line.contains(KEY)), "the key is in the server's log");
+}
+
+#[test]
+fn a_pipeline_works_with_a_model_behind_a_provider() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(embeddings);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {}", server("embedder", &http))).unwrap();
+    let add = "SELECT dimension, max_tokens FROM rag_add_model('far', server => 'embedder')";
+    let row = client.query_one(add, &[]).unwrap();
+    assert_eq!((row.get::<_, i32>(0), row.get::<_, i32>(1)), (DIMENSION as i32, 512));
+    client
+        .batch_execute(
+            "CREATE TABLE notes AS TABLE docs;
+             ALTER TABLE notes ADD PRIMARY KEY (id);
+             SELECT rag_create_pipeline('notes', 'body', model => 'far', mode => 'sync');
+             INSERT INTO notes VALUES (4, 'Parking', 'Visitors park behind the house.');",
+        )
+        .unwrap();
+    for (question, key) in [(QUESTION, "1"), ("Where do visitors park?", "4")] {
+        let find = "SELECT source_key FROM rag_retrieve($1, 'notes', 1, mode => 'dense')";
+        assert_eq!(client.query_one(find, &[&question]).unwrap().get::<_, &str>(0), key);
+    }
+    let requests = http.requests();
+    let wrong = requests.iter().find(|request| {
+        request.path != "/v1/embeddings"
+            || body(request)["model"] != "m"
+            || request.header("authorization") != Some(&*format!("Bearer {KEY}"))
+    });
+    assert!(wrong.is_none(), "{wrong:?}");
+}
+
+#[test]
+fn a_model_behind_a_provider_is_used_with_the_rights_and_key_of_the_caller() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(embeddings);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {}", server("embedder", &http))).unwrap();
+    client
+        .batch_execute(
+            "SELECT rag_add_model('far', server => 'embedder', dimension => 8);
+             CREATE ROLE guest;
+             SET ROLE guest;",
+        )
+        .unwrap();
+    let embed = "SELECT vector_dims(rag_embed('a text', 'far'))";
+    assert_fails(&mut client, embed, &["42501", "embedder", "GRANT USAGE"]);
+    assert!(http.requests().is_empty());
+    client
+        .batch_execute(
+            "RESET ROLE;
+             GRANT USAGE ON FOREIGN SERVER embedder TO guest;
+             CREATE USER MAPPING FOR guest SERVER embedder OPTIONS (api_key 'sk-of-the-guest');
+             SET ROLE guest;",
+        )
+        .unwrap();
+    assert_eq!(client.query_one(embed, &[]).unwrap().get::<_, i32>(0), 8);
+    let requests = http.requests();
+    assert_eq!(requests.len(), 2, "the wanted length is asked for after the first answer");
+    assert_eq!(requests[1].header("authorization"), Some("Bearer sk-of-the-guest"));
+}
+
+#[test]
+fn bulk_work_of_all_sessions_leaves_a_busy_provider_alone() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::play([Reply::new(429).header("Retry-After", "60")]);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {}", server("crowded", &http))).unwrap();
+    client
+        .batch_execute("SELECT rag_add_model('far', server => 'crowded', dimension => 3)")
+        .unwrap();
+    let embed = "SELECT rag_embed(ARRAY['one', 'two'], 'far')";
+    for client in [&mut client, &mut cluster.connect()] {
+        assert_fails(client, embed, &["53000", "crowded", "Repeat the statement in"]);
+    }
+    assert_eq!(http.requests().len(), 1);
 }

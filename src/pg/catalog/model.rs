@@ -1,18 +1,36 @@
 //! `rag.model`.
 
+use pgrx::spi::SpiHeapTupleData;
+
 use crate::daemon::protocol::{ModelInfo, ModelRef};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::{guc, install, sql};
 
+/// Folder and file of the model whose tokenizer measures for models behind a server: the
+/// built-in default.
+const MEASURE: (&str, &str) = ("all-minilm-l6-v2", "onnx/model_int8.onnx");
+
 /// A registered model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
-    /// What ragd needs to find it.
+    /// What ragd needs to find it; of a model behind a server, to find the tokenizer that
+    /// measures its chunks.
     pub reference: ModelRef,
+    /// Where it is, if it is behind a server.
+    pub remote: Option<Remote>,
     /// Length of its vectors.
     pub dimension: i32,
     /// Longest input in tokens, special tokens included.
     pub max_tokens: i32,
+}
+
+/// A model behind a foreign server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// The server's name.
+    pub server: String,
+    /// What the provider calls the model.
+    pub model: String,
 }
 
 /// The model called `name`, or the one of `rag.embedding_model` where none is named.
@@ -21,26 +39,37 @@ pub fn find(name: Option<&str>) -> Result<Model> {
     let found = sql::rows(
         include_str!("../../../sql/query/model_find.sql"),
         &[name.as_str().into()],
-        |row| {
-            let path: String = sql::required(row.get(2)?)?;
-            let builtin: bool = sql::required(row.get(7)?)?;
-            Ok(Model {
-                reference: ModelRef {
-                    name: sql::required(row.get(1)?)?,
-                    path: if builtin {
-                        format!("{}/{path}", install::model_directory())
-                    } else {
-                        path
-                    },
-                    file: row.get(3)?,
-                    digest: row.get(6)?,
-                },
-                dimension: sql::required(row.get(4)?)?,
-                max_tokens: sql::required(row.get(5)?)?,
-            })
-        },
+        model,
     )?;
     found.into_iter().next().map_or_else(|| Err(unknown(&name)), Ok)
+}
+
+fn model(row: &SpiHeapTupleData<'_>) -> Result<Model, pgrx::spi::Error> {
+    let remote = match (row.get(8)?, row.get(9)?) {
+        (Some(server), Some(model)) => Some(Remote { server, model }),
+        _ => None,
+    };
+    let name = sql::required(row.get(1)?)?;
+    let reference = if remote.is_some() { measure(name) } else { in_folder(name, row)? };
+    Ok(Model {
+        reference,
+        remote,
+        dimension: sql::required(row.get(4)?)?,
+        max_tokens: sql::required(row.get(5)?)?,
+    })
+}
+
+fn in_folder(name: String, row: &SpiHeapTupleData<'_>) -> Result<ModelRef, pgrx::spi::Error> {
+    let path: String = sql::required(row.get(2)?)?;
+    let builtin: bool = sql::required(row.get(7)?)?;
+    let path = if builtin { format!("{}/{path}", install::model_directory()) } else { path };
+    Ok(ModelRef { name, path, file: row.get(3)?, digest: row.get(6)? })
+}
+
+fn measure(name: String) -> ModelRef {
+    let (folder, file) = MEASURE;
+    let path = format!("{}/{folder}", install::model_directory());
+    ModelRef { name, path, file: Some(file.to_owned()), digest: None }
 }
 
 /// Registers a model whose files say `info`.
@@ -58,6 +87,22 @@ pub fn insert(name: &str, path: &str, info: &ModelInfo) -> Result<()> {
             info.query_prefix.as_str().into(),
             info.passage_prefix.as_str().into(),
             info.digest.as_str().into(),
+        ],
+    )
+    .map(drop)
+}
+
+/// Registers a model behind a server, whose vectors have `dimension` numbers and whose chunks
+/// have `max_tokens` tokens at most.
+pub fn insert_remote(name: &str, remote: &Remote, dimension: i32, max_tokens: i32) -> Result<()> {
+    sql::execute(
+        include_str!("../../../sql/query/model_insert_remote.sql"),
+        &[
+            name.into(),
+            remote.server.as_str().into(),
+            remote.model.as_str().into(),
+            dimension.into(),
+            max_tokens.into(),
         ],
     )
     .map(drop)

@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 
 use pgrx::prelude::*;
 
-use crate::daemon::protocol::{Lane, ModelRef, Request, Response};
+use crate::daemon::protocol::{EmbedRequest, Lane, ProviderConfig, Request, Response};
 use crate::embed::{Embedder, Kind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::model;
-use crate::pg::client;
+use crate::pg::catalog::model::{self, Model};
 use crate::pg::error::{OrReport, unexpected};
 use crate::pg::vector::Vector;
+use crate::pg::{client, provider};
 
 /// Texts sent to ragd in one request, so that cancel and memory stay bounded.
 const TEXTS_A_REQUEST: usize = 256;
@@ -29,7 +29,7 @@ thread_local! {
 
 #[derive(PartialEq)]
 struct MemoKey {
-    model: ModelRef,
+    model: Model,
     kind: Kind,
     text: String,
 }
@@ -75,26 +75,40 @@ fn embed_nullable(
     Ok(input.iter().map(|text| text.as_ref().and_then(|_| vectors.next()).map(Vector)).collect())
 }
 
-/// A model of ragd's, seen from a session.
+/// A model, seen from a session: one of ragd's, or one behind a provider.
 pub struct Embedding {
-    model: ModelRef,
+    model: Model,
+    /// How the current role reaches the provider, if the model is behind one.
+    provider: Option<ProviderConfig>,
     lane: Lane,
 }
 
 impl Embedding {
     /// The model called `model`, or that of `rag.embedding_model`.
+    ///
+    /// Fails, for a model behind a server, if the current role may not use that server.
     pub fn with_model(model: Option<&str>, lane: Lane) -> Result<Self> {
-        Ok(Embedding { model: model::find(model)?.reference, lane })
+        let model = model::find(model)?;
+        let config = |remote: &model::Remote| {
+            provider::embedding_config(&remote.server, Some(&remote.model))
+        };
+        let provider = model.remote.as_ref().map(config).transpose()?;
+        Ok(Embedding { model, provider, lane })
+    }
+
+    fn request(&self, texts: &[String], kind: Kind) -> Request {
+        let (lane, texts) = (self.lane, texts.to_vec());
+        match self.provider.clone() {
+            None => Request::Embed { model: self.model.reference.clone(), kind, lane, texts },
+            Some(provider) => {
+                let dimension = u32::try_from(self.model.dimension).ok();
+                Request::EmbedRemotely(EmbedRequest { provider, dimension, lane, texts })
+            }
+        }
     }
 
     fn embed_request(&self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
-        let request = Request::Embed {
-            model: self.model.clone(),
-            kind,
-            lane: self.lane,
-            texts: texts.to_vec(),
-        };
-        match client::call(&request)? {
+        match client::call(&self.request(texts, kind))? {
             Response::Vectors { dimension, values, .. }
                 if values.len() == dimension as usize * texts.len() && dimension > 0 =>
             {
@@ -148,10 +162,12 @@ fn remember(key: MemoKey, vector: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::daemon::protocol::ModelRef;
 
     fn key(name: &str, kind: Kind, text: &str) -> MemoKey {
         let name = name.to_owned();
-        let model = ModelRef { name, path: "/models".to_owned(), file: None, digest: None };
+        let reference = ModelRef { name, path: "/models".to_owned(), file: None, digest: None };
+        let model = Model { reference, remote: None, dimension: 1, max_tokens: 8 };
         MemoKey { model, kind, text: text.to_owned() }
     }
 
@@ -173,6 +189,20 @@ mod tests {
         assert_eq!(recall(&key("m", Kind::Query, "text")), Some(vec![1.0]));
         assert_eq!(recall(&key("m", Kind::Passage, "text")), None);
         assert_eq!(recall(&key("n", Kind::Query, "text")), None);
+    }
+
+    #[test]
+    fn another_server_or_length_is_another_vector() {
+        let at = |server: &str, dimension| {
+            let remote = model::Remote { server: server.to_owned(), model: "m".to_owned() };
+            let mut key = key("far", Kind::Query, "text");
+            (key.model.remote, key.model.dimension) = (Some(remote), dimension);
+            key
+        };
+        remember(at("a", 3), &[1.0]);
+        assert_eq!(recall(&at("a", 3)), Some(vec![1.0]));
+        assert_eq!(recall(&at("b", 3)), None);
+        assert_eq!(recall(&at("a", 4)), None);
     }
 
     #[test]

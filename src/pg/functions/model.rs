@@ -2,11 +2,19 @@
 
 use pgrx::prelude::*;
 
-use crate::daemon::protocol::{ModelInfo, ModelRef, Request, Response};
+use crate::daemon::protocol::{
+    EmbedRequest, Lane, ModelInfo, ModelRef, ProviderConfig, Request, Response,
+};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::model;
+use crate::pg::catalog::model::{self, Remote};
 use crate::pg::error::{OrReport, unexpected};
-use crate::pg::{client, sql};
+use crate::pg::{client, provider, sql};
+
+/// Longest input of a model behind a server where none is named, in tokens.
+const MAX_TOKENS: i32 = 512;
+
+/// Most numbers that pgvector's type holds.
+const MAX_DIMENSION: i32 = 16_000;
 
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
@@ -14,24 +22,29 @@ fn rag_add_model(
     name: Option<&str>,
     path: Option<&str>,
     file: Option<&str>,
+    server: Option<&str>,
+    model: Option<&str>,
+    dimension: Option<i32>,
+    max_tokens: Option<i32>,
 ) -> TableIterator<
     'static,
     (
         name!(dimension, i32),
         name!(max_tokens, i32),
-        name!(pooling, String),
+        name!(pooling, Option<String>),
         name!(normalized, bool),
-        name!(digest, String),
+        name!(digest, Option<String>),
     ),
 > {
     sql::refuse_if_read_only(c"rag_add_model()");
-    let info = add(name, path, file).or_report();
+    let wish = Wish { path, file, server, model, dimension, max_tokens };
+    let added = wish.fulfil(name).or_report();
     TableIterator::once((
-        info.dimension as i32,
-        info.max_tokens as i32,
-        info.pooling,
-        info.normalize,
-        info.digest,
+        added.dimension,
+        added.max_tokens,
+        added.pooling,
+        added.normalized,
+        added.digest,
     ))
 }
 
@@ -41,22 +54,105 @@ fn rag_drop_model(name: &str) {
     superuser_only("drop").and_then(|()| model::delete(name)).or_report();
 }
 
-fn add(name: Option<&str>, path: Option<&str>, file: Option<&str>) -> Result<ModelInfo> {
-    superuser_only("add")?;
-    let name = present("name", name)?;
-    let path = present("path", path)?;
-    if !path.starts_with('/') {
-        return Err(Error::invalid(format!("path of a model must be absolute: \"{path}\"")));
+/// Where a model is to be found, as the arguments say.
+struct Wish<'a> {
+    path: Option<&'a str>,
+    file: Option<&'a str>,
+    server: Option<&'a str>,
+    model: Option<&'a str>,
+    dimension: Option<i32>,
+    max_tokens: Option<i32>,
+}
+
+/// What was registered.
+struct Added {
+    dimension: i32,
+    max_tokens: i32,
+    pooling: Option<String>,
+    normalized: bool,
+    digest: Option<String>,
+}
+
+impl Wish<'_> {
+    fn fulfil(&self, name: Option<&str>) -> Result<Added> {
+        superuser_only("add")?;
+        let name = present("name", name)?;
+        match (self.path, self.server) {
+            (Some(_), Some(_)) => Err(Error::invalid("path and server must not both be given")
+                .hint("A model is in a folder or behind a server.")),
+            (None, None) => {
+                Err(Error::new(ErrorKind::NullNotAllowed, "path and server must not both be NULL")
+                    .hint(
+                        "Give the folder of a model, or a foreign server of the wrapper rag_llm.",
+                    ))
+            }
+            (Some(path), None) => self.add_folder(name, path),
+            (None, Some(server)) => self.add_remote(name, server),
+        }
     }
-    if model::exists(name)? {
-        return Err(Error::new(
-            ErrorKind::DuplicateObject,
-            format!("embedding model \"{name}\" already exists"),
-        ));
+
+    fn add_folder(&self, name: &str, path: &str) -> Result<Added> {
+        let only_remote = "is for a model behind a server; the files of a folder say it";
+        refuse("model", self.model.is_some(), "is for a model behind a server")?;
+        refuse("dimension", self.dimension.is_some(), only_remote)?;
+        refuse("max_tokens", self.max_tokens.is_some(), only_remote)?;
+        let path = present("path", Some(path))?;
+        if !path.starts_with('/') {
+            return Err(Error::invalid(format!("path of a model must be absolute: \"{path}\"")));
+        }
+        check_is_new(name)?;
+        let info = describe(name, path, self.file)?;
+        model::insert(name, path, &info)?;
+        Ok(Added {
+            dimension: info.dimension as i32,
+            max_tokens: info.max_tokens as i32,
+            pooling: Some(info.pooling),
+            normalized: info.normalize,
+            digest: Some(info.digest),
+        })
     }
-    let info = describe(name, path, file)?;
-    model::insert(name, path, &info)?;
-    Ok(info)
+
+    fn add_remote(&self, name: &str, server: &str) -> Result<Added> {
+        refuse("file", self.file.is_some(), "is for a model in a folder")?;
+        let server = present("server", Some(server))?;
+        if let Some(model) = self.model {
+            present("model", Some(model))?;
+        }
+        let max_tokens = self.max_tokens.unwrap_or(MAX_TOKENS);
+        check_range("max_tokens", max_tokens, 8..=1_000_000)?;
+        if let Some(dimension) = self.dimension {
+            check_range("dimension", dimension, 1..=MAX_DIMENSION)?;
+        }
+        check_is_new(name)?;
+        let provider = provider::embedding_config(server, self.model)?;
+        let remote = Remote { server: server.to_owned(), model: provider.model.clone() };
+        let dimension = self.dimension.map_or_else(|| measure(provider), Ok)?;
+        model::insert_remote(name, &remote, dimension, max_tokens)?;
+        Ok(Added { dimension, max_tokens, pooling: None, normalized: true, digest: None })
+    }
+}
+
+fn check_is_new(name: &str) -> Result<()> {
+    if !model::exists(name)? {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::DuplicateObject,
+        format!("embedding model \"{name}\" already exists"),
+    ))
+}
+
+/// An argument that says nothing about this kind of model.
+fn refuse(argument: &str, is_given: bool, why: &str) -> Result<()> {
+    if is_given { Err(Error::invalid(format!("{argument} {why}"))) } else { Ok(()) }
+}
+
+fn check_range(what: &str, value: i32, range: std::ops::RangeInclusive<i32>) -> Result<()> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let (least, most) = range.into_inner();
+    Err(Error::invalid(format!("{what} must be between {least} and {most}, not {value}")))
 }
 
 fn present<'a>(what: &str, value: Option<&'a str>) -> Result<&'a str> {
@@ -82,7 +178,29 @@ fn describe(name: &str, path: &str, file: Option<&str>) -> Result<ModelInfo> {
     }
 }
 
-/// Registering a model makes the server read files by path.
+/// How long the vectors are that `provider` makes: it is asked for one.
+fn measure(provider: ProviderConfig) -> Result<i32> {
+    let (server, model) = (provider.name.clone(), provider.model.clone());
+    let texts = vec!["How long is this vector?".to_owned()];
+    let request = EmbedRequest { provider, dimension: None, lane: Lane::Query, texts };
+    let dimension = match client::call(&Request::EmbedRemotely(request))? {
+        Response::Vectors { dimension, .. } => dimension,
+        other => return Err(unexpected(&other)),
+    };
+    let fits = i32::try_from(dimension).ok().filter(|dimension| *dimension <= MAX_DIMENSION);
+    fits.ok_or_else(|| {
+        Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "model \"{model}\" of server \"{server}\" has {dimension} dimensions, \
+                 the limit is {MAX_DIMENSION}"
+            ),
+        )
+        .hint("Give a smaller dimension, if the model can shorten its vectors.")
+    })
+}
+
+/// Registering a model makes the server read files by path, or call a host.
 fn superuser_only(verb: &str) -> Result<()> {
     // SAFETY: looks the current role up.
     match unsafe { pg_sys::superuser() } {

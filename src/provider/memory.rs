@@ -1,0 +1,71 @@
+//! What ragd remembers of providers from one call to the next.
+//!
+//! None of it matters: who forgets it makes a call or two too many.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::pause::{Pauses, ProviderId};
+use super::retry::random;
+
+/// Models that are remembered; beyond that all are forgotten, which is simpler than choosing.
+const MOST_MODELS: usize = 1000;
+
+/// Which providers want to be left alone, and which models are asked for shorter vectors.
+#[derive(Default)]
+pub struct Memory {
+    pauses: Mutex<Pauses>,
+    shortened: Mutex<HashSet<Shortened>>,
+}
+
+/// A model whose vectors have another length than is wanted unless one asks.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Shortened {
+    /// Where it is.
+    pub base_url: String,
+    /// What it is called there.
+    pub model: String,
+    /// The length that is wanted.
+    pub dimension: u32,
+}
+
+impl Memory {
+    /// The provider is busy and asked for so long; for how long it is left alone.
+    pub fn refused(&self, provider: ProviderId, asked: Option<Duration>) -> Duration {
+        locked(&self.pauses).refused(provider, asked, Instant::now(), random())
+    }
+
+    /// The provider has answered.
+    pub fn answered(&self, provider: &ProviderId) {
+        locked(&self.pauses).answered(provider, Instant::now());
+    }
+
+    /// How much longer the provider is left alone.
+    pub fn pause_left(&self, provider: &ProviderId) -> Option<Duration> {
+        locked(&self.pauses).left(provider, Instant::now())
+    }
+
+    /// Whether `model` was found to give the wanted length only if asked.
+    pub fn is_shortened(&self, model: &Shortened) -> bool {
+        locked(&self.shortened).contains(model)
+    }
+
+    /// `model` gave the wanted length, `asked` or not.
+    pub fn note_length(&self, model: Shortened, asked: bool) {
+        let mut shortened = locked(&self.shortened);
+        if !asked {
+            shortened.remove(&model);
+            return;
+        }
+        if shortened.len() >= MOST_MODELS {
+            shortened.clear();
+        }
+        shortened.insert(model);
+    }
+}
+
+/// A thread that panicked left nothing half done here.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
