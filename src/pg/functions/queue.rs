@@ -109,7 +109,7 @@ fn wait(pipeline: &Pipeline, timeout: Duration) -> Result<bool> {
             return Ok(true);
         }
         if is_paused {
-            let call = format!("SELECT rag_resume({}).", pgrx::spi::quote_literal(name));
+            let call = format!("Go on with rag_resume({}).", pgrx::spi::quote_literal(name));
             return refused("is paused", call);
         }
         if begun.elapsed() >= timeout {
