@@ -61,6 +61,8 @@ pub enum ErrorKind {
     DaemonLost,
     /// No worker slot, no memory, queue full.
     OutOfResources,
+    /// A provider says that there is something wrong with what it was asked.
+    ProviderRefused,
     /// A provider answered with an error or with something that is not an answer.
     ProviderFailed,
     /// A provider did not answer in time.

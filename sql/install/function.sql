@@ -222,5 +222,20 @@ CREATE FUNCTION rag.capture() RETURNS trigger
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_capture_wrapper';
 COMMENT ON FUNCTION rag.capture IS 'trigger of a pipeline''s source table';
 
+CREATE FUNCTION rag.forget_dropped() RETURNS event_trigger
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_forget_dropped_wrapper';
+COMMENT ON FUNCTION rag.forget_dropped IS 'drops the rest of a pipeline whose source, content or chunks were dropped';
+
+CREATE EVENT TRIGGER rag_forget_dropped ON sql_drop EXECUTE FUNCTION rag.forget_dropped();
+COMMENT ON EVENT TRIGGER rag_forget_dropped IS 'pg_rag: a pipeline goes with its source';
+
+CREATE FUNCTION rag.notice_partitions() RETURNS event_trigger
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_notice_partitions_wrapper';
+COMMENT ON FUNCTION rag.notice_partitions IS 'has pipelines look at the rows of partitions that were attached or detached';
+
+CREATE EVENT TRIGGER rag_notice_partitions ON ddl_command_end WHEN TAG IN ('ALTER TABLE')
+    EXECUTE FUNCTION rag.notice_partitions();
+COMMENT ON EVENT TRIGGER rag_notice_partitions IS 'pg_rag: rows come and go with partitions';
+
 CREATE FUNCTION rag.llm_validator(options text[], catalog oid) RETURNS void
 STRICT LANGUAGE c AS 'MODULE_PATHNAME', 'rag_llm_validator_wrapper';

@@ -18,7 +18,7 @@ CREATE TABLE rag.queue (
     key          text[] NOT NULL,
     change       bigint NOT NULL,
     queued_at    timestamptz NOT NULL,
-    changed_at   timestamptz NOT NULL,
+    changed_at   timestamptz,
     attempts     integer NOT NULL DEFAULT 0,
     next_attempt timestamptz,
     lease        bigint,
@@ -31,6 +31,7 @@ CREATE INDEX queue_order ON rag.queue (pipeline, (attempts > 0), change);
 COMMENT ON TABLE rag.queue IS 'rows of source tables that wait to be embedded, one a pipeline and key';
 COMMENT ON COLUMN rag.queue.change IS 'the last change; a worker that finds another one at its end leaves the row in the queue';
 COMMENT ON COLUMN rag.queue.queued_at IS 'when the oldest change happened that cannot be found yet';
+COMMENT ON COLUMN rag.queue.changed_at IS 'when the oldest change happened since it was leased';
 COMMENT ON COLUMN rag.queue.attempts IS 'how often embedding this row has failed';
 COMMENT ON COLUMN rag.queue.lease IS 'who works on it, until leased_until';
 

@@ -1,7 +1,7 @@
 -- $1: pipeline, $2: most rows, $3: lease, $4: its seconds, $5: whether rows that have failed are
 -- wanted and not new ones.
 UPDATE rag.queue AS q
-SET lease = $3, leased_until = pg_catalog.now() + pg_catalog.make_interval(secs => $4)
+SET lease = $3, changed_at = NULL, leased_until = pg_catalog.now() + pg_catalog.make_interval(secs => $4)
 FROM (SELECT w.pipeline, w.key
       FROM rag.queue AS w
       WHERE w.pipeline = $1 AND (w.attempts > 0) = $5

@@ -16,6 +16,7 @@ WITH done AS (
     WHERE l.pipeline = $1 AND l.key = d.key
 )
 UPDATE rag.queue AS q
-SET lease = NULL, leased_until = NULL, queued_at = q.changed_at, attempts = 0, next_attempt = NULL
+SET lease = NULL, leased_until = NULL, queued_at = coalesce(q.changed_at, q.queued_at),
+    changed_at = NULL, attempts = 0, next_attempt = NULL
 FROM done AS d
 WHERE q.pipeline = $1 AND q.key = d.key AND q.change <> d.change AND q.lease = $2

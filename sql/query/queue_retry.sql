@@ -8,8 +8,8 @@ WITH again AS (
     WHERE pipeline = $1 AND attempts > 0 AND ($2::text[] IS NULL OR key = $2)
     RETURNING key
 ), queued AS (
-    INSERT INTO rag.queue (pipeline, key, change, queued_at, changed_at)
-    SELECT $1, key, pg_catalog.nextval('rag.change'), queued_at, pg_catalog.now() FROM again
+    INSERT INTO rag.queue (pipeline, key, change, queued_at)
+    SELECT $1, key, pg_catalog.nextval('rag.change'), queued_at FROM again
     ON CONFLICT DO NOTHING
 )
 SELECT (SELECT pg_catalog.count(*) FROM again) + (SELECT pg_catalog.count(*) FROM soon)

@@ -41,6 +41,8 @@ const LONGEST_PAUSE: f64 = 3600.0;
 const LONGEST_OUTAGE_PAUSE: f64 = 60.0;
 /// After so many, an error of a provider is taken for one about the row.
 const OUTAGES_IN_A_ROW: u32 = 5;
+/// A provider that has answered within this time answers.
+const RECENTLY: Duration = Duration::from_secs(60);
 /// The pause before an index is tried again that could not be built.
 const INDEX_PAUSE: Duration = Duration::from_secs(60);
 
@@ -63,6 +65,8 @@ pub struct Runner {
     last: i32,
     /// About the bytes of a row, by pipeline.
     row_bytes: HashMap<i32, usize>,
+    /// When new rows were last done, by pipeline.
+    answered: HashMap<i32, Instant>,
     /// How often in a row something was out of order, by pipeline.
     outages: HashMap<i32, u32>,
     index_not_before: HashMap<i32, Instant>,
@@ -76,6 +80,7 @@ impl Runner {
             only,
             last: 0,
             row_bytes: HashMap::new(),
+            answered: HashMap::new(),
             outages: HashMap::new(),
             index_not_before: HashMap::new(),
         }
@@ -83,11 +88,17 @@ impl Runner {
 
     /// Does some of what there is to do.
     pub fn step(&mut self) -> Outcome<Step> {
-        let drained = self.transactions.run(drain)?;
+        let changed = self.transactions.run(|| as_superuser(|| queue::changed(self.only)))?;
+        if let Some(pipeline) = changed {
+            let lease = random::number()?;
+            if let Err(failure) = self.transactions.run(|| drain(pipeline)) {
+                return self.outage(pipeline, lease, failure);
+            }
+        }
         let workable = self.transactions.run(|| as_superuser(|| queue::workable(self.only)))?;
         match self.choose(&workable) {
             Some((pipeline, is_new)) => self.batch(pipeline, is_new),
-            None if drained => Ok(Step::Worked(0)),
+            None if changed.is_some() => Ok(Step::Worked(0)),
             None => self.finish_filling(),
         }
     }
@@ -116,7 +127,10 @@ impl Runner {
             Err(failure) => return self.outage(pipeline, lease, failure),
         };
         let outages = self.outages.get(&pipeline).copied().unwrap_or_default();
-        let mut job = Job::new(self.transactions, batch, outages < OUTAGES_IN_A_ROW);
+        // A row that failed while others did not long ago is not tried again for the others' sake.
+        let answered = self.answered.get(&pipeline).is_some_and(|time| time.elapsed() < RECENTLY);
+        let doubts_provider = outages < OUTAGES_IN_A_ROW && (is_new || !answered);
+        let mut job = Job::new(self.transactions, batch, doubts_provider);
         let rows: Vec<usize> = (0..job.batch.rows.len()).collect();
         let passing = job.run(&rows)?;
         if let Some(bytes) = job.row_bytes {
@@ -125,6 +139,9 @@ impl Runner {
         match passing {
             None => {
                 self.outages.remove(&pipeline);
+                if is_new {
+                    self.answered.insert(pipeline, Instant::now());
+                }
                 Ok(Step::Worked(rows.len()))
             }
             Some(failure) => self.outage(pipeline, lease, failure),
@@ -176,23 +193,22 @@ impl Runner {
     }
 }
 
-/// Turns what sessions left into rows of the queue; whether there was anything.
-fn drain() -> Result<bool> {
+/// Turns what sessions left about a pipeline into rows of the queue.
+fn drain(id: i32) -> Result<()> {
     as_superuser(|| {
-        let changes = queue::drain()?;
-        for (id, changes) in &changes {
-            let Some(pipeline) = pipeline::by_id(*id)? else { continue };
-            if !changes.keys.is_empty() {
-                queue::add(*id, pipeline.key_columns, &changes.keys, changes)?;
-            }
-            if changes.has_gone || changes.has_all {
-                as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
-            }
-            if changes.has_all {
-                add_all(&pipeline, changes)?;
-            }
+        let changes = queue::drain(id)?;
+        // Of one that is gone nothing is left to do.
+        let Some(pipeline) = pipeline::by_id(id)? else { return Ok(()) };
+        if !changes.keys.is_empty() {
+            queue::add(id, pipeline.key_columns, &changes.keys, &changes)?;
         }
-        Ok(!changes.is_empty())
+        if changes.has_gone || changes.has_all {
+            as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
+        }
+        if changes.has_all {
+            add_all(&pipeline, &changes)?;
+        }
+        Ok(())
     })
 }
 
@@ -276,16 +292,17 @@ impl Job {
             Err(failure) => failure,
         };
         if failure.is_of_provider && self.doubts_provider {
-            let [first, others @ ..] = places else { return Ok(None) };
-            if others.is_empty() {
+            let (Some(first), Some(last)) = (places.first(), places.last()) else {
+                return Ok(None);
+            };
+            // If it answers for one of these, there is something about another row.
+            let answers = places.len() > 1
+                && (self.embed_and_store(&[*first]).is_ok()
+                    || self.embed_and_store(&[*last]).is_ok());
+            if !answers {
                 return Ok(Some(failure));
             }
-            if let Some(passing) = self.run(&[*first])? {
-                return Ok(Some(passing));
-            }
-            // It does answer, so there is something about a row.
             self.doubts_provider = false;
-            return self.run(others);
         }
         if let [place] = places {
             self.fail(*place, &failure)?;

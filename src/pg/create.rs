@@ -168,6 +168,9 @@ impl Plan<'_> {
         let on_table = |template| render(template, &[("chunk_table", &names.chunk_table)]);
         sql::execute(&on_table(include_str!("../../sql/query/create_lexical_index.sql")), &[])?;
         sql::execute(&on_table(include_str!("../../sql/query/enable_row_security.sql")), &[])?;
+        if self.source.forces_row_security {
+            sql::execute(&on_table(include_str!("../../sql/query/force_row_security.sql")), &[])?;
+        }
         let statement = render(
             include_str!("../../sql/query/create_policy.sql"),
             &[
@@ -262,14 +265,15 @@ pub fn undo(pipeline: &Pipeline) -> Result<()> {
     if let Some(successor) = pipeline::successor(pipeline.id)? {
         undo(&successor)?;
     }
+    // First, since whoever drops a pipeline's relations drops the pipeline.
+    pipeline::delete(pipeline.id)?;
     triggers::drop_all(pipeline)?;
     for view in [&pipeline.view, &pipeline.content_view] {
         drop_if_there(include_str!("../../sql/query/drop_view.sql"), view, &[("view", &view.sql)])?;
     }
     let table = &pipeline.chunk_table;
     let template = include_str!("../../sql/query/drop_chunk_table.sql");
-    drop_if_there(template, table, &[("chunk_table", &table.sql)])?;
-    pipeline::delete(pipeline.id)
+    drop_if_there(template, table, &[("chunk_table", &table.sql)])
 }
 
 /// A relation that was dropped has no name any more, only its number.

@@ -54,7 +54,9 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::DaemonUnavailable => PgSqlErrorCode::ERRCODE_CANNOT_CONNECT_NOW,
         ErrorKind::DaemonLost => PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE,
         ErrorKind::OutOfResources => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
-        ErrorKind::ProviderFailed => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+        ErrorKind::ProviderRefused | ErrorKind::ProviderFailed => {
+            PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION
+        }
         ErrorKind::ProviderTimeout => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,
         ErrorKind::NotInState => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         // Class 53 is where programs that repeat statements look for what passes by itself.

@@ -30,6 +30,8 @@ pub fn finish(id: i32) -> Result<()> {
 }
 
 fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
+    // First, since whoever drops a pipeline's relations drops the pipeline.
+    pipeline::forget_replaced(new.id, old.id)?;
     let view = {
         let _acting = Acting::as_role(table_owner(new.source.oid));
         // Who waits for a lock on the source has everybody else wait behind: better try again.
@@ -44,7 +46,7 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
         }
         view
     };
-    pipeline::take_place(new.id, old, view)
+    pipeline::take_name(new.id, old, view)
 }
 
 /// Has the old view show the new chunks where its columns stay the same, since other views may use

@@ -47,6 +47,7 @@ pub extern "C-unwind" fn _PG_init() {
     #[cfg(feature = "pg18")]
     am::explain::register();
     worker::supervisor::register_at_boot();
+    worker::launcher::register_at_boot();
 }
 
 // The installation script, in the order of its dependencies.

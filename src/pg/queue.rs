@@ -4,7 +4,7 @@
 //! transaction is open meanwhile, and a worker that dies loses nothing but time. Whoever locks
 //! several rows does so in the order of their keys.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use pgrx::prelude::*;
 
@@ -32,26 +32,31 @@ pub struct Changes {
     queued_at: Option<TimestampWithTimeZone>,
 }
 
-/// Takes what sessions have left, a part of it at a time; by pipeline.
-pub fn drain() -> Result<BTreeMap<i32, Changes>> {
+/// A pipeline about which sessions have left something, if it can be seen to now.
+pub fn changed(only: Option<i32>) -> Result<Option<i32>> {
+    let statement = include_str!("../../sql/query/queue_changed.sql");
+    let found = sql::rows(statement, &[only.into()], |row| sql::required(row.get(1)?))?;
+    Ok(found.into_iter().next())
+}
+
+/// Takes what sessions have left about a pipeline, a part of it at a time.
+pub fn drain(pipeline: i32) -> Result<Changes> {
     let statement = include_str!("../../sql/query/queue_drain.sql");
-    let rows = sql::changed_rows(statement, &[MOST_DRAINED.into()], |row| {
+    let rows = sql::changed_rows(statement, &[pipeline.into(), MOST_DRAINED.into()], |row| {
         Ok((
-            sql::required(row.get::<i32>(1)?)?,
-            sql::required(row.get::<String>(2)?)?,
-            sql::required(row.get::<Vec<String>>(3)?)?,
-            sql::required(row.get::<TimestampWithTimeZone>(4)?)?,
+            sql::required(row.get::<String>(1)?)?,
+            sql::required(row.get::<Vec<String>>(2)?)?,
+            sql::required(row.get::<TimestampWithTimeZone>(3)?)?,
         ))
     })?;
-    let mut changes: BTreeMap<i32, Changes> = BTreeMap::new();
-    for (pipeline, kind, keys, queued_at) in rows {
-        let change = changes.entry(pipeline).or_default();
-        change.queued_at = change.queued_at.into_iter().chain([queued_at]).min();
+    let mut changes = Changes::default();
+    for (kind, keys, queued_at) in rows {
+        changes.queued_at = changes.queued_at.into_iter().chain([queued_at]).min();
         match Kind::from_name(&kind) {
-            Some(Kind::All) => change.has_all = true,
-            Some(Kind::Gone) => change.has_gone = true,
+            Some(Kind::All) => changes.has_all = true,
+            Some(Kind::Gone) => changes.has_gone = true,
             // How many columns a key has is known to who adds them.
-            Some(Kind::Keys) | None => change.keys.push(keys),
+            Some(Kind::Keys) | None => changes.keys.push(keys),
         }
     }
     Ok(changes)

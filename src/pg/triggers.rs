@@ -1,5 +1,7 @@
 //! The triggers on a pipeline's source that call `rag.capture`.
 
+use std::cell::Cell;
+
 use super::catalog::pipeline::{Mode, Pipeline};
 use super::catalog::view;
 use super::create::drop_if_there;
@@ -18,8 +20,28 @@ const TRIGGERS: [(&str, &str); 4] = [
 const STATEMENT: (&str, &str) =
     ("statement", include_str!("../../sql/query/create_trigger_statement.sql"));
 
+thread_local! {
+    static ARE_BEING_MADE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Until it is dropped, also by an error.
+struct BeingMade;
+
+impl Drop for BeingMade {
+    fn drop(&mut self) {
+        ARE_BEING_MADE.set(false);
+    }
+}
+
+/// Whether the ALTER TABLE under way is one of [`create`], and brings no rows.
+pub fn are_being_made() -> bool {
+    ARE_BEING_MADE.get()
+}
+
 /// Makes them all.
 pub fn create(pipeline: &Pipeline) -> Result<()> {
+    ARE_BEING_MADE.set(true);
+    let _end = BeingMade;
     let (old, new) = match view::source_dependencies(pipeline)? {
         Some(columns) => (prefixed(&columns, "OLD."), prefixed(&columns, "NEW.")),
         None => ("OLD.*".to_owned(), "NEW.*".to_owned()),

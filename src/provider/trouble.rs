@@ -90,7 +90,11 @@ impl Teller<'_> {
     pub fn refusal(&self, reply: &Reply) -> Trouble {
         let said = explanation(&reply.body);
         let words = self.words_of_refusal(reply, &said);
-        let error = self.says(ErrorKind::ProviderFailed, format_args!("{words}"));
+        let kind = match reply.status {
+            400 | 413 | 422 => ErrorKind::ProviderRefused,
+            _ => ErrorKind::ProviderFailed,
+        };
+        let error = self.says(kind, format_args!("{words}"));
         let error = match self.hint_for(reply.status, &said) {
             Some(hint) => error.hint(hint),
             None => error,

@@ -220,12 +220,16 @@ pub fn set_live(id: i32) -> Result<()> {
     sql::execute(include_str!("../../../sql/query/pipeline_live.sql"), &[id.into()]).map(drop)
 }
 
-/// Puts a successor in the place of the pipeline that it replaces, with `view` as its view.
-pub fn take_place(successor: i32, old: &Pipeline, view: pg_sys::Oid) -> Result<()> {
+/// Removes a pipeline, but not its successor.
+pub fn forget_replaced(successor: i32, old: i32) -> Result<()> {
     let statement = include_str!("../../../sql/query/pipeline_unnamed.sql");
     sql::execute(statement, &[successor.into()])?;
-    delete(old.id)?;
-    let statement = include_str!("../../../sql/query/pipeline_take_place.sql");
+    delete(old)
+}
+
+/// Gives a successor the name and mode of the pipeline that it has replaced, and `view` as its view.
+pub fn take_name(successor: i32, old: &Pipeline, view: pg_sys::Oid) -> Result<()> {
+    let statement = include_str!("../../../sql/query/pipeline_take_name.sql");
     let arguments =
         [successor.into(), old.name.as_str().into(), old.mode.name().into(), view.into()];
     sql::execute(statement, &arguments).map(drop)

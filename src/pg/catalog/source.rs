@@ -18,6 +18,8 @@ pub struct Source {
     pub owner: String,
     /// Its name in SQL.
     pub sql: String,
+    /// Whether its row-level security holds for its owner too.
+    pub forces_row_security: bool,
     /// Its columns, in order.
     pub columns: Vec<SourceColumn>,
 }
@@ -40,9 +42,11 @@ impl Source {
         let found = sql::rows(statement, &[oid.into()], |row| {
             let text = |column: usize| sql::required(row.get::<String>(column)?);
             let owned: bool = sql::required(row.get(4)?)?;
-            Ok((text(1)?, text(2)?, text(3)?, owned, text(5)?, text(6)?, text(7)?))
+            let forced: bool = sql::required(row.get(8)?)?;
+            Ok((text(1)?, text(2)?, text(3)?, owned, text(5)?, text(6)?, text(7)?, forced))
         })?;
-        let Some((name, schema, kind, owned, owner, persistence, sql)) = found.into_iter().next()
+        let Some((name, schema, kind, owned, owner, persistence, sql, forced)) =
+            found.into_iter().next()
         else {
             return Err(Error::new(
                 ErrorKind::UndefinedObject,
@@ -54,7 +58,8 @@ impl Source {
             return Err(Error::new(ErrorKind::Forbidden, format!("must be owner of table {sql}"))
                 .hint("A pipeline adds triggers to its table; its owner creates it."));
         }
-        Ok(Source { oid, name, schema, owner, sql, columns: columns(oid)? })
+        let forces_row_security = forced;
+        Ok(Source { oid, name, schema, owner, sql, forces_row_security, columns: columns(oid)? })
     }
 
     /// The column called `name`.

@@ -3,6 +3,7 @@
 mod answer;
 mod chunk;
 mod embed;
+mod event;
 mod generate;
 mod model;
 mod options;

@@ -8,6 +8,7 @@ use super::options;
 use crate::chunk::{Chunk, ChunkOptions};
 use crate::daemon::protocol::{ModelRef, Request, Response};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::acting::{Acting, table_owner};
 use crate::pg::alter::Alteration;
 use crate::pg::capture::noted;
 use crate::pg::catalog::pipeline::{Mode, Pipeline, Stage};
@@ -174,12 +175,14 @@ impl Wish<'_> {
             chunking: self.chunking.clone(),
         };
         let pipeline = plan.carry_out()?;
-        match self.fills_now(&pipeline)? {
-            true => {
-                ingest::fill(&pipeline)?;
-                generation::finish(pipeline.id)?;
-            }
-            false => fill_later(&pipeline)?,
+        // As whoever embeds later does.
+        let acting = Acting::as_role(table_owner(pipeline.source.oid));
+        if self.fills_now(&pipeline)? {
+            ingest::fill(&pipeline)?;
+            generation::finish(pipeline.id)?;
+        } else {
+            drop(acting);
+            fill_later(&pipeline)?;
         }
         Ok(pipeline.chunk_table.oid)
     }

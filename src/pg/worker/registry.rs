@@ -152,9 +152,9 @@ pub fn others_wait(mine: pg_sys::Oid) -> bool {
     in_line().iter().any(|database| *database != mine)
 }
 
-/// Starts a worker for each database that waits for one, as far as there is room.
+/// Starts workers for databases that wait for one, as many as there may be.
 pub fn start_waiting() {
-    for database in in_line() {
+    for database in in_line().into_iter().take(guc::max_workers() as usize) {
         // If the file is gone already, somebody else is starting it.
         if std::fs::remove_file(waiting_file(database)).is_ok() {
             drop(start(database, Role::Leader));

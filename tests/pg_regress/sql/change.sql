@@ -6,7 +6,7 @@ SET client_min_messages = warning;
 
 CREATE TABLE docs (id integer PRIMARY KEY, title text, body text, lang text);
 INSERT INTO docs VALUES (1, 'One', 'The first text.', 'en'), (2, 'Two', 'The second text.', 'en');
-SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang']);
+SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], mode => 'sync');
 
 -- Chunks whose ID is new since the last look were made anew.
 CREATE TABLE seen (chunk_id bigint);
@@ -175,7 +175,7 @@ SELECT relname FROM pg_class WHERE relname IN ('pieces', 'shown', 'docs_rag_cont
 GRANT CREATE ON SCHEMA public TO regress_owner;
 SET ROLE regress_owner;
 CREATE TABLE notes (id integer PRIMARY KEY, body text);
-SELECT rag_create_pipeline('notes', 'body');
+SELECT rag_create_pipeline('notes', 'body', mode => 'sync');
 GRANT INSERT ON notes TO regress_writer;
 SET ROLE regress_writer;
 INSERT INTO notes VALUES (1, 'Written by somebody who may only insert.');
@@ -189,19 +189,19 @@ CREATE TABLE forbidden (line text);
 SET ROLE regress_owner;
 CREATE FUNCTION sneak(text) RETURNS text LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.forbidden VALUES ($1); RETURN $1; END$$;
 CREATE TABLE trap (id integer PRIMARY KEY, body text);
-SELECT rag_create_pipeline('trap', 'sneak(body)');
+SELECT rag_create_pipeline('trap', 'sneak(body)', mode => 'sync');
 RESET ROLE;
 SELECT fails($$INSERT INTO trap VALUES (1, 'Bait.')$$);
 SELECT count(*) FROM forbidden;
 
 -- rag.capture belongs to pipelines.
 CREATE TABLE other (id integer PRIMARY KEY, body text);
-CREATE TRIGGER wild AFTER INSERT ON other REFERENCING NEW TABLE AS rag_new FOR EACH STATEMENT EXECUTE FUNCTION rag.capture();
+CREATE TRIGGER wild AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION rag.capture();
 SELECT fails($$INSERT INTO other VALUES (1, 'x')$$);
 DROP TRIGGER wild ON other;
-CREATE TRIGGER wild AFTER INSERT ON other REFERENCING NEW TABLE AS rag_new FOR EACH STATEMENT EXECUTE FUNCTION rag.capture('no number');
+CREATE TRIGGER wild AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION rag.capture('no number');
 SELECT fails($$INSERT INTO other VALUES (1, 'x')$$);
 DROP TRIGGER wild ON other;
 SELECT id AS notes_id FROM rag.pipeline WHERE name = 'notes' \gset
-CREATE TRIGGER wild AFTER INSERT ON other REFERENCING NEW TABLE AS rag_new FOR EACH STATEMENT EXECUTE FUNCTION rag.capture(:notes_id);
+CREATE TRIGGER wild AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION rag.capture(:notes_id);
 SELECT fails($$INSERT INTO other VALUES (1, 'x')$$);

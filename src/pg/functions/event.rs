@@ -1,0 +1,57 @@
+//! `rag.forget_dropped`, `rag.notice_partitions`: what PostgreSQL calls after DDL.
+//!
+//! They run in everybody's DDL, so they look first whether a pipeline is concerned at all.
+
+use pgrx::prelude::*;
+
+use crate::error::Result;
+use crate::pg::acting::{Acting, SUPERUSER};
+use crate::pg::capture::noted;
+use crate::pg::catalog::pipeline;
+use crate::pg::error::OrReport;
+use crate::pg::{create, intake, sql, triggers};
+
+#[pg_extern(sql = false)]
+fn rag_forget_dropped() {
+    forget_dropped().or_report();
+}
+
+#[pg_extern(sql = false)]
+fn rag_notice_partitions() {
+    notice_partitions().or_report();
+}
+
+/// IDs of the pipelines that `statement` finds; none while the extension itself is being dropped.
+fn concerned(statement: &str) -> Result<Vec<i32>> {
+    match intake::table(c"pipeline") {
+        Some(_) => sql::rows(statement, &[], |row| sql::required(row.get(1)?)),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn forget_dropped() -> Result<()> {
+    let _acting = Acting::as_role(SUPERUSER);
+    for id in concerned(include_str!("../../../sql/query/pipelines_lost.sql"))? {
+        // What is dropped here comes by here too.
+        let Some(pipeline) = pipeline::by_id(id)? else { continue };
+        create::undo(&pipeline)?;
+        notice!("pipeline \"{}\" is dropped with what it was made of", pipeline.name);
+    }
+    for id in concerned(include_str!("../../../sql/query/pipelines_perhaps_smaller.sql"))? {
+        intake::leave(id, intake::Kind::Gone)?;
+        noted::wake_at_commit();
+    }
+    Ok(())
+}
+
+fn notice_partitions() -> Result<()> {
+    if triggers::are_being_made() {
+        return Ok(());
+    }
+    let _acting = Acting::as_role(SUPERUSER);
+    for id in concerned(include_str!("../../../sql/query/pipelines_altered.sql"))? {
+        intake::leave(id, intake::Kind::All)?;
+        noted::wake_at_commit();
+    }
+    Ok(())
+}
