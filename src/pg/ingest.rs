@@ -16,6 +16,7 @@ use super::functions::{Embedding, RemoteChunker};
 use super::sql::{self, render};
 use crate::daemon::protocol::Lane;
 use crate::error::Result;
+use crate::pipeline::ChunkStore;
 
 /// Rows read at a time.
 const ROWS_A_BATCH: usize = 64;
@@ -120,18 +121,29 @@ impl Stages {
 }
 
 struct Ingestion<'a> {
-    stages: Stages,
+    pipeline: &'a Pipeline,
+    /// Nothing is needed of a model to forget rows that are gone.
+    stages: Option<Stages>,
     store: SqlStore<'a>,
 }
 
 impl<'a> Ingestion<'a> {
     fn of(pipeline: &'a Pipeline) -> Result<Self> {
-        Ok(Ingestion { stages: Stages::of(pipeline)?, store: SqlStore::of(pipeline)? })
+        Ok(Ingestion { pipeline, stages: None, store: SqlStore::of(pipeline)? })
     }
 
     fn run(&mut self, keys: &[Key], progress: &mut Progress<'_>) -> Result<()> {
         let documents = self.store.documents(keys)?;
-        let Stages { chunker, embedding } = &mut self.stages;
+        if documents.iter().all(|document| document.bytes() == 0) {
+            self.store.replace(&documents, &[])?;
+            progress.advance(documents.len(), 0);
+            return Ok(());
+        }
+        let stages = match self.stages.take() {
+            Some(stages) => stages,
+            None => Stages::of(self.pipeline)?,
+        };
+        let Stages { chunker, embedding } = self.stages.insert(stages);
         let done = crate::pipeline::ingest(&documents, chunker, embedding, &mut self.store)?;
         progress.advance(documents.len(), done.chunks.len());
         Ok(())

@@ -185,7 +185,7 @@ SELECT rag_drop_pipeline('docs');
 RESET ROLE;
 
 -- Another owner needs the pipeline's relations as well.
-SELECT rag_create_pipeline('docs', 'body');
+SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
 ALTER TABLE docs OWNER TO regress_writer;
 SET ROLE regress_writer;
 SELECT fails($$INSERT INTO docs VALUES (10, 'Gong', 'The gong sounds at ten.')$$);
@@ -204,8 +204,8 @@ ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE docs FORCE ROW LEVEL SECURITY;
 CREATE POLICY few ON docs USING (id < 3);
 CREATE POLICY many ON docs FOR INSERT WITH CHECK (true);
-SET ROLE regress_writer;
 SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
+SET ROLE regress_writer;
 INSERT INTO docs VALUES (11, 'Horn', 'The horn is blown at eleven.');
 SELECT count(*) FROM docs;
 SELECT count(*) FROM docs_rag_chunks;
