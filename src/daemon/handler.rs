@@ -2,9 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::embed::{EmbedJob, embed};
 use super::log;
+use super::parse::Parsers;
 use super::protocol::{Lane, ModelRef, Request, Response, Status, decode};
 use super::registry::Registry;
 use super::worker::IsAlive;
@@ -17,6 +19,8 @@ use crate::provider::generate;
 pub struct Handler {
     /// The models.
     pub registry: Registry,
+    /// The processes that read documents.
+    pub parsers: Parsers,
 }
 
 /// An answer, and whether the connection can go on.
@@ -48,6 +52,10 @@ impl Handler {
         match request {
             Request::Status => Ok(Response::Status(self.status())),
             Request::Describe(model) => self.registry.describe(&model).map(Response::Model),
+            Request::Parse { documents, options, timeout_ms } => {
+                let timeout = Duration::from_millis(timeout_ms);
+                self.parsers.parse(&documents, &options, timeout, is_alive).map(Response::Parts)
+            }
             Request::Chunk { model, documents, options } => {
                 self.chunk(&model, &documents, &options, is_alive)
             }

@@ -20,6 +20,7 @@ use std::time::Duration;
 use super::frame::{self, Frame, ReadError};
 use super::handler::{Answer, Handler};
 use super::log;
+use super::parse::Parsers;
 use super::peer;
 use super::process;
 use super::protocol::{Response, encode};
@@ -81,7 +82,11 @@ impl Server {
             Socket::of(&options.socket).map_err(|error| cannot_listen(&options.socket, error))?;
         let runtime = Runtime::new(options.onnxruntime.clone());
         let registry = Registry::new(runtime, options.threads, options.max_batch_tokens);
-        Ok(Server { listener, socket, handler: Arc::new(Handler { registry }) })
+        Ok(Server {
+            listener,
+            socket,
+            handler: Arc::new(Handler { registry, parsers: Parsers::new() }),
+        })
     }
 
     /// The socket, for removing it at the end.
