@@ -53,6 +53,10 @@ pub enum ErrorKind {
     FileCorrupted,
     /// A frame or page cannot be decoded.
     DataCorrupted,
+    /// A document is damaged, encrypted, or of a format that isn't read.
+    DocumentUnreadable,
+    /// A document needs more time, memory or room than it may have.
+    DocumentLimit,
     /// A page of an index is not what it should be.
     IndexCorrupted,
     /// ragd cannot be started or reached.

@@ -7,6 +7,8 @@
 pub mod error;
 pub mod pipeline;
 
+pub mod parse;
+
 pub mod chunk;
 pub mod embed;
 pub mod vector;

@@ -20,15 +20,28 @@ pub type Vectors = HashMap<ContentHash, Vec<f32>>;
 pub struct Document {
     /// The key's values.
     pub key: Vec<String>,
-    /// The text; `None` where the content is NULL.
-    pub content: Option<String>,
+    /// What it says; `None` where the content is NULL.
+    pub content: Option<Content>,
+}
+
+/// What a document says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// As text.
+    Text(String),
+    /// As a file: PDF, DOCX, HTML and the like.
+    File(Vec<u8>),
 }
 
 impl Document {
-    /// Bytes of the text.
+    /// Bytes of the content.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.content.as_ref().map_or(0, String::len)
+        match &self.content {
+            Some(Content::Text(text)) => text.len(),
+            Some(Content::File(bytes)) => bytes.len(),
+            None => 0,
+        }
     }
 }
 
@@ -47,6 +60,12 @@ pub struct StoredChunk {
     pub vector: Vec<f32>,
 }
 
+/// Reads files.
+pub trait Reader {
+    /// The text of each file.
+    fn read(&mut self, files: Vec<Vec<u8>>) -> Result<Vec<String>>;
+}
+
 /// Cuts documents.
 pub trait Chunker {
     /// One list of chunks a document.
@@ -60,6 +79,16 @@ pub trait ChunkStore {
 
     /// Puts `chunks` in the place of all that these documents had.
     fn replace(&mut self, documents: &[Document], chunks: &[StoredChunk]) -> Result<()>;
+}
+
+/// The stages through which a document gets in.
+pub struct Stages<'a> {
+    /// Reads files.
+    pub reader: &'a mut dyn Reader,
+    /// Cuts texts.
+    pub chunker: &'a mut dyn Chunker,
+    /// Embeds chunks.
+    pub embedder: &'a mut dyn Embedder,
 }
 
 /// Documents cut and embedded, not stored yet.
@@ -79,13 +108,11 @@ pub struct Prepared {
 pub fn prepare(
     documents: &[Document],
     mut vectors: Vectors,
-    chunker: &mut dyn Chunker,
-    embedder: &mut dyn Embedder,
+    stages: &mut Stages<'_>,
 ) -> Result<Prepared> {
-    let texts: Vec<String> =
-        documents.iter().map(|document| document.content.clone().unwrap_or_default()).collect();
-    let pieces = hashed(chunker.chunk(&texts)?);
-    let (embedded, tokens) = embed_missing(&pieces, &mut vectors, embedder)?;
+    let texts = texts(documents, stages.reader)?;
+    let pieces = hashed(stages.chunker.chunk(&texts)?);
+    let (embedded, tokens) = embed_missing(&pieces, &mut vectors, stages.embedder)?;
     let chunks = pieces
         .into_iter()
         .map(|piece| {
@@ -100,14 +127,29 @@ pub fn prepare(
 /// Cuts documents, embeds what is new in them, and stores the chunks.
 pub fn ingest(
     documents: &[Document],
-    chunker: &mut dyn Chunker,
-    embedder: &mut dyn Embedder,
+    stages: &mut Stages<'_>,
     store: &mut dyn ChunkStore,
 ) -> Result<Prepared> {
     let known = store.known_vectors(documents)?;
-    let prepared = prepare(documents, known, chunker, embedder)?;
+    let prepared = prepare(documents, known, stages)?;
     store.replace(documents, &prepared.chunks)?;
     Ok(prepared)
+}
+
+/// The text of each document; of those that are files, what the reader makes of them.
+fn texts(documents: &[Document], reader: &mut dyn Reader) -> Result<Vec<String>> {
+    let file = |document: &Document| match &document.content {
+        Some(Content::File(bytes)) => Some(bytes.clone()),
+        _ => None,
+    };
+    let files: Vec<Vec<u8>> = documents.iter().filter_map(file).collect();
+    let mut read = if files.is_empty() { Vec::new() } else { reader.read(files)? }.into_iter();
+    let text = |document: &Document| match &document.content {
+        Some(Content::Text(text)) => text.clone(),
+        Some(Content::File(_)) => read.next().unwrap_or_default(),
+        None => String::new(),
+    };
+    Ok(documents.iter().map(text).collect())
 }
 
 struct Piece {
@@ -197,20 +239,38 @@ mod tests {
         }
     }
 
+    /// Reads what is between two bytes.
+    struct Middle;
+
+    impl Reader for Middle {
+        fn read(&mut self, files: Vec<Vec<u8>>) -> Result<Vec<String>> {
+            let middle = |file: Vec<u8>| String::from_utf8_lossy(&file[1..file.len() - 1]).into();
+            Ok(files.into_iter().map(middle).collect())
+        }
+    }
+
     fn document(content: Option<&str>) -> Document {
-        Document { key: vec!["1".into()], content: content.map(str::to_owned) }
+        Document {
+            key: vec!["1".into()],
+            content: content.map(|text| Content::Text(text.to_owned())),
+        }
+    }
+
+    fn run(documents: &[Document], embedder: &mut Lengths, store: &mut Memory) -> Prepared {
+        let mut stages = Stages { reader: &mut Middle, chunker: &mut Words, embedder };
+        ingest(documents, &mut stages, store).unwrap()
     }
 
     #[test]
     fn only_new_text_is_embedded() {
         let (mut embedder, mut store) = (Lengths::default(), Memory::default());
-        let mut run = |text| {
-            let done = ingest(&[document(text)], &mut Words, &mut embedder, &mut store).unwrap();
+        let mut run_one = |text| {
+            let done = run(&[document(text)], &mut embedder, &mut store);
             (done.chunks.len(), done.embedded, done.tokens)
         };
-        assert_eq!(run(Some("a bb a ccc")), (4, 3, 3));
-        assert_eq!(run(Some("a bb dddd ccc")), (4, 1, 1));
-        assert_eq!(run(None), (0, 0, 0));
+        assert_eq!(run_one(Some("a bb a ccc")), (4, 3, 3));
+        assert_eq!(run_one(Some("a bb dddd ccc")), (4, 1, 1));
+        assert_eq!(run_one(None), (0, 0, 0));
         assert_eq!(embedder.0, ["a", "bb", "ccc", "dddd"]);
         assert_eq!(store.0, []);
     }
@@ -219,9 +279,19 @@ mod tests {
     fn chunks_know_their_document_place_and_vector() {
         let (mut embedder, mut store) = (Lengths::default(), Memory::default());
         let documents = [document(Some("a bb")), document(Some("ccc"))];
-        ingest(&documents, &mut Words, &mut embedder, &mut store).unwrap();
+        run(&documents, &mut embedder, &mut store);
         let places: Vec<_> =
             store.0.iter().map(|c| (c.document, c.chunk_no, c.vector[0] as i32)).collect();
         assert_eq!(places, [(0, 0, 1), (0, 1, 2), (1, 0, 3)]);
+    }
+
+    #[test]
+    fn files_are_read_and_texts_are_not() {
+        let (mut embedder, mut store) = (Lengths::default(), Memory::default());
+        let file =
+            Document { key: vec!["2".into()], content: Some(Content::File(b"<inside>".to_vec())) };
+        let documents = [document(Some("<text>")), file, document(None)];
+        run(&documents, &mut embedder, &mut store);
+        assert_eq!(embedder.0, ["<text>", "inside"]);
     }
 }

@@ -29,6 +29,7 @@ struct Boundary {
 }
 
 const STAGES: &[&str] = &[
+    "src/parse",
     "src/chunk",
     "src/embed",
     "src/vector",

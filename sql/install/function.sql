@@ -1,5 +1,19 @@
 -- Functions over plain values.
 
+CREATE FUNCTION rag_parse(
+    document bytea,
+    mime     text DEFAULT NULL,
+    options  jsonb DEFAULT '{}'
+) RETURNS TABLE (
+    part_no integer,
+    page    integer,
+    heading text,
+    content text
+)
+STABLE PARALLEL SAFE COST 100000 ROWS 10
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_parse_wrapper';
+COMMENT ON FUNCTION rag_parse IS 'the text of a PDF, DOCX, HTML, Markdown or plain text document, as Markdown; a row a page or section';
+
 CREATE FUNCTION rag_chunk(
     document    text,
     strategy    text DEFAULT 'recursive',

@@ -2,5 +2,5 @@ CREATE VIEW {content_view} AS
 SELECT {keys},
 (
 {content}
-)::text AS content{metadata}
+)::{content_type} AS content{metadata}
 FROM {source} AS {alias}

@@ -7,8 +7,10 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::thread;
+use std::time::Duration;
 
 use lexopt::prelude::*;
+use pg_rag::daemon::parse::run_child;
 use pg_rag::daemon::server::{DEFAULT_BATCH_TOKENS, Options, Server};
 use pg_rag::daemon::{log, process};
 
@@ -19,6 +21,7 @@ const USAGE: &str =
   --onnxruntime PATH     the ONNX Runtime library, loaded with the first model
   --threads N            threads that work on a batch
   --max-batch-tokens N   most tokens in a batch, padding included
+  --parse SECONDS        read one document: a frame in, a frame out; for ragd itself
   --help, --version      say so and leave
 
 PostgreSQL starts ragd by itself when it is needed.";
@@ -26,12 +29,15 @@ PostgreSQL starts ragd by itself when it is needed.";
 /// What the command line asks for.
 enum Command {
     Serve(Options),
+    /// Read one document, within so much time; ragd starts itself so.
+    Parse(Duration),
     Print(String),
 }
 
 fn main() -> ExitCode {
     match parse(std::env::args_os().skip(1)) {
         Ok(Command::Serve(options)) => serve(&options),
+        Ok(Command::Parse(time)) => run_child(time),
         Ok(Command::Print(text)) => {
             println!("{text}");
             ExitCode::SUCCESS
@@ -74,6 +80,9 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, lexopt::E
             Long("onnxruntime") => onnxruntime = Some(parser.value()?.into()),
             Long("threads") => threads = Some(parser.value()?.parse()?),
             Long("max-batch-tokens") => max_batch_tokens = parser.value()?.parse()?,
+            Long("parse") => {
+                return Ok(Command::Parse(Duration::from_secs(parser.value()?.parse()?)));
+            }
             Long("help") | Short('h') => return Ok(Command::Print(USAGE.to_string())),
             Long("version") | Short('V') => {
                 return Ok(Command::Print(format!("ragd {}", env!("CARGO_PKG_VERSION"))));

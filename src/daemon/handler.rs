@@ -2,9 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::embed::{EmbedJob, check_size, embed};
 use super::log;
+use super::parse::Parsers;
 use super::protocol::{EmbedRequest, Lane, ModelRef, Request, Response, Status, decode};
 use super::registry::Registry;
 use super::worker::IsAlive;
@@ -19,6 +21,8 @@ pub struct Handler {
     pub registry: Registry,
     /// What was learned of providers.
     pub memory: Memory,
+    /// The processes that read documents.
+    pub parsers: Parsers,
 }
 
 /// An answer, and whether the connection can go on.
@@ -50,6 +54,10 @@ impl Handler {
         match request {
             Request::Status => Ok(Response::Status(self.status())),
             Request::Describe(model) => self.registry.describe(&model).map(Response::Model),
+            Request::Parse { documents, options, timeout_ms } => {
+                let timeout = Duration::from_millis(timeout_ms);
+                self.parsers.parse(&documents, &options, timeout, is_alive).map(Response::Parts)
+            }
             Request::Chunk { model, documents, options } => {
                 self.chunk(&model, &documents, &options, is_alive)
             }

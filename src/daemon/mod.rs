@@ -6,6 +6,8 @@
 //! ```text
 //! server     a thread a connection: frames in, frames out
 //! handler    which request is it?
+//! parse      its documents, each read in a child process
+//! confine    what such a process may do
 //! registry   the model it names: files, digest, tokenizer, worker
 //! embed      its texts, tokenised a window at a time
 //! queue      which texts go through the model together
@@ -15,6 +17,8 @@
 
 pub mod protocol;
 
+#[cfg(feature = "daemon")]
+mod confine;
 #[cfg(feature = "daemon")]
 pub mod connection;
 #[cfg(feature = "daemon")]
@@ -29,6 +33,8 @@ mod handler;
 pub mod log;
 #[cfg(feature = "daemon")]
 mod model;
+#[cfg(feature = "daemon")]
+pub mod parse;
 #[cfg(feature = "daemon")]
 mod peer;
 #[cfg(feature = "daemon")]

@@ -12,6 +12,9 @@ use super::log;
 /// How readily the kernel kills ragd when memory is short; sessions have 0, the most is 1000.
 const OOM_SCORE: &str = "900";
 
+/// The same of a process that reads a document.
+const CHILD_OOM_SCORE: &str = "1000";
+
 /// Signals that end ragd. SIGHUP reloads a server, so it must not kill ragd.
 const END: [libc::c_int; 3] = [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT];
 
@@ -21,9 +24,20 @@ const END: [libc::c_int; 3] = [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT];
 /// Gives false if the parent has died already, so that nobody would ever stop ragd.
 pub fn detach() -> bool {
     close_inherited();
-    reset_signals();
+    reset_signals(&end_signals());
     limit_arenas();
     if let Err(error) = fs::write("/proc/self/oom_score_adj", OOM_SCORE) {
+        log::line(format!("cannot raise oom_score_adj: {error}"));
+    }
+    die_with_parent()
+}
+
+/// Makes this process, a child of ragd, one of its own: as [`detach`], but no signal is
+/// blocked, and it is the very first to go when memory is short.
+pub fn detach_child() -> bool {
+    close_inherited();
+    reset_signals(&no_signals());
+    if let Err(error) = fs::write("/proc/self/oom_score_adj", CHILD_OOM_SCORE) {
         log::line(format!("cannot raise oom_score_adj: {error}"));
     }
     die_with_parent()
@@ -80,8 +94,8 @@ fn close_listed() {
 }
 
 /// Default dispositions but for SIGPIPE (a client that has gone is an error of write, not a
-/// death) and SIGHUP, and only the signals blocked that [`wait_for_end`] waits for.
-fn reset_signals() {
+/// death) and SIGHUP, and only the signals of `blocked` blocked.
+fn reset_signals(blocked: &libc::sigset_t) {
     for signal in 1..=libc::SIGRTMAX() {
         let disposition = match signal {
             libc::SIGPIPE | libc::SIGHUP => libc::SIG_IGN,
@@ -91,8 +105,17 @@ fn reset_signals() {
         // that can't be changed the call fails and changes nothing.
         unsafe { libc::signal(signal, disposition) };
     }
-    // SAFETY: the set is a local one and the old mask is not asked for.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &end_signals(), std::ptr::null_mut()) };
+    // SAFETY: the set is initialised and the old mask is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, blocked, std::ptr::null_mut()) };
+}
+
+fn no_signals() -> libc::sigset_t {
+    // SAFETY: sigset_t is plain memory that sigemptyset initialises.
+    unsafe {
+        let mut set = zeroed();
+        libc::sigemptyset(&mut set);
+        set
+    }
 }
 
 fn end_signals() -> libc::sigset_t {

@@ -12,6 +12,7 @@ use crate::chunk::{Chunk, ChunkOptions};
 pub use crate::context::prompt::Message;
 use crate::embed::Kind;
 use crate::error::{Error, ErrorKind, Result};
+use crate::parse::{Limits, ParseOptions, Part};
 
 /// Longest body of a frame, in bytes: a text value of PostgreSQL has at most 1 GB.
 pub const MAX_FRAME: usize = 1 << 30;
@@ -26,6 +27,15 @@ pub enum Request {
     Status,
     /// Read a model's files. Answered by [`Response::Model`].
     Describe(ModelRef),
+    /// Read documents. Answered by [`Response::Parts`], one result a document.
+    Parse {
+        /// The documents, whole.
+        documents: Vec<Document>,
+        /// How they are read.
+        options: ParseOptions,
+        /// Limit for each.
+        timeout_ms: u64,
+    },
     /// Cut documents. Answered by [`Response::Chunks`], one list a document.
     Chunk {
         /// Whose tokenizer measures.
@@ -51,6 +61,33 @@ pub enum Request {
     /// Have a provider turn texts into vectors. Answered by [`Response::Vectors`].
     EmbedRemotely(EmbedRequest),
 }
+
+/// A document as it came from its program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// The file's bytes.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Vec<u8>,
+    /// Its MIME type; `None`: found out from the bytes.
+    pub mime: Option<String>,
+}
+
+/// What ragd gives to the child process that reads one document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParseJob<'a> {
+    /// The file's bytes.
+    #[serde(with = "serde_bytes")]
+    pub bytes: &'a [u8],
+    /// Its MIME type.
+    pub mime: Option<&'a str>,
+    /// How it is read.
+    pub options: ParseOptions,
+    /// How much it may be.
+    pub limits: Limits,
+}
+
+/// What the child process answers: the parts, or why there are none.
+pub type ParseOutcome = std::result::Result<Vec<Part>, Error>;
 
 /// Which queue a text waits in: a person waits behind the first, a bulk load behind the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -179,6 +216,8 @@ pub enum Response {
     Status(Status),
     /// To [`Request::Describe`].
     Model(ModelInfo),
+    /// To [`Request::Parse`]: a document that can't be read does not keep the others from it.
+    Parts(Vec<ParseOutcome>),
     /// To [`Request::Chunk`].
     Chunks(Vec<Vec<Chunk>>),
     /// To [`Request::Embed`] and [`Request::EmbedRemotely`]: the vectors one after the other.

@@ -20,6 +20,7 @@ use std::time::Duration;
 use super::frame::{self, Frame, ReadError};
 use super::handler::{Answer, Handler};
 use super::log;
+use super::parse::Parsers;
 use super::peer;
 use super::process;
 use super::protocol::{Response, encode};
@@ -85,7 +86,11 @@ impl Server {
         Ok(Server {
             listener,
             socket,
-            handler: Arc::new(Handler { registry, memory: Memory::default() }),
+            handler: Arc::new(Handler {
+                registry,
+                memory: Memory::default(),
+                parsers: Parsers::new(),
+            }),
         })
     }
 

@@ -106,7 +106,7 @@ impl Alteration<'_> {
         let plan = create::Plan {
             name: pipeline.name.clone(),
             key: view::source_key_names(pipeline),
-            content: &content,
+            content,
             metadata: &metadata,
             config: &config,
             // A statement does not embed for what is not searched yet.

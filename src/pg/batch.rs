@@ -17,13 +17,13 @@ use super::catalog::pipeline::{self, Pipeline};
 use super::chunk_store::SqlStore;
 use super::error::spi_failed;
 use super::functions::Embedding;
-use super::ingest::{self, Stages};
+use super::ingest::{self, Tools};
 use super::queue::{self, Claimed, Reason, Work};
 use super::transaction::{Failure, Outcome, Transactions, caught};
 use super::{generation, guc, random, sql};
 use crate::embed::{Embedder, Kind};
 use crate::error::Result;
-use crate::pipeline::{ChunkStore, Document, StoredChunk, Vectors, prepare};
+use crate::pipeline::{ChunkStore, Document, Stages, StoredChunk, Vectors, prepare};
 
 /// About so many bytes of text are embedded between two transactions.
 const BYTES_A_BATCH: usize = 64 << 10;
@@ -251,7 +251,7 @@ struct Batch {
     pipeline: Pipeline,
     lease: i64,
     rows: Vec<Claimed>,
-    stages: Stages,
+    tools: Tools,
 }
 
 impl Batch {
@@ -259,8 +259,8 @@ impl Batch {
         as_superuser(|| {
             let rows = queue::claim(pipeline, most, lease, is_new)?;
             let Some(pipeline) = pipeline::by_id(pipeline)? else { return Ok(None) };
-            let stages = as_owner(&pipeline, || Stages::of(&pipeline))?;
-            Ok((!rows.is_empty()).then_some(Batch { pipeline, lease, rows, stages }))
+            let tools = as_owner(&pipeline, || Tools::of(&pipeline))?;
+            Ok((!rows.is_empty()).then_some(Batch { pipeline, lease, rows, tools }))
         })
     }
 }
@@ -321,15 +321,20 @@ impl Job {
         let bytes: usize = documents.iter().map(Document::bytes).sum();
         self.row_bytes.get_or_insert(bytes.div_ceil(documents.len().max(1)));
         known.extend(self.embedded.iter().map(|(hash, vector)| (*hash, vector.clone())));
-        let Batch { pipeline, lease, stages, .. } = &mut self.batch;
+        let Batch { pipeline, lease, tools, .. } = &mut self.batch;
         let mut embedder = Renewing {
-            inner: &mut stages.embedding,
+            inner: &mut tools.embedding,
             transactions: self.transactions,
             pipeline: pipeline.id,
             lease: *lease,
             renewed: begun,
         };
-        let prepared = caught(|| prepare(&documents, known, &mut stages.chunker, &mut embedder))?;
+        let mut stages = Stages {
+            reader: &mut tools.reader,
+            chunker: &mut tools.chunker,
+            embedder: &mut embedder,
+        };
+        let prepared = caught(|| prepare(&documents, known, &mut stages))?;
         let work = Work {
             rows: places.len(),
             chunks: prepared.chunks.len(),

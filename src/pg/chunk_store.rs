@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
 use pgrx::spi::quote_literal;
 
 use super::capture::keys::Key;
@@ -13,7 +14,7 @@ use super::catalog::view::{self, Column, ContentColumns, content_columns};
 use super::sql::{self, render};
 use super::vector::Vector;
 use crate::error::Result;
-use crate::pipeline::{ChunkStore, Document, StoredChunk, Vectors};
+use crate::pipeline::{ChunkStore, Content, Document, StoredChunk, Vectors};
 
 /// What surrounds a chunk's text and may change without it.
 const AROUND: [&str; 3] = ["start_char", "end_char", "heading"];
@@ -36,10 +37,15 @@ impl<'a> SqlStore<'a> {
     /// The rows with these keys. One that is gone, or that the owner can't see, has no content.
     pub fn documents(&self, keys: &[Key]) -> Result<Vec<Document>> {
         let statement = self.render(include_str!("../../sql/query/documents_by_key.sql"), 1);
+        let is_file = self.columns.content.type_oid == pg_sys::BYTEAOID;
         let found = sql::rows(&statement, &self.key_arrays(keys), |row| {
-            Ok((sql::required(row.get::<Key>(1)?)?, row.get::<String>(2)?))
+            let content = match is_file {
+                true => row.get::<Vec<u8>>(2)?.map(Content::File),
+                false => row.get::<String>(2)?.map(Content::Text),
+            };
+            Ok((sql::required(row.get::<Key>(1)?)?, content))
         })?;
-        let mut contents: HashMap<Key, Option<String>> = found.into_iter().collect();
+        let mut contents: HashMap<Key, Option<Content>> = found.into_iter().collect();
         let document =
             |key: &Key| Document { key: key.clone(), content: contents.remove(key).flatten() };
         Ok(keys.iter().map(document).collect())

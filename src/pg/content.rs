@@ -11,13 +11,31 @@ use super::catalog::source::Source;
 use super::sql::render;
 use crate::error::{Error, ErrorKind, Result};
 
+/// The content of a pipeline.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    /// An expression over the source's columns.
+    pub sql: String,
+    /// "text", or "bytea" of a column that holds files.
+    pub sql_type: &'static str,
+}
+
+impl Expression {
+    fn text(sql: String) -> Self {
+        Expression { sql, sql_type: "text" }
+    }
+}
+
 /// The content as an expression: a column by its bare name, or what the user wrote.
-pub fn expression(source: &Source, content: &str) -> Result<String> {
+pub fn expression(source: &Source, content: &str) -> Result<Expression> {
     match source.column(content) {
-        Some(column) if column.is_text => Ok(quote_identifier(content)),
+        Some(column) if column.is_text => Ok(Expression::text(quote_identifier(content))),
+        Some(column) if column.sql_type == "bytea" => {
+            Ok(Expression { sql: quote_identifier(content), sql_type: "bytea" })
+        }
         Some(column) => Err(Error::new(
             ErrorKind::WrongObjectType,
-            format!("column \"{}\" is of type {}, not text", column.name, column.sql_type),
+            format!("column \"{}\" is of type {}, not text or bytea", column.name, column.sql_type),
         )
         .hint(format!(
             "Give a text column or an expression, for instance '{}::text'.",
@@ -25,13 +43,13 @@ pub fn expression(source: &Source, content: &str) -> Result<String> {
         ))),
         None => {
             check_expression(content)?;
-            Ok(content.to_owned())
+            Ok(Expression::text(content.to_owned()))
         }
     }
 }
 
 /// The expression that a pipeline has now, with the names that the source's columns have now.
-pub fn current(pipeline: &Pipeline, source: &Source) -> Result<String> {
+pub fn current(pipeline: &Pipeline, source: &Source) -> Result<Expression> {
     let alias =
         CString::new(source.name.as_str()).map_err(|_| Error::invalid("a name has a zero"))?;
     // SAFETY: the view is opened, which fails where it is gone; its query is copied before its
@@ -52,7 +70,11 @@ pub fn current(pipeline: &Pipeline, source: &Source) -> Result<String> {
         pg_sys::ChangeVarNodes(content, place as i32 + 1, 1, 0);
         let context = pg_sys::deparse_context_for(alias.as_ptr(), source.oid);
         let text = pg_sys::deparse_expression(content, context, true, false);
-        Ok(CStr::from_ptr(text).to_string_lossy().into_owned())
+        let is_file = pg_sys::exprType(content) == pg_sys::BYTEAOID;
+        Ok(Expression {
+            sql: CStr::from_ptr(text).to_string_lossy().into_owned(),
+            sql_type: if is_file { "bytea" } else { "text" },
+        })
     }
 }
 

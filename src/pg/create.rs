@@ -18,6 +18,7 @@ use super::catalog::model::Model;
 use super::catalog::pipeline::{self, Mode, NewPipeline, Pipeline, Relation, Stage};
 use super::catalog::source::Source;
 use super::catalog::view;
+use super::content::Expression;
 use super::sql::{self, render};
 use super::triggers;
 use crate::chunk::ChunkOptions;
@@ -49,8 +50,8 @@ pub struct Plan<'a> {
     pub source: Source,
     /// Its key columns.
     pub key: Vec<String>,
-    /// An expression over the source's columns.
-    pub content: &'a str,
+    /// What is cut and embedded.
+    pub content: Expression,
     /// Columns that are copied beside each chunk.
     pub metadata: &'a [String],
     /// Text search configuration.
@@ -136,7 +137,8 @@ impl Plan<'_> {
             &[
                 ("content_view", &names.content_view),
                 ("keys", &keys),
-                ("content", self.content),
+                ("content", &self.content.sql),
+                ("content_type", self.content.sql_type),
                 ("metadata", &metadata.collect::<String>()),
                 ("source", &self.source.sql),
                 ("alias", &alias),

@@ -50,6 +50,8 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::FileUnavailable => PgSqlErrorCode::ERRCODE_UNDEFINED_FILE,
         ErrorKind::FileCorrupted => PgSqlErrorCode::ERRCODE_CONFIG_FILE_ERROR,
         ErrorKind::DataCorrupted => PgSqlErrorCode::ERRCODE_PROTOCOL_VIOLATION,
+        ErrorKind::DocumentUnreadable => PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
+        ErrorKind::DocumentLimit => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
         ErrorKind::IndexCorrupted => PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
         ErrorKind::DaemonUnavailable => PgSqlErrorCode::ERRCODE_CANNOT_CONNECT_NOW,
         ErrorKind::DaemonLost => PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE,

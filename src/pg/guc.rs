@@ -9,6 +9,7 @@ static EMBEDDING_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"all-minilm-l6-v2"));
 static LLM: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"extractive"));
 static MIN_CONFIDENCE: GucSetting<f64> = GucSetting::<f64>::new(-1.0);
+static PARSE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
 static INFERENCE_THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 static ONNXRUNTIME_LIBRARY: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c""));
@@ -60,6 +61,16 @@ fn define_for_users() {
         1.0,
         GucContext::Userset,
         GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"rag.parse_timeout",
+        c"Longest time that rag_parse takes for a document.",
+        c"",
+        &PARSE_TIMEOUT,
+        1,
+        3_600_000,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
     );
 }
 
@@ -187,6 +198,11 @@ pub fn llm() -> String {
 pub fn min_confidence() -> Option<f32> {
     let value = MIN_CONFIDENCE.get();
     (value >= 0.0).then_some(value as f32)
+}
+
+/// `rag.parse_timeout`.
+pub fn parse_timeout() -> std::time::Duration {
+    std::time::Duration::from_millis(PARSE_TIMEOUT.get() as u64)
 }
 
 /// `rag.inference_threads`, with 0 resolved.

@@ -12,11 +12,12 @@ use super::catalog::view::Column;
 use super::catalog::{model, pipeline::Pipeline};
 use super::chunk_store::SqlStore;
 use super::error::spi_failed;
-use super::functions::{Embedding, RemoteChunker};
+use super::functions::{Embedding, RemoteChunker, RemoteParser};
 use super::sql::{self, render};
 use crate::daemon::protocol::Lane;
 use crate::error::Result;
-use crate::pipeline::ChunkStore;
+use crate::parse::ParseOptions;
+use crate::pipeline::{ChunkStore, Stages};
 
 /// Rows read at a time.
 const ROWS_A_BATCH: usize = 64;
@@ -101,19 +102,22 @@ fn filter_columns(metadata: &[Column]) -> String {
     filterable.take(am::MOST_FILTERS).map(|column| format!(", {}", column.name)).collect()
 }
 
-/// What cuts and embeds the documents of a pipeline.
-pub struct Stages {
+/// What reads, cuts and embeds the documents of a pipeline.
+pub struct Tools {
+    /// Reads files.
+    pub reader: RemoteParser,
     /// Cuts them.
     pub chunker: RemoteChunker,
     /// Embeds them.
     pub embedding: Embedding,
 }
 
-impl Stages {
+impl Tools {
     /// Those of `pipeline`.
     pub fn of(pipeline: &Pipeline) -> Result<Self> {
         let model = model::find(Some(&pipeline.model))?.reference;
-        Ok(Stages {
+        Ok(Tools {
+            reader: RemoteParser { mime: None, options: ParseOptions::default() },
             chunker: RemoteChunker { model, options: pipeline.chunking.clone() },
             embedding: Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?,
         })
@@ -123,13 +127,13 @@ impl Stages {
 struct Ingestion<'a> {
     pipeline: &'a Pipeline,
     /// Nothing is needed of a model to forget rows that are gone.
-    stages: Option<Stages>,
+    tools: Option<Tools>,
     store: SqlStore<'a>,
 }
 
 impl<'a> Ingestion<'a> {
     fn of(pipeline: &'a Pipeline) -> Result<Self> {
-        Ok(Ingestion { pipeline, stages: None, store: SqlStore::of(pipeline)? })
+        Ok(Ingestion { pipeline, tools: None, store: SqlStore::of(pipeline)? })
     }
 
     fn run(&mut self, keys: &[Key], progress: &mut Progress<'_>) -> Result<()> {
@@ -139,12 +143,13 @@ impl<'a> Ingestion<'a> {
             progress.advance(documents.len(), 0);
             return Ok(());
         }
-        let stages = match self.stages.take() {
-            Some(stages) => stages,
-            None => Stages::of(self.pipeline)?,
+        let tools = match self.tools.take() {
+            Some(tools) => tools,
+            None => Tools::of(self.pipeline)?,
         };
-        let Stages { chunker, embedding } = self.stages.insert(stages);
-        let done = crate::pipeline::ingest(&documents, chunker, embedding, &mut self.store)?;
+        let Tools { reader, chunker, embedding } = self.tools.insert(tools);
+        let mut stages = Stages { reader, chunker, embedder: embedding };
+        let done = crate::pipeline::ingest(&documents, &mut stages, &mut self.store)?;
         progress.advance(documents.len(), done.chunks.len());
         Ok(())
     }

@@ -26,6 +26,8 @@ pub struct Column {
 pub struct ContentColumns {
     /// The key of the source, in the key's order.
     pub keys: Vec<Column>,
+    /// What is cut and embedded, text or bytea.
+    pub content: Column,
     /// What is copied beside each chunk.
     pub metadata: Vec<Column>,
 }
@@ -41,8 +43,8 @@ pub fn content_columns(pipeline: &Pipeline) -> Result<ContentColumns> {
         )
         .hint("Drop the pipeline with rag_drop_pipeline and create it again."));
     }
-    metadata.remove(0);
-    Ok(ContentColumns { keys, metadata })
+    let content = metadata.remove(0);
+    Ok(ContentColumns { keys, content, metadata })
 }
 
 /// An error where the content view does not show each row by itself.

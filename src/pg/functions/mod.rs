@@ -7,6 +7,7 @@ mod event;
 mod generate;
 mod model;
 mod options;
+mod parse;
 mod pipeline;
 mod queue;
 mod retrieve;
@@ -14,4 +15,5 @@ mod status;
 
 pub use embed::Embedding;
 pub use generate::{EXTRACTIVE, generate};
+pub use parse::RemoteParser;
 pub use pipeline::{RemoteChunker, check_chunk_size};

@@ -163,7 +163,7 @@ impl Wish<'_> {
         let name = self.name.unwrap_or(&source.name).to_owned();
         let plan = create::Plan {
             key: source.key(self.key.as_deref())?,
-            content: &content::expression(&source, self.content)?,
+            content: content::expression(&source, self.content)?,
             metadata: &self.metadata,
             config: &self.options.config,
             mode: self.mode,

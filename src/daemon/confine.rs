@@ -1,0 +1,43 @@
+//! What a process that reads strangers' documents may do: compute, for a while, in limited
+//! memory.
+//!
+//! The child is ragd's own executable, started anew, so that it has nothing of ragd's memory:
+//! no document of anybody else, no key. It opens no file after its start, and a defect in a
+//! library can do no more than end it.
+
+use std::io;
+use std::time::Duration;
+
+use super::log;
+use super::process;
+
+/// Address space of the process, in bytes.
+pub const MEMORY: u64 = 1 << 30;
+
+/// Takes from this process what it does not need. To be called first of all.
+///
+/// `time` is the limit for computing, for the case that nobody is left to end the process.
+/// Gives false if the parent has died already.
+pub fn confine(time: Duration) -> bool {
+    let has_parent = process::detach_child();
+    limit(libc::RLIMIT_AS, MEMORY);
+    limit(libc::RLIMIT_CPU, time.as_secs() + 1);
+    limit(libc::RLIMIT_CORE, 0);
+    limit(libc::RLIMIT_FSIZE, 0);
+    // The three standard streams are open already, and no other descriptor will be.
+    limit(libc::RLIMIT_NOFILE, 0);
+    limit(libc::RLIMIT_NPROC, 0);
+    // SAFETY: this prctl takes numbers only.
+    if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
+        log::line(format!("cannot give up privileges: {}", io::Error::last_os_error()));
+    }
+    has_parent
+}
+
+fn limit(resource: libc::__rlimit_resource_t, most: u64) {
+    let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+    // SAFETY: the structure is a local one, and is only read.
+    if unsafe { libc::setrlimit(resource, &limit) } != 0 {
+        log::line(format!("cannot limit the parser: {}", io::Error::last_os_error()));
+    }
+}

@@ -1,0 +1,231 @@
+//! # parse: each document is read in a process of its own
+//!
+//! ```text
+//! document → ragd --parse: frame in, frame out → parts, or what ended the process
+//! ```
+//!
+//! A parser of documents that come from anywhere is where memory and time get lost. In a
+//! process of its own it can be ended at any moment, and takes all that it had with it. The
+//! process reads one document and leaves: its start costs a few milliseconds, which is little
+//! beside a document, and nothing of one document can reach another.
+
+mod child;
+mod exchange;
+
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::confine::MEMORY;
+use super::protocol::{Document, HEADER, ParseJob, ParseOutcome, decode, encode};
+use super::worker::IsAlive;
+use crate::error::{Error, ErrorKind, Result};
+use crate::parse::{Limits, ParseOptions};
+pub use child::run as run_child;
+use exchange::{Ended, Exchange};
+
+/// How often a wait looks whether the client is still there.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// Most processes at a time, whatever the number of cores: each may take [`MEMORY`].
+const MOST: usize = 4;
+
+/// Starts the processes, not more of them than there are cores.
+pub struct Parsers {
+    free: Mutex<usize>,
+    freed: Condvar,
+    limits: Limits,
+}
+
+/// The right to one process.
+struct Slot<'a>(&'a Parsers);
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.freed.notify_one();
+    }
+}
+
+impl Parsers {
+    /// None runs yet.
+    pub fn new() -> Parsers {
+        let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
+        let free = Mutex::new(cores.clamp(1, MOST));
+        Parsers { free, freed: Condvar::new(), limits: Limits::default() }
+    }
+
+    /// Reads `documents` one after the other, each for at most `timeout`.
+    ///
+    /// Fails as a whole if the client has gone or no process can be started.
+    pub fn parse(
+        &self,
+        documents: &[Document],
+        options: &ParseOptions,
+        timeout: Duration,
+        is_alive: &IsAlive,
+    ) -> Result<Vec<ParseOutcome>> {
+        let read = |document: &Document| {
+            let job = ParseJob {
+                bytes: &document.bytes,
+                mime: document.mime.as_deref(),
+                options: options.clone(),
+                limits: self.limits.clone(),
+            };
+            self.read(&job, timeout, is_alive)
+        };
+        documents.iter().map(read).collect()
+    }
+
+    /// One document. The inner error is the document's, the outer one ragd's.
+    fn read(
+        &self,
+        job: &ParseJob<'_>,
+        timeout: Duration,
+        is_alive: &IsAlive,
+    ) -> Result<ParseOutcome> {
+        if let Err(error) = self.limits.check_document(job.bytes.len()) {
+            return Ok(Err(error));
+        }
+        let frame = encode(job)?;
+        let _slot = self.wait_for_slot(is_alive)?;
+        let deadline = Instant::now() + timeout;
+        let mut process = Process::start(timeout)?;
+        let room = self.limits.text + self.limits.text / 2;
+        let exchange = Exchange { deadline, is_alive, glance: GLANCE, room };
+        let ended = exchange.run(&mut process.0, &frame).map_err(cannot_start)?;
+        match ended {
+            Ended::Gone => Err(Error::new(ErrorKind::DaemonLost, "the client has gone")),
+            Ended::Late => Ok(Err(too_slow(timeout))),
+            Ended::TooMuch => Ok(Err(process.kill_and(too_much()))),
+            Ended::Closed { output, complaint } => {
+                let outcome = output.get(HEADER..).and_then(|body| decode(body).ok());
+                match outcome {
+                    Some(outcome) => Ok(outcome),
+                    None => Ok(Err(failure(process.wait()?, &complaint, timeout))),
+                }
+            }
+        }
+    }
+
+    fn wait_for_slot(&self, is_alive: &IsAlive) -> Result<Slot<'_>> {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free == 0 {
+            let waited = self.freed.wait_timeout(free, GLANCE);
+            free = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if !is_alive() {
+                return Err(Error::new(ErrorKind::DaemonLost, "the client has gone"));
+            }
+        }
+        *free -= 1;
+        Ok(Slot(self))
+    }
+}
+
+impl Default for Parsers {
+    fn default() -> Parsers {
+        Parsers::new()
+    }
+}
+
+/// A child process; killed and buried when it is dropped.
+struct Process(Child);
+
+impl Process {
+    /// The executable that runs, even if its file has been replaced since.
+    fn start(timeout: Duration) -> Result<Process> {
+        Command::new("/proc/self/exe")
+            .arg0("ragd")
+            .arg("--parse")
+            .arg(timeout.as_secs().max(1).to_string())
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map(Process)
+            .map_err(cannot_start)
+    }
+
+    fn wait(&mut self) -> Result<ExitStatus> {
+        self.0.wait().map_err(cannot_start)
+    }
+
+    fn kill_and(&mut self, error: Error) -> Error {
+        let _ = self.0.kill();
+        error
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn cannot_start(error: io::Error) -> Error {
+    Error::new(ErrorKind::OutOfResources, format!("cannot run a parser process: {error}"))
+}
+
+fn too_slow(timeout: Duration) -> Error {
+    let waited = timeout.as_millis();
+    Error::new(ErrorKind::DocumentLimit, format!("document was not parsed within {waited} ms"))
+        .hint("Raise rag.parse_timeout, or split the document.")
+}
+
+fn too_much() -> Error {
+    Error::new(ErrorKind::DocumentLimit, "document has too much text").hint("Split the document.")
+}
+
+/// What ended a process that gave no answer. `complaint` is what it said on standard error.
+fn failure(status: ExitStatus, complaint: &str, timeout: Duration) -> Error {
+    let megabytes = MEMORY >> 20;
+    match status.signal() {
+        _ if complaint.contains("memory allocation of") => Error::new(
+            ErrorKind::DocumentLimit,
+            format!("document needs more than {megabytes} MB of memory to be parsed"),
+        )
+        .hint("Split the document."),
+        _ if complaint.contains("overflowed its stack") => {
+            Error::new(ErrorKind::DocumentLimit, "document is nested too deeply to be parsed")
+                .hint("Open it in the program that made it and save it again.")
+        }
+        Some(libc::SIGXCPU) => too_slow(timeout),
+        Some(libc::SIGKILL) => {
+            Error::new(ErrorKind::DocumentLimit, "the parser of the document was killed")
+                .hint("The machine may be short of memory.")
+        }
+        _ => Error::new(
+            ErrorKind::DocumentUnreadable,
+            format!("document is damaged: its parser ended by {status}"),
+        )
+        .hint("Open it in the program that made it and save it again."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(signal: i32, complaint: &str, kind: ErrorKind, words: &str) {
+        let error = failure(ExitStatus::from_raw(signal), complaint, Duration::from_secs(1));
+        assert_eq!(error.kind(), kind);
+        assert!(error.message().contains(words), "{error}");
+        assert!(error.hint_text().is_some());
+    }
+
+    #[test]
+    fn what_ended_the_process_is_said() {
+        use ErrorKind::{DocumentLimit, DocumentUnreadable};
+        check(6, "memory allocation of 99 bytes failed", DocumentLimit, "1024 MB");
+        check(6, "\nthread 'main' has overflowed its stack\n", DocumentLimit, "nested");
+        check(libc::SIGXCPU, "", DocumentLimit, "1000 ms");
+        check(libc::SIGKILL, "", DocumentLimit, "killed");
+        check(libc::SIGSEGV, "", DocumentUnreadable, "signal");
+    }
+}

@@ -1,0 +1,100 @@
+//! `rag_parse`.
+
+use pgrx::JsonB;
+use pgrx::prelude::*;
+use serde::Deserialize;
+
+use super::options;
+use crate::daemon::protocol::{Document, ParseOutcome, Request, Response};
+use crate::error::Result;
+use crate::parse::{Limits, ParseOptions, Part};
+use crate::pg::client;
+use crate::pg::error::{OrReport, unexpected};
+use crate::pg::guc;
+use crate::pipeline::Reader;
+
+type Row = (i32, Option<i32>, Option<String>, String);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    /// The encoding of text and HTML.
+    encoding: Option<String>,
+    /// The first page wanted.
+    first_page: Option<u32>,
+    /// The last page wanted.
+    last_page: Option<u32>,
+}
+
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)]
+fn rag_parse(
+    document: Option<Vec<u8>>,
+    mime: Option<String>,
+    options: Option<JsonB>,
+) -> TableIterator<
+    'static,
+    (
+        name!(part_no, i32),
+        name!(page, Option<i32>),
+        name!(heading, Option<String>),
+        name!(content, String),
+    ),
+> {
+    let options: Options = options::read(options).or_report();
+    let Options { encoding, first_page, last_page } = options;
+    let parser = RemoteParser { mime, options: ParseOptions { encoding, first_page, last_page } };
+    let parts = document.map_or(Ok(Vec::new()), |bytes| parser.parse_one(bytes)).or_report();
+    TableIterator::new(parts.into_iter().enumerate().map(row))
+}
+
+fn row((number, part): (usize, Part)) -> Row {
+    (number as i32, part.page.map(|page| page as i32), part.heading, part.content)
+}
+
+/// Has ragd read documents.
+pub struct RemoteParser {
+    /// The documents' MIME type; `None`: found out from the bytes of each.
+    pub mime: Option<String>,
+    /// How they are read.
+    pub options: ParseOptions,
+}
+
+/// A file that can't be read is an error of the whole request: its row has to be found.
+impl Reader for RemoteParser {
+    fn read(&mut self, files: Vec<Vec<u8>>) -> Result<Vec<String>> {
+        let mut texts = Vec::with_capacity(files.len());
+        for parts in self.parse(files)? {
+            let parts = parts?.into_iter().map(|part| part.content);
+            texts.push(parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n"));
+        }
+        Ok(texts)
+    }
+}
+
+impl RemoteParser {
+    /// Reads `documents` in one request, each within `rag.parse_timeout`.
+    ///
+    /// A document that can't be read is an inner error, and the others are read all the same.
+    /// Fails as a whole where ragd can't be asked, or all together are too long for a request.
+    pub fn parse(&self, documents: Vec<Vec<u8>>) -> Result<Vec<ParseOutcome>> {
+        let count = documents.len();
+        let to_document = |bytes| Document { bytes, mime: self.mime.clone() };
+        let request = Request::Parse {
+            documents: documents.into_iter().map(to_document).collect(),
+            options: self.options.clone(),
+            timeout_ms: guc::parse_timeout().as_millis() as u64,
+        };
+        match client::call(&request)? {
+            Response::Parts(outcomes) if outcomes.len() == count => Ok(outcomes),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Reads one document. One that is too long is not sent at all.
+    pub fn parse_one(&self, document: Vec<u8>) -> Result<Vec<Part>> {
+        Limits::default().check_document(document.len())?;
+        // One document has one outcome; parse() has made sure of that.
+        self.parse(vec![document])?.pop().unwrap_or(Ok(Vec::new()))
+    }
+}
