@@ -1,4 +1,4 @@
--- Makes the manual answerable, unless it is already.
+-- Makes the manual answerable, unless it is already, and waits for sections that have changed.
 
 SELECT NOT EXISTS (SELECT FROM rag.pipeline WHERE name = 'manual') AS missing \gset
 \if :missing
@@ -6,3 +6,4 @@ SELECT NOT EXISTS (SELECT FROM rag.pipeline WHERE name = 'manual') AS missing \g
     \echo » building a pipeline over :sections sections
     SELECT rag_create_pipeline('manual', 'body', metadata => '{file,title}') \gset
 \endif
+SELECT rag_wait('manual', timeout => '10 minutes') \gset

@@ -243,13 +243,13 @@ COMMENT ON FUNCTION rag.forget_dropped IS 'drops the rest of a pipeline whose so
 CREATE EVENT TRIGGER rag_forget_dropped ON sql_drop EXECUTE FUNCTION rag.forget_dropped();
 COMMENT ON EVENT TRIGGER rag_forget_dropped IS 'pg_rag: a pipeline goes with its source';
 
-CREATE FUNCTION rag.notice_partitions() RETURNS event_trigger
-LANGUAGE c AS 'MODULE_PATHNAME', 'rag_notice_partitions_wrapper';
-COMMENT ON FUNCTION rag.notice_partitions IS 'has pipelines look at the rows of partitions that were attached or detached';
+CREATE FUNCTION rag.follow_source() RETURNS event_trigger
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_follow_source_wrapper';
+COMMENT ON FUNCTION rag.follow_source IS 'gives a pipeline to the new owner of its source, and has it look at partitions that came or went';
 
-CREATE EVENT TRIGGER rag_notice_partitions ON ddl_command_end WHEN TAG IN ('ALTER TABLE')
-    EXECUTE FUNCTION rag.notice_partitions();
-COMMENT ON EVENT TRIGGER rag_notice_partitions IS 'pg_rag: rows come and go with partitions';
+CREATE EVENT TRIGGER rag_follow_source ON ddl_command_end WHEN TAG IN ('ALTER TABLE')
+    EXECUTE FUNCTION rag.follow_source();
+COMMENT ON EVENT TRIGGER rag_follow_source IS 'pg_rag: a pipeline follows its source';
 
 CREATE FUNCTION rag.llm_validator(options text[], catalog oid) RETURNS void
 STRICT LANGUAGE c AS 'MODULE_PATHNAME', 'rag_llm_validator_wrapper';

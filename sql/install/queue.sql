@@ -33,7 +33,15 @@ COMMENT ON COLUMN rag.queue.change IS 'the last change; a worker that finds anot
 COMMENT ON COLUMN rag.queue.queued_at IS 'when the oldest change happened that cannot be found yet';
 COMMENT ON COLUMN rag.queue.changed_at IS 'when the oldest change happened since it was leased';
 COMMENT ON COLUMN rag.queue.attempts IS 'how often embedding this row has failed';
-COMMENT ON COLUMN rag.queue.lease IS 'who works on it, until leased_until';
+COMMENT ON COLUMN rag.queue.lease IS 'who works on it, until leased_until: a number that begins with the process ID';
+
+CREATE FUNCTION rag.is_held(lease bigint, leased_until timestamptz) RETURNS boolean
+STABLE PARALLEL SAFE LANGUAGE sql
+BEGIN ATOMIC
+    SELECT coalesce(leased_until > pg_catalog.clock_timestamp()
+                    AND EXISTS (SELECT FROM pg_catalog.pg_stat_get_activity((lease >> 32)::integer)), false);
+END;
+COMMENT ON FUNCTION rag.is_held IS 'whether the process that has a lease is there and has not run out of time';
 
 CREATE TABLE rag.dead_letter (
     pipeline  integer NOT NULL REFERENCES rag.pipeline ON DELETE CASCADE,

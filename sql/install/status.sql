@@ -12,7 +12,8 @@ SELECT coalesce(p.name, o.name)                             AS pipeline,
        p.model                                              AS model,
        s.rows                                               AS source_rows,
        pg_catalog.pg_stat_get_live_tuples(p.chunk_table)    AS chunks,
-       CASE WHEN s.rows > 0
+       CASE WHEN i.has_all THEN 0
+            WHEN s.rows > 0
             THEN greatest(0, 1 - (q.pending + l.failed)::double precision / s.rows)
             ELSE 1 END                                      AS coverage,
        q.pending                                            AS pending_rows,
@@ -28,7 +29,8 @@ SELECT coalesce(p.name, o.name)                             AS pipeline,
        a.last_done_at                                       AS last_done_at,
        a.last_failed_at                                     AS last_failed_at,
        a.last_sqlstate                                      AS last_sqlstate,
-       a.last_error                                         AS last_error,
+       -- A message may hold a value of a row that not every reader may see.
+       CASE WHEN rag.owns_pipeline(p.id) THEN a.last_error END AS last_error,
        w.workers                                            AS workers
 FROM rag.pipeline AS p
 LEFT JOIN rag.pipeline AS o ON o.id = p.replaces
@@ -43,7 +45,8 @@ CROSS JOIN LATERAL (
     FROM rag.queue WHERE pipeline = p.id) AS q
 CROSS JOIN LATERAL (
     SELECT coalesce(pg_catalog.sum(CASE kind WHEN 'keys' THEN pg_catalog.cardinality(keys) / p.key_columns ELSE 1 END), 0)::bigint AS changes,
-           pg_catalog.min(queued_at) AS oldest
+           pg_catalog.min(queued_at) AS oldest,
+           coalesce(pg_catalog.bool_or(kind = 'all'), false) AS has_all
     FROM rag.intake WHERE pipeline = p.id) AS i
 CROSS JOIN LATERAL (SELECT pg_catalog.count(*) AS failed FROM rag.dead_letter WHERE pipeline = p.id) AS l
 CROSS JOIN LATERAL (

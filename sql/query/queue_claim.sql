@@ -6,7 +6,7 @@ FROM (SELECT w.pipeline, w.key
       FROM rag.queue AS w
       WHERE w.pipeline = $1 AND (w.attempts > 0) = $5
         AND (w.next_attempt IS NULL OR w.next_attempt <= pg_catalog.now())
-        AND (w.leased_until IS NULL OR w.leased_until < pg_catalog.now())
+        AND (w.lease IS NULL OR NOT rag.is_held(w.lease, w.leased_until))
       ORDER BY w.change
       LIMIT $2 FOR UPDATE SKIP LOCKED) AS c
 WHERE q.pipeline = c.pipeline AND q.key = c.key

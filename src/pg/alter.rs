@@ -118,6 +118,7 @@ impl Alteration<'_> {
             source,
         };
         let successor = plan.carry_out()?;
+        pipeline::set_paused(pipeline.id, pipeline.is_paused)?;
         intake::leave(successor.id, intake::Kind::All)?;
         noted::wake_at_commit();
         let name = &pipeline.name;

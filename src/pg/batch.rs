@@ -22,7 +22,7 @@ use super::queue::{self, Claimed, Reason, Work};
 use super::transaction::{Failure, Outcome, Transactions, caught};
 use super::{generation, guc, random, sql};
 use crate::embed::{Embedder, Kind};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{ChunkStore, Document, Stages, StoredChunk, Vectors, prepare};
 
 /// About so many bytes of text are embedded between two transactions.
@@ -32,8 +32,8 @@ const FIRST_ROWS: i64 = 16;
 const MOST_ROWS: i64 = 256;
 /// Keys read at a time where all rows are to be looked at.
 const KEYS_AT_A_TIME: i64 = 1000;
-/// Texts that are embedded between two looks at the lease.
-const TEXTS_A_SLICE: usize = 256;
+/// Texts that are embedded between two looks at the lease and at who waits: a second's work.
+const TEXTS_A_SLICE: usize = 32;
 /// Seconds before the second attempt at a row; each one waits longer.
 const FIRST_PAUSE: f64 = 1.0;
 const LONGEST_PAUSE: f64 = 3600.0;
@@ -60,6 +60,8 @@ pub enum Step {
 /// Does the work of pipelines, step by step.
 pub struct Runner {
     transactions: Transactions,
+    /// Whether somebody waits for this process to leave.
+    is_unwanted: fn() -> bool,
     /// The only pipeline, or all that workers see to.
     only: Option<i32>,
     last: i32,
@@ -74,9 +76,10 @@ pub struct Runner {
 
 impl Runner {
     /// For all pipelines, or one of them.
-    pub fn new(transactions: Transactions, only: Option<i32>) -> Runner {
+    pub fn new(transactions: Transactions, only: Option<i32>, is_unwanted: fn() -> bool) -> Runner {
         Runner {
             transactions,
+            is_unwanted,
             only,
             last: 0,
             row_bytes: HashMap::new(),
@@ -90,7 +93,7 @@ impl Runner {
     pub fn step(&mut self) -> Outcome<Step> {
         let changed = self.transactions.run(|| as_superuser(|| queue::changed(self.only)))?;
         if let Some(pipeline) = changed {
-            let lease = random::number()?;
+            let lease = queue::new_lease()?;
             if let Err(failure) = self.transactions.run(|| drain(pipeline)) {
                 return self.outage(pipeline, lease, failure);
             }
@@ -113,7 +116,7 @@ impl Runner {
     }
 
     fn batch(&mut self, pipeline: i32, is_new: bool) -> Outcome<Step> {
-        let lease = random::number()?;
+        let lease = queue::new_lease()?;
         let most = match self.row_bytes.get(&pipeline) {
             _ if !is_new => 1,
             Some(bytes) => ((BYTES_A_BATCH / bytes.max(&1)) as i64).clamp(1, MOST_ROWS),
@@ -130,7 +133,14 @@ impl Runner {
         // A row that failed while others did not long ago is not tried again for the others' sake.
         let answered = self.answered.get(&pipeline).is_some_and(|time| time.elapsed() < RECENTLY);
         let doubts_provider = outages < OUTAGES_IN_A_ROW && (is_new || !answered);
-        let mut job = Job::new(self.transactions, batch, doubts_provider);
+        let mut job = Job {
+            transactions: self.transactions,
+            is_unwanted: self.is_unwanted,
+            batch,
+            embedded: Vectors::new(),
+            row_bytes: None,
+            doubts_provider,
+        };
         let rows: Vec<usize> = (0..job.batch.rows.len()).collect();
         let passing = job.run(&rows)?;
         if let Some(bytes) = job.row_bytes {
@@ -268,6 +278,7 @@ impl Batch {
 /// A batch under way.
 struct Job {
     transactions: Transactions,
+    is_unwanted: fn() -> bool,
     batch: Batch,
     /// Vectors of texts that were embedded, but could not be stored yet.
     embedded: Vectors,
@@ -278,10 +289,6 @@ struct Job {
 }
 
 impl Job {
-    fn new(transactions: Transactions, batch: Batch, doubts_provider: bool) -> Job {
-        Job { transactions, batch, embedded: Vectors::new(), row_bytes: None, doubts_provider }
-    }
-
     /// Embeds and stores the rows in these places of the batch. A row that can't be embedded is
     /// found by halves and noted; the others are not its concern. Returns what is out of order
     /// where it is not a row: then nothing is noted.
@@ -328,6 +335,7 @@ impl Job {
             pipeline: pipeline.id,
             lease: *lease,
             renewed: begun,
+            is_unwanted: self.is_unwanted,
         };
         let mut stages = Stages {
             reader: &mut tools.reader,
@@ -435,12 +443,17 @@ struct Renewing<'a> {
     pipeline: i32,
     lease: i64,
     renewed: Instant,
+    is_unwanted: fn() -> bool,
 }
 
 impl Embedder for Renewing<'_> {
     fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
         let mut vectors = Vec::with_capacity(texts.len());
-        for texts in texts.chunks(TEXTS_A_SLICE) {
+        for (number, texts) in texts.chunks(TEXTS_A_SLICE).enumerate() {
+            if number > 0 && (self.is_unwanted)() {
+                let message = "somebody waits for this worker to leave the database";
+                return Err(Error::new(ErrorKind::NotInState, message));
+            }
             if self.renewed.elapsed().as_secs_f64() > queue::LEASE_SECONDS / 3.0 {
                 let renew = || as_superuser(|| queue::renew(self.pipeline, self.lease));
                 // If it can't be kept, the rows are embedded once more by somebody else.

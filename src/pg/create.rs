@@ -77,7 +77,9 @@ impl Plan<'_> {
         self.create_content_view(&names)?;
         self.create_chunk_table(&names)?;
         self.create_view(&names)?;
-        self.give_to_owner(&names)?;
+        let relations = [&names.content_view, &names.chunk_table, &names.view];
+        // What a superuser makes for somebody else is that owner's.
+        give_relations(relations.map(String::as_str), &quote_identifier(&self.source.owner))?;
         self.let_readers_read(&names)?;
         let id = pipeline::insert(&NewPipeline {
             name: self.predecessor.is_none().then_some(self.name.as_str()),
@@ -207,24 +209,6 @@ impl Plan<'_> {
         self.key.iter().map(equal).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// What a superuser makes for somebody else is that owner's.
-    fn give_to_owner(&self, names: &Names) -> Result<()> {
-        let relations =
-            [("VIEW", &names.content_view), ("TABLE", &names.chunk_table), ("VIEW", &names.view)];
-        for (kind, relation) in relations {
-            let statement = render(
-                include_str!("../../sql/query/change_owner.sql"),
-                &[
-                    ("kind", kind),
-                    ("relation", relation),
-                    ("owner", &quote_identifier(&self.source.owner)),
-                ],
-            );
-            sql::execute(&statement, &[])?;
-        }
-        Ok(())
-    }
-
     /// Whoever may read the source may read what is made of it; PUBLIC gets nothing.
     fn let_readers_read(&self, names: &Names) -> Result<()> {
         let statement = include_str!("../../sql/query/readers.sql");
@@ -243,6 +227,21 @@ impl Plan<'_> {
         );
         sql::execute(&statement, &[]).map(drop)
     }
+}
+
+/// Gives a pipeline's relations to another owner, whose name is quoted.
+pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
+    let relations = [&pipeline.content_view, &pipeline.chunk_table, &pipeline.view];
+    give_relations(relations.map(|relation| relation.sql.as_str()), owner)
+}
+
+/// Content view, chunk table and view, in this order.
+fn give_relations(relations: [&str; 3], owner: &str) -> Result<()> {
+    for (kind, relation) in ["VIEW", "TABLE", "VIEW"].into_iter().zip(relations) {
+        let values = [("kind", kind), ("relation", relation), ("owner", owner)];
+        sql::execute(&render(include_str!("../../sql/query/change_owner.sql"), &values), &[])?;
+    }
+    Ok(())
 }
 
 /// An error where a new pipeline can't be called `name`.

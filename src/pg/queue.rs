@@ -11,7 +11,7 @@ use pgrx::prelude::*;
 use super::acting::Settings;
 use super::capture::keys::Key;
 use super::intake::Kind;
-use super::sql;
+use super::{random, sql};
 use crate::error::Result;
 
 /// Rows of `rag.intake` that are taken at once.
@@ -97,6 +97,11 @@ pub fn workable(pipeline: Option<i32>) -> Result<Vec<(i32, bool)>> {
 pub fn next_time() -> Result<Option<f64>> {
     let statement = include_str!("../../sql/query/queue_next_time.sql");
     Ok(sql::rows(statement, &[], |row| row.get(1))?.into_iter().next().flatten())
+}
+
+/// A new lease. It begins with the process ID, so that others see when its holder has gone.
+pub fn new_lease() -> Result<i64> {
+    Ok(i64::from(std::process::id()) << 32 | random::number()? & 0xffff_ffff)
 }
 
 /// Takes up to `most` rows in hand.

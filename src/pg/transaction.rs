@@ -34,11 +34,17 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         use ErrorKind::{
-            DaemonLost, DaemonUnavailable, OutOfResources, ProviderBusy, ProviderFailed,
-            ProviderTimeout,
+            DaemonLost, DaemonUnavailable, NotInState, OutOfResources, ProviderBusy,
+            ProviderFailed, ProviderTimeout,
         };
-        let passing =
-            [DaemonLost, DaemonUnavailable, OutOfResources, ProviderBusy, ProviderTimeout];
+        let passing = [
+            DaemonLost,
+            DaemonUnavailable,
+            NotInState,
+            OutOfResources,
+            ProviderBusy,
+            ProviderTimeout,
+        ];
         Failure {
             sqlstate: sqlstate_text(error.kind()),
             message: error.message().to_owned(),

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::acting::Settings;
 use super::catalog::pipeline::{Mode, Pipeline};
 use super::catalog::view;
 use super::create::drop_if_there;
@@ -91,6 +92,9 @@ fn drop_one(pipeline: &Pipeline, event: &str) -> Result<()> {
     let trigger = trigger_name(pipeline.id, event);
     let template = include_str!("../../sql/query/drop_trigger.sql");
     let values = [("trigger", trigger.as_str()), ("source", &pipeline.source.sql)];
+    // No word about one that was never made.
+    let mut settings = Settings::new();
+    settings.set(c"client_min_messages", c"warning");
     drop_if_there(template, &pipeline.source, &values)
 }
 

@@ -42,10 +42,10 @@ impl Source {
         let found = sql::rows(statement, &[oid.into()], |row| {
             let text = |column: usize| sql::required(row.get::<String>(column)?);
             let owned: bool = sql::required(row.get(4)?)?;
-            let forced: bool = sql::required(row.get(8)?)?;
-            Ok((text(1)?, text(2)?, text(3)?, owned, text(5)?, text(6)?, text(7)?, forced))
+            let flags: (bool, bool) = (sql::required(row.get(8)?)?, sql::required(row.get(9)?)?);
+            Ok((text(1)?, text(2)?, text(3)?, owned, text(5)?, text(6)?, text(7)?, flags))
         })?;
-        let Some((name, schema, kind, owned, owner, persistence, sql, forced)) =
+        let Some((name, schema, kind, owned, owner, persistence, sql, flags)) =
             found.into_iter().next()
         else {
             return Err(Error::new(
@@ -54,11 +54,16 @@ impl Source {
             ));
         };
         check_kind(&sql, &kind, &persistence)?;
+        let (forces_row_security, has_children) = flags;
+        if has_children && kind == "r" {
+            return Err(Error::new(ErrorKind::Unsupported, format!("{sql} has child tables"))
+                .detail("The triggers of a table do not fire for its children's rows.")
+                .hint("Use a partitioned table, or a pipeline for each of the tables."));
+        }
         if !owned {
             return Err(Error::new(ErrorKind::Forbidden, format!("must be owner of table {sql}"))
                 .hint("A pipeline adds triggers to its table; its owner creates it."));
         }
-        let forces_row_security = forced;
         Ok(Source { oid, name, schema, owner, sql, forces_row_security, columns: columns(oid)? })
     }
 

@@ -1,4 +1,4 @@
-//! `rag.forget_dropped`, `rag.notice_partitions`: what PostgreSQL calls after DDL.
+//! `rag.forget_dropped`, `rag.follow_source`: what PostgreSQL calls after DDL.
 //!
 //! They run in everybody's DDL, so they look first whether a pipeline is concerned at all.
 
@@ -17,8 +17,8 @@ fn rag_forget_dropped() {
 }
 
 #[pg_extern(sql = false)]
-fn rag_notice_partitions() {
-    notice_partitions().or_report();
+fn rag_follow_source() {
+    follow_source().or_report();
 }
 
 /// IDs of the pipelines that `statement` finds; none while the extension itself is being dropped.
@@ -27,6 +27,16 @@ fn concerned(statement: &str) -> Result<Vec<i32>> {
         Some(_) => sql::rows(statement, &[], |row| sql::required(row.get(1)?)),
         None => Ok(Vec::new()),
     }
+}
+
+/// Pipelines whose source has another owner now, and that owner, quoted.
+fn given() -> Result<Vec<(i32, String)>> {
+    if intake::table(c"pipeline").is_none() {
+        return Ok(Vec::new());
+    }
+    sql::rows(include_str!("../../../sql/query/pipelines_to_give.sql"), &[], |row| {
+        Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
+    })
 }
 
 fn forget_dropped() -> Result<()> {
@@ -44,11 +54,15 @@ fn forget_dropped() -> Result<()> {
     Ok(())
 }
 
-fn notice_partitions() -> Result<()> {
+fn follow_source() -> Result<()> {
     if triggers::are_being_made() {
         return Ok(());
     }
     let _acting = Acting::as_role(SUPERUSER);
+    for (id, owner) in given()? {
+        let Some(pipeline) = pipeline::by_id(id)? else { continue };
+        create::give_to(&pipeline, &owner)?;
+    }
     for id in concerned(include_str!("../../../sql/query/pipelines_altered.sql"))? {
         intake::leave(id, intake::Kind::All)?;
         noted::wake_at_commit();

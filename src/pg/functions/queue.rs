@@ -83,34 +83,14 @@ fn duration(interval: Option<Interval>) -> Result<Duration> {
 }
 
 fn wait(pipeline: &Pipeline, timeout: Duration) -> Result<bool> {
-    let name = &pipeline.name;
-    let refused = |why: &str, hint: String| {
-        let message = format!("pipeline \"{name}\" {why}");
-        Err(Error::new(ErrorKind::NotInState, message).hint(hint))
-    };
-    if pipeline.mode == Mode::Manual {
-        let call = format!("CALL rag_run({}).", pgrx::spi::quote_literal(name));
-        return refused("is in mode manual, nobody works on it", call);
-    }
     // SAFETY: reads the clock.
     let now = unsafe { pg_sys::GetCurrentTimestamp() };
     let time = TimestampWithTimeZone::try_from(now)
         .map_err(|_| Error::new(ErrorKind::Internal, "the clock is out of range"))?;
     let (begun, mut woken) = (Instant::now(), None::<Instant>);
     loop {
-        let id = pipeline.id;
-        let (is_pending, is_paused) = sql::with_latest_snapshot(|| {
-            as_superuser(|| {
-                let now = pipeline::by_id(id)?;
-                Ok((queue::is_pending(id, time)?, now.is_some_and(|now| now.is_paused)))
-            })
-        })?;
-        if !is_pending {
+        if !sql::with_latest_snapshot(|| as_superuser(|| has_pending(&pipeline.name, time)))? {
             return Ok(true);
-        }
-        if is_paused {
-            let call = format!("Go on with rag_resume({}).", pgrx::spi::quote_literal(name));
-            return refused("is paused", call);
         }
         if begun.elapsed() >= timeout {
             return Ok(false);
@@ -119,9 +99,30 @@ fn wait(pipeline: &Pipeline, timeout: Duration) -> Result<bool> {
             registry::wake()?;
             woken = Some(Instant::now());
         }
-        client::pause(
-            LOOK.min(timeout.saturating_sub(begun.elapsed())).max(Duration::from_millis(1)),
-        );
+        let left = timeout.saturating_sub(begun.elapsed());
+        client::pause(LOOK.min(left).max(Duration::from_millis(1)));
+    }
+}
+
+/// Whether something that changed before `time` can't be found yet, or a generation is being made.
+/// The pipeline is looked up each time: another may have taken its place.
+fn has_pending(name: &str, time: TimestampWithTimeZone) -> Result<bool> {
+    let pipeline = pipeline::resolve(Some(name))?;
+    let successor = pipeline::successor(pipeline.id)?;
+    if successor.is_none() && !queue::is_pending(pipeline.id, time)? {
+        return Ok(false);
+    }
+    let refused = |why: &str, hint: String| {
+        let message = format!("pipeline \"{name}\" {why}");
+        Err(Error::new(ErrorKind::NotInState, message).hint(hint))
+    };
+    let quoted = pgrx::spi::quote_literal(name);
+    match (pipeline.mode, pipeline.is_paused) {
+        (Mode::Manual, _) => {
+            refused("is in mode manual, nobody works on it", format!("CALL rag_run({quoted})."))
+        }
+        (_, true) => refused("is paused", format!("Go on with rag_resume({quoted}).")),
+        (_, false) => Ok(true),
     }
 }
 
@@ -151,7 +152,7 @@ fn parts(pipeline: &Pipeline, key: &str) -> Result<Key> {
 
 /// Does all there is to do now, each batch in transactions of its own.
 fn run(pipeline: &Pipeline) -> Result<()> {
-    let mut runner = Runner::new(Transactions::OfProcedure, Some(pipeline.id));
+    let mut runner = Runner::new(Transactions::OfProcedure, Some(pipeline.id), || false);
     let mut progress = Progress::start(&pipeline.name);
     loop {
         match runner.step() {

@@ -26,13 +26,18 @@ const SHIFT: Duration = Duration::from_secs(5);
 /// Rows of a step from which on another worker is worth its start.
 const MUCH: usize = 16;
 
-/// Settings of a worker. What it does can be done again, so it does not wait for the disk at each
-/// of its commits.
-const SETTINGS: [(&CStr, &CStr); 4] = [
+/// Settings of a worker, whatever is set for its database. What it does can be done again, so it
+/// does not wait for the disk at each of its commits.
+const SETTINGS: &[(&CStr, &CStr)] = &[
     (c"search_path", c"pg_catalog, pg_temp"),
     (c"synchronous_commit", c"off"),
+    (c"default_transaction_read_only", c"off"),
+    (c"default_transaction_isolation", c"read committed"),
     (c"statement_timeout", c"0"),
+    (c"lock_timeout", c"0"),
     (c"idle_in_transaction_session_timeout", c"0"),
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    (c"transaction_timeout", c"0"),
 ];
 
 /// A worker's life.
@@ -44,6 +49,7 @@ pub extern "C-unwind" fn pg_rag_worker_main(argument: pg_sys::Datum) {
     match Place::take(database, role) {
         Ok(Some(place)) => {
             connect(database);
+            registry::mark_active(database);
             Worker::new(place, database, role).live();
         }
         Ok(None) => {}
@@ -113,7 +119,7 @@ impl Worker {
             place,
             database,
             role,
-            runner: Runner::new(Transactions::OfWorker, None),
+            runner: Runner::new(Transactions::OfWorker, None, is_database_wanted),
             last_work: now,
             began: now,
             helper_started: None,
@@ -143,6 +149,9 @@ impl Worker {
                 }
             };
             leaves = leaves && self.may_leave();
+        }
+        if self.role == Role::Leader {
+            registry::unmark_active(self.database);
         }
         registry::start_waiting();
     }
@@ -177,6 +186,9 @@ impl Worker {
             Wait::Passing(time) => *time,
             Wait::Idle => self.time_to_work(),
         };
+        // What others see of the tables' statistics is up to date while nothing changes.
+        // SAFETY: called outside a transaction.
+        unsafe { pg_sys::pgstat_report_stat(true) };
         let end = Instant::now() + longest;
         loop {
             let left = end.saturating_duration_since(Instant::now());

@@ -14,12 +14,15 @@ use std::time::{Duration, Instant};
 use pgrx::bgworkers::{BackgroundWorkerBuilder, BgWorkerStartTime};
 use pgrx::prelude::*;
 
+use super::supervisor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::guc;
 
 const LOCK_FILE: &str = "pg_stat_tmp/pg_rag.workers";
 /// Databases that wait for a worker to have its slot, as empty files.
 const WAITING: &str = "pg_stat_tmp/pg_rag.waiting.";
+/// Databases in which a worker is at work, likewise: what is left of one that was ended.
+const ACTIVE: &str = "pg_stat_tmp/pg_rag.active.";
 /// Where the bytes of databases begin.
 const DATABASES: i64 = 1 << 16;
 /// A worker that was started looks for what was committed until it is there; so another one is not
@@ -30,6 +33,8 @@ thread_local! {
     static STARTED: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Workers notice by themselves what they commit.
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+    /// In a worker, the open lock file and the database.
+    static HELD: Cell<Option<(i32, pg_sys::Oid)>> = const { Cell::new(None) };
 }
 
 /// Wakes the database's worker, or starts one; called after a commit, when nothing may fail.
@@ -133,12 +138,13 @@ impl Place {
             }
             return Ok(None);
         }
+        HELD.set(Some((file.as_raw_fd(), database)));
         Ok(Some(Place { file, database }))
     }
 
     /// Stops being the one that is woken: whoever commits from now on starts another worker.
     pub fn stop_leading(&self) {
-        set_lock(&self.file, database_byte(self.database), libc::F_UNLCK);
+        set_lock(self.file.as_raw_fd(), database_byte(self.database), libc::F_UNLCK);
     }
 
     /// Is again the one that is woken, unless another worker is.
@@ -156,7 +162,7 @@ pub fn others_wait(mine: pg_sys::Oid) -> bool {
 pub fn start_waiting() {
     for database in in_line().into_iter().take(guc::max_workers() as usize) {
         // If the file is gone already, somebody else is starting it.
-        if std::fs::remove_file(waiting_file(database)).is_ok() {
+        if std::fs::remove_file(file_of(WAITING, database)).is_ok() {
             drop(start(database, Role::Leader));
         }
     }
@@ -165,11 +171,50 @@ pub fn start_waiting() {
 /// Has a database wait for a worker.
 pub fn put_in_line(database: pg_sys::Oid) {
     // Without it, the database's next commit tries again.
-    drop(File::create(waiting_file(database)));
+    drop(File::create(file_of(WAITING, database)));
+}
+
+/// A worker begins its work. If it is ended before it has done all, the supervisor starts another.
+pub fn mark_active(database: pg_sys::Oid) {
+    // Without it, the database's next commit starts another.
+    drop(File::create(file_of(ACTIVE, database)));
+    // SAFETY: the callback only sends a signal.
+    unsafe { pg_sys::before_shmem_exit(Some(at_exit), pg_sys::Datum::null()) };
+}
+
+/// A worker has done all there was to do.
+pub fn unmark_active(database: pg_sys::Oid) {
+    drop(std::fs::remove_file(file_of(ACTIVE, database)));
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn at_exit(_code: i32, _argument: pg_sys::Datum) {
+    let Some((file, database)) = HELD.get() else { return };
+    // The supervisor looks at once, and must not find this process in its place still.
+    set_lock(file, database_byte(database), libc::F_UNLCK);
+    if let (true, Ok(Some(pid))) = (!databases(ACTIVE).is_empty(), supervisor::process_id()) {
+        // SAFETY: a signal that every server process knows.
+        unsafe { libc::kill(pid, libc::SIGUSR1) };
+    }
+}
+
+/// Starts workers in databases whose worker was ended; called by the supervisor.
+pub fn start_abandoned() {
+    for database in databases(ACTIVE) {
+        let is_abandoned = matches!(leader(database), Ok(None));
+        // A new worker marks it again as soon as it is connected: the database may be gone.
+        if is_abandoned && std::fs::remove_file(file_of(ACTIVE, database)).is_ok() {
+            drop(start(database, Role::Leader));
+        }
+    }
 }
 
 fn in_line() -> Vec<pg_sys::Oid> {
-    let (folder, prefix) = WAITING.split_once('/').unwrap_or(("", WAITING));
+    databases(WAITING)
+}
+
+fn databases(files: &str) -> Vec<pg_sys::Oid> {
+    let (folder, prefix) = files.split_once('/').unwrap_or(("", files));
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let database = |entry: std::io::Result<std::fs::DirEntry>| {
         let name = entry.ok()?.file_name();
@@ -179,8 +224,8 @@ fn in_line() -> Vec<pg_sys::Oid> {
     entries.filter_map(database).collect()
 }
 
-fn waiting_file(database: pg_sys::Oid) -> String {
-    format!("{WAITING}{}", database.to_u32())
+fn file_of(files: &str, database: pg_sys::Oid) -> String {
+    format!("{files}{}", database.to_u32())
 }
 
 fn database_byte(database: pg_sys::Oid) -> i64 {
@@ -188,12 +233,12 @@ fn database_byte(database: pg_sys::Oid) -> i64 {
 }
 
 fn lock(file: &File, byte: i64) -> bool {
-    set_lock(file, byte, libc::F_WRLCK)
+    set_lock(file.as_raw_fd(), byte, libc::F_WRLCK)
 }
 
-fn set_lock(file: &File, byte: i64, kind: i32) -> bool {
+fn set_lock(file: i32, byte: i64, kind: i32) -> bool {
     // SAFETY: F_SETLK reads the flock structure only.
-    unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &byte_lock(byte, kind)) == 0 }
+    unsafe { libc::fcntl(file, libc::F_SETLK, &byte_lock(byte, kind)) == 0 }
 }
 
 fn holder(file: &File, byte: i64) -> Result<Option<i32>> {

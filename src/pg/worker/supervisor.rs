@@ -19,6 +19,7 @@ use pgrx::bgworkers::{
 };
 use pgrx::prelude::*;
 
+use super::registry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::guc;
 
@@ -61,15 +62,20 @@ pub fn start() -> Result<()> {
 
 /// Whether a supervisor is alive.
 pub fn runs() -> Result<bool> {
+    Ok(process_id()?.is_some())
+}
+
+/// The living supervisor's process ID.
+pub fn process_id() -> Result<Option<i32>> {
     let file = match File::open(LOCK_FILE) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(cannot_lock(&error)),
     };
     let mut lock = write_lock();
     // SAFETY: F_GETLK reads and writes the flock structure only.
     match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLK, &mut lock) } {
-        0 => Ok(i32::from(lock.l_type) != libc::F_UNLCK),
+        0 => Ok((i32::from(lock.l_type) != libc::F_UNLCK).then_some(lock.l_pid)),
         _ => Err(cannot_lock(&std::io::Error::last_os_error())),
     }
 }
@@ -117,6 +123,8 @@ impl Settings {
 }
 
 fn supervise() {
+    // Of workers that were ended while there was no supervisor.
+    registry::start_abandoned();
     let mut failures = 0;
     loop {
         let settings = Settings::current();
@@ -154,6 +162,7 @@ fn attend(mut child: Child, settings: &Settings) -> bool {
             stop(&mut child);
             return false;
         }
+        registry::start_abandoned();
         if BackgroundWorker::sighup_received() {
             reload();
             if Settings::current() != *settings {
