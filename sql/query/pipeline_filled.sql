@@ -1,7 +1,7 @@
 -- $1: the only pipeline, or NULL for all that workers see to. Those whose rows have all been seen to
 -- for the first time.
 SELECT p.id FROM rag.pipeline AS p
-WHERE p.stage = 'filling'
+WHERE (p.stage = 'filling' OR p.replaces IS NOT NULL)
   AND CASE WHEN $1 IS NULL THEN p.mode <> 'manual' AND NOT p.paused ELSE p.id = $1 OR p.replaces = $1 END
   AND NOT EXISTS (SELECT FROM rag.intake AS i WHERE i.pipeline = p.id)
   AND NOT EXISTS (SELECT FROM rag.queue AS q WHERE q.pipeline = p.id AND q.attempts = 0)

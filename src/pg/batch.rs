@@ -46,6 +46,9 @@ const RECENTLY: Duration = Duration::from_secs(60);
 /// The pause before an index is tried again that could not be built.
 const INDEX_PAUSE: Duration = Duration::from_secs(60);
 
+/// Before it is looked again whether others have finished.
+const WAIT_FOR_OTHERS: Duration = Duration::from_millis(50);
+
 /// What a step came to.
 #[derive(Clone, Debug)]
 pub enum Step {
@@ -53,6 +56,8 @@ pub enum Step {
     Worked(usize),
     /// There is nothing to do now.
     Idle,
+    /// Others are at work on what there is to do.
+    Later(Duration),
     /// Something is out of order that may be in order again soon.
     Passing(Failure),
 }
@@ -164,6 +169,9 @@ impl Runner {
         let reason = failure.reason();
         self.transactions.run(|| {
             as_superuser(|| {
+                if pipeline::hold(pipeline)?.is_none() {
+                    return Ok(());
+                }
                 queue::release(pipeline, lease)?;
                 if failure.is_cancel() {
                     return Ok(());
@@ -192,7 +200,8 @@ impl Runner {
         let due = |id: &&i32| self.index_not_before.get(id).is_none_or(|time| *time <= now);
         let Some(id) = filled.iter().find(due).copied() else { return Ok(Step::Idle) };
         match self.transactions.run(|| as_superuser(|| generation::finish(id))) {
-            Ok(()) => Ok(Step::Worked(0)),
+            Ok(true) => Ok(Step::Worked(0)),
+            Ok(false) => Ok(Step::Later(WAIT_FOR_OTHERS)),
             Err(failure) => {
                 self.index_not_before.insert(id, now + INDEX_PAUSE);
                 let reason = failure.reason();
@@ -382,10 +391,10 @@ impl Job {
     ) -> Result<()> {
         let Batch { pipeline, lease, rows, .. } = &self.batch;
         as_superuser(|| {
+            // The pipeline may have been dropped, or another one taken its place.
+            let Some(pipeline) = pipeline::hold(pipeline.id)? else { return Ok(()) };
             // Whose lease has run out is somebody else's now.
             let owned = queue::owned(pipeline.id, *lease)?;
-            // The pipeline may have been dropped, or another one taken its place.
-            let Some(pipeline) = pipeline::by_id(pipeline.id)? else { return Ok(()) };
             let (documents, chunks) = only(&owned, documents, chunks);
             as_owner(&pipeline, || SqlStore::of(&pipeline)?.replace(&documents, &chunks))?;
             let done: Vec<&Claimed> =
@@ -402,8 +411,12 @@ impl Job {
         let pause = with_jitter((FIRST_PAUSE * 4f64.powi(row.attempts)).min(LONGEST_PAUSE));
         let seconds = (!is_last).then_some(pause);
         let reason = failure.reason();
-        self.transactions
-            .run(|| as_superuser(|| queue::fail(pipeline.id, *lease, row, &reason, seconds)))
+        self.transactions.run(|| {
+            as_superuser(|| match pipeline::hold(pipeline.id)? {
+                Some(_) => queue::fail(pipeline.id, *lease, row, &reason, seconds),
+                None => Ok(()),
+            })
+        })
     }
 }
 

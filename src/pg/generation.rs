@@ -5,7 +5,7 @@
 //! The old one answers until the successor is filled and indexed; then, in one transaction, the
 //! successor gets its name and its relations' names, and the old one is dropped.
 
-use super::acting::{Acting, Settings, table_owner};
+use super::acting::Settings;
 use super::catalog::pipeline::{self, Mode, Pipeline, Stage};
 use super::catalog::view;
 use super::sql::{self, render};
@@ -14,18 +14,27 @@ use crate::error::Result;
 
 /// Indexes the vectors of a pipeline that has been filled, and has it take the place of the one
 /// that it replaces.
-pub fn finish(id: i32) -> Result<()> {
-    let Some(pipeline) = pipeline::by_id(id)? else { return Ok(()) };
-    if pipeline.stage == Stage::Filling {
-        let _acting = Acting::as_role(table_owner(pipeline.source.oid));
-        ingest::build_index(&pipeline)?;
+///
+/// To be called as a role that may create relations in the source's schema, as the source's owner
+/// may not have to: nothing of what is done here runs code of that owner.
+/// Returns whether it was done; not while others are at work on it. Index and exchange are two calls.
+pub fn finish(id: i32) -> Result<bool> {
+    if !pipeline::take(id)? {
+        return Ok(false);
     }
-    match pipeline.replaces {
-        None => pipeline::set_live(id),
-        Some(old) => match pipeline::by_id(old)? {
-            Some(old) => take_place(&pipeline, &old),
-            None => Ok(()),
-        },
+    let Some(pipeline) = pipeline::by_id(id)? else { return Ok(true) };
+    if pipeline.stage == Stage::Filling {
+        ingest::build_index(&pipeline)?;
+        pipeline::set_live(id)?;
+        return Ok(true);
+    }
+    let Some(old) = pipeline.replaces else { return Ok(true) };
+    if !pipeline::take_both(id, old)? {
+        return Ok(false);
+    }
+    match pipeline::by_id(old)? {
+        Some(old) => take_place(&pipeline, &old).map(|()| true),
+        None => Ok(true),
     }
 }
 
@@ -33,7 +42,6 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
     // First, since whoever drops a pipeline's relations drops the pipeline.
     pipeline::forget_replaced(new.id, old.id)?;
     let view = {
-        let _acting = Acting::as_role(table_owner(new.source.oid));
         // Who waits for a lock on the source has everybody else wait behind: better try again.
         let mut settings = Settings::new();
         settings.set(c"lock_timeout", c"2s");

@@ -209,6 +209,28 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
     .map_err(crate::pg::error::spi_failed)
 }
 
+/// The pipeline, which stays as it is until the end of the transaction. To be locked before anything
+/// of its queue.
+pub fn hold(id: i32) -> Result<Option<Pipeline>> {
+    let statement = include_str!("../../../sql/query/pipeline_hold.sql");
+    match sql::changed_rows(statement, &[id.into()], |_| Ok(()))?.is_empty() {
+        true => Ok(None),
+        false => by_id(id),
+    }
+}
+
+/// Locks a pipeline against others that would build its index; whether that was possible at once.
+pub fn take(id: i32) -> Result<bool> {
+    let statement = include_str!("../../../sql/query/pipeline_take.sql");
+    Ok(sql::changed_rows(statement, &[id.into()], |_| Ok(()))?.len() == 1)
+}
+
+/// Locks two pipelines against everybody; whether that was possible at once.
+pub fn take_both(id: i32, other: i32) -> Result<bool> {
+    let statement = include_str!("../../../sql/query/pipeline_take_both.sql");
+    Ok(sql::changed_rows(statement, &[id.into(), other.into()], |_| Ok(()))?.len() == 2)
+}
+
 /// IDs of pipelines whose rows have all been seen to for the first time; only that of `only` if given.
 pub fn filled(only: Option<i32>) -> Result<Vec<i32>> {
     let statement = include_str!("../../../sql/query/pipeline_filled.sql");

@@ -179,6 +179,7 @@ impl Wish<'_> {
         let acting = Acting::as_role(table_owner(pipeline.source.oid));
         if self.fills_now(&pipeline)? {
             ingest::fill(&pipeline)?;
+            drop(acting);
             generation::finish(pipeline.id)?;
         } else {
             drop(acting);

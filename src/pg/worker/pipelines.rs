@@ -139,6 +139,7 @@ impl Worker {
             leaves = match step {
                 Ok(Step::Worked(rows)) => self.worked(rows),
                 Ok(Step::Idle) => self.wait(&Wait::Idle),
+                Ok(Step::Later(time)) => self.wait(&Wait::Passing(time)),
                 Ok(Step::Passing(failure)) => {
                     log_failure(&failure);
                     self.wait(&Wait::Passing(LOOK_AROUND))
@@ -197,7 +198,7 @@ impl Worker {
             }
             let was_woken = wait_latch(left.min(LOOK_AROUND));
             handle_interrupts();
-            if is_database_wanted() {
+            if is_database_wanted() || !matches!(self.has_extension(), Ok(true)) {
                 return true;
             }
             // What is out of order does not get better by being woken.
