@@ -17,6 +17,7 @@ CREATE TABLE rag.pipeline (
     paused        boolean NOT NULL DEFAULT false,
     not_before    timestamptz,
     stage         text NOT NULL DEFAULT 'live' CHECK (stage IN ('filling', 'live')),
+    fill_from     timestamptz,
     generation    integer NOT NULL DEFAULT 1,
     replaces      integer UNIQUE REFERENCES rag.pipeline ON DELETE CASCADE,
     created_at    timestamptz NOT NULL DEFAULT now(),
@@ -30,6 +31,7 @@ COMMENT ON COLUMN rag.pipeline.config IS 'text search configuration of the lexic
 COMMENT ON COLUMN rag.pipeline.mode IS 'async: workers embed changes soon after their commit; sync: the statement itself does; manual: CALL rag_run does';
 COMMENT ON COLUMN rag.pipeline.not_before IS 'workers leave it alone until then, because a model or provider could not be reached';
 COMMENT ON COLUMN rag.pipeline.stage IS 'filling: the rows of the source are embedded for the first time, the index of the vectors follows';
+COMMENT ON COLUMN rag.pipeline.fill_from IS 'it is filled when all that was queued until then is done';
 COMMENT ON COLUMN rag.pipeline.replaces IS 'the pipeline whose place this one takes as soon as it is filled; it has no name until then';
 
 ALTER TABLE rag.pipeline ENABLE ROW LEVEL SECURITY;

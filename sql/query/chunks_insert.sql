@@ -14,6 +14,7 @@ FROM ROWS FROM (pg_catalog.unnest($1::integer[]), pg_catalog.unnest($2::integer[
 JOIN ROWS FROM ({unnest_keys}) WITH ORDINALITY AS d ({key_names}, document)
   ON d.document = u.document
 JOIN {content_view} AS v ON {view_match}
+WHERE {view_keys_known}
 ON CONFLICT ({key_names}, chunk_no) DO UPDATE
 SET ({around}) = ROW({new_around})
 WHERE pg_catalog.record_image_ne(ROW({old_around}), ROW({new_around}))

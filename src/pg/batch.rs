@@ -44,10 +44,11 @@ const OUTAGES_IN_A_ROW: u32 = 5;
 /// A provider that has answered within this time answers.
 const RECENTLY: Duration = Duration::from_secs(60);
 /// The pause before an index is tried again that could not be built.
-const INDEX_PAUSE: Duration = Duration::from_secs(60);
-
-/// Before it is looked again whether others have finished.
-const WAIT_FOR_OTHERS: Duration = Duration::from_millis(50);
+const PAUSE_FOR_INDEX: Duration = Duration::from_secs(60);
+/// The same, where others are at work on the pipeline.
+const PAUSE_FOR_OTHERS: Duration = Duration::from_millis(50);
+/// The same, where others held a lock.
+const PAUSE_FOR_LOCKS: Duration = Duration::from_secs(1);
 
 /// What a step came to.
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ pub enum Step {
     Worked(usize),
     /// There is nothing to do now.
     Idle,
-    /// Others are at work on what there is to do.
+    /// Something is left to do that could not be done now.
     Later(Duration),
     /// Something is out of order that may be in order again soon.
     Passing(Failure),
@@ -76,7 +77,7 @@ pub struct Runner {
     answered: HashMap<i32, Instant>,
     /// How often in a row something was out of order, by pipeline.
     outages: HashMap<i32, u32>,
-    index_not_before: HashMap<i32, Instant>,
+    finish_not_before: HashMap<i32, Instant>,
 }
 
 impl Runner {
@@ -90,7 +91,7 @@ impl Runner {
             row_bytes: HashMap::new(),
             answered: HashMap::new(),
             outages: HashMap::new(),
-            index_not_before: HashMap::new(),
+            finish_not_before: HashMap::new(),
         }
     }
 
@@ -103,11 +104,14 @@ impl Runner {
                 return self.outage(pipeline, lease, failure);
             }
         }
+        if self.finish_filling()? {
+            return Ok(Step::Worked(0));
+        }
         let workable = self.transactions.run(|| as_superuser(|| queue::workable(self.only)))?;
         match self.choose(&workable) {
             Some((pipeline, is_new)) => self.batch(pipeline, is_new),
             None if changed.is_some() => Ok(Step::Worked(0)),
-            None => self.finish_filling(),
+            None => Ok(self.idle()),
         }
     }
 
@@ -192,23 +196,36 @@ impl Runner {
         })
     }
 
-    /// Pipelines whose rows have all been seen get their index, and take the place of another.
-    fn finish_filling(&mut self) -> Outcome<Step> {
+    /// A pipeline whose rows have all been seen gets its index, or takes the place of another;
+    /// whether that happened.
+    fn finish_filling(&mut self) -> Outcome<bool> {
         let only = self.only;
         let filled = self.transactions.run(|| as_superuser(|| pipeline::filled(only)))?;
+        self.finish_not_before.retain(|id, _| filled.contains(id));
         let now = Instant::now();
-        let due = |id: &&i32| self.index_not_before.get(id).is_none_or(|time| *time <= now);
-        let Some(id) = filled.iter().find(due).copied() else { return Ok(Step::Idle) };
-        match self.transactions.run(|| as_superuser(|| generation::finish(id))) {
-            Ok(true) => Ok(Step::Worked(0)),
-            Ok(false) => Ok(Step::Later(WAIT_FOR_OTHERS)),
+        let due = |id: &&i32| self.finish_not_before.get(id).is_none_or(|time| *time <= now);
+        let Some(id) = filled.iter().find(due).copied() else { return Ok(false) };
+        let pause = match self.transactions.run(|| as_superuser(|| generation::finish(id))) {
+            Ok(true) => return Ok(true),
+            Ok(false) => PAUSE_FOR_OTHERS,
             Err(failure) => {
-                self.index_not_before.insert(id, now + INDEX_PAUSE);
                 let reason = failure.reason();
                 self.transactions.run(|| as_superuser(|| queue::note_failure(id, 0, &reason)))?;
-                Ok(Step::Passing(failure))
+                if matches!(self.transactions, Transactions::OfProcedure) {
+                    return Err(failure);
+                }
+                if failure.is_passing { PAUSE_FOR_LOCKS } else { PAUSE_FOR_INDEX }
             }
-        }
+        };
+        self.finish_not_before.insert(id, now + pause);
+        Ok(false)
+    }
+
+    /// Nothing is to be done now; perhaps soon.
+    fn idle(&self) -> Step {
+        let soonest = self.finish_not_before.values().min();
+        soonest
+            .map_or(Step::Idle, |time| Step::Later(time.saturating_duration_since(Instant::now())))
     }
 }
 
@@ -221,11 +238,12 @@ fn drain(id: i32) -> Result<()> {
         if !changes.keys.is_empty() {
             queue::add(id, pipeline.key_columns, &changes.keys, &changes)?;
         }
-        if changes.has_gone || changes.has_all {
+        if changes.has_gone || changes.all_asked_at.is_some() {
             as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
         }
-        if changes.has_all {
+        if let Some(time) = changes.all_asked_at {
             add_all(&pipeline, &changes)?;
+            pipeline::set_fill_from(id, time)?;
         }
         Ok(())
     })

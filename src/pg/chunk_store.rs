@@ -104,6 +104,7 @@ impl<'a> SqlStore<'a> {
                 ("view_keys", &joined(keys, ", ", |key| format!("v.{}", key.name))),
                 ("chunk_match", &key_match(keys, "c")),
                 ("view_match", &key_match(keys, "v")),
+                ("view_keys_known", &keys_known(keys, first_key)),
                 ("unnest_keys", &unnest(keys.len(), first_key)),
                 ("metadata", &metadata("v.")),
                 ("metadata_names", &metadata("")),
@@ -181,6 +182,14 @@ fn key_match(keys: &[Column], relation: &str) -> String {
     joined(keys, " AND ", |Column { name, sql_type, .. }| {
         format!("{relation}.{name} = d.{name}::{sql_type}")
     })
+}
+
+/// Rows of the view `v` with key columns that are among the parameters from `first` on.
+fn keys_known(keys: &[Column], first: usize) -> String {
+    let known = (first..).zip(keys).map(|(parameter, Column { name, sql_type, .. })| {
+        format!("v.{name} = ANY (${parameter}::text[]::{sql_type}[])")
+    });
+    known.collect::<Vec<_>>().join(" AND ")
 }
 
 fn unnest(columns: usize, first: usize) -> String {

@@ -42,9 +42,17 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
     // First, since whoever drops a pipeline's relations drops the pipeline.
     pipeline::forget_replaced(new.id, old.id)?;
     let view = {
-        // Who waits for a lock on the source has everybody else wait behind: better try again.
+        // Who waits for a lock has everybody else wait behind: better give up soon, before anybody
+        // is found to be in a deadlock, and try again.
         let mut settings = Settings::new();
-        settings.set(c"lock_timeout", c"2s");
+        settings.set(c"lock_timeout", c"200ms");
+        let values = [
+            ("view", old.view.sql.as_str()),
+            ("chunk_table", &old.chunk_table.sql),
+            ("source", &old.source.sql),
+        ];
+        let lock = render(include_str!("../../sql/query/lock_for_exchange.sql"), &values);
+        sql::execute(&lock, &[])?;
         triggers::drop_all(old)?;
         let view = take_view(new, old)?;
         take_name("TABLE", &new.chunk_table, &old.chunk_table)?;

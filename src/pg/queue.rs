@@ -25,8 +25,8 @@ pub const LEASE_SECONDS: f64 = 60.0;
 pub struct Changes {
     /// Keys of changed rows.
     pub keys: Vec<Key>,
-    /// Whether any row may have changed.
-    pub has_all: bool,
+    /// When somebody asked for all rows.
+    pub all_asked_at: Option<TimestampWithTimeZone>,
     /// Whether rows have gone, nobody knows which.
     pub has_gone: bool,
     queued_at: Option<TimestampWithTimeZone>,
@@ -53,7 +53,7 @@ pub fn drain(pipeline: i32) -> Result<Changes> {
     for (kind, keys, queued_at) in rows {
         changes.queued_at = changes.queued_at.into_iter().chain([queued_at]).min();
         match Kind::from_name(&kind) {
-            Some(Kind::All) => changes.has_all = true,
+            Some(Kind::All) => changes.all_asked_at = Some(queued_at),
             Some(Kind::Gone) => changes.has_gone = true,
             // How many columns a key has is known to who adds them.
             Some(Kind::Keys) | None => changes.keys.push(keys),

@@ -237,6 +237,12 @@ pub fn filled(only: Option<i32>) -> Result<Vec<i32>> {
     sql::rows(statement, &[only.into()], |row| sql::required(row.get(1)?))
 }
 
+/// All rows that were queued until `time` belong to the first embedding.
+pub fn set_fill_from(id: i32, time: TimestampWithTimeZone) -> Result<()> {
+    let statement = include_str!("../../../sql/query/pipeline_fill_from.sql");
+    sql::execute(statement, &[id.into(), time.into()]).map(drop)
+}
+
 /// All rows of the source have been seen.
 pub fn set_live(id: i32) -> Result<()> {
     sql::execute(include_str!("../../../sql/query/pipeline_live.sql"), &[id.into()]).map(drop)

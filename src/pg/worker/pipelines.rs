@@ -98,6 +98,8 @@ fn connect(database: pg_sys::Oid) {
 enum Wait {
     /// For work.
     Idle,
+    /// For work, but no longer than until something can be tried again.
+    Later(Duration),
     /// For what is out of order.
     Passing(Duration),
 }
@@ -139,7 +141,7 @@ impl Worker {
             leaves = match step {
                 Ok(Step::Worked(rows)) => self.worked(rows),
                 Ok(Step::Idle) => self.wait(&Wait::Idle),
-                Ok(Step::Later(time)) => self.wait(&Wait::Passing(time)),
+                Ok(Step::Later(time)) => self.wait(&Wait::Later(time)),
                 Ok(Step::Passing(failure)) => {
                     log_failure(&failure);
                     self.wait(&Wait::Passing(LOOK_AROUND))
@@ -186,6 +188,7 @@ impl Worker {
         let longest = match wait {
             Wait::Passing(time) => *time,
             Wait::Idle => self.time_to_work(),
+            Wait::Later(time) => self.time_to_work().min(*time),
         };
         // What others see of the tables' statistics is up to date while nothing changes.
         // SAFETY: called outside a transaction.
@@ -194,7 +197,7 @@ impl Worker {
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return self.last_work.elapsed() >= PATIENCE;
+                return matches!(wait, Wait::Idle) && self.last_work.elapsed() >= PATIENCE;
             }
             let was_woken = wait_latch(left.min(LOOK_AROUND));
             handle_interrupts();
@@ -202,7 +205,7 @@ impl Worker {
                 return true;
             }
             // What is out of order does not get better by being woken.
-            if was_woken && matches!(wait, Wait::Idle) {
+            if was_woken && !matches!(wait, Wait::Passing(_)) {
                 return false;
             }
             if registry::others_wait(self.database) && self.last_work.elapsed() >= LOOK_AROUND {

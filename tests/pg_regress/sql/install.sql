@@ -67,6 +67,7 @@ SELECT ai.rag_create_pipeline('docs', 'body');
 SELECT source_key, content FROM ai.rag_retrieve('Where is the mill?');
 SELECT ai.rag_answer('Where is the mill?');
 INSERT INTO docs VALUES (2, 'The inn stands on the hill.');
+SELECT ai.rag_wait();
 SELECT source_key FROM ai.rag_retrieve('Where is the inn?', k => 1);
 SELECT pg_typeof(ai.rag_embed('a')), pg_typeof(ai.rag_embed(ARRAY['a']));
 

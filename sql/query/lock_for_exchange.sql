@@ -1,0 +1,2 @@
+-- In the order in which a question locks them.
+LOCK TABLE {view}, {chunk_table}, {source} IN ACCESS EXCLUSIVE MODE

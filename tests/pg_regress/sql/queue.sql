@@ -1,0 +1,153 @@
+-- Modes, rag_wait, rag_run, rag_pause, rag_resume, rag_retry, rag_alter_pipeline and the status views.
+\pset format unaligned
+\pset tuples_only on
+
+CREATE TABLE docs (id integer PRIMARY KEY, title text, body text, lang text);
+INSERT INTO docs SELECT i, 'Title ' || i, 'The fox number ' || i || ' jumps over the dog. It rains in town ' || i || '.', 'en' FROM generate_series(1, 20) AS i;
+
+-- In mode manual nothing happens by itself.
+SELECT rag_create_pipeline('docs', 'body', mode => 'manual');
+SELECT count(*) FROM docs_rag;
+SELECT kind, cardinality(keys) FROM rag.intake;
+SELECT pipeline, mode, state, coverage, pending_rows, unqueued_changes FROM rag.pipeline_status;
+SELECT fails($$SELECT rag_wait()$$);
+CALL rag_run();
+SELECT count(*) FROM docs_rag;
+SELECT pipeline, mode, state, coverage, pending_rows, unqueued_changes, rows_done, last_error FROM rag.pipeline_status;
+SELECT pipeline, generation, rows_done, chunks_made, chunks_embedded, chunks_reused, rows_failed FROM rag.stat_usage;
+SELECT model, pipelines, chunks_embedded FROM rag.model_status ORDER BY 1;
+SELECT indexdef LIKE '%USING rag_hnsw (embedding vector_cosine_ops)' FROM pg_indexes WHERE indexname LIKE 'docs_rag%embedding%';
+CALL rag_run('docs');
+BEGIN;
+CALL rag_run('docs');
+ROLLBACK;
+SELECT fails($$CALL rag_run('docs')$$);
+SELECT fails($$CALL rag_run('nothing')$$);
+
+-- What is noted: one row a transaction, each key once, nothing for an update of another column.
+BEGIN;
+UPDATE docs SET body = body || ' Once.' WHERE id < 4;
+UPDATE docs SET body = body || ' Twice.' WHERE id < 3;
+UPDATE docs SET lang = 'de';
+UPDATE docs SET id = 30 WHERE id = 20;
+DELETE FROM docs WHERE id = 19;
+SAVEPOINT a;
+INSERT INTO docs VALUES (40, '', 'Taken back.', 'en');
+ROLLBACK TO a;
+SELECT count(*) FROM rag.intake;
+COMMIT;
+SELECT kind, ARRAY(SELECT key::integer FROM unnest(keys) AS key WHERE key <> '40' ORDER BY 1) FROM rag.intake;
+BEGIN;
+INSERT INTO docs VALUES (41, '', 'Taken back.', 'en');
+ROLLBACK;
+SELECT count(*) FROM rag.intake;
+CALL rag_run();
+SELECT source_id, content FROM docs_rag WHERE source_id < 4 OR source_id > 18 ORDER BY 1;
+SELECT count(*) FROM rag.queue;
+
+-- Only the parts that have changed are embedded.
+INSERT INTO docs SELECT 50, 'Long', string_agg('Paragraph ' || i || ' says that the number is ' || i * i || '.', E'\n\n'), 'en' FROM generate_series(1, 90) AS i;
+SELECT rag_alter_pipeline('docs', max_tokens => 24);
+CALL rag_run();
+SELECT pipeline, generation, state FROM rag.pipeline_status;
+SELECT count(*) FROM docs_rag WHERE source_id = 50;
+SELECT chunks_embedded AS before FROM rag.stat_usage \gset
+UPDATE docs SET body = replace(body, 'Paragraph 44 says', 'Paragraph 44 whispers') WHERE id = 50;
+CALL rag_run();
+SELECT chunks_embedded - :before BETWEEN 1 AND 3 FROM rag.stat_usage;
+SELECT count(*) FROM docs_rag WHERE source_id = 50;
+SELECT string_agg(content, E'\n\n' ORDER BY chunk_no) = (SELECT body FROM docs WHERE id = 50) FROM docs_rag WHERE source_id = 50;
+
+-- A row that can't be embedded: tried again, given up, queued again. The others don't wait for it.
+CREATE FUNCTION said(title text, body text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    IF title = 'bad' THEN RAISE 'row cannot be read' USING ERRCODE = 'data_exception'; END IF;
+    RETURN body;
+END
+$$;
+CREATE TABLE notes (id integer PRIMARY KEY, title text, body text);
+SELECT rag_create_pipeline('notes', 'said(title, body)', mode => 'manual');
+INSERT INTO notes VALUES (1, 'good', 'One.'), (2, 'bad', 'Two.'), (3, 'good', 'Three.');
+CALL rag_run('notes');
+SELECT source_id, content FROM notes_rag ORDER BY 1;
+SELECT key, attempts, sqlstate, message, next_attempt > now() AS waits FROM rag.queue ORDER BY key;
+SELECT pipeline, pending_rows, retrying_rows, failed_rows, last_sqlstate, last_error FROM rag.pipeline_status WHERE pipeline = 'notes';
+UPDATE rag.queue SET attempts = 4, next_attempt = NULL;
+CALL rag_run('notes');
+SELECT key, attempts, sqlstate, message FROM rag.dead_letter ORDER BY key;
+SELECT pipeline, pending_rows, retrying_rows, failed_rows FROM rag.pipeline_status WHERE pipeline = 'notes';
+SELECT rag_retry('notes', '1');
+SELECT rag_retry('notes', '2');
+UPDATE notes SET title = 'good' WHERE id = 2;
+CALL rag_run('notes');
+SELECT source_id, content FROM notes_rag ORDER BY 1;
+SELECT count(*) FROM rag.dead_letter;
+SELECT rag_drop_pipeline('notes');
+
+-- By workers, and not while it is paused.
+SELECT rag_alter_pipeline('docs', mode => 'async', name => 'texts');
+INSERT INTO docs VALUES (60, 'New', 'A row about elephants.', 'en');
+SELECT rag_wait('texts');
+SELECT content FROM docs_rag WHERE source_id = 60;
+SELECT rag_pause('texts');
+INSERT INTO docs VALUES (61, 'New', 'A row about giraffes.', 'en');
+SELECT fails($$SELECT rag_wait('texts')$$);
+SELECT state, unqueued_changes + pending_rows FROM rag.pipeline_status;
+SELECT rag_resume('texts');
+SELECT rag_wait('texts');
+SELECT content FROM docs_rag WHERE source_id = 61;
+SELECT rag_wait('texts', '0 s'), rag_wait(timeout => NULL);
+SELECT fails($$SELECT rag_wait('texts', '-1 s')$$);
+
+-- A new generation: the view stays, with who uses it.
+CREATE VIEW used AS SELECT source_id, content FROM docs_rag;
+SELECT rag_alter_pipeline('texts', max_tokens => 100, strategy => 'sentence');
+SELECT rag_wait('texts');
+SELECT generation, strategy, max_tokens, model, name, stage, replaces IS NULL FROM rag.pipeline;
+SELECT count(*) FROM used WHERE source_id = 1;
+SELECT relname FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
+DROP VIEW used;
+SELECT rag_alter_pipeline('texts', content => $$title || ': ' || body$$, metadata => ARRAY['lang']);
+SELECT rag_wait('texts');
+SELECT content, lang FROM docs_rag WHERE source_id = 60;
+ALTER TABLE docs RENAME COLUMN body TO "The Body";
+SELECT rag_alter_pipeline('texts', strategy => 'recursive');
+SELECT rag_wait('texts');
+SELECT content, lang FROM docs_rag WHERE source_id = 60;
+SELECT fails($$SELECT rag_alter_pipeline('texts', max_tokens => 1000)$$);
+SELECT fails($$SELECT rag_alter_pipeline('texts', mode => 'never')$$);
+SELECT fails($$SELECT rag_alter_pipeline('texts', metadata => ARRAY['colour'])$$);
+SELECT fails($$SELECT rag_alter_pipeline('texts', options => '{"colour": 1}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('texts', name => '')$$);
+
+-- Files.
+CREATE TABLE files (id integer PRIMARY KEY, file bytea);
+SELECT rag_create_pipeline('files', 'file', mode => 'sync');
+INSERT INTO files VALUES (1, '<html><body><h1>Zebra</h1><p>Stripes are black.</p></body></html>'), (2, 'Plain text of lions.');
+SELECT source_id, content FROM files_rag ORDER BY 1;
+SELECT fails($$INSERT INTO files VALUES (3, '\x255044462d312e340a')$$);
+
+-- Nobody else's business.
+SET ROLE regress_stranger;
+SELECT count(*) FROM rag.pipeline_status;
+SELECT count(*) FROM rag.queue;
+SELECT count(*) FROM rag.activity;
+SELECT fails($$SELECT rag_pause('texts')$$);
+RESET ROLE;
+GRANT SELECT ON docs TO regress_reader;
+SET ROLE regress_reader;
+SELECT pipeline, last_error FROM rag.pipeline_status;
+SELECT count(*) FROM rag.activity;
+SELECT fails($$SELECT rag_pause('texts')$$);
+SELECT fails($$SELECT rag_resume('texts')$$);
+SELECT fails($$SELECT rag_retry('texts')$$);
+SELECT fails($$SELECT rag_alter_pipeline('texts', mode => 'manual')$$);
+RESET ROLE;
+
+-- A table that goes takes its pipeline along.
+SELECT fails('DROP TABLE files');
+DROP TABLE files CASCADE;
+ALTER TABLE docs DROP COLUMN "The Body" CASCADE;
+SELECT count(*) FROM rag.pipeline;
+SELECT relname FROM pg_class WHERE relname LIKE 'docs%' OR relname LIKE 'files%' ORDER BY 1;
+INSERT INTO docs VALUES (70, 'Quiet', 'en');
