@@ -185,3 +185,52 @@ fn rag_wait_waits_for_a_change_that_came_during_the_call() {
     helper.join().unwrap();
     assert_eq!(content, "The second text.", "what is found when rag_wait has returned");
 }
+
+#[test]
+fn a_model_of_another_length_takes_over_when_its_provider_can() {
+    let Some((_cluster, mut client)) = start(&[]) else { return };
+    let is_well = Arc::new(AtomicBool::new(false));
+    let well = Arc::clone(&is_well);
+    let http = Server::answer(move |request| match well.load(Ordering::SeqCst) {
+        true => embeddings(request),
+        false => Reply::new(503),
+    });
+    let far = pipeline(&http, 5).replace(TABLE, "").replace(PIPELINE, "");
+    let far = far.split("SELECT rag_create_pipeline").next().unwrap();
+    run(&mut client, far);
+    run(
+        &mut client,
+        "INSERT INTO docs SELECT i, 't', 'Row ' || i, 'en' FROM generate_series(1, 30) AS i",
+    );
+    wait(&mut client, "docs");
+    run(&mut client, "SELECT rag_alter_pipeline('docs', model => 'far')");
+    let waiting =
+        "SELECT count(*) FROM rag.pipeline_status WHERE model = 'far' AND last_error LIKE '%503%'";
+    time_until(&mut client, waiting, 1);
+    // The old generation goes on as if there were no other.
+    run(&mut client, "INSERT INTO docs VALUES (31, 't', 'Parking is behind the mill.', 'en')");
+    time_until(
+        &mut client,
+        "SELECT count(*) FROM docs_rag_chunks WHERE source_id = 31 AND vector_dims(embedding) = 384",
+        1,
+    );
+    let parking =
+        "SELECT count(*) FROM rag_retrieve('Where is parking?', 'docs', 1) WHERE source_key = '31'";
+    assert_eq!(count(&mut client, parking), 1);
+    is_well.store(true, Ordering::SeqCst);
+    time_until(
+        &mut client,
+        "SELECT count(*) FROM rag.pipeline WHERE model = 'far' AND name = 'docs'",
+        1,
+    );
+    wait(&mut client, "docs");
+    assert_agree(&mut client, 64);
+    assert_eq!(
+        count(
+            &mut client,
+            "SELECT count(*) FROM docs_rag_chunks WHERE vector_dims(embedding) = 64"
+        ),
+        31
+    );
+    assert_eq!(count(&mut client, parking), 1);
+}

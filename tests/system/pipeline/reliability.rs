@@ -200,7 +200,6 @@ fn change(
         )
     };
     let salt = turn * 31 + session;
-    let mut inserted = rows;
     match turn % 8 {
         0 => {
             transaction.batch_execute("SAVEPOINT a")?;
@@ -230,8 +229,5 @@ fn change(
         }
     }
     transaction.commit()?;
-    if turn % 8 == 0 {
-        inserted = rows;
-    }
-    Ok(inserted)
+    Ok(rows)
 }

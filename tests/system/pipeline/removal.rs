@@ -52,7 +52,8 @@ fn a_dropped_pipeline_leaves_the_source_as_it_was() {
 /// The table as pg_dump writes it, without the marks that are new each time.
 fn definition(cluster: &Cluster) -> String {
     let socket = cluster.socket();
-    let dump = cluster.run("pg_dump", &["-h", &socket, "-U", "postgres", "-t", "docs", "postgres"]);
+    let dump =
+        cluster.run("pg_dump", &["-h", &socket, "-U", "postgres", "-s", "-t", "docs", "postgres"]);
     dump.lines().filter(|line| !line.contains("restrict")).collect::<Vec<_>>().join("\n")
 }
 
@@ -94,7 +95,12 @@ fn a_dropped_table_is_no_other_pipelines_trouble() {
         cluster.reload();
         wait(&mut client, "docs");
         assert_agree(&mut client, 64);
-        run(&mut client, "SELECT rag_drop_pipeline('doomed')");
+        // Once workers have met it, there is nothing left to drop.
+        run(
+            &mut client,
+            "SELECT rag_drop_pipeline(name) FROM rag.pipeline WHERE name = 'doomed';
+             DROP TABLE IF EXISTS doomed_rag_chunks",
+        );
         run(&mut client, "CREATE TABLE doomed (id integer PRIMARY KEY, body text)");
     }
 }
@@ -120,7 +126,7 @@ fn the_extension_is_dropped() {
     let idle = until_no_worker(&mut client);
     run(
         &mut client,
-        "INSERT INTO docs VALUES (2, 't', 'Nobody minds.', 'en'); DROP TABLE docs CASCADE",
+        "INSERT INTO docs VALUES (2, 't', 'Nobody minds.', 'en'); DROP TABLE docs, docs_rag_chunks CASCADE",
     );
 
     run(&mut client, &format!("{TABLE} {PIPELINE}"));
@@ -129,7 +135,7 @@ fn the_extension_is_dropped() {
     run(&mut client, "DROP EXTENSION pg_rag CASCADE");
     let busy = until_no_worker(&mut client);
     println!("DROP EXTENSION: an idle worker ends in {idle} ms, one at work in {busy} ms");
-    run(&mut client, &format!("DROP TABLE docs CASCADE; {TABLE} {PIPELINE}"));
+    run(&mut client, &format!("DROP TABLE docs, docs_rag_chunks CASCADE; {TABLE} {PIPELINE}"));
     run(&mut client, "INSERT INTO docs VALUES (1, 't', 'In the new extension.', 'en')");
     wait(&mut client, "docs");
     assert_agree(&mut client, 64);

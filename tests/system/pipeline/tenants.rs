@@ -139,3 +139,20 @@ fn a_worker_runs_an_owners_code_as_the_owner() {
     time_until(&mut admin, "SELECT count(*) FROM rag.queue WHERE attempts > 0", 1);
     assert_eq!(count(&mut admin, "SELECT count(*) FROM notes_rag_chunks WHERE source_id = 2"), 0);
 }
+
+#[test]
+fn a_role_without_rights_drops_what_is_its_own() {
+    let Some((cluster, mut admin)) = start(&[]) else { return };
+    run(&mut admin, "CREATE ROLE nobody LOGIN; GRANT CREATE ON SCHEMA public TO nobody");
+    let mut nobody = cluster.connect_as("nobody");
+    run(
+        &mut nobody,
+        "CREATE TEMP TABLE brief (id integer); DROP TABLE brief;
+         CREATE TABLE mine (id integer PRIMARY KEY, body text); ALTER TABLE mine RENAME TO own;
+         SELECT rag_create_pipeline('own', 'body'); INSERT INTO own VALUES (1, 'One.');",
+    );
+    wait(&mut nobody, "own");
+    run(&mut nobody, "DROP TABLE own CASCADE");
+    run(&mut admin, "INSERT INTO docs VALUES (1, 't', 'One.', 'en')");
+    wait(&mut admin, "docs");
+}
