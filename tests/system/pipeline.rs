@@ -127,8 +127,8 @@ fn assert_none(client: &mut Client, query: &str) {
 fn time_until(client: &mut Client, query: &str, number: i64) -> Duration {
     let begun = Instant::now();
     while count(client, query) != number {
-        let found = || format!("{query} is not {number}");
-        assert!(begun.elapsed() < Duration::from_secs(60), "{}", found());
+        let is_late = begun.elapsed() > Duration::from_secs(60);
+        assert!(!is_late, "{query} is not {number}: {:?}", status(client));
         std::thread::sleep(Duration::from_millis(2));
     }
     begun.elapsed()

@@ -136,7 +136,11 @@ fn a_worker_runs_an_owners_code_as_the_owner() {
          BEGIN PERFORM set_config('role', 'postgres', false); RETURN $1 || ' by ' || current_user; END $$;
          INSERT INTO notes VALUES (2, 'Sneaky');",
     );
-    time_until(&mut admin, "SELECT count(*) FROM rag.queue WHERE attempts > 0", 1);
+    time_until(
+        &mut admin,
+        "SELECT count(*) FROM rag.queue WHERE attempts > 0 AND sqlstate = '42501'",
+        1,
+    );
     assert_eq!(count(&mut admin, "SELECT count(*) FROM notes_rag_chunks WHERE source_id = 2"), 0);
 }
 
