@@ -78,7 +78,7 @@ fn fill(client: &mut Client, rows: i32) {
 #[test]
 fn a_new_generation_takes_the_place_of_the_old() {
     let Some((cluster, mut client)) = start(&[]) else { return };
-    fill(&mut client, 150);
+    fill(&mut client, 100);
     wait(&mut client, "docs");
     run(&mut client, "CREATE VIEW mine AS SELECT source_id, content FROM docs_rag");
     let generations = [
@@ -105,7 +105,7 @@ fn a_new_generation_takes_the_place_of_the_old() {
             assert_eq!(found, 5, "the old generation answers");
             answers += 1;
             // Keys all over the table, those that were embedded already and those that were not.
-            let id = 1 + edits * 37 % 150;
+            let id = 1 + edits * 37 % 100;
             run(
                 &mut editor,
                 &format!(
@@ -115,7 +115,7 @@ fn a_new_generation_takes_the_place_of_the_old() {
                 ),
             );
             edits += 1;
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(60));
         }
         println!(
             "rag_alter_pipeline({change}) returns after {} ms; generation {generation} is made after {} ms, \
@@ -139,6 +139,41 @@ fn a_new_generation_takes_the_place_of_the_old() {
     assert_none(
         &mut client,
         "SELECT 'title: ' || source_id FROM docs_rag WHERE title IS DISTINCT FROM 't'",
+    );
+}
+
+#[test]
+fn rows_are_read_with_the_definitions_of_their_commit() {
+    let Some((_cluster, mut client)) = start(&[]) else { return };
+    run(
+        &mut client,
+        "SELECT rag_drop_pipeline('docs');
+         CREATE FUNCTION marked(text) RETURNS text LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN 'none'; END $$;
+         SELECT rag_create_pipeline('docs', 'public.marked(body)');
+         INSERT INTO docs VALUES (0, 't', 'x', 'en')",
+    );
+    wait(&mut client, "docs");
+    for round in 1..=20 {
+        // The worker is idle, and has the function of the round before in its caches.
+        run(
+            &mut client,
+            &format!(
+                "BEGIN;
+                 CREATE OR REPLACE FUNCTION marked(text) RETURNS text LANGUAGE plpgsql STABLE AS $$
+                     BEGIN RETURN 'Round {round}.'; END $$;
+                 INSERT INTO docs VALUES ({round}, 't', 'x', 'en')"
+            ),
+        );
+        std::thread::sleep(Duration::from_millis(50));
+        run(&mut client, "COMMIT");
+        // Nobody else is busy when the worker wakes.
+        std::thread::sleep(Duration::from_millis(50));
+        wait(&mut client, "docs");
+    }
+    assert_none(
+        &mut client,
+        "SELECT source_id || ': ' || content FROM docs_rag_chunks
+         WHERE source_id > 0 AND content <> 'Round ' || source_id || '.'",
     );
 }
 

@@ -47,9 +47,9 @@ fn whatever_is_killed_the_chunks_are_those_of_the_rows() {
     let crashes = number("PG_RAG_PIPELINE_CRASHES", 1) as usize;
     let shared = Arc::new(Shared {
         socket: cluster.folder().to_owned(),
-        rows: number("PG_RAG_PIPELINE_ROWS", 2000) as usize,
+        rows: number("PG_RAG_PIPELINE_ROWS", 1200) as usize,
         begun: Instant::now(),
-        seconds: number("PG_RAG_PIPELINE_SECONDS", 20) as f64,
+        seconds: number("PG_RAG_PIPELINE_SECONDS", 12) as f64,
         inserted: AtomicUsize::new(0),
         transactions: AtomicUsize::new(0),
         failures: AtomicUsize::new(0),

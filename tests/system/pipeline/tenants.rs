@@ -133,9 +133,9 @@ fn a_worker_runs_an_owners_code_as_the_owner() {
     run(
         &mut owner,
         "CREATE OR REPLACE FUNCTION who(text) RETURNS text LANGUAGE plpgsql STABLE AS $$
-         BEGIN PERFORM set_config('role', 'postgres', false); RETURN $1 || ' by ' || current_user; END $$;
-         INSERT INTO notes VALUES (2, 'Sneaky');",
+         BEGIN PERFORM set_config('role', 'postgres', false); RETURN $1 || ' by ' || current_user; END $$",
     );
+    run(&mut owner, "INSERT INTO notes VALUES (2, 'Sneaky')");
     time_until(
         &mut admin,
         "SELECT count(*) FROM rag.queue WHERE attempts > 0 AND sqlstate = '42501'",
