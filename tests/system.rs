@@ -36,6 +36,8 @@ mod manual;
 mod model;
 #[path = "system/outage.rs"]
 mod outage;
+#[path = "system/pipeline.rs"]
+mod pipeline;
 #[path = "system/process.rs"]
 mod process;
 #[path = "system/provider.rs"]

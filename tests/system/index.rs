@@ -82,7 +82,7 @@ fn insert(client: &mut Client, first: i64, last: i64) -> Result<u64, Error> {
 }
 
 /// A number from the environment.
-fn number(name: &str, otherwise: u64) -> u64 {
+pub fn number(name: &str, otherwise: u64) -> u64 {
     let value = std::env::var(name).ok().filter(|value| !value.is_empty());
     value.map_or(otherwise, |value| value.parse().unwrap_or_else(|_| panic!("{name}={value}")))
 }

@@ -1,0 +1,138 @@
+//! What is dropped is gone, and is nobody else's trouble.
+
+use super::*;
+
+#[test]
+fn a_dropped_pipeline_leaves_the_source_as_it_was() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    run(&mut client, TABLE);
+    run(
+        &mut client,
+        "INSERT INTO docs SELECT i, 't', 'Row ' || i, 'en' FROM generate_series(1, 50) AS i",
+    );
+    let before = definition(&cluster);
+    for (mode, last) in [
+        ("async", ""),
+        ("sync", ""),
+        ("manual", ""),
+        ("async", "SELECT rag_alter_pipeline('docs', max_tokens => 32)"),
+    ] {
+        run(&mut client, &PIPELINE.replace(");", &format!(", mode => '{mode}');")));
+        assert_ne!(definition(&cluster), before, "there are triggers");
+        // With work that nobody will do.
+        run(&mut client, "UPDATE docs SET body = body || '!' WHERE id <= 5");
+        run(&mut client, last);
+        run(&mut client, "SELECT rag_drop_pipeline('docs')");
+        assert_eq!(definition(&cluster), before, "after {mode}");
+        let left = "SELECT count(*) FROM pg_class WHERE relname LIKE 'docs\\_rag%'";
+        assert_eq!(count(&mut client, left), 0, "relations of {mode}");
+        for table in ["pipeline", "queue", "dead_letter", "activity"] {
+            assert_eq!(
+                count(&mut client, &format!("SELECT count(*) FROM rag.{table}")),
+                0,
+                "rag.{table}"
+            );
+        }
+        run(
+            &mut client,
+            "INSERT INTO docs VALUES (100, 't', 'As ever.', 'en'); DELETE FROM docs WHERE id = 100",
+        );
+    }
+    // The workers throw away what was left for a pipeline that is no more.
+    run(&mut client, "CREATE TABLE others (id integer PRIMARY KEY, body text)");
+    run(
+        &mut client,
+        "SELECT rag_create_pipeline('others', 'body'); INSERT INTO others VALUES (1, 'One.')",
+    );
+    wait(&mut client, "others");
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.intake"), 0);
+}
+
+/// The table as pg_dump writes it, without the marks that are new each time.
+fn definition(cluster: &Cluster) -> String {
+    let socket = cluster.socket();
+    let dump =
+        cluster.run("pg_dump", &["-h", &socket, "-U", "postgres", "-s", "-t", "docs", "postgres"]);
+    dump.lines().filter(|line| !line.contains("restrict")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_pipeline_is_dropped_while_a_worker_embeds() {
+    let Some((_cluster, mut client)) = start(&[]) else { return };
+    client.execute("INSERT INTO docs VALUES (1, 't', $1, 'en')", &[&paragraphs(400)]).unwrap();
+    time_until(&mut client, "SELECT count(*) FROM rag.queue WHERE lease IS NOT NULL", 1);
+    let begun = Instant::now();
+    run(&mut client, "SELECT rag_drop_pipeline('docs')");
+    println!("dropped under a worker's hands in {} ms", begun.elapsed().as_millis());
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    run(&mut client, PIPELINE);
+    run(&mut client, "INSERT INTO docs VALUES (2, 't', 'Later.', 'en')");
+    wait(&mut client, "docs");
+    assert_agree(&mut client, 64);
+}
+
+#[test]
+fn a_dropped_table_is_no_other_pipelines_trouble() {
+    let changes = [
+        "INSERT INTO doomed SELECT i, 'Row ' || i FROM generate_series(10, 20) AS i",
+        "TRUNCATE doomed",
+        "UPDATE doomed SET id = id + 100",
+    ];
+    let Some((cluster, mut client)) = start(&[]) else { return };
+    run(&mut client, "CREATE TABLE doomed (id integer PRIMARY KEY, body text)");
+    for change in changes {
+        run(&mut client, "INSERT INTO doomed VALUES (1, 'One.')");
+        run(&mut client, "SELECT rag_create_pipeline('doomed', 'body')");
+        // Without workers, so that they find both at once.
+        without_workers(&cluster, &mut client);
+        run(&mut client, &format!("{change}; DROP TABLE doomed CASCADE"));
+        run(
+            &mut client,
+            "INSERT INTO docs SELECT coalesce(max(id), 0) + 1, 't', 'Not doomed.', 'en' FROM docs",
+        );
+        cluster.configure(&["rag.max_workers = 2"]);
+        cluster.reload();
+        wait(&mut client, "docs");
+        assert_agree(&mut client, 64);
+        // Once workers have met it, there is nothing left to drop.
+        run(
+            &mut client,
+            "SELECT rag_drop_pipeline(name) FROM rag.pipeline WHERE name = 'doomed';
+             DROP TABLE IF EXISTS doomed_rag_chunks",
+        );
+        run(&mut client, "CREATE TABLE doomed (id integer PRIMARY KEY, body text)");
+    }
+}
+
+/// Ends the workers; none is started.
+pub fn without_workers(cluster: &Cluster, client: &mut Client) {
+    cluster.configure(&["rag.max_workers = 0"]);
+    cluster.reload();
+    run(
+        client,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'",
+    );
+    assert_eq!(workers(client), [0; 0]);
+}
+
+#[test]
+fn the_extension_is_dropped() {
+    let Some((_cluster, mut client)) = start(&[]) else { return };
+    client.execute("INSERT INTO docs VALUES (1, 't', $1, 'en')", &[&paragraphs(200)]).unwrap();
+    time_until(&mut client, "SELECT count(*) FROM rag.queue WHERE lease IS NOT NULL", 1);
+    run(&mut client, "DROP EXTENSION pg_rag CASCADE");
+    let busy = until_no_worker(&mut client);
+    println!("DROP EXTENSION: a worker at work ends in {busy} ms");
+    run(&mut client, "INSERT INTO docs VALUES (2, 't', 'Nobody minds.', 'en')");
+    run(&mut client, &format!("DROP TABLE docs, docs_rag_chunks CASCADE; {TABLE} {PIPELINE}"));
+    run(&mut client, "INSERT INTO docs VALUES (1, 't', 'In the new extension.', 'en')");
+    wait(&mut client, "docs");
+    assert_agree(&mut client, 64);
+}
+
+/// Milliseconds until the database has no worker.
+fn until_no_worker(client: &mut Client) -> u128 {
+    let query = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'";
+    time_until(client, query, 0).as_millis()
+}

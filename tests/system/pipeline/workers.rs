@@ -1,0 +1,209 @@
+//! Workers: idle they cost nothing, a commit wakes them, and they leave when they are asked to.
+
+use super::super::process;
+use super::removal::without_workers;
+use super::*;
+
+#[test]
+fn an_idle_worker_uses_no_processor_time() {
+    let Some((_cluster, mut client)) = start(&[]) else { return };
+    run(&mut client, "INSERT INTO docs VALUES (1, 't', 'One.', 'en')");
+    wait(&mut client, "docs");
+    let [worker] = workers(&mut client)[..] else { panic!("no worker, or several") };
+    std::thread::sleep(Duration::from_millis(300));
+    let before = process::ticks(worker);
+    std::thread::sleep(Duration::from_secs(3));
+    let ticks = process::ticks(worker) - before;
+    println!("idle for 3 s: a worker uses {} ms of processor time", ticks * 10);
+    assert!(ticks <= 3, "{ticks} ticks");
+}
+
+#[test]
+fn a_commit_is_found_soon() {
+    let Some((cluster, mut client)) = start(&[]) else { return };
+    let mut watcher = cluster.connect();
+    let found =
+        watcher.prepare("SELECT count(*) FROM docs_rag_chunks WHERE source_id = $1").unwrap();
+    let mut times: Vec<Duration> = (0..30)
+        .map(|id| {
+            run(
+                &mut client,
+                &format!(
+                    "INSERT INTO docs VALUES ({id}, 't', 'A row of few words, number {id}.', 'en')"
+                ),
+            );
+            let begun = Instant::now();
+            while watcher.query_one(&found, &[&id]).unwrap().get::<_, i64>(0) == 0 {
+                assert!(
+                    begun.elapsed() < Duration::from_secs(20),
+                    "row {id}: {:?}",
+                    status(&mut client)
+                );
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let time = begun.elapsed();
+            // The worker sleeps again.
+            std::thread::sleep(Duration::from_millis(50));
+            time
+        })
+        .collect();
+    let first = times[0];
+    times.sort();
+    println!(
+        "commit to searchable: the first {} ms, p50 {} ms, longest {} ms",
+        first.as_millis(),
+        times[15].as_millis(),
+        times[29].as_millis()
+    );
+    assert!(times[15] < Duration::from_secs(2), "{times:?}");
+}
+
+#[test]
+fn one_worker_serves_all_databases() {
+    let Some((cluster, mut client)) = start(&["rag.max_workers = 1"]) else { return };
+    without_sessions(&mut client);
+    drop(client);
+    let databases = ["one", "two", "three", "four"];
+    let mut maintenance = cluster.connect_to("template1");
+    databases.iter().for_each(|name| {
+        run(&mut maintenance, &format!("CREATE DATABASE {name} TEMPLATE postgres"))
+    });
+    let mut clients: Vec<Client> = databases.iter().map(|name| cluster.connect_to(name)).collect();
+    let rows =
+        "INSERT INTO docs SELECT i, 't', 'Row ' || i, 'en' FROM generate_series(1, 100) AS i";
+    let begun = Instant::now();
+    clients.iter_mut().for_each(|client| run(client, rows));
+    for (client, name) in clients.iter_mut().zip(databases) {
+        time_until(client, "SELECT count(*) FROM docs_rag_chunks", 100);
+        println!("database {name} is served after {} ms", begun.elapsed().as_millis());
+        let most = count(
+            &mut maintenance,
+            "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'",
+        );
+        assert!(most <= 1, "{most} workers");
+    }
+    clients.iter_mut().for_each(|client| assert_agree(client, 64));
+}
+
+/// Makes the database one that can be copied.
+fn without_sessions(client: &mut Client) {
+    run(
+        client,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'",
+    );
+}
+
+#[test]
+fn a_database_can_be_dropped() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut maintenance = cluster.connect();
+    for (state, paragraph_count) in [("idle", 1), ("at work", 400)] {
+        run(&mut maintenance, "CREATE DATABASE doomed");
+        let mut client = cluster.connect_to("doomed");
+        run(&mut client, &format!("{TABLE} {PIPELINE}"));
+        let text = paragraphs(paragraph_count);
+        client.execute("INSERT INTO docs VALUES (1, 't', $1, 'en')", &[&text]).unwrap();
+        match state {
+            "idle" => wait(&mut client, "docs"),
+            _ => drop(time_until(
+                &mut client,
+                "SELECT count(*) FROM rag.queue WHERE lease IS NOT NULL",
+                1,
+            )),
+        }
+        assert_eq!(workers(&mut client).len(), 1, "a worker");
+        drop(client);
+        let begun = Instant::now();
+        run(&mut maintenance, "DROP DATABASE doomed");
+        println!("DROP DATABASE with a worker {state}: {} ms", begun.elapsed().as_millis());
+        assert!(begun.elapsed() < Duration::from_secs(3), "{state}: {:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn a_worker_ends_when_it_is_told_to() {
+    let Some((_cluster, mut client)) = start(&[]) else { return };
+    run(&mut client, "INSERT INTO docs VALUES (1, 't', 'One.', 'en')");
+    wait(&mut client, "docs");
+    let idle = terminate(&mut client);
+    // In the middle of a document of several seconds.
+    client.execute("INSERT INTO docs VALUES (2, 't', $1, 'en')", &[&paragraphs(400)]).unwrap();
+    time_until(&mut client, "SELECT count(*) FROM rag.queue WHERE lease IS NOT NULL", 1);
+    std::thread::sleep(Duration::from_millis(300));
+    let busy = terminate(&mut client);
+    println!("pg_terminate_backend: idle {} ms, at work {} ms", idle.as_millis(), busy.as_millis());
+    assert!(idle.max(busy) < Duration::from_secs(1), "{idle:?}, {busy:?}");
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.queue"), 1, "the row is still queued");
+    // Nobody is refused meanwhile.
+    run(&mut client, "INSERT INTO docs VALUES (3, 't', 'Three.', 'en')");
+    time_until(&mut client, "SELECT count(*) FROM docs_rag_chunks WHERE source_id = 3", 1);
+    end_leases(&mut client);
+    wait(&mut client, "docs");
+    assert_agree(&mut client, 64);
+}
+
+/// Ends the worker; how long it takes.
+fn terminate(client: &mut Client) -> Duration {
+    let [worker] = workers(client)[..] else { panic!("no worker, or several") };
+    let begun = Instant::now();
+    let ended =
+        client.query_one("SELECT pg_terminate_backend($1, 10000)", &[&(worker as i32)]).unwrap();
+    assert!(ended.get::<_, bool>(0), "the worker goes on");
+    begun.elapsed()
+}
+
+/// Has the leases of workers that were ended run out now and not in a minute.
+fn end_leases(client: &mut Client) {
+    run(
+        client,
+        "UPDATE rag.queue SET leased_until = now() - interval '1 second' WHERE lease IS NOT NULL",
+    );
+}
+
+#[test]
+fn rows_of_an_ended_worker_are_taken_up_soon() {
+    let Some((_cluster, mut client)) = start(&[]) else { return };
+    client.execute("INSERT INTO docs VALUES (1, 't', $1, 'en')", &[&paragraphs(200)]).unwrap();
+    time_until(&mut client, "SELECT count(*) FROM rag.queue WHERE lease IS NOT NULL", 1);
+    terminate(&mut client);
+    let begun = Instant::now();
+    let done = client.query_one("SELECT rag_wait('docs', '20 s')", &[]).unwrap().get::<_, bool>(0);
+    println!(
+        "a batch whose worker was ended is done after {} ms: {done}",
+        begun.elapsed().as_millis()
+    );
+    assert!(done, "the batch of an ended worker waits: {:?}", status(&mut client));
+    assert_agree(&mut client, 64);
+}
+
+#[test]
+fn work_goes_on_after_a_restart() {
+    let Some((mut cluster, mut client)) = start(&[]) else { return };
+    for (round, signal) in ["INT", "QUIT"].into_iter().enumerate() {
+        without_workers(&cluster, &mut client);
+        let id = round * 10;
+        run(
+            &mut client,
+            &format!(
+                "INSERT INTO docs SELECT i, 't', 'Before the restart.', 'en' FROM generate_series({id}, {id} + 3) AS i"
+            ),
+        );
+        drop(client);
+        cluster.configure(&["rag.max_workers = 2"]);
+        cluster.stop(signal);
+        cluster.boot();
+        client = cluster.connect();
+        let begun = Instant::now();
+        if round == 0 {
+            run(&mut client, "INSERT INTO docs VALUES (5, 't', 'The next commit.', 'en')");
+            time_until(&mut client, "SELECT count(*) FROM docs_rag_chunks", 5);
+        } else {
+            wait(&mut client, "docs");
+        }
+        println!(
+            "{signal}: what was left is done {} ms after the next call",
+            begun.elapsed().as_millis()
+        );
+        assert_agree(&mut client, 64);
+    }
+}
