@@ -247,7 +247,7 @@ CREATE FUNCTION rag.follow_source() RETURNS event_trigger
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_follow_source_wrapper';
 COMMENT ON FUNCTION rag.follow_source IS 'gives a pipeline to the new owner of its source, and has it look at partitions that came or went';
 
-CREATE EVENT TRIGGER rag_follow_source ON ddl_command_end WHEN TAG IN ('ALTER TABLE')
+CREATE EVENT TRIGGER rag_follow_source ON ddl_command_end WHEN TAG IN ('ALTER TABLE', 'CREATE TABLE')
     EXECUTE FUNCTION rag.follow_source();
 COMMENT ON EVENT TRIGGER rag_follow_source IS 'pg_rag: a pipeline follows its source';
 

@@ -7,7 +7,7 @@ CREATE TABLE rag.intake (
     queued_at  timestamptz NOT NULL
 ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 COMMENT ON TABLE rag.intake IS 'changes of source rows, written by their transactions; never updated, so that nobody waits for a worker';
-COMMENT ON COLUMN rag.intake.kind IS 'keys: these rows; all: every row of the source; gone: chunks whose row is gone';
+COMMENT ON COLUMN rag.intake.kind IS 'keys: these rows; all: every row of the source; missing: rows without a chunk, and chunks whose row is gone; gone: the latter';
 COMMENT ON COLUMN rag.intake.keys IS 'the key columns as text, row after row';
 
 CREATE SEQUENCE rag.change;

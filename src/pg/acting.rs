@@ -4,6 +4,8 @@ use std::ffi::CStr;
 
 use pgrx::prelude::*;
 
+use super::catalog::pipeline::Pipeline;
+
 /// The role that owns what `initdb` makes.
 pub const SUPERUSER: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::BOOTSTRAP_SUPERUSERID);
 
@@ -106,4 +108,16 @@ pub fn table_owner(table: pg_sys::Oid) -> pg_sys::Oid {
     };
     // SAFETY: rd_rel of an open relation is valid.
     unsafe { (*relation.rd_rel).relowner }
+}
+
+/// Does `work` as the superuser, who owns what is of pg_rag.
+pub fn as_superuser<T>(work: impl FnOnce() -> T) -> T {
+    let _acting = Acting::as_role(SUPERUSER);
+    work()
+}
+
+/// Does `work` as the owner of a pipeline's source: what is of users may run code of theirs.
+pub fn as_owner<T>(pipeline: &Pipeline, work: impl FnOnce() -> T) -> T {
+    let _acting = Acting::as_role(table_owner(pipeline.source.oid));
+    work()
 }

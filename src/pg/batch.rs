@@ -11,16 +11,15 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use super::acting::{Acting, SUPERUSER, table_owner};
+use super::acting::{as_owner, as_superuser};
 use super::capture::keys::Key;
 use super::catalog::pipeline::{self, Pipeline};
 use super::chunk_store::SqlStore;
-use super::error::spi_failed;
 use super::functions::Embedding;
-use super::ingest::{self, Tools};
+use super::ingest::Tools;
 use super::queue::{self, Claimed, Reason, Work};
 use super::transaction::{Failure, Outcome, Transactions, caught};
-use super::{generation, guc, random, sql};
+use super::{drain, generation, guc, random};
 use crate::embed::{Embedder, Kind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{ChunkStore, Document, Stages, StoredChunk, Vectors, prepare};
@@ -30,8 +29,6 @@ const BYTES_A_BATCH: usize = 64 << 10;
 /// Rows of a pipeline's first batch, whose size nobody knows, and of any.
 const FIRST_ROWS: i64 = 16;
 const MOST_ROWS: i64 = 256;
-/// Keys read at a time where all rows are to be looked at.
-const KEYS_AT_A_TIME: i64 = 1000;
 /// Texts that are embedded between two looks at the lease and at who waits: a second's work.
 const TEXTS_A_SLICE: usize = 32;
 /// Seconds before the second attempt at a row; each one waits longer.
@@ -100,7 +97,7 @@ impl Runner {
         let changed = self.transactions.run(|| as_superuser(|| queue::changed(self.only)))?;
         if let Some(pipeline) = changed {
             let lease = queue::new_lease()?;
-            if let Err(failure) = self.transactions.run(|| drain(pipeline)) {
+            if let Err(failure) = self.transactions.run(|| drain::drain(pipeline)) {
                 return self.outage(pipeline, lease, failure);
             }
         }
@@ -227,56 +224,6 @@ impl Runner {
         soonest
             .map_or(Step::Idle, |time| Step::Later(time.saturating_duration_since(Instant::now())))
     }
-}
-
-/// Turns what sessions left about a pipeline into rows of the queue.
-fn drain(id: i32) -> Result<()> {
-    as_superuser(|| {
-        let changes = queue::drain(id)?;
-        // Of one that is gone nothing is left to do.
-        let Some(pipeline) = pipeline::by_id(id)? else { return Ok(()) };
-        if !changes.keys.is_empty() {
-            queue::add(id, pipeline.key_columns, &changes.keys, &changes)?;
-        }
-        if changes.has_gone || changes.all_asked_at.is_some() {
-            as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
-        }
-        if let Some(time) = changes.all_asked_at {
-            add_all(&pipeline, &changes)?;
-            pipeline::set_fill_from(id, time)?;
-        }
-        Ok(())
-    })
-}
-
-/// Queues all rows of the source. The keys are read as the owner, the queue is not the owner's.
-fn add_all(pipeline: &Pipeline, changes: &queue::Changes) -> Result<()> {
-    let query = as_owner(pipeline, || Ok(SqlStore::of(pipeline)?.all_keys()))?;
-    sql::connect(|client| {
-        let mut cursor =
-            as_owner(pipeline, || client.try_open_cursor_mut(&query, &[]).map_err(spi_failed))?;
-        loop {
-            let keys = as_owner(pipeline, || {
-                let rows = cursor.fetch(KEYS_AT_A_TIME).map_err(spi_failed)?;
-                let keys = rows.into_iter().map(|row| sql::required(row.get::<Key>(1)?));
-                keys.collect::<Result<Vec<Key>, _>>().map_err(spi_failed)
-            })?;
-            if keys.is_empty() {
-                return Ok(());
-            }
-            queue::add(pipeline.id, pipeline.key_columns, &keys, changes)?;
-        }
-    })
-}
-
-fn as_superuser<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let _acting = Acting::as_role(SUPERUSER);
-    work()
-}
-
-fn as_owner<T>(pipeline: &Pipeline, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let _acting = Acting::as_role(table_owner(pipeline.source.oid));
-    work()
 }
 
 fn with_jitter(seconds: f64) -> f64 {

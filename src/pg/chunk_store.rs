@@ -53,32 +53,34 @@ impl<'a> SqlStore<'a> {
 
     /// A query for the keys of all rows of the source.
     pub fn all_keys(&self) -> String {
-        let keys = view::source_keys(self.pipeline);
-        // The type's own output, as for a changed row; a cast may give something else.
-        let text = |key: &String| format!("pg_catalog.format('%s', s.{key})");
-        render(
-            include_str!("../../sql/query/source_keys_all.sql"),
-            &[
-                ("keys", &keys.iter().map(text).collect::<Vec<_>>().join(", ")),
-                ("source", &self.pipeline.source.sql),
-            ],
-        )
+        self.render_keys(include_str!("../../sql/query/source_keys_all.sql"))
+    }
+
+    /// A query for the keys of those rows of the source that have no chunk.
+    pub fn missing_keys(&self) -> String {
+        self.render_keys(include_str!("../../sql/query/source_keys_missing.sql"))
     }
 
     /// Drops the chunks of rows that are in the source no more; how many.
     pub fn forget_gone(&self) -> Result<usize> {
-        let sources = view::source_keys(self.pipeline);
-        let pairs = self.columns.keys.iter().zip(&sources);
+        sql::execute(&self.render_keys(include_str!("../../sql/query/chunks_forget_gone.sql")), &[])
+    }
+
+    fn render_keys(&self, template: &str) -> String {
+        let keys = view::source_keys(self.pipeline);
+        // The type's own output, as for a changed row; a cast may give something else.
+        let text = |key: &String| format!("pg_catalog.format('%s', s.{key})");
+        let pairs = self.columns.keys.iter().zip(&keys);
         let equal = pairs.map(|(key, source)| format!("s.{source} = c.{}", key.name));
-        let statement = render(
-            include_str!("../../sql/query/chunks_forget_gone.sql"),
+        render(
+            template,
             &[
-                ("chunk_table", &self.pipeline.chunk_table.sql),
+                ("keys", &keys.iter().map(text).collect::<Vec<_>>().join(", ")),
                 ("source", &self.pipeline.source.sql),
+                ("chunk_table", &self.pipeline.chunk_table.sql),
                 ("key_join", &equal.collect::<Vec<_>>().join(" AND ")),
             ],
-        );
-        sql::execute(&statement, &[])
+        )
     }
 
     fn render(&self, template: &str, first_key: usize) -> String {

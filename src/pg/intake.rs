@@ -17,6 +17,8 @@ pub enum Kind {
     Keys,
     /// Any of them may have changed.
     All,
+    /// Some may have come that nobody has told of.
+    Missing,
     /// Some have gone.
     Gone,
 }
@@ -27,13 +29,16 @@ impl Kind {
         match self {
             Kind::Keys => "keys",
             Kind::All => "all",
+            Kind::Missing => "missing",
             Kind::Gone => "gone",
         }
     }
 
     /// The kind of this name.
     pub fn from_name(name: &str) -> Option<Kind> {
-        [Kind::Keys, Kind::All, Kind::Gone].into_iter().find(|kind| kind.name() == name)
+        [Kind::Keys, Kind::All, Kind::Missing, Kind::Gone]
+            .into_iter()
+            .find(|kind| kind.name() == name)
     }
 }
 

@@ -14,6 +14,7 @@ mod chunk_store;
 mod client;
 mod content;
 mod create;
+mod drain;
 mod error;
 mod functions;
 mod generation;

@@ -27,6 +27,8 @@ pub struct Changes {
     pub keys: Vec<Key>,
     /// When somebody asked for all rows.
     pub all_asked_at: Option<TimestampWithTimeZone>,
+    /// Whether rows have come, nobody knows which.
+    pub has_missing: bool,
     /// Whether rows have gone, nobody knows which.
     pub has_gone: bool,
     queued_at: Option<TimestampWithTimeZone>,
@@ -54,6 +56,7 @@ pub fn drain(pipeline: i32) -> Result<Changes> {
         changes.queued_at = changes.queued_at.into_iter().chain([queued_at]).min();
         match Kind::from_name(&kind) {
             Some(Kind::All) => changes.all_asked_at = Some(queued_at),
+            Some(Kind::Missing) => changes.has_missing = true,
             Some(Kind::Gone) => changes.has_gone = true,
             // How many columns a key has is known to who adds them.
             Some(Kind::Keys) | None => changes.keys.push(keys),

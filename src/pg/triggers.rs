@@ -2,10 +2,8 @@
 
 use std::cell::Cell;
 
-use super::acting::Settings;
 use super::catalog::pipeline::{Mode, Pipeline};
 use super::catalog::view;
-use super::create::drop_if_there;
 use super::sql::{self, render};
 use crate::error::Result;
 
@@ -14,8 +12,11 @@ const TRIGGERS: [(&str, &str); 4] = [
     ("insert", include_str!("../../sql/query/create_trigger_insert.sql")),
     ("update", include_str!("../../sql/query/create_trigger_update.sql")),
     ("delete", include_str!("../../sql/query/create_trigger_delete.sql")),
-    ("truncate", include_str!("../../sql/query/create_trigger_truncate.sql")),
+    TRUNCATE,
 ];
+
+const TRUNCATE: (&str, &str) =
+    ("truncate", include_str!("../../sql/query/create_trigger_truncate.sql"));
 
 /// The one at the end of each statement, in mode sync.
 const STATEMENT: (&str, &str) =
@@ -25,12 +26,18 @@ thread_local! {
     static ARE_BEING_MADE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Until it is dropped, also by an error.
-struct BeingMade;
+/// Until it is dropped, also by an error; holds what was before.
+struct BeingMade(bool);
+
+impl BeingMade {
+    fn new() -> Self {
+        BeingMade(ARE_BEING_MADE.replace(true))
+    }
+}
 
 impl Drop for BeingMade {
     fn drop(&mut self) {
-        ARE_BEING_MADE.set(false);
+        ARE_BEING_MADE.set(self.0);
     }
 }
 
@@ -41,26 +48,16 @@ pub fn are_being_made() -> bool {
 
 /// Makes them all.
 pub fn create(pipeline: &Pipeline) -> Result<()> {
-    ARE_BEING_MADE.set(true);
-    let _end = BeingMade;
+    let _being_made = BeingMade::new();
     let (old, new) = match view::source_dependencies(pipeline)? {
         Some(columns) => (prefixed(&columns, "OLD."), prefixed(&columns, "NEW.")),
         None => ("OLD.*".to_owned(), "NEW.*".to_owned()),
     };
+    let columns = [("old_columns", old.as_str()), ("new_columns", new.as_str())];
     for (event, template) in TRIGGERS {
-        let trigger = trigger_name(pipeline.id, event);
-        let id = pipeline.id.to_string();
-        let values = [
-            ("trigger", trigger.as_str()),
-            ("source", &pipeline.source.sql),
-            ("id", &id),
-            ("old_columns", &old),
-            ("new_columns", &new),
-        ];
-        sql::execute(&render(template, &values), &[])?;
-        let always = include_str!("../../sql/query/enable_trigger_always.sql");
-        sql::execute(&render(always, &values), &[])?;
+        create_one(pipeline, event, template, &pipeline.source.sql, &columns)?;
     }
+    cover_partitions(pipeline)?;
     match pipeline.mode {
         Mode::Sync => create_for_statement(pipeline),
         Mode::Async | Mode::Manual => Ok(()),
@@ -88,14 +85,43 @@ pub fn drop_for_statement(pipeline: &Pipeline) -> Result<()> {
     drop_one(pipeline, STATEMENT.0)
 }
 
+/// Has each partition say when it is truncated: the trigger of its parent does not.
+pub fn cover_partitions(pipeline: &Pipeline) -> Result<()> {
+    let _being_made = BeingMade::new();
+    let (event, template) = TRUNCATE;
+    let statement = include_str!("../../sql/query/partitions_without_trigger.sql");
+    let arguments = [pipeline.source.oid.into(), trigger_name(pipeline.id, event).into()];
+    let uncovered = sql::rows(statement, &arguments, |row| sql::required(row.get::<String>(1)?))?;
+    uncovered.iter().try_for_each(|table| create_one(pipeline, event, template, table, &[]))
+}
+
+fn create_one(
+    pipeline: &Pipeline,
+    event: &str,
+    template: &str,
+    table: &str,
+    columns: &[(&str, &str)],
+) -> Result<()> {
+    let trigger = trigger_name(pipeline.id, event);
+    let id = pipeline.id.to_string();
+    let mut values = vec![("trigger", trigger.as_str()), ("source", table), ("id", &id)];
+    values.extend(columns);
+    sql::execute(&render(template, &values), &[])?;
+    let always = include_str!("../../sql/query/enable_trigger_always.sql");
+    sql::execute(&render(always, &values), &[]).map(drop)
+}
+
 fn drop_one(pipeline: &Pipeline, event: &str) -> Result<()> {
     let trigger = trigger_name(pipeline.id, event);
+    let statement = include_str!("../../sql/query/tables_with_trigger.sql");
+    let tables = sql::rows(statement, &[trigger.as_str().into()], |row| {
+        sql::required(row.get::<String>(1)?)
+    })?;
     let template = include_str!("../../sql/query/drop_trigger.sql");
-    let values = [("trigger", trigger.as_str()), ("source", &pipeline.source.sql)];
-    // No word about one that was never made.
-    let mut settings = Settings::new();
-    settings.set(c"client_min_messages", c"warning");
-    drop_if_there(template, &pipeline.source, &values)
+    tables.iter().try_for_each(|table| {
+        let values = [("trigger", trigger.as_str()), ("source", table)];
+        sql::execute(&render(template, &values), &[]).map(drop)
+    })
 }
 
 /// Drops those that are there.

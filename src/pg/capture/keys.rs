@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use pgrx::prelude::*;
 
-use super::{as_superuser, wrong_table};
+use super::wrong_table;
 use crate::error::Result;
-use crate::pg::acting::Settings;
+use crate::pg::acting::{Settings, as_superuser};
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::catalog::view;
 use crate::pg::sql;

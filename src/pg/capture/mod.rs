@@ -19,7 +19,7 @@ use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
 use pgrx::{AllocatedByPostgres, PgTrigger};
 
-use super::acting::{Acting, SUPERUSER, table_owner};
+use super::acting::as_owner;
 use super::catalog::pipeline::{self, Pipeline};
 use super::error::OrReport;
 use super::ingest;
@@ -78,10 +78,7 @@ fn trigger_argument(data: &pg_sys::TriggerData) -> Result<i32> {
 fn truncated(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
     let Some(pipeline) = find(data, id)? else { return Ok(()) };
     match pipeline.mode {
-        pipeline::Mode::Sync => {
-            let _acting = Acting::as_role(table_owner(pipeline.source.oid));
-            ingest::forget_gone(&pipeline).map(drop)
-        }
+        pipeline::Mode::Sync => as_owner(&pipeline, || ingest::forget_gone(&pipeline)).map(drop),
         mode => {
             noted::gone(id, mode.has_workers());
             Ok(())
@@ -96,20 +93,13 @@ fn ingest_noted(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
         return Ok(());
     }
     let Some(pipeline) = find(data, id)? else { return Ok(()) };
-    let _acting = Acting::as_role(table_owner(pipeline.source.oid));
-    ingest::refresh(&pipeline, &keys)
+    as_owner(&pipeline, || ingest::refresh(&pipeline, &keys))
 }
 
 /// The pipeline, if it is one of this table or of one that this table is a partition of.
 fn find(data: &pg_sys::TriggerData, id: i32) -> Result<Option<Pipeline>> {
     // SAFETY: the table of a trigger that fires is open.
     keys::pipeline_of(unsafe { (*data.tg_relation).rd_id }, id)
-}
-
-/// Acts as the superuser while a catalog of pg_rag is read for somebody who may not.
-fn as_superuser<R>(work: impl FnOnce() -> R) -> R {
-    let _acting = Acting::as_role(SUPERUSER);
-    work()
 }
 
 fn wrong_table(pipeline: &Pipeline) -> Error {

@@ -1,6 +1,6 @@
 //! The changed rows of the transaction under way, until its commit.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet};
 
 use pgrx::prelude::*;
@@ -29,6 +29,8 @@ struct Changes {
 
 thread_local! {
     static NOTED: RefCell<Option<Noted>> = const { RefCell::new(None) };
+    /// Whether workers are to be woken by the commit under way.
+    static WAKES: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Notes that the row with this key has changed. A key without columns is no key.
@@ -71,9 +73,12 @@ pub fn take(pipeline: i32) -> Vec<Key> {
 fn with<R>(work: impl FnOnce(&mut Noted) -> R) -> R {
     NOTED.with_borrow_mut(|noted| {
         work(noted.get_or_insert_with(|| {
-            // SAFETY: registered once a session; the callback is a function of this library,
+            // SAFETY: registered once a session; the callbacks are functions of this library,
             // which is never unloaded.
-            unsafe { pg_sys::RegisterXactCallback(Some(at_end), std::ptr::null_mut()) };
+            unsafe {
+                pg_sys::RegisterXactCallback(Some(at_end), std::ptr::null_mut());
+                pg_sys::RegisterResourceReleaseCallback(Some(at_release), std::ptr::null_mut());
+            }
             Noted::default()
         }))
     })
@@ -92,12 +97,25 @@ unsafe extern "C-unwind" fn at_end(
         XACT_EVENT_PRE_COMMIT | XACT_EVENT_PRE_PREPARE => write(),
         XACT_EVENT_COMMIT => {
             let noted = with(std::mem::take);
-            if noted.wakes {
-                registry::after_commit();
-            }
+            WAKES.set(noted.wakes);
         }
         XACT_EVENT_ABORT | XACT_EVENT_PREPARE => drop(with(std::mem::take)),
         _ => {}
+    }
+}
+
+/// Wakes workers when others know of the commit: before that they would see old definitions, and
+/// wait for the session's locks.
+#[pg_guard]
+unsafe extern "C-unwind" fn at_release(
+    phase: pg_sys::ResourceReleasePhase::Type,
+    _is_commit: bool,
+    is_top_level: bool,
+    _argument: *mut std::ffi::c_void,
+) {
+    let is_last = phase == pg_sys::ResourceReleasePhase::RESOURCE_RELEASE_AFTER_LOCKS;
+    if is_last && is_top_level && WAKES.replace(false) {
+        registry::after_commit();
     }
 }
 

@@ -39,6 +39,16 @@ fn given() -> Result<Vec<(i32, String)>> {
     })
 }
 
+/// Pipelines whose partitions are others now, and whether rows may have come or gone with them.
+fn altered() -> Result<Vec<(i32, bool)>> {
+    if intake::table(c"pipeline").is_none() {
+        return Ok(Vec::new());
+    }
+    sql::rows(include_str!("../../../sql/query/pipelines_altered.sql"), &[], |row| {
+        Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
+    })
+}
+
 fn forget_dropped() -> Result<()> {
     let _acting = Acting::as_role(SUPERUSER);
     for id in concerned(include_str!("../../../sql/query/pipelines_lost.sql"))? {
@@ -63,9 +73,13 @@ fn follow_source() -> Result<()> {
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
         create::give_to(&pipeline, &owner)?;
     }
-    for id in concerned(include_str!("../../../sql/query/pipelines_altered.sql"))? {
-        intake::leave(id, intake::Kind::All)?;
-        noted::wake_at_commit();
+    for (id, has_other_rows) in altered()? {
+        let Some(pipeline) = pipeline::by_id(id)? else { continue };
+        triggers::cover_partitions(&pipeline)?;
+        if has_other_rows {
+            intake::leave(id, intake::Kind::Missing)?;
+            noted::wake_at_commit();
+        }
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use pgrx::datum::Interval;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::acting::{Acting, SUPERUSER};
+use crate::pg::acting::as_superuser;
 use crate::pg::batch::{Runner, Step};
 use crate::pg::capture::keys::Key;
 use crate::pg::capture::noted;
@@ -67,11 +67,6 @@ fn owned(name: Option<&str>) -> Result<Pipeline> {
             format!("must be owner of the table of pipeline \"{}\"", pipeline.name),
         )),
     }
-}
-
-fn as_superuser<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let _acting = Acting::as_role(SUPERUSER);
-    work()
 }
 
 fn duration(interval: Option<Interval>) -> Result<Duration> {

@@ -1,0 +1,58 @@
+//! What sessions left in `rag.intake` becomes rows of the queue.
+
+use super::acting::{as_owner, as_superuser};
+use super::capture::keys::Key;
+use super::catalog::pipeline::{self, Pipeline};
+use super::chunk_store::SqlStore;
+use super::error::spi_failed;
+use super::{ingest, queue, sql};
+use crate::error::Result;
+
+/// Keys read at a time where rows have to be looked for.
+const KEYS_AT_A_TIME: i64 = 1000;
+
+/// Turns what sessions left about a pipeline into rows of the queue.
+pub fn drain(id: i32) -> Result<()> {
+    as_superuser(|| {
+        let changes = queue::drain(id)?;
+        // Of one that is gone nothing is left to do.
+        let Some(pipeline) = pipeline::by_id(id)? else { return Ok(()) };
+        if !changes.keys.is_empty() {
+            queue::add(id, pipeline.key_columns, &changes.keys, &changes)?;
+        }
+        if changes.has_gone || changes.has_missing || changes.all_asked_at.is_some() {
+            as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
+        }
+        if let Some(time) = changes.all_asked_at {
+            add_found(&pipeline, &changes, |store| store.all_keys())?;
+            pipeline::set_fill_from(id, time)?;
+        } else if changes.has_missing {
+            add_found(&pipeline, &changes, |store| store.missing_keys())?;
+        }
+        Ok(())
+    })
+}
+
+/// Queues the rows that `query` finds. They are read as the owner, the queue is not the owner's.
+fn add_found(
+    pipeline: &Pipeline,
+    changes: &queue::Changes,
+    query: impl Fn(&SqlStore<'_>) -> String,
+) -> Result<()> {
+    let query = as_owner(pipeline, || Ok(query(&SqlStore::of(pipeline)?)))?;
+    sql::connect(|client| {
+        let mut cursor =
+            as_owner(pipeline, || client.try_open_cursor_mut(&query, &[]).map_err(spi_failed))?;
+        loop {
+            let keys = as_owner(pipeline, || {
+                let rows = cursor.fetch(KEYS_AT_A_TIME).map_err(spi_failed)?;
+                let keys = rows.into_iter().map(|row| sql::required(row.get::<Key>(1)?));
+                keys.collect::<Result<Vec<Key>, _>>().map_err(spi_failed)
+            })?;
+            if keys.is_empty() {
+                return Ok(());
+            }
+            queue::add(pipeline.id, pipeline.key_columns, &keys, changes)?;
+        }
+    })
+}
