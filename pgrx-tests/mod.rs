@@ -143,8 +143,8 @@ mod tests {
              'BEGIN INSERT INTO inside SELECT id + 10, body || '' inside'' FROM fresh; RETURN NULL; END'");
         run("CREATE TRIGGER a AFTER INSERT ON outside REFERENCING NEW TABLE AS fresh \
              FOR EACH STATEMENT EXECUTE FUNCTION pass_on()");
-        run("SELECT rag_create_pipeline('outside', 'body')");
-        run("SELECT rag_create_pipeline('inside', 'body')");
+        run("SELECT rag_create_pipeline('outside', 'body', mode => 'sync')");
+        run("SELECT rag_create_pipeline('inside', 'body', mode => 'sync')");
         run("INSERT INTO outside VALUES (1, 'one'), (2, 'two')");
         let chunks = |table| {
             let statement = format!(
@@ -159,7 +159,7 @@ mod tests {
     #[pg_test]
     fn a_failed_change_leaves_no_trace_in_the_session() {
         run("CREATE TABLE docs (id integer PRIMARY KEY, body text)");
-        run("SELECT rag_create_pipeline('docs', 'body')");
+        run("SELECT rag_create_pipeline('docs', 'body', mode => 'sync')");
         let identity = "SELECT current_user || ' ' || current_setting('search_path')";
         let before = one::<String>(identity, &[]);
         run("UPDATE rag.pipeline SET model = 'nowhere'");

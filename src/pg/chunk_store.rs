@@ -186,11 +186,16 @@ fn key_match(keys: &[Column], relation: &str) -> String {
     })
 }
 
-/// Rows of the view `v` with key columns that are among the parameters from `first` on.
+/// Rows of the view `v` with key columns that are among the parameters from `first` on. There are no
+/// arrays of arrays, so a key that is an array is not looked at.
 fn keys_known(keys: &[Column], first: usize) -> String {
-    let known = (first..).zip(keys).map(|(parameter, Column { name, sql_type, .. })| {
-        format!("v.{name} = ANY (${parameter}::text[]::{sql_type}[])")
-    });
+    let known =
+        (first..).zip(keys).map(|(parameter, Column { name, sql_type, .. })| {
+            match sql_type.ends_with("[]") {
+                true => "true".to_owned(),
+                false => format!("v.{name} = ANY (${parameter}::text[]::{sql_type}[])"),
+            }
+        });
     known.collect::<Vec<_>>().join(" AND ")
 }
 

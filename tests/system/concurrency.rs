@@ -31,7 +31,7 @@ const DIFFERENCE: &str = "
 fn chunks_and_rows_agree_in_the_end() {
     let Some(cluster) = Cluster::start(&["deadlock_timeout = 100ms"]) else { return };
     let mut client = cluster.connect();
-    client.batch_execute(&SETUP.replace("'body')", "'body', max_tokens => 64)")).unwrap();
+    client.batch_execute(&SETUP.replace("'body'", "'body', max_tokens => 64")).unwrap();
     let done = Arc::new(AtomicUsize::new(0));
     let sessions: Vec<_> = (0..SESSIONS)
         .map(|number| {

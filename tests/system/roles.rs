@@ -24,7 +24,7 @@ const SOURCE: &str = "
         (3, 'beta', 'Team beta meets on Tuesdays in the red room.');
     GRANT SELECT ON notes TO alpha, beta;
     GRANT INSERT ON notes TO writer;
-    SELECT rag_create_pipeline('notes', 'body');";
+    SELECT rag_create_pipeline('notes', 'body', mode => 'sync');";
 
 fn tenants() -> Option<Cluster> {
     let cluster = Cluster::start(&[])?;
