@@ -9,7 +9,7 @@ use lexopt::prelude::*;
 /// ```text
 /// --rows N       rows of an INSERT of the section capture (100,000)
 /// --rounds N     rounds of the sections capture (5) and backfill (3)
-/// --documents N  documents of a round of the section backfill (400)
+/// --documents N  documents of a round of the section backfill (200)
 /// --inserts N    inserts of the section trickle (200)
 /// ```
 pub struct Settings {
@@ -28,7 +28,7 @@ impl Settings {
             sections: Vec::new(),
             rows: 100_000,
             rounds: None,
-            documents: 400,
+            documents: 200,
             inserts: 200,
             time: time()?,
         };
