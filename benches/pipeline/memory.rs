@@ -3,7 +3,8 @@
 //! Fifty rows a second are inserted, each committed by itself, and once a second the memory that
 //! each process has for itself is read: RssAnon, since shared buffers count as resident too, and
 //! grow with every page that a process touches for the first time. The first half of the time is
-//! for caches to fill; the slope is that of the second half.
+//! for caches to fill; the slope is that of the second half. A single step there looks like a
+//! slope, so sizes in between are printed too; with 150 seconds the steps are over by half-time.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -118,6 +119,16 @@ fn show(report: &mut Report, samples: &Samples, time: Duration) {
         table.row([name, seen, first, middle, last, growth.unwrap_or_default(), ratio]);
     }
     report.table(&table);
+    for ((name, process), points) in samples {
+        report.note(&format!("{name} {process}, kB in tenths of its time: {}", tenths(points)));
+    }
     report
         .note("The slope is by least squares over the second half; the ratio is last to half-way.");
+}
+
+/// Sizes now and then: they tell a steady growth from a single step.
+fn tenths(points: &[(f64, f64)]) -> String {
+    let step = points.len().div_ceil(10).max(1);
+    let sizes = points.iter().step_by(step).chain(points.last());
+    sizes.map(|(_, size)| format!("{size:.0}")).collect::<Vec<_>>().join(" ")
 }
