@@ -17,10 +17,10 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system lint demo bench bench-index clean
+.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system lint demo bench bench-index bench-pipeline clean
 
 help: ## this list
-	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 setup: ## get PostgreSQL 16 and 18, ONNX Runtime, the model and cargo-pgrx into the cache
 	@scripts/setup.sh
@@ -64,12 +64,17 @@ lint: setup ## format, clippy with warnings denied, architecture tests
 demo: setup ## load this project's manual into PostgreSQL 18 and ask it ten questions
 	@scripts/demo.sh
 
-bench: setup ## speed and memory, with ratios
+bench: setup ## speed and memory, with ratios; pipelines too, in a server of their own
 	@$(ENV) cargo bench
+	@$(MAKE) --no-print-directory bench-pipeline
 
 bench-index: setup ## rag_hnsw beside pgvector's hnsw, as in ARGS="curve vacuum --quick"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench index -- $(ARGS)
+
+bench-pipeline: setup ## pipelines: capture, backfill, freshness, memory, as in ARGS="trickle memory"
+	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench pipeline -- $(ARGS)
 
 clean: ## stop and remove the private clusters and the build; keep what was downloaded
 	@scripts/clean.sh
