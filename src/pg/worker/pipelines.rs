@@ -274,15 +274,21 @@ fn wait_latch(time: Duration) -> bool {
 /// dropped, renamed, moved or copied, and waits for all others to leave.
 fn is_database_wanted() -> bool {
     let outcome = Transactions::OfWorker.run(|| {
+        // What sessions lock as they begin. There is no function for it before PostgreSQL 18.
+        let object = pg_sys::LOCKTAG {
+            // Of no database: it is shared.
+            locktag_field1: 0,
+            locktag_field2: pg_sys::DatabaseRelationId.to_u32(),
+            // SAFETY: a variable of the server, set once a process.
+            locktag_field3: unsafe { pg_sys::MyDatabaseId }.to_u32(),
+            locktag_field4: 0,
+            locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
+            locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
+        };
         // SAFETY: in a transaction, whose end gives the lock back.
-        Ok(unsafe {
-            pg_sys::ConditionalLockSharedObject(
-                pg_sys::DatabaseRelationId,
-                pg_sys::MyDatabaseId,
-                0,
-                pg_sys::RowExclusiveLock as pg_sys::LOCKMODE,
-            )
-        })
+        let lock =
+            unsafe { pg_sys::LockAcquire(&object, pg_sys::RowExclusiveLock as i32, false, true) };
+        Ok(lock != pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL)
     });
     !matches!(outcome, Ok(true))
 }
