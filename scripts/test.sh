@@ -54,8 +54,10 @@ system() {
     shift
     pg_config=$(tree_pg_config "$version")
     PG_CONFIG=$pg_config scripts/install.sh
-    # What the tests measure is worth reading also when they pass.
-    PG_RAG_PG_CONFIG=$pg_config cargo test --release --features system-tests --test system "$@" -- --nocapture
+    # What the tests measure is worth reading also when they pass. They wait more than they compute,
+    # so there are more of them at once than processors.
+    PG_RAG_PG_CONFIG=$pg_config cargo test --release --features system-tests --test system "$@" -- \
+        --nocapture --test-threads=4
 }
 
 main "$@"
