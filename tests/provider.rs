@@ -96,7 +96,7 @@ fn parameters_the_model_refuses_are_given_up() {
     assert!(last.get("max_tokens").is_none() && last.get("temperature").is_none());
 
     let stubborn = Server::play([refuse("temperature")]);
-    check_failed(&stubborn, ErrorKind::ProviderFailed, "HTTP status 400: unsupported");
+    check_failed(&stubborn, ErrorKind::ProviderRefused, "HTTP status 400: unsupported");
     assert_eq!(stubborn.requests().len(), 2);
 }
 
@@ -166,7 +166,7 @@ fn a_huge_body_is_cut_off() {
     let huge = Reply::json(200, &format!("\"{}\"", "a".repeat(17 << 20)));
     check_once(huge, ErrorKind::ProviderFailed, "more than the limit of 16777216 bytes");
     let huge_error = Reply::json(400, &"a".repeat(17 << 20));
-    let error = check_once(huge_error, ErrorKind::ProviderFailed, "HTTP status 400: aaa");
+    let error = check_once(huge_error, ErrorKind::ProviderRefused, "HTTP status 400: aaa");
     assert!(error.message().len() < 400, "{}", error.message().len());
 }
 
@@ -195,7 +195,12 @@ fn statuses_have_hints() {
         (422, r#"{"detail":[{"loc":["model"]}]}"#, "speaks this api"),
     ] {
         let part = format!("HTTP status {status}");
-        let error = check_once(Reply::json(status, body), ErrorKind::ProviderFailed, &part);
+        // What is wrong with the question is told from what is wrong with the provider.
+        let kind = match status {
+            400 | 413 | 422 => ErrorKind::ProviderRefused,
+            _ => ErrorKind::ProviderFailed,
+        };
+        let error = check_once(Reply::json(status, body), kind, &part);
         assert!(error.hint_text().unwrap().contains(hint), "{status}: {error:?}");
     }
 }

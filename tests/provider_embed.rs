@@ -426,7 +426,12 @@ fn check_same(found: &[f32], expected: &[f32]) {
 }
 
 fn check(error: &Error, part: &str) {
-    assert_eq!(error.kind(), ErrorKind::ProviderFailed, "{error}");
+    let about_request = ["status 400", "status 413", "status 422"];
+    let kind = match about_request.iter().any(|status| error.message().contains(status)) {
+        true => ErrorKind::ProviderRefused,
+        false => ErrorKind::ProviderFailed,
+    };
+    assert_eq!(error.kind(), kind, "{error}");
     check_words(error, part);
 }
 
