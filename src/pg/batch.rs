@@ -95,11 +95,10 @@ impl Runner {
     /// Does some of what there is to do.
     pub fn step(&mut self) -> Outcome<Step> {
         let changed = self.transactions.run(|| as_superuser(|| queue::changed(self.only)))?;
-        if let Some(pipeline) = changed {
-            let lease = queue::new_lease()?;
-            if let Err(failure) = self.transactions.run(|| drain::drain(pipeline)) {
-                return self.outage(pipeline, lease, failure);
-            }
+        if let Some(pipeline) = changed
+            && let Err(failure) = self.transactions.run(|| drain::drain(pipeline))
+        {
+            return self.outage(pipeline, None, failure);
         }
         if self.finish_filling()? {
             return Ok(Step::Worked(0));
@@ -133,7 +132,7 @@ impl Runner {
             Ok(Some(batch)) => batch,
             Ok(None) => return Ok(Step::Worked(0)),
             // The claim is undone with the transaction.
-            Err(failure) => return self.outage(pipeline, lease, failure),
+            Err(failure) => return self.outage(pipeline, None, failure),
         };
         let outages = self.outages.get(&pipeline).copied().unwrap_or_default();
         // A row that failed while others did not long ago is not tried again for the others' sake.
@@ -160,12 +159,13 @@ impl Runner {
                 }
                 Ok(Step::Worked(rows.len()))
             }
-            Some(failure) => self.outage(pipeline, lease, failure),
+            Some(failure) => self.outage(pipeline, Some(lease), failure),
         }
     }
 
-    /// Something is out of order and it isn't a row: the whole pipeline waits.
-    fn outage(&mut self, pipeline: i32, lease: i64, failure: Failure) -> Outcome<Step> {
+    /// Something is out of order and it isn't a row: the whole pipeline waits, and rows in hand go
+    /// back.
+    fn outage(&mut self, pipeline: i32, lease: Option<i64>, failure: Failure) -> Outcome<Step> {
         let seconds = self.outage_seconds(pipeline, &failure);
         let reason = failure.reason();
         self.transactions.run(|| {
@@ -173,7 +173,9 @@ impl Runner {
                 if pipeline::hold(pipeline)?.is_none() {
                     return Ok(());
                 }
-                queue::release(pipeline, lease)?;
+                if let Some(lease) = lease {
+                    queue::release(pipeline, lease)?;
+                }
                 if failure.is_cancel() {
                     return Ok(());
                 }
@@ -365,7 +367,7 @@ impl Job {
             let done: Vec<&Claimed> =
                 places.iter().map(|at| &rows[*at]).filter(|row| owned.contains(&row.key)).collect();
             queue::done(pipeline.id, *lease, &done)?;
-            queue::note_work(pipeline.id, work)
+            queue::note_work(pipeline.id, &Work { rows: done.len(), chunks: chunks.len(), ..*work })
         })
     }
 
