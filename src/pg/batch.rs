@@ -25,12 +25,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{ChunkStore, Document, Stages, StoredChunk, Vectors, prepare};
 
 /// About so many bytes of text are embedded between two transactions.
-const BYTES_A_BATCH: usize = 64 << 10;
+const BYTES_A_BATCH: usize = 128 << 10;
 /// Rows of a pipeline's first batch, whose size nobody knows, and of any.
 const FIRST_ROWS: i64 = 16;
 const MOST_ROWS: i64 = 256;
-/// Texts that are embedded between two looks at the lease and at who waits: a second's work.
-const TEXTS_A_SLICE: usize = 32;
 /// Seconds before the second attempt at a row; each one waits longer.
 const FIRST_PAUSE: f64 = 1.0;
 const LONGEST_PAUSE: f64 = 3600.0;
@@ -428,20 +426,20 @@ struct Renewing<'a> {
 
 impl Embedder for Renewing<'_> {
     fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
-        let mut vectors = Vec::with_capacity(texts.len());
-        for (number, texts) in texts.chunks(TEXTS_A_SLICE).enumerate() {
-            if number > 0 && (self.is_unwanted)() {
+        let Renewing { inner, transactions, pipeline, lease, renewed, is_unwanted } = self;
+        let mut watch = || {
+            if is_unwanted() {
                 let message = "somebody waits for this worker to leave the database";
                 return Err(Error::new(ErrorKind::NotInState, message));
             }
-            if self.renewed.elapsed().as_secs_f64() > queue::LEASE_SECONDS / 3.0 {
-                let renew = || as_superuser(|| queue::renew(self.pipeline, self.lease));
+            if renewed.elapsed().as_secs_f64() > queue::LEASE_SECONDS / 3.0 {
+                let renew = || as_superuser(|| queue::renew(*pipeline, *lease));
                 // If it can't be kept, the rows are embedded once more by somebody else.
-                drop(self.transactions.run(renew));
-                self.renewed = Instant::now();
+                drop(transactions.run(renew));
+                *renewed = Instant::now();
             }
-            vectors.extend(self.inner.embed(texts, kind)?);
-        }
-        Ok(vectors)
+            Ok(())
+        };
+        inner.embed_and_watch(texts, kind, &mut watch)
     }
 }
