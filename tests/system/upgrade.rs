@@ -1,7 +1,7 @@
 //! pg_upgrade brings pipelines, indexes and pending work to a new version of PostgreSQL.
 
 use super::cluster::Cluster;
-use super::documents::{SETUP, answer, count};
+use super::documents::{QUESTION, SETUP, count};
 
 /// What workers would do is left undone: there are none.
 const PENDING: &str = "
@@ -20,14 +20,16 @@ fn an_upgraded_server_goes_on() {
     let Some(old) = Cluster::start_older(&["rag.max_workers = 0"]) else { return };
     let mut client = old.connect();
     client.batch_execute(&format!("{SETUP} {PENDING}")).unwrap();
-    let before = answer(&mut client);
+    let question = format!("SELECT rag_answer('{QUESTION}', 'docs')");
+    let before: String = client.query_one(&question, &[]).unwrap().get(0);
     let chunks = "SELECT count(*) FROM notes_rag_chunks";
     assert_eq!(count(&mut client, chunks), 1);
     drop(client);
 
     let Some(new) = old.upgrade(&[]) else { return };
     let mut client = new.connect();
-    assert_eq!(answer(&mut client), before);
+    let after: String = client.query_one(&question, &[]).unwrap().get(0);
+    assert_eq!(after, before);
     let wrong = "SELECT count(*) FROM rag.pipeline AS p
                  JOIN pg_index AS i ON i.indrelid = p.chunk_table
                  JOIN pg_class AS c ON c.oid = i.indexrelid AND c.relam = (SELECT oid FROM pg_am WHERE amname = 'rag_hnsw'),

@@ -9,9 +9,9 @@ use crate::daemon::protocol::{EmbedRequest, Lane, ProviderConfig, Request, Respo
 use crate::embed::{Embedder, Kind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, Model};
+use crate::pg::client::Watch;
 use crate::pg::error::{OrReport, unexpected};
 use crate::pg::vector::Vector;
-use crate::pg::client::Watch;
 use crate::pg::{client, provider};
 
 /// Texts sent to ragd in one request, so that cancel and memory stay bounded.

@@ -128,7 +128,7 @@ impl Worker {
         }
     }
 
-    fn live(&mut self) {
+    fn live(mut self) {
         let mut leaves = false;
         while !leaves {
             handle_interrupts();
@@ -156,7 +156,7 @@ impl Worker {
         if self.role == Role::Leader {
             registry::unmark_active(self.database);
         }
-        registry::start_waiting();
+        self.place.give_back();
     }
 
     fn has_extension(&self) -> Outcome<bool> {

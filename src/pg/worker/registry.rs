@@ -36,8 +36,8 @@ thread_local! {
     static STARTED: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Workers notice by themselves what they commit.
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
-    /// In a worker, the open lock file and the database.
-    static HELD: Cell<Option<(i32, pg_sys::Oid)>> = const { Cell::new(None) };
+    /// In a worker, the open lock file.
+    static HELD: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
 /// Wakes the database's worker, or starts one; called after a commit, when nothing may fail.
@@ -134,20 +134,32 @@ impl Place {
         if role == Role::Leader && !lock(&file, database_byte(database)) {
             return Ok(None);
         }
-        let has_slot = (0..guc::max_workers()).any(|slot| lock(&file, slot as i64));
-        if !has_slot {
-            if role == Role::Leader {
-                put_in_line(database, Duration::ZERO);
+        let take_slot = || (0..guc::max_workers()).any(|slot| lock(&file, slot as i64));
+        if !take_slot() {
+            if role == Role::Helper {
+                return Ok(None);
             }
-            return Ok(None);
+            // Whoever leaves gives its slot back and then looks who is in line.
+            put_in_line(database, Duration::ZERO);
+            if !take_slot() {
+                return Ok(None);
+            }
+            drop(std::fs::remove_file(file_of(WAITING, database)));
         }
-        HELD.set(Some((file.as_raw_fd(), database)));
+        HELD.set(Some(file.as_raw_fd()));
         Ok(Some(Place { file, database }))
     }
 
     /// Stops being the one that is woken: whoever commits from now on starts another worker.
     pub fn stop_leading(&self) {
         set_lock(self.file.as_raw_fd(), database_byte(self.database), libc::F_UNLCK);
+    }
+
+    /// Leaves slot and database to others, and has the next in line started.
+    pub fn give_back(self) {
+        HELD.set(None);
+        unlock_all(self.file.as_raw_fd());
+        start_waiting();
     }
 
     /// Is again the one that is woken, unless another worker is.
@@ -197,16 +209,17 @@ pub fn unmark_active(database: pg_sys::Oid) {
 
 #[pg_guard]
 unsafe extern "C-unwind" fn at_exit(_code: i32, _argument: pg_sys::Datum) {
-    let Some((file, database)) = HELD.get() else { return };
+    let Some(file) = HELD.get() else { return };
     // The supervisor looks at once, and must not find this process in its place still.
-    set_lock(file, database_byte(database), libc::F_UNLCK);
+    unlock_all(file);
     if let (true, Ok(Some(pid))) = (!databases(ACTIVE).is_empty(), supervisor::process_id()) {
         // SAFETY: a signal that every server process knows.
         unsafe { libc::kill(pid, libc::SIGUSR1) };
     }
 }
 
-/// Starts workers in databases whose worker was ended; called by the supervisor.
+/// Starts workers in databases whose worker was ended, or that wait for what it leaves; called by
+/// the supervisor.
 pub fn start_abandoned() {
     for database in databases(ACTIVE) {
         let is_abandoned = matches!(leader(database), Ok(None));
@@ -215,6 +228,7 @@ pub fn start_abandoned() {
             drop(start(database, Role::Leader));
         }
     }
+    start_waiting();
 }
 
 /// The databases that wait, and since or from when; the longest waiting first.
@@ -255,6 +269,14 @@ fn lock(file: &File, byte: i64) -> bool {
 fn set_lock(file: i32, byte: i64, kind: i32) -> bool {
     // SAFETY: F_SETLK reads the flock structure only.
     unsafe { libc::fcntl(file, libc::F_SETLK, &byte_lock(byte, kind)) == 0 }
+}
+
+fn unlock_all(file: i32) {
+    let mut lock = byte_lock(0, libc::F_UNLCK);
+    // To the end of the file, wherever that is.
+    lock.l_len = 0;
+    // SAFETY: F_SETLK reads the flock structure only.
+    unsafe { libc::fcntl(file, libc::F_SETLK, &lock) };
 }
 
 fn holder(file: &File, byte: i64) -> Result<Option<i32>> {
