@@ -181,13 +181,13 @@ impl Worker {
         if self.role == Role::Helper {
             return true;
         }
+        let next = time_to_work();
+        let soon = next.unwrap_or(LOOK_FOR_WORK).min(LOOK_FOR_WORK);
         let longest = match wait {
             Wait::Passing(time) => *time,
-            Wait::Idle => LOOK_FOR_WORK,
-            Wait::Later(time) => LOOK_FOR_WORK.min(*time),
+            Wait::Idle => soon,
+            Wait::Later(time) => soon.min(*time),
         };
-        let next = time_to_work();
-        let longest = longest.min(next.unwrap_or(LOOK_FOR_WORK));
         // What others see of the tables' statistics is up to date while nothing changes.
         // SAFETY: called outside a transaction.
         unsafe { pg_sys::pgstat_report_stat(true) };
