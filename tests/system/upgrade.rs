@@ -49,10 +49,10 @@ fn an_upgraded_server_goes_on() {
     client
         .batch_execute(
             "UPDATE notes SET body = 'Visitors park in the yard.' WHERE id = 2;
-             DELETE FROM notes WHERE id = 1;
-             SELECT rag_wait('notes', '1 minute');",
+             DELETE FROM notes WHERE id = 1;",
         )
         .unwrap();
+    assert_eq!(count(&mut client, waited), 1, "new work is done");
     assert_eq!(
         count(&mut client, "SELECT count(*) FROM notes_rag_chunks WHERE content LIKE '%yard%'"),
         1
