@@ -50,14 +50,19 @@ golden() {
 }
 
 system() {
-    local version=$1 pg_config
+    local version=$1 pg_config old
     shift
     pg_config=$(tree_pg_config "$version")
+    old=$(tree_pg_config 16)
     PG_CONFIG=$pg_config scripts/install.sh
-    # What the tests measure is worth reading also when they pass. They wait more than they compute,
-    # so there are more of them at once than processors.
+    if [[ $version != 16 && -x $old ]]; then
+        PG_CONFIG=$old scripts/install.sh
+        export PG_RAG_OLD_PG_CONFIG=$old
+    fi
+    # What the tests measure is worth reading also when they pass. They wait as much as they
+    # compute, so there are a few more of them at once than processors.
     PG_RAG_PG_CONFIG=$pg_config cargo test --release --features system-tests --test system "$@" -- \
-        --nocapture --test-threads=4
+        --nocapture --test-threads=3
 }
 
 main "$@"

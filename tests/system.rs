@@ -4,7 +4,8 @@
 //! PG_RAG_PG_CONFIG=.../bin/pg_config cargo test --features system-tests --test system
 //! ```
 //!
-//! The extension must be installed in that PostgreSQL (`make install`). Each test starts
+//! The extension must be installed in that PostgreSQL (`make install`), and in the older one of
+//! PG_RAG_OLD_PG_CONFIG for the test of pg_upgrade. Each test starts
 //! servers of its own in a temporary folder, reached over a unix socket there and nowhere
 //! else. Times are printed, and held against limits generous enough for a busy machine.
 
@@ -48,3 +49,5 @@ mod provider;
 mod roles;
 #[path = "system/standby.rs"]
 mod standby;
+#[path = "system/upgrade.rs"]
+mod upgrade;

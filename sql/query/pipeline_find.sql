@@ -4,7 +4,7 @@ SELECT p.id, p.name, p.source::oid, p.content_view::oid, p.chunk_table::oid, p.v
        coalesce(r.names[1], p.source::text), coalesce(r.names[2], p.content_view::text),
        coalesce(r.names[3], p.chunk_table::text), coalesce(r.names[4], p.view::text),
        p.key_columns, p.model, p.strategy, p.max_tokens, p.overlap,
-       p.config::oid, p.generation, p.mode, p.paused, p.stage, p.replaces,
+       p.config, p.generation, p.mode, p.paused, p.stage, p.replaces,
        coalesce(p.name, o.name || ' (generation ' || p.generation || ')')
 FROM rag.pipeline p
 LEFT JOIN rag.pipeline o ON o.id = p.replaces

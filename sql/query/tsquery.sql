@@ -4,4 +4,4 @@
 SELECT pg_catalog.string_agg(
     '''' || pg_catalog.replace(pg_catalog.replace(w.lexeme, '\', '\\'), '''', '''''') || '''',
     ' | ' ORDER BY w.lexeme)
-FROM pg_catalog.unnest(pg_catalog.to_tsvector($1::oid::regconfig, $2)) AS w
+FROM pg_catalog.unnest(pg_catalog.to_tsvector($1::text::regconfig, $2)) AS w

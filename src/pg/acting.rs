@@ -9,7 +9,8 @@ use super::catalog::pipeline::Pipeline;
 /// The role that owns what `initdb` makes.
 pub const SUPERUSER: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::BOOTSTRAP_SUPERUSERID);
 
-/// Settings under which values of every type become the same text in every session.
+/// Settings under which values of every type become the same text in every session. A changed row's
+/// key is read under the same ones (`capture/plain_text.rs`).
 const PLAIN_TEXT: [(&CStr, &CStr); 5] = [
     (c"datestyle", c"ISO, MDY"),
     (c"intervalstyle", c"postgres"),
@@ -69,7 +70,7 @@ impl Settings {
     }
 
     /// Has values become the same text in every session.
-    pub fn set_plain_text(&mut self) {
+    fn set_plain_text(&mut self) {
         PLAIN_TEXT.iter().for_each(|(name, value)| self.set(name, value));
     }
 

@@ -97,7 +97,7 @@ impl Alteration<'_> {
         };
         let config = match &self.config {
             Some(config) => config.clone(),
-            None => pipeline::config_name(pipeline)?,
+            None => pipeline.config.clone(),
         };
         let metadata = match &self.metadata {
             Some(metadata) => metadata.clone(),

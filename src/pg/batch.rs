@@ -25,12 +25,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{ChunkStore, Document, Stages, StoredChunk, Vectors, prepare};
 
 /// About so many bytes of text are embedded between two transactions.
-const BYTES_A_BATCH: usize = 64 << 10;
+const BYTES_A_BATCH: usize = 128 << 10;
 /// Rows of a pipeline's first batch, whose size nobody knows, and of any.
 const FIRST_ROWS: i64 = 16;
 const MOST_ROWS: i64 = 256;
-/// Texts that are embedded between two looks at the lease and at who waits: a second's work.
-const TEXTS_A_SLICE: usize = 32;
 /// Seconds before the second attempt at a row; each one waits longer.
 const FIRST_PAUSE: f64 = 1.0;
 const LONGEST_PAUSE: f64 = 3600.0;
@@ -95,11 +93,10 @@ impl Runner {
     /// Does some of what there is to do.
     pub fn step(&mut self) -> Outcome<Step> {
         let changed = self.transactions.run(|| as_superuser(|| queue::changed(self.only)))?;
-        if let Some(pipeline) = changed {
-            let lease = queue::new_lease()?;
-            if let Err(failure) = self.transactions.run(|| drain::drain(pipeline)) {
-                return self.outage(pipeline, lease, failure);
-            }
+        if let Some(pipeline) = changed
+            && let Err(failure) = self.transactions.run(|| drain::drain(pipeline))
+        {
+            return self.outage(pipeline, None, failure);
         }
         if self.finish_filling()? {
             return Ok(Step::Worked(0));
@@ -133,7 +130,7 @@ impl Runner {
             Ok(Some(batch)) => batch,
             Ok(None) => return Ok(Step::Worked(0)),
             // The claim is undone with the transaction.
-            Err(failure) => return self.outage(pipeline, lease, failure),
+            Err(failure) => return self.outage(pipeline, None, failure),
         };
         let outages = self.outages.get(&pipeline).copied().unwrap_or_default();
         // A row that failed while others did not long ago is not tried again for the others' sake.
@@ -160,12 +157,13 @@ impl Runner {
                 }
                 Ok(Step::Worked(rows.len()))
             }
-            Some(failure) => self.outage(pipeline, lease, failure),
+            Some(failure) => self.outage(pipeline, Some(lease), failure),
         }
     }
 
-    /// Something is out of order and it isn't a row: the whole pipeline waits.
-    fn outage(&mut self, pipeline: i32, lease: i64, failure: Failure) -> Outcome<Step> {
+    /// Something is out of order and it isn't a row: the whole pipeline waits, and rows in hand go
+    /// back.
+    fn outage(&mut self, pipeline: i32, lease: Option<i64>, failure: Failure) -> Outcome<Step> {
         let seconds = self.outage_seconds(pipeline, &failure);
         let reason = failure.reason();
         self.transactions.run(|| {
@@ -173,7 +171,9 @@ impl Runner {
                 if pipeline::hold(pipeline)?.is_none() {
                     return Ok(());
                 }
-                queue::release(pipeline, lease)?;
+                if let Some(lease) = lease {
+                    queue::release(pipeline, lease)?;
+                }
                 if failure.is_cancel() {
                     return Ok(());
                 }
@@ -365,7 +365,7 @@ impl Job {
             let done: Vec<&Claimed> =
                 places.iter().map(|at| &rows[*at]).filter(|row| owned.contains(&row.key)).collect();
             queue::done(pipeline.id, *lease, &done)?;
-            queue::note_work(pipeline.id, work)
+            queue::note_work(pipeline.id, &Work { rows: done.len(), chunks: chunks.len(), ..*work })
         })
     }
 
@@ -426,20 +426,20 @@ struct Renewing<'a> {
 
 impl Embedder for Renewing<'_> {
     fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
-        let mut vectors = Vec::with_capacity(texts.len());
-        for (number, texts) in texts.chunks(TEXTS_A_SLICE).enumerate() {
-            if number > 0 && (self.is_unwanted)() {
+        let Renewing { inner, transactions, pipeline, lease, renewed, is_unwanted } = self;
+        let mut watch = || {
+            if is_unwanted() {
                 let message = "somebody waits for this worker to leave the database";
                 return Err(Error::new(ErrorKind::NotInState, message));
             }
-            if self.renewed.elapsed().as_secs_f64() > queue::LEASE_SECONDS / 3.0 {
-                let renew = || as_superuser(|| queue::renew(self.pipeline, self.lease));
+            if renewed.elapsed().as_secs_f64() > queue::LEASE_SECONDS / 3.0 {
+                let renew = || as_superuser(|| queue::renew(*pipeline, *lease));
                 // If it can't be kept, the rows are embedded once more by somebody else.
-                drop(self.transactions.run(renew));
-                self.renewed = Instant::now();
+                drop(transactions.run(renew));
+                *renewed = Instant::now();
             }
-            vectors.extend(self.inner.embed(texts, kind)?);
-        }
-        Ok(vectors)
+            Ok(())
+        };
+        inner.embed_and_watch(texts, kind, &mut watch)
     }
 }

@@ -25,6 +25,12 @@ const ATTEMPTS: u32 = 5;
 /// Pause between two looks for ragd's socket.
 const POLL: Duration = Duration::from_millis(10);
 
+/// How often a caller that watches is asked whether to go on.
+const WATCH: Duration = Duration::from_millis(500);
+
+/// Looks after other things while ragd works; an error ends the call.
+pub type Watch<'a> = dyn FnMut() -> Result<()> + 'a;
+
 thread_local! {
     static IDLE: RefCell<Option<Connection>> = const { RefCell::new(None) };
 }
@@ -33,11 +39,16 @@ thread_local! {
 ///
 /// Where ragd goes away in the middle, a request that costs nothing but time is sent again.
 pub fn call(request: &Request) -> Result<Response> {
+    call_and_watch(request, None)
+}
+
+/// The same, with something to look after meanwhile.
+pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> Result<Response> {
     let frame = protocol::encode(request)?;
     let attempts = if matches!(request, Request::Generate(_)) { 1 } else { ATTEMPTS };
     let mut attempt = 1;
     loop {
-        match call_once(&frame) {
+        match call_once(&frame, watch.as_deref_mut()) {
             Err(error) if error.kind() == ErrorKind::DaemonLost && attempt < attempts => {
                 attempt += 1;
             }
@@ -50,17 +61,26 @@ pub fn call(request: &Request) -> Result<Response> {
     }
 }
 
-fn call_once(frame: &[u8]) -> Result<Response> {
+fn call_once(frame: &[u8], watch: Option<&mut Watch<'_>>) -> Result<Response> {
     // ragd may have been restarted since the last call: that is looked at beforehand, since a
     // connection lost after the request was sent does not say whether it was carried out.
     match IDLE.take().filter(Connection::is_open) {
-        Some(connection) => exchange(connection, frame),
-        None => exchange(connect()?, frame),
+        Some(connection) => exchange(connection, frame, watch),
+        None => exchange(connect()?, frame, watch),
     }
 }
 
-fn exchange(mut connection: Connection, frame: &[u8]) -> Result<Response> {
+fn exchange(
+    mut connection: Connection,
+    frame: &[u8],
+    watch: Option<&mut Watch<'_>>,
+) -> Result<Response> {
     connection.send(frame)?;
+    if let Some(watch) = watch {
+        while !connection.wait_for_answer(WATCH) {
+            watch()?;
+        }
+    }
     let mut header = [0; HEADER];
     connection.receive(&mut header)?;
     let mut body = vec![0; protocol::body_length(header)?];
@@ -98,6 +118,25 @@ impl Connection {
             }
         }
         Ok(())
+    }
+
+    /// Waits until ragd answers or is gone, but no longer than `time`; whether it does.
+    fn wait_for_answer(&self, time: Duration) -> bool {
+        let end = Instant::now() + time;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if self.has_answer() || left.is_zero() {
+                return self.has_answer();
+            }
+            wait(Some((self, pg_sys::WL_SOCKET_READABLE)), Some(left));
+        }
+    }
+
+    /// Whether there is something to read, be it the end.
+    fn has_answer(&self) -> bool {
+        let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one descriptor, which is open.
+        unsafe { libc::poll(&raw mut poll, 1, 0) != 0 }
     }
 
     fn wait_or_fail(&self, error: &std::io::Error, event: u32) -> Result<()> {

@@ -91,9 +91,10 @@ impl Search {
     /// The query's words as a tsquery; `None` where it has none.
     fn words(&self, query: &str) -> Result<Option<String>> {
         let statement = include_str!("../../sql/query/tsquery.sql");
-        let found = sql::rows(statement, &[self.pipeline.config.into(), query.into()], |row| {
-            row.get::<String>(1)
-        })?;
+        let found =
+            sql::rows(statement, &[self.pipeline.config.as_str().into(), query.into()], |row| {
+                row.get::<String>(1)
+            })?;
         Ok(found.into_iter().next().flatten())
     }
 

@@ -6,7 +6,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use postgres::{Client, Config, NoTls};
@@ -17,16 +16,11 @@ use super::process;
 /// Longest time a server may take to start or stop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Held by the test that runs: they measure, and the machine may be small.
-static TURN: Mutex<()> = Mutex::new(());
-
 /// A server. Dropping it ends it and removes its files.
 pub struct Cluster {
     folder: TempDir,
     installation: Installation,
     postmaster: Option<Child>,
-    // After the others, so that the next test starts when all is gone.
-    _turn: Option<MutexGuard<'static, ()>>,
 }
 
 /// Where PostgreSQL is, and who runs it.
@@ -40,24 +34,52 @@ impl Cluster {
     /// A new server with these lines in its configuration; `None`, with a word, where
     /// `PG_RAG_PG_CONFIG` does not say which PostgreSQL to test.
     pub fn start(settings: &[&str]) -> Option<Cluster> {
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(installation) = Installation::find() else {
-            eprintln!("skipped: PG_RAG_PG_CONFIG is not set");
-            return None;
-        };
+        Some(Cluster::of(Installation::find("PG_RAG_PG_CONFIG")?, settings))
+    }
+
+    /// The same with an older PostgreSQL, which `PG_RAG_OLD_PG_CONFIG` names.
+    pub fn start_older(settings: &[&str]) -> Option<Cluster> {
+        Some(Cluster::of(Installation::find("PG_RAG_OLD_PG_CONFIG")?, settings))
+    }
+
+    fn of(installation: Installation, settings: &[&str]) -> Cluster {
         let mut cluster = Cluster::empty(installation);
-        cluster._turn = Some(turn);
         cluster.initialise(settings);
         cluster.boot();
-        Some(cluster)
+        cluster
     }
 
     /// A second server beside this one.
     pub fn beside(&self, settings: &[&str]) -> Cluster {
-        let mut cluster = Cluster::empty(self.installation.clone());
-        cluster.initialise(settings);
-        cluster.boot();
-        cluster
+        Cluster::of(self.installation.clone(), settings)
+    }
+
+    /// What `pg_upgrade` makes of this server for the PostgreSQL that is tested. This one ends.
+    pub fn upgrade(mut self, settings: &[&str]) -> Option<Cluster> {
+        self.stop("INT");
+        let mut new = Cluster::empty(Installation::find("PG_RAG_PG_CONFIG")?);
+        new.initialise(settings);
+        let path = |path: &Path| path.to_string_lossy().into_owned();
+        let (old_programs, new_programs) =
+            (&self.installation.programs, &new.installation.programs);
+        new.run(
+            "pg_upgrade",
+            &[
+                "--username=postgres",
+                "--socketdir",
+                &new.socket(),
+                "--old-bindir",
+                &path(old_programs),
+                "--new-bindir",
+                &path(new_programs),
+                "--old-datadir",
+                &path(&self.data()),
+                "--new-datadir",
+                &path(&new.data()),
+            ],
+        );
+        new.boot();
+        Some(new)
     }
 
     /// A hot standby of this server.
@@ -90,7 +112,7 @@ impl Cluster {
             chown(folder.path(), Some(user), Some(group)).expect("to give the folder away");
         }
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        Cluster { folder, installation, postmaster: None, _turn: None }
+        Cluster { folder, installation, postmaster: None }
     }
 
     fn initialise(&mut self, settings: &[&str]) {
@@ -103,6 +125,8 @@ impl Cluster {
                 "--encoding=UTF8",
                 "--locale=C",
                 "--no-sync",
+                // As pg_upgrade wants: the default differs between versions.
+                "--data-checksums",
                 "--pgdata",
                 &data.to_string_lossy(),
             ],
@@ -183,9 +207,15 @@ impl Cluster {
     /// Runs a program of this PostgreSQL's with the user that runs the server, and gives what
     /// it writes. Fails if it does.
     pub fn run(&self, program: &str, arguments: &[&str]) -> String {
-        let output = self.installation.command(program).args(arguments).output().expect(program);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{program} {arguments:?}: {errors}");
+        let mut command = self.installation.command(program);
+        let output = command.current_dir(self.folder()).args(arguments).output().expect(program);
+        let said = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        assert!(
+            output.status.success(),
+            "{program} {arguments:?}: {}\n{}",
+            said(&output.stderr),
+            said(&output.stdout)
+        );
         String::from_utf8(output.stdout).expect("text")
     }
 
@@ -261,8 +291,12 @@ impl Drop for Cluster {
 }
 
 impl Installation {
-    fn find() -> Option<Installation> {
-        let pg_config = std::env::var("PG_RAG_PG_CONFIG").ok().filter(|path| !path.is_empty())?;
+    /// The one whose pg_config a variable names; `None`, with a word, where it is not set.
+    fn find(variable: &str) -> Option<Installation> {
+        let Some(pg_config) = std::env::var(variable).ok().filter(|path| !path.is_empty()) else {
+            eprintln!("skipped: {variable} is not set");
+            return None;
+        };
         let output = Command::new(&pg_config).arg("--bindir").output().expect(&pg_config);
         let programs = String::from_utf8(output.stdout).expect("a path").trim().into();
         Some(Installation { programs, user: server_user() })

@@ -112,13 +112,66 @@ fn a_stranger_learns_nothing() {
     assert_fails(&mut stranger, "UPDATE rag.model SET path = '/etc'", &["42501"]);
     assert_fails(&mut stranger, "CREATE SERVER s FOREIGN DATA WRAPPER rag_llm", &["42501"]);
     assert_fails(&mut stranger, "SET rag.ragd_path = '/tmp/x'", &["rag.ragd_path"]);
-    let forge = "INSERT INTO rag.pipeline (name, source, content_view, chunk_table, view, key_columns,
-                     model, strategy, max_tokens, overlap, config, mode)
-                 VALUES ('forged', 'pg_catalog.pg_class', 'pg_catalog.pg_class', 'pg_catalog.pg_class',
-                     'pg_catalog.pg_class', 1, 'm', 'recursive', 64, 0, 'english', 'sync')";
-    assert_fails(&mut stranger, forge, &["42501"]);
     assert_eq!(
         count(&mut stranger, "SELECT vector_dims(rag_embed('anybody may embed'))::bigint"),
         384
     );
+}
+
+#[test]
+fn nobody_writes_the_catalog_by_hand() {
+    let Some(cluster) = tenants() else { return };
+    // What is written there is done with the rights of others, such as dropping a chunk table.
+    let forge =
+        "INSERT INTO rag.pipeline (name, source, content_view, chunk_table, view, key_columns,
+                     model, strategy, max_tokens, overlap, config, mode)
+                 SELECT 'forged', 'notes', content_view, chunk_table, view, 1, model, strategy,
+                        max_tokens, overlap, config, mode
+                 FROM rag.pipeline WHERE name = 'notes'";
+    for role in ["owner", "stranger"] {
+        let mut client = cluster.connect_as(role);
+        for attempt in [
+            forge,
+            "UPDATE rag.pipeline SET chunk_table = 'pg_catalog.pg_class'",
+            "DELETE FROM rag.pipeline",
+            "SELECT * FROM rag.pipeline FOR UPDATE",
+            "SELECT nextval('rag.pipeline_id_seq')",
+            "INSERT INTO rag.intake VALUES (1, 'all', '{}', now())",
+            "DELETE FROM rag.queue",
+        ] {
+            assert_fails(&mut client, attempt, &["42501"]);
+        }
+    }
+    let mut reader = cluster.connect_as("alpha");
+    for attempt in [
+        "SELECT rag_drop_pipeline('notes')",
+        "SELECT rag_alter_pipeline('notes', name => 'mine')",
+        "SELECT rag_alter_pipeline('notes', max_tokens => 64)",
+        "SELECT rag_pause('notes')",
+        "SELECT rag_retry('notes')",
+        "CALL rag_run('notes')",
+    ] {
+        assert_fails(&mut reader, attempt, &["42501", "must be owner"]);
+    }
+}
+
+#[test]
+fn an_owner_does_everything_with_its_pipeline() {
+    let Some(cluster) = tenants() else { return };
+    let mut owner = cluster.connect_as("owner");
+    let steps = "
+        CREATE TEXT SEARCH CONFIGURATION public.plain (COPY = simple);
+        SELECT rag_alter_pipeline('notes', name => 'remarks', mode => 'async');
+        SELECT rag_pause('remarks');
+        SELECT rag_resume('remarks');
+        SELECT rag_alter_pipeline('remarks', max_tokens => 64, options => '{\"config\": \"plain\"}');";
+    owner.batch_execute(steps).unwrap();
+    assert_eq!(count(&mut owner, "SELECT rag_wait('remarks', '1 minute')::int::bigint"), 1);
+    let remade = "SELECT count(*) FROM rag.pipeline
+                  WHERE name = 'remarks' AND max_tokens = 64 AND generation = 2 AND config = 'public.plain'";
+    assert_eq!(count(&mut owner, remade), 1);
+    owner.batch_execute("SELECT rag_drop_pipeline('remarks')").unwrap();
+    assert_eq!(count(&mut owner, "SELECT count(*) FROM rag.pipeline"), 0);
+    let left = "SELECT count(*) FROM pg_class WHERE relname LIKE 'notes%rag%'";
+    assert_eq!(count(&mut owner, left), 0);
 }

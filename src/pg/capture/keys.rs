@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use pgrx::prelude::*;
 
+use super::plain_text::PlainText;
 use super::wrong_table;
 use crate::error::Result;
-use crate::pg::acting::{Settings, as_superuser};
+use crate::pg::acting::as_superuser;
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::catalog::view;
 use crate::pg::sql;
@@ -120,11 +121,7 @@ impl Reader {
     ///
     /// `row` is a row of the table this reader is for, and `columns` describes it.
     pub unsafe fn read(&self, row: pg_sys::HeapTuple, columns: pg_sys::TupleDesc) -> Key {
-        let _settings = self.depends_on_settings.then(|| {
-            let mut settings = Settings::new();
-            settings.set_plain_text();
-            settings
-        });
+        let _plain = self.depends_on_settings.then(PlainText::begin);
         // SAFETY: by this function's contract.
         self.columns.iter().map(|column| unsafe { column.read(row, columns) }).collect()
     }

@@ -14,6 +14,7 @@
 
 pub mod keys;
 pub mod noted;
+mod plain_text;
 
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;

@@ -1,7 +1,7 @@
 //! The changed rows of the transaction under way, until its commit.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pgrx::prelude::*;
 
@@ -23,7 +23,10 @@ struct Noted {
 
 #[derive(Default)]
 struct Changes {
-    keys: HashSet<Key>,
+    /// With the outermost subtransaction that noted them.
+    keys: HashMap<Key, pg_sys::SubTransactionId>,
+    /// Taken by a subtransaction further in, which may yet be rolled back without them.
+    taken: HashSet<Key>,
     has_gone: bool,
 }
 
@@ -38,10 +41,12 @@ pub fn key(pipeline: i32, key: Key, wakes: bool) {
     if key.is_empty() {
         return;
     }
+    // SAFETY: reads the transaction's state. Inner subtransactions have higher numbers.
+    let here = unsafe { pg_sys::GetCurrentSubTransactionId() };
     let is_full = with(|noted| {
         noted.wakes |= wakes;
         let keys = &mut noted.pipelines.entry(pipeline).or_default().keys;
-        keys.insert(key);
+        keys.entry(key).or_insert(here);
         keys.len() >= MOST_KEPT
     });
     // SAFETY: reads the transaction's state.
@@ -63,11 +68,21 @@ pub fn wake_at_commit() {
     with(|noted| noted.wakes = true);
 }
 
-/// The keys noted for a pipeline, which are forgotten here: the caller sees to them.
+/// The keys noted for a pipeline: the caller sees to them. What it does to keys that were noted
+/// outside of its subtransaction may be rolled back without their changes, so workers look at
+/// those once more.
 pub fn take(pipeline: i32) -> Vec<Key> {
-    let changes =
-        with(|noted| noted.pipelines.get_mut(&pipeline).map(|it| std::mem::take(&mut it.keys)));
-    changes.map(|keys| keys.into_iter().collect()).unwrap_or_default()
+    // SAFETY: reads the transaction's state.
+    let here = unsafe { pg_sys::GetCurrentSubTransactionId() };
+    with(|noted| {
+        let Some(changes) = noted.pipelines.get_mut(&pipeline) else { return Vec::new() };
+        let keys = std::mem::take(&mut changes.keys);
+        let outside = keys.iter().filter(|(_, noted_by)| **noted_by < here);
+        let outside: Vec<Key> = outside.map(|(key, _)| key.clone()).collect();
+        noted.wakes |= !outside.is_empty();
+        changes.taken.extend(outside);
+        keys.into_keys().collect()
+    })
 }
 
 fn with<R>(work: impl FnOnce(&mut Noted) -> R) -> R {
@@ -124,14 +139,16 @@ fn write() {
     let pipelines = with(|noted| std::mem::take(&mut noted.pipelines));
     let mut writer = None;
     for (pipeline, changes) in pipelines {
-        if !changes.has_gone && changes.keys.is_empty() {
+        let Changes { mut keys, taken, has_gone } = changes;
+        keys.extend(taken.into_iter().map(|key| (key, 0)));
+        if !has_gone && keys.is_empty() {
             continue;
         }
         let Some(writer) = writer.get_or_insert_with(intake::Writer::open) else { return };
-        if changes.has_gone {
+        if has_gone {
             writer.append(pipeline, intake::Kind::Gone, &[]).or_report();
         }
-        let keys: Vec<Key> = changes.keys.into_iter().collect();
+        let keys: Vec<Key> = keys.into_keys().collect();
         writer.append_keys(pipeline, &keys).or_report();
     }
 }

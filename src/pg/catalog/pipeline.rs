@@ -1,9 +1,15 @@
 //! `rag.pipeline`.
+//!
+//! Users only read the table. What is written here is written as the superuser, so who calls must
+//! have seen that the source is its caller's: [`owned`] and `Source::describe` do.
 
+use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
+use pgrx::spi::SpiHeapTupleData;
 
 use crate::chunk::{ChunkOptions, Strategy};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::acting::as_superuser;
 use crate::pg::sql;
 
 /// A relation of a pipeline.
@@ -95,8 +101,8 @@ pub struct Pipeline {
     pub model: String,
     /// How documents are cut.
     pub chunking: ChunkOptions,
-    /// Text search configuration.
-    pub config: pg_sys::Oid,
+    /// Qualified name of the text search configuration.
+    pub config: String,
     /// How often its chunks have been made anew, from 1.
     pub generation: i32,
     /// Who embeds.
@@ -117,22 +123,26 @@ pub fn resolve(name: Option<&str>) -> Result<Pipeline> {
     }
 }
 
+/// The pipeline called `name`, or the only one there is; an error where its source is not the
+/// caller's.
+pub fn owned(name: Option<&str>) -> Result<Pipeline> {
+    let pipeline = resolve(name)?;
+    match is_owned(pipeline.id)? {
+        true => Ok(pipeline),
+        false => Err(Error::new(
+            ErrorKind::Forbidden,
+            format!("must be owner of the table of pipeline \"{}\"", pipeline.name),
+        )),
+    }
+}
+
 /// The pipeline with this ID.
 pub fn by_id(id: i32) -> Result<Option<Pipeline>> {
     find(None, Some(id))
 }
 
-/// Name of the text search configuration, as in SQL.
-pub fn config_name(pipeline: &Pipeline) -> Result<String> {
-    let statement = include_str!("../../../sql/query/config_name.sql");
-    let found = sql::rows(statement, &[pipeline.config.into()], |row| {
-        sql::required(row.get::<String>(1)?)
-    })?;
-    Ok(found.into_iter().next().unwrap_or_default())
-}
-
 /// Whether the caller owns the pipeline's source.
-pub fn is_owned(id: i32) -> Result<bool> {
+fn is_owned(id: i32) -> Result<bool> {
     let statement = include_str!("../../../sql/query/pipeline_is_owned.sql");
     let found = sql::rows(statement, &[id.into()], |row| sql::required(row.get::<bool>(1)?))?;
     Ok(found.contains(&true))
@@ -185,6 +195,7 @@ pub struct NewPipeline<'a> {
 /// Adds a row; its ID.
 pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
     let statement = include_str!("../../../sql/query/pipeline_insert.sql");
+    let config = config_name(new.config)?;
     let arguments = [
         new.name.into(),
         new.source.into(),
@@ -196,24 +207,31 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
         new.chunking.strategy.as_str().into(),
         (new.chunking.max_tokens as i32).into(),
         (new.chunking.overlap as i32).into(),
-        new.config.into(),
+        config.into(),
         new.mode.name().into(),
         new.stage.name().into(),
         new.generation.into(),
         new.replaces.into(),
     ];
-    sql::connect(|client| {
-        let table = client.update(statement, None, &arguments)?.first();
-        sql::required(table.get::<i32>(1)?)
+    let inserted = change(statement, &arguments, |row| sql::required(row.get::<i32>(1)?))?;
+    inserted.first().copied().ok_or_else(|| Error::new(ErrorKind::Internal, "no row was inserted"))
+}
+
+/// The qualified name of the text search configuration that the caller means.
+fn config_name(config: &str) -> Result<String> {
+    let statement = include_str!("../../../sql/query/config_name.sql");
+    let found = sql::rows(statement, &[config.into()], |row| sql::required(row.get(1)?))?;
+    found.into_iter().next().ok_or_else(|| {
+        let message = format!("text search configuration \"{config}\" does not exist");
+        Error::new(ErrorKind::UndefinedObject, message)
     })
-    .map_err(crate::pg::error::spi_failed)
 }
 
 /// The pipeline, which stays as it is until the end of the transaction. To be locked before anything
 /// of its queue.
 pub fn hold(id: i32) -> Result<Option<Pipeline>> {
     let statement = include_str!("../../../sql/query/pipeline_hold.sql");
-    match sql::changed_rows(statement, &[id.into()], |_| Ok(()))?.is_empty() {
+    match change(statement, &[id.into()], |_| Ok(()))?.is_empty() {
         true => Ok(None),
         false => by_id(id),
     }
@@ -222,13 +240,13 @@ pub fn hold(id: i32) -> Result<Option<Pipeline>> {
 /// Locks a pipeline against others that would build its index; whether that was possible at once.
 pub fn take(id: i32) -> Result<bool> {
     let statement = include_str!("../../../sql/query/pipeline_take.sql");
-    Ok(sql::changed_rows(statement, &[id.into()], |_| Ok(()))?.len() == 1)
+    Ok(change(statement, &[id.into()], |_| Ok(()))?.len() == 1)
 }
 
 /// Locks two pipelines against everybody; whether that was possible at once.
 pub fn take_both(id: i32, other: i32) -> Result<bool> {
     let statement = include_str!("../../../sql/query/pipeline_take_both.sql");
-    Ok(sql::changed_rows(statement, &[id.into(), other.into()], |_| Ok(()))?.len() == 2)
+    Ok(change(statement, &[id.into(), other.into()], |_| Ok(()))?.len() == 2)
 }
 
 /// IDs of pipelines whose rows have all been seen to for the first time; only that of `only` if given.
@@ -240,18 +258,18 @@ pub fn filled(only: Option<i32>) -> Result<Vec<i32>> {
 /// All rows that were queued until `time` belong to the first embedding.
 pub fn set_fill_from(id: i32, time: TimestampWithTimeZone) -> Result<()> {
     let statement = include_str!("../../../sql/query/pipeline_fill_from.sql");
-    sql::execute(statement, &[id.into(), time.into()]).map(drop)
+    execute(statement, &[id.into(), time.into()])
 }
 
 /// All rows of the source have been seen.
 pub fn set_live(id: i32) -> Result<()> {
-    sql::execute(include_str!("../../../sql/query/pipeline_live.sql"), &[id.into()]).map(drop)
+    execute(include_str!("../../../sql/query/pipeline_live.sql"), &[id.into()])
 }
 
 /// Removes a pipeline, but not its successor.
 pub fn forget_replaced(successor: i32, old: i32) -> Result<()> {
     let statement = include_str!("../../../sql/query/pipeline_unnamed.sql");
-    sql::execute(statement, &[successor.into()])?;
+    execute(statement, &[successor.into()])?;
     delete(old)
 }
 
@@ -260,24 +278,37 @@ pub fn take_name(successor: i32, old: &Pipeline, view: pg_sys::Oid) -> Result<()
     let statement = include_str!("../../../sql/query/pipeline_take_name.sql");
     let arguments =
         [successor.into(), old.name.as_str().into(), old.mode.name().into(), view.into()];
-    sql::execute(statement, &arguments).map(drop)
+    execute(statement, &arguments)
 }
 
 /// Changes what can be changed in place.
 pub fn alter(id: i32, name: &str, mode: Mode) -> Result<()> {
     let statement = include_str!("../../../sql/query/pipeline_alter.sql");
-    sql::execute(statement, &[id.into(), name.into(), mode.name().into()]).map(drop)
+    execute(statement, &[id.into(), name.into(), mode.name().into()])
 }
 
 /// Has workers leave it alone, or not any more.
 pub fn set_paused(id: i32, is_paused: bool) -> Result<()> {
     let statement = include_str!("../../../sql/query/pipeline_pause.sql");
-    sql::execute(statement, &[id.into(), is_paused.into()]).map(drop)
+    execute(statement, &[id.into(), is_paused.into()])
+}
+
+/// Changes or locks rows of `rag.pipeline`.
+fn change<T>(
+    statement: &str,
+    arguments: &[DatumWithOid<'_>],
+    map: impl FnMut(&SpiHeapTupleData<'_>) -> Result<T, pgrx::spi::Error>,
+) -> Result<Vec<T>> {
+    as_superuser(|| sql::changed_rows(statement, arguments, map))
+}
+
+fn execute(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<()> {
+    change(statement, arguments, |_| Ok(())).map(drop)
 }
 
 /// Removes a row.
 pub fn delete(id: i32) -> Result<()> {
-    sql::execute(include_str!("../../../sql/query/pipeline_delete.sql"), &[id.into()]).map(drop)
+    execute(include_str!("../../../sql/query/pipeline_delete.sql"), &[id.into()])
 }
 
 fn only_one() -> Result<Pipeline> {

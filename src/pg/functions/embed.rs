@@ -9,6 +9,7 @@ use crate::daemon::protocol::{EmbedRequest, Lane, ProviderConfig, Request, Respo
 use crate::embed::{Embedder, Kind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, Model};
+use crate::pg::client::Watch;
 use crate::pg::error::{OrReport, unexpected};
 use crate::pg::vector::Vector;
 use crate::pg::{client, provider};
@@ -107,8 +108,36 @@ impl Embedding {
         }
     }
 
-    fn embed_request(&self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
-        match client::call(&self.request(texts, kind))? {
+    /// Embeds many texts, with something to look after meanwhile.
+    pub fn embed_and_watch(
+        &self,
+        texts: &[String],
+        kind: Kind,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<Vec<f32>>> {
+        self.embed_all(texts, kind, Some(watch))
+    }
+
+    fn embed_all(
+        &self,
+        texts: &[String],
+        kind: Kind,
+        mut watch: Option<&mut Watch<'_>>,
+    ) -> Result<Vec<Vec<f32>>> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        for texts in texts.chunks(TEXTS_A_REQUEST) {
+            vectors.extend(self.embed_request(texts, kind, watch.as_deref_mut())?);
+        }
+        Ok(vectors)
+    }
+
+    fn embed_request(
+        &self,
+        texts: &[String],
+        kind: Kind,
+        watch: Option<&mut Watch<'_>>,
+    ) -> Result<Vec<Vec<f32>>> {
+        match client::call_and_watch(&self.request(texts, kind), watch)? {
             Response::Vectors { dimension, values, .. }
                 if values.len() == dimension as usize * texts.len() && dimension > 0 =>
             {
@@ -127,15 +156,11 @@ impl Embedder for Embedding {
             if let Some(vector) = recall(&key) {
                 return Ok(vec![vector]);
             }
-            let vectors = self.embed_request(texts, kind)?;
+            let vectors = self.embed_request(texts, kind, None)?;
             remember(key, &vectors[0]);
             return Ok(vectors);
         }
-        let mut vectors = Vec::with_capacity(texts.len());
-        for texts in texts.chunks(TEXTS_A_REQUEST) {
-            vectors.extend(self.embed_request(texts, kind)?);
-        }
-        Ok(vectors)
+        self.embed_all(texts, kind, None)
     }
 }
 

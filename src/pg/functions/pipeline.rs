@@ -106,13 +106,13 @@ fn rag_alter_pipeline(
     let Changes { config } = options::read(options).or_report();
     let wanted =
         Alteration { name, content, metadata, strategy, max_tokens, overlap, model, mode, config };
-    pipeline::resolve(Some(pipeline)).and_then(|it| wanted.carry_out(&it)).or_report();
+    pipeline::owned(Some(pipeline)).and_then(|it| wanted.carry_out(&it)).or_report();
 }
 
 #[pg_extern(sql = false)]
 fn rag_drop_pipeline(name: &str) {
     sql::refuse_if_read_only(c"rag_drop_pipeline()");
-    pipeline::resolve(Some(name)).and_then(|pipeline| create::undo(&pipeline)).or_report();
+    pipeline::owned(Some(name)).and_then(|pipeline| create::undo(&pipeline)).or_report();
 }
 
 /// NULL takes the default.

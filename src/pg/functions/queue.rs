@@ -10,7 +10,7 @@ use crate::pg::acting::as_superuser;
 use crate::pg::batch::{Runner, Step};
 use crate::pg::capture::keys::Key;
 use crate::pg::capture::noted;
-use crate::pg::catalog::pipeline::{self, Mode, Pipeline};
+use crate::pg::catalog::pipeline::{self, Mode, Pipeline, owned};
 use crate::pg::catalog::view;
 use crate::pg::error::{OrReport, raise};
 use crate::pg::ingest::Progress;
@@ -32,13 +32,13 @@ fn rag_wait(pipeline: Option<&str>, timeout: Option<Interval>) -> bool {
 #[pg_extern(sql = false)]
 fn rag_pause(pipeline: Option<&str>) {
     sql::refuse_if_read_only(c"rag_pause()");
-    owned(pipeline).and_then(|it| as_superuser(|| pipeline::set_paused(it.id, true))).or_report();
+    owned(pipeline).and_then(|it| pipeline::set_paused(it.id, true)).or_report();
 }
 
 #[pg_extern(sql = false)]
 fn rag_resume(pipeline: Option<&str>) {
     sql::refuse_if_read_only(c"rag_resume()");
-    owned(pipeline).and_then(|it| as_superuser(|| pipeline::set_paused(it.id, false))).or_report();
+    owned(pipeline).and_then(|it| pipeline::set_paused(it.id, false)).or_report();
     noted::wake_at_commit();
 }
 
@@ -55,18 +55,6 @@ fn rag_run(pipeline: Option<&str>, fcinfo: pg_sys::FunctionCallInfo) {
     sql::refuse_if_read_only(c"rag_run()");
     let pipeline = owned(pipeline).or_report();
     non_atomic(fcinfo, "rag_run", || run(&pipeline)).or_report();
-}
-
-/// The pipeline, whose source the caller must own.
-fn owned(name: Option<&str>) -> Result<Pipeline> {
-    let pipeline = pipeline::resolve(name)?;
-    match pipeline::is_owned(pipeline.id)? {
-        true => Ok(pipeline),
-        false => Err(Error::new(
-            ErrorKind::Forbidden,
-            format!("must be owner of the table of pipeline \"{}\"", pipeline.name),
-        )),
-    }
 }
 
 fn duration(interval: Option<Interval>) -> Result<Duration> {

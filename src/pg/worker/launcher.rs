@@ -1,6 +1,8 @@
 //! Starts workers as the server starts, where the library is preloaded: for what was left when it
 //! stopped. Without preloading, the first commit or call does that.
 
+use std::time::Duration;
+
 use pgrx::bgworkers::{BackgroundWorkerBuilder, BgWorkerStartTime};
 use pgrx::prelude::*;
 
@@ -39,7 +41,8 @@ pub extern "C-unwind" fn pg_rag_launcher_main(_argument: pg_sys::Datum) {
     }
     match Transactions::OfWorker.run(|| Ok(databases())) {
         Ok(databases) => {
-            databases.into_iter().for_each(registry::put_in_line);
+            let wait = |database| registry::put_in_line(database, Duration::ZERO);
+            databases.into_iter().for_each(wait);
             registry::start_waiting();
         }
         Err(failure) => log!("pg_rag launcher: {}", failure.message),

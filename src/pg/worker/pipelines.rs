@@ -128,7 +128,7 @@ impl Worker {
         }
     }
 
-    fn live(&mut self) {
+    fn live(mut self) {
         let mut leaves = false;
         while !leaves {
             handle_interrupts();
@@ -156,7 +156,7 @@ impl Worker {
         if self.role == Role::Leader {
             registry::unmark_active(self.database);
         }
-        registry::start_waiting();
+        self.place.give_back();
     }
 
     fn has_extension(&self) -> Outcome<bool> {
@@ -173,11 +173,7 @@ impl Worker {
             // If there is no room, one worker does it all.
             drop(registry::start(self.database, Role::Helper));
         }
-        let is_over = self.began.elapsed() >= SHIFT && registry::others_wait(self.database);
-        if is_over && self.role == Role::Leader {
-            registry::put_in_line(self.database);
-        }
-        is_over
+        self.began.elapsed() >= SHIFT && registry::others_wait(self.database)
     }
 
     /// Waits until there is something to do; whether to leave instead.
@@ -185,10 +181,12 @@ impl Worker {
         if self.role == Role::Helper {
             return true;
         }
+        let next = time_to_work();
+        let soon = next.unwrap_or(LOOK_FOR_WORK).min(LOOK_FOR_WORK);
         let longest = match wait {
             Wait::Passing(time) => *time,
-            Wait::Idle => self.time_to_work(),
-            Wait::Later(time) => self.time_to_work().min(*time),
+            Wait::Idle => soon,
+            Wait::Later(time) => soon.min(*time),
         };
         // What others see of the tables' statistics is up to date while nothing changes.
         // SAFETY: called outside a transaction.
@@ -197,7 +195,8 @@ impl Worker {
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return matches!(wait, Wait::Idle) && self.last_work.elapsed() >= PATIENCE;
+                let is_done = matches!(wait, Wait::Idle) && next.is_none();
+                return is_done && self.last_work.elapsed() >= PATIENCE;
             }
             let was_woken = wait_latch(left.min(LOOK_AROUND));
             handle_interrupts();
@@ -214,32 +213,38 @@ impl Worker {
         }
     }
 
-    fn time_to_work(&self) -> Duration {
-        let seconds = Transactions::OfWorker.run(|| {
-            let _acting = Acting::as_role(SUPERUSER);
-            queue::next_time()
-        });
-        match seconds {
-            Ok(Some(seconds)) => {
-                Duration::try_from_secs_f64(seconds.max(0.01)).unwrap_or(LOOK_FOR_WORK)
-            }
-            _ => LOOK_FOR_WORK,
-        }
-        .min(LOOK_FOR_WORK)
-    }
-
     /// A session that commits now may still think that it has woken this worker: so the lock goes
     /// first, and then there is one last look.
     fn may_leave(&mut self) -> bool {
-        if self.role == Role::Helper || is_database_wanted() || registry::others_wait(self.database)
-        {
+        if self.role == Role::Helper || is_database_wanted() {
             return true;
         }
         self.place.stop_leading();
+        if registry::others_wait(self.database) {
+            if let Some(time) = time_to_work() {
+                registry::put_in_line(self.database, time);
+            }
+            return true;
+        }
         match self.runner.step() {
-            Ok(Step::Idle) => true,
+            Ok(Step::Idle) if time_to_work().is_none() => true,
             _ => !self.place.lead_again(),
         }
+    }
+}
+
+/// How long it takes until there is something to do; `None` where nothing waits.
+fn time_to_work() -> Option<Duration> {
+    let seconds = Transactions::OfWorker.run(|| {
+        let _acting = Acting::as_role(SUPERUSER);
+        queue::next_time()
+    });
+    match seconds {
+        Ok(seconds) => {
+            seconds.map(|it| Duration::try_from_secs_f64(it.max(0.01)).unwrap_or(LOOK_FOR_WORK))
+        }
+        // What is out of order may have come right by then.
+        Err(_) => Some(LOOK_FOR_WORK),
     }
 }
 

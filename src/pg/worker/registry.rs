@@ -1,15 +1,18 @@
 //! Which pipeline workers run, and how they are woken.
 //!
-//! One file with locks says it all: a worker of a server holds one of the first bytes, as many as
+//! A file with locks says who runs: a worker of a server holds one of the first bytes, as many as
 //! `rag.max_workers`, and the first worker of a database holds the byte that stands for it. Locks
 //! go with their process, so nothing is ever stale, and they say who holds them: that process is
 //! woken by a signal, after which its latch is set. So no shared memory is needed, which only a
 //! preloaded library could have, and no NOTIFY, which locks the whole server at each commit.
+//!
+//! Empty files say what must outlive a process: that a database waits for a worker, from the time
+//! on when the file was "modified", and that a worker is at work in it.
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use pgrx::bgworkers::{BackgroundWorkerBuilder, BgWorkerStartTime};
 use pgrx::prelude::*;
@@ -19,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::guc;
 
 const LOCK_FILE: &str = "pg_stat_tmp/pg_rag.workers";
-/// Databases that wait for a worker to have its slot, as empty files.
+/// Databases that wait for a worker to have its slot, as empty files with the time from which on.
 const WAITING: &str = "pg_stat_tmp/pg_rag.waiting.";
 /// Databases in which a worker is at work, likewise: what is left of one that was ended.
 const ACTIVE: &str = "pg_stat_tmp/pg_rag.active.";
@@ -33,8 +36,8 @@ thread_local! {
     static STARTED: Cell<Option<Instant>> = const { Cell::new(None) };
     /// Workers notice by themselves what they commit.
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
-    /// In a worker, the open lock file and the database.
-    static HELD: Cell<Option<(i32, pg_sys::Oid)>> = const { Cell::new(None) };
+    /// In a worker, the open lock file.
+    static HELD: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
 /// Wakes the database's worker, or starts one; called after a commit, when nothing may fail.
@@ -131,14 +134,19 @@ impl Place {
         if role == Role::Leader && !lock(&file, database_byte(database)) {
             return Ok(None);
         }
-        let has_slot = (0..guc::max_workers()).any(|slot| lock(&file, slot as i64));
-        if !has_slot {
-            if role == Role::Leader {
-                put_in_line(database);
+        let take_slot = || (0..guc::max_workers()).any(|slot| lock(&file, slot as i64));
+        if !take_slot() {
+            if role == Role::Helper {
+                return Ok(None);
             }
-            return Ok(None);
+            // Whoever leaves gives its slot back and then looks who is in line.
+            put_in_line(database, Duration::ZERO);
+            if !take_slot() {
+                return Ok(None);
+            }
+            drop(std::fs::remove_file(file_of(WAITING, database)));
         }
-        HELD.set(Some((file.as_raw_fd(), database)));
+        HELD.set(Some(file.as_raw_fd()));
         Ok(Some(Place { file, database }))
     }
 
@@ -147,20 +155,31 @@ impl Place {
         set_lock(self.file.as_raw_fd(), database_byte(self.database), libc::F_UNLCK);
     }
 
+    /// Leaves slot and database to others, and has the next in line started.
+    pub fn give_back(self) {
+        HELD.set(None);
+        unlock_all(self.file.as_raw_fd());
+        start_waiting();
+    }
+
     /// Is again the one that is woken, unless another worker is.
     pub fn lead_again(&self) -> bool {
         lock(&self.file, database_byte(self.database))
     }
 }
 
-/// Whether another database than `mine` waits for a worker.
+/// Whether another database than `mine` has something to do and waits for a worker.
 pub fn others_wait(mine: pg_sys::Oid) -> bool {
-    in_line().iter().any(|database| *database != mine)
+    let now = SystemTime::now();
+    in_line().iter().any(|(from, database)| *database != mine && *from <= now)
 }
 
-/// Starts workers for databases that wait for one, as many as there may be.
+/// Starts workers for databases that wait for one, as many as there may be: those that have
+/// something to do now, or else the one that has soonest.
 pub fn start_waiting() {
-    for database in in_line().into_iter().take(guc::max_workers() as usize) {
+    let (line, now) = (in_line(), SystemTime::now());
+    let due = line.iter().take_while(|(from, _)| *from <= now).count().max(1);
+    for (_, database) in line.into_iter().take(due.min(guc::max_workers() as usize)) {
         // If the file is gone already, somebody else is starting it.
         if std::fs::remove_file(file_of(WAITING, database)).is_ok() {
             drop(start(database, Role::Leader));
@@ -168,10 +187,11 @@ pub fn start_waiting() {
     }
 }
 
-/// Has a database wait for a worker.
-pub fn put_in_line(database: pg_sys::Oid) {
+/// Has a database wait for a worker, for which there is something to do after this time.
+pub fn put_in_line(database: pg_sys::Oid, after: Duration) {
     // Without it, the database's next commit tries again.
-    drop(File::create(file_of(WAITING, database)));
+    let Ok(file) = File::create(file_of(WAITING, database)) else { return };
+    drop(file.set_modified(SystemTime::now() + after));
 }
 
 /// A worker begins its work. If it is ended before it has done all, the supervisor starts another.
@@ -189,16 +209,17 @@ pub fn unmark_active(database: pg_sys::Oid) {
 
 #[pg_guard]
 unsafe extern "C-unwind" fn at_exit(_code: i32, _argument: pg_sys::Datum) {
-    let Some((file, database)) = HELD.get() else { return };
+    let Some(file) = HELD.get() else { return };
     // The supervisor looks at once, and must not find this process in its place still.
-    set_lock(file, database_byte(database), libc::F_UNLCK);
+    unlock_all(file);
     if let (true, Ok(Some(pid))) = (!databases(ACTIVE).is_empty(), supervisor::process_id()) {
         // SAFETY: a signal that every server process knows.
         unsafe { libc::kill(pid, libc::SIGUSR1) };
     }
 }
 
-/// Starts workers in databases whose worker was ended; called by the supervisor.
+/// Starts workers in databases whose worker was ended, or that wait for what it leaves; called by
+/// the supervisor.
 pub fn start_abandoned() {
     for database in databases(ACTIVE) {
         let is_abandoned = matches!(leader(database), Ok(None));
@@ -207,19 +228,28 @@ pub fn start_abandoned() {
             drop(start(database, Role::Leader));
         }
     }
+    start_waiting();
 }
 
-fn in_line() -> Vec<pg_sys::Oid> {
-    databases(WAITING)
+/// The databases that wait, and since or from when; the longest waiting first.
+fn in_line() -> Vec<(SystemTime, pg_sys::Oid)> {
+    let mut line = files_of_databases(WAITING);
+    line.sort_unstable_by_key(|(time, database)| (*time, database.to_u32()));
+    line
 }
 
 fn databases(files: &str) -> Vec<pg_sys::Oid> {
+    files_of_databases(files).into_iter().map(|(_, database)| database).collect()
+}
+
+/// Databases with a file of this kind, and when it was modified.
+fn files_of_databases(files: &str) -> Vec<(SystemTime, pg_sys::Oid)> {
     let (folder, prefix) = files.split_once('/').unwrap_or(("", files));
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let database = |entry: std::io::Result<std::fs::DirEntry>| {
-        let name = entry.ok()?.file_name();
-        let number = name.to_str()?.strip_prefix(prefix)?.parse().ok()?;
-        Some(pg_sys::Oid::from_u32(number))
+        let entry = entry.ok()?;
+        let number = entry.file_name().to_str()?.strip_prefix(prefix)?.parse().ok()?;
+        Some((entry.metadata().ok()?.modified().ok()?, pg_sys::Oid::from_u32(number)))
     };
     entries.filter_map(database).collect()
 }
@@ -239,6 +269,14 @@ fn lock(file: &File, byte: i64) -> bool {
 fn set_lock(file: i32, byte: i64, kind: i32) -> bool {
     // SAFETY: F_SETLK reads the flock structure only.
     unsafe { libc::fcntl(file, libc::F_SETLK, &byte_lock(byte, kind)) == 0 }
+}
+
+fn unlock_all(file: i32) {
+    let mut lock = byte_lock(0, libc::F_UNLCK);
+    // To the end of the file, wherever that is.
+    lock.l_len = 0;
+    // SAFETY: F_SETLK reads the flock structure only.
+    unsafe { libc::fcntl(file, libc::F_SETLK, &lock) };
 }
 
 fn holder(file: &File, byte: i64) -> Result<Option<i32>> {

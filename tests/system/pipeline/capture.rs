@@ -128,6 +128,29 @@ fn what_is_rolled_back_to_a_savepoint_is_not_embedded() {
     assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag_chunks"), 4);
 }
 
+/// A statement embeds keys that were noted before its savepoint too, and may be rolled back.
+#[test]
+fn a_savepoint_does_not_take_other_rows_with_it() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    run(
+        &mut client,
+        "CREATE EXTENSION pg_rag CASCADE;
+         CREATE TABLE docs (id integer PRIMARY KEY, title text, body text, lang text) PARTITION BY RANGE (id);
+         CREATE TABLE low PARTITION OF docs FOR VALUES FROM (0) TO (100);
+         SELECT rag_create_pipeline('docs', 'body', metadata => '{lang}', max_tokens => 64, mode => 'sync');
+         BEGIN;
+         INSERT INTO low VALUES (1, 't', 'Straight into a partition.', 'en');
+         SAVEPOINT a;
+         INSERT INTO docs VALUES (2, 't', 'From above.', 'en');
+         ROLLBACK TO a;
+         COMMIT;",
+    );
+    wait(&mut client, "docs");
+    assert_agree(&mut client, 64);
+    assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag_chunks"), 1);
+}
+
 #[test]
 fn prepared_transactions_count_from_their_commit() {
     let Some((_cluster, mut client)) = start(&["max_prepared_transactions = 2"]) else { return };

@@ -85,6 +85,38 @@ fn one_worker_serves_all_databases() {
     clients.iter_mut().for_each(|client| assert_agree(client, 64));
 }
 
+/// A worker that others wait for comes back for what can be tried again later.
+#[test]
+fn nothing_postponed_is_forgotten() {
+    let Some((cluster, mut client)) = start(&["rag.max_workers = 1"]) else { return };
+    without_sessions(&mut client);
+    drop(client);
+    let mut maintenance = cluster.connect_to("template1");
+    run(&mut maintenance, "CREATE DATABASE other TEMPLATE postgres");
+    let mut client = cluster.connect();
+    run(
+        &mut client,
+        "UPDATE rag.pipeline SET not_before = clock_timestamp() + interval '5 s';
+         INSERT INTO docs VALUES (1, 't', 'Later.', 'en')",
+    );
+    let begun = Instant::now();
+    let mut other = cluster.connect_to("other");
+    std::thread::sleep(Duration::from_secs(1));
+    for id in 1..=4 {
+        run(&mut other, &format!("INSERT INTO docs VALUES ({id}, 't', 'Now.', 'en')"));
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    time_until(&mut other, "SELECT count(*) FROM docs_rag_chunks", 4);
+    let here = begun.elapsed();
+    time_until(&mut client, "SELECT count(*) FROM docs_rag_chunks", 1);
+    println!(
+        "beside a row that is postponed for 5 s, those of another database are done after {} ms; it after {} ms",
+        here.as_millis(),
+        begun.elapsed().as_millis()
+    );
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
 /// Makes the database one that can be copied.
 fn without_sessions(client: &mut Client) {
     run(

@@ -1,0 +1,61 @@
+//! pg_upgrade brings pipelines, indexes and pending work to a new version of PostgreSQL.
+
+use super::cluster::Cluster;
+use super::documents::{QUESTION, SETUP, count};
+
+/// What workers would do is left undone: there are none.
+const PENDING: &str = "
+    CREATE TEXT SEARCH CONFIGURATION public.plain (COPY = simple);
+    CREATE TABLE notes (id integer PRIMARY KEY, body text, lang text);
+    INSERT INTO notes VALUES (1, 'The canteen serves lunch from noon to two.', 'en');
+    SELECT rag_create_pipeline('notes', 'body', metadata => '{lang}',
+                               options => '{\"config\": \"plain\", \"backfill\": \"now\"}');
+    INSERT INTO notes VALUES (2, 'Visitors park behind the mill.', 'en');
+    CREATE TABLE manual (id integer PRIMARY KEY, body text);
+    INSERT INTO manual VALUES (1, 'The garden is open in summer.');
+    SELECT rag_create_pipeline('manual', 'body', mode => 'manual');";
+
+#[test]
+fn an_upgraded_server_goes_on() {
+    let Some(old) = Cluster::start_older(&["rag.max_workers = 0"]) else { return };
+    let mut client = old.connect();
+    client.batch_execute(&format!("{SETUP} {PENDING}")).unwrap();
+    let question = format!("SELECT rag_answer('{QUESTION}', 'docs')");
+    let before: String = client.query_one(&question, &[]).unwrap().get(0);
+    let chunks = "SELECT count(*) FROM notes_rag_chunks";
+    assert_eq!(count(&mut client, chunks), 1);
+    drop(client);
+
+    let Some(new) = old.upgrade(&[]) else { return };
+    let mut client = new.connect();
+    let after: String = client.query_one(&question, &[]).unwrap().get(0);
+    assert_eq!(after, before);
+    let wrong = "SELECT count(*) FROM rag.pipeline AS p
+                 JOIN pg_index AS i ON i.indrelid = p.chunk_table
+                 JOIN pg_class AS c ON c.oid = i.indexrelid AND c.relam = (SELECT oid FROM pg_am WHERE amname = 'rag_hnsw'),
+                 rag_hnsw_check(i.indexrelid)";
+    assert_eq!(count(&mut client, wrong), 0, "what is wrong with the indexes");
+    let waited = "SELECT rag_wait('notes', '1 minute')::int::bigint";
+    assert_eq!(count(&mut client, waited), 1, "pending work is done");
+    assert_eq!(count(&mut client, chunks), 2);
+    client.batch_execute("CALL rag_run('manual')").unwrap();
+    for (question, pipeline) in
+        [("Where do visitors park?", "notes"), ("When is the garden open?", "manual")]
+    {
+        let query =
+            format!("SELECT count(*) FROM rag_retrieve('{question}', '{pipeline}', k => 1)");
+        assert_eq!(count(&mut client, &query), 1, "{question}");
+    }
+    client
+        .batch_execute(
+            "UPDATE notes SET body = 'Visitors park in the yard.' WHERE id = 2;
+             DELETE FROM notes WHERE id = 1;",
+        )
+        .unwrap();
+    assert_eq!(count(&mut client, waited), 1, "new work is done");
+    assert_eq!(
+        count(&mut client, "SELECT count(*) FROM notes_rag_chunks WHERE content LIKE '%yard%'"),
+        1
+    );
+    assert_eq!(count(&mut client, chunks), 1);
+}
