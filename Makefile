@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system lint demo bench bench-index bench-pipeline clean
+.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system lint demo bench bench-index bench-pipeline bench-retrieve clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -75,6 +75,10 @@ bench-index: setup ## rag_hnsw beside pgvector's hnsw, as in ARGS="curve vacuum 
 bench-pipeline: setup ## pipelines: capture, backfill, freshness, memory, as in ARGS="trickle memory"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench pipeline -- $(ARGS)
+
+bench-retrieve: setup ## what retrieval finds on judged sets, as in ARGS="scifact pgdocs14" or "all"
+	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench retrieve -- $(ARGS)
 
 clean: ## stop and remove the private clusters and the build; keep what was downloaded
 	@scripts/clean.sh

@@ -19,6 +19,8 @@ pub mod retrieve;
 pub mod answer;
 pub mod context;
 
+pub mod eval;
+
 #[cfg(feature = "daemon")]
 pub mod provider;
 

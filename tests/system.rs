@@ -21,6 +21,8 @@ mod documents;
 mod dump;
 #[path = "support/embedder.rs"]
 mod embedder;
+#[path = "system/evaluation.rs"]
+mod evaluation;
 #[path = "support/http_server.rs"]
 mod http_server;
 #[path = "system/index.rs"]

@@ -44,6 +44,13 @@ pub struct Source {
 /// letters and digits, new for each call. Whatever the sources hold, none of them can hold
 /// the mark that is made of it.
 pub fn messages(question: &str, sources: &[Source], nonce: &str) -> Vec<Message> {
+    let (mark, user) = framed(question, sources, nonce);
+    vec![message("system", system(&mark)), message("user", user)]
+}
+
+/// The sources between their lines and the question after them, for a user message, and the mark
+/// in these lines, for a system message. `nonce` is as in [`messages`].
+pub fn framed(question: &str, sources: &[Source], nonce: &str) -> (String, String) {
     let mark = mark(question, sources, nonce);
     let mut user = String::new();
     for (index, source) in sources.iter().enumerate() {
@@ -51,7 +58,7 @@ pub fn messages(question: &str, sources: &[Source], nonce: &str) -> Vec<Message>
     }
     user += "Question: ";
     user += question.trim();
-    vec![message("system", system(&mark)), message("user", user)]
+    (mark, user)
 }
 
 /// Whether `answer` is [`NO_ANSWER`], give or take quotes, capitals and the full stop, or

@@ -142,7 +142,8 @@ fn write(question: &str, passages: &[Passage], writing: &Writing) -> Result<Writ
     })
 }
 
-fn source(passage: &Passage) -> Source {
+/// A passage as a language model reads it.
+pub fn source(passage: &Passage) -> Source {
     let metadata = passage.metadata.as_object().into_iter().flatten();
     let text = |value: &Value| match value {
         Value::Null => None,
@@ -157,7 +158,7 @@ fn source(passage: &Passage) -> Source {
 }
 
 /// Something the documents' authors could not know.
-fn nonce() -> Result<String> {
+pub fn nonce() -> Result<String> {
     Ok(random::bytes()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

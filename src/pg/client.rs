@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use pgrx::prelude::*;
 
 use super::guc;
+use super::usage;
 use super::worker::supervisor;
 use crate::daemon::protocol::{self, HEADER, Request, Response};
 use crate::error::{Error, ErrorKind, Result};
@@ -52,7 +53,10 @@ pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> R
                 attempt += 1;
             }
             Ok(Response::Failed(error)) | Err(error) => return Err(error),
-            Ok(response) => return Ok(response),
+            Ok(response) => {
+                usage::note(&response);
+                return Ok(response);
+            }
         }
     }
 }

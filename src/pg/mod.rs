@@ -16,6 +16,7 @@ mod content;
 mod create;
 mod drain;
 mod error;
+mod evaluate;
 mod functions;
 mod generation;
 mod guc;
@@ -29,6 +30,7 @@ mod search;
 mod sql;
 mod transaction;
 mod triggers;
+mod usage;
 mod vector;
 mod worker;
 
@@ -66,5 +68,6 @@ pgrx::extension_sql_file!(
     name = "function",
     requires = ["queue"]
 );
-pgrx::extension_sql_file!("../../sql/install/status.sql", name = "status", requires = ["function"]);
+pgrx::extension_sql_file!("../../sql/install/eval.sql", name = "eval", requires = ["function"]);
+pgrx::extension_sql_file!("../../sql/install/status.sql", name = "status", requires = ["eval"]);
 pgrx::extension_sql_file!("../../sql/install/wrapper.sql", name = "wrapper", requires = ["status"]);

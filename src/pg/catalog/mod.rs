@@ -1,5 +1,6 @@
 //! The extension's own tables, through SPI.
 
+pub mod evaluation;
 pub mod model;
 pub mod pipeline;
 pub mod source;

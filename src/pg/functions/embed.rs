@@ -164,6 +164,11 @@ impl Embedder for Embedding {
     }
 }
 
+/// Forgets all embeddings that this session remembers.
+pub fn forget_embeddings() {
+    MEMO.with_borrow_mut(VecDeque::clear);
+}
+
 fn recall(key: &MemoKey) -> Option<Vec<f32>> {
     MEMO.with_borrow_mut(|memo| {
         let place = memo.iter().position(|(known, _)| known == key)?;

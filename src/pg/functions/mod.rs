@@ -3,6 +3,7 @@
 mod answer;
 mod chunk;
 mod embed;
+mod eval;
 mod event;
 mod generate;
 mod model;
@@ -13,7 +14,9 @@ mod queue;
 mod retrieve;
 mod status;
 
-pub use embed::Embedding;
+pub use embed::{Embedding, forget_embeddings};
 pub use generate::{EXTRACTIVE, generate};
+pub use options::read as read_options;
 pub use parse::RemoteParser;
 pub use pipeline::{RemoteChunker, check_chunk_size};
+pub use retrieve::{check_rerank, check_rewrite};

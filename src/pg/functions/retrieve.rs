@@ -54,8 +54,8 @@ fn rag_retrieve(
         name!(rerank_score, Option<f64>),
     ),
 > {
-    only("rewrite", rewrite.filter(|name| *name != "none"), "none").or_report();
-    only("rerank", rerank, "NULL").or_report();
+    check_rewrite(rewrite).or_report();
+    check_rerank(rerank).or_report();
     let options: RetrieveOptions = options::read(options).or_report();
     let search = Search::new(pipeline, k, mode, filter, options).or_report();
     let passages = question("query", query).and_then(|query| search.run(query)).or_report();
@@ -71,6 +71,16 @@ pub fn question<'a>(argument: &str, text: Option<&'a str>) -> Result<&'a str> {
             .hint("Ask something, for instance 'How do I reset a password?'.")),
         Some(text) => Ok(text),
     }
+}
+
+/// An error for a way of rewriting that is not known.
+pub fn check_rewrite(rewrite: Option<&str>) -> Result<()> {
+    only("rewrite", rewrite.filter(|name| *name != "none"), "none")
+}
+
+/// An error for a way of reranking that is not known.
+pub fn check_rerank(rerank: Option<&str>) -> Result<()> {
+    only("rerank", rerank, "NULL")
 }
 
 /// An argument that knows one value.

@@ -1,0 +1,135 @@
+//! # What does retrieval find, on judged sets?
+//!
+//! ```text
+//! make bench-retrieve ARGS="[SET ...] [--configurations JSON] [--split NAME] [--questions N]"
+//! ```
+//!
+//! Sets (scifact where none is named, `all` for all of them):
+//!
+//! * `scifact`, `squad_train_sample`, `hotpotqa500`, `pgdocs14`, `xquad/en` and the other languages:
+//!   nDCG and recall of documents, latency
+//! * `chunking_eval`: share of the reference characters that the first 5 chunks cover
+//!
+//! Each set becomes a table with a pipeline of default settings in a private server of its own, and
+//! `rag_eval` asks all its questions under each configuration. The figures stand beside those of other
+//! ways, measured on the same sets with programs of their own: BM25 as Lucene has it, the default model
+//! alone, and both fused by reciprocal rank in Python. Goals are printed beside what was measured, and
+//! missing one fails nothing.
+//!
+//! The server runs in a temporary folder (`TMPDIR`) with the PostgreSQL that `PG_RAG_PG_CONFIG` names.
+//! The sets are those of `$PG_RAG_DATA` (default `../shared/data`). Embedding one takes minutes.
+
+#[path = "../../tests/system/cluster.rs"]
+#[allow(dead_code)]
+mod cluster;
+#[path = "../index/machine.rs"]
+#[allow(dead_code)]
+mod machine;
+#[path = "../../tests/system/process.rs"]
+#[allow(dead_code)]
+mod process;
+#[path = "../index/report.rs"]
+#[allow(dead_code)]
+mod report;
+
+mod baseline;
+mod figures;
+mod sets;
+mod settings;
+
+use std::time::Instant;
+
+use postgres::Client;
+
+use cluster::Cluster;
+use report::Report;
+use sets::Set;
+use settings::Settings;
+
+/// What went wrong, in the words of whoever noticed.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn main() {
+    let settings = Settings::parse().unwrap_or_else(|error| {
+        eprintln!("{error}; sets are {}, or all", sets::NAMES.join(", "));
+        std::process::exit(2);
+    });
+    let Some(folder) = sets::folder() else {
+        println!("skipped: no judged data; set PG_RAG_DATA");
+        return;
+    };
+    let buffers = format!("shared_buffers = {}MB", 1024.min(machine::memory() / 8));
+    let lines = [buffers.as_str(), "max_wal_size = 8GB", "jit = off"];
+    let Some(cluster) = Cluster::start(&lines) else { return };
+    let mut report = Report::new(None);
+    report.note(&machine::description());
+    for name in &settings.sets {
+        report.heading(name);
+        // One that fails does not end the others.
+        let measured = Set::read(&folder, name, settings.split.as_deref())
+            .and_then(|set| measure(&cluster, &set, &settings, &mut report));
+        if let Err(error) = measured {
+            report.note(&format!("{name}: {error}"));
+        }
+    }
+}
+
+fn measure(cluster: &Cluster, set: &Set, settings: &Settings, report: &mut Report) -> Result<()> {
+    let mut client = fresh(cluster)?;
+    let started = Instant::now();
+    fill(&mut client, set)?;
+    let filled = started.elapsed().as_secs_f64();
+    let chunks: i64 = client.query_one("SELECT count(*) FROM doc_rag_chunks", &[])?.get(0);
+    let questions = load(&mut client, set, settings.questions)?;
+    report.note(&format!(
+        "{} documents, {chunks} chunks, made in {filled:.0} s; {questions} questions",
+        set.documents.len()
+    ));
+    let started = Instant::now();
+    let configurations = &settings.configurations;
+    let query = "SELECT configuration, metric, k, value, ci_low, ci_high, difference, p_value
+                 FROM rag_eval(eval_set => 'set', configurations => $1::text::json)";
+    let rows = client.query(query, &[configurations])?;
+    let took = started.elapsed().as_secs_f64();
+    figures::show(report, set, &rows);
+    report.note(&format!("asked in {took:.0} s"));
+    Ok(())
+}
+
+/// A session in a database without anything but the extension.
+fn fresh(cluster: &Cluster) -> Result<Client> {
+    cluster.connect().batch_execute("DROP DATABASE IF EXISTS judged")?;
+    cluster.connect().batch_execute("CREATE DATABASE judged")?;
+    let mut client = cluster.connect_to("judged");
+    client.batch_execute("CREATE EXTENSION pg_rag CASCADE")?;
+    Ok(client)
+}
+
+fn fill(client: &mut Client, set: &Set) -> Result<()> {
+    client.batch_execute("CREATE TABLE doc (id text PRIMARY KEY, title text, body text)")?;
+    for part in set.documents.chunks(1000) {
+        let column = |at: usize| part.iter().map(|it| it[at].as_str()).collect::<Vec<_>>();
+        client.execute(
+            "INSERT INTO doc SELECT * FROM unnest($1::text[], $2::text[], $3::text[])",
+            &[&column(0), &column(1), &column(2)],
+        )?;
+    }
+    client.batch_execute("VACUUM (ANALYZE) doc")?;
+    let create = "SELECT rag_create_pipeline('doc', $1, mode => 'manual',
+                      options => jsonb_build_object('config', $2::text, 'backfill', 'background'))";
+    client.execute(create, &[&set.content, &set.config])?;
+    client.batch_execute("CALL rag_run('doc')")?;
+    client.batch_execute("VACUUM (ANALYZE) doc_rag_chunks")?;
+    Ok(())
+}
+
+/// The questions, or the first so many; their number.
+fn load(client: &mut Client, set: &Set, most: Option<usize>) -> Result<i64> {
+    client.execute("SELECT rag_eval_load('set', $1::text::jsonb)", &[&set.cases.to_string()])?;
+    if let Some(most) = most {
+        let rest = "DELETE FROM rag.eval_case WHERE id NOT IN
+                        (SELECT id FROM rag.eval_case ORDER BY md5(label) LIMIT $1)";
+        client.execute(rest, &[&i64::try_from(most)?])?;
+    }
+    Ok(client.query_one("SELECT count(*) FROM rag.eval_case", &[])?.get(0))
+}

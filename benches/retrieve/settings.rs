@@ -1,0 +1,55 @@
+//! What to measure.
+
+use lexopt::prelude::*;
+
+use crate::sets;
+
+/// What is compared where nothing else is asked for.
+const CONFIGURATIONS: &str =
+    r#"{"hybrid": {}, "dense": {"mode": "dense"}, "lexical": {"mode": "lexical"}}"#;
+
+/// The command line.
+///
+/// ```text
+/// --configurations JSON  what is compared, as rag_eval takes it
+/// --split NAME           the questions of queries_NAME.jsonl and qrels_NAME.tsv
+/// --questions N          so many of the questions, chosen at random but always the same
+/// ```
+pub struct Settings {
+    pub sets: Vec<String>,
+    pub configurations: String,
+    pub split: Option<String>,
+    pub questions: Option<usize>,
+}
+
+impl Settings {
+    pub fn parse() -> Result<Settings, lexopt::Error> {
+        let mut settings = Settings {
+            sets: Vec::new(),
+            configurations: CONFIGURATIONS.to_owned(),
+            split: None,
+            questions: None,
+        };
+        let mut parser = lexopt::Parser::from_env();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                // Cargo's own word to a benchmark.
+                Long("bench") => {}
+                Long("configurations") => settings.configurations = parser.value()?.string()?,
+                Long("split") => settings.split = Some(parser.value()?.string()?),
+                Long("questions") => settings.questions = Some(parser.value()?.parse()?),
+                Value(name) if name == "all" => {
+                    settings.sets.extend(sets::NAMES.map(str::to_owned));
+                }
+                Value(name) if sets::NAMES.contains(&&*name.to_string_lossy()) => {
+                    settings.sets.push(name.string()?);
+                }
+                other => return Err(other.unexpected()),
+            }
+        }
+        if settings.sets.is_empty() {
+            settings.sets.push(sets::NAMES[0].to_owned());
+        }
+        Ok(settings)
+    }
+}

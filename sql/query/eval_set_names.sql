@@ -1,0 +1,1 @@
+SELECT name FROM rag.eval_set ORDER BY name

@@ -1,0 +1,237 @@
+//! What is relevant to a question, and how much.
+//!
+//! ```text
+//! [{"source_key": "17", "grade": 2}, "18"]                               rows of the source
+//! [{"chunk_id": 5}, {"source_key": "17", "chunk_no": 0}]                 chunks
+//! [{"source_key": "17", "start_char": 10, "end_char": 90}]               spans of documents
+//! ```
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+
+/// How items are written, for hints.
+const FORMS: &str = "An item is a source key, or an object with source_key (and perhaps chunk_no, \
+                     or start_char and end_char) or chunk_id, and perhaps a grade.";
+
+/// Something that ought to be found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// A row of the source, by its key; see [`canonical_key`].
+    Source(String),
+    /// A chunk, by its number in the chunk table.
+    Chunk(i64),
+    /// A chunk, by its row and place.
+    ChunkOf(String, i32),
+    /// Characters of a row's content: key, first, one past the last.
+    Span(String, i32, i32),
+}
+
+/// What the results of a ranking are, as far as judgements are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Rows of the source: of several chunks of a row the best counts.
+    Source,
+    /// Chunks.
+    Chunk,
+    /// Chunks, as far as they cover characters that are relevant.
+    Span,
+}
+
+/// The relevant items of a case, all of one level, each once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgements {
+    level: Level,
+    items: Vec<(Target, f64)>,
+}
+
+impl Default for Judgements {
+    /// Nothing is relevant.
+    fn default() -> Self {
+        Judgements { level: Level::Source, items: Vec::new() }
+    }
+}
+
+impl Judgements {
+    /// Reads the items of a case. Those of grade 0 are left out.
+    ///
+    /// Fails if an item is not understood, or if they are of different levels.
+    pub fn parse(relevant: &Value) -> Result<Judgements> {
+        let Value::Array(items) = relevant else {
+            return Err(not_understood(relevant, "not a list").hint(FORMS));
+        };
+        let mut targets: BTreeMap<Target, f64> = BTreeMap::new();
+        let mut level = None;
+        for item in items {
+            let (target, grade) = read(item)?;
+            let own = target.level();
+            if *level.get_or_insert(own) != own {
+                return Err(Error::invalid(format!(
+                    "relevant items name different kinds of things: {relevant}"
+                ))
+                .hint("Judge a case by source keys, by chunks or by spans, not by several."));
+            }
+            let known = targets.entry(target).or_default();
+            *known = known.max(grade);
+        }
+        let items = targets.into_iter().filter(|(_, grade)| *grade > 0.0).collect();
+        Ok(Judgements { level: level.unwrap_or(Level::Source), items })
+    }
+
+    /// What the items are.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// The items with their grades, which are above 0.
+    pub fn items(&self) -> &[(Target, f64)] {
+        &self.items
+    }
+
+    /// The spans of each row, by its key, in no order.
+    pub fn spans(&self) -> BTreeMap<&str, Vec<Range<i32>>> {
+        let mut spans: BTreeMap<&str, Vec<Range<i32>>> = BTreeMap::new();
+        for (target, _) in &self.items {
+            if let Target::Span(key, start, end) = target {
+                spans.entry(key).or_default().push(*start..*end);
+            }
+        }
+        spans
+    }
+}
+
+impl Target {
+    fn level(&self) -> Level {
+        match self {
+            Target::Source(_) => Level::Source,
+            Target::Chunk(_) | Target::ChunkOf(..) => Level::Chunk,
+            Target::Span(..) => Level::Span,
+        }
+    }
+}
+
+/// A source key such that equal keys are equal texts: the members of a composite key, which is a
+/// JSON object, may come in any order.
+pub fn canonical_key(key: &str) -> String {
+    match serde_json::from_str::<Value>(key) {
+        Ok(object @ Value::Object(_)) => object.to_string(),
+        _ => key.to_owned(),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Item {
+    source_key: Option<Value>,
+    chunk_id: Option<i64>,
+    chunk_no: Option<i32>,
+    start_char: Option<i32>,
+    end_char: Option<i32>,
+    grade: Option<f64>,
+}
+
+fn read(item: &Value) -> Result<(Target, f64)> {
+    if !item.is_object() {
+        return Ok((Target::Source(key_of(item)?), 1.0));
+    }
+    let parsed: Item = serde_json::from_value(item.clone())
+        .map_err(|error| not_understood(item, &error.to_string()).hint(FORMS))?;
+    let grade = parsed.grade.unwrap_or(1.0);
+    if !(0.0..=1e6).contains(&grade) {
+        return Err(Error::invalid(format!("grade must be between 0 and 1000000: {grade}")));
+    }
+    Ok((target(item, &parsed)?, grade))
+}
+
+fn target(item: &Value, parsed: &Item) -> Result<Target> {
+    let key = parsed.source_key.as_ref().map(key_of).transpose()?;
+    match (key, parsed.chunk_id, parsed.chunk_no, parsed.start_char, parsed.end_char) {
+        (Some(key), None, None, None, None) => Ok(Target::Source(key)),
+        (None, Some(id), None, None, None) => Ok(Target::Chunk(id)),
+        (Some(key), None, Some(no), None, None) => Ok(Target::ChunkOf(key, no)),
+        (Some(key), None, None, Some(start), Some(end)) if 0 <= start && start < end => {
+            Ok(Target::Span(key, start, end))
+        }
+        (Some(_), None, None, Some(start), Some(end)) => Err(Error::invalid(format!(
+            "a span must have start_char from 0 on and end_char after it: {start}, {end}"
+        ))),
+        _ => Err(not_understood(item, "it does not say which row, chunk or span").hint(FORMS)),
+    }
+}
+
+fn key_of(value: &Value) -> Result<String> {
+    match value {
+        Value::String(key) => Ok(canonical_key(key)),
+        Value::Number(_) | Value::Object(_) => Ok(value.to_string()),
+        _ => Err(not_understood(value, "not a source key").hint(FORMS)),
+    }
+}
+
+fn not_understood(item: &Value, why: &str) -> Error {
+    Error::invalid(format!("relevant item {item} is not understood: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(relevant: Value, level: Level, items: &[(Target, f64)]) {
+        let parsed = Judgements::parse(&relevant).unwrap();
+        assert_eq!((parsed.level(), parsed.items()), (level, items), "{relevant}");
+    }
+
+    fn fails(relevant: Value, message: &str) {
+        let error = Judgements::parse(&relevant).unwrap_err();
+        assert!(error.message().contains(message), "{relevant}: {error}");
+    }
+
+    #[test]
+    fn items_are_rows_chunks_or_spans() {
+        let source = |key: &str| Target::Source(key.to_owned());
+        check(json!([]), Level::Source, &[]);
+        check(json!(["b", 7]), Level::Source, &[(source("7"), 1.0), (source("b"), 1.0)]);
+        check(json!([{"source_key": "a", "grade": 2.5}]), Level::Source, &[(source("a"), 2.5)]);
+        check(json!([{"chunk_id": 3}]), Level::Chunk, &[(Target::Chunk(3), 1.0)]);
+        let of = Target::ChunkOf("a".to_owned(), 0);
+        check(json!([{"source_key": "a", "chunk_no": 0}]), Level::Chunk, &[(of, 1.0)]);
+        let span = Target::Span("a".to_owned(), 5, 9);
+        let item = json!([{"source_key": "a", "start_char": 5, "end_char": 9}]);
+        check(item, Level::Span, &[(span, 1.0)]);
+    }
+
+    #[test]
+    fn an_item_named_twice_counts_once_with_its_best_grade() {
+        let source = Target::Source("a".to_owned());
+        let twice = json!(["a", {"source_key": "a", "grade": 3}, {"source_key": "a", "grade": 2}]);
+        check(twice, Level::Source, &[(source, 3.0)]);
+        check(json!([{"source_key": "a", "grade": 0}]), Level::Source, &[]);
+    }
+
+    #[test]
+    fn composite_keys_are_objects_in_any_order() {
+        let key = Target::Source(r#"{"No":1,"Site":"x"}"#.to_owned());
+        check(
+            json!([{"source_key": {"Site": "x", "No": 1}}]),
+            Level::Source,
+            &[(key.clone(), 1.0)],
+        );
+        check(json!([r#"{"Site": "x", "No": 1}"#]), Level::Source, &[(key, 1.0)]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        fails(json!({"source_key": "a"}), "not a list");
+        fails(json!([null]), "not a source key");
+        fails(json!([{"grade": 1}]), "which row, chunk or span");
+        fails(json!([{"chunk_id": 1, "source_key": "a"}]), "which row, chunk or span");
+        fails(json!([{"source": "a"}]), "unknown field `source`");
+        fails(json!([{"source_key": "a", "grade": -1}]), "grade must be between");
+        fails(json!([{"source_key": "a", "start_char": 9, "end_char": 9}]), "a span must have");
+        fails(json!(["a", {"chunk_id": 1}]), "different kinds");
+    }
+}

@@ -1,0 +1,31 @@
+//! # eval: how good is what retrieval finds?
+//!
+//! ```text
+//! (judgements, what was found) → scores of a case
+//! scores of all cases, under several configurations → means, intervals, differences
+//! ```
+//!
+//! A case is a question with what is relevant to it. [`score`] says how well one ranking does on
+//! one case; [`summary`] makes figures of many, with an interval that says how far they can be
+//! trusted ([`interval`]) and a test of whether two configurations differ ([`significance`]).
+//! [`load`] reads judged sets. Running the retrieval is the caller's business, and so is the clock.
+
+pub mod configuration;
+pub mod judgement;
+pub mod measure;
+
+pub mod coverage;
+pub mod score;
+
+pub mod containment;
+pub mod context;
+pub mod judge;
+
+pub mod interval;
+pub mod percentile;
+pub mod random;
+pub mod significance;
+pub mod summary;
+
+pub mod load;
+pub mod qrels;

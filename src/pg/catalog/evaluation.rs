@@ -1,0 +1,194 @@
+//! `rag.eval_set`, `rag.eval_case` and what is kept of runs.
+
+use pgrx::JsonB;
+use pgrx::prelude::*;
+use serde_json::{Value, json};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::eval::judgement::Judgements;
+use crate::eval::load::NewCase;
+use crate::pg::acting;
+use crate::pg::sql;
+
+/// Cases or results that one statement writes.
+const ROWS_A_STATEMENT: usize = 1000;
+
+/// A judged question.
+pub struct Case {
+    /// Primary key.
+    pub id: i64,
+    /// What is asked.
+    pub question: String,
+    /// Expected answers, any of which will do.
+    pub answers: Vec<String>,
+    /// What is relevant.
+    pub judgements: Judgements,
+    /// A filter of the metadata.
+    pub filter: Option<Value>,
+}
+
+/// The set called `name`, or the only one the caller may see.
+pub fn resolve(name: Option<&str>) -> Result<String> {
+    let names = names()?;
+    match (name, names.as_slice()) {
+        (Some(name), names) if names.iter().any(|known| known == name) => Ok(name.to_owned()),
+        (Some(name), names) => Err(unknown(name, names)),
+        (None, [only]) => Ok(only.clone()),
+        (None, []) => Err(Error::new(ErrorKind::UndefinedObject, "there is no evaluation set")
+            .hint("Load one with SELECT rag_eval_load('name', '[{\"question\": ..., \"relevant\": [...]}]').")),
+        (None, names) => Err(Error::new(
+            ErrorKind::Ambiguous,
+            format!("there are {} evaluation sets and none is named", names.len()),
+        )
+        .hint(format!("Add eval_set => with one of: {}.", names.join(", ")))),
+    }
+}
+
+fn names() -> Result<Vec<String>> {
+    sql::rows(include_str!("../../../sql/query/eval_set_names.sql"), &[], |row| {
+        sql::required(row.get::<String>(1)?)
+    })
+}
+
+fn unknown(name: &str, names: &[String]) -> Error {
+    let hint = match names {
+        [] => "Load it with rag_eval_load.".to_owned(),
+        names => format!("Known evaluation sets: {}.", names.join(", ")),
+    };
+    let message = format!("evaluation set \"{name}\" does not exist");
+    Error::new(ErrorKind::UndefinedObject, message).hint(hint)
+}
+
+/// The cases of a set, which must have some.
+pub fn cases(set: &str) -> Result<Vec<Case>> {
+    let statement = include_str!("../../../sql/query/eval_cases.sql");
+    let found = sql::rows(statement, &[set.into()], |row| {
+        let answers = row.get::<Vec<Option<String>>>(3)?.unwrap_or_default();
+        let relevant = sql::required(row.get::<JsonB>(4)?)?.0;
+        let case = Case {
+            id: sql::required(row.get(1)?)?,
+            question: sql::required(row.get(2)?)?,
+            answers: answers.into_iter().flatten().collect(),
+            judgements: Judgements::default(),
+            filter: row.get::<JsonB>(5)?.map(|filter| filter.0),
+        };
+        Ok((case, relevant))
+    })?;
+    if found.is_empty() {
+        let message = format!("evaluation set \"{set}\" has no case");
+        return Err(Error::invalid(message)
+            .hint("Add cases with rag_eval_load, or with INSERT INTO rag.eval_case."));
+    }
+    found
+        .into_iter()
+        .map(|(case, relevant)| {
+            let judgements = Judgements::parse(&relevant).map_err(|error| in_case(error, &case))?;
+            Ok(Case { judgements, ..case })
+        })
+        .collect()
+}
+
+/// Says which case an error is about, unless it has a detail already.
+pub fn in_case(error: Error, case: &Case) -> Error {
+    match error.detail_text() {
+        None => error.detail(format!("Case {}: {}", case.id, case.question)),
+        Some(_) => error,
+    }
+}
+
+/// Makes sure that there is a set called `name` which the caller may change.
+pub fn ensure_set(name: &str) -> Result<()> {
+    let first = |row: &pgrx::spi::SpiHeapTupleData<'_>| sql::required(row.get::<String>(1)?);
+    let find = include_str!("../../../sql/query/eval_set_find.sql");
+    let insert = include_str!("../../../sql/query/eval_set_insert.sql");
+    if !sql::rows(find, &[name.into()], first)?.is_empty()
+        || !sql::changed_rows(insert, &[name.into()], first)?.is_empty()
+    {
+        return Ok(());
+    }
+    let message = format!("evaluation set \"{name}\" belongs to another role");
+    Err(Error::new(ErrorKind::Forbidden, message).hint("Choose another name."))
+}
+
+/// Adds cases to a set, in place of those of the same label. The labels must be different.
+pub fn replace_cases(set: &str, cases: &[NewCase]) -> Result<()> {
+    let statement = include_str!("../../../sql/query/eval_cases_replace.sql");
+    for part in cases.chunks(ROWS_A_STATEMENT) {
+        check_for_interrupts!();
+        let rows = part.iter().map(|case| {
+            json!({
+                "label": case.label,
+                "question": case.question,
+                "answers": case.answers,
+                "relevant": case.relevant,
+                "filter": case.filter,
+            })
+        });
+        sql::execute(statement, &[set.into(), JsonB(rows.collect()).into()])?;
+    }
+    Ok(())
+}
+
+/// A run to be kept.
+pub struct Run<'a> {
+    /// The evaluation set.
+    pub set: &'a str,
+    /// How many cases were asked.
+    pub cases: usize,
+    /// The k.
+    pub ks: &'a [u32],
+    /// The configurations, as they were given.
+    pub configurations: &'a str,
+    /// The options, as they were given.
+    pub options: Value,
+    /// How long it took.
+    pub seconds: f64,
+    /// Rows of `rag.eval_metric`.
+    pub metrics: Vec<Value>,
+    /// Rows of `rag.eval_result`.
+    pub results: Vec<Value>,
+}
+
+/// Keeps a run of the current role.
+pub fn keep(run: Run<'_>) -> Result<()> {
+    let ks: Vec<i32> = run.ks.iter().map(|k| *k as i32).collect();
+    let arguments = [
+        run.set.into(),
+        current_user().into(),
+        (run.cases as i32).into(),
+        ks.into(),
+        run.configurations.into(),
+        JsonB(run.options).into(),
+        env!("CARGO_PKG_VERSION").into(),
+        run.seconds.into(),
+    ];
+    // Runs are not the caller's to write: what is there has been measured.
+    acting::as_superuser(|| {
+        let statement = include_str!("../../../sql/query/eval_run_insert.sql");
+        let ids =
+            sql::changed_rows(statement, &arguments, |row| sql::required(row.get::<i64>(1)?))?;
+        let id = *ids.first().ok_or_else(|| {
+            Error::new(ErrorKind::Internal, "the run was not kept, but nothing failed")
+        })?;
+        let metrics = include_str!("../../../sql/query/eval_metrics_insert.sql");
+        let results = include_str!("../../../sql/query/eval_results_insert.sql");
+        insert(metrics, id, &run.metrics)?;
+        insert(results, id, &run.results)
+    })
+}
+
+fn insert(statement: &str, run: i64, rows: &[Value]) -> Result<()> {
+    for part in rows.chunks(ROWS_A_STATEMENT) {
+        check_for_interrupts!();
+        sql::execute(statement, &[run.into(), JsonB(Value::Array(part.to_vec())).into()])?;
+    }
+    Ok(())
+}
+
+fn current_user() -> String {
+    // SAFETY: the current role exists, and its name is a C string in the current memory context.
+    unsafe {
+        let name = pg_sys::GetUserNameFromId(pg_sys::GetUserId(), false);
+        std::ffi::CStr::from_ptr(name).to_string_lossy().into_owned()
+    }
+}

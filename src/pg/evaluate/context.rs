@@ -1,0 +1,134 @@
+//! What the context is worth, without judgements: by the similarity of its sentences, or by a
+//! language model.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use pgrx::prelude::*;
+
+use super::options::{ContextMeasure, Options};
+use crate::daemon::protocol::Lane;
+use crate::embed::{Embedder, Kind};
+use crate::error::{Error, Result};
+use crate::eval::context::{best_similarity, sentences_of};
+use crate::eval::judge;
+use crate::eval::measure::{Measure, Metric, Scores};
+use crate::pg::catalog::evaluation::Case;
+use crate::pg::functions::{EXTRACTIVE, Embedding, generate};
+use crate::pg::{ask, guc};
+use crate::retrieve::Passage;
+
+/// Who judges contexts.
+pub struct Judge {
+    measure: ContextMeasure,
+    k: u32,
+    llm: String,
+    /// Replies that were no grades.
+    unread: Cell<u32>,
+}
+
+impl Judge {
+    /// Fails where a language model is to judge and there is none.
+    pub fn new(options: &Options) -> Result<Judge> {
+        let llm = options.llm.clone().unwrap_or_else(guc::llm);
+        if options.context == ContextMeasure::Llm && llm == EXTRACTIVE {
+            let message = "the built-in answerer \"extractive\" cannot judge a context";
+            return Err(Error::invalid(message).hint(
+                "Name a foreign server of rag_llm in the option llm, or use the context similarity.",
+            ));
+        }
+        let unread = Cell::new(0);
+        Ok(Judge { measure: options.context, k: options.context_k, llm, unread })
+    }
+
+    /// The contexts of one question.
+    pub fn context<'a>(&'a self, case: &'a Case) -> Context<'a> {
+        Context { judge: self, case, vectors: HashMap::new(), judged: HashMap::new() }
+    }
+
+    /// A warning if replies could not be read.
+    pub fn warn(&self) {
+        match self.unread.get() {
+            0 => {}
+            count => warning!(
+                "{count} replies of \"{}\" hold no grades; their contexts have no context_relevance",
+                self.llm
+            ),
+        }
+    }
+}
+
+/// The contexts that configurations find for one question. What they have in common is measured once.
+pub struct Context<'a> {
+    judge: &'a Judge,
+    case: &'a Case,
+    vectors: HashMap<String, Vec<f32>>,
+    judged: HashMap<Vec<(String, i32)>, Option<f64>>,
+}
+
+impl Context<'_> {
+    /// The scores of the first chunks.
+    pub fn scores(&mut self, passages: &[Passage]) -> Result<Scores> {
+        let first = &passages[..passages.len().min(self.judge.k as usize)];
+        match self.judge.measure {
+            ContextMeasure::None => Ok(Scores::new()),
+            ContextMeasure::Similarity => self.similarities(first),
+            ContextMeasure::Llm => self.relevance(first),
+        }
+    }
+
+    fn similarities(&mut self, passages: &[Passage]) -> Result<Scores> {
+        let sentences = sentences_of(passages.iter().map(|it| it.content.as_str()));
+        let mut embedding = Embedding::with_model(None, Lane::Bulk)?;
+        let sentences = self.embed(&mut embedding, &sentences)?;
+        let question = embedding.embed(&[self.case.question.clone()], Kind::Query)?;
+        // Nothing found is as far from the question as can be.
+        let mut scores = vec![(Metric::ContextSimilarity, best_similarity(&question, &sentences))];
+        if !self.case.answers.is_empty() {
+            let answers: Vec<&str> = self.case.answers.iter().map(String::as_str).collect();
+            let answers = self.embed(&mut embedding, &answers)?;
+            scores.push((Metric::AnswerSimilarity, best_similarity(&answers, &sentences)));
+        }
+        let k = self.judge.k;
+        let at_k = |(metric, best): (Metric, Option<f64>)| {
+            (Measure::at(metric, k), best.unwrap_or_default())
+        };
+        Ok(scores.into_iter().map(at_k).collect())
+    }
+
+    /// The vectors of texts; those known from another configuration are not made again.
+    fn embed(&mut self, embedding: &mut Embedding, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let is_new = |text: &&&str| !self.vectors.contains_key(**text);
+        let new: Vec<String> = texts.iter().filter(is_new).map(|it| (*it).to_owned()).collect();
+        if !new.is_empty() {
+            let vectors = embedding.embed(&new, Kind::Passage)?;
+            self.vectors.extend(new.into_iter().zip(vectors));
+        }
+        Ok(texts.iter().filter_map(|text| self.vectors.get(*text).cloned()).collect())
+    }
+
+    fn relevance(&mut self, passages: &[Passage]) -> Result<Scores> {
+        let key: Vec<_> = passages.iter().map(|it| (it.source_key.clone(), it.chunk_no)).collect();
+        let relevance = match self.judged.get(&key) {
+            Some(known) => *known,
+            None => self.ask(passages)?,
+        };
+        self.judged.insert(key, relevance);
+        let measure = Measure::at(Metric::ContextRelevance, self.judge.k);
+        Ok(relevance.map(|value| (measure, value)).into_iter().collect())
+    }
+
+    fn ask(&self, passages: &[Passage]) -> Result<Option<f64>> {
+        if passages.is_empty() {
+            return Ok(Some(0.0));
+        }
+        let sources: Vec<_> = passages.iter().map(ask::source).collect();
+        let messages = judge::messages(&self.case.question, &sources, &ask::nonce()?);
+        let reply = generate(&self.judge.llm, messages, 0.0, None)?;
+        let relevance = judge::relevance(&reply.text, passages.len());
+        if relevance.is_none() {
+            self.judge.unread.set(self.judge.unread.get() + 1);
+        }
+        Ok(relevance)
+    }
+}

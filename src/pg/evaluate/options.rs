@@ -1,0 +1,112 @@
+//! The options of `rag_eval`, and its k.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::out_of_range;
+use crate::error::{Error, ErrorKind, Result};
+use crate::eval::interval::Resampling;
+use crate::eval::summary::SummaryOptions;
+
+/// Greatest k: most chunks that one call of `rag_retrieve` returns.
+const MOST: i32 = 10_000;
+
+/// The k where none is named.
+const USUAL: [u32; 4] = [1, 3, 5, 10];
+
+/// How the context is measured, beyond what judgements say.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum ContextMeasure {
+    /// Not at all.
+    #[default]
+    None,
+    /// By the similarity of its sentences to question and answers.
+    Similarity,
+    /// By a language model.
+    Llm,
+}
+
+/// The options of `rag_eval`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// Whether the run is kept.
+    pub keep: bool,
+    /// How the context is measured.
+    pub context: ContextMeasure,
+    /// How many chunks are the context.
+    pub context_k: u32,
+    /// Who judges; that of `rag.llm` if not given.
+    pub llm: Option<String>,
+    /// How often cases are drawn for an interval.
+    resamples: u32,
+    /// How many tosses the significance test draws.
+    permutations: u32,
+    /// Share of figures that an interval holds.
+    confidence: f64,
+    /// Where random numbers begin.
+    seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            keep: true,
+            context: ContextMeasure::None,
+            context_k: 5,
+            llm: None,
+            resamples: 1000,
+            permutations: 9999,
+            confidence: 0.95,
+            seed: 1,
+        }
+    }
+}
+
+impl Options {
+    /// Reads and checks them.
+    pub fn read(options: &Value) -> Result<Options> {
+        let read: Options = serde_json::from_value(options.clone())
+            .map_err(|error| Error::invalid(format!("options: {error}")))?;
+        if !(1..=100_000).contains(&read.resamples) {
+            return Err(out_of_range("resamples", "between 1 and 100000", read.resamples));
+        }
+        if !(1..=1_000_000).contains(&read.permutations) {
+            return Err(out_of_range("permutations", "between 1 and 1000000", read.permutations));
+        }
+        if !(read.confidence > 0.0 && read.confidence < 1.0) {
+            return Err(out_of_range("confidence", "above 0 and below 1", read.confidence));
+        }
+        if !(1..=100).contains(&read.context_k) {
+            return Err(out_of_range("context_k", "between 1 and 100", read.context_k));
+        }
+        Ok(read)
+    }
+
+    /// How figures are made of scores.
+    pub fn summary(&self) -> SummaryOptions {
+        let Options { resamples, confidence, seed, permutations, .. } = *self;
+        SummaryOptions { resampling: Resampling { resamples, confidence, seed }, permutations }
+    }
+}
+
+/// The k in order, each once.
+pub fn ks(given: Option<Vec<Option<i32>>>) -> Result<Vec<u32>> {
+    let Some(given) = given else { return Ok(USUAL.to_vec()) };
+    let hint = "For instance k => '{1, 5, 10}'.";
+    let mut ks = Vec::with_capacity(given.len());
+    for k in given {
+        let null = || Error::new(ErrorKind::NullNotAllowed, "k holds a NULL").hint(hint);
+        match k.ok_or_else(null)? {
+            k @ 1..=MOST => ks.push(k as u32),
+            k => return Err(out_of_range("k", &format!("between 1 and {MOST}"), k)),
+        }
+    }
+    ks.sort_unstable();
+    ks.dedup();
+    if ks.is_empty() {
+        return Err(Error::invalid("k is empty").hint(hint));
+    }
+    Ok(ks)
+}

@@ -1,0 +1,71 @@
+//! `rag_eval` and `rag_eval_load`.
+//!
+//! A value of the type json is its text, so that is what `configurations` arrives as: read by serde
+//! into a value, it would lose the order of its members.
+
+use pgrx::JsonB;
+use pgrx::prelude::*;
+
+use crate::eval::summary::Figure;
+use crate::pg::error::OrReport;
+use crate::pg::evaluate::{Evaluation, Outcome, Wish, read};
+
+type Row = (String, String, Option<i32>, f64, f64, f64, i32, Option<f64>, Option<f64>);
+
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)]
+fn rag_eval(
+    pipeline: Option<&str>,
+    eval_set: Option<&str>,
+    k: Option<Vec<Option<i32>>>,
+    configurations: Option<String>,
+    options: Option<JsonB>,
+) -> TableIterator<
+    'static,
+    (
+        name!(configuration, String),
+        name!(metric, String),
+        name!(k, Option<i32>),
+        name!(value, f64),
+        name!(ci_low, f64),
+        name!(ci_high, f64),
+        name!(n, i32),
+        name!(difference, Option<f64>),
+        name!(p_value, Option<f64>),
+    ),
+> {
+    let options = super::options::object(options).or_report();
+    let wish = Wish { pipeline, set: eval_set, ks: k, configurations, options };
+    let outcome = Evaluation::new(wish).and_then(Evaluation::run).or_report();
+    TableIterator::new(rows(outcome))
+}
+
+fn rows(Outcome { figures, names }: Outcome) -> impl Iterator<Item = Row> {
+    figures.into_iter().map(move |figure| row(&figure, &names))
+}
+
+fn row(figure: &Figure, names: &[String]) -> Row {
+    let Figure { configuration, measure, value, low, high, cases, contrast } = figure;
+    (
+        names[*configuration].clone(),
+        measure.metric.name().to_owned(),
+        measure.k.map(|k| k as i32),
+        *value,
+        *low,
+        *high,
+        *cases as i32,
+        contrast.map(|it| it.difference),
+        contrast.and_then(|it| it.p_value),
+    )
+}
+
+#[pg_extern(sql = false)]
+fn rag_eval_load(eval_set: Option<&str>, data: Option<JsonB>) -> i32 {
+    let data = data.map(|json| json.0);
+    read::from_json(eval_set, data.as_ref()).or_report() as i32
+}
+
+#[pg_extern(sql = false)]
+fn rag_eval_load_file(eval_set: Option<&str>, path: Option<&str>, split: Option<&str>) -> i32 {
+    read::from_path(eval_set, path, split).or_report() as i32
+}

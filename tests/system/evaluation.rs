@@ -1,0 +1,162 @@
+//! Evaluation: sets from files, a language model that judges, what roles see, cancel, and dump and
+//! restore.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use postgres::{Client, NoTls};
+
+use super::cluster::Cluster;
+use super::documents::{SETUP, assert_fails, count, describe};
+use super::http_server::{Reply, Server};
+use super::provider;
+
+const CASES: &str = r#"
+    SELECT rag_eval_load('help', '[
+        {"id": "password", "question": "How do I reset a password?", "relevant": ["1"]},
+        {"id": "invoice", "question": "When are invoices sent?", "relevant": ["2"]},
+        {"id": "backup", "question": "How long are backups kept?", "relevant": ["3"]}]')"#;
+
+/// The value of a metric over the first `k` of the set `set`.
+fn value(client: &mut Client, set: &str, metric: &str, k: i32) -> f64 {
+    let query = "SELECT value FROM rag_eval(eval_set => $1) WHERE metric = $2 AND k = $3";
+    let row = client.query_one(query, &[&set, &metric, &k]);
+    row.unwrap_or_else(|error| panic!("{set} {metric}: {}", describe(&error))).get(0)
+}
+
+#[test]
+fn sets_are_read_from_files_by_who_may() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    let folder = cluster.folder().join("beir");
+    fs::create_dir_all(folder.join("qrels")).unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    write(
+        "queries.jsonl",
+        "{\"_id\": \"q1\", \"text\": \"How do I reset a password?\"}\n\
+         {\"_id\": \"q2\", \"text\": \"When are invoices sent?\"}\n\
+         {\"_id\": \"q3\", \"text\": \"Nobody has judged this.\"}\n",
+    );
+    write("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\t1\t1\n");
+    write("qrels_train.tsv", "query-id\tcorpus-id\tscore\nq2\t2\t2\nq2\t1\t0\n");
+    let spans = cluster.folder().join("spans.jsonl");
+    let reference = "{\"content\": \"Backups are made\", \"start_index\": 0, \"end_index\": 16}";
+    let line = format!(
+        "{{\"id\": \"c\", \"text\": \"When are backups made?\", \"corpus_id\": \"3\", \
+         \"references\": [{reference}]}}\n"
+    );
+    fs::write(&spans, line).unwrap();
+    let folder = folder.to_string_lossy().into_owned();
+    let load = |client: &mut Client, set: &str, path: &str, split: Option<&str>| -> i32 {
+        let query = "SELECT rag_eval_load($1, path => $2, split => $3)";
+        client.query_one(query, &[&set, &path, &split]).unwrap().get(0)
+    };
+    assert_eq!(load(&mut client, "test", &folder, None), 1);
+    assert_eq!(load(&mut client, "train", &folder, Some("train")), 1);
+    assert_eq!(load(&mut client, "spans", &spans.to_string_lossy(), None), 1);
+    assert_eq!(value(&mut client, "train", "recall", 1), 1.0);
+    assert_eq!(value(&mut client, "spans", "span_recall", 1), 1.0);
+    let missing = format!("SELECT rag_eval_load('x', '{folder}', 'dev')");
+    assert_fails(&mut client, &missing, &["58P01", "qrels_dev.tsv"]);
+
+    client.batch_execute("CREATE ROLE stranger LOGIN; CREATE ROLE reader LOGIN").unwrap();
+    client.batch_execute("GRANT pg_read_server_files TO reader").unwrap();
+    let read = format!("SELECT rag_eval_load('own', '{folder}')");
+    assert_fails(&mut cluster.connect_as("stranger"), &read, &["42501", "pg_read_server_files"]);
+    cluster.connect_as("reader").batch_execute(&read).unwrap();
+}
+
+#[test]
+fn a_team_shares_what_it_owns() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client
+        .batch_execute(
+            "CREATE ROLE team; CREATE ROLE ann LOGIN IN ROLE team; CREATE ROLE bob LOGIN IN ROLE team;
+             GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO team",
+        )
+        .unwrap();
+    let (mut ann, mut bob) = (cluster.connect_as("ann"), cluster.connect_as("bob"));
+    ann.batch_execute(CASES).unwrap();
+    assert_eq!(count(&mut bob, "SELECT count(*) FROM rag.eval_case"), 0);
+    ann.batch_execute("UPDATE rag.eval_set SET owner = 'team'").unwrap();
+    assert_eq!(value(&mut bob, "help", "hit_rate", 5), 1.0);
+    // What was found is that of the role that looked for it.
+    assert_eq!(count(&mut ann, "SELECT count(*) FROM rag.eval_result"), 0);
+    assert_eq!(count(&mut bob, "SELECT count(*) FROM rag.eval_result"), 3);
+    // A role that is gone takes nothing along, and troubles nobody.
+    client.batch_execute("UPDATE rag.eval_set SET owner = 'nobody there'").unwrap();
+    assert_eq!(count(&mut bob, "SELECT count(*) FROM rag.eval_set"), 0);
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.eval_set"), 1);
+}
+
+#[test]
+fn a_language_model_judges_contexts() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let replies = ["[2, 0, 0]", "Sure! [2, 1, 1]", "I would rather not."];
+    let http = Server::play(replies.map(Reply::chat));
+    let mut client = cluster.connect();
+    client
+        .batch_execute(&format!("{SETUP} {CASES}; {}", provider::server("judge", &http)))
+        .unwrap();
+    let query = "SELECT configuration, value, n FROM rag_eval(
+            configurations => '{\"hybrid\": {\"k\": 3}, \"again\": {\"k\": 3}}',
+            options => '{\"context\": \"llm\", \"llm\": \"judge\", \"context_k\": 3}')
+        WHERE metric = 'context_relevance'";
+    let rows = client.query(query, &[]).unwrap();
+    for row in &rows {
+        let (value, judged): (f64, i32) = (row.get(1), row.get(2));
+        assert!((value - (1.0 / 3.0 + 2.0 / 3.0) / 2.0).abs() < 1e-9, "{value}");
+        assert_eq!(judged, 2, "one reply had no grades");
+    }
+    assert_eq!(rows.len(), 2);
+    assert_eq!(http.requests().len(), 3, "a context that both have in common is judged once");
+}
+
+#[test]
+fn a_run_is_interrupted() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::play([Reply::chat("[2]").delay(Duration::from_secs(60))]);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {CASES}; {}", provider::server("slow", &http))).unwrap();
+    let token = client.cancel_token();
+    let canceller = thread::spawn(move || {
+        thread::sleep(Duration::from_secs(1));
+        let asked = Instant::now();
+        token.cancel_query(NoTls).unwrap();
+        asked
+    });
+    let run =
+        "SELECT count(*) FROM rag_eval(options => '{\"context\": \"llm\", \"llm\": \"slow\"}')";
+    assert_fails(&mut client, run, &["57014"]);
+    let took = canceller.join().unwrap().elapsed();
+    println!("rag_eval was cancelled within {took:.1?}");
+    assert!(took < Duration::from_secs(2));
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.eval_run"), 0);
+}
+
+#[test]
+fn sets_and_runs_are_dumped_and_restored() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {CASES}; CREATE ROLE ann;")).unwrap();
+    client.batch_execute("SET ROLE ann; SELECT rag_eval_load('anns', '[{\"text\": \"Why?\", \"relevant\": [\"1\"]}]'); RESET ROLE").unwrap();
+    let before = value(&mut client, "help", "ndcg", 10);
+    let dump = cluster.run("pg_dump", &["-h", &cluster.socket(), "-U", "postgres", "postgres"]);
+    // In a server that does not know the role ann.
+    let elsewhere = cluster.beside(&[]);
+    elsewhere.psql("postgres", &dump);
+    let mut restored = elsewhere.connect();
+    assert_eq!(count(&mut restored, "SELECT count(*) FROM rag.eval_set"), 2);
+    assert_eq!(count(&mut restored, "SELECT count(*) FROM rag.eval_result"), 3);
+    assert_eq!(value(&mut restored, "help", "ndcg", 10), before);
+    let compared = "SELECT count(*) FROM rag.eval_summary WHERE metric = 'ndcg' AND change = 0";
+    assert_eq!(
+        count(&mut restored, compared),
+        4,
+        "the run after the restore follows the one before"
+    );
+}
