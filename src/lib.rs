@@ -14,6 +14,7 @@ pub mod embed;
 pub mod vector;
 
 pub mod index;
+pub mod rerank;
 pub mod retrieve;
 
 pub mod answer;

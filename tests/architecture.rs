@@ -35,6 +35,7 @@ const STAGES: &[&str] = &[
     "src/vector",
     "src/index",
     "src/retrieve",
+    "src/rerank",
     "src/context",
     "src/answer",
     "src/eval",

@@ -10,6 +10,8 @@
 //! * `query`    one short query at a time, the same two
 //! * `clients`  1, 8 and 32 clients at once: queries a second, latency, memory
 //! * `budget`   how large should a batch be? Throughput of a load, latency of a query beside it
+//! * `rerank`   50 passages for a question by late interaction, against plain ONNX Runtime over
+//!   the same pairs
 //! * `quality`  fp32 against int8: tokens a second and nDCG@10 by exact search
 //!
 //! Both sides use the same model file, tokenizer and number of threads in the same run, and
@@ -24,6 +26,7 @@ mod plain;
 #[path = "../../tests/support/ragd.rs"]
 #[allow(dead_code)]
 mod ragd;
+mod rerank;
 
 use data::Data;
 use lexopt::prelude::*;
@@ -42,7 +45,7 @@ pub struct Settings {
     pub file: String,
 }
 
-const PARTS: [&str; 5] = ["bulk", "query", "clients", "budget", "quality"];
+const PARTS: [&str; 6] = ["bulk", "query", "clients", "budget", "rerank", "quality"];
 
 fn main() {
     let settings = match Settings::parse() {
@@ -64,6 +67,7 @@ fn main() {
             "query" => parts::query(&installed, &data, &settings),
             "clients" => parts::clients(&installed, &data, &settings),
             "budget" => parts::budget(&installed, &data, &settings),
+            "rerank" => rerank::rerank(&installed, &data, &settings),
             _ => parts::quality(&installed, &data),
         }
     }

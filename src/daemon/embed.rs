@@ -1,4 +1,5 @@
-//! The texts of one request, through the queue and back.
+//! The texts of one request, through the queue and back: to be embedded, or compared with a
+//! question.
 //!
 //! A request may have a million texts. Only a window of them is tokenised and queued at any
 //! time: wide enough that the queue finds texts of like length, narrow enough that memory
@@ -9,10 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
+use super::model::{Reading, Text};
 use super::protocol::{Lane, MAX_FRAME, Response};
 use super::tokenizer::ModelTokenizer;
 use super::worker::{Done, IsAlive, Job, Worker};
 use crate::error::{Error, ErrorKind, Result};
+use crate::rerank::late_interaction::TokenQuery;
 
 /// Texts of a request that are tokenised and queued at a time.
 const WINDOW: usize = 512;
@@ -20,16 +23,18 @@ const WINDOW: usize = 512;
 /// How often a handler looks whether its client has gone while the model works.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What is to be embedded, and with what.
+/// What goes through a model, and with what.
 pub struct EmbedJob<'a> {
     /// The model's thread.
     pub worker: &'a Worker,
     /// The model's tokenizer.
     pub tokenizer: &'a ModelTokenizer,
-    /// Length of its vectors.
+    /// How many numbers are read of each text.
     pub dimension: usize,
-    /// Put before each text.
-    pub prefix: &'a str,
+    /// What stands before each text.
+    pub opening: Opening<'a>,
+    /// What is read.
+    pub reading: Reading,
     /// Which queue the texts wait in.
     pub lane: Lane,
     /// The texts.
@@ -38,18 +43,70 @@ pub struct EmbedJob<'a> {
     pub is_alive: IsAlive,
 }
 
+/// What stands before a text.
+#[derive(Clone, Copy)]
+pub enum Opening<'a> {
+    /// Some words of the model's own; often none.
+    Prefix(&'a str),
+    /// A question, with which the text makes a pair.
+    Question(&'a str),
+}
+
 /// Embeds the texts; the answer is [`Response::Vectors`].
 ///
 /// Gives an error of kind [`ErrorKind::DaemonLost`], which nobody will read, if the client
 /// has gone.
 pub fn embed(job: &EmbedJob) -> Result<Response> {
+    let Numbers { values, tokens } = run(job)?;
+    Ok(Response::Vectors { dimension: job.dimension as u32, values, tokens })
+}
+
+/// The scores of passages; the answer is [`Response::Scores`]. Fails as [`embed`] does.
+pub fn score(job: &EmbedJob) -> Result<Response> {
+    run(job).map(|numbers| Response::Scores(numbers.values))
+}
+
+/// The vectors of the tokens of a question, as passages are compared with them.
+pub fn token_query(job: &EmbedJob, query: &str) -> Result<TokenQuery> {
+    let texts = [query.to_string()];
+    let count = tokenise(job, query)?.tokens.len();
+    let dimension = job.dimension;
+    let job = EmbedJob {
+        dimension: dimension * count,
+        reading: Reading::Tokens,
+        texts: &texts,
+        is_alive: Arc::clone(&job.is_alive),
+        ..*job
+    };
+    run(&job).map(|numbers| TokenQuery::new(numbers.values, dimension))
+}
+
+/// What was read of the texts of a request, one after the other.
+struct Numbers {
+    values: Vec<f32>,
+    tokens: u64,
+}
+
+fn run(job: &EmbedJob) -> Result<Numbers> {
     check_size(job.texts.len(), job.dimension)?;
     let mut window = Window::new(job);
     while !window.is_done() {
         window.fill_up()?;
         window.receive()?;
     }
-    window.finish()
+    Ok(window.finish())
+}
+
+fn tokenise(job: &EmbedJob, text: &str) -> Result<Text> {
+    let (tokens, second) = match job.opening {
+        Opening::Prefix("") => (job.tokenizer.encode(text)?, None),
+        Opening::Prefix(prefix) => (job.tokenizer.encode(&format!("{prefix}{text}"))?, None),
+        Opening::Question(question) => {
+            let (tokens, second) = job.tokenizer.encode_pair(question, text)?;
+            (tokens, Some(second))
+        }
+    };
+    Ok(Text { second: second.unwrap_or(tokens.len()), tokens, reading: job.reading.clone() })
 }
 
 /// An answer that can't be sent should fail before it is computed.
@@ -111,7 +168,7 @@ impl<'a> Window<'a> {
         if jobs.is_empty() {
             return Ok(());
         }
-        self.tokens += jobs.iter().map(|job| job.tokens.len() as u64).sum::<u64>();
+        self.tokens += jobs.iter().map(|job| job.text.tokens.len() as u64).sum::<u64>();
         self.in_flight += jobs.len();
         self.next = end;
         self.job.worker.push(self.owner, self.job.lane, jobs);
@@ -119,16 +176,12 @@ impl<'a> Window<'a> {
     }
 
     fn tokenise(&self, index: usize) -> Result<Job> {
-        let text = &self.job.texts[index];
-        let tokens = match self.job.prefix {
-            "" => self.job.tokenizer.encode(text)?,
-            prefix => self.job.tokenizer.encode(&format!("{prefix}{text}"))?,
-        };
+        let text = tokenise(self.job, &self.job.texts[index])?;
         let is_alive = Arc::clone(&self.job.is_alive);
-        Ok(Job { index, tokens, is_alive, reply: self.reply.clone() })
+        Ok(Job { index, text, is_alive, reply: self.reply.clone() })
     }
 
-    /// Waits for one vector.
+    /// Waits for one text.
     fn receive(&mut self) -> Result<()> {
         loop {
             match self.done.recv_timeout(LOOK) {
@@ -142,17 +195,13 @@ impl<'a> Window<'a> {
     fn store(&mut self, done: Done) -> Result<()> {
         let dimension = self.job.dimension;
         let place = &mut self.values[done.index * dimension..(done.index + 1) * dimension];
-        place.copy_from_slice(&done.vector?);
+        place.copy_from_slice(&done.numbers?);
         self.in_flight -= 1;
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Response> {
-        Ok(Response::Vectors {
-            dimension: self.job.dimension as u32,
-            values: std::mem::take(&mut self.values),
-            tokens: self.tokens,
-        })
+    fn finish(mut self) -> Numbers {
+        Numbers { values: std::mem::take(&mut self.values), tokens: self.tokens }
     }
 }
 

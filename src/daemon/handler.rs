@@ -4,14 +4,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::embed::{EmbedJob, check_size, embed};
+use super::embed::{EmbedJob, Opening, check_size, embed, score, token_query};
 use super::log;
+use super::model::Reading;
 use super::parse::Parsers;
-use super::protocol::{EmbedRequest, Lane, ModelRef, Request, Response, Status, decode};
+use super::protocol::{EmbedRequest, Lane, ModelRef, Request, Response, Status, Task, decode};
 use super::registry::Registry;
 use super::worker::IsAlive;
 use crate::chunk::{ChunkOptions, chunk};
 use crate::embed::Kind;
+use crate::embed::manifest::Manifest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::provider::{self, Embedded, Memory};
 
@@ -68,6 +70,9 @@ impl Handler {
                 provider::generate(&request, &self.memory, &|| !is_alive()).map(Response::Text)
             }
             Request::EmbedRemotely(request) => self.embed_remotely(&request, is_alive),
+            Request::Rerank { model, query, passages } => {
+                self.rerank(&model, &query, &passages, is_alive)
+            }
         }
     }
 
@@ -99,15 +104,46 @@ impl Handler {
         is_alive: &IsAlive,
     ) -> Result<Response> {
         let model = self.registry.model(model)?;
+        if model.manifest.task != Task::Embed {
+            let message = format!("model \"{}\" is a reranker and gives no vectors", model.name);
+            return Err(Error::new(ErrorKind::WrongObjectType, message));
+        }
         embed(&EmbedJob {
             worker: &model.worker,
             tokenizer: &model.tokenizer,
             dimension: model.manifest.dimension as usize,
-            prefix: model.manifest.prefix(kind),
+            opening: Opening::Prefix(model.manifest.prefix(kind)),
+            reading: Reading::Pooled,
             lane,
             texts,
             is_alive: Arc::clone(is_alive),
         })
+    }
+
+    /// Passages go by the bulk lane: there they lie sorted by length, and nobody's query waits
+    /// behind fifty of them.
+    fn rerank(
+        &self,
+        model: &ModelRef,
+        query: &str,
+        passages: &[String],
+        is_alive: &IsAlive,
+    ) -> Result<Response> {
+        let model = self.registry.model(model)?;
+        let job = EmbedJob {
+            worker: &model.worker,
+            tokenizer: &model.tokenizer,
+            dimension: 1,
+            opening: Opening::Question(query),
+            reading: Reading::Score,
+            lane: Lane::Bulk,
+            texts: passages,
+            is_alive: Arc::clone(is_alive),
+        };
+        match model.manifest.task {
+            Task::Rerank => score(&job),
+            Task::Embed => late_interaction(&model.manifest, job, query),
+        }
     }
 
     fn embed_remotely(&self, request: &EmbedRequest, is_alive: &IsAlive) -> Result<Response> {
@@ -116,6 +152,25 @@ impl Handler {
             provider::embed(request, &self.memory, &|| !is_alive())?;
         Ok(Response::Vectors { dimension, values, tokens })
     }
+}
+
+/// The question goes by the queries' lane, and the passages are compared with it as they come
+/// out of the model.
+fn late_interaction(manifest: &Manifest, passages: EmbedJob, query: &str) -> Result<Response> {
+    let question = EmbedJob {
+        dimension: manifest.dimension as usize,
+        opening: Opening::Prefix(manifest.prefix(Kind::Query)),
+        lane: Lane::Query,
+        is_alive: Arc::clone(&passages.is_alive),
+        reading: Reading::Tokens,
+        ..passages
+    };
+    let query = Arc::new(token_query(&question, query)?);
+    score(&EmbedJob {
+        opening: Opening::Prefix(manifest.prefix(Kind::Passage)),
+        reading: Reading::Match(query),
+        ..passages
+    })
 }
 
 fn gone() -> Error {

@@ -12,7 +12,8 @@
 //! embed      its texts, tokenised a window at a time
 //! queue      which texts go through the model together
 //! worker     a thread a model: batch after batch
-//! model      ONNX Runtime: tokens → vectors
+//! model      ONNX Runtime: tokens → numbers
+//! output     what they say of each text: a vector, a score
 //! ```
 
 pub mod protocol;
@@ -33,6 +34,8 @@ mod handler;
 pub mod log;
 #[cfg(feature = "daemon")]
 mod model;
+#[cfg(feature = "daemon")]
+mod output;
 #[cfg(feature = "daemon")]
 pub mod parse;
 #[cfg(feature = "daemon")]

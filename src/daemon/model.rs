@@ -1,28 +1,28 @@
-//! # From tokens to vectors
+//! # From tokens to vectors and scores
 //!
 //! ```text
-//! (batch of token lists) → one vector each
+//! (batch of token lists) → numbers for each
 //! ```
 //!
-//! A model is an ONNX graph and the rules of its manifest: which tokens make the vector and
-//! whether it is scaled to length 1. Inputs are given by name; a graph that wants one that
+//! A model is an ONNX graph and the rules of its manifest: what it is for, which tokens make
+//! the vector and whether it is scaled to length 1. What is read of its output is the subject
+//! of `output.rs`. Inputs are given by name; a graph that wants one that
 //! isn't known here is refused when it is loaded, not when it first computes nonsense.
+
+use std::sync::Arc;
 
 use ort::ep;
 use ort::logging::LogLevel;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
-use ort::session::{
-    HasSelectedOutputs, OutputSelector, RunOptions, Session, SessionInputValue, SessionOutputs,
-};
+use ort::session::{HasSelectedOutputs, OutputSelector, RunOptions, Session, SessionInputValue};
 use ort::value::{Outlet, Tensor, TensorElementType};
 
+use super::output::Output;
 use super::runtime::Runtime;
 use crate::embed::manifest::Manifest;
-use crate::embed::pooling::{self, Pooling};
+use crate::embed::pooling;
 use crate::error::{Error, ErrorKind, Result};
-
-/// Outputs that hold a vector a token, then those that hold one a text, best first.
-const OUTPUTS: [&str; 3] = ["last_hidden_state", "token_embeddings", "sentence_embedding"];
+use crate::rerank::late_interaction::TokenQuery;
 
 /// A model in memory.
 pub struct Model {
@@ -30,11 +30,31 @@ pub struct Model {
     session: Session,
     options: RunOptions<HasSelectedOutputs>,
     inputs: Vec<Input>,
-    output: String,
-    pooling: Pooling,
-    normalize: bool,
-    dimension: usize,
+    output: Output,
     pad_token: u32,
+}
+
+/// A text, or a pair of them, as a model gets it.
+pub struct Text {
+    /// Its tokens, one at least.
+    pub tokens: Vec<u32>,
+    /// Where the second of a pair begins; the number of tokens if there is none.
+    pub second: usize,
+    /// What is wanted.
+    pub reading: Reading,
+}
+
+/// What is read of what an embedding model gives for a text; a reranker gives a score.
+#[derive(Clone)]
+pub enum Reading {
+    /// Its vector.
+    Pooled,
+    /// The vectors of its tokens, one after the other.
+    Tokens,
+    /// How well its tokens match those of a question.
+    Match(Arc<TokenQuery>),
+    /// The score of a pair.
+    Score,
 }
 
 /// An input of the graph.
@@ -66,25 +86,15 @@ impl Model {
         let session = open_session(runtime, manifest, threads)?;
         let inputs = session.inputs().iter().map(|input| Input::of(input, name));
         let inputs = inputs.collect::<Result<Vec<_>>>()?;
-        let output = choose_output(&session, manifest, name)?;
+        let output = Output::choose(&session, manifest, name)?;
         let options = RunOptions::new()
             .map_err(|error| failed(name, &error))?
-            .with_outputs(OutputSelector::no_default().with(&output));
-        Ok(Model {
-            name: name.to_string(),
-            options,
-            inputs,
-            output,
-            session,
-            pooling: manifest.pooling,
-            normalize: manifest.normalize,
-            dimension: manifest.dimension as usize,
-            pad_token,
-        })
+            .with_outputs(OutputSelector::no_default().with(&output.name));
+        Ok(Model { name: name.to_string(), options, inputs, output, session, pad_token })
     }
 
-    /// The vectors of a batch of texts, each of one token at least, in their order.
-    pub fn embed(&mut self, batch: &[&[u32]]) -> Result<Vec<Vec<f32>>> {
+    /// What is read of each of a batch of texts, in their order.
+    pub fn run(&mut self, batch: &[&Text]) -> Result<Vec<Vec<f32>>> {
         let rows = Rows::of(batch);
         let inputs = self.inputs.iter().map(|input| input.fill(batch, &rows, self.pad_token));
         let inputs: Vec<(&str, SessionInputValue)> =
@@ -93,34 +103,27 @@ impl Model {
             .session
             .run_with_options(inputs, &self.options)
             .map_err(|error| failed(&self.name, &error))?;
-        let shape = Shape {
-            name: &self.name,
-            output: &self.output,
-            pooling: self.pooling,
-            dimension: self.dimension,
-        };
-        let mut vectors = shape.vectors(&outputs, batch, &rows)?;
-        for vector in &mut vectors {
-            if self.normalize {
-                pooling::normalize(vector);
-            }
-            pooling::check_finite(vector, &self.name)?;
+        let read = self.output.read(&self.name, &outputs, batch, &rows)?;
+        for numbers in &read {
+            pooling::check_finite(numbers, &self.name)?;
         }
-        Ok(vectors)
+        Ok(read)
     }
 }
 
 /// How many texts, and how long the longest is.
-struct Rows {
-    count: usize,
-    length: usize,
+pub struct Rows {
+    /// How many texts.
+    pub count: usize,
+    /// Tokens of the longest.
+    pub length: usize,
 }
 
 impl Rows {
-    fn of(batch: &[&[u32]]) -> Rows {
+    fn of(batch: &[&Text]) -> Rows {
         Rows {
             count: batch.len(),
-            length: batch.iter().map(|tokens| tokens.len()).max().unwrap_or(0),
+            length: batch.iter().map(|text| text.tokens.len()).max().unwrap_or(0),
         }
     }
 }
@@ -146,7 +149,7 @@ impl Input {
 
     fn fill(
         &self,
-        batch: &[&[u32]],
+        batch: &[&Text],
         rows: &Rows,
         pad_token: u32,
     ) -> ort::Result<(&str, SessionInputValue<'static>)> {
@@ -165,72 +168,19 @@ impl Input {
     /// The numbers of this input, row after row.
     fn values<'a>(
         &self,
-        batch: &'a [&[u32]],
+        batch: &'a [&Text],
         rows: &Rows,
         pad_token: u32,
     ) -> impl Iterator<Item = u32> + 'a {
         let (role, length) = (self.role, rows.length);
-        batch.iter().flat_map(move |tokens| {
+        batch.iter().flat_map(move |text| {
+            let tokens = &text.tokens;
             (0..length).map(move |at| match role {
                 Role::Tokens => tokens.get(at).copied().unwrap_or(pad_token),
                 Role::Mask => u32::from(at < tokens.len()),
-                Role::Types => 0,
+                Role::Types => u32::from((text.second..tokens.len()).contains(&at)),
             })
         })
-    }
-}
-
-/// What an output must look like to be understood.
-struct Shape<'a> {
-    name: &'a str,
-    output: &'a str,
-    pooling: Pooling,
-    dimension: usize,
-}
-
-impl Shape<'_> {
-    fn vectors(
-        &self,
-        outputs: &SessionOutputs,
-        batch: &[&[u32]],
-        rows: &Rows,
-    ) -> Result<Vec<Vec<f32>>> {
-        let value = outputs.get(self.output).ok_or_else(|| {
-            unsupported(self.name, &format!("gave no output \"{}\"", self.output))
-        })?;
-        let (shape, numbers) = value.try_extract_tensor::<f32>().map_err(|_| {
-            let what = format!("gives \"{}\" as {}, not as f32", self.output, value.dtype());
-            unsupported(self.name, &what).hint("Use an ONNX file with 32-bit output.")
-        })?;
-        self.check_dimension(shape)?;
-        let (count, length) = (rows.count as i64, rows.length as i64);
-        match shape[..] {
-            [texts, _] if texts == count => {
-                Ok(numbers.chunks_exact(self.dimension).map(<[f32]>::to_vec).collect())
-            }
-            [texts, tokens, _] if texts == count && tokens == length => {
-                let texts = numbers.chunks_exact(rows.length * self.dimension).zip(batch);
-                Ok(texts
-                    .map(|(hidden, tokens)| self.pooling.pool(hidden, tokens.len(), self.dimension))
-                    .collect())
-            }
-            _ => Err(unsupported(self.name, &format!("gave an output of shape {shape}"))),
-        }
-    }
-
-    fn check_dimension(&self, shape: &[i64]) -> Result<()> {
-        match shape.last() {
-            Some(&last) if last == self.dimension as i64 => Ok(()),
-            last => Err(Error::new(
-                ErrorKind::DimensionMismatch,
-                format!(
-                    "model \"{}\" gave vectors of {} dimensions, its config.json says {}",
-                    self.name,
-                    last.copied().unwrap_or(0),
-                    self.dimension
-                ),
-            )),
-        }
     }
 }
 
@@ -271,33 +221,11 @@ fn configure(
     Ok(builder)
 }
 
-/// The output to use, which is checked as far as the graph says what it is.
-fn choose_output(session: &Session, manifest: &Manifest, name: &str) -> Result<String> {
-    let outputs = session.outputs();
-    let output = OUTPUTS
-        .iter()
-        .find_map(|wanted| outputs.iter().find(|output| output.name() == *wanted))
-        .or(outputs.first())
-        .ok_or_else(|| unsupported(name, "has no outputs"))?;
-    let shape = Shape {
-        name,
-        output: output.name(),
-        pooling: manifest.pooling,
-        dimension: manifest.dimension as usize,
-    };
-    match output.dtype().tensor_shape().map(|shape| &shape[..]) {
-        Some(dimensions) if dimensions.last().is_some_and(|last| *last >= 0) => {
-            shape.check_dimension(dimensions)?;
-        }
-        _ => {}
-    }
-    Ok(output.name().to_string())
-}
-
 fn failed(model: &str, error: &ort::Error) -> Error {
     Error::new(ErrorKind::Internal, format!("model \"{model}\" failed: {error}"))
 }
 
-fn unsupported(model: &str, what: &str) -> Error {
+/// An error that names the model and what this version cannot do with it.
+pub fn unsupported(model: &str, what: &str) -> Error {
     Error::new(ErrorKind::Unsupported, format!("model \"{model}\" {what}"))
 }

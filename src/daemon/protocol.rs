@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::chunk::{Chunk, ChunkOptions};
 pub use crate::context::prompt::Message;
 use crate::embed::Kind;
+pub use crate::embed::manifest::Task;
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{Limits, ParseOptions, Part};
 
@@ -60,6 +61,16 @@ pub enum Request {
     Generate(GenerateRequest),
     /// Have a provider turn texts into vectors. Answered by [`Response::Vectors`].
     EmbedRemotely(EmbedRequest),
+    /// Compare passages with a question: by a cross-encoder, or by the token vectors of an
+    /// embedding model. Answered by [`Response::Scores`].
+    Rerank {
+        /// Which model.
+        model: ModelRef,
+        /// The question.
+        query: String,
+        /// The passages.
+        passages: Vec<String>,
+    },
 }
 
 /// A document as it came from its program.
@@ -115,7 +126,9 @@ pub struct ModelRef {
 /// What the files of a model say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
-    /// Length of its vectors.
+    /// What it is for.
+    pub task: Task,
+    /// Length of its vectors, those of its tokens if it gives none for a text.
     pub dimension: u32,
     /// Longest input in tokens, special tokens included.
     pub max_tokens: u32,
@@ -234,6 +247,8 @@ pub enum Response {
     Text(Generated),
     /// To any of them.
     Failed(Error),
+    /// To [`Request::Rerank`]: one score a passage, greater is better.
+    Scores(Vec<f32>),
 }
 
 /// What a provider wrote.

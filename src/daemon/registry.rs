@@ -203,6 +203,7 @@ impl Files {
     fn info(&self) -> ModelInfo {
         let manifest = &self.manifest;
         ModelInfo {
+            task: manifest.task,
             dimension: manifest.dimension,
             max_tokens: manifest.max_tokens,
             pooling: manifest.pooling.name().to_string(),

@@ -72,6 +72,30 @@ impl ModelTokenizer {
     /// longest input. There is always one at least.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
         let room = self.max_tokens - self.special;
+        self.finish(self.encode_head(text, room)?, room)
+    }
+
+    /// The numbers a reranker gets for two texts, special tokens around and between them, and
+    /// where those of the second begin. The longer text is cut first.
+    pub fn encode_pair(&self, first: &str, second: &str) -> Result<(Vec<u32>, usize)> {
+        let special = self.inner.get_post_processor().map_or(0, |last| last.added_tokens(true));
+        let room = self.max_tokens.saturating_sub(special).max(2);
+        let (mut first, mut second) =
+            (self.encode_head(first, room)?, self.encode_head(second, room)?);
+        let half = (room / 2).max(room.saturating_sub(second.len()));
+        first.truncate(first.len().min(half), 0, TruncationDirection::Right);
+        let rest = room - first.len();
+        second.truncate(second.len().min(rest), 0, TruncationDirection::Right);
+        let whole = self.inner.post_process(first, Some(second), true).map_err(cannot_tokenize)?;
+        let begin = whole.get_type_ids().iter().position(|kind| *kind == 1);
+        match whole.get_ids() {
+            [] => Ok((vec![self.pad_token], 1)),
+            ids => Ok((ids.to_vec(), begin.unwrap_or(ids.len()))),
+        }
+    }
+
+    /// The tokens of a text without special ones: all of them, or more than `room`.
+    fn encode_head(&self, text: &str, room: usize) -> Result<tokenizers::Encoding> {
         let mut window = (room * BYTES_PER_TOKEN).max(1024);
         loop {
             let head = head(text, window);
@@ -79,7 +103,7 @@ impl ModelTokenizer {
             // Tokens near the cut may be other ones than in the whole text, so a part is
             // taken for the whole only if it gives twice the tokens that are kept.
             if head.len() == text.len() || encoding.len() >= 2 * room {
-                return self.finish(encoding, room);
+                return Ok(encoding);
             }
             window *= 4;
         }

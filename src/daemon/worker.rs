@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::log;
-use super::model::Model;
+use super::model::{Model, Text};
 use super::process;
 use super::protocol::Lane;
 use super::queue::{Entry, Queue};
@@ -26,11 +26,11 @@ pub type IsAlive = Arc<dyn Fn() -> bool + Send + Sync>;
 pub struct Job {
     /// Its place in the request.
     pub index: usize,
-    /// Its tokens, one at least.
-    pub tokens: Vec<u32>,
-    /// Whether anybody still wants its vector.
+    /// What the model gets, and what is read of what it gives.
+    pub text: Text,
+    /// Whether anybody still wants it.
     pub is_alive: IsAlive,
-    /// Where the vector goes.
+    /// Where the numbers go.
     pub reply: Sender<Done>,
 }
 
@@ -38,8 +38,8 @@ pub struct Job {
 pub struct Done {
     /// Its place in the request.
     pub index: usize,
-    /// Its vector.
-    pub vector: Result<Vec<f32>>,
+    /// What was read: a vector, vectors of tokens, or a score.
+    pub numbers: Result<Vec<f32>>,
 }
 
 /// The handle of a model's thread.
@@ -77,7 +77,7 @@ impl Worker {
     pub fn push(&self, owner: u64, lane: Lane, jobs: Vec<Job>) {
         let mut state = self.shared.lock();
         for job in jobs {
-            state.queue.push(lane, Entry { owner, length: job.tokens.len(), payload: job });
+            state.queue.push(lane, Entry { owner, length: job.text.tokens.len(), payload: job });
         }
         self.shared.wake.notify_one();
     }
@@ -164,19 +164,19 @@ enum Turn {
     Closed,
 }
 
-/// Runs a batch and sends each text its vector, or all of them why there is none.
+/// Runs a batch and sends each text what was read of it, or all of them why there is none.
 fn run(model: &mut Model, batch: Vec<Entry<Job>>) {
     if batch.is_empty() {
         return;
     }
-    let tokens: Vec<&[u32]> = batch.iter().map(|entry| &*entry.payload.tokens).collect();
-    let result = catch_unwind(AssertUnwindSafe(|| model.embed(&tokens))).unwrap_or_else(|_| {
+    let texts: Vec<&Text> = batch.iter().map(|entry| &entry.payload.text).collect();
+    let result = catch_unwind(AssertUnwindSafe(|| model.run(&texts))).unwrap_or_else(|_| {
         Err(Error::new(ErrorKind::Internal, "the thread that runs the model panicked"))
     });
     match result {
-        Ok(vectors) => {
-            for (entry, vector) in batch.into_iter().zip(vectors) {
-                reply(entry.payload, Ok(vector));
+        Ok(results) => {
+            for (entry, numbers) in batch.into_iter().zip(results) {
+                reply(entry.payload, Ok(numbers));
             }
         }
         Err(error) => {
@@ -189,6 +189,6 @@ fn run(model: &mut Model, batch: Vec<Entry<Job>>) {
 }
 
 /// Whoever has gone meanwhile gets nothing, which is no error.
-fn reply(job: Job, vector: Result<Vec<f32>>) {
-    let _ = job.reply.send(Done { index: job.index, vector });
+fn reply(job: Job, numbers: Result<Vec<f32>>) {
+    let _ = job.reply.send(Done { index: job.index, numbers });
 }

@@ -16,6 +16,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::pooling::Pooling;
@@ -36,8 +37,30 @@ const POOLING_FOLDER: &str = "1_Pooling";
 /// Longest input of a model that doesn't say.
 const DEFAULT_MAX_TOKENS: u64 = 512;
 
+/// Labels of a reranker: relevant, or irrelevant and relevant.
+const MOST_LABELS: u64 = 2;
+
 /// "No limit" is written as a number like 10^30 in `tokenizer_config.json`.
 const SANE_MAX_TOKENS: u64 = 1 << 20;
+
+/// What a model is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Task {
+    /// It gives a vector for a text.
+    Embed,
+    /// It reads two texts together and gives a score.
+    Rerank,
+}
+
+impl Task {
+    /// As it is stored.
+    pub fn name(self) -> &'static str {
+        match self {
+            Task::Embed => "embed",
+            Task::Rerank => "rerank",
+        }
+    }
+}
 
 /// What the files of a model say, and which they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +74,9 @@ pub struct Manifest {
     pub files: Vec<String>,
     /// Optional configuration files that are not there; were one added, vectors could change.
     pub absent: Vec<String>,
-    /// Length of the vectors.
+    /// What it is for.
+    pub task: Task,
+    /// Length of the vectors; of a reranker, inside it.
     pub dimension: u32,
     /// Longest input in tokens, special tokens included.
     pub max_tokens: u32,
@@ -78,9 +103,14 @@ impl Manifest {
         let onnx = files.onnx(file)?;
         files.require(TOKENIZER)?;
         let config = files.require_json(CONFIG)?;
-        let modules = Modules::read(&mut files)?;
+        let task = task(&files, &config)?;
+        let modules = match task {
+            Task::Embed => Modules::read(&mut files)?,
+            Task::Rerank => Modules { pooling: Pooling::Cls, normalize: false },
+        };
         let prompts = files.json(PROMPTS)?.unwrap_or(Value::Null);
         Ok(Manifest {
+            task,
             dimension: dimension(&files, &config)?,
             max_tokens: max_tokens(&mut files, &config)?,
             pad_token: number(&config, "pad_token_id").unwrap_or(0) as u32,
@@ -307,6 +337,26 @@ fn pooling_modes(config: &Value) -> Vec<&str> {
         .filter(|(_, value)| **value == Value::Bool(true))
         .filter_map(|(key, _)| key.strip_prefix("pooling_mode_"))
         .collect()
+}
+
+/// A model with a head that classifies reads pairs; one that says nothing is taken for an
+/// embedding model.
+fn task(files: &Folder, config: &Value) -> Result<Task> {
+    let architectures = config["architectures"].as_array().into_iter().flatten();
+    let mut names = architectures.filter_map(Value::as_str);
+    if !names.any(|name| name.ends_with("ForSequenceClassification")) {
+        return Ok(Task::Embed);
+    }
+    let labels = number(config, "num_labels")
+        .or_else(|| config["id2label"].as_object().map(|labels| labels.len() as u64));
+    match labels {
+        Some(labels) if labels > MOST_LABELS => {
+            let what = format!("a classification into {labels} labels");
+            Err(unsupported(&files.path.join(CONFIG), &what)
+                .hint("A reranker has one label, or two: irrelevant and relevant."))
+        }
+        _ => Ok(Task::Rerank),
+    }
 }
 
 /// Length of the vectors; "dim" is DistilBERT's word for it, "d_model" T5's.

@@ -198,3 +198,18 @@ fn what_cannot_be_read_is_named() {
     check("1_Pooling/config.json", "[]", ErrorKind::FileCorrupted, "no pooling");
     check("1_Pooling/config.json", "7", ErrorKind::FileCorrupted, "no pooling");
 }
+
+#[test]
+fn a_head_that_classifies_makes_a_reranker() {
+    let task = |rest: &str| {
+        let config = format!(r#"{{"hidden_size": 8, {rest}}}"#);
+        Sample::model(&[("config.json", &config)]).read().map(|manifest| manifest.task)
+    };
+    let classifier = r#""architectures": ["XLMRobertaForSequenceClassification"]"#;
+    assert_eq!(task(r#""architectures": ["BertModel"]"#).unwrap(), Task::Embed);
+    assert_eq!(task(r#""architectures": null"#).unwrap(), Task::Embed);
+    assert_eq!(task(classifier).unwrap(), Task::Rerank);
+    assert_eq!(task(&format!(r#"{classifier}, "num_labels": 2"#)).unwrap(), Task::Rerank);
+    let error = task(&format!(r#"{classifier}, "id2label": {{"0": "a", "1": "b", "2": "c"}}"#));
+    assert!(error.unwrap_err().message().contains("3 labels"));
+}

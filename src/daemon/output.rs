@@ -1,0 +1,142 @@
+//! # What does the output of a model say of each text?
+//!
+//! ```text
+//! tensor → vectors of texts, vectors of tokens, or scores
+//! ```
+//!
+//! An embedding model gives a vector a token, or one a text that it has pooled itself; a
+//! reranker one or two numbers a pair.
+
+use ort::session::{Session, SessionOutputs};
+
+use super::model::{Reading, Rows, Text, unsupported};
+use crate::embed::manifest::{Manifest, Task};
+use crate::embed::pooling::{self, Pooling};
+use crate::error::{Error, ErrorKind, Result};
+use crate::rerank::cross_encoder::probability;
+
+/// Outputs that hold a vector a token, then those that hold one a text, best first.
+const VECTORS: [&str; 3] = ["last_hidden_state", "token_embeddings", "sentence_embedding"];
+
+/// The output of a classifier.
+const SCORES: [&str; 1] = ["logits"];
+
+/// The output that is used, and how it is read.
+pub struct Output {
+    /// Its name in the graph.
+    pub name: String,
+    task: Task,
+    pooling: Pooling,
+    normalize: bool,
+    dimension: usize,
+}
+
+impl Output {
+    /// The output to use, which is checked as far as the graph says what it is.
+    pub fn choose(session: &Session, manifest: &Manifest, model: &str) -> Result<Output> {
+        let outputs = session.outputs();
+        let wanted = match manifest.task {
+            Task::Embed => &VECTORS[..],
+            Task::Rerank => &SCORES[..],
+        };
+        let chosen = wanted
+            .iter()
+            .find_map(|name| outputs.iter().find(|output| output.name() == *name))
+            .or(outputs.first())
+            .ok_or_else(|| unsupported(model, "has no outputs"))?;
+        let output = Output {
+            name: chosen.name().to_string(),
+            task: manifest.task,
+            pooling: manifest.pooling,
+            normalize: manifest.normalize,
+            dimension: manifest.dimension as usize,
+        };
+        match chosen.dtype().tensor_shape().map(|shape| &shape[..]) {
+            Some(shape) if shape.last().is_some_and(|last| *last >= 0) => {
+                output.check_width(model, shape)?;
+            }
+            _ => {}
+        }
+        Ok(output)
+    }
+
+    /// What is read of each text of a batch. `model` is the model's name for messages.
+    pub fn read(
+        &self,
+        model: &str,
+        outputs: &SessionOutputs,
+        batch: &[&Text],
+        rows: &Rows,
+    ) -> Result<Vec<Vec<f32>>> {
+        let value = outputs
+            .get(&self.name)
+            .ok_or_else(|| unsupported(model, &format!("gave no output \"{}\"", self.name)))?;
+        let (shape, numbers) = value.try_extract_tensor::<f32>().map_err(|_| {
+            let what = format!("gives \"{}\" as {}, not as f32", self.name, value.dtype());
+            unsupported(model, &what).hint("Use an ONNX file with 32-bit output.")
+        })?;
+        self.check_width(model, shape)?;
+        let (count, length) = (rows.count as i64, rows.length as i64);
+        match (self.task, &shape[..]) {
+            (Task::Rerank, [texts] | [texts, _]) if *texts == count => {
+                let labels = numbers.len() / rows.count;
+                Ok(numbers.chunks_exact(labels).map(|logits| vec![probability(logits)]).collect())
+            }
+            (Task::Embed, [texts, _]) if *texts == count => {
+                let texts = numbers.chunks_exact(self.dimension).zip(batch);
+                texts.map(|(vector, text)| self.pooled(model, vector, text)).collect()
+            }
+            (Task::Embed, [texts, tokens, _]) if *texts == count && *tokens == length => {
+                let texts = numbers.chunks_exact(rows.length * self.dimension).zip(batch);
+                Ok(texts.map(|(hidden, text)| self.of_tokens(hidden, text)).collect())
+            }
+            _ => Err(unsupported(model, &format!("gave an output of shape {shape}"))),
+        }
+    }
+
+    /// What is read of a text of which the graph gives one vector.
+    fn pooled(&self, model: &str, vector: &[f32], text: &Text) -> Result<Vec<f32>> {
+        match text.reading {
+            Reading::Pooled => Ok(self.scaled(vector.to_vec())),
+            _ => Err(unsupported(model, "gives one vector a text and none a token")
+                .hint("Late interaction needs a model with the output last_hidden_state.")),
+        }
+    }
+
+    /// What is read of a text of which the graph gives a vector a token.
+    fn of_tokens(&self, hidden: &[f32], text: &Text) -> Vec<f32> {
+        let (length, dimension) = (text.tokens.len(), self.dimension);
+        let tokens = &hidden[..length * dimension];
+        match &text.reading {
+            Reading::Pooled => self.scaled(self.pooling.pool(hidden, length, dimension)),
+            Reading::Match(query) => vec![query.score(tokens)],
+            Reading::Tokens | Reading::Score => tokens.to_vec(),
+        }
+    }
+
+    fn scaled(&self, mut vector: Vec<f32>) -> Vec<f32> {
+        if self.normalize {
+            pooling::normalize(&mut vector);
+        }
+        vector
+    }
+
+    fn check_width(&self, model: &str, shape: &[i64]) -> Result<()> {
+        let width = shape.last().copied().unwrap_or(0);
+        match self.task {
+            Task::Rerank if shape.len() < 2 || (1..=2).contains(&width) => Ok(()),
+            Task::Rerank => {
+                let what = format!("gives {width} numbers a pair, not one or two");
+                Err(unsupported(model, &what))
+            }
+            Task::Embed if width == self.dimension as i64 => Ok(()),
+            Task::Embed => Err(Error::new(
+                ErrorKind::DimensionMismatch,
+                format!(
+                    "model \"{model}\" gave vectors of {width} dimensions, its config.json says {}",
+                    self.dimension
+                ),
+            )),
+        }
+    }
+}
