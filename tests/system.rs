@@ -15,6 +15,8 @@ mod cluster;
 mod concurrency;
 #[path = "system/crash.rs"]
 mod crash;
+#[path = "support/cross_encoder.rs"]
+mod cross_encoder;
 #[path = "system/documents.rs"]
 mod documents;
 #[path = "system/dump.rs"]
@@ -45,6 +47,8 @@ mod pipeline;
 mod process;
 #[path = "system/provider.rs"]
 mod provider;
+#[path = "system/rerank.rs"]
+mod rerank;
 #[path = "system/roles.rs"]
 mod roles;
 #[path = "system/standby.rs"]

@@ -50,6 +50,18 @@ STABLE PARALLEL SAFE COST 1000000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_embed_many_wrapper';
 COMMENT ON FUNCTION rag_embed(text[], text, text) IS 'the embeddings of texts, made in batches; kind is query or passage';
 
+CREATE FUNCTION rag_rerank(
+    query    text,
+    passages text[],
+    model    text DEFAULT NULL
+) RETURNS TABLE (
+    ord   integer,
+    score double precision
+)
+STABLE PARALLEL RESTRICTED COST 1000000 ROWS 50
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_rerank_wrapper';
+COMMENT ON FUNCTION rag_rerank IS 'how well passages answer a question, best first; model is late_interaction, llm or a name of rag.model';
+
 CREATE FUNCTION rag_generate(
     prompt  text,
     llm     text DEFAULT NULL,
@@ -213,7 +225,7 @@ CREATE FUNCTION rag_add_model(
 )
 VOLATILE PARALLEL UNSAFE ROWS 1
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_add_model_wrapper';
-COMMENT ON FUNCTION rag_add_model IS 'register an embedding model in a folder on the server, or behind a provider; superusers only';
+COMMENT ON FUNCTION rag_add_model IS 'register an embedding model or a reranker in a folder on the server, or behind a provider; superusers only';
 
 CREATE FUNCTION rag_drop_model(name text) RETURNS void
 VOLATILE PARALLEL UNSAFE STRICT

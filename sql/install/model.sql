@@ -2,11 +2,12 @@
 
 CREATE TABLE rag.model (
     name            text PRIMARY KEY,
+    task            text NOT NULL DEFAULT 'embed' CHECK (task IN ('embed', 'rerank')),
     path            text,
     file            text,
     server          text,
     remote_model    text,
-    dimension       integer NOT NULL CHECK (dimension > 0),
+    dimension       integer CHECK (dimension > 0),
     max_tokens      integer NOT NULL CHECK (max_tokens > 0),
     pooling         text,
     normalized      boolean NOT NULL,
@@ -16,12 +17,16 @@ CREATE TABLE rag.model (
     builtin         boolean NOT NULL DEFAULT false,
     added_at        timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT model_in_folder_or_behind_server CHECK (
-        pg_catalog.num_nulls(path, file, pooling) = 0
+        pg_catalog.num_nulls(path, file) = 0
             AND pg_catalog.num_nonnulls(server, remote_model) = 0
         OR pg_catalog.num_nonnulls(path, file, pooling, digest) = 0
-            AND pg_catalog.num_nulls(server, remote_model) = 0)
+            AND pg_catalog.num_nulls(server, remote_model) = 0),
+    CONSTRAINT model_has_vectors_or_reranks CHECK (
+        task = 'embed' AND dimension IS NOT NULL AND (server IS NOT NULL OR pooling IS NOT NULL)
+        OR task = 'rerank' AND dimension IS NULL AND pooling IS NULL AND server IS NULL)
 );
-COMMENT ON TABLE rag.model IS 'embedding models that rag_embed and pipelines can use';
+COMMENT ON TABLE rag.model IS 'models that rag_embed and pipelines, or rag_rerank, can use';
+COMMENT ON COLUMN rag.model.task IS 'embed: it gives vectors; rerank: it compares a passage with a question';
 COMMENT ON COLUMN rag.model.path IS 'folder in Hugging Face layout; of a built-in model, relative to the package''s models';
 COMMENT ON COLUMN rag.model.file IS 'ONNX file inside the folder';
 COMMENT ON COLUMN rag.model.server IS 'foreign server of the wrapper rag_llm that embeds; NULL for a model in a folder';

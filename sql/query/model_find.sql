@@ -1,3 +1,3 @@
-SELECT name, path, file, dimension, max_tokens, digest, builtin, server, remote_model
+SELECT name, path, file, dimension, max_tokens, digest, builtin, server, remote_model, task
 FROM rag.model
 WHERE name = $1

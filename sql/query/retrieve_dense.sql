@@ -1,13 +1,10 @@
--- The nearest vectors. $1: the question's vector, $3: the filter's values, $4: k,
--- $5: least similarity.
-SELECT v.similarity, {source_key}, v.chunk_id, v.chunk_no, v.content, v.start_char, v.end_char,
-       v.heading, {metadata}, v.similarity,
-       (row_number() OVER (ORDER BY v.similarity DESC, v.chunk_id))::integer AS dense_rank,
-       NULL::integer AS lexical_rank
-FROM (SELECT v.*, 1 - (v.embedding OPERATOR({vector}.<=>) $1) AS similarity
+-- The nearest vectors: chunk, cosine similarity, how well the words match. $1: the question's
+-- vector, $2: its words as a tsquery, $3: the filter's values, $4: how many.
+SELECT d.chunk_id, 1 - d.distance AS similarity,
+       pg_catalog.ts_rank(d.tsv, $2::text::tsquery, 1)::float8 AS score
+FROM (SELECT v.chunk_id, v.tsv, v.embedding OPERATOR({vector}.<=>) $1 AS distance
       FROM {view} AS v
       WHERE {filter}
       ORDER BY v.embedding OPERATOR({vector}.<=>) $1
-      LIMIT $4) AS v
-WHERE $5::float8 IS NULL OR v.similarity >= $5
-ORDER BY v.similarity DESC, v.chunk_id
+      LIMIT $4) AS d
+ORDER BY d.distance, d.chunk_id

@@ -125,7 +125,7 @@ fn citation(evidence: &Evidence, passages: &[Passage]) -> Citation {
 
 fn write(question: &str, passages: &[Passage], writing: &Writing) -> Result<Written> {
     let sources: Vec<Source> = passages.iter().map(source).collect();
-    let messages = prompt::messages(question, &sources, &nonce()?);
+    let messages = prompt::messages(question, &sources, &random::nonce()?);
     let generated = generate(&writing.llm, messages, writing.temperature, writing.max_tokens)?;
     let supported = !is_no_answer(&generated.text);
     Ok(Written {
@@ -155,11 +155,6 @@ pub fn source(passage: &Passage) -> Source {
         metadata: metadata.filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect(),
         content: passage.content.clone(),
     }
-}
-
-/// Something the documents' authors could not know.
-pub fn nonce() -> Result<String> {
-    Ok(random::bytes()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn cited(answer: &str, passages: &[Passage]) -> Value {

@@ -26,6 +26,7 @@ mod intake;
 mod provider;
 mod queue;
 mod random;
+mod rerank;
 mod search;
 mod sql;
 mod transaction;

@@ -14,6 +14,11 @@ pub fn bytes() -> Result<[u8; 8]> {
     }
 }
 
+/// Something that the authors of documents could not know, in letters and digits.
+pub fn nonce() -> Result<String> {
+    Ok(bytes()?.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// A number, each as likely as any other.
 pub fn number() -> Result<i64> {
     Ok(i64::from_ne_bytes(bytes()?))

@@ -1,19 +1,24 @@
 //! Retrieval through a pipeline's view: as the caller, so that a row the caller may not see
 //! is not found, not counted and not cited.
 
-use pgrx::JsonB;
-use pgrx::spi::{SpiHeapTupleData, quote_literal};
+mod filter_sql;
+mod statement;
 
+use pgrx::JsonB;
+
+use self::filter_sql::FilterSql;
+use self::statement::Statements;
 use super::catalog::pipeline::{self, Pipeline};
-use super::catalog::view::{Column, ContentColumns, content_columns};
+use super::catalog::view::{ContentColumns, content_columns};
 use super::functions::Embedding;
-use super::sql::{self, render};
+use super::rerank::Reranker;
+use super::sql;
 use super::vector::Vector;
 use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
 use crate::error::{Error, Result};
-use crate::retrieve::filter::{self, Comparison, Condition, Test};
-use crate::retrieve::{Mode, Passage, RetrieveOptions};
+use crate::retrieve::fusion::{Candidate, Found, fuse};
+use crate::retrieve::{Hit, Mode, Passage, RetrieveOptions, expansion, rank};
 
 /// Most chunks one call returns.
 const MOST: i32 = 10_000;
@@ -26,6 +31,7 @@ pub struct Search {
     k: i32,
     mode: Mode,
     filter: FilterSql,
+    reranker: Option<Reranker>,
     options: RetrieveOptions,
 }
 
@@ -42,44 +48,53 @@ impl Search {
         if !(1..=MOST).contains(&k) {
             return Err(Error::invalid(format!("k must be between 1 and {MOST}: {k}")));
         }
-        check_options(&options)?;
+        options.check()?;
         let mode = mode.unwrap_or("hybrid").parse()?;
         let pipeline = pipeline::resolve(pipeline)?;
         let columns = content_columns(&pipeline)?;
         let filter = FilterSql::new(filter, &columns.metadata)?;
-        Ok(Search { pipeline, columns, k, mode, filter, options })
+        let search = Search { pipeline, columns, k, mode, filter, reranker: None, options };
+        search.statements()?;
+        Ok(search)
+    }
+
+    /// The same with the candidates read again by `reranker`: 'late_interaction', 'llm' or the
+    /// name of a model.
+    pub fn reranked_by(mut self, reranker: Option<&str>) -> Result<Self> {
+        let named = |name| Reranker::named(name, Some(&self.pipeline.model));
+        self.reranker = reranker.map(named).transpose()?;
+        Ok(self)
     }
 
     /// The passages for `query`, best first.
     pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
-        let words = self.words(query)?;
-        // Without a single word to look for, the vectors must do alone.
-        let template = match (self.mode, &words) {
-            (Mode::Dense, _) | (Mode::Hybrid, None) => {
-                include_str!("../../sql/query/retrieve_dense.sql")
-            }
-            (Mode::Lexical, None) => return Ok(Vec::new()),
-            (Mode::Lexical, Some(_)) => include_str!("../../sql/query/retrieve_lexical.sql"),
-            (Mode::Hybrid, Some(_)) => include_str!("../../sql/query/retrieve_hybrid.sql"),
+        let asked = self.ask(query)?;
+        let statements = self.statements()?;
+        let (dense, lexical) = self.sides(&statements, &asked)?;
+        let mut candidates = fuse(&dense, &lexical, &self.options);
+        candidates.truncate(self.pool());
+        let hits = self.hits(&statements, &asked, &candidates)?;
+        let hits = rank::before_rerank(hits, &self.options);
+        let hits = match &self.reranker {
+            Some(reranker) => reranker.rerank(query, hits, &self.options)?,
+            None => hits,
+        };
+        let hits = rank::after_rerank(hits, &self.options, self.k as usize);
+        let hits = self.expand(&statements, hits)?;
+        let numbered = (1..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage });
+        Ok(numbered.collect())
+    }
+
+    fn ask(&self, query: &str) -> Result<Asked> {
+        let words = match self.mode {
+            Mode::Dense => None,
+            Mode::Lexical | Mode::Hybrid => self.words(query)?,
         };
         let vector = match self.mode {
             Mode::Lexical => None,
             Mode::Dense | Mode::Hybrid => Some(self.embed(query)?),
         };
-        let arguments = [
-            vector.into(),
-            words.into(),
-            self.filter.values.clone().into(),
-            i64::from(self.k).into(),
-            self.options.threshold.into(),
-            i64::from(self.options.candidates).max(self.k.into()).into(),
-            (self.options.rrf_k as i32).into(),
-        ];
-        let mut passages = sql::rows(&self.render(template)?, &arguments, passage)?;
-        for (rank, passage) in (1..).zip(&mut passages) {
-            passage.rank = rank;
-        }
-        Ok(passages)
+        Ok(Asked { vector, words })
     }
 
     fn embed(&self, query: &str) -> Result<Vector> {
@@ -98,143 +113,88 @@ impl Search {
         Ok(found.into_iter().next().flatten())
     }
 
-    fn render(&self, template: &str) -> Result<String> {
-        Ok(render(
-            template,
-            &[
-                ("view", &self.pipeline.view.sql),
-                ("vector", &sql::vector_schema()?),
-                ("filter", &self.filter.condition),
-                ("source_key", &source_key(&self.columns.keys)),
-                ("metadata", &json_object(&self.columns.metadata, |column| column.name.clone())),
-            ],
-        ))
+    /// What each side puts forward. Without a single word to look for, the vectors do alone.
+    fn sides(&self, statements: &Statements, asked: &Asked) -> Result<(Vec<Found>, Vec<Found>)> {
+        let arguments = [
+            asked.vector.clone().into(),
+            asked.words.clone().into(),
+            self.filter.values.clone().into(),
+            self.candidates().into(),
+        ];
+        let side = |is_asked: bool, statement: &str| match is_asked {
+            true => sql::rows(statement, &arguments, |row| {
+                let chunk_id = sql::required(row.get(1)?)?;
+                Ok(Found { chunk_id, similarity: row.get(2)?, lexical: row.get(3)? })
+            }),
+            false => Ok(Vec::new()),
+        };
+        let dense = side(asked.vector.is_some(), &statements.dense()?)?;
+        Ok((dense, side(asked.words.is_some(), &statements.lexical()?)?))
     }
-}
 
-fn check_options(options: &RetrieveOptions) -> Result<()> {
-    if let Some(threshold) = options.threshold.filter(|t| !(-1.0..=1.0).contains(t)) {
-        return Err(Error::invalid(format!("threshold must be between -1 and 1: {threshold}"))
-            .hint("It is the least cosine similarity between question and chunk."));
+    /// How many chunks a side puts forward. One side alone is asked for those that are looked
+    /// at and no more.
+    fn candidates(&self) -> i64 {
+        let wanted = match self.mode {
+            Mode::Hybrid => i64::from(self.options.candidates),
+            Mode::Dense | Mode::Lexical => self.pool() as i64,
+        };
+        wanted.max(self.k.into())
     }
-    match options.candidates {
-        1..=100_000 => Ok(()),
-        count => Err(Error::invalid(format!("candidates must be between 1 and 100000: {count}"))),
+
+    /// How many chunks are looked at after the fusion.
+    fn pool(&self) -> usize {
+        let k = self.k as usize;
+        let read_again = self.reranker.as_ref().map_or(0, |_| self.options.rerank_candidates);
+        let chosen_from = if self.options.is_choosy() { self.options.candidates } else { 0 };
+        k.max(read_again as usize).max(chosen_from as usize)
     }
-}
 
-fn passage(row: &SpiHeapTupleData<'_>) -> Result<Passage, pgrx::spi::Error> {
-    Ok(Passage {
-        rank: 0,
-        score: sql::required(row.get(1)?)?,
-        source_key: sql::required(row.get(2)?)?,
-        chunk_id: sql::required(row.get(3)?)?,
-        chunk_no: sql::required(row.get(4)?)?,
-        content: sql::required(row.get(5)?)?,
-        start_char: sql::required(row.get(6)?)?,
-        end_char: sql::required(row.get(7)?)?,
-        heading: row.get(8)?,
-        metadata: sql::required(row.get::<JsonB>(9)?)?.0,
-        similarity: row.get(10)?,
-        dense_rank: row.get(11)?,
-        lexical_rank: row.get(12)?,
-    })
-}
+    /// The chunks of `candidates`, in their order. One that was deleted meanwhile is not there.
+    fn hits(
+        &self,
+        statements: &Statements,
+        asked: &Asked,
+        candidates: &[Candidate],
+    ) -> Result<Vec<Hit>> {
+        let ids: Vec<i64> = candidates.iter().map(|one| one.chunk_id).collect();
+        let arguments = [asked.vector.clone().into(), ids.into()];
+        let mut hits = sql::rows(&statements.passages()?, &arguments, statement::hit)?;
+        let places: std::collections::HashMap<i64, &Candidate> =
+            candidates.iter().map(|one| (one.chunk_id, one)).collect();
+        hits.retain_mut(|Hit { passage, .. }| match places.get(&passage.chunk_id) {
+            Some(candidate) => {
+                passage.score = candidate.score;
+                passage.dense_rank = candidate.dense_rank;
+                passage.lexical_rank = candidate.lexical_rank;
+                true
+            }
+            None => false,
+        });
+        hits.sort_by(|Hit { passage: a, .. }, Hit { passage: b, .. }| {
+            b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id))
+        });
+        Ok(hits)
+    }
 
-/// The key as text; of a composite key, a JSON object under the source's column names.
-fn source_key(keys: &[Column]) -> String {
-    match keys {
-        [key] => format!("v.{}::text", key.name),
-        _ => {
-            let name = |column: &Column| bare(column).trim_start_matches("source_").to_owned();
-            format!("({})::text", json_object(keys, name))
+    fn expand(&self, statements: &Statements, hits: Vec<Hit>) -> Result<Vec<Hit>> {
+        let reach = self.options.reach() as i32;
+        if reach == 0 || hits.is_empty() {
+            return Ok(hits);
         }
+        let ids: Vec<i64> = hits.iter().map(|hit| hit.passage.chunk_id).collect();
+        let arguments = [ids.into(), reach.into(), self.options.expand.is_some().into()];
+        let found = sql::rows(&statements.neighbours(), &arguments, statement::neighbour)?;
+        Ok(expansion::expanded(hits, found))
+    }
+
+    fn statements(&self) -> Result<Statements<'_>> {
+        Statements::new(self)
     }
 }
 
-/// An expression that builds a JSON object of columns of `v`.
-fn json_object(columns: &[Column], name: impl Fn(&Column) -> String) -> String {
-    let pairs = columns.iter().map(|column| {
-        let label = quote_literal(unquoted(&name(column)));
-        format!("{label}, v.{}", column.name)
-    });
-    format!("pg_catalog.jsonb_build_object({})", pairs.collect::<Vec<_>>().join(", "))
-}
-
-fn bare(column: &Column) -> String {
-    unquoted(&column.name)
-}
-
-/// An identifier as it is without its quotes.
-fn unquoted(identifier: &str) -> String {
-    match identifier.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(inner) => inner.replace("\"\"", "\""),
-        None => identifier.to_owned(),
-    }
-}
-
-/// A metadata filter as a condition over `v`, and the values it binds as `$3`.
-struct FilterSql {
-    condition: String,
-    values: Vec<String>,
-}
-
-impl FilterSql {
-    fn new(filter: Option<JsonB>, metadata: &[Column]) -> Result<Self> {
-        let names: Vec<String> = metadata.iter().map(bare).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let conditions = match filter {
-            Some(JsonB(filter)) => filter::parse(&filter, &names)?,
-            None => Vec::new(),
-        };
-        let mut sql = FilterSql { condition: String::new(), values: Vec::new() };
-        let parts: Vec<String> =
-            conditions.iter().map(|condition| sql.part(condition, metadata)).collect();
-        sql.condition = match parts.as_slice() {
-            [] => include_str!("../../sql/query/filter_none.sql").to_owned(),
-            _ => parts.join(" AND "),
-        };
-        Ok(sql)
-    }
-
-    fn part(&mut self, condition: &Condition, metadata: &[Column]) -> String {
-        let Column { name, sql_type, .. } = &metadata[condition.column];
-        let first = self.values.len() + 1;
-        let template = match &condition.test {
-            Test::Null => include_str!("../../sql/query/filter_null.sql"),
-            Test::NotNull => include_str!("../../sql/query/filter_not_null.sql"),
-            Test::OneOf { values, or_null } => {
-                self.values.extend_from_slice(values);
-                match or_null {
-                    true => include_str!("../../sql/query/filter_one_of_or_null.sql"),
-                    false => include_str!("../../sql/query/filter_one_of.sql"),
-                }
-            }
-            Test::Compare(comparison, value) => {
-                self.values.push(value.clone());
-                comparison_template(*comparison)
-            }
-        };
-        render(
-            template,
-            &[
-                ("column", name),
-                ("type", sql_type),
-                ("n", &first.to_string()),
-                ("first", &first.to_string()),
-                ("last", &self.values.len().to_string()),
-            ],
-        )
-    }
-}
-
-fn comparison_template(comparison: Comparison) -> &'static str {
-    match comparison {
-        Comparison::Equal => include_str!("../../sql/query/filter_equal.sql"),
-        Comparison::NotEqual => include_str!("../../sql/query/filter_not_equal.sql"),
-        Comparison::Less => include_str!("../../sql/query/filter_less.sql"),
-        Comparison::LessOrEqual => include_str!("../../sql/query/filter_less_or_equal.sql"),
-        Comparison::Greater => include_str!("../../sql/query/filter_greater.sql"),
-        Comparison::GreaterOrEqual => include_str!("../../sql/query/filter_greater_or_equal.sql"),
-    }
+/// A question as the two sides want it.
+struct Asked {
+    vector: Option<Vector>,
+    words: Option<String>,
 }

@@ -4,13 +4,23 @@
 //! (question, mode, k, filter) → passages, best first
 //! ```
 //!
-//! The search itself is a statement (`sql/query/retrieve_*.sql`); here is what it is told.
+//! Two statements (`sql/query/retrieve_{dense,lexical}.sql`) put candidates forward. What
+//! becomes of them is said here: [`fusion`] makes one list of two, [`rank`] has age count and
+//! leaves out what says nothing new ([`diversity`]), and [`expansion`] puts the text around
+//! each chunk back.
 
+pub mod diversity;
+pub mod expansion;
 pub mod filter;
+pub mod fusion;
+pub mod options;
+pub mod rank;
 
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+pub use options::RetrieveOptions;
 
 use crate::error::{Error, Result};
 
@@ -21,7 +31,7 @@ pub enum Mode {
     Dense,
     /// Matching words.
     Lexical,
-    /// Both, fused by reciprocal rank.
+    /// Both, as [`fusion`] says.
     Hybrid,
 }
 
@@ -36,24 +46,6 @@ impl FromStr for Mode {
             _ => Err(Error::invalid(format!("unknown retrieval mode \"{name}\""))
                 .hint("Known modes: dense, lexical, hybrid.")),
         }
-    }
-}
-
-/// Options of retrieval that have no argument of their own.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RetrieveOptions {
-    /// Least cosine similarity between question and chunk.
-    pub threshold: Option<f64>,
-    /// The constant of reciprocal rank fusion (Cormack et al., SIGIR 2009).
-    pub rrf_k: u32,
-    /// Chunks that each side puts forward for the fusion.
-    pub candidates: u32,
-}
-
-impl Default for RetrieveOptions {
-    fn default() -> Self {
-        RetrieveOptions { threshold: None, rrf_k: 60, candidates: 100 }
     }
 }
 
@@ -86,4 +78,43 @@ pub struct Passage {
     pub dense_rank: Option<i32>,
     /// Place among the matching texts, from 1.
     pub lexical_rank: Option<i32>,
+    /// What the reranker gave, where one has read the chunk.
+    pub rerank_score: Option<f64>,
+}
+
+/// A passage on its way through the ranking, with what is not returned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// What is returned.
+    pub passage: Passage,
+    /// Its vector; empty where it is not needed.
+    pub vector: Vec<f32>,
+    /// Days since the time of the recency column; `None` where it is NULL or not asked for.
+    pub age: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hit, Passage};
+
+    /// A hit with a chunk of its own.
+    pub fn hit(chunk_id: i64, score: f64) -> Hit {
+        let passage = Passage {
+            rank: 0,
+            score,
+            source_key: "1".to_owned(),
+            chunk_id,
+            chunk_no: 0,
+            content: String::new(),
+            start_char: 0,
+            end_char: 0,
+            heading: None,
+            metadata: serde_json::json!({}),
+            similarity: None,
+            dense_rank: None,
+            lexical_rank: None,
+            rerank_score: None,
+        };
+        Hit { passage, vector: Vec::new(), age: None }
+    }
 }

@@ -149,3 +149,31 @@ fn bulk_work_of_all_sessions_leaves_a_busy_provider_alone() {
     }
     assert_eq!(http.requests().len(), 1);
 }
+
+#[test]
+fn a_language_model_grades_what_was_found() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::play([
+        Reply::chat("1: 3\n2: 9.5"),
+        Reply::chat("[1] 0/10\n[2] 2/10\n[3] 10/10\n[4] 1/10"),
+        Reply::chat("I would rather not."),
+        Reply::json(500, "{}"),
+    ]);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {}", server("judge", &http))).unwrap();
+    client.batch_execute("SET rag.llm = 'judge'").unwrap();
+    let rerank = "SELECT ord, score FROM rag_rerank('Which?', ARRAY['ink', 'paper'], 'llm')";
+    let rows = client.query(rerank, &[]).unwrap();
+    let graded: Vec<(i32, f64)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    assert_eq!(graded.iter().map(|(ord, _)| *ord).collect::<Vec<_>>(), [2, 1]);
+    assert!((graded[0].1 - 0.95).abs() < 1e-6 && (graded[1].1 - 0.3).abs() < 1e-6, "{graded:?}");
+    let body = http.requests()[0].text();
+    assert!(body.contains("Question: Which?") && body.contains("paper"), "{body}");
+
+    let retrieve = "SELECT rerank_score, score FROM rag_retrieve($1, k => 1, rerank => 'llm')";
+    let best = client.query_one(retrieve, &[&QUESTION]).unwrap();
+    assert_eq!((best.get::<_, Option<f64>>(0), best.get::<_, f64>(1)), (Some(1.0), 1.0));
+
+    assert_fails(&mut client, rerank, &["38000", "gave no grades", "rather not"]);
+    assert_fails(&mut client, rerank, &["38", "judge", "500"]);
+}

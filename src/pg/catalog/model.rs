@@ -2,7 +2,7 @@
 
 use pgrx::spi::SpiHeapTupleData;
 
-use crate::daemon::protocol::{ModelInfo, ModelRef};
+use crate::daemon::protocol::{ModelInfo, ModelRef, Task};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::{guc, install, sql};
 
@@ -18,7 +18,9 @@ pub struct Model {
     pub reference: ModelRef,
     /// Where it is, if it is behind a server.
     pub remote: Option<Remote>,
-    /// Length of its vectors.
+    /// What it is for.
+    pub task: Task,
+    /// Length of its vectors; 0 of a reranker, which gives none.
     pub dimension: i32,
     /// Longest input in tokens, special tokens included.
     pub max_tokens: i32,
@@ -33,15 +35,36 @@ pub struct Remote {
     pub model: String,
 }
 
-/// The model called `name`, or the one of `rag.embedding_model` where none is named.
+/// The embedding model called `name`, or the one of `rag.embedding_model` where none is named.
 pub fn find(name: Option<&str>) -> Result<Model> {
     let name = name.map_or_else(guc::embedding_model, str::to_owned);
-    let found = sql::rows(
-        include_str!("../../../sql/query/model_find.sql"),
-        &[name.as_str().into()],
-        model,
-    )?;
-    found.into_iter().next().map_or_else(|| Err(unknown(&name)), Ok)
+    match look_up(&name)? {
+        None => Err(unknown(&name)),
+        Some(model) if model.task == Task::Embed => Ok(model),
+        Some(_) => Err(Error::new(
+            ErrorKind::WrongObjectType,
+            format!("model \"{name}\" is a reranker and gives no vectors"),
+        )
+        .hint("Name it in rag_rerank, or as rerank of rag_retrieve.")),
+    }
+}
+
+/// The model called `name`, which is to rerank: a reranker, or an embedding model in a folder.
+pub fn find_reranker(name: &str) -> Result<Model> {
+    match look_up(name)? {
+        None => Err(unknown(name)),
+        Some(model) if model.remote.is_some() => Err(Error::new(
+            ErrorKind::WrongObjectType,
+            format!("model \"{name}\" is behind a server and cannot rerank"),
+        )
+        .hint("Name a model in a folder, 'late_interaction' or 'llm'.")),
+        Some(model) => Ok(model),
+    }
+}
+
+fn look_up(name: &str) -> Result<Option<Model>> {
+    let statement = include_str!("../../../sql/query/model_find.sql");
+    Ok(sql::rows(statement, &[name.into()], model)?.into_iter().next())
 }
 
 fn model(row: &SpiHeapTupleData<'_>) -> Result<Model, pgrx::spi::Error> {
@@ -54,9 +77,14 @@ fn model(row: &SpiHeapTupleData<'_>) -> Result<Model, pgrx::spi::Error> {
     Ok(Model {
         reference,
         remote,
-        dimension: sql::required(row.get(4)?)?,
+        task: task(row.get::<String>(10)?.as_deref()),
+        dimension: row.get(4)?.unwrap_or(0),
         max_tokens: sql::required(row.get(5)?)?,
     })
+}
+
+fn task(name: Option<&str>) -> Task {
+    if name == Some(Task::Rerank.name()) { Task::Rerank } else { Task::Embed }
 }
 
 fn in_folder(name: String, row: &SpiHeapTupleData<'_>) -> Result<ModelRef, pgrx::spi::Error> {
@@ -78,11 +106,12 @@ pub fn insert(name: &str, path: &str, info: &ModelInfo) -> Result<()> {
         include_str!("../../../sql/query/model_insert.sql"),
         &[
             name.into(),
+            info.task.name().into(),
             path.into(),
             info.file.as_str().into(),
-            (info.dimension as i32).into(),
+            dimension(info).into(),
             (info.max_tokens as i32).into(),
-            info.pooling.as_str().into(),
+            pooling(info).into(),
             info.normalize.into(),
             info.query_prefix.as_str().into(),
             info.passage_prefix.as_str().into(),
@@ -90,6 +119,16 @@ pub fn insert(name: &str, path: &str, info: &ModelInfo) -> Result<()> {
         ],
     )
     .map(drop)
+}
+
+/// Length of the vectors that the model gives, if it gives any.
+pub fn dimension(info: &ModelInfo) -> Option<i32> {
+    (info.task == Task::Embed).then_some(info.dimension as i32)
+}
+
+/// How it makes them.
+pub fn pooling(info: &ModelInfo) -> Option<&str> {
+    (info.task == Task::Embed).then_some(info.pooling.as_str())
 }
 
 /// Registers a model behind a server, whose vectors have `dimension` numbers and whose chunks

@@ -21,6 +21,16 @@ pub struct Column {
     pub type_oid: pg_sys::Oid,
 }
 
+impl Column {
+    /// The name without its quotes.
+    pub fn bare(&self) -> String {
+        match self.name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(inner) => inner.replace("\"\"", "\""),
+            None => self.name.clone(),
+        }
+    }
+}
+
 /// The columns of the content view of a pipeline, sorted by what they are for.
 #[derive(Clone, Debug)]
 pub struct ContentColumns {

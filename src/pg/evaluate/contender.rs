@@ -119,13 +119,14 @@ impl<'a> Contender<'a> {
             (_, error) => error,
         };
         functions::check_rewrite(rewrite.as_deref()).map_err(named)?;
-        functions::check_rerank(rerank.as_deref()).map_err(named)?;
         let options = self.configuration.arguments.options.clone().map(JsonB);
         let options: RetrieveOptions = functions::read_options(options).map_err(named)?;
         let filter = merged_filter(self.configuration.arguments.filter.as_ref(), filter);
         let pipeline = pipeline.as_deref().or(self.default_pipeline);
         let depth = Some(depth as i32);
-        Search::new(pipeline, depth, mode.as_deref(), filter.map(JsonB), options).map_err(named)
+        Search::new(pipeline, depth, mode.as_deref(), filter.map(JsonB), options)
+            .and_then(|search| search.reranked_by(rerank.as_deref()))
+            .map_err(named)
     }
 
     fn judged(&self, case: &Case, passages: &[Passage]) -> Scores {

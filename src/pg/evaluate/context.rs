@@ -15,7 +15,7 @@ use crate::eval::judge;
 use crate::eval::measure::{Measure, Metric, Scores};
 use crate::pg::catalog::evaluation::Case;
 use crate::pg::functions::{EXTRACTIVE, Embedding, generate};
-use crate::pg::{ask, guc};
+use crate::pg::{ask, guc, random};
 use crate::retrieve::Passage;
 
 /// Who judges contexts.
@@ -123,7 +123,7 @@ impl Context<'_> {
             return Ok(Some(0.0));
         }
         let sources: Vec<_> = passages.iter().map(ask::source).collect();
-        let messages = judge::messages(&self.case.question, &sources, &ask::nonce()?);
+        let messages = judge::messages(&self.case.question, &sources, &random::nonce()?);
         let reply = generate(&self.judge.llm, messages, 0.0, None)?;
         let relevance = judge::relevance(&reply.text, passages.len());
         if relevance.is_none() {

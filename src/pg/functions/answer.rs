@@ -19,32 +19,18 @@ const DEFAULT_K: i32 = 6;
 /// How the chunks are put to the answerer; `auto` is `compact`, all chunks in one go.
 const STRATEGIES: [&str; 2] = ["auto", "compact"];
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct Options {
-    threshold: Option<f64>,
-    rrf_k: u32,
-    candidates: u32,
+    rerank: Option<String>,
     min_confidence: Option<f32>,
     max_sentences: Option<usize>,
     temperature: f32,
     max_tokens: Option<u32>,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        let RetrieveOptions { threshold, rrf_k, candidates } = RetrieveOptions::default();
-        Options {
-            threshold,
-            rrf_k,
-            candidates,
-            min_confidence: None,
-            max_sentences: None,
-            temperature: 0.0,
-            max_tokens: None,
-        }
-    }
-}
+/// The options that are not those of retrieval.
+const OWN: [&str; 5] = ["rerank", "min_confidence", "max_sentences", "temperature", "max_tokens"];
 
 #[pg_extern(sql = false)]
 #[allow(clippy::too_many_arguments)]
@@ -106,15 +92,12 @@ struct Wish<'a> {
 impl Wish<'_> {
     fn fulfil(self, text: Option<&str>) -> Result<Answer> {
         check_strategy(self.strategy)?;
-        let options: Options = options::read(self.options)?;
+        let (retrieval, options): (RetrieveOptions, Options) =
+            options::read_both(self.options, &OWN)?;
         let text = question("question", text)?;
-        let retrieval = RetrieveOptions {
-            threshold: options.threshold,
-            rrf_k: options.rrf_k,
-            candidates: options.candidates,
-        };
         let k = self.k.or(Some(DEFAULT_K));
-        let search = Search::new(self.pipeline, k, self.mode, self.filter, retrieval)?;
+        let search = Search::new(self.pipeline, k, self.mode, self.filter, retrieval)?
+            .reranked_by(options.rerank.as_deref())?;
         let writing = ask::Writing {
             llm: self.llm.map_or_else(guc::llm, str::to_owned),
             min_confidence: check_confidence(options.min_confidence)?.or_else(guc::min_confidence),

@@ -192,12 +192,13 @@ fn remember(key: MemoKey, vector: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::protocol::ModelRef;
+    use crate::daemon::protocol::{ModelRef, Task};
 
     fn key(name: &str, kind: Kind, text: &str) -> MemoKey {
         let name = name.to_owned();
         let reference = ModelRef { name, path: "/models".to_owned(), file: None, digest: None };
-        let model = Model { reference, remote: None, dimension: 1, max_tokens: 8 };
+        let task = Task::Embed;
+        let model = Model { reference, remote: None, task, dimension: 1, max_tokens: 8 };
         MemoKey { model, kind, text: text.to_owned() }
     }
 

@@ -11,6 +11,7 @@ mod options;
 mod parse;
 mod pipeline;
 mod queue;
+mod rerank;
 mod retrieve;
 mod status;
 
@@ -19,4 +20,4 @@ pub use generate::{EXTRACTIVE, generate};
 pub use options::read as read_options;
 pub use parse::RemoteParser;
 pub use pipeline::{RemoteChunker, check_chunk_size};
-pub use retrieve::{check_rerank, check_rewrite};
+pub use retrieve::check_rewrite;

@@ -29,7 +29,7 @@ fn rag_add_model(
 ) -> TableIterator<
     'static,
     (
-        name!(dimension, i32),
+        name!(dimension, Option<i32>),
         name!(max_tokens, i32),
         name!(pooling, Option<String>),
         name!(normalized, bool),
@@ -66,7 +66,7 @@ struct Wish<'a> {
 
 /// What was registered.
 struct Added {
-    dimension: i32,
+    dimension: Option<i32>,
     max_tokens: i32,
     pooling: Option<String>,
     normalized: bool,
@@ -104,9 +104,9 @@ impl Wish<'_> {
         let info = describe(name, path, self.file)?;
         model::insert(name, path, &info)?;
         Ok(Added {
-            dimension: info.dimension as i32,
+            dimension: model::dimension(&info),
             max_tokens: info.max_tokens as i32,
-            pooling: Some(info.pooling),
+            pooling: model::pooling(&info).map(str::to_owned),
             normalized: info.normalize,
             digest: Some(info.digest),
         })
@@ -128,7 +128,13 @@ impl Wish<'_> {
         let remote = Remote { server: server.to_owned(), model: provider.model.clone() };
         let dimension = self.dimension.map_or_else(|| measure(provider), Ok)?;
         model::insert_remote(name, &remote, dimension, max_tokens)?;
-        Ok(Added { dimension, max_tokens, pooling: None, normalized: true, digest: None })
+        Ok(Added {
+            dimension: Some(dimension),
+            max_tokens,
+            pooling: None,
+            normalized: true,
+            digest: None,
+        })
     }
 }
 
@@ -136,10 +142,7 @@ fn check_is_new(name: &str) -> Result<()> {
     if !model::exists(name)? {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::DuplicateObject,
-        format!("embedding model \"{name}\" already exists"),
-    ))
+    Err(Error::new(ErrorKind::DuplicateObject, format!("model \"{name}\" already exists")))
 }
 
 /// An argument that says nothing about this kind of model.

@@ -55,9 +55,10 @@ fn rag_retrieve(
     ),
 > {
     check_rewrite(rewrite).or_report();
-    check_rerank(rerank).or_report();
     let options: RetrieveOptions = options::read(options).or_report();
-    let search = Search::new(pipeline, k, mode, filter, options).or_report();
+    let search = Search::new(pipeline, k, mode, filter, options)
+        .and_then(|search| search.reranked_by(rerank))
+        .or_report();
     let passages = question("query", query).and_then(|query| search.run(query)).or_report();
     TableIterator::new(passages.into_iter().map(row))
 }
@@ -76,11 +77,6 @@ pub fn question<'a>(argument: &str, text: Option<&'a str>) -> Result<&'a str> {
 /// An error for a way of rewriting that is not known.
 pub fn check_rewrite(rewrite: Option<&str>) -> Result<()> {
     only("rewrite", rewrite.filter(|name| *name != "none"), "none")
-}
-
-/// An error for a way of reranking that is not known.
-pub fn check_rerank(rerank: Option<&str>) -> Result<()> {
-    only("rerank", rerank, "NULL")
 }
 
 /// An argument that knows one value.
@@ -108,6 +104,6 @@ fn row(passage: Passage) -> Row {
         JsonB(passage.metadata),
         passage.dense_rank,
         passage.lexical_rank,
-        None,
+        passage.rerank_score,
     )
 }

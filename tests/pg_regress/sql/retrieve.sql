@@ -19,7 +19,7 @@ FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('How do I
 
 -- Their scores: a cosine, a text rank, reciprocal ranks.
 SELECT mode, score > 0, score <= 1, mode <> 'hybrid' OR abs(score - (1 / (60.0 + dense_rank) + 1 / (60.0 + lexical_rank))) < 1e-9
-FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('reset password', k => 1, mode => mode);
+FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('reset password', k => 1, mode => mode, options => '{"fusion": "rrf"}');
 SELECT abs(score - 2 / 11.0) < 1e-9 FROM rag_retrieve('reset password', k => 1, options => '{"rrf_k": 10}');
 
 -- Nearest vectors come from the index, where that is cheaper than comparing all.

@@ -1,0 +1,1 @@
+ AND v.{column} = h.{column}

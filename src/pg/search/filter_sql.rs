@@ -1,0 +1,79 @@
+//! A metadata filter as SQL.
+
+use pgrx::JsonB;
+
+use crate::error::Result;
+use crate::pg::catalog::view::Column;
+use crate::pg::sql::render;
+use crate::retrieve::filter::{self, Comparison, Condition, Test};
+
+/// A metadata filter as a condition over `v`, and the values it binds as `$3`.
+pub struct FilterSql {
+    /// What stands behind WHERE.
+    pub condition: String,
+    /// What `$3` is bound to.
+    pub values: Vec<String>,
+}
+
+impl FilterSql {
+    /// Takes `filter` apart; an error names what is not a column or operator.
+    pub fn new(filter: Option<JsonB>, metadata: &[Column]) -> Result<Self> {
+        let names: Vec<String> = metadata.iter().map(Column::bare).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let conditions = match filter {
+            Some(JsonB(filter)) => filter::parse(&filter, &names)?,
+            None => Vec::new(),
+        };
+        let mut sql = FilterSql { condition: String::new(), values: Vec::new() };
+        let parts: Vec<String> =
+            conditions.iter().map(|condition| sql.part(condition, metadata)).collect();
+        sql.condition = match parts.as_slice() {
+            [] => include_str!("../../../sql/query/filter_none.sql").to_owned(),
+            _ => parts.join(" AND "),
+        };
+        Ok(sql)
+    }
+
+    fn part(&mut self, condition: &Condition, metadata: &[Column]) -> String {
+        let Column { name, sql_type, .. } = &metadata[condition.column];
+        let first = self.values.len() + 1;
+        let template = match &condition.test {
+            Test::Null => include_str!("../../../sql/query/filter_null.sql"),
+            Test::NotNull => include_str!("../../../sql/query/filter_not_null.sql"),
+            Test::OneOf { values, or_null } => {
+                self.values.extend_from_slice(values);
+                match or_null {
+                    true => include_str!("../../../sql/query/filter_one_of_or_null.sql"),
+                    false => include_str!("../../../sql/query/filter_one_of.sql"),
+                }
+            }
+            Test::Compare(comparison, value) => {
+                self.values.push(value.clone());
+                comparison_template(*comparison)
+            }
+        };
+        render(
+            template,
+            &[
+                ("column", name),
+                ("type", sql_type),
+                ("n", &first.to_string()),
+                ("first", &first.to_string()),
+                ("last", &self.values.len().to_string()),
+            ],
+        )
+    }
+}
+
+fn comparison_template(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Equal => include_str!("../../../sql/query/filter_equal.sql"),
+        Comparison::NotEqual => include_str!("../../../sql/query/filter_not_equal.sql"),
+        Comparison::Less => include_str!("../../../sql/query/filter_less.sql"),
+        Comparison::LessOrEqual => include_str!("../../../sql/query/filter_less_or_equal.sql"),
+        Comparison::Greater => include_str!("../../../sql/query/filter_greater.sql"),
+        Comparison::GreaterOrEqual => {
+            include_str!("../../../sql/query/filter_greater_or_equal.sql")
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Two lists become one.
+//!
+//! ```text
+//! (nearest vectors, matching words) → candidates, best first
+//! ```
+//!
+//! Places ignore how far apart two scores are: a chunk that holds the one rare name of the
+//! question is a place better than the next, and no more. A weighted sum of normalised scores
+//! keeps the distance, but lets a chunk that is mediocre on both sides pass the best of one.
+//! The default adds both. nDCG@10 of SQuAD paragraphs and SciFact, by BM25 and the default
+//! model, on the questions it was chosen by: places with k = 60 0.911 and 0.704, with k = 3
+//! 0.920 and 0.742, weighted 0.941 and 0.735, both 0.940 and 0.749.
+//!
+//! It matters that both scores are known of every candidate: where a chunk that the vectors
+//! alone put forward had no text score, SciFact's figure was 0.726.
+
+use std::collections::HashMap;
+
+use super::options::{Fusion, Normalize, RetrieveOptions};
+
+/// What a first place is worth in [`Fusion::Combined`] is 1 / (1 + 1 / this); a standard
+/// deviation of the scores is worth 1.
+const COMBINED_K: f64 = 3.0;
+
+/// A chunk that a side puts forward.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// Primary key of the chunk.
+    pub chunk_id: i64,
+    /// Cosine similarity to the question, where the question was embedded.
+    pub similarity: Option<f64>,
+    /// How well the words match, where that is known; greater is better.
+    pub lexical: Option<f64>,
+}
+
+/// A chunk after the fusion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Primary key of the chunk.
+    pub chunk_id: i64,
+    /// Greater is better.
+    pub score: f64,
+    /// Place among the nearest vectors, from 1.
+    pub dense_rank: Option<i32>,
+    /// Place among the matching texts, from 1.
+    pub lexical_rank: Option<i32>,
+    similarity: Option<f64>,
+    lexical: Option<f64>,
+}
+
+/// One list of two, each best first; best first, and those of like score by age.
+///
+/// Where one side found nothing or was not asked, the score is that of the other.
+#[must_use]
+pub fn fuse(dense: &[Found], lexical: &[Found], options: &RetrieveOptions) -> Vec<Candidate> {
+    let mut candidates = union(dense, lexical);
+    let scores = match (dense, lexical, options.fusion()) {
+        (_, [], _) => candidates.iter().map(|one| one.similarity.unwrap_or(0.0)).collect(),
+        ([], _, _) => candidates.iter().map(|one| one.lexical.unwrap_or(0.0)).collect(),
+        (_, _, Fusion::Rrf) => places(&candidates, f64::from(options.rrf_k())),
+        (_, _, Fusion::Weighted) => weighted(&candidates, lexical, options),
+        (_, _, Fusion::Combined) => combined(&candidates, lexical, options),
+    };
+    candidates.iter_mut().zip(scores).for_each(|(one, score)| one.score = score);
+    candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id)));
+    candidates
+}
+
+/// Every chunk of both lists once, with what is known of it.
+fn union(dense: &[Found], lexical: &[Found]) -> Vec<Candidate> {
+    let mut candidates: Vec<Candidate> = Vec::with_capacity(dense.len() + lexical.len());
+    let mut known = HashMap::with_capacity(dense.len());
+    for (place, found) in (1..).zip(dense) {
+        known.insert(found.chunk_id, candidates.len());
+        candidates.push(Candidate { dense_rank: Some(place), ..Candidate::of(found) });
+    }
+    for (place, found) in (1..).zip(lexical) {
+        let at = *known.entry(found.chunk_id).or_insert_with(|| {
+            candidates.push(Candidate::of(found));
+            candidates.len() - 1
+        });
+        candidates[at].lexical_rank = Some(place);
+        candidates[at].lexical = found.lexical;
+    }
+    candidates
+}
+
+impl Candidate {
+    fn of(found: &Found) -> Candidate {
+        Candidate {
+            chunk_id: found.chunk_id,
+            score: 0.0,
+            dense_rank: None,
+            lexical_rank: None,
+            similarity: found.similarity,
+            lexical: found.lexical,
+        }
+    }
+}
+
+/// The sum of the reciprocals of the places.
+fn places(candidates: &[Candidate], k: f64) -> Vec<f64> {
+    let part = |place: Option<i32>| place.map_or(0.0, |place| 1.0 / (k + f64::from(place)));
+    candidates.iter().map(|one| part(one.dense_rank) + part(one.lexical_rank)).collect()
+}
+
+/// The weighted sum of the normalised scores.
+fn weighted(candidates: &[Candidate], lexical: &[Found], options: &RetrieveOptions) -> Vec<f64> {
+    let floor = unknown(lexical, options);
+    let cosines = candidates.iter().map(|one| one.similarity.unwrap_or(0.0));
+    let words = candidates.iter().map(|one| one.lexical.unwrap_or(floor));
+    let weight = options.dense_weight;
+    let dense = normalized(cosines.collect(), options.normalize);
+    let words = normalized(words.collect(), options.normalize);
+    dense.iter().zip(words).map(|(dense, words)| weight * dense + (1.0 - weight) * words).collect()
+}
+
+/// What a chunk gets whose text score is not known: it is below the last of a full list, and
+/// where the list is not full, no word of the question is in it.
+fn unknown(lexical: &[Found], options: &RetrieveOptions) -> f64 {
+    let is_full = lexical.len() >= options.candidates as usize;
+    let last = lexical.last().and_then(|found| found.lexical);
+    if is_full { last.unwrap_or(0.0) / 2.0 } else { 0.0 }
+}
+
+fn combined(candidates: &[Candidate], lexical: &[Found], options: &RetrieveOptions) -> Vec<f64> {
+    let places = places(candidates, COMBINED_K);
+    let scores = weighted(candidates, lexical, options);
+    places.iter().zip(scores).map(|(place, score)| COMBINED_K * place + score).collect()
+}
+
+/// Scores as they can be compared with those of another source. Scores that are all the same
+/// say nothing, and become 0.
+#[must_use]
+pub fn normalized(mut values: Vec<f64>, how: Normalize) -> Vec<f64> {
+    let (offset, scale) = match how {
+        Normalize::Minmax => range(&values),
+        Normalize::Zscore => moments(&values),
+    };
+    // What differs by rounding alone does not differ.
+    let flat = scale <= 1e-12 * offset.abs().max(1e-12);
+    let scale = if flat { 0.0 } else { 1.0 / scale };
+    values.iter_mut().for_each(|value| *value = (*value - offset) * scale);
+    values
+}
+
+/// The least value, and how far the greatest is from it.
+fn range(values: &[f64]) -> (f64, f64) {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (least, most - least)
+}
+
+/// Mean and standard deviation.
+fn moments(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+    (mean, variance.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn found(chunk_id: i64, similarity: f64, lexical: f64) -> Found {
+        Found { chunk_id, similarity: Some(similarity), lexical: Some(lexical) }
+    }
+
+    fn ids(candidates: &[Candidate]) -> Vec<i64> {
+        candidates.iter().map(|one| one.chunk_id).collect()
+    }
+
+    fn by(fusion: Fusion, normalize: Normalize, dense_weight: f64) -> RetrieveOptions {
+        RetrieveOptions { fusion: Some(fusion), normalize, dense_weight, ..Default::default() }
+    }
+
+    #[test]
+    fn one_side_alone_keeps_its_scores() {
+        let default = RetrieveOptions::default();
+        let dense = fuse(&[found(7, 0.9, 0.0), found(3, 0.2, 0.0)], &[], &default);
+        assert_eq!(ids(&dense), [7, 3]);
+        assert_eq!(
+            (dense[0].score, dense[0].dense_rank, dense[0].lexical_rank),
+            (0.9, Some(1), None)
+        );
+        let lexical = fuse(&[], &[found(5, 0.1, 12.5)], &default);
+        assert_eq!((lexical[0].score, lexical[0].lexical_rank), (12.5, Some(1)));
+        assert!(fuse(&[], &[], &default).is_empty());
+    }
+
+    #[test]
+    fn a_text_far_ahead_stays_ahead() {
+        // By places, 1 and 2 are even; by scores, 2 matches the words far better.
+        let (one, two, three) = (found(1, 0.52, 2.0), found(2, 0.51, 20.0), found(3, 0.1, 0.0));
+        let (dense, lexical) = ([one, two, three], [two, one]);
+        for fusion in [Fusion::Weighted, Fusion::Combined] {
+            let fused = fuse(&dense, &lexical, &by(fusion, Normalize::Zscore, 0.5));
+            assert_eq!(ids(&fused), [2, 1, 3]);
+            assert_eq!((fused[0].dense_rank, fused[0].lexical_rank), (Some(2), Some(1)));
+        }
+        let fused = fuse(&dense, &lexical, &by(Fusion::Rrf, Normalize::Zscore, 0.5));
+        assert_eq!(ids(&fused), [1, 2, 3]);
+        assert!((fused[0].score - (1.0 / 61.0 + 1.0 / 62.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_unknown_text_score_is_below_a_full_list() {
+        let unknown_score = |candidates| {
+            let options = RetrieveOptions { candidates, ..Default::default() };
+            unknown(&[found(1, 0.0, 9.0), found(2, 0.0, 4.0)], &options)
+        };
+        assert_eq!((unknown_score(2), unknown_score(3)), (2.0, 0.0));
+    }
+
+    #[test]
+    fn equal_scores_say_nothing() {
+        for how in [Normalize::Minmax, Normalize::Zscore] {
+            assert_eq!(normalized(vec![3.0, 3.0], how), [0.0, 0.0]);
+            assert!(normalized(Vec::new(), how).is_empty());
+        }
+        assert_eq!(normalized(vec![1.0, 3.0], Normalize::Minmax), [0.0, 1.0]);
+        assert_eq!(normalized(vec![1.0, 3.0], Normalize::Zscore), [-1.0, 1.0]);
+    }
+
+    /// The definitions, each chunk looked for in both lists.
+    struct Naive<'a> {
+        dense: &'a [Found],
+        lexical: &'a [Found],
+        options: &'a RetrieveOptions,
+    }
+
+    impl Naive<'_> {
+        fn ids(&self) -> Vec<i64> {
+            let both = self.dense.iter().chain(self.lexical);
+            both.map(|found| found.chunk_id)
+                .collect::<std::collections::BTreeSet<_>>()
+                .into_iter()
+                .collect()
+        }
+
+        fn of(&self, id: i64, what: fn(&Found) -> Option<f64>) -> f64 {
+            let mut both = self.dense.iter().chain(self.lexical);
+            what(both.find(|found| found.chunk_id == id).unwrap()).unwrap()
+        }
+
+        fn share(&self, id: i64, what: fn(&Found) -> Option<f64>) -> f64 {
+            let values: Vec<f64> = self.ids().iter().map(|id| self.of(*id, what)).collect();
+            let least = values.iter().copied().fold(f64::MAX, f64::min);
+            let most = values.iter().copied().fold(f64::MIN, f64::max);
+            if most - least < 1e-9 { 0.0 } else { (self.of(id, what) - least) / (most - least) }
+        }
+
+        fn places(&self, id: i64, k: f64) -> f64 {
+            let place = |list: &[Found]| list.iter().position(|found| found.chunk_id == id);
+            let both = [self.dense, self.lexical].into_iter().filter_map(place);
+            both.map(|at| 1.0 / (k + 1.0 + at as f64)).sum()
+        }
+
+        fn score(&self, id: i64) -> f64 {
+            let weight = self.options.dense_weight;
+            let weighted = weight * self.share(id, |found| found.similarity)
+                + (1.0 - weight) * self.share(id, |found| found.lexical);
+            match self.options.fusion() {
+                Fusion::Rrf => self.places(id, f64::from(self.options.rrf_k())),
+                Fusion::Weighted => weighted,
+                Fusion::Combined => weighted + 3.0 * self.places(id, 3.0),
+            }
+        }
+
+        fn fuse(&self) -> Vec<f64> {
+            let mut scores: Vec<f64> = self.ids().iter().map(|id| self.score(*id)).collect();
+            scores.sort_by(|a, b| b.total_cmp(a));
+            scores
+        }
+    }
+
+    /// Two lists over few chunks, so that they overlap; a chunk's scores are the same in both.
+    fn lists() -> impl Strategy<Value = (Vec<Found>, Vec<Found>)> {
+        let scores = prop::collection::vec((0_u8..100, 1_u8..100), 12);
+        let side = || prop::collection::btree_set(0_usize..12, 1..12);
+        (scores, side(), side()).prop_map(|(scores, dense, lexical)| {
+            let of =
+                |id: &usize| found(*id as i64, f64::from(scores[*id].0), f64::from(scores[*id].1));
+            let mut dense: Vec<Found> = dense.iter().map(of).collect();
+            let mut lexical: Vec<Found> = lexical.iter().map(of).collect();
+            dense.sort_by(|a, b| b.similarity.partial_cmp(&a.similarity).unwrap());
+            lexical.sort_by(|a, b| b.lexical.partial_cmp(&a.lexical).unwrap());
+            (dense, lexical)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_fusion_is_its_definition(
+            (dense, lexical) in lists(),
+            weight in 0.0_f64..1.0,
+            fusion in prop::sample::select(vec![Fusion::Rrf, Fusion::Weighted, Fusion::Combined]),
+        ) {
+            let options = by(fusion, Normalize::Minmax, weight);
+            let fast = fuse(&dense, &lexical, &options);
+            let naive = Naive { dense: &dense, lexical: &lexical, options: &options };
+            let slow = naive.fuse();
+            prop_assert_eq!(fast.len(), slow.len());
+            for (fast, slow) in fast.iter().zip(slow) {
+                prop_assert!((fast.score - slow).abs() < 1e-9, "{:?} is not {}", fast, slow);
+                prop_assert!((naive.score(fast.chunk_id) - fast.score).abs() < 1e-9);
+            }
+        }
+    }
+}

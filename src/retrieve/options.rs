@@ -1,0 +1,243 @@
+//! What can be said about a search beside its arguments, and within which limits.
+
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+
+/// Options of retrieval that have no argument of their own.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetrieveOptions {
+    /// Least cosine similarity between question and chunk.
+    pub threshold: Option<f64>,
+    /// Chunks that each side puts forward.
+    pub candidates: u32,
+    /// How the two sides become one list; `None`: `rrf` if `rrf_k` is given, else `combined`.
+    pub fusion: Option<Fusion>,
+    /// The constant of reciprocal rank fusion (Cormack et al., SIGIR 2009); `None`: 60.
+    pub rrf_k: Option<u32>,
+    /// How scores are made comparable before they are added.
+    pub normalize: Normalize,
+    /// Share of the vectors' side in the weighted sum, from 0 to 1.
+    pub dense_weight: f64,
+    /// Chunks that are read again by the reranker.
+    pub rerank_candidates: u32,
+    /// Share of the reranker in the score, from 0 to 1; `None`: what suits the reranker.
+    pub rerank_weight: Option<f64>,
+    /// Share of relevance against novelty in maximal marginal relevance, from 0 to 1.
+    pub mmr: Option<f64>,
+    /// Newer is better.
+    pub recency: Option<Recency>,
+    /// Least cosine similarity at which two chunks say the same; 1: only equal texts do.
+    pub dedupe: Option<f64>,
+    /// Most chunks of one source row.
+    pub per_source: Option<u32>,
+    /// Chunks before and after each one that are returned with it.
+    pub neighbours: u32,
+    /// What of the document is returned around each chunk.
+    pub expand: Option<Expand>,
+}
+
+/// How two lists become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fusion {
+    /// The sum of the reciprocals of the places.
+    Rrf,
+    /// The weighted sum of the normalised scores.
+    Weighted,
+    /// The sum of these two, with a small constant for the places.
+    Combined,
+}
+
+/// How scores are made comparable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Normalize {
+    /// The least becomes 0, the greatest 1.
+    Minmax,
+    /// The mean becomes 0, the standard deviation 1.
+    Zscore,
+}
+
+/// How much newer is better.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recency {
+    /// A metadata column that holds a date or a time.
+    pub column: String,
+    /// After so many days a chunk counts half.
+    pub half_life: f64,
+    /// Share of the age in the score, from 0 to 1.
+    #[serde(default = "Recency::default_weight")]
+    pub weight: f64,
+}
+
+impl Recency {
+    fn default_weight() -> f64 {
+        0.3
+    }
+}
+
+/// What of the document is returned around a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expand {
+    /// The chunks beside it that stand under the same heading.
+    Section,
+}
+
+/// Most chunks on either side that an expansion adds.
+pub const MOST_NEIGHBOURS: u32 = 20;
+
+impl Default for RetrieveOptions {
+    fn default() -> Self {
+        RetrieveOptions {
+            threshold: None,
+            candidates: 100,
+            fusion: None,
+            rrf_k: None,
+            normalize: Normalize::Zscore,
+            dense_weight: 0.5,
+            rerank_candidates: 50,
+            rerank_weight: None,
+            mmr: None,
+            recency: None,
+            dedupe: None,
+            per_source: None,
+            neighbours: 0,
+            expand: None,
+        }
+    }
+}
+
+impl RetrieveOptions {
+    /// How the two sides become one list.
+    #[must_use]
+    pub fn fusion(&self) -> Fusion {
+        let implied = if self.rrf_k.is_some() { Fusion::Rrf } else { Fusion::Combined };
+        self.fusion.unwrap_or(implied)
+    }
+
+    /// The constant of reciprocal rank fusion.
+    #[must_use]
+    pub fn rrf_k(&self) -> u32 {
+        self.rrf_k.unwrap_or(60)
+    }
+
+    /// Whether more chunks than are wanted must be looked at, because some may be left out or
+    /// change places.
+    #[must_use]
+    pub fn is_choosy(&self) -> bool {
+        self.threshold.is_some()
+            || self.mmr.is_some()
+            || self.recency.is_some()
+            || self.dedupe.is_some()
+            || self.per_source.is_some()
+    }
+
+    /// Whether the vectors of the chunks are compared with each other.
+    #[must_use]
+    pub fn compares_chunks(&self) -> bool {
+        self.mmr.is_some() || self.dedupe.is_some_and(|least| least < 1.0)
+    }
+
+    /// How many chunks on either side an expansion reads.
+    #[must_use]
+    pub fn reach(&self) -> u32 {
+        if self.expand.is_some() { MOST_NEIGHBOURS } else { self.neighbours }
+    }
+
+    /// An error that names the first value out of its range.
+    pub fn check(&self) -> Result<()> {
+        if let Some(threshold) = self.threshold.filter(|t| !(-1.0..=1.0).contains(t)) {
+            return Err(Error::invalid(format!("threshold must be between -1 and 1: {threshold}"))
+                .hint("It is the least cosine similarity between question and chunk."));
+        }
+        whole("candidates", self.candidates, 1, 100_000)?;
+        whole("rerank_candidates", self.rerank_candidates, 1, 1000)?;
+        whole("neighbours", self.neighbours, 0, MOST_NEIGHBOURS)?;
+        self.per_source.map_or(Ok(()), |most| whole("per_source", most, 1, 10_000))?;
+        share("dense_weight", Some(self.dense_weight))?;
+        share("rerank_weight", self.rerank_weight)?;
+        share("mmr", self.mmr)?;
+        share("dedupe", self.dedupe)?;
+        if self.neighbours > 0 && self.expand.is_some() {
+            return Err(Error::invalid("neighbours and expand must not both be given"));
+        }
+        if self.rrf_k.is_some() && self.fusion() != Fusion::Rrf {
+            return Err(Error::invalid("rrf_k is for the fusion rrf alone"));
+        }
+        self.recency.as_ref().map_or(Ok(()), Recency::check)
+    }
+}
+
+impl Recency {
+    fn check(&self) -> Result<()> {
+        share("the weight of recency", Some(self.weight))?;
+        if self.half_life > 0.0 && self.half_life <= 1e6 {
+            return Ok(());
+        }
+        let message = format!("half_life must be between 0 and 1000000 days: {}", self.half_life);
+        Err(Error::invalid(message))
+    }
+}
+
+fn whole(name: &str, value: u32, least: u32, most: u32) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("{name} must be between {least} and {most}: {value}")))
+}
+
+fn share(name: &str, value: Option<f64>) -> Result<()> {
+    match value {
+        Some(value) if !(0.0..=1.0).contains(&value) => {
+            Err(Error::invalid(format!("{name} must be between 0 and 1: {value}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(options: serde_json::Value) -> RetrieveOptions {
+        serde_json::from_value(options).unwrap()
+    }
+
+    #[test]
+    fn rrf_k_means_rrf() {
+        assert_eq!(read(json!({})).fusion(), Fusion::Combined);
+        assert_eq!(read(json!({"rrf_k": 10})).fusion(), Fusion::Rrf);
+        assert_eq!(read(json!({"fusion": "rrf"})).rrf_k(), 60);
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_named() {
+        let check = |options, message: &str| {
+            let error = read(options).check().unwrap_err();
+            assert!(error.message().contains(message), "{error} does not say {message}");
+        };
+        check(json!({"threshold": 1.5}), "threshold must be between -1 and 1: 1.5");
+        check(json!({"candidates": 0}), "candidates must be between 1 and 100000: 0");
+        check(json!({"rerank_candidates": 1001}), "rerank_candidates must be");
+        check(json!({"neighbours": 21}), "neighbours must be between 0 and 20: 21");
+        check(json!({"per_source": 0}), "per_source must be");
+        check(json!({"dense_weight": -0.1}), "dense_weight must be between 0 and 1: -0.1");
+        check(json!({"rerank_weight": 2}), "rerank_weight must be");
+        check(json!({"mmr": 1.1}), "mmr must be");
+        check(json!({"dedupe": 7}), "dedupe must be");
+        check(json!({"neighbours": 1, "expand": "section"}), "must not both be given");
+        check(json!({"fusion": "weighted", "rrf_k": 1}), "rrf_k is for the fusion rrf");
+        check(json!({"recency": {"column": "a", "half_life": 0}}), "half_life must be");
+        check(
+            json!({"recency": {"column": "a", "half_life": 1, "weight": 2}}),
+            "weight of recency",
+        );
+        assert!(RetrieveOptions::default().check().is_ok());
+    }
+}
