@@ -82,8 +82,10 @@ impl ModelTokenizer {
         let room = self.max_tokens.saturating_sub(special).max(2);
         let (mut first, mut second) =
             (self.encode_head(first, room)?, self.encode_head(second, room)?);
-        let half = (room / 2).max(room.saturating_sub(second.len()));
-        first.truncate(first.len().min(half), 0, TruncationDirection::Right);
+        // Of two long texts each gets half, and the longer one the odd token.
+        let half = if first.len() > second.len() { room.div_ceil(2) } else { room / 2 };
+        let share = half.max(room.saturating_sub(second.len()));
+        first.truncate(first.len().min(share), 0, TruncationDirection::Right);
         let rest = room - first.len();
         second.truncate(second.len().min(rest), 0, TruncationDirection::Right);
         let whole = self.inner.post_process(first, Some(second), true).map_err(cannot_tokenize)?;
