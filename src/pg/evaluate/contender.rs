@@ -112,11 +112,11 @@ impl<'a> Contender<'a> {
 
     fn prepare(&self, depth: u32, filter: Option<&Value>) -> Result<Search> {
         let Arguments { pipeline, mode, rewrite, rerank, .. } = &self.configuration.arguments;
-        let named = |error: Error| match (self.configuration.arguments.is_default(), error) {
-            (false, error) if error.detail_text().is_none() => {
+        let named = |error: Error| match error.detail_text() {
+            None if !self.configuration.arguments.is_default() => {
                 error.detail(format!("In the configuration \"{}\".", self.configuration.name))
             }
-            (_, error) => error,
+            _ => error,
         };
         functions::check_rewrite(rewrite.as_deref()).map_err(named)?;
         let options = self.configuration.arguments.options.clone().map(JsonB);

@@ -51,7 +51,7 @@ impl Judge {
         match self.unread.get() {
             0 => {}
             count => warning!(
-                "{count} replies of \"{}\" hold no grades; their contexts have no context_relevance",
+                "{count} of the replies of \"{}\" held no grades; those contexts have no context_relevance",
                 self.llm
             ),
         }
@@ -81,7 +81,7 @@ impl Context<'_> {
         let sentences = sentences_of(passages.iter().map(|it| it.content.as_str()));
         let mut embedding = Embedding::with_model(None, Lane::Bulk)?;
         let sentences = self.embed(&mut embedding, &sentences)?;
-        let question = embedding.embed(&[self.case.question.clone()], Kind::Query)?;
+        let question = embedding.embed(std::slice::from_ref(&self.case.question), Kind::Query)?;
         // Nothing found is as far from the question as can be.
         let mut scores = vec![(Metric::ContextSimilarity, best_similarity(&question, &sentences))];
         if !self.case.answers.is_empty() {
