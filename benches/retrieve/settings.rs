@@ -5,8 +5,8 @@ use lexopt::prelude::*;
 use crate::sets;
 
 /// What is compared where nothing else is asked for.
-const CONFIGURATIONS: &str =
-    r#"{"hybrid": {}, "dense": {"mode": "dense"}, "lexical": {"mode": "lexical"}}"#;
+const CONFIGURATIONS: &str = r#"{"hybrid": {}, "reranked": {"rerank": "late_interaction"},
+    "dense": {"mode": "dense"}, "lexical": {"mode": "lexical"}}"#;
 
 /// The command line.
 ///
