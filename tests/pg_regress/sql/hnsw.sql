@@ -305,13 +305,15 @@ CREATE TABLE changed (id integer, kind integer, v vector(8)) WITH (fillfactor = 
 INSERT INTO changed SELECT i, i % 10, embedding(i) FROM generate_series(1, 200) AS i;
 CREATE INDEX changed_v ON changed USING rag_hnsw (v vector_l2_ops);
 BEGIN;
+SELECT pg_stat_get_xact_tuples_hot_updated('changed'::regclass) AS before \gset
 UPDATE changed SET kind = kind + 1 WHERE id <= 100;
-SELECT pg_stat_get_xact_tuples_hot_updated('changed'::regclass);
+SELECT pg_stat_get_xact_tuples_hot_updated('changed'::regclass) - :before AS hot;
 COMMIT;
 SELECT sound('changed');
 BEGIN;
+SELECT pg_stat_get_xact_tuples_hot_updated('changed'::regclass) AS before \gset
 UPDATE changed SET v = embedding(id + 400) WHERE id % 2 = 0;
-SELECT pg_stat_get_xact_tuples_hot_updated('changed'::regclass);
+SELECT pg_stat_get_xact_tuples_hot_updated('changed'::regclass) - :before AS hot;
 COMMIT;
 SELECT sound('changed');
 UPDATE changed SET v = NULL WHERE id = 1;
