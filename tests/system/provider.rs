@@ -167,7 +167,8 @@ fn a_language_model_grades_what_was_found() {
     let graded: Vec<(i32, f64)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
     assert_eq!(graded.iter().map(|(ord, _)| *ord).collect::<Vec<_>>(), [2, 1]);
     assert!((graded[0].1 - 0.95).abs() < 1e-6 && (graded[1].1 - 0.3).abs() < 1e-6, "{graded:?}");
-    let body = http.requests()[0].text();
+    let requests = http.requests();
+    let body = requests[0].text();
     assert!(body.contains("Question: Which?") && body.contains("paper"), "{body}");
 
     let retrieve = "SELECT rerank_score, score FROM rag_retrieve($1, k => 1, rerank => 'llm')";
