@@ -10,8 +10,8 @@ use super::columns;
 use super::insert::read_meta;
 use super::node_set::NodeSet;
 use super::page::{self, Kind, NONE, Place, Shape, Slot, State};
-use super::store::{Page, Store};
 use crate::error::Result;
+use crate::pages::{Page, Store};
 
 /// Something that should not be.
 #[derive(Clone, Debug, PartialEq, Eq)]

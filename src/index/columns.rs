@@ -13,10 +13,11 @@
 //! does, or, where the type has no such integer, a hash; the executor checks again.
 
 use super::node_set::NodeSet;
-use super::page::{self, HEADER_BYTES, Kind, Place};
+use super::page::{self, Kind, Place};
 use super::shape::{MOST_FILTERS, Shape};
-use super::store::{Page, Store, StoreMut};
 use crate::error::Result;
+use crate::pages::HEADER_BYTES;
+use crate::pages::{Page, Store, StoreMut};
 
 /// In an entry's flags: there are values. The bits below say which are NULL.
 const IS_THERE: u8 = 1 << MOST_FILTERS;
@@ -208,10 +209,11 @@ fn bits(answers: &[bool]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::page::{Degree, PAGE_SIZE};
+    use crate::index::page::Degree;
     use crate::index::shape::Filters;
     use crate::index::space::{Metric, Space, Storage};
-    use crate::index::store::ram::RamStore;
+    use crate::pages::PAGE_SIZE;
+    use crate::pages::ram::RamStore;
     use proptest::prelude::*;
 
     fn shape() -> Shape {

@@ -9,8 +9,8 @@ use std::ops::Range;
 use super::node_set::NodeSet;
 use super::page::{Kind, Row, Shape, Slot, State};
 use super::space::{Fit, Payload};
-use super::store::{Page, Store, Tour};
 use crate::error::Result;
+use crate::pages::{Page, Store, Tour};
 
 /// A node that a walk came across.
 #[derive(Clone, Copy, Debug, PartialEq)]

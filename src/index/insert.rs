@@ -15,10 +15,10 @@ use super::page::{
 };
 use super::select::{Candidate, select};
 use super::space::Payload;
-use super::store::{Page, Store, StoreMut};
 use super::visited::Visited;
 use super::walk::{Walk, descend};
 use crate::error::Result;
+use crate::pages::{Page, Store, StoreMut};
 
 /// How often a list is tried again that others keep changing.
 const ATTEMPTS: usize = 20;

@@ -6,7 +6,7 @@
 //!
 //! rag_hnsw: a hierarchical navigable small world graph (Malkov and Yashunin, arXiv
 //! 1603.09320) on database pages. README.md in this folder has the page format, the locks
-//! and the reasons. Pages are reached through the traits of [`store`] and nothing here knows
+//! and the reasons. Pages are reached through the traits of [`pages`](crate::pages) and nothing here knows
 //! PostgreSQL, so all of it runs in memory as well.
 
 pub mod binary;
@@ -17,7 +17,6 @@ pub mod columns;
 pub mod node_set;
 pub mod page;
 pub mod shape;
-pub mod store;
 
 pub mod graph;
 pub mod visited;

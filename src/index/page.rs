@@ -4,21 +4,14 @@
 //! Nothing here believes a page: what does not fit is a typed error or `None`.
 
 use super::space::{Metric, Space, Storage};
-use super::store::Page;
 use crate::error::{Error, ErrorKind, Result};
+pub use crate::pages::Row;
+use crate::pages::{HEADER_BYTES, PAGE_SIZE, Page, TRAILER_BYTES};
 
 use super::shape::MOST_FILTERS;
-pub use super::shape::{Column, Degree, Entry, Filters, Kind, NONE, Place, Row, Shape, State};
+pub use super::shape::{Column, Degree, Entry, Filters, Kind, NONE, Place, Shape, State};
 
-/// Bytes of a page.
-pub const PAGE_SIZE: usize = 8192;
-/// PostgreSQL's own header, which comes first.
-pub const HEADER_BYTES: usize = 24;
-/// Our trailer: kind, whether the page is in the list of pages with room, the next of it.
-pub const TRAILER_BYTES: usize = 8;
-/// Bytes for slots.
-pub const ROOM: usize = PAGE_SIZE - HEADER_BYTES - TRAILER_BYTES;
-
+/// The trailer: kind, whether the page is in the list of pages with room, the next of it.
 const TRAILER: usize = PAGE_SIZE - TRAILER_BYTES;
 const MAGIC: u32 = 0x7261_6768;
 const VERSION: u16 = 1;

@@ -29,12 +29,13 @@ use super::graph::{Filtered, Found, Graph, PageGraph};
 use super::insert::{any_live_node, expect_probe, read_meta};
 use super::nearest::{Candidate, Nearest, compare, sort};
 use super::node_set::NodeSet;
-use super::page::{HEADER_BYTES, Kind, Meta, ROOM, Row, Slot, State};
+use super::page::{Kind, Meta, Row, Slot, State};
 use super::space::Payload;
-use super::store::Store;
 use super::visited::Visited;
 use super::walk::{Walk, descend};
 use crate::error::Result;
+use crate::pages::Store;
+use crate::pages::{HEADER_BYTES, ROOM};
 
 /// What a scan has cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -384,7 +385,7 @@ impl Scan {
         self.ready = rows.into_iter().rev().map(|(bound, row)| (nearness(bound), row)).collect();
     }
 
-    fn measure(&self, page: &super::store::Page, kept: &mut Nearest) {
+    fn measure(&self, page: &crate::pages::Page, kept: &mut Nearest) {
         let shape = &self.meta.shape;
         for slot in 0..shape.slots(Kind::Ground) {
             let Some(slot) = Slot::of(shape, page, Kind::Ground, slot) else { return };

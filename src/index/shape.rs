@@ -4,9 +4,9 @@
 //! (columns, options) → sizes of slots, numbers of nodes
 //! ```
 
-use super::page::{HEADER_BYTES, ROOM};
 use super::space::Space;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pages::{HEADER_BYTES, ROOM};
 
 /// "No node" and "no page": block 0 holds neither.
 pub const NONE: u32 = 0;
@@ -62,15 +62,6 @@ impl State {
         use State::{Dead, Free, Live, Null, Undirected};
         [Free, Live, Dead, Null, Undirected].into_iter().find(|it| *it as u8 == number)
     }
-}
-
-/// A row of the table: block and line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Row {
-    /// The block.
-    pub block: u32,
-    /// The line pointer in it, from 1.
-    pub line: u16,
 }
 
 /// How many neighbours a node has at most (the paper's M), and how many candidates are

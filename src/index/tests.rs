@@ -1,6 +1,6 @@
 //! The whole index in memory: built, inserted into, searched, vacuumed, checked.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
 
@@ -8,16 +8,18 @@ use super::build::heap::Heap;
 use super::build::{Builder, Linker, Progress, layer_by_chance};
 use super::check::check;
 use super::columns::{Condition, Values};
-use super::insert::{Item, Scratch, insert, insert_loose};
-use super::page::{Column, Degree, Filters, Meta, PAGE_SIZE, Row, Shape, State};
+use super::graph::PageGraph;
+use super::insert::{Item, Scratch, insert, insert_loose, read_links, read_meta, replace_links};
+use super::page::{Column, Degree, Filters, Kind, Meta, Place, Row, Shape, Slot, State};
 use super::scan::{Nearness, Options, Probe, Query, Scan};
 use super::space::{Elements, Metric, Payload, Space, Storage};
-use super::store::ram::RamStore;
-use super::store::{Page, Store, StoreMut};
 use super::vacuum::{Guide, vacuum};
 use super::visited::Visited;
 use super::write_out::write_out;
 use crate::error::{ErrorKind, Result};
+use crate::pages::PAGE_SIZE;
+use crate::pages::ram::RamStore;
+use crate::pages::{Page, Store, StoreMut};
 
 /// Numbers without any pattern that matters, the same in each run.
 struct Random(u64);
@@ -288,6 +290,74 @@ fn vacuum_keeps_what_is_left_findable_and_room_is_used_again() {
     let limit = blocks + blocks / 50 + 1;
     assert!(store.blocks().unwrap() <= limit, "{} of {blocks}", store.blocks().unwrap());
     assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 2000);
+}
+
+/// How many nodes of the ground layer a walk can come to.
+fn reachable(store: &RamStore) -> usize {
+    let meta = read_meta(store).unwrap();
+    let graph = PageGraph { store, shape: &meta.shape };
+    let mut next: Vec<(u32, u8)> = meta.entry.map(|it| (it.node, it.layer)).into_iter().collect();
+    let mut seen: HashSet<(u32, u8)> = next.iter().copied().collect();
+    while let Some((node, layer)) = next.pop() {
+        let links = read_links(&graph, node, layer).unwrap().map_or(Vec::new(), |it| it.links);
+        let below = (layer > 0).then(|| {
+            let Place { block, slot } = meta.shape.place(node);
+            let below = store.read(block, |page| {
+                Slot::of(&meta.shape, page, Kind::Upper, slot).unwrap().below()
+            });
+            (below.unwrap(), layer - 1)
+        });
+        let ways = links.into_iter().map(|link| (link, layer)).chain(below);
+        next.extend(ways.filter(|way| seen.insert(*way)));
+    }
+    seen.iter().filter(|(_, layer)| *layer == 0).count()
+}
+
+#[test]
+fn vacuum_gives_a_cluster_that_was_cut_off_a_way() {
+    let shape = shape(Metric::L2, Storage::Float32, 8);
+    let vectors = vectors(600, 8);
+    let store = RamStore::default();
+    store.append(|_, page| Meta::new(Column::Vector, shape).write(page)).unwrap();
+    let mut scratch = Scratch::default();
+    for (number, vector) in vectors.iter().enumerate() {
+        insert(&store, &item(&shape, number, vector), 0, &mut scratch).unwrap();
+    }
+    assert_eq!(reachable(&store), 600);
+    // The far side loses every link from the near one, as where all nodes between them are gone.
+    let is_far = |row: Row| vectors[number(row)][0] > 0.8;
+    let rows: HashMap<u32, Row> = nodes(&store, &shape).into_iter().collect();
+    let graph = PageGraph { store: &store, shape: &shape };
+    for (node, _) in rows.iter().filter(|(_, row)| !is_far(**row)) {
+        let old = read_links(&graph, *node, 0).unwrap().unwrap();
+        let kept: Vec<u32> = old.links.iter().copied().filter(|link| !is_far(rows[link])).collect();
+        assert!(replace_links(&graph, *node, 0, &old, &kept).unwrap());
+    }
+    let far = rows.values().filter(|row| is_far(**row)).count();
+    assert!(far > 20);
+    assert_eq!(reachable(&store), 600 - far);
+    let gone = rows.values().find(|row| !is_far(**row)).copied().unwrap();
+    vacuum(&store, &mut Gone(|row| row == gone)).unwrap();
+    assert_sound(&store);
+    assert_eq!(reachable(&store), 599);
+}
+
+/// The nodes of the ground layer.
+fn nodes(store: &RamStore, shape: &Shape) -> Vec<(u32, Row)> {
+    let mut nodes = Vec::new();
+    for block in 1..store.blocks().unwrap() {
+        let read = |page: &Page| {
+            for slot in 0..shape.slots(Kind::Ground) {
+                if let Some(seen) = Slot::of(shape, page, Kind::Ground, slot)
+                    && seen.state() == State::Live
+                {
+                    nodes.push((shape.node(Place { block, slot }), seen.row()));
+                }
+            }
+        };
+        store.read(block, read).unwrap();
+    }
+    nodes
 }
 
 #[test]

@@ -11,24 +11,22 @@
 //! 4. **Mend.** A list with dead links keeps its living ones; the places of the dead go to
 //!    the neighbours of the dead (FreshDiskANN, arXiv 2105.09613, algorithm 4, restricted to
 //!    what is lost). No search is needed.
-//! 5. **Adopt.** A living node to which nothing links any more gets a link from a neighbour.
+//! 5. **Adopt.** Living nodes to which no way leads any more, alone or as a cluster whose links to
+//!    the rest were all to the dead, get a link from the nearest to which one does.
 //! 6. **Free** the slots, and list their pages as having room.
 //!
 //! A crash in between leaves dead nodes, which the next vacuum finds as it begins.
 
-use super::graph::{Found, Graph, PageGraph};
-use super::insert::{
-    Links, add_to_list, any_live_node, link_from_all, raise_entry, read_links, read_meta,
-    replace_links,
-};
+mod ways;
+
+use super::graph::{Graph, PageGraph};
+use super::insert::{Links, add_to_list, any_live_node, read_links, read_meta, replace_links};
 use super::node_set::NodeSet;
 use super::page::{self, Entry, Kind, NONE, Place, Row, Shape, Slot, SlotMut, State};
 use super::select::{Candidate, select};
 use super::space::Payload;
-use super::store::{Page, Store, StoreMut};
-use super::visited::Visited;
-use super::walk::{Walk, descend};
 use crate::error::Result;
+use crate::pages::{Page, StoreMut};
 
 /// Neighbours of a dead neighbour that are looked at.
 const BEYOND: usize = 16;
@@ -90,6 +88,7 @@ struct Seen {
     state: State,
     row: Row,
     ground: u32,
+    below: u32,
     layer: u8,
 }
 
@@ -103,10 +102,19 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
             let slots = (0..shape.slots(kind)).filter_map(|slot| {
                 let seen = Slot::of(shape, page, kind, slot)?;
                 let upper = kind == Kind::Upper;
-                let ground = if upper { seen.ground() } else { NONE };
+                let (ground, below) =
+                    if upper { (seen.ground(), seen.below()) } else { (NONE, NONE) };
                 let node = shape.node(Place { block, slot });
                 let (state, row, layer) = (seen.state(), seen.row(), seen.layer());
-                (state != State::Free).then_some(Seen { node, kind, state, row, ground, layer })
+                (state != State::Free).then_some(Seen {
+                    node,
+                    kind,
+                    state,
+                    row,
+                    ground,
+                    below,
+                    layer,
+                })
             });
             slots.collect()
         })
@@ -288,53 +296,6 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         Ok(kept)
     }
 
-    /// Gives a link to each living node to which none leads.
-    fn adopt(&mut self) -> Result<()> {
-        let shape = self.graph.shape;
-        let mut reached = NodeSet::below(shape.nodes_below(self.graph.store.blocks()?));
-        let mut living = Vec::new();
-        for block in 1..self.graph.store.blocks()? {
-            for seen in self.look(block)? {
-                if seen.kind != Kind::Loose && seen.state == State::Live {
-                    living.push((seen.node, seen.layer));
-                    let links = read_links(&self.graph, seen.node, seen.layer)?;
-                    let links = links.iter().flat_map(|it| &it.links);
-                    for link in links {
-                        reached.insert(*link);
-                    }
-                }
-            }
-        }
-        let highest = living.iter().max_by_key(|(_, layer)| *layer);
-        if let Some((node, layer)) = highest.copied() {
-            // An insert may have made it while the entry was being moved.
-            raise_entry(self.graph.store, Entry { node, layer })?;
-        }
-        let entry = read_meta(self.graph.store)?.entry.map(|entry| entry.node);
-        living.retain(|(node, _)| !reached.contains(*node) && Some(*node) != entry);
-        for (node, layer) in living {
-            self.guide.pause()?;
-            self.relink(node, layer)?;
-        }
-        Ok(())
-    }
-
-    /// Finds neighbours for a node as an insert does, and links both ways.
-    fn relink(&mut self, node: u32, layer: u8) -> Result<()> {
-        let Some((payload, _)) = self.graph.payload(node, layer)? else { return Ok(()) };
-        let Some(old) = read_links(&self.graph, node, layer)? else { return Ok(()) };
-        let nearest = nearest(&self.graph, payload.bytes(), layer)?;
-        let mut links = old.links.clone();
-        let found = nearest.iter().map(|found| found.node).filter(|other| *other != node);
-        for other in found.take(usize::from(self.graph.shape.degree.m)) {
-            if !links.contains(&other) && links.len() < self.graph.shape.degree.most(layer) {
-                links.push(other);
-            }
-        }
-        replace_links(&self.graph, node, layer, &old, &links)?;
-        link_from_all(&self.graph, &links, node, payload.bytes(), layer)
-    }
-
     fn free(&mut self) -> Result<()> {
         let shape = *self.graph.shape;
         for block in 1..self.graph.store.blocks()? {
@@ -360,18 +321,4 @@ fn free_slots(shape: &Shape, page: &mut Page, gone: &[Seen]) -> bool {
         }
     }
     true
-}
-
-/// The nodes of a layer nearest to `probe`.
-fn nearest<S: Store>(graph: &PageGraph<'_, S>, probe: &[u8], layer: u8) -> Result<Vec<Found>> {
-    let meta = read_meta(graph.store)?;
-    let (mut walk, mut visited) = (Walk::default(), Visited::default());
-    visited.begin(meta.shape.nodes_below(graph.store.blocks()?));
-    let Some(entry) = meta.entry.filter(|entry| entry.layer >= layer) else {
-        return Ok(Vec::new());
-    };
-    let starts = descend(graph, probe, entry, layer, &mut walk, &mut visited)?;
-    let ef = usize::from(meta.shape.degree.ef_construction);
-    walk.begin(graph, probe, &starts, layer, ef, &mut visited)?;
-    Ok(walk.nearest())
 }

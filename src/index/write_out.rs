@@ -13,10 +13,10 @@ use std::collections::{HashMap, VecDeque};
 use super::build::{Builder, Memory};
 use super::columns;
 use super::node_set::NodeSet;
-use super::page::PAGE_SIZE;
 use super::page::{self, Column, Entry, Kind, Meta, NewNode, Place, Row, Shape, SlotMut, State};
-use super::store::Page;
 use crate::error::Result;
+use crate::pages::PAGE_SIZE;
+use crate::pages::Page;
 
 /// Takes the pages of an index, one after the other, from block 0 on.
 pub type Sink<'a> = &'a mut dyn FnMut(&Page) -> Result<()>;

@@ -11,7 +11,6 @@ use super::build_memory::BuildMemory;
 use super::build_threads::Threads;
 use super::filter::{self, FilterColumn};
 use super::insert::{Given, chance, row_of};
-use super::pages::Writer;
 use super::{opclass, options};
 use crate::error::{Error, Result};
 use crate::index::build::{Builder, bytes_of_a_node, layer_by_chance};
@@ -19,6 +18,7 @@ use crate::index::page::{Column, Row, Shape, State};
 use crate::index::space::Space;
 use crate::index::write_out::write_out;
 use crate::pg::error::OrReport;
+use crate::pg::pages::Writer;
 
 /// The phases, as pg_stat_progress_create_index numbers them.
 #[derive(Clone, Copy)]

@@ -2,10 +2,10 @@
 
 use pgrx::prelude::*;
 
-use super::pages::Pages;
 use crate::index::insert::read_meta;
 use crate::index::page::{Kind, Meta};
 use crate::pg::guc;
+use crate::pg::pages::Pages;
 
 /// The share of a random page's cost that a page of the graph costs on average: the layers
 /// above and the ways that many walks take are in memory.

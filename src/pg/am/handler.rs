@@ -1,22 +1,16 @@
 //! What PostgreSQL is told about the access method.
 
-use std::ffi::c_int;
-
 use pgrx::prelude::*;
 use pgrx::{AllocatedByPostgres, PgBox};
 
 use super::{build, cost, insert, options, scan, vacuum};
+use crate::pg::index_am;
 
 #[pg_extern(sql = false)]
 fn rag_hnsw_handler(
     _fcinfo: pg_sys::FunctionCallInfo,
 ) -> PgBox<pg_sys::IndexAmRoutine, AllocatedByPostgres> {
-    // SAFETY: a node of this tag is an IndexAmRoutine.
-    let mut routine = unsafe {
-        PgBox::<pg_sys::IndexAmRoutine, AllocatedByPostgres>::alloc_node(
-            pg_sys::NodeTag::T_IndexAmRoutine,
-        )
-    };
+    let mut routine = index_am::new_routine();
     describe(&mut routine);
     name_callbacks(&mut routine);
     routine.into_pg_boxed()
@@ -60,18 +54,9 @@ fn name_callbacks(routine: &mut pg_sys::IndexAmRoutine) {
 /// to filter by if it has an operator for equality.
 #[pg_guard]
 unsafe extern "C-unwind" fn amvalidate(opclass: pg_sys::Oid) -> bool {
-    // SAFETY: syscache look-ups, released again.
+    let Some((family, input)) = index_am::operator_class(opclass) else { return false };
+    // SAFETY: syscache look-ups.
     unsafe {
-        let tuple = pg_sys::SearchSysCache1(
-            pg_sys::SysCacheIdentifier::CLAOID as c_int,
-            pg_sys::Datum::from(opclass),
-        );
-        if tuple.is_null() {
-            return false;
-        }
-        let class = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_opclass>();
-        let (family, input) = ((*class).opcfamily, (*class).opcintype);
-        pg_sys::ReleaseSysCache(tuple);
         let has_support = pg_sys::get_opfamily_proc(family, input, input, 1) != pg_sys::InvalidOid;
         let wanted = if has_support { 1 } else { pg_sys::BTEqualStrategyNumber as i16 };
         pg_sys::get_opfamily_member(family, input, input, wanted) != pg_sys::InvalidOid

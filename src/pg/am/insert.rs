@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use pgrx::prelude::*;
 
 use super::filter::{self, FilterColumn};
-use super::pages::Pages;
 use super::value;
 use crate::error::Result;
 use crate::index::build::layer_by_chance;
@@ -13,6 +12,7 @@ use crate::index::columns::Values;
 use crate::index::insert::{Item, Scratch, insert, insert_loose, read_meta};
 use crate::index::page::{Column, Row, Shape, State};
 use crate::pg::error::OrReport;
+use crate::pg::pages::Pages;
 use crate::pg::random;
 
 thread_local! {

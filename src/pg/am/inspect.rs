@@ -1,75 +1,19 @@
 //! `rag_hnsw_check`, `rag_hnsw_stats`, `rag_hnsw_prewarm`: an index looked at from outside.
 
-use std::ffi::CStr;
-
 use pgrx::prelude::*;
 
-use super::pages::Pages;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::index::build::bytes_of_a_node;
 use crate::index::check::{Figures, check};
 use crate::index::insert::read_meta;
 use crate::index::page::Kind;
-use crate::index::store::Store;
+use crate::pages::Store;
 use crate::pg::error::OrReport;
+use crate::pg::opened_index::OpenedIndex;
+use crate::pg::pages::Pages;
 
-/// An index of ours, open as long as this lives.
-struct Opened(pg_sys::Relation);
-
-impl Opened {
-    /// Opens an index that the caller may read the table of.
-    fn new(oid: pg_sys::Oid) -> Result<Opened> {
-        let not_ours = |name: &str| {
-            Error::new(ErrorKind::WrongObjectType, format!("\"{name}\" is not a rag_hnsw index"))
-        };
-        // SAFETY: look-ups by OID; the relation is opened only if it is an index.
-        unsafe {
-            let name = pg_sys::get_rel_name(oid);
-            if name.is_null() {
-                let message = format!("relation with OID {} does not exist", oid.to_u32());
-                return Err(Error::new(ErrorKind::UndefinedObject, message));
-            }
-            let name = CStr::from_ptr(name).to_string_lossy().into_owned();
-            if pg_sys::get_rel_relkind(oid) != pg_sys::RELKIND_INDEX as i8 {
-                return Err(not_ours(&name));
-            }
-            let relation = pg_sys::index_open(oid, pg_sys::AccessShareLock as i32);
-            let opened = Opened(relation);
-            let handler = pg_sys::get_am_name((*(*relation).rd_rel).relam);
-            if handler.is_null() || CStr::from_ptr(handler) != c"rag_hnsw" {
-                return Err(not_ours(&name));
-            }
-            opened.expect_readable(&name)?;
-            Ok(opened)
-        }
-    }
-
-    fn expect_readable(&self, name: &str) -> Result<()> {
-        // SAFETY: the index is open; rd_index is its description.
-        let allowed = unsafe {
-            let table = (*(*self.0).rd_index).indrelid;
-            pg_sys::pg_class_aclcheck(table, pg_sys::GetUserId(), pg_sys::ACL_SELECT.into())
-        };
-        if allowed == pg_sys::AclResult::ACLCHECK_OK {
-            return Ok(());
-        }
-        let message = format!("permission denied for the table of index \"{name}\"");
-        Err(Error::new(ErrorKind::Forbidden, message))
-    }
-
-    fn pages(&self) -> Pages {
-        // SAFETY: the index is open.
-        unsafe { Pages::new(self.0) }
-    }
-}
-
-impl Drop for Opened {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            // SAFETY: it was opened with this lock.
-            unsafe { pg_sys::index_close(self.0, pg_sys::AccessShareLock as i32) };
-        }
-    }
+fn opened(index: pg_sys::Oid) -> Result<OpenedIndex> {
+    OpenedIndex::new(index, c"rag_hnsw")
 }
 
 #[pg_extern(sql = false)]
@@ -80,7 +24,7 @@ fn rag_hnsw_check(
     'static,
     (name!(problem, String), name!(block, i64), name!(slot, i32), name!(detail, String)),
 > {
-    let (problems, _) = Opened::new(index).and_then(|index| check(&index.pages())).or_report();
+    let (problems, _) = opened(index).and_then(|index| check(&index.pages())).or_report();
     TableIterator::new(problems.into_iter().map(|found| {
         (found.problem.to_owned(), i64::from(found.block), found.slot as i32, found.detail)
     }))
@@ -115,7 +59,7 @@ fn rag_hnsw_stats(
 type Stats = (i64, i64, i64, Vec<i64>, Vec<i64>, String, i32, i32, i32, i64, i64, i64, i64, i64);
 
 fn stats(index: pg_sys::Oid) -> Result<Stats> {
-    let index = Opened::new(index)?;
+    let index = opened(index)?;
     let pages = index.pages();
     let shape = read_meta(&pages)?.shape;
     let (_, figures) = check(&pages)?;
@@ -142,7 +86,7 @@ fn stats(index: pg_sys::Oid) -> Result<Stats> {
 
 #[pg_extern(sql = false)]
 fn rag_hnsw_prewarm(index: pg_sys::Oid) -> i64 {
-    Opened::new(index).and_then(|index| prewarm(&index.pages())).or_report()
+    opened(index).and_then(|index| prewarm(&index.pages())).or_report()
 }
 
 fn prewarm(pages: &Pages) -> Result<i64> {

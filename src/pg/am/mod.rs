@@ -1,21 +1,18 @@
 //! rag_hnsw, the index access method: a file a callback.
 //!
-//! The graph is `src/index`; here are its pages in PostgreSQL's buffers ([`pages`]), and the
-//! duties of an access method.
+//! The graph is `src/index`, its pages are those of [`super::pages`]; here are the duties of an
+//! access method.
 
 mod build;
 mod build_memory;
 mod build_threads;
 mod cost;
-#[cfg(feature = "pg18")]
-pub mod explain;
 mod filter;
 mod handler;
 mod insert;
 mod inspect;
 mod opclass;
 mod options;
-mod pages;
 mod rescore;
 mod scan;
 mod vacuum;
@@ -23,4 +20,8 @@ mod value;
 
 pub use crate::index::shape::MOST_FILTERS;
 pub use filter::can_filter_by;
+pub use insert::{pointer_of, row_of};
 pub use options::register as register_options;
+#[cfg(feature = "pg18")]
+pub use scan::{amgettuple, figures};
+pub use value::Detoasted;

@@ -8,10 +8,10 @@ use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 
 use super::insert::pointer_of;
-use super::pages::{Pages, guarded};
 use crate::error::Result;
 use crate::index::page::Row;
 use crate::index::scan::{Nearness, Scan};
+use crate::pg::pages::{Pages, guarded};
 
 /// What is needed to get a row's vector from the table, and rows to be given.
 pub struct Rescorer {

@@ -2,12 +2,10 @@
 
 use std::cell::RefCell;
 
-use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 
 use super::filter;
 use super::insert::pointer_of;
-use super::pages::Pages;
 use super::rescore::Rescorer;
 use super::value;
 use crate::error::{Error, ErrorKind, Result};
@@ -17,6 +15,8 @@ use crate::index::scan::{Effort, Nearness, Options, Probe, Query, Scan};
 use crate::index::visited::Visited;
 use crate::pg::error::OrReport;
 use crate::pg::guc;
+use crate::pg::index_am;
+use crate::pg::pages::Pages;
 
 thread_local! {
     /// Memory for the next scan.
@@ -65,20 +65,8 @@ pub unsafe extern "C-unwind" fn ambeginscan(
     keys: i32,
     order_bys: i32,
 ) -> pg_sys::IndexScanDesc {
-    // SAFETY: PostgreSQL passes an open index. What the scan owns lives in the memory context
-    // of the executor, and is dropped with it, also after an error.
-    unsafe {
-        let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
-        let opaque =
-            PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(Opaque::default());
-        (*scan).opaque = opaque.cast();
-        if order_bys > 0 {
-            let count = order_bys as usize;
-            (*scan).xs_orderbyvals = pg_sys::palloc0(size_of::<pg_sys::Datum>() * count).cast();
-            (*scan).xs_orderbynulls = pg_sys::palloc0(size_of::<bool>() * count).cast();
-        }
-        scan
-    }
+    // SAFETY: PostgreSQL passes an open index, in the memory context of the executor.
+    unsafe { index_am::new_scan::<Opaque>(index, keys, order_bys) }
 }
 
 /// Begins anew, with the keys given.
@@ -93,12 +81,7 @@ pub unsafe extern "C-unwind" fn amrescan(
     // SAFETY: PostgreSQL passes a scan of ours and as many keys as it was made with.
     unsafe {
         (*(*scan).opaque.cast::<Opaque>()).end(scan);
-        if !keys.is_null() && key_count > 0 {
-            std::ptr::copy(keys, (*scan).keyData, key_count as usize);
-        }
-        if !order_bys.is_null() && order_by_count > 0 {
-            std::ptr::copy(order_bys, (*scan).orderByData, order_by_count as usize);
-        }
+        index_am::keep_keys(scan, (keys, key_count), (order_bys, order_by_count));
     }
 }
 
@@ -236,18 +219,22 @@ fn options() -> Options {
     }
 }
 
-/// What a scan and those before it in the same plan have cost.
+/// What a scan and those before it in the same plan have cost, as EXPLAIN says it.
 ///
 /// # Safety
 ///
 /// `scan` is a scan of ours.
 #[cfg(feature = "pg18")]
-pub unsafe fn effort(scan: pg_sys::IndexScanDesc) -> Effort {
+pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr, u64); 3] {
     // SAFETY: by this function's contract.
     let opaque = unsafe { &*(*scan).opaque.cast::<Opaque>() };
     let mut effort = opaque.effort;
     effort.add(opaque.scan.as_ref().map(|(_, scan)| scan.effort()).unwrap_or_default());
-    effort
+    [
+        (c"Nodes Visited", effort.nodes),
+        (c"Distances Computed", effort.distances),
+        (c"Rows Rescored", effort.rows),
+    ]
 }
 
 /// Gives back what the scan used.

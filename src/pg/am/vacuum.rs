@@ -5,12 +5,12 @@ use std::ffi::c_void;
 use pgrx::prelude::*;
 
 use super::insert::pointer_of;
-use super::pages::Pages;
 use crate::error::Result;
 use crate::index::page::Row;
-use crate::index::store::Store;
 use crate::index::vacuum::{Guide, Report, vacuum};
+use crate::pages::Store;
 use crate::pg::error::OrReport;
+use crate::pg::pages::Pages;
 
 /// What PostgreSQL knows of the rows.
 struct Callback {

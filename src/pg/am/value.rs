@@ -6,24 +6,26 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::index::page::Column;
 use crate::index::space::{Elements, Payload, Space};
 
-/// A value, out of its TOAST.
-struct Detoasted {
+/// A value of variable length, out of its TOAST.
+pub struct Detoasted {
     given: *mut pg_sys::varlena,
     whole: *mut pg_sys::varlena,
 }
 
 impl Detoasted {
+    /// Fetches it, if it is not there already.
+    ///
     /// # Safety
     ///
     /// `datum` is a varlena that is not NULL.
-    unsafe fn new(datum: pg_sys::Datum) -> Detoasted {
+    pub unsafe fn new(datum: pg_sys::Datum) -> Detoasted {
         let given = datum.cast_mut_ptr::<pg_sys::varlena>();
         // SAFETY: by this function's contract.
         Detoasted { given, whole: unsafe { pg_sys::pg_detoast_datum(given) } }
     }
 
     /// What follows the length word.
-    fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         // SAFETY: a detoasted varlena has a four-byte header that says how long it is.
         unsafe {
             let body = self.whole.cast::<u8>().add(pg_sys::VARHDRSZ);

@@ -1,0 +1,172 @@
+//! # flush: when does a segment come into being, and when do several become one?
+//!
+//! ```text
+//! pending documents → a segment          eight segments of similar size → one
+//! ```
+//!
+//! A segment of `n` documents is in tier `log8(n)`. Eight in a tier are merged, which gives one of
+//! a higher tier: so each document is written once for each tier, and `n` inserts cost
+//! `O(n log n)`. That is the logarithmic method of Bentley and Saxe ("Decomposable searching
+//! problems", 1980), which LSM trees and Lucene use too.
+
+use super::document::Document;
+use super::memory::Memory;
+use super::merge::{Input, merge};
+use super::page::{Entry, Meta, new_number, read_meta};
+use super::pending::{each_document, seal};
+use super::segment::{IN_MAP, IN_ROOT, Segment};
+use super::space::{publish, release};
+use super::writer::SegmentWriter;
+use crate::error::Result;
+use crate::pages::StoreMut;
+
+/// Segments of a tier that become one.
+const TIER: usize = 8;
+/// Pages that a session merges which only wanted to insert.
+const QUICK_PAGES: u64 = 1024;
+/// So many segments that they are merged whatever it costs.
+const TOO_MANY: usize = 64;
+/// Pages of what is merged: a quarter of what a segment has room for.
+pub const MOST_PAGES: u64 = (IN_ROOT * IN_MAP / 4) as u64;
+/// Documents of what is merged.
+pub const MOST_DOCUMENTS: u64 = 1 << 31;
+
+/// How much a flush may merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merging {
+    /// What takes a moment: merges of up to 8 MB, and larger ones only if there are so many
+    /// segments that searches suffer. For sessions that insert.
+    Quick,
+    /// All that is due. For VACUUM.
+    All,
+}
+
+/// Makes a segment of the pending documents, and merges segments of similar size. Under the
+/// structure lock. An error, or a crash, leaves an index that is whole.
+pub fn flush<S: StoreMut>(store: &S, merging: Merging) -> Result<()> {
+    flush_pending(store)?;
+    merge_due(store, merging)
+}
+
+/// Puts a document of any length into a segment of its own. Under the structure lock.
+pub fn insert_long<S: StoreMut>(store: &S, document: &Document<'_>) -> Result<()> {
+    release(store)?;
+    let mut memory = Memory::default();
+    memory.add(document);
+    let entry = memory.write(SegmentWriter::new(store, new_number(store)?))?;
+    publish(store, &[], false, Some(entry))?;
+    merge_due(store, Merging::Quick)
+}
+
+/// Makes a segment of the pending documents.
+pub(super) fn flush_pending<S: StoreMut>(store: &S) -> Result<()> {
+    release(store)?;
+    // What an interrupted flush has sealed comes first.
+    flush_sealed(store)?;
+    seal(store)?;
+    flush_sealed(store)
+}
+
+fn flush_sealed<S: StoreMut>(store: &S) -> Result<()> {
+    let sealed = read_meta(store)?.sealed;
+    if sealed.pages == 0 {
+        return Ok(());
+    }
+    let (mut memory, mut term) = (Memory::default(), Vec::new());
+    each_document(store, &sealed, store.blocks()?, &mut |document| {
+        memory.begin(document.row, document.length);
+        document.each_term(&mut term, |term, frequency| memory.add_term(term, frequency))
+    })?;
+    let entry = match memory.documents() {
+        0 => None,
+        _ => Some(memory.write(SegmentWriter::new(store, new_number(store)?))?),
+    };
+    publish(store, &[], true, entry)
+}
+
+/// Merges tiers that are full.
+pub(super) fn merge_due<S: StoreMut>(store: &S, merging: Merging) -> Result<()> {
+    loop {
+        store.interrupted()?;
+        let due = due(&read_meta(store)?, merging);
+        if due.is_empty() {
+            return Ok(());
+        }
+        let inputs = due.iter().map(|entry| open(store, entry));
+        let inputs = inputs.collect::<Result<Vec<Input>>>()?;
+        replace(store, &inputs)?;
+    }
+}
+
+/// A segment as an input of a merge. Under the structure lock.
+pub(super) fn open<S: StoreMut>(store: &S, entry: &Entry) -> Result<Input> {
+    Ok(Input { segment: Segment::open(store, entry, store.blocks()?)?, dead: None })
+}
+
+/// Puts one segment in the place of some.
+pub(super) fn replace<S: StoreMut>(store: &S, inputs: &[Input]) -> Result<()> {
+    let new = merge(store, inputs, store, new_number(store)?)?;
+    let gone: Vec<u64> = inputs.iter().map(|input| input.segment.chain.number).collect();
+    publish(store, &gone, false, new)
+}
+
+fn tier(entry: &Entry) -> u32 {
+    entry.documents.max(1).ilog2() / TIER.ilog2()
+}
+
+/// The segments of the lowest tier that is full.
+fn due(meta: &Meta, merging: Merging) -> Vec<Entry> {
+    let mut segments: Vec<Entry> = meta.segments().copied().collect();
+    segments.sort_by_key(|entry| entry.documents);
+    let is_crowded = segments.len() >= TOO_MANY;
+    let is_possible = |group: &&[Entry]| {
+        let pages: u64 = group.iter().map(|entry| u64::from(entry.chain.pages)).sum();
+        let documents: u64 = group.iter().map(|entry| u64::from(entry.documents)).sum();
+        let is_quick = pages <= QUICK_PAGES || is_crowded || merging == Merging::All;
+        is_quick && pages <= MOST_PAGES && documents <= MOST_DOCUMENTS
+    };
+    let mut tiers = segments.chunk_by(|a, b| tier(a) == tier(b));
+    let full = tiers.find(|group| group.len() >= TIER && is_possible(group));
+    // If no tier is full, there are many tiers, or merges that aren't quick have been left.
+    let smallest = || segments.chunks(TIER).next().filter(|group| is_crowded && is_possible(group));
+    full.or_else(smallest).map(<[Entry]>::to_vec).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lexical::page::Chain;
+
+    fn check(documents: &[u32], merging: Merging, expected: &[u32]) {
+        let segment = |documents: &u32| Entry {
+            chain: Chain { number: 1, head: 1, tail: 1, pages: 1 + documents / 10 },
+            documents: *documents,
+            ..Entry::default()
+        };
+        let entries = documents.iter().map(segment).collect();
+        let due = due(&Meta { entries, ..Meta::new() }, merging);
+        let due: Vec<u32> = due.iter().map(|entry| entry.documents).collect();
+        assert_eq!(due, expected, "{documents:?}");
+    }
+
+    #[test]
+    fn full_tiers_are_merged_lowest_first() {
+        check(&[], Merging::All, &[]);
+        check(&[1; 7], Merging::All, &[]);
+        check(&[1; 8], Merging::Quick, &[1; 8]);
+        check(
+            &[64, 64, 64, 64, 64, 64, 64, 511, 512, 9],
+            Merging::All,
+            &[64, 64, 64, 64, 64, 64, 64, 511],
+        );
+        check(&[512, 512, 512, 512, 512, 512, 512, 63, 512], Merging::All, &[512; 8]);
+    }
+
+    #[test]
+    fn large_merges_are_left_to_vacuum() {
+        check(&[30_000; 8], Merging::Quick, &[]);
+        check(&[30_000; 8], Merging::All, &[30_000; 8]);
+        check(&[30_000; 64], Merging::Quick, &[30_000; 64]);
+        check(&[1 << 29; 8], Merging::All, &[]);
+    }
+}

@@ -1,0 +1,80 @@
+//! # lexical: which texts hold these words, the best first?
+//!
+//! ```text
+//! (row, lexemes) → inverted index on pages           (query, index) → rows, best first
+//! ```
+//!
+//! rag_bm25: documents are appended to a pending list, from which segments are made that never
+//! change; segments of similar size are merged. A search skips what cannot be among the best
+//! (block-max MaxScore). README.md in this folder has the page format, the locks and the
+//! reasons. Pages are reached through the traits of [`pages`](crate::pages) and nothing here
+//! knows PostgreSQL, so all of it runs in memory as well.
+//!
+//! | call | lock that the caller holds |
+//! |---|---|
+//! | [`create`], [`Builder::finish`] | nobody else sees the index |
+//! | [`insert`] | none |
+//! | [`insert_long`], [`flush`], [`vacuum`] | the **structure lock**: one at a time |
+//! | [`statistics`], [`Search`], [`rows()`], [`check`], [`figures`] | none |
+
+mod document;
+mod score;
+
+mod bits;
+mod number_set;
+mod page;
+mod postings;
+mod space;
+
+mod dictionary;
+mod segment;
+mod writer;
+
+mod list;
+mod memory;
+mod merge;
+
+mod build;
+mod flush;
+mod pending;
+mod vacuum;
+
+mod best;
+mod cursor;
+mod rows;
+mod search;
+mod snapshot;
+mod union;
+
+mod check;
+
+#[cfg(test)]
+mod tests;
+
+pub use best::Hit;
+pub use build::Builder;
+pub use check::{Figures, Problem, SegmentFigures, check, figures};
+pub use document::{Document, LONGEST_LEXEME};
+pub use flush::{Merging, flush, insert_long};
+pub use pending::{Inserted, insert};
+pub use rows::rows;
+pub use score::{Settings, Statistics, Term, score};
+pub use search::{Effort, Search};
+pub use snapshot::statistics;
+pub use vacuum::{Report, vacuum};
+
+use crate::error::Result;
+use crate::pages::{Page, StoreMut};
+
+/// Block 0 of an empty index, for who writes pages without a [`StoreMut`], as of an INIT fork.
+#[must_use]
+pub fn first_page() -> Box<Page> {
+    let mut page = space::blank();
+    page::Meta::new().write(&mut page);
+    page
+}
+
+/// Writes an empty index into a store without pages.
+pub fn create<S: StoreMut>(store: &S) -> Result<()> {
+    store.append(|_, page| page::Meta::new().write(page)).map(drop)
+}

@@ -1,0 +1,241 @@
+//! # pending: where are the documents that are in no segment yet?
+//!
+//! ```text
+//! a document → appended to a page            pending pages → documents
+//! ```
+//!
+//! A chain of pages, the newest at its head. A document is appended to the head under the lock of
+//! that page alone; a new head is linked in one change with the first page. When a segment is to
+//! be made, the head is sealed in one change with the first page, and inserts begin a new chain.
+
+use super::bits::{Bytes, put_number};
+use super::document::{Document, LONGEST_LEXEME};
+use super::page::{
+    self, BODY, Chain, Kind, Meta, Reading, Stop, content, content_mut, corrupt, get_u16,
+    read_meta, stamp,
+};
+use super::segment::{ROW_BYTES, put_row, row_of};
+use super::space::reuse;
+use crate::error::Result;
+use crate::pages::{Page, Row, Store, StoreMut};
+
+/// Pages from which on a segment should be made: a search reads all of them.
+pub const DUE: u32 = 32;
+/// Bytes before the documents of a page: the end of the documents, and whether it is sealed.
+const START: usize = 4;
+/// Attempts to find room before we say that the pages make no sense.
+const ATTEMPTS: usize = 10_000;
+
+/// What became of an insert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inserted {
+    /// The document is in the index.
+    Done,
+    /// The document is in the index, and somebody should [`flush`](super::flush()) it: the
+    /// caller, if the structure lock is to be had without waiting. It will be said again at one
+    /// of the next inserts.
+    FlushDue,
+    /// The document is *not* in the index, because it is too long for the pending list. The
+    /// caller takes the structure lock and calls [`insert_long`](super::insert_long).
+    TooLong,
+}
+
+/// Appends a document to the pending list.
+pub fn insert<S: StoreMut>(store: &S, document: &Document<'_>) -> Result<Inserted> {
+    let bytes = encode(document);
+    if bytes.len() > BODY - START {
+        return Ok(Inserted::TooLong);
+    }
+    for _ in 0..ATTEMPTS {
+        store.interrupted()?;
+        let meta = read_meta(store)?;
+        if meta.pending.head != 0 && append(store, &meta.pending, &bytes)? {
+            return Ok(Inserted::Done);
+        }
+        if let Some(pages) = add_page(store, &meta, &bytes)? {
+            return Ok(if pages >= DUE { Inserted::FlushDue } else { Inserted::Done });
+        }
+    }
+    Err(corrupt(0, "no page takes a new document"))
+}
+
+/// Appends to the head of the list, if it still is that and has room.
+fn append<S: StoreMut>(store: &S, pending: &Chain, bytes: &[u8]) -> Result<bool> {
+    store.write(pending.head, |page| {
+        let is_head = page::is(page, Kind::Pending) && page::number(page) == pending.number;
+        let content = content_mut(page);
+        let (end, is_sealed) = (usize::from(get_u16(content, 0)), content[2] != 0);
+        if !is_head || is_sealed || end + bytes.len() > BODY {
+            return Ok(false);
+        }
+        put(content, end, bytes);
+        Ok(true)
+    })
+}
+
+fn put(content: &mut [u8], end: usize, bytes: &[u8]) {
+    content[end..end + bytes.len()].copy_from_slice(bytes);
+    content[..2].copy_from_slice(&((end + bytes.len()) as u16).to_ne_bytes());
+}
+
+/// Makes a page with one document the head of the list. Gives how many pages it has now, `None`
+/// if somebody else was faster.
+fn add_page<S: StoreMut>(store: &S, seen: &Meta, bytes: &[u8]) -> Result<Option<u32>> {
+    let mut pages = 0;
+    let is_done = if seen.free.pages > 0 {
+        reuse(store, seen.free.head, |meta, page| {
+            // Somebody has added a page with room meanwhile.
+            if meta.pending != seen.pending {
+                return Ok(false);
+            }
+            pages = begin(meta, page, seen.free.head, bytes);
+            Ok(true)
+        })?
+    } else {
+        // The page is nobody's between these two steps, and vacuum may take it for lost.
+        let block = store.append(|_, _| ())?;
+        store.write_two(0, block, |first, page| {
+            let mut meta = Meta::read(first)?;
+            if !page::is_blank(page) {
+                return Ok(false);
+            }
+            pages = begin(&mut meta, page, block, bytes);
+            meta.write(first);
+            Ok(true)
+        })?
+    };
+    Ok(is_done.then_some(pages))
+}
+
+fn begin(meta: &mut Meta, page: &mut Page, block: u32, bytes: &[u8]) -> u32 {
+    if meta.pending.pages == 0 {
+        meta.pending = Chain { number: meta.next_number, head: 0, tail: block, pages: 0 };
+        meta.next_number += 1;
+    }
+    let content = content_mut(page);
+    content.fill(0);
+    put(content, START, bytes);
+    stamp(page, Kind::Pending, meta.pending.number, meta.pending.head);
+    meta.pending.head = block;
+    meta.pending.pages += 1;
+    meta.pending.pages
+}
+
+/// Seals the pending list, if there is one and no other is sealed. Under the structure lock.
+pub fn seal<S: StoreMut>(store: &S) -> Result<()> {
+    for _ in 0..ATTEMPTS {
+        store.interrupted()?;
+        let meta = read_meta(store)?;
+        let pending = meta.pending;
+        if pending.pages == 0 || meta.sealed.pages > 0 {
+            return Ok(());
+        }
+        if pending.head == 0 || pending.head >= store.blocks()? {
+            return Err(corrupt(0, "a pending page that does not exist"));
+        }
+        let is_sealed = store.write_two(0, pending.head, |first, page| {
+            let mut meta = Meta::read(first)?;
+            if meta.pending != pending {
+                return Ok(false);
+            }
+            content(page, pending.head, Kind::Pending, pending.number)?;
+            content_mut(page)[2] = 1;
+            meta.sealed = std::mem::take(&mut meta.pending);
+            meta.write(first);
+            Ok(true)
+        })?;
+        if is_sealed {
+            return Ok(());
+        }
+    }
+    Err(corrupt(0, "the pending list can't be sealed"))
+}
+
+/// A document of the pending list.
+#[derive(Debug)]
+pub struct Pending<'a> {
+    /// The row.
+    pub row: Row,
+    /// The length.
+    pub length: u32,
+    count: u32,
+    terms: Bytes<'a>,
+}
+
+impl Pending<'_> {
+    /// Gives each term, ascending, with its frequency. `None` if they make no sense.
+    pub fn each_term(&self, term: &mut Vec<u8>, mut take: impl FnMut(&[u8], u32)) -> Option<()> {
+        term.clear();
+        let mut left = self.terms;
+        for place in 0..self.count {
+            let (shared, added) = (left.short()? as usize, left.short()? as usize);
+            let added = left.take(added)?;
+            let ascends = place == 0 || term.get(shared..).is_some_and(|rest| rest < added);
+            if shared > term.len() || !ascends || shared + added.len() > LONGEST_LEXEME {
+                return None;
+            }
+            term.truncate(shared);
+            term.extend_from_slice(added);
+            take(term, left.short().filter(|frequency| *frequency > 0)?);
+        }
+        left.0.is_empty().then_some(())
+    }
+}
+
+fn encode(document: &Document<'_>) -> Vec<u8> {
+    let mut bytes = vec![0; 2];
+    put_row(&mut bytes, document.row());
+    put_number(&mut bytes, u64::from(document.length()));
+    put_number(&mut bytes, document.terms().len() as u64);
+    let mut before: &[u8] = &[];
+    for (term, frequency) in document.terms() {
+        let shared = before.iter().zip(*term).take_while(|(a, b)| a == b).count();
+        put_number(&mut bytes, shared as u64);
+        put_number(&mut bytes, (term.len() - shared) as u64);
+        bytes.extend_from_slice(&term[shared..]);
+        put_number(&mut bytes, u64::from(*frequency));
+        before = term;
+    }
+    let size = bytes.len() - 2;
+    // A longer one is refused by its length before this number is looked at.
+    bytes[..2].copy_from_slice(&(size.min(usize::from(u16::MAX)) as u16).to_le_bytes());
+    bytes
+}
+
+fn decode(bytes: &[u8]) -> Option<Pending<'_>> {
+    let mut left = Bytes(bytes);
+    let row = row_of(left.take(ROW_BYTES)?);
+    let (length, count) = (left.short()?, left.short()?);
+    Some(Pending { row, length, count, terms: left })
+}
+
+/// Gives each document of a list, in an index of so many pages.
+pub fn each_document<S: Store>(
+    store: &S,
+    chain: &Chain,
+    blocks: u32,
+    take: &mut dyn FnMut(&Pending<'_>) -> Option<()>,
+) -> Reading<()> {
+    let (mut block, mut copy) = (chain.head, Vec::with_capacity(BODY));
+    for _ in 0..chain.pages {
+        store.interrupted()?;
+        if block == 0 || block >= blocks {
+            return Err(corrupt(block, "a pending page that does not exist").into());
+        }
+        let next = store.read(block, |page| {
+            let content = content(page, block, Kind::Pending, chain.number)?;
+            let end = usize::from(get_u16(content, 0));
+            copy.clear();
+            copy.extend_from_slice(content.get(START..end).unwrap_or_default());
+            Ok::<u32, Stop>(page::next(page))
+        })??;
+        let mut left = Bytes(&copy);
+        while !left.0.is_empty() {
+            let bytes = left.two().and_then(|size| left.take(usize::from(size)));
+            let taken = bytes.and_then(decode).and_then(|document| take(&document));
+            taken.ok_or_else(|| corrupt(block, "a pending document makes no sense"))?;
+        }
+        block = next;
+    }
+    Ok(())
+}

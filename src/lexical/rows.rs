@@ -1,0 +1,41 @@
+//! # rows: which rows are in the index at all?
+//!
+//! For a condition that no term decides, such as "without this word".
+
+use super::page::Reading;
+use super::pending::each_document;
+use super::segment::{ROW_BYTES, Segment, row_of};
+use super::snapshot::settled;
+use crate::error::Result;
+use crate::pages::{Row, Store};
+
+/// Rows between two looks whether the caller should stop.
+const PATIENCE: u32 = 4096;
+
+/// All rows of the index, in no order, none twice.
+pub fn rows<S: Store>(store: &S) -> Result<Vec<Row>> {
+    settled(store, |meta, blocks| {
+        let mut rows = Vec::new();
+        for chain in [&meta.sealed, &meta.pending] {
+            each_document(store, chain, blocks, &mut |document| {
+                rows.push(document.row);
+                Some(())
+            })?;
+        }
+        for entry in meta.segments() {
+            of_segment(store, &Segment::open(store, entry, blocks)?, &mut rows)?;
+        }
+        Ok(rows)
+    })
+}
+
+fn of_segment<S: Store>(store: &S, segment: &Segment, rows: &mut Vec<Row>) -> Reading<()> {
+    let mut run = segment.rows();
+    for document in 0..segment.header.documents {
+        if document % PATIENCE == 0 {
+            store.interrupted()?;
+        }
+        rows.push(row_of(run.take(store, segment, ROW_BYTES)?));
+    }
+    Ok(())
+}

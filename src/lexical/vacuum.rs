@@ -1,0 +1,72 @@
+//! # vacuum: how do rows leave the index?
+//!
+//! ```text
+//! rows that are dead → segments without them
+//! ```
+//!
+//! A segment with dead rows is written anew without them. There is no cheaper way that leaves the
+//! statistics exact: which terms a row had is said nowhere but in their lists.
+
+use super::flush::{Merging, flush_pending, merge_due, open, replace};
+use super::number_set::NumberSet;
+use super::page::read_meta;
+use super::segment::{ROW_BYTES, Segment, row_of};
+use super::space::sweep;
+use crate::error::Result;
+use crate::pages::{Row, StoreMut};
+
+/// Rows between two looks whether the caller should stop.
+const PATIENCE: u32 = 4096;
+
+/// What a vacuum did and saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Rows that were removed.
+    pub removed: u64,
+    /// Rows that are left.
+    pub left: u64,
+    /// Pages that nobody had used since a crash, and that can be used again.
+    pub recovered: u32,
+}
+
+/// Removes the rows that are dead, flushes, merges all that is due, and finds lost pages again.
+/// Under the structure lock. With `|_| false` it is what VACUUM's cleanup needs.
+pub fn vacuum<S: StoreMut>(store: &S, is_dead: &mut dyn FnMut(Row) -> bool) -> Result<Report> {
+    flush_pending(store)?;
+    let mut report = Report::default();
+    let segments: Vec<_> = read_meta(store)?.segments().copied().collect();
+    for entry in &segments {
+        let mut input = open(store, entry)?;
+        let (dead, count) = dead_documents(store, &input.segment, is_dead)?;
+        report.removed += u64::from(count);
+        report.left += u64::from(entry.documents - count);
+        if count > 0 {
+            input.dead = Some(dead);
+            replace(store, &[input])?;
+        }
+    }
+    merge_due(store, Merging::All)?;
+    report.recovered = sweep(store)?;
+    Ok(report)
+}
+
+/// The documents of a segment whose rows are dead, and how many they are.
+fn dead_documents<S: StoreMut>(
+    store: &S,
+    segment: &Segment,
+    is_dead: &mut dyn FnMut(Row) -> bool,
+) -> Result<(NumberSet, u32)> {
+    let documents = segment.header.documents;
+    let (mut rows, mut dead, mut count) = (segment.rows(), NumberSet::below(documents), 0);
+    for document in 0..documents {
+        if document % PATIENCE == 0 {
+            store.interrupted()?;
+        }
+        let row = row_of(rows.take(store, segment, ROW_BYTES)?);
+        if is_dead(row) {
+            dead.insert(document);
+            count += 1;
+        }
+    }
+    Ok((dead, count))
+}

@@ -1,0 +1,94 @@
+//! # pages: where does an index lie?
+//!
+//! ```text
+//! (block, what to look at) → what was seen          (blocks, change) → changed whole, or not at all
+//! ```
+//!
+//! The index access methods, [`index`](crate::index) and [`lexical`](crate::lexical), reach pages
+//! through two traits, so that they run over PostgreSQL's buffers, and in tests over memory
+//! ([`ram`]). What lies on a page is their own affair.
+
+pub mod ram;
+
+use crate::error::Result;
+
+/// Bytes of a page.
+pub const PAGE_SIZE: usize = 8192;
+/// PostgreSQL's own header, which comes first.
+pub const HEADER_BYTES: usize = 24;
+/// The trailer, PostgreSQL's special space.
+pub const TRAILER_BYTES: usize = 8;
+/// Bytes between header and trailer.
+pub const ROOM: usize = PAGE_SIZE - HEADER_BYTES - TRAILER_BYTES;
+
+/// The bytes of one page.
+pub type Page = [u8; PAGE_SIZE];
+
+/// Pages to be read.
+pub trait Store {
+    /// How many pages there are, or were a moment ago.
+    fn blocks(&self) -> Result<u32>;
+
+    /// Looks at a page, which nobody changes meanwhile. A block beyond the end is an error.
+    ///
+    /// `look` may not read another page: there is never more than one page locked by a reader.
+    fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T>;
+
+    /// Looks at one page after the other, as [`Store::read`] does. That is a call of its own
+    /// because a store may have to make preparations, which need be made only once.
+    fn read_each(&self, tour: &mut impl Tour) -> Result<()> {
+        for place in 0..tour.places() {
+            tour.approach(place);
+            self.read(tour.block(place), |page| tour.look(place, page))?;
+        }
+        Ok(())
+    }
+
+    /// Says that the bytes of this page from `offset` on will be read soon. Only a hint.
+    fn prefetch(&self, _block: u32, _offset: usize, _bytes: usize) {}
+
+    /// Fails if the caller should stop. Called where no page is locked.
+    fn interrupted(&self) -> Result<()>;
+}
+
+/// Pages to be looked at one after the other, in numbered places.
+pub trait Tour {
+    /// How many places there are.
+    fn places(&self) -> usize;
+
+    /// The page of a place.
+    fn block(&self, place: usize) -> u32;
+
+    /// Called before a place is looked at.
+    fn approach(&self, place: usize);
+
+    /// Looks at the page of a place. As in [`Store::read`], it may not read another one.
+    fn look(&mut self, place: usize, page: &Page);
+}
+
+/// Pages to be changed. What one call changes survives a crash whole, or not at all.
+pub trait StoreMut: Store {
+    /// Changes one page, which nobody else sees meanwhile. If `change` says `false` or fails,
+    /// nothing is changed. Gives what it said.
+    fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool>;
+
+    /// Changes two pages, locked in this order: `first` is block 0, or less than `second`.
+    fn write_two(
+        &self,
+        first: u32,
+        second: u32,
+        change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
+    ) -> Result<bool>;
+
+    /// Adds a page of zeros, has it filled by one who is told its number, and gives the number.
+    fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32>;
+}
+
+/// A row of the table: block and line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Row {
+    /// The block.
+    pub block: u32,
+    /// The line pointer in it, from 1.
+    pub line: u16,
+}
