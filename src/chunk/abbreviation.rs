@@ -16,28 +16,39 @@ const LONGEST_GAP: usize = 128;
 const TITLES: &[&str] = &[
     "adm", "capt", "cmdr", "col", "cpl", "dipl", "dr", "dra", "drs", "fr", "frl", "gen", "gov",
     "hon", "hr", "ing", "lt", "maj", "med", "messrs", "mlle", "mme", "mr", "mrs", "ms", "mt", "mx",
-    "pres", "prof", "pvt", "rep", "rev", "sen", "sgt", "sra", "srta",
+    "pres", "prof", "pvt", "rep", "rev", "sen", "sgt", "sra", "srta", "дж",
 ];
 
 /// Never the last word of a sentence.
 const CONNECTIVES: &[&str] = &[
     "approx", "bzw", "ca", "cf", "d.h", "e.g", "eg", "esp", "evtl", "exkl", "ggf", "i.d.r", "i.e",
     "ie", "inkl", "p.ej", "p.ex", "s.o", "s.u", "sog", "u.u", "vgl", "viz", "vs", "z.b", "z.t",
-    "т.е", "т.к",
+    "ст", "т.е", "т.к", "акад", "им", "напр", "проф", "рис", "св", "см", "ср", "табл", "тов", "ул",
 ];
 
 /// Before a number.
 const NUMBERED: &[&str] = &[
-    "abb", "abs", "anm", "app", "apr", "art", "aug", "bd", "ch", "chap", "dec", "eq", "eqs", "ex",
-    "feb", "fig", "figs", "jan", "jul", "jun", "kap", "lfd", "mar", "n", "no", "nos", "nov", "nr",
-    "nrn", "oct", "okt", "p", "par", "pp", "ref", "refs", "rn", "s", "sec", "sect", "sep", "sept",
-    "st", "tab", "tel", "v", "ver", "vol", "vols", "ziff",
+    "abb", "abs", "al", "anm", "app", "apr", "art", "aug", "bd", "c", "ch", "chap", "dec", "eq",
+    "eqs", "ex", "feb", "fig", "figs", "jan", "jul", "jun", "kap", "lfd", "mar", "n", "no", "nos",
+    "nov", "nr", "nrn", "oct", "okt", "p", "par", "pp", "ref", "refs", "rn", "s", "sec", "sect",
+    "sep", "sept", "st", "tab", "tel", "v", "ver", "vol", "vols", "ziff",
 ];
 
 /// Inside a sentence as well as at its end: the next word decides.
 const EITHER: &[&str] = &[
-    "al", "ave", "blvd", "bros", "co", "corp", "dept", "est", "inc", "jr", "llc", "ltd", "rd",
-    "sr", "st", "str", "univ",
+    "al", "ave", "blvd", "bros", "co", "corp", "dept", "est", "inc", "jr", "llc", "ltd", "mio",
+    "mrd", "rd", "sr", "st", "str", "tsd", "univ", "в", "вв", "г", "гг", "др", "млн", "млрд",
+    "руб", "тыс",
+];
+
+/// With what must follow them: "v. Chr.".
+const PAIRS: &[(&str, &str)] = &[("n", "chr"), ("v", "chr"), ("н", "э"), ("т", "д"), ("т", "п")];
+
+/// Before an ordinal number in German.
+const BEFORE_ORDINALS: &[&str] = &[
+    "ab", "am", "als", "beim", "bis", "dem", "den", "der", "des", "die", "das", "im", "ins", "ihr",
+    "ihre", "ihrem", "ihren", "ihrer", "mein", "meinem", "sein", "seine", "seinem", "seinen",
+    "seiner", "seit", "und", "vom", "zum", "zur",
 ];
 
 /// Words that rarely are anything but the beginning of a sentence when they have a capital.
@@ -50,10 +61,11 @@ const STARTERS: &[&str] = &[
     "then", "there", "these", "they", "this", "those", "though", "thus", "to", "under", "until",
     "we", "what", "when", "where", "which", "while", "who", "why", "with", "yet", "you", "your",
     // German
-    "aber", "alle", "am", "auch", "auf", "bei", "da", "daher", "das", "dem", "den", "der", "des",
-    "die", "dies", "diese", "dieser", "dieses", "ein", "eine", "einer", "er", "es", "für", "ich",
-    "ihr", "im", "ist", "mit", "nach", "nun", "nur", "seine", "sie", "sind", "und", "von", "was",
-    "wenn", "wie", "wir", "zu", "zum", "zur", // French, Spanish, Portuguese, Italian
+    "aber", "alle", "am", "auch", "auf", "bei", "da", "daher", "danach", "dann", "das", "dem",
+    "den", "der", "des", "doch", "die", "dies", "diese", "dieser", "dieses", "ein", "eine",
+    "einer", "er", "es", "für", "ich", "ihr", "im", "ist", "mit", "nach", "nun", "nur", "seine",
+    "sie", "sind", "und", "von", "was", "wenn", "wie", "wir", "zu", "zum",
+    "zur", // French, Spanish, Portuguese, Italian
     "c'est", "ce", "ces", "cette", "dans", "el", "elle", "ella", "en", "esta", "este", "et", "il",
     "ils", "j'ai", "je", "la", "las", "le", "les", "lo", "los", "mais", "nous", "o", "os", "para",
     "por", "pour", "se", "si", "sur", "un", "una", "une", "uno", "y", // Russian
@@ -76,7 +88,16 @@ const MONTHS: &[&str] = &[
     "november",
     "dezember",
     "jahrhundert",
+    "jahrhunderte",
+    "jahrhunderten",
+    "jahrhunderts",
+    "jahrtausend",
+    "jahrtausende",
+    "jahrtausends",
+    "jahrzehnt",
+    "jahrzehnts",
     "jh",
+    "jhd",
     "quartal",
     "klasse",
     "auflage",
@@ -109,7 +130,26 @@ fn is_full_stop(core: &str, next: &str, caseless: bool) -> bool {
         return false;
     }
     let follower = first_word(next);
-    !(is_fixed(stem) || goes_on(stem, follower) || (caseless && fold(stem) == "etc"))
+    let is_initial = is_single_letter(stem) && stem.chars().all(is_of_arabic_or_hebrew);
+    let before = last_word(core[..core.len() - word.len()].trim_end()).unwrap_or("");
+    let ordinal = is_ordinal(stem) && is_german_ordinal(before, follower);
+    !(is_fixed(stem)
+        || is_initial
+        || ordinal
+        || goes_on(stem, follower)
+        || (caseless && fold(stem) == "etc"))
+}
+
+/// Letters that have no capitals. A word of one of them is a name's initial.
+fn is_of_arabic_or_hebrew(letter: char) -> bool {
+    matches!(letter, '\u{5d0}'..='\u{5ea}' | '\u{620}'..='\u{64a}')
+}
+
+/// Whether a number between these words is an ordinal one: "die 4. Armee", "des 18. und 19.
+/// Jahrhunderts".
+fn is_german_ordinal(before: &str, follower: &str) -> bool {
+    let leads = BEFORE_ORDINALS.contains(&fold(before).as_str()) || before.ends_with(".,");
+    leads && follower.starts_with(char::is_uppercase) && !is_starter(follower)
 }
 
 /// Titles and connectives: whatever follows, the sentence goes on.
@@ -128,6 +168,10 @@ fn goes_on(stem: &str, follower: &str) -> bool {
     }
     if is_ordinal(stem) {
         return MONTHS.contains(&fold(follower).as_str());
+    }
+    let pair = (folded.as_str(), fold(follower.trim_end_matches('.')));
+    if PAIRS.iter().any(|(first, second)| pair.0 == *first && pair.1 == *second) {
+        return true;
     }
     if is_single_letter(stem) && is_initial(follower) {
         return true;

@@ -19,12 +19,16 @@
 //!
 //! The time is linear in the length of the document.
 
+pub mod context;
+mod language;
 mod options;
+pub mod semantic;
 pub mod sentence;
 mod strategy;
 
 mod abbreviation;
 mod cutting;
+mod hierarchy;
 mod line;
 mod packing;
 mod token_index;
@@ -35,14 +39,14 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use options::{ChunkOptions, MAX_MAX_TOKENS, MIN_MAX_TOKENS};
+pub use language::Language;
+pub use options::{ChunkOptions, MAX_MAX_TOKENS, MIN_MAX_TOKENS, Settings};
 pub use packing::CHARACTERS_PER_TOKEN;
-pub use strategy::{STRATEGIES, Strategy, StrategyInfo};
+pub use strategy::{FORM_FEED, Plan, STRATEGIES, Strategy, StrategyInfo};
 pub use word_memo::WordMemo;
 
 use crate::error::{Error, ErrorKind, Result};
 use packing::{Packer, Piece};
-use strategy::Plan;
 use token_index::TokenIndex;
 
 /// One piece of a document, small enough for a model.
@@ -58,6 +62,18 @@ pub struct Chunk {
     pub token_count: u32,
     /// Path of the headings the chunk stands under, outermost first, joined by " > ".
     pub heading: Option<String>,
+    /// First character, and one past the last, of the larger chunk it is a part of.
+    pub parent: Option<(u32, u32)>,
+}
+
+/// What was found out about a document elsewhere, before it is cut.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Where it may be cut, of a strategy whose plan is made in a process of its own.
+    pub plan: Option<Plan>,
+    /// Between each two neighbouring sentences, how little they have to do with each other;
+    /// for [`Strategy::Semantic`].
+    pub distances: Option<Vec<f32>>,
 }
 
 /// How long a text is for a model, and where its tokens lie.
@@ -111,6 +127,19 @@ pub fn chunk_remembering(
     tokenizer: &dyn Tokenizer,
     memo: &mut WordMemo,
 ) -> Result<Vec<Chunk>> {
+    chunk_knowing(document, Findings::default(), options, tokenizer, memo)
+}
+
+/// [`chunk_remembering`] with what is known of the document already.
+///
+/// Fails, beside what [`chunk`] says, if the findings are not about this document.
+pub fn chunk_knowing(
+    document: &str,
+    findings: Findings,
+    options: &ChunkOptions,
+    tokenizer: &dyn Tokenizer,
+    memo: &mut WordMemo,
+) -> Result<Vec<Chunk>> {
     options.validate(tokenizer.special_tokens())?;
     if u32::try_from(document.len()).is_err() {
         let length = document.len();
@@ -119,22 +148,41 @@ pub fn chunk_remembering(
             format!("document of {length} bytes is too long to be cut"),
         ));
     }
-    let plan = options.strategy.plan(document);
     let index = TokenIndex::new(document, tokenizer, memo)?;
-    let pieces = Packer::new(document, &plan, index, options, tokenizer).pack()?;
-    Ok(to_chunks(document, &plan, pieces, tokenizer.special_tokens()))
+    let plan = match (findings.plan, findings.distances) {
+        (Some(plan), _) => plan.checked(document)?,
+        (None, Some(distances)) => semantic::plan(document, &distances, &index, options)?,
+        (None, None) => options.base().plan(document, &options.settings),
+    };
+    let special_tokens = tokenizer.special_tokens();
+    if options.strategy == Strategy::Hierarchical {
+        return hierarchy::chunks(document, plan, &index, options, tokenizer);
+    }
+    let pieces = Packer::new(document, &plan, &index, options, tokenizer).pack()?;
+    Ok(to_chunks(document, &plan, pieces, special_tokens))
+}
+
+/// Where `document` may be cut by `options`, which says nothing of tokens.
+pub fn plan(document: &str, options: &ChunkOptions) -> Plan {
+    options.base().plan(document, &options.settings)
+}
+
+/// Where source code may be cut by its layout alone.
+pub fn plan_by_layout(document: &str) -> Plan {
+    strategy::plan_by_layout(document)
 }
 
 /// `pieces` with their text, and their places in characters.
 fn to_chunks(document: &str, plan: &Plan, pieces: Vec<Piece>, special_tokens: usize) -> Vec<Chunk> {
-    let mut starts = CharacterCounter { text: document, bytes: 0, characters: 0 };
-    let mut ends = CharacterCounter { ..starts };
+    let mut starts = CharacterCounter::new(document);
+    let mut ends = CharacterCounter::new(document);
     let to_chunk = |Piece { range, tokens, section }| Chunk {
         start_char: starts.count_to(range.start),
         end_char: ends.count_to(range.end),
+        heading: plan.heading(section, &range),
         content: document[range].to_owned(),
         token_count: (tokens + special_tokens) as u32,
-        heading: plan.sections[section].heading.clone(),
+        parent: None,
     };
     pieces.into_iter().map(to_chunk).collect()
 }
@@ -146,7 +194,11 @@ struct CharacterCounter<'a> {
     characters: u32,
 }
 
-impl CharacterCounter<'_> {
+impl<'a> CharacterCounter<'a> {
+    fn new(text: &'a str) -> Self {
+        CharacterCounter { text, bytes: 0, characters: 0 }
+    }
+
     /// Characters before byte `bytes`, which is not less than the last time.
     fn count_to(&mut self, bytes: usize) -> u32 {
         self.characters += self.text[self.bytes..bytes].chars().count() as u32;

@@ -49,7 +49,7 @@ pub(super) struct Packer<'a> {
     plan: &'a Plan,
     // Measures
     tokenizer: &'a dyn Tokenizer,
-    index: TokenIndex,
+    index: &'a TokenIndex,
     // Limits, in tokens without special tokens
     max_tokens: u32,
     budget: usize,
@@ -61,7 +61,7 @@ impl<'a> Packer<'a> {
     pub(super) fn new(
         text: &'a str,
         plan: &'a Plan,
-        index: TokenIndex,
+        index: &'a TokenIndex,
         options: &ChunkOptions,
         tokenizer: &'a dyn Tokenizer,
     ) -> Self {

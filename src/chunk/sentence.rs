@@ -26,8 +26,9 @@ use super::line::{Line, LineKind, lines};
 /// which takes quadratic time in the length of the run.
 const LONGEST_QUIET_RUN: usize = 64;
 
-/// Longest reference mark ("[12, 14]") that stays with the sentence before it, in bytes.
-const LONGEST_REFERENCE: usize = 24;
+/// Longest reference mark ("[12, 14]", "[citation needed]") that stays with the sentence before
+/// it, in bytes.
+const LONGEST_REFERENCE: usize = 48;
 
 /// Byte ranges of the sentences of `text`, in order.
 ///
@@ -205,7 +206,7 @@ fn reference_length(rest: &str) -> Option<usize> {
     let close = rest.bytes().take(LONGEST_REFERENCE).position(|byte| byte == b']')?;
     rest[..close]
         .chars()
-        .all(|c| c.is_ascii_alphanumeric() || matches!(c, ',' | ';' | ' ' | '-' | '–'))
+        .all(|c| c.is_alphanumeric() || matches!(c, ',' | ';' | ' ' | '-' | '–'))
         .then_some(close + 1)
 }
 
@@ -260,6 +261,8 @@ mod tests {
         check("It ended.(Then more.)", &["It ended.", "(Then more.)"]);
         check("It ended.[12] Then more.", &["It ended.[12]", "Then more."]);
         check("It ended.[3, 4][5] Then.", &["It ended.[3, 4][5]", "Then."]);
+        check("It ended.[Note 3] Then.", &["It ended.[Note 3]", "Then."]);
+        check("他走了。[需要引证]好吗？", &["他走了。[需要引证]", "好吗？"]);
         check("Wait... What?!  No.", &["Wait...", "What?!", "No."]);
     }
 
@@ -297,6 +300,28 @@ mod tests {
             "Smith et al. Found it (cf. Jones). Good.",
             &["Smith et al. Found it (cf. Jones).", "Good."],
         );
+    }
+
+    #[test]
+    fn german_ordinals() {
+        check("Die 2., 3. und 4. Armee kam. Ja.", &["Die 2., 3. und 4. Armee kam.", "Ja."]);
+        check(
+            "Im Laufe des 18. und 19. Jahrhunderts. Gut.",
+            &["Im Laufe des 18. und 19. Jahrhunderts.", "Gut."],
+        );
+        check("Vom 4. Jahrtausend v. Chr. bis heute.", &["Vom 4. Jahrtausend v. Chr. bis heute."]);
+        check("Er kam am 5. Dann ging er.", &["Er kam am 5.", "Dann ging er."]);
+        check("Das sind 12. Mehr gibt es nicht.", &["Das sind 12.", "Mehr gibt es nicht."]);
+        check("Es waren 584 Mio. EUR im Jahr. Gut.", &["Es waren 584 Mio. EUR im Jahr.", "Gut."]);
+    }
+
+    #[test]
+    fn initials_without_capitals() {
+        check("قال بول ت. ويلسون ذلك. ثم ذهب.", &["قال بول ت. ويلسون ذلك.", "ثم ذهب."]);
+        check("Это им. Ленина. Да.", &["Это им. Ленина.", "Да."]);
+        check("Дж. Буш и А. С. Пушкин. Да.", &["Дж. Буш и А. С. Пушкин.", "Да."]);
+        check("Jones et al. 1998 found it. Yes.", &["Jones et al. 1998 found it.", "Yes."]);
+        check("Lefevre (c. 1455–1536) wrote. Yes.", &["Lefevre (c. 1455–1536) wrote.", "Yes."]);
     }
 
     #[test]

@@ -100,12 +100,19 @@ fn bytes(text: &str) -> Vec<(usize, usize)> {
 
 const WORDS: &Toy = &TOYS[1];
 
+/// Options of a strategy; the overlap as far as its chunks have room for one.
+fn of(info: &StrategyInfo, max_tokens: u32, overlap: u32) -> ChunkOptions {
+    let options =
+        ChunkOptions { strategy: info.strategy, max_tokens, overlap, ..Default::default() };
+    ChunkOptions { overlap: overlap.min(options.longest() - 1), ..options }
+}
+
 // Examples
 
 /// With at most `max` words, `document` becomes `expected`: headings and contents.
 fn check(name: &str, max: u32, overlap: u32, document: &str, expected: &[(Option<&str>, &str)]) {
     let strategy: Strategy = name.parse().unwrap();
-    let options = ChunkOptions { strategy, max_tokens: max + 2, overlap };
+    let options = ChunkOptions { strategy, max_tokens: max + 2, overlap, ..Default::default() };
     let chunks = chunk(document, &options, WORDS).unwrap();
     let found: Vec<_> = chunks.iter().map(|c| (c.heading.as_deref(), c.content.as_str())).collect();
     assert_eq!(found, expected, "{name} of {document:?}");
@@ -123,7 +130,8 @@ fn nothing_to_cut() {
     for info in STRATEGIES {
         check_plain(info.name, 6, 0, "", &[]);
         check_plain(info.name, 6, 2, " \r\n\t\u{3000}", &[]);
-        check_plain(info.name, 6, 2, "  short \n", &["short"]);
+        let heading = (info.name == "page").then_some("page 1");
+        check(info.name, 6, 2, "  short \n", &[(heading, "short")]);
     }
 }
 
@@ -197,6 +205,112 @@ fn markdown() {
 }
 
 #[test]
+fn page() {
+    check(
+        "page",
+        6,
+        2,
+        "A b c. D e.\n\n\u{c}\u{c}F g. H i j k l m.\u{c}",
+        &[
+            (Some("page 1"), "A b c. D e."),
+            (Some("page 3"), "F g."),
+            (Some("page 3"), "g. H i j k l"),
+            (Some("page 3"), "k l m."),
+        ],
+    );
+}
+
+#[test]
+#[cfg(feature = "code")]
+fn code() {
+    let document = "import os\n\nclass A:\n    def f(self):\n        a = 1\n        b = 2\n\n    def g(self):\n        return 3\n\ndef h():\n    pass\n\ndef i():\n    pass\n";
+    check(
+        "code",
+        8,
+        0,
+        document,
+        &[
+            (None, "import os\n\nclass A:\n    def f(self):"),
+            (Some("class A > def f"), "a = 1\n        b = 2"),
+            (
+                Some("class A > def g, def h"),
+                "def g(self):\n        return 3\n\ndef h():\n    pass",
+            ),
+            (Some("def i"), "def i():\n    pass"),
+        ],
+    );
+}
+
+#[test]
+fn hierarchical() {
+    let document = "A b c. D e f.\n\nG h i. J k l. M n o.\n\nP q.";
+    let settings = Settings { child_tokens: Some(8), ..Settings::default() };
+    let options =
+        ChunkOptions { strategy: Strategy::Hierarchical, max_tokens: 14, overlap: 3, settings };
+    let chunks = chunk(document, &options, WORDS).unwrap();
+    let characters: Vec<char> = document.chars().collect();
+    let text = |(start, end): (u32, u32)| -> String {
+        characters[start as usize..end as usize].iter().collect()
+    };
+    let found: Vec<_> =
+        chunks.iter().map(|c| (c.content.as_str(), text(c.parent.unwrap()))).collect();
+    let parents = ["A b c. D e f.", "G h i. J k l. M n o.\n\nP q."].map(str::to_owned);
+    let [first, second] = &parents;
+    assert_eq!(
+        found,
+        [
+            ("A b c. D e f.", first.clone()),
+            ("G h i. J k l.", second.clone()),
+            ("J k l. M n o.", second.clone()),
+            ("M n o.\n\nP q.", second.clone()),
+        ]
+    );
+    assert_invariants(document, &options, WORDS, &chunks).unwrap();
+}
+
+#[test]
+fn semantic() {
+    let document = "A b c. D e f. G h i. J k l.";
+    let check = |distances: [f32; 3], expected: &[&str]| {
+        let options = ChunkOptions {
+            strategy: Strategy::Semantic,
+            settings: Settings { min_tokens: Some(1), ..Settings::default() },
+            ..Default::default()
+        };
+        let findings = Findings { distances: Some(distances.to_vec()), plan: None };
+        let chunks =
+            chunk_knowing(document, findings, &options, WORDS, &mut WordMemo::default()).unwrap();
+        let found: Vec<_> = chunks.iter().map(|c| c.content.as_str()).collect();
+        assert_eq!(found, expected);
+    };
+    check([0.1, 0.5, 0.2], &["A b c. D e f.", "G h i. J k l."]);
+    check([0.7, 0.5, 0.2], &["A b c.", "D e f. G h i. J k l."]);
+    check([0.1, 0.1, 0.1], &[document]);
+}
+
+#[test]
+fn findings_about_another_document() {
+    let check = |findings: Findings, expected: &str| {
+        let options = ChunkOptions { strategy: Strategy::Semantic, ..Default::default() };
+        let memo = &mut WordMemo::default();
+        let error = chunk_knowing("A b. É d.", findings, &options, WORDS, memo).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Internal, expected));
+    };
+    check(
+        Findings { distances: Some(vec![0.1, 0.2]), plan: None },
+        "2 distances between 2 sentences",
+    );
+    for level in [vec![100], vec![6], vec![4, 1]] {
+        let mut plan = plan("A b. É d.", &ChunkOptions::default());
+        plan.levels = vec![level];
+        check(
+            Findings { distances: None, plan: Some(plan) },
+            "plan of chunks is of another document",
+        );
+    }
+}
+
+#[test]
 fn the_heading_stays_with_its_text() {
     check(
         "markdown",
@@ -212,7 +326,8 @@ fn the_heading_stays_with_its_text() {
 #[test]
 fn values_out_of_range() {
     let check = |max_tokens, overlap, expected: &str| {
-        let options = ChunkOptions { strategy: Strategy::Fixed, max_tokens, overlap };
+        let options =
+            ChunkOptions { strategy: Strategy::Fixed, max_tokens, overlap, ..Default::default() };
         let error = chunk("text", &options, WORDS).unwrap_err();
         assert_eq!(error.message(), expected);
     };
@@ -250,7 +365,7 @@ fn a_character_of_too_many_tokens() {
 fn overlap_begins_with_what_can_be_seen() {
     let document = format!("{}\n===\n\u{b}\u{200e}\n---\n{}", "aé".repeat(100), "bé".repeat(50));
     let strategy = STRATEGIES.iter().find(|info| info.name == "markdown").unwrap().strategy;
-    let options = ChunkOptions { strategy, max_tokens: 67, overlap: 48 };
+    let options = ChunkOptions { strategy, max_tokens: 67, overlap: 48, ..Default::default() };
     for toy in TOYS {
         let chunks = chunk(&document, &options, toy).unwrap();
         assert_invariants(&document, &options, toy, &chunks).unwrap();
@@ -276,8 +391,12 @@ fn assert_invariants(
         prop_assert!(!content.is_empty(), "chunk {} is empty", number);
         let tokens = toy.count_tokens(&content).unwrap() + toy.special;
         prop_assert_eq!(tokens, chunk.token_count as usize, "tokens of chunk {}", number);
-        prop_assert!(chunk.token_count <= options.max_tokens, "chunk {} is too long", number);
-        let longest = CHARACTERS_PER_TOKEN * (options.max_tokens as usize - toy.special);
+        prop_assert!(chunk.token_count <= options.longest(), "chunk {} is too long", number);
+        let longest = CHARACTERS_PER_TOKEN * (options.longest() as usize - toy.special);
+        prop_assert_eq!(chunk.parent.is_some(), options.strategy == Strategy::Hierarchical);
+        if let Some((first, last)) = chunk.parent {
+            prop_assert!(first <= chunk.start_char && chunk.end_char <= last);
+        }
         prop_assert!(end - start <= longest, "chunk {} has {} characters", number, end - start);
         prop_assert!(end > covered, "chunk {} has nothing new", number);
         prop_assert!(
@@ -325,7 +444,7 @@ proptest! {
         for info in STRATEGIES {
             for toy in TOYS {
                 for overlap in [0, overlap] {
-                    let options = ChunkOptions { strategy: info.strategy, max_tokens, overlap };
+                    let options = of(info, max_tokens, overlap);
                     let chunks = chunk(&document, &options, toy)
                         .map_err(|error| TestCaseError::fail(format!("{}: {error}", toy.name)))?;
                     assert_invariants(&document, &options, toy, &chunks)
@@ -342,7 +461,7 @@ proptest! {
         document in documents(), other in documents(), max_tokens in 8u32..80, overlap in 0u32..7,
     ) {
         for info in STRATEGIES {
-            let options = ChunkOptions { strategy: info.strategy, max_tokens, overlap };
+            let options = of(info, max_tokens, overlap);
             for toy in TOYS.iter().filter(|toy| toy.splits_at_white_space) {
                 let checked = Toy { splits_at_white_space: false, ..*toy };
                 let mut memo = WordMemo::default();
@@ -361,7 +480,7 @@ proptest! {
         let whole: Vec<&str> = document.graphemes(true).collect();
         for info in STRATEGIES {
             for overlap in [0, 3] {
-                let options = ChunkOptions { strategy: info.strategy, max_tokens: 10, overlap };
+                let options = of(info, 10, overlap);
                 for piece in chunk(&document, &options, &TOYS[3])? {
                     let parts: Vec<&str> = piece.content.graphemes(true).collect();
                     let found = whole.windows(parts.len()).any(|window| window == parts);
@@ -417,7 +536,7 @@ fn long_documents_take_linear_time() {
     for unit in units {
         let document = unit.repeat(500_000 / unit.len());
         for info in STRATEGIES {
-            let options = ChunkOptions { strategy: info.strategy, max_tokens: 64, overlap: 16 };
+            let options = of(info, 64, 16);
             for toy in [&TOYS[4], &TOYS[5]] {
                 let start = std::time::Instant::now();
                 let chunks = chunk(&document, &options, toy).unwrap();

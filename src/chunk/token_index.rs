@@ -55,6 +55,11 @@ impl TokenIndex {
         }
     }
 
+    /// About how many tokens begin in `range`.
+    pub(super) fn estimate(&self, range: &Range<usize>) -> usize {
+        self.first_at(range.end) - self.first_at(range.start)
+    }
+
     /// How many tokens `piece` of `text` has alone.
     ///
     /// Where words do not depend on each other, only those are counted anew that `piece`

@@ -76,6 +76,9 @@ pub struct Manifest {
     pub absent: Vec<String>,
     /// What it is for.
     pub task: Task,
+    /// Of a model of natural language inference, which of its numbers says that the second text
+    /// follows from the first, from 0. It scores pairs, as a reranker does.
+    pub entailment: Option<usize>,
     /// Length of the vectors; of a reranker, inside it.
     pub dimension: u32,
     /// Longest input in tokens, special tokens included.
@@ -104,6 +107,7 @@ impl Manifest {
         files.require(TOKENIZER)?;
         let config = files.require_json(CONFIG)?;
         let task = task(&files, &config)?;
+        let entailment = entailment(&config).filter(|_| task == Task::Rerank);
         let modules = match task {
             Task::Embed => Modules::read(&mut files)?,
             Task::Rerank => Modules { pooling: Pooling::Cls, normalize: false },
@@ -111,6 +115,7 @@ impl Manifest {
         let prompts = files.json(PROMPTS)?.unwrap_or(Value::Null);
         Ok(Manifest {
             task,
+            entailment,
             dimension: dimension(&files, &config)?,
             max_tokens: max_tokens(&mut files, &config)?,
             pad_token: number(&config, "pad_token_id").unwrap_or(0) as u32,
@@ -350,13 +355,23 @@ fn task(files: &Folder, config: &Value) -> Result<Task> {
     let labels = number(config, "num_labels")
         .or_else(|| config["id2label"].as_object().map(|labels| labels.len() as u64));
     match labels {
-        Some(labels) if labels > MOST_LABELS => {
+        Some(labels) if labels > MOST_LABELS && entailment(config).is_none() => {
             let what = format!("a classification into {labels} labels");
             Err(unsupported(&files.path.join(CONFIG), &what)
-                .hint("A reranker has one label, or two: irrelevant and relevant."))
+                .hint("A reranker has one label, or two: irrelevant and relevant. A model of natural language inference has one that is called entailment."))
         }
         _ => Ok(Task::Rerank),
     }
+}
+
+/// Which label says that one text follows from the other.
+fn entailment(config: &Value) -> Option<usize> {
+    let labels = config["id2label"].as_object()?;
+    let is_it = |label: &Value| {
+        label.as_str().is_some_and(|label| label.to_lowercase().starts_with("entail"))
+    };
+    let (number, _) = labels.iter().find(|(_, label)| is_it(label))?;
+    number.parse().ok().filter(|number| *number < labels.len())
 }
 
 /// Length of the vectors; "dim" is DistilBERT's word for it, "d_model" T5's.

@@ -213,3 +213,20 @@ fn a_head_that_classifies_makes_a_reranker() {
     let error = task(&format!(r#"{classifier}, "id2label": {{"0": "a", "1": "b", "2": "c"}}"#));
     assert!(error.unwrap_err().message().contains("3 labels"));
 }
+
+#[test]
+fn a_model_of_inference_says_which_label_is_entailment() {
+    let entailment = |labels: &str| {
+        let config = format!(
+            r#"{{"hidden_size": 8, "architectures": ["BertForSequenceClassification"], "id2label": {labels}}}"#
+        );
+        let read = Sample::model(&[("config.json", &config)]).read();
+        read.map(|manifest| (manifest.task, manifest.entailment)).ok()
+    };
+    let three = r#"{"0": "contradiction", "1": "ENTAILMENT", "2": "neutral"}"#;
+    assert_eq!(entailment(three), Some((Task::Rerank, Some(1))));
+    let two = r#"{"0": "not_entailment", "1": "entailment"}"#;
+    assert_eq!(entailment(two), Some((Task::Rerank, Some(1))));
+    assert_eq!(entailment(r#"{"0": "LABEL_0"}"#), Some((Task::Rerank, None)));
+    assert_eq!(entailment(r#"{"7": "entailment", "1": "b", "2": "c"}"#), None);
+}

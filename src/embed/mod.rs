@@ -5,14 +5,18 @@
 //! ```
 //!
 //! [`manifest`] reads what a model's folder says about it, [`pooling`] makes one vector of
-//! the many that a model gives for a text. Running the model is ragd's business.
+//! the many that a model gives for a text, and [`late`] says of which tokens of a document the vector of
+//! a chunk is made. Running the model is ragd's business.
 
+pub mod late;
 pub mod manifest;
 pub mod pooling;
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// What a text is to be compared with; some models want another prefix for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,8 +27,27 @@ pub enum Kind {
     Passage,
 }
 
+/// A document, and places in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spanned {
+    /// What it says.
+    pub text: String,
+    /// In bytes.
+    pub spans: Vec<Range<usize>>,
+}
+
 /// Turns texts into vectors.
 pub trait Embedder {
     /// One vector a text, in the order of `texts`.
     fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>>;
+
+    /// One vector a span, each of its tokens as they are in the whole of their document. What cannot do
+    /// that fails with [`ErrorKind::Unsupported`].
+    fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+        let count = documents.len();
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("{count} documents can't be embedded whole"),
+        ))
+    }
 }

@@ -203,7 +203,7 @@ impl<'a> Outline<'a> {
             level.sort_unstable();
             level.dedup();
         }
-        Plan { sections, levels: self.levels.into(), whole_words: true }
+        Plan { sections, levels: self.levels.into(), scopes: Vec::new(), whole_words: true }
     }
 
     /// The text before the first heading, then one section a heading.

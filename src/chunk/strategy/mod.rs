@@ -4,20 +4,29 @@
 //! document → sections, and in them places to cut, best first
 //! ```
 
+mod code;
 mod fixed;
+mod html;
 mod markdown;
+mod page;
 mod recursive;
 mod sentence;
+#[cfg(feature = "code")]
+mod syntax;
 
 use std::ops::Range;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use super::options::Settings;
+use crate::error::{Error, ErrorKind, Result};
+pub(super) use code::plan_by_layout;
+pub use page::FORM_FEED;
 
 /// The chunking strategies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// Every `max_tokens` tokens, wherever that falls.
     Fixed,
@@ -27,6 +36,16 @@ pub enum Strategy {
     Recursive,
     /// Markdown blocks under their headings.
     Markdown,
+    /// The readable text of a page, cut like Markdown.
+    Html,
+    /// Pages, and in them the largest unit that fits.
+    Page,
+    /// Functions and classes, then statements, then lines.
+    Code,
+    /// Sentences that speak of the same.
+    Semantic,
+    /// Small chunks that know the larger ones they are parts of.
+    Hierarchical,
 }
 
 /// What messages, documentation and dispatch know about a strategy.
@@ -37,8 +56,10 @@ pub struct StrategyInfo {
     pub summary: &'static str,
     /// The strategy.
     pub strategy: Strategy,
-    /// Finds its places to cut.
-    plan: fn(&str) -> Plan,
+    /// Names of the settings it has.
+    pub settings: &'static [&'static str],
+    /// Finds its places to cut, as far as the text alone says.
+    plan: fn(&str, &Settings) -> Plan,
 }
 
 /// All strategies: the only list of them.
@@ -47,25 +68,65 @@ pub const STRATEGIES: &[StrategyInfo] = &[
         name: "fixed",
         summary: "every max_tokens tokens, wherever that falls",
         strategy: Strategy::Fixed,
-        plan: fixed::plan,
+        settings: &[],
+        plan: |document, _| fixed::plan(document),
     },
     StrategyInfo {
         name: "sentence",
         summary: "whole sentences, as many as fit",
         strategy: Strategy::Sentence,
-        plan: sentence::plan,
+        settings: &[],
+        plan: |document, _| sentence::plan(document),
     },
     StrategyInfo {
         name: "recursive",
         summary: "paragraphs, then lines, sentences, words: the largest unit that fits",
         strategy: Strategy::Recursive,
-        plan: recursive::plan,
+        settings: &[],
+        plan: |document, _| recursive::plan(document),
     },
     StrategyInfo {
         name: "markdown",
         summary: "Markdown blocks under their headings",
         strategy: Strategy::Markdown,
-        plan: markdown::plan,
+        settings: &[],
+        plan: |document, _| markdown::plan(document),
+    },
+    StrategyInfo {
+        name: "html",
+        summary: "the readable text of an HTML page, cut like Markdown",
+        strategy: Strategy::Html,
+        settings: &[],
+        plan: |document, _| html::plan(document),
+    },
+    StrategyInfo {
+        name: "page",
+        summary: "pages that form feeds end, and in them as recursive",
+        strategy: Strategy::Page,
+        settings: &[],
+        plan: |document, _| page::plan(document),
+    },
+    StrategyInfo {
+        name: "code",
+        summary: "functions and classes, then statements, then lines",
+        strategy: Strategy::Code,
+        settings: &["language"],
+        plan: code::plan,
+    },
+    StrategyInfo {
+        name: "semantic",
+        summary: "sentences that speak of the same",
+        strategy: Strategy::Semantic,
+        settings: &["percentile", "min_tokens"],
+        // Without distances between the sentences, they are as good as each other.
+        plan: |document, _| sentence::plan(document),
+    },
+    StrategyInfo {
+        name: "hierarchical",
+        summary: "small chunks that know the larger ones they are parts of",
+        strategy: Strategy::Hierarchical,
+        settings: &["child_tokens", "base"],
+        plan: |document, _| recursive::plan(document),
     },
 ];
 
@@ -75,9 +136,19 @@ impl Strategy {
         self.info().name
     }
 
+    /// Names of the settings it has.
+    pub fn settings(self) -> &'static [&'static str] {
+        self.info().settings
+    }
+
+    /// Whether it can say where parents and children of [`Strategy::Hierarchical`] are cut.
+    pub(super) fn can_be_base(self) -> bool {
+        !matches!(self, Strategy::Hierarchical | Strategy::Semantic | Strategy::Html)
+    }
+
     /// The places where `document` may be cut.
-    pub(super) fn plan(self, document: &str) -> Plan {
-        (self.info().plan)(document)
+    pub(super) fn plan(self, document: &str, settings: &Settings) -> Plan {
+        (self.info().plan)(document, settings)
     }
 
     /// Its entry in [`STRATEGIES`], which has the order of the variants.
@@ -100,19 +171,21 @@ impl FromStr for Strategy {
 }
 
 /// Where a document may be cut.
-#[derive(Debug)]
-pub(super) struct Plan {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
     /// Stretches of the document that share no chunk, in order.
-    pub sections: Vec<Section>,
+    pub(super) sections: Vec<Section>,
     /// Places to cut, in byte offsets: for each kind of unit, largest first, the places where
     /// one begins, sorted. A unit goes to where the next of its kind or a larger one begins.
-    pub levels: Vec<Vec<usize>>,
+    pub(super) levels: Vec<Vec<usize>>,
+    /// What has a name, in the order of its beginning, outer before inner.
+    pub(super) scopes: Vec<Scope>,
     /// Whether words are kept whole where no level has a place.
-    pub whole_words: bool,
+    pub(super) whole_words: bool,
 }
 
 /// A stretch of the document with a heading of its own.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Section {
     /// Byte range.
     pub range: Range<usize>,
@@ -120,11 +193,100 @@ pub(super) struct Section {
     pub heading: Option<String>,
 }
 
+/// A stretch of the document that has a name, inside of another one or beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Scope {
+    /// Byte range.
+    pub range: Range<usize>,
+    /// What it is called.
+    pub name: String,
+    /// Number of the scope that it is in.
+    pub outer: Option<usize>,
+}
+
+/// Most names of things beside each other in one heading.
+const MOST_NAMES: usize = 3;
+
 impl Plan {
     /// A plan for a document without sections.
     fn unsectioned(document: &str, levels: Vec<Vec<usize>>) -> Self {
         let section = Section { range: 0..document.len(), heading: None };
-        Plan { sections: vec![section], levels, whole_words: true }
+        Plan { sections: vec![section], levels, scopes: Vec::new(), whole_words: true }
+    }
+
+    /// The plan, if it fits `document`.
+    pub(super) fn checked(self, document: &str) -> Result<Self> {
+        let is_place = |at: &usize| document.is_char_boundary(*at);
+        let is_range = |range: &Range<usize>| {
+            range.start <= range.end && is_place(&range.start) && is_place(&range.end)
+        };
+        let apart = self.sections.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start);
+        let in_order = self.scopes.is_sorted_by_key(|scope| scope.range.start)
+            && (0..).zip(&self.scopes).all(|(number, scope)| scope.outer < Some(number));
+        let fits = self.levels.iter().all(|level| level.is_sorted() && level.iter().all(is_place))
+            && self.sections.iter().all(|section| is_range(&section.range))
+            && self.scopes.iter().all(|scope| is_range(&scope.range));
+        match apart && in_order && fits {
+            true => Ok(self),
+            false => Err(Error::new(ErrorKind::Internal, "plan of chunks is of another document")),
+        }
+    }
+
+    /// The heading of a chunk of `section` with this range: that of the section, and the names
+    /// that the chunk is in, or has.
+    pub(super) fn heading(&self, section: usize, chunk: &Range<usize>) -> Option<String> {
+        let mut names = Vec::new();
+        let own = self.names_within(chunk);
+        names.extend((!own.is_empty()).then_some(&*own));
+        let begun = self.scopes.partition_point(|scope| scope.range.start <= chunk.start);
+        // Scopes lie in each other: whatever is around the chunk is around the last one, or it.
+        let mut around = begun.checked_sub(1);
+        while let Some(scope) = around.and_then(|number| self.scopes.get(number)) {
+            if scope.range.end >= chunk.end {
+                names.push(&scope.name);
+            }
+            around = scope.outer;
+        }
+        names.extend(self.sections[section].heading.as_deref());
+        names.reverse();
+        (!names.is_empty()).then(|| names.join(" > "))
+    }
+
+    /// The names of the outermost scopes in `chunk`, as far as they do not go beyond it, each
+    /// with the names of what it is in and the chunk is not.
+    fn names_within(&self, chunk: &Range<usize>) -> String {
+        let first = self.scopes.partition_point(|scope| scope.range.start < chunk.start);
+        let mut end = chunk.start;
+        let mut names: Vec<String> = Vec::new();
+        for scope in &self.scopes[first..] {
+            if scope.range.start >= chunk.end || names.len() > MOST_NAMES {
+                break;
+            }
+            let is_outermost = scope.range.start >= end;
+            let is_whole = scope.range != *chunk && scope.range.end <= chunk.end;
+            if is_outermost && is_whole {
+                names.push(self.path(scope, chunk));
+                end = scope.range.end;
+            }
+        }
+        let more = if names.len() > MOST_NAMES { ", …" } else { "" };
+        names.truncate(MOST_NAMES);
+        names.join(", ") + more
+    }
+
+    /// The names of `scope` and what it is in, outermost first, without what is around `chunk`.
+    fn path(&self, scope: &Scope, chunk: &Range<usize>) -> String {
+        let mut names = vec![scope.name.as_str()];
+        let mut outer = scope.outer;
+        while let Some(around) = outer.and_then(|number| self.scopes.get(number)) {
+            if around.range.start <= chunk.start && chunk.end <= around.range.end {
+                break;
+            }
+            names.push(&around.name);
+            outer = around.outer;
+        }
+        names.reverse();
+        names.join(" > ")
     }
 }
 
@@ -152,7 +314,10 @@ mod tests {
         assert_eq!(error.message(), "unknown chunking strategy \"semantik\"");
         assert_eq!(
             error.hint_text(),
-            Some("The strategies are fixed, sentence, recursive, markdown.")
+            Some(
+                "The strategies are fixed, sentence, recursive, markdown, html, page, code, \
+                 semantic, hierarchical."
+            )
         );
     }
 }

@@ -1,11 +1,13 @@
-//! The process that reads one document: a frame on standard input, a frame on standard output.
+//! The process that reads one document, or finds where it may be cut: a frame on standard input,
+//! a frame on standard output.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::chunk;
 use crate::daemon::confine::confine;
-use crate::daemon::protocol::{HEADER, ParseJob, ParseOutcome, decode, encode};
+use crate::daemon::protocol::{ChildJob, HEADER, ParseOutcome, decode, encode};
 use crate::error::Result;
 use crate::parse;
 
@@ -20,17 +22,22 @@ pub fn run(time: Duration) -> ExitCode {
     if std::io::stdin().lock().read_to_end(&mut input).is_err() {
         return ExitCode::FAILURE;
     }
-    let outcome = read(&input);
+    let Ok(frame) = answer(&input) else { return ExitCode::FAILURE };
     drop(input);
-    let Ok(frame) = encode(&outcome) else { return ExitCode::FAILURE };
     match std::io::stdout().lock().write_all(&frame) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-fn read(frame: &[u8]) -> ParseOutcome {
-    let job: Result<ParseJob<'_>> = decode(frame.get(HEADER..).unwrap_or_default());
-    let job = job?;
-    parse::parse(job.bytes, job.mime, &job.options, &job.limits)
+fn answer(frame: &[u8]) -> Result<Vec<u8>> {
+    match decode(frame.get(HEADER..).unwrap_or_default()) {
+        Ok(ChildJob::Parse(job)) => {
+            let outcome: ParseOutcome =
+                parse::parse(job.bytes, job.mime, &job.options, &job.limits);
+            encode(&outcome)
+        }
+        Ok(ChildJob::Plan { text, options }) => encode(&chunk::plan(text, &options)),
+        Err(error) => encode(&ParseOutcome::Err(error)),
+    }
 }
