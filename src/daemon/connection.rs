@@ -52,6 +52,17 @@ impl ClientConnection {
         }
     }
 
+    /// Asks, passes the pieces of the answer on, and gives the last frame.
+    pub fn listen(&mut self, request: &Request, mut hear: impl FnMut(&str)) -> Result<Response> {
+        self.send(request)?;
+        loop {
+            match self.receive()? {
+                Response::Piece(piece) => hear(&piece),
+                last => return Ok(last),
+            }
+        }
+    }
+
     /// The socket, for clients that misbehave on purpose.
     pub fn stream(&mut self) -> &mut UnixStream {
         &mut self.stream

@@ -21,7 +21,7 @@ use crate::rerank::late_interaction::TokenQuery;
 const WINDOW: usize = 512;
 
 /// How often a handler looks whether its client has gone while the model works.
-const LOOK: Duration = Duration::from_millis(50);
+pub const LOOK: Duration = Duration::from_millis(50);
 
 /// What goes through a model, and with what.
 pub struct EmbedJob<'a> {
@@ -124,6 +124,12 @@ pub fn check_size(count: usize, dimension: usize) -> Result<()> {
     Ok(())
 }
 
+/// What tells the texts of a request from those of others in a queue.
+pub fn next_owner() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// A request in progress.
 struct Window<'a> {
     job: &'a EmbedJob<'a>,
@@ -139,11 +145,10 @@ struct Window<'a> {
 
 impl<'a> Window<'a> {
     fn new(job: &'a EmbedJob<'a>) -> Self {
-        static NEXT_OWNER: AtomicU64 = AtomicU64::new(0);
         let (reply, done) = channel();
         Window {
             job,
-            owner: NEXT_OWNER.fetch_add(1, Ordering::Relaxed),
+            owner: next_owner(),
             reply,
             done,
             next: 0,

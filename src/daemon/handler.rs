@@ -2,16 +2,25 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::at_once::generate_many;
+use super::cache::Cache;
 use super::embed::{EmbedJob, Opening, check_size, embed, score, token_query};
+use super::late;
 use super::log;
 use super::model::Reading;
+use super::outbox::Outbox;
 use super::parse::Parsers;
-use super::protocol::{EmbedRequest, Lane, ModelRef, Request, Response, Status, Task, decode};
+use super::protocol::{
+    EmbedRequest, GenerateRequest, Lane, ModelRef, Request, Response, Status, Task, VectorKey,
+    decode,
+};
 use super::registry::Registry;
 use super::worker::IsAlive;
-use crate::chunk::{ChunkOptions, chunk};
+use crate::chunk::{
+    ChunkOptions, Findings, Plan, Strategy, Tokenizer, WordMemo, chunk_knowing, plan_by_layout,
+};
 use crate::embed::Kind;
 use crate::embed::manifest::Manifest;
 use crate::error::{Error, ErrorKind, Result};
@@ -25,6 +34,8 @@ pub struct Handler {
     pub memory: Memory,
     /// The processes that read documents.
     pub parsers: Parsers,
+    /// What may be wanted again.
+    pub cache: Cache,
 }
 
 /// An answer, and whether the connection can go on.
@@ -35,15 +46,22 @@ pub struct Answer {
     pub go_on: bool,
 }
 
+/// What is to be cut, and how.
+struct ChunkWork<'a> {
+    documents: &'a [String],
+    options: &'a ChunkOptions,
+    distances: Vec<Vec<f32>>,
+}
+
 impl Handler {
-    /// Answers a frame's body. Never panics: a bug becomes an error of kind
-    /// [`ErrorKind::Internal`].
-    pub fn answer(&self, body: &[u8], is_alive: &IsAlive) -> Answer {
+    /// Answers a frame's body. What can be told earlier goes to `outbox`. Never panics: a bug becomes
+    /// an error of kind [`ErrorKind::Internal`].
+    pub fn answer(&self, body: &[u8], is_alive: &IsAlive, outbox: &mut Outbox<'_>) -> Answer {
         let request = match decode::<Request>(body) {
             Ok(request) => request,
             Err(error) => return Answer { response: Response::Failed(error), go_on: false },
         };
-        let result = catch_unwind(AssertUnwindSafe(|| self.handle(request, is_alive)));
+        let result = catch_unwind(AssertUnwindSafe(|| self.handle(request, is_alive, outbox)));
         let response = match result {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => Response::Failed(error),
@@ -52,7 +70,12 @@ impl Handler {
         Answer { response, go_on: true }
     }
 
-    fn handle(&self, request: Request, is_alive: &IsAlive) -> Result<Response> {
+    fn handle(
+        &self,
+        request: Request,
+        is_alive: &IsAlive,
+        outbox: &mut Outbox<'_>,
+    ) -> Result<Response> {
         match request {
             Request::Status => Ok(Response::Status(self.status())),
             Request::Describe(model) => self.registry.describe(&model).map(Response::Model),
@@ -60,18 +83,42 @@ impl Handler {
                 let timeout = Duration::from_millis(timeout_ms);
                 self.parsers.parse(&documents, &options, timeout, is_alive).map(Response::Parts)
             }
-            Request::Chunk { model, documents, options } => {
-                self.chunk(&model, &documents, &options, is_alive)
+            Request::Chunk { model, documents, options, distances } => {
+                let work = ChunkWork { documents: &documents, options: &options, distances };
+                self.chunk(&model, work, is_alive)
             }
             Request::Embed { model, kind, lane, texts } => {
-                self.embed(&model, (kind, lane), &texts, is_alive)
+                let response = self.embed(&model, (kind, lane), &texts, is_alive)?;
+                let identity = (lane == Lane::Query).then(|| model.identity());
+                self.keep_vector(identity, kind, &texts, &response);
+                Ok(response)
             }
             Request::Generate(request) => {
                 provider::generate(&request, &self.memory, &|| !is_alive()).map(Response::Text)
             }
+            Request::GenerateStream(request) => self.generate_stream(&request, is_alive, outbox),
             Request::EmbedRemotely(request) => self.embed_remotely(&request, is_alive),
+            Request::RerankRemotely(request) => {
+                provider::rerank(&request, &self.memory, &|| !is_alive()).map(Response::Scores)
+            }
             Request::Rerank { model, query, passages } => {
                 self.rerank(&model, &query, &passages, is_alive)
+            }
+            Request::GenerateMany(many) => {
+                Ok(Response::Texts(generate_many(&many, &self.memory, is_alive)))
+            }
+            Request::RecallVector(key) => Ok(self.recall_vector(&key)),
+            Request::Recall { scope, vector, at_least } => {
+                let found = self.cache.recall(&scope, &vector, at_least, Instant::now());
+                Ok(Response::Recalled(found))
+            }
+            Request::Remember(note) => {
+                self.cache.keep(note, Instant::now());
+                Ok(Response::Recalled(Vec::new()))
+            }
+            Request::CountTokens { model, texts } => self.count(&model, &texts, is_alive),
+            Request::EmbedInPlace { model, lane, documents } => {
+                late::embed(&*self.registry.model(&model)?, lane, &documents, is_alive)
             }
         }
     }
@@ -79,21 +126,69 @@ impl Handler {
     fn status(&self) -> Status {
         let (models, waiting) = self.registry.loaded();
         let version = env!("CARGO_PKG_VERSION").to_string();
-        Status { pid: std::process::id(), version, models, waiting }
+        let (remembered, cache_hits) = self.cache.figures();
+        Status { pid: std::process::id(), version, models, waiting, remembered, cache_hits }
     }
 
-    fn chunk(
+    fn recall_vector(&self, key: &VectorKey) -> Response {
+        match self.cache.vector(key) {
+            Some(values) => Response::Vectors { dimension: values.len() as u32, values, tokens: 0 },
+            None => Response::Recalled(Vec::new()),
+        }
+    }
+
+    /// Keeps the vector of a text that somebody waits for; those of a bulk load are not asked for
+    /// again.
+    fn keep_vector(
         &self,
-        model: &ModelRef,
-        documents: &[String],
+        model: Option<String>,
+        kind: Kind,
+        texts: &[String],
+        response: &Response,
+    ) {
+        if let (Some(model), [text], Response::Vectors { values, .. }) = (model, texts, response) {
+            self.cache.keep_vector(&VectorKey { model, kind, text: text.clone() }, values);
+        }
+    }
+
+    fn chunk(&self, model: &ModelRef, work: ChunkWork<'_>, is_alive: &IsAlive) -> Result<Response> {
+        let ChunkWork { documents, options, distances } = work;
+        let tokenizer = self.registry.tokenizer(model)?;
+        let mut memo = WordMemo::default();
+        let mut distances = distances.into_iter();
+        let mut cut = |document: &String| {
+            if !is_alive() {
+                return Err(gone());
+            }
+            let plan = self.plan(document, options, is_alive)?;
+            let findings = Findings { plan, distances: distances.next() };
+            chunk_knowing(document, findings, options, &*tokenizer, &mut memo)
+        };
+        documents.iter().map(&mut cut).collect::<Result<_>>().map(Response::Chunks)
+    }
+
+    fn count(&self, model: &ModelRef, texts: &[String], is_alive: &IsAlive) -> Result<Response> {
+        let tokenizer = self.registry.tokenizer(model)?;
+        let count = |text: &String| match is_alive() {
+            true => Ok(tokenizer.count_tokens(text)? as u32),
+            false => Err(gone()),
+        };
+        texts.iter().map(count).collect::<Result<_>>().map(Response::Counts)
+    }
+
+    /// Source code is parsed in a process of its own, as documents are. Where that fails it is
+    /// cut by its layout.
+    fn plan(
+        &self,
+        document: &str,
         options: &ChunkOptions,
         is_alive: &IsAlive,
-    ) -> Result<Response> {
-        let tokenizer = self.registry.tokenizer(model)?;
-        let cut = |document: &String| {
-            if is_alive() { chunk(document, options, &*tokenizer) } else { Err(gone()) }
-        };
-        documents.iter().map(cut).collect::<Result<_>>().map(Response::Chunks)
+    ) -> Result<Option<Plan>> {
+        if options.base() != Strategy::Code || document.trim().is_empty() {
+            return Ok(None);
+        }
+        let found = self.parsers.plan(document, options, is_alive)?;
+        Ok(Some(found.unwrap_or_else(|| plan_by_layout(document))))
     }
 
     fn embed(
@@ -146,11 +241,27 @@ impl Handler {
         }
     }
 
+    fn generate_stream(
+        &self,
+        request: &GenerateRequest,
+        is_alive: &IsAlive,
+        outbox: &mut Outbox<'_>,
+    ) -> Result<Response> {
+        let hear = &mut |piece: &str| outbox.add(piece);
+        let outcome = provider::generate_stream(request, &self.memory, &|| !is_alive(), hear);
+        // What was written is told, also where it ends in an error.
+        outbox.flush()?;
+        outcome.map(Response::Text)
+    }
+
     fn embed_remotely(&self, request: &EmbedRequest, is_alive: &IsAlive) -> Result<Response> {
         check_size(request.texts.len(), request.dimension.unwrap_or(0) as usize)?;
         let Embedded { dimension, values, tokens } =
             provider::embed(request, &self.memory, &|| !is_alive())?;
-        Ok(Response::Vectors { dimension, values, tokens })
+        let response = Response::Vectors { dimension, values, tokens };
+        let identity = (request.lane == Lane::Query).then(|| request.identity());
+        self.keep_vector(identity, Kind::Query, &request.texts, &response);
+        Ok(response)
     }
 }
 

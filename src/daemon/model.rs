@@ -9,6 +9,7 @@
 //! of `output.rs`. Inputs are given by name; a graph that wants one that
 //! isn't known here is refused when it is loaded, not when it first computes nonsense.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ort::ep;
@@ -51,6 +52,8 @@ pub enum Reading {
     Pooled,
     /// The vectors of its tokens, one after the other.
     Tokens,
+    /// The vectors of runs of its tokens, one after the other.
+    Spans(Vec<Range<usize>>),
     /// How well its tokens match those of a question.
     Match(Arc<TokenQuery>),
     /// The score of a pair.

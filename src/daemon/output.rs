@@ -13,7 +13,7 @@ use super::model::{Reading, Rows, Text, unsupported};
 use crate::embed::manifest::{Manifest, Task};
 use crate::embed::pooling::{self, Pooling};
 use crate::error::{Error, ErrorKind, Result};
-use crate::rerank::cross_encoder::probability;
+use crate::rerank::cross_encoder::{probability, probability_of};
 
 /// Outputs that hold a vector a token, then those that hold one a text, best first.
 const VECTORS: [&str; 3] = ["last_hidden_state", "token_embeddings", "sentence_embedding"];
@@ -26,6 +26,7 @@ pub struct Output {
     /// Its name in the graph.
     pub name: String,
     task: Task,
+    entailment: Option<usize>,
     pooling: Pooling,
     normalize: bool,
     dimension: usize,
@@ -47,6 +48,7 @@ impl Output {
         let output = Output {
             name: chosen.name().to_string(),
             task: manifest.task,
+            entailment: manifest.entailment,
             pooling: manifest.pooling,
             normalize: manifest.normalize,
             dimension: manifest.dimension as usize,
@@ -80,7 +82,7 @@ impl Output {
         match (self.task, &shape[..]) {
             (Task::Rerank, [texts] | [texts, _]) if *texts == count => {
                 let labels = numbers.len() / rows.count;
-                Ok(numbers.chunks_exact(labels).map(|logits| vec![probability(logits)]).collect())
+                Ok(numbers.chunks_exact(labels).map(|logits| vec![self.score(logits)]).collect())
             }
             (Task::Embed, [texts, _]) if *texts == count => {
                 let texts = numbers.chunks_exact(self.dimension).zip(batch);
@@ -94,12 +96,20 @@ impl Output {
         }
     }
 
+    /// What is read of the numbers of a pair.
+    fn score(&self, logits: &[f32]) -> f32 {
+        match self.entailment {
+            Some(at) => probability_of(at, logits),
+            None => probability(logits),
+        }
+    }
+
     /// What is read of a text of which the graph gives one vector.
     fn pooled(&self, model: &str, vector: &[f32], text: &Text) -> Result<Vec<f32>> {
         match text.reading {
             Reading::Pooled => Ok(self.scaled(vector.to_vec())),
             _ => Err(unsupported(model, "gives one vector a text and none a token")
-                .hint("Late interaction needs a model with the output last_hidden_state.")),
+                .hint("What looks at tokens needs a model with the output last_hidden_state.")),
         }
     }
 
@@ -109,6 +119,13 @@ impl Output {
         let tokens = &hidden[..length * dimension];
         match &text.reading {
             Reading::Pooled => self.scaled(self.pooling.pool(hidden, length, dimension)),
+            Reading::Spans(spans) => spans
+                .iter()
+                .flat_map(|span| {
+                    let tokens = &tokens[span.start * dimension..span.end * dimension];
+                    self.scaled(self.pooling.pool(tokens, span.len(), dimension))
+                })
+                .collect(),
             Reading::Match(query) => vec![query.score(tokens)],
             Reading::Tokens | Reading::Score => tokens.to_vec(),
         }
@@ -124,6 +141,7 @@ impl Output {
     fn check_width(&self, model: &str, shape: &[i64]) -> Result<()> {
         let width = shape.last().copied().unwrap_or(0);
         match self.task {
+            Task::Rerank if self.entailment.is_some_and(|at| width > at as i64) => Ok(()),
             Task::Rerank if shape.len() < 2 || (1..=2).contains(&width) => Ok(()),
             Task::Rerank => {
                 let what = format!("gives {width} numbers a pair, not one or two");

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! document → ragd --parse: frame in, frame out → parts, or what ended the process
+//! source code → the same → where it may be cut
 //! ```
 //!
 //! A parser of documents that come from anywhere is where memory and time get lost. In a
@@ -20,8 +21,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::confine::MEMORY;
-use super::protocol::{Document, HEADER, ParseJob, ParseOutcome, decode, encode};
+use super::protocol::{
+    ChildJob, Document, HEADER, ParseJob, ParseOutcome, body_length, decode, encode,
+};
 use super::worker::IsAlive;
+use crate::chunk::{ChunkOptions, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{Limits, ParseOptions};
 pub use child::run as run_child;
@@ -29,6 +33,10 @@ use exchange::{Ended, Exchange};
 
 /// How often a wait looks whether the client is still there.
 const GLANCE: Duration = Duration::from_millis(20);
+
+/// How long a process may look for places to cut. A megabyte of code takes a second, and the rows
+/// of a worker's first batch together less than its lease.
+const PLAN_TIME: Duration = Duration::from_secs(3);
 
 /// Most processes at a time, whatever the number of cores: each may take [`MEMORY`].
 const MOST: usize = 4;
@@ -90,24 +98,56 @@ impl Parsers {
         if let Err(error) = self.limits.check_document(job.bytes.len()) {
             return Ok(Err(error));
         }
-        let frame = encode(job)?;
+        let frame = encode(&ChildJob::Parse(job.clone()))?;
+        let room = self.limits.text + self.limits.text / 2;
+        match self.converse(&frame, room, timeout, is_alive)? {
+            Ok(output) => Ok(decode(&output).unwrap_or_else(Err)),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// Finds where `text` may be cut by a parser of its language.
+    ///
+    /// `None` where the parser needs too long or dies of the text, and where the text is so long
+    /// that it is not tried. Fails if the client has gone or no process can be started.
+    pub fn plan(
+        &self,
+        text: &str,
+        options: &ChunkOptions,
+        is_alive: &IsAlive,
+    ) -> Result<Option<Plan>> {
+        if text.len() > self.limits.text {
+            return Ok(None);
+        }
+        let frame = encode(&ChildJob::Plan { text, options: options.clone() })?;
+        let room = 1024 + 64 * text.len();
+        let output = self.converse(&frame, room, PLAN_TIME, is_alive)?;
+        Ok(output.ok().and_then(|output| decode(&output).ok()))
+    }
+
+    /// What a process answers to `frame`, in at most `room` bytes. The inner error is about what
+    /// was sent, the outer one ragd's.
+    fn converse(
+        &self,
+        frame: &[u8],
+        room: usize,
+        timeout: Duration,
+        is_alive: &IsAlive,
+    ) -> Result<Result<Vec<u8>>> {
         let _slot = self.wait_for_slot(is_alive)?;
         let deadline = Instant::now() + timeout;
         let mut process = Process::start(timeout)?;
-        let room = self.limits.text + self.limits.text / 2;
         let exchange = Exchange { deadline, is_alive, glance: GLANCE, room };
-        let ended = exchange.run(&mut process.0, &frame).map_err(cannot_start)?;
-        match ended {
+        match exchange.run(&mut process.0, frame).map_err(cannot_start)? {
             Ended::Gone => Err(Error::new(ErrorKind::DaemonLost, "the client has gone")),
             Ended::Late => Ok(Err(too_slow(timeout))),
             Ended::TooMuch => Ok(Err(process.kill_and(too_much()))),
-            Ended::Closed { output, complaint } => {
-                let outcome = output.get(HEADER..).and_then(|body| decode(body).ok());
-                match outcome {
-                    Some(outcome) => Ok(outcome),
-                    None => Ok(Err(failure(process.wait()?, &complaint, timeout))),
+            Ended::Closed { mut output, complaint } => match output.get(HEADER..) {
+                Some(body) if body_is_whole(&output) && !body.is_empty() => {
+                    Ok(Ok(output.split_off(HEADER)))
                 }
-            }
+                _ => Ok(Err(failure(process.wait()?, &complaint, timeout))),
+            },
         }
     }
 
@@ -129,6 +169,12 @@ impl Default for Parsers {
     fn default() -> Parsers {
         Parsers::new()
     }
+}
+
+/// Whether a process has written all that it wanted to.
+fn body_is_whole(output: &[u8]) -> bool {
+    let header = output.first_chunk::<HEADER>();
+    header.is_some_and(|header| body_length(*header) == Ok(output.len() - HEADER))
 }
 
 /// A child process; killed and buried when it is dropped.

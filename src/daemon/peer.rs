@@ -59,6 +59,14 @@ pub fn is_open(stream: &UnixStream) -> bool {
     }
 }
 
+/// Whether a frame of some kilobytes can be written at once: the other end takes what it is sent.
+pub fn has_room(stream: &UnixStream) -> bool {
+    let mut poll = libc::pollfd { fd: stream.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+    // SAFETY: one descriptor, which is open as long as `stream` lives.
+    let ready = unsafe { libc::poll(&raw mut poll, 1, 0) };
+    ready == 1 && poll.revents & libc::POLLOUT != 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +76,7 @@ mod tests {
         let (here, there) = UnixStream::pair().unwrap();
         assert!(is_open(&here));
         assert!(is_same_user(&here));
+        assert!(has_room(&here));
         drop(there);
         assert!(!is_open(&here));
     }

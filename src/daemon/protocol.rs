@@ -2,16 +2,18 @@
 //!
 //! A frame is a little-endian `u32` length and so many bytes of postcard. A connection
 //! carries one request at a time; the session cancels by closing it. ragd answers each
-//! request with exactly one [`Response`].
+//! request with exactly one [`Response`]; before it come any number of [`Response::Piece`] where
+//! the request is a [`Request::GenerateStream`].
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::network::{CallLimits, HostRules, Network, PrivateHosts};
 use crate::chunk::{Chunk, ChunkOptions};
 pub use crate::context::prompt::Message;
-use crate::embed::Kind;
 pub use crate::embed::manifest::Task;
+use crate::embed::{Kind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{Limits, ParseOptions, Part};
 
@@ -45,6 +47,9 @@ pub enum Request {
         documents: Vec<String>,
         /// How they are cut.
         options: ChunkOptions,
+        /// For [`Strategy::Semantic`](crate::chunk::Strategy::Semantic), the distances between
+        /// the sentences of each; else nothing.
+        distances: Vec<Vec<f32>>,
     },
     /// Turn texts into vectors. Answered by [`Response::Vectors`].
     Embed {
@@ -59,6 +64,9 @@ pub enum Request {
     },
     /// Have a language model write. Answered by [`Response::Text`].
     Generate(GenerateRequest),
+    /// The same, told while it is written: answered by any number of [`Response::Piece`], then by
+    /// [`Response::Text`].
+    GenerateStream(GenerateRequest),
     /// Have a provider turn texts into vectors. Answered by [`Response::Vectors`].
     EmbedRemotely(EmbedRequest),
     /// Compare passages with a question: by a cross-encoder, or by the token vectors of an
@@ -71,6 +79,65 @@ pub enum Request {
         /// The passages.
         passages: Vec<String>,
     },
+    /// Have a provider compare passages with a question. Answered by [`Response::Scores`].
+    RerankRemotely(RerankRequest),
+    /// Have a language model write several texts at once. Answered by [`Response::Texts`].
+    GenerateMany(GenerateMany),
+    /// Look whether a vector was made of late. Answered by [`Response::Vectors`], or by an empty
+    /// [`Response::Recalled`].
+    RecallVector(VectorKey),
+    /// Look what was remembered. Answered by [`Response::Recalled`].
+    Recall {
+        /// Of what.
+        scope: String,
+        /// Near to what; empty: the one that was remembered without a vector.
+        vector: Vec<f32>,
+        /// Least cosine with the vector.
+        at_least: f32,
+    },
+    /// Remember something. Answered by an empty [`Response::Recalled`].
+    Remember(Note),
+    /// Count the tokens of texts. Answered by [`Response::Counts`].
+    CountTokens {
+        /// Whose tokenizer counts.
+        model: ModelRef,
+        /// The texts, whole.
+        texts: Vec<String>,
+    },
+    /// Turn places in documents into vectors, each in the light of its whole document. Answered by
+    /// [`Response::Vectors`], one vector a place.
+    EmbedInPlace {
+        /// Which model, one that pools by the mean.
+        model: ModelRef,
+        /// Which queue they wait in.
+        lane: Lane,
+        /// The documents, whole.
+        documents: Vec<Spanned>,
+    },
+}
+
+/// What decides the vector of a text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VectorKey {
+    /// Which model, by its files or its provider.
+    pub model: String,
+    /// What the text is.
+    pub kind: Kind,
+    /// The text.
+    pub text: String,
+}
+
+/// A text to be remembered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// All that it depends on, the role among it.
+    pub scope: String,
+    /// By what it is found; empty: by the scope alone.
+    pub vector: Vec<f32>,
+    /// The text.
+    pub text: String,
+    /// How long.
+    pub seconds: u32,
 }
 
 /// A document as it came from its program.
@@ -83,7 +150,22 @@ pub struct Document {
     pub mime: Option<String>,
 }
 
-/// What ragd gives to the child process that reads one document.
+/// What ragd gives to a child process, which does one thing and leaves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ChildJob<'a> {
+    /// Read a document. Answered by a [`ParseOutcome`].
+    #[serde(borrow)]
+    Parse(ParseJob<'a>),
+    /// Find where a text may be cut. Answered by a [`Plan`](crate::chunk::Plan).
+    Plan {
+        /// The text.
+        text: &'a str,
+        /// How it is cut.
+        options: ChunkOptions,
+    },
+}
+
+/// What a child process is to read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParseJob<'a> {
     /// The file's bytes.
@@ -147,7 +229,7 @@ pub struct ModelInfo {
 }
 
 /// The wire protocols that [`ProviderConfig::api`] can name.
-pub const PROVIDER_APIS: &[&str] = &["openai"];
+pub const PROVIDER_APIS: &[&str] = &["openai", "anthropic", "ollama", "gemini", "cohere", "voyage"];
 
 /// A chat completion to be made by a provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -160,6 +242,18 @@ pub struct GenerateRequest {
     pub temperature: f32,
     /// Longest answer in tokens; `None`: the provider's default.
     pub max_tokens: Option<u32>,
+    /// The JSON schema that the answer must fit; `None`: it is free text.
+    pub schema: Option<String>,
+}
+
+/// Chat completions to be made at once, as far as that is possible.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GenerateMany {
+    /// Which.
+    pub requests: Vec<GenerateRequest>,
+    /// Limit for all of them together; those that are not done by then have timed out. `None`:
+    /// each has its own limit and no other.
+    pub within_ms: Option<u64>,
 }
 
 /// Texts to be embedded by a provider.
@@ -172,8 +266,21 @@ pub struct EmbedRequest {
     /// Whether somebody waits. Calls for [`Lane::Bulk`] fail with
     /// [`ErrorKind::ProviderBusy`] while the provider wants to be left alone.
     pub lane: Lane,
+    /// What the texts are; some providers want to know.
+    pub kind: Kind,
     /// The texts.
     pub texts: Vec<String>,
+}
+
+/// Passages to be compared with a question by a provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RerankRequest {
+    /// Who does it, with which model.
+    pub provider: ProviderConfig,
+    /// The question.
+    pub query: String,
+    /// The passages.
+    pub passages: Vec<String>,
 }
 
 /// Where a provider is and how to speak to it; the options of a foreign server and its
@@ -196,6 +303,40 @@ pub struct ProviderConfig {
     pub timeout_ms: u64,
     /// How often a call that failed for a passing reason is made again.
     pub max_retries: u32,
+    /// What only some want to be told.
+    pub special: Special,
+    /// How much it is asked, over all sessions.
+    pub limits: CallLimits,
+    /// How it is reached.
+    pub network: Network,
+}
+
+/// What only some protocols or servers want to be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Special {
+    /// The header that holds the key alone; `None`: as the protocol has it.
+    pub key_header: Option<String>,
+    /// How long a prompt the model is to be loaded for, in tokens; only Ollama.
+    pub num_ctx: Option<u32>,
+}
+
+impl ModelRef {
+    /// What decides the vectors of this model: its files, or the place of those that come with the
+    /// package, which change with the package alone.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let place = || format!("{} {:?}", self.path, self.file);
+        self.digest.clone().unwrap_or_else(place)
+    }
+}
+
+impl EmbedRequest {
+    /// What decides the vectors of this model, as far as anybody but its provider knows.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let ProviderConfig { api, base_url, model, .. } = &self.provider;
+        format!("{api} {base_url} {model} {:?}", self.dimension)
+    }
 }
 
 /// Where a provider's key is. Never printed.
@@ -233,7 +374,7 @@ pub enum Response {
     Parts(Vec<ParseOutcome>),
     /// To [`Request::Chunk`].
     Chunks(Vec<Vec<Chunk>>),
-    /// To [`Request::Embed`] and [`Request::EmbedRemotely`]: the vectors one after the other.
+    /// To [`Request::Embed`], [`Request::EmbedRemotely`] and [`Request::EmbedInPlace`]: the vectors one after the other.
     Vectors {
         /// Length of each.
         dimension: u32,
@@ -243,20 +384,32 @@ pub enum Response {
         /// that it says it has read.
         tokens: u64,
     },
-    /// To [`Request::Generate`].
+    /// To [`Request::Generate`] and, after the pieces, to [`Request::GenerateStream`].
     Text(Generated),
     /// To any of them.
     Failed(Error),
-    /// To [`Request::Rerank`]: one score a passage, greater is better.
+    /// To [`Request::Rerank`] and [`Request::RerankRemotely`]: one score a passage, greater is better.
     Scores(Vec<f32>),
+    /// To [`Request::GenerateStream`]: what has just been written. More is to come.
+    Piece(String),
+    /// To [`Request::GenerateMany`], in the order of the requests: a call that fails does not
+    /// keep the others from their text.
+    Texts(Vec<GenerateOutcome>),
+    /// To [`Request::Recall`]: what was remembered, the nearest first.
+    Recalled(Vec<String>),
+    /// To [`Request::CountTokens`]: one number a text, special tokens not counted.
+    Counts(Vec<u32>),
 }
+
+/// What became of one of several texts.
+pub type GenerateOutcome = std::result::Result<Generated, Error>;
 
 /// What a provider wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Generated {
     /// The text of the first choice.
     pub text: String,
-    /// "stop", "length", ... as the provider says.
+    /// "stop", "length", "content_filter", or a word of the provider's own.
     pub finish_reason: String,
     /// Tokens read, if the provider says.
     pub prompt_tokens: Option<u64>,
@@ -277,6 +430,10 @@ pub struct Status {
     pub models: Vec<String>,
     /// Texts waiting in both lanes.
     pub waiting: u64,
+    /// Vectors and texts that are remembered.
+    pub remembered: u64,
+    /// How often one of them was of use.
+    pub cache_hits: u64,
 }
 
 /// Writes `message` as a frame.

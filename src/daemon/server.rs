@@ -17,9 +17,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use super::cache::Cache;
 use super::frame::{self, Frame, ReadError};
 use super::handler::{Answer, Handler};
 use super::log;
+use super::outbox::Outbox;
 use super::parse::Parsers;
 use super::peer;
 use super::process;
@@ -90,6 +92,7 @@ impl Server {
                 registry,
                 memory: Memory::default(),
                 parsers: Parsers::new(),
+                cache: Cache::default(),
             }),
         })
     }
@@ -158,7 +161,7 @@ fn converse(stream: &Arc<UnixStream>, handler: &Handler) {
             }
         };
         let size = body.len();
-        let Answer { response, go_on } = handler.answer(&body, &is_alive);
+        let Answer { response, go_on } = handler.answer(&body, &is_alive, &mut Outbox::new(stream));
         drop(body);
         if !send(stream, response) || !go_on {
             return;

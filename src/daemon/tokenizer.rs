@@ -23,6 +23,21 @@ const PIECE: usize = 64 * 1024;
 /// Bytes a token has at most in most texts; only a first guess.
 const BYTES_PER_TOKEN: usize = 16;
 
+/// The tokens of a text, and where each lies in it, in bytes.
+pub type Whole = (Vec<u32>, Vec<(usize, usize)>);
+
+/// What a model wants around the tokens of a text.
+pub struct Frame {
+    /// Before them: special tokens, and those of a prefix.
+    pub before: Vec<u32>,
+    /// After them.
+    pub after: Vec<u32>,
+    /// How many tokens of a text have room between them, one at least.
+    pub room: usize,
+    /// The token that fills short texts up.
+    pub pad_token: u32,
+}
+
 /// A model's tokenizer.
 pub struct ModelTokenizer {
     inner: tokenizers::Tokenizer,
@@ -96,6 +111,35 @@ impl ModelTokenizer {
         }
     }
 
+    /// All tokens of a text, however long, without special ones, and where each lies.
+    pub fn encode_whole(&self, text: &str) -> Result<Whole> {
+        let mut whole: Whole = Default::default();
+        let mut start = 0;
+        while start < text.len() {
+            let end = if self.cuts_cleanly { next_cut(text, start, PIECE) } else { text.len() };
+            let ids = self.piece_spans(&text[start..end], start, &mut whole.1)?;
+            whole.0.extend_from_slice(ids.get_ids());
+            start = end;
+        }
+        Ok(whole)
+    }
+
+    /// What stands around the tokens of a text that has this prefix.
+    pub fn frame(&self, prefix: &str) -> Result<Frame> {
+        let probe = self.inner.encode_fast("a", true).map_err(cannot_tokenize)?;
+        let is_text: Vec<bool> =
+            probe.get_special_tokens_mask().iter().map(|it| *it == 0).collect();
+        let first = is_text.iter().position(|it| *it).unwrap_or(is_text.len());
+        let last = is_text.iter().rposition(|it| *it).map_or(is_text.len(), |last| last + 1);
+        let mut before = probe.get_ids()[..first].to_vec();
+        before.extend_from_slice(
+            self.inner.encode_fast(prefix, false).map_err(cannot_tokenize)?.get_ids(),
+        );
+        let after = probe.get_ids()[last..].to_vec();
+        let room = self.max_tokens.saturating_sub(before.len() + after.len()).max(1);
+        Ok(Frame { before, after, room, pad_token: self.pad_token })
+    }
+
     /// The tokens of a text without special ones: all of them, or more than `room`.
     fn encode_head(&self, text: &str, room: usize) -> Result<tokenizers::Encoding> {
         let mut window = (room * BYTES_PER_TOKEN).max(1024);
@@ -122,13 +166,13 @@ impl ModelTokenizer {
         }
     }
 
-    /// The spans of a piece that starts at byte `start` of its document.
+    /// Tokenises a piece that starts at byte `start` of its document, and adds its spans.
     fn piece_spans(
         &self,
         piece: &str,
         start: usize,
         spans: &mut Vec<(usize, usize)>,
-    ) -> Result<()> {
+    ) -> Result<tokenizers::Encoding> {
         let encoding = self.inner.encode(piece, false).map_err(cannot_tokenize)?;
         spans.reserve(encoding.len());
         for &(from, to) in encoding.get_offsets() {
@@ -137,7 +181,7 @@ impl ModelTokenizer {
             let to = ceil_boundary(piece, to.clamp(from, piece.len()));
             spans.push((start + from, start + to));
         }
-        Ok(())
+        Ok(encoding)
     }
 
     /// Tries whether cutting before a space changes tokens; some tokenizers put a mark in

@@ -74,6 +74,21 @@ fn the_model_gets_special_tokens_and_no_more_than_it_can_take() {
 }
 
 #[test]
+fn a_whole_text_and_what_stands_around_it() {
+    let tokenizer = bert();
+    let frame = tokenizer.frame("").unwrap();
+    assert_eq!((frame.before, frame.after, frame.room, frame.pad_token), (vec![1], vec![2], 6, 7));
+    let frame = tokenizer.frame("words.").unwrap();
+    assert_eq!((frame.before, frame.after, frame.room), (vec![1, 5, 8, 6], vec![2], 3));
+    let (ids, places) = tokenizer.encode_whole("word words.").unwrap();
+    assert_eq!(ids, [5, 5, 8, 6]);
+    assert_eq!(places, tokenizer.token_spans("word words.").unwrap());
+    let long = "word ".repeat(50_000);
+    assert_eq!(tokenizer.encode_whole(&long).unwrap().0, [5].repeat(50_000));
+    assert!(tokenizer.encode_whole("").unwrap().0.is_empty());
+}
+
+#[test]
 fn a_text_without_tokens_still_has_one() {
     let tokenizer = tokenizer(
         &BERT

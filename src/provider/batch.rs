@@ -13,18 +13,16 @@ use std::ops::Range;
 
 use super::call::MAX_BODY;
 
-/// Most texts of a call.
-const MOST_TEXTS: usize = 128;
-
 /// Most tokens of a call, as estimated.
 const MOST_TOKENS: usize = 100_000;
 
 /// Bytes of a number in JSON, at most: 17 digits, sign, exponent, and a line of its own.
 const NUMBER: usize = 40;
 
-/// Cuts `texts` into calls whose answers have vectors of `dimension` numbers.
-pub fn batches(texts: &[String], dimension: Option<u32>) -> Vec<Range<usize>> {
-    let most = most_texts(dimension);
+/// Cuts `texts` into calls of at most `most` texts, whose answers have vectors of `dimension`
+/// numbers.
+pub fn batches(texts: &[String], dimension: Option<u32>, most: usize) -> Vec<Range<usize>> {
+    let most = most_texts(dimension).clamp(1, most.max(1));
     let mut batches: Vec<Range<usize>> = Vec::new();
     let mut tokens = 0;
     for (index, text) in texts.iter().enumerate() {
@@ -46,7 +44,7 @@ pub fn batches(texts: &[String], dimension: Option<u32>) -> Vec<Range<usize>> {
 /// As many texts as have vectors that fit into an answer.
 fn most_texts(dimension: Option<u32>) -> usize {
     let bytes = dimension.map_or(1, |dimension| dimension as usize * NUMBER).max(1);
-    (MAX_BODY / bytes).clamp(1, MOST_TEXTS)
+    MAX_BODY / bytes
 }
 
 /// Tokens of a text, rather too many: a token for three ASCII characters, and one for each
@@ -62,8 +60,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Most texts of a call in most protocols.
+    const MOST: usize = 128;
+
     fn lengths(texts: &[String], dimension: Option<u32>) -> Vec<usize> {
-        batches(texts, dimension).into_iter().map(|batch| batch.len()).collect()
+        batches(texts, dimension, MOST).into_iter().map(|batch| batch.len()).collect()
     }
 
     fn texts(count: usize, length: usize) -> Vec<String> {
@@ -86,6 +87,7 @@ mod tests {
         assert_eq!(lengths(&texts(300, 10), Some(384)), [128, 128, 44]);
         assert_eq!(lengths(&texts(5, 120_000), Some(384)), [2, 2, 1]);
         assert_eq!(lengths(&texts(2, 1_000_000), Some(384)), [1, 1]);
+        assert_eq!(batches(&texts(5, 10), Some(384), 2), [0..2, 2..4, 4..5]);
     }
 
     #[test]
@@ -107,9 +109,9 @@ mod tests {
         ) {
             let texts: Vec<String> = lengths.into_iter().map(|n| "y".repeat(n)).collect();
             let mut next = 0;
-            for batch in batches(&texts, dimension) {
+            for batch in batches(&texts, dimension, MOST) {
                 prop_assert_eq!(batch.start, next);
-                prop_assert!(!batch.is_empty() && batch.len() <= most_texts(dimension));
+                prop_assert!(!batch.is_empty() && batch.len() <= most_texts(dimension).clamp(1, MOST));
                 let tokens: usize = texts[batch.clone()].iter().map(|text| estimate(text)).sum();
                 prop_assert!(tokens <= MOST_TOKENS || batch.len() == 1);
                 next = batch.end;

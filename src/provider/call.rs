@@ -1,7 +1,8 @@
 //! One HTTP call that can be given up at any moment.
 //!
 //! ```text
-//! (url, key, body, limits) → status, headers that matter, body of at most 16 MB
+//! (url, headers, body, limits) → status, headers that matter, body of at most 16 MB
+//!                              → the same, and the body piece by piece
 //! ```
 //!
 //! The call runs on a thread of its own, because a blocked read cannot look up. The caller
@@ -12,14 +13,16 @@
 //! host that the foreign server names and for no other.
 
 use std::io::Read;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ureq::http::{HeaderMap, Uri};
-use ureq::{Agent, Body, Proxy, ProxyProtocol, Timeout};
+use ureq::{Agent, Body, Timeout};
 
-use super::key::Key;
+use super::agent::{self, Route};
+use super::host::Refused;
+use crate::daemon::protocol::Network;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How often the caller looks whether somebody still waits.
@@ -28,24 +31,31 @@ pub const POLL: Duration = Duration::from_millis(50);
 /// Longest body that is read. An answer has some kilobytes.
 pub const MAX_BODY: usize = 16 << 20;
 
+/// Longest stream that is read: each word of an answer comes with some hundred bytes of its own.
+pub const MAX_STREAM: usize = 64 << 20;
+
 /// Longest body of an error that is read; a message shows only its beginning.
 const MAX_ERROR_BODY: usize = 64 << 10;
 
-/// How many unused agents are kept.
-const MAX_IDLE: usize = 16;
+/// Longest piece of a body, in bytes, and how many of them wait to be looked at.
+const PIECE: (usize, usize) = (64 << 10, 16);
 
 /// What is to be sent where.
 pub struct Call {
     /// The whole URL, as [`endpoint`] made it.
     pub url: String,
-    /// Goes into the header `Authorization`.
-    pub key: Key,
+    /// Names and values, the key among them.
+    pub headers: Vec<(String, String)>,
     /// JSON.
     pub body: Vec<u8>,
     /// Limit for the name, the connection and TLS.
     pub connect_timeout: Duration,
     /// Limit for all of it.
     pub timeout: Duration,
+    /// By which way, and to which hosts.
+    pub network: Network,
+    /// Whether the body is wanted while it is written.
+    pub stream: bool,
 }
 
 /// What came back.
@@ -74,10 +84,25 @@ pub enum Failure {
     ConnectTimeout,
     /// No whole answer within `timeout`.
     Timeout,
-    /// The body is longer than [`MAX_BODY`].
-    TooLong,
+    /// Nothing was written within `first_token_timeout`. May pass.
+    Silence,
+    /// The answer ended before its end.
+    BrokeOff(String),
+    /// The body is longer than so many bytes.
+    TooLong(usize),
+    /// The host has no address that may be called.
+    Refused(Refused),
     /// Anything else; it would fail again.
     Broken(String),
+}
+
+/// How long somebody waits.
+#[derive(Clone, Copy)]
+pub struct Patience<'a> {
+    /// Says that nobody waits any more.
+    pub gone: &'a dyn Fn() -> bool,
+    /// When waiting ends with [`Failure::Silence`].
+    pub until: Option<Instant>,
 }
 
 /// The URL of `path` under `base_url`.
@@ -106,43 +131,125 @@ pub fn endpoint(base_url: &str, path: &str) -> Result<String> {
     Ok(format!("{}/{path}", base_url.trim_end_matches('/')))
 }
 
-/// Posts `call` and waits for the reply, or until `gone` says that nobody waits for it.
-pub fn post(call: Call, gone: &dyn Fn() -> bool) -> std::result::Result<Reply, Failure> {
-    let url = call.url.clone();
-    let agent = take_agent(&url)?;
-    let runner = agent.clone();
-    let (sender, receiver) = mpsc::sync_channel(1);
-    thread::Builder::new()
-        .name("provider call".into())
-        .spawn(move || {
-            // Nobody takes the outcome of a call that was given up.
-            let _ = sender.send(exchange(&runner, &call));
-        })
-        .map_err(|error| Failure::Broken(format!("cannot start a thread: {error}")))?;
-    loop {
-        match receiver.recv_timeout(POLL) {
-            Ok(outcome) => {
-                if outcome.is_ok() {
-                    keep_agent(url, agent);
+/// A reply on its way. Dropping it shuts the connection down, unless the reply has ended.
+pub struct Incoming {
+    events: Receiver<std::result::Result<Event, Failure>>,
+    /// Nothing after the end.
+    line: Option<(Route, Agent)>,
+    looked: Instant,
+}
+
+enum Event {
+    /// Status and headers.
+    Head(Reply),
+    /// More of the body.
+    Piece(Vec<u8>),
+    /// The end of the body.
+    End,
+}
+
+impl Incoming {
+    /// Makes `call`, without waiting for anything.
+    pub fn open(call: Call) -> std::result::Result<Incoming, Failure> {
+        let route = Route { url: call.url.clone(), network: call.network.clone() };
+        let agent = agent::take(&route)?;
+        let runner = agent.clone();
+        let (sender, events) = sync_channel(PIECE.1);
+        thread::Builder::new()
+            .name("provider call".into())
+            .spawn(move || {
+                let end = exchange(&runner, &call, &sender).map(|()| Event::End);
+                // Nobody takes the outcome of a call that was given up.
+                let _ = sender.send(end);
+            })
+            .map_err(|error| Failure::Broken(format!("cannot start a thread: {error}")))?;
+        Ok(Incoming { events, line: Some((route, agent)), looked: Instant::now() })
+    }
+
+    /// The reply without its body.
+    pub fn head(&mut self, patience: &Patience<'_>) -> std::result::Result<Reply, Failure> {
+        match self.next(patience)? {
+            Event::Head(reply) => Ok(reply),
+            _ => Err(Failure::Broken("a body came before its head".into())),
+        }
+    }
+
+    /// More of the body; `None` at its end.
+    pub fn piece(
+        &mut self,
+        patience: &Patience<'_>,
+    ) -> std::result::Result<Option<Vec<u8>>, Failure> {
+        match self.next(patience)? {
+            Event::Piece(bytes) => Ok(Some(bytes)),
+            _ => Ok(None),
+        }
+    }
+
+    /// `reply` with all of its body.
+    pub fn whole(
+        &mut self,
+        mut reply: Reply,
+        patience: &Patience<'_>,
+    ) -> std::result::Result<Reply, Failure> {
+        while let Some(bytes) = self.piece(patience)? {
+            reply.body.extend_from_slice(&bytes);
+        }
+        Ok(reply)
+    }
+
+    fn next(&mut self, patience: &Patience<'_>) -> std::result::Result<Event, Failure> {
+        loop {
+            if self.looked.elapsed() >= POLL {
+                self.looked = Instant::now();
+                if (patience.gone)() {
+                    return Err(Failure::Gone);
                 }
-                return outcome;
             }
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Err(Failure::Broken("the thread of the call ended early".into()));
+            match self.events.recv_timeout(pause(patience.until)?) {
+                Ok(Ok(Event::End)) => {
+                    if let Some((route, agent)) = self.line.take() {
+                        agent::keep(route, agent);
+                    }
+                    return Ok(Event::End);
+                }
+                Ok(outcome) => return outcome,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::Broken("the thread of the call ended early".into()));
+                }
             }
-            Err(mpsc::RecvTimeoutError::Timeout) if gone() => {
-                agent.shutdown();
-                return Err(Failure::Gone);
-            }
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
         }
     }
 }
 
-fn exchange(agent: &Agent, call: &Call) -> std::result::Result<Reply, Failure> {
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        if let Some((_, agent)) = self.line.take() {
+            agent.shutdown();
+        }
+    }
+}
+
+fn pause(until: Option<Instant>) -> std::result::Result<Duration, Failure> {
+    let Some(until) = until else { return Ok(POLL) };
+    match until.saturating_duration_since(Instant::now()) {
+        Duration::ZERO => Err(Failure::Silence),
+        left => Ok(left.min(POLL)),
+    }
+}
+
+type Told = SyncSender<std::result::Result<Event, Failure>>;
+
+fn exchange(agent: &Agent, call: &Call, told: &Told) -> std::result::Result<(), Failure> {
     let mut request = agent.post(&call.url).content_type("application/json");
-    if let Some(value) = call.key.bearer() {
-        request = request.header("Authorization", value);
+    if call.stream {
+        // What is compressed comes late.
+        request = request
+            .header("Accept", "text/event-stream, application/x-ndjson, application/json")
+            .header("Accept-Encoding", "identity");
+    }
+    for (name, value) in &call.headers {
+        request = request.header(name, value);
     }
     let request = request
         .config()
@@ -152,30 +259,59 @@ fn exchange(agent: &Agent, call: &Call) -> std::result::Result<Reply, Failure> {
         .build();
     let response = request.send(&call.body[..]).map_err(before_answer)?;
     let (parts, body) = response.into_parts();
-    let status = parts.status.as_u16();
     let text = |name: &str| header(&parts.headers, name);
-    Ok(Reply {
-        status,
+    let reply = Reply {
+        status: parts.status.as_u16(),
         content_type: text("content-type").unwrap_or_default(),
         retry_after: text("retry-after"),
         location: text("location"),
-        body: read_body(body, (200..300).contains(&status))?,
-    })
+        body: Vec::new(),
+    };
+    let limit = match reply.status {
+        200..300 => Limit::Fail(if call.stream { MAX_STREAM } else { MAX_BODY }),
+        // The status says what is wrong; its explanation is welcome, also half of it.
+        _ => Limit::Cut(MAX_ERROR_BODY),
+    };
+    match told.send(Ok(Event::Head(reply))) {
+        Ok(()) => read_body(body, limit, told),
+        Err(_) => Err(Failure::Gone),
+    }
 }
 
-/// The limit holds for the decompressed bytes: a small body can unpack to a huge one.
-fn read_body(body: Body, success: bool) -> std::result::Result<Vec<u8>, Failure> {
-    let limit = if success { MAX_BODY } else { MAX_ERROR_BODY };
-    let mut bytes = Vec::new();
-    match body.into_reader().take(limit as u64 + 1).read_to_end(&mut bytes) {
-        Ok(_) if success && bytes.len() > limit => return Err(Failure::TooLong),
-        Ok(_) => {}
-        // The status says what is wrong; its explanation is welcome, also half of it.
-        Err(_) if !success => {}
-        Err(error) => return Err(during_answer(error.into(), bytes.len())),
+/// What happens to a body after so many bytes, decompressed: a small body can unpack to a huge one.
+#[derive(Clone, Copy)]
+enum Limit {
+    /// The call fails.
+    Fail(usize),
+    /// The rest is left out, as it is where the body breaks off.
+    Cut(usize),
+}
+
+fn read_body(body: Body, limit: Limit, told: &Told) -> std::result::Result<(), Failure> {
+    let mut reader = body.into_reader();
+    let mut buffer = vec![0; PIECE.0];
+    let mut received = 0;
+    loop {
+        let read = match (reader.read(&mut buffer), limit) {
+            (Ok(0), _) => return Ok(()),
+            (Ok(read), _) => read,
+            (Err(error), _) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            (Err(_), Limit::Cut(_)) => return Ok(()),
+            (Err(error), Limit::Fail(_)) => return Err(during_answer(error.into(), received)),
+        };
+        let room = match limit {
+            Limit::Fail(most) if received + read > most => return Err(Failure::TooLong(most)),
+            Limit::Fail(_) => read,
+            Limit::Cut(most) => read.min(most - received),
+        };
+        received += room;
+        if told.send(Ok(Event::Piece(buffer[..room].to_vec()))).is_err() {
+            return Err(Failure::Gone);
+        }
+        if room < read {
+            return Ok(());
+        }
     }
-    bytes.truncate(limit);
-    Ok(bytes)
 }
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {
@@ -188,6 +324,7 @@ fn before_answer(error: ureq::Error) -> Failure {
         ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => Failure::ConnectTimeout,
         ureq::Error::Timeout(_) => Failure::Timeout,
         ureq::Error::Io(error) => match error.kind() {
+            PermissionDenied => refused(&error),
             ConnectionRefused | ConnectionReset | ConnectionAborted | BrokenPipe
             | UnexpectedEof | HostUnreachable | NetworkUnreachable | AddrNotAvailable => {
                 Failure::NoAnswer(error.to_string())
@@ -199,83 +336,28 @@ fn before_answer(error: ureq::Error) -> Failure {
     }
 }
 
+fn refused(error: &std::io::Error) -> Failure {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Refused>()) {
+        Some(refused) => Failure::Refused(refused.clone()),
+        None => Failure::Broken(error.to_string()),
+    }
+}
+
 fn during_answer(error: ureq::Error, received: usize) -> Failure {
     match error {
         ureq::Error::Timeout(_) => Failure::Timeout,
-        error => Failure::Broken(format!("answer broke off after {received} bytes: {error}")),
+        error => Failure::BrokeOff(format!("answer broke off after {received} bytes: {error}")),
     }
-}
-
-struct Idle {
-    url: String,
-    agent: Agent,
-}
-
-/// Agents with a connection that may still be open. An agent serves one call at a time, so
-/// that shutting it down ends that call and no other.
-static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
-
-fn take_agent(url: &str) -> std::result::Result<Agent, Failure> {
-    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-    match idle.iter().rposition(|kept| kept.url == url) {
-        Some(found) => Ok(idle.remove(found).agent),
-        None => new_agent(url),
-    }
-}
-
-fn keep_agent(url: String, agent: Agent) {
-    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-    if idle.len() >= MAX_IDLE {
-        idle.remove(0);
-    }
-    idle.push(Idle { url, agent });
-}
-
-fn new_agent(url: &str) -> std::result::Result<Agent, Failure> {
-    let config = Agent::config_builder()
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .user_agent(concat!("pg_rag/", env!("CARGO_PKG_VERSION")))
-        .accept("application/json")
-        .proxy(proxy(url)?)
-        .build();
-    Ok(config.new_agent())
-}
-
-/// The proxy that the environment names, for all hosts but this machine.
-///
-/// This is safe because calls go through a tunnel (CONNECT): the proxy learns the name of
-/// the host, and of an https call nothing else.
-fn proxy(url: &str) -> std::result::Result<Option<Proxy>, Failure> {
-    let host = url.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_string));
-    if host.is_none_or(|host| is_loopback(&host)) {
-        return Ok(None);
-    }
-    match Proxy::try_from_env() {
-        // The default agent would go past such a proxy without a word.
-        Some(proxy) if !is_tunnel(proxy.protocol()) => {
-            Err(Failure::Broken("the environment names a SOCKS proxy, only http works".into()))
-        }
-        proxy => Ok(proxy),
-    }
-}
-
-fn is_tunnel(protocol: ProxyProtocol) -> bool {
-    matches!(protocol, ProxyProtocol::Http | ProxyProtocol::Https)
-}
-
-fn is_loopback(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare.eq_ignore_ascii_case("localhost")
-        || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
 impl Failure {
     /// The error that `provider` and its configuration make of this failure.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Failure::Timeout | Failure::ConnectTimeout => ErrorKind::ProviderTimeout,
+            Failure::Timeout | Failure::ConnectTimeout | Failure::Silence => {
+                ErrorKind::ProviderTimeout
+            }
+            Failure::Refused(_) => ErrorKind::Forbidden,
             _ => ErrorKind::ProviderFailed,
         }
     }
@@ -319,16 +401,6 @@ mod tests {
         for base in ["https://me:hunter2@h/v1", "https://hunter2@h/v1", "ftp://hunter2@h"] {
             let error = endpoint(base, "x").unwrap_err();
             assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
-        }
-    }
-
-    #[test]
-    fn this_machine_is_never_behind_a_proxy() {
-        for host in ["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "[::1]"] {
-            assert!(is_loopback(host), "{host}");
-        }
-        for host in ["example.com", "10.0.0.1", "localhost.example.com", "[::2]"] {
-            assert!(!is_loopback(host), "{host}");
         }
     }
 }

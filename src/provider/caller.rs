@@ -13,15 +13,20 @@
 //! is worth another attempt, so calls of [`Lane::Query`] are made in spite of a pause. What
 //! they hear is noted for the others.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use super::call::{self, Call, Reply};
+use super::breaker::Health;
+use super::call::{self, Call, Failure, Incoming, Patience, Reply};
+use super::host;
 use super::key::Key;
+use super::limit::{NoTurn, Permit, Wish};
 use super::memory::Memory;
 use super::pause::ProviderId;
 use super::retry::{self, Policy, Remedy, Trouble};
+use super::stream::{Decoder, Hear, Listener, Streamed};
 use super::trouble::{Task, Teller, asked_wait};
-use crate::daemon::protocol::{Lane, ProviderConfig};
+use crate::daemon::protocol::{Generated, Lane, ProviderConfig};
 use crate::error::{Error, Result};
 
 /// What is asked, in the words of a protocol.
@@ -53,10 +58,21 @@ pub struct Caller<'a> {
     url: String,
     key: Key,
     id: ProviderId,
+    /// What the last call says of the provider.
+    health: Cell<Health>,
+}
+
+/// What an attempt may use up.
+#[derive(Clone, Copy)]
+struct Scope<'a> {
+    /// When it has to be over.
+    until: Instant,
+    /// Whether nobody waits any more.
+    gone: &'a dyn Fn() -> bool,
 }
 
 impl<'a> Caller<'a> {
-    /// Fails if the address, the key or a limit of `provider` is unfit.
+    /// Fails if the address, the key or a limit of `provider` is unfit, or its host is not allowed.
     pub fn new(
         provider: &'a ProviderConfig,
         task: &'static Task,
@@ -64,10 +80,12 @@ impl<'a> Caller<'a> {
         memory: &'a Memory,
     ) -> Result<Self> {
         check_limits(provider)?;
-        let url = call::endpoint(&provider.base_url, task.path)?;
+        let url = call::endpoint(&provider.base_url, &task.path_of(&provider.model))?;
+        host::check(provider, &url)?;
         let key = Key::resolve(provider)?;
         let id = key.identity(&provider.base_url);
-        Ok(Caller { provider, task, lane, memory, url, key, id })
+        let health = Cell::new(Health::Unknown);
+        Ok(Caller { provider, task, lane, memory, url, key, id, health })
     }
 
     /// Asks, within the provider's limits; gives the answer and the number of calls.
@@ -76,46 +94,163 @@ impl<'a> Caller<'a> {
         question: &mut Q,
         gone: &dyn Fn() -> bool,
     ) -> Result<(Q::Answer, u32)> {
+        self.insist(gone, |scope| self.attempt(question, scope))
+    }
+
+    /// The same for an answer that is told while it is written. Nothing is asked again of which a
+    /// piece was told.
+    pub fn listen<Q: Streamed>(
+        &self,
+        question: &mut Q,
+        gone: &dyn Fn() -> bool,
+        hear: &mut Hear<'_>,
+    ) -> Result<(Generated, u32)> {
+        self.insist(gone, |scope| self.attempt_to_listen(question, scope, hear))
+    }
+
+    /// Makes attempts until one succeeds or none will, and has it remembered whether the provider is
+    /// there.
+    fn insist<T>(
+        &self,
+        gone: &dyn Fn() -> bool,
+        mut attempt: impl FnMut(Scope<'_>) -> std::result::Result<T, Trouble>,
+    ) -> Result<(T, u32)> {
+        let admitted = self.memory.attend(self.id);
+        let mut attended = admitted.map_err(|left| self.teller().is_down(left).error)?;
         let policy = Policy {
             deadline: deadline(Instant::now(), self.provider.timeout_ms),
             max_retries: self.provider.max_retries,
         };
-        retry::run(&policy, gone, |timeout| self.attempt(question, timeout, gone))
+        let outcome = retry::run(&policy, gone, |timeout| {
+            self.health.set(Health::Unknown);
+            attempt(Scope { until: Instant::now() + timeout, gone })
+        });
+        attended.health = self.health.get();
+        outcome
     }
 
     fn attempt<Q: Question>(
         &self,
         question: &mut Q,
-        timeout: Duration,
-        gone: &dyn Fn() -> bool,
+        scope: Scope<'_>,
     ) -> std::result::Result<Q::Answer, Trouble> {
-        let teller = Teller { provider: self.provider, key: &self.key, task: self.task };
+        let _permit = self.turn(scope)?;
+        let mut incoming = self.call(question, scope, false)?;
+        let reply = self.whole(&mut incoming, None, scope)?;
+        self.judge(question, &reply)?;
+        question.read(&reply, &self.teller())
+    }
+
+    fn attempt_to_listen<Q: Streamed>(
+        &self,
+        question: &mut Q,
+        scope: Scope<'_>,
+        hear: &mut Hear<'_>,
+    ) -> std::result::Result<Generated, Trouble> {
+        let teller = self.teller();
+        let _permit = self.turn(scope)?;
+        let mut incoming = self.call(question, scope, true)?;
+        let patience = Patience { gone: scope.gone, until: self.first_word_by() };
+        let head = incoming.head(&patience).map_err(|failure| self.failed(failure))?;
+        if let Some(decoder) = Decoder::of(&head) {
+            self.judge(question, &head)?;
+            let mut reader = question.reader();
+            let listener = Listener { incoming, decoder, teller, patience };
+            return listener.listen(&mut *reader, hear);
+        }
+        // Refused, or told all at once.
+        let reply = self.whole(&mut incoming, Some(head), scope)?;
+        self.judge(question, &reply)?;
+        let generated = question.read(&reply, &teller)?;
+        hear(&generated.text).map_err(lasting)?;
+        Ok(generated)
+    }
+
+    /// Waits until the provider may be called.
+    fn turn(&self, scope: Scope<'_>) -> std::result::Result<Permit<'_>, Trouble> {
         if let Some(left) = self.pause_to_keep() {
-            return Err(teller.left_alone(left));
+            return Err(self.teller().left_alone(left));
         }
-        let call = self.call(question.encode().map_err(lasting)?, timeout);
-        let reply = call::post(call, gone).map_err(|failure| teller.failure(failure))?;
-        if (200..300).contains(&reply.status) {
-            self.memory.answered(&self.id);
-            return question.read(&reply, &teller);
-        }
-        Err(match self.note_pause(&reply) {
-            Some(pause) if self.lane == Lane::Bulk => teller.busy(&reply, pause),
-            _ if question.give_in(&reply) => {
-                Trouble { remedy: Remedy::Changed, ..teller.refusal(&reply) }
-            }
-            _ => teller.refusal(&reply),
+        let wish = Wish {
+            provider: self.id,
+            limits: &self.provider.limits,
+            lane: self.lane,
+            until: scope.until,
+            gone: scope.gone,
+        };
+        self.memory.gate().enter(&wish).map_err(|refusal| match refusal {
+            NoTurn::Gone => self.teller().failure(Failure::Gone),
+            NoTurn::MinuteFull(wait) => self.teller().minute_full(wait),
+            NoTurn::AllTaken(wait) => self.teller().all_taken(wait),
         })
     }
 
-    fn call(&self, body: Vec<u8>, timeout: Duration) -> Call {
-        Call {
+    fn call<Q: Question>(
+        &self,
+        question: &Q,
+        scope: Scope<'_>,
+        stream: bool,
+    ) -> std::result::Result<Incoming, Trouble> {
+        let call = Call {
             url: self.url.clone(),
-            key: self.key.clone(),
-            body,
+            headers: self.task.dialect.headers(self.provider, &self.key),
+            body: question.encode().map_err(lasting)?,
             connect_timeout: Duration::from_millis(self.provider.connect_timeout_ms),
-            timeout,
+            timeout: scope.until.saturating_duration_since(Instant::now()),
+            network: self.provider.network.clone(),
+            stream,
+        };
+        Incoming::open(call).map_err(|failure| self.failed(failure))
+    }
+
+    /// All of a reply, of which the head may have come.
+    fn whole(
+        &self,
+        incoming: &mut Incoming,
+        head: Option<Reply>,
+        scope: Scope<'_>,
+    ) -> std::result::Result<Reply, Trouble> {
+        let patience = Patience { gone: scope.gone, until: None };
+        let head = head.map_or_else(|| incoming.head(&patience), Ok);
+        let reply = head.and_then(|head| incoming.whole(head, &patience));
+        reply.map_err(|failure| self.failed(failure))
+    }
+
+    /// Whether a reply is one of success; what is learned from it otherwise.
+    fn judge<Q: Question>(
+        &self,
+        question: &mut Q,
+        reply: &Reply,
+    ) -> std::result::Result<(), Trouble> {
+        let teller = self.teller();
+        self.health.set(if is_absent(reply) { Health::Down } else { Health::Up });
+        if (200..300).contains(&reply.status) {
+            self.memory.answered(&self.id);
+            return Ok(());
         }
+        Err(match self.note_pause(reply) {
+            Some(pause) if self.lane == Lane::Bulk => teller.busy(reply, pause),
+            _ if question.give_in(reply) => {
+                Trouble { remedy: Remedy::Changed, ..teller.refusal(reply) }
+            }
+            _ => teller.refusal(reply),
+        })
+    }
+
+    fn failed(&self, failure: Failure) -> Trouble {
+        if let Failure::NoAnswer(_) | Failure::ConnectTimeout = failure {
+            self.health.set(Health::Down);
+        }
+        self.teller().failure(failure)
+    }
+
+    fn teller(&self) -> Teller<'_> {
+        Teller { provider: self.provider, key: &self.key, task: self.task }
+    }
+
+    fn first_word_by(&self) -> Option<Instant> {
+        let wait = self.provider.limits.first_token_timeout_ms?;
+        Some(deadline(Instant::now(), wait))
     }
 
     fn pause_to_keep(&self) -> Option<Duration> {
@@ -130,20 +265,29 @@ impl<'a> Caller<'a> {
     fn note_pause(&self, reply: &Reply) -> Option<Duration> {
         let asked = asked_wait(reply);
         match (reply.status, asked) {
-            (429, _) | (503, Some(_)) => Some(self.memory.refused(self.id, asked)),
+            (429 | 529, _) | (503, Some(_)) => Some(self.memory.refused(self.id, asked)),
             _ => None,
         }
     }
 }
 
 fn check_limits(provider: &ProviderConfig) -> Result<()> {
-    for (option, value) in
-        [("timeout", provider.timeout_ms), ("connect_timeout", provider.connect_timeout_ms)]
-    {
-        if value == 0 {
+    let limits = &provider.limits;
+    for (option, value) in [
+        ("timeout", Some(provider.timeout_ms)),
+        ("connect_timeout", Some(provider.connect_timeout_ms)),
+        ("first_token_timeout", limits.first_token_timeout_ms),
+    ] {
+        if value == Some(0) {
             let name = &provider.name;
             return Err(Error::invalid(format!("{option} of provider \"{name}\" is 0 ms")));
         }
+    }
+    if limits.max_concurrency == Some(0) || limits.requests_per_minute == Some(0) {
+        let name = &provider.name;
+        return Err(Error::invalid(format!(
+            "provider \"{name}\" may not be called at all: a limit is 0"
+        )));
     }
     Ok(())
 }
@@ -152,6 +296,12 @@ fn check_limits(provider: &ProviderConfig) -> Result<()> {
 fn deadline(begun: Instant, timeout_ms: u64) -> Instant {
     let year = Duration::from_secs(365 * 24 * 3600);
     begun + Duration::from_millis(timeout_ms).min(year)
+}
+
+/// Whether the reply comes from something that stands before a provider which is not there. With a
+/// time it is there and busy.
+fn is_absent(reply: &Reply) -> bool {
+    matches!(reply.status, 502..=504) && reply.retry_after.is_none()
 }
 
 fn lasting(error: Error) -> Trouble {

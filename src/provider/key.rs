@@ -46,6 +46,11 @@ impl Key {
         self.0.as_ref().map(|key| format!("Bearer {key}"))
     }
 
+    /// The key itself, for a header that holds nothing else.
+    pub fn bare(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
     /// Who is called at `base_url` with this key. The key cannot be read from it.
     pub fn identity(&self, base_url: &str) -> ProviderId {
         let key = self.0.as_deref().unwrap_or_default();
@@ -137,6 +142,7 @@ fn shorten(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::daemon::protocol::{CallLimits, Network};
 
     const SECRET: &str = "sk-test-4f9aQ";
 
@@ -150,6 +156,9 @@ mod tests {
             connect_timeout_ms: 1,
             timeout_ms: 1,
             max_retries: 0,
+            special: Default::default(),
+            limits: CallLimits::default(),
+            network: Network::default(),
         }
     }
 

@@ -6,16 +6,21 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::breaker::{Breakers, Health};
+use super::limit::Gate;
 use super::pause::{Pauses, ProviderId};
 use super::retry::random;
 
 /// Models that are remembered; beyond that all are forgotten, which is simpler than choosing.
 const MOST_MODELS: usize = 1000;
 
-/// Which providers want to be left alone, and which models are asked for shorter vectors.
+/// Which providers want to be left alone, which are down, who is calling them, and which models are
+/// asked for shorter vectors.
 #[derive(Default)]
 pub struct Memory {
     pauses: Mutex<Pauses>,
+    breakers: Mutex<Breakers>,
+    gate: Gate,
     shortened: Mutex<HashSet<Shortened>>,
 }
 
@@ -46,6 +51,18 @@ impl Memory {
         locked(&self.pauses).left(provider, Instant::now())
     }
 
+    /// Whether the provider may be called; if it is down, how long it is left alone. What becomes of
+    /// the call has to be told.
+    pub fn attend(&self, provider: ProviderId) -> Result<Attempt<'_>, Duration> {
+        locked(&self.breakers).admit(&provider, Instant::now())?;
+        Ok(Attempt { memory: self, provider, health: Health::Unknown })
+    }
+
+    /// Where calls wait for their turn.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
     /// Whether `model` was found to give the wanted length only if asked.
     pub fn is_shortened(&self, model: &Shortened) -> bool {
         locked(&self.shortened).contains(model)
@@ -62,6 +79,20 @@ impl Memory {
             shortened.clear();
         }
         shortened.insert(model);
+    }
+}
+
+/// A call of a provider, of which is remembered what became of it.
+pub struct Attempt<'a> {
+    memory: &'a Memory,
+    provider: ProviderId,
+    /// What became of it.
+    pub health: Health,
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        locked(&self.memory.breakers).note(self.provider, self.health, Instant::now());
     }
 }
 

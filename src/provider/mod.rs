@@ -1,103 +1,206 @@
-//! # provider: who writes the answer, or embeds the texts, elsewhere?
+//! # provider: who writes the answer, embeds the texts or ranks the passages, elsewhere?
 //!
 //! ```text
 //! (messages, provider, key) → text, why it ends, tokens read and written
 //! (texts, provider, key)    → one vector a text, tokens read
+//! (passages, provider, key) → one score a passage
 //! ```
 //!
-//! One file per wire protocol; what all of them need stands beside:
+//! One file or folder per wire protocol, which holds nothing but its words:
+//! [`openai`], [`anthropic`], [`ollama`], [`gemini`], [`cohere`], [`voyage`].
+//!
+//! What they are the words of:
+//!
+//! * [`chat`] has a model write, [`turns`] says who speaks when,
+//! * [`schema`] insists on the form of an answer,
+//! * [`embeddings`] has texts embedded, [`batch`] cuts many texts into calls,
+//! * [`rerank`] has passages compared with a question.
+//!
+//! What all of them need:
 //!
 //! * [`caller`] asks a question until there is an answer or none will come,
+//! * [`dialect`] says how the key is sent,
 //! * [`mod@key`] finds the key and keeps it out of every message,
 //! * [`call`] makes one HTTP call that can be given up at any moment,
+//! * [`agent`] knows by which way a host is reached, and [`host`] which hosts may be called,
+//! * [`stream`] reads an answer while it is written,
 //! * [`retry`] decides whether a call that failed is made again, and when,
 //! * [`pause`] says how long a provider that is busy is left alone, by all sessions,
+//! * [`limit`] says whose turn it is where calls are limited, [`breaker`] whether a provider is down,
 //! * [`memory`] holds the pauses and what else is known of providers,
-//! * [`batch`] cuts many texts into calls,
 //! * [`trouble`] says in words what went wrong and what can be done.
 //!
 //! All of it runs in ragd and blocks the thread of the connection that asked. That is
 //! fine: the thread does nothing else, and looks every 50 ms whether somebody still waits.
 
+mod agent;
+mod anthropic;
 mod batch;
+mod breaker;
 mod call;
 mod caller;
+mod chat;
+mod cohere;
+mod dialect;
+mod embeddings;
+mod gemini;
+mod host;
 mod key;
+mod limit;
 mod memory;
+mod ollama;
 mod openai;
 mod pause;
+mod rerank;
 mod retry;
+mod schema;
+mod stream;
 mod trouble;
+mod turns;
+mod voyage;
 
+pub use embeddings::Embedded;
 pub use memory::Memory;
-pub use openai::embeddings::Embedded;
 
-use crate::daemon::protocol::{
-    EmbedRequest, GenerateRequest, Generated, PROVIDER_APIS, ProviderConfig,
-};
-use crate::error::{Error, ErrorKind, Result};
+use crate::daemon::apis::{self, Ability};
+use crate::daemon::protocol::{EmbedRequest, GenerateRequest, Generated, RerankRequest};
+use crate::error::Result;
 
-/// Has the provider of `request` write an answer.
+/// Has the provider of `request` write an answer, in the form that it asks for.
 ///
 /// `gone` says whether whoever asked has left; then the call is given up within 50 ms, its
 /// connection closed, and an error returned that nobody reads. Fails with
-/// [`ErrorKind::ProviderTimeout`] where a limit of the provider's configuration is reached,
-/// with [`ErrorKind::ProviderFailed`] where the provider refuses or answers nonsense. No
-/// error holds the key.
+/// [`ErrorKind::ProviderTimeout`](crate::error::ErrorKind::ProviderTimeout) where a limit of the
+/// provider's configuration is reached, with
+/// [`ErrorKind::ProviderFailed`](crate::error::ErrorKind::ProviderFailed) where the provider
+/// refuses, answers nonsense, or twice in another form. No error holds the key.
 pub fn generate(
     request: &GenerateRequest,
     memory: &Memory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
+    apis::check(&request.provider, Ability::Generate)?;
+    let write = |request: &GenerateRequest| write(request, memory, gone);
+    match &request.schema {
+        None => write(request),
+        Some(schema) => schema::insist(schema, request, write),
+    }
+}
+
+fn write(request: &GenerateRequest, memory: &Memory, gone: &dyn Fn() -> bool) -> Result<Generated> {
     match request.provider.api.as_str() {
-        "openai" => openai::chat::generate(request, memory, gone),
-        _ => Err(unknown_api(&request.provider)),
+        "anthropic" => chat::generate::<anthropic::Messages>(request, memory, gone),
+        "ollama" => chat::generate::<ollama::chat::Chat>(request, memory, gone),
+        "gemini" => chat::generate::<gemini::chat::Content>(request, memory, gone),
+        "cohere" => chat::generate::<cohere::chat::Chat>(request, memory, gone),
+        _ => openai::chat::generate(request, memory, gone),
+    }
+}
+
+/// Has the provider of `request` write an answer, and tells `hear` each piece as soon as it is
+/// there; gives all of it. An error of `hear` ends the call.
+///
+/// Fails as [`generate`] does, perhaps after some pieces; and with
+/// [`ErrorKind::ProviderTimeout`](crate::error::ErrorKind::ProviderTimeout) where none comes within
+/// `first_token_timeout`. An answer of a provider that does not stream, or that must have a form,
+/// is told as one piece.
+pub fn generate_stream(
+    request: &GenerateRequest,
+    memory: &Memory,
+    gone: &dyn Fn() -> bool,
+    hear: &mut dyn FnMut(&str) -> Result<()>,
+) -> Result<Generated> {
+    apis::check(&request.provider, Ability::Generate)?;
+    if request.schema.is_some() {
+        // Nobody knows before its end whether an answer has the form that it should have.
+        let generated = generate(request, memory, gone)?;
+        hear(&generated.text)?;
+        return Ok(generated);
+    }
+    match request.provider.api.as_str() {
+        "anthropic" => chat::generate_stream::<anthropic::Messages>(request, memory, gone, hear),
+        "ollama" => chat::generate_stream::<ollama::chat::Chat>(request, memory, gone, hear),
+        "gemini" => chat::generate_stream::<gemini::chat::Content>(request, memory, gone, hear),
+        "cohere" => chat::generate_stream::<cohere::chat::Chat>(request, memory, gone, hear),
+        _ => openai::chat::generate_stream(request, memory, gone, hear),
     }
 }
 
 /// Has the provider of `request` embed texts: vectors of length 1, all as long as is wanted,
 /// in the order of the texts.
 ///
-/// Fails as [`generate`] does; and, for the lane Bulk, with [`ErrorKind::ProviderBusy`] and
-/// the time to wait where the provider says that it is busy or said so a while ago.
+/// Fails as [`generate`] does; and, for the lane Bulk, with
+/// [`ErrorKind::ProviderBusy`](crate::error::ErrorKind::ProviderBusy) and the time to wait where
+/// the provider says that it is busy or said so a while ago.
 pub fn embed(request: &EmbedRequest, memory: &Memory, gone: &dyn Fn() -> bool) -> Result<Embedded> {
+    apis::check(&request.provider, Ability::Embed)?;
     match request.provider.api.as_str() {
-        "openai" => openai::embeddings::embed(request, memory, gone),
-        _ => Err(unknown_api(&request.provider)),
+        "ollama" => embeddings::embed::<ollama::embeddings::Embed>(request, memory, gone),
+        "gemini" => embeddings::embed::<gemini::embeddings::Embed>(request, memory, gone),
+        "cohere" => embeddings::embed::<cohere::embeddings::Embed>(request, memory, gone),
+        "voyage" => embeddings::embed::<voyage::Embed>(request, memory, gone),
+        _ => embeddings::embed::<openai::embeddings::Embed>(request, memory, gone),
     }
 }
 
-fn unknown_api(provider: &ProviderConfig) -> Error {
-    let ProviderConfig { name, api, .. } = provider;
-    let message = format!("provider \"{name}\" has the unknown api \"{api}\"");
-    Error::new(ErrorKind::Unsupported, message)
-        .hint(format!("Known apis: {}.", PROVIDER_APIS.join(", ")))
+/// Has the provider of `request` compare passages with a question: one score a passage, from 0
+/// to 1, greater is better. Fails as [`generate`] does.
+pub fn rerank(
+    request: &RerankRequest,
+    memory: &Memory,
+    gone: &dyn Fn() -> bool,
+) -> Result<Vec<f32>> {
+    apis::check(&request.provider, Ability::Rerank)?;
+    rerank::rerank(request, memory, gone)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::protocol::{KeySource, Lane};
+    use crate::daemon::protocol::{
+        CallLimits, KeySource, Lane, Network, PROVIDER_APIS, ProviderConfig,
+    };
+    use crate::embed::Kind;
+    use crate::error::{Error, ErrorKind};
+
+    const ABILITIES: [Ability; 3] = [Ability::Generate, Ability::Embed, Ability::Rerank];
 
     #[test]
     fn unknown_api_names_the_known_ones() {
-        for error in errors("smoke-signals", false) {
+        for error in errors("smoke-signals") {
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert_eq!(error.message(), "provider \"p\" has the unknown api \"smoke-signals\"");
-            assert_eq!(error.hint_text(), Some("Known apis: openai."));
+            let known = "Known apis: openai, anthropic, ollama, gemini, cohere, voyage.";
+            assert_eq!(error.hint_text(), Some(known));
         }
     }
 
     #[test]
-    fn every_published_api_is_known() {
-        for api in PROVIDER_APIS {
-            for error in errors(api, true) {
-                assert_ne!(error.kind(), ErrorKind::Unsupported, "{api}: {error}");
-            }
-        }
+    fn what_an_api_cannot_do_names_those_that_can() {
+        let [written, _, _] = errors("voyage");
+        let said = "provider \"p\" cannot write: its api \"voyage\" has no such call";
+        assert_eq!((written.kind(), written.message()), (ErrorKind::Unsupported, said));
+        let [_, embedded, ranked] = errors("anthropic");
+        let able = "Apis that can embed: openai, ollama, gemini, cohere, voyage.";
+        assert_eq!((embedded.kind(), embedded.hint_text()), (ErrorKind::Unsupported, Some(able)));
+        let able = "Apis that can rerank: openai, cohere, voyage.";
+        assert_eq!((ranked.kind(), ranked.hint_text()), (ErrorKind::Unsupported, Some(able)));
     }
 
-    fn errors(api: &str, gone: bool) -> [Error; 2] {
+    #[test]
+    fn every_published_ability_is_there() {
+        for api in PROVIDER_APIS {
+            for (error, ability) in errors(api).into_iter().zip(ABILITIES) {
+                let is_refused = error.kind() == ErrorKind::Unsupported;
+                assert_eq!(is_refused, !ability.apis().contains(api), "{api} {ability:?}: {error}");
+            }
+        }
+        let known = |api: &&str| PROVIDER_APIS.contains(api);
+        assert!(ABILITIES.iter().all(|ability| ability.apis().iter().all(known)));
+    }
+
+    /// Nobody listens there, and nobody waits.
+    fn errors(api: &str) -> [Error; 3] {
         let provider = ProviderConfig {
             name: "p".into(),
             api: api.into(),
@@ -107,19 +210,27 @@ mod tests {
             connect_timeout_ms: 1000,
             timeout_ms: 1000,
             max_retries: 0,
+            special: Default::default(),
+            limits: CallLimits::default(),
+            network: Network::default(),
         };
         let written = GenerateRequest {
             provider: provider.clone(),
             messages: vec![],
             temperature: 0.0,
             max_tokens: None,
+            schema: None,
         };
-        let texts = vec!["text".into()];
-        let embedded = EmbedRequest { provider, dimension: None, lane: Lane::Bulk, texts };
-        let memory = Memory::default();
+        let texts = vec!["text".to_string()];
+        let (query, passages) = ("text".to_string(), texts.clone());
+        let ranked = RerankRequest { provider: provider.clone(), query, passages };
+        let (dimension, lane, kind) = (None, Lane::Bulk, Kind::Query);
+        let embedded = EmbedRequest { provider, dimension, lane, kind, texts };
+        let (memory, gone) = (Memory::default(), || true);
         [
-            generate(&written, &memory, &|| gone).unwrap_err(),
-            embed(&embedded, &memory, &|| gone).unwrap_err(),
+            generate(&written, &memory, &gone).unwrap_err(),
+            embed(&embedded, &memory, &gone).unwrap_err(),
+            rerank(&ranked, &memory, &gone).unwrap_err(),
         ]
     }
 }

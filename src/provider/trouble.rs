@@ -9,7 +9,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::call::{Failure, MAX_BODY, Reply};
+use super::call::{Failure, Reply};
+use super::dialect::Dialect;
+use super::host;
 use super::key::Key;
 use super::retry::{self, Remedy, Trouble};
 use crate::daemon::protocol::ProviderConfig;
@@ -25,12 +27,16 @@ const TOO_LONG: &[&str] = &[
     "context size",
     "context window",
     "input length",
+    "input token count",
+    "prompt is too long",
     "too many tokens",
 ];
 
 /// What providers are asked for, as messages call it.
 pub struct Task {
-    /// Where it is asked for, under `base_url`.
+    /// How the protocol is spoken.
+    pub dialect: &'static Dialect,
+    /// Where it is asked for, under `base_url`; "{model}" is the model's [`resource`].
     pub path: &'static str,
     /// What should come back.
     pub answer: &'static str,
@@ -38,6 +44,25 @@ pub struct Task {
     pub model: &'static str,
     /// What can be done about a text that the model can't read.
     pub too_long: &'static str,
+}
+
+impl Task {
+    /// Where `model` is asked for it, under `base_url`.
+    pub fn path_of(&self, model: &str) -> String {
+        self.path.replace("{model}", &resource(model))
+    }
+}
+
+/// What a path calls `model`: "models/" and its name, unless the name says where it is. What
+/// would mean something else in a path is written as `%` and two digits.
+pub fn resource(model: &str) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(byte);
+    let plain = |byte: u8| match is_plain(&byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    let name: String = model.bytes().map(plain).collect();
+    if model.contains('/') { name } else { format!("models/{name}") }
 }
 
 /// Who was called, with which key, for what: what every message of this file needs.
@@ -56,7 +81,9 @@ impl Teller<'_> {
         let ProviderConfig { base_url, connect_timeout_ms, timeout_ms, .. } = self.provider;
         let kind = failure.kind();
         let remedy = match &failure {
-            Failure::NoAnswer(_) | Failure::ConnectTimeout => Remedy::Retry(None),
+            Failure::NoAnswer(_) | Failure::ConnectTimeout | Failure::Silence => {
+                Remedy::Retry(None)
+            }
             _ => Remedy::None,
         };
         let error = match failure {
@@ -76,14 +103,23 @@ impl Teller<'_> {
             Failure::Timeout => self
                 .says(kind, format_args!("did not answer within timeout of {timeout_ms} ms"))
                 .hint(format!("Raise timeout of server \"{}\".", self.provider.name)),
-            Failure::TooLong => {
-                self.says(kind, format_args!("sent more than the limit of {MAX_BODY} bytes"))
+            Failure::Silence => self
+                .says(kind, format_args!("wrote nothing within {}", self.first_token_timeout()))
+                .hint(format!("Raise first_token_timeout of server \"{}\".", self.provider.name)),
+            Failure::TooLong(limit) => {
+                self.says(kind, format_args!("sent more than the limit of {limit} bytes"))
             }
-            Failure::Broken(why) => self
+            Failure::Refused(refused) => host::refused(self.provider, &refused),
+            Failure::Broken(why) | Failure::BrokeOff(why) => self
                 .says(kind, format_args!("failed at {base_url}: {}", self.show(&why)))
                 .hint(self.check("base_url")),
         };
         Trouble { error, remedy }
+    }
+
+    fn first_token_timeout(&self) -> String {
+        let limit = self.provider.limits.first_token_timeout_ms.unwrap_or_default();
+        format!("first_token_timeout of {limit} ms")
     }
 
     /// A reply whose status is not a success.
@@ -112,6 +148,42 @@ impl Teller<'_> {
     pub fn left_alone(&self, pause: Duration) -> Trouble {
         let what = "said that it is busy and is not called for another";
         self.paused(format_args!("{what} {} ms", milliseconds(pause)), pause)
+    }
+
+    /// A call that is not made, because the provider is down and is left alone for another `pause`.
+    pub fn is_down(&self, pause: Duration) -> Trouble {
+        let what = "could not be reached several times in a row and is not called for another";
+        let error =
+            self.says(ErrorKind::ProviderBusy, format_args!("{what} {} ms", milliseconds(pause)));
+        let hint = format!(
+            "Check that it runs, and base_url of server \"{}\"; then repeat the statement.",
+            self.provider.name
+        );
+        Trouble { error: error.retry_after(pause).hint(hint), remedy: Remedy::None }
+    }
+
+    /// A call that is not made, because so many have begun within a minute.
+    pub fn minute_full(&self, pause: Duration) -> Trouble {
+        let most = self.provider.limits.requests_per_minute.unwrap_or_default();
+        let what = format!("is called as often as requests_per_minute of {most} allows");
+        self.limited(&what, "requests_per_minute", pause)
+    }
+
+    /// A call that is not made, because so many are running.
+    pub fn all_taken(&self, pause: Duration) -> Trouble {
+        let most = self.provider.limits.max_concurrency.unwrap_or_default();
+        let what = format!("answers as many calls as max_concurrency of {most} allows");
+        self.limited(&what, "max_concurrency", pause)
+    }
+
+    fn limited(&self, what: &str, option: &str, pause: Duration) -> Trouble {
+        let hint = format!(
+            "Repeat the statement in {} ms, or raise {option} of server \"{}\".",
+            milliseconds(pause),
+            self.provider.name
+        );
+        let error = self.says(ErrorKind::ProviderBusy, format_args!("{what}"));
+        Trouble { error: error.retry_after(pause).hint(hint), remedy: Remedy::None }
     }
 
     fn paused(&self, what: std::fmt::Arguments<'_>, pause: Duration) -> Trouble {
@@ -150,17 +222,41 @@ impl Teller<'_> {
         })
     }
 
+    /// Reads an event of a streamed reply as `T`.
+    pub fn read_event<'r, T: Deserialize<'r>>(&self, data: &'r str) -> Result<T> {
+        serde_json::from_str(data).map_err(|error| {
+            let why = match error.classify() {
+                Category::Data => error.to_string(),
+                _ => format!("an event is not JSON: {error}"),
+            };
+            self.nonsense_in(&why, data)
+        })
+    }
+
+    /// A streamed reply that ended before its end, after `received` bytes of text.
+    pub fn broke_off(&self, received: usize) -> Trouble {
+        let message = format!("broke off its answer after {received} bytes of text");
+        let error = self.says(ErrorKind::ProviderFailed, format_args!("{message}"));
+        Trouble { error, remedy: Remedy::Retry(None) }
+    }
+
     /// A reply of success that is not what was asked for, because of `why`.
     pub fn nonsense(&self, why: &str, reply: &Reply) -> Trouble {
-        let body = self.show(&String::from_utf8_lossy(&reply.body));
+        self.nonsense_in(why, &String::from_utf8_lossy(&reply.body))
+    }
+
+    /// The same, for a part of a reply.
+    pub fn nonsense_in(&self, why: &str, body: &str) -> Trouble {
+        let body = self.show(body);
         let what = if body.is_empty() { "nothing".to_string() } else { format!("\"{body}\"") };
-        let Task { answer, path, .. } = self.task;
+        let Task { answer, dialect, .. } = self.task;
+        let (path, end) = (self.task.path_of(&self.provider.model), dialect.base_url_end);
         let error = self
             .says(
                 ErrorKind::ProviderFailed,
                 format_args!("did not answer with {answer}: {}: {what}", self.show(why)),
             )
-            .hint(self.check(&format!("base_url; it ends before /{path}, often with /v1")));
+            .hint(self.check(&format!("base_url; it ends before /{path}, often with {end}")));
         Trouble { error, remedy: Remedy::None }
     }
 
@@ -219,6 +315,9 @@ impl Teller<'_> {
             401 | 403 => {
                 format!("Check the key in the user mapping for server \"{}\".", self.provider.name)
             }
+            400 if said.contains("api key") || said.contains("api_key") => {
+                format!("Check the key in the user mapping for server \"{}\".", self.provider.name)
+            }
             404 | 405 => self.check(&format!("base_url and {}", self.task.model)),
             413 => self.task.too_long.into(),
             400 | 422 if TOO_LONG.iter().any(|words| said.contains(words)) => {
@@ -226,7 +325,7 @@ impl Teller<'_> {
             }
             400 | 422 => self
                 .check(&format!("{}, and whether the provider speaks this api", self.task.model)),
-            429 => {
+            429 | 529 => {
                 "The provider limits how much may be asked. Ask later, or have the limit raised."
                     .into()
             }
@@ -237,14 +336,24 @@ impl Teller<'_> {
 
 fn remedy_for(reply: &Reply) -> Remedy {
     match reply.status {
-        429 | 500 | 502 | 503 | 504 => Remedy::Retry(asked_wait(reply)),
+        429 | 500 | 502 | 503 | 504 | 529 => Remedy::Retry(asked_wait(reply)),
         _ => Remedy::None,
     }
 }
 
-/// How long `reply` asks to wait.
+/// How long `reply` asks to wait: in its header, or in its body as Gemini does.
 pub fn asked_wait(reply: &Reply) -> Option<Duration> {
-    retry::retry_after(reply.retry_after.as_deref()?, SystemTime::now())
+    match reply.retry_after.as_deref() {
+        Some(value) => retry::retry_after(value, SystemTime::now()),
+        None => retry_delay(&serde_json::from_slice(&reply.body).ok()?),
+    }
+}
+
+/// The `retryDelay` among the details of an error, such as "17.5s".
+fn retry_delay(body: &Value) -> Option<Duration> {
+    let details = body.pointer("/error/details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }
 
 /// Rounded up: who comes back after so many is not early.
@@ -265,7 +374,7 @@ pub fn explanation(body: &[u8]) -> String {
 
 /// The message of an error object, in the shapes that servers of this protocol send.
 pub fn error_message(value: &Value) -> Option<String> {
-    ["/error/message", "/error", "/message", "/detail"]
+    ["/error/message", "/0/error/message", "/error", "/message", "/detail"]
         .iter()
         .filter_map(|place| value.pointer(place))
         .find(|found| !found.is_null())
@@ -281,6 +390,7 @@ mod tests {
         for (body, said) in [
             (r#"{"error":{"message":"no such model","code":7}}"#, "no such model"),
             (r#"{"error":"overloaded"}"#, "overloaded"),
+            (r#"[{"error":{"code":400,"message":"no such field"}}]"#, "no such field"),
             (r#"{"error":{"code":7}}"#, r#"{"code":7}"#),
             (r#"{"message":"busy","error":null}"#, "busy"),
             (r#"{"detail":[{"loc":"model"}]}"#, r#"[{"loc":"model"}]"#),
@@ -290,5 +400,31 @@ mod tests {
         ] {
             assert_eq!(explanation(body.as_bytes()), said, "{body}");
         }
+    }
+
+    #[test]
+    fn a_path_names_the_model() {
+        let check = |model: &str, path: &str| assert_eq!(resource(model), path);
+        check("gemini-2.5-flash", "models/gemini-2.5-flash");
+        check("tunedModels/mine", "tunedModels/mine");
+        check("a?b#c %é", "models/a%3Fb%23c%20%25%C3%A9");
+    }
+
+    #[test]
+    fn a_wait_may_stand_in_the_body() {
+        let check = |body: &str, seconds: Option<f64>| {
+            let found = serde_json::from_str(body).ok().as_ref().and_then(retry_delay);
+            assert_eq!(found, seconds.map(Duration::from_secs_f64), "{body}");
+        };
+        let with = |delay: &str| {
+            format!(r#"{{"error":{{"details":[{{"a":1}},{{"retryDelay":{delay}}}]}}}}"#)
+        };
+        check(&with(r#""17.5s""#), Some(17.5));
+        check(&with(r#""-1s""#), None);
+        check(&with(r#""1e300s""#), None);
+        check(&with(r#""NaNs""#), None);
+        check(&with("17"), None);
+        check(r#"{"error":{"details":{}}}"#, None);
+        check("<html>", None);
     }
 }

@@ -6,26 +6,36 @@
 //! → {"choices": [{"message": {"content": ...}, "finish_reason": ...}], "usage": {...}}
 //! ```
 //!
-//! Two parameters are not accepted everywhere. Newer models of OpenAI know only one
+//! Some parameters are not accepted everywhere. Newer models of OpenAI know only one
 //! temperature, and want the length limit under another name. The provider says so, naming
-//! the parameter; the request is then sent once more without it or with the other name.
+//! the parameter; the request is then sent once more without it or with the other name. An
+//! answer in the form of a schema is asked for by `response_format`, and more modestly where
+//! that is refused.
+
+use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::DIALECT;
 use crate::daemon::protocol::{GenerateRequest, Generated, Lane, Message};
 use crate::error::{Error, ErrorKind, Result};
 use crate::provider::call::Reply;
 use crate::provider::caller::{Caller, Question};
+use crate::provider::chat::{self, check_temperature};
 use crate::provider::memory::Memory;
+use crate::provider::openai::stream::ChatReader;
 use crate::provider::retry::Trouble;
-use crate::provider::trouble::{Task, Teller, error_message};
+use crate::provider::schema::{Form, Manner};
+use crate::provider::stream::{Hear, Reader, Streamed};
+use crate::provider::trouble::{Task, Teller, error_message, explanation};
 
 const TASK: Task = Task {
+    dialect: &DIALECT,
     path: "chat/completions",
-    answer: "a chat completion",
-    model: "model",
-    too_long: "The prompt is longer than the model reads. Give it fewer or shorter chunks.",
+    answer: chat::ANSWER,
+    model: chat::MODEL,
+    too_long: chat::TOO_LONG,
 };
 
 /// Has the provider complete the chat of `request`.
@@ -37,7 +47,22 @@ pub fn generate(
     check_temperature(request.temperature)?;
     // Somebody waits for what is written.
     let caller = Caller::new(&request.provider, &TASK, Lane::Query, memory)?;
-    let (generated, attempts) = caller.ask(&mut ChatRequest::new(request), gone)?;
+    let (generated, attempts) = caller.ask(&mut ChatRequest::new(request)?, gone)?;
+    Ok(Generated { attempts, ..generated })
+}
+
+/// The same, with each piece of the answer told to `hear` when it comes.
+pub fn generate_stream(
+    request: &GenerateRequest,
+    memory: &Memory,
+    gone: &dyn Fn() -> bool,
+    hear: &mut Hear<'_>,
+) -> Result<Generated> {
+    check_temperature(request.temperature)?;
+    let caller = Caller::new(&request.provider, &TASK, Lane::Query, memory)?;
+    let stream_options = Some(StreamOptions { include_usage: true });
+    let mut chat = ChatRequest { stream: true, stream_options, ..ChatRequest::new(request)? };
+    let (generated, attempts) = caller.listen(&mut chat, gone, hear)?;
     Ok(Generated { attempts, ..generated })
 }
 
@@ -48,30 +73,81 @@ struct ChatRequest<'a> {
     messages: Vec<ChatMessage<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Value>,
+    #[serde(skip)]
+    form: Option<Form>,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
 }
 
 #[derive(Serialize)]
 struct ChatMessage<'a> {
     role: &'a str,
-    content: &'a str,
+    content: Cow<'a, str>,
 }
 
 impl<'a> ChatRequest<'a> {
-    fn new(request: &'a GenerateRequest) -> Self {
-        let message = |Message { role, content }: &'a Message| ChatMessage { role, content };
-        ChatRequest {
+    fn new(request: &'a GenerateRequest) -> Result<Self> {
+        let message = |Message { role, content }: &'a Message| {
+            let content = Cow::from(content.as_str());
+            ChatMessage { role, content }
+        };
+        let form = request.schema.as_deref().map(Form::new).transpose()?;
+        Ok(ChatRequest {
             model: &request.provider.model,
             messages: request.messages.iter().map(message).collect(),
             stream: false,
+            stream_options: None,
             temperature: Some(request.temperature),
             max_tokens: request.max_tokens,
             max_completion_tokens: None,
+            response_format: form.as_ref().and_then(response_format),
+            form,
+        })
+    }
+
+    /// Asks more modestly for the form of the answer, if `said`, a refusal, is about that.
+    fn give_in_form(&mut self, said: &str) -> bool {
+        let Some(form) = self.form.as_mut() else { return false };
+        if !form.give_in(&said.to_lowercase()) {
+            return false;
         }
+        if form.manner == Manner::Json {
+            instruct(&mut self.messages, &form.instruction());
+        }
+        self.response_format = response_format(form);
+        true
+    }
+}
+
+/// Some servers want the system to speak first and never again, so the user says it.
+fn instruct(messages: &mut Vec<ChatMessage<'_>>, instruction: &str) {
+    match messages.last_mut().filter(|last| last.role == "user") {
+        Some(last) => last.content.to_mut().push_str(&format!("\n\n{instruction}")),
+        None => {
+            let content = Cow::from(instruction.to_string());
+            messages.push(ChatMessage { role: "user", content });
+        }
+    }
+}
+
+fn response_format(form: &Form) -> Option<Value> {
+    let named = json!({"name": "answer", "strict": true, "schema": form.schema});
+    match form.manner {
+        Manner::Schema => Some(json!({"type": "json_schema", "json_schema": named})),
+        Manner::Json => Some(json!({"type": "json_object"})),
+        Manner::Words => None,
     }
 }
 
@@ -87,17 +163,21 @@ impl Question for ChatRequest<'_> {
     /// Gives up the parameter that `reply` refuses, if there is another way. Each can be
     /// given up once, so this ends.
     fn give_in(&mut self, reply: &Reply) -> bool {
-        let Ok(value) = serde_json::from_slice::<Value>(&reply.body) else { return false };
-        if reply.status != 400 {
+        if self.stream_options.is_some() && names_stream_options(reply) {
+            self.stream_options = None;
+            return true;
+        }
+        if !matches!(reply.status, 400 | 422) {
             return false;
         }
+        let value = serde_json::from_slice::<Value>(&reply.body).unwrap_or_default();
         match value.pointer("/error/param").and_then(Value::as_str) {
             Some("temperature") => self.temperature.take().is_some(),
             Some("max_tokens") => {
                 self.max_completion_tokens = self.max_tokens.take();
                 self.max_completion_tokens.is_some()
             }
-            _ => false,
+            _ => self.give_in_form(&explanation(&reply.body)),
         }
     }
 
@@ -129,11 +209,16 @@ impl Question for ChatRequest<'_> {
     }
 }
 
-fn check_temperature(temperature: f32) -> Result<()> {
-    if temperature.is_finite() && temperature >= 0.0 {
-        return Ok(());
+impl Streamed for ChatRequest<'_> {
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(ChatReader::default())
     }
-    Err(Error::invalid(format!("temperature {temperature} is not 0 or more")))
+}
+
+/// Servers that do not know the parameter have no common words to say so, but name it.
+fn names_stream_options(reply: &Reply) -> bool {
+    let named = || String::from_utf8_lossy(&reply.body).contains("stream_options");
+    matches!(reply.status, 400 | 422) && named()
 }
 
 /// The text of a choice: a string, or parts of which some are text.

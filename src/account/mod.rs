@@ -1,0 +1,157 @@
+//! # account: what has it cost, and may it cost more?
+//!
+//! ```text
+//! (tokens, price) → cost          (what was spent, limit) → go on, or an error
+//! ```
+//!
+//! Costs are plain numbers: prices have no currency, so the sums have none either. [`calendar`]
+//! says which days a limit is about, and [`ledger`] keeps what was spent in files, because what a
+//! provider has been paid stays paid when the transaction is rolled back that asked it.
+
+pub mod calendar;
+pub mod ledger;
+
+use std::ops::AddAssign;
+
+use self::calendar::Period;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Characters that make about a token, where nobody has counted.
+const CHARACTERS_A_TOKEN: u64 = 4;
+
+/// What a million tokens cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Price {
+    /// Of what the model reads.
+    pub input: f64,
+    /// Of what it writes.
+    pub output: f64,
+}
+
+impl Price {
+    /// What so many tokens cost.
+    #[must_use]
+    pub fn of(&self, input: u64, output: u64) -> f64 {
+        (self.input * input as f64 + self.output * output as f64) / 1e6
+    }
+}
+
+/// What was spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Calls of a provider, those that were made again included.
+    pub calls: u64,
+    /// Tokens that its models have read.
+    pub input: u64,
+    /// Tokens that they have written.
+    pub output: u64,
+    /// What that cost, as far as prices are known.
+    pub cost: f64,
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, more: Spent) {
+        self.calls += more.calls;
+        self.input += more.input;
+        self.output += more.output;
+        self.cost += more.cost;
+    }
+}
+
+/// How much may be spent in a period.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// In which time.
+    pub period: Period,
+    /// Tokens read and written.
+    pub max_tokens: Option<u64>,
+    /// Money.
+    pub max_cost: Option<f64>,
+}
+
+impl Limit {
+    /// An error of [`ErrorKind::BudgetExceeded`] where a call that comes with `next` would take
+    /// `role` over the limit after it has spent `spent`. `day` is the current one.
+    pub fn check(&self, role: &str, day: i32, spent: &Spent, next: &Spent) -> Result<()> {
+        let tokens = spent.input + spent.output;
+        if let Some(most) = self.max_tokens.filter(|most| tokens + next.input > *most) {
+            return Err(self.exceeded(role, day, &format!("{tokens} of {most} tokens are used")));
+        }
+        let over = |most: &f64| spent.cost + next.cost > *most || spent.cost >= *most;
+        match self.max_cost.filter(over) {
+            Some(most) => {
+                let used = format!("{:.6} of {most} are spent", spent.cost);
+                Err(self.exceeded(role, day, &used))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn exceeded(&self, role: &str, day: i32, used: &str) -> Error {
+        let period = self.period.name();
+        let message =
+            format!("the budget of role \"{role}\" for this {period} does not allow the call");
+        let anew = calendar::text(self.period.end(day));
+        Error::new(ErrorKind::BudgetExceeded, message)
+            .detail(format!("{used}, and the call was not made."))
+            .hint(format!(
+                "It begins anew on {anew} (UTC). Who may change rag.budget can raise it."
+            ))
+    }
+}
+
+/// About how many tokens so many characters are.
+#[must_use]
+pub fn tokens_of(characters: usize) -> u64 {
+    (characters as u64).div_ceil(CHARACTERS_A_TOKEN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_are_for_a_million_tokens() {
+        let price = Price { input: 2.5, output: 10.0 };
+        assert!((price.of(1_000_000, 0) - 2.5).abs() < 1e-12);
+        assert!((price.of(2_000, 500) - 0.01).abs() < 1e-12);
+        assert_eq!(price.of(0, 0), 0.0);
+    }
+
+    fn allows(limit: &Limit, spent: Spent, next: Spent) -> Option<String> {
+        let error = limit.check("ann", 0, &spent, &next).err()?;
+        assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
+        error.detail_text().map(str::to_owned)
+    }
+
+    #[test]
+    fn a_limit_of_tokens_counts_what_is_about_to_be_read() {
+        let limit = Limit { period: Period::Day, max_tokens: Some(100), max_cost: None };
+        let spent = |input, output| Spent { input, output, ..Spent::default() };
+        assert_eq!(allows(&limit, spent(50, 40), spent(10, 0)), None);
+        let refused = allows(&limit, spent(50, 40), spent(11, 0)).unwrap();
+        assert!(refused.starts_with("90 of 100 tokens are used"), "{refused}");
+        assert!(allows(&limit, spent(100, 1), spent(0, 0)).is_some());
+    }
+
+    #[test]
+    fn a_limit_of_money_ends_where_it_is_reached() {
+        let limit = Limit { period: Period::Month, max_tokens: None, max_cost: Some(1.0) };
+        let cost = |cost| Spent { cost, ..Spent::default() };
+        assert_eq!(allows(&limit, cost(0.5), cost(0.25)), None);
+        assert!(allows(&limit, cost(0.5), cost(0.75)).is_some());
+        assert!(allows(&limit, cost(1.0), cost(0.0)).is_some());
+        // Nothing is allowed where nothing may be spent.
+        let nothing = Limit { max_cost: Some(0.0), ..limit };
+        assert!(allows(&nothing, cost(0.0), cost(0.0)).is_some());
+    }
+
+    #[test]
+    fn the_error_says_when_to_come_again() {
+        let limit = Limit { period: Period::Month, max_tokens: Some(0), max_cost: None };
+        let spent = Spent { input: 1, ..Spent::default() };
+        let error = limit.check("ann", 20_779, &spent, &spent).unwrap_err();
+        assert!(error.message().contains("\"ann\" for this month"), "{error}");
+        assert!(error.hint_text().unwrap().contains("2026-12-01"), "{:?}", error.hint_text());
+    }
+}

@@ -1,0 +1,183 @@
+//! Several texts of language models at once, for one session.
+//!
+//! A strategy that asks about each source by itself would wait as often as there are sources.
+//! Here some of its calls are in flight together. They are given up together as well, when the
+//! session goes away.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::protocol::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
+use super::worker::IsAlive;
+use crate::error::{Error, ErrorKind, Result};
+use crate::provider::{self, Memory};
+
+/// Most calls of one request that are in flight.
+const AT_ONCE: usize = 8;
+
+/// The stack of a thread that waits for a call.
+const STACK: usize = 1 << 20;
+
+/// What becomes of each of the texts, in their order.
+///
+/// After a call has failed for good, those that were not begun are not made, and fail alike.
+pub fn generate_many(
+    many: &GenerateMany,
+    memory: &Memory,
+    is_alive: &IsAlive,
+) -> Vec<GenerateOutcome> {
+    let call = |request: &GenerateRequest| provider::generate(request, memory, &|| !is_alive());
+    all(many, &call)
+}
+
+/// As [`generate_many`], with what makes a call.
+fn all(
+    many: &GenerateMany,
+    call: &(impl Fn(&GenerateRequest) -> Result<Generated> + Sync),
+) -> Vec<GenerateOutcome> {
+    let begun = Instant::now();
+    let next = AtomicUsize::new(0);
+    let hopeless: Mutex<Option<Error>> = Mutex::new(None);
+    let done: Mutex<Vec<Option<GenerateOutcome>>> = Mutex::new(vec![None; many.requests.len()]);
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(request) = many.requests.get(at) else { return };
+            let before = locked(&hopeless).clone();
+            let outcome = match before {
+                Some(error) => Err(error),
+                None => within(request, many.within_ms, begun.elapsed()).and_then(|it| call(&it)),
+            };
+            if let Err(error) = &outcome
+                && error.kind() != ErrorKind::ProviderTimeout
+            {
+                locked(&hopeless).get_or_insert_with(|| error.clone());
+            }
+            if let Some(place) = locked(&done).get_mut(at) {
+                *place = Some(outcome);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        // This thread works, too, so that without any other it only takes longer.
+        for _ in 1..many.requests.len().min(AT_ONCE) {
+            let thread = thread::Builder::new().name("ragd-call".to_owned()).stack_size(STACK);
+            if thread.spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+    let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let missing = || Err(Error::new(ErrorKind::Internal, "a call was not made"));
+    done.into_iter().map(|outcome| outcome.unwrap_or_else(missing)).collect()
+}
+
+/// `request` with no more time than is left.
+fn within(
+    request: &GenerateRequest,
+    within_ms: Option<u64>,
+    took: Duration,
+) -> Result<GenerateRequest> {
+    let mut request = request.clone();
+    if let Some(within) = within_ms {
+        let left = within.saturating_sub(took.as_millis() as u64);
+        if left == 0 {
+            let message = format!("there was no time for a call within {within} ms");
+            return Err(Error::new(ErrorKind::ProviderTimeout, message));
+        }
+        request.provider.timeout_ms = request.provider.timeout_ms.min(left);
+    }
+    Ok(request)
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::daemon::protocol::{KeySource, ProviderConfig};
+
+    fn many(count: usize, within_ms: Option<u64>) -> GenerateMany {
+        let request = |number: usize| GenerateRequest {
+            provider: ProviderConfig {
+                name: "p".into(),
+                api: "openai".into(),
+                base_url: "http://127.0.0.1:9/v1".into(),
+                model: number.to_string(),
+                api_key: KeySource::None,
+                connect_timeout_ms: 1000,
+                timeout_ms: 1000,
+                max_retries: 0,
+                special: Default::default(),
+                limits: Default::default(),
+                network: Default::default(),
+            },
+            messages: Vec::new(),
+            temperature: 0.0,
+            max_tokens: None,
+            schema: None,
+        };
+        GenerateMany { requests: (0..count).map(request).collect(), within_ms }
+    }
+
+    fn said(request: &GenerateRequest) -> Generated {
+        Generated {
+            text: request.provider.model.clone(),
+            finish_reason: "stop".into(),
+            prompt_tokens: None,
+            completion_tokens: None,
+            attempts: 1,
+        }
+    }
+
+    #[test]
+    fn the_order_is_kept_and_no_more_than_eight_are_in_flight() {
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let call = |request: &GenerateRequest| {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            let number: u64 = request.provider.model.parse().unwrap();
+            thread::sleep(Duration::from_millis(20 - number % 20));
+            now.fetch_sub(1, Ordering::SeqCst);
+            Ok(said(request))
+        };
+        let done = all(&many(30, None), &call);
+        let texts: Vec<String> = done.into_iter().map(|it| it.unwrap().text).collect();
+        assert_eq!(texts, (0..30).map(|n| n.to_string()).collect::<Vec<_>>());
+        let most = most.load(Ordering::SeqCst);
+        assert!((2..=AT_ONCE).contains(&most), "{most}");
+        assert!(all(&many(0, None), &call).is_empty());
+    }
+
+    #[test]
+    fn after_a_failure_no_call_is_begun() {
+        let calls = AtomicUsize::new(0);
+        let call = |_: &GenerateRequest| {
+            calls.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(20));
+            Err(Error::new(ErrorKind::ProviderRefused, "no"))
+        };
+        let done = all(&many(50, None), &call);
+        assert!(done.iter().all(|it| it.as_ref().unwrap_err().message() == "no"));
+        assert_eq!(done.len(), 50);
+        assert!(calls.load(Ordering::SeqCst) <= AT_ONCE, "{calls:?}");
+    }
+
+    #[test]
+    fn the_time_is_that_of_all() {
+        let call = |request: &GenerateRequest| {
+            assert!(request.provider.timeout_ms <= 60);
+            thread::sleep(Duration::from_millis(40));
+            Ok(said(request))
+        };
+        let done = all(&many(40, Some(60)), &call);
+        let made = done.iter().filter(|it| it.is_ok()).count();
+        assert!((1..=2 * AT_ONCE).contains(&made), "{made}");
+        let late = done.iter().filter_map(|it| it.as_ref().err());
+        assert!(late.into_iter().all(|error| error.kind() == ErrorKind::ProviderTimeout));
+    }
+}

@@ -1,0 +1,301 @@
+//! What was made of late and may be wanted again: vectors of questions, and what language models
+//! wrote.
+//!
+//! It is in ragd because all sessions share it here, whatever they may read or write. Whoever asks
+//! brings a key that says all of what an entry depends on, the role among it; entries of one key
+//! are never found by another. What is kept is bounded, and forgotten with ragd.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use super::protocol::{Note, VectorKey};
+use crate::embed::Kind;
+use crate::vector::dot_f32;
+
+/// Most bytes of vectors.
+const VECTORS: usize = 16 << 20;
+
+/// Most bytes of texts, with the vectors by which some of them are found.
+const TEXTS: usize = 32 << 20;
+
+/// Longest text whose vector is kept, in bytes.
+const LONGEST: usize = 8 << 10;
+
+/// Texts that are kept for one key, the newest first.
+const ALIKE: usize = 64;
+
+/// Texts that one look finds at most.
+const FOUND: usize = 4;
+
+/// What an entry takes besides its content, about, in bytes.
+const ENTRY: usize = 200;
+
+type Key = [u8; 32];
+
+/// The entries.
+pub struct Cache {
+    vectors: Mutex<Recent<Key, Vec<f32>>>,
+    texts: Mutex<Recent<Key, Vec<Kept>>>,
+    hits: AtomicU64,
+}
+
+struct Kept {
+    vector: Vec<f32>,
+    text: String,
+    until: Instant,
+}
+
+impl Default for Cache {
+    fn default() -> Cache {
+        Cache {
+            vectors: Mutex::new(Recent::new(VECTORS)),
+            texts: Mutex::new(Recent::new(TEXTS)),
+            hits: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Cache {
+    /// A vector that was made of late.
+    pub fn vector(&self, key: &VectorKey) -> Option<Vec<f32>> {
+        let found = locked(&self.vectors).get(&hash_of(key)).cloned();
+        self.hits.fetch_add(u64::from(found.is_some()), Ordering::Relaxed);
+        found
+    }
+
+    /// Keeps a vector, unless its text is long.
+    pub fn keep_vector(&self, key: &VectorKey, vector: &[f32]) {
+        if key.text.len() <= LONGEST {
+            let bytes = size_of_val(vector) + ENTRY;
+            locked(&self.vectors).put(hash_of(key), vector.to_vec(), bytes);
+        }
+    }
+
+    /// Keeps a text. One without a vector takes the place of the one before it.
+    pub fn keep(&self, note: Note, now: Instant) {
+        let Note { scope, vector, text, seconds } = note;
+        let key = hash(&[scope.as_bytes()]);
+        let mut texts = locked(&self.texts);
+        let mut all = texts.take(&key).unwrap_or_default();
+        all.retain(|kept| !vector.is_empty() && kept.until > now && kept.vector != vector);
+        all.truncate(ALIKE - 1);
+        let until = now + Duration::from_secs(u64::from(seconds));
+        all.insert(0, Kept { vector, text, until });
+        let bytes = all.iter().map(|it| it.text.len() + size_of_val(&it.vector[..]) + ENTRY).sum();
+        texts.put(key, all, bytes);
+    }
+
+    /// Texts that were kept for `scope`: with an empty `vector` the one that has none; else those
+    /// whose cosine with it is `at_least` so much, the nearest first.
+    pub fn recall(&self, scope: &str, vector: &[f32], at_least: f32, now: Instant) -> Vec<String> {
+        let mut texts = locked(&self.texts);
+        let kept = texts.get(&hash(&[scope.as_bytes()])).map(Vec::as_slice).unwrap_or_default();
+        let fresh = kept.iter().filter(|it| it.until > now && it.vector.len() == vector.len());
+        let mut found: Vec<(f32, &Kept)> = fresh
+            .map(|it| if vector.is_empty() { (1.0, it) } else { (cosine(vector, &it.vector), it) })
+            .filter(|(cosine, _)| *cosine >= at_least)
+            .collect();
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let found: Vec<String> = found.iter().take(FOUND).map(|(_, it)| it.text.clone()).collect();
+        self.hits.fetch_add(u64::from(!found.is_empty()), Ordering::Relaxed);
+        found
+    }
+
+    /// Entries that are kept, and how often one was found.
+    pub fn figures(&self) -> (u64, u64) {
+        let vectors = locked(&self.vectors).entries.len();
+        let texts = locked(&self.texts).entries.len();
+        ((vectors + texts) as u64, self.hits.load(Ordering::Relaxed))
+    }
+}
+
+/// What panicked with the lock in its hand has at worst lost an entry.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn hash_of(VectorKey { model, kind, text }: &VectorKey) -> Key {
+    let kind = match kind {
+        Kind::Query => b"query".as_slice(),
+        Kind::Passage => b"passage",
+    };
+    hash(&[model.as_bytes(), kind, text.as_bytes()])
+}
+
+/// Each part is preceded by its length, so that no two lists of parts are the same bytes.
+fn hash(parts: &[&[u8]]) -> Key {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+/// Of no direction is a vector of zeros, which is like nothing.
+fn cosine(first: &[f32], second: &[f32]) -> f32 {
+    let lengths = dot_f32(first, first) * dot_f32(second, second);
+    if lengths > 0.0 { (dot_f32(first, second) / lengths.sqrt()) as f32 } else { 0.0 }
+}
+
+/// The entries that were used last, as many as have room.
+struct Recent<K, V> {
+    entries: HashMap<K, Entry<V>>,
+    /// Keys by the time of their last use.
+    order: BTreeMap<u64, K>,
+    clock: u64,
+    bytes: usize,
+    most: usize,
+}
+
+struct Entry<V> {
+    value: V,
+    bytes: usize,
+    used: u64,
+}
+
+impl<K: Hash + Eq + Copy, V> Recent<K, V> {
+    fn new(most: usize) -> Self {
+        Recent { entries: HashMap::new(), order: BTreeMap::new(), clock: 0, bytes: 0, most }
+    }
+
+    fn get(&mut self, key: &K) -> Option<&V> {
+        let entry = self.entries.get_mut(key)?;
+        self.order.remove(&entry.used);
+        self.clock += 1;
+        entry.used = self.clock;
+        self.order.insert(self.clock, *key);
+        Some(&entry.value)
+    }
+
+    fn take(&mut self, key: &K) -> Option<V> {
+        let entry = self.entries.remove(key)?;
+        self.order.remove(&entry.used);
+        self.bytes -= entry.bytes;
+        Some(entry.value)
+    }
+
+    /// What has not been used for the longest time makes room. What is larger than all the room
+    /// there is, is not kept.
+    fn put(&mut self, key: K, value: V, bytes: usize) {
+        self.take(&key);
+        if bytes > self.most {
+            return;
+        }
+        while self.bytes + bytes > self.most {
+            let Some((_, oldest)) = self.order.first_key_value() else { break };
+            let oldest = *oldest;
+            self.take(&oldest);
+        }
+        self.clock += 1;
+        self.order.insert(self.clock, key);
+        self.entries.insert(key, Entry { value, bytes, used: self.clock });
+        self.bytes += bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn note(scope: &str, vector: &[f32], text: &str) -> Note {
+        let (scope, text) = (scope.to_owned(), text.to_owned());
+        Note { scope, vector: vector.to_vec(), text, seconds: 60 }
+    }
+
+    #[test]
+    fn a_text_is_found_by_its_key_until_its_time_is_up() {
+        let (cache, now) = (Cache::default(), Instant::now());
+        cache.keep(note("a", &[], "one"), now);
+        assert_eq!(cache.recall("a", &[], 0.0, now), ["one"]);
+        assert!(cache.recall("b", &[], 0.0, now).is_empty());
+        cache.keep(note("a", &[], "two"), now);
+        assert_eq!(cache.recall("a", &[], 0.0, now), ["two"]);
+        assert!(cache.recall("a", &[], 0.0, now + Duration::from_secs(60)).is_empty());
+        assert_eq!(cache.figures(), (1, 2));
+    }
+
+    #[test]
+    fn texts_are_found_by_what_is_near() {
+        let (cache, now) = (Cache::default(), Instant::now());
+        cache.keep(note("a", &[1.0, 0.0], "east"), now);
+        cache.keep(note("a", &[0.0, 2.0], "north"), now);
+        cache.keep(note("a", &[1.0, 1.0, 0.0], "elsewhere"), now);
+        let found = |vector: &[f32], at_least| cache.recall("a", vector, at_least, now);
+        assert_eq!(found(&[3.0, 0.1], 0.9), ["east"]);
+        assert_eq!(found(&[2.0, 3.0], 0.5), ["north", "east"]);
+        assert!(found(&[-1.0, 0.0], 0.5).is_empty());
+        assert!(found(&[0.0, 0.0], 0.5).is_empty());
+        assert!(cache.recall("b", &[1.0, 0.0], 0.0, now).is_empty());
+        // The same vector again is the same question.
+        cache.keep(note("a", &[1.0, 0.0], "still east"), now);
+        assert_eq!(found(&[1.0, 0.0], 0.9), ["still east"]);
+    }
+
+    #[test]
+    fn one_key_has_so_many_texts_and_no_more() {
+        let (cache, now) = (Cache::default(), Instant::now());
+        for number in 0..2 * ALIKE {
+            cache.keep(note("a", &[number as f32 + 1.0, 1.0], &number.to_string()), now);
+        }
+        let oldest = locked(&cache.texts).get(&hash(&[b"a"])).map(|all| all.len());
+        assert_eq!(oldest, Some(ALIKE));
+    }
+
+    #[test]
+    fn vectors_are_those_of_a_model_a_kind_and_a_text() {
+        let cache = Cache::default();
+        let key = |model: &str, kind, text: &str| VectorKey {
+            model: model.to_owned(),
+            kind,
+            text: text.to_owned(),
+        };
+        cache.keep_vector(&key("x", Kind::Query, "text"), &[1.0]);
+        let found = |model, kind, text: &str| cache.vector(&key(model, kind, text));
+        assert_eq!(found("x", Kind::Query, "text"), Some(vec![1.0]));
+        assert_eq!(found("y", Kind::Query, "text"), None);
+        assert_eq!(found("x", Kind::Passage, "text"), None);
+        assert_eq!(found("x", Kind::Query, "texts"), None);
+        assert_eq!(found("xq", Kind::Query, "ext"), None);
+        let long = "x".repeat(LONGEST + 1);
+        cache.keep_vector(&key("x", Kind::Query, &long), &[1.0]);
+        assert_eq!(found("x", Kind::Query, &long), None);
+    }
+
+    proptest! {
+        /// Whatever is asked and kept, it is what a list of entries by their last use gives, and
+        /// never more than has room.
+        #[test]
+        fn the_longest_unused_goes_first(
+            steps in proptest::collection::vec((0u8..12, 0usize..50, any::<bool>()), 0..200),
+        ) {
+            let mut recent = Recent::new(100);
+            let mut naive: Vec<(u8, usize)> = Vec::new();
+            for (key, bytes, puts) in steps {
+                let place = naive.iter().position(|(known, _)| *known == key);
+                let before = place.map(|place| naive.remove(place));
+                if puts {
+                    recent.put(key, bytes, bytes);
+                    naive.insert(0, (key, bytes));
+                    while naive.iter().map(|(_, bytes)| bytes).sum::<usize>() > 100 {
+                        naive.pop();
+                    }
+                } else {
+                    let found = recent.get(&key).copied();
+                    prop_assert_eq!(found, before.map(|(_, bytes)| bytes));
+                    naive.splice(0..0, before);
+                }
+                prop_assert_eq!(recent.bytes, naive.iter().map(|(_, bytes)| bytes).sum::<usize>());
+                prop_assert_eq!(recent.entries.len(), naive.len());
+                prop_assert_eq!(recent.order.len(), naive.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Documents of one request through the queue, to be cut where they come out of the model.
+//!
+//! `embed::late` says which windows a document goes through in and where its chunks are in them; here
+//! they are tokenised, queued and read. So many windows are queued at a time that the queue finds some of
+//! like length, and few enough that memory stays bounded.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+
+use super::embed::{LOOK, check_size, next_owner};
+use super::model::{Reading, Text};
+use super::protocol::{Lane, Response};
+use super::registry::LoadedModel;
+use super::tokenizer::{Frame, ModelTokenizer};
+use super::worker::{Done, IsAlive, Job, Worker};
+use crate::embed::manifest::Task;
+use crate::embed::pooling::Pooling;
+use crate::embed::{Kind, Spanned, late};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Windows that are queued at a time.
+const WINDOWS: usize = 128;
+
+/// Embeds the spans of documents, one vector a span; the answer is [`Response::Vectors`].
+///
+/// Fails with [`ErrorKind::Unsupported`] for a model whose vectors are not means over tokens, and as
+/// [`embed`](super::embed::embed) does.
+pub fn embed(
+    model: &LoadedModel,
+    lane: Lane,
+    documents: &[Spanned],
+    is_alive: &IsAlive,
+) -> Result<Response> {
+    check(model)?;
+    let dimension = model.manifest.dimension as usize;
+    let count = documents.iter().map(|document| document.spans.len()).sum();
+    check_size(count, dimension)?;
+    let mut work = Work::new(&model.worker, lane, count * dimension, dimension, is_alive);
+    let frame = model.tokenizer.frame(model.manifest.prefix(Kind::Passage))?;
+    let mut first = 0;
+    for document in documents {
+        queue(document, first, &frame, &model.tokenizer, &mut work)?;
+        first += document.spans.len();
+    }
+    work.flush()?;
+    let (values, tokens) = (std::mem::take(&mut work.values), work.tokens);
+    Ok(Response::Vectors { dimension: dimension as u32, values, tokens })
+}
+
+fn check(model: &LoadedModel) -> Result<()> {
+    let refuse = |why: String| {
+        Err(Error::new(ErrorKind::Unsupported, format!("model \"{}\" {why}", model.name))
+            .hint("Late chunking needs a model that takes the mean of its tokens' vectors."))
+    };
+    match (model.manifest.task, model.manifest.pooling) {
+        (Task::Rerank, _) => refuse("is a reranker and gives no vectors".to_owned()),
+        (Task::Embed, Pooling::Mean) => Ok(()),
+        (Task::Embed, other) => refuse(format!("pools by \"{}\"", other.name())),
+    }
+}
+
+/// Queues the windows of a document, the first of whose spans is the `first` of all.
+fn queue(
+    document: &Spanned,
+    first: usize,
+    frame: &Frame,
+    tokenizer: &ModelTokenizer,
+    work: &mut Work<'_>,
+) -> Result<()> {
+    let (ids, places) = tokenizer.encode_whole(&document.text)?;
+    for window in late::windows(&places, &document.spans, frame.room) {
+        let spans = window.parts.iter().map(|part| {
+            let is_first = window.tokens.start + part.tokens.start == 0;
+            let is_last = window.tokens.start + part.tokens.end == ids.len();
+            frame.around(&part.tokens, window.tokens.len(), is_first, is_last)
+        });
+        let reading = Reading::Spans(spans.collect());
+        let tokens = frame.fill(&ids[window.tokens.clone()]);
+        let chunks = window.parts.iter().map(|part| first + part.chunk).collect();
+        let text = Text { second: tokens.len(), tokens, reading };
+        work.push(Queued { text, chunks })?;
+    }
+    Ok(())
+}
+
+/// A window that is to go through the model, and the chunks that it gives vectors for.
+struct Queued {
+    text: Text,
+    chunks: Vec<usize>,
+}
+
+/// A request in progress.
+struct Work<'a> {
+    worker: &'a Worker,
+    lane: Lane,
+    is_alive: &'a IsAlive,
+    owner: u64,
+    reply: Sender<Done>,
+    done: Receiver<Done>,
+    waiting: Vec<Queued>,
+    in_flight: usize,
+    dimension: usize,
+    values: Vec<f32>,
+    tokens: u64,
+}
+
+impl<'a> Work<'a> {
+    fn new(
+        worker: &'a Worker,
+        lane: Lane,
+        numbers: usize,
+        dimension: usize,
+        is_alive: &'a IsAlive,
+    ) -> Self {
+        let (reply, done) = channel();
+        Work {
+            worker,
+            lane,
+            is_alive,
+            owner: next_owner(),
+            reply,
+            done,
+            waiting: Vec::new(),
+            in_flight: 0,
+            dimension,
+            values: vec![0.0; numbers],
+            tokens: 0,
+        }
+    }
+
+    fn push(&mut self, queued: Queued) -> Result<()> {
+        self.tokens += queued.text.tokens.len() as u64;
+        self.waiting.push(queued);
+        if self.waiting.len() < WINDOWS { Ok(()) } else { self.flush() }
+    }
+
+    /// Has all that waits go through the model.
+    fn flush(&mut self) -> Result<()> {
+        let mut chunks = Vec::with_capacity(self.waiting.len());
+        let jobs = self.waiting.drain(..).enumerate().map(|(index, queued)| {
+            chunks.push(queued.chunks);
+            let (is_alive, reply) = (Arc::clone(self.is_alive), self.reply.clone());
+            Job { index, text: queued.text, is_alive, reply }
+        });
+        let jobs: Vec<Job> = jobs.collect();
+        self.in_flight = jobs.len();
+        self.worker.push(self.owner, self.lane, jobs);
+        while self.in_flight > 0 {
+            let Done { index, numbers } = self.receive()?;
+            self.in_flight -= 1;
+            self.store(&chunks[index], &numbers?);
+        }
+        Ok(())
+    }
+
+    fn receive(&self) -> Result<Done> {
+        loop {
+            match self.done.recv_timeout(LOOK) {
+                Ok(done) => return Ok(done),
+                Err(RecvTimeoutError::Timeout) if (self.is_alive)() => {}
+                Err(_) => return Err(Error::new(ErrorKind::DaemonLost, "the client has gone")),
+            }
+        }
+    }
+
+    fn store(&mut self, chunks: &[usize], numbers: &[f32]) {
+        for (chunk, vector) in chunks.iter().zip(numbers.chunks_exact(self.dimension)) {
+            let place = chunk * self.dimension;
+            self.values[place..place + self.dimension].copy_from_slice(vector);
+        }
+    }
+}
+
+/// A request that fails or whose client has gone leaves nothing in the queue.
+impl Drop for Work<'_> {
+    fn drop(&mut self) {
+        if self.in_flight > 0 {
+            self.worker.forget(self.owner);
+        }
+    }
+}
+
+impl Frame {
+    /// The tokens of a text between those that the model wants around it.
+    fn fill(&self, ids: &[u32]) -> Vec<u32> {
+        let tokens = [&self.before[..], ids, &self.after[..]].concat();
+        // A model can't run on no tokens.
+        if tokens.is_empty() { vec![self.pad_token] } else { tokens }
+    }
+
+    /// Which tokens a part of a window of `count` tokens is read from. At the beginning and the end of a
+    /// document those around it belong to it, so that a document of one chunk has the vector that it has
+    /// without all of this.
+    fn around(
+        &self,
+        part: &Range<usize>,
+        count: usize,
+        is_first: bool,
+        is_last: bool,
+    ) -> Range<usize> {
+        let before = self.before.len();
+        let start = if is_first { 0 } else { before + part.start };
+        let end = if is_last { before + count + self.after.len() } else { before + part.end };
+        start..end.max(start + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_around_a_document_belongs_to_its_ends() {
+        let frame = Frame { before: vec![1, 9], after: vec![2], room: 5, pad_token: 0 };
+        assert_eq!(frame.fill(&[7, 8]), [1, 9, 7, 8, 2]);
+        assert_eq!(frame.around(&(0..1), 3, true, false), 0..3);
+        assert_eq!(frame.around(&(1..2), 3, false, false), 3..4);
+        assert_eq!(frame.around(&(2..3), 3, false, true), 4..6);
+        assert_eq!(frame.around(&(0..3), 3, true, true), 0..6);
+        let bare = Frame { before: Vec::new(), after: Vec::new(), room: 5, pad_token: 3 };
+        assert_eq!(bare.fill(&[]), [3]);
+        assert_eq!(bare.around(&(0..0), 0, true, true), 0..1);
+    }
+}

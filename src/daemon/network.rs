@@ -1,0 +1,60 @@
+//! How may a provider be reached, and how much may it be asked?
+//!
+//! Options of a foreign server and settings of the administrator, on their way to ragd, which
+//! keeps none of them.
+
+use serde::{Deserialize, Serialize};
+
+/// How much a provider is asked, over all sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallLimits {
+    /// Longest wait for the first piece of a streamed answer; `None`: the limit of the whole call.
+    pub first_token_timeout_ms: Option<u64>,
+    /// Most calls at a time.
+    pub max_concurrency: Option<u32>,
+    /// Most calls that begin within a minute.
+    pub requests_per_minute: Option<u32>,
+}
+
+/// By which way, and to which hosts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Network {
+    /// An HTTP proxy as `http://host:port`; `None`: the one that ragd's environment names.
+    pub proxy: Option<String>,
+    /// A file of certificates in PEM that are trusted in the place of the usual authorities.
+    pub ca_file: Option<String>,
+    /// Hosts that may be called.
+    pub hosts: HostRules,
+}
+
+/// Which hosts may be called.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostRules {
+    /// Which addresses besides the public ones.
+    pub private: PrivateHosts,
+    /// Names, `*.example.com` for all below one; none: all.
+    pub allowed: Vec<String>,
+}
+
+/// Which addresses are allowed that are not of the public Internet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PrivateHosts {
+    /// None.
+    None,
+    /// Those of the machine itself.
+    #[default]
+    Loopback,
+    /// All.
+    All,
+}
+
+impl PrivateHosts {
+    /// As the setting `rag.allow_private_hosts` says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            PrivateHosts::None => "none",
+            PrivateHosts::Loopback => "loopback",
+            PrivateHosts::All => "all",
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! By which way is a host reached?
+//!
+//! ```text
+//! (url, proxy, authorities, rules for hosts) → an agent, with its last connection if it is free
+//! ```
+//!
+//! An agent serves one call at a time, so that shutting it down ends that call and no other. It is
+//! kept for the next call that goes the same way.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::{Mutex, PoisonError};
+
+use ureq::http::Uri;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::DefaultConnector;
+use ureq::{Agent, Proxy, ProxyProtocol};
+
+use super::call::Failure;
+use super::host::CheckedResolver;
+use crate::daemon::protocol::Network;
+
+/// How many unused agents are kept.
+const MAX_IDLE: usize = 16;
+
+/// Longest file of certificates, in bytes: more than all public authorities have together.
+const MAX_CERTIFICATES: u64 = 4 << 20;
+
+/// Where to, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// What is called.
+    pub url: String,
+    /// By which way.
+    pub network: Network,
+}
+
+struct Idle {
+    route: Route,
+    agent: Agent,
+}
+
+/// Agents with a connection that may still be open.
+static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+
+/// An agent for `route`; nobody else has it.
+pub fn take(route: &Route) -> Result<Agent, Failure> {
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    match idle.iter().rposition(|kept| kept.route == *route) {
+        Some(found) => Ok(idle.remove(found).agent),
+        None => new(route),
+    }
+}
+
+/// Keeps an agent that is not used any more.
+pub fn keep(route: Route, agent: Agent) {
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if idle.len() >= MAX_IDLE {
+        idle.remove(0);
+    }
+    idle.push(Idle { route, agent });
+}
+
+fn new(route: &Route) -> Result<Agent, Failure> {
+    let Route { url, network } = route;
+    let proxy = proxy(url, network)?;
+    // The proxy of the environment is the administrator's choice, that of an option a user's.
+    let trusted = proxy.as_ref().filter(|proxy| proxy.is_from_env());
+    let resolver = CheckedResolver {
+        private: network.hosts.private,
+        trusted: trusted.map(|proxy| (proxy.host().to_string(), proxy.port())),
+        inner: DefaultResolver::default(),
+    };
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(concat!("pg_rag/", env!("CARGO_PKG_VERSION")))
+        .accept("application/json")
+        .tls_config(tls(network)?)
+        .proxy(proxy)
+        .build();
+    Ok(Agent::with_parts(config, DefaultConnector::default(), resolver))
+}
+
+/// The proxy of the server's options; else the one that the environment names, for all hosts but
+/// this machine.
+///
+/// This is safe because calls go through a tunnel (CONNECT): the proxy learns the name of
+/// the host, and of an https call nothing else.
+fn proxy(url: &str, network: &Network) -> Result<Option<Proxy>, Failure> {
+    if let Some(address) = &network.proxy {
+        let proxy = Proxy::new(address).ok().filter(|proxy| is_plain(address, proxy));
+        return match proxy {
+            Some(proxy) => Ok(Some(proxy)),
+            None => Err(Failure::Broken("its proxy is not of the form http://host:port".into())),
+        };
+    }
+    let host = url.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_string));
+    if host.is_none_or(|host| is_loopback(&host)) {
+        return Ok(None);
+    }
+    match Proxy::try_from_env() {
+        // The default agent would go past such a proxy without a word.
+        Some(proxy) if !is_tunnel(proxy.protocol()) => {
+            Err(Failure::Broken("the environment names a SOCKS proxy, only http works".into()))
+        }
+        proxy => Ok(proxy),
+    }
+}
+
+fn is_plain(address: &str, proxy: &Proxy) -> bool {
+    address.starts_with("http://")
+        && proxy.protocol() == ProxyProtocol::Http
+        && !address.contains('@')
+}
+
+fn is_tunnel(protocol: ProxyProtocol) -> bool {
+    matches!(protocol, ProxyProtocol::Http | ProxyProtocol::Https)
+}
+
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare.eq_ignore_ascii_case("localhost")
+        || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+}
+
+/// Whom to believe that a host is who it says: Mozilla's list, or the authorities of a file.
+fn tls(network: &Network) -> Result<TlsConfig, Failure> {
+    let Some(path) = &network.ca_file else { return Ok(TlsConfig::default()) };
+    let certificates = certificates(path).map_err(|why| {
+        Failure::Broken(format!("cannot use the certificates of ca_file \"{path}\": {why}"))
+    })?;
+    Ok(TlsConfig::builder().root_certs(RootCerts::from(certificates)).build())
+}
+
+fn certificates(path: &str) -> Result<Vec<Certificate<'static>>, String> {
+    let said = |error: std::io::Error| error.to_string();
+    // A pipe or a terminal would keep the caller waiting for ever.
+    if !std::fs::metadata(path).map_err(said)?.is_file() {
+        return Err("it is not a regular file".into());
+    }
+    let file = File::open(path).map_err(said)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_CERTIFICATES + 1).read_to_end(&mut bytes).map_err(said)?;
+    if bytes.len() as u64 > MAX_CERTIFICATES {
+        return Err(format!("it is longer than {MAX_CERTIFICATES} bytes"));
+    }
+    let mut found = Vec::new();
+    for item in parse_pem(&bytes) {
+        if let PemItem::Certificate(certificate) = item.map_err(|_| "it is not PEM".to_string())? {
+            found.push(certificate);
+        }
+    }
+    if found.is_empty() { Err("it holds no certificate in PEM".into()) } else { Ok(found) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_never_behind_the_proxy_of_the_environment() {
+        for host in ["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "[::1]"] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in ["example.com", "10.0.0.1", "localhost.example.com", "[::2]"] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_is_plain_http_without_a_name() {
+        let check = |address: &str, fits: bool| {
+            let network = Network { proxy: Some(address.into()), ..Network::default() };
+            let found = proxy("http://127.0.0.1/v1", &network);
+            assert_eq!(found.is_ok_and(|proxy| proxy.is_some()), fits, "{address}");
+        };
+        check("http://proxy:3128", true);
+        check("http://10.0.0.1:80", true);
+        check("https://proxy:3128", false);
+        check("socks5://proxy:1080", false);
+        check("http://me:secret@proxy:3128", false);
+        check("proxy:3128", false);
+        check("http://", false);
+    }
+
+    #[test]
+    fn a_file_without_certificates_is_refused_by_name() {
+        let folder = std::env::temp_dir().join(format!("pg_rag_ca_{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let check = |name: &str, content: Option<&[u8]>, why: &str| {
+            let path = folder.join(name);
+            if let Some(content) = content {
+                std::fs::write(&path, content).unwrap();
+            }
+            let network =
+                Network { ca_file: path.to_str().map(str::to_string), ..Network::default() };
+            let Err(Failure::Broken(said)) = tls(&network) else { panic!("{name} was taken") };
+            assert!(said.contains(name) && said.contains(why), "{said}");
+        };
+        check("missing", None, "No such file");
+        check("empty", Some(b""), "no certificate");
+        check("noise", Some(b"\xff\xfe not PEM"), "no certificate");
+        let key = b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
+        check("key", Some(key), "no certificate");
+        check("half", Some(b"-----BEGIN CERTIFICATE-----\nAAAA\n"), "not PEM");
+        check("", None, "not a regular file");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

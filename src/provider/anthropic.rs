@@ -1,0 +1,140 @@
+//! The protocol of Anthropic.
+//!
+//! ```text
+//! POST {base_url}/messages
+//! {"model": ..., "system": ..., "messages": [{"role": ..., "content": ...}], "max_tokens": 4096}
+//! → {"content": [{"type": "text", "text": ...}], "stop_reason": "end_turn", "usage": {...}}
+//! ```
+//!
+//! An answer in the form of a schema is asked for as the input of a tool that the model must
+//! call. Such an input is an object, so any other schema becomes a member of one.
+
+use serde_json::{Value, json};
+
+use super::chat::{self, Asked, Heard, Protocol, translated};
+use super::dialect::Dialect;
+use super::trouble::Task;
+
+/// How Anthropic is spoken to.
+pub const DIALECT: Dialect = Dialect {
+    key_header: Some("x-api-key"),
+    headers: &[("anthropic-version", "2023-06-01")],
+    base_url_end: "/v1",
+};
+
+const TASK: Task = Task {
+    dialect: &DIALECT,
+    path: "messages",
+    answer: chat::ANSWER,
+    model: chat::MODEL,
+    too_long: chat::TOO_LONG,
+};
+
+/// Longest answer where none is named, in tokens: the protocol wants a number, and no model
+/// that is served writes less.
+const MAX_TOKENS: u32 = 4096;
+
+/// What the tool is called that takes an answer that is an object.
+const OBJECT_TOOL: &str = "answer";
+
+/// What the tool is called that takes any other answer, as its one member.
+const VALUE_TOOL: &str = "answer_value";
+
+/// That member.
+const VALUE: &str = "value";
+
+const REASONS: &[(&str, &str)] = &[
+    ("end_turn", "stop"),
+    ("stop_sequence", "stop"),
+    ("tool_use", "stop"),
+    ("max_tokens", "length"),
+    ("model_context_window_exceeded", "length"),
+    ("refusal", "content_filter"),
+];
+
+/// Writing.
+pub struct Messages;
+
+impl Protocol for Messages {
+    const TASK: &'static Task = &TASK;
+    const STREAM: &'static Task = &TASK;
+
+    fn body(asked: &Asked<'_>) -> Value {
+        let turn = |(role, text): &(&str, String)| json!({"role": role, "content": text});
+        let messages: Vec<Value> = asked.turns.turns.iter().map(turn).collect();
+        let mut body = json!({
+            "model": asked.provider.model,
+            "messages": messages,
+            "max_tokens": asked.max_tokens.unwrap_or(MAX_TOKENS),
+            "stream": asked.stream,
+        });
+        if let Some(system) = &asked.turns.system {
+            body["system"] = json!(system);
+        }
+        if let Some(temperature) = asked.temperature {
+            body["temperature"] = chat::short(temperature);
+        }
+        if let Some(schema) = asked.schema() {
+            let tool = tool(schema);
+            body["tool_choice"] = json!({"type": "tool", "name": tool["name"]});
+            body["tools"] = json!([tool]);
+        }
+        body
+    }
+
+    fn whole(reply: &Value, heard: &mut Heard) -> Result<(), String> {
+        let content = reply.get("content").filter(|content| content.is_array());
+        let content = content.ok_or("no content")?;
+        heard.text = input(content).unwrap_or_else(|| chat::texts(content));
+        end(reply.get("stop_reason"), heard);
+        heard.count(reply, "/usage/input_tokens", "/usage/output_tokens");
+        Ok(())
+    }
+
+    fn event(event: &Value, heard: &mut Heard) {
+        if let Some(text) = event.pointer("/delta/text").and_then(Value::as_str) {
+            heard.text.push_str(text);
+        }
+        end(event.pointer("/delta/stop_reason"), heard);
+        heard.count(event, "/message/usage/input_tokens", "/message/usage/output_tokens");
+        // The end has the counts of all, in some gateways also what was read.
+        heard.count(event, "/usage/input_tokens", "/usage/output_tokens");
+    }
+}
+
+fn end(reason: Option<&Value>, heard: &mut Heard) {
+    let Some(reason) = reason.and_then(Value::as_str) else { return };
+    if reason == "refusal" {
+        heard.blocked = Some(reason.to_string());
+    }
+    heard.finish_reason = Some(translated(reason, REASONS));
+}
+
+/// The tool that takes an answer in the form of `schema`. Definitions stay at the root, where
+/// references look for them.
+fn tool(schema: &Value) -> Value {
+    let of = |name: &str, schema: &Value| json!({"name": name, "description": "Takes the answer.", "input_schema": schema});
+    if schema.get("type").is_some_and(|kind| kind == "object") {
+        return of(OBJECT_TOOL, schema);
+    }
+    let mut inner = schema.clone();
+    let mut outer = json!({"type": "object", "required": [VALUE]});
+    for place in ["$schema", "$defs", "definitions"] {
+        if let Some(kept) = inner.as_object_mut().and_then(|inner| inner.remove(place)) {
+            outer[place] = kept;
+        }
+    }
+    outer["properties"] = json!({VALUE: inner});
+    of(VALUE_TOOL, &outer)
+}
+
+/// What a tool of `content` was called with.
+fn input(content: &Value) -> Option<String> {
+    let is_call = |part: &&Value| part.get("type").is_some_and(|kind| kind == "tool_use");
+    let call = content.as_array()?.iter().find(is_call)?;
+    let input = call.get("input")?;
+    match call.get("name")?.as_str()? {
+        VALUE_TOOL => input.get(VALUE).map(Value::to_string),
+        _ => Some(input.to_string()),
+    }
+}

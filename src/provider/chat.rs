@@ -1,0 +1,328 @@
+//! How is a model asked to write, and what did it say?
+//!
+//! ```text
+//! (messages, limits, schema) → body of a request
+//! (a reply, or its events)   → text, why it ends, tokens read and written
+//! ```
+//!
+//! A protocol is a [`Protocol`]: how the body looks, and where in a reply and in the events of a
+//! streamed one the text stands. All else is here, the same for all. What ends a text is told in
+//! the words of OpenAI's protocol: "stop", "length", "content_filter".
+
+use std::marker::PhantomData;
+
+use serde_json::Value;
+
+use super::call::Reply;
+use super::caller::{Caller, Question};
+use super::memory::Memory;
+use super::retry::{Remedy, Trouble};
+use super::schema::{Form, Manner};
+use super::stream::{Hear, Reader, Streamed};
+use super::trouble::{Task, Teller, error_message, explanation};
+use super::turns::Turns;
+use crate::daemon::protocol::{GenerateRequest, Generated, Lane, ProviderConfig};
+use crate::error::{Error, ErrorKind, Result};
+
+/// What a reply should be, in messages.
+pub const ANSWER: &str = "a chat completion";
+
+/// Where a language model is named.
+pub const MODEL: &str = "model";
+
+/// What can be done about a prompt that is too long.
+pub const TOO_LONG: &str =
+    "The prompt is longer than the model reads. Give it fewer or shorter chunks.";
+
+/// The words of a protocol.
+pub trait Protocol {
+    /// What a whole reply is asked with.
+    const TASK: &'static Task;
+    /// What a stream is asked with.
+    const STREAM: &'static Task;
+
+    /// The body of a request.
+    fn body(asked: &Asked<'_>) -> Value;
+
+    /// Notes what a whole reply says. `Err`: why it is none.
+    fn whole(reply: &Value, heard: &mut Heard) -> std::result::Result<(), String>;
+
+    /// Notes what an event of a streamed reply says.
+    fn event(event: &Value, heard: &mut Heard);
+}
+
+/// What is asked, ready to be put into a protocol's words.
+pub struct Asked<'a> {
+    /// Who is asked.
+    pub provider: &'a ProviderConfig,
+    /// What was said so far.
+    pub turns: Turns,
+    /// `None`: the model has it its own way.
+    pub temperature: Option<f32>,
+    /// Longest answer in tokens.
+    pub max_tokens: Option<u32>,
+    /// The form that the answer must have.
+    pub form: Option<Form>,
+    /// Whether the answer should come in pieces.
+    pub stream: bool,
+}
+
+impl<'a> Asked<'a> {
+    /// Fails if the temperature or the schema of `request` is none.
+    pub fn new(request: &'a GenerateRequest, stream: bool) -> Result<Self> {
+        check_temperature(request.temperature)?;
+        Ok(Asked {
+            provider: &request.provider,
+            turns: Turns::of(&request.messages),
+            temperature: Some(request.temperature),
+            max_tokens: request.max_tokens,
+            form: request.schema.as_deref().map(Form::new).transpose()?,
+            stream,
+        })
+    }
+
+    /// The schema, if the provider is still thought to know what one is.
+    pub fn schema(&self) -> Option<&Value> {
+        self.form.as_ref().filter(|form| form.manner == Manner::Schema).map(|form| &form.schema)
+    }
+
+    /// Whether JSON is asked for, of whatever schema.
+    pub fn is_json(&self) -> bool {
+        self.form.as_ref().is_some_and(|form| form.manner == Manner::Json)
+    }
+
+    /// Whether the question was changed so that this refusal cannot recur.
+    fn give_in(&mut self, reply: &Reply) -> bool {
+        if !matches!(reply.status, 400 | 422) {
+            return false;
+        }
+        let said = explanation(&reply.body).to_lowercase();
+        if said.contains("temperature") {
+            return self.temperature.take().is_some();
+        }
+        let Some(form) = self.form.as_mut() else { return false };
+        let gave_in = form.give_in(&said);
+        if gave_in && form.manner == Manner::Json {
+            self.turns.add(&form.instruction());
+        }
+        gave_in
+    }
+}
+
+/// What was heard so far.
+#[derive(Debug, Default)]
+pub struct Heard {
+    /// The text.
+    pub text: String,
+    /// Why it ended, once it has: "stop", "length", "content_filter", or the provider's word.
+    pub finish_reason: Option<String>,
+    /// Why nothing may be said about this, if the provider says so.
+    pub blocked: Option<String>,
+    /// Tokens read.
+    pub prompt_tokens: Option<u64>,
+    /// Tokens written.
+    pub completion_tokens: Option<u64>,
+}
+
+impl Heard {
+    /// Notes the counts that stand at these places of `value`, where there are any.
+    pub fn count(&mut self, value: &Value, read: &str, written: &str) {
+        let number = |place: &str| value.pointer(place).and_then(Value::as_u64);
+        self.prompt_tokens = number(read).or(self.prompt_tokens);
+        self.completion_tokens = number(written).or(self.completion_tokens);
+    }
+
+    fn tell(&mut self, teller: &Teller<'_>) -> std::result::Result<Generated, Trouble> {
+        // PostgreSQL's text cannot hold it, and no model means it.
+        let text = std::mem::take(&mut self.text).replace('\0', "");
+        let finish_reason = self.finish_reason.take().unwrap_or_default();
+        if text.trim().is_empty() {
+            return Err(self.silence(&finish_reason, teller));
+        }
+        Ok(Generated {
+            text,
+            finish_reason,
+            prompt_tokens: self.prompt_tokens,
+            completion_tokens: self.completion_tokens,
+            attempts: 0,
+        })
+    }
+
+    fn silence(&self, finish_reason: &str, teller: &Teller<'_>) -> Trouble {
+        match (&self.blocked, finish_reason) {
+            (Some(why), _) => teller.silence(
+                &format!("it was blocked: {why}"),
+                Some("The provider's own filter refuses the prompt or the answer."),
+            ),
+            (None, "length") => teller.silence(
+                "its finish_reason is \"length\"",
+                Some("The model used up its tokens before it wrote. Raise max_tokens."),
+            ),
+            (None, reason) => teller.silence(&format!("its finish_reason is \"{reason}\""), None),
+        }
+    }
+}
+
+/// Has the provider of `request` write, in the words of `P`.
+pub fn generate<P: Protocol>(
+    request: &GenerateRequest,
+    memory: &Memory,
+    gone: &dyn Fn() -> bool,
+) -> Result<Generated> {
+    let mut chat = Chat::<P> { asked: Asked::new(request, false)?, protocol: PhantomData };
+    // Somebody waits for what is written.
+    let caller = Caller::new(&request.provider, P::TASK, Lane::Query, memory)?;
+    let (generated, attempts) = caller.ask(&mut chat, gone)?;
+    Ok(Generated { attempts, ..generated })
+}
+
+/// The same, with each piece of the answer told to `hear` when it comes.
+pub fn generate_stream<P: Protocol + 'static>(
+    request: &GenerateRequest,
+    memory: &Memory,
+    gone: &dyn Fn() -> bool,
+    hear: &mut Hear<'_>,
+) -> Result<Generated> {
+    let mut chat = Chat::<P> { asked: Asked::new(request, true)?, protocol: PhantomData };
+    let caller = Caller::new(&request.provider, P::STREAM, Lane::Query, memory)?;
+    let (generated, attempts) = caller.listen(&mut chat, gone, hear)?;
+    Ok(Generated { attempts, ..generated })
+}
+
+/// A request that a provider write.
+pub struct Chat<'a, P> {
+    asked: Asked<'a>,
+    protocol: PhantomData<P>,
+}
+
+impl<P: Protocol> Question for Chat<'_, P> {
+    type Answer = Generated;
+
+    fn encode(&self) -> Result<Vec<u8>> {
+        encode(&P::body(&self.asked))
+    }
+
+    fn give_in(&mut self, reply: &Reply) -> bool {
+        self.asked.give_in(reply)
+    }
+
+    fn read(
+        &mut self,
+        reply: &Reply,
+        teller: &Teller<'_>,
+    ) -> std::result::Result<Generated, Trouble> {
+        let value: Value = teller.read(reply)?;
+        if let Some(trouble) = reported(&value, teller) {
+            return Err(trouble);
+        }
+        let mut heard = Heard::default();
+        P::whole(&value, &mut heard).map_err(|why| teller.nonsense(&why, reply))?;
+        heard.tell(teller)
+    }
+}
+
+impl<P: Protocol + 'static> Streamed for Chat<'_, P> {
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(Events::<P>::default())
+    }
+}
+
+/// Reads the events of a streamed reply in the words of `P`.
+pub struct Events<P> {
+    heard: Heard,
+    protocol: PhantomData<P>,
+}
+
+impl<P> Default for Events<P> {
+    fn default() -> Self {
+        Events { heard: Heard::default(), protocol: PhantomData }
+    }
+}
+
+impl<P: Protocol> Reader for Events<P> {
+    fn read(
+        &mut self,
+        data: &str,
+        teller: &Teller<'_>,
+    ) -> std::result::Result<Option<String>, Trouble> {
+        let event: Value = teller.read_event(data)?;
+        if let Some(trouble) = reported(&event, teller) {
+            return Err(trouble);
+        }
+        let before = self.heard.text.len();
+        P::event(&event, &mut self.heard);
+        let added = self.heard.text[before..].replace('\0', "");
+        Ok((!added.is_empty()).then_some(added))
+    }
+
+    fn finish(&mut self, teller: &Teller<'_>) -> std::result::Result<Generated, Trouble> {
+        if self.heard.finish_reason.is_none() && self.heard.blocked.is_none() {
+            return Err(teller.broke_off(self.heard.text.len()));
+        }
+        self.heard.tell(teller)
+    }
+
+    fn is_done(&self) -> bool {
+        self.heard.finish_reason.is_some()
+    }
+}
+
+/// The error that `value` reports, in a reply or an event of success.
+fn reported(value: &Value, teller: &Teller<'_>) -> Option<Trouble> {
+    let error = value.get("error").filter(|error| !error.is_null())?;
+    let trouble = teller.reported(&error_message(value)?);
+    Some(match is_passing(error) {
+        true => Trouble { remedy: Remedy::Retry(None), ..trouble },
+        false => trouble,
+    })
+}
+
+/// Whether an error is the provider's own, which it may get over.
+fn is_passing(error: &Value) -> bool {
+    ["/type", "/status"].iter().any(|place| {
+        let word = error.pointer(place).and_then(Value::as_str);
+        matches!(word, Some("overloaded_error" | "api_error" | "UNAVAILABLE" | "INTERNAL"))
+    })
+}
+
+/// Fails if `temperature` is none.
+pub fn check_temperature(temperature: f32) -> Result<()> {
+    if temperature.is_finite() && temperature >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("temperature {temperature} is not 0 or more")))
+}
+
+/// A body as it is sent.
+pub fn encode(body: &Value) -> Result<Vec<u8>> {
+    serde_json::to_vec(body).map_err(|error| {
+        Error::new(ErrorKind::Internal, format!("cannot encode a request: {error}"))
+    })
+}
+
+/// `number` without the digits that only its binary form has: 0.2 and not 0.20000000298.
+pub fn short(number: f32) -> Value {
+    number
+        .to_string()
+        .parse::<f64>()
+        .ok()
+        .and_then(serde_json::Number::from_f64)
+        .map_or(Value::Null, Value::Number)
+}
+
+/// The words of `reason`, as `known` translates them.
+pub fn translated(reason: &str, known: &[(&str, &str)]) -> String {
+    let found = known.iter().find(|(theirs, _)| *theirs == reason);
+    found.map_or(reason, |(_, ours)| ours).to_string()
+}
+
+/// The texts of `parts` that are for the reader: those whose `type` is "text" or that have none.
+pub fn texts(parts: &Value) -> String {
+    let parts = parts.as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_said = |part: &&Value| part.get("type").is_none_or(|kind| kind == "text");
+    parts.iter().filter(is_said).filter_map(|part| part.get("text")?.as_str()).collect()
+}
+
+#[cfg(test)]
+#[path = "chat_tests.rs"]
+mod tests;

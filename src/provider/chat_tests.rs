@@ -1,0 +1,134 @@
+//! Streams as the vendors document them, event by event.
+
+use super::*;
+use crate::daemon::protocol::{CallLimits, KeySource, Network, Special};
+use crate::provider::key::Key;
+use crate::provider::{anthropic, cohere, gemini, ollama};
+
+/// Pieces as they come, and what is told at the end.
+fn listen<P: Protocol>(events: &[&str]) -> (Vec<String>, Result<Generated>) {
+    let provider = ProviderConfig {
+        name: "p".into(),
+        api: "any".into(),
+        base_url: "http://127.0.0.1:9/v1".into(),
+        model: "m".into(),
+        api_key: KeySource::None,
+        connect_timeout_ms: 1000,
+        timeout_ms: 1000,
+        max_retries: 0,
+        limits: CallLimits::default(),
+        network: Network::default(),
+        special: Special::default(),
+    };
+    let teller = Teller { provider: &provider, key: &Key::default(), task: P::STREAM };
+    let (mut reader, mut pieces) = (Events::<P>::default(), Vec::new());
+    for event in events {
+        match reader.read(event, &teller) {
+            Ok(piece) => pieces.extend(piece),
+            Err(trouble) => return (pieces, Err(trouble.error)),
+        }
+    }
+    (pieces, reader.finish(&teller).map_err(|trouble| trouble.error))
+}
+
+fn check<P: Protocol>(events: &[&str], pieces: &[&str], reason: &str, tokens: (u64, u64)) {
+    let (told, outcome) = listen::<P>(events);
+    assert_eq!(told, pieces);
+    let generated = outcome.unwrap();
+    assert_eq!(generated.text, pieces.concat());
+    assert_eq!(generated.finish_reason, reason);
+    let counted = (generated.prompt_tokens.unwrap(), generated.completion_tokens.unwrap());
+    assert_eq!(counted, tokens);
+    // Without its last events the stream has broken off.
+    let (_, outcome) = listen::<P>(&events[..2]);
+    let error = outcome.unwrap_err();
+    assert!(error.message().contains("broke off its answer after"), "{error}");
+}
+
+fn check_error<P: Protocol>(events: &[&str], pieces: &[&str], part: &str) {
+    let (told, outcome) = listen::<P>(events);
+    let error = outcome.unwrap_err();
+    assert_eq!(told, pieces, "{error}");
+    assert!(error.message().contains(part), "{error}\ndoes not hold\n{part}");
+}
+
+#[test]
+fn anthropic_tells_a_message_block_by_block() {
+    let events = [
+        r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"model":"m","stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":25,"output_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        r#"{"type":"ping"}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"!\u0000"}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"thinking_delta","thinking":"Hm."}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":15}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    check::<anthropic::Messages>(&events, &["Hello", "!"], "stop", (25, 15));
+    let overloaded =
+        r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
+    let broken = [events[0], events[3], overloaded];
+    check_error::<anthropic::Messages>(&broken, &["Hello"], "reports an error: Overloaded");
+    let refusal = r#"{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{}}"#;
+    check_error::<anthropic::Messages>(&[events[0], refusal], &[], "it was blocked: refusal");
+}
+
+#[test]
+fn ollama_tells_a_line_a_token() {
+    let events = [
+        r#"{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"The"},"done":false}"#,
+        r#"{"model":"m","message":{"role":"assistant","content":"","thinking":"Hm."},"done":false}"#,
+        r#"{"model":"m","message":{"role":"assistant","content":" sky"},"done":false}"#,
+        r#"{"model":"m","message":{"role":"assistant","content":""},"done_reason":"length","done":true,"total_duration":4883583458,"prompt_eval_count":26,"eval_count":282}"#,
+    ];
+    check::<ollama::chat::Chat>(&events, &["The", " sky"], "length", (26, 282));
+    let failed = [events[0], r#"{"error":"model runner has unexpectedly stopped"}"#];
+    check_error::<ollama::chat::Chat>(&failed, &["The"], "model runner has unexpectedly stopped");
+    check_error::<ollama::chat::Chat>(&["<html>"], &[], "an event is not JSON");
+}
+
+#[test]
+fn gemini_tells_candidate_by_candidate() {
+    let events = [
+        r#"{"candidates":[{"content":{"parts":[{"text":"thinking aloud","thought":true}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":8}}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"Plants "},{"text":"grow"}],"role":"model"},"index":0}]}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"."}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":5,"totalTokenCount":13}}"#,
+    ];
+    check::<gemini::chat::Content>(&events, &["Plants grow", "."], "stop", (8, 5));
+    let stopped = r#"{"candidates":[{"finishReason":"SAFETY","index":0}]}"#;
+    check_error::<gemini::chat::Content>(&[stopped], &[], "it was blocked: SAFETY");
+    let (pieces, outcome) = listen::<gemini::chat::Content>(&[events[1], stopped]);
+    assert_eq!((pieces.len(), outcome.unwrap().finish_reason.as_str()), (1, "content_filter"));
+    let blocked = r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#;
+    check_error::<gemini::chat::Content>(&[blocked], &[], "it was blocked: PROHIBITED_CONTENT");
+    let failed =
+        r#"{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}"#;
+    check_error::<gemini::chat::Content>(&[failed], &[], "The model is overloaded.");
+}
+
+#[test]
+fn cohere_tells_what_kind_an_event_is() {
+    let events = [
+        r#"{"id":"1","type":"message-start","delta":{"message":{"role":"assistant","content":[]}}}"#,
+        r#"{"type":"content-start","index":0,"delta":{"message":{"content":{"type":"text","text":""}}}}"#,
+        r#"{"type":"content-delta","index":0,"delta":{"message":{"content":{"thinking":"Hm."}}}}"#,
+        r#"{"type":"content-delta","index":0,"delta":{"message":{"content":{"text":"LLM"}}}}"#,
+        r#"{"type":"content-delta","index":0,"delta":{"message":{"content":{"text":" stands"}}}}"#,
+        r#"{"type":"content-end","index":0}"#,
+        r#"{"type":"message-end","delta":{"finish_reason":"COMPLETE","usage":{"billed_units":{"input_tokens":3,"output_tokens":2},"tokens":{"input_tokens":69,"output_tokens":11}}}}"#,
+    ];
+    check::<cohere::chat::Chat>(&events, &["LLM", " stands"], "stop", (69, 11));
+    let failed = r#"{"type":"message-end","delta":{"finish_reason":"ERROR","error":"no GPU"}}"#;
+    check_error::<cohere::chat::Chat>(&[events[0], failed], &[], "no GPU");
+}
+
+#[test]
+fn what_may_pass_is_told_from_what_will_not() {
+    let provider_error = |kind: &str| format!(r#"{{"error":{{"type":"{kind}","message":"x"}}}}"#);
+    for (kind, passes) in [("overloaded_error", true), ("invalid_request_error", false)] {
+        let event: Value = serde_json::from_str(&provider_error(kind)).unwrap();
+        let error = event.get("error").unwrap();
+        assert_eq!(is_passing(error), passes, "{kind}");
+    }
+}

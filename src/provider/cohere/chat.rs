@@ -1,0 +1,91 @@
+//! Chat.
+//!
+//! ```text
+//! POST {base_url}/chat
+//! {"model": ..., "messages": [{"role": ..., "content": ...}], "temperature": 0, "stream": false}
+//! → {"message": {"content": [{"type": "text", "text": ...}]}, "finish_reason": "COMPLETE", ...}
+//! ```
+//!
+//! A stream is server-sent events that have a `type` each; the last one is "message-end".
+
+use serde_json::{Value, json};
+
+use super::DIALECT;
+use crate::provider::chat::{self, Asked, Heard, Protocol, translated};
+use crate::provider::trouble::Task;
+
+const TASK: Task = Task {
+    dialect: &DIALECT,
+    path: "chat",
+    answer: chat::ANSWER,
+    model: chat::MODEL,
+    too_long: chat::TOO_LONG,
+};
+
+const REASONS: &[(&str, &str)] = &[
+    ("COMPLETE", "stop"),
+    ("STOP_SEQUENCE", "stop"),
+    ("MAX_TOKENS", "length"),
+    ("ERROR_TOXIC", "content_filter"),
+];
+
+/// Writing.
+pub struct Chat;
+
+impl Protocol for Chat {
+    const TASK: &'static Task = &TASK;
+    const STREAM: &'static Task = &TASK;
+
+    fn body(asked: &Asked<'_>) -> Value {
+        let turns = asked.turns.turns.iter().map(|(role, text)| (*role, text));
+        let system = asked.turns.system.iter().map(|text| ("system", text));
+        let message = |(role, text): (&str, &String)| json!({"role": role, "content": text});
+        let messages: Vec<Value> = system.chain(turns).map(message).collect();
+        let mut body = json!({
+            "model": asked.provider.model,
+            "messages": messages,
+            "stream": asked.stream,
+        });
+        if let Some(temperature) = asked.temperature {
+            body["temperature"] = chat::short(temperature);
+        }
+        if let Some(max_tokens) = asked.max_tokens {
+            body["max_tokens"] = json!(max_tokens);
+        }
+        match asked.schema() {
+            Some(schema) => {
+                body["response_format"] = json!({"type": "json_object", "schema": schema})
+            }
+            None if asked.is_json() => body["response_format"] = json!({"type": "json_object"}),
+            None => {}
+        }
+        body
+    }
+
+    fn whole(reply: &Value, heard: &mut Heard) -> Result<(), String> {
+        let message = reply.get("message").filter(|message| message.is_object());
+        let message = message.ok_or("no message")?;
+        heard.text = message.get("content").map(chat::texts).unwrap_or_default();
+        end(reply, heard);
+        Ok(())
+    }
+
+    fn event(event: &Value, heard: &mut Heard) {
+        if let Some(text) = event.pointer("/delta/message/content/text").and_then(Value::as_str) {
+            heard.text.push_str(text);
+        }
+        if event.get("type").is_some_and(|kind| kind == "message-end") {
+            end(event.get("delta").unwrap_or(event), heard);
+        }
+    }
+}
+
+/// What stands beside the message, or in the last event.
+fn end(reply: &Value, heard: &mut Heard) {
+    let reason = reply.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
+    heard.finish_reason = Some(translated(reason, REASONS));
+    if let Some(error) = reply.get("error").and_then(Value::as_str) {
+        heard.blocked = Some(error.to_string());
+    }
+    heard.count(reply, "/usage/tokens/input_tokens", "/usage/tokens/output_tokens");
+}

@@ -1,0 +1,113 @@
+//! Generated content.
+//!
+//! ```text
+//! POST {base_url}/models/{model}:generateContent
+//! {"systemInstruction": {...}, "contents": [{"role": "user", "parts": [{"text": ...}]}], ...}
+//! → {"candidates": [{"content": {"parts": [...]}, "finishReason": "STOP"}], "usageMetadata": {...}}
+//! ```
+//!
+//! A stream is server-sent events of such objects. A prompt that a filter refuses has no
+//! candidates and a `blockReason`; an answer that it stops ends with the filter's name. Parts
+//! that are thoughts are left out.
+
+use serde_json::{Map, Value, json};
+
+use super::DIALECT;
+use crate::provider::chat::{self, Asked, Heard, Protocol, translated};
+use crate::provider::trouble::Task;
+
+const TASK: Task = Task {
+    dialect: &DIALECT,
+    path: "{model}:generateContent",
+    answer: chat::ANSWER,
+    model: chat::MODEL,
+    too_long: chat::TOO_LONG,
+};
+
+const REASONS: &[(&str, &str)] = &[("STOP", "stop"), ("MAX_TOKENS", "length")];
+
+/// What stops an answer that somebody might mind.
+const FILTERS: &[&str] = &[
+    "SAFETY",
+    "RECITATION",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "LANGUAGE",
+    "IMAGE_SAFETY",
+];
+
+/// Writing.
+pub struct Content;
+
+impl Protocol for Content {
+    const TASK: &'static Task = &TASK;
+    const STREAM: &'static Task = &Task { path: "{model}:streamGenerateContent?alt=sse", ..TASK };
+
+    fn body(asked: &Asked<'_>) -> Value {
+        let turn = |(role, text): &(&str, String)| {
+            let role = if *role == "assistant" { "model" } else { "user" };
+            json!({"role": role, "parts": [{"text": text}]})
+        };
+        let contents: Vec<Value> = asked.turns.turns.iter().map(turn).collect();
+        let mut body = json!({"contents": contents, "generationConfig": config(asked)});
+        if let Some(system) = &asked.turns.system {
+            body["systemInstruction"] = json!({"parts": [{"text": system}]});
+        }
+        body
+    }
+
+    fn whole(reply: &Value, heard: &mut Heard) -> Result<(), String> {
+        Self::event(reply, heard);
+        match reply.pointer("/candidates/0") {
+            None if heard.blocked.is_none() => Err("no candidates".into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn event(event: &Value, heard: &mut Heard) {
+        let word = |place: &str| event.pointer(place).and_then(Value::as_str);
+        if let Some(parts) = event.pointer("/candidates/0/content/parts") {
+            heard.text += &said(parts);
+        }
+        if let Some(reason) = word("/promptFeedback/blockReason") {
+            heard.blocked = Some(reason.to_string());
+        }
+        if let Some(reason) = word("/candidates/0/finishReason") {
+            end(reason, heard);
+        }
+        heard.count(
+            event,
+            "/usageMetadata/promptTokenCount",
+            "/usageMetadata/candidatesTokenCount",
+        );
+    }
+}
+
+fn said(parts: &Value) -> String {
+    let parts = parts.as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_thought = |part: &&Value| part.get("thought").is_some_and(|thought| thought == true);
+    let said = parts.iter().filter(|part| !is_thought(part));
+    said.filter_map(|part| part.get("text")?.as_str()).collect()
+}
+
+fn end(reason: &str, heard: &mut Heard) {
+    let filtered = FILTERS.contains(&reason);
+    if filtered {
+        heard.blocked = Some(reason.to_string());
+    }
+    let reason = if filtered { "content_filter".into() } else { translated(reason, REASONS) };
+    heard.finish_reason = Some(reason);
+}
+
+fn config(asked: &Asked<'_>) -> Map<String, Value> {
+    let as_json = asked.schema().is_some() || asked.is_json();
+    let given = [
+        ("temperature", asked.temperature.map(chat::short)),
+        ("maxOutputTokens", asked.max_tokens.map(Value::from)),
+        ("responseMimeType", as_json.then(|| json!("application/json"))),
+        // Its sibling responseSchema knows a part of JSON schema, and refuses the rest.
+        ("responseJsonSchema", asked.schema().cloned()),
+    ];
+    given.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
+}

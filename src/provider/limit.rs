@@ -1,0 +1,368 @@
+//! Whose turn is it to call a provider?
+//!
+//! ```text
+//! (provider, limits, who waits, now) → now, after so long, or when another call ends
+//! ```
+//!
+//! Limits hold for all sessions together: so many calls at a time, so many that begin within any 60
+//! seconds. A call of the queries' lane waits in line, as long as it has time. A bulk call does not
+//! wait: it is told when to come back, so that it holds no thread, and it goes behind the line.
+//!
+//! What is counted belongs to an address and a key, as pauses do: servers with the same ones share
+//! the count, and each compares it with limits of its own. Calls without a limit are not counted.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::call::POLL;
+use super::pause::ProviderId;
+use crate::daemon::protocol::{CallLimits, Lane};
+
+/// In which so many calls may begin.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// When a bulk call is worth repeating that found all places taken. Nobody knows; calls take seconds.
+const TAKEN: Duration = Duration::from_secs(1);
+
+/// Whether it is somebody's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Yes; the call counts from now on.
+    Now,
+    /// When the oldest call is so far back.
+    After(Duration),
+    /// When a call ends, or one that is further ahead in line has begun.
+    Later,
+}
+
+/// The place of one in a line.
+type Ticket = u64;
+
+/// The calls of all providers that have limits.
+#[derive(Default)]
+struct Limits {
+    loads: HashMap<ProviderId, Load>,
+    last_ticket: Ticket,
+}
+
+#[derive(Default)]
+struct Load {
+    running: u32,
+    /// When the calls of the last minute began, oldest first.
+    begun: VecDeque<Instant>,
+    /// Who waits, first come first.
+    line: VecDeque<Ticket>,
+}
+
+impl Limits {
+    /// A place at the end of the line.
+    fn queue(&mut self, provider: ProviderId) -> Ticket {
+        self.last_ticket += 1;
+        self.loads.entry(provider).or_default().line.push_back(self.last_ticket);
+        self.last_ticket
+    }
+
+    /// Gives a place in line up.
+    fn leave(&mut self, provider: &ProviderId, ticket: Ticket) {
+        if let Some(load) = self.loads.get_mut(provider) {
+            load.line.retain(|waiting| *waiting != ticket);
+        }
+        self.forget(provider);
+    }
+
+    /// Whether it is the turn of who has `ticket`, or of somebody without one.
+    fn turn(
+        &mut self,
+        provider: ProviderId,
+        limits: &CallLimits,
+        ticket: Option<Ticket>,
+        now: Instant,
+    ) -> Turn {
+        let load = self.loads.entry(provider).or_default();
+        while load.begun.front().is_some_and(|begun| *begun + MINUTE <= now) {
+            load.begun.pop_front();
+        }
+        let is_first = match load.line.front() {
+            Some(first) => ticket == Some(*first),
+            None => true,
+        };
+        if !is_first || limits.max_concurrency.is_some_and(|most| load.running >= most) {
+            return Turn::Later;
+        }
+        if let Some(wait) = load.minute_full(limits.requests_per_minute, now) {
+            return Turn::After(wait);
+        }
+        load.running += 1;
+        load.begun.push_back(now);
+        load.line.pop_front();
+        Turn::Now
+    }
+
+    /// A call has ended.
+    fn ended(&mut self, provider: &ProviderId) {
+        if let Some(load) = self.loads.get_mut(provider) {
+            load.running = load.running.saturating_sub(1);
+        }
+    }
+
+    /// Nothing is kept of who has no call within a minute.
+    fn forget(&mut self, provider: &ProviderId) {
+        let is_idle =
+            |load: &Load| load.running == 0 && load.begun.is_empty() && load.line.is_empty();
+        if self.loads.get(provider).is_some_and(is_idle) {
+            self.loads.remove(provider);
+        }
+    }
+}
+
+impl Load {
+    /// How long until another call may begin; `None`: it may now.
+    fn minute_full(&self, most: Option<u32>, now: Instant) -> Option<Duration> {
+        let most = most? as usize;
+        let behind = self.begun.len().checked_sub(most)?;
+        let oldest = self.begun.get(behind)?;
+        Some((*oldest + MINUTE).saturating_duration_since(now))
+    }
+}
+
+/// Where calls wait for their turn.
+#[derive(Default)]
+pub struct Gate {
+    limits: Mutex<Limits>,
+    ended: Condvar,
+}
+
+/// A call that counts as long as this lives.
+pub struct Permit<'a> {
+    /// Nothing where the call is not counted.
+    counted: Option<(&'a Gate, ProviderId)>,
+}
+
+/// Why it is nobody's turn in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoTurn {
+    /// Nobody waits any more.
+    Gone,
+    /// So many calls have begun within a minute; the next may begin after so long.
+    MinuteFull(Duration),
+    /// So many calls are running; perhaps one ends within so long.
+    AllTaken(Duration),
+}
+
+/// Who wants a turn.
+pub struct Wish<'a> {
+    /// Of whom.
+    pub provider: ProviderId,
+    /// Its limits.
+    pub limits: &'a CallLimits,
+    /// Whether it waits in line.
+    pub lane: Lane,
+    /// How long.
+    pub until: Instant,
+    /// Whether nobody waits any more.
+    pub gone: &'a dyn Fn() -> bool,
+}
+
+impl Gate {
+    /// Waits for a turn.
+    pub fn enter(&self, wish: &Wish<'_>) -> Result<Permit<'_>, NoTurn> {
+        let CallLimits { max_concurrency, requests_per_minute, .. } = wish.limits;
+        if max_concurrency.is_none() && requests_per_minute.is_none() {
+            return Ok(Permit { counted: None });
+        }
+        match wish.lane {
+            Lane::Bulk => self.try_once(wish),
+            Lane::Query => {
+                let ticket = self.locked().queue(wish.provider);
+                let outcome = self.wait_in_line(wish, ticket);
+                self.locked().leave(&wish.provider, ticket);
+                outcome
+            }
+        }
+    }
+
+    fn try_once(&self, wish: &Wish<'_>) -> Result<Permit<'_>, NoTurn> {
+        match self.locked().turn(wish.provider, wish.limits, None, Instant::now()) {
+            Turn::Now => Ok(self.permit(wish.provider)),
+            Turn::After(wait) => Err(NoTurn::MinuteFull(wait)),
+            Turn::Later => Err(NoTurn::AllTaken(TAKEN)),
+        }
+    }
+
+    fn wait_in_line(&self, wish: &Wish<'_>, ticket: Ticket) -> Result<Permit<'_>, NoTurn> {
+        loop {
+            let mut limits = self.locked();
+            let now = Instant::now();
+            let left = wish.until.saturating_duration_since(now);
+            let wait = match limits.turn(wish.provider, wish.limits, Some(ticket), now) {
+                Turn::Now => return Ok(self.permit(wish.provider)),
+                Turn::After(wait) if wait > left => return Err(NoTurn::MinuteFull(wait)),
+                Turn::After(wait) => wait,
+                Turn::Later if left.is_zero() => return Err(NoTurn::AllTaken(TAKEN)),
+                Turn::Later => left,
+            };
+            // A waiter that panicked left nothing half done.
+            drop(
+                self.ended
+                    .wait_timeout(limits, wait.min(POLL))
+                    .unwrap_or_else(PoisonError::into_inner),
+            );
+            if (wish.gone)() {
+                return Err(NoTurn::Gone);
+            }
+        }
+    }
+
+    fn permit(&self, provider: ProviderId) -> Permit<'_> {
+        Permit { counted: Some((self, provider)) }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Limits> {
+        self.limits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        if let Some((gate, provider)) = self.counted.take() {
+            gate.locked().ended(&provider);
+            gate.ended.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::thread;
+
+    const A: ProviderId = [1; 32];
+    const B: ProviderId = [2; 32];
+
+    fn seconds(seconds: f64) -> Duration {
+        Duration::from_secs_f64(seconds)
+    }
+
+    fn limits(at_a_time: Option<u32>, a_minute: Option<u32>) -> CallLimits {
+        CallLimits {
+            max_concurrency: at_a_time,
+            requests_per_minute: a_minute,
+            ..CallLimits::default()
+        }
+    }
+
+    #[test]
+    fn so_many_run_at_a_time() {
+        let (mut all, now, two) = (Limits::default(), Instant::now(), limits(Some(2), None));
+        let bulk = |all: &mut Limits, provider| all.turn(provider, &two, None, now);
+        assert_eq!(bulk(&mut all, A), Turn::Now);
+        assert_eq!(bulk(&mut all, A), Turn::Now);
+        assert_eq!(bulk(&mut all, A), Turn::Later);
+        assert_eq!(bulk(&mut all, B), Turn::Now);
+        all.ended(&A);
+        assert_eq!(bulk(&mut all, A), Turn::Now);
+        assert_eq!(bulk(&mut all, A), Turn::Later);
+    }
+
+    #[test]
+    fn so_many_begin_within_any_minute() {
+        let (mut all, start, three) = (Limits::default(), Instant::now(), limits(None, Some(3)));
+        let mut at = |second: f64| all.turn(A, &three, None, start + seconds(second));
+        assert_eq!([at(0.0), at(10.0), at(20.0)], [Turn::Now; 3]);
+        assert_eq!(at(30.0), Turn::After(seconds(30.0)));
+        assert_eq!(at(59.0), Turn::After(seconds(1.0)));
+        assert_eq!(at(60.0), Turn::Now);
+        assert_eq!(at(60.0), Turn::After(seconds(10.0)));
+        assert_eq!(at(200.0), Turn::Now);
+    }
+
+    #[test]
+    fn a_lower_limit_waits_for_more_of_the_old_calls() {
+        let (mut all, start) = (Limits::default(), Instant::now());
+        for second in 0..10 {
+            let now = start + seconds(f64::from(second));
+            assert_eq!(all.turn(A, &limits(None, Some(10)), None, now), Turn::Now);
+        }
+        let now = start + seconds(10.0);
+        assert_eq!(all.turn(A, &limits(None, Some(2)), None, now), Turn::After(seconds(58.0)));
+    }
+
+    #[test]
+    fn the_line_is_kept_and_bulk_goes_behind_it() {
+        let (mut all, now, one) = (Limits::default(), Instant::now(), limits(Some(1), None));
+        assert_eq!(all.turn(A, &one, None, now), Turn::Now);
+        let (first, second) = (all.queue(A), all.queue(A));
+        all.ended(&A);
+        assert_eq!(all.turn(A, &one, None, now), Turn::Later);
+        assert_eq!(all.turn(A, &one, Some(second), now), Turn::Later);
+        assert_eq!(all.turn(A, &one, Some(first), now), Turn::Now);
+        all.leave(&A, second);
+        all.ended(&A);
+        assert_eq!(all.turn(A, &one, None, now), Turn::Now);
+    }
+
+    #[test]
+    fn nothing_is_kept_of_who_gave_up() {
+        let mut all = Limits::default();
+        let ticket = all.queue(A);
+        all.leave(&A, ticket);
+        assert!(all.loads.is_empty());
+    }
+
+    fn wish<'a>(limits: &'a CallLimits, lane: Lane, gone: &'a dyn Fn() -> bool) -> Wish<'a> {
+        Wish { provider: A, limits, lane, until: Instant::now() + seconds(0.3), gone }
+    }
+
+    #[test]
+    fn a_wait_ends_in_time_or_when_nobody_waits() {
+        let (gate, one) = (Gate::default(), limits(Some(1), None));
+        let stays = || false;
+        let held = gate.enter(&wish(&one, Lane::Query, &stays)).unwrap_or_else(|_| panic!());
+        let begun = Instant::now();
+        let late = gate.enter(&wish(&one, Lane::Query, &stays)).err();
+        assert_eq!(late, Some(NoTurn::AllTaken(TAKEN)));
+        assert!(begun.elapsed() >= seconds(0.29) && begun.elapsed() < seconds(1.0));
+        assert_eq!(
+            gate.enter(&wish(&one, Lane::Bulk, &stays)).err(),
+            Some(NoTurn::AllTaken(TAKEN))
+        );
+        assert_eq!(gate.enter(&wish(&one, Lane::Query, &|| true)).err(), Some(NoTurn::Gone));
+        drop(held);
+        assert!(gate.enter(&wish(&one, Lane::Bulk, &stays)).is_ok());
+    }
+
+    #[test]
+    fn a_wait_beyond_the_time_is_not_begun() {
+        let (gate, one) = (Gate::default(), limits(None, Some(1)));
+        drop(gate.enter(&wish(&one, Lane::Query, &|| false)));
+        let begun = Instant::now();
+        let refused = gate.enter(&wish(&one, Lane::Query, &|| false)).err();
+        assert!(matches!(refused, Some(NoTurn::MinuteFull(wait)) if wait > seconds(59.0)));
+        assert!(begun.elapsed() < seconds(0.2));
+    }
+
+    #[test]
+    fn many_threads_never_run_more_than_allowed() {
+        let gate = Arc::new(Gate::default());
+        let (running, most) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+        let threads: Vec<_> = (0..12)
+            .map(|_| {
+                let (gate, running, most) = (gate.clone(), running.clone(), most.clone());
+                thread::spawn(move || {
+                    let three = limits(Some(3), None);
+                    let until = Instant::now() + seconds(20.0);
+                    let wish = Wish { until, ..wish(&three, Lane::Query, &|| false) };
+                    let _permit = gate.enter(&wish).unwrap_or_else(|_| panic!("no turn"));
+                    most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    thread::sleep(Duration::from_millis(10));
+                    running.fetch_sub(1, Ordering::SeqCst);
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!((most.load(Ordering::SeqCst), running.load(Ordering::SeqCst)), (3, 0));
+    }
+}

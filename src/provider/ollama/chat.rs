@@ -1,0 +1,80 @@
+//! Chat.
+//!
+//! ```text
+//! POST {base_url}/chat
+//! {"model": ..., "messages": [...], "stream": false, "options": {"temperature": 0, "num_ctx": ...}}
+//! → {"message": {"content": ...}, "done": true, "done_reason": "stop", "prompt_eval_count": 11, ...}
+//! ```
+//!
+//! A stream is lines of such objects, the last of which is done. A prompt longer than the context
+//! that the model was loaded with is cut without a word: the option `num_ctx` of a server says
+//! how long it is to be.
+
+use serde_json::{Map, Value, json};
+
+use super::DIALECT;
+use crate::provider::chat::{self, Asked, Heard, Protocol};
+use crate::provider::trouble::Task;
+
+const TASK: Task = Task {
+    dialect: &DIALECT,
+    path: "chat",
+    answer: chat::ANSWER,
+    model: chat::MODEL,
+    too_long: chat::TOO_LONG,
+};
+
+/// Writing.
+pub struct Chat;
+
+impl Protocol for Chat {
+    const TASK: &'static Task = &TASK;
+    const STREAM: &'static Task = &TASK;
+
+    fn body(asked: &Asked<'_>) -> Value {
+        let turns = asked.turns.turns.iter().map(|(role, text)| (*role, text));
+        let system = asked.turns.system.iter().map(|text| ("system", text));
+        let message = |(role, text): (&str, &String)| json!({"role": role, "content": text});
+        let messages: Vec<Value> = system.chain(turns).map(message).collect();
+        let mut body = json!({
+            "model": asked.provider.model,
+            "messages": messages,
+            "stream": asked.stream,
+            "options": options(asked),
+        });
+        match asked.schema() {
+            Some(schema) => body["format"] = schema.clone(),
+            None if asked.is_json() => body["format"] = json!("json"),
+            None => {}
+        }
+        body
+    }
+
+    fn whole(reply: &Value, heard: &mut Heard) -> Result<(), String> {
+        if reply.get("message").is_none() {
+            return Err("no message".into());
+        }
+        Self::event(reply, heard);
+        Ok(())
+    }
+
+    fn event(event: &Value, heard: &mut Heard) {
+        if let Some(text) = event.pointer("/message/content").and_then(Value::as_str) {
+            heard.text.push_str(text);
+        }
+        if event.get("done").is_some_and(|done| done == true) {
+            let reason = event.get("done_reason").and_then(Value::as_str).unwrap_or("stop");
+            heard.finish_reason = Some(reason.to_string());
+        }
+        heard.count(event, "/prompt_eval_count", "/eval_count");
+    }
+}
+
+fn options(asked: &Asked<'_>) -> Map<String, Value> {
+    let given = [
+        ("temperature", asked.temperature.map(chat::short)),
+        ("num_predict", asked.max_tokens.map(Value::from)),
+        ("num_ctx", asked.provider.special.num_ctx.map(Value::from)),
+    ];
+    given.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
+}

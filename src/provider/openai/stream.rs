@@ -1,0 +1,97 @@
+//! A chat completion that is told while it is written.
+//!
+//! ```text
+//! data: {"choices": [{"delta": {"content": "Hel"}, "finish_reason": null}]}
+//! data: {"choices": [{"delta": {"content": "lo"}, "finish_reason": "stop"}]}
+//! data: {"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 2}}
+//! data: [DONE]
+//! ```
+//!
+//! The usage comes only from who is asked for it, with `stream_options`, which some servers refuse;
+//! it is given up then. Some servers leave `[DONE]` out: an answer with a reason for its end is whole.
+
+use serde_json::Value;
+
+use crate::daemon::protocol::Generated;
+use crate::provider::retry::Trouble;
+use crate::provider::stream::Reader;
+use crate::provider::trouble::{Teller, error_message};
+
+/// What has been read so far.
+#[derive(Default)]
+pub struct ChatReader {
+    text: String,
+    refusal: String,
+    finish_reason: String,
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    is_done: bool,
+}
+
+impl Reader for ChatReader {
+    fn read(
+        &mut self,
+        data: &str,
+        teller: &Teller<'_>,
+    ) -> std::result::Result<Option<String>, Trouble> {
+        if data.trim() == "[DONE]" {
+            self.is_done = true;
+            return Ok(None);
+        }
+        let event: Value = teller.read_event(data)?;
+        if event.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(teller.reported(&error_message(&event).unwrap_or_default()));
+        }
+        self.note_usage(&event);
+        let Some(choice) = event.pointer("/choices/0") else { return Ok(None) };
+        if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
+            self.finish_reason = reason.to_string();
+        }
+        let delta = |name: &str| choice.pointer("/delta")?.get(name)?.as_str();
+        self.refusal += delta("refusal").unwrap_or_default();
+        let piece = delta("content").unwrap_or_default().replace('\0', "");
+        self.text += &piece;
+        Ok(Some(piece))
+    }
+
+    fn finish(&mut self, teller: &Teller<'_>) -> std::result::Result<Generated, Trouble> {
+        if !self.is_done && self.finish_reason.is_empty() {
+            return Err(teller.broke_off(self.text.len()));
+        }
+        if self.text.trim().is_empty() {
+            return Err(self.silence(teller));
+        }
+        Ok(Generated {
+            text: std::mem::take(&mut self.text),
+            finish_reason: std::mem::take(&mut self.finish_reason),
+            prompt_tokens: self.prompt_tokens,
+            completion_tokens: self.completion_tokens,
+            attempts: 0,
+        })
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+}
+
+impl ChatReader {
+    /// Some servers count with each event; the last count is the whole.
+    fn note_usage(&mut self, event: &Value) {
+        let count = |name: &str| event.pointer("/usage")?.get(name)?.as_u64();
+        self.prompt_tokens = count("prompt_tokens").or(self.prompt_tokens);
+        self.completion_tokens = count("completion_tokens").or(self.completion_tokens);
+    }
+
+    fn silence(&self, teller: &Teller<'_>) -> Trouble {
+        let Self { refusal, finish_reason, .. } = self;
+        match finish_reason.as_str() {
+            _ if !refusal.is_empty() => teller.silence(&format!("it refuses: {refusal}"), None),
+            "length" => teller.silence(
+                "its finish_reason is \"length\"",
+                Some("The model used up its tokens before it wrote. Raise max_tokens."),
+            ),
+            reason => teller.silence(&format!("its finish_reason is \"{reason}\""), None),
+        }
+    }
+}

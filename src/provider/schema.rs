@@ -1,0 +1,204 @@
+//! Does an answer have the form that was asked for?
+//!
+//! ```text
+//! (schema, request) → an answer that fits, or where it does not
+//! ```
+//!
+//! A JSON schema goes to the provider in its protocol's own way. Where that is refused, plain
+//! JSON is asked for, and where even that is refused, nothing but the prompt says what is
+//! wanted. Whatever the provider promises, the answer is checked here. One that does not fit is
+//! shown to the model once, with what is wrong about it.
+//!
+//! Schemas are of the drafts 4 to 2020-12. Nothing is fetched: a reference leads to another
+//! place of the same schema.
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use super::key::Key;
+use crate::daemon::protocol::{GenerateRequest, Generated, Message};
+use crate::error::{Error, ErrorKind, Result};
+use crate::rewrite::object;
+
+/// Longest schema, in bytes.
+const LONGEST: usize = 128 << 10;
+
+/// Most places that are named in a message to the model.
+const MOST_MISFITS: usize = 5;
+
+/// What a model gets to read after an answer that does not fit.
+const REPAIR: &str = "Your answer does not fit the JSON schema:";
+
+/// How a form is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// In the protocol's own way.
+    Schema,
+    /// The protocol's own way of asking for JSON, and the schema in the prompt.
+    Json,
+    /// The schema in the prompt.
+    Words,
+}
+
+/// A form that an answer must have.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The JSON schema.
+    pub schema: Value,
+    /// How it is asked for.
+    pub manner: Manner,
+}
+
+impl Form {
+    /// Fails if `schema` is not a JSON object.
+    pub fn new(schema: &str) -> Result<Form> {
+        Ok(Form { schema: parse(schema)?, manner: Manner::Schema })
+    }
+
+    /// Asks more modestly, if `said`, a refusal in small letters, is about the form. At most
+    /// twice.
+    pub fn give_in(&mut self, said: &str) -> bool {
+        let about_form = ["schema", "format", "json", "tool", "grammar", "mime"];
+        self.manner = match self.manner {
+            _ if !about_form.iter().any(|word| said.contains(word)) => return false,
+            Manner::Schema => Manner::Json,
+            Manner::Json => Manner::Words,
+            Manner::Words => return false,
+        };
+        true
+    }
+
+    /// What the model gets to read where the protocol does not tell it.
+    pub fn instruction(&self) -> String {
+        format!(
+            "Answer with JSON that fits this JSON schema, and write nothing else:\n{}",
+            self.schema
+        )
+    }
+}
+
+/// Has `write` write until what it wrote fits the `schema`: twice at most.
+///
+/// The text that comes back is JSON. Fails, before anything is written, with
+/// [`ErrorKind::InvalidParameter`] where `schema` is none, and with
+/// [`ErrorKind::ProviderFailed`], naming the place, where the second answer does not fit it.
+pub fn insist(
+    schema: &str,
+    request: &GenerateRequest,
+    write: impl Fn(&GenerateRequest) -> Result<Generated>,
+) -> Result<Generated> {
+    let validator = compile(schema)?;
+    let first = write(request)?;
+    let wrong = match fit(&validator, &first.text) {
+        Ok(text) => return Ok(Generated { text, ..first }),
+        // It would be cut short again.
+        Err(wrong) if first.finish_reason == "length" => {
+            return Err(refused(request, &wrong)
+                .hint("The answer was cut short by its limit of tokens. Raise max_tokens."));
+        }
+        Err(wrong) => wrong,
+    };
+    let second = write(&repair(request, &first.text, &wrong))?;
+    match fit(&validator, &second.text) {
+        Ok(text) => Ok(Generated { text, ..together(&first, second) }),
+        Err(wrong) => Err(refused(request, &wrong)
+            .hint("The model was shown its mistake once. Ask for less, or ask another model.")),
+    }
+}
+
+fn parse(schema: &str) -> Result<Value> {
+    if schema.len() > LONGEST {
+        let message = format!("schema of {} bytes is longer than {LONGEST}", schema.len());
+        return Err(Error::invalid(message));
+    }
+    let value: Value = serde_json::from_str(schema)
+        .map_err(|error| Error::invalid(format!("schema is not JSON: {error}")))?;
+    match value.is_object() {
+        true => Ok(value),
+        false => Err(Error::invalid("schema is not a JSON object")
+            .hint("For instance '{\"type\": \"object\", \"required\": [\"name\"]}'.")),
+    }
+}
+
+fn compile(schema: &str) -> Result<Validator> {
+    jsonschema::options().offline().build(&parse(schema)?).map_err(|error| {
+        let place = place(&error.instance_path().to_string());
+        Error::invalid(format!(
+            "schema is not a JSON schema: {place}: {}",
+            shortened(&error.to_string())
+        ))
+        .hint("References must lead to another place of the same schema.")
+    })
+}
+
+/// The JSON of `answer`, if it fits; else what is wrong with it, place by place.
+fn fit(validator: &Validator, answer: &str) -> Result<String, Vec<String>> {
+    let Some((value, text)) = json(answer) else { return Err(vec!["it is not JSON".into()]) };
+    let misfits = validator.iter_errors(&value).take(MOST_MISFITS);
+    let wrong: Vec<String> = misfits
+        .map(|error| {
+            // Without the value itself: it may be long, and the place says which it is.
+            format!(
+                "{}: {}",
+                place(&error.instance_path().to_string()),
+                shortened(&error.masked().to_string())
+            )
+        })
+        .collect();
+    if wrong.is_empty() { Ok(text) } else { Err(wrong) }
+}
+
+/// The JSON in an answer, as it is written where nothing stands around it.
+fn json(answer: &str) -> Option<(Value, String)> {
+    let answer = answer.trim();
+    match serde_json::from_str(answer) {
+        Ok(value) => Some((value, answer.to_string())),
+        Err(_) => object::find(answer).map(|value| {
+            let text = value.to_string();
+            (value, text)
+        }),
+    }
+}
+
+/// A JSON pointer in words: the root has an empty one.
+fn place(pointer: &str) -> String {
+    if pointer.is_empty() { "at the root".into() } else { format!("at {}", shortened(pointer)) }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(200) {
+        None => text.to_string(),
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}
+
+fn repair(request: &GenerateRequest, answer: &str, wrong: &[String]) -> GenerateRequest {
+    let message = |role: &str, content: String| Message { role: role.to_string(), content };
+    let mut request = request.clone();
+    request.messages.push(message("assistant", answer.trim().to_string()));
+    let wrong = wrong.join("\n");
+    request
+        .messages
+        .push(message("user", format!("{REPAIR}\n{wrong}\nWrite all of it again, corrected.")));
+    request
+}
+
+/// The second answer, with what both have cost.
+fn together(first: &Generated, second: Generated) -> Generated {
+    let sum = |a: Option<u64>, b: Option<u64>| Some(a.unwrap_or(0) + b?);
+    Generated {
+        prompt_tokens: sum(first.prompt_tokens, second.prompt_tokens),
+        completion_tokens: sum(first.completion_tokens, second.completion_tokens),
+        attempts: first.attempts + second.attempts,
+        ..second
+    }
+}
+
+fn refused(request: &GenerateRequest, wrong: &[String]) -> Error {
+    let name = &request.provider.name;
+    // A place is named in the provider's words.
+    let key = Key::resolve(&request.provider).unwrap_or_default();
+    let wrong = key.excerpt(&wrong.join("; "));
+    let message = format!("provider \"{name}\" did not answer in the form of the schema: {wrong}");
+    Error::new(ErrorKind::ProviderFailed, message)
+}

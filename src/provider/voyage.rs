@@ -1,0 +1,50 @@
+//! The protocol of Voyage AI: embeddings that know what they are for.
+//!
+//! ```text
+//! POST {base_url}/embeddings
+//! {"model": ..., "input": ["...", ...], "input_type": "query"}
+//! → {"data": [{"index": 0, "embedding": [...]}, ...], "usage": {"total_tokens": ...}}
+//! ```
+
+use serde_json::{Value, json};
+
+use super::dialect::Dialect;
+use super::embeddings::{self, Asked, Found, Protocol};
+use super::openai::embeddings::Answer;
+use super::trouble::Task;
+use crate::embed::Kind;
+
+/// How Voyage AI is spoken to.
+pub const DIALECT: Dialect = Dialect { key_header: None, headers: &[], base_url_end: "/v1" };
+
+/// Embedding.
+pub struct Embed;
+
+impl Protocol for Embed {
+    const TASK: &'static Task = &Task {
+        dialect: &DIALECT,
+        path: "embeddings",
+        answer: embeddings::ANSWER,
+        model: embeddings::MODEL,
+        too_long: embeddings::TOO_LONG,
+    };
+    const MOST_TEXTS: usize = 128;
+    type Answer = Answer;
+
+    fn body(asked: &Asked<'_>) -> Value {
+        let input_type = match asked.kind {
+            Kind::Query => "query",
+            Kind::Passage => "document",
+        };
+        let mut body =
+            json!({"model": asked.provider.model, "input": asked.texts, "input_type": input_type});
+        if let Some(dimension) = asked.dimension {
+            body["output_dimension"] = json!(dimension);
+        }
+        body
+    }
+
+    fn found(answer: Answer) -> Found {
+        answer.found()
+    }
+}
