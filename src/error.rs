@@ -75,6 +75,8 @@ pub enum ErrorKind {
     ProviderBusy,
     /// Something that pg_rag promises itself did not hold.
     Internal,
+    /// The role has spent what it may spend.
+    BudgetExceeded,
 }
 
 impl Error {

@@ -13,14 +13,24 @@ pub mod chunk;
 pub mod embed;
 pub mod vector;
 
+pub mod pages;
+
 pub mod index;
+pub mod lexical;
+
+pub mod represent;
+
 pub mod rerank;
 pub mod retrieve;
+pub mod rewrite;
 
 pub mod answer;
 pub mod context;
+pub mod verify;
 
 pub mod eval;
+
+pub mod account;
 
 #[cfg(feature = "daemon")]
 pub mod provider;

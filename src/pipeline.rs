@@ -6,10 +6,11 @@ use std::collections::{HashMap, HashSet};
 use sha2::{Digest, Sha256};
 
 use crate::chunk::Chunk;
-use crate::embed::{Embedder, Kind};
+use crate::chunk::context::{context, first_heading, in_context};
+use crate::embed::{Embedder, Kind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 
-/// SHA-256 of a chunk's text.
+/// SHA-256 of what the vector of a chunk depends on.
 pub type ContentHash = [u8; 32];
 
 /// Vectors by the hash of their text.
@@ -20,6 +21,8 @@ pub type Vectors = HashMap<ContentHash, Vec<f32>>;
 pub struct Document {
     /// The key's values.
     pub key: Vec<String>,
+    /// What it is called, where the pipeline says what that is.
+    pub title: Option<String>,
     /// What it says; `None` where the content is NULL.
     pub content: Option<Content>,
 }
@@ -29,18 +32,43 @@ pub struct Document {
 pub enum Content {
     /// As text.
     Text(String),
+    /// As an HTML page.
+    Html(String),
     /// As a file: PDF, DOCX, HTML and the like.
     File(Vec<u8>),
 }
+
+/// What has to be read before it is a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Its MIME type; `None`: found out from the bytes.
+    pub mime: Option<&'static str>,
+}
+
+/// The MIME type of [`Content::Html`].
+const HTML: &str = "text/html; charset=utf-8";
 
 impl Document {
     /// Bytes of the content.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match &self.content {
-            Some(Content::Text(text)) => text.len(),
+            Some(Content::Text(text) | Content::Html(text)) => text.len(),
             Some(Content::File(bytes)) => bytes.len(),
             None => 0,
+        }
+    }
+
+    /// The content as a file, if it is not a text yet.
+    fn file(&self) -> Option<File> {
+        match &self.content {
+            Some(Content::File(bytes)) => Some(File { bytes: bytes.clone(), mime: None }),
+            Some(Content::Html(text)) => {
+                Some(File { bytes: text.clone().into_bytes(), mime: Some(HTML) })
+            }
+            Some(Content::Text(_)) | None => None,
         }
     }
 }
@@ -54,22 +82,29 @@ pub struct StoredChunk {
     pub chunk_no: i32,
     /// Text, span, size, heading.
     pub chunk: Chunk,
-    /// Hash of the text.
+    /// What is said before the text where it is embedded and its words are indexed.
+    pub context: Option<String>,
+    /// Hash of context and text; where chunks are embedded in place, of the document and the place.
     pub hash: ContentHash,
-    /// Embedding of the text.
+    /// Embedding of context and text, or of the text in its place.
     pub vector: Vec<f32>,
 }
 
 /// Reads files.
 pub trait Reader {
     /// The text of each file.
-    fn read(&mut self, files: Vec<Vec<u8>>) -> Result<Vec<String>>;
+    fn read(&mut self, files: Vec<File>) -> Result<Vec<String>>;
 }
 
 /// Cuts documents.
 pub trait Chunker {
-    /// One list of chunks a document.
-    fn chunk(&mut self, documents: &[String]) -> Result<Vec<Vec<Chunk>>>;
+    /// One list of chunks a document. Some ways of cutting compare sentences, which `embedder`
+    /// turns into vectors.
+    fn chunk(
+        &mut self,
+        documents: &[String],
+        embedder: &mut dyn Embedder,
+    ) -> Result<Vec<Vec<Chunk>>>;
 }
 
 /// Keeps chunks.
@@ -89,6 +124,10 @@ pub struct Stages<'a> {
     pub chunker: &'a mut dyn Chunker,
     /// Embeds chunks.
     pub embedder: &'a mut dyn Embedder,
+    /// Whether title and headings are embedded with each chunk.
+    pub contextual: bool,
+    /// Whether a document is embedded as a whole and cut afterwards.
+    pub late: bool,
 }
 
 /// Documents cut and embedded, not stored yet.
@@ -104,21 +143,40 @@ pub struct Prepared {
 
 /// Cuts documents and embeds what is new in them.
 ///
-/// A chunk whose text is in `vectors` keeps that vector, and equal texts are embedded once.
+/// A chunk whose text and context are in `vectors` keeps that vector, and equal ones are
+/// embedded once. Where documents are embedded as a whole, it keeps it if nothing in its document has
+/// changed.
 pub fn prepare(
     documents: &[Document],
     mut vectors: Vectors,
     stages: &mut Stages<'_>,
 ) -> Result<Prepared> {
     let texts = texts(documents, stages.reader)?;
-    let pieces = hashed(stages.chunker.chunk(&texts)?);
-    let (embedded, tokens) = embed_missing(&pieces, &mut vectors, stages.embedder)?;
+    let chunks = stages.chunker.chunk(&texts, stages.embedder)?;
+    let titles = match stages.contextual {
+        true => Some(titles(documents, &texts)),
+        false => None,
+    };
+    let mut pieces = hashed(chunks, titles.as_deref());
+    let wholes =
+        if stages.late { wholes(documents, &texts, stages.contextual) } else { Vec::new() };
+    if stages.late {
+        hash_in_place(&mut pieces, &wholes);
+    }
+    let missing = missing(&pieces, &vectors);
+    let made = match stages.late {
+        true => embed_in_place(&missing, &wholes, stages.embedder)?,
+        false => embed_alone(&missing, stages.embedder)?,
+    };
+    let embedded = missing.len();
+    let tokens = missing.iter().map(|piece| piece.chunk.token_count as usize).sum();
+    vectors.extend(missing.iter().map(|piece| piece.hash).zip(made));
     let chunks = pieces
         .into_iter()
         .map(|piece| {
             let vector = vectors.get(&piece.hash).cloned().ok_or_else(no_vector)?;
-            let Piece { document, chunk_no, chunk, hash } = piece;
-            Ok(StoredChunk { document, chunk_no, chunk, hash, vector })
+            let Piece { document, chunk_no, chunk, context, hash } = piece;
+            Ok(StoredChunk { document, chunk_no, chunk, context, hash, vector })
         })
         .collect::<Result<Vec<_>>>()?;
     Ok(Prepared { chunks, embedded, tokens })
@@ -137,57 +195,124 @@ pub fn ingest(
 }
 
 /// The text of each document; of those that are files, what the reader makes of them.
-fn texts(documents: &[Document], reader: &mut dyn Reader) -> Result<Vec<String>> {
-    let file = |document: &Document| match &document.content {
-        Some(Content::File(bytes)) => Some(bytes.clone()),
-        _ => None,
-    };
-    let files: Vec<Vec<u8>> = documents.iter().filter_map(file).collect();
+pub fn texts(documents: &[Document], reader: &mut dyn Reader) -> Result<Vec<String>> {
+    let files: Vec<File> = documents.iter().filter_map(Document::file).collect();
     let mut read = if files.is_empty() { Vec::new() } else { reader.read(files)? }.into_iter();
     let text = |document: &Document| match &document.content {
         Some(Content::Text(text)) => text.clone(),
-        Some(Content::File(_)) => read.next().unwrap_or_default(),
+        Some(Content::File(_) | Content::Html(_)) => read.next().unwrap_or_default(),
         None => String::new(),
     };
     Ok(documents.iter().map(text).collect())
+}
+
+/// What each document is called.
+fn titles(documents: &[Document], texts: &[String]) -> Vec<Option<String>> {
+    let title = |(document, text): (&Document, &String)| {
+        document.title.clone().or_else(|| first_heading(text))
+    };
+    documents.iter().zip(texts).map(title).collect()
 }
 
 struct Piece {
     document: usize,
     chunk_no: i32,
     chunk: Chunk,
+    context: Option<String>,
     hash: ContentHash,
 }
 
-fn hashed(chunks: Vec<Vec<Chunk>>) -> Vec<Piece> {
+/// All chunks, in the context of their documents' titles if there are any.
+fn hashed(chunks: Vec<Vec<Chunk>>, titles: Option<&[Option<String>]>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (document, chunks) in chunks.into_iter().enumerate() {
         for (chunk_no, chunk) in chunks.into_iter().enumerate() {
-            let hash = Sha256::digest(chunk.content.as_bytes()).into();
-            pieces.push(Piece { document, chunk_no: chunk_no as i32, chunk, hash });
+            let context = titles
+                .and_then(|titles| context(titles[document].as_deref(), chunk.heading.as_deref()));
+            let whole = in_context(context.as_deref(), &chunk.content);
+            let hash = Sha256::digest(whole.as_bytes()).into();
+            pieces.push(Piece { document, chunk_no: chunk_no as i32, chunk, context, hash });
         }
     }
     pieces
 }
 
-fn embed_missing(
-    pieces: &[Piece],
-    vectors: &mut Vectors,
-    embedder: &mut dyn Embedder,
-) -> Result<(usize, usize)> {
-    let mut wanted = HashSet::new();
-    let missing: Vec<&Piece> = pieces
-        .iter()
-        .filter(|piece| !vectors.contains_key(&piece.hash) && wanted.insert(piece.hash))
-        .collect();
-    let texts: Vec<String> = missing.iter().map(|piece| piece.chunk.content.clone()).collect();
-    if texts.is_empty() {
-        return Ok((0, 0));
+/// A document as it is embedded whole.
+struct Whole {
+    /// Its title, if it has one and that counts, and its text.
+    text: String,
+    /// Where the text begins, in bytes.
+    start: usize,
+}
+
+fn wholes(documents: &[Document], texts: &[String], contextual: bool) -> Vec<Whole> {
+    let whole = |(document, text): (&Document, &String)| {
+        let title = document.title.as_deref().filter(|_| contextual);
+        let whole = in_context(context(title, None).as_deref(), text);
+        Whole { start: whole.len() - text.len(), text: whole }
+    };
+    documents.iter().zip(texts).map(whole).collect()
+}
+
+/// Has the hash of a piece say what its vector depends on: the whole document, and where in it it is.
+fn hash_in_place(pieces: &mut [Piece], wholes: &[Whole]) {
+    let hashes: Vec<_> = wholes.iter().map(|it| Sha256::digest(it.text.as_bytes())).collect();
+    for piece in pieces {
+        let place = [piece.chunk.start_char, piece.chunk.end_char].map(u32::to_le_bytes);
+        let hash = Sha256::new().chain_update(hashes[piece.document]).chain_update(place.concat());
+        piece.hash = hash.finalize().into();
     }
-    let made = embedder.embed(&texts, Kind::Passage)?;
-    vectors.extend(missing.iter().map(|piece| piece.hash).zip(made));
-    let tokens = missing.iter().map(|piece| piece.chunk.token_count as usize).sum();
-    Ok((texts.len(), tokens))
+}
+
+/// The pieces that have no vector yet, equal ones once.
+fn missing<'a>(pieces: &'a [Piece], vectors: &Vectors) -> Vec<&'a Piece> {
+    let mut wanted = HashSet::new();
+    let is_missing =
+        |piece: &&Piece| !vectors.contains_key(&piece.hash) && wanted.insert(piece.hash);
+    pieces.iter().filter(is_missing).collect()
+}
+
+/// Embeds each piece by itself, in its context.
+fn embed_alone(pieces: &[&Piece], embedder: &mut dyn Embedder) -> Result<Vec<Vec<f32>>> {
+    let whole = |piece: &&Piece| in_context(piece.context.as_deref(), &piece.chunk.content);
+    let texts: Vec<String> = pieces.iter().map(whole).collect();
+    if texts.is_empty() { Ok(Vec::new()) } else { embedder.embed(&texts, Kind::Passage) }
+}
+
+/// Embeds the documents of the pieces, which stand document after document, and of each what the pieces
+/// are in it.
+fn embed_in_place(
+    pieces: &[&Piece],
+    wholes: &[Whole],
+    embedder: &mut dyn Embedder,
+) -> Result<Vec<Vec<f32>>> {
+    let of_document = |pieces: &[&Piece]| {
+        let whole = &wholes[pieces[0].document];
+        let ends = |piece: &&Piece| [piece.chunk.start_char, piece.chunk.end_char];
+        let places = byte_offsets(&whole.text[whole.start..], pieces.iter().flat_map(ends));
+        let span = |pair: &[usize]| whole.start + pair[0]..whole.start + pair[1];
+        Spanned { text: whole.text.clone(), spans: places.chunks_exact(2).map(span).collect() }
+    };
+    let documents: Vec<Spanned> =
+        pieces.chunk_by(|a, b| a.document == b.document).map(of_document).collect();
+    if documents.is_empty() { Ok(Vec::new()) } else { embedder.embed_in_place(&documents) }
+}
+
+/// The places of characters of a text, in bytes. One that is not there is its end.
+fn byte_offsets(text: &str, chars: impl Iterator<Item = u32>) -> Vec<usize> {
+    let mut wanted: Vec<(usize, u32)> = chars.enumerate().collect();
+    let mut offsets = vec![text.len(); wanted.len()];
+    wanted.sort_by_key(|(_, at)| *at);
+    let mut wanted = wanted.into_iter().peekable();
+    for (number, (offset, _)) in text.char_indices().enumerate() {
+        while let Some((place, _)) = wanted.next_if(|(_, at)| *at as usize == number) {
+            offsets[place] = offset;
+        }
+        if wanted.peek().is_none() {
+            break;
+        }
+    }
+    offsets
 }
 
 fn no_vector() -> Error {
@@ -202,13 +327,14 @@ mod tests {
     struct Words;
 
     impl Chunker for Words {
-        fn chunk(&mut self, documents: &[String]) -> Result<Vec<Vec<Chunk>>> {
+        fn chunk(&mut self, documents: &[String], _: &mut dyn Embedder) -> Result<Vec<Vec<Chunk>>> {
             let chunk = |word: &str| Chunk {
                 content: word.to_owned(),
                 start_char: 0,
                 end_char: word.chars().count() as u32,
                 token_count: 1,
                 heading: None,
+                parent: None,
             };
             Ok(documents.iter().map(|text| text.split_whitespace().map(chunk).collect()).collect())
         }
@@ -222,6 +348,16 @@ mod tests {
         fn embed(&mut self, texts: &[String], _kind: Kind) -> Result<Vec<Vec<f32>>> {
             self.0.extend_from_slice(texts);
             Ok(texts.iter().map(|text| vec![text.len() as f32]).collect())
+        }
+
+        /// Of a span its length and that of its document.
+        fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+            let of = |it: &Spanned| -> Vec<Vec<f32>> {
+                self.0.extend(it.spans.iter().map(|span| it.text[span.clone()].to_owned()));
+                let length = it.text.len() as f32;
+                it.spans.iter().map(|span| vec![span.len() as f32, length]).collect()
+            };
+            Ok(documents.iter().flat_map(of).collect())
         }
     }
 
@@ -243,8 +379,11 @@ mod tests {
     struct Middle;
 
     impl Reader for Middle {
-        fn read(&mut self, files: Vec<Vec<u8>>) -> Result<Vec<String>> {
-            let middle = |file: Vec<u8>| String::from_utf8_lossy(&file[1..file.len() - 1]).into();
+        fn read(&mut self, files: Vec<File>) -> Result<Vec<String>> {
+            let middle = |File { bytes, mime }: File| {
+                let text = String::from_utf8_lossy(&bytes[1..bytes.len() - 1]).into_owned();
+                mime.map_or(text.clone(), |mime| format!("{text}:{}", mime.len()))
+            };
             Ok(files.into_iter().map(middle).collect())
         }
     }
@@ -252,12 +391,23 @@ mod tests {
     fn document(content: Option<&str>) -> Document {
         Document {
             key: vec!["1".into()],
+            title: None,
             content: content.map(|text| Content::Text(text.to_owned())),
         }
     }
 
     fn run(documents: &[Document], embedder: &mut Lengths, store: &mut Memory) -> Prepared {
-        let mut stages = Stages { reader: &mut Middle, chunker: &mut Words, embedder };
+        run_as(documents, embedder, store, false)
+    }
+
+    fn run_as(
+        documents: &[Document],
+        embedder: &mut Lengths,
+        store: &mut Memory,
+        contextual: bool,
+    ) -> Prepared {
+        let (reader, chunker) = (&mut Middle, &mut Words);
+        let mut stages = Stages { reader, chunker, embedder, contextual, late: false };
         ingest(documents, &mut stages, store).unwrap()
     }
 
@@ -288,10 +438,82 @@ mod tests {
     #[test]
     fn files_are_read_and_texts_are_not() {
         let (mut embedder, mut store) = (Lengths::default(), Memory::default());
-        let file =
-            Document { key: vec!["2".into()], content: Some(Content::File(b"<inside>".to_vec())) };
-        let documents = [document(Some("<text>")), file, document(None)];
+        let of = |content| Document { content: Some(content), ..document(None) };
+        let file = of(Content::File(b"<inside>".to_vec()));
+        let page = of(Content::Html("<page>".to_owned()));
+        let documents = [document(Some("<text>")), file, document(None), page];
         run(&documents, &mut embedder, &mut store);
-        assert_eq!(embedder.0, ["<text>", "inside"]);
+        assert_eq!(embedder.0, ["<text>", "inside", "page:24"]);
+    }
+
+    #[test]
+    fn a_chunk_is_embedded_in_its_context() {
+        let (mut embedder, mut store) = (Lengths::default(), Memory::default());
+        let titled = |title: &str| Document {
+            title: Some(title.to_owned()),
+            ..document(Some("wheel mill"))
+        };
+        let mut run_one = |document: Document| {
+            let done = run_as(&[document], &mut embedder, &mut store, true);
+            let contexts = done.chunks.iter().map(|chunk| chunk.context.clone());
+            (done.embedded, contexts.flatten().collect::<Vec<_>>().join(","))
+        };
+        assert_eq!(run_one(titled("Mill")), (2, "Mill,Mill".to_owned()));
+        assert_eq!(run_one(titled("Mill")), (0, "Mill,Mill".to_owned()));
+        assert_eq!(run_one(titled("Kiln")), (2, "Kiln,Kiln".to_owned()));
+        assert_eq!(run_one(document(Some("wheel"))), (1, String::new()));
+        assert_eq!(embedder.0[..3], ["Mill\nwheel", "Mill\nmill", "Kiln\nwheel"]);
+        assert_eq!(embedder.0[4], "wheel");
+        assert_eq!(store.0[0].chunk.content, "wheel");
+    }
+
+    /// Cuts at spaces, and says where.
+    struct Places;
+
+    impl Chunker for Places {
+        fn chunk(&mut self, documents: &[String], _: &mut dyn Embedder) -> Result<Vec<Vec<Chunk>>> {
+            let of = |text: &String| {
+                let mut start = 0;
+                let mut next = |word: &str| {
+                    let end = start + word.chars().count() as u32;
+                    let (start_char, content) = (start, word.to_owned());
+                    start = end + 1;
+                    let (heading, parent) = (None, None);
+                    Chunk { content, start_char, end_char: end, token_count: 1, heading, parent }
+                };
+                text.split(' ').map(&mut next).collect()
+            };
+            Ok(documents.iter().map(of).collect())
+        }
+    }
+
+    #[test]
+    fn a_chunk_is_embedded_in_its_place() {
+        let (mut embedder, mut store) = (Lengths::default(), Memory::default());
+        let mut run_one = |documents: &[Document]| {
+            let (reader, chunker) = (&mut Middle, &mut Places);
+            let embedder = &mut embedder;
+            let mut stages = Stages { reader, chunker, embedder, contextual: true, late: true };
+            let done = ingest(documents, &mut stages, &mut store).unwrap();
+            let vectors = done.chunks.into_iter().map(|chunk| chunk.vector).collect::<Vec<_>>();
+            (done.embedded, vectors)
+        };
+        let one = document(Some("mühle rad mühle"));
+        let titled = Document { title: Some("Mühle".to_owned()), ..one.clone() };
+        let vectors = vec![vec![6.0, 17.0], vec![3.0, 17.0], vec![6.0, 17.0]];
+        // The same word in another place is another chunk, the same document is embedded once.
+        assert_eq!(run_one(&[one.clone(), one.clone()]), (3, [&vectors[..], &vectors].concat()));
+        assert_eq!(run_one(&[one]), (0, vectors));
+        // Whatever changes in a document changes all of its chunks, and its title is part of it.
+        assert_eq!(run_one(&[document(Some("mühle rad"))]).0, 2);
+        let (embedded, vectors) = run_one(&[document(None), titled]);
+        assert_eq!((embedded, &vectors[1]), (4, &vec![6.0, 24.0]));
+        assert_eq!(embedder.0[..3], ["mühle", "rad", "mühle"]);
+    }
+
+    #[test]
+    fn characters_have_places() {
+        assert_eq!(byte_offsets("aüb", [3, 0, 2, 1, 9, 2].into_iter()), [4, 0, 3, 1, 4, 3]);
+        assert_eq!(byte_offsets("", [0].into_iter()), [0]);
     }
 }

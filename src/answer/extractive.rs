@@ -10,7 +10,6 @@
 //! ```text
 //! blocks      content → paragraphs, items, rows, code, headings
 //! units       → pieces that can be evidence
-//! words       the question's terms, and what stands for them
 //! asked       a time, a number, a name?
 //! candidates  units with what they share with the question
 //! similarity  what the model says about the most promising
@@ -30,7 +29,6 @@ mod score;
 mod similarity;
 mod units;
 mod wording;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -135,6 +133,28 @@ pub fn extract(
         evidence(candidate, passages[candidate.passage].content, scores[*index])
     });
     Ok(Extract { answer, supported, confidence, evidence: evidence.collect() })
+}
+
+/// All pieces of `passages` that could be evidence for `question`, the best first; none where the
+/// question has no word. At most `most_embedded` are embedded.
+pub fn ranked(
+    question: &str,
+    passages: &[Passage],
+    embedder: &mut dyn Embedder,
+    most_embedded: usize,
+) -> Result<Vec<Evidence>> {
+    let question = Question::read(question);
+    let candidates = Candidates::read(&question, passages);
+    if question.terms.is_empty() || candidates.all.is_empty() {
+        return Ok(Vec::new());
+    }
+    let similarities = similarities(&candidates, passages, embedder, most_embedded)?;
+    let scores = scores(&candidates, &similarities);
+    let piece = |index: usize| {
+        let candidate = &candidates.all[index];
+        evidence(candidate, passages[candidate.passage].content, scores[index])
+    };
+    Ok(best_first(&scores).into_iter().map(piece).collect())
 }
 
 fn nothing() -> Extract {

@@ -91,7 +91,7 @@ fn write_out(first: u32, last: u32, numbers: &mut Vec<u32>) {
 }
 
 /// Byte ranges of fenced blocks and of spans between backticks, in order.
-fn code(answer: &str) -> Vec<Range<usize>> {
+pub(crate) fn code(answer: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     // Where the paragraph begins that is being read, and the fence that is open.
     let mut paragraph = 0;

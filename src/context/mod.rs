@@ -1,7 +1,80 @@
 //! # context: what does the model get to read?
 //!
 //! ```text
-//! (question, ranked chunks, budget) → messages
+//! (question, ranked chunks, template) → messages
 //! ```
+//!
+//! [`assemble`] chooses what is read of the chunks that were found: it leaves out what repeats
+//! another one ([`repeats`]), makes the others shorter ([`compress`]), keeps what the model can
+//! take ([`budget`]) and puts it in order ([`order`]). [`template`] says in which words the model
+//! is asked, and [`prompt`] puts what strangers wrote between lines that they could not know.
+//! [`step`] does so for an answer that is written in several calls.
 
+pub mod assemble;
+pub mod budget;
+pub mod compress;
+pub mod excerpt;
+pub mod headers;
+pub mod options;
+pub mod order;
 pub mod prompt;
+pub mod repeats;
+pub mod step;
+pub mod template;
+pub mod tokens;
+
+pub use options::ContextOptions;
+
+use self::headers::Header;
+use self::prompt::Source;
+use self::template::Template;
+use self::tokens::Counter;
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::retrieve::Passage;
+use crate::rewrite::Writer;
+
+/// A chunk that is read for an answer, which cites it by its place among all that are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// The chunk as it was found. What an answer says is looked up in all of it.
+    pub passage: Passage,
+    /// What of it is shown to a language model: all, parts with marks between them, or what a
+    /// language model made of it.
+    pub shown: String,
+    /// What stands above it.
+    pub header: Header,
+    /// What stands before it: an overview of all that is read.
+    pub overview: Option<String>,
+}
+
+impl Reading {
+    /// All of a chunk.
+    #[must_use]
+    pub fn whole(passage: Passage) -> Reading {
+        let header = headers::header(&passage, None);
+        Reading { shown: passage.content.clone(), passage, header, overview: None }
+    }
+
+    /// As a language model reads it.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        let Header { heading, values } = self.header.clone();
+        let (content, overview) = (self.shown.clone(), self.overview.clone());
+        Source { heading, metadata: values, content, overview }
+    }
+}
+
+/// What choosing takes from elsewhere.
+pub struct Means<'a> {
+    /// Counts tokens.
+    pub counter: &'a mut dyn Counter,
+    /// Tells how near sentences are to the question.
+    pub embedder: &'a mut dyn Embedder,
+    /// Sums up.
+    pub writer: &'a mut dyn Writer,
+    /// Gives some random letters, new for each call of the writer.
+    pub nonce: &'a mut dyn FnMut() -> Result<String>,
+    /// Finds a template by its name.
+    pub templates: &'a dyn Fn(&str) -> Result<Template>,
+}

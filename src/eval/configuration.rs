@@ -1,16 +1,18 @@
-//! What is compared: named sets of arguments of `rag_retrieve`.
+//! What is compared: named sets of arguments of `rag_retrieve`, or of `rag_answer`.
 //!
 //! ```text
 //! {"hybrid": {}, "dense": {"mode": "dense"}, "small chunks": {"pipeline": "docs_128"}}
+//! {"quoted": {}, "written": {"llm": "claude", "strategy": "refine"}}
 //! ```
 
 use std::fmt;
 
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
+use crate::retrieve::RetrieveOptions;
 
 /// Most configurations of one evaluation.
 const MOST: usize = 100;
@@ -24,7 +26,7 @@ pub struct Configuration {
     pub arguments: Arguments,
 }
 
-/// Arguments of `rag_retrieve`; what is not there has its default.
+/// Arguments of `rag_retrieve` and `rag_answer`; what is not there has its default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Arguments {
@@ -42,6 +44,10 @@ pub struct Arguments {
     pub rerank: Option<String>,
     /// Further options.
     pub options: Option<Value>,
+    /// How the chunks are put to who answers.
+    pub strategy: Option<String>,
+    /// Who answers, and rewrites the question.
+    pub llm: Option<String>,
 }
 
 impl Arguments {
@@ -49,6 +55,43 @@ impl Arguments {
     pub fn is_default(&self) -> bool {
         *self == Arguments::default()
     }
+
+    /// The options of retrieval alone, where those of answers may be among them.
+    pub fn retrieval_options(&self) -> Option<Value> {
+        let options = self.options.as_ref()?;
+        let Value::Object(members) = options else { return Some(options.clone()) };
+        let own = members.iter().filter(|(name, value)| is_of_retrieval(name, value));
+        Some(own.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>().into())
+    }
+
+    /// The options of `rag_answer` that say what `rewrite` and `rerank` say to `rag_retrieve`.
+    /// Citations are as they are written, or they could not be compared.
+    pub fn answer_options(&self) -> Value {
+        let mut options = self.options.clone().unwrap_or_else(|| json!({}));
+        let Value::Object(members) = &mut options else { return options };
+        if let Some(rerank) = &self.rerank {
+            members.insert("rerank".to_owned(), json!(rerank));
+        }
+        match (&self.rewrite, members.get_mut("rewrite")) {
+            (Some(way), Some(Value::Object(given))) => {
+                given.insert("way".to_owned(), json!(way));
+            }
+            (Some(way), None) => {
+                members.insert("rewrite".to_owned(), json!(way));
+            }
+            _ => {}
+        }
+        members.insert("citation_style".to_owned(), json!("inline"));
+        options
+    }
+}
+
+/// Whether retrieval knows an option of this name. What it does not know is for who answers, and
+/// refused there if nobody knows it.
+fn is_of_retrieval(name: &str, value: &Value) -> bool {
+    let read = serde_json::from_value::<RetrieveOptions>(json!({ name: value }));
+    let unknown = format!("unknown field `{name}`");
+    !read.is_err_and(|error| error.to_string().starts_with(&unknown))
 }
 
 /// The members of a JSON object in the order in which they are written.
@@ -99,7 +142,7 @@ pub fn parse(json: &str) -> Result<Vec<Configuration>> {
         }
         let arguments: Arguments = serde_json::from_value(arguments).map_err(|error| {
             Error::invalid(format!("configuration \"{name}\": {error}")).hint(
-                "A configuration has arguments of rag_retrieve, such as {\"mode\": \"dense\"}.",
+                "A configuration has arguments of rag_retrieve or rag_answer, such as {\"mode\": \"dense\"}.",
             )
         })?;
         configurations.push(Configuration { name, arguments });
@@ -148,6 +191,31 @@ mod tests {
         check(r#"{"a": {"mod": "dense"}}"#, "configuration \"a\": unknown field `mod`");
         check(r#"{"a": {"mode": 1}}"#, "configuration \"a\": invalid type: integer `1`");
         check(r#"{"a": 1}"#, "configuration \"a\": invalid type");
+    }
+
+    #[test]
+    fn options_are_those_of_retrieval_or_of_answers() {
+        let check = |arguments: Value, retrieval: Option<Value>, answer: Value| {
+            let arguments: Arguments = serde_json::from_value(arguments).unwrap();
+            assert_eq!(arguments.retrieval_options(), retrieval);
+            assert_eq!(arguments.answer_options(), answer);
+        };
+        check(json!({}), None, json!({"citation_style": "inline"}));
+        check(
+            json!({"options": {"mmr": 0.5, "verifier": "none", "neighbours": "many", "citation_style": "link"}}),
+            Some(json!({"mmr": 0.5, "neighbours": "many"})),
+            json!({"mmr": 0.5, "verifier": "none", "neighbours": "many", "citation_style": "inline"}),
+        );
+        check(
+            json!({"rerank": "late_interaction", "rewrite": "hyde"}),
+            None,
+            json!({"rerank": "late_interaction", "rewrite": "hyde", "citation_style": "inline"}),
+        );
+        check(
+            json!({"rewrite": "hyde", "options": {"rewrite": {"n": 2}}}),
+            Some(json!({"rewrite": {"n": 2}})),
+            json!({"rewrite": {"n": 2, "way": "hyde"}, "citation_style": "inline"}),
+        );
     }
 
     #[test]

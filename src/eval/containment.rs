@@ -30,7 +30,7 @@ fn is_edge(before: Option<char>, after: Option<char>) -> bool {
 }
 
 /// The words of `text`, with a space before and after each.
-fn normalized(text: &str) -> String {
+pub(super) fn normalized(text: &str) -> String {
     let mut normalized = String::from(" ");
     let separated = |c: char| c.is_whitespace() || is_punctuation(c);
     for word in text.to_lowercase().split(separated) {
@@ -49,7 +49,8 @@ fn is_punctuation(c: char) -> bool {
     !c.is_alphanumeric() && !is_mark
 }
 
-fn is_without_spaces(c: char) -> bool {
+/// Whether `c` belongs to a script that puts no spaces between words.
+pub(super) fn is_without_spaces(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
         | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{3ffff}')

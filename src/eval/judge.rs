@@ -33,14 +33,25 @@ pub fn messages(question: &str, sources: &[Source], nonce: &str) -> Vec<Message>
 /// The relevance of a context of `count` sources that a model's reply gives, from 0 to 1; `None` if
 /// the reply holds no such grades.
 pub fn relevance(reply: &str, count: usize) -> Option<f64> {
+    let grades = grades(reply, count)?;
+    let sum: f64 = grades.iter().map(|grade| f64::from(*grade)).sum();
+    Some(sum / (count as f64 * f64::from(BEST)))
+}
+
+/// Which of `count` sources hold the answer or a part of it, as a model's reply says; `None` if the
+/// reply holds no such grades.
+pub fn useful(reply: &str, count: usize) -> Option<Vec<bool>> {
+    Some(grades(reply, count)?.into_iter().map(|grade| grade == BEST).collect())
+}
+
+fn grades(reply: &str, count: usize) -> Option<Vec<u8>> {
     // Models like to put such an array into a fence, or a sentence before it.
     let (start, end) = (reply.find('[')?, reply.rfind(']')?);
     let grades: Vec<u8> = serde_json::from_str(reply.get(start..=end)?).ok()?;
     if grades.len() != count || count == 0 || grades.iter().any(|grade| *grade > BEST) {
         return None;
     }
-    let sum: f64 = grades.iter().map(|grade| f64::from(*grade)).sum();
-    Some(sum / (count as f64 * f64::from(BEST)))
+    Some(grades)
 }
 
 #[cfg(test)]
@@ -61,6 +72,8 @@ mod tests {
         check("] [", 1, None);
         check("none of them", 1, None);
         check("[\"2\"]", 1, None);
+        assert_eq!(useful("[2, 0, 1]", 3), Some(vec![true, false, false]));
+        assert_eq!(useful("[2, 0]", 3), None);
     }
 
     #[test]

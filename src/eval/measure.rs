@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// A figure of retrieval, in the order in which figures are shown.
+/// A figure of retrieval or of answers, in the order in which figures are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
     /// Normalised discounted cumulative gain, with the grade itself as the gain (Järvelin and
@@ -30,6 +30,34 @@ pub enum Metric {
     AnswerSimilarity,
     /// How much of the first k chunks a language model takes to be of use, from 0 to 1.
     ContextRelevance,
+    /// How well what was read supports an answer: as well as its weakest claim.
+    Faithfulness,
+    /// Share of the claims of an answer that what was read supports.
+    ClaimsSupported,
+    /// How near an answer comes to the question, by cosine; 0 of an answer that there is none.
+    AnswerRelevance,
+    /// Whether an answer is an expected one.
+    ExactMatch,
+    /// How many tokens an answer shares with an expected one.
+    TokenF1,
+    /// The best cosine of an answer to an expected one.
+    SemanticSimilarity,
+    /// The last two together.
+    AnswerCorrectness,
+    /// Whether an answer holds an expected one.
+    AnswerHolds,
+    /// Share of the claims that what they cite supports.
+    CitationRecall,
+    /// Share of the citations that matter.
+    CitationPrecision,
+    /// How far in front what is of use stands among what was read.
+    ContextPrecision,
+    /// Share of what is needed that was read.
+    ContextRecall,
+    /// Whether it was answered that there is no answer.
+    Abstention,
+    /// Whether an answer was given that somebody ought to look at.
+    NeedsReview,
     /// Milliseconds that a retrieval takes, on average.
     LatencyMean,
     /// Milliseconds that half of the retrievals don't exceed.
@@ -44,6 +72,12 @@ pub enum Metric {
     LlmCalls,
     /// Tokens that a language model reads and writes for a retrieval.
     LlmTokens,
+    /// Milliseconds that an answer takes, retrieval included.
+    AnswerLatency,
+    /// Calls of a language model an answer makes.
+    AnswerLlmCalls,
+    /// Tokens that a language model reads and writes for an answer.
+    AnswerLlmTokens,
 }
 
 impl Metric {
@@ -62,6 +96,20 @@ impl Metric {
             Metric::ContextSimilarity => "context_similarity",
             Metric::AnswerSimilarity => "answer_similarity",
             Metric::ContextRelevance => "context_relevance",
+            Metric::Faithfulness => "faithfulness",
+            Metric::ClaimsSupported => "claims_supported",
+            Metric::AnswerRelevance => "answer_relevance",
+            Metric::ExactMatch => "exact_match",
+            Metric::TokenF1 => "token_f1",
+            Metric::SemanticSimilarity => "semantic_similarity",
+            Metric::AnswerCorrectness => "answer_correctness",
+            Metric::AnswerHolds => "answer_holds",
+            Metric::CitationRecall => "citation_recall",
+            Metric::CitationPrecision => "citation_precision",
+            Metric::ContextPrecision => "context_precision",
+            Metric::ContextRecall => "context_recall",
+            Metric::Abstention => "abstention",
+            Metric::NeedsReview => "needs_review",
             Metric::LatencyMean => "latency_mean",
             Metric::LatencyP50 => "latency_p50",
             Metric::LatencyP95 => "latency_p95",
@@ -69,6 +117,9 @@ impl Metric {
             Metric::EmbeddingTokens => "embedding_tokens",
             Metric::LlmCalls => "llm_calls",
             Metric::LlmTokens => "llm_tokens",
+            Metric::AnswerLatency => "answer_latency",
+            Metric::AnswerLlmCalls => "answer_llm_calls",
+            Metric::AnswerLlmTokens => "answer_llm_tokens",
         }
     }
 }

@@ -50,6 +50,39 @@ pub fn scores(judgements: &Judgements, found: &[Found<'_>], ks: &[u32]) -> Score
     scores
 }
 
+/// How useful what was read is, as RAGAS defines it: the mean of the precision at each place where
+/// something useful stands.
+///
+/// 0 where nothing is useful.
+pub fn context_precision(useful: &[bool]) -> f64 {
+    let (mut found, mut sum) = (0.0, 0.0);
+    for (place, _) in useful.iter().enumerate().filter(|(_, useful)| **useful) {
+        found += 1.0;
+        sum += found / (place + 1) as f64;
+    }
+    if found > 0.0 { sum / found } else { 0.0 }
+}
+
+/// The precision of a context of which `judgements` say what is useful, and the share of what is
+/// relevant that it holds; `None` where nothing is relevant.
+pub fn context(judgements: &Judgements, found: &[Found<'_>]) -> Option<(f64, f64)> {
+    if judgements.items().is_empty() {
+        return None;
+    }
+    let ranking = Ranking::new(judgements, found);
+    let useful: Vec<bool> = ranking.gains.iter().map(|gain| *gain > 0.0).collect();
+    let recall = match ranking.level {
+        Level::Span => {
+            let mut scores = Scores::new();
+            spans_at(judgements, found, found.len() as u32, &mut scores);
+            let recall = scores.iter().find(|(it, _)| it.metric == Metric::SpanRecall);
+            recall.map_or(0.0, |(_, recall)| *recall)
+        }
+        Level::Source | Level::Chunk => ranking.places.len() as f64 / ranking.ideal.len() as f64,
+    };
+    Some((context_precision(&useful), recall))
+}
+
 /// What a ranking is worth, place by place.
 struct Ranking {
     /// The grade of what is at each place; 0 where that is not relevant.

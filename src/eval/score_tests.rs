@@ -146,3 +146,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_context_is_precise_if_what_is_useful_stands_in_front() {
+    let check = |useful: &[bool], expected: f64| {
+        assert!((context_precision(useful) - expected).abs() < 1e-9, "{useful:?}");
+    };
+    check(&[], 0.0);
+    check(&[false, false], 0.0);
+    check(&[true, false], 1.0);
+    check(&[false, true], 0.5);
+    check(&[true, false, true], (1.0 + 2.0 / 3.0) / 2.0);
+}
+
+#[test]
+fn judgements_say_what_of_a_context_is_useful() {
+    let judgements = Judgements::parse(&json!(["1", "3", "9"])).unwrap();
+    let (precision, recall) = context(&judgements, &rows(&["2", "1", "2", "3"])).unwrap();
+    // The second chunk of a row has no place of its own.
+    assert!((precision - (0.5 + 2.0 / 3.0) / 2.0).abs() < 1e-9, "{precision}");
+    assert!((recall - 2.0 / 3.0).abs() < 1e-9, "{recall}");
+    assert_eq!(context(&judgements, &[]), Some((0.0, 0.0)));
+    assert_eq!(context(&Judgements::parse(&json!([])).unwrap(), &[]), None);
+}

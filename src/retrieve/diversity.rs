@@ -11,23 +11,32 @@ use std::collections::{HashMap, HashSet};
 
 use super::Hit;
 use super::fusion::normalized;
-use super::options::Normalize;
+use super::options::{Likeness, Normalize};
+use super::shingles::Shingles;
 use crate::vector::dot_f32;
 
 /// Leaves out what says the same as a better hit: the same text, white space and case aside,
-/// or, with `least` below 1, a vector of that cosine similarity or more.
+/// or, with `least` below 1, one that is as like it as that.
 #[must_use]
-pub fn without_repeats(hits: Vec<Hit>, least: f64) -> Vec<Hit> {
+pub fn without_repeats(hits: Vec<Hit>, likeness: Likeness, least: f64) -> Vec<Hit> {
+    let shingles = |hit: &Hit| match likeness {
+        Likeness::Cosine => Shingles::default(),
+        Likeness::Shingles => Shingles::of(&hit.passage.content),
+    };
     let mut texts = HashSet::new();
-    let mut kept: Vec<Hit> = Vec::new();
+    let mut kept: Vec<(Hit, Shingles)> = Vec::new();
     for hit in hits {
         let is_new = texts.insert(plain(&hit.passage.content));
-        let is_like = |other: &Hit| least < 1.0 && cosine(&hit, other) >= least;
-        if is_new && !kept.iter().any(is_like) {
-            kept.push(hit);
+        let own = shingles(&hit);
+        let like = |(other, its): &(Hit, Shingles)| match likeness {
+            Likeness::Cosine => cosine(&hit, other),
+            Likeness::Shingles => own.resemblance(its),
+        };
+        if is_new && !kept.iter().any(|it| least < 1.0 && like(it) >= least) {
+            kept.push((hit, own));
         }
     }
-    kept
+    kept.into_iter().map(|(hit, _)| hit).collect()
 }
 
 /// A text without what does not change its meaning.
@@ -112,11 +121,31 @@ mod tests {
 
     #[test]
     fn repeats_are_left_out() {
-        assert_eq!(ids(&without_repeats(some(), 1.0)), [1, 3, 4]);
-        assert_eq!(ids(&without_repeats(some(), 0.95)), [1, 4]);
+        let told = |likeness, least| ids(&without_repeats(some(), likeness, least));
+        assert_eq!(told(Likeness::Cosine, 1.0), [1, 3, 4]);
+        assert_eq!(told(Likeness::Cosine, 0.95), [1, 4]);
         // Vectors that are not there are not like each other.
         let bare = some().into_iter().map(|hit| Hit { vector: Vec::new(), ..hit }).collect();
-        assert_eq!(ids(&without_repeats(bare, 0.5)), [1, 3, 4]);
+        assert_eq!(ids(&without_repeats(bare, Likeness::Cosine, 0.5)), [1, 3, 4]);
+    }
+
+    #[test]
+    fn copies_are_left_out() {
+        let text = |id, text: &str| with(id, 1.0, "a", text, &[]);
+        let hits = || {
+            vec![
+                text(1, "The mill by the river burned down in the winter of 1875."),
+                text(2, "the mill by the river burned down, in the winter of 1875!"),
+                text(3, "The mill by the river burned down in the winter of 1876."),
+                text(4, "In the winter of 1875 the mill by the river burned down."),
+            ]
+        };
+        let told = |least| ids(&without_repeats(hits(), Likeness::Shingles, least));
+        // The second differs in punctuation alone, so its text is another.
+        assert_eq!(told(1.0), [1, 2, 3, 4]);
+        assert_eq!(told(0.95), [1, 3, 4]);
+        assert_eq!(told(0.7), [1, 4]);
+        assert_eq!(told(0.3), [1]);
     }
 
     #[test]

@@ -66,6 +66,20 @@ pub fn fuse(dense: &[Found], lexical: &[Found], options: &RetrieveOptions) -> Ve
     candidates
 }
 
+/// The nearest `most` chunks of two lists, each of which is by similarity. A chunk counts where it
+/// is nearest.
+#[must_use]
+pub fn nearest_of_both(own: Vec<Found>, other: Vec<Found>, most: usize) -> Vec<Found> {
+    let mut all = own;
+    all.extend(other);
+    let similarity = |found: &Found| found.similarity.unwrap_or(f64::NEG_INFINITY);
+    all.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)).then(a.chunk_id.cmp(&b.chunk_id)));
+    let mut seen = std::collections::HashSet::new();
+    all.retain(|found| seen.insert(found.chunk_id));
+    all.truncate(most);
+    all
+}
+
 /// Every chunk of both lists once, with what is known of it.
 fn union(dense: &[Found], lexical: &[Found]) -> Vec<Candidate> {
     let mut candidates: Vec<Candidate> = Vec::with_capacity(dense.len() + lexical.len());
@@ -189,6 +203,15 @@ mod tests {
         let lexical = fuse(&[], &[found(5, 0.1, 12.5)], &default);
         assert_eq!((lexical[0].score, lexical[0].lexical_rank), (12.5, Some(1)));
         assert!(fuse(&[], &[], &default).is_empty());
+    }
+
+    #[test]
+    fn a_chunk_counts_where_it_is_nearest() {
+        let own = vec![found(1, 0.9, 1.0), found(2, 0.3, 2.0), found(3, 0.2, 3.0)];
+        let other = vec![found(3, 0.95, 3.0), found(4, 0.5, 4.0), found(1, 0.1, 1.0)];
+        let both = nearest_of_both(own.clone(), other, 3);
+        assert_eq!(both, [found(3, 0.95, 3.0), found(1, 0.9, 1.0), found(4, 0.5, 4.0)]);
+        assert_eq!(nearest_of_both(own.clone(), Vec::new(), 9), own);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Two statements (`sql/query/retrieve_{dense,lexical}.sql`) put candidates forward. What
-//! becomes of them is said here: [`fusion`] makes one list of two, [`rank`] has age count and
+//! becomes of them is said here: [`fusion`] makes one list of two, [`merge`] one of what several
+//! lookups found, [`rank`] has age count and
 //! leaves out what says nothing new ([`diversity`]), and [`expansion`] puts the text around
 //! each chunk back.
 
@@ -13,8 +14,11 @@ pub mod diversity;
 pub mod expansion;
 pub mod filter;
 pub mod fusion;
+pub mod merge;
 pub mod options;
 pub mod rank;
+pub mod shingles;
+pub mod value;
 
 use std::str::FromStr;
 

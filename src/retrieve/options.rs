@@ -3,6 +3,8 @@
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
+use crate::rewrite::RewriteOptions;
+use crate::rewrite::route::Route;
 
 /// Options of retrieval that have no argument of their own.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -28,14 +30,20 @@ pub struct RetrieveOptions {
     pub mmr: Option<f64>,
     /// Newer is better.
     pub recency: Option<Recency>,
-    /// Least cosine similarity at which two chunks say the same; 1: only equal texts do.
+    /// Least likeness at which two chunks say the same; 1: only equal texts do.
     pub dedupe: Option<f64>,
+    /// What this likeness is; `None`: the cosine similarity.
+    pub dedupe_by: Option<Likeness>,
     /// Most chunks of one source row.
     pub per_source: Option<u32>,
     /// Chunks before and after each one that are returned with it.
     pub neighbours: u32,
     /// What of the document is returned around each chunk.
     pub expand: Option<Expand>,
+    /// How the question is rewritten.
+    pub rewrite: RewriteOptions,
+    /// How the pipeline `auto` is chosen.
+    pub route: Option<Route>,
 }
 
 /// How two lists become one.
@@ -58,6 +66,29 @@ pub enum Normalize {
     Minmax,
     /// The mean becomes 0, the standard deviation 1.
     Zscore,
+}
+
+/// How alike two chunks are, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Likeness {
+    /// The cosine similarity of their vectors: they mean the same.
+    Cosine,
+    /// The resemblance of their runs of three words: they are copies.
+    Shingles,
+}
+
+impl Likeness {
+    /// From where on two chunks say the same, unless somebody says otherwise.
+    ///
+    /// Of two texts of 100 words that differ in 5 here and there, 0.73 of the shingles are shared.
+    #[must_use]
+    pub fn threshold(self) -> f64 {
+        match self {
+            Likeness::Cosine => 0.95,
+            Likeness::Shingles => 0.7,
+        }
+    }
 }
 
 /// How much newer is better.
@@ -83,9 +114,17 @@ impl Recency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expand {
+    /// Nothing.
+    None,
     /// The chunks beside it that stand under the same heading.
     Section,
+    /// All chunks of its parent, in pipelines whose strategy makes such.
+    Parent,
 }
+
+/// Most chunks on either side that are part of the same parent: the longest parent there may be,
+/// in the smallest chunks.
+pub const MOST_CHILDREN: u32 = 1_000_000;
 
 /// Most chunks on either side that an expansion adds.
 pub const MOST_NEIGHBOURS: u32 = 20;
@@ -104,9 +143,12 @@ impl Default for RetrieveOptions {
             mmr: None,
             recency: None,
             dedupe: None,
+            dedupe_by: None,
             per_source: None,
             neighbours: 0,
             expand: None,
+            rewrite: RewriteOptions::default(),
+            route: None,
         }
     }
 }
@@ -132,20 +174,32 @@ impl RetrieveOptions {
         self.threshold.is_some()
             || self.mmr.is_some()
             || self.recency.is_some()
-            || self.dedupe.is_some()
+            || self.dedupe().is_some()
             || self.per_source.is_some()
     }
 
     /// Whether the vectors of the chunks are compared with each other.
     #[must_use]
     pub fn compares_chunks(&self) -> bool {
-        self.mmr.is_some() || self.dedupe.is_some_and(|least| least < 1.0)
+        let by_vectors = matches!(self.dedupe(), Some((Likeness::Cosine, least)) if least < 1.0);
+        self.mmr.is_some() || by_vectors
+    }
+
+    /// When two chunks say the same, if those that repeat others are left out.
+    #[must_use]
+    pub fn dedupe(&self) -> Option<(Likeness, f64)> {
+        let by = self.dedupe_by.or(self.dedupe.map(|_| Likeness::Cosine))?;
+        Some((by, self.dedupe.unwrap_or(by.threshold())))
     }
 
     /// How many chunks on either side an expansion reads.
     #[must_use]
     pub fn reach(&self) -> u32 {
-        if self.expand.is_some() { MOST_NEIGHBOURS } else { self.neighbours }
+        match self.expand {
+            Some(Expand::Section) => MOST_NEIGHBOURS,
+            Some(Expand::Parent) => MOST_CHILDREN,
+            Some(Expand::None) | None => self.neighbours,
+        }
     }
 
     /// An error that names the first value out of its range.
@@ -162,12 +216,13 @@ impl RetrieveOptions {
         share("rerank_weight", self.rerank_weight)?;
         share("mmr", self.mmr)?;
         share("dedupe", self.dedupe)?;
-        if self.neighbours > 0 && self.expand.is_some() {
+        if self.neighbours > 0 && self.expand.is_some_and(|expand| expand != Expand::None) {
             return Err(Error::invalid("neighbours and expand must not both be given"));
         }
         if self.rrf_k.is_some() && self.fusion() != Fusion::Rrf {
             return Err(Error::invalid("rrf_k is for the fusion rrf alone"));
         }
+        self.rewrite.check()?;
         self.recency.as_ref().map_or(Ok(()), Recency::check)
     }
 }
@@ -217,6 +272,17 @@ mod tests {
     }
 
     #[test]
+    fn repeats_are_told_by_vectors_or_words() {
+        let told = |options| read(options).dedupe();
+        assert_eq!(told(json!({})), None);
+        assert_eq!(told(json!({"dedupe": 0.9})), Some((Likeness::Cosine, 0.9)));
+        assert_eq!(told(json!({"dedupe_by": "shingles"})), Some((Likeness::Shingles, 0.7)));
+        let words = read(json!({"dedupe": 0.5, "dedupe_by": "shingles"}));
+        assert_eq!(words.dedupe(), Some((Likeness::Shingles, 0.5)));
+        assert!(words.is_choosy() && !words.compares_chunks());
+    }
+
+    #[test]
     fn what_is_out_of_range_is_named() {
         let check = |options, message: &str| {
             let error = read(options).check().unwrap_err();
@@ -238,6 +304,7 @@ mod tests {
             json!({"recency": {"column": "a", "half_life": 1, "weight": 2}}),
             "weight of recency",
         );
+        check(json!({"rewrite": {"n": 0}}), "n of rewrite must be between 1 and 10: 0");
         assert!(RetrieveOptions::default().check().is_ok());
     }
 }

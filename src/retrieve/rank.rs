@@ -27,8 +27,8 @@ pub fn before_rerank(mut hits: Vec<Hit>, options: &RetrieveOptions) -> Vec<Hit> 
 /// What comes after it: at most `k` hits, each of which says something new if that is asked for.
 #[must_use]
 pub fn after_rerank(mut hits: Vec<Hit>, options: &RetrieveOptions, k: usize) -> Vec<Hit> {
-    if let Some(least) = options.dedupe {
-        hits = without_repeats(hits, least);
+    if let Some((likeness, least)) = options.dedupe() {
+        hits = without_repeats(hits, likeness, least);
     }
     if let Some(most) = options.per_source {
         hits = limited_by_source(hits, most);

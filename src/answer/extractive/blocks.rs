@@ -48,7 +48,7 @@ pub(super) fn blocks(content: &str) -> Vec<Block> {
 pub(super) enum Line {
     /// White space.
     Blank,
-    /// ``` or ~~~.
+    /// A fence of backticks or tildes.
     Fence,
     /// A line drawn with punctuation: under a heading, between table rows, across the page.
     Rule,

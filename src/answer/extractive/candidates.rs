@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::Passage;
 use super::asked::{Asked, asked};
 use super::units::{Unit, units};
-use super::words::{Word, credit, terms, words};
+use crate::answer::words::{Word, credit, terms, words};
 
 /// The question, read.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::blocks::{Kind as BlockKind, blocks};
 use super::units::units;
-use super::words::{credit, terms, words};
 use super::*;
 use crate::answer::marker::markers;
+use crate::answer::words::{credit, terms, words};
 use crate::embed::Kind;
 
 /// A bag of words as a vector; counts the texts it was given.

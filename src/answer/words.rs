@@ -1,4 +1,4 @@
-//! # words: which words of the question stand here?
+//! # words: which words of one text stand in another?
 //!
 //! ```text
 //! (question, function words) → terms;  (term, words of a sentence) → credit from 0 to 1
@@ -20,7 +20,7 @@ const LEAST_SHARE: f32 = 0.6;
 
 /// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(crate) struct Word {
     /// In lower case, without a possessive 's.
     pub folded: String,
     /// Capitalised, and not only because it begins a sentence.
@@ -30,7 +30,7 @@ pub(super) struct Word {
 }
 
 /// The words of `text`, in order; of scripts without spaces, the single characters.
-pub(super) fn words(text: &str) -> Vec<Word> {
+pub(crate) fn words(text: &str) -> Vec<Word> {
     text.unicode_words()
         .enumerate()
         .map(|(index, word)| {
@@ -50,7 +50,7 @@ pub(super) fn words(text: &str) -> Vec<Word> {
 /// The words that carry the question: each once, without those that only make it one.
 ///
 /// A question of function words alone ("What is it?") keeps them all.
-pub(super) fn terms(question: &[Word]) -> Vec<Word> {
+pub(crate) fn terms(question: &[Word]) -> Vec<Word> {
     let content = distinct(question.iter().filter(|word| !is_function_word(&word.folded)));
     if content.is_empty() { distinct(question.iter()) } else { content }
 }
@@ -62,7 +62,7 @@ fn distinct<'a>(words: impl Iterator<Item = &'a Word>) -> Vec<Word> {
 
 /// How well `word` stands for `term`: 1 if equal, else the part that the shared beginning
 /// makes of the longer one, or 0 if that is too short.
-pub(super) fn credit(term: &str, word: &str) -> f32 {
+pub(crate) fn credit(term: &str, word: &str) -> f32 {
     if term == word {
         return 1.0;
     }
@@ -77,7 +77,7 @@ pub(super) fn credit(term: &str, word: &str) -> f32 {
 
 /// English words that say nothing about what is asked. Other languages have their rarity
 /// to tell such words by, as long as the caller knows it.
-fn is_function_word(word: &str) -> bool {
+pub(crate) fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 

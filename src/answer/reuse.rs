@@ -1,0 +1,106 @@
+//! May the answer to one question be given to another?
+//!
+//! ```text
+//! (question, question) → alike or not      (answer, old numbers → new numbers) → answer
+//! ```
+//!
+//! Vectors say that two questions are about the same. They hardly tell 2023 from 2024, one name
+//! from another, or what is allowed from what is not, so those are compared as they are written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::marker::markers;
+use super::words::{Word, words};
+
+/// Words that turn a question into its contrary.
+const NEGATIONS: [&str; 11] =
+    ["cannot", "kein", "neither", "never", "nicht", "no", "none", "nor", "not", "ohne", "without"];
+
+/// Whether both questions name the same numbers and names, and negate alike.
+#[must_use]
+pub fn are_alike(first: &str, second: &str) -> bool {
+    let (first, second) = (words(first), words(second));
+    numbers(&first) == numbers(&second)
+        && is_negated(&first) == is_negated(&second)
+        && names_are_named(&first, &second)
+        && names_are_named(&second, &first)
+}
+
+fn numbers(words: &[Word]) -> BTreeSet<&str> {
+    words.iter().filter(|word| word.is_number).map(|word| word.folded.as_str()).collect()
+}
+
+fn is_negated(words: &[Word]) -> bool {
+    let negates = |word: &str| {
+        NEGATIONS.contains(&word) || word.ends_with("n't") || word.ends_with("n\u{2019}t")
+    };
+    words.iter().filter(|word| negates(&word.folded)).count() % 2 == 1
+}
+
+/// Whether each name of `first` is a word of `second`, which may write it without a capital.
+fn names_are_named(first: &[Word], second: &[Word]) -> bool {
+    let is_there = |name: &Word| second.iter().any(|word| word.folded == name.folded);
+    first.iter().filter(|word| word.is_name && !is_speaker(word)).all(is_there)
+}
+
+/// The English word for who speaks is written like a name.
+fn is_speaker(word: &Word) -> bool {
+    let rest = word.folded.strip_prefix('i');
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['\'', '\u{2019}']))
+}
+
+/// The numbers that an answer cites.
+#[must_use]
+pub fn cited(answer: &str) -> BTreeSet<u32> {
+    markers(answer).into_iter().flat_map(|marker| marker.numbers).collect()
+}
+
+/// The answer with the numbers of its markers exchanged; each must be in `numbers`.
+#[must_use]
+pub fn renumbered(answer: &str, numbers: &BTreeMap<u32, u32>) -> Option<String> {
+    let mut text = String::with_capacity(answer.len());
+    let mut at = 0;
+    for marker in markers(answer) {
+        text += &answer[at..marker.range.start];
+        for number in &marker.numbers {
+            text += &format!("[{}]", numbers.get(number)?);
+        }
+        at = marker.range.end;
+    }
+    text += &answer[at..];
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_of_other_things_are_not_alike() {
+        for (first, second, expected) in [
+            ("How do I reset a password?", "How can a password be reset?", true),
+            ("What was built in 2023?", "What was built in 2024?", false),
+            ("When did Anna leave?", "When did Berta leave?", false),
+            ("When did anna leave?", "When did Anna leave?", true),
+            ("May I park here?", "May I not park here?", false),
+            ("Is it written in C?", "Is it written in R?", false),
+            ("Why don\u{2019}t the lights work?", "Why don't the lights work?", true),
+            ("Why don't the lights work?", "Why do the lights work?", false),
+            ("", "", true),
+        ] {
+            assert_eq!(are_alike(first, second), expected, "{first} {second}");
+            assert_eq!(are_alike(second, first), expected, "{second} {first}");
+        }
+    }
+
+    #[test]
+    fn markers_get_the_numbers_of_the_new_sources() {
+        let numbers = BTreeMap::from([(1, 3), (2, 1)]);
+        let new = |answer| renumbered(answer, &numbers);
+        assert_eq!(new("One [1]. Two [1, 2]."), Some("One [3]. Two [3][1].".to_owned()));
+        assert_eq!(new("Nothing."), Some("Nothing.".to_owned()));
+        assert_eq!(new("`a[7]` [2-1]"), Some("`a[7]` [1][3]".to_owned()));
+        assert_eq!(new("Other [3]."), None);
+        assert_eq!(cited("One [1]. Two [1, 4]."), BTreeSet::from([1, 4]));
+    }
+}

@@ -1,0 +1,100 @@
+//! The strategy that suits the question and what was found.
+//!
+//! Nearly always one call is best: it is the cheapest, and a model that sees all sources at once
+//! can weigh them. So the rule only looks for what one call cannot do well.
+//!
+//! 1. A budget of less than three calls: `compact`.
+//! 2. Several questions in one, that is, two question marks or more: `decompose_parallel`, so that
+//!    each finds its own sources.
+//! 3. More than [`MANY`] sources, or sources of more than [`LONG`] tokens (estimated):
+//!    `tree_summarize`, so that none is lost in the middle.
+//! 4. Everything else: `compact`.
+
+use super::budget::estimate;
+use super::compact::Compact;
+use super::decompose_parallel::DecomposeParallel;
+use super::tree_summarize::TreeSummarize;
+use super::{Desk, Strategy, Written};
+use crate::context::step::Numbered;
+use crate::error::Result;
+
+/// Most sources for one call.
+const MANY: usize = 20;
+
+/// Most tokens of sources for one call.
+const LONG: u64 = 12_000;
+
+/// Fewest calls with which anything but one is tried.
+const FEWEST_CALLS: u32 = 3;
+
+/// `auto`.
+pub struct Auto;
+
+impl Strategy for Auto {
+    fn name(&self) -> &'static str {
+        "auto"
+    }
+
+    fn description(&self) -> &'static str {
+        "compact, unless there are several questions in one (decompose_parallel) or very many sources (tree_summarize)"
+    }
+
+    fn calls(&self) -> &'static str {
+        "those of the strategy it chooses"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["group_size", "sub_questions"]
+    }
+
+    fn is_for_extractive(&self) -> bool {
+        true
+    }
+
+    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
+        let strategy = choose(desk)?;
+        desk.hand_over(strategy.name());
+        strategy.answer(desk)
+    }
+}
+
+fn choose(desk: &mut Desk<'_>) -> Result<&'static dyn Strategy> {
+    if desk.calls_allowed() < FEWEST_CALLS {
+        return Ok(&Compact);
+    }
+    if asks_several(desk.question) {
+        return Ok(&DecomposeParallel);
+    }
+    let sources = desk.found()?;
+    Ok(if is_much(&sources) { &TreeSummarize } else { &Compact })
+}
+
+fn is_much(sources: &[Numbered]) -> bool {
+    let tokens: u64 = sources.iter().map(|one| estimate(&one.source.content)).sum();
+    sources.len() > MANY || tokens > LONG
+}
+
+/// Whether there are two question marks with words before each.
+fn asks_several(question: &str) -> bool {
+    let parts = question.split_inclusive(['?', '\u{ff1f}', '\u{61f}']);
+    let asked = parts.filter(|part| {
+        part.ends_with(['?', '\u{ff1f}', '\u{61f}']) && part.chars().any(char::is_alphanumeric)
+    });
+    asked.count() > 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_questions_have_several_marks() {
+        for question in ["Who? When was it?", "誰ですか？いつですか？", "A (really?) b?"]
+        {
+            assert!(asks_several(question), "{question}");
+        }
+        for question in ["", "Who??", "Who?! ", "Who and when?", "? ? ?"] {
+            assert!(!asks_several(question), "{question}");
+        }
+    }
+}

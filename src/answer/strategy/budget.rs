@@ -1,0 +1,405 @@
+//! How much an answer may take.
+//!
+//! A call is made only if there is room for it. Where a step prepares an answer that is still to
+//! be written, room for that one call is kept, so that a small budget gives a plain answer and
+//! not none. Tokens are estimated beforehand, four characters each, and counted afterwards as the
+//! provider counts them.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::tools::{Limits, Reply};
+use crate::context::prompt::Message;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Calls of an answer, where nothing else is said.
+const USUAL_CALLS: u32 = 32;
+
+/// Shortest reply for which a call is made, in tokens.
+const SHORTEST_REPLY: u64 = 64;
+
+/// Shortest time for which a call is made.
+const SHORTEST_MS: u64 = 50;
+
+/// Characters of a token, about.
+const CHARACTERS: u64 = 4;
+
+/// Limits of one answer; `None`: there is none, or the usual one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Budget {
+    /// Calls of the language model; 32 if nothing is said.
+    pub calls: Option<u32>,
+    /// Tokens that it reads and writes.
+    pub tokens: Option<u64>,
+    /// Seconds, from the beginning of the retrieval.
+    pub seconds: Option<f64>,
+    /// Money, in the currency of the prices.
+    pub cost: Option<f64>,
+    /// Price of a million tokens that are read.
+    pub input_price: Option<f64>,
+    /// Price of a million tokens that are written.
+    pub output_price: Option<f64>,
+}
+
+/// A limit that was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Of calls.
+    Calls,
+    /// Of tokens.
+    Tokens,
+    /// Of seconds.
+    Seconds,
+    /// Of money.
+    Cost,
+}
+
+impl Budget {
+    /// An error for a limit that is none.
+    pub fn check(&self) -> Result<()> {
+        let is_positive = |value: &f64| value.is_finite() && *value > 0.0;
+        let is_price = |value: &f64| value.is_finite() && *value >= 0.0;
+        let wrong = |name: &str, value: String| {
+            Error::invalid(format!("{name} of the budget must be greater than 0: {value}"))
+        };
+        if self.calls == Some(0) {
+            return Err(wrong("calls", "0".to_owned()));
+        }
+        if self.tokens == Some(0) {
+            return Err(wrong("tokens", "0".to_owned()));
+        }
+        for (name, value) in [("seconds", self.seconds), ("cost", self.cost)] {
+            if let Some(value) = value.filter(|value| !is_positive(value)) {
+                return Err(wrong(name, value.to_string()));
+            }
+        }
+        for (name, value) in
+            [("input_price", self.input_price), ("output_price", self.output_price)]
+        {
+            if let Some(value) = value.filter(|value| !is_price(value)) {
+                return Err(Error::invalid(format!("{name} must not be negative: {value}")));
+            }
+        }
+        let has_prices = self.input_price.is_some() && self.output_price.is_some();
+        match self.cost.is_some() && !has_prices {
+            true => Err(Error::invalid("the budget has a cost and no prices").hint(
+                "Add input_price and output_price to the budget, for a million tokens each.",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// What so many tokens cost.
+    fn price(&self, read: f64, written: f64) -> f64 {
+        let of = |price: Option<f64>, tokens: f64| price.unwrap_or_default() * tokens / 1e6;
+        of(self.input_price, read) + of(self.output_price, written)
+    }
+}
+
+/// What has been spent of a budget.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    budget: Budget,
+    calls: u32,
+    attempts: u32,
+    /// As the provider says.
+    said: Counts,
+    /// The same, with estimates where the provider says nothing.
+    read: u64,
+    written: u64,
+    finish_reason: Option<String>,
+    steps: Vec<(&'static str, u32)>,
+    stopped_by: Option<Limit>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    read: Option<u64>,
+    written: Option<u64>,
+}
+
+/// About how many tokens a text has.
+pub fn estimate(text: &str) -> u64 {
+    (text.chars().count() as u64).div_ceil(CHARACTERS)
+}
+
+/// About how many tokens messages have.
+pub fn estimate_all(messages: &[Message]) -> u64 {
+    messages.iter().map(|message| estimate(&message.content) + 4).sum()
+}
+
+impl Ledger {
+    /// Nothing spent.
+    pub fn new(budget: Budget) -> Ledger {
+        Ledger { budget, ..Ledger::default() }
+    }
+
+    /// Calls that may still be made.
+    pub fn calls_left(&self) -> u32 {
+        self.budget.calls.unwrap_or(USUAL_CALLS).saturating_sub(self.calls)
+    }
+
+    /// Calls that may be made in all.
+    pub fn calls_allowed(&self) -> u32 {
+        self.budget.calls.unwrap_or(USUAL_CALLS)
+    }
+
+    /// How many of the calls may be made, the first ones, whose prompts have about so many
+    /// tokens, and what each may take. `kept` are the tokens of the prompt of a later call for
+    /// which room is to be left.
+    pub fn grant(&mut self, prompts: &[u64], kept: Option<u64>, now_ms: u64) -> (usize, Limits) {
+        let calls = self.calls_left().saturating_sub(u32::from(kept.is_some())) as usize;
+        let mut granted = prompts.len().min(calls);
+        if granted < prompts.len() {
+            self.stop(Limit::Calls);
+        }
+        let timeout_ms = self.time_left(kept.is_some(), now_ms);
+        if granted > 0 && timeout_ms.is_some_and(|left| left < SHORTEST_MS) {
+            self.stop(Limit::Seconds);
+            granted = 0;
+        }
+        let mut room = None;
+        while granted > 0 {
+            match self.room(&prompts[..granted], kept) {
+                Ok(found) => {
+                    room = found;
+                    break;
+                }
+                Err(limit) => {
+                    self.stop(limit);
+                    granted -= 1;
+                }
+            }
+        }
+        let max_tokens = room.map(|room| u32::try_from(room).unwrap_or(u32::MAX));
+        (granted, Limits { max_tokens, timeout_ms })
+    }
+
+    /// Who prepares may take half of the time that is left.
+    fn time_left(&self, keeps: bool, now_ms: u64) -> Option<u64> {
+        let end = (self.budget.seconds? * 1000.0) as u64;
+        let left = end.saturating_sub(now_ms);
+        Some(if keeps { left / 2 } else { left })
+    }
+
+    /// How long the reply to each of `prompts` may be, in tokens; an error where that is too
+    /// short.
+    fn room(&self, prompts: &[u64], kept: Option<u64>) -> Result<Option<u64>, Limit> {
+        let read = prompts.iter().sum::<u64>() + kept.unwrap_or_default();
+        let later = if kept.is_some() { SHORTEST_REPLY } else { 0 };
+        let count = prompts.len() as u64;
+        let enough = |room: u64, limit| if room < SHORTEST_REPLY { Err(limit) } else { Ok(room) };
+        let of_tokens = match self.budget.tokens {
+            Some(most) => {
+                let left = most.saturating_sub(self.read + self.written + read + later);
+                Some(enough(left / count, Limit::Tokens)?)
+            }
+            None => None,
+        };
+        let of_cost = match self.budget.cost {
+            Some(most) => {
+                let spent =
+                    self.budget.price((self.read + read) as f64, (self.written + later) as f64);
+                let token = self.budget.price(0.0, 1.0);
+                // A float that is too great becomes the greatest integer, a negative one 0.
+                let left = match token > 0.0 {
+                    true => ((most - spent) / token) as u64 / count,
+                    false if spent <= most => u64::MAX,
+                    false => 0,
+                };
+                Some(enough(left, Limit::Cost)?)
+            }
+            None => None,
+        };
+        Ok(match (of_tokens, of_cost) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        })
+    }
+
+    /// Counts a call and gives what was said. A call that took all the time it was given is over,
+    /// and no error.
+    pub fn note(
+        &mut self,
+        step: &'static str,
+        reply: Result<Reply>,
+        prompt: u64,
+        is_late: bool,
+    ) -> Result<Option<String>> {
+        self.calls += 1;
+        match self.steps.last_mut() {
+            Some((last, count)) if *last == step => *count += 1,
+            _ => self.steps.push((step, 1)),
+        }
+        let reply = match reply {
+            Err(error) if is_late && error.kind() == ErrorKind::ProviderTimeout => {
+                self.read += prompt;
+                self.stop(Limit::Seconds);
+                return Ok(None);
+            }
+            reply => reply?,
+        };
+        let add = |sum: &mut Option<u64>, count: Option<u64>| {
+            *sum = sum.or(count.map(|_| 0)).map(|sum| sum + count.unwrap_or_default());
+        };
+        add(&mut self.said.read, reply.prompt_tokens);
+        add(&mut self.said.written, reply.completion_tokens);
+        self.read += reply.prompt_tokens.unwrap_or(prompt);
+        self.written += reply.completion_tokens.unwrap_or_else(|| estimate(&reply.text));
+        self.attempts += reply.attempts;
+        self.finish_reason = Some(reply.finish_reason);
+        Ok(Some(reply.text))
+    }
+
+    fn stop(&mut self, limit: Limit) {
+        self.stopped_by.get_or_insert(limit);
+    }
+
+    /// What users get to see.
+    pub fn usage(&self, strategy: &str) -> Value {
+        let steps: Vec<Value> =
+            self.steps.iter().map(|(step, calls)| json!({"step": step, "calls": calls})).collect();
+        let mut usage = Map::from_iter([
+            ("strategy".to_owned(), json!(strategy)),
+            ("calls".to_owned(), json!(self.calls)),
+            ("steps".to_owned(), json!(steps)),
+            ("prompt_tokens".to_owned(), json!(self.said.read)),
+            ("completion_tokens".to_owned(), json!(self.said.written)),
+            ("finish_reason".to_owned(), json!(self.finish_reason)),
+            ("attempts".to_owned(), json!(self.attempts)),
+        ]);
+        if let Some(limit) = self.stopped_by {
+            usage.insert("stopped_by".to_owned(), json!(limit.name()));
+        }
+        if self.budget.input_price.is_some() || self.budget.output_price.is_some() {
+            let cost = self.budget.price(self.read as f64, self.written as f64);
+            usage.insert("cost".to_owned(), json!(cost));
+        }
+        usage.into()
+    }
+}
+
+impl Limit {
+    /// As the member of a budget is called.
+    fn name(self) -> &'static str {
+        match self {
+            Limit::Calls => "calls",
+            Limit::Tokens => "tokens",
+            Limit::Seconds => "seconds",
+            Limit::Cost => "cost",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ledger(budget: Value) -> Ledger {
+        let budget: Budget = serde_json::from_value(budget).unwrap();
+        budget.check().unwrap();
+        Ledger::new(budget)
+    }
+
+    fn reply(read: Option<u64>, written: Option<u64>) -> Result<Reply> {
+        Ok(Reply {
+            text: "x".repeat(40),
+            finish_reason: "stop".into(),
+            prompt_tokens: read,
+            completion_tokens: written,
+            attempts: 1,
+        })
+    }
+
+    #[test]
+    fn without_limits_there_are_32_calls_of_any_length() {
+        let mut ledger = ledger(json!({}));
+        assert_eq!(ledger.grant(&[1_000_000; 40], None, 1 << 40), (32, Limits::default()));
+        assert_eq!(ledger.grant(&[10; 32], Some(10), 0).0, 31);
+        assert_eq!(ledger.usage("compact")["stopped_by"], "calls");
+    }
+
+    #[test]
+    fn a_call_is_kept_for_the_answer() {
+        let mut ledger = ledger(json!({"calls": 2}));
+        assert_eq!(ledger.grant(&[10], Some(10), 0).0, 1);
+        ledger.note("grade", reply(Some(10), Some(5)), 9, false).unwrap();
+        assert!(ledger.usage("s").get("stopped_by").is_none());
+        assert_eq!(ledger.grant(&[10], Some(10), 0).0, 0);
+        assert_eq!(ledger.grant(&[10], None, 0).0, 1);
+        ledger.note("answer", reply(Some(20), Some(7)), 9, false).unwrap();
+        assert_eq!(ledger.grant(&[10], None, 0).0, 0);
+        assert_eq!(
+            ledger.usage("s"),
+            json!({
+                "strategy": "s", "calls": 2, "prompt_tokens": 30, "completion_tokens": 12,
+                "steps": [{"step": "grade", "calls": 1}, {"step": "answer", "calls": 1}],
+                "finish_reason": "stop", "attempts": 2, "stopped_by": "calls",
+            })
+        );
+    }
+
+    #[test]
+    fn tokens_bound_the_length_of_replies_and_the_number_of_calls() {
+        let mut ledger = ledger(json!({"tokens": 1000}));
+        let limits = |tokens| Limits { max_tokens: Some(tokens), timeout_ms: None };
+        assert_eq!(ledger.grant(&[100, 100], None, 0), (2, limits(400)));
+        assert_eq!(ledger.grant(&[300, 300, 300], None, 0), (2, limits(200)));
+        // 1000 - 300 - 500 and 64 for the reply leave 136.
+        assert_eq!(ledger.grant(&[300], Some(500), 0), (1, limits(136)));
+        assert_eq!(ledger.grant(&[300], Some(600), 0).0, 0);
+        // Estimates count where the provider says nothing.
+        ledger.note("a", reply(None, None), 890, false).unwrap();
+        assert_eq!(ledger.usage("s")["prompt_tokens"], Value::Null);
+        assert_eq!(ledger.grant(&[1], None, 0), (1, limits(99)));
+        assert_eq!(ledger.grant(&[40], None, 0).0, 0);
+    }
+
+    #[test]
+    fn time_is_shared_with_the_answer() {
+        let mut ledger = ledger(json!({"seconds": 10}));
+        let limits = |ms| Limits { max_tokens: None, timeout_ms: Some(ms) };
+        assert_eq!(ledger.grant(&[1], None, 4000), (1, limits(6000)));
+        assert_eq!(ledger.grant(&[1], Some(1), 4000), (1, limits(3000)));
+        assert_eq!(ledger.grant(&[1], None, 9_980).0, 0);
+        assert_eq!(ledger.usage("s")["stopped_by"], "seconds");
+        let late = || Err(Error::new(ErrorKind::ProviderTimeout, "late"));
+        assert_eq!(ledger.note("a", late(), 5, true).unwrap(), None);
+        assert!(ledger.note("a", late(), 5, false).is_err());
+        let other = Err(Error::new(ErrorKind::ProviderFailed, "no"));
+        assert!(ledger.note("a", other, 5, true).is_err());
+    }
+
+    #[test]
+    fn cost_is_counted_by_the_prices() {
+        let budget = json!({"cost": 1.0, "input_price": 1000.0, "output_price": 2000.0});
+        let mut ledger = ledger(budget);
+        // 200 tokens cost 0.2; 0.8 buys 400.
+        let limits = |tokens| Limits { max_tokens: Some(tokens), timeout_ms: None };
+        assert_eq!(ledger.grant(&[200], None, 0), (1, limits(400)));
+        ledger.note("a", reply(Some(500), Some(200)), 0, false).unwrap();
+        assert_eq!(ledger.usage("s")["cost"], 0.9);
+        assert_eq!(ledger.grant(&[90], None, 0).0, 0);
+        assert_eq!(ledger.usage("s")["stopped_by"], "cost");
+        let free = json!({"cost": 1.0, "input_price": 0.0, "output_price": 0.0});
+        assert_eq!(self::ledger(free).grant(&[1 << 40], None, 0).0, 1);
+    }
+
+    #[test]
+    fn limits_that_are_none_are_refused() {
+        for (budget, part) in [
+            (json!({"calls": 0}), "calls"),
+            (json!({"tokens": 0}), "tokens"),
+            (json!({"seconds": -1}), "seconds"),
+            (json!({"cost": 0, "input_price": 1, "output_price": 1}), "cost"),
+            (json!({"cost": 1, "input_price": 1}), "no prices"),
+            (json!({"input_price": -1}), "input_price"),
+        ] {
+            let parsed: Budget = serde_json::from_value(budget.clone()).unwrap();
+            let error = parsed.check().unwrap_err();
+            assert!(error.message().contains(part), "{budget}: {error}");
+        }
+        assert!(serde_json::from_value::<Budget>(json!({"call": 1})).is_err());
+    }
+}

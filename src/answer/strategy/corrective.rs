@@ -1,0 +1,108 @@
+//! Corrective RAG (CRAG; Yan et al., 2024, arXiv 2401.15884): what was found is graded before it
+//! is answered from. Where nothing is relevant, another query is looked up; where that finds
+//! nothing either, there is no answer.
+//!
+//! The paper's three cases: a source from the least grade on makes the search *correct*, and only
+//! such sources are answered from; below half of it all are thrown away (*incorrect*); what lies
+//! between is *ambiguous*, and is kept beside what the next search finds. The paper trains a
+//! grader and searches the web. Here a language model grades, and the same documents are searched
+//! again in other words.
+
+use super::compact::answer_from;
+use super::desk::note;
+use super::grade::grades;
+use super::{Desk, Strategy, Written};
+use crate::context::step::{Material, Numbered};
+use crate::error::Result;
+use crate::rewrite::list;
+
+/// Grade from which a source is relevant.
+const RELEVANT: f32 = 6.0;
+
+/// Searches after the first one.
+const ROUNDS: u32 = 1;
+
+/// `corrective`.
+pub struct Corrective;
+
+impl Strategy for Corrective {
+    fn name(&self) -> &'static str {
+        "corrective"
+    }
+
+    fn description(&self) -> &'static str {
+        "grades what was found; answers from what is relevant, or looks again in other words, or abstains"
+    }
+
+    fn calls(&self) -> &'static str {
+        "2 where something relevant was found; 2 more for each of at most rounds (1) further searches"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["min_grade", "rounds"]
+    }
+
+    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
+        let found = desk.found()?;
+        let mut kept = Kept::default();
+        let mut queries: Vec<String> = Vec::new();
+        kept.sort(desk, found)?;
+        let rounds = desk.options.rounds.unwrap_or(ROUNDS) as usize;
+        while kept.relevant.is_empty() && !kept.is_blind && queries.len() < rounds {
+            let Some(query) = other_query(desk, &queries)? else { break };
+            let mut new = desk.look_up(&query)?;
+            new.retain(|one| !kept.seen.contains(&one.number));
+            kept.sort(desk, new)?;
+            queries.push(query);
+        }
+        let mut sources = kept.relevant;
+        if !queries.is_empty() || sources.is_empty() {
+            sources.extend(kept.doubtful);
+        }
+        sources.sort_by_key(|one| one.number);
+        answer_from(desk, &sources)
+    }
+}
+
+/// What the grades have made of the sources.
+#[derive(Default)]
+struct Kept {
+    relevant: Vec<Numbered>,
+    doubtful: Vec<Numbered>,
+    seen: Vec<usize>,
+    /// Whether there were sources and no grades.
+    is_blind: bool,
+}
+
+impl Kept {
+    /// Grades `sources` and throws away what has nothing to do with the question. What could not
+    /// be graded is doubtful.
+    fn sort(&mut self, desk: &mut Desk<'_>, sources: Vec<Numbered>) -> Result<()> {
+        if sources.is_empty() {
+            return Ok(());
+        }
+        let least = desk.options.min_grade.unwrap_or(RELEVANT);
+        let grades = grades(desk, &sources)?;
+        self.is_blind |= grades.is_empty();
+        for one in sources {
+            self.seen.push(one.number);
+            match grades.get(&one.number) {
+                Some(grade) if *grade >= least => self.relevant.push(one),
+                Some(grade) if *grade < least / 2.0 => {}
+                _ => self.doubtful.push(one),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Another query; `None` where the model has none, or the budget.
+fn other_query(desk: &mut Desk<'_>, queries: &[String]) -> Result<Option<String>> {
+    let mut tried = vec![note(desk.question)];
+    tried.extend(queries.iter().cloned());
+    let material = Material { question: desk.question, notes: &tried, ..Material::default() };
+    let prompt = desk.prompt("search_again", material, &["question", "notes"])?;
+    let reply = desk.prepare("rewrite", prompt)?.unwrap_or_default();
+    let new = list::questions(&reply, desk.question, queries.len() + 1);
+    Ok(new.into_iter().find(|query| !queries.contains(query)))
+}

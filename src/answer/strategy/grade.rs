@@ -1,0 +1,43 @@
+//! How relevant are the sources? A language model grades them, in the words of the template of
+//! rerank => 'llm'.
+
+use std::collections::HashMap;
+
+use super::Desk;
+use crate::context::prompt::Source;
+use crate::context::step::{Material, Numbered};
+use crate::error::Result;
+use crate::rerank::judge;
+
+/// Characters of a source that are graded.
+const LONGEST: usize = 2000;
+
+/// The best grade.
+const BEST: f32 = 10.0;
+
+/// Grades from 0 to 10 by number. Sources that were not graded, for want of budget or because
+/// nothing of the reply could be read, have none.
+pub fn grades(desk: &mut Desk<'_>, sources: &[Numbered]) -> Result<HashMap<usize, f32>> {
+    let parts: Vec<&[Numbered]> = sources.chunks(judge::PASSAGES_A_CALL).collect();
+    let mut prompts = Vec::with_capacity(parts.len());
+    for part in &parts {
+        let part: Vec<Numbered> = part.iter().map(shortened).collect();
+        let material = Material { question: desk.question, sources: &part, ..Material::default() };
+        prompts.push(desk.prompt(judge::TEMPLATE, material, &["question", "sources"])?);
+    }
+    let replies = desk.prepare_all("grade", prompts)?;
+    let graded = parts.into_iter().zip(replies).flat_map(|(part, reply)| {
+        let last = part.iter().map(|one| one.number).max().unwrap_or_default();
+        let scores = reply.and_then(|reply| judge::scores(&reply, last).ok()).unwrap_or_default();
+        let grade = move |one: &Numbered| {
+            Some((one.number, scores.get(one.number.checked_sub(1)?)? * BEST))
+        };
+        part.iter().filter_map(grade).collect::<Vec<_>>()
+    });
+    Ok(graded.collect())
+}
+
+fn shortened(one: &Numbered) -> Numbered {
+    let content = one.source.content.chars().take(LONGEST).collect();
+    Numbered { number: one.number, source: Source { content, ..one.source.clone() } }
+}

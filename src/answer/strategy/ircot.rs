@@ -1,0 +1,98 @@
+//! Retrieval interleaved with reasoning (IRCoT; Trivedi et al., ACL 2023, arXiv 2212.10509): a
+//! model writes the next sentence of its reasoning, that sentence is looked up, and so on, until
+//! it says what the answer is. Then the question is answered from all that was found.
+//!
+//! As in the paper only the first sentence of a reply counts, reasoning ends with "answer is",
+//! and at most 15 sources are kept. Other than there no examples are shown, and whoever answers
+//! in the end is shown the reasoning.
+
+use std::collections::BTreeSet;
+
+use super::cited::only;
+use super::compact::answer_from;
+use super::desk::note;
+use super::{Desk, Strategy, Written};
+use crate::chunk::sentence::sentences;
+use crate::context::prompt::is_no_answer;
+use crate::context::step::{Material, Numbered};
+use crate::error::Result;
+
+/// Most sentences of reasoning.
+const ROUNDS: u32 = 4;
+
+/// Most sources.
+const SOURCES: usize = 15;
+
+/// Longest sentence that is looked up, in characters.
+const LONGEST: usize = 500;
+
+/// `ircot`.
+pub struct Ircot;
+
+impl Strategy for Ircot {
+    fn name(&self) -> &'static str {
+        "ircot"
+    }
+
+    fn description(&self) -> &'static str {
+        "a sentence of reasoning, which is looked up, and again; then the answer from all that was found"
+    }
+
+    fn calls(&self) -> &'static str {
+        "1, and 1 for each of at most rounds (4) sentences"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["rounds"]
+    }
+
+    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
+        let mut sources = desk.found()?;
+        let mut thoughts: Vec<String> = Vec::new();
+        for _ in 0..desk.options.rounds.unwrap_or(ROUNDS) {
+            let Some(thought) = think(desk, &sources, &thoughts)? else { break };
+            let is_last = concludes(&thought);
+            if !is_last {
+                let found = desk.look_up(&thought)?;
+                add(&mut sources, found);
+            }
+            thoughts.push(thought);
+            if is_last {
+                break;
+            }
+        }
+        if thoughts.is_empty() || sources.is_empty() {
+            return answer_from(desk, &sources);
+        }
+        let material =
+            Material { question: desk.question, sources: &sources, notes: &thoughts, n: 0 };
+        let prompt =
+            desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
+        Ok(Written::from_reply(desk.write("answer", prompt)?))
+    }
+}
+
+/// The next sentence; `None` where there is none, or it was said before.
+fn think(desk: &mut Desk<'_>, sources: &[Numbered], thoughts: &[String]) -> Result<Option<String>> {
+    let material = Material { question: desk.question, sources, notes: thoughts, n: 0 };
+    let prompt = desk.prompt("next_thought", material, &["question", "sources", "notes"])?;
+    let known: BTreeSet<usize> = sources.iter().map(|one| one.number).collect();
+    let reply = desk.prepare("reason", prompt)?.filter(|text| !is_no_answer(text));
+    let first = reply.and_then(|text| {
+        let range = sentences(&text).into_iter().next()?;
+        Some(only(&text[range], &known).chars().take(LONGEST).collect::<String>())
+    });
+    Ok(first.map(|text| note(&text)).filter(|text| !thoughts.contains(text)))
+}
+
+fn concludes(thought: &str) -> bool {
+    thought.to_lowercase().contains("answer is")
+}
+
+fn add(sources: &mut Vec<Numbered>, found: Vec<Numbered>) {
+    for one in found {
+        if sources.len() < SOURCES && sources.iter().all(|known| known.number != one.number) {
+            sources.push(one);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What strategies work with.
+
+use crate::context::Reading;
+use crate::context::prompt::{Message, Source};
+use crate::context::template::Template;
+use crate::error::Result;
+use crate::retrieve::Passage;
+
+/// Finds chunks, reads them and has a language model write.
+pub trait Tools {
+    /// The chunks that speak of `query`, best first.
+    fn retrieve(&mut self, query: &str) -> Result<Vec<Passage>>;
+
+    /// What is read for `question` of what was found for it.
+    fn read(&mut self, question: &str, passages: Vec<Passage>) -> Result<Vec<Reading>>;
+
+    /// How a language model sees a chunk.
+    fn source(&self, reading: &Reading) -> Source;
+
+    /// What a language model replies to each of `prompts`, in their order; they are asked at
+    /// once. A call that fails does not keep the replies of the others back. `step` says what
+    /// the calls are for.
+    fn generate_all(
+        &mut self,
+        step: &'static str,
+        prompts: Vec<Vec<Message>>,
+        limits: Limits,
+    ) -> Result<Vec<Result<Reply>>>;
+
+    /// The template in which the answer is asked for.
+    fn answer_template(&mut self) -> Result<Template>;
+
+    /// The template called `name`, of a step.
+    fn template(&mut self, name: &str) -> Result<Template>;
+
+    /// Letters and digits that nobody could foretell.
+    fn nonce(&mut self) -> Result<String>;
+
+    /// Milliseconds since the answer was asked for.
+    fn elapsed_ms(&self) -> u64;
+}
+
+/// What a call may take at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest reply, in tokens.
+    pub max_tokens: Option<u32>,
+    /// Longest time.
+    pub timeout_ms: Option<u64>,
+}
+
+/// What a language model wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// The text.
+    pub text: String,
+    /// Why it ends, as the provider says.
+    pub finish_reason: String,
+    /// Tokens read, if the provider says.
+    pub prompt_tokens: Option<u64>,
+    /// Tokens written, if the provider says.
+    pub completion_tokens: Option<u64>,
+    /// Calls made, the retried ones included.
+    pub attempts: u32,
+}

@@ -1,0 +1,169 @@
+//! How much of the chunks can be read?
+//!
+//! ```text
+//! (chunks, best first, tokens) → whole chunks, and perhaps the beginning of one more
+//! ```
+//!
+//! What is counted is what is sent: a chunk with the lines around it and what stands above it.
+
+use super::excerpt::Piece;
+use super::prompt;
+use super::tokens::Counter;
+use crate::error::{Error, Result};
+
+/// Chunks that are looked at after the first that does not fit.
+const MOST_TRIED: usize = 8;
+
+/// Tokens for the chunks where nobody says how many, and the model's window is not known. It
+/// leaves a window of 8,192 tokens room for the rest of the question and for the answer.
+pub const USUAL: usize = 6000;
+
+/// Tokens that are left for an answer whose length nobody limits.
+const ANSWER: usize = 1024;
+
+/// Tokens that are left for the template and for what a provider puts around messages.
+const TEMPLATE: usize = 640;
+
+/// The tokens that are left for chunks in a `window`, after a question of so many tokens and an
+/// answer of at most so many.
+#[must_use]
+pub fn room(window: usize, question: usize, answer: Option<usize>) -> usize {
+    let answer = answer.unwrap_or(ANSWER.min(window / 4));
+    window.saturating_sub(answer).saturating_sub(question).saturating_sub(TEMPLATE)
+}
+
+/// As many of `pieces` as `budget` tokens can hold: the best whole, and of the first one that
+/// does not fit a beginning that ends with a sentence.
+///
+/// Of the very first chunk, should none of its sentences fit, as many words as do. An error
+/// where nothing fits.
+pub fn fitted(pieces: Vec<Piece>, budget: usize, counter: &mut dyn Counter) -> Result<Vec<Piece>> {
+    if pieces.is_empty() {
+        return Ok(pieces);
+    }
+    let number = pieces.len();
+    let sizes = sizes(&pieces, number, counter)?;
+    let mut room = budget;
+    let mut kept = Vec::new();
+    let mut tried = 0;
+    for (piece, size) in pieces.into_iter().zip(sizes) {
+        if size <= room {
+            room -= size;
+            kept.push(piece);
+        } else if tried < MOST_TRIED {
+            tried += 1;
+            let mut fits = |piece: &Piece| {
+                let size = sizes_of(std::slice::from_ref(piece), number, &mut *counter)?;
+                Ok(size <= room)
+            };
+            let cut = match piece.cut_at_sentence(&mut fits)? {
+                None if kept.is_empty() && tried == 1 => piece.cut_at_word(&mut fits)?,
+                cut => cut,
+            };
+            if let Some(cut) = cut {
+                kept.push(cut);
+                break;
+            }
+        } else {
+            break;
+        }
+    }
+    if kept.is_empty() { Err(none_fits(budget)) } else { Ok(kept) }
+}
+
+/// The tokens of each piece as it is sent, where there are `number` of them.
+pub fn sizes(pieces: &[Piece], number: usize, counter: &mut dyn Counter) -> Result<Vec<usize>> {
+    let sent = pieces.iter().map(|piece| prompt::as_sent(number, &piece.source()));
+    counter.count(&sent.collect::<Vec<_>>())
+}
+
+fn sizes_of(pieces: &[Piece], number: usize, counter: &mut dyn Counter) -> Result<usize> {
+    Ok(sizes(pieces, number, counter)?.iter().sum())
+}
+
+fn none_fits(budget: usize) -> Error {
+    Error::invalid(format!("no context fits into {budget} tokens"))
+        .hint("Raise context_tokens or the server's context_window, or show fewer headers.")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::excerpt::tests::{is_from_its_base, piece};
+    use super::super::tokens::tests::Words;
+    use super::*;
+
+    /// What the lines around a chunk take: two of three words, and the ends of four.
+    const FRAME: usize = 10;
+
+    fn texts(contents: &[&str], budget: usize) -> Vec<String> {
+        let pieces = contents.iter().map(|content| piece(content)).collect();
+        fitted(pieces, budget, &mut Words).unwrap().iter().map(Piece::text).collect()
+    }
+
+    #[test]
+    fn the_best_are_whole_and_the_last_is_cut_at_a_sentence() {
+        let chunks = ["One two three.", "Four five. Six seven. Eight.", "Nine."];
+        let whole = 3 * FRAME + 3 + 5 + 1;
+        assert_eq!(texts(&chunks, whole), chunks);
+        assert_eq!(texts(&chunks, whole - 1), chunks[..2]);
+        let of_two = 2 * FRAME + 3;
+        let cut = |left: usize| texts(&chunks, of_two + left);
+        assert_eq!(cut(5), chunks[..2]);
+        assert_eq!(cut(4), [chunks[0], "Four five. [...]"]);
+        assert_eq!(cut(3), [chunks[0], "Four five. [...]"]);
+        // Not one of its sentences fits, and something less good does.
+        assert_eq!(cut(2), [chunks[0], chunks[2]]);
+        assert_eq!(cut(0), chunks[..1]);
+    }
+
+    #[test]
+    fn one_long_sentence_is_cut_at_a_word() {
+        let long = format!("{}end.", "word ".repeat(100));
+        let beginning = format!("{}[...]", "word ".repeat(30 - FRAME - 1));
+        assert_eq!(texts(&[&long], 30), [beginning]);
+        // Not where something better is there.
+        assert_eq!(texts(&["Short.", &long, "Tiny."], 30), ["Short.", "Tiny."]);
+    }
+
+    #[test]
+    fn nothing_fits_into_nothing() {
+        for budget in [0, 3] {
+            let error = fitted(vec![piece("One.")], budget, &mut Words).unwrap_err();
+            assert_eq!(error.message(), format!("no context fits into {budget} tokens"));
+        }
+        assert_eq!(fitted(Vec::new(), 0, &mut Words).unwrap(), []);
+    }
+
+    #[test]
+    fn a_window_holds_more_than_chunks() {
+        assert_eq!(room(8192, 20, None), 8192 - 1024 - 640 - 20);
+        assert_eq!(room(8192, 20, Some(4000)), 8192 - 4000 - 640 - 20);
+        assert_eq!(room(2048, 8, None), 2048 - 512 - 640 - 8);
+        assert_eq!(room(1000, 10, Some(2000)), 0);
+        assert!(USUAL < room(8192, 100, None));
+    }
+
+    proptest! {
+        #[test]
+        fn the_budget_is_never_exceeded(
+            texts in prop::collection::vec("([a-z]{1,5}[ .\n]{1,2}){0,20}", 1..6),
+            budget in 0_usize..120,
+        ) {
+            let pieces: Vec<Piece> = texts.iter().map(|text| piece(text)).collect();
+            let number = pieces.len();
+            let Ok(found) = fitted(pieces.clone(), budget, &mut Words) else {
+                let first = sizes_of(&pieces[..1], number, &mut Words).unwrap();
+                prop_assert!(first > budget);
+                return Ok(());
+            };
+            prop_assert!(sizes_of(&found, number, &mut Words).unwrap() <= budget);
+            prop_assert!(!found.is_empty() && found.iter().all(is_from_its_base));
+            let cut = found.iter().filter(|piece| piece.text() != piece.passage.content);
+            prop_assert!(cut.count() <= 1);
+            // As few pieces as fit have no wider number, so they fit again.
+            prop_assert_eq!(&fitted(found.clone(), budget, &mut Words).unwrap(), &found);
+        }
+    }
+}

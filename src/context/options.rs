@@ -1,0 +1,138 @@
+//! What can be said about what is read.
+
+use serde::Deserialize;
+
+use super::compress::Compression;
+use super::order::Order;
+use super::repeats::Dedupe;
+use crate::error::{Error, Result};
+
+/// The names of all options, as users write them.
+pub const KEYS: [&str; 10] = [
+    "context_tokens",
+    "tokenizer",
+    "order",
+    "order_by",
+    "dedupe_chunks",
+    "dedupe_sentences",
+    "compression",
+    "compression_ratio",
+    "max_summaries",
+    "headers",
+];
+
+/// Most summaries of one answer.
+const MOST_SUMMARIES: u32 = 100;
+
+/// How chunks become what is read.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ContextOptions {
+    /// Most tokens that all of them take; 0: no limit but the model's window; `None`: the
+    /// window's, or the usual.
+    pub context_tokens: Option<u32>,
+    /// The model that has the language model's own tokenizer.
+    pub tokenizer: Option<String>,
+    /// In which order they are read.
+    pub order: Order,
+    /// The column of the metadata by which they are in time.
+    pub order_by: Option<String>,
+    /// Which chunks repeat another one.
+    pub dedupe_chunks: Dedupe,
+    /// Whether a sentence is shown once only.
+    pub dedupe_sentences: bool,
+    /// How they are made shorter.
+    pub compression: Compression,
+    /// The part of their tokens that is left then, above 0 and at most 1.
+    pub compression_ratio: f64,
+    /// Most chunks that a language model sums up.
+    pub max_summaries: u32,
+    /// What stands above each; `None`: its headings and metadata.
+    pub headers: Option<Vec<String>>,
+}
+
+impl Default for ContextOptions {
+    fn default() -> Self {
+        ContextOptions {
+            context_tokens: None,
+            tokenizer: None,
+            order: Order::Relevance,
+            order_by: None,
+            dedupe_chunks: Dedupe::Exact,
+            dedupe_sentences: false,
+            compression: Compression::None,
+            compression_ratio: 0.5,
+            max_summaries: 10,
+            headers: None,
+        }
+    }
+}
+
+impl ContextOptions {
+    /// An error where a value is out of its range, or one is missing that another one needs.
+    pub fn check(&self) -> Result<()> {
+        let ratio = self.compression_ratio;
+        if !(ratio > 0.0 && ratio <= 1.0) {
+            return Err(Error::invalid(format!(
+                "compression_ratio must be above 0 and at most 1: {ratio}"
+            )));
+        }
+        if !(1..=MOST_SUMMARIES).contains(&self.max_summaries) {
+            let given = self.max_summaries;
+            return Err(Error::invalid(format!(
+                "max_summaries must be between 1 and {MOST_SUMMARIES}: {given}"
+            )));
+        }
+        match (self.order, &self.order_by) {
+            (Order::Chronological, None) => Err(Error::invalid("order chronological needs order_by")
+                .hint("Name a metadata column that holds a date, a time or a number, for instance '{\"order\": \"chronological\", \"order_by\": \"written\"}'.")),
+            (Order::Relevance | Order::UCurve, Some(column)) => {
+                Err(Error::invalid(format!("order_by names \"{column}\", and the order is not chronological"))
+                    .hint("Add \"order\": \"chronological\", or leave order_by out."))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn check(options: Value) -> Result<()> {
+        serde_json::from_value::<ContextOptions>(options)
+            .map_err(|error| Error::invalid(error.to_string()))?
+            .check()
+    }
+
+    #[test]
+    fn all_keys_are_known() {
+        for key in KEYS {
+            let error = check(json!({ key: {} })).unwrap_err();
+            assert!(!error.message().contains("unknown field"), "{key}: {error}");
+        }
+        let error = check(json!({"colour": 1})).unwrap_err();
+        assert!(KEYS.iter().all(|key| error.message().contains(key)), "{error}");
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_an_error() {
+        assert!(check(json!({})).is_ok());
+        assert!(check(json!({"order": "chronological", "order_by": "day"})).is_ok());
+        for wrong in [
+            json!({"order": "chronological"}),
+            json!({"order_by": "day"}),
+            json!({"order": "random"}),
+            json!({"compression_ratio": 0}),
+            json!({"compression_ratio": 1.5}),
+            json!({"max_summaries": 0}),
+            json!({"max_summaries": 101}),
+            json!({"context_tokens": -1}),
+            json!({"compression": "zip"}),
+        ] {
+            assert!(check(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What does a question mean that follows others?
+//!
+//! ```text
+//! (what was asked and answered, question, language model) → a question that stands alone
+//! ```
+//!
+//! "How long is it valid?" cannot be looked up. A language model writes it with what "it" stands
+//! for. Without one the question gets the words of the question before it, if it leans on that: a
+//! search is for words and meanings, and does not mind that the sentence is none.
+
+use super::list;
+use crate::answer::words::{Word, terms, words};
+use crate::context::prompt::{self, Message, Source};
+use crate::context::template::Template;
+use crate::error::Result;
+
+/// The template in which a language model is asked.
+pub const TEMPLATE: &str = "condense";
+
+/// Turns that are read, the last ones.
+pub const TURNS: usize = 6;
+
+/// Longest part of an answer that is read, in characters.
+const LONGEST_ANSWER: usize = 1000;
+
+/// A question with no more words of its own than this leans on the one before it.
+const FEW_WORDS: usize = 1;
+
+/// Words that stand for something said before.
+const POINTING: [&str; 25] = [
+    "he", "her", "hers", "him", "his", "it", "its", "one", "ones", "same", "she", "such", "that",
+    "their", "theirs", "them", "then", "there", "these", "they", "this", "those", "dies", "er",
+    "sie",
+];
+
+/// A question and its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The question, as it stands alone.
+    pub question: String,
+    /// What was answered.
+    pub answer: String,
+}
+
+/// The messages in which a language model is asked. `nonce` is as in [`prompt::messages`].
+pub fn messages(
+    template: &Template,
+    turns: &[Turn],
+    question: &str,
+    nonce: &str,
+) -> Result<Vec<Message>> {
+    let last = &turns[turns.len().saturating_sub(TURNS)..];
+    let said: Vec<Source> = last.iter().map(source).collect();
+    prompt::history_messages(template, question, &said, nonce)
+}
+
+fn source(Turn { question, answer }: &Turn) -> Source {
+    let shown: String = answer.chars().take(LONGEST_ANSWER).collect();
+    let more = if shown.len() < answer.len() { " [...]" } else { "" };
+    let shown = shown.trim_end();
+    Source { content: format!("Question: {question}\nAnswer: {shown}{more}"), ..Source::default() }
+}
+
+/// What a language model wrote, if it is a question that can be looked up.
+#[must_use]
+pub fn read(answer: &str) -> Option<String> {
+    list::questions(answer, "", 1).into_iter().next()
+}
+
+/// The question with the words of the one before it, if it leans on that.
+#[must_use]
+pub fn without_model(turns: &[Turn], question: &str) -> String {
+    let own = words(question);
+    let Some(last) = turns.last().filter(|_| leans(&own)) else { return question.to_owned() };
+    let is_new = |term: &Word| !own.iter().any(|word| word.folded == term.folded);
+    let before = terms(&words(&last.question));
+    let before = before.into_iter().filter(is_new).map(|word| word.folded);
+    let mut said: Vec<String> = before.collect();
+    said.push(question.to_owned());
+    said.join(" ")
+}
+
+fn leans(question: &[Word]) -> bool {
+    let points = |word: &Word| POINTING.contains(&word.folded.as_str());
+    question.iter().any(points)
+        || question.first().is_some_and(|word| word.folded == "and")
+        || terms(question).len() <= FEW_WORDS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(question: &str, answer: &str) -> Turn {
+        Turn { question: question.to_owned(), answer: answer.to_owned() }
+    }
+
+    fn shipped() -> Template {
+        let script = include_str!("../../sql/install/conversation.sql");
+        let content = script.split("$template$").nth(1).expect("the template");
+        Template::parse(TEMPLATE, content).expect("a template")
+    }
+
+    #[test]
+    fn a_question_that_leans_gets_the_words_of_the_one_before() {
+        let turns =
+            [turn("Who runs the mill?", "Anna."), turn("How are invoices paid?", "By card.")];
+        for (question, expected) in [
+            ("When are they sent?", "invoices paid When are they sent?"),
+            ("And when?", "invoices paid And when?"),
+            ("Why?", "invoices paid Why?"),
+            ("When does the office open in winter?", "When does the office open in winter?"),
+            ("Are these invoices free?", "paid Are these invoices free?"),
+        ] {
+            assert_eq!(without_model(&turns, question), expected);
+        }
+        assert_eq!(without_model(&[], "Why is it so?"), "Why is it so?");
+    }
+
+    #[test]
+    fn a_model_reads_the_last_turns_between_lines_of_their_own() {
+        let turns: Vec<Turn> = (0..9)
+            .map(|number| turn(&format!("Question {number}?"), &format!("{number} ").repeat(999)))
+            .collect();
+        let messages = messages(&shipped(), &turns, "And then?", "7f3a").unwrap();
+        let roles: Vec<&str> = messages.iter().map(|message| message.role.as_str()).collect();
+        assert_eq!(roles, ["system", "user"]);
+        let user = &messages[1].content;
+        assert!(!user.contains("Question 2?") && user.contains("Question 3?"), "{user}");
+        assert!(user.contains("8 [...]") && user.ends_with("Question: And then?"), "{user}");
+        assert_eq!(user.matches("<<<end").count(), TURNS);
+        assert!(
+            messages[0].content.contains("7f3a") && !messages[0].content.contains("Question 8")
+        );
+    }
+
+    #[test]
+    fn what_a_model_says_is_a_question_or_nothing() {
+        for (answer, expected) in [
+            ("How long is the link valid?", Some("How long is the link valid?")),
+            ("\n1. How long is the link valid?\nMore.\n", Some("How long is the link valid?")),
+            ("", None),
+            (" \n ", None),
+        ] {
+            assert_eq!(read(answer).as_deref(), expected, "{answer}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! # rewrite: what should be looked up for this question?
+//!
+//! ```text
+//! (question, way, template, language model) → lookups, how their findings are merged, a filter
+//! ```
+//!
+//! People ask in other words than documents answer in. A language model can ask in more words
+//! ([`multi_query`]), answer before anything was found ([`hyde`]), ask for the rule behind the
+//! case ([`step_back`]), ask one thing after the other ([`decompose`]), or read a filter out of
+//! the question ([`self_query`]). [`feedback`] takes the words of what was found first and needs
+//! no language model. [`route`] chooses where to look.
+//!
+//! What a model writes is a stranger's text: it is read by [`list`] and [`object`], which
+//! take what they understand and leave the rest, and becomes words to look for or values to
+//! compare with, never anything else. Where nothing of it can be used, the question is looked up
+//! as it is, and a remark says so.
+
+pub mod condense;
+pub mod decompose;
+pub mod feedback;
+pub mod hyde;
+pub mod list;
+pub mod multi_query;
+pub mod object;
+pub mod options;
+pub mod route;
+pub mod self_query;
+pub mod step_back;
+
+use std::str::FromStr;
+
+use serde_json::Value as Json;
+
+pub use options::RewriteOptions;
+
+use crate::context::prompt::Message;
+use crate::context::template::{Template, Value};
+use crate::error::{Error, ErrorKind, Result};
+
+/// How a question is rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Other wordings; what any of them finds near its top counts.
+    MultiQuery,
+    /// Other wordings; what many of them find counts.
+    Fusion,
+    /// Passages that would answer it are compared with those that there are.
+    Hyde,
+    /// The more general question is asked, too.
+    StepBack,
+    /// Sub-questions, each of which gets its share.
+    Decompose,
+    /// What it says about metadata becomes a filter.
+    SelfQuery,
+    /// The words and vectors of what was found first are added to it.
+    Prf,
+}
+
+impl Way {
+    /// All of them, as users write them.
+    pub const ALL: [(&'static str, Way); 7] = [
+        ("multi_query", Way::MultiQuery),
+        ("fusion", Way::Fusion),
+        ("hyde", Way::Hyde),
+        ("step_back", Way::StepBack),
+        ("decompose", Way::Decompose),
+        ("self_query", Way::SelfQuery),
+        ("prf", Way::Prf),
+    ];
+
+    /// As users write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Way::ALL.iter().find(|(_, way)| *way == self).map_or("", |(name, _)| *name)
+    }
+
+    /// The template in which a language model is asked; `None` where none is.
+    #[must_use]
+    pub fn template(self) -> Option<&'static str> {
+        match self {
+            Way::Fusion => Some(Way::MultiQuery.name()),
+            Way::Prf => None,
+            way => Some(way.name()),
+        }
+    }
+
+    /// How many questions or passages are wanted if nobody says so.
+    fn usual_number(self) -> u32 {
+        match self {
+            Way::MultiQuery => 3,
+            Way::Fusion | Way::Decompose => 4,
+            _ => 1,
+        }
+    }
+}
+
+impl FromStr for Way {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Way> {
+        let found = Way::ALL.iter().find(|(known, _)| *known == name);
+        found.map(|(_, way)| *way).ok_or_else(|| {
+            let known: Vec<&str> = Way::ALL.iter().map(|(name, _)| *name).collect();
+            Error::new(ErrorKind::InvalidParameter, format!("unknown rewrite \"{name}\""))
+                .hint(format!("Known values: none, {}.", known.join(", ")))
+        })
+    }
+}
+
+/// How what several lookups find becomes one list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merge {
+    /// By the best place that a chunk has anywhere.
+    Union,
+    /// By the sum of the reciprocals of its places.
+    Reciprocal,
+    /// The same, where what comes after the first list counts half.
+    Feedback,
+    /// In turn, one of each list.
+    Shares,
+}
+
+/// Something to look up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lookup {
+    /// Its words are those that are looked for, and it is embedded as a question.
+    pub text: String,
+    /// Texts that are embedded as passages; the vector is the mean of all.
+    pub passages: Vec<String>,
+}
+
+impl Lookup {
+    /// A question.
+    #[must_use]
+    pub fn question(text: impl Into<String>) -> Lookup {
+        Lookup { text: text.into(), passages: Vec::new() }
+    }
+}
+
+/// What a question has become.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rewriting {
+    /// What is looked up.
+    pub lookups: Vec<Lookup>,
+    /// What becomes of what they find.
+    pub merge: Merge,
+    /// A filter of the metadata, checked, that must hold beside the caller's own.
+    pub filter: Option<Json>,
+    /// What the caller should know.
+    pub remark: Option<String>,
+}
+
+impl Rewriting {
+    /// The question and nothing else.
+    #[must_use]
+    pub fn none(question: &str) -> Rewriting {
+        Rewriting::of(vec![Lookup::question(question)], Merge::Union)
+    }
+
+    /// The question, with what it finds looked up again.
+    #[must_use]
+    pub fn feedback(question: &str) -> Rewriting {
+        Rewriting { merge: Merge::Feedback, ..Rewriting::none(question) }
+    }
+
+    fn of(lookups: Vec<Lookup>, merge: Merge) -> Rewriting {
+        Rewriting { lookups, merge, filter: None, remark: None }
+    }
+
+    /// The question as it is, since a model wrote nothing of use.
+    fn given_up(question: &str, what: &str) -> Rewriting {
+        let remark = format!("the language model gave {what}; the question is looked up as it is");
+        Rewriting { remark: Some(remark), ..Rewriting::none(question) }
+    }
+}
+
+/// Whoever writes: a language model, or what it is known to have written.
+pub trait Writer {
+    /// What is answered to `messages`.
+    fn write(&mut self, messages: &[Message]) -> Result<String>;
+}
+
+/// What is to be rewritten.
+pub struct Task<'a> {
+    /// The question.
+    pub question: &'a str,
+    /// How.
+    pub way: Way,
+    /// How many questions or passages, and of how many calls.
+    pub options: &'a RewriteOptions,
+    /// In which words a language model is asked.
+    pub template: &'a Template,
+    /// The metadata that can be filtered by: name and type of each column.
+    pub columns: &'a [(String, String)],
+    /// The date, as 2024-12-31.
+    pub today: &'a str,
+    /// Checks a filter.
+    pub check: &'a dyn Fn(&Json) -> Result<()>,
+}
+
+impl Task<'_> {
+    fn number(&self) -> usize {
+        self.options.n.unwrap_or_else(|| self.way.usual_number()) as usize
+    }
+
+    fn messages(&self) -> Result<Vec<Message>> {
+        let columns = self.columns.iter();
+        let columns =
+            columns.map(|(name, sql)| vec![("name", name.clone()), ("type", sql.clone())]);
+        let values = vec![
+            ("question", Value::Text(self.question.trim().to_owned())),
+            ("n", Value::Number(self.number() as u32)),
+            ("columns", Value::List(columns.collect())),
+            ("today", Value::Text(self.today.to_owned())),
+        ];
+        self.template.render(&values, &["question"])
+    }
+}
+
+/// Rewrites a question. Of [`Way::Prf`] this is the first lookup; the second needs what it finds.
+pub fn rewrite(task: &Task<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
+    match task.way {
+        Way::MultiQuery => multi_query::rewrite(task, Merge::Union, writer),
+        Way::Fusion => multi_query::rewrite(task, Merge::Reciprocal, writer),
+        Way::Hyde => hyde::rewrite(task, writer),
+        Way::StepBack => step_back::rewrite(task, writer),
+        Way::Decompose => decompose::rewrite(task, writer),
+        Way::SelfQuery => self_query::rewrite(task, writer),
+        Way::Prf => Ok(Rewriting::feedback(task.question)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! Which pipeline is asked?
+//!
+//! By what the pipelines say of themselves: the nearest description, or the one that a language
+//! model names.
+
+use serde::Deserialize;
+
+use super::Writer;
+use crate::context::template::{Template, Value};
+use crate::error::{Error, ErrorKind, Result};
+use crate::vector::dot_f32;
+
+/// The name that stands for the pipeline that suits the question.
+pub const AUTO: &str = "auto";
+
+/// The template in which a language model is asked.
+pub const TEMPLATE: &str = "route";
+
+/// How a pipeline is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Route {
+    /// By the similarity of the question to the descriptions.
+    #[default]
+    Similarity,
+    /// By a language model.
+    Llm,
+}
+
+/// A pipeline that can be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Its name.
+    pub name: String,
+    /// What is in it.
+    pub description: String,
+}
+
+/// The place of the description that is nearest to the question, by their vectors.
+#[must_use]
+pub fn nearest(question: &[f32], descriptions: &[Vec<f32>]) -> Option<usize> {
+    let cosine = |description: &Vec<f32>| {
+        let length = (dot_f32(question, question) * dot_f32(description, description)).sqrt();
+        if length > 0.0 { dot_f32(question, description) / length } else { 0.0 }
+    };
+    let cosines: Vec<f64> = descriptions.iter().map(cosine).collect();
+    // Of those that are equally near the first.
+    (0..cosines.len()).rev().max_by(|a, b| cosines[*a].total_cmp(&cosines[*b]))
+}
+
+/// The place of the choice that a language model names for the question.
+pub fn ask(
+    question: &str,
+    choices: &[Choice],
+    template: &Template,
+    writer: &mut dyn Writer,
+) -> Result<usize> {
+    let item = |it: &Choice| {
+        vec![("name", it.name.clone()), ("description", single_line(&it.description))]
+    };
+    let values = vec![
+        ("question", Value::Text(question.trim().to_owned())),
+        ("pipelines", Value::List(choices.iter().map(item).collect())),
+    ];
+    let answer = writer.write(&template.render(&values, &["question", "pipelines"])?)?;
+    named(&answer, choices).ok_or_else(|| {
+        let start: String = answer.chars().take(80).collect();
+        let names: Vec<&str> = choices.iter().map(|it| it.name.as_str()).collect();
+        Error::new(
+            ErrorKind::ProviderFailed,
+            format!("the language model named no pipeline but \"{start}\""),
+        )
+        .hint(format!("Name one yourself: {}; or route by similarity.", names.join(", ")))
+    })
+}
+
+fn single_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The choice whose name the answer is, or else the one whose name alone is a word of it.
+fn named(answer: &str, choices: &[Choice]) -> Option<usize> {
+    let edge = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '.' | '*' | '-');
+    let bare = answer.trim_matches(edge);
+    let is = |name: &str| name.eq_ignore_ascii_case(bare);
+    if let Some(place) = choices.iter().position(|it| is(&it.name)) {
+        return Some(place);
+    }
+    let part = |c: char| !(c.is_alphanumeric() || c == '_');
+    let holds = |name: &str| answer.split(part).take(200).any(|word| word == name);
+    let mut held = (0..choices.len()).filter(|place| holds(&choices[*place].name));
+    match (held.next(), held.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choices() -> Vec<Choice> {
+        ["manual", "news", "old_news"]
+            .map(|name| Choice { name: name.to_owned(), description: format!("the\n{name}") })
+            .to_vec()
+    }
+
+    #[test]
+    fn the_nearest_description_wins() {
+        let vectors = vec![vec![0.0, 1.0], vec![3.0, 0.3], vec![3.0, 0.3]];
+        assert_eq!(nearest(&[1.0, 0.0], &vectors), Some(1));
+        assert_eq!(nearest(&[1.0, 0.0], &[]), None);
+        assert_eq!(nearest(&[0.0, 0.0], &[vec![1.0, 0.0]]), Some(0));
+    }
+
+    #[test]
+    fn names_are_read_as_models_write_them() {
+        let check = |answer: &str, expected: Option<usize>| {
+            assert_eq!(named(answer, &choices()), expected, "{answer:?}");
+        };
+        check("news", Some(1));
+        check(" \"Manual\".\n", Some(0));
+        check("The best collection is `old_news`.", Some(2));
+        check("manual or news", None);
+        check("", None);
+        check("neither", None);
+        check(&"x ".repeat(10_000), None);
+    }
+
+    struct Says(&'static str);
+
+    impl Writer for Says {
+        fn write(&mut self, messages: &[crate::context::prompt::Message]) -> Result<String> {
+            assert!(messages[0].content.contains("- old_news: the old_news"));
+            assert_eq!(messages[1].content, "Question: What?");
+            Ok(self.0.to_owned())
+        }
+    }
+
+    #[test]
+    fn a_model_is_asked() {
+        let template = crate::context::template::tests::shipped(TEMPLATE);
+        let ask = |says| ask("What?", &choices(), &template, &mut Says(says));
+        assert_eq!(ask("news").unwrap(), 1);
+        let error = ask("drop it").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ProviderFailed);
+        assert!(
+            error.message().contains("drop it") && error.hint_text().unwrap().contains("manual")
+        );
+    }
+}

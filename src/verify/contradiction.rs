@@ -1,0 +1,143 @@
+//! # contradiction: does the evidence say otherwise?
+//!
+//! ```text
+//! (claim, evidence) → another number, another name, or a "not" on one side
+//! ```
+//!
+//! The two are laid side by side by the words that they share. Where in the same gap the one has
+//! a number and the other another, they are at odds; so with names. That is only looked for where
+//! nearly all else is the same: two sentences about different things contradict each other in
+//! nothing.
+
+use super::reading::Window;
+use super::support::{Facts, is_negation};
+use crate::answer::words::{Word, is_function_word};
+
+/// Part of a claim's other words that the evidence must have.
+const MOST_OF_IT: f32 = 0.75;
+
+/// How many of them at least.
+const LEAST: usize = 1;
+
+/// Longest gap that can hold what was exchanged, in words.
+const LONGEST_GAP: usize = 4;
+
+/// How much of a claim and of its evidence is laid side by side, in words.
+const LONGEST: usize = 400;
+
+/// Whether `evidence` says otherwise than the claim of these `words`. `window` is what stands
+/// around the evidence: a number that is there is not wrong.
+pub(super) fn contradicts(
+    words: &[Word],
+    facts: &Facts,
+    evidence: &[Word],
+    window: &Window,
+) -> bool {
+    let (words, evidence) = (start(words), start(evidence));
+    let shared = alignment(words, evidence);
+    if facts.asks || !is_about_the_same(words, &shared) {
+        return false;
+    }
+    let (first, last) = (shared[0], shared[shared.len() - 1]);
+    gaps(&shared, words.len(), evidence.len()).any(|(ours, theirs)| {
+        let is_inside = first.0 < ours.start && ours.end <= last.0;
+        let (ours, theirs) = (&words[ours], &evidence[theirs]);
+        ours.len().max(theirs.len()) <= LONGEST_GAP
+            && (is_another(ours, theirs, window)
+                || is_inside && is_negated(ours) != is_negated(theirs))
+    })
+}
+
+/// Whether all content words but two at most, which could be what was exchanged, are shared.
+fn is_about_the_same(words: &[Word], shared: &[(usize, usize)]) -> bool {
+    let is_content = |word: &Word| !is_function_word(&word.folded) && !is_negation(&word.folded);
+    let could_differ = |word: &Word| word.is_number || word.is_name;
+    let is_shared = |at: usize| shared.iter().any(|(ours, _)| *ours == at);
+    let (mut held, mut others) = (0, 0);
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| is_content(word)) {
+        match is_shared(at) {
+            true => held += 1,
+            false if could_differ(word) => {}
+            false => others += 1,
+        }
+    }
+    held >= LEAST && held as f32 >= MOST_OF_IT * (held + others) as f32
+}
+
+/// Whether both have a number, or both a name, and not the same.
+fn is_another(ours: &[Word], theirs: &[Word], window: &Window) -> bool {
+    let differ = |is_one: fn(&Word) -> bool| {
+        let mut new = ours.iter().filter(|word| is_one(word));
+        let is_new = |word: &Word| {
+            window.credit(&word.folded) == 0.0
+                && !theirs.iter().any(|other| is_written_otherwise(word, other))
+        };
+        theirs.iter().any(is_one)
+            && !is_short_for(ours, theirs)
+            && !is_short_for(theirs, ours)
+            && new.any(is_new)
+    };
+    differ(|word| word.is_number) || differ(|word| word.is_name && !word.is_number)
+}
+
+/// "9000" and "9,000".
+fn is_written_otherwise(one: &Word, other: &Word) -> bool {
+    let digits = |word: &Word| word.folded.chars().filter(char::is_ascii_digit).collect::<String>();
+    one.is_number && other.is_number && digits(one) == digits(other)
+}
+
+/// "US" and "United States".
+fn is_short_for(short: &[Word], long: &[Word]) -> bool {
+    let initials: String = long.iter().filter_map(|word| word.folded.chars().next()).collect();
+    short.iter().any(|word| {
+        let letters: String = word.folded.chars().filter(|letter| *letter != '.').collect();
+        letters.chars().count() > 1 && initials.contains(&letters)
+    })
+}
+
+fn start(words: &[Word]) -> &[Word] {
+    &words[..words.len().min(LONGEST)]
+}
+
+fn is_negated(words: &[Word]) -> bool {
+    words.iter().filter(|word| is_negation(&word.folded)).count() % 2 == 1
+}
+
+/// Pairs of equal words in the same order, as many as there can be.
+fn alignment(ours: &[Word], theirs: &[Word]) -> Vec<(usize, usize)> {
+    let width = theirs.len() + 1;
+    let mut best = vec![0u16; (ours.len() + 1) * width];
+    let is_same =
+        |i: usize, j: usize| crate::answer::words::credit(&ours[i].folded, &theirs[j].folded) > 0.0;
+    for i in (0..ours.len()).rev() {
+        for j in (0..theirs.len()).rev() {
+            best[i * width + j] = match is_same(i, j) {
+                true => best[(i + 1) * width + j + 1] + 1,
+                false => best[(i + 1) * width + j].max(best[i * width + j + 1]),
+            };
+        }
+    }
+    let (mut i, mut j, mut pairs) = (0, 0, Vec::new());
+    while i < ours.len() && j < theirs.len() {
+        if is_same(i, j) {
+            pairs.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        } else if best[(i + 1) * width + j] >= best[i * width + j + 1] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    pairs
+}
+
+/// What lies between the pairs, on either side.
+fn gaps(
+    shared: &[(usize, usize)],
+    ours: usize,
+    theirs: usize,
+) -> impl Iterator<Item = (std::ops::Range<usize>, std::ops::Range<usize>)> {
+    let starts = std::iter::once((0, 0)).chain(shared.iter().map(|(i, j)| (i + 1, j + 1)));
+    let ends = shared.iter().copied().chain(std::iter::once((ours, theirs)));
+    starts.zip(ends).map(|((i, j), (i_end, j_end))| (i..i_end, j..j_end))
+}

@@ -1,0 +1,150 @@
+use super::{Claim, Verdict, faithfulness, verify};
+
+fn check(answer: &str, contexts: &[&str]) -> Vec<Claim> {
+    verify(answer, contexts, &mut || {})
+}
+
+fn verdict(answer: &str, context: &str) -> Verdict {
+    let claims = check(answer, &[context]);
+    assert_eq!(claims.len(), 1, "{claims:?}");
+    claims[0].verdict
+}
+
+const TOWER: &str = "The tower was built in 1889. It is 330 metres tall and stands in Paris. \
+                     Gustave Eiffel's company designed it. The lifts were not open in the first week.";
+
+#[test]
+fn what_is_said_is_supported_wherever_it_stands() {
+    for answer in [
+        "The tower was built in 1889.",
+        "It stands in Paris and is 330 metres tall.",
+        "Gustave Eiffel's company designed the tower.",
+        "The lifts were not open in the first week.",
+    ] {
+        assert_eq!(verdict(answer, TOWER), Verdict::Supported, "{answer}");
+    }
+}
+
+#[test]
+fn what_is_not_said_is_unsupported() {
+    for answer in [
+        "Seven million people visit the restaurant on its second floor every year.",
+        "I have been there twice and loved the view!",
+        "Painting takes sixty tonnes of paint.",
+        "The 17 lifts were not open in the first week.",
+        "Have you ever been to Paris?",
+    ] {
+        assert_eq!(verdict(answer, TOWER), Verdict::Unsupported, "{answer}");
+    }
+}
+
+#[test]
+fn another_number_name_or_a_not_contradicts() {
+    for answer in [
+        "The tower was built in 1925.",
+        "It was built in 1925.",
+        "It is 450 metres tall and stands in Paris.",
+        "It is 330 metres tall and stands in Berlin.",
+        "The tower was not built in 1889.",
+        "The lifts were open in the first week.",
+    ] {
+        assert_eq!(verdict(answer, TOWER), Verdict::Contradicted, "{answer}");
+    }
+}
+
+#[test]
+fn a_number_that_stands_nearby_does_not_contradict() {
+    let context = "The bridge opened in 1932. It was painted in 1950.";
+    assert_ne!(verdict("The bridge was painted in 1932.", context), Verdict::Contradicted);
+}
+
+#[test]
+fn the_evidence_is_the_sentence() {
+    let claims = check("Gustave Eiffel's company designed the tower.", &["Nothing.", TOWER]);
+    let evidence = claims[0].evidence.as_ref().unwrap();
+    let quote: String =
+        TOWER.chars().skip(evidence.chars.start).take(evidence.chars.len()).collect();
+    assert_eq!((evidence.context, quote.as_str()), (1, "Gustave Eiffel's company designed it."));
+}
+
+#[test]
+fn spans_count_characters() {
+    let context = "Über Größe. Die Brücke wurde 1932 eröffnet. Schluß.";
+    let claims = check("Die Brücke wurde 1932 eröffnet.", &[context]);
+    assert_eq!(claims[0].evidence.as_ref().unwrap().chars, 12..43);
+}
+
+#[test]
+fn a_claim_is_checked_against_what_it_cites() {
+    let contexts = ["The mill grinds rye.", "The inn serves soup on Sundays."];
+    let claims = check("The mill grinds rye. [1] The inn serves soup on Sundays [1].", &contexts);
+    let verdicts: Vec<Verdict> = claims.iter().map(|claim| claim.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Supported, Verdict::Unsupported]);
+    assert_eq!(claims[1].text, "The inn serves soup on Sundays.");
+    let beyond = check("The inn serves soup on Sundays [7].", &contexts);
+    assert_eq!(beyond[0].verdict, Verdict::Supported);
+}
+
+#[test]
+fn a_claim_may_join_two_contexts() {
+    let contexts = ["Ada Lovelace wrote about the engine.", "Charles Babbage built the engine."];
+    let claims = check(
+        "Ada Lovelace wrote about the engine and Charles Babbage built the engine.",
+        &contexts,
+    );
+    assert_eq!(claims[0].verdict, Verdict::Supported);
+}
+
+#[test]
+fn headings_and_code_claim_nothing() {
+    let answer = "# Opening hours\n\nThe mill opens at nine.\n\n```\nSELECT 1;\n```\n";
+    let claims = check(answer, &["The mill opens at nine."]);
+    let texts: Vec<&str> = claims.iter().map(|claim| claim.text.as_str()).collect();
+    assert_eq!(texts, ["The mill opens at nine."]);
+}
+
+#[test]
+fn the_weakest_claim_counts() {
+    let claims = check("The tower was built in 1889. It is made of cheese from Holland.", &[TOWER]);
+    assert!(claims[0].score > 0.9 && claims[1].score < 0.5, "{claims:?}");
+    assert!((faithfulness(&claims) - claims[1].score).abs() < 1e-12);
+    assert!((faithfulness(&[]) - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn without_context_nothing_is_supported() {
+    for contexts in [&[][..], &[""][..], &["…", " \n"][..]] {
+        let claims = check("The tower was built in 1889.", contexts);
+        assert_eq!((claims[0].verdict, &claims[0].evidence), (Verdict::Unsupported, &None));
+    }
+    assert!(check("", &[TOWER]).is_empty() && check("[1] ...", &[TOWER]).is_empty());
+}
+
+#[test]
+fn scripts_without_spaces_are_read() {
+    let context = "这座塔建于1889年。它高330米。";
+    assert_eq!(verdict("这座塔建于1889年。", context), Verdict::Supported);
+    assert_eq!(verdict("那家餐馆每年有七百万客人。", context), Verdict::Unsupported);
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_can_be_checked(answer in ".{0,200}", contexts in proptest::collection::vec(".{0,200}", 0..4)) {
+        let contexts: Vec<&str> = contexts.iter().map(String::as_str).collect();
+        for claim in check(&answer, &contexts) {
+            proptest::prop_assert!((0.0..=1.0).contains(&claim.score));
+            if let Some(evidence) = claim.evidence {
+                let length = contexts[evidence.context].chars().count();
+                proptest::prop_assert!(evidence.chars.start < evidence.chars.end && evidence.chars.end <= length);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_copied_is_supported(words in proptest::collection::vec("[a-z]{2,9}", 4..12)) {
+        let sentence = format!("{}.", words.join(" "));
+        let context = format!("Before it. {sentence} After it.");
+        let claims = check(&sentence, &[&context]);
+        proptest::prop_assert!(claims.iter().all(|claim| claim.verdict == Verdict::Supported), "{claims:?}");
+    }
+}
