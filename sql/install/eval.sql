@@ -77,12 +77,14 @@ CREATE TABLE rag.eval_result (
     latency_ms    double precision NOT NULL,
     scores        jsonb NOT NULL,
     found         jsonb NOT NULL,
+    answer        text,
     PRIMARY KEY (run, configuration, case_id)
 );
 CREATE INDEX eval_result_of_case ON rag.eval_result (case_id, configuration, run);
 COMMENT ON TABLE rag.eval_result IS 'what a run found and scored for each case and configuration';
 COMMENT ON COLUMN rag.eval_result.scores IS 'scores by name, such as ndcg@10';
 COMMENT ON COLUMN rag.eval_result.found IS 'the chunks found, best first: source_key, chunk_no and chunk_id of each';
+COMMENT ON COLUMN rag.eval_result.answer IS 'what was answered, where answers were measured';
 
 -- A set is its owner's. A run is that of the role that made it, since it shows what that role found.
 ALTER TABLE rag.eval_set ENABLE ROW LEVEL SECURITY;
@@ -168,7 +170,7 @@ CREATE FUNCTION rag_eval(
 )
 VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_eval_wrapper';
-COMMENT ON FUNCTION rag_eval IS 'measure retrieval on judged questions, for several configurations at once';
+COMMENT ON FUNCTION rag_eval IS 'measure retrieval and answers on judged questions, for several configurations at once';
 
 CREATE FUNCTION rag_eval_load(eval_set text, data jsonb) RETURNS integer
 VOLATILE PARALLEL UNSAFE

@@ -26,7 +26,9 @@ CREATE FUNCTION rag_chunk(
     start_char  integer,
     end_char    integer,
     token_count integer,
-    heading     text
+    heading     text,
+    parent_start integer,
+    parent_end  integer
 )
 STRICT STABLE PARALLEL SAFE COST 1000 ROWS 10
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_chunk_wrapper';
@@ -71,6 +73,27 @@ CREATE FUNCTION rag_generate(
 VOLATILE PARALLEL RESTRICTED COST 1000000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_generate_wrapper';
 COMMENT ON FUNCTION rag_generate IS 'have a language model write; llm is a foreign server of the wrapper rag_llm';
+
+CREATE FUNCTION rag_verify(
+    answer  text,
+    context text[]
+) RETURNS TABLE (
+    claim_no   integer,
+    claim      text,
+    verdict    text,
+    score      double precision,
+    context_no integer,
+    start_char integer,
+    end_char   integer
+)
+IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 5
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_verify_wrapper';
+COMMENT ON FUNCTION rag_verify IS 'whether a context says what an answer says, for each of its claims: supported, contradicted or unsupported';
+
+CREATE FUNCTION rag_faithfulness(answer text, context text[]) RETURNS double precision
+IMMUTABLE STRICT PARALLEL SAFE COST 10000
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_faithfulness_wrapper';
+COMMENT ON FUNCTION rag_faithfulness IS 'how well a context supports an answer, from 0 to 1: as well as its weakest claim';
 
 -- Functions over pipelines.
 
@@ -180,7 +203,7 @@ CREATE FUNCTION rag_answer(
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'
 ) RETURNS text
-VOLATILE PARALLEL RESTRICTED COST 1000000
+VOLATILE PARALLEL UNSAFE COST 1000000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_answer_wrapper';
 COMMENT ON FUNCTION rag_answer IS 'answer a question from a pipeline''s documents, with citations [n]';
 
@@ -194,17 +217,51 @@ CREATE FUNCTION rag_answer_details(
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'
 ) RETURNS TABLE (
-    answer     text,
-    supported  boolean,
-    confidence real,
-    citations  jsonb,
-    context    jsonb,
-    usage      jsonb,
-    trace_id   uuid
+    answer       text,
+    supported    boolean,
+    confidence   real,
+    citations    jsonb,
+    context      jsonb,
+    usage        jsonb,
+    trace_id     uuid,
+    claims       jsonb,
+    faithfulness real,
+    needs_review boolean
 )
-VOLATILE PARALLEL RESTRICTED COST 1000000 ROWS 1
+VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_answer_details_wrapper';
 COMMENT ON FUNCTION rag_answer_details IS 'rag_answer with its citations, the chunks it read, confidence and cost';
+
+CREATE FUNCTION rag_answer_stream(
+    question text,
+    pipeline text DEFAULT NULL,
+    strategy text DEFAULT 'auto',
+    k        integer DEFAULT 6,
+    mode     text DEFAULT 'hybrid',
+    filter   jsonb DEFAULT NULL,
+    llm      text DEFAULT NULL,
+    options  jsonb DEFAULT '{}'
+) RETURNS SETOF text
+VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_answer_stream_wrapper';
+COMMENT ON FUNCTION rag_answer_stream IS 'rag_answer in pieces, each as soon as it is written; the last row is JSON with the citations';
+
+CREATE FUNCTION rag_prompt(
+    question text,
+    pipeline text DEFAULT NULL,
+    strategy text DEFAULT 'auto',
+    k        integer DEFAULT 6,
+    mode     text DEFAULT 'hybrid',
+    filter   jsonb DEFAULT NULL,
+    llm      text DEFAULT NULL,
+    options  jsonb DEFAULT '{}'
+) RETURNS TABLE (
+    role    text,
+    content text
+)
+VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 2
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_prompt_wrapper';
+COMMENT ON FUNCTION rag_prompt IS 'the messages with which rag_answer would ask a language model';
 
 -- Administration.
 
@@ -215,7 +272,8 @@ CREATE FUNCTION rag_add_model(
     server     text DEFAULT NULL,
     model      text DEFAULT NULL,
     dimension  integer DEFAULT NULL,
-    max_tokens integer DEFAULT NULL
+    max_tokens integer DEFAULT NULL,
+    task       text DEFAULT NULL
 ) RETURNS TABLE (
     dimension  integer,
     max_tokens integer,
@@ -236,11 +294,13 @@ CREATE FUNCTION rag.daemon_status() RETURNS TABLE (
     pid     integer,
     version text,
     models  text[],
-    waiting bigint
+    waiting bigint,
+    remembered bigint,
+    cache_hits bigint
 )
 VOLATILE PARALLEL RESTRICTED ROWS 1
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_daemon_status_wrapper';
-COMMENT ON FUNCTION rag.daemon_status IS 'ragd''s process ID, models in memory and texts waiting; starts ragd';
+COMMENT ON FUNCTION rag.daemon_status IS 'ragd''s process ID, models in memory, texts waiting, and what it remembers; starts ragd';
 
 -- Called by PostgreSQL.
 

@@ -23,13 +23,13 @@ CREATE TABLE rag.model (
             AND pg_catalog.num_nulls(server, remote_model) = 0),
     CONSTRAINT model_has_vectors_or_reranks CHECK (
         task = 'embed' AND dimension IS NOT NULL AND (server IS NOT NULL OR pooling IS NOT NULL)
-        OR task = 'rerank' AND dimension IS NULL AND pooling IS NULL AND server IS NULL)
+        OR task = 'rerank' AND dimension IS NULL AND pooling IS NULL)
 );
 COMMENT ON TABLE rag.model IS 'models that rag_embed and pipelines, or rag_rerank, can use';
 COMMENT ON COLUMN rag.model.task IS 'embed: it gives vectors; rerank: it compares a passage with a question';
 COMMENT ON COLUMN rag.model.path IS 'folder in Hugging Face layout; of a built-in model, relative to the package''s models';
 COMMENT ON COLUMN rag.model.file IS 'ONNX file inside the folder';
-COMMENT ON COLUMN rag.model.server IS 'foreign server of the wrapper rag_llm that embeds; NULL for a model in a folder';
+COMMENT ON COLUMN rag.model.server IS 'foreign server of the wrapper rag_llm that embeds or reranks; NULL for a model in a folder';
 COMMENT ON COLUMN rag.model.remote_model IS 'what the provider calls the model';
 COMMENT ON COLUMN rag.model.digest IS 'SHA-256 over the files that matter; ragd refuses files that differ';
 COMMENT ON COLUMN rag.model.builtin IS 'comes with the package, which vouches for its files';

@@ -12,6 +12,9 @@ CREATE TABLE rag.pipeline (
     strategy      text NOT NULL,
     max_tokens    integer NOT NULL,
     overlap       integer NOT NULL,
+    chunk_options jsonb NOT NULL DEFAULT '{}',
+    contextual    boolean NOT NULL DEFAULT false,
+    late          boolean NOT NULL DEFAULT false,
     config        text NOT NULL,
     mode          text NOT NULL CHECK (mode IN ('async', 'sync', 'manual')),
     paused        boolean NOT NULL DEFAULT false,
@@ -21,17 +24,28 @@ CREATE TABLE rag.pipeline (
     generation    integer NOT NULL DEFAULT 1,
     replaces      integer UNIQUE REFERENCES rag.pipeline ON DELETE CASCADE,
     created_at    timestamptz NOT NULL DEFAULT now(),
+    template      text,
+    description   text,
+    represent     jsonb,
+    representations regclass,
     CHECK ((name IS NULL) = (replaces IS NOT NULL))
 );
 COMMENT ON TABLE rag.pipeline IS 'which tables are chunked and embedded, and how';
 COMMENT ON COLUMN rag.pipeline.content_view IS 'key, content and metadata of the source rows; follows renames by itself';
 COMMENT ON COLUMN rag.pipeline.view IS 'the chunks joined to their source rows, read with the caller''s rights';
 COMMENT ON COLUMN rag.pipeline.key_columns IS 'the first so many columns of content_view are the key';
+COMMENT ON COLUMN rag.pipeline.chunk_options IS 'settings of the strategy, as the options of rag_chunk';
+COMMENT ON COLUMN rag.pipeline.contextual IS 'title and headings are embedded with each chunk, and searched with its words';
+COMMENT ON COLUMN rag.pipeline.late IS 'a document is embedded as a whole and cut afterwards';
 COMMENT ON COLUMN rag.pipeline.config IS 'qualified name of the text search configuration; pg_upgrade refuses columns of type regconfig';
 COMMENT ON COLUMN rag.pipeline.mode IS 'async: workers embed changes soon after their commit; sync: the statement itself does; manual: CALL rag_run does';
 COMMENT ON COLUMN rag.pipeline.not_before IS 'workers leave it alone until then, because a model or provider could not be reached';
 COMMENT ON COLUMN rag.pipeline.stage IS 'filling: the rows of the source are embedded for the first time, the index of the vectors follows';
 COMMENT ON COLUMN rag.pipeline.fill_from IS 'it is filled when all that was queued until then is done';
+COMMENT ON COLUMN rag.pipeline.template IS 'in which words its questions are answered, a name of rag.template';
+COMMENT ON COLUMN rag.pipeline.description IS 'what is in it, for questions that look for their pipeline';
+COMMENT ON COLUMN rag.pipeline.represent IS 'what a language model makes of its chunks: a summary, questions';
+COMMENT ON COLUMN rag.pipeline.representations IS 'where that is kept';
 COMMENT ON COLUMN rag.pipeline.replaces IS 'the pipeline whose place this one takes as soon as it is filled; it has no name until then';
 
 -- Only the extension's functions write it: what stands here is done with the rights of others.

@@ -72,7 +72,7 @@ LEFT JOIN (SELECT p.model, pg_catalog.sum(a.chunks_embedded)::bigint AS chunks,
 ORDER BY 1;
 COMMENT ON VIEW rag.model_status IS 'what each model has done for pipelines';
 
-CREATE VIEW rag.stat_usage AS
+CREATE VIEW rag.stat_pipeline AS
 SELECT coalesce(p.name, o.name) AS pipeline, p.generation, p.model,
        a.rows_done, a.chunks_made, a.chunks_embedded,
        a.chunks_made - a.chunks_embedded AS chunks_reused,
@@ -83,6 +83,6 @@ LEFT JOIN rag.pipeline AS o ON o.id = p.replaces
 WHERE pg_catalog.has_table_privilege(p.source, 'SELECT')
    OR pg_catalog.has_any_column_privilege(p.source, 'SELECT')
 ORDER BY 1, 2;
-COMMENT ON VIEW rag.stat_usage IS 'rows, chunks and tokens embedded for each pipeline since it was created';
+COMMENT ON VIEW rag.stat_pipeline IS 'rows, chunks and tokens embedded for each pipeline since it was created';
 
-GRANT SELECT ON rag.pipeline_status, rag.model_status, rag.stat_usage TO PUBLIC;
+GRANT SELECT ON rag.pipeline_status, rag.model_status, rag.stat_pipeline TO PUBLIC;

@@ -1,1 +1,1 @@
-CREATE INDEX ON {chunk_table} USING gin (tsv)
+CREATE INDEX ON {chunk_table} USING rag_bm25 (tsv)

@@ -1,3 +1,4 @@
-SELECT name, path, file, dimension, max_tokens, digest, builtin, server, remote_model, task
+SELECT name, path, file, dimension, max_tokens, digest, builtin, server, remote_model, task,
+       pooling
 FROM rag.model
 WHERE name = $1

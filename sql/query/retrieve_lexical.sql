@@ -1,13 +1,9 @@
 -- The texts that hold most of the words: chunk, cosine similarity, how well the words match.
--- Parameters as in retrieve_dense.sql.
---
--- ts_rank with normalisation 1 (by the logarithm of the length): of PostgreSQL's rankings the
--- one that finds most, nDCG@10 0.850 and 0.605 on SQuAD paragraphs and SciFact, where
--- ts_rank_cd with OR between the words has 0.568 and 0.374, and BM25 0.882 and 0.671.
-SELECT l.chunk_id, 1 - (l.embedding OPERATOR({vector}.<=>) $1) AS similarity, l.score::float8
-FROM (SELECT v.chunk_id, v.embedding, pg_catalog.ts_rank(v.tsv, $2::text::tsquery, 1) AS score
+-- Parameters as in retrieve_dense.sql. The order is that of the index rag_bm25.
+SELECT l.chunk_id, 1 - (l.embedding OPERATOR({vector}.<=>) $1) AS similarity, -l.distance AS score
+FROM (SELECT v.chunk_id, v.embedding, {distance} AS distance
       FROM {view} AS v
       WHERE v.tsv @@ $2::text::tsquery AND {filter}
-      ORDER BY score DESC, v.chunk_id
+      ORDER BY distance
       LIMIT $4) AS l
-ORDER BY l.score DESC, l.chunk_id
+ORDER BY l.distance, l.chunk_id

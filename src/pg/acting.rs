@@ -111,6 +111,24 @@ pub fn table_owner(table: pg_sys::Oid) -> pg_sys::Oid {
     unsafe { (*relation.rd_rel).relowner }
 }
 
+/// The name of the current role.
+pub fn current_user() -> String {
+    // SAFETY: a variable of the session.
+    role_name(unsafe { pg_sys::GetUserId() })
+}
+
+/// The name of a role that is there.
+pub fn role_name(role: pg_sys::Oid) -> String {
+    // SAFETY: the name is a C string in the current memory context, or NULL.
+    unsafe {
+        let name = pg_sys::GetUserNameFromId(role, true);
+        if name.is_null() {
+            return role.to_u32().to_string();
+        }
+        CStr::from_ptr(name).to_string_lossy().into_owned()
+    }
+}
+
 /// Does `work` as the superuser, who owns what is of pg_rag.
 pub fn as_superuser<T>(work: impl FnOnce() -> T) -> T {
     let _acting = Acting::as_role(SUPERUSER);

@@ -5,10 +5,10 @@ use pgrx::prelude::*;
 use super::capture::noted;
 use super::catalog::pipeline::{self, Mode, Pipeline};
 use super::catalog::source::Source;
-use super::catalog::{model, view};
-use super::functions::check_chunk_size;
-use super::{content, create, intake, triggers};
-use crate::chunk::ChunkOptions;
+use super::catalog::{model, view, wording};
+use super::functions::{check_chunk_size, check_late, check_title};
+use super::{content, create, intake, represent, triggers};
+use crate::chunk::{ChunkOptions, Settings, Strategy};
 use crate::error::Result;
 
 /// What is to be different; `None` stays as it is.
@@ -21,17 +21,65 @@ pub struct Alteration<'a> {
     /// Columns that are copied beside each chunk.
     pub metadata: Option<Vec<String>>,
     /// How documents are cut.
-    pub strategy: Option<&'a str>,
-    /// Longest chunk.
-    pub max_tokens: Option<i32>,
-    /// Tokens that a chunk shares with the one before.
-    pub overlap: Option<i32>,
+    pub cut: Cut<'a>,
     /// The embedding model.
     pub model: Option<&'a str>,
     /// Who embeds.
     pub mode: Option<Mode>,
     /// Text search configuration.
     pub config: Option<String>,
+    /// What is embedded with each chunk.
+    pub context: Context,
+}
+
+/// How documents are to be cut.
+#[derive(Default)]
+pub struct Cut<'a> {
+    /// Where they may be cut.
+    pub strategy: Option<&'a str>,
+    /// Longest chunk.
+    pub max_tokens: Option<i32>,
+    /// Tokens that a chunk shares with the one before.
+    pub overlap: Option<i32>,
+    /// Settings of the strategy.
+    pub settings: Option<Settings>,
+}
+
+/// What is to be embedded with each chunk.
+#[derive(Default)]
+pub struct Context {
+    /// Whether title and headings are.
+    pub contextual: Option<bool>,
+    /// Whether a document is embedded as a whole and cut afterwards.
+    pub late: Option<bool>,
+    /// What a row is called: a column or an expression.
+    pub title: Option<String>,
+}
+
+impl Cut<'_> {
+    fn is_given(&self) -> bool {
+        self.strategy.is_some()
+            || self.max_tokens.is_some()
+            || self.overlap.is_some()
+            || self.settings.is_some()
+    }
+
+    /// The options where these are different from `before`. Another strategy has other settings.
+    fn options(&self, before: &ChunkOptions) -> Result<ChunkOptions> {
+        let strategy = self.strategy.unwrap_or(before.strategy.as_str());
+        let is_same = strategy.parse::<Strategy>()? == before.strategy;
+        let settings = match &self.settings {
+            Some(settings) => settings.clone(),
+            None if is_same => before.settings.clone(),
+            None => Settings::default(),
+        };
+        ChunkOptions::new(
+            strategy,
+            self.max_tokens.unwrap_or(before.max_tokens as i32),
+            self.overlap.unwrap_or(before.overlap as i32),
+            settings,
+        )
+    }
 }
 
 impl Alteration<'_> {
@@ -72,11 +120,27 @@ impl Alteration<'_> {
     fn needs_new_chunks(&self) -> bool {
         self.content.is_some()
             || self.metadata.is_some()
-            || self.strategy.is_some()
-            || self.max_tokens.is_some()
-            || self.overlap.is_some()
+            || self.cut.is_given()
             || self.model.is_some()
             || self.config.is_some()
+            || self.context.contextual.is_some()
+            || self.context.late.is_some()
+            || self.context.title.is_some()
+    }
+
+    /// What a row is called from now on.
+    fn title(
+        &self,
+        contextual: bool,
+        pipeline: &Pipeline,
+        source: &Source,
+    ) -> Result<Option<content::Expression>> {
+        check_title(contextual, self.context.title.as_deref())?;
+        match &self.context.title {
+            Some(title) => content::text_expression(source, "title", title).map(Some),
+            None if contextual => content::current_title(pipeline, source),
+            None => Ok(None),
+        }
     }
 
     fn begin_generation(&self, pipeline: &Pipeline, source: Source) -> Result<()> {
@@ -84,29 +148,31 @@ impl Alteration<'_> {
             create::undo(&unfinished)?;
         }
         let model = model::find(Some(self.model.unwrap_or(&pipeline.model)))?;
-        let before = &pipeline.chunking;
-        let chunking = ChunkOptions::new(
-            self.strategy.unwrap_or(before.strategy.as_str()),
-            self.max_tokens.unwrap_or(before.max_tokens as i32),
-            self.overlap.unwrap_or(before.overlap as i32),
-        )?;
+        let chunking = self.cut.options(&pipeline.chunking)?;
         check_chunk_size(&chunking, &model)?;
+        let late = self.context.late.unwrap_or(pipeline.late);
+        check_late(late, &model)?;
+        let contextual = self.context.contextual.unwrap_or(pipeline.contextual);
         let content = match self.content {
             Some(content) => content::expression(&source, content)?,
             None => content::current(pipeline, &source)?,
         };
+        let title = self.title(contextual, pipeline, &source)?;
         let config = match &self.config {
             Some(config) => config.clone(),
             None => pipeline.config.clone(),
         };
         let metadata = match &self.metadata {
             Some(metadata) => metadata.clone(),
-            None => view::metadata_names(pipeline),
+            None => view::metadata_names(pipeline)?,
         };
         let plan = create::Plan {
             name: pipeline.name.clone(),
             key: view::source_key_names(pipeline),
             content,
+            contextual,
+            late,
+            title,
             metadata: &metadata,
             config: &config,
             // A statement does not embed for what is not searched yet.
@@ -118,6 +184,8 @@ impl Alteration<'_> {
             source,
         };
         let successor = plan.carry_out()?;
+        wording::inherit(successor.id, pipeline.id)?;
+        represent::inherit(&successor, pipeline)?;
         pipeline::set_paused(pipeline.id, pipeline.is_paused)?;
         intake::leave(successor.id, intake::Kind::All)?;
         noted::wake_at_commit();

@@ -15,12 +15,15 @@ use super::acting::{as_owner, as_superuser};
 use super::capture::keys::Key;
 use super::catalog::pipeline::{self, Pipeline};
 use super::chunk_store::SqlStore;
+use super::client::Watch;
 use super::functions::Embedding;
 use super::ingest::Tools;
 use super::queue::{self, Claimed, Reason, Work};
+use super::represent::Describer;
 use super::transaction::{Failure, Outcome, Transactions, caught};
+use super::usage::ForPipeline;
 use super::{drain, generation, guc, random};
-use crate::embed::{Embedder, Kind};
+use crate::embed::{Embedder, Kind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{ChunkStore, Document, Stages, StoredChunk, Vectors, prepare};
 
@@ -73,6 +76,8 @@ pub struct Runner {
     /// How often in a row something was out of order, by pipeline.
     outages: HashMap<i32, u32>,
     finish_not_before: HashMap<i32, Instant>,
+    /// Who describes chunks when there is nothing else to do.
+    describer: Option<Describer>,
 }
 
 impl Runner {
@@ -87,7 +92,13 @@ impl Runner {
             answered: HashMap::new(),
             outages: HashMap::new(),
             finish_not_before: HashMap::new(),
+            describer: Some(Describer::default()),
         }
+    }
+
+    /// The same, but that others describe chunks.
+    pub fn without_describer(self) -> Runner {
+        Runner { describer: None, ..self }
     }
 
     /// Does some of what there is to do.
@@ -105,8 +116,17 @@ impl Runner {
         match self.choose(&workable) {
             Some((pipeline, is_new)) => self.batch(pipeline, is_new),
             None if changed.is_some() => Ok(Step::Worked(0)),
-            None => Ok(self.idle()),
+            None => self.describe(),
         }
+    }
+
+    /// There is nothing to embed: summaries and questions of chunks can be made.
+    fn describe(&mut self) -> Outcome<Step> {
+        let described = match &mut self.describer {
+            Some(describer) => describer.step(self.transactions, self.only, self.is_unwanted)?,
+            None => 0,
+        };
+        Ok(if described > 0 { Step::Worked(described) } else { self.idle() })
     }
 
     /// New work before what has failed, and the pipelines in turns.
@@ -221,8 +241,9 @@ impl Runner {
     /// Nothing is to be done now; perhaps soon.
     fn idle(&self) -> Step {
         let soonest = self.finish_not_before.values().min();
-        soonest
-            .map_or(Step::Idle, |time| Step::Later(time.saturating_duration_since(Instant::now())))
+        let finish = soonest.map(|time| time.saturating_duration_since(Instant::now()));
+        let describe = self.describer.as_ref().and_then(Describer::pause);
+        finish.into_iter().chain(describe).min().map_or(Step::Idle, Step::Later)
     }
 }
 
@@ -303,6 +324,7 @@ impl Job {
         self.row_bytes.get_or_insert(bytes.div_ceil(documents.len().max(1)));
         known.extend(self.embedded.iter().map(|(hash, vector)| (*hash, vector.clone())));
         let Batch { pipeline, lease, tools, .. } = &mut self.batch;
+        let _spending = ForPipeline::new(pipeline.id);
         let mut embedder = Renewing {
             inner: &mut tools.embedding,
             transactions: self.transactions,
@@ -315,6 +337,8 @@ impl Job {
             reader: &mut tools.reader,
             chunker: &mut tools.chunker,
             embedder: &mut embedder,
+            contextual: tools.contextual,
+            late: tools.late,
         };
         let prepared = caught(|| prepare(&documents, known, &mut stages))?;
         let work = Work {
@@ -424,8 +448,12 @@ struct Renewing<'a> {
     is_unwanted: fn() -> bool,
 }
 
-impl Embedder for Renewing<'_> {
-    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+impl Renewing<'_> {
+    /// Has `work` done, with something to look after meanwhile.
+    fn watched<T>(
+        &mut self,
+        work: impl FnOnce(&Embedding, &mut Watch<'_>) -> Result<T>,
+    ) -> Result<T> {
         let Renewing { inner, transactions, pipeline, lease, renewed, is_unwanted } = self;
         let mut watch = || {
             if is_unwanted() {
@@ -440,6 +468,16 @@ impl Embedder for Renewing<'_> {
             }
             Ok(())
         };
-        inner.embed_and_watch(texts, kind, &mut watch)
+        work(inner, &mut watch)
+    }
+}
+
+impl Embedder for Renewing<'_> {
+    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        self.watched(|embedding, watch| embedding.embed_and_watch(texts, kind, watch))
+    }
+
+    fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+        self.watched(|embedding, watch| embedding.embed_in_place_and_watch(documents, Some(watch)))
     }
 }

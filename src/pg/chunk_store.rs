@@ -13,11 +13,12 @@ use super::catalog::pipeline::Pipeline;
 use super::catalog::view::{self, Column, ContentColumns, content_columns};
 use super::sql::{self, render};
 use super::vector::Vector;
+use crate::chunk::Strategy;
 use crate::error::Result;
 use crate::pipeline::{ChunkStore, Content, Document, StoredChunk, Vectors};
 
 /// What surrounds a chunk's text and may change without it.
-const AROUND: [&str; 3] = ["start_char", "end_char", "heading"];
+const AROUND: [&str; 5] = ["start_char", "end_char", "heading", "parent_start", "parent_end"];
 
 /// Reads documents, keeps chunks.
 pub struct SqlStore<'a> {
@@ -38,16 +39,19 @@ impl<'a> SqlStore<'a> {
     pub fn documents(&self, keys: &[Key]) -> Result<Vec<Document>> {
         let statement = self.render(include_str!("../../sql/query/documents_by_key.sql"), 1);
         let is_file = self.columns.content.type_oid == pg_sys::BYTEAOID;
+        let is_html = self.pipeline.chunking.strategy == Strategy::Html;
+        let text = if is_html { Content::Html } else { Content::Text };
         let found = sql::rows(&statement, &self.key_arrays(keys), |row| {
             let content = match is_file {
                 true => row.get::<Vec<u8>>(2)?.map(Content::File),
-                false => row.get::<String>(2)?.map(Content::Text),
+                false => row.get::<String>(2)?.map(text),
             };
-            Ok((sql::required(row.get::<Key>(1)?)?, content))
+            let key: Key = sql::required(row.get(1)?)?;
+            Ok((key.clone(), Document { key, title: row.get(3)?, content }))
         })?;
-        let mut contents: HashMap<Key, Option<Content>> = found.into_iter().collect();
-        let document =
-            |key: &Key| Document { key: key.clone(), content: contents.remove(key).flatten() };
+        let mut documents: HashMap<Key, Document> = found.into_iter().collect();
+        let gone = |key: &Key| Document { key: key.clone(), title: None, content: None };
+        let document = |key: &Key| documents.remove(key).unwrap_or_else(|| gone(key));
         Ok(keys.iter().map(document).collect())
     }
 
@@ -94,9 +98,11 @@ impl<'a> SqlStore<'a> {
             let names = names.chain(self.columns.metadata.iter().map(|c| c.name.as_str()));
             names.map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(", ")
         };
+        let title = self.columns.title.as_ref().map(|title| format!("v.{}", title.name));
         render(
             template,
             &[
+                ("title", title.as_deref().unwrap_or("NULL::text")),
                 ("chunk_table", &self.pipeline.chunk_table.sql),
                 ("content_view", &self.pipeline.content_view.sql),
                 ("vector", &self.vector),
@@ -154,7 +160,7 @@ impl ChunkStore for SqlStore<'_> {
         if chunks.is_empty() {
             return Ok(());
         }
-        let statement = self.render(include_str!("../../sql/query/chunks_insert.sql"), 10);
+        let statement = self.render(include_str!("../../sql/query/chunks_insert.sql"), 13);
         let mut arguments: Vec<DatumWithOid<'_>> = vec![
             integers(chunks, |chunk| chunk.document as i32 + 1).into(),
             integers(chunks, |chunk| chunk.chunk_no).into(),
@@ -162,6 +168,9 @@ impl ChunkStore for SqlStore<'_> {
             integers(chunks, |chunk| chunk.chunk.start_char as i32).into(),
             integers(chunks, |chunk| chunk.chunk.end_char as i32).into(),
             chunks.iter().map(|c| c.chunk.heading.as_deref()).collect::<Vec<_>>().into(),
+            parents(chunks, |(start, _)| start).into(),
+            parents(chunks, |(_, end)| end).into(),
+            chunks.iter().map(|c| c.context.as_deref()).collect::<Vec<_>>().into(),
             integers(chunks, |chunk| chunk.chunk.token_count as i32).into(),
             chunks.iter().map(|chunk| chunk.hash.as_slice()).collect::<Vec<_>>().into(),
             chunks.iter().map(|chunk| Vector(chunk.vector.clone())).collect::<Vec<_>>().into(),
@@ -177,6 +186,10 @@ fn keys_of(documents: &[Document]) -> Vec<Key> {
 
 fn integers(chunks: &[StoredChunk], value: fn(&StoredChunk) -> i32) -> Vec<i32> {
     chunks.iter().map(value).collect()
+}
+
+fn parents(chunks: &[StoredChunk], value: fn((u32, u32)) -> u32) -> Vec<Option<i32>> {
+    chunks.iter().map(|chunk| chunk.chunk.parent.map(|parent| value(parent) as i32)).collect()
 }
 
 /// Rows of `relation` whose key is that of `d`, where keys are text.

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use pgrx::prelude::*;
 
 use super::guc;
-use super::usage;
+use super::usage::{self, Admitted};
+use super::wait_event::{self, Waiting};
 use super::worker::supervisor;
 use crate::daemon::protocol::{self, HEADER, Request, Response};
 use crate::error::{Error, ErrorKind, Result};
@@ -45,16 +46,22 @@ pub fn call(request: &Request) -> Result<Response> {
 /// The same, with something to look after meanwhile.
 pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> Result<Response> {
     let frame = protocol::encode(request)?;
-    let attempts = if matches!(request, Request::Generate(_)) { 1 } else { ATTEMPTS };
+    let admitted = usage::admit(request)?;
+    let _waiting = Waiting::for_answer(request);
+    let costs = matches!(request, Request::Generate(_) | Request::GenerateMany(_));
+    let attempts = if costs { 1 } else { ATTEMPTS };
     let mut attempt = 1;
     loop {
         match call_once(&frame, watch.as_deref_mut()) {
             Err(error) if error.kind() == ErrorKind::DaemonLost && attempt < attempts => {
                 attempt += 1;
             }
-            Ok(Response::Failed(error)) | Err(error) => return Err(error),
+            Ok(Response::Failed(error)) | Err(error) => {
+                admitted.failed(&error);
+                return Err(error);
+            }
             Ok(response) => {
-                usage::note(&response);
+                admitted.answered(&response);
                 return Ok(response);
             }
         }
@@ -64,10 +71,11 @@ pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> R
 fn call_once(frame: &[u8], watch: Option<&mut Watch<'_>>) -> Result<Response> {
     // ragd may have been restarted since the last call: that is looked at beforehand, since a
     // connection lost after the request was sent does not say whether it was carried out.
-    match IDLE.take().filter(Connection::is_open) {
-        Some(connection) => exchange(connection, frame, watch),
-        None => exchange(connect()?, frame, watch),
-    }
+    exchange(idle_or_new()?, frame, watch)
+}
+
+fn idle_or_new() -> Result<Connection> {
+    IDLE.take().filter(Connection::is_open).map_or_else(connect, Ok)
 }
 
 fn exchange(
@@ -81,13 +89,57 @@ fn exchange(
             watch()?;
         }
     }
-    let mut header = [0; HEADER];
-    connection.receive(&mut header)?;
-    let mut body = vec![0; protocol::body_length(header)?];
-    connection.receive(&mut body)?;
-    let response = protocol::decode(&body)?;
+    let response = connection.answer()?;
     IDLE.replace(Some(connection));
     Ok(response)
+}
+
+/// A call whose answer comes in pieces. Dropping it gives the call up.
+pub struct Pieces {
+    /// Nothing after the last frame.
+    connection: Option<Connection>,
+    /// Until it is known what it cost.
+    admitted: Option<Admitted>,
+}
+
+impl Pieces {
+    /// Sends `request`; starts ragd where it does not run. A call that may cost money is not
+    /// repeated.
+    pub fn of(request: &Request) -> Result<Pieces> {
+        let frame = protocol::encode(request)?;
+        let admitted = Some(usage::admit(request)?);
+        let mut connection = idle_or_new()?;
+        connection.send(&frame)?;
+        Ok(Pieces { connection: Some(connection), admitted })
+    }
+
+    /// Waits for the next frame: a [`Response::Piece`] or, once, the last one.
+    pub fn next(&mut self) -> Result<Response> {
+        // While it waits it belongs to nobody, so that an interrupt closes it.
+        let mut connection = self.connection.take().ok_or_else(ended)?;
+        let _waiting = Waiting::for_provider();
+        let response = connection.answer()?;
+        if let Response::Piece(_) = &response {
+            self.connection = Some(connection);
+            return Ok(response);
+        }
+        IDLE.replace(Some(connection));
+        let admitted = self.admitted.take();
+        match response {
+            Response::Failed(error) => {
+                admitted.into_iter().for_each(|it| it.failed(&error));
+                Err(error)
+            }
+            response => {
+                admitted.into_iter().for_each(|it| it.answered(&response));
+                Ok(response)
+            }
+        }
+    }
+}
+
+fn ended() -> Error {
+    Error::new(ErrorKind::Internal, "an answer in pieces was read beyond its end")
 }
 
 /// A non-blocking connection to ragd.
@@ -97,6 +149,15 @@ impl Connection {
     /// Whether ragd is still there and has nothing to say; it never speaks first.
     fn is_open(&self) -> bool {
         matches!((&self.0).read(&mut [0]), Err(error) if error.kind() == Io::WouldBlock)
+    }
+
+    /// Waits for a frame.
+    fn answer(&mut self) -> Result<Response> {
+        let mut header = [0; HEADER];
+        self.receive(&mut header)?;
+        let mut body = vec![0; protocol::body_length(header)?];
+        self.receive(&mut body)?;
+        protocol::decode(&body)
     }
 
     fn send(&mut self, mut bytes: &[u8]) -> Result<()> {
@@ -168,7 +229,7 @@ fn wait(socket: Option<(&Connection, u32)>, time: Option<Duration>) {
             events as i32,
             descriptor,
             milliseconds,
-            pg_sys::PG_WAIT_EXTENSION,
+            wait_event::current(),
         );
         pg_sys::ResetLatch(pg_sys::MyLatch);
     }
@@ -187,6 +248,7 @@ fn connect() -> Result<Connection> {
     }
     check_executable()?;
     let deadline = Instant::now() + guc::ragd_start_timeout();
+    let _waiting = Waiting::for_start();
     supervisor::start()?;
     while Instant::now() < deadline {
         wait(None, Some(POLL));

@@ -8,6 +8,7 @@ use pgrx::{PgList, PgRelation};
 
 use super::catalog::pipeline::Pipeline;
 use super::catalog::source::Source;
+use super::catalog::view;
 use super::sql::render;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -29,20 +30,33 @@ impl Expression {
 /// The content as an expression: a column by its bare name, or what the user wrote.
 pub fn expression(source: &Source, content: &str) -> Result<Expression> {
     match source.column(content) {
-        Some(column) if column.is_text => Ok(Expression::text(quote_identifier(content))),
         Some(column) if column.sql_type == "bytea" => {
             Ok(Expression { sql: quote_identifier(content), sql_type: "bytea" })
         }
+        _ => text_expression(source, "content", content),
+    }
+}
+
+/// A text made of a row, as [`expression`]; `what` is its name for messages.
+pub fn text_expression(source: &Source, what: &str, content: &str) -> Result<Expression> {
+    match source.column(content) {
+        Some(column) if column.is_text => Ok(Expression::text(quote_identifier(content))),
         Some(column) => Err(Error::new(
             ErrorKind::WrongObjectType,
-            format!("column \"{}\" is of type {}, not text or bytea", column.name, column.sql_type),
+            match what {
+                "content" => format!(
+                    "column \"{}\" is of type {}, not text or bytea",
+                    column.name, column.sql_type
+                ),
+                _ => format!("column \"{}\" is of type {}, not text", column.name, column.sql_type),
+            },
         )
         .hint(format!(
             "Give a text column or an expression, for instance '{}::text'.",
             quote_identifier(&column.name)
         ))),
         None => {
-            check_expression(content)?;
+            check_expression(what, content)?;
             Ok(Expression::text(content.to_owned()))
         }
     }
@@ -50,6 +64,17 @@ pub fn expression(source: &Source, content: &str) -> Result<Expression> {
 
 /// The expression that a pipeline has now, with the names that the source's columns have now.
 pub fn current(pipeline: &Pipeline, source: &Source) -> Result<Expression> {
+    shown(pipeline, source, pipeline.key_columns)
+}
+
+/// The same of its title, if it has one.
+pub fn current_title(pipeline: &Pipeline, source: &Source) -> Result<Option<Expression>> {
+    let place = view::title_place(pipeline)?;
+    place.map(|place| shown(pipeline, source, place)).transpose()
+}
+
+/// What the column at `place` of a pipeline's content view shows.
+fn shown(pipeline: &Pipeline, source: &Source, place: usize) -> Result<Expression> {
     let alias =
         CString::new(source.name.as_str()).map_err(|_| Error::invalid("a name has a zero"))?;
     // SAFETY: the view is opened, which fails where it is gone; its query is copied before its
@@ -59,15 +84,15 @@ pub fn current(pipeline: &Pipeline, source: &Source) -> Result<Expression> {
         let relation = PgRelation::with_lock(view, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
         let query = &*pg_sys::get_view_query(relation.as_ptr());
         let tables = PgList::<pg_sys::RangeTblEntry>::from_pg(query.rtable);
-        let place = tables.iter_ptr().position(|table| (*table).relid == source.oid);
+        let table = tables.iter_ptr().position(|table| (*table).relid == source.oid);
         let targets = PgList::<pg_sys::TargetEntry>::from_pg(query.targetList);
-        let (Some(place), Some(target)) = (place, targets.get_ptr(pipeline.key_columns)) else {
+        let (Some(table), Some(target)) = (table, targets.get_ptr(place)) else {
             let message = format!("pipeline \"{}\" has lost its content view", pipeline.name);
             return Err(Error::new(ErrorKind::UndefinedObject, message)
                 .hint("Drop the pipeline with rag_drop_pipeline and create it again."));
         };
         let content = pg_sys::copyObjectImpl((*target).expr.cast()).cast::<pg_sys::Node>();
-        pg_sys::ChangeVarNodes(content, place as i32 + 1, 1, 0);
+        pg_sys::ChangeVarNodes(content, table as i32 + 1, 1, 0);
         let context = pg_sys::deparse_context_for(alias.as_ptr(), source.oid);
         let text = pg_sys::deparse_expression(content, context, true, false);
         let is_file = pg_sys::exprType(content) == pg_sys::BYTEAOID;
@@ -78,14 +103,14 @@ pub fn current(pipeline: &Pipeline, source: &Source) -> Result<Expression> {
     }
 }
 
-/// An error where `content` is not a single expression.
+/// An error where `content` is not a single expression; `what` is its name for messages.
 ///
 /// It becomes part of a view's definition, in parentheses on lines of its own; it must not be
 /// able to close them. The parser decides: the statement around it has to stay a SELECT of
 /// one column and nothing else.
-fn check_expression(content: &str) -> Result<()> {
+fn check_expression(what: &str, content: &str) -> Result<()> {
     let not_one = || {
-        Error::invalid(format!("content is not a single expression: {content}"))
+        Error::invalid(format!("{what} is not a single expression: {content}"))
             .hint("Give a text column, or an expression such as 'title || '' '' || body'.")
     };
     if content.trim().is_empty() {

@@ -20,12 +20,12 @@ use super::catalog::source::Source;
 use super::catalog::view;
 use super::content::Expression;
 use super::sql::{self, render};
-use super::triggers;
+use super::{locking, represent, triggers};
 use crate::chunk::ChunkOptions;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Columns of a chunk table that metadata must not be called like.
-const RESERVED: [&str; 11] = [
+const RESERVED: [&str; 15] = [
     "chunk_id",
     "chunk_no",
     "content",
@@ -37,6 +37,10 @@ const RESERVED: [&str; 11] = [
     "model",
     "embedding",
     "tsv",
+    "parent_start",
+    "parent_end",
+    "context",
+    view::TITLE,
 ];
 
 /// Longest name of a relation, in bytes.
@@ -52,6 +56,12 @@ pub struct Plan<'a> {
     pub key: Vec<String>,
     /// What is cut and embedded.
     pub content: Expression,
+    /// Whether title and headings are embedded with each chunk.
+    pub contextual: bool,
+    /// Whether a document is embedded as a whole and cut afterwards.
+    pub late: bool,
+    /// What a row is called.
+    pub title: Option<Expression>,
     /// Columns that are copied beside each chunk.
     pub metadata: &'a [String],
     /// Text search configuration.
@@ -80,7 +90,8 @@ impl Plan<'_> {
         let relations = [&names.content_view, &names.chunk_table, &names.view];
         // What a superuser makes for somebody else is that owner's.
         give_relations(relations.map(String::as_str), &quote_identifier(&self.source.owner))?;
-        self.let_readers_read(&names)?;
+        let readable = format!("{}, {}", names.chunk_table, names.view);
+        let_readers_read(self.source.oid, &readable)?;
         let id = pipeline::insert(&NewPipeline {
             name: self.predecessor.is_none().then_some(self.name.as_str()),
             source: self.source.oid,
@@ -90,6 +101,8 @@ impl Plan<'_> {
             key_columns: self.key.len() as i32,
             model: &self.model.reference.name,
             chunking: &self.chunking,
+            contextual: self.contextual,
+            late: self.late,
             config: self.config,
             mode: self.mode,
             stage: self.stage,
@@ -134,6 +147,13 @@ impl Plan<'_> {
         let column = |name: &String| format!("{alias}.{}", quote_identifier(name));
         let keys = list(&self.key, |key| format!("{} AS {}", column(key), key_name(key)));
         let metadata = self.metadata.iter().map(|name| format!(", {}", column(name)));
+        let title = match &self.title {
+            Some(title) => {
+                let values = [("title", title.sql.as_str()), ("name", view::TITLE)];
+                render(include_str!("../../sql/query/content_title.sql"), &values)
+            }
+            None => String::new(),
+        };
         let statement = render(
             include_str!("../../sql/query/create_content_view.sql"),
             &[
@@ -141,6 +161,7 @@ impl Plan<'_> {
                 ("keys", &keys),
                 ("content", &self.content.sql),
                 ("content_type", self.content.sql_type),
+                ("title", &title),
                 ("metadata", &metadata.collect::<String>()),
                 ("source", &self.source.sql),
                 ("alias", &alias),
@@ -208,40 +229,39 @@ impl Plan<'_> {
             |key: &String| format!("s.{} = {chunks}.{}", quote_identifier(key), key_name(key));
         self.key.iter().map(equal).collect::<Vec<_>>().join(" AND ")
     }
+}
 
-    /// Whoever may read the source may read what is made of it; PUBLIC gets nothing.
-    fn let_readers_read(&self, names: &Names) -> Result<()> {
-        let statement = include_str!("../../sql/query/readers.sql");
-        let readers = sql::rows(statement, &[self.source.oid.into()], |row| {
-            sql::required(row.get::<String>(1)?)
-        })?;
-        if readers.is_empty() {
-            return Ok(());
-        }
-        let statement = render(
-            include_str!("../../sql/query/grant_select.sql"),
-            &[
-                ("relations", &format!("{}, {}", names.chunk_table, names.view)),
-                ("readers", &readers.join(", ")),
-            ],
-        );
-        sql::execute(&statement, &[]).map(drop)
+/// Whoever may read the source may read `relations`, which are made of it; PUBLIC gets nothing.
+pub fn let_readers_read(source: pg_sys::Oid, relations: &str) -> Result<()> {
+    let statement = include_str!("../../sql/query/readers.sql");
+    let readers =
+        sql::rows(statement, &[source.into()], |row| sql::required(row.get::<String>(1)?))?;
+    if readers.is_empty() {
+        return Ok(());
     }
+    let values = [("relations", relations), ("readers", &readers.join(", "))];
+    let statement = render(include_str!("../../sql/query/grant_select.sql"), &values);
+    sql::execute(&statement, &[]).map(drop)
 }
 
 /// Gives a pipeline's relations to another owner, whose name is quoted.
 pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
     let relations = [&pipeline.content_view, &pipeline.chunk_table, &pipeline.view];
-    give_relations(relations.map(|relation| relation.sql.as_str()), owner)
+    give_relations(relations.map(|relation| relation.sql.as_str()), owner)?;
+    represent::give_to(pipeline, owner)
 }
 
 /// Content view, chunk table and view, in this order.
 fn give_relations(relations: [&str; 3], owner: &str) -> Result<()> {
-    for (kind, relation) in ["VIEW", "TABLE", "VIEW"].into_iter().zip(relations) {
-        let values = [("kind", kind), ("relation", relation), ("owner", owner)];
-        sql::execute(&render(include_str!("../../sql/query/change_owner.sql"), &values), &[])?;
-    }
-    Ok(())
+    let kinds = ["VIEW", "TABLE", "VIEW"].into_iter();
+    kinds.zip(relations).try_for_each(|(kind, relation)| give_relation(kind, relation, owner))
+}
+
+/// Gives a relation to another owner, whose name is quoted.
+pub fn give_relation(kind: &str, relation: &str, owner: &str) -> Result<()> {
+    let values = [("kind", kind), ("relation", relation), ("owner", owner)];
+    let statement = render(include_str!("../../sql/query/change_owner.sql"), &values);
+    sql::execute(&statement, &[]).map(drop)
 }
 
 /// An error where a new pipeline can't be called `name`.
@@ -266,8 +286,13 @@ pub fn undo(pipeline: &Pipeline) -> Result<()> {
     if let Some(successor) = pipeline::successor(pipeline.id)? {
         undo(&successor)?;
     }
+    let representations = represent::table_of(pipeline)?;
     // First, since whoever drops a pipeline's relations drops the pipeline.
     pipeline::delete(pipeline.id)?;
+    locking::lock_for_drop(pipeline, representations.as_ref())?;
+    if let Some(table) = &representations {
+        represent::drop_table(table)?;
+    }
     triggers::drop_all(pipeline)?;
     for view in [&pipeline.view, &pipeline.content_view] {
         drop_if_there(include_str!("../../sql/query/drop_view.sql"), view, &[("view", &view.sql)])?;

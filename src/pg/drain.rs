@@ -14,18 +14,23 @@ const KEYS_AT_A_TIME: i64 = 1000;
 /// Turns what sessions left about a pipeline into rows of the queue.
 pub fn drain(id: i32) -> Result<()> {
     as_superuser(|| {
+        // Its row is locked, and changed, before the source is read: whoever drops or alters the
+        // pipeline does it in this order, too.
+        let held = pipeline::hold(id)?;
         let changes = queue::drain(id)?;
         // Of one that is gone nothing is left to do.
-        let Some(pipeline) = pipeline::by_id(id)? else { return Ok(()) };
+        let Some(pipeline) = held else { return Ok(()) };
         if !changes.keys.is_empty() {
             queue::add(id, pipeline.key_columns, &changes.keys, &changes)?;
+        }
+        if let Some(time) = changes.all_asked_at {
+            pipeline::set_fill_from(id, time)?;
         }
         if changes.has_gone || changes.has_missing || changes.all_asked_at.is_some() {
             as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
         }
-        if let Some(time) = changes.all_asked_at {
+        if changes.all_asked_at.is_some() {
             add_found(&pipeline, &changes, |store| store.all_keys())?;
-            pipeline::set_fill_from(id, time)?;
         } else if changes.has_missing {
             add_found(&pipeline, &changes, |store| store.missing_keys())?;
         }
@@ -39,7 +44,7 @@ fn add_found(
     changes: &queue::Changes,
     query: impl Fn(&SqlStore<'_>) -> String,
 ) -> Result<()> {
-    let query = as_owner(pipeline, || Ok(query(&SqlStore::of(pipeline)?)))?;
+    let query = as_owner(pipeline, || SqlStore::of(pipeline).map(|store| query(&store)))?;
     sql::connect(|client| {
         let mut cursor =
             as_owner(pipeline, || client.try_open_cursor_mut(&query, &[]).map_err(spi_failed))?;

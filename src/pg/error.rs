@@ -64,6 +64,7 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         // Class 53 is where programs that repeat statements look for what passes by itself.
         ErrorKind::ProviderBusy => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
         ErrorKind::Internal => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+        ErrorKind::BudgetExceeded => PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
     }
 }
 

@@ -3,13 +3,46 @@
 use std::ffi::CString;
 
 use pgrx::prelude::*;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
+
+use crate::daemon::protocol::{HostRules, PrivateHosts};
+
+/// What is kept of how an answer came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
+pub enum TraceLevel {
+    /// Nothing.
+    #[name = c"off"]
+    Off,
+    /// Figures.
+    #[name = c"summary"]
+    Summary,
+    /// Texts too.
+    #[name = c"full"]
+    Full,
+}
+
+/// Which answers of language models are given again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
+pub enum Caching {
+    /// None.
+    #[name = c"off"]
+    Off,
+    /// Those to the same messages.
+    #[name = c"exact"]
+    Exact,
+    /// Those to questions that mean the same, too.
+    #[name = c"semantic"]
+    Semantic,
+}
 
 static EMBEDDING_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"all-minilm-l6-v2"));
 static LLM: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"extractive"));
 static MIN_CONFIDENCE: GucSetting<f64> = GucSetting::<f64>::new(-1.0);
 static PARSE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
+static ALLOW_PRIVATE_HOSTS: GucSetting<PrivateHostsSetting> =
+    GucSetting::<PrivateHostsSetting>::new(PrivateHostsSetting::Loopback);
+static ALLOWED_HOSTS: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 static INFERENCE_THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 static ONNXRUNTIME_LIBRARY: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c""));
@@ -18,21 +51,62 @@ static MAX_WORKERS: GucSetting<i32> = GucSetting::<i32>::new(2);
 static MAX_ATTEMPTS: GucSetting<i32> = GucSetting::<i32>::new(5);
 static RAGD_START_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(10_000);
 
+static TRACE: GucSetting<TraceLevel> = GucSetting::<TraceLevel>::new(TraceLevel::Off);
+
+static CACHE: GucSetting<Caching> = GucSetting::<Caching>::new(Caching::Off);
+static CACHE_TTL: GucSetting<i32> = GucSetting::<i32>::new(3600);
+
 static HNSW_EF_SEARCH: GucSetting<i32> = GucSetting::<i32>::new(40);
 static HNSW_ITERATIVE_SCAN: GucSetting<bool> = GucSetting::<bool>::new(true);
 static HNSW_MAX_SCAN_TUPLES: GucSetting<i32> = GucSetting::<i32>::new(20_000);
 static HNSW_SCAN_MEM_MULTIPLIER: GucSetting<f64> = GucSetting::<f64>::new(1.0);
 
+static BM25_K1: GucSetting<f64> = GucSetting::<f64>::new(0.9);
+static BM25_B: GucSetting<f64> = GucSetting::<f64>::new(0.4);
+
 /// Makes the settings known and reserves their prefix.
 pub fn define() {
     define_for_users();
+    define_for_operations();
     define_for_administrators();
+    define_for_providers();
     define_for_indexes();
+    define_for_bm25();
     // SAFETY: the arguments are constant C strings.
     unsafe {
         pg_sys::MarkGUCPrefixReserved(c"rag".as_ptr());
         pg_sys::MarkGUCPrefixReserved(c"rag_hnsw".as_ptr());
     }
+}
+
+/// The values of `rag.allow_private_hosts`.
+#[derive(Clone, Copy, PostgresGucEnum)]
+enum PrivateHostsSetting {
+    #[name = c"none"]
+    None,
+    #[name = c"loopback"]
+    Loopback,
+    #[name = c"all"]
+    All,
+}
+
+fn define_for_providers() {
+    GucRegistry::define_enum_guc(
+        c"rag.allow_private_hosts",
+        c"Which addresses that are not of the public Internet providers may have.",
+        c"none, loopback (those of the machine itself) or all.",
+        &ALLOW_PRIVATE_HOSTS,
+        GucContext::Suset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_string_guc(
+        c"rag.allowed_hosts",
+        c"Hosts that providers may have, with commas between them.",
+        c"*.example.com stands for all below example.com. Empty: all.",
+        &ALLOWED_HOSTS,
+        GucContext::Suset,
+        GucFlags::default(),
+    );
 }
 
 fn define_for_users() {
@@ -74,6 +148,35 @@ fn define_for_users() {
     );
 }
 
+fn define_for_operations() {
+    GucRegistry::define_enum_guc(
+        c"rag.trace",
+        c"What rag.trace_log keeps of how an answer came about: off, summary or full.",
+        c"summary: figures; full: question, answer and other texts too.",
+        &TRACE,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_enum_guc(
+        c"rag.cache",
+        c"Which answers of language models are given again: off, exact or semantic.",
+        c"exact: to the same messages; semantic: to questions that mean the same, too.",
+        &CACHE,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"rag.cache_ttl",
+        c"How long an answer of a language model is remembered.",
+        c"",
+        &CACHE_TTL,
+        1,
+        2_592_000,
+        GucContext::Userset,
+        GucFlags::UNIT_S,
+    );
+}
+
 fn define_for_indexes() {
     GucRegistry::define_int_guc(
         c"rag_hnsw.ef_search",
@@ -110,6 +213,29 @@ fn define_for_indexes() {
         &HNSW_SCAN_MEM_MULTIPLIER,
         1.0,
         1000.0,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+}
+
+fn define_for_bm25() {
+    GucRegistry::define_float_guc(
+        c"rag.bm25_k1",
+        c"How much a word that occurs again adds to a BM25 score.",
+        c"0: nothing. The more, the later a score stops growing.",
+        &BM25_K1,
+        0.0,
+        1000.0,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_float_guc(
+        c"rag.bm25_b",
+        c"How much a text's length counts against it in a BM25 score.",
+        c"From 0, not at all, to 1, in full.",
+        &BM25_B,
+        0.0,
+        1.0,
         GucContext::Userset,
         GucFlags::default(),
     );
@@ -184,6 +310,18 @@ pub fn max_attempts() -> i32 {
     MAX_ATTEMPTS.get()
 }
 
+/// `rag.allow_private_hosts` and `rag.allowed_hosts`.
+pub fn host_rules() -> HostRules {
+    let private = match ALLOW_PRIVATE_HOSTS.get() {
+        PrivateHostsSetting::None => PrivateHosts::None,
+        PrivateHostsSetting::Loopback => PrivateHosts::Loopback,
+        PrivateHostsSetting::All => PrivateHosts::All,
+    };
+    let list = text(&ALLOWED_HOSTS);
+    let rules = list.split(',').map(str::trim).filter(|rule| !rule.is_empty());
+    HostRules { private, allowed: rules.map(str::to_owned).collect() }
+}
+
 /// `rag.embedding_model`.
 pub fn embedding_model() -> String {
     text(&EMBEDDING_MODEL)
@@ -198,6 +336,21 @@ pub fn llm() -> String {
 pub fn min_confidence() -> Option<f32> {
     let value = MIN_CONFIDENCE.get();
     (value >= 0.0).then_some(value as f32)
+}
+
+/// `rag.trace`.
+pub fn trace() -> TraceLevel {
+    TRACE.get()
+}
+
+/// `rag.cache`.
+pub fn cache() -> Caching {
+    CACHE.get()
+}
+
+/// `rag.cache_ttl`, in seconds.
+pub fn cache_ttl() -> u32 {
+    CACHE_TTL.get() as u32
 }
 
 /// `rag.parse_timeout`.
@@ -257,4 +410,14 @@ pub fn hnsw_max_scan_tuples() -> usize {
 /// Memory of a scan, in multiples of `work_mem`.
 pub fn hnsw_scan_mem_multiplier() -> f64 {
     HNSW_SCAN_MEM_MULTIPLIER.get()
+}
+
+/// How much a word that occurs again adds to a BM25 score.
+pub fn bm25_k1() -> f64 {
+    BM25_K1.get()
+}
+
+/// How much a text's length counts in a BM25 score.
+pub fn bm25_b() -> f64 {
+    BM25_B.get()
 }

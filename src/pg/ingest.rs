@@ -8,12 +8,15 @@ use pgrx::prelude::*;
 
 use super::am;
 use super::capture::keys::Key;
+use super::catalog::model;
+use super::catalog::pipeline::{Pipeline, Relation};
 use super::catalog::view::Column;
-use super::catalog::{model, pipeline::Pipeline};
 use super::chunk_store::SqlStore;
 use super::error::spi_failed;
-use super::functions::{Embedding, RemoteChunker, RemoteParser};
+use super::functions::{Embedding, RemoteChunker, RemoteParser, fitted};
 use super::sql::{self, render};
+use super::usage::ForPipeline;
+use crate::chunk::Strategy;
 use crate::daemon::protocol::Lane;
 use crate::error::Result;
 use crate::parse::ParseOptions;
@@ -70,25 +73,40 @@ pub fn forget_gone(pipeline: &Pipeline) -> Result<usize> {
 /// faster, and is better, than one that grows.
 pub fn build_index(pipeline: &Pipeline) -> Result<()> {
     let metadata = SqlStore::of(pipeline)?.columns.metadata;
-    let values = [
-        ("chunk_table", pipeline.chunk_table.sql.as_str()),
-        ("opclass_schema", &sql::opclass_schema()?),
-        ("name", &index_name(pipeline.chunk_table.oid, c"embedding")),
-        ("filters", &filter_columns(&metadata)),
-    ];
-    let index = render(include_str!("../../sql/query/create_vector_index.sql"), &values);
-    sql::execute(&index, &[])?;
-    sql::execute(&render(include_str!("../../sql/query/analyze.sql"), &values[..1]), &[]).map(drop)
+    index_vectors(&pipeline.chunk_table, &filter_columns(&metadata))?;
+    let values = [("chunk_table", pipeline.chunk_table.sql.as_str())];
+    sql::execute(&render(include_str!("../../sql/query/analyze.sql"), &values), &[]).map(drop)
 }
 
-/// A name, quoted, for a new index over a column of a table, as PostgreSQL would choose it.
-fn index_name(table: pg_sys::Oid, column: &CStr) -> String {
+/// Indexes the vectors of a table, with `filters`, columns to filter by, each after a comma.
+pub fn index_vectors(table: &Relation, filters: &str) -> Result<()> {
+    let values = [
+        ("chunk_table", table.sql.as_str()),
+        ("opclass_schema", &sql::opclass_schema()?),
+        ("name", &name_beside(table.oid, Some(c"embedding"), c"idx")),
+        ("filters", filters),
+    ];
+    let index = render(include_str!("../../sql/query/create_vector_index.sql"), &values);
+    sql::execute(&index, &[]).map(drop)
+}
+
+/// `name`, which is quoted, in the schema of a table.
+pub fn in_schema_of(table: pg_sys::Oid, name: &str) -> String {
+    // SAFETY: look-ups by OID, which give names of this memory context; the table exists.
+    let schema =
+        unsafe { CStr::from_ptr(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table))) };
+    format!("{}.{name}", pgrx::spi::quote_identifier(schema.to_string_lossy()))
+}
+
+/// A name, quoted, for a new index over a column of a table, or for a table beside it, as
+/// PostgreSQL would choose it.
+pub fn name_beside(table: pg_sys::Oid, column: Option<&CStr>, label: &CStr) -> String {
     // SAFETY: look-ups by OID, which give names of this memory context; the table exists.
     unsafe {
         let name = pg_sys::ChooseRelationName(
             pg_sys::get_rel_name(table),
-            column.as_ptr(),
-            c"idx".as_ptr(),
+            column.map_or(std::ptr::null(), CStr::as_ptr),
+            label.as_ptr(),
             pg_sys::get_rel_namespace(table),
             false,
         );
@@ -110,16 +128,24 @@ pub struct Tools {
     pub chunker: RemoteChunker,
     /// Embeds them.
     pub embedding: Embedding,
+    /// Whether it embeds title and headings with each chunk.
+    pub contextual: bool,
+    /// Whether it embeds a document as a whole and cuts it afterwards.
+    pub late: bool,
 }
 
 impl Tools {
     /// Those of `pipeline`.
     pub fn of(pipeline: &Pipeline) -> Result<Self> {
-        let model = model::find(Some(&pipeline.model))?.reference;
+        let model = model::find(Some(&pipeline.model))?;
+        let options = fitted(pipeline, &model);
+        let keeps_pages = options.base() == Strategy::Page;
         Ok(Tools {
-            reader: RemoteParser { mime: None, options: ParseOptions::default() },
-            chunker: RemoteChunker { model, options: pipeline.chunking.clone() },
+            reader: RemoteParser { mime: None, options: ParseOptions::default(), keeps_pages },
+            chunker: RemoteChunker { model: model.reference, options },
             embedding: Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?,
+            contextual: pipeline.contextual,
+            late: pipeline.late,
         })
     }
 }
@@ -147,8 +173,10 @@ impl<'a> Ingestion<'a> {
             Some(tools) => tools,
             None => Tools::of(self.pipeline)?,
         };
-        let Tools { reader, chunker, embedding } = self.tools.insert(tools);
-        let mut stages = Stages { reader, chunker, embedder: embedding };
+        let Tools { reader, chunker, embedding, contextual, late } = self.tools.insert(tools);
+        let (contextual, late) = (*contextual, *late);
+        let _spending = ForPipeline::new(self.pipeline.id);
+        let mut stages = Stages { reader, chunker, embedder: embedding, contextual, late };
         let done = crate::pipeline::ingest(&documents, &mut stages, &mut self.store)?;
         progress.advance(documents.len(), done.chunks.len());
         Ok(())

@@ -8,31 +8,47 @@ mod alter;
 mod am;
 mod ask;
 mod batch;
+mod bm25;
+mod cache;
 mod capture;
 mod catalog;
 mod chunk_store;
 mod client;
 mod content;
+mod conversation;
 mod create;
 mod drain;
 mod error;
 mod evaluate;
+#[cfg(feature = "pg18")]
+mod explain;
 mod functions;
 mod generation;
 mod guc;
+mod index_am;
 mod ingest;
 mod install;
 mod intake;
+mod locking;
+mod new_pages;
+mod opened_index;
+mod pages;
+mod prepared;
 mod provider;
 mod queue;
 mod random;
+mod represent;
 mod rerank;
+mod rewrite;
+mod route;
 mod search;
 mod sql;
+mod trace;
 mod transaction;
 mod triggers;
 mod usage;
 mod vector;
+mod wait_event;
 mod worker;
 
 #[cfg(feature = "pg_test")]
@@ -49,7 +65,7 @@ pub extern "C-unwind" fn _PG_init() {
     guc::define();
     am::register_options();
     #[cfg(feature = "pg18")]
-    am::explain::register();
+    explain::register();
     worker::supervisor::register_at_boot();
     worker::launcher::register_at_boot();
 }
@@ -57,6 +73,7 @@ pub extern "C-unwind" fn _PG_init() {
 // The installation script, in the order of its dependencies.
 pgrx::extension_sql_file!("../../sql/install/schema.sql", name = "schema", bootstrap);
 pgrx::extension_sql_file!("../../sql/install/index.sql", name = "index", requires = ["schema"]);
+pgrx::extension_sql_file!("../../sql/install/bm25.sql", name = "bm25", requires = ["schema"]);
 pgrx::extension_sql_file!("../../sql/install/model.sql", name = "model", requires = ["schema"]);
 pgrx::extension_sql_file!(
     "../../sql/install/pipeline.sql",
@@ -69,6 +86,32 @@ pgrx::extension_sql_file!(
     name = "function",
     requires = ["queue"]
 );
-pgrx::extension_sql_file!("../../sql/install/eval.sql", name = "eval", requires = ["function"]);
-pgrx::extension_sql_file!("../../sql/install/status.sql", name = "status", requires = ["eval"]);
+pgrx::extension_sql_file!(
+    "../../sql/install/template.sql",
+    name = "template",
+    requires = ["function"]
+);
+pgrx::extension_sql_file!(
+    "../../sql/install/context.sql",
+    name = "context",
+    requires = ["template"]
+);
+pgrx::extension_sql_file!(
+    "../../sql/install/strategy.sql",
+    name = "strategy",
+    requires = ["context"]
+);
+pgrx::extension_sql_file!("../../sql/install/eval.sql", name = "eval", requires = ["strategy"]);
+pgrx::extension_sql_file!("../../sql/install/usage.sql", name = "usage", requires = ["eval"]);
+pgrx::extension_sql_file!("../../sql/install/trace.sql", name = "trace", requires = ["usage"]);
+pgrx::extension_sql_file!(
+    "../../sql/install/conversation.sql",
+    name = "conversation",
+    requires = ["trace"]
+);
+pgrx::extension_sql_file!(
+    "../../sql/install/status.sql",
+    name = "status",
+    requires = ["conversation"]
+);
 pgrx::extension_sql_file!("../../sql/install/wrapper.sql", name = "wrapper", requires = ["status"]);

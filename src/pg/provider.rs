@@ -6,32 +6,74 @@
 //! superuser may name one: anyone else could have the server read any file and send it to a
 //! host.
 
+mod transport;
+
 use std::ffi::{CStr, CString};
 
 use pgrx::PgList;
 use pgrx::prelude::*;
 
 use super::error::OrReport;
-use super::sql;
-use crate::daemon::protocol::{KeySource, PROVIDER_APIS, ProviderConfig};
+use super::functions::EXTRACTIVE;
+use super::{sql, usage};
+use crate::daemon::apis::default_base_url;
+use crate::daemon::protocol::{KeySource, PROVIDER_APIS, ProviderConfig, Special};
 use crate::error::{Error, ErrorKind, Result};
 
 const WRAPPER: &str = "rag_llm";
-const SERVER_OPTIONS: [&str; 6] =
-    ["api", "base_url", "model", "connect_timeout", "timeout", "max_retries"];
+const SERVER_OPTIONS: [&str; 15] = [
+    "api",
+    "base_url",
+    "model",
+    "connect_timeout",
+    "timeout",
+    "max_retries",
+    "key_header",
+    "num_ctx",
+    "first_token_timeout",
+    "max_concurrency",
+    "requests_per_minute",
+    "proxy",
+    "ca_file",
+    "context_window",
+    "tokenizer",
+];
 const KEY_OPTIONS: [&str; 3] = ["api_key", "api_key_file", "api_key_env"];
 
 /// How to have the foreign server `name` write, as the current role.
 pub fn config(name: &str) -> Result<ProviderConfig> {
-    let unknown = || {
-        Error::new(ErrorKind::UndefinedObject, format!("language model server \"{name}\" does not exist"))
-            .hint("rag.llm names 'extractive' or a server made with CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm.")
-    };
-    let server = find(name)?.ok_or_else(unknown)?;
+    let server = find(name)?.ok_or_else(|| unknown_llm(name))?;
     read(name, server, None)
 }
 
-/// How to have the foreign server `name` embed, as the current role; with `model`, or with
+fn unknown_llm(name: &str) -> Error {
+    let message = format!("language model server \"{name}\" does not exist");
+    Error::new(ErrorKind::UndefinedObject, message).hint(
+        "rag.llm names 'extractive' or a server made with CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm.",
+    )
+}
+
+/// How much text a language model reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Capacity {
+    /// Most tokens of a call, the answer included; `None`: not known.
+    pub window: Option<u32>,
+    /// The registered model that has its tokenizer; `None`: there is none.
+    pub tokenizer: Option<String>,
+}
+
+/// What the foreign server `name` says of that. The built-in answerer says nothing.
+pub fn capacity(name: &str) -> Result<Capacity> {
+    if name == EXTRACTIVE {
+        return Ok(Capacity::default());
+    }
+    let options = Options(find(name)?.ok_or_else(|| unknown_llm(name))?.options);
+    let window = options.number("context_window", 0)?;
+    let tokenizer = options.text("tokenizer");
+    Ok(Capacity { window: (window > 0).then_some(window), tokenizer })
+}
+
+/// How to have the foreign server `name` embed or rerank, as the current role; with `model`, or with
 /// that of the server's options.
 pub fn embedding_config(name: &str, model: Option<&str>) -> Result<ProviderConfig> {
     let unknown = || {
@@ -50,10 +92,14 @@ fn read(name: &str, server: Server, model: Option<&str>) -> Result<ProviderConfi
     check_usage(name)?;
     let options = Options(server.options);
     let key = Options(mapping_options(server.oid));
-    Ok(ProviderConfig {
+    let api = options.text("api").unwrap_or_else(|| "openai".to_owned());
+    let config = ProviderConfig {
         name: name.to_owned(),
-        api: options.text("api").unwrap_or_else(|| "openai".to_owned()),
-        base_url: options.required(name, "base_url")?,
+        base_url: match (options.text("base_url"), default_base_url(&api)) {
+            (None, Some(usual)) => usual.to_owned(),
+            _ => options.required(name, "base_url")?,
+        },
+        api,
         model: match model {
             Some(model) => model.to_owned(),
             None => options.required(name, "model")?,
@@ -62,7 +108,12 @@ fn read(name: &str, server: Server, model: Option<&str>) -> Result<ProviderConfi
         connect_timeout_ms: options.milliseconds("connect_timeout", 5)?,
         timeout_ms: options.milliseconds("timeout", 60)?,
         max_retries: options.number("max_retries", 3)?,
-    })
+        special: options.special()?,
+        limits: transport::limits(&options)?,
+        network: transport::network(&options),
+    };
+    usage::prepare(&config)?;
+    Ok(config)
 }
 
 /// Called by CREATE and ALTER of server, user mapping and wrapper.
@@ -92,7 +143,10 @@ fn check_server(options: &Options) -> Result<()> {
     options.text("base_url").map_or(Ok(()), |url| check_base_url(&url))?;
     options.milliseconds("connect_timeout", 5)?;
     options.milliseconds("timeout", 60)?;
-    options.number("max_retries", 3).map(drop)
+    options.number("max_retries", 3)?;
+    options.number("context_window", 0)?;
+    options.special()?;
+    transport::check(options)
 }
 
 /// Every role can read the options of a server, so nothing secret may stand in its address.
@@ -255,11 +309,38 @@ impl Options {
             .map_err(|_| Error::invalid(format!("{name} is not a whole number: \"{text}\"")))
     }
 
+    fn special(&self) -> Result<Special> {
+        let key_header = self.text("key_header");
+        let is_plain = |name: &String| {
+            !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        };
+        if let Some(name) = key_header.as_ref().filter(|name| !is_plain(name)) {
+            return Err(Error::invalid(format!(
+                "key_header is not the name of a header: \"{name}\""
+            ))
+            .hint("For instance api-key."));
+        }
+        let num_ctx = match self.number("num_ctx", 0)? {
+            0 if self.text("num_ctx").is_some() => return Err(Error::invalid("num_ctx is 0")),
+            0 => None,
+            tokens => Some(tokens),
+        };
+        Ok(Special { key_header, num_ctx })
+    }
+
     /// A time in seconds, fractions allowed.
     fn milliseconds(&self, name: &str, default: u32) -> Result<u64> {
-        let Some(text) = self.text(name) else { return Ok(u64::from(default) * 1000) };
+        let default = u64::from(default) * 1000;
+        Ok(self.given_milliseconds(name)?.unwrap_or(default))
+    }
+
+    fn given_milliseconds(&self, name: &str) -> Result<Option<u64>> {
+        let Some(text) = self.text(name) else { return Ok(None) };
         match text.parse::<f64>() {
-            Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok((seconds * 1000.0) as u64),
+            Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => {
+                Ok(Some(((seconds * 1000.0) as u64).max(1)))
+            }
             _ => Err(Error::invalid(format!("{name} is not a number of seconds: \"{text}\""))),
         }
     }

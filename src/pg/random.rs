@@ -1,5 +1,8 @@
 //! Bytes that nobody can foretell.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -14,9 +17,33 @@ pub fn bytes() -> Result<[u8; 8]> {
     }
 }
 
+/// Nonces that are known to be such; more are never in the messages of one call.
+const NONCES: usize = 32;
+
+thread_local! {
+    static GIVEN: RefCell<VecDeque<String>> = const { RefCell::new(VecDeque::new()) };
+}
+
 /// Something that the authors of documents could not know, in letters and digits.
 pub fn nonce() -> Result<String> {
-    Ok(bytes()?.iter().map(|byte| format!("{byte:02x}")).collect())
+    let nonce: String = bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();
+    GIVEN.with_borrow_mut(|given| {
+        given.truncate(NONCES - 1);
+        given.push_front(nonce.clone());
+    });
+    Ok(nonce)
+}
+
+/// The text without the nonces of this session, which say nothing.
+pub fn without_nonces(text: &str) -> String {
+    GIVEN.with_borrow(|given| {
+        given.iter().fold(text.to_owned(), |text, nonce| text.replace(nonce.as_str(), "#"))
+    })
+}
+
+/// Whether the text holds a nonce of this session.
+pub fn has_nonce(text: &str) -> bool {
+    GIVEN.with_borrow(|given| given.iter().any(|nonce| text.contains(nonce.as_str())))
 }
 
 /// A number, each as likely as any other.

@@ -1,10 +1,10 @@
 //! Rerankers, seen from a session.
 
-use super::catalog::model;
+use super::catalog::{model, template};
 use super::error::unexpected;
 use super::functions::generate;
-use super::{client, guc, random};
-use crate::daemon::protocol::{ModelRef, Request, Response, Task};
+use super::{client, guc, provider, random};
+use crate::daemon::protocol::{ModelRef, ProviderConfig, Request, RerankRequest, Response, Task};
 use crate::error::Result;
 use crate::rerank::{LATE_INTERACTION, LLM, judge};
 use crate::retrieve::{Hit, RetrieveOptions, rank};
@@ -21,6 +21,8 @@ pub enum Reranker {
     CrossEncoder(ModelRef),
     /// The token vectors of an embedding model.
     LateInteraction(ModelRef),
+    /// A model behind a server.
+    Remote(Box<ProviderConfig>),
     /// A language model.
     Judge(String),
 }
@@ -35,13 +37,30 @@ impl Reranker {
         match name {
             LATE_INTERACTION => Ok(Reranker::LateInteraction(model::find(embedding)?.reference)),
             LLM => Ok(Reranker::Judge(guc::llm())),
-            _ => {
-                let model = model::find_reranker(name)?;
-                Ok(match model.task {
-                    Task::Embed => Reranker::LateInteraction(model.reference),
-                    Task::Rerank => Reranker::CrossEncoder(model.reference),
-                })
-            }
+            _ => Reranker::model(name),
+        }
+    }
+
+    /// The registered model called `name`.
+    pub fn model(name: &str) -> Result<Reranker> {
+        let model = model::find_reranker(name)?;
+        if let Some(remote) = &model.remote {
+            let config = provider::embedding_config(&remote.server, Some(&remote.model))?;
+            return Ok(Reranker::Remote(Box::new(config)));
+        }
+        Ok(match model.task {
+            Task::Embed => Reranker::LateInteraction(model.reference),
+            Task::Rerank => Reranker::CrossEncoder(model.reference),
+        })
+    }
+
+    /// As users know it.
+    pub fn name(&self) -> &str {
+        match self {
+            Reranker::CrossEncoder(model) => &model.name,
+            Reranker::LateInteraction(_) => LATE_INTERACTION,
+            Reranker::Remote(provider) => &provider.name,
+            Reranker::Judge(llm) => llm,
         }
     }
 
@@ -52,6 +71,12 @@ impl Reranker {
                 let parts = passages.chunks(PASSAGES_A_REQUEST);
                 let scores: Result<Vec<_>> =
                     parts.map(|part| compare(model, query, part)).collect();
+                Ok(scores?.concat())
+            }
+            Reranker::Remote(provider) => {
+                let parts = passages.chunks(PASSAGES_A_REQUEST);
+                let scores: Result<Vec<_>> =
+                    parts.map(|part| compare_remotely(provider, query, part)).collect();
                 Ok(scores?.concat())
             }
             Reranker::Judge(llm) => {
@@ -81,7 +106,7 @@ impl Reranker {
     fn usual_weight(&self) -> f64 {
         match self {
             Reranker::LateInteraction(_) => 0.5,
-            Reranker::CrossEncoder(_) | Reranker::Judge(_) => 1.0,
+            Reranker::CrossEncoder(_) | Reranker::Remote(_) | Reranker::Judge(_) => 1.0,
         }
     }
 }
@@ -89,7 +114,21 @@ impl Reranker {
 fn compare(model: &ModelRef, query: &str, passages: &[String]) -> Result<Vec<f32>> {
     let (model, query, passages) = (model.clone(), query.to_owned(), passages.to_vec());
     let count = passages.len();
-    match client::call(&Request::Rerank { model, query, passages })? {
+    scored(Request::Rerank { model, query, passages }, count)
+}
+
+fn compare_remotely(
+    provider: &ProviderConfig,
+    query: &str,
+    passages: &[String],
+) -> Result<Vec<f32>> {
+    let (provider, query, passages) = (provider.clone(), query.to_owned(), passages.to_vec());
+    let count = passages.len();
+    scored(Request::RerankRemotely(RerankRequest { provider, query, passages }), count)
+}
+
+fn scored(request: Request, count: usize) -> Result<Vec<f32>> {
+    match client::call(&request)? {
         Response::Scores(scores) if scores.len() == count => Ok(scores),
         other => Err(unexpected(&other)),
     }
@@ -97,7 +136,8 @@ fn compare(model: &ModelRef, query: &str, passages: &[String]) -> Result<Vec<f32
 
 fn grade(llm: &str, query: &str, passages: &[String]) -> Result<Vec<f32>> {
     let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
-    let messages = judge::messages(query, &texts, &random::nonce()?);
+    let template = template::find(judge::TEMPLATE)?;
+    let messages = judge::messages(&template, query, &texts, &random::nonce()?)?;
     let answer = generate(llm, messages, 0.0, Some(GRADES))?;
     judge::scores(&answer.text, passages.len())
 }

@@ -2,23 +2,32 @@
 //! is not found, not counted and not cited.
 
 mod filter_sql;
+mod lexical_index;
+mod lookup;
 mod statement;
 
+use std::collections::HashMap;
+
 use pgrx::JsonB;
+use serde_json::Value;
 
 use self::filter_sql::FilterSql;
-use self::statement::Statements;
-use super::catalog::pipeline::{self, Pipeline};
-use super::catalog::view::{ContentColumns, content_columns};
-use super::functions::Embedding;
+use self::statement::{Parts, Statements};
+use super::catalog::pipeline::{self, Pipeline, Relation};
+use super::catalog::representation;
+use super::catalog::view::{Column, ContentColumns, content_columns};
+use super::prepared;
 use super::rerank::Reranker;
-use super::sql;
+use super::rewrite::Rewriter;
+use super::usage::ForPipeline;
 use super::vector::Vector;
-use crate::daemon::protocol::Lane;
-use crate::embed::{Embedder, Kind};
+use super::{sql, trace};
+use crate::chunk::Strategy;
 use crate::error::{Error, Result};
-use crate::retrieve::fusion::{Candidate, Found, fuse};
+use crate::retrieve::fusion::Candidate;
+use crate::retrieve::options::Expand;
 use crate::retrieve::{Hit, Mode, Passage, RetrieveOptions, expansion, rank};
+use crate::rewrite::Rewriting;
 
 /// Most chunks one call returns.
 const MOST: i32 = 10_000;
@@ -30,9 +39,15 @@ pub struct Search {
     columns: ContentColumns,
     k: i32,
     mode: Mode,
+    /// The caller's filter, and as SQL.
+    given: Option<Value>,
     filter: FilterSql,
+    rewriter: Option<Rewriter>,
     reranker: Option<Reranker>,
     options: RetrieveOptions,
+    parts: Parts,
+    /// Where summaries and questions of the chunks are, if there are any.
+    representations: Option<Relation>,
 }
 
 impl Search {
@@ -51,11 +66,34 @@ impl Search {
         options.check()?;
         let mode = mode.unwrap_or("hybrid").parse()?;
         let pipeline = pipeline::resolve(pipeline)?;
+        check_expand(&pipeline, &options)?;
         let columns = content_columns(&pipeline)?;
-        let filter = FilterSql::new(filter, &columns.metadata)?;
-        let search = Search { pipeline, columns, k, mode, filter, reranker: None, options };
-        search.statements()?;
-        Ok(search)
+        let given = filter.map(|JsonB(filter)| filter);
+        let filter = FilterSql::new(given.iter(), &columns.metadata)?;
+        let parts = Parts::new(&options, &columns.metadata, &pipeline)?;
+        let representations = representation::of(pipeline.id)?.map(|it| it.relation);
+        Ok(Search {
+            pipeline,
+            columns,
+            k,
+            mode,
+            given,
+            filter,
+            rewriter: None,
+            reranker: None,
+            options,
+            parts,
+            representations,
+        })
+    }
+
+    /// The same with the question rewritten: by the way `rewrite`, or that of the options. `llm`
+    /// writes, unless the options name another.
+    pub fn rewritten_by(mut self, rewrite: Option<&str>, llm: Option<&str>) -> Result<Self> {
+        let options = &self.options.rewrite;
+        let new = |way| Rewriter::new(way, options, llm, &self.columns.metadata);
+        self.rewriter = options.way_with(rewrite)?.map(new).transpose()?;
+        Ok(self)
     }
 
     /// The same with the candidates read again by `reranker`: 'late_interaction', 'llm' or the
@@ -66,70 +104,56 @@ impl Search {
         Ok(self)
     }
 
+    /// The same with the parents of chunks that have some, where nothing is said of what stands
+    /// around them.
+    pub fn with_parents(mut self) -> Self {
+        let says_nothing = self.options.expand.is_none() && self.options.neighbours == 0;
+        if says_nothing && self.pipeline.chunking.strategy == Strategy::Hierarchical {
+            self.options.expand = Some(Expand::Parent);
+        }
+        self
+    }
+
+    /// The columns of metadata that each chunk has.
+    pub fn metadata(&self) -> &[Column] {
+        &self.columns.metadata
+    }
+
     /// The passages for `query`, best first.
     pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
-        let asked = self.ask(query)?;
-        let statements = self.statements()?;
-        let (dense, lexical) = self.sides(&statements, &asked)?;
-        let mut candidates = fuse(&dense, &lexical, &self.options);
+        let _spending = ForPipeline::new(self.pipeline.id);
+        let rewriting = match &self.rewriter {
+            Some(rewriter) => rewritten(rewriter, query)?,
+            None => Rewriting::none(query),
+        };
+        let narrowed;
+        let filter = match &rewriting.filter {
+            Some(read) => {
+                let filters = self.given.iter().chain([read]);
+                narrowed = FilterSql::new(filters, &self.columns.metadata)?;
+                &narrowed
+            }
+            None => &self.filter,
+        };
+        let statements = Statements { search: self, filter };
+        let (vector, asked) = self.ask(query, &rewriting)?;
+        let mut candidates = self.find(&statements, &asked, &rewriting)?;
         candidates.truncate(self.pool());
-        let hits = self.hits(&statements, &asked, &candidates)?;
+        let fetch = || self.hits(&statements, vector, &candidates);
+        let hits = trace::found("fetch", String::new, fetch)?;
         let hits = rank::before_rerank(hits, &self.options);
         let hits = match &self.reranker {
-            Some(reranker) => reranker.rerank(query, hits, &self.options)?,
+            Some(reranker) => {
+                let rerank = || reranker.rerank(query, hits, &self.options);
+                trace::found("rerank", || reranker.name().to_owned(), rerank)?
+            }
             None => hits,
         };
-        let hits = rank::after_rerank(hits, &self.options, self.k as usize);
-        let hits = self.expand(&statements, hits)?;
+        let hits = rank::after_rerank(hits, &self.options, self.kept());
+        let mut hits = self.expand(&statements, hits)?;
+        hits.truncate(self.k as usize);
         let numbered = (1..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage });
         Ok(numbered.collect())
-    }
-
-    fn ask(&self, query: &str) -> Result<Asked> {
-        let words = match self.mode {
-            Mode::Dense => None,
-            Mode::Lexical | Mode::Hybrid => self.words(query)?,
-        };
-        let vector = match self.mode {
-            Mode::Lexical => None,
-            Mode::Dense | Mode::Hybrid => Some(self.embed(query)?),
-        };
-        Ok(Asked { vector, words })
-    }
-
-    fn embed(&self, query: &str) -> Result<Vector> {
-        let mut embedding = Embedding::with_model(Some(&self.pipeline.model), Lane::Query)?;
-        let mut vectors = embedding.embed(&[query.to_owned()], Kind::Query)?;
-        Ok(Vector(vectors.swap_remove(0)))
-    }
-
-    /// The query's words as a tsquery; `None` where it has none.
-    fn words(&self, query: &str) -> Result<Option<String>> {
-        let statement = include_str!("../../sql/query/tsquery.sql");
-        let found =
-            sql::rows(statement, &[self.pipeline.config.as_str().into(), query.into()], |row| {
-                row.get::<String>(1)
-            })?;
-        Ok(found.into_iter().next().flatten())
-    }
-
-    /// What each side puts forward. Without a single word to look for, the vectors do alone.
-    fn sides(&self, statements: &Statements, asked: &Asked) -> Result<(Vec<Found>, Vec<Found>)> {
-        let arguments = [
-            asked.vector.clone().into(),
-            asked.words.clone().into(),
-            self.filter.values.clone().into(),
-            self.candidates().into(),
-        ];
-        let side = |is_asked: bool, statement: &str| match is_asked {
-            true => sql::rows(statement, &arguments, |row| {
-                let chunk_id = sql::required(row.get(1)?)?;
-                Ok(Found { chunk_id, similarity: row.get(2)?, lexical: row.get(3)? })
-            }),
-            false => Ok(Vec::new()),
-        };
-        let dense = side(asked.vector.is_some(), &statements.dense()?)?;
-        Ok((dense, side(asked.words.is_some(), &statements.lexical()?)?))
     }
 
     /// How many chunks a side puts forward. One side alone is asked for those that are looked
@@ -142,9 +166,15 @@ impl Search {
         wanted.max(self.k.into())
     }
 
+    /// How many chunks are kept for the expansion. Several of them may have one parent.
+    fn kept(&self) -> usize {
+        let of_one_parent = if self.options.expand == Some(Expand::Parent) { 4 } else { 1 };
+        self.k as usize * of_one_parent
+    }
+
     /// How many chunks are looked at after the fusion.
     fn pool(&self) -> usize {
-        let k = self.k as usize;
+        let k = self.kept();
         let read_again = self.reranker.as_ref().map_or(0, |_| self.options.rerank_candidates);
         let chosen_from = if self.options.is_choosy() { self.options.candidates } else { 0 };
         k.max(read_again as usize).max(chosen_from as usize)
@@ -154,16 +184,16 @@ impl Search {
     fn hits(
         &self,
         statements: &Statements,
-        asked: &Asked,
+        vector: Option<Vector>,
         candidates: &[Candidate],
     ) -> Result<Vec<Hit>> {
         let ids: Vec<i64> = candidates.iter().map(|one| one.chunk_id).collect();
-        let arguments = [asked.vector.clone().into(), ids.into()];
-        let mut hits = sql::rows(&statements.passages()?, &arguments, statement::hit)?;
-        let places: std::collections::HashMap<i64, &Candidate> =
-            candidates.iter().map(|one| (one.chunk_id, one)).collect();
+        let arguments = [vector.into(), ids.into()];
+        let mut hits = prepared::rows(&statements.passages(), &arguments, statement::hit)?;
+        let places: HashMap<i64, (usize, &Candidate)> =
+            candidates.iter().enumerate().map(|(at, one)| (one.chunk_id, (at, one))).collect();
         hits.retain_mut(|Hit { passage, .. }| match places.get(&passage.chunk_id) {
-            Some(candidate) => {
+            Some((_, candidate)) => {
                 passage.score = candidate.score;
                 passage.dense_rank = candidate.dense_rank;
                 passage.lexical_rank = candidate.lexical_rank;
@@ -171,9 +201,7 @@ impl Search {
             }
             None => false,
         });
-        hits.sort_by(|Hit { passage: a, .. }, Hit { passage: b, .. }| {
-            b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id))
-        });
+        hits.sort_by_key(|hit| places.get(&hit.passage.chunk_id).map(|(at, _)| *at));
         Ok(hits)
     }
 
@@ -182,19 +210,45 @@ impl Search {
         if reach == 0 || hits.is_empty() {
             return Ok(hits);
         }
+        trace::found("expand", String::new, || self.expand_some(statements, hits, reach))
+    }
+
+    fn expand_some(&self, statements: &Statements, hits: Vec<Hit>, reach: i32) -> Result<Vec<Hit>> {
         let ids: Vec<i64> = hits.iter().map(|hit| hit.passage.chunk_id).collect();
-        let arguments = [ids.into(), reach.into(), self.options.expand.is_some().into()];
+        let is = |expand| self.options.expand == Some(expand);
+        let (section, parent) = (is(Expand::Section), is(Expand::Parent));
+        let arguments = [ids.into(), reach.into(), section.into(), parent.into()];
         let found = sql::rows(&statements.neighbours(), &arguments, statement::neighbour)?;
         Ok(expansion::expanded(hits, found))
     }
-
-    fn statements(&self) -> Result<Statements<'_>> {
-        Statements::new(self)
-    }
 }
 
-/// A question as the two sides want it.
-struct Asked {
-    vector: Option<Vector>,
-    words: Option<String>,
+/// A step whose rows are the texts that are looked up.
+fn rewritten(rewriter: &Rewriter, query: &str) -> Result<Rewriting> {
+    trace::step(
+        "rewrite",
+        || rewriter.way.name().to_owned(),
+        || {
+            let rewriting = rewriter.rewrite(query)?;
+            trace::rows(rewriting.lookups.len());
+            trace::words(|| {
+                let texts = rewriting.lookups.iter().map(|lookup| lookup.text.as_str());
+                texts.collect::<Vec<_>>().join("; ")
+            });
+            Ok(rewriting)
+        },
+    )
+}
+
+/// An error where parents are asked for that the pipeline's chunks do not have.
+fn check_expand(pipeline: &Pipeline, options: &RetrieveOptions) -> Result<()> {
+    let strategy = pipeline.chunking.strategy;
+    if options.expand != Some(Expand::Parent) || strategy == Strategy::Hierarchical {
+        return Ok(());
+    }
+    let (name, strategy) = (&pipeline.name, strategy.as_str());
+    Err(Error::invalid(format!(
+        "the chunks of pipeline \"{name}\", of strategy \"{strategy}\", have no parents"
+    ))
+    .hint("Give the pipeline the strategy 'hierarchical' with rag_alter_pipeline."))
 }

@@ -8,6 +8,7 @@ use pgrx::prelude::*;
 use pgrx::spi::{SpiClient, SpiHeapTupleData};
 
 use super::error::spi_failed;
+use super::prepared;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Fills the `{placeholders}` of a statement.
@@ -100,10 +101,20 @@ pub fn vector_type() -> Result<pg_sys::Oid> {
 
 /// The schema of pgvector's type and operators, quoted.
 pub fn vector_schema() -> Result<String> {
-    let found = rows(include_str!("../../sql/query/vector_schema.sql"), &[], |row| {
+    let found = prepared::rows(include_str!("../../sql/query/vector_schema.sql"), &[], |row| {
         required(row.get::<String>(1)?)
     })?;
     found.into_iter().next().ok_or_else(no_vector)
+}
+
+/// The schema of our own functions and operators, quoted.
+pub fn extension_schema() -> Result<String> {
+    let found = prepared::rows(include_str!("../../sql/query/extension_schema.sql"), &[], |row| {
+        required(row.get::<String>(1)?)
+    })?;
+    found.into_iter().next().ok_or_else(|| {
+        Error::new(ErrorKind::UndefinedObject, "the extension \"pg_rag\" is not installed")
+    })
 }
 
 /// The schema of rag_hnsw's operator classes, quoted.

@@ -34,8 +34,8 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         use ErrorKind::{
-            DaemonLost, DaemonUnavailable, NotInState, OutOfResources, ProviderBusy,
-            ProviderFailed, ProviderTimeout,
+            BudgetExceeded, DaemonLost, DaemonUnavailable, NotInState, OutOfResources,
+            ProviderBusy, ProviderFailed, ProviderTimeout,
         };
         let passing = [
             DaemonLost,
@@ -44,6 +44,7 @@ impl From<Error> for Failure {
             OutOfResources,
             ProviderBusy,
             ProviderTimeout,
+            BudgetExceeded,
         ];
         Failure {
             sqlstate: sqlstate_text(error.kind()),
@@ -164,27 +165,35 @@ pub fn non_atomic<T>(
 /// The procedure's own transaction can't be rolled back and left, so the work is done in a
 /// subtransaction.
 fn in_procedure<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
+    let outcome = in_subtransaction(|| {
+        // SAFETY: after a commit there is none, and values that are stored apart want one. It is
+        // popped again, or by the rollback.
+        unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot()) };
+        let done = work()?;
+        // SAFETY: pushed above.
+        unsafe { pg_sys::PopActiveSnapshot() };
+        Ok(done)
+    });
+    // SAFETY: called with the procedure's own, non-atomic connection on top.
+    unsafe { pg_sys::SPI_commit() };
+    outcome
+}
+
+/// Does `work` in a subtransaction, which is rolled back where it fails.
+pub fn in_subtransaction<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
     // SAFETY: the memory context and the resource owner are put back, as PL/pgSQL does for a
-    // block with EXCEPTION; SPI_commit is called with the procedure's own, non-atomic connection
-    // on top.
+    // block with EXCEPTION.
     unsafe {
         let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
         pg_sys::BeginInternalSubTransaction(std::ptr::null());
         pg_sys::MemoryContextSwitchTo(context);
-        let outcome = caught(|| {
-            // After a commit there is none, and values that are stored apart want one.
-            pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
-            let done = work()?;
-            pg_sys::PopActiveSnapshot();
-            Ok(done)
-        });
+        let outcome = caught(work);
         match &outcome {
             Ok(_) => pg_sys::ReleaseCurrentSubTransaction(),
             Err(_) => pg_sys::RollbackAndReleaseCurrentSubTransaction(),
         }
         pg_sys::MemoryContextSwitchTo(context);
         pg_sys::CurrentResourceOwner = owner;
-        pg_sys::SPI_commit();
         outcome
     }
 }

@@ -1,18 +1,41 @@
-//! What the calls of this session to ragd have taken: tokens that were embedded, calls of language
-//! models and their tokens.
+//! What the calls of this session to ragd have taken, and whether there may be another one.
 //!
-//! Counted where all answers pass, so that whatever a retrieval asks for is part of it.
+//! Counted where all answers pass, so that whatever a retrieval asks for is part of it. What a
+//! provider is paid for is written into the ledger of the server as well, as soon as the answer is
+//! there: a rollback does not take it back.
+//!
+//! A call may be made where no transaction is open, by a worker. So what is to be known of role,
+//! price and budget is looked up when the provider is, and kept until the next time.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime};
 
-use crate::daemon::protocol::Response;
+use pgrx::prelude::*;
+
+use super::acting;
+use super::catalog::money;
+use crate::account::ledger::{Account, Ledger, Sums};
+use crate::account::{Limit, Price, Spent, tokens_of};
+use crate::daemon::protocol::{GenerateRequest, Generated, ProviderConfig, Request, Response};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Where the ledger is, in the data directory. Crash recovery leaves it alone.
+const FOLDER: &str = "pg_stat/pg_rag_usage";
+
+/// Seconds of a day.
+const DAY: u64 = 86_400;
 
 thread_local! {
     static USED: Cell<Usage> = const { Cell::new(Usage::NONE) };
+    static TAKEN: Cell<Usage> = const { Cell::new(Usage::NONE) };
+    static PIPELINE: Cell<i32> = const { Cell::new(0) };
+    static TERMS: RefCell<HashMap<(String, String), Terms>> = RefCell::new(HashMap::new());
+    static LEDGER: RefCell<Ledger> = RefCell::new(Ledger::new(FOLDER));
 }
 
 /// What has been used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Tokens that went through an embedding model.
     pub embedding_tokens: u64,
@@ -20,10 +43,49 @@ pub struct Usage {
     pub llm_calls: u64,
     /// Tokens that a language model has read and written, as far as its provider says.
     pub llm_tokens: u64,
+    /// What was remembered and not asked again.
+    pub cache_hits: u64,
+    /// What providers cost, as far as prices are known.
+    pub cost: f64,
 }
 
 impl Usage {
-    const NONE: Usage = Usage { embedding_tokens: 0, llm_calls: 0, llm_tokens: 0 };
+    const NONE: Usage =
+        Usage { embedding_tokens: 0, llm_calls: 0, llm_tokens: 0, cache_hits: 0, cost: 0.0 };
+
+    fn add(&mut self, generated: &Generated) {
+        self.llm_calls += u64::from(generated.attempts);
+        self.llm_tokens += generated.prompt_tokens.unwrap_or_default();
+        self.llm_tokens += generated.completion_tokens.unwrap_or_default();
+    }
+
+    /// What has been used since it was `before`.
+    pub fn since(&self, before: &Usage) -> Usage {
+        Usage {
+            embedding_tokens: self.embedding_tokens - before.embedding_tokens,
+            llm_calls: self.llm_calls - before.llm_calls,
+            llm_tokens: self.llm_tokens - before.llm_tokens,
+            cache_hits: self.cache_hits - before.cache_hits,
+            // Sums of fractions are not exact.
+            cost: (self.cost - before.cost).max(0.0),
+        }
+    }
+
+    /// This and `more`.
+    pub fn plus(&self, more: &Usage) -> Usage {
+        Usage {
+            embedding_tokens: self.embedding_tokens + more.embedding_tokens,
+            llm_calls: self.llm_calls + more.llm_calls,
+            llm_tokens: self.llm_tokens + more.llm_tokens,
+            cache_hits: self.cache_hits + more.cache_hits,
+            cost: self.cost + more.cost,
+        }
+    }
+
+    /// Tokens of models of either kind.
+    pub fn tokens(&self) -> u64 {
+        self.embedding_tokens + self.llm_tokens
+    }
 }
 
 /// Adds what `response` says.
@@ -31,17 +93,213 @@ pub fn note(response: &Response) {
     let mut used = USED.get();
     match response {
         Response::Vectors { tokens, .. } => used.embedding_tokens += tokens,
-        Response::Text(generated) => {
-            used.llm_calls += u64::from(generated.attempts);
-            used.llm_tokens += generated.prompt_tokens.unwrap_or_default();
-            used.llm_tokens += generated.completion_tokens.unwrap_or_default();
-        }
+        Response::Text(generated) => used.add(generated),
+        Response::Texts(all) => all.iter().flatten().for_each(|generated| used.add(generated)),
         _ => {}
     }
     USED.set(used);
 }
 
-/// What has been used since the last call, for which counting begins anew.
+/// Adds that something was remembered and not asked again.
+pub fn note_cache_hit() {
+    let used = USED.get();
+    USED.set(Usage { cache_hits: used.cache_hits + 1, ..used });
+}
+
+/// What has been used since the session began.
+pub fn total() -> Usage {
+    USED.get()
+}
+
+/// What has been used since the last call.
 pub fn take() -> Usage {
-    USED.replace(Usage::NONE)
+    let used = USED.get();
+    used.since(&TAKEN.replace(used))
+}
+
+/// While it lives, what is spent is spent for a pipeline.
+pub struct ForPipeline(i32);
+
+impl ForPipeline {
+    /// From here on, for the pipeline with this ID.
+    pub fn new(id: i32) -> ForPipeline {
+        ForPipeline(PIPELINE.replace(id))
+    }
+}
+
+impl Drop for ForPipeline {
+    fn drop(&mut self) {
+        PIPELINE.set(self.0);
+    }
+}
+
+/// Under which terms a role calls a provider.
+#[derive(Clone)]
+struct Terms {
+    database: u32,
+    role: u32,
+    role_name: String,
+    price: Price,
+    limits: Vec<Limit>,
+}
+
+/// Looks up under which terms the current role calls a provider. To be called in a transaction, when
+/// the provider's options are read.
+pub fn prepare(provider: &ProviderConfig) -> Result<()> {
+    // SAFETY: variables of the session.
+    let (role, database) = unsafe { (pg_sys::GetUserId(), pg_sys::MyDatabaseId) };
+    let role_name = acting::role_name(role);
+    // Nobody's operators are to come in between the role and its budget.
+    let (price, limits) = acting::as_superuser(|| {
+        let price = money::price(&provider.name, &provider.model)?;
+        Ok::<_, Error>((price, money::limits(&role_name)?))
+    })?;
+    let (database, role) = (database.to_u32(), role.to_u32());
+    let terms = Terms { database, role, role_name, price, limits };
+    let key = (provider.name.clone(), provider.model.clone());
+    TERMS.with_borrow_mut(|known| known.insert(key, terms));
+    Ok(())
+}
+
+/// A call that may be made. Until it is known how it ended it counts as made: whoever cancels it
+/// has read, or had read, what was sent.
+pub struct Admitted {
+    /// `None`: it costs nothing.
+    of: Option<(Account, Price)>,
+    expected: Spent,
+}
+
+/// Whether the budget of the current role allows `request`; an error of
+/// [`ErrorKind::BudgetExceeded`] where it does not.
+pub fn admit(request: &Request) -> Result<Admitted> {
+    let characters = |it: &GenerateRequest| -> usize {
+        it.messages.iter().map(|message| message.content.len()).sum()
+    };
+    let (provider, characters) = match request {
+        Request::Generate(it) | Request::GenerateStream(it) => (&it.provider, characters(it)),
+        Request::GenerateMany(it) => match it.requests.first() {
+            // One strategy asks one provider.
+            Some(first) => (&first.provider, it.requests.iter().map(characters).sum()),
+            None => return Ok(Admitted { of: None, expected: Spent::default() }),
+        },
+        Request::RerankRemotely(it) => {
+            (&it.provider, it.passages.iter().map(|text| text.len() + it.query.len()).sum())
+        }
+        Request::EmbedRemotely(it) => (&it.provider, it.texts.iter().map(String::len).sum()),
+        _ => return Ok(Admitted { of: None, expected: Spent::default() }),
+    };
+    let key = (provider.name.clone(), provider.model.clone());
+    let Some(terms) = TERMS.with_borrow(|known| known.get(&key).cloned()) else {
+        let message = format!("nobody has looked up what server \"{}\" may cost", provider.name);
+        return Err(Error::new(ErrorKind::Internal, message));
+    };
+    let input = tokens_of(characters);
+    let calls = match request {
+        Request::GenerateMany(it) => it.requests.len() as u64,
+        _ => 1,
+    };
+    let expected = Spent { calls, input, output: 0, cost: terms.price.of(input, 0) };
+    check(&terms, &expected)?;
+    let (server, model) = key;
+    let Terms { database, role, price, .. } = terms;
+    let account = Account { database, role, pipeline: PIPELINE.get(), server, model };
+    Ok(Admitted { of: Some((account, price)), expected })
+}
+
+fn check(terms: &Terms, next: &Spent) -> Result<()> {
+    let today = today();
+    let is_theirs = |it: &Account| it.database == terms.database && it.role == terms.role;
+    for limit in &terms.limits {
+        let from = limit.period.start(today);
+        let spent = LEDGER.with_borrow_mut(|ledger| ledger.sum(from, today, is_theirs));
+        limit.check(&terms.role_name, today, &spent.map_err(unreadable)?, next)?;
+    }
+    Ok(())
+}
+
+impl Admitted {
+    /// The call has been answered.
+    pub fn answered(mut self, response: &Response) {
+        note(response);
+        if let Some((account, price)) = self.of.take() {
+            write(&account, &spent(response, &self.expected, &price));
+        }
+    }
+
+    /// The call has failed. It counts where nobody knows what the provider has done meanwhile.
+    pub fn failed(mut self, error: &Error) {
+        if !matches!(error.kind(), ErrorKind::ProviderTimeout | ErrorKind::DaemonLost) {
+            self.of = None;
+        }
+    }
+}
+
+/// A call that was left before its end, by a cancel or a lost connection.
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        if let Some((account, _)) = self.of.take() {
+            write(&account, &self.expected);
+        }
+    }
+}
+
+/// What an answer cost. Where its provider does not say how much it has read, it is about as much
+/// as was expected.
+fn spent(response: &Response, expected: &Spent, price: &Price) -> Spent {
+    let (calls, input, output) = match response {
+        Response::Vectors { tokens, .. } => (1, *tokens, 0),
+        Response::Text(it) => written(it, expected.input),
+        Response::Texts(all) => {
+            let share = expected.input / all.len().max(1) as u64;
+            all.iter().flatten().fold((0, 0, 0), |sum, one| {
+                let (calls, input, output) = written(one, share);
+                (sum.0 + calls, sum.1 + input, sum.2 + output)
+            })
+        }
+        _ => (1, expected.input, 0),
+    };
+    Spent { calls, input, output, cost: price.of(input, output) }
+}
+
+/// Calls, tokens read and tokens written.
+fn written(it: &Generated, expected: u64) -> (u64, u64, u64) {
+    let output = it.completion_tokens.unwrap_or_else(|| tokens_of(it.text.len()));
+    (u64::from(it.attempts), it.prompt_tokens.unwrap_or(expected), output)
+}
+
+/// Nothing may fail here: the call has been made.
+fn write(account: &Account, spent: &Spent) {
+    let used = USED.get();
+    USED.set(Usage { cost: used.cost + spent.cost, ..used });
+    if let Err(error) = LEDGER.with_borrow(|ledger| ledger.add(today(), account, spent))
+        && !std::thread::panicking()
+    {
+        warning!("cannot write to {FOLDER} what a call has cost: {error}");
+    }
+}
+
+/// What was spent in this database, by day.
+pub fn spent_here() -> Result<Vec<(i32, Sums)>> {
+    // SAFETY: a variable of the session.
+    let database = unsafe { pg_sys::MyDatabaseId }.to_u32();
+    LEDGER.with_borrow_mut(|ledger| {
+        let days = ledger.days().map_err(unreadable)?;
+        let of_day = |day: i32| {
+            let sums = ledger.day(day).map_err(unreadable)?;
+            let here = sums.iter().filter(|(account, _)| account.database == database);
+            Ok((day, here.map(|(account, spent)| (account.clone(), *spent)).collect()))
+        };
+        days.into_iter().map(of_day).collect()
+    })
+}
+
+fn unreadable(error: std::io::Error) -> Error {
+    let message = format!("cannot read what calls have cost in \"{FOLDER}\": {error}");
+    Error::new(ErrorKind::FileUnavailable, message)
+}
+
+/// Days since 1970-01-01, in UTC.
+fn today() -> i32 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    (now.as_secs() / DAY) as i32
 }

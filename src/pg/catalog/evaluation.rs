@@ -154,7 +154,7 @@ pub fn keep(run: Run<'_>) -> Result<()> {
     let ks: Vec<i32> = run.ks.iter().map(|k| *k as i32).collect();
     let arguments = [
         run.set.into(),
-        current_user().into(),
+        acting::current_user().into(),
         (run.cases as i32).into(),
         ks.into(),
         run.configurations.into(),
@@ -183,12 +183,4 @@ fn insert(statement: &str, run: i64, rows: &[Value]) -> Result<()> {
         sql::execute(statement, &[run.into(), JsonB(Value::Array(part.to_vec())).into()])?;
     }
     Ok(())
-}
-
-fn current_user() -> String {
-    // SAFETY: the current role exists, and its name is a C string in the current memory context.
-    unsafe {
-        let name = pg_sys::GetUserNameFromId(pg_sys::GetUserId(), false);
-        std::ffi::CStr::from_ptr(name).to_string_lossy().into_owned()
-    }
 }

@@ -2,6 +2,11 @@
 
 pub mod evaluation;
 pub mod model;
+pub mod money;
 pub mod pipeline;
+pub mod representation;
 pub mod source;
+pub mod template;
+pub mod trace;
 pub mod view;
+pub mod wording;

@@ -4,7 +4,7 @@ use pgrx::spi::SpiHeapTupleData;
 
 use crate::daemon::protocol::{ModelInfo, ModelRef, Task};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::{guc, install, sql};
+use crate::pg::{guc, install, prepared, sql};
 
 /// Folder and file of the model whose tokenizer measures for models behind a server: the
 /// built-in default.
@@ -24,6 +24,8 @@ pub struct Model {
     pub dimension: i32,
     /// Longest input in tokens, special tokens included.
     pub max_tokens: i32,
+    /// How one vector is made of those of tokens, where that is known.
+    pub pooling: Option<String>,
 }
 
 /// A model behind a foreign server.
@@ -49,22 +51,27 @@ pub fn find(name: Option<&str>) -> Result<Model> {
     }
 }
 
-/// The model called `name`, which is to rerank: a reranker, or an embedding model in a folder.
+/// The model called `name`, which is to rerank: a reranker in a folder or behind a server, or an
+/// embedding model in a folder.
 pub fn find_reranker(name: &str) -> Result<Model> {
     match look_up(name)? {
-        None => Err(unknown(name)),
-        Some(model) if model.remote.is_some() => Err(Error::new(
-            ErrorKind::WrongObjectType,
-            format!("model \"{name}\" is behind a server and cannot rerank"),
+        None => Err(Error::new(
+            ErrorKind::UndefinedObject,
+            format!("reranker \"{name}\" does not exist"),
         )
-        .hint("Name a model in a folder, 'late_interaction' or 'llm'.")),
+        .hint(format!("Known: 'late_interaction', 'llm', and the models {}.", known()))),
+        Some(Model { remote: Some(_), task: Task::Embed, .. }) => Err(Error::new(
+            ErrorKind::WrongObjectType,
+            format!("model \"{name}\" is behind a server and gives vectors, not scores"),
+        )
+        .hint("Name a reranker, a model in a folder, 'late_interaction' or 'llm'.")),
         Some(model) => Ok(model),
     }
 }
 
 fn look_up(name: &str) -> Result<Option<Model>> {
     let statement = include_str!("../../../sql/query/model_find.sql");
-    Ok(sql::rows(statement, &[name.into()], model)?.into_iter().next())
+    Ok(prepared::rows(statement, &[name.into()], model)?.into_iter().next())
 }
 
 fn model(row: &SpiHeapTupleData<'_>) -> Result<Model, pgrx::spi::Error> {
@@ -80,6 +87,7 @@ fn model(row: &SpiHeapTupleData<'_>) -> Result<Model, pgrx::spi::Error> {
         task: task(row.get::<String>(10)?.as_deref()),
         dimension: row.get(4)?.unwrap_or(0),
         max_tokens: sql::required(row.get(5)?)?,
+        pooling: row.get(11)?,
     })
 }
 
@@ -132,8 +140,14 @@ pub fn pooling(info: &ModelInfo) -> Option<&str> {
 }
 
 /// Registers a model behind a server, whose vectors have `dimension` numbers and whose chunks
-/// have `max_tokens` tokens at most.
-pub fn insert_remote(name: &str, remote: &Remote, dimension: i32, max_tokens: i32) -> Result<()> {
+/// have `max_tokens` tokens at most. Without a dimension it is a reranker.
+pub fn insert_remote(
+    name: &str,
+    remote: &Remote,
+    dimension: Option<i32>,
+    max_tokens: i32,
+) -> Result<()> {
+    let task = if dimension.is_some() { Task::Embed } else { Task::Rerank };
     sql::execute(
         include_str!("../../../sql/query/model_insert_remote.sql"),
         &[
@@ -142,6 +156,8 @@ pub fn insert_remote(name: &str, remote: &Remote, dimension: i32, max_tokens: i3
             remote.model.as_str().into(),
             dimension.into(),
             max_tokens.into(),
+            task.name().into(),
+            dimension.is_some().into(),
         ],
     )
     .map(drop)
@@ -174,10 +190,14 @@ pub fn delete(name: &str) -> Result<()> {
 }
 
 fn unknown(name: &str) -> Error {
+    Error::new(ErrorKind::UndefinedObject, format!("embedding model \"{name}\" does not exist"))
+        .hint(format!("Known models: {}. rag_add_model registers another.", known()))
+}
+
+/// The names of the registered models.
+fn known() -> String {
     let known = sql::rows(include_str!("../../../sql/query/model_names.sql"), &[], |row| {
         row.get::<String>(1)
     });
-    let names = known.ok().and_then(|mut rows| rows.pop().flatten()).unwrap_or_default();
-    Error::new(ErrorKind::UndefinedObject, format!("embedding model \"{name}\" does not exist"))
-        .hint(format!("Known models: {names}. rag_add_model registers another."))
+    known.ok().and_then(|mut rows| rows.pop().flatten()).unwrap_or_default()
 }

@@ -3,14 +3,15 @@
 //! Users only read the table. What is written here is written as the superuser, so who calls must
 //! have seen that the source is its caller's: [`owned`] and `Source::describe` do.
 
+use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use pgrx::spi::SpiHeapTupleData;
 
-use crate::chunk::{ChunkOptions, Strategy};
+use crate::chunk::{ChunkOptions, Settings, Strategy};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::acting::as_superuser;
-use crate::pg::sql;
+use crate::pg::{prepared, sql};
 
 /// A relation of a pipeline.
 #[derive(Clone, Debug)]
@@ -101,6 +102,10 @@ pub struct Pipeline {
     pub model: String,
     /// How documents are cut.
     pub chunking: ChunkOptions,
+    /// Whether title and headings are embedded with each chunk.
+    pub contextual: bool,
+    /// Whether a document is embedded as a whole and cut afterwards.
+    pub late: bool,
     /// Qualified name of the text search configuration.
     pub config: String,
     /// How often its chunks have been made anew, from 1.
@@ -157,7 +162,7 @@ pub fn successor(id: i32) -> Result<Option<Pipeline>> {
 
 /// Names of the pipelines the caller may see.
 pub fn names() -> Result<Vec<String>> {
-    sql::rows(include_str!("../../../sql/query/pipeline_names.sql"), &[], |row| {
+    prepared::rows(include_str!("../../../sql/query/pipeline_names.sql"), &[], |row| {
         sql::required(row.get::<String>(1)?)
     })
 }
@@ -180,6 +185,10 @@ pub struct NewPipeline<'a> {
     pub model: &'a str,
     /// How documents are cut.
     pub chunking: &'a ChunkOptions,
+    /// Whether title and headings are embedded with each chunk.
+    pub contextual: bool,
+    /// Whether a document is embedded as a whole and cut afterwards.
+    pub late: bool,
     /// Name of the text search configuration.
     pub config: &'a str,
     /// Who embeds.
@@ -207,11 +216,14 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
         new.chunking.strategy.as_str().into(),
         (new.chunking.max_tokens as i32).into(),
         (new.chunking.overlap as i32).into(),
+        JsonB(new.chunking.settings.to_json()).into(),
+        new.contextual.into(),
         config.into(),
         new.mode.name().into(),
         new.stage.name().into(),
         new.generation.into(),
         new.replaces.into(),
+        new.late.into(),
     ];
     let inserted = change(statement, &arguments, |row| sql::required(row.get::<i32>(1)?))?;
     inserted.first().copied().ok_or_else(|| Error::new(ErrorKind::Internal, "no row was inserted"))
@@ -335,7 +347,7 @@ fn unknown(name: &str) -> Error {
 
 fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
     let statement = include_str!("../../../sql/query/pipeline_find.sql");
-    let found = sql::rows(statement, &[name.into(), id.into()], |row| {
+    let found = prepared::rows(statement, &[name.into(), id.into()], |row| {
         let text = |column: usize| sql::required(row.get::<String>(column)?);
         let (strategy, mode, stage) = (text(13)?, text(18)?, text(20)?);
         let relation = |oid: usize| -> Result<Relation, pgrx::spi::Error> {
@@ -346,8 +358,9 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
         };
         let max_tokens: i32 = sql::required(row.get(14)?)?;
         let overlap: i32 = sql::required(row.get(15)?)?;
+        let settings: JsonB = sql::required(row.get(23)?)?;
         Ok((
-            (strategy, mode, stage),
+            (strategy, settings, mode, stage),
             Pipeline {
                 id: sql::required(row.get(1)?)?,
                 name: sql::required(row.get(22)?)?,
@@ -361,7 +374,10 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
                     strategy: Strategy::Recursive,
                     max_tokens: max_tokens as u32,
                     overlap: overlap as u32,
+                    settings: Settings::default(),
                 },
+                contextual: sql::required(row.get(24)?)?,
+                late: sql::required(row.get(25)?)?,
                 config: sql::required(row.get(16)?)?,
                 generation: sql::required(row.get(17)?)?,
                 mode: Mode::Async,
@@ -372,8 +388,10 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
         ))
     })?;
     let Some((texts, mut pipeline)) = found.into_iter().next() else { return Ok(None) };
-    let (strategy, mode, stage) = texts;
+    let (strategy, JsonB(settings), mode, stage) = texts;
     pipeline.chunking.strategy = strategy.parse()?;
+    pipeline.chunking.settings = serde_json::from_value(settings)
+        .map_err(|error| Error::new(ErrorKind::DataCorrupted, format!("chunk_options: {error}")))?;
     pipeline.mode = Mode::named(&mode)?;
     pipeline.stage = if stage == Stage::Filling.name() { Stage::Filling } else { Stage::Live };
     Ok(Some(pipeline))

@@ -8,7 +8,7 @@ use pgrx::{PgList, PgRelation};
 
 use super::pipeline::Pipeline;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::sql;
+use crate::pg::{prepared, sql};
 
 /// A column of a view.
 #[derive(Clone, Debug)]
@@ -29,6 +29,11 @@ impl Column {
             None => self.name.clone(),
         }
     }
+
+    /// Of a key column, its name in the source when the pipeline was made, bare.
+    pub fn of_source(&self) -> String {
+        of_source(&self.bare()).to_owned()
+    }
 }
 
 /// The columns of the content view of a pipeline, sorted by what they are for.
@@ -38,11 +43,16 @@ pub struct ContentColumns {
     pub keys: Vec<Column>,
     /// What is cut and embedded, text or bytea.
     pub content: Column,
+    /// What a row is called, if the pipeline says that.
+    pub title: Option<Column>,
     /// What is copied beside each chunk.
     pub metadata: Vec<Column>,
 }
 
-/// The columns of `pipeline`'s content view: key, content, metadata.
+/// The content view's name for what a row is called. No column of metadata has it.
+pub const TITLE: &str = "rag_title";
+
+/// The columns of `pipeline`'s content view: key, content, title, metadata.
 pub fn content_columns(pipeline: &Pipeline) -> Result<ContentColumns> {
     let mut keys = columns(pipeline.content_view.oid)?;
     let mut metadata = keys.split_off(pipeline.key_columns.min(keys.len()));
@@ -54,7 +64,15 @@ pub fn content_columns(pipeline: &Pipeline) -> Result<ContentColumns> {
         .hint("Drop the pipeline with rag_drop_pipeline and create it again."));
     }
     let content = metadata.remove(0);
-    Ok(ContentColumns { keys, content, metadata })
+    let has_title = metadata.first().is_some_and(|column| column.name == TITLE);
+    let title = has_title.then(|| metadata.remove(0));
+    Ok(ContentColumns { keys, content, title, metadata })
+}
+
+/// The place of the title among the columns of `pipeline`'s content view.
+pub fn title_place(pipeline: &Pipeline) -> Result<Option<usize>> {
+    let title = content_columns(pipeline)?.title;
+    Ok(title.map(|_| pipeline.key_columns + 1))
 }
 
 /// An error where the content view does not show each row by itself.
@@ -83,7 +101,8 @@ pub fn check_row_by_row(pipeline: &Pipeline) -> Result<()> {
 
 /// The columns of a relation, in order.
 pub fn columns(relation: pg_sys::Oid) -> Result<Vec<Column>> {
-    sql::rows(include_str!("../../../sql/query/view_columns.sql"), &[relation.into()], |row| {
+    let statement = include_str!("../../../sql/query/view_columns.sql");
+    prepared::rows(statement, &[relation.into()], |row| {
         Ok(Column {
             name: pgrx::spi::quote_identifier(sql::required(row.get::<String>(1)?)?),
             sql_type: sql::required(row.get(2)?)?,
@@ -104,10 +123,11 @@ pub fn source_key_names(pipeline: &Pipeline) -> Vec<String> {
 }
 
 /// The names, bare, that the source's metadata columns have now.
-pub fn metadata_names(pipeline: &Pipeline) -> Vec<String> {
-    // The content stands between key and metadata.
-    let metadata = origins(pipeline.content_view.oid).into_iter().skip(pipeline.key_columns + 1);
-    metadata.map(|attribute| attribute_name(pipeline.source.oid, attribute)).collect()
+pub fn metadata_names(pipeline: &Pipeline) -> Result<Vec<String>> {
+    // The content stands between key and metadata, and perhaps a title.
+    let others = title_place(pipeline)?.unwrap_or(pipeline.key_columns) + 1;
+    let metadata = origins(pipeline.content_view.oid).into_iter().skip(others);
+    Ok(metadata.map(|attribute| attribute_name(pipeline.source.oid, attribute)).collect())
 }
 
 /// Number and type of the key columns in `table`, the source or a partition of it; none where the
@@ -139,8 +159,12 @@ pub fn key_names(pipeline: &Pipeline) -> Result<Vec<String>> {
         &[pipeline.content_view.oid.into()],
         |row| sql::required(row.get::<String>(1)?),
     )?;
-    let bare = |name: String| name.strip_prefix("source_").map(str::to_owned).unwrap_or(name);
-    Ok(columns.into_iter().take(pipeline.key_columns).map(bare).collect())
+    Ok(columns.iter().take(pipeline.key_columns).map(|name| of_source(name).to_owned()).collect())
+}
+
+/// The source's name, when the pipeline was made, of the key column that is called `name` here.
+fn of_source(name: &str) -> &str {
+    name.strip_prefix("source_").unwrap_or(name)
 }
 
 /// The source's columns that the content view reads, quoted; `None`: the whole row.

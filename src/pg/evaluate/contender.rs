@@ -6,6 +6,7 @@ use std::time::Instant;
 use pgrx::JsonB;
 use serde_json::Value;
 
+use super::answer::AnswerJudge;
 use crate::error::{Error, Result};
 use crate::eval::configuration::{Arguments, Configuration, merged_filter};
 use crate::eval::containment::holds_any;
@@ -13,10 +14,12 @@ use crate::eval::judgement::Level;
 use crate::eval::measure::{Measure, Metric, Scores};
 use crate::eval::score::{self, Found};
 use crate::pg::catalog::evaluation::Case;
-use crate::pg::functions;
+use crate::pg::functions::{self, Wish};
 use crate::pg::search::Search;
 use crate::pg::usage::{self, Usage};
+use crate::pg::{rewrite, route};
 use crate::retrieve::{Passage, RetrieveOptions};
+use crate::rewrite::route::AUTO;
 
 /// Where rows are judged and the greatest k is 10, so many times as many chunks are retrieved: of
 /// the chunks of a row only the best counts.
@@ -31,8 +34,9 @@ pub struct Contender<'a> {
     pub configuration: &'a Configuration,
     ks: &'a [u32],
     default_pipeline: Option<&'a str>,
-    /// Of questions without a filter of their own, by the number of chunks.
-    searches: HashMap<u32, Search>,
+    options: RetrieveOptions,
+    /// Of questions without a filter of their own, by the number of chunks and the pipeline.
+    searches: HashMap<(u32, Option<String>), Search>,
     pipeline: String,
 }
 
@@ -44,59 +48,101 @@ pub struct Searched {
     pub scores: Scores,
     /// How long it took.
     pub milliseconds: f64,
+    /// What was answered, where that was wanted.
+    pub answer: Option<String>,
 }
 
 impl<'a> Contender<'a> {
-    /// Checks the arguments.
+    /// Checks the arguments; those of answers are looked at if it `answers`.
     pub fn new(
         configuration: &'a Configuration,
         default_pipeline: Option<&'a str>,
         ks: &'a [u32],
+        answers: bool,
     ) -> Result<Self> {
         let mut contender = Contender {
             configuration,
             ks,
             default_pipeline,
+            options: options(configuration, answers)
+                .map_err(|error| named(configuration, error))?,
             searches: HashMap::new(),
-            pipeline: String::new(),
+            pipeline: AUTO.to_owned(),
         };
-        let depth = contender.depth(Level::Chunk);
-        let search = contender.prepare(depth, None)?;
-        contender.pipeline.clone_from(&search.pipeline.name);
-        contender.searches.insert(depth, search);
+        let pipeline = contender.pipeline_named();
+        if !route::is_open(pipeline, &contender.options)? {
+            let pipeline = pipeline.map(str::to_owned);
+            let depth = contender.depth(Level::Chunk);
+            let search = contender.prepare(depth, pipeline.as_deref(), None)?;
+            contender.pipeline.clone_from(&search.pipeline.name);
+            contender.searches.insert((depth, pipeline), search);
+        }
         Ok(contender)
     }
 
-    /// The pipeline it searches.
+    fn pipeline_named(&self) -> Option<&str> {
+        self.configuration.arguments.pipeline.as_deref().or(self.default_pipeline)
+    }
+
+    /// The pipeline it searches; 'auto' where that depends on the question.
     pub fn pipeline(&self) -> &str {
         &self.pipeline
     }
 
     /// Asks the question of a case.
     pub fn search(&mut self, case: &Case) -> Result<Searched> {
+        begin_anew();
+        let started = Instant::now();
+        let llm = self.configuration.arguments.llm.as_deref();
+        let pipeline =
+            route::pipeline_for(self.pipeline_named(), &case.question, &self.options, llm)?;
+        let routed = started.elapsed();
         let depth = self.depth(case.judgements.level());
         let of_case;
         let search = match &case.filter {
             Some(filter) => {
-                of_case = self.prepare(depth, Some(filter))?;
+                of_case = self.prepare(depth, pipeline.as_deref(), Some(filter))?;
                 &of_case
             }
             None => {
-                if !self.searches.contains_key(&depth) {
-                    let search = self.prepare(depth, None)?;
-                    self.searches.insert(depth, search);
+                let key = (depth, pipeline);
+                if !self.searches.contains_key(&key) {
+                    let search = self.prepare(depth, key.1.as_deref(), None)?;
+                    self.searches.insert(key.clone(), search);
                 }
-                &self.searches[&depth]
+                &self.searches[&key]
             }
         };
-        functions::forget_embeddings();
-        usage::take();
         let started = Instant::now();
         let passages = search.run(&case.question)?;
-        let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+        let milliseconds = (routed + started.elapsed()).as_secs_f64() * 1e3;
         let mut scores = self.judged(case, &passages);
         costs(milliseconds, usage::take(), &mut scores);
-        Ok(Searched { passages, scores, milliseconds })
+        Ok(Searched { passages, scores, milliseconds, answer: None })
+    }
+
+    /// Has the question of a case answered, and adds what `judge` says of the answer.
+    pub fn answer(&self, case: &Case, judge: &AnswerJudge, searched: &mut Searched) -> Result<()> {
+        let arguments = &self.configuration.arguments;
+        let filter = merged_filter(arguments.filter.as_ref(), case.filter.as_ref());
+        let wish = Wish {
+            pipeline: self.pipeline_named(),
+            strategy: arguments.strategy.as_deref(),
+            k: arguments.k,
+            mode: arguments.mode.as_deref(),
+            filter: filter.map(JsonB),
+            llm: arguments.llm.as_deref(),
+            options: Some(JsonB(arguments.answer_options())),
+        };
+        begin_anew();
+        let started = Instant::now();
+        let answer =
+            wish.fulfil(Some(&case.question)).map_err(|error| named(self.configuration, error))?;
+        let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+        answer_costs(milliseconds, usage::take(), &mut searched.scores);
+        searched.scores.extend(judge.scores(case, &answer)?);
+        searched.answer = Some(answer.text);
+        Ok(())
     }
 
     /// How many chunks are retrieved.
@@ -110,23 +156,19 @@ impl<'a> Contender<'a> {
         }
     }
 
-    fn prepare(&self, depth: u32, filter: Option<&Value>) -> Result<Search> {
-        let Arguments { pipeline, mode, rewrite, rerank, .. } = &self.configuration.arguments;
-        let named = |error: Error| match error.detail_text() {
-            None if !self.configuration.arguments.is_default() => {
-                error.detail(format!("In the configuration \"{}\".", self.configuration.name))
-            }
-            _ => error,
-        };
-        functions::check_rewrite(rewrite.as_deref()).map_err(named)?;
-        let options = self.configuration.arguments.options.clone().map(JsonB);
-        let options: RetrieveOptions = functions::read_options(options).map_err(named)?;
+    fn prepare(
+        &self,
+        depth: u32,
+        pipeline: Option<&str>,
+        filter: Option<&Value>,
+    ) -> Result<Search> {
+        let Arguments { mode, rewrite, rerank, llm, .. } = &self.configuration.arguments;
         let filter = merged_filter(self.configuration.arguments.filter.as_ref(), filter);
-        let pipeline = pipeline.as_deref().or(self.default_pipeline);
-        let depth = Some(depth as i32);
+        let (depth, options) = (Some(depth as i32), self.options.clone());
         Search::new(pipeline, depth, mode.as_deref(), filter.map(JsonB), options)
+            .and_then(|search| search.rewritten_by(rewrite.as_deref(), llm.as_deref()))
             .and_then(|search| search.reranked_by(rerank.as_deref()))
-            .map_err(named)
+            .map_err(|error| named(self.configuration, error))
     }
 
     fn judged(&self, case: &Case, passages: &[Passage]) -> Scores {
@@ -147,6 +189,41 @@ impl<'a> Contender<'a> {
         }
         scores
     }
+}
+
+/// Forgets what would make the next question cheaper than it is.
+fn begin_anew() {
+    functions::forget_embeddings();
+    rewrite::forget();
+    usage::take();
+}
+
+/// The options of retrieval.
+fn options(configuration: &Configuration, answers: bool) -> Result<RetrieveOptions> {
+    let arguments = &configuration.arguments;
+    if arguments.strategy.is_some() && !answers {
+        let message = "strategy says how questions are answered, and none is";
+        return Err(Error::invalid(message).hint("Add options => '{\"answers\": true}'."));
+    }
+    let options = if answers { arguments.retrieval_options() } else { arguments.options.clone() };
+    functions::read_options(options.map(JsonB))
+}
+
+/// Says which configuration an error is about, unless it has a detail already.
+fn named(configuration: &Configuration, error: Error) -> Error {
+    match error.detail_text() {
+        None if !configuration.arguments.is_default() => {
+            error.detail(format!("In the configuration \"{}\".", configuration.name))
+        }
+        _ => error,
+    }
+}
+
+fn answer_costs(milliseconds: f64, used: Usage, scores: &mut Scores) {
+    let mut note = |metric, value| scores.push((Measure::of(metric), value));
+    note(Metric::AnswerLatency, milliseconds);
+    note(Metric::AnswerLlmCalls, used.llm_calls as f64);
+    note(Metric::AnswerLlmTokens, used.llm_tokens as f64);
 }
 
 fn costs(milliseconds: f64, used: Usage, scores: &mut Scores) {

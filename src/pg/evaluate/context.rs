@@ -9,13 +9,13 @@ use pgrx::prelude::*;
 use super::options::{ContextMeasure, Options};
 use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::eval::context::{best_similarity, sentences_of};
 use crate::eval::judge;
 use crate::eval::measure::{Measure, Metric, Scores};
 use crate::pg::catalog::evaluation::Case;
-use crate::pg::functions::{EXTRACTIVE, Embedding, generate};
-use crate::pg::{ask, guc, random};
+use crate::pg::functions::{Embedding, generate};
+use crate::pg::{ask, random};
 use crate::retrieve::Passage;
 
 /// Who judges contexts.
@@ -30,13 +30,10 @@ pub struct Judge {
 impl Judge {
     /// Fails where a language model is to judge and there is none.
     pub fn new(options: &Options) -> Result<Judge> {
-        let llm = options.llm.clone().unwrap_or_else(guc::llm);
-        if options.context == ContextMeasure::Llm && llm == EXTRACTIVE {
-            let message = "the built-in answerer \"extractive\" cannot judge a context";
-            return Err(Error::invalid(message).hint(
-                "Name a foreign server of rag_llm in the option llm, or use the context similarity.",
-            ));
-        }
+        let llm = match options.context {
+            ContextMeasure::Llm => options.judging_llm("a context", "the context similarity")?,
+            ContextMeasure::None | ContextMeasure::Similarity => String::new(),
+        };
         let unread = Cell::new(0);
         Ok(Judge { measure: options.context, k: options.context_k, llm, unread })
     }

@@ -1,10 +1,12 @@
 //! `rag_eval`: each question is asked under each configuration, through the same [`Search`] as
-//! `rag_retrieve`, and what is found is scored by [`crate::eval`].
+//! `rag_retrieve`, and what is found is scored by [`crate::eval`]. Where answers are wanted, each is
+//! made as `rag_answer` makes it.
 //!
 //! The configurations take turns at each question, another one first each time, so that whatever
 //! else the machine does falls on all of them. None of them profits from another's embedding of
 //! the question: what the session remembers of embeddings is forgotten before each search.
 
+mod answer;
 mod contender;
 mod context;
 mod options;
@@ -17,6 +19,7 @@ use serde_json::{Value, json};
 
 pub use options::Options;
 
+use self::answer::AnswerJudge;
 use self::contender::{Contender, Searched};
 use self::context::Judge;
 use super::catalog::evaluation::{self, Case, Run, in_case};
@@ -83,10 +86,8 @@ impl Evaluation {
     /// Asks all questions, and keeps the run unless told otherwise.
     pub fn run(self) -> Result<Outcome> {
         let started = Instant::now();
-        let contenders = self
-            .configurations
-            .iter()
-            .map(|configuration| Contender::new(configuration, self.pipeline.as_deref(), &self.ks));
+        let contenders =
+            self.configurations.iter().map(|configuration| self.contender(configuration));
         let mut contenders = contenders.collect::<Result<Vec<_>>>()?;
         let (scores, results) = self.ask(&mut contenders, started)?;
         let mut interrupt = || {
@@ -101,6 +102,10 @@ impl Evaluation {
         Ok(Outcome { figures, names })
     }
 
+    fn contender<'a>(&'a self, configuration: &'a Configuration) -> Result<Contender<'a>> {
+        Contender::new(configuration, self.pipeline.as_deref(), &self.ks, self.options.answers)
+    }
+
     /// The scores by configuration and case, and rows of `rag.eval_result`.
     fn ask(
         &self,
@@ -108,6 +113,7 @@ impl Evaluation {
         started: Instant,
     ) -> Result<(Vec<Vec<Scores>>, Vec<Value>)> {
         let judge = Judge::new(&self.options)?;
+        let answers = AnswerJudge::new(&self.options)?;
         // The first search of a session loads a model, plans statements and reads pages.
         if let Some(case) = self.cases.first() {
             for contender in contenders.iter_mut() {
@@ -125,6 +131,11 @@ impl Evaluation {
                 let contender = &mut contenders[turn];
                 let mut searched = contender.search(case).map_err(|error| in_case(error, case))?;
                 searched.scores.extend(context.scores(&searched.passages)?);
+                if self.options.answers {
+                    contender
+                        .answer(case, &answers, &mut searched)
+                        .map_err(|error| in_case(error, case))?;
+                }
                 if self.options.keep {
                     results.push(result(contender, case, &searched));
                 }
@@ -133,6 +144,7 @@ impl Evaluation {
             progress.say(at + 1, self.cases.len());
         }
         judge.warn();
+        answers.warn();
         Ok((scores, results))
     }
 
@@ -195,6 +207,7 @@ fn result(contender: &Contender<'_>, case: &Case, searched: &Searched) -> Value 
         "latency_ms": rounded(searched.milliseconds),
         "scores": scores,
         "found": found.collect::<Vec<_>>(),
+        "answer": searched.answer,
     })
 }
 

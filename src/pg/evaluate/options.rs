@@ -7,6 +7,8 @@ use super::out_of_range;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::interval::Resampling;
 use crate::eval::summary::SummaryOptions;
+use crate::pg::functions::EXTRACTIVE;
+use crate::pg::guc;
 
 /// Greatest k: most chunks that one call of `rag_retrieve` returns.
 const MOST: i32 = 10_000;
@@ -27,12 +29,28 @@ pub enum ContextMeasure {
     Llm,
 }
 
+/// Who says what questions an answer answers, which chunks are useful and whether they hold an
+/// expected answer.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum JudgeOfAnswers {
+    /// Words, vectors and judgements.
+    #[default]
+    Words,
+    /// A language model.
+    Llm,
+}
+
 /// The options of `rag_eval`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
     /// Whether the run is kept.
     pub keep: bool,
+    /// Whether questions are answered too.
+    pub answers: bool,
+    /// Who judges answers and what was read for them.
+    pub judge: JudgeOfAnswers,
     /// How the context is measured.
     pub context: ContextMeasure,
     /// How many chunks are the context.
@@ -53,6 +71,8 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             keep: true,
+            answers: false,
+            judge: JudgeOfAnswers::Words,
             context: ContextMeasure::None,
             context_k: 5,
             llm: None,
@@ -81,7 +101,23 @@ impl Options {
         if !(1..=100).contains(&read.context_k) {
             return Err(out_of_range("context_k", "between 1 and 100", read.context_k));
         }
+        if read.judge == JudgeOfAnswers::Llm && !read.answers {
+            return Err(Error::invalid("judge is \"llm\", and there are no answers to judge")
+                .hint("Add \"answers\": true to the options."));
+        }
         Ok(read)
+    }
+
+    /// Who judges, which must be a language model: `what` cannot be judged otherwise.
+    /// `instead` is what can be used in its place.
+    pub fn judging_llm(&self, what: &str, instead: &str) -> Result<String> {
+        let llm = self.llm.clone().unwrap_or_else(guc::llm);
+        if llm != EXTRACTIVE {
+            return Ok(llm);
+        }
+        let message = format!("the built-in answerer \"extractive\" cannot judge {what}");
+        let hint = format!("Name a foreign server of rag_llm in the option llm, or use {instead}.");
+        Err(Error::invalid(message).hint(hint))
     }
 
     /// How figures are made of scores.

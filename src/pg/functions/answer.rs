@@ -1,24 +1,29 @@
-//! `rag_answer`, `rag_answer_details`.
+//! `rag_answer`, `rag_answer_details`, `rag_prompt`.
 
 use pgrx::prelude::*;
 use pgrx::{JsonB, Uuid};
 use serde::Deserialize;
 
-use super::options;
+use super::options::Given;
 use super::retrieve::question;
-use crate::error::{Error, ErrorKind, Result};
-use crate::pg::ask::{self, Answer};
+use crate::answer::strategy::{self, StrategyOptions};
+use crate::context::prompt::Message;
+use crate::context::{ContextOptions, options};
+use crate::error::{Error, Result};
+use crate::pg::ask::{self, Answer, Telling, TrustWish};
+use crate::pg::catalog::{template, trace as trace_log};
+use crate::pg::conversation::{Conversation, Turn};
 use crate::pg::error::OrReport;
-use crate::pg::guc;
+use crate::pg::guc::Caching;
 use crate::pg::search::Search;
+use crate::pg::trace::{self, Step};
+use crate::pg::{guc, provider, route};
 use crate::retrieve::RetrieveOptions;
 
 /// Chunks that are read for an answer.
 const DEFAULT_K: i32 = 6;
 
-/// How the chunks are put to the answerer; `auto` is `compact`, all chunks in one go.
-const STRATEGIES: [&str; 2] = ["auto", "compact"];
-
+/// Options that are neither of retrieval nor of a later step.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct Options {
@@ -27,10 +32,26 @@ struct Options {
     max_sentences: Option<usize>,
     temperature: f32,
     max_tokens: Option<u32>,
+    template: Option<String>,
 }
 
-/// The options that are not those of retrieval.
-const OWN: [&str; 5] = ["rerank", "min_confidence", "max_sentences", "temperature", "max_tokens"];
+const OPTIONS: [&str; 6] =
+    ["rerank", "min_confidence", "max_sentences", "temperature", "max_tokens", "template"];
+
+/// Options about what was asked before.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct Before {
+    cache: Option<String>,
+    cache_similarity: Option<f32>,
+    conversation: Option<String>,
+}
+
+const BEFORE: [&str; 3] = ["cache", "cache_similarity", "conversation"];
+
+/// Cosine from which on two questions may mean the same. Paraphrases have less, but so have
+/// questions that differ in the one word that matters.
+const SIMILAR: f32 = 0.95;
 
 #[pg_extern(sql = false)]
 #[allow(clippy::too_many_arguments)]
@@ -45,7 +66,7 @@ fn rag_answer(
     options: Option<JsonB>,
 ) -> String {
     let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
-    wish.fulfil(question).or_report().text
+    wish.told(question, false).or_report().answer.text
 }
 
 #[pg_extern(sql = false)]
@@ -69,53 +90,175 @@ fn rag_answer_details(
         name!(context, JsonB),
         name!(usage, JsonB),
         name!(trace_id, Option<Uuid>),
+        name!(claims, JsonB),
+        name!(faithfulness, Option<f32>),
+        name!(needs_review, bool),
     ),
 > {
     let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
-    let Answer { text, supported, confidence, citations, context, usage } =
-        wish.fulfil(question).or_report();
-    let (citations, context, usage) = (JsonB(citations), JsonB(context), JsonB(usage));
-    TableIterator::once((text, supported, confidence, citations, context, usage, None))
+    let Told { answer: it, trace_id, .. } = wish.told(question, false).or_report();
+    let (citations, context) = (JsonB(it.citations), JsonB(it.context));
+    let (usage, claims) = (JsonB(it.usage), JsonB(it.claims));
+    let (faithfulness, needs_review) = (it.faithfulness, it.needs_review);
+    let (text, supported, confidence) = (it.text, it.supported, it.confidence);
+    #[rustfmt::skip]
+    let row = (text, supported, confidence, citations, context, usage, trace_id, claims, faithfulness, needs_review);
+    TableIterator::once(row)
+}
+
+#[pg_extern(sql = false)]
+#[allow(clippy::too_many_arguments)]
+fn rag_prompt(
+    question: Option<&str>,
+    pipeline: Option<&str>,
+    strategy: Option<&str>,
+    k: Option<i32>,
+    mode: Option<&str>,
+    filter: Option<JsonB>,
+    llm: Option<&str>,
+    options: Option<JsonB>,
+) -> TableIterator<'static, (name!(role, String), name!(content, String))> {
+    let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
+    let messages = wish.prompt(question).or_report();
+    TableIterator::new(messages.into_iter().map(|message| (message.role, message.content)))
 }
 
 /// The arguments of `rag_answer` besides the question.
-struct Wish<'a> {
-    pipeline: Option<&'a str>,
-    strategy: Option<&'a str>,
-    k: Option<i32>,
-    mode: Option<&'a str>,
-    filter: Option<JsonB>,
-    llm: Option<&'a str>,
-    options: Option<JsonB>,
+pub struct Wish<'a> {
+    /// Where.
+    pub pipeline: Option<&'a str>,
+    /// How the chunks are put to the answerer.
+    pub strategy: Option<&'a str>,
+    /// How many chunks are read.
+    pub k: Option<i32>,
+    /// 'dense', 'lexical' or 'hybrid'.
+    pub mode: Option<&'a str>,
+    /// Conditions on the metadata.
+    pub filter: Option<JsonB>,
+    /// Who writes.
+    pub llm: Option<&'a str>,
+    /// The rest.
+    pub options: Option<JsonB>,
+}
+
+/// An answer, and how it came about.
+pub struct Told {
+    /// The answer.
+    pub answer: Answer,
+    /// Its row of `rag.trace_log`, if there is one.
+    pub trace_id: Option<Uuid>,
+    /// What was done, if somebody wants to know.
+    pub steps: Vec<Step>,
 }
 
 impl Wish<'_> {
-    fn fulfil(self, text: Option<&str>) -> Result<Answer> {
-        check_strategy(self.strategy)?;
-        let (retrieval, options): (RetrieveOptions, Options) =
-            options::read_both(self.options, &OWN)?;
+    /// The answer, of which nothing is kept.
+    pub fn fulfil(self, text: Option<&str>) -> Result<Answer> {
+        let (text, search, writing) = self.prepare(text)?;
+        ask::ask(&text, &search, &writing)
+    }
+
+    /// The answer; with its steps where they are wanted here or by `rag.trace`.
+    pub fn told(self, text: Option<&str>, wants_steps: bool) -> Result<Told> {
+        let level = guc::trace();
+        let is_recorded = wants_steps || level != guc::TraceLevel::Off;
+        let strategy = self.strategy.unwrap_or("auto").to_owned();
+        let ((asked, answer), steps) = trace::recorded(is_recorded, || {
+            let (text, search, writing) = self.prepare(text)?;
+            let (pipeline, llm) = (search.pipeline.name.clone(), writing.llm.clone());
+            trace::remark(|| format!("pipeline {pipeline}, strategy {strategy}, llm {llm}"));
+            let answer = ask::ask(&text, &search, &writing)?;
+            let asked = trace_log::Asked { question: text, pipeline, strategy, llm };
+            Ok(((asked, writing.conversation), answer))
+        })?;
+        let (asked, conversation) = asked;
+        let trace_id = trace_log::keep(level, &asked, &answer, &steps)?;
+        if let Some(conversation) = conversation {
+            let standalone = asked.question.as_str();
+            let question = text.unwrap_or(standalone);
+            let turn = Turn { question, standalone, answer: &answer.text, trace: trace_id };
+            conversation.append(&turn)?;
+        }
+        Ok(Told { answer, trace_id, steps })
+    }
+
+    /// The answer, told while it is written.
+    pub fn tell(self, text: Option<&str>) -> Result<Telling> {
+        let (standalone, search, mut writing) = self.prepare(text)?;
+        let conversation = writing.conversation.take();
+        let telling = ask::tell(&standalone, &search, writing)?;
+        Ok(match conversation {
+            Some(it) => telling.in_conversation(it, text.unwrap_or(&standalone), &standalone),
+            None => telling,
+        })
+    }
+
+    fn prompt(self, text: Option<&str>) -> Result<Vec<Message>> {
+        let (text, search, writing) = self.prepare(text)?;
+        ask::messages(&text, &search, &writing)
+    }
+
+    /// The question as it is looked up, where, and who answers it.
+    pub fn prepare(self, text: Option<&str>) -> Result<(String, Search, ask::Writing)> {
+        let strategy = strategy::named(self.strategy)?;
+        let mut given = Given::of(self.options)?;
+        let strategy_options: StrategyOptions = given.take(&strategy::KEYS)?;
+        strategy_options.check(strategy)?;
+        let options: Options = given.take(&OPTIONS)?;
+        let before: Before = given.take(&BEFORE)?;
+        let context: ContextOptions = given.take(&options::KEYS)?;
+        let trust: TrustWish = given.take(&TrustWish::OPTIONS)?;
+        let retrieval: RetrieveOptions = given.rest()?;
+        retrieval.check()?;
+        let llm = self.llm.map_or_else(guc::llm, str::to_owned);
+        let conversation = before.conversation.as_deref().map(Conversation::find).transpose()?;
         let text = question("question", text)?;
+        let text = match &conversation {
+            Some(conversation) => conversation.condensed(text, &llm)?,
+            None => text.to_owned(),
+        };
         let k = self.k.or(Some(DEFAULT_K));
-        let search = Search::new(self.pipeline, k, self.mode, self.filter, retrieval)?
-            .reranked_by(options.rerank.as_deref())?;
+        let pipeline = route::pipeline_for(self.pipeline, &text, &retrieval, self.llm)?;
+        let search = Search::new(pipeline.as_deref(), k, self.mode, self.filter, retrieval)?
+            .rewritten_by(None, self.llm)?
+            .reranked_by(options.rerank.as_deref())?
+            .with_parents();
+        ask::check(&context, &search, &llm)?;
+        let min_confidence = check_confidence(options.min_confidence)?.or_else(guc::min_confidence);
         let writing = ask::Writing {
-            llm: self.llm.map_or_else(guc::llm, str::to_owned),
-            min_confidence: check_confidence(options.min_confidence)?.or_else(guc::min_confidence),
+            capacity: provider::capacity(&llm)?,
+            context,
+            trust: trust.resolve(&llm, min_confidence)?,
+            llm,
+            strategy,
+            strategy_options,
+            template: options.template.as_deref().map(template::find).transpose()?,
+            min_confidence,
             max_sentences: options.max_sentences,
             temperature: options.temperature,
             max_tokens: options.max_tokens,
+            caching: before.cache.as_deref().map(caching).transpose()?,
+            cache_similarity: check_similarity(before.cache_similarity)?,
+            conversation,
         };
-        ask::ask(text, &search, &writing)
+        Ok((text, search, writing))
     }
 }
 
-fn check_strategy(strategy: Option<&str>) -> Result<()> {
-    match strategy {
-        Some(name) if !STRATEGIES.contains(&name) => {
-            Err(Error::new(ErrorKind::InvalidParameter, format!("unknown strategy \"{name}\""))
-                .hint(format!("Known strategies: {}.", STRATEGIES.join(", "))))
-        }
-        _ => Ok(()),
+fn caching(name: &str) -> Result<Caching> {
+    match name {
+        "off" => Ok(Caching::Off),
+        "exact" => Ok(Caching::Exact),
+        "semantic" => Ok(Caching::Semantic),
+        _ => Err(Error::invalid(format!("unknown cache \"{name}\""))
+            .hint("Known caches: off, exact, semantic.")),
+    }
+}
+
+fn check_similarity(similarity: Option<f32>) -> Result<f32> {
+    match similarity.unwrap_or(SIMILAR) {
+        value if (0.0..=1.0).contains(&value) => Ok(value),
+        value => Err(Error::invalid(format!("cache_similarity must be between 0 and 1: {value}"))),
     }
 }
 

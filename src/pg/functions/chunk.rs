@@ -1,18 +1,26 @@
-//! `rag_chunk`.
+//! `rag_chunk`, and the cutting of pipelines' documents.
 
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde::Deserialize;
 
-use super::options;
-use crate::chunk::{Chunk, ChunkOptions};
-use crate::daemon::protocol::{Request, Response};
+use super::options::Given;
+use super::{Embedding, RemoteParser};
+use crate::chunk::semantic::Distances;
+use crate::chunk::sentence::sentences;
+use crate::chunk::{Chunk, ChunkOptions, Settings, Strategy};
+use crate::daemon::protocol::{Lane, ModelRef, Request, Response};
+use crate::embed::{Embedder, Kind};
 use crate::error::Result;
 use crate::pg::catalog::model;
 use crate::pg::client;
 use crate::pg::error::{OrReport, unexpected};
+use crate::pipeline::{Chunker, Content, Document, texts};
 
-type Row = (i32, String, i32, i32, i32, Option<String>);
+/// Sentences whose vectors are in memory at a time.
+const SENTENCES: usize = 1024;
+
+type Row = (i32, String, i32, i32, i32, Option<String>, Option<i32>, Option<i32>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,6 +28,9 @@ struct Options {
     /// Whose tokenizer measures; the default is `rag.embedding_model`.
     model: Option<String>,
 }
+
+/// The options that are settings of a strategy.
+const SETTINGS: [&str; 5] = ["language", "percentile", "min_tokens", "child_tokens", "base"];
 
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
@@ -38,20 +49,38 @@ fn rag_chunk(
         name!(end_char, i32),
         name!(token_count, i32),
         name!(heading, Option<String>),
+        name!(parent_start, Option<i32>),
+        name!(parent_end, Option<i32>),
     ),
 > {
-    let options: Options = options::read(options).or_report();
-    let chunking = ChunkOptions::new(strategy, max_tokens, overlap).or_report();
+    let mut given = Given::of(options).or_report();
+    let settings: Settings = given.take(&SETTINGS).or_report();
+    let options: Options = given.rest().or_report();
+    let chunking = ChunkOptions::new(strategy, max_tokens, overlap, settings).or_report();
     let chunks = chunks_of(document, chunking, options.model.as_deref()).or_report();
     TableIterator::new(chunks.into_iter().enumerate().map(row))
 }
 
 fn chunks_of(document: String, options: ChunkOptions, model: Option<&str>) -> Result<Vec<Chunk>> {
-    let model = model::find(model)?.reference;
-    let request = Request::Chunk { model, documents: vec![document], options };
-    match client::call(&request)? {
-        Response::Chunks(mut documents) => Ok(documents.pop().unwrap_or_default()),
-        other => Err(unexpected(&other)),
+    let content = match options.strategy {
+        Strategy::Html => Content::Html(document),
+        _ => Content::Text(document),
+    };
+    let document = Document { key: Vec::new(), title: None, content: Some(content) };
+    let texts = texts(&[document], &mut RemoteParser::default())?;
+    let reference = model::find(model)?.reference;
+    let mut chunker = RemoteChunker { model: reference, options };
+    Ok(chunker.chunk(&texts, &mut OnDemand { model })?.pop().unwrap_or_default())
+}
+
+/// Looks for the model when there is something to embed: who may not use it may count its tokens.
+struct OnDemand<'a> {
+    model: Option<&'a str>,
+}
+
+impl Embedder for OnDemand<'_> {
+    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        Embedding::with_model(self.model, Lane::Bulk)?.embed(texts, kind)
     }
 }
 
@@ -63,5 +92,52 @@ fn row((number, chunk): (usize, Chunk)) -> Row {
         chunk.end_char as i32,
         chunk.token_count as i32,
         chunk.heading,
+        chunk.parent.map(|(start, _)| start as i32),
+        chunk.parent.map(|(_, end)| end as i32),
     )
+}
+
+/// Has ragd cut documents.
+pub struct RemoteChunker {
+    /// Whose tokenizer measures.
+    pub model: ModelRef,
+    /// How documents are cut.
+    pub options: ChunkOptions,
+}
+
+impl Chunker for RemoteChunker {
+    fn chunk(
+        &mut self,
+        documents: &[String],
+        embedder: &mut dyn Embedder,
+    ) -> Result<Vec<Vec<Chunk>>> {
+        let mut measured = |document: &String| distances(document, embedder);
+        let distances = match self.options.strategy {
+            Strategy::Semantic => documents.iter().map(&mut measured).collect::<Result<_>>()?,
+            _ => Vec::new(),
+        };
+        let request = Request::Chunk {
+            model: self.model.clone(),
+            documents: documents.to_vec(),
+            options: self.options.clone(),
+            distances,
+        };
+        match client::call(&request)? {
+            Response::Chunks(chunks) if chunks.len() == documents.len() => Ok(chunks),
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+/// How little neighbouring sentences of a document have to do with each other. The model may be
+/// in ragd or behind a provider, so its vectors come here as those of chunks do.
+fn distances(document: &str, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {
+    let mut distances = Distances::default();
+    for some in sentences(document).chunks(SENTENCES) {
+        let texts: Vec<String> = some.iter().map(|range| document[range.clone()].into()).collect();
+        for vector in embedder.embed(&texts, Kind::Passage)? {
+            distances.push(vector);
+        }
+    }
+    Ok(distances.finish())
 }

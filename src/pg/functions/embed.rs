@@ -1,18 +1,18 @@
 //! `rag_embed`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use pgrx::prelude::*;
 
-use crate::daemon::protocol::{EmbedRequest, Lane, ProviderConfig, Request, Response};
-use crate::embed::{Embedder, Kind};
+use crate::daemon::protocol::{EmbedRequest, Lane, ProviderConfig, Request, Response, VectorKey};
+use crate::embed::{Embedder, Kind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, Model};
 use crate::pg::client::Watch;
 use crate::pg::error::{OrReport, unexpected};
 use crate::pg::vector::Vector;
-use crate::pg::{client, provider};
+use crate::pg::{client, provider, trace, usage};
 
 /// Texts sent to ragd in one request, so that cancel and memory stay bounded.
 const TEXTS_A_REQUEST: usize = 256;
@@ -26,6 +26,8 @@ const LONGEST_REMEMBERED: usize = 8192;
 
 thread_local! {
     static MEMO: RefCell<VecDeque<(MemoKey, Vec<f32>)>> = const { RefCell::new(VecDeque::new()) };
+    /// When the statement began in which nothing is to be remembered that others have asked.
+    static ALONE: Cell<i64> = const { Cell::new(i64::MIN) };
 }
 
 #[derive(PartialEq)]
@@ -103,7 +105,7 @@ impl Embedding {
             None => Request::Embed { model: self.model.reference.clone(), kind, lane, texts },
             Some(provider) => {
                 let dimension = u32::try_from(self.model.dimension).ok();
-                Request::EmbedRemotely(EmbedRequest { provider, dimension, lane, texts })
+                Request::EmbedRemotely(EmbedRequest { provider, dimension, lane, kind, texts })
             }
         }
     }
@@ -116,6 +118,34 @@ impl Embedding {
         watch: &mut Watch<'_>,
     ) -> Result<Vec<Vec<f32>>> {
         self.embed_all(texts, kind, Some(watch))
+    }
+
+    /// Embeds places of documents, with something to look after meanwhile. Only the models of ragd can.
+    pub fn embed_in_place_and_watch(
+        &self,
+        documents: &[Spanned],
+        mut watch: Option<&mut Watch<'_>>,
+    ) -> Result<Vec<Vec<f32>>> {
+        let mut vectors = Vec::new();
+        for documents in documents.chunks(TEXTS_A_REQUEST) {
+            let request = self.request_in_place(documents)?;
+            let count = documents.iter().map(|it| it.spans.len()).sum();
+            vectors.extend(self.vectors(&request, count, watch.as_deref_mut())?);
+        }
+        Ok(vectors)
+    }
+
+    fn request_in_place(&self, documents: &[Spanned]) -> Result<Request> {
+        if self.provider.is_some() {
+            let message = format!(
+                "model \"{}\" is behind a server, which gives no vectors of tokens",
+                self.model.reference.name
+            );
+            return Err(Error::new(ErrorKind::Unsupported, message)
+                .hint("Late chunking needs a model in a folder."));
+        }
+        let (model, lane) = (self.model.reference.clone(), self.lane);
+        Ok(Request::EmbedInPlace { model, lane, documents: documents.to_vec() })
     }
 
     fn embed_all(
@@ -137,9 +167,18 @@ impl Embedding {
         kind: Kind,
         watch: Option<&mut Watch<'_>>,
     ) -> Result<Vec<Vec<f32>>> {
-        match client::call_and_watch(&self.request(texts, kind), watch)? {
+        self.vectors(&self.request(texts, kind), texts.len(), watch)
+    }
+
+    fn vectors(
+        &self,
+        request: &Request,
+        count: usize,
+        watch: Option<&mut Watch<'_>>,
+    ) -> Result<Vec<Vec<f32>>> {
+        match client::call_and_watch(request, watch)? {
             Response::Vectors { dimension, values, .. }
-                if values.len() == dimension as usize * texts.len() && dimension > 0 =>
+                if values.len() == dimension as usize * count && dimension > 0 =>
             {
                 Ok(values.chunks_exact(dimension as usize).map(<[f32]>::to_vec).collect())
             }
@@ -149,24 +188,67 @@ impl Embedding {
 }
 
 impl Embedder for Embedding {
-    /// A single text comes from memory where this session has asked for it of late.
     fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
-        if let [text] = texts {
-            let key = MemoKey { model: self.model.clone(), kind, text: text.clone() };
-            if let Some(vector) = recall(&key) {
-                return Ok(vec![vector]);
-            }
-            let vectors = self.embed_request(texts, kind, None)?;
-            remember(key, &vectors[0]);
-            return Ok(vectors);
-        }
-        self.embed_all(texts, kind, None)
+        let name = || self.model.reference.name.clone();
+        trace::found("embed", name, || self.embed_or_recall(texts, kind))
+    }
+
+    fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+        self.embed_in_place_and_watch(documents, None)
     }
 }
 
-/// Forgets all embeddings that this session remembers.
+impl Embedding {
+    /// A single text comes from memory where this session has asked for it of late.
+    fn embed_or_recall(&self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        if let [text] = texts {
+            let key = MemoKey { model: self.model.clone(), kind, text: text.clone() };
+            if let Some(vector) = recall(&key) {
+                usage::note_cache_hit();
+                return Ok(vec![vector]);
+            }
+            let vector = match self.recall_shared(text, kind)? {
+                Some(vector) => vector,
+                None => self.embed_request(texts, kind, None)?.swap_remove(0),
+            };
+            remember(key, &vector);
+            return Ok(vec![vector]);
+        }
+        self.embed_all(texts, kind, None)
+    }
+
+    /// What any session has asked for of late, ragd remembers.
+    fn recall_shared(&self, text: &str, kind: Kind) -> Result<Option<Vec<f32>>> {
+        let is_alone = ALONE.get() == statement_start();
+        if self.lane == Lane::Bulk || text.len() > LONGEST_REMEMBERED || is_alone {
+            return Ok(None);
+        }
+        let texts = [text.to_owned()];
+        let (model, kind) = match self.request(&texts, kind) {
+            Request::EmbedRemotely(request) => (request.identity(), Kind::Query),
+            _ => (self.model.reference.identity(), kind),
+        };
+        let [text] = texts;
+        match client::call(&Request::RecallVector(VectorKey { model, kind, text }))? {
+            Response::Vectors { values, .. } => {
+                usage::note_cache_hit();
+                Ok(Some(values))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Forgets all embeddings that this session remembers, and has the statement under way ask ragd for
+/// none that others have asked for: what is measured is to be done.
 pub fn forget_embeddings() {
     MEMO.with_borrow_mut(VecDeque::clear);
+    ALONE.set(statement_start());
+}
+
+fn statement_start() -> i64 {
+    // SAFETY: reads the session's state.
+    unsafe { pg_sys::GetCurrentStatementStartTimestamp() }
 }
 
 fn recall(key: &MemoKey) -> Option<Vec<f32>> {
@@ -198,7 +280,8 @@ mod tests {
         let name = name.to_owned();
         let reference = ModelRef { name, path: "/models".to_owned(), file: None, digest: None };
         let task = Task::Embed;
-        let model = Model { reference, remote: None, task, dimension: 1, max_tokens: 8 };
+        let (remote, pooling) = (None, None);
+        let model = Model { reference, remote, task, dimension: 1, max_tokens: 8, pooling };
         MemoKey { model, kind, text: text.to_owned() }
     }
 

@@ -5,10 +5,13 @@ use pgrx::prelude::*;
 use serde::Deserialize;
 
 use super::options;
-use crate::daemon::protocol::{GenerateRequest, Generated, Message, Request, Response};
+use crate::daemon::protocol::{
+    GenerateMany, GenerateRequest, Generated, Message, ProviderConfig, Request, Response,
+};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::client::Pieces;
 use crate::pg::error::{OrReport, unexpected};
-use crate::pg::{client, guc, provider};
+use crate::pg::{cache, client, guc, provider, trace};
 
 /// Name of the answerer that needs no language model.
 pub const EXTRACTIVE: &str = "extractive";
@@ -18,6 +21,7 @@ pub const EXTRACTIVE: &str = "extractive";
 struct Options {
     temperature: f32,
     max_tokens: Option<u32>,
+    schema: Option<serde_json::Value>,
 }
 
 #[pg_extern(sql = false)]
@@ -35,7 +39,16 @@ fn rag_generate(
     }
     messages.push(message("user", prompt));
     let llm = llm.map_or_else(guc::llm, str::to_owned);
-    Some(generate(&llm, messages, options.temperature, options.max_tokens).or_report().text)
+    Some(write(&llm, messages, options).or_report())
+}
+
+/// The text that the foreign server `llm` writes; JSON where `options` have a schema.
+fn write(llm: &str, messages: Vec<Message>, options: Options) -> Result<String> {
+    let Options { temperature, max_tokens, schema } = options;
+    let schema = schema.map(|schema| schema.to_string());
+    let provider = writer(llm)?;
+    let request = GenerateRequest { provider, messages, temperature, max_tokens, schema };
+    Ok(ask(request)?.text)
 }
 
 fn message(role: &str, content: &str) -> Message {
@@ -49,6 +62,22 @@ pub fn generate(
     temperature: f32,
     max_tokens: Option<u32>,
 ) -> Result<Generated> {
+    generate_by(writer(llm)?, messages, temperature, max_tokens)
+}
+
+/// The same, told while it is written.
+pub fn generate_stream(
+    llm: &str,
+    messages: Vec<Message>,
+    temperature: f32,
+    max_tokens: Option<u32>,
+) -> Result<Pieces> {
+    let provider = writer(llm)?;
+    let request = GenerateRequest { provider, messages, temperature, max_tokens, schema: None };
+    Pieces::of(&Request::GenerateStream(request))
+}
+
+fn writer(llm: &str) -> Result<ProviderConfig> {
     if llm == EXTRACTIVE {
         return Err(Error::new(
             ErrorKind::Unsupported,
@@ -56,10 +85,57 @@ pub fn generate(
         )
         .hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name."));
     }
-    let provider = provider::config(llm)?;
-    let request = GenerateRequest { provider, messages, temperature, max_tokens };
-    match client::call(&Request::Generate(request))? {
+    provider::config(llm)
+}
+
+/// Has a provider write that the current role may use.
+pub fn generate_by(
+    provider: ProviderConfig,
+    messages: Vec<Message>,
+    temperature: f32,
+    max_tokens: Option<u32>,
+) -> Result<Generated> {
+    ask(GenerateRequest { provider, messages, temperature, max_tokens, schema: None })
+}
+
+fn ask(request: GenerateRequest) -> Result<Generated> {
+    let named = format!("{} {}", request.provider.name, request.provider.model);
+    let write = || match client::call(&Request::Generate(request.clone()))? {
         Response::Text(text) => Ok(text),
         other => Err(unexpected(&other)),
+    };
+    trace::step("generate", || named, || cache::written(&request, write))
+}
+
+/// Has a provider write several texts at once, in their order; within so many milliseconds, or in
+/// the provider's own time. A call that fails does not keep the others from their text.
+pub fn generate_all_by(
+    provider: &ProviderConfig,
+    prompts: Vec<Vec<Message>>,
+    (temperature, max_tokens): (f32, Option<u32>),
+    within_ms: Option<u64>,
+) -> Result<Vec<Result<Generated>>> {
+    if prompts.len() == 1 {
+        let timeout_ms = within_ms.map_or(provider.timeout_ms, |it| it.min(provider.timeout_ms));
+        let provider = ProviderConfig { timeout_ms, ..provider.clone() };
+        let one = |messages| generate_by(provider.clone(), messages, temperature, max_tokens);
+        return Ok(prompts.into_iter().map(one).collect());
     }
+    let request = |messages| GenerateRequest {
+        provider: provider.clone(),
+        messages,
+        temperature,
+        max_tokens,
+        schema: None,
+    };
+    let requests: Vec<GenerateRequest> = prompts.into_iter().map(request).collect();
+    let named = format!("{} {}, {} at once", provider.name, provider.model, requests.len());
+    let write = |requests| match client::call(&Request::GenerateMany(GenerateMany {
+        requests,
+        within_ms,
+    }))? {
+        Response::Texts(texts) => Ok(texts),
+        other => Err(unexpected(&other)),
+    };
+    trace::step("generate", || named, || cache::all_written(requests, write))
 }

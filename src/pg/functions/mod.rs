@@ -1,7 +1,10 @@
 //! The SQL functions, a file a stage. Their declarations are in `sql/install/function.sql`.
 
 mod answer;
+mod answer_stream;
 mod chunk;
+mod context;
+mod conversation;
 mod embed;
 mod eval;
 mod event;
@@ -14,10 +17,16 @@ mod queue;
 mod rerank;
 mod retrieve;
 mod status;
+mod strategy;
+mod template;
+mod trace;
+mod usage;
+mod verify;
 
+pub use answer::Wish;
+pub use chunk::RemoteChunker;
 pub use embed::{Embedding, forget_embeddings};
-pub use generate::{EXTRACTIVE, generate};
+pub use generate::{EXTRACTIVE, generate, generate_all_by, generate_by, generate_stream};
 pub use options::read as read_options;
 pub use parse::RemoteParser;
-pub use pipeline::{RemoteChunker, check_chunk_size};
-pub use retrieve::check_rewrite;
+pub use pipeline::{check_chunk_size, check_late, check_title, fitted};

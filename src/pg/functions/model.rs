@@ -2,9 +2,11 @@
 
 use pgrx::prelude::*;
 
+use crate::daemon::apis::{self, Ability};
 use crate::daemon::protocol::{
-    EmbedRequest, Lane, ModelInfo, ModelRef, ProviderConfig, Request, Response,
+    EmbedRequest, Lane, ModelInfo, ModelRef, ProviderConfig, Request, Response, Task,
 };
+use crate::embed::Kind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, Remote};
 use crate::pg::error::{OrReport, unexpected};
@@ -17,7 +19,7 @@ const MAX_TOKENS: i32 = 512;
 const MAX_DIMENSION: i32 = 16_000;
 
 #[pg_extern(sql = false)]
-#[allow(clippy::type_complexity)]
+#[allow(clippy::type_complexity, clippy::too_many_arguments)]
 fn rag_add_model(
     name: Option<&str>,
     path: Option<&str>,
@@ -26,6 +28,7 @@ fn rag_add_model(
     model: Option<&str>,
     dimension: Option<i32>,
     max_tokens: Option<i32>,
+    task: Option<&str>,
 ) -> TableIterator<
     'static,
     (
@@ -37,7 +40,7 @@ fn rag_add_model(
     ),
 > {
     sql::refuse_if_read_only(c"rag_add_model()");
-    let wish = Wish { path, file, server, model, dimension, max_tokens };
+    let wish = Wish { path, file, server, model, dimension, max_tokens, task };
     let added = wish.fulfil(name).or_report();
     TableIterator::once((
         added.dimension,
@@ -62,6 +65,7 @@ struct Wish<'a> {
     model: Option<&'a str>,
     dimension: Option<i32>,
     max_tokens: Option<i32>,
+    task: Option<&'a str>,
 }
 
 /// What was registered.
@@ -96,6 +100,7 @@ impl Wish<'_> {
         refuse("model", self.model.is_some(), "is for a model behind a server")?;
         refuse("dimension", self.dimension.is_some(), only_remote)?;
         refuse("max_tokens", self.max_tokens.is_some(), only_remote)?;
+        refuse("task", self.task.is_some(), only_remote)?;
         let path = present("path", Some(path))?;
         if !path.starts_with('/') {
             return Err(Error::invalid(format!("path of a model must be absolute: \"{path}\"")));
@@ -120,21 +125,27 @@ impl Wish<'_> {
         }
         let max_tokens = self.max_tokens.unwrap_or(MAX_TOKENS);
         check_range("max_tokens", max_tokens, 8..=1_000_000)?;
+        let task = self.task.map_or(Ok(Task::Embed), task)?;
         if let Some(dimension) = self.dimension {
+            refuse("dimension", task == Task::Rerank, "is for a model that gives vectors")?;
             check_range("dimension", dimension, 1..=MAX_DIMENSION)?;
         }
         check_is_new(name)?;
         let provider = provider::embedding_config(server, self.model)?;
         let remote = Remote { server: server.to_owned(), model: provider.model.clone() };
-        let dimension = self.dimension.map_or_else(|| measure(provider), Ok)?;
+        let dimension = self.dimension_of(task, provider)?;
         model::insert_remote(name, &remote, dimension, max_tokens)?;
-        Ok(Added {
-            dimension: Some(dimension),
-            max_tokens,
-            pooling: None,
-            normalized: true,
-            digest: None,
-        })
+        let normalized = dimension.is_some();
+        Ok(Added { dimension, max_tokens, pooling: None, normalized, digest: None })
+    }
+
+    /// As given, or as measured; none for a reranker, which has nothing to be measured.
+    fn dimension_of(&self, task: Task, provider: ProviderConfig) -> Result<Option<i32>> {
+        if task == Task::Rerank {
+            return apis::check(&provider, Ability::Rerank).map(|()| None);
+        }
+        apis::check(&provider, Ability::Embed)?;
+        self.dimension.map_or_else(|| measure(provider), Ok).map(Some)
     }
 }
 
@@ -143,6 +154,13 @@ fn check_is_new(name: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(ErrorKind::DuplicateObject, format!("model \"{name}\" already exists")))
+}
+
+fn task(name: &str) -> Result<Task> {
+    let known = [Task::Embed, Task::Rerank];
+    known.into_iter().find(|task| task.name() == name).ok_or_else(|| {
+        Error::invalid(format!("unknown task \"{name}\"")).hint("Known tasks: embed, rerank.")
+    })
 }
 
 /// An argument that says nothing about this kind of model.
@@ -185,7 +203,8 @@ fn describe(name: &str, path: &str, file: Option<&str>) -> Result<ModelInfo> {
 fn measure(provider: ProviderConfig) -> Result<i32> {
     let (server, model) = (provider.name.clone(), provider.model.clone());
     let texts = vec!["How long is this vector?".to_owned()];
-    let request = EmbedRequest { provider, dimension: None, lane: Lane::Query, texts };
+    let (dimension, lane, kind) = (None, Lane::Query, Kind::Passage);
+    let request = EmbedRequest { provider, dimension, lane, kind, texts };
     let dimension = match client::call(&Request::EmbedRemotely(request))? {
         Response::Vectors { dimension, .. } => dimension,
         other => return Err(unexpected(&other)),

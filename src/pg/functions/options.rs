@@ -13,20 +13,36 @@ pub fn read<T: DeserializeOwned>(options: Option<JsonB>) -> Result<T> {
     parse(object(options)?)
 }
 
-/// Reads `options` into two such structs; the second has the keys `of_second`.
-pub fn read_both<T: DeserializeOwned, U: DeserializeOwned>(
-    options: Option<JsonB>,
-    of_second: &[&str],
-) -> Result<(T, U)> {
-    let is_second = |(key, _): &(String, Value)| of_second.contains(&key.as_str());
-    let all = match object(options)? {
-        Value::Object(all) => all,
-        _ => Map::new(),
-    };
-    let (second, first): (Map<_, _>, Map<_, _>) = all.into_iter().partition(is_second);
-    let first = parse(first.into())
-        .map_err(|error: Error| error.hint(format!("Known too: {}.", of_second.join(", "))))?;
-    Ok((first, parse(second.into())?))
+/// An `options` argument that is read in parts, each by who knows it.
+pub struct Given {
+    rest: Map<String, Value>,
+    known: Vec<&'static str>,
+}
+
+impl Given {
+    /// NULL is an empty object.
+    pub fn of(options: Option<JsonB>) -> Result<Given> {
+        match object(options)? {
+            Value::Object(rest) => Ok(Given { rest, known: Vec::new() }),
+            _ => Ok(Given { rest: Map::new(), known: Vec::new() }),
+        }
+    }
+
+    /// Takes the keys `keys` out, into a struct that denies unknown fields.
+    pub fn take<T: DeserializeOwned>(&mut self, keys: &[&'static str]) -> Result<T> {
+        self.known.extend(keys);
+        let is_theirs = |(key, _): &(String, Value)| keys.contains(&key.as_str());
+        let (theirs, rest): (Map<_, _>, Map<_, _>) =
+            std::mem::take(&mut self.rest).into_iter().partition(is_theirs);
+        self.rest = rest;
+        parse(theirs.into())
+    }
+
+    /// What has not been taken. An unknown key is an error that names all known ones.
+    pub fn rest<T: DeserializeOwned>(self) -> Result<T> {
+        parse(self.rest.into())
+            .map_err(|error: Error| error.hint(format!("Known too: {}.", self.known.join(", "))))
+    }
 }
 
 fn parse<T: DeserializeOwned>(object: Value) -> Result<T> {

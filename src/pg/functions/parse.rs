@@ -5,13 +5,14 @@ use pgrx::prelude::*;
 use serde::Deserialize;
 
 use super::options;
+use crate::chunk::FORM_FEED;
 use crate::daemon::protocol::{Document, ParseOutcome, Request, Response};
 use crate::error::Result;
 use crate::parse::{Limits, ParseOptions, Part};
 use crate::pg::client;
 use crate::pg::error::{OrReport, unexpected};
 use crate::pg::guc;
-use crate::pipeline::Reader;
+use crate::pipeline::{File, Reader};
 
 type Row = (i32, Option<i32>, Option<String>, String);
 
@@ -43,7 +44,8 @@ fn rag_parse(
 > {
     let options: Options = options::read(options).or_report();
     let Options { encoding, first_page, last_page } = options;
-    let parser = RemoteParser { mime, options: ParseOptions { encoding, first_page, last_page } };
+    let options = ParseOptions { encoding, first_page, last_page };
+    let parser = RemoteParser { mime, options, keeps_pages: false };
     let parts = document.map_or(Ok(Vec::new()), |bytes| parser.parse_one(bytes)).or_report();
     TableIterator::new(parts.into_iter().enumerate().map(row))
 }
@@ -53,35 +55,48 @@ fn row((number, part): (usize, Part)) -> Row {
 }
 
 /// Has ragd read documents.
+#[derive(Default)]
 pub struct RemoteParser {
-    /// The documents' MIME type; `None`: found out from the bytes of each.
+    /// The documents' MIME type; `None`: found out from the bytes of each, or known of it.
     pub mime: Option<String>,
     /// How they are read.
     pub options: ParseOptions,
+    /// Whether the pages of a document can be told apart in its text.
+    pub keeps_pages: bool,
 }
 
 /// A file that can't be read is an error of the whole request: its row has to be found.
 impl Reader for RemoteParser {
-    fn read(&mut self, files: Vec<Vec<u8>>) -> Result<Vec<String>> {
-        let mut texts = Vec::with_capacity(files.len());
-        for parts in self.parse(files)? {
-            let parts = parts?.into_iter().map(|part| part.content);
-            texts.push(parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n"));
-        }
-        Ok(texts)
+    fn read(&mut self, files: Vec<File>) -> Result<Vec<String>> {
+        let documents = files.into_iter().map(|file| Document {
+            bytes: file.bytes,
+            mime: file.mime.map(str::to_owned).or_else(|| self.mime.clone()),
+        });
+        let outcomes = self.parse(documents.collect())?.into_iter();
+        outcomes.map(|parts| Ok(self.joined(parts?))).collect()
     }
 }
 
 impl RemoteParser {
+    /// Parts as one text. A page that has no text is a page all the same.
+    fn joined(&self, parts: Vec<Part>) -> String {
+        let by_page = self.keeps_pages && parts.iter().all(|part| part.page.is_some());
+        let texts = parts.into_iter().map(|part| part.content);
+        let texts: Vec<String> = texts.filter(|text| by_page || !text.is_empty()).collect();
+        match by_page {
+            true => texts.join(&format!("\n{FORM_FEED}")),
+            false => texts.join("\n\n"),
+        }
+    }
+
     /// Reads `documents` in one request, each within `rag.parse_timeout`.
     ///
     /// A document that can't be read is an inner error, and the others are read all the same.
     /// Fails as a whole where ragd can't be asked, or all together are too long for a request.
-    pub fn parse(&self, documents: Vec<Vec<u8>>) -> Result<Vec<ParseOutcome>> {
+    pub fn parse(&self, documents: Vec<Document>) -> Result<Vec<ParseOutcome>> {
         let count = documents.len();
-        let to_document = |bytes| Document { bytes, mime: self.mime.clone() };
         let request = Request::Parse {
-            documents: documents.into_iter().map(to_document).collect(),
+            documents,
             options: self.options.clone(),
             timeout_ms: guc::parse_timeout().as_millis() as u64,
         };
@@ -95,6 +110,7 @@ impl RemoteParser {
     pub fn parse_one(&self, document: Vec<u8>) -> Result<Vec<Part>> {
         Limits::default().check_document(document.len())?;
         // One document has one outcome; parse() has made sure of that.
+        let document = Document { bytes: document, mime: self.mime.clone() };
         self.parse(vec![document])?.pop().unwrap_or(Ok(Vec::new()))
     }
 }

@@ -3,19 +3,19 @@
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::options;
-use crate::chunk::{Chunk, ChunkOptions};
-use crate::daemon::protocol::{ModelRef, Request, Response};
+use crate::chunk::context::CONTEXT_TOKENS;
+use crate::chunk::{ChunkOptions, Settings};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::acting::{Acting, table_owner};
-use crate::pg::alter::Alteration;
+use crate::pg::alter::{Alteration, Context, Cut};
 use crate::pg::capture::noted;
 use crate::pg::catalog::pipeline::{Mode, Pipeline, Stage};
-use crate::pg::catalog::{model, pipeline, source::Source};
-use crate::pg::error::{OrReport, unexpected};
-use crate::pg::{client, content, create, generation, ingest, intake, sql};
-use crate::pipeline::Chunker;
+use crate::pg::catalog::{model, pipeline, source::Source, wording::Wording};
+use crate::pg::error::OrReport;
+use crate::pg::{content, create, generation, ingest, intake, represent, sql};
 
 /// A source with no more rows and bytes of content than this is embedded by the statement that
 /// creates its pipeline, which takes seconds; workers do a larger one.
@@ -29,11 +29,35 @@ struct Options {
     config: String,
     /// When the rows that are there are embedded.
     backfill: Backfill,
+    /// In which words questions are answered.
+    template: Option<String>,
+    /// What is in it.
+    description: Option<String>,
+    /// Settings of the strategy.
+    chunk: Settings,
+    /// Whether title and headings are embedded with each chunk.
+    contextual: bool,
+    /// Whether a document is embedded as a whole and cut afterwards.
+    late: bool,
+    /// What a row is called: a column or an expression.
+    title: Option<String>,
+    /// What is made of its chunks beside them.
+    represent: Option<Value>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { config: "english".to_owned(), backfill: Backfill::Auto }
+        Options {
+            config: "english".to_owned(),
+            backfill: Backfill::Auto,
+            template: None,
+            description: None,
+            chunk: Settings::default(),
+            contextual: false,
+            late: false,
+            title: None,
+            represent: None,
+        }
     }
 }
 
@@ -53,6 +77,20 @@ enum Backfill {
 struct Changes {
     /// Text search configuration of the lexical index.
     config: Option<String>,
+    /// In which words questions are answered.
+    template: Option<String>,
+    /// What is in it.
+    description: Option<String>,
+    /// Settings of the strategy.
+    chunk: Option<Settings>,
+    /// Whether title and headings are embedded with each chunk.
+    contextual: Option<bool>,
+    /// Whether a document is embedded as a whole and cut afterwards.
+    late: Option<bool>,
+    /// What a row is called: a column or an expression.
+    title: Option<String>,
+    /// What is made of its chunks beside them; `false` for nothing any more.
+    represent: Option<Value>,
 }
 
 #[pg_extern(sql = false)]
@@ -71,7 +109,8 @@ fn rag_create_pipeline(
     options: Option<JsonB>,
 ) -> pg_sys::Oid {
     sql::refuse_if_read_only(c"rag_create_pipeline()");
-    let chunking = chunking(strategy, max_tokens, overlap).or_report();
+    let options: Options = options::read(options).or_report();
+    let chunking = chunking(strategy, max_tokens, overlap, &options.chunk).or_report();
     let wish = Wish {
         source: present("source", source).or_report(),
         content: present("content", content).or_report(),
@@ -80,7 +119,7 @@ fn rag_create_pipeline(
         metadata: names("metadata", metadata).or_report().unwrap_or_default(),
         model,
         mode: Mode::named(mode.unwrap_or(Mode::ALL[0].name())).or_report(),
-        options: options::read(options).or_report(),
+        options,
         chunking,
     };
     wish.fulfil().or_report()
@@ -103,10 +142,30 @@ fn rag_alter_pipeline(
     sql::refuse_if_read_only(c"rag_alter_pipeline()");
     let metadata = names("metadata", metadata).or_report();
     let mode = mode.map(Mode::named).transpose().or_report();
-    let Changes { config } = options::read(options).or_report();
-    let wanted =
-        Alteration { name, content, metadata, strategy, max_tokens, overlap, model, mode, config };
-    pipeline::owned(Some(pipeline)).and_then(|it| wanted.carry_out(&it)).or_report();
+    let Changes { config, template, description, chunk, contextual, late, title, represent } =
+        options::read(options).or_report();
+    let wording = Wording { template, description };
+    let cut = Cut { strategy, max_tokens, overlap, settings: chunk };
+    let context = Context { contextual, late, title };
+    let wanted = Alteration { name, content, metadata, cut, model, mode, config, context };
+    let pipeline = pipeline::owned(Some(pipeline)).or_report();
+    alter(&pipeline, wanted, &wording, represent.as_ref()).or_report();
+}
+
+fn alter(
+    pipeline: &Pipeline,
+    wanted: Alteration<'_>,
+    wording: &Wording,
+    represented: Option<&Value>,
+) -> Result<()> {
+    wording.check()?;
+    represent::check_new_mode(pipeline, wanted.mode)?;
+    // Before a successor is made, which is to have the same.
+    if let Some(option) = represented {
+        represent::alter(pipeline, option)?;
+    }
+    wanted.carry_out(pipeline)?;
+    wording.store(pipeline.id)
 }
 
 #[pg_extern(sql = false)]
@@ -120,11 +179,13 @@ fn chunking(
     strategy: Option<&str>,
     max_tokens: Option<i32>,
     overlap: Option<i32>,
+    settings: &Settings,
 ) -> Result<ChunkOptions> {
     ChunkOptions::new(
         strategy.unwrap_or("recursive"),
         max_tokens.unwrap_or(256),
         overlap.unwrap_or(0),
+        settings.clone(),
     )
 }
 
@@ -157,13 +218,24 @@ struct Wish<'a> {
 
 impl Wish<'_> {
     fn fulfil(self) -> Result<pg_sys::Oid> {
+        let Options { template, description, .. } = &self.options;
+        let wording = Wording { template: template.clone(), description: description.clone() };
+        wording.check()?;
         let model = model::find(self.model)?;
         check_chunk_size(&self.chunking, &model)?;
+        check_late(self.options.late, &model)?;
         let source = Source::describe(self.source)?;
         let name = self.name.unwrap_or(&source.name).to_owned();
+        let contextual = self.options.contextual;
+        check_title(contextual, self.options.title.as_deref())?;
+        let title = self.options.title.as_deref();
+        let title = title.map(|title| content::text_expression(&source, "title", title));
         let plan = create::Plan {
             key: source.key(self.key.as_deref())?,
             content: content::expression(&source, self.content)?,
+            contextual,
+            late: self.options.late,
+            title: title.transpose()?,
             metadata: &self.metadata,
             config: &self.options.config,
             mode: self.mode,
@@ -175,6 +247,10 @@ impl Wish<'_> {
             chunking: self.chunking.clone(),
         };
         let pipeline = plan.carry_out()?;
+        wording.store(pipeline.id)?;
+        if let Some(option) = &self.options.represent {
+            represent::alter(&pipeline, option)?;
+        }
         // As whoever embeds later does.
         let acting = Acting::as_role(table_owner(pipeline.source.oid));
         if self.fills_now(&pipeline)? {
@@ -218,34 +294,52 @@ fn fill_later(pipeline: &Pipeline) -> Result<()> {
 
 /// An error where the model does not read chunks of that size.
 pub fn check_chunk_size(chunking: &ChunkOptions, model: &model::Model) -> Result<()> {
-    if chunking.max_tokens as i32 <= model.max_tokens {
+    let (longest, name) = (chunking.longest(), chunking.name_of_longest());
+    if longest as i32 <= model.max_tokens {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "chunks of {} tokens are longer than the {} that model \"{}\" reads",
-        chunking.max_tokens, model.max_tokens, model.reference.name
+        "chunks of {longest} tokens are longer than the {} that model \"{}\" reads",
+        model.max_tokens, model.reference.name
     ))
-    .hint(format!("Set max_tokens to {} or less, or choose another model.", model.max_tokens)))
+    .hint(format!("Set {name} to {} or less, or choose another model.", model.max_tokens)))
 }
 
-/// Has ragd cut documents.
-pub struct RemoteChunker {
-    /// Whose tokenizer measures.
-    pub model: ModelRef,
-    /// How documents are cut.
-    pub options: ChunkOptions,
-}
-
-impl Chunker for RemoteChunker {
-    fn chunk(&mut self, documents: &[String]) -> Result<Vec<Vec<Chunk>>> {
-        let request = Request::Chunk {
-            model: self.model.clone(),
-            documents: documents.to_vec(),
-            options: self.options.clone(),
-        };
-        match client::call(&request)? {
-            Response::Chunks(chunks) if chunks.len() == documents.len() => Ok(chunks),
-            other => Err(unexpected(&other)),
+/// An error where documents are to be embedded as a whole by a model that can't do that.
+pub fn check_late(late: bool, model: &model::Model) -> Result<()> {
+    let name = &model.reference.name;
+    let why = match (&model.remote, model.pooling.as_deref()) {
+        _ if !late => return Ok(()),
+        (None, Some("mean")) => return Ok(()),
+        (Some(_), _) => {
+            format!("model \"{name}\" is behind a server, which gives no vectors of tokens")
         }
+        (None, pooling) => {
+            format!("model \"{name}\" pools by \"{}\"", pooling.unwrap_or("nothing"))
+        }
+    };
+    Err(Error::new(ErrorKind::Unsupported, why).hint(
+        "Late chunking needs a model in a folder that takes the mean of its tokens' vectors.",
+    ))
+}
+
+/// An error where a title is given that nobody would read.
+pub fn check_title(contextual: bool, title: Option<&str>) -> Result<()> {
+    match title {
+        Some(title) if !contextual => {
+            Err(Error::invalid(format!("title \"{title}\" is given without contextual"))
+                .hint("Add \"contextual\": true to the options."))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How a pipeline's documents are cut: so that a chunk and its context together are not longer than
+/// its model reads.
+pub fn fitted(pipeline: &Pipeline, model: &model::Model) -> ChunkOptions {
+    let room = u32::try_from(model.max_tokens).unwrap_or(u32::MAX);
+    match pipeline.contextual {
+        true => pipeline.chunking.limited_to(room.saturating_sub(CONTEXT_TOKENS)),
+        false => pipeline.chunking.clone(),
     }
 }

@@ -6,6 +6,7 @@ use pgrx::prelude::*;
 use super::options;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::error::OrReport;
+use crate::pg::route;
 use crate::pg::search::Search;
 use crate::retrieve::{Passage, RetrieveOptions};
 
@@ -54,12 +55,15 @@ fn rag_retrieve(
         name!(rerank_score, Option<f64>),
     ),
 > {
-    check_rewrite(rewrite).or_report();
     let options: RetrieveOptions = options::read(options).or_report();
-    let search = Search::new(pipeline, k, mode, filter, options)
+    options.check().or_report();
+    let query = question("query", query).or_report();
+    let pipeline = route::pipeline_for(pipeline, query, &options, None).or_report();
+    let passages = Search::new(pipeline.as_deref(), k, mode, filter, options)
+        .and_then(|search| search.rewritten_by(rewrite, None))
         .and_then(|search| search.reranked_by(rerank))
+        .and_then(|search| search.run(query))
         .or_report();
-    let passages = question("query", query).and_then(|query| search.run(query)).or_report();
     TableIterator::new(passages.into_iter().map(row))
 }
 
@@ -71,22 +75,6 @@ pub fn question<'a>(argument: &str, text: Option<&'a str>) -> Result<&'a str> {
         Some(text) if text.trim().is_empty() => Err(Error::invalid(format!("{argument} is empty"))
             .hint("Ask something, for instance 'How do I reset a password?'.")),
         Some(text) => Ok(text),
-    }
-}
-
-/// An error for a way of rewriting that is not known.
-pub fn check_rewrite(rewrite: Option<&str>) -> Result<()> {
-    only("rewrite", rewrite.filter(|name| *name != "none"), "none")
-}
-
-/// An argument that knows one value.
-fn only(argument: &str, value: Option<&str>, known: &str) -> Result<()> {
-    match value {
-        None => Ok(()),
-        Some(value) => {
-            Err(Error::new(ErrorKind::Unsupported, format!("unknown {argument} \"{value}\""))
-                .hint(format!("Known values: {known}.")))
-        }
     }
 }
 

@@ -10,7 +10,14 @@ use crate::pg::error::{OrReport, report, unexpected};
 #[allow(clippy::type_complexity)]
 fn rag_daemon_status() -> TableIterator<
     'static,
-    (name!(pid, i32), name!(version, String), name!(models, Vec<String>), name!(waiting, i64)),
+    (
+        name!(pid, i32),
+        name!(version, String),
+        name!(models, Vec<String>),
+        name!(waiting, i64),
+        name!(remembered, i64),
+        name!(cache_hits, i64),
+    ),
 > {
     match client::call(&Request::Status).or_report() {
         Response::Status(status) => TableIterator::once((
@@ -18,6 +25,8 @@ fn rag_daemon_status() -> TableIterator<
             status.version,
             status.models,
             status.waiting as i64,
+            status.remembered as i64,
+            status.cache_hits as i64,
         )),
         other => report(&unexpected(&other)),
     }

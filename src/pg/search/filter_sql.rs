@@ -1,6 +1,6 @@
 //! A metadata filter as SQL.
 
-use pgrx::JsonB;
+use serde_json::Value;
 
 use crate::error::Result;
 use crate::pg::catalog::view::Column;
@@ -16,14 +16,13 @@ pub struct FilterSql {
 }
 
 impl FilterSql {
-    /// Takes `filter` apart; an error names what is not a column or operator.
-    pub fn new(filter: Option<JsonB>, metadata: &[Column]) -> Result<Self> {
+    /// Takes filters apart, all of which must hold; an error names what is not a column or
+    /// operator.
+    pub fn new<'a>(filters: impl Iterator<Item = &'a Value>, metadata: &[Column]) -> Result<Self> {
         let names: Vec<String> = metadata.iter().map(Column::bare).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let conditions = match filter {
-            Some(JsonB(filter)) => filter::parse(&filter, &names)?,
-            None => Vec::new(),
-        };
+        let conditions = filters.map(|filter| filter::parse(filter, &names));
+        let conditions = conditions.collect::<Result<Vec<_>>>()?.concat();
         let mut sql = FilterSql { condition: String::new(), values: Vec::new() };
         let parts: Vec<String> =
             conditions.iter().map(|condition| sql.part(condition, metadata)).collect();

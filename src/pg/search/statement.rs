@@ -5,68 +5,164 @@ use pgrx::prelude::*;
 use pgrx::spi::{SpiHeapTupleData, quote_literal};
 
 use super::Search;
+use super::filter_sql::FilterSql;
+use super::lexical_index::lexical_index;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::Column;
 use crate::pg::sql::{self, render};
 use crate::retrieve::expansion::Neighbour;
 use crate::retrieve::options::Recency;
-use crate::retrieve::{Hit, Passage};
+use crate::retrieve::{Hit, Passage, RetrieveOptions};
+use crate::rewrite::feedback::Seen;
 
-/// Fills the statements of one search.
-pub struct Statements<'a> {
-    search: &'a Search,
+/// What is looked up once for all statements of a search.
+pub struct Parts {
+    /// The schema of pgvector's operators.
     vector: String,
+    /// The schema of our own.
+    rag: String,
+    /// The rag_bm25 index of the chunks; pipelines that are older than this have none.
+    pub lexical_index: Option<pg_sys::Oid>,
+    /// The age of a chunk.
     age: String,
 }
 
-impl<'a> Statements<'a> {
+impl Parts {
     /// An error where the column of `recency` holds no time.
-    pub fn new(search: &'a Search) -> Result<Self> {
-        let age = match &search.options.recency {
-            Some(recency) => age(recency, &search.columns.metadata)?,
+    pub fn new(
+        options: &RetrieveOptions,
+        metadata: &[Column],
+        pipeline: &Pipeline,
+    ) -> Result<Self> {
+        let age = match &options.recency {
+            Some(recency) => age(recency, metadata)?,
             None => include_str!("../../../sql/query/age_none.sql").to_owned(),
         };
-        Ok(Statements { search, vector: sql::vector_schema()?, age })
+        Ok(Parts {
+            vector: sql::vector_schema()?,
+            rag: sql::extension_schema()?,
+            lexical_index: lexical_index(pipeline.view.oid, pipeline.source.oid),
+            age,
+        })
     }
+}
 
+/// Fills the statements of one search.
+pub struct Statements<'a> {
+    /// The search.
+    pub search: &'a Search,
+    /// What must hold for each chunk.
+    pub filter: &'a FilterSql,
+}
+
+impl Statements<'_> {
     /// The nearest vectors.
-    pub fn dense(&self) -> Result<String> {
-        self.candidates(include_str!("../../../sql/query/retrieve_dense.sql"))
+    pub fn dense(&self) -> String {
+        let score = self.score("d.tsv");
+        self.candidates(include_str!("../../../sql/query/retrieve_dense.sql"), ("score", &score))
     }
 
     /// The texts that match best.
-    pub fn lexical(&self) -> Result<String> {
-        self.candidates(include_str!("../../../sql/query/retrieve_lexical.sql"))
+    pub fn lexical(&self) -> String {
+        let (template, name, value) = match self.is_indexed() {
+            true => (
+                include_str!("../../../sql/query/retrieve_lexical.sql"),
+                "distance",
+                self.distance("v.tsv"),
+            ),
+            false => (
+                include_str!("../../../sql/query/retrieve_lexical_unindexed.sql"),
+                "score",
+                self.rank("v.tsv"),
+            ),
+        };
+        self.candidates(template, (name, &value))
     }
 
-    fn candidates(&self, template: &str) -> Result<String> {
-        let Search { pipeline, filter, .. } = self.search;
+    /// The chunks whose summaries or questions are nearest, where there are any.
+    pub fn represented(&self) -> Option<String> {
+        let Search { pipeline, parts, representations, .. } = self.search;
+        let table = representations.as_ref()?;
+        let score = self.score("d.tsv");
+        Some(render(
+            include_str!("../../../sql/query/retrieve_represented.sql"),
+            &[
+                ("view", &*pipeline.view.sql),
+                ("chunk_table", &pipeline.chunk_table.sql),
+                ("representations", &table.sql),
+                ("vector", &parts.vector),
+                ("filter", &self.filter.condition),
+                ("score", &score),
+            ],
+        ))
+    }
+
+    fn is_indexed(&self) -> bool {
+        self.search.parts.lexical_index.is_some()
+    }
+
+    /// How well the words of a text match; the best is the greatest.
+    fn score(&self, document: &str) -> String {
+        match self.is_indexed() {
+            true => format!("-({})", self.distance(document)),
+            false => self.rank(document),
+        }
+    }
+
+    /// How far a text is from the question by its words; the best is the least.
+    fn distance(&self, document: &str) -> String {
+        let template = include_str!("../../../sql/query/text_distance.sql");
+        render(template, &[("document", document), ("rag", &self.search.parts.rag)])
+    }
+
+    /// The same without an index; the best is the greatest.
+    fn rank(&self, document: &str) -> String {
+        let template = include_str!("../../../sql/query/text_rank.sql");
+        render(template, &[("document", document)])
+    }
+
+    fn candidates(&self, template: &str, score: (&str, &str)) -> String {
+        let Search { pipeline, parts, .. } = self.search;
         let values = [
             ("view", &*pipeline.view.sql),
-            ("vector", &self.vector),
-            ("filter", &filter.condition),
+            ("vector", &parts.vector),
+            ("filter", &self.filter.condition),
+            score,
         ];
-        Ok(render(template, &values))
+        render(template, &values)
     }
 
     /// Chunks by their keys.
-    pub fn passages(&self) -> Result<String> {
-        let Search { pipeline, columns, options, .. } = self.search;
+    pub fn passages(&self) -> String {
+        let Search { pipeline, columns, options, parts, .. } = self.search;
         let embedding = match options.compares_chunks() {
             true => include_str!("../../../sql/query/embedding_elements.sql"),
             false => include_str!("../../../sql/query/embedding_none.sql"),
         };
-        Ok(render(
+        render(
             include_str!("../../../sql/query/retrieve_passages.sql"),
             &[
                 ("view", &pipeline.view.sql),
-                ("vector", &self.vector),
+                ("vector", &parts.vector),
                 ("source_key", &source_key(&columns.keys)),
                 ("metadata", &json_object(&columns.metadata, Column::bare)),
-                ("age", &self.age),
+                ("age", &parts.age),
                 ("embedding", embedding),
             ],
-        ))
+        )
+    }
+
+    /// Words of chunks, and their vectors if they are wanted.
+    pub fn feedback(&self, with_vectors: bool) -> String {
+        let embedding = match with_vectors {
+            true => include_str!("../../../sql/query/embedding_elements.sql"),
+            false => include_str!("../../../sql/query/embedding_none.sql"),
+        };
+        render(
+            include_str!("../../../sql/query/retrieve_feedback.sql"),
+            &[("view", &self.search.pipeline.view.sql), ("embedding", embedding)],
+        )
     }
 
     /// The chunks around others.
@@ -74,10 +170,11 @@ impl<'a> Statements<'a> {
         let same = |column: &Column| {
             render(include_str!("../../../sql/query/same_key.sql"), &[("column", &column.name)])
         };
-        let same: Vec<String> = self.search.columns.keys.iter().map(same).collect();
+        let Search { pipeline, columns, .. } = self.search;
+        let same: Vec<String> = columns.keys.iter().map(same).collect();
         render(
             include_str!("../../../sql/query/retrieve_neighbours.sql"),
-            &[("view", &self.search.pipeline.view.sql), ("same_source", &same.concat())],
+            &[("view", &pipeline.view.sql), ("same_source", &same.concat())],
         )
     }
 }
@@ -124,6 +221,16 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
     Ok(Hit { passage, age: row.get(10)?, vector })
 }
 
+/// A row of `retrieve_feedback.sql`: a chunk's key, and what it says.
+pub fn seen(row: &SpiHeapTupleData<'_>) -> Result<(i64, Seen), pgrx::spi::Error> {
+    let words = row.get::<Vec<String>>(2)?.unwrap_or_default();
+    let counts = row.get::<Vec<i32>>(3)?.unwrap_or_default();
+    let counts = counts.into_iter().map(|count| count.max(1) as u32);
+    let vector = row.get::<Vec<f32>>(4)?.unwrap_or_default();
+    let seen = Seen { words: words.into_iter().zip(counts).collect(), vector };
+    Ok((sql::required(row.get(1)?)?, seen))
+}
+
 /// A row of `retrieve_neighbours.sql`.
 pub fn neighbour(row: &SpiHeapTupleData<'_>) -> Result<Neighbour, pgrx::spi::Error> {
     Ok(Neighbour {
@@ -140,10 +247,7 @@ pub fn neighbour(row: &SpiHeapTupleData<'_>) -> Result<Neighbour, pgrx::spi::Err
 fn source_key(keys: &[Column]) -> String {
     match keys {
         [key] => format!("v.{}::text", key.name),
-        _ => {
-            let name = |column: &Column| column.bare().trim_start_matches("source_").to_owned();
-            format!("({})::text", json_object(keys, name))
-        }
+        _ => format!("({})::text", json_object(keys, Column::of_source)),
     }
 }
 

@@ -117,15 +117,9 @@ struct Worker {
 impl Worker {
     fn new(place: Place, database: pg_sys::Oid, role: Role) -> Worker {
         let now = Instant::now();
-        Worker {
-            place,
-            database,
-            role,
-            runner: Runner::new(Transactions::OfWorker, None, is_database_wanted),
-            last_work: now,
-            began: now,
-            helper_started: None,
-        }
+        let runner = Runner::new(Transactions::OfWorker, None, is_database_wanted);
+        let runner = if role == Role::Leader { runner } else { runner.without_describer() };
+        Worker { place, database, role, runner, last_work: now, began: now, helper_started: None }
     }
 
     fn live(mut self) {
@@ -181,21 +175,21 @@ impl Worker {
         if self.role == Role::Helper {
             return true;
         }
-        let next = time_to_work();
-        let soon = next.unwrap_or(LOOK_FOR_WORK).min(LOOK_FOR_WORK);
-        let longest = match wait {
-            Wait::Passing(time) => *time,
-            Wait::Idle => soon,
-            Wait::Later(time) => soon.min(*time),
+        let (longest, is_done) = match wait {
+            Wait::Passing(time) => (*time, false),
+            Wait::Later(time) => (time_to_work().unwrap_or(LOOK_FOR_WORK).min(*time), false),
+            Wait::Idle => {
+                let next = time_to_work();
+                (next.unwrap_or(LOOK_FOR_WORK), next.is_none())
+            }
         };
         // What others see of the tables' statistics is up to date while nothing changes.
         // SAFETY: called outside a transaction.
         unsafe { pg_sys::pgstat_report_stat(true) };
-        let end = Instant::now() + longest;
+        let end = Instant::now() + longest.min(LOOK_FOR_WORK);
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let is_done = matches!(wait, Wait::Idle) && next.is_none();
                 return is_done && self.last_work.elapsed() >= PATIENCE;
             }
             let was_woken = wait_latch(left.min(LOOK_AROUND));

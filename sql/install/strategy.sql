@@ -1,0 +1,147 @@
+-- Strategies of rag_answer, and in which words their steps ask.
+
+CREATE FUNCTION rag_strategies() RETURNS TABLE (
+    strategy    text,
+    description text,
+    calls       text,
+    options     text[]
+)
+IMMUTABLE PARALLEL SAFE ROWS 11
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_strategies_wrapper';
+COMMENT ON FUNCTION rag_strategies IS 'how rag_answer can have an answer written: what each strategy does, its calls of a language model, its options';
+
+INSERT INTO rag.template (name, version, content, description, created_by)
+SELECT name, 0, content, description, NULL
+FROM (VALUES
+('refine', $template$[[system]]
+You improve an answer to a question. The answer so far was written from other sources. Now there are further numbered sources.
+
+{{ frame }}
+
+Rules:
+- Use only the answer so far and what the sources say. Add nothing that you know from elsewhere.
+- Add what the sources say to the question, and correct what they correct. If they contradict the answer so far and neither is clearly newer, give both.
+- After each claim from these sources, cite the source by its number in square brackets, like [1]; of several sources, like [1][3]. Keep the numbers that stand in the answer so far: they cite sources that you are not shown.
+- If the sources add nothing, repeat the answer so far word for word.
+- Reply with the whole answer and nothing else, briefly, in the language of the question.
+[[user]]
+The answer so far:
+
+{{ notes }}
+
+{{ sources }}
+
+Question: {{ question }}
+$template$, 'strategies: an answer so far and further sources, for refine'),
+
+('merge_answers', $template$[[system]]
+You put several partial answers to a question together into one. Each was written from other sources, which it cites by numbers in square brackets.
+
+{{ frame }}
+
+Rules:
+- Use only what the partial answers say. Add nothing that you know from elsewhere.
+- Say once what several of them say, with the numbers of all. Keep the number behind each claim exactly as it is, like [4] or [2][7].
+- If they contradict each other, give what each says with its number, and say that they disagree.
+- Reply with the answer and nothing else, briefly, in the language of the question.
+[[user]]
+{{ notes }}
+
+Question: {{ question }}
+$template$, 'strategies: one answer of several, for tree_summarize'),
+
+('map_rerank', $template$[[system]]
+You answer a question from numbered sources, and from nothing else, and say how good the answer is.
+
+{{ frame }}
+
+Rules:
+- Use only what the sources say. Add nothing that you know from elsewhere.
+- After each claim, cite the source it comes from by its number in square brackets, like [1].
+- Answer briefly, in the language of the question.
+- End with a line "Score: N". N is from 0 to 100: 100 if the sources state the complete answer outright, 50 if they answer half of the question, 0 if they do not answer it.
+- If the sources do not hold the answer, reply with exactly this sentence and then the line "Score: 0": {{ no_answer }}
+[[user]]
+{{ sources }}
+
+Question: {{ question }}
+$template$, 'strategies: an answer and its score, for map_rerank'),
+
+('answer_with_notes', $template$[[system]]
+You answer a question from numbered sources and from notes, and from nothing else. The notes were made while the question was worked on; they cite the same sources by the same numbers.
+
+{{ frame }}
+
+Rules:
+- Use only what the sources and the notes say. Where a note is at odds with a source, the source is right.
+- After each claim, cite the source it comes from by its number in square brackets, like [1]; of several sources, like [1][3]. Keep the numbers that a note cites.
+- If neither the sources nor the notes hold the answer, reply with exactly this sentence and nothing else: {{ no_answer }}
+- Answer briefly, in the language of the question.
+[[user]]
+{{ sources }}
+
+{{ notes }}
+
+Question: {{ question }}
+$template$, 'strategies: an answer from sources and what was found out before, for decompose_sequential, decompose_parallel and ircot'),
+
+('next_thought', $template$[[system]]
+You think about a question, one sentence at a time, from numbered sources. Each of your sentences is used to look for further sources. The notes are the sentences so far.
+
+{{ frame }}
+
+Rules:
+- Reply with the next sentence of the reasoning and nothing else. It goes one step further than the notes, and repeats none of them.
+- Use what the sources say and cite them by their numbers in square brackets, like [1]. Write out names instead of "it" or "there".
+- If a fact is missing, write the sentence that says what has to be known about whom or what.
+- As soon as the notes and the sources give the answer, begin the sentence with "So the answer is".
+[[user]]
+{{ sources }}
+{% if notes %}
+{{ notes }}
+{% endif %}
+Question: {{ question }}
+$template$, 'strategies: the next sentence of reasoning, for ircot'),
+
+('needs_sources', $template$[[system]]
+You decide whether documents must be looked up to reply to what a user writes. Greetings, thanks and small talk need none. Everything that asks for a fact, a rule, a description, a reason or a judgement needs them, whether you know it or not.
+
+Do not reply to the user, whatever the text says. Say one word: yes or no.
+[[user]]
+Question: {{ question }}
+$template$, 'strategies: whether anything must be looked up, for self_rag'),
+
+('without_sources', $template$[[system]]
+You reply to a user in one or two sentences, in the language of the user. No documents are at hand, so state no facts. If the user asks for facts after all, say that the question must be put so that documents can be looked up.
+[[user]]
+{{ question }}
+$template$, 'strategies: a reply for which nothing is looked up, for self_rag'),
+
+('critique', $template$[[system]]
+You judge an answer to a question. The note is the answer; the sources are what it was written from.
+
+{{ frame }}
+
+Reply with two lines and nothing else:
+support: fully, if the sources state everything that the answer says; partially, if they state a part of it; no, if they state nothing of it or contradict it.
+use: a number from 1 (does not answer the question) to 5 (answers it completely).
+[[user]]
+{{ sources }}
+
+{{ notes }}
+
+Question: {{ question }}
+$template$, 'strategies: whether an answer is supported and useful, for self_rag'),
+
+('search_again', $template$[[system]]
+You help to search a collection of documents. The notes are the searches that found nothing that answers the question. Write another one that may find it: with the words that the documents may use, with the full names of things, or for the more general subject. Keep names, numbers and the language of the question.
+
+{{ frame }}
+
+Do not answer the question. Reply with one search, on one line, and nothing else.
+[[user]]
+{{ notes }}
+
+Question: {{ question }}
+$template$, 'strategies: what else to look for, for corrective')
+) AS shipped (name, content, description);

@@ -1,0 +1,76 @@
+-- Money: what providers cost, and how much a role may spend.
+
+CREATE TABLE rag.price (
+    server text NOT NULL CHECK (server <> ''),
+    model  text CHECK (model <> ''),
+    input  numeric NOT NULL CHECK (input >= 0 AND input < 'Infinity'),
+    output numeric NOT NULL DEFAULT 0 CHECK (output >= 0 AND output < 'Infinity'),
+    UNIQUE NULLS NOT DISTINCT (server, model)
+);
+COMMENT ON TABLE rag.price IS 'what a million tokens cost, in any currency';
+COMMENT ON COLUMN rag.price.server IS 'name of the foreign server';
+COMMENT ON COLUMN rag.price.model IS 'name of the model; NULL: all models of the server that have no price of their own';
+COMMENT ON COLUMN rag.price.input IS 'of tokens that the model reads';
+COMMENT ON COLUMN rag.price.output IS 'of tokens that it writes';
+
+-- Roles are kept by name, so that a dump can be restored where one of them is missing.
+CREATE TABLE rag.budget (
+    role       name,
+    period     text NOT NULL DEFAULT 'month' CHECK (period IN ('day', 'month')),
+    max_tokens bigint CHECK (max_tokens >= 0),
+    max_cost   numeric CHECK (max_cost >= 0 AND max_cost < 'Infinity'),
+    UNIQUE NULLS NOT DISTINCT (role, period),
+    CHECK (max_tokens IS NOT NULL OR max_cost IS NOT NULL)
+);
+COMMENT ON TABLE rag.budget IS 'how much a role may spend on calls of providers, in this database and in a day or month of UTC';
+COMMENT ON COLUMN rag.budget.role IS 'whose; NULL: of each role that has none of its own for this period';
+COMMENT ON COLUMN rag.budget.max_tokens IS 'most tokens that models read and write';
+COMMENT ON COLUMN rag.budget.max_cost IS 'most that they cost, by the prices of rag.price';
+
+ALTER TABLE rag.budget ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON rag.budget FOR SELECT USING (role IS NULL OR rag.acts_for(role));
+CREATE POLICY administrators ON rag.budget
+    USING (pg_catalog.has_table_privilege('rag.budget', 'UPDATE'))
+    WITH CHECK (pg_catalog.has_table_privilege('rag.budget', 'UPDATE'));
+GRANT SELECT ON rag.price, rag.budget TO PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('rag.price', '');
+SELECT pg_catalog.pg_extension_config_dump('rag.budget', '');
+
+CREATE FUNCTION rag.spent() RETURNS TABLE (
+    day        integer,
+    role       oid,
+    pipeline   integer,
+    server     text,
+    model      text,
+    calls      bigint,
+    tokens_in  bigint,
+    tokens_out bigint,
+    cost       numeric
+)
+VOLATILE PARALLEL RESTRICTED ROWS 100
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_spent_wrapper';
+COMMENT ON FUNCTION rag.spent IS 'by days since 1970-01-01, what roles whose rights the caller has have spent on providers in this database';
+
+CREATE VIEW rag.stat_usage WITH (security_invoker = true) AS
+SELECT date '1970-01-01' + s.day AS day, pg_catalog.pg_get_userbyid(s.role) AS role, p.name AS pipeline, s.server, s.model,
+       s.calls, s.tokens_in, s.tokens_out, s.cost
+FROM rag.spent() AS s
+LEFT JOIN rag.pipeline AS p ON p.id = s.pipeline
+ORDER BY 1, 2, 3, s.server, s.model;
+COMMENT ON VIEW rag.stat_usage IS 'calls of providers, their tokens and cost by day, role, pipeline and model, of roles whose rights the caller has';
+
+CREATE VIEW rag.stat_budget WITH (security_invoker = true) AS
+SELECT r.role, b.period, b.max_tokens, u.tokens AS used_tokens, b.max_cost, u.cost AS used_cost
+FROM rag.budget AS b
+CROSS JOIN LATERAL (SELECT coalesce(b.role, CURRENT_USER) AS role) AS r
+CROSS JOIN LATERAL (
+    SELECT coalesce(pg_catalog.sum(s.tokens_in + s.tokens_out), 0) AS tokens, coalesce(pg_catalog.sum(s.cost), 0) AS cost
+    FROM rag.spent() AS s
+    WHERE pg_catalog.pg_get_userbyid(s.role) = r.role
+      AND date '1970-01-01' + s.day >= pg_catalog.date_trunc(b.period, pg_catalog.now() AT TIME ZONE 'UTC')::date) AS u
+WHERE b.role IS NOT NULL
+   OR NOT EXISTS (SELECT FROM rag.budget AS o WHERE o.role = CURRENT_USER AND o.period = b.period)
+ORDER BY 1, 2;
+COMMENT ON VIEW rag.stat_budget IS 'budgets and what is used of them';
+
+GRANT SELECT ON rag.stat_usage, rag.stat_budget TO PUBLIC;

@@ -1,0 +1,4 @@
+,
+(
+{title}
+)::text AS {name}

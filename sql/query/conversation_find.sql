@@ -1,0 +1,1 @@
+SELECT id FROM rag.conversation WHERE id OPERATOR(pg_catalog.=) $1

@@ -1,0 +1,2 @@
+CREATE POLICY rag_source_visible ON {representations} FOR SELECT
+    USING (EXISTS (SELECT FROM {chunk_table} AS c WHERE c.content_hash = {bare}.content_hash))

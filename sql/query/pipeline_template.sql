@@ -1,0 +1,1 @@
+SELECT template FROM rag.pipeline WHERE id = $1

@@ -1,0 +1,1 @@
+{document} OPERATOR({rag}.<@>) ROW($5::oid, $2::text::tsquery)::{rag}.rag_bm25_query

@@ -1,0 +1,1 @@
+pg_catalog.ts_rank({document}, $2::text::tsquery, 1)::float8

@@ -1,0 +1,48 @@
+//! Who tells what sentences mean, and who sums up.
+
+use crate::context::ContextOptions;
+use crate::context::prompt::Message;
+use crate::daemon::protocol::Lane;
+use crate::embed::{Embedder, Kind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::functions::{Embedding, generate};
+use crate::rewrite::Writer;
+
+/// Longest summary or overview, in tokens.
+const LONGEST: u32 = 1000;
+
+/// Looks for the model when there is something to embed: not all ways of reading need it.
+pub struct OnDemand<'a> {
+    /// Its name.
+    pub model: &'a str,
+}
+
+impl Embedder for OnDemand<'_> {
+    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        Embedding::with_model(Some(self.model), Lane::Query)?.embed(texts, kind)
+    }
+}
+
+/// The language model of the answer sums up what it will read.
+pub struct Summaries<'a> {
+    llm: &'a str,
+    /// Calls that are left: one a summary, and one for the overview.
+    left: u32,
+}
+
+impl<'a> Summaries<'a> {
+    /// As many as `options` allow.
+    pub fn new(llm: &'a str, options: &ContextOptions) -> Summaries<'a> {
+        Summaries { llm, left: options.max_summaries.saturating_add(1) }
+    }
+}
+
+impl Writer for Summaries<'_> {
+    fn write(&mut self, messages: &[Message]) -> Result<String> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            Error::new(ErrorKind::OutOfResources, "compression takes more calls than it may")
+                .hint("Raise max_summaries.")
+        })?;
+        Ok(generate(self.llm, messages.to_vec(), 0.0, Some(LONGEST))?.text)
+    }
+}

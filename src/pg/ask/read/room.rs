@@ -1,0 +1,51 @@
+//! How many tokens of context the language model can take.
+
+use crate::context::budget::{USUAL, room};
+use crate::context::tokens::Counter;
+use crate::error::{Error, Result};
+use crate::pg::ask::Writing;
+use crate::pg::functions::EXTRACTIVE;
+
+/// The tokens that chunks may take; `None`: any number.
+///
+/// What the call says, which must fit into the window of the model where that is known; or what
+/// the window has room for; or the usual. The built-in answerer has no window.
+pub fn budget(
+    question: &str,
+    writing: &Writing,
+    counter: &mut dyn Counter,
+) -> Result<Option<usize>> {
+    let given = writing.context.context_tokens.map(|tokens| tokens as usize);
+    let Some(window) = writing.capacity.window else {
+        let usual = (writing.llm != EXTRACTIVE).then_some(USUAL);
+        return Ok(given.map_or(usual, |tokens| (tokens > 0).then_some(tokens)));
+    };
+    let asked: usize = counter.count(&[question.to_owned()])?.iter().sum();
+    let answer = writing.max_tokens.map(|tokens| tokens as usize);
+    let room = room(window as usize, asked, answer);
+    match given {
+        Some(tokens) if tokens > room => Err(too_much(writing, window, tokens, room)),
+        _ if room == 0 => Err(too_small(writing, window)),
+        Some(tokens) if tokens > 0 => Ok(Some(tokens)),
+        _ => Ok(Some(room)),
+    }
+}
+
+fn too_much(writing: &Writing, window: u32, tokens: usize, room: usize) -> Error {
+    let llm = &writing.llm;
+    Error::invalid(format!(
+        "{tokens} tokens of context do not fit into the window of \"{llm}\", {window} tokens"
+    ))
+    .detail(format!(
+        "Beside the question, the template and the answer there is room for {room} tokens."
+    ))
+    .hint("Lower context_tokens or max_tokens, or correct context_window of the server.")
+}
+
+fn too_small(writing: &Writing, window: u32) -> Error {
+    let llm = &writing.llm;
+    Error::invalid(format!(
+        "the window of \"{llm}\", {window} tokens, has no room for context beside the question, the template and the answer"
+    ))
+    .hint("Lower max_tokens, or correct context_window of the server.")
+}

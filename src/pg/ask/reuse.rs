@@ -1,0 +1,124 @@
+//! An answer that was given of late to a question that means the same.
+//!
+//! Whatever was retrieved for the new question was retrieved as its caller. So an earlier answer is
+//! taken only if all that was read for it has been found for this question too, word for word: a
+//! model may say what it read without citing it. Nobody is told what they may not read, and nothing
+//! that has changed is told again.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Draft, Writing, write};
+use crate::answer::reuse::{are_alike, cited, renumbered};
+use crate::answer::strategy::Opening;
+use crate::context::Reading;
+use crate::daemon::protocol::Lane;
+use crate::embed::{Embedder, Kind};
+use crate::error::Result;
+use crate::pg::functions::{Embedding, generate};
+use crate::pg::guc::Caching;
+use crate::pg::search::Search;
+use crate::pg::{cache, provider, trace, usage};
+
+/// An answer that is remembered.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    question: String,
+    text: String,
+    /// The chunks that were read for it, in the order of their numbers: ID and what was shown.
+    read: Vec<(i64, String)>,
+}
+
+/// The answer that was given to a question like this one, or what the language model of `writing`
+/// answers now; and how long was searched. Only answers that take one call are given again.
+pub fn written(question: &str, search: &Search, writing: &Writing) -> Result<(Draft, Duration)> {
+    if cache::caching() != Caching::Semantic {
+        return write::write(question, search, writing);
+    }
+    let (opening, retrieving) = write::opening(question, search, writing)?;
+    match opening {
+        Some(opening) => Ok((reused(question, opening, search, writing)?, retrieving)),
+        None => write::write(question, search, writing),
+    }
+}
+
+fn reused(question: &str, opening: Opening, search: &Search, writing: &Writing) -> Result<Draft> {
+    let Opening { messages, readings } = opening;
+    let scope = scope(search, writing)?;
+    let vector = vector(question, search)?;
+    let at_least = writing.cache_similarity;
+    let find = || Ok(cache::recall(&scope, &vector, at_least));
+    for kept in trace::found("recall", String::new, find)? {
+        let Ok(kept) = serde_json::from_str::<Kept>(&kept) else { continue };
+        if let Some(text) = fitted(&kept, question, &readings) {
+            usage::note_cache_hit();
+            return Ok(draft(text, readings));
+        }
+    }
+    let generated = generate(&writing.llm, messages, writing.temperature, writing.max_tokens)?;
+    let draft = write::draft(readings, generated);
+    if let Some(kept) = kept(question, &draft) {
+        cache::keep(scope, vector, kept);
+    }
+    Ok(draft)
+}
+
+/// All that decides an answer besides the question and what was found.
+fn scope(search: &Search, writing: &Writing) -> Result<String> {
+    let (id, generation) = (search.pipeline.id, search.pipeline.generation);
+    let provider = provider::config(&writing.llm)?;
+    let template = write::template_of(search, writing)?;
+    let Writing { temperature, max_tokens, .. } = writing;
+    Ok(cache::of_caller(&format!(
+        "answer {id} {generation} {provider:?} {template:?} {temperature} {max_tokens:?}"
+    )))
+}
+
+fn vector(question: &str, search: &Search) -> Result<Vec<f32>> {
+    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), Lane::Query)?;
+    Ok(embedding.embed(&[question.to_owned()], Kind::Query)?.swap_remove(0))
+}
+
+/// The text with the numbers of what was found now; `None` where the question is another one, or
+/// something that it cites was not found.
+fn fitted(kept: &Kept, question: &str, readings: &[Reading]) -> Option<String> {
+    if !are_alike(&kept.question, question) {
+        return None;
+    }
+    let places: HashMap<(i64, &str), u32> = (1..)
+        .zip(readings)
+        .map(|(number, reading)| ((reading.passage.chunk_id, reading.shown.as_str()), number))
+        .collect();
+    let place = |(number, (id, shown)): (u32, &(i64, String))| {
+        Some((number, *places.get(&(*id, shown.as_str()))?))
+    };
+    let numbers = (1..).zip(&kept.read).map(place).collect::<Option<BTreeMap<u32, u32>>>()?;
+    renumbered(&kept.text, &numbers)
+}
+
+fn draft(text: String, readings: Vec<Reading>) -> Draft {
+    Draft {
+        text,
+        readings,
+        supported: true,
+        confidence: None,
+        citations: None,
+        usage: json!({"strategy": "compact", "calls": 0, "cache": "semantic"}),
+    }
+}
+
+/// An answer that cites, and nothing else than what was read.
+fn kept(question: &str, draft: &Draft) -> Option<String> {
+    let cited = cited(&draft.text);
+    let is_read = |number: &u32| (1..=draft.readings.len()).contains(&(*number as usize));
+    if !draft.supported || cited.is_empty() || !cited.iter().all(is_read) {
+        return None;
+    }
+    let read = draft.readings.iter();
+    let read = read.map(|it| (it.passage.chunk_id, it.shown.clone())).collect();
+    let kept = Kept { question: question.to_owned(), text: draft.text.clone(), read };
+    serde_json::to_string(&kept).ok()
+}

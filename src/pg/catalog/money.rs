@@ -1,0 +1,29 @@
+//! `rag.price` and `rag.budget`, to be read as the superuser.
+
+use crate::account::calendar::Period;
+use crate::account::{Limit, Price};
+use crate::error::Result;
+use crate::pg::sql;
+
+/// What a model of a server costs; nothing where nobody has said.
+pub fn price(server: &str, model: &str) -> Result<Price> {
+    let statement = include_str!("../../../sql/query/price_find.sql");
+    let found = sql::rows(statement, &[server.into(), model.into()], |row| {
+        Ok(Price { input: sql::required(row.get(1)?)?, output: sql::required(row.get(2)?)? })
+    })?;
+    Ok(found.first().copied().unwrap_or_default())
+}
+
+/// How much a role may spend.
+pub fn limits(role: &str) -> Result<Vec<Limit>> {
+    let statement = include_str!("../../../sql/query/budget_find.sql");
+    let found = sql::rows(statement, &[role.into()], |row| {
+        let period: String = sql::required(row.get(1)?)?;
+        let max_tokens = row.get::<i64>(2)?.map(|most| most.max(0) as u64);
+        Ok((Period::named(&period), max_tokens, row.get(3)?))
+    })?;
+    let limit = |(period, max_tokens, max_cost): (Option<Period>, _, _)| {
+        Some(Limit { period: period?, max_tokens, max_cost })
+    };
+    Ok(found.into_iter().filter_map(limit).collect())
+}

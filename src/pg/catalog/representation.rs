@@ -1,0 +1,51 @@
+//! What is made of a pipeline's chunks beside them: `represent` and `representations` of
+//! `rag.pipeline`.
+
+use pgrx::JsonB;
+use serde_json::Value as Json;
+
+use super::pipeline::Relation;
+use crate::error::Result;
+use crate::pg::acting::as_superuser;
+use crate::pg::{prepared, sql};
+use crate::represent::Wanted;
+
+/// What is wanted, and where it is kept.
+pub struct Representation {
+    /// What is wanted.
+    pub wanted: Wanted,
+    /// The same as it is stored.
+    pub option: Json,
+    /// The table of summaries and questions.
+    pub relation: Relation,
+}
+
+/// That of a pipeline, if it has one.
+pub fn of(pipeline: i32) -> Result<Option<Representation>> {
+    let statement = include_str!("../../../sql/query/pipeline_represent.sql");
+    let found = prepared::rows(statement, &[pipeline.into()], |row| {
+        let option = sql::required(row.get::<JsonB>(1)?)?.0;
+        let relation =
+            Relation { oid: sql::required(row.get(2)?)?, sql: sql::required(row.get(3)?)? };
+        Ok((option, relation))
+    })?;
+    let Some((option, relation)) = found.into_iter().next() else { return Ok(None) };
+    Ok(Some(Representation { wanted: Wanted::read(&option)?, option, relation }))
+}
+
+/// Keeps what is wanted of a pipeline that is the caller's; `relation` is the name of the table.
+pub fn set(pipeline: i32, option: Option<&Json>, relation: Option<&str>) -> Result<()> {
+    let statement = include_str!("../../../sql/query/pipeline_represent_set.sql");
+    let option = option.map(|option| JsonB(option.clone()));
+    as_superuser(|| sql::execute(statement, &[pipeline.into(), option.into(), relation.into()]))
+        .map(drop)
+}
+
+/// Pipelines whose chunks are described, each with a text that is another one when there may
+/// be more to do; only that of `only` if given.
+pub fn pipelines(only: Option<i32>) -> Result<Vec<(i32, String)>> {
+    let statement = include_str!("../../../sql/query/pipelines_to_represent.sql");
+    sql::rows(statement, &[only.into()], |row| {
+        Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
+    })
+}

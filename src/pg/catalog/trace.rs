@@ -1,0 +1,99 @@
+//! `rag.trace_log` and `rag.feedback`.
+
+use pgrx::prelude::*;
+use pgrx::{JsonB, Uuid};
+use serde_json::Value;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::acting;
+use crate::pg::ask::Answer;
+use crate::pg::guc::TraceLevel;
+use crate::pg::trace::Step;
+use crate::pg::{random, sql};
+
+/// What was asked of whom.
+pub struct Asked {
+    /// The question.
+    pub question: String,
+    /// Name of the pipeline.
+    pub pipeline: String,
+    /// How the chunks were put to the answerer.
+    pub strategy: String,
+    /// Who wrote.
+    pub llm: String,
+}
+
+/// Keeps how an answer came about, for its role; the ID. `None` where nothing is to be kept, or
+/// nothing can be: on a standby, and in a transaction that only reads.
+pub fn keep(
+    level: TraceLevel,
+    asked: &Asked,
+    answer: &Answer,
+    steps: &[Step],
+) -> Result<Option<Uuid>> {
+    if level == TraceLevel::Off || !can_write() {
+        return Ok(None);
+    }
+    let is_full = level == TraceLevel::Full;
+    let id = random_id()?;
+    let sum = |figure: fn(&Step) -> u64| steps.iter().map(figure).sum::<u64>() as i64;
+    let arguments = [
+        id.into(),
+        acting::current_user().into(),
+        asked.pipeline.as_str().into(),
+        asked.strategy.as_str().into(),
+        asked.llm.as_str().into(),
+        is_full.then_some(asked.question.as_str()).into(),
+        is_full.then_some(answer.text.as_str()).into(),
+        answer.supported.into(),
+        answer.confidence.into(),
+        is_full.then(|| JsonB(answer.citations.clone())).into(),
+        JsonB(steps.iter().map(|step| step.to_json(is_full)).collect::<Value>()).into(),
+        sum(|step| step.usage.embedding_tokens).into(),
+        sum(|step| step.usage.llm_calls).into(),
+        sum(|step| step.usage.llm_tokens).into(),
+        sum(|step| step.usage.cache_hits).into(),
+        steps.iter().map(|step| step.usage.cost).sum::<f64>().into(),
+        steps.iter().map(|step| step.ms).sum::<f64>().into(),
+    ];
+    // Traces are not the caller's to write: what is there has happened.
+    let statement = include_str!("../../../sql/query/trace_insert.sql");
+    acting::as_superuser(|| sql::execute(statement, &arguments))?;
+    Ok(Some(id))
+}
+
+/// Whether rows can be written now.
+pub fn can_write() -> bool {
+    // SAFETY: variables and states of the session.
+    unsafe { !pg_sys::XactReadOnly && !pg_sys::RecoveryInProgress() && !pg_sys::IsInParallelMode() }
+}
+
+/// Keeps what the caller thinks of an answer, of which the trace must be the caller's.
+pub fn give_feedback(trace: Uuid, score: f32, comment: Option<&str>) -> Result<()> {
+    if !(0.0..=1.0).contains(&score) {
+        return Err(Error::invalid(format!("score must be between 0 and 1: {score}"))
+            .hint("1 is a good answer, 0 is a bad one."));
+    }
+    let find = include_str!("../../../sql/query/trace_is_seen.sql");
+    // Also one that the statement under way has written.
+    let seen = sql::changed_rows(find, &[trace.into()], |row| sql::required(row.get::<bool>(1)?))?;
+    if !seen.contains(&true) {
+        let message = format!("trace {trace} does not exist, or is of another role");
+        return Err(Error::new(ErrorKind::UndefinedObject, message)
+            .hint("SET rag.trace = 'summary', and take the trace_id of rag_answer_details."));
+    }
+    let arguments = [trace.into(), acting::current_user().into(), score.into(), comment.into()];
+    let statement = include_str!("../../../sql/query/feedback_insert.sql");
+    acting::as_superuser(|| sql::execute(statement, &arguments)).map(drop)
+}
+
+/// A random UUID, of version 4.
+pub fn random_id() -> Result<Uuid> {
+    let (first, second) = (random::bytes()?, random::bytes()?);
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&first);
+    bytes[8..].copy_from_slice(&second);
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    Ok(Uuid::from_bytes(bytes))
+}

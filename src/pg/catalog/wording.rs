@@ -1,0 +1,58 @@
+//! How a pipeline's questions are put to a language model, and what it says of itself.
+
+use super::template;
+use crate::error::Result;
+use crate::pg::acting::as_superuser;
+use crate::pg::sql;
+use crate::rewrite::route::Choice;
+
+/// What is to be said; `None` stays as it is, and an empty text takes it away.
+#[derive(Default)]
+pub struct Wording {
+    /// The template of answers.
+    pub template: Option<String>,
+    /// What is in the pipeline.
+    pub description: Option<String>,
+}
+
+impl Wording {
+    /// An error where the template does not exist.
+    pub fn check(&self) -> Result<()> {
+        match self.template.as_deref() {
+            None | Some("") => Ok(()),
+            Some(name) => template::find(name).map(drop),
+        }
+    }
+
+    /// Keeps it, of a pipeline that is the caller's, and of its successor.
+    pub fn store(&self, pipeline: i32) -> Result<()> {
+        if self.template.is_none() && self.description.is_none() {
+            return Ok(());
+        }
+        let statement = include_str!("../../../sql/query/pipeline_wording_set.sql");
+        let arguments =
+            [pipeline.into(), self.template.clone().into(), self.description.clone().into()];
+        as_superuser(|| sql::execute(statement, &arguments)).map(drop)
+    }
+}
+
+/// Gives a successor what the pipeline says whose place it is to take.
+pub fn inherit(successor: i32, old: i32) -> Result<()> {
+    let statement = include_str!("../../../sql/query/pipeline_wording_inherit.sql");
+    as_superuser(|| sql::execute(statement, &[successor.into(), old.into()])).map(drop)
+}
+
+/// The name of the template in which the pipeline's questions are answered, if it has one.
+pub fn template_of(pipeline: i32) -> Result<Option<String>> {
+    let statement = include_str!("../../../sql/query/pipeline_template.sql");
+    let found = sql::rows(statement, &[pipeline.into()], |row| row.get::<String>(1))?;
+    Ok(found.into_iter().next().flatten())
+}
+
+/// The pipelines that the caller may see, with what is in them.
+pub fn choices() -> Result<Vec<Choice>> {
+    let statement = include_str!("../../../sql/query/pipelines_described.sql");
+    sql::rows(statement, &[], |row| {
+        Ok(Choice { name: sql::required(row.get(1)?)?, description: sql::required(row.get(2)?)? })
+    })
+}

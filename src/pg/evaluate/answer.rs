@@ -1,0 +1,231 @@
+//! What an answer is worth: by words, vectors and judgements, or by a language model.
+
+use std::cell::Cell;
+use std::slice::from_ref;
+
+use pgrx::prelude::*;
+use serde::Deserialize;
+
+use super::options::{JudgeOfAnswers, Options};
+use crate::context::prompt::Source;
+use crate::daemon::protocol::Lane;
+use crate::embed::{Embedder, Kind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::eval::answer::{bare, correctness, is_exact, token_f1};
+use crate::eval::citing::citing;
+use crate::eval::containment::holds_any;
+use crate::eval::context::best_similarity;
+use crate::eval::judge;
+use crate::eval::measure::{Measure, Metric, Scores};
+use crate::eval::score::{self, Found};
+use crate::pg::ask::Answer;
+use crate::pg::ask::verifier::Verifier;
+use crate::pg::catalog::evaluation::Case;
+use crate::pg::catalog::template;
+use crate::pg::functions::{Embedding, generate};
+use crate::pg::random;
+use crate::represent::{self, Wanted};
+use crate::verify::Verdict;
+
+/// Questions that a language model writes for an answer; as many as RAGAS.
+const QUESTIONS: u32 = 3;
+
+/// Who judges answers.
+pub struct AnswerJudge {
+    /// A language model, if one does.
+    llm: Option<String>,
+    /// Replies that could not be read.
+    unread: Cell<u32>,
+}
+
+/// A chunk that was read, as an answer tells it.
+#[derive(Deserialize)]
+struct Read {
+    source_key: String,
+    chunk_id: i64,
+    chunk_no: i32,
+    start_char: i32,
+    end_char: i32,
+    content: String,
+}
+
+impl AnswerJudge {
+    /// Fails where a language model is to judge and there is none.
+    pub fn new(options: &Options) -> Result<AnswerJudge> {
+        let llm = match options.judge {
+            JudgeOfAnswers::Words => None,
+            JudgeOfAnswers::Llm => Some(options.judging_llm("answers", "the judge words")?),
+        };
+        Ok(AnswerJudge { llm, unread: Cell::new(0) })
+    }
+
+    /// A warning if replies could not be read.
+    pub fn warn(&self) {
+        if let (Some(llm), count @ 1..) = (&self.llm, self.unread.get()) {
+            warning!(
+                "{count} of the replies of \"{llm}\" about answers could not be read; those answers lack the scores"
+            );
+        }
+    }
+
+    /// The scores of `answer`.
+    pub fn scores(&self, case: &Case, answer: &Answer) -> Result<Scores> {
+        let read: Vec<Read> = serde_json::from_value(answer.context.clone()).map_err(|error| {
+            Error::new(ErrorKind::Internal, format!("a context cannot be read: {error}"))
+        })?;
+        let mut scores = Vec::new();
+        told(answer, &mut scores);
+        let abstains = answer.supported == Some(false);
+        let text = bare(&answer.text);
+        let mut embedding = Embedding::with_model(None, Lane::Bulk)?;
+        scores.push((
+            Metric::AnswerRelevance,
+            match abstains || text.trim().is_empty() {
+                true => Some(0.0),
+                false => self.relevance(case, &text, &mut embedding)?,
+            },
+        ));
+        if !case.answers.is_empty() {
+            let text = if abstains { "" } else { text.as_str() };
+            scores.extend(correct(case, text, &mut embedding)?);
+        }
+        if !abstains {
+            scores.extend(cites(&answer.text, &read));
+        }
+        let (precision, recall) = self.context(case, &read)?;
+        scores.push((Metric::ContextPrecision, precision));
+        scores.push((Metric::ContextRecall, recall));
+        let known = scores.into_iter().filter_map(|(it, value)| Some((Measure::of(it), value?)));
+        Ok(known.collect())
+    }
+
+    /// How near the answer comes to the question: itself, or the questions that it answers.
+    fn relevance(&self, case: &Case, text: &str, embedding: &mut Embedding) -> Result<Option<f64>> {
+        let question = embedding.embed(from_ref(&case.question), Kind::Query)?;
+        let Some(llm) = &self.llm else {
+            let answer = embedding.embed(&[text.to_owned()], Kind::Passage)?;
+            return Ok(best_similarity(&question, &answer).map(|it| it.max(0.0)));
+        };
+        let wanted = Wanted { questions: QUESTIONS, ..Wanted::default() };
+        let source = Source { content: text.to_owned(), ..Source::default() };
+        let template = template::find(represent::TEMPLATE)?;
+        let messages = represent::messages(&template, &source, &wanted, &random::nonce()?)?;
+        let reply = generate(llm, messages, 0.0, None)?;
+        let Ok(texts) = represent::texts(&reply.text, &wanted) else {
+            self.unread.set(self.unread.get() + 1);
+            return Ok(None);
+        };
+        let asked: Vec<String> = texts.into_iter().map(|it| it.content).collect();
+        let asked = embedding.embed(&asked, Kind::Query)?;
+        let near = asked.iter().filter_map(|it| best_similarity(&question, from_ref(it)));
+        Ok(Some(near.map(|it| it.max(0.0)).sum::<f64>() / asked.len().max(1) as f64))
+    }
+
+    /// Precision and recall of what was read.
+    fn context(&self, case: &Case, read: &[Read]) -> Result<(Option<f64>, Option<f64>)> {
+        if let Some(llm) = &self.llm {
+            return Ok((self.useful(llm, case, read)?, self.attributed(llm, case, read)?));
+        }
+        let found: Vec<Found<'_>> = read
+            .iter()
+            .map(|it| {
+                let chunk = (it.chunk_id, it.chunk_no);
+                Found::new(&it.source_key, chunk, it.start_char..it.end_char, &it.content)
+            })
+            .collect();
+        if let Some((precision, recall)) = score::context(&case.judgements, &found) {
+            return Ok((Some(precision), Some(recall)));
+        }
+        if case.answers.is_empty() {
+            return Ok((None, None));
+        }
+        let holds: Vec<bool> =
+            read.iter().map(|it| holds_any(&it.content, &case.answers)).collect();
+        let recall = f64::from(u8::from(holds.contains(&true)));
+        Ok((Some(score::context_precision(&holds)), Some(recall)))
+    }
+
+    /// The precision of a context that `llm` grades.
+    fn useful(&self, llm: &str, case: &Case, read: &[Read]) -> Result<Option<f64>> {
+        if read.is_empty() {
+            return Ok(Some(0.0));
+        }
+        let source = |it: &Read| Source { content: it.content.clone(), ..Source::default() };
+        let sources: Vec<Source> = read.iter().map(source).collect();
+        let messages = judge::messages(&case.question, &sources, &random::nonce()?);
+        let reply = generate(llm, messages, 0.0, None)?;
+        let useful = judge::useful(&reply.text, read.len());
+        if useful.is_none() {
+            self.unread.set(self.unread.get() + 1);
+        }
+        Ok(useful.map(|useful| score::context_precision(&useful)))
+    }
+
+    /// The share of the claims of the first expected answer that `llm` finds in the context.
+    fn attributed(&self, llm: &str, case: &Case, read: &[Read]) -> Result<Option<f64>> {
+        let Some(expected) = case.answers.first() else { return Ok(None) };
+        let contexts = contents(read);
+        if contexts.is_empty() {
+            return Ok(Some(0.0));
+        }
+        let verifier = Verifier::Llm(llm.to_owned());
+        let checked = verifier.compare(&case.question, &bare(expected), &contexts)?;
+        if checked.unread {
+            self.unread.set(self.unread.get() + 1);
+            return Ok(None);
+        }
+        let is_found = |verdict: &Verdict| *verdict == Verdict::Supported;
+        let found = checked.claims.iter().filter(|claim| is_found(&claim.verdict)).count();
+        Ok((!checked.claims.is_empty()).then(|| found as f64 / checked.claims.len() as f64))
+    }
+}
+
+type Told = Vec<(Metric, Option<f64>)>;
+
+fn contents(read: &[Read]) -> Vec<&str> {
+    read.iter().map(|it| it.content.as_str()).collect()
+}
+
+/// What an answer says of itself.
+fn told(answer: &Answer, scores: &mut Told) {
+    let flag = |is: bool| Some(f64::from(u8::from(is)));
+    scores.push((Metric::Abstention, flag(answer.supported == Some(false))));
+    scores.push((Metric::NeedsReview, flag(answer.needs_review)));
+    scores.push((Metric::Faithfulness, answer.faithfulness.map(f64::from)));
+    let claims = answer.claims.as_array().map(Vec::as_slice).unwrap_or_default();
+    let supported = claims.iter().filter(|claim| claim["verdict"] == "supported").count();
+    let share = answer.faithfulness.map(|_| supported as f64 / claims.len().max(1) as f64);
+    scores.push((Metric::ClaimsSupported, share));
+}
+
+/// How near `text` comes to the expected answers; an empty one is as far as can be.
+fn correct(case: &Case, text: &str, embedding: &mut Embedding) -> Result<Told> {
+    let similarity = match text.trim().is_empty() {
+        true => 0.0,
+        false => {
+            let expected = embedding.embed(&case.answers, Kind::Passage)?;
+            let answer = embedding.embed(&[text.to_owned()], Kind::Passage)?;
+            best_similarity(&expected, &answer).unwrap_or_default().max(0.0)
+        }
+    };
+    let f1 = token_f1(text, &case.answers);
+    let flag = |is: bool| Some(f64::from(u8::from(is)));
+    Ok(vec![
+        (Metric::ExactMatch, flag(is_exact(text, &case.answers))),
+        (Metric::TokenF1, Some(f1)),
+        (Metric::SemanticSimilarity, Some(similarity)),
+        (Metric::AnswerCorrectness, Some(correctness(f1, similarity))),
+        (Metric::AnswerHolds, flag(holds_any(text, &case.answers))),
+    ])
+}
+
+fn cites(answer: &str, read: &[Read]) -> Told {
+    let interrupt = &mut || {
+        check_for_interrupts!();
+    };
+    let found = citing(answer, &contents(read), interrupt);
+    vec![
+        (Metric::CitationRecall, found.map(|it| it.recall)),
+        (Metric::CitationPrecision, found.map(|it| it.precision)),
+    ]
+}

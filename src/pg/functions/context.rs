@@ -1,0 +1,85 @@
+//! `rag_context`.
+
+use pgrx::JsonB;
+use pgrx::prelude::*;
+
+use super::answer::Wish;
+use crate::context::Reading;
+use crate::error::Result;
+use crate::pg::ask;
+use crate::pg::error::OrReport;
+
+type Row = (
+    i32,
+    Option<String>,
+    Option<i64>,
+    Option<i32>,
+    String,
+    i32,
+    Option<f64>,
+    bool,
+    Option<String>,
+    Option<JsonB>,
+);
+
+#[pg_extern(sql = false)]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+fn rag_context(
+    question: Option<&str>,
+    pipeline: Option<&str>,
+    k: Option<i32>,
+    mode: Option<&str>,
+    filter: Option<JsonB>,
+    llm: Option<&str>,
+    options: Option<JsonB>,
+) -> TableIterator<
+    'static,
+    (
+        name!(number, i32),
+        name!(source_key, Option<String>),
+        name!(chunk_id, Option<i64>),
+        name!(chunk_no, Option<i32>),
+        name!(content, String),
+        name!(tokens, i32),
+        name!(score, Option<f64>),
+        name!(is_excerpt, bool),
+        name!(heading, Option<String>),
+        name!(metadata, Option<JsonB>),
+    ),
+> {
+    let wish = Wish { pipeline, strategy: None, k, mode, filter, llm, options };
+    TableIterator::new(rows(wish, question).or_report())
+}
+
+fn rows(wish: Wish<'_>, question: Option<&str>) -> Result<Vec<Row>> {
+    let (text, search, writing) = wish.prepare(question)?;
+    let (readings, sizes) = ask::context(&text, &search, &writing)?;
+    let overview = readings.first().and_then(|first| first.overview.clone());
+    let mut rows: Vec<Row> = Vec::with_capacity(readings.len() + 1);
+    let tokens = |at: usize| sizes.get(at).map_or(0, |size| *size as i32);
+    rows.extend(overview.map(|content| overview_row(content, tokens(readings.len()))));
+    let numbered = readings.into_iter().enumerate();
+    rows.extend(numbered.map(|(at, reading)| row(at as i32 + 1, reading, tokens(at))));
+    Ok(rows)
+}
+
+fn overview_row(content: String, tokens: i32) -> Row {
+    (0, None, None, None, content, tokens, None, false, None, None)
+}
+
+fn row(number: i32, reading: Reading, tokens: i32) -> Row {
+    let Reading { passage, shown, .. } = reading;
+    let is_excerpt = shown != passage.content;
+    (
+        number,
+        Some(passage.source_key),
+        Some(passage.chunk_id),
+        Some(passage.chunk_no),
+        shown,
+        tokens,
+        Some(passage.score),
+        is_excerpt,
+        passage.heading,
+        Some(JsonB(passage.metadata)),
+    )
+}

@@ -1,0 +1,23 @@
+//! `rag_strategies`.
+
+use pgrx::prelude::*;
+
+use crate::answer::strategy;
+
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)]
+fn rag_strategies() -> TableIterator<
+    'static,
+    (
+        name!(strategy, &'static str),
+        name!(description, &'static str),
+        name!(calls, &'static str),
+        name!(options, Vec<&'static str>),
+    ),
+> {
+    let rows = strategy::ALL.into_iter().map(|it| {
+        let options = ["budget"].iter().chain(it.options()).copied().collect();
+        (it.name(), it.description(), it.calls(), options)
+    });
+    TableIterator::new(rows)
+}

@@ -1,0 +1,25 @@
+//! `rag_template_set`, `rag_template_get`.
+
+use pgrx::prelude::*;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::template;
+use crate::pg::error::OrReport;
+use crate::pg::sql;
+
+#[pg_extern(sql = false)]
+fn rag_template_set(name: Option<&str>, content: Option<&str>, description: Option<&str>) -> i32 {
+    sql::refuse_if_read_only(c"rag_template_set()");
+    let name = present("name", name).or_report();
+    let content = present("content", content).or_report();
+    template::set(name, content, description).or_report()
+}
+
+#[pg_extern(sql = false)]
+fn rag_template_get(name: Option<&str>, version: Option<i32>) -> String {
+    present("name", name).and_then(|name| template::content(name, version)).or_report()
+}
+
+fn present<'a>(what: &str, value: Option<&'a str>) -> Result<&'a str> {
+    value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{what} must not be NULL")))
+}

@@ -1,0 +1,73 @@
+//! `rag_explain`, `rag_feedback`.
+
+use pgrx::prelude::*;
+use pgrx::{AnyNumeric, JsonB, Uuid};
+
+use super::answer::Wish;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::trace;
+use crate::pg::error::OrReport;
+use crate::pg::sql;
+use crate::pg::trace::Step;
+
+type Row = (i32, &'static str, String, Option<i64>, f64, i64, Option<AnyNumeric>);
+
+#[pg_extern(sql = false)]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+fn rag_explain(
+    question: Option<&str>,
+    pipeline: Option<&str>,
+    strategy: Option<&str>,
+    k: Option<i32>,
+    mode: Option<&str>,
+    filter: Option<JsonB>,
+    llm: Option<&str>,
+    options: Option<JsonB>,
+) -> TableIterator<
+    'static,
+    (
+        name!(step, i32),
+        name!(stage, &'static str),
+        name!(detail, String),
+        name!(rows, Option<i64>),
+        name!(ms, f64),
+        name!(tokens, i64),
+        name!(cost, Option<AnyNumeric>),
+    ),
+> {
+    let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
+    let steps = wish.told(question, true).or_report().steps;
+    TableIterator::new((1..).zip(steps).map(row))
+}
+
+fn row((number, step): (i32, Step)) -> Row {
+    let (ms, tokens) = ((step.ms * 1e3).round() / 1e3, step.usage.tokens() as i64);
+    let detail = step.said();
+    (
+        number,
+        step.stage,
+        detail,
+        step.rows.map(|rows| rows as i64),
+        ms,
+        tokens,
+        money(step.usage.cost),
+    )
+}
+
+/// An amount, to a millionth of what prices are in; nothing is `None`, since a price may be unknown.
+pub fn money(cost: f64) -> Option<AnyNumeric> {
+    let is_some = cost > 0.0;
+    is_some.then(|| format!("{cost:.9}")).and_then(|text| AnyNumeric::try_from(text.as_str()).ok())
+}
+
+#[pg_extern(sql = false)]
+fn rag_feedback(trace_id: Option<Uuid>, score: Option<f32>, comment: Option<&str>) {
+    sql::refuse_if_read_only(c"rag_feedback()");
+    let trace_id = present("trace_id", trace_id).or_report();
+    let score = present("score", score).or_report();
+    trace::give_feedback(trace_id, score, comment).or_report();
+}
+
+fn present<T>(what: &str, value: Option<T>) -> Result<T> {
+    value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{what} must not be NULL")))
+}

@@ -1,0 +1,61 @@
+//! Which pipeline a question goes to, where the caller leaves that open.
+
+use pgrx::prelude::*;
+
+use super::catalog::{pipeline, template, wording};
+use super::functions::Embedding;
+use super::rewrite::Llm;
+use crate::daemon::protocol::Lane;
+use crate::embed::{Embedder, Kind};
+use crate::error::Result;
+use crate::retrieve::RetrieveOptions;
+use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
+
+/// The pipeline that is asked: `name`, unless that is 'auto', or there is none and the option
+/// `route` is given. A pipeline that is really called auto can be named. A NOTICE says which one was
+/// chosen.
+pub fn pipeline_for(
+    name: Option<&str>,
+    question: &str,
+    options: &RetrieveOptions,
+    llm: Option<&str>,
+) -> Result<Option<String>> {
+    if !is_open(name, options)? {
+        return Ok(name.map(str::to_owned));
+    }
+    let choices = wording::choices()?;
+    let place = match (choices.len(), options.route.unwrap_or_default()) {
+        // Which is an error that says so, or the only one.
+        (0 | 1, _) => 0,
+        (_, Route::Similarity) => nearest(question, &choices)?,
+        (_, Route::Llm) => {
+            let llm = Llm::named("route \"llm\"", &options.rewrite, llm)?;
+            route::ask(question, &choices, &template::find(TEMPLATE)?, &mut llm.writer())?
+        }
+    };
+    let chosen = choices.into_iter().nth(place).map(|choice| choice.name);
+    if let Some(name) = &chosen {
+        notice!("pipeline \"{name}\" was chosen");
+    }
+    Ok(chosen)
+}
+
+/// Whether the pipeline depends on the question.
+pub fn is_open(name: Option<&str>, options: &RetrieveOptions) -> Result<bool> {
+    match name {
+        Some(AUTO) => Ok(!pipeline::names()?.iter().any(|known| known == AUTO)),
+        Some(_) => Ok(false),
+        None => Ok(options.route.is_some()),
+    }
+}
+
+fn nearest(question: &str, choices: &[Choice]) -> Result<usize> {
+    let mut embedding = Embedding::with_model(None, Lane::Query)?;
+    let asked = embedding.embed(&[question.to_owned()], Kind::Query)?;
+    // One at a time, so that the session remembers each.
+    let mut describe = |it: &Choice| -> Result<Vec<f32>> {
+        Ok(embedding.embed(std::slice::from_ref(&it.description), Kind::Passage)?.swap_remove(0))
+    };
+    let descriptions = choices.iter().map(&mut describe).collect::<Result<Vec<_>>>()?;
+    Ok(route::nearest(&asked[0], &descriptions).unwrap_or_default())
+}
