@@ -58,6 +58,24 @@ mod tests {
 
     #[cfg(feature = "pg18")]
     #[pg_test]
+    fn explain_says_what_a_scan_of_texts_did() {
+        run("CREATE TABLE texts (id integer, tsv tsvector)");
+        run("INSERT INTO texts SELECT i, to_tsvector('simple', 'common w' || i % 7 || ' v' || i % 1000)
+            FROM generate_series(1, 20000) AS i");
+        run("CREATE INDEX texts_tsv ON texts USING rag_bm25 (tsv)");
+        run("SET LOCAL enable_seqscan = off");
+        let query = "EXPLAIN (ANALYZE, FORMAT JSON) SELECT id FROM texts
+            ORDER BY tsv <@> rag_bm25_query('texts_tsv', 'common | v77') LIMIT 3";
+        let plan = one::<pgrx::Json>(query, &[]).expect("a plan").0;
+        let scan = &plan[0]["Plan"]["Plans"][0];
+        let figure = |name: &str| scan[name].as_u64().unwrap_or_else(|| panic!("{name}: {plan}"));
+        assert!((3..20_001).contains(&figure("Texts Scored")), "{plan}");
+        assert!(figure("Blocks Decoded") > 0, "{plan}");
+        assert!(figure("Blocks Skipped") > 0, "{plan}");
+    }
+
+    #[cfg(feature = "pg18")]
+    #[pg_test]
     fn explain_says_what_a_scan_did() {
         run("CREATE TABLE points (id integer, v vector(3))");
         run(

@@ -19,11 +19,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pg_rag::chunk::{ChunkOptions, Strategy};
+use pg_rag::chunk::{ChunkOptions, Language, Settings, Strategy};
 use pg_rag::daemon::connection::ClientConnection;
 use pg_rag::daemon::protocol::{
-    EmbedRequest, GenerateRequest, KeySource, Lane, MAX_FRAME, ModelRef, ProviderConfig, Request,
-    Response, Status, decode, encode,
+    CallLimits, EmbedRequest, GenerateRequest, KeySource, Lane, MAX_FRAME, ModelRef, Network,
+    ProviderConfig, Request, Response, Status, decode, encode,
 };
 use pg_rag::embed::Kind;
 use pg_rag::error::{Error, ErrorKind, Result};
@@ -269,8 +269,13 @@ fn documents_are_cut_without_the_library() {
     let model = folder.tiny_model();
     let ragd = Ragd::start();
     let cut = |documents: Vec<String>| {
-        let options = ChunkOptions { strategy: Strategy::Recursive, max_tokens: 16, overlap: 0 };
-        let request = Request::Chunk { model: model.clone(), documents, options };
+        let options = ChunkOptions {
+            strategy: Strategy::Recursive,
+            max_tokens: 16,
+            ..ChunkOptions::default()
+        };
+        let request =
+            Request::Chunk { model: model.clone(), documents, options, distances: Vec::new() };
         match ragd.connect().call(&request).unwrap() {
             Response::Chunks(chunks) => chunks,
             other => panic!("{other:?}"),
@@ -288,6 +293,38 @@ fn documents_are_cut_without_the_library() {
 }
 
 #[test]
+fn source_code_is_parsed_in_a_process_of_its_own() {
+    let folder = Folder::new();
+    let model = folder.tiny_model();
+    let ragd = Ragd::start();
+    let cut = |strategy, settings: &Settings, document: &str| {
+        let (max_tokens, settings) = (64, settings.clone());
+        let options = ChunkOptions { strategy, max_tokens, overlap: 0, settings };
+        let documents = vec![document.to_owned()];
+        let (model, distances) = (model.clone(), Vec::new());
+        let request = Request::Chunk { model, documents, options, distances };
+        match ragd.connect().call(&request).unwrap() {
+            Response::Chunks(mut chunks) => chunks.remove(0),
+            other => panic!("{other:?}"),
+        }
+    };
+    let python = Settings { language: Some(Language::Python), ..Settings::default() };
+    let found = cut(Strategy::Code, &python, "class A:\n    def f(self):\n        return 1\n");
+    assert_eq!(found[0].heading.as_deref(), Some("class A > def f"));
+    let nested = Settings { base: Some(Strategy::Code), ..Settings::default() };
+    let found = cut(Strategy::Hierarchical, &nested, "def f():\n    return 1\n");
+    assert_eq!((found[0].heading.as_deref(), found[0].parent), (Some("def f"), Some((0, 21))));
+    // The parser's time for this grows faster than its length; it is cut by its lines all the same.
+    let typescript = Settings { language: Some(Language::TypeScript), ..Settings::default() };
+    let document = "case 1:\n".repeat(50_000);
+    let started = Instant::now();
+    let found = cut(Strategy::Code, &typescript, &document);
+    assert!(started.elapsed() < Duration::from_secs(30), "took {:?}", started.elapsed());
+    let kept: usize = found.iter().map(|chunk| chunk.content.split_whitespace().count()).sum();
+    assert_eq!(kept, 100_000);
+}
+
+#[test]
 fn a_provider_it_does_not_know_is_named() {
     let ragd = Ragd::start();
     let provider = ProviderConfig {
@@ -299,16 +336,81 @@ fn a_provider_it_does_not_know_is_named() {
         connect_timeout_ms: 100,
         timeout_ms: 100,
         max_retries: 0,
+        special: Default::default(),
+        limits: CallLimits::default(),
+        network: Network::default(),
     };
     let request = Request::Generate(GenerateRequest {
         provider,
         messages: Vec::new(),
         temperature: 0.0,
         max_tokens: None,
+        schema: None,
     });
     let error = ragd.connect().call(&request).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.message().contains("delphi"), "{error}");
+}
+
+/// A request to have `server` tell an answer while it writes it.
+fn told_by(server: &Server) -> Request {
+    let provider = ProviderConfig {
+        name: "teller".to_string(),
+        api: "openai".to_string(),
+        base_url: server.base_url(),
+        model: "m".to_string(),
+        api_key: KeySource::None,
+        connect_timeout_ms: 1000,
+        timeout_ms: 30_000,
+        max_retries: 0,
+        special: Default::default(),
+        limits: CallLimits::default(),
+        network: Network::default(),
+    };
+    let (messages, temperature, max_tokens) = (Vec::new(), 0.0, None);
+    Request::GenerateStream(GenerateRequest {
+        provider,
+        messages,
+        temperature,
+        max_tokens,
+        schema: None,
+    })
+}
+
+#[test]
+fn an_answer_is_told_while_it_is_written() {
+    let gap = Duration::from_millis(200);
+    let server = Server::play([Reply::chat_stream([(gap, "Two "), (gap, "words.")])]);
+    let ragd = Ragd::start();
+    let mut connection = ragd.connect();
+    let mut pieces = Vec::new();
+    let last = connection.listen(&told_by(&server), |piece| {
+        pieces.push((piece.to_string(), Instant::now()));
+    });
+    let Response::Text(generated) = last.unwrap() else { panic!("no end") };
+    assert_eq!((generated.text.as_str(), generated.attempts), ("Two words.", 1));
+    let texts: Vec<&str> = pieces.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(texts, ["Two ", "words."]);
+    assert!(pieces[1].1 - pieces[0].1 > gap / 2, "both came together");
+    // The connection serves on.
+    assert!(matches!(connection.call(&Request::Status).unwrap(), Response::Status(_)));
+}
+
+#[test]
+fn who_leaves_in_the_middle_of_an_answer_ends_it() {
+    let long = Duration::from_secs(60);
+    let server = Server::play([Reply::chat_stream([(Duration::ZERO, "One "), (long, "two")])]);
+    let ragd = Ragd::start();
+    let mut connection = ragd.connect();
+    connection.send(&told_by(&server)).unwrap();
+    assert_eq!(connection.receive().unwrap(), Response::Piece("One ".to_string()));
+    drop(connection);
+    let left = Instant::now();
+    while server.abandoned() == 0 {
+        assert!(left.elapsed() < Duration::from_secs(5), "the provider writes on");
+        thread::sleep(Duration::from_millis(5));
+    }
+    println!("the provider was let go after {:?}", left.elapsed());
 }
 
 #[test]
@@ -325,10 +427,19 @@ fn all_sessions_leave_a_busy_provider_alone() {
         connect_timeout_ms: 1000,
         timeout_ms: 10_000,
         max_retries: 3,
+        special: Default::default(),
+        limits: CallLimits::default(),
+        network: Network::default(),
     };
     let texts = vec!["text".to_string()];
     let (lane, dimension) = (Lane::Bulk, Some(2));
-    let request = Request::EmbedRemotely(EmbedRequest { provider, dimension, lane, texts });
+    let request = Request::EmbedRemotely(EmbedRequest {
+        provider,
+        dimension,
+        lane,
+        kind: Kind::Passage,
+        texts,
+    });
     let ragd = Ragd::start();
     let embedded = ragd.connect().call(&request).unwrap();
     let values = vec![0.0, 1.0];

@@ -7,7 +7,8 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::protocol::{
-    GenerateRequest, Generated, KeySource, Message, ProviderConfig, Response, encode,
+    CallLimits, GenerateRequest, Generated, KeySource, Message, Network, ProviderConfig, Response,
+    encode,
 };
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::provider::{Memory, generate};
@@ -445,10 +446,14 @@ fn request_to(base_url: &str) -> GenerateRequest {
             connect_timeout_ms: 2000,
             timeout_ms: 20_000,
             max_retries: 3,
+            special: Default::default(),
+            limits: CallLimits::default(),
+            network: Network::default(),
         },
         messages: vec![Message { role: "system".into(), content: "Be brief.".into() }],
         temperature: 0.0,
         max_tokens: None,
+        schema: None,
     }
 }
 

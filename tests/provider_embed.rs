@@ -5,8 +5,10 @@
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::protocol::{
-    EmbedRequest, GenerateRequest, KeySource, Lane, ProviderConfig, Response, decode, encode,
+    CallLimits, EmbedRequest, GenerateRequest, KeySource, Lane, Network, ProviderConfig, Response,
+    decode, encode,
 };
+use pg_rag::embed::Kind;
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::provider::{self, Embedded, Memory};
 use proptest::prelude::*;
@@ -305,6 +307,7 @@ fn what_a_language_model_says_holds_for_embeddings_too() {
         messages: Vec::new(),
         temperature: 0.0,
         max_tokens: None,
+        schema: None,
     };
     let error = provider::generate(&written, &memory, &|| false).unwrap_err();
     check(&error, "HTTP status 503");
@@ -388,9 +391,13 @@ fn request(server: &Server, texts: &[String]) -> EmbedRequest {
             connect_timeout_ms: 2000,
             timeout_ms: 20_000,
             max_retries: 3,
+            special: Default::default(),
+            limits: CallLimits::default(),
+            network: Network::default(),
         },
         dimension: None,
         lane: Lane::Bulk,
+        kind: Kind::Passage,
         texts: texts.to_vec(),
     }
 }

@@ -9,6 +9,10 @@
 //! servers of its own in a temporary folder, reached over a unix socket there and nowhere
 //! else. Times are printed, and held against limits generous enough for a busy machine.
 
+#[path = "system/at_work.rs"]
+mod at_work;
+#[path = "system/bm25.rs"]
+mod bm25;
 #[path = "system/cluster.rs"]
 mod cluster;
 #[path = "system/concurrency.rs"]
@@ -39,6 +43,8 @@ mod lifetime;
 mod manual;
 #[path = "system/model.rs"]
 mod model;
+#[path = "system/operations.rs"]
+mod operations;
 #[path = "system/outage.rs"]
 mod outage;
 #[path = "system/pipeline.rs"]
@@ -47,11 +53,21 @@ mod pipeline;
 mod process;
 #[path = "system/provider.rs"]
 mod provider;
+#[path = "system/represent.rs"]
+mod represent;
 #[path = "system/rerank.rs"]
 mod rerank;
+#[path = "system/rewrite.rs"]
+mod rewrite;
 #[path = "system/roles.rs"]
 mod roles;
 #[path = "system/standby.rs"]
 mod standby;
+#[path = "system/strategy.rs"]
+mod strategy;
+#[path = "system/stream.rs"]
+mod stream;
+#[path = "system/trust.rs"]
+mod trust;
 #[path = "system/upgrade.rs"]
 mod upgrade;

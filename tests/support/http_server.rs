@@ -207,6 +207,37 @@ impl Reply {
         reply
     }
 
+    /// A body of this type in chunks of any bytes; each is sent after its wait.
+    pub fn pieces<'a>(
+        content_type: &str,
+        pieces: impl IntoIterator<Item = (Duration, &'a [u8])>,
+    ) -> Reply {
+        let piece = |(wait, bytes): (Duration, &[u8])| (wait, bytes.to_vec());
+        let mut reply = Reply::new(200).header("Content-Type", content_type);
+        reply.body = Body::Pieces(pieces.into_iter().map(piece).collect());
+        reply
+    }
+
+    /// A chat completion as a stream: each text is sent after its wait, then the usage and the end.
+    pub fn chat_stream<'a>(texts: impl IntoIterator<Item = (Duration, &'a str)>) -> Reply {
+        let delta = |text: &str| {
+            let text = quote(text);
+            format!(
+                r#"{{"choices":[{{"index":0,"delta":{{"content":{text}}},"finish_reason":null}}]}}"#
+            )
+        };
+        let mut events: Vec<(Duration, String)> =
+            texts.into_iter().map(|(wait, text)| (wait, delta(text))).collect();
+        for last in [
+            r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":null}"#,
+            r#"{"choices":[],"usage":{"prompt_tokens":11,"completion_tokens":7}}"#,
+            "[DONE]",
+        ] {
+            events.push((Duration::ZERO, last.to_string()));
+        }
+        Reply::events(events.iter().map(|(wait, event)| (*wait, event.as_str())))
+    }
+
     /// A redirect to `location`.
     pub fn redirect(status: u16, location: &str) -> Reply {
         Reply::new(status).header("Location", location)

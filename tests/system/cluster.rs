@@ -177,6 +177,21 @@ impl Cluster {
         }
     }
 
+    /// Kills the server with all its processes and waits until they, and with them the shared
+    /// memory, are gone.
+    pub fn kill(&mut self) {
+        let postmaster = self.postmaster_pid();
+        // Stopped, it starts no child that the list would lack.
+        process::signal(postmaster, "STOP");
+        std::thread::sleep(Duration::from_millis(10));
+        let children = process::children(postmaster, "postgres");
+        self.stop("KILL");
+        // A child that computes would go on until it waits for something.
+        children.iter().for_each(|child| process::signal(*child, "KILL"));
+        let gone = wait_for(|| children.iter().all(|child| !process::is_alive(*child)));
+        assert!(gone, "a process outlives the postmaster");
+    }
+
     /// The postmaster's process.
     pub fn postmaster_pid(&self) -> u32 {
         self.postmaster.as_ref().expect("a running server").id()

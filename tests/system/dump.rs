@@ -19,7 +19,10 @@ const UNUSUAL: &str = r#"
     SELECT rag_create_pipeline('"My Docs"."Pages"', '"Title" || '': '' || body', 'pages', mode => 'sync',
         metadata => ARRAY['lang'], max_tokens => 64, overlap => 8, strategy => 'sentence');
     ALTER TABLE "My Docs"."Pages" RENAME COLUMN body TO "Body Text";
-    ALTER TABLE docs RENAME TO manuals;"#;
+    ALTER TABLE docs RENAME TO manuals;
+    SELECT rag_template_set('standard', 'Reply from {{ sources }} to {{ question }}', 'ours');
+    SELECT rag_template_set('of_us', '{{ question }}');
+    SELECT rag_alter_pipeline('pages', options => '{"template": "standard@1", "description": "the house"}');"#;
 
 #[test]
 fn a_restored_database_goes_on() {
@@ -57,6 +60,7 @@ fn works(client: &mut Client) -> Vec<String> {
         answer(client, "How do I reset a password?", "docs", "extractive"),
         answer(client, "Where do visitors park?", "pages", "extractive"),
         answer(client, "When is lunch?", "pages", "writer"),
+        templates(client),
     ]
 }
 
@@ -86,4 +90,12 @@ fn goes_on(client: &mut Client) {
         .batch_execute("SELECT rag_drop_pipeline('fresh'); SELECT rag_drop_pipeline('pages');")
         .unwrap();
     assert!(answer(client).contains("settings page"), "the one pipeline that is left");
+}
+
+/// All templates, and what pipelines say of themselves.
+fn templates(client: &mut Client) -> String {
+    let all = "SELECT string_agg(concat_ws(' ', name, version, md5(content), description, created_by), '; ' ORDER BY name, version)
+                   || (SELECT string_agg(concat_ws(' ', name, template, description), '; ' ORDER BY name) FROM rag.pipeline)
+               FROM rag.template";
+    client.query_one(all, &[]).unwrap().get(0)
 }

@@ -15,16 +15,11 @@ mod interrupt;
 mod standby;
 
 use std::collections::HashSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
-use postgres::{Client, Error, NoTls};
+use postgres::{Client, Error};
 
-use super::cluster::{Cluster, wait_for};
+use super::cluster::Cluster;
 use super::documents::{count, describe};
-use super::process;
 
 /// Vectors that lie like those of texts: clusters, in them a few directions that matter, and
 /// noise. The same number gives the same vector everywhere.
@@ -81,12 +76,6 @@ fn insert(client: &mut Client, first: i64, last: i64) -> Result<u64, Error> {
     client.execute(rows, &[&first, &last])
 }
 
-/// A number from the environment.
-pub fn number(name: &str, otherwise: u64) -> u64 {
-    let value = std::env::var(name).ok().filter(|value| !value.is_empty());
-    value.map_or(otherwise, |value| value.parse().unwrap_or_else(|_| panic!("{name}={value}")))
-}
-
 /// What [`NEAREST`] finds, in its order.
 fn nearest(client: &mut Client) -> Vec<(i64, i64)> {
     let rows = client.query(NEAREST, &[]).unwrap_or_else(|error| panic!("{}", describe(&error)));
@@ -127,12 +116,17 @@ fn assert_sound(client: &mut Client, index: &str, when: &str) {
 /// Asserts that the index finds the rows by their own vectors, but for one in a thousand at
 /// most: the search is approximate; and that a scan to the end gives all. Gives their number.
 fn assert_all_found(client: &mut Client, when: &str) -> i64 {
+    assert_all_found_but_one_in(1000, client, when)
+}
+
+/// The same, but for one in `few` at most.
+fn assert_all_found_but_one_in(few: i64, client: &mut Client, when: &str) -> i64 {
     client.batch_execute(BY_INDEX).unwrap();
     assert_plan(client, LOST);
     let lost = count(client, LOST);
     client.batch_execute(BY_CHOICE).unwrap();
     let rows = count(client, "SELECT count(*) FROM items");
-    assert!(lost <= rows / 1000, "{lost} of {rows} rows are not found {when}");
+    assert!(lost <= rows / few, "{lost} of {rows} rows are not found {when}");
     assert_all_given(client, rows, when);
     rows
 }

@@ -66,6 +66,11 @@ INSERT INTO "Order Lines" VALUES (7, '2024-02-29', 'Two tins of ink.', 1), (7, '
 SELECT rag_create_pipeline('"Order Lines"', 'desc', metadata => ARRAY['from']);
 SELECT "source_Order", "source_Line no", content, "from" FROM "Order Lines_rag" ORDER BY 1, 2;
 SELECT source_key, metadata FROM rag_retrieve('ink', 'Order Lines', k => 1);
+CREATE TABLE copies (source_id integer, n integer, body text, PRIMARY KEY (source_id, n));
+INSERT INTO copies VALUES (7, 1, 'A copy of a letter.');
+SELECT rag_create_pipeline('copies', 'body');
+SELECT source_key FROM rag_retrieve('letter', 'copies', k => 1);
+SELECT rag_drop_pipeline('copies');
 CREATE TABLE keyed (a integer NOT NULL, b integer NOT NULL UNIQUE, c integer UNIQUE, body text, UNIQUE (a, b));
 INSERT INTO keyed VALUES (1, 2, 3, 'A body.');
 SELECT rag_create_pipeline('keyed', 'body', key => ARRAY['b']);
@@ -132,7 +137,7 @@ SELECT fails($$SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['sou
 ALTER TABLE docs DROP content, DROP source_id;
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', name => '')$$);
 SELECT fails(format('SELECT rag_create_pipeline(%L, %L, name => %L)', 'docs', 'body', repeat('x', 64)));
-SELECT fails($$SELECT rag_create_pipeline('docs', 'body', strategy => 'semantic')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', strategy => 'semantik')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', max_tokens => 512)$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', max_tokens => 64, overlap => 64)$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', model => 'nowhere')$$);

@@ -14,7 +14,7 @@ SELECT fails($$SELECT rag_wait()$$);
 CALL rag_run();
 SELECT count(*) FROM docs_rag;
 SELECT pipeline, mode, state, coverage, pending_rows, unqueued_changes, rows_done, last_error FROM rag.pipeline_status;
-SELECT pipeline, generation, rows_done, chunks_made, chunks_embedded, chunks_reused, rows_failed FROM rag.stat_usage;
+SELECT pipeline, generation, rows_done, chunks_made, chunks_embedded, chunks_reused, rows_failed FROM rag.stat_pipeline;
 SELECT model, pipelines, chunks_embedded FROM rag.model_status ORDER BY 1;
 SELECT indexdef LIKE '%USING rag_hnsw (embedding vector_cosine_ops)' FROM pg_indexes WHERE indexname LIKE 'docs_rag%embedding%';
 CALL rag_run('docs');
@@ -51,10 +51,10 @@ SELECT rag_alter_pipeline('docs', max_tokens => 24);
 CALL rag_run();
 SELECT pipeline, generation, state FROM rag.pipeline_status;
 SELECT count(*) FROM docs_rag WHERE source_id = 50;
-SELECT chunks_embedded AS before FROM rag.stat_usage \gset
+SELECT chunks_embedded AS before FROM rag.stat_pipeline \gset
 UPDATE docs SET body = replace(body, 'Paragraph 44 says', 'Paragraph 44 whispers') WHERE id = 50;
 CALL rag_run();
-SELECT chunks_embedded - :before BETWEEN 1 AND 3 FROM rag.stat_usage;
+SELECT chunks_embedded - :before BETWEEN 1 AND 3 FROM rag.stat_pipeline;
 SELECT count(*) FROM docs_rag WHERE source_id = 50;
 SELECT string_agg(content, E'\n\n' ORDER BY chunk_no) = (SELECT body FROM docs WHERE id = 50) FROM docs_rag WHERE source_id = 50;
 

@@ -31,6 +31,9 @@ SELECT found('When does the library open?', '{"candidates": 4}', 4);
 SELECT found('When does the library open?', '{"candidates": 4, "dedupe": 1}', 4);
 SELECT count(*), count(DISTINCT lower(regexp_replace(content, '\s+', ' ', 'g'))) FROM rag_retrieve('When does the library open?', k => 9, options => '{"dedupe": 1}');
 SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"dedupe": 0}');
+SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"dedupe_by": "shingles"}');
+SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"dedupe_by": "shingles", "dedupe": 0}');
+SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"dedupe_by": "cosine", "dedupe": 0}');
 
 -- One chunk a row; then variety.
 SELECT count(*), count(DISTINCT source_key) FROM rag_retrieve('the mill', k => 9, options => '{"per_source": 1}');
@@ -66,7 +69,7 @@ SELECT fails($$SELECT * FROM rag_rerank('x', ARRAY['x'], 'nobody')$$);
 SELECT fails($$SELECT * FROM rag_rerank('x', ARRAY['x'], 'llm')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', rerank => 'nobody')$$);
 SELECT options, fails(format('SELECT * FROM rag_retrieve(%L, options => %L)', 'x', options)) FROM unnest(ARRAY[
-    '{"fusion": "best"}', '{"normalize": 1}', '{"dense_weight": 2}', '{"fusion": "weighted", "rrf_k": 3}', '{"mmr": -1}', '{"dedupe": 1.5}',
+    '{"fusion": "best"}', '{"normalize": 1}', '{"dense_weight": 2}', '{"fusion": "weighted", "rrf_k": 3}', '{"mmr": -1}', '{"dedupe": 1.5}', '{"dedupe_by": "words"}',
     '{"per_source": 0}', '{"neighbours": 21}', '{"neighbours": 1, "expand": "section"}', '{"expand": "book"}', '{"rerank_candidates": 0}', '{"rerank_weight": 7}',
     '{"recency": {"column": "published"}}', '{"recency": {"column": "lang", "half_life": 3}}', '{"recency": {"column": "at", "half_life": 0}}',
     '{"recency": {"column": "at", "half_life": 1, "since": 3}}']) AS options;

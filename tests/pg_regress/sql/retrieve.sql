@@ -17,8 +17,8 @@ SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang', 'year', 'pr
 SELECT mode, rank, source_key, chunk_no, content, start_char, end_char, heading, dense_rank, lexical_rank, rerank_score
 FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('How do I reset my password?', k => 1, mode => mode);
 
--- Their scores: a cosine, a text rank, reciprocal ranks.
-SELECT mode, score > 0, score <= 1, mode <> 'hybrid' OR abs(score - (1 / (60.0 + dense_rank) + 1 / (60.0 + lexical_rank))) < 1e-9
+-- Their scores: a cosine, BM25, reciprocal ranks.
+SELECT mode, score > 0, mode = 'lexical' OR score <= 1, mode <> 'hybrid' OR abs(score - (1 / (60.0 + dense_rank) + 1 / (60.0 + lexical_rank))) < 1e-9
 FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('reset password', k => 1, mode => mode, options => '{"fusion": "rrf"}');
 SELECT abs(score - 2 / 11.0) < 1e-9 FROM rag_retrieve('reset password', k => 1, options => '{"rrf_k": 10}');
 
@@ -32,6 +32,24 @@ SELECT mode, (SELECT count(*) FROM rag_retrieve('reset password', k => 3, mode =
 SELECT filter, (SELECT array_agg(source_key ORDER BY source_key) FROM rag_retrieve('reset password', k => 9, mode => 'dense', filter => filter)) FROM unnest(ARRAY[
     '{"lang": "en"}', '{"lang": ["de", null]}', '{"year": {"gte": 2021, "lt": 2024}}', '{"public": true, "lang": "en"}', '{"added": "2022-01-01"}', '{"price": {"gt": 1}}', '{"lang": null}'
 ]::jsonb[]) AS filter;
+ROLLBACK;
+
+-- The words are ranked by the index rag_bm25, which a search by vectors asks for their scores.
+SELECT indexdef FROM pg_indexes WHERE tablename = 'docs_rag_chunks' AND indexdef LIKE '%tsv%';
+BEGIN;
+SET LOCAL enable_seqscan = off;
+SET LOCAL enable_sort = off;
+SELECT mode, (SELECT count(*) FROM rag_retrieve('reset password', k => 3, mode => mode)), pg_stat_get_xact_numscans('docs_rag_chunks_tsv_idx'::regclass) > 0 AS is_used FROM unnest(ARRAY['lexical', 'hybrid']) AS mode;
+-- What the mode lexical gives is the operator's score; a word that the question has twice counts twice.
+SELECT asked, abs(r.score + (c.tsv <@> rag_bm25_query('docs_rag_chunks_tsv_idx', words))) < 1e-12
+FROM (VALUES ('printer paper', 'printer | paper'), ('printer printer paper', 'printer | printer | paper')) AS q (asked, words_text),
+    LATERAL (SELECT words_text::tsquery AS words) AS w, LATERAL rag_retrieve(asked, k => 1, mode => 'lexical') AS r JOIN docs_rag_chunks AS c USING (chunk_id) ORDER BY asked;
+ROLLBACK;
+-- A pipeline that is older than rag_bm25 is ranked without it.
+BEGIN;
+DROP INDEX docs_rag_chunks_tsv_idx;
+CREATE INDEX ON docs_rag_chunks USING gin (tsv);
+SELECT mode, source_key, lexical_rank FROM unnest(ARRAY['lexical', 'hybrid']) AS mode, rag_retrieve('E4711', k => 1, mode => mode);
 ROLLBACK;
 
 -- Dense finds other words with the same meaning, lexical finds the word itself.

@@ -1,6 +1,7 @@
 //! A server that crashes at any moment: what is left is sound, and nothing committed is lost.
 
 use super::*;
+use crate::at_work::{Crashing, crash_again_and_again};
 
 #[test]
 fn a_crash_loses_nothing() {
@@ -10,79 +11,14 @@ fn a_crash_loses_nothing() {
     client.batch_execute(&format!("{VECTORS} {INDEX} {UNLOGGED}")).unwrap();
     insert(&mut client, 1, 500).unwrap();
     drop(client);
-    let done = Arc::new(AtomicUsize::new(0));
-    for crash in 0..number("PG_RAG_CRASHES", 6) {
-        let signal = ["QUIT", "KILL"][crash as usize % 2];
-        // From a fifth of a second to two, and no two crashes at the same place.
-        let moment = Duration::from_millis(200 + crash * 619 % 1800);
-        crash_at_work(&mut cluster, signal, moment, &done);
-        let started = Instant::now();
-        cluster.boot();
-        let boot = started.elapsed();
-        let rows = assert_recovered(&mut cluster.connect(), &format!("after crash {crash}"));
-        println!(
-            "crash {crash} by {signal} after {} ms: {rows} rows, {} changes so far, up in {} ms",
-            moment.as_millis(),
-            done.load(Ordering::SeqCst),
-            boot.as_millis()
-        );
-    }
-    assert!(done.load(Ordering::SeqCst) > 10, "nothing was changed");
+    let work = Crashing { unused: "SELECT 2 * (max(id) / 2 + 1) FROM items", change: change_once };
+    crash_again_and_again(&mut cluster, &work, assert_recovered);
 }
 
 /// A table that a crash empties.
 const UNLOGGED: &str = "
     CREATE UNLOGGED TABLE fleeting (id bigint, v vector(64));
     CREATE INDEX fleeting_v ON fleeting USING rag_hnsw (v vector_l2_ops);";
-
-/// Ends the server while two sessions change the table and build indexes.
-fn crash_at_work(cluster: &mut Cluster, signal: &str, moment: Duration, done: &Arc<AtomicUsize>) {
-    let crashing = Arc::new(AtomicBool::new(false));
-    // Even numbers for one session and odd ones for the other.
-    let unused = "SELECT 2 * (max(id) / 2 + 1) FROM items";
-    let unused = count(&mut cluster.connect(), unused);
-    let sessions: Vec<JoinHandle<()>> = (0..2)
-        .map(|session| {
-            let (client, done) = (cluster.connect(), Arc::clone(done));
-            let (crashing, first) = (Arc::clone(&crashing), unused + session);
-            thread::spawn(move || change_until(client, first, &crashing, &done))
-        })
-        .collect();
-    thread::sleep(moment);
-    crashing.store(true, Ordering::SeqCst);
-    match signal {
-        "KILL" => kill(cluster),
-        _ => cluster.stop(signal),
-    }
-    sessions.into_iter().for_each(|session| session.join().unwrap());
-}
-
-/// Kills the server with all its processes and waits until they, and with them the shared
-/// memory, are gone.
-fn kill(cluster: &mut Cluster) {
-    let postmaster = cluster.postmaster_pid();
-    // Stopped, it starts no child that the list would lack.
-    process::signal(postmaster, "STOP");
-    thread::sleep(Duration::from_millis(10));
-    let children = process::children(postmaster, "postgres");
-    cluster.stop("KILL");
-    // A child that computes would go on until it waits for something.
-    children.iter().for_each(|child| process::signal(*child, "KILL"));
-    let gone = wait_for(|| children.iter().all(|child| !process::is_alive(*child)));
-    assert!(gone, "a process outlives the postmaster");
-}
-
-/// Changes the table until the server crashes; new rows have the numbers `next`, `next + 2`
-/// and so on. An error before the crash is a defect.
-fn change_until(mut client: Client, mut next: i64, crashing: &AtomicBool, done: &AtomicUsize) {
-    for turn in 0.. {
-        if let Err(error) = change_once(&mut client, turn, &mut next) {
-            assert!(crashing.load(Ordering::SeqCst), "turn {turn}: {}", describe(&error));
-            return;
-        }
-        done.fetch_add(1, Ordering::SeqCst);
-    }
-}
 
 /// One change: mostly of rows, now and then VACUUM, and in the session with odd numbers a
 /// build. A session deletes only rows with numbers like its own.

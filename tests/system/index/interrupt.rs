@@ -1,9 +1,7 @@
 //! Builds, scans, inserts and VACUUMs that are cancelled.
 
 use super::*;
-
-/// What an interrupt may take.
-const LIMIT: Duration = Duration::from_secs(1);
+use crate::at_work::{RUNNING, Slow, assert_soon, cancelled};
 
 /// Rows of the table whose build, scan and VACUUM take long enough to be interrupted.
 const MANY: i64 = 30_000;
@@ -31,56 +29,17 @@ fn slow_work_on_an_index_is_interrupted() {
     assert!(recall(&mut client) >= RECALL, "recall in the end");
 }
 
-/// A build, a VACUUM or a statement marked as slow is at work.
+/// A build or a VACUUM is at work.
 const BUILDING: &str =
     "SELECT count(*) FROM pg_stat_progress_create_index WHERE relid = 'items'::regclass";
 const VACUUMING: &str = "SELECT count(*) FROM pg_stat_progress_vacuum
     WHERE relid = 'items'::regclass AND phase = 'vacuuming indexes'";
-const RUNNING: &str = "SELECT count(*) FROM pg_stat_activity
-    WHERE state = 'active' AND query LIKE '%/* slow */%' AND pid <> pg_backend_pid()";
-
-/// A statement to cancel.
-struct Slow<'a> {
-    statement: &'a str,
-    /// Counts something as soon as the statement is where it is to be cancelled,
-    begun: &'static str,
-    /// and this much later it is.
-    later: Duration,
-}
 
 /// Cancels a statement half a second after it has begun, which it must survive, and asserts
 /// that this takes effect at once.
 fn interrupt(cluster: &Cluster, client: &mut Client, what: &str, slow: (&str, &'static str)) {
     let (statement, begun) = slow;
-    let slow = Slow { statement, begun, later: Duration::from_millis(500) };
-    let took = cancelled(cluster, client, &slow);
-    let took = took.unwrap_or_else(|| panic!("{what} had ended before it was cancelled"));
-    println!("{what}: cancel acts after {} ms", took.as_millis());
-    assert!(took < LIMIT, "{what}: cancel took {took:?}");
-}
-
-/// How long a statement went on after its cancel; `None` where it had ended before.
-fn cancelled(cluster: &Cluster, client: &mut Client, slow: &Slow) -> Option<Duration> {
-    let (token, mut observer) = (client.cancel_token(), cluster.connect());
-    let (begun, later) = (slow.begun, slow.later);
-    let over = Arc::new(AtomicBool::new(false));
-    let is_over = Arc::clone(&over);
-    let canceller = thread::spawn(move || {
-        while !is_over.load(Ordering::SeqCst) && count(&mut observer, begun) == 0 {
-            thread::sleep(Duration::from_millis(1));
-        }
-        thread::sleep(later);
-        let asked = Instant::now();
-        token.cancel_query(NoTls).expect("to ask for a cancel");
-        asked
-    });
-    let result = client.batch_execute(slow.statement);
-    let ended = Instant::now();
-    over.store(true, Ordering::SeqCst);
-    let asked = canceller.join().unwrap();
-    let error = describe(&result.err()?);
-    assert!(error.starts_with("57014"), "{error}");
-    Some(ended.saturating_duration_since(asked))
+    assert_soon(what, cancelled(cluster, client, &Slow { statement, begun, later: 500 }));
 }
 
 fn interrupt_scan(cluster: &Cluster, client: &mut Client) {
@@ -110,13 +69,11 @@ fn interrupt_vacuum(cluster: &Cluster, client: &mut Client) {
     for (attempt, later) in [100, 30, 0].into_iter().enumerate() {
         let portion = format!("DELETE FROM items WHERE hashint8(id + {attempt}) % 3 = 0");
         client.batch_execute(&portion).unwrap();
-        let later = Duration::from_millis(later);
         let vacuum = Slow { statement: "VACUUM items", begun: VACUUMING, later };
         match cancelled(cluster, client, &vacuum) {
             Some(took) => {
                 times += 1;
-                println!("VACUUM: cancel acts after {} ms", took.as_millis());
-                assert!(took < LIMIT, "VACUUM: cancel took {took:?}");
+                assert_soon("VACUUM", Some(took));
             }
             None => println!("VACUUM had ended before it was cancelled"),
         }

@@ -128,17 +128,26 @@ fn what_is_rolled_back_to_a_savepoint_is_not_embedded() {
     assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag_chunks"), 4);
 }
 
-/// A statement embeds keys that were noted before its savepoint too, and may be rolled back.
-#[test]
-fn a_savepoint_does_not_take_other_rows_with_it() {
-    let Some(cluster) = Cluster::start(&[]) else { return };
+/// A table `docs` without a pipeline, whose one partition `low` takes the numbers below 100.
+fn partitioned() -> Option<(Cluster, Client)> {
+    let cluster = Cluster::start(&[])?;
     let mut client = cluster.connect();
     run(
         &mut client,
         "CREATE EXTENSION pg_rag CASCADE;
          CREATE TABLE docs (id integer PRIMARY KEY, title text, body text, lang text) PARTITION BY RANGE (id);
-         CREATE TABLE low PARTITION OF docs FOR VALUES FROM (0) TO (100);
-         SELECT rag_create_pipeline('docs', 'body', metadata => '{lang}', max_tokens => 64, mode => 'sync');
+         CREATE TABLE low PARTITION OF docs FOR VALUES FROM (0) TO (100);",
+    );
+    Some((cluster, client))
+}
+
+/// A statement embeds keys that were noted before its savepoint too, and may be rolled back.
+#[test]
+fn a_savepoint_does_not_take_other_rows_with_it() {
+    let Some((_cluster, mut client)) = partitioned() else { return };
+    run(
+        &mut client,
+        "SELECT rag_create_pipeline('docs', 'body', metadata => '{lang}', max_tokens => 64, mode => 'sync');
          BEGIN;
          INSERT INTO low VALUES (1, 't', 'Straight into a partition.', 'en');
          SAVEPOINT a;
@@ -211,14 +220,10 @@ fn partitions() {
 
 #[test]
 fn a_truncated_partition_leaves_no_chunks() {
-    let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
+    let Some((_cluster, mut client)) = partitioned() else { return };
     run(
         &mut client,
-        "CREATE EXTENSION pg_rag CASCADE;
-         CREATE TABLE docs (id integer PRIMARY KEY, title text, body text, lang text) PARTITION BY RANGE (id);
-         CREATE TABLE low PARTITION OF docs FOR VALUES FROM (0) TO (100);
-         CREATE TABLE high PARTITION OF docs FOR VALUES FROM (100) TO (200);
+        "CREATE TABLE high PARTITION OF docs FOR VALUES FROM (100) TO (200);
          INSERT INTO docs VALUES (1, 't', 'In the low partition.', 'en'), (101, 't', 'In the high one.', 'en');",
     );
     run(&mut client, PIPELINE);

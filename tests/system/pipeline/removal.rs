@@ -72,6 +72,42 @@ fn a_pipeline_is_dropped_while_a_worker_embeds() {
     assert_agree(&mut client, 64);
 }
 
+/// Who reads the rows of a source and who drops the pipeline meanwhile want the same locks.
+#[test]
+fn a_pipeline_is_dropped_while_all_its_rows_are_queued() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    run(&mut client, TABLE);
+    run(&mut client, "INSERT INTO docs VALUES (1, 't', 'One.', 'en')");
+    run(&mut client, &PIPELINE.replace(");", ", mode => 'manual');"));
+    for last in
+        ["SELECT rag_alter_pipeline('docs', max_tokens => 40)", "SELECT rag_drop_pipeline('docs')"]
+    {
+        run(&mut client, "SELECT rag_alter_pipeline('docs', max_tokens => 32)");
+        let mut queue = cluster.connect();
+        run(&mut queue, "BEGIN; LOCK TABLE rag.queue IN EXCLUSIVE MODE");
+        let begin = |statement: &'static str, number: i64, client: &mut Client| {
+            let mut other = cluster.connect();
+            let other = std::thread::spawn(move || other.batch_execute(statement));
+            // A worker may wait as well.
+            let waiting = format!(
+                "SELECT (count(*) >= {number})::int::bigint FROM pg_locks WHERE NOT granted"
+            );
+            time_until(client, &waiting, 1);
+            other
+        };
+        let running = begin("CALL rag_run('docs')", 1, &mut client);
+        let dropping = begin(last, 2, &mut client);
+        run(&mut queue, "COMMIT");
+        let dropped = dropping.join().unwrap();
+        dropped.unwrap_or_else(|error| panic!("{last}: {}", describe(&error)));
+        // What is gone need not be run to its end.
+        if let Err(error) = running.join().unwrap() {
+            assert!(!describe(&error).contains("deadlock"), "{}", describe(&error));
+        }
+    }
+}
+
 #[test]
 fn a_dropped_table_is_no_other_pipelines_trouble() {
     let changes = [

@@ -1,0 +1,308 @@
+//! How much a provider is asked, whether it is down, and where it may be.
+
+#![cfg(feature = "daemon")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pg_rag::daemon::protocol::{
+    CallLimits, EmbedRequest, GenerateRequest, HostRules, KeySource, Lane, Message, Network,
+    PrivateHosts, ProviderConfig,
+};
+use pg_rag::embed::Kind;
+use pg_rag::error::{Error, ErrorKind, Result};
+use pg_rag::provider::{Memory, embed, generate};
+
+#[path = "support/http_server.rs"]
+mod http_server;
+use http_server::{Reply, Server};
+
+// So many at a time, so many a minute.
+
+#[test]
+fn all_threads_together_make_so_many_calls_at_a_time() {
+    let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counted, highest) = (Arc::clone(&running), Arc::clone(&most));
+    let server = Server::answer(move |_| {
+        highest.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        thread::sleep(Duration::from_millis(60));
+        counted.fetch_sub(1, Ordering::SeqCst);
+        Reply::chat("ok")
+    });
+    let memory = Memory::default();
+    let mut provider = provider(&server.base_url());
+    provider.limits.max_concurrency = Some(2);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| write(&provider, &memory).unwrap());
+        }
+    });
+    assert_eq!((server.requests().len(), most.load(Ordering::SeqCst)), (8, 2));
+}
+
+#[test]
+fn bulk_work_is_told_when_to_come_back() {
+    let vectors = r#"{"data": [{"embedding": [0, 2]}]}"#;
+    let server = Server::play([Reply::json(200, vectors).delay(Duration::from_millis(600))]);
+    let memory = Memory::default();
+    let mut provider = provider(&server.base_url());
+    provider.limits.max_concurrency = Some(1);
+    thread::scope(|scope| {
+        scope.spawn(|| turn_into_vectors(&provider, &memory).unwrap());
+        wait_for(|| server.requests().len() == 1);
+        let begun = Instant::now();
+        let error = turn_into_vectors(&provider, &memory).unwrap_err();
+        check(&error, ErrorKind::ProviderBusy, "as many calls as max_concurrency of 1 allows");
+        assert!(error.retry_delay().is_some_and(|delay| delay == Duration::from_secs(1)));
+        assert!(error.hint_text().unwrap().contains("raise max_concurrency"), "{error:?}");
+        assert!(begun.elapsed() < Duration::from_millis(300), "it waited");
+    });
+    turn_into_vectors(&provider, &memory).unwrap();
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn so_many_calls_a_minute_are_made_and_no_more() {
+    let server = Server::play([Reply::chat("ok")]);
+    let memory = Memory::default();
+    let mut provider = provider(&server.base_url());
+    provider.limits.requests_per_minute = Some(2);
+    write(&provider, &memory).unwrap();
+    write(&provider, &memory).unwrap();
+    for outcome in [write(&provider, &memory).map(drop), turn_into_vectors(&provider, &memory)] {
+        let error = outcome.unwrap_err();
+        check(&error, ErrorKind::ProviderBusy, "as often as requests_per_minute of 2 allows");
+        let delay = error.retry_delay().expect("a time");
+        assert!(delay > Duration::from_secs(50) && delay <= Duration::from_secs(60), "{delay:?}");
+    }
+    assert_eq!(server.requests().len(), 2);
+    provider.limits.requests_per_minute = None;
+    write(&provider, &memory).unwrap();
+}
+
+#[test]
+fn retries_are_counted_too() {
+    let server = Server::play([Reply::new(500).header("Retry-After", "0")]);
+    let mut provider = provider(&server.base_url());
+    provider.limits.requests_per_minute = Some(3);
+    provider.max_retries = 9;
+    let error = write(&provider, &Memory::default()).unwrap_err();
+    check(&error, ErrorKind::ProviderBusy, "requests_per_minute of 3");
+    assert_eq!(server.requests().len(), 3);
+}
+
+// Whether it is down.
+
+#[test]
+fn a_provider_that_is_down_is_left_alone() {
+    let memory = Memory::default();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let absent = provider(&format!("http://{free}/v1"));
+    for _ in 0..5 {
+        let error = write(&absent, &memory).unwrap_err();
+        check(&error, ErrorKind::ProviderFailed, "cannot be reached");
+    }
+    for outcome in [write(&absent, &memory).map(drop), turn_into_vectors(&absent, &memory)] {
+        let error = outcome.unwrap_err();
+        check(&error, ErrorKind::ProviderBusy, "several times in a row and is not called for");
+        let delay = error.retry_delay().expect("a time");
+        assert!(delay > Duration::from_secs(3) && delay <= Duration::from_secs(5), "{delay:?}");
+    }
+    // Another provider is another matter.
+    let server = Server::play([Reply::chat("ok")]);
+    write(&provider(&server.base_url()), &memory).unwrap();
+}
+
+#[test]
+fn what_answers_is_not_down() {
+    for (status, calls) in [(502, 5), (503, 5), (504, 5), (500, 7), (400, 7), (401, 7)] {
+        let (memory, server) = (Memory::default(), Server::play([Reply::new(status)]));
+        for _ in 0..7 {
+            write(&provider(&server.base_url()), &memory).unwrap_err();
+        }
+        assert_eq!(server.requests().len(), calls, "{status}");
+    }
+}
+
+#[test]
+fn a_provider_that_comes_back_is_called_again() {
+    let mut script = vec![Reply::new(502); 5];
+    script.push(Reply::chat("back"));
+    let (memory, server) = (Memory::default(), Server::play(script));
+    let provider = provider(&server.base_url());
+    for _ in 0..6 {
+        write(&provider, &memory).unwrap_err();
+    }
+    assert_eq!(server.requests().len(), 5);
+    thread::sleep(Duration::from_millis(5100));
+    assert_eq!(write(&provider, &memory).unwrap(), "back");
+    assert_eq!(write(&provider, &memory).unwrap(), "back");
+}
+
+// Where it may be.
+
+#[test]
+fn addresses_that_are_refused_are_not_connected_to() {
+    let server = Server::play([Reply::chat("stolen")]);
+    let port = server.url().rsplit(':').next().unwrap().to_string();
+    for (host, private) in [
+        ("127.0.0.1", PrivateHosts::None),
+        ("localhost", PrivateHosts::None),
+        ("[::ffff:127.0.0.1]", PrivateHosts::None),
+        ("0.0.0.0", PrivateHosts::Loopback),
+        ("[::]", PrivateHosts::Loopback),
+    ] {
+        let error = refusal(&format!("http://{host}:{port}/v1"), private, &[]);
+        assert!(error.message().contains("is refused"), "{error}");
+        assert!(error.hint_text().unwrap().contains("rag.allow_private_hosts"), "{error:?}");
+    }
+    assert_eq!((server.requests().len(), server.connections()), (0, 0));
+    for (host, private) in [("localhost", PrivateHosts::Loopback), ("0.0.0.0", PrivateHosts::All)] {
+        let mut provider = provider(&format!("http://{host}:{port}/v1"));
+        provider.network.hosts.private = private;
+        assert_eq!(write(&provider, &Memory::default()).unwrap(), "stolen", "{host}");
+    }
+}
+
+#[test]
+fn a_connection_of_other_rules_is_not_used() {
+    let server = Server::play([Reply::chat("ok")]);
+    let mut provider = provider(&server.base_url().replace("127.0.0.1", "localhost"));
+    write(&provider, &Memory::default()).unwrap();
+    provider.network.hosts.private = PrivateHosts::None;
+    let error = write(&provider, &Memory::default()).unwrap_err();
+    check(&error, ErrorKind::Forbidden, "of host \"localhost\"");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn hosts_that_are_not_listed_are_not_called() {
+    let server = Server::play([Reply::chat("ok")]);
+    let error = refusal(&server.base_url(), PrivateHosts::All, &["api.example.com", "*.org"]);
+    assert!(error.message().contains("host \"127.0.0.1\" is not in rag.allowed_hosts"), "{error}");
+    assert_eq!(server.connections(), 0);
+    let mut provider = provider(&server.base_url());
+    provider.network.hosts.allowed = vec!["127.0.0.1".into()];
+    write(&provider, &Memory::default()).unwrap();
+}
+
+// By which way.
+
+#[test]
+fn a_proxy_leads_to_a_host_that_only_it_knows() {
+    let server = Server::play([Reply::chat("through the tunnel")]);
+    let (proxy, asked) = tunnel(server.url().trim_start_matches("http://").to_string());
+    let mut provider = provider("http://provider.invalid/v1");
+    provider.network.proxy = Some(proxy.clone());
+    assert_eq!(write(&provider, &Memory::default()).unwrap(), "through the tunnel");
+    assert_eq!(*asked.lock().unwrap(), ["CONNECT provider.invalid:80 HTTP/1.1"]);
+    assert_eq!(server.requests()[0].header("host"), Some("provider.invalid"));
+
+    // The rules hold for the proxy, and for an address behind it.
+    provider.network.hosts.private = PrivateHosts::None;
+    let error = write(&provider, &Memory::default()).unwrap_err();
+    check(&error, ErrorKind::Forbidden, "127.0.0.1");
+    provider.network.hosts.private = PrivateHosts::Loopback;
+    provider.base_url = "http://169.254.169.254/v1".into();
+    let error = write(&provider, &Memory::default()).unwrap_err();
+    check(&error, ErrorKind::Forbidden, "the private address 169.254.169.254");
+    assert_eq!(asked.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn unfit_ways_are_refused_by_name() {
+    let server = Server::play([Reply::chat("ok")]);
+    let mut provider = provider(&server.base_url());
+    provider.network.proxy = Some("socks5://127.0.0.1:1080".into());
+    let error = write(&provider, &Memory::default()).unwrap_err();
+    check(&error, ErrorKind::ProviderFailed, "its proxy is not of the form http://host:port");
+    provider.network.proxy = None;
+    provider.network.ca_file = Some("/nonexistent/ca.pem".into());
+    let error = write(&provider, &Memory::default()).unwrap_err();
+    check(&error, ErrorKind::ProviderFailed, "ca_file \"/nonexistent/ca.pem\": No such file");
+    assert_eq!(server.connections(), 0);
+}
+
+// What the tests share.
+
+/// A proxy that leads everywhere to `target`, and what it was asked.
+fn tunnel(target: String) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&asked);
+    thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let mut lines = BufReader::new(client.try_clone().unwrap()).lines();
+            noted.lock().unwrap().push(lines.next().unwrap().unwrap());
+            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+            (&client).write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").unwrap();
+            let server = TcpStream::connect(&target).unwrap();
+            let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || std::io::copy(&mut &from, &mut &to).is_ok());
+            thread::spawn(move || std::io::copy(&mut &server, &mut &client).is_ok());
+        }
+    });
+    (address, asked)
+}
+
+fn provider(base_url: &str) -> ProviderConfig {
+    ProviderConfig {
+        name: "test".into(),
+        api: "openai".into(),
+        base_url: base_url.into(),
+        model: "tiny".into(),
+        api_key: KeySource::None,
+        connect_timeout_ms: 2000,
+        timeout_ms: 10_000,
+        max_retries: 0,
+        special: Default::default(),
+        limits: CallLimits::default(),
+        network: Network::default(),
+    }
+}
+
+fn write(provider: &ProviderConfig, memory: &Memory) -> Result<String> {
+    let request = GenerateRequest {
+        provider: provider.clone(),
+        messages: vec![Message { role: "user".into(), content: "How?".into() }],
+        temperature: 0.0,
+        max_tokens: None,
+        schema: None,
+    };
+    generate(&request, memory, &|| false).map(|generated| generated.text)
+}
+
+fn turn_into_vectors(provider: &ProviderConfig, memory: &Memory) -> Result<()> {
+    let (lane, dimension, texts) = (Lane::Bulk, Some(2), vec!["text".to_string()]);
+    let request =
+        EmbedRequest { provider: provider.clone(), dimension, lane, kind: Kind::Passage, texts };
+    embed(&request, memory, &|| false).map(drop)
+}
+
+fn refusal(base_url: &str, private: PrivateHosts, allowed: &[&str]) -> Error {
+    let mut provider = provider(base_url);
+    let allowed = allowed.iter().map(|rule| rule.to_string()).collect();
+    provider.network.hosts = HostRules { private, allowed };
+    let error = write(&provider, &Memory::default()).unwrap_err();
+    check(&error, ErrorKind::Forbidden, "is not called");
+    error
+}
+
+fn check(error: &Error, kind: ErrorKind, part: &str) {
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(error.message().starts_with("provider \"test\" "), "{error}");
+    assert!(error.message().contains(part), "{error}\ndoes not hold\n{part}");
+}
+
+fn wait_for(holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(5), "it never came");
+        thread::sleep(Duration::from_millis(5));
+    }
+}

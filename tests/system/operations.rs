@@ -1,0 +1,224 @@
+//! What is done with answers of a language model besides giving them: counted, paid for,
+//! remembered, traced, and gone on with. An HTTP server on loopback stands in for the provider.
+
+use std::thread;
+use std::time::Duration;
+
+use postgres::Client;
+use serde_json::Value;
+
+use super::cluster::{Cluster, wait_for};
+use super::documents::{QUESTION, SETUP, assert_fails, count};
+use super::http_server::{Reply, Server};
+use super::provider::server;
+
+/// Eleven tokens in and seven out, as [`Reply::chat`] says.
+const ANSWER: &str = "Choose Reset password on the settings page [1].";
+
+/// Two roles that may read the documents and call the provider "writer".
+const ROLES: &str = "
+    CREATE ROLE ann LOGIN; CREATE ROLE bob LOGIN;
+    GRANT USAGE ON FOREIGN SERVER writer TO ann, bob;
+    GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO ann, bob;";
+
+fn start(script: impl IntoIterator<Item = Reply>) -> Option<(Cluster, Server, Client)> {
+    let cluster = Cluster::start(&[])?;
+    let http = Server::play(script);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {} {ROLES}", server("writer", &http))).unwrap();
+    Some((cluster, http, client))
+}
+
+fn ask_with(client: &mut Client, question: &str, options: &str) -> String {
+    let query = "SELECT rag_answer($1, llm => 'writer', options => $2::text::jsonb)";
+    client.query_one(query, &[&question, &options]).unwrap().get(0)
+}
+
+fn ask(client: &mut Client) -> String {
+    ask_with(client, QUESTION, "{}")
+}
+
+#[test]
+fn what_is_spent_is_counted_whatever_becomes_of_the_transaction() {
+    let Some((cluster, http, mut client)) = start([Reply::chat(ANSWER)]) else { return };
+    client.batch_execute("INSERT INTO rag.price VALUES ('writer', 'm', 1000000, 2000000)").unwrap();
+    let mut ann = cluster.connect_as("ann");
+    ask(&mut ann);
+    ann.batch_execute("BEGIN").unwrap();
+    ask(&mut ann);
+    ann.batch_execute("ROLLBACK").unwrap();
+    ann.batch_execute("BEGIN READ ONLY").unwrap();
+    ask(&mut ann);
+    ann.batch_execute("COMMIT").unwrap();
+    let used =
+        "SELECT role || ' ' || pipeline || ' ' || server || ' ' || model || ' ' || calls || ' '
+        || tokens_in || ' ' || tokens_out || ' ' || round(cost) FROM rag.stat_usage";
+    let row: String = ann.query_one(used, &[]).unwrap().get(0);
+    assert_eq!(row, "ann docs writer m 3 33 21 75");
+    // Others see nothing of it, administrators do, and so does a new session.
+    assert_eq!(count(&mut cluster.connect_as("bob"), "SELECT count(*) FROM rag.stat_usage"), 0);
+    let row: String = cluster.connect().query_one(used, &[]).unwrap().get(0);
+    assert_eq!(row, "ann docs writer m 3 33 21 75");
+    assert_eq!(http.requests().len(), 3);
+}
+
+#[test]
+fn a_budget_stops_a_call_before_it_is_made() {
+    let Some((cluster, http, mut client)) = start([Reply::chat(ANSWER)]) else { return };
+    client
+        .batch_execute(
+            "INSERT INTO rag.price VALUES ('writer', NULL, 1000000, 1000000);
+             INSERT INTO rag.budget VALUES ('ann', 'month', NULL, 10000), ('bob', 'day', 600, NULL);",
+        )
+        .unwrap();
+    let mut ann = cluster.connect_as("ann");
+    let mut bob = cluster.connect_as("bob");
+    let call = "SELECT rag_generate('Hello', 'writer')";
+    // A rollback gives nothing back.
+    for _ in 0..3 {
+        bob.batch_execute(&format!("BEGIN; {call}; ROLLBACK;")).unwrap();
+    }
+    client.batch_execute("UPDATE rag.budget SET max_tokens = 54 WHERE role = 'bob'").unwrap();
+    let parts = ["53400", "\"bob\" for this day", "It begins anew on"];
+    assert_fails(&mut bob, call, &parts);
+    assert_fails(&mut cluster.connect_as("bob"), call, &parts);
+    client.batch_execute("UPDATE rag.budget SET max_cost = 18.5 WHERE role = 'ann'").unwrap();
+    ann.batch_execute(call).unwrap();
+    assert_fails(&mut ann, call, &["53400", "\"ann\" for this month"]);
+    assert_eq!(http.requests().len(), 4, "what a budget does not allow is not sent");
+    let used = "SELECT used_tokens::bigint FROM rag.stat_budget WHERE role = 'bob'";
+    assert_eq!(count(&mut client, used), 54);
+    // A language model that is asked behind an answer is counted as well.
+    assert_fails(&mut ann, "SELECT rag_answer('x', llm => 'writer')", &["53400"]);
+}
+
+#[test]
+fn a_call_that_is_cancelled_counts_as_made() {
+    let slow = Reply::chat(ANSWER).delay(Duration::from_secs(30));
+    let Some((cluster, http, _client)) = start([slow]) else { return };
+    let mut ann = cluster.connect_as("ann");
+    ann.batch_execute("SET statement_timeout = '2s'").unwrap();
+    assert_fails(&mut ann, "SELECT rag_generate(repeat('word', 100), 'writer')", &["57014"]);
+    ann.batch_execute("RESET statement_timeout").unwrap();
+    assert_eq!(count(&mut ann, "SELECT tokens_in FROM rag.stat_usage"), 100);
+    assert_eq!(http.requests().len(), 1);
+}
+
+#[test]
+fn the_same_messages_are_answered_once_for_each_role() {
+    let Some((cluster, http, mut client)) = start([Reply::chat(ANSWER)]) else { return };
+    let exact = r#"{"cache": "exact"}"#;
+    let mut ann = cluster.connect_as("ann");
+    let asked = |client: &mut Client, question: &str| {
+        let answer = ask_with(client, question, exact);
+        assert_eq!(answer, ANSWER);
+        http.requests().len()
+    };
+    assert_eq!(asked(&mut ann, QUESTION), 1);
+    assert_eq!(asked(&mut ann, QUESTION), 1);
+    // Another session of the role, too; another role not.
+    assert_eq!(asked(&mut cluster.connect_as("ann"), QUESTION), 1);
+    assert_eq!(asked(&mut cluster.connect_as("bob"), QUESTION), 2);
+    // Other documents are other messages, and so are other rows that may be seen of them.
+    client.batch_execute("UPDATE docs SET body = body || ' Then wait.' WHERE id = 1").unwrap();
+    assert_eq!(asked(&mut ann, QUESTION), 3);
+    client
+        .batch_execute(
+            "ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+             CREATE POLICY tenants ON docs USING (id::text = current_setting('app.row', true));
+             SET app.row = '1';",
+        )
+        .unwrap();
+    ann.batch_execute("SET app.row = '1'").unwrap();
+    assert_eq!(asked(&mut ann, QUESTION), 4);
+    assert_eq!(asked(&mut ann, QUESTION), 4);
+    ann.batch_execute("SET app.row = '3'").unwrap();
+    assert_eq!(asked(&mut ann, QUESTION), 5);
+    // By default everything is asked.
+    ask(&mut ann);
+    ask(&mut ann);
+    assert_eq!(http.requests().len(), 7);
+    let hits = "SELECT cache_hits FROM rag.daemon_status()";
+    assert!(count(&mut client, hits) >= 3);
+}
+
+#[test]
+fn a_question_that_means_the_same_gets_the_answer_if_it_finds_the_same_chunks() {
+    let Some((cluster, http, mut client)) = start([Reply::chat(ANSWER)]) else { return };
+    let semantic = r#"{"cache": "semantic", "cache_similarity": 0.8}"#;
+    let mut ann = cluster.connect_as("ann");
+    ask_with(&mut ann, QUESTION, semantic);
+    assert_eq!(http.requests().len(), 1);
+    let again = "SELECT answer, usage->>'cache', citations->0->>'source_key'
+        FROM rag_answer_details('How can I reset my password?', llm => 'writer', options => $1::text::jsonb)";
+    let row = ann.query_one(again, &[&semantic]).unwrap();
+    let said: (String, Option<String>, Option<String>) = (row.get(0), row.get(1), row.get(2));
+    assert_eq!(said, (ANSWER.to_owned(), Some("semantic".to_owned()), Some("1".to_owned())));
+    assert_eq!(http.requests().len(), 1);
+    // The contrary, another role and another document are something else.
+    ask_with(&mut ann, "How do I not reset a password?", semantic);
+    assert_eq!(http.requests().len(), 2);
+    ask_with(&mut cluster.connect_as("bob"), "How can I reset my password?", semantic);
+    assert_eq!(http.requests().len(), 3);
+    client.batch_execute("UPDATE docs SET body = body || ' Then wait.' WHERE id = 1").unwrap();
+    ask_with(&mut ann, "How can I reset my password now?", semantic);
+    assert_eq!(http.requests().len(), 4);
+}
+
+#[test]
+fn a_question_in_a_conversation_is_written_anew() {
+    let script = [
+        Reply::chat(ANSWER),
+        Reply::chat("How long is the password link valid?"),
+        Reply::chat("Two hours [1]."),
+    ];
+    let Some((cluster, http, _client)) = start(script) else { return };
+    let mut ann = cluster.connect_as("ann");
+    let id: String = ann.query_one("SELECT rag_conversation()::text", &[]).unwrap().get(0);
+    let options = format!(r#"{{"conversation": "{id}"}}"#);
+    assert_eq!(ask_with(&mut ann, QUESTION, &options), ANSWER);
+    assert_eq!(ask_with(&mut ann, "How long is it valid?", &options), "Two hours [1].");
+    let requests = http.requests();
+    assert_eq!(requests.len(), 3, "the first question is not written anew");
+    let condense: Value = serde_json::from_str(requests[1].text()).unwrap();
+    let user = condense["messages"][1]["content"].as_str().unwrap();
+    assert!(user.contains(QUESTION) && user.contains(ANSWER), "{user}");
+    assert!(user.ends_with("Question: How long is it valid?"), "{user}");
+    let system = condense["messages"][0]["content"].as_str().unwrap();
+    assert!(!system.contains(ANSWER), "what was answered is data: {system}");
+    assert!(requests[2].text().contains("Question: How long is the password link valid?"));
+    let turns = "SELECT count(*) FROM rag.conversation_turn WHERE standalone = 'How long is the password link valid?'";
+    assert_eq!(count(&mut ann, turns), 1);
+}
+
+#[test]
+fn a_trace_has_tokens_and_cost_of_each_step() {
+    let Some((_cluster, _http, mut client)) = start([Reply::chat(ANSWER)]) else { return };
+    client.batch_execute("INSERT INTO rag.price VALUES ('writer', 'm', 1000000, 1)").unwrap();
+    client.batch_execute("SET rag.trace = 'summary'").unwrap();
+    let steps = "SELECT tokens, cost::float8, detail FROM rag_explain($1, llm => 'writer') WHERE stage = 'generate'";
+    let row = client.query_one(steps, &[&QUESTION]).unwrap();
+    let (tokens, cost, detail): (i64, f64, String) = (row.get(0), row.get(1), row.get(2));
+    assert_eq!((tokens, detail.as_str()), (18, "writer m"));
+    assert!((cost - 11.000_007).abs() < 1e-6, "{cost}");
+    let kept = "SELECT llm_calls * 1000 + llm_tokens FROM rag.trace_log";
+    assert_eq!(count(&mut client, kept), 1018);
+    let words = "SELECT count(*) FROM rag.trace_log WHERE (trace_log.*)::text ~* 'password'";
+    assert_eq!(count(&mut client, words), 0);
+}
+
+#[test]
+fn activity_says_what_a_session_waits_for() {
+    let slow = Reply::chat(ANSWER).delay(Duration::from_secs(4));
+    let Some((cluster, _http, mut client)) = start([slow]) else { return };
+    let version = count(&mut client, "SELECT current_setting('server_version_num')::bigint");
+    let expected = if version >= 170_000 { "RagProvider" } else { "Extension" };
+    let mut ann = cluster.connect_as("ann");
+    let waiting = thread::spawn(move || ask(&mut ann));
+    let query = format!(
+        "SELECT count(*) FROM pg_stat_activity
+         WHERE usename = 'ann' AND wait_event_type = 'Extension' AND wait_event = '{expected}'"
+    );
+    assert!(wait_for(|| count(&mut client, &query) == 1), "no session waits for {expected}");
+    assert_eq!(waiting.join().unwrap(), ANSWER);
+}

@@ -1,0 +1,215 @@
+//! Strategies of answers over a real session, a real ragd, and an HTTP server on loopback that
+//! says what a script wants.
+
+use std::time::{Duration, Instant};
+
+use postgres::Client;
+use serde_json::Value;
+
+use super::cluster::Cluster;
+use super::documents::assert_fails;
+use super::http_server::{Reply, Request, Server};
+use super::provider::server;
+
+const QUESTION: &str = "How do the mills of Ghent and Bruges differ?";
+
+const MILLS: &str = "
+    CREATE EXTENSION pg_rag CASCADE;
+    CREATE TABLE docs (id integer PRIMARY KEY, body text);
+    INSERT INTO docs VALUES
+        (1, 'The mill of Ghent grinds corn.'),
+        (2, 'The mill of Bruges saws wood.'),
+        (3, 'The mill of Lier presses oil.'),
+        (4, 'The mill of Mol fulls cloth.'),
+        (5, 'Flanders has grain and timber.');
+    SELECT rag_create_pipeline('docs', 'body', mode => 'sync');";
+
+fn start(http: Server) -> Option<(Cluster, Server, Client)> {
+    let cluster = Cluster::start(&[])?;
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{MILLS} {}", server("writer", &http))).unwrap();
+    client.batch_execute("SET rag.llm = 'writer'").unwrap();
+    Some((cluster, http, client))
+}
+
+/// Answer, whether it is one, usage, and the keys of what was read.
+struct Answer {
+    text: String,
+    supported: bool,
+    usage: Value,
+    read: Vec<String>,
+    cited: Vec<String>,
+}
+
+fn ask(client: &mut Client, strategy: &str, options: &str) -> Answer {
+    let query = "SELECT answer, supported, usage::text, context::text, citations::text
+        FROM rag_answer_details($1, 'docs', strategy => $2, k => 4, options => $3::text::jsonb)";
+    let row = client.query_one(query, &[&QUESTION, &strategy, &options]).unwrap();
+    let json = |place: usize| serde_json::from_str::<Value>(row.get(place)).unwrap();
+    let keys = |list: Value| -> Vec<String> {
+        let key = |one: &Value| one["source_key"].as_str().unwrap_or("none").to_owned();
+        list.as_array().unwrap().iter().map(key).collect()
+    };
+    Answer {
+        text: row.get(0),
+        supported: row.get(1),
+        usage: json(2),
+        read: keys(json(3)),
+        cited: keys(json(4)),
+    }
+}
+
+fn user(request: &Request) -> String {
+    let body: Value = serde_json::from_str(request.text()).unwrap();
+    let messages = body["messages"].as_array().unwrap();
+    assert_eq!((messages.len(), &messages[1]["role"]), (2, &Value::from("user")));
+    messages[1]["content"].as_str().unwrap().to_owned()
+}
+
+/// What is shown of the document of this key.
+fn body(client: &mut Client, key: &str) -> String {
+    let query = "SELECT body FROM docs WHERE id = $1::text::int";
+    client.query_one(query, &[&key]).unwrap().get(0)
+}
+
+/// The numbers of the sources that a request shows.
+fn shown(request: &Request) -> Vec<usize> {
+    let text = user(request);
+    let number = |part: &str| part.split(' ').next().unwrap().parse().unwrap();
+    text.split("<<<source ").skip(1).map(number).collect()
+}
+
+#[test]
+fn refine_goes_on_from_group_to_group() {
+    let script = ["Ghent grinds [1].", "Ghent grinds [1], one saws [2].", "All differ [1][2][4]."];
+    let Some((_cluster, http, mut client)) = start(Server::play(script.map(Reply::chat))) else {
+        return;
+    };
+    let answer = ask(&mut client, "refine", r#"{"group_size": 1, "budget": {"calls": 3}}"#);
+    assert_eq!((answer.text.as_str(), answer.supported), (script[2], true));
+    assert_eq!(answer.usage["strategy"], "refine");
+    assert_eq!((&answer.usage["calls"], &answer.usage["stopped_by"]), (&3.into(), &"calls".into()));
+    assert_eq!(
+        (&answer.usage["prompt_tokens"], &answer.usage["completion_tokens"]),
+        (&33.into(), &21.into())
+    );
+    let requests = http.requests();
+    assert_eq!(requests.iter().map(shown).collect::<Vec<_>>(), [[1], [2], [3]]);
+    for (place, request) in requests.iter().enumerate() {
+        assert!(user(request).contains(&body(&mut client, &answer.read[place])));
+        assert!(user(request).ends_with(&format!("Question: {QUESTION}")));
+    }
+    assert!(user(&requests[1]).contains(&format!("\n{}\n<<<end note 1 ", script[0])));
+    assert!(user(&requests[2]).contains(&format!("\n{}\n<<<end note 1 ", script[1])));
+    // The fourth chunk was found and never shown, and is cited for what it is.
+    assert_eq!(answer.cited, [&*answer.read[0], &*answer.read[1], &*answer.read[3]]);
+}
+
+#[test]
+fn a_tree_asks_at_once_and_keeps_the_order() {
+    let wait = Duration::from_millis(700);
+    let http = Server::answer(move |request| {
+        let text = user(request);
+        let number = |n: usize| text.contains(&format!("<<<source {n} "));
+        match (1..=4).find(|n| number(*n)) {
+            Some(n) => Reply::chat(&format!("Mill {n} [{n}].")).delay(wait),
+            None => Reply::chat("All: [1][2][3][4]."),
+        }
+    });
+    let Some((_cluster, http, mut client)) = start(http) else { return };
+    let begun = Instant::now();
+    let answer = ask(&mut client, "tree_summarize", r#"{"group_size": 1, "budget": {"calls": 5}}"#);
+    let took = begun.elapsed();
+    println!("four calls of 0.7 s each and one more took {took:?}");
+    assert!(took < 3 * wait + Duration::from_secs(5), "{took:?}");
+    assert_eq!(answer.text, "All: [1][2][3][4].");
+    let requests = http.requests();
+    // Four groups of one, two merges of two answers each would be seven calls; five were allowed.
+    assert_eq!(answer.usage["calls"], requests.len());
+    let leaves: Vec<&Request> = requests.iter().filter(|it| !shown(it).is_empty()).collect();
+    assert_eq!(leaves.len(), 4);
+    let ends: Vec<Instant> = leaves.iter().map(|it| it.at).collect();
+    let spread = *ends.iter().max().unwrap() - *ends.iter().min().unwrap();
+    assert!(spread < wait, "they were asked one after the other: {spread:?}");
+    let merged = user(requests.last().unwrap());
+    let places: Vec<usize> = (1..=4)
+        .map(|n| merged.find(&format!("Mill {n} [{n}].")).expect("a partial answer"))
+        .collect();
+    assert!(places.is_sorted(), "{merged}");
+    assert_eq!(answer.cited, answer.read);
+}
+
+#[test]
+fn corrective_grades_looks_again_and_abstains() {
+    let script = [
+        "1: 1\n2: 0\n3: 0\n4: 0",
+        "grain and timber of Flanders",
+        "5: 9",
+        "There is grain and timber [5].",
+        "1: 0\n2: 0\n3: 0\n4: 0",
+        "nothing but mills",
+        "5: 0",
+    ];
+    let Some((_cluster, http, mut client)) = start(Server::play(script.map(Reply::chat))) else {
+        return;
+    };
+    let answer = ask(&mut client, "corrective", "{}");
+    assert_eq!((answer.text.as_str(), answer.supported), (script[3], true));
+    assert_eq!(answer.read.len(), 5);
+    assert_eq!(answer.cited, [&*answer.read[4]]);
+    let steps: Vec<&str> = answer.usage["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["step"].as_str().unwrap())
+        .collect();
+    assert_eq!(steps, ["grade", "rewrite", "grade", "answer"]);
+    let requests = http.requests();
+    assert_eq!(requests.len(), 4);
+    assert_eq!(
+        requests.iter().map(shown).collect::<Vec<_>>(),
+        [vec![1, 2, 3, 4], vec![], vec![5], vec![5]]
+    );
+    assert!(user(&requests[3]).contains(&body(&mut client, &answer.read[4])));
+    // Where the second search finds nothing of use either, nobody is asked for an answer.
+    let answer = ask(&mut client, "corrective", "{}");
+    assert!(!answer.supported && answer.text.starts_with("I don't know"), "{}", answer.text);
+    assert_eq!(answer.cited, [] as [&str; 0]);
+    assert!(http.requests().len() <= 7);
+}
+
+#[test]
+fn time_that_is_over_ends_with_what_there_is() {
+    let http = Server::answer(|request| match user(request).contains("<<<note 1 ") {
+        true => Reply::chat("too late").delay(Duration::from_secs(60)),
+        false => Reply::chat("Ghent grinds [1]."),
+    });
+    let Some((_cluster, http, mut client)) = start(http) else { return };
+    let begun = Instant::now();
+    let answer = ask(&mut client, "refine", r#"{"group_size": 1, "budget": {"seconds": 3}}"#);
+    assert_eq!((answer.text.as_str(), answer.supported), ("Ghent grinds [1].", true));
+    assert_eq!(answer.usage["stopped_by"], "seconds");
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert_eq!(http.requests().len(), 2);
+}
+
+#[test]
+fn a_failure_among_many_calls_is_an_error_and_a_cancel_gives_all_up() {
+    let http = Server::answer(|request| match user(request).contains("<<<source 2 ") {
+        true => Reply::json(400, r#"{"error": {"message": "no such thing"}}"#),
+        false => Reply::chat("Score: 1"),
+    });
+    let Some((_cluster, http, mut client)) = start(http) else { return };
+    let query = format!("SELECT rag_answer('{QUESTION}', strategy => 'map_rerank', k => 3)");
+    assert_fails(&mut client, &query, &["38000", "no such thing"]);
+    drop(http);
+    let http = Server::answer(|_| Reply::chat("late").delay(Duration::from_secs(60)));
+    client.batch_execute(&server("slow", &http)).unwrap();
+    client.batch_execute("SET rag.llm = 'slow'; SET statement_timeout = '2s'").unwrap();
+    assert_fails(&mut client, &query, &["57014"]);
+    let begun = Instant::now();
+    while http.abandoned() < 3 && begun.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(http.abandoned(), 3, "calls go on that nobody waits for");
+}

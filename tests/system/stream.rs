@@ -1,0 +1,201 @@
+//! `rag_answer_stream`: rows while the provider writes, and an end when nobody reads on.
+
+use std::time::{Duration, Instant};
+
+use postgres::Client;
+use postgres::fallible_iterator::FallibleIterator;
+
+use super::cluster::{Cluster, wait_for};
+use super::documents::{QUESTION, SETUP, describe};
+use super::http_server::{Reply, Server};
+use super::provider::server;
+
+const TELL: &str = "SELECT rag_answer_stream('How do I reset a password?', llm => 'teller')";
+
+/// Longest time that a row may take after its piece on a machine that does other things too; what
+/// it takes is printed.
+const SLOW: Duration = Duration::from_millis(500);
+
+fn teller(client: &mut Client, http: &Server) {
+    client.batch_execute(&format!("{SETUP} {}", server("teller", http))).unwrap();
+}
+
+/// The rows of a statement, with the time at which each arrived.
+fn rows(client: &mut Client, statement: &str) -> Vec<(String, Instant)> {
+    let mut rows = client.query_raw(statement, std::iter::empty::<i32>()).unwrap();
+    let mut arrived = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        arrived.push((row.get(0), Instant::now()));
+    }
+    arrived
+}
+
+#[test]
+fn the_first_row_comes_with_the_first_piece() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let (gap, end) = (Duration::from_millis(300), Duration::from_secs(2));
+    let pieces = [(gap, "Open the "), (gap, "settings page [1]."), (end, " Done.")];
+    let http = Server::play([Reply::chat_stream(pieces)]);
+    let mut client = cluster.connect();
+    teller(&mut client, &http);
+    let mut transaction = client.transaction().unwrap();
+    let mut late = Vec::new();
+    for round in 0..3 {
+        transaction.batch_execute(&format!("DECLARE c{round} CURSOR FOR {TELL}")).unwrap();
+        let fetch = format!("FETCH 1 FROM c{round}");
+        let mut texts = Vec::new();
+        let mut fetched = Vec::new();
+        loop {
+            let row = transaction.query_opt(&fetch, &[]).unwrap();
+            let Some(row) = row else { break };
+            fetched.push(Instant::now());
+            texts.push(row.get::<_, String>(0));
+        }
+        let asked = http.requests()[round].at;
+        late.push(fetched[0] - asked - gap);
+        let (last, told) = texts.split_last().expect("rows");
+        assert_eq!(told, ["Open the ", "settings page [1].", " Done."]);
+        assert!(fetched[0] < asked + gap + end, "the first row came when all was written");
+        let last: serde_json::Value = serde_json::from_str(last).expect("JSON");
+        assert_eq!(last["citations"][0]["source_key"], "1", "{last}");
+        assert_eq!(last["supported"], true);
+        assert_eq!(last["usage"]["completion_tokens"], 7);
+        assert!(last["usage"]["first_piece_ms"].as_f64() < last["usage"]["answer_ms"].as_f64());
+        assert!(last.get("answer").is_none());
+    }
+    println!("from the provider's first piece to the first row: {late:?}");
+    assert!(late.iter().all(|late| *late < SLOW), "{late:?}");
+}
+
+#[test]
+fn rows_are_sent_as_they_come_without_a_cursor_too() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let gap = Duration::from_millis(30);
+    let words: Vec<String> = (0..40).map(|number| format!("word {number}, ")).collect();
+    let pieces: Vec<_> = words.iter().map(|word| (gap, word.as_str())).collect();
+    let http = Server::play([Reply::chat_stream(pieces)]);
+    let mut client = cluster.connect();
+    teller(&mut client, &http);
+    let arrived = rows(&mut client, TELL);
+    assert_eq!(arrived.len(), 41);
+    let told: String = arrived[..40].iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(told, words.concat());
+}
+
+#[test]
+fn who_reads_no_further_ends_the_call() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let long = Duration::from_secs(100);
+    let http = Server::play([Reply::chat_stream([(Duration::ZERO, "One "), (long, "two")])]);
+    let mut client = cluster.connect();
+    teller(&mut client, &http);
+    let mut ended = 0;
+    let mut check = |what: &str, ends: &mut dyn FnMut()| {
+        ends();
+        let end = Instant::now();
+        ended += 1;
+        assert!(wait_for(|| http.abandoned() == ended), "{what}: the provider writes on");
+        println!("{what}: let go after {:?}", end.elapsed());
+    };
+    check("LIMIT", &mut || {
+        let row = client.query_one(&format!("{TELL} LIMIT 1"), &[]).unwrap();
+        assert_eq!(row.get::<_, &str>(0), "One ");
+    });
+    check("CLOSE", &mut || {
+        let mut transaction = client.transaction().unwrap();
+        transaction.batch_execute(&format!("DECLARE c CURSOR FOR {TELL}")).unwrap();
+        assert_eq!(transaction.query("FETCH 1 FROM c", &[]).unwrap().len(), 1);
+        transaction.batch_execute("CLOSE c").unwrap();
+    });
+    check("ROLLBACK", &mut || {
+        let mut transaction = client.transaction().unwrap();
+        transaction.batch_execute(&format!("DECLARE c CURSOR FOR {TELL}")).unwrap();
+        assert_eq!(transaction.query("FETCH 1 FROM c", &[]).unwrap().len(), 1);
+        transaction.rollback().unwrap();
+    });
+    check("statement_timeout", &mut || {
+        client.batch_execute("SET statement_timeout = 700").unwrap();
+        let error = client.query(TELL, &[]).unwrap_err();
+        assert!(describe(&error).starts_with("57014"), "{error}");
+        client.batch_execute("RESET statement_timeout").unwrap();
+    });
+    check("an error of the statement", &mut || {
+        let error = client.query(
+            &format!("SELECT (rag_answer_stream('{QUESTION}', llm => 'teller'))::integer"),
+            &[],
+        );
+        assert!(describe(&error.unwrap_err()).starts_with("22P02"));
+    });
+    check("an end of the session", &mut || {
+        let mut other = cluster.connect();
+        let mut transaction = other.transaction().unwrap();
+        transaction.batch_execute(&format!("DECLARE c CURSOR FOR {TELL}")).unwrap();
+        assert_eq!(transaction.query("FETCH 1 FROM c", &[]).unwrap().len(), 1);
+    });
+    let answer = client.query_one("SELECT rag_answer($1)", &[&QUESTION]).unwrap();
+    assert!(answer.get::<_, &str>(0).contains("settings page"));
+}
+
+#[test]
+fn a_session_can_do_other_things_between_two_rows() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let gap = Duration::from_millis(50);
+    let http = Server::play([Reply::chat_stream([(gap, "one "), (gap, "two "), (gap, "three")])]);
+    let mut client = cluster.connect();
+    teller(&mut client, &http);
+    let both =
+        format!("SELECT t.piece, rag_embed(t.piece) IS NOT NULL FROM ({TELL} AS piece) AS t");
+    let rows = client.query(&both, &[]).unwrap();
+    assert_eq!(rows.len(), 4);
+    assert!(rows.iter().all(|row| row.get::<_, bool>(1)));
+    // Two streams at once, in turns.
+    let mut transaction = client.transaction().unwrap();
+    for cursor in ["a", "b"] {
+        transaction.batch_execute(&format!("DECLARE {cursor} CURSOR FOR {TELL}")).unwrap();
+    }
+    for text in ["one ", "two ", "three"] {
+        for cursor in ["a", "b"] {
+            let row = transaction.query_one(&format!("FETCH 1 FROM {cursor}"), &[]).unwrap();
+            assert_eq!(row.get::<_, &str>(0), text);
+            transaction.batch_execute("SAVEPOINT s; SELECT rag_embed('x'); ROLLBACK TO s").unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_breaks_off_is_an_error_after_its_pieces() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let half = r#"{"choices":[{"delta":{"content":"Half "}}]}"#;
+    let http = Server::play([Reply::events([(Duration::ZERO, half)]).close_after(0)]);
+    let mut client = cluster.connect();
+    teller(&mut client, &http);
+    let mut transaction = client.transaction().unwrap();
+    transaction.batch_execute(&format!("DECLARE c CURSOR FOR {TELL}")).unwrap();
+    let first = transaction.query_one("FETCH 1 FROM c", &[]).unwrap();
+    assert_eq!(first.get::<_, &str>(0), "Half ");
+    let error = describe(&transaction.query("FETCH 1 FROM c", &[]).unwrap_err());
+    println!("{error}");
+    assert!(error.starts_with("38000") && error.contains("teller"), "{error}");
+    transaction.rollback().unwrap();
+    assert_eq!(http.requests().len(), 1);
+    client.batch_execute("SELECT rag_embed('the session goes on')").unwrap();
+}
+
+#[test]
+fn a_slow_reader_keeps_no_place_of_a_limited_provider() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let words = vec![(Duration::ZERO, "word "); 3000];
+    let http = Server::play([Reply::chat_stream(words)]);
+    let mut client = cluster.connect();
+    teller(&mut client, &http);
+    client.batch_execute("ALTER SERVER teller OPTIONS (ADD max_concurrency '1')").unwrap();
+    let mut other = cluster.connect();
+    let mut transaction = client.transaction().unwrap();
+    transaction.batch_execute(&format!("DECLARE c CURSOR FOR {TELL}")).unwrap();
+    assert_eq!(transaction.query("FETCH 1 FROM c", &[]).unwrap().len(), 1);
+    other.batch_execute("SET statement_timeout = '20s'").unwrap();
+    assert!(rows(&mut other, TELL).len() > 1);
+    let rest = transaction.query("FETCH ALL FROM c", &[]).unwrap();
+    let told: usize = rest[..rest.len() - 1].iter().map(|row| row.get::<_, &str>(0).len()).sum();
+    assert_eq!(told + "word ".len(), 3000 * "word ".len());
+}
