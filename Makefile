@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system lint demo bench bench-index bench-pipeline bench-retrieve clean
+.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system lint demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-retrieve clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -72,9 +72,22 @@ bench-index: setup ## rag_hnsw beside pgvector's hnsw, as in ARGS="curve vacuum 
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench index -- $(ARGS)
 
+bench-bm25: setup ## rag_bm25 beside GIN and Lucene, as in ARGS="latency --rows 100000"
+	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench bm25 -- $(ARGS)
+
 bench-pipeline: setup ## pipelines: capture, backfill, freshness, memory, as in ARGS="trickle memory"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench pipeline -- $(ARGS)
+
+bench-chunking: setup ## which way of cutting leaves answers whole, as in ARGS="recursive semantic"
+	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench chunking -- $(ARGS)
+
+bench-latency: setup ## a hybrid question beside the same by hand in Python, as in ARGS="--chunks 20000"
+	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
+	    PG_RAG_LATENCY_PYTHON=$$(benches/latency/python.sh) PG_RAG_PG_CONFIG=$$pg_config \
+	    cargo bench --features system-tests --bench latency -- $(ARGS)
 
 bench-retrieve: setup ## what retrieval finds on judged sets, as in ARGS="scifact pgdocs14" or "all"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \

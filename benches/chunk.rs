@@ -5,7 +5,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pg_rag::chunk::{ChunkOptions, STRATEGIES, Tokenizer, WordMemo, chunk, chunk_remembering};
+use pg_rag::chunk::{
+    ChunkOptions, STRATEGIES, StrategyInfo, Tokenizer, WordMemo, chunk, chunk_remembering,
+};
 use pg_rag::error::{Error, ErrorKind, Result};
 use text_splitter::{ChunkConfig, ChunkSizer, MarkdownSplitter, TextSplitter};
 
@@ -81,7 +83,7 @@ fn main() {
 /// Stops if looking words up gives other chunks than asking the tokenizer about each.
 fn check_equal(documents: &[String], tokenizer: &mut HuggingFace) {
     for info in STRATEGIES {
-        let options = ChunkOptions { strategy: info.strategy, max_tokens: MAX_TOKENS, overlap: 32 };
+        let options = options(info, 32);
         for document in documents {
             let [fast, slow] = [true, false].map(|splits_at_white_space| {
                 tokenizer.splits_at_white_space = splits_at_white_space;
@@ -128,13 +130,17 @@ fn compare(name: &str, documents: &[String], tokenizer: &mut HuggingFace) {
         tokenizer.splits_at_white_space = splits_at_white_space;
         let checked = if splits_at_white_space { "" } else { ", words unknown" };
         for info in STRATEGIES {
-            let options =
-                ChunkOptions { strategy: info.strategy, max_tokens: MAX_TOKENS, overlap: 0 };
+            let options = options(info, 0);
             let ours = measure_ours(documents, &options, tokenizer);
             let theirs = if info.name == "markdown" { &headed } else { &plain };
             print_row(&format!("pg_rag {}{checked}", info.name), bytes, &ours, theirs);
         }
     }
+}
+
+fn options(info: &StrategyInfo, overlap: u32) -> ChunkOptions {
+    let strategy = info.strategy;
+    ChunkOptions { strategy, max_tokens: MAX_TOKENS, overlap, ..ChunkOptions::default() }
 }
 
 /// What a splitter did with all documents.

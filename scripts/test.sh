@@ -44,6 +44,8 @@ golden() {
     shift
     pg_config=$(tree_pg_config "$version")
     PG_CONFIG=$pg_config scripts/install.sh
+    # With a ragd that knows nothing of earlier runs, such as providers that could not be reached.
+    scripts/cluster.sh stop golden "$version"
     scripts/cluster.sh start golden "$version"
     PG_CONFIG=$pg_config PGHOST=$(scripts/cluster.sh socket golden "$version") PGUSER=postgres \
         tests/pg_regress/run.sh "$@"

@@ -33,9 +33,14 @@ fetch_wheel() {
     find_wheel "$sha" >/dev/null && return
     say "downloading $requirement"
     partial=$(mktemp -d "$PG_RAG_CACHE/downloads/partial.XXXXXX")
-    download "$requirement" "$partial" || fail "could not download $requirement"
-    (cd "$partial" && echo "$sha *$(ls)" | sha256sum --check --quiet) >&2 ||
+    if ! download "$requirement" "$partial"; then
+        rm -rf "$partial"
+        fail "could not download $requirement"
+    fi
+    if ! (cd "$partial" && echo "$sha *$(ls)" | sha256sum --check --quiet) >&2; then
+        rm -rf "$partial"
         fail "$requirement does not have the SHA-256 $sha"
+    fi
     mv "$partial"/*.whl "$PG_RAG_CACHE/downloads/$sha.whl"
     rmdir "$partial"
 }

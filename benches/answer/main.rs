@@ -7,8 +7,8 @@
 //!
 //! A set is a folder of judged data (default `squad_train_sample`; `xquad/en` and the like
 //! fit too). Each question is asked twice: of the whole collection, and of the same collection
-//! without the passages that answer it. Retrieval is that of the product but for its lexical
-//! side, which is BM25 over words cut to six letters in the place of Postgres full text.
+//! without the passages that answer it. Retrieval is that of the product, but in memory and with
+//! words cut to six letters in the place of stems.
 //!
 //! Half of the questions, told by a hash of their id, are left out unless `--all` says
 //! otherwise: they are there to fit constants to. The constants at hand were fitted to a

@@ -89,7 +89,7 @@ fn backfill(client: &mut Client, sum: &mut Sum) -> Result<()> {
     sum.live += live;
     sum.index += build_index(client)?;
     let usage =
-        "SELECT chunks_embedded, tokens_embedded FROM rag.stat_usage WHERE pipeline = 'paper'";
+        "SELECT chunks_embedded, tokens_embedded FROM rag.stat_pipeline WHERE pipeline = 'paper'";
     let usage = client.query_one(usage, &[])?;
     sum.chunks += usage.get::<_, i64>(0);
     sum.tokens += usage.get::<_, i64>(1);

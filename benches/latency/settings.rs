@@ -1,0 +1,35 @@
+//! What to measure.
+
+use lexopt::prelude::*;
+
+/// The command line.
+///
+/// ```text
+/// --chunks N     chunks in the tables, 100000
+/// --embedded N   so many of them by the model, 20000; the others' vectors are made of these
+/// --questions N  how many are asked, 300
+/// ```
+pub struct Settings {
+    pub chunks: usize,
+    pub embedded: usize,
+    pub questions: usize,
+}
+
+impl Settings {
+    pub fn parse() -> Result<Settings, lexopt::Error> {
+        let mut settings = Settings { chunks: 100_000, embedded: 20_000, questions: 300 };
+        let mut parser = lexopt::Parser::from_env();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                // Cargo's own word to a benchmark.
+                Long("bench") => {}
+                Long("chunks") => settings.chunks = parser.value()?.parse()?,
+                Long("embedded") => settings.embedded = parser.value()?.parse()?,
+                Long("questions") => settings.questions = parser.value()?.parse()?,
+                other => return Err(other.unexpected()),
+            }
+        }
+        settings.embedded = settings.embedded.clamp(1, settings.chunks.max(1));
+        Ok(settings)
+    }
+}

@@ -1,0 +1,152 @@
+//! # Does the verifier tell faithful answers from others?
+//!
+//! ```text
+//! cargo bench --bench verify
+//! ```
+//!
+//! `faith_begin` is the BEGIN benchmark: replies that four models gave to a question and a text,
+//! with people's judgement whether the text says what the reply says. The weights were fitted to
+//! its development part. Printed is the area under the ROC curve (the probability that a faithful
+//! reply scores higher than another) beside that of plain word overlap, then what the verdicts say,
+//! what a score means, and the time of a reply.
+//!
+//! The data is in `$PG_RAG_DATA` (default `../shared/data`). Where it is missing, that is said and
+//! no more.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use pg_rag::verify::{Verdict, faithfulness, verify};
+use serde::Deserialize;
+use unicode_segmentation::UnicodeSegmentation;
+
+#[derive(Deserialize)]
+struct Row {
+    context: String,
+    response: String,
+    faithful: Option<bool>,
+    split: String,
+}
+
+fn main() {
+    let folder = std::env::var_os("PG_RAG_DATA")
+        .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let file = folder.join("faith_begin/faithfulness.jsonl");
+    let Ok(text) = std::fs::read_to_string(&file) else {
+        println!("skipped: no judged data \"faith_begin\"; set PG_RAG_DATA");
+        return;
+    };
+    let rows: Vec<Row> =
+        text.lines().map(|line| serde_json::from_str(line).expect("a row")).collect();
+    println!("| part | replies | faithful | word overlap | verifier | ratio of errors |");
+    println!("|---|---|---|---|---|---|");
+    for part in ["dev", "test", "all"] {
+        let chosen = rows
+            .iter()
+            .filter(|row| row.faithful.is_some() && (part == "all" || row.split == part));
+        let chosen: Vec<&Row> = chosen.collect();
+        let truth: Vec<bool> = chosen.iter().map(|row| row.faithful == Some(true)).collect();
+        let plain = auroc(&chosen.iter().map(|row| overlap(row)).collect::<Vec<_>>(), &truth);
+        let ours = auroc(&chosen.iter().map(|row| score(row)).collect::<Vec<_>>(), &truth);
+        let faithful = truth.iter().filter(|is| **is).count();
+        println!(
+            "| {part} | {} | {faithful} | {plain:.4} | {ours:.4} | {:.2} |",
+            chosen.len(),
+            (1.0 - ours) / (1.0 - plain)
+        );
+    }
+    verdicts(&rows);
+    calibration(&rows);
+    let begun = Instant::now();
+    let sum: f64 = rows.iter().map(score).sum();
+    let each = begun.elapsed().as_secs_f64() / rows.len() as f64;
+    println!("\n{:.0} µs a reply, mean score {:.3}", each * 1e6, sum / rows.len() as f64);
+}
+
+fn score(row: &Row) -> f64 {
+    faithfulness(&verify(&row.response, &[&row.context], &mut || {}))
+}
+
+/// What is told of the replies of the test part.
+fn verdicts(rows: &[Row]) {
+    println!("\n| test part | all claims supported | a claim contradicted | else |");
+    println!("|---|---|---|---|");
+    for truth in [true, false] {
+        let mut counts = [0usize; 3];
+        for row in rows.iter().filter(|row| row.split == "test" && row.faithful == Some(truth)) {
+            let claims = verify(&row.response, &[&row.context], &mut || {});
+            let any = |verdict| claims.iter().any(|claim| claim.verdict == verdict);
+            let kind = match (any(Verdict::Contradicted), any(Verdict::Unsupported)) {
+                (true, _) => 1,
+                (false, true) => 2,
+                (false, false) => 0,
+            };
+            counts[kind] += 1;
+        }
+        let name = if truth { "faithful" } else { "not faithful" };
+        println!("| {name} | {} | {} | {} |", counts[0], counts[1], counts[2]);
+    }
+}
+
+/// What part of the test part's replies of each score is faithful, if a reply was as likely to be
+/// faithful as not: a score can be taken for a probability if both columns agree.
+fn calibration(rows: &[Row]) {
+    let judged = rows.iter().filter(|row| row.split == "test");
+    let judged = judged.filter_map(|row| Some((score(row), row.faithful?)));
+    let judged: Vec<(f64, bool)> = judged.collect();
+    let all = |truth: bool| judged.iter().filter(|(_, faithful)| *faithful == truth).count() as f64;
+    let weight = [0.5 / all(false), 0.5 / all(true)];
+    println!("\n| test part, score | replies | mean score | faithful |");
+    println!("|---|---|---|---|");
+    let mut error = 0.0;
+    for (low, high) in BINS.iter().zip(&BINS[1..]) {
+        let inside: Vec<_> = judged.iter().filter(|(it, _)| low <= it && it < high).collect();
+        let (mut all, mut mean, mut faithful) = (0.0, 0.0, 0.0);
+        for (score, truth) in &inside {
+            let weight = weight[usize::from(*truth)];
+            all += weight;
+            mean += weight * score;
+            faithful += if *truth { weight } else { 0.0 };
+        }
+        if all > 0.0 {
+            println!(
+                "| {low} to {high} | {} | {:.3} | {:.3} |",
+                inside.len(),
+                mean / all,
+                faithful / all
+            );
+            error += (mean - faithful).abs();
+        }
+    }
+    println!("\nexpected calibration error {error:.3}");
+}
+
+/// Bounds of scores.
+const BINS: [f64; 9] = [0.0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 1.01];
+
+/// Part of the reply's words that stand in the context.
+fn overlap(row: &Row) -> f64 {
+    let context = row.context.to_lowercase();
+    let known: HashSet<&str> = context.unicode_words().collect();
+    let response = row.response.to_lowercase();
+    let words: Vec<&str> = response.unicode_words().collect();
+    let held = words.iter().filter(|word| known.contains(*word)).count();
+    held as f64 / words.len().max(1) as f64
+}
+
+/// The area under the ROC curve; of equal scores half counts.
+fn auroc(scores: &[f64], truth: &[bool]) -> f64 {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+    let positives = truth.iter().filter(|is| **is).count() as f64;
+    let negatives = truth.len() as f64 - positives;
+    let (mut at, mut ranks) = (0, 0.0);
+    while at < order.len() {
+        let equal = order[at..].iter().take_while(|one| scores[**one] == scores[order[at]]).count();
+        let rank = at as f64 + (equal as f64 + 1.0) / 2.0;
+        ranks += rank * order[at..at + equal].iter().filter(|one| truth[**one]).count() as f64;
+        at += equal;
+    }
+    (ranks - positives * (positives + 1.0) / 2.0) / (positives * negatives)
+}
