@@ -72,12 +72,24 @@ pub struct Item {
 
 /// Inserts a vector that reaches up to `layer`.
 pub fn insert<S: StoreMut>(store: &S, item: &Item, layer: u8, scratch: &mut Scratch) -> Result<()> {
-    let Item { row, payload, probe, values } = item;
     let meta = read_meta(store)?;
-    expect_size(&meta.shape, payload)?;
+    expect_size(&meta.shape, &item.payload)?;
     let graph = PageGraph { store, shape: &meta.shape };
-    let probe = probe.as_ref().unwrap_or(payload).bytes();
+    let probe = item.probe.as_ref().unwrap_or(&item.payload).bytes();
     let layers = neighbours_by_layer(&graph, &meta, probe, layer, scratch)?;
+    // A cancel in between would leave a node that few links lead to, or none.
+    store.together(|| add_nodes(&graph, &meta, item, layer, &layers))
+}
+
+/// Writes the nodes of a vector, up to the one in `layer`, and the links to them.
+fn add_nodes<S: StoreMut>(
+    graph: &PageGraph<'_, S>,
+    meta: &Meta,
+    item: &Item,
+    layer: u8,
+    layers: &[Vec<u32>],
+) -> Result<()> {
+    let (store, Item { row, payload, values, .. }) = (graph.store, item);
     let mut below = NONE;
     let mut ground = NONE;
     for at in 0..=layer {
@@ -89,7 +101,7 @@ pub fn insert<S: StoreMut>(store: &S, item: &Item, layer: u8, scratch: &mut Scra
             ground = below;
             set_values(store, &meta.shape, ground, values)?;
         }
-        link_from_all(&graph, neighbours, below, payload.bytes(), at)?;
+        link_from_all(graph, neighbours, below, payload.bytes(), at)?;
     }
     if meta.entry.is_none_or(|entry| entry.layer < layer) {
         raise_entry(store, Entry { node: below, layer })?;

@@ -82,6 +82,12 @@ pub trait StoreMut: Store {
 
     /// Adds a page of zeros, has it filled by one who is told its number, and gives the number.
     fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32>;
+
+    /// Does several changes that belong together, which take a moment: meanwhile
+    /// [`Store::interrupted`] does not fail. A crash still can come between them.
+    fn together<T>(&self, changes: impl FnOnce() -> Result<T>) -> Result<T> {
+        changes()
+    }
 }
 
 /// A row of the table: block and line.

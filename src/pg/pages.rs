@@ -240,6 +240,34 @@ impl StoreMut for Pages {
         self.remember(block, pinned.0);
         outcome.map(|_| block)
     }
+
+    fn together<T>(&self, changes: impl FnOnce() -> Result<T>) -> Result<T> {
+        let _held = HeldInterrupts::new();
+        changes()
+    }
+}
+
+/// Cancels and terminations wait until this is dropped, as with `HOLD_INTERRUPTS`.
+struct HeldInterrupts {
+    before: u32,
+}
+
+impl HeldInterrupts {
+    fn new() -> HeldInterrupts {
+        // SAFETY: a backend's own counter, read and written by its only thread.
+        unsafe {
+            let before = pg_sys::InterruptHoldoffCount;
+            pg_sys::InterruptHoldoffCount = before + 1;
+            HeldInterrupts { before }
+        }
+    }
+}
+
+impl Drop for HeldInterrupts {
+    fn drop(&mut self) {
+        // SAFETY: as above. An error of PostgreSQL's has set the counter to zero.
+        unsafe { pg_sys::InterruptHoldoffCount = pg_sys::InterruptHoldoffCount.min(self.before) };
+    }
 }
 
 /// PostgreSQL's functions as they are. pgrx makes each call of one a point that an error jumps

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use postgres::{Client, Error, NoTls};
+use postgres::{Client, Error};
 
 use super::cluster::{Cluster, wait_for};
 use super::documents::{count, describe};
@@ -177,18 +177,16 @@ pub fn assert_soon(what: &str, took: Option<Duration>) {
 
 /// How long a statement went on after its cancel; `None` where it had ended before.
 pub fn cancelled(cluster: &Cluster, client: &mut Client, slow: &Slow) -> Option<Duration> {
-    let (token, mut observer) = (client.cancel_token(), cluster.connect());
+    let mut canceller = cluster.canceller(client);
     let (begun, later) = (slow.begun, Duration::from_millis(slow.later));
     let over = Arc::new(AtomicBool::new(false));
     let is_over = Arc::clone(&over);
     let canceller = thread::spawn(move || {
-        while !is_over.load(Ordering::SeqCst) && count(&mut observer, begun) == 0 {
+        while !is_over.load(Ordering::SeqCst) && count(canceller.observer(), begun) == 0 {
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(later);
-        let asked = Instant::now();
-        token.cancel_query(NoTls).expect("to ask for a cancel");
-        asked
+        canceller.cancel()
     });
     let result = client.batch_execute(slow.statement);
     let ended = Instant::now();

@@ -213,6 +213,12 @@ impl Cluster {
         self.config("postgres").user(role).connect(NoTls).expect("a session")
     }
 
+    /// What can cancel the statements of `client`.
+    pub fn canceller(&self, client: &mut Client) -> Canceller {
+        let backend = client.query_one("SELECT pg_backend_pid()", &[]).expect("a number").get(0);
+        Canceller { observer: self.connect(), backend }
+    }
+
     fn config(&self, database: &str) -> Config {
         let mut config = Config::new();
         config.host_path(self.folder.path()).user("postgres").dbname(database);
@@ -360,4 +366,26 @@ pub fn wait_for(mut holds: impl FnMut() -> bool) -> bool {
         std::thread::sleep(Duration::from_millis(10));
     }
     false
+}
+
+/// Cancels what another session does. The protocol's own request would do so twice: PostgreSQL
+/// signals the backend and then its process group, and on a busy machine the second signal can
+/// meet the next statement.
+pub struct Canceller {
+    observer: Client,
+    backend: i32,
+}
+
+impl Canceller {
+    /// Cancels the statement under way, and says when this was asked for.
+    pub fn cancel(&mut self) -> Instant {
+        let asked = Instant::now();
+        self.observer.execute("SELECT pg_cancel_backend($1)", &[&self.backend]).expect("to cancel");
+        asked
+    }
+
+    /// The session that cancels.
+    pub fn observer(&mut self) -> &mut Client {
+        &mut self.observer
+    }
 }

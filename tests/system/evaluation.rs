@@ -5,7 +5,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres::{Client, NoTls};
+use postgres::Client;
 
 use super::cluster::Cluster;
 use super::documents::{SETUP, assert_fails, count, describe};
@@ -122,12 +122,10 @@ fn a_run_is_interrupted() {
     let http = Server::play([Reply::chat("[2]").delay(Duration::from_secs(60))]);
     let mut client = cluster.connect();
     client.batch_execute(&format!("{SETUP} {CASES}; {}", provider::server("slow", &http))).unwrap();
-    let token = client.cancel_token();
+    let mut canceller = cluster.canceller(&mut client);
     let canceller = thread::spawn(move || {
         thread::sleep(Duration::from_secs(1));
-        let asked = Instant::now();
-        token.cancel_query(NoTls).unwrap();
-        asked
+        canceller.cancel()
     });
     let run =
         "SELECT count(*) FROM rag_eval(options => '{\"context\": \"llm\", \"llm\": \"slow\"}')";

@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres::{Client, NoTls};
+use postgres::Client;
 
 use super::cluster::{Cluster, wait_for};
 use super::documents::{SETUP, count, describe, found, prose};
@@ -90,12 +90,10 @@ fn interrupt_each_way(
 
 fn cancelled(cluster: &Cluster, statement: &str) -> Duration {
     let mut client = cluster.connect();
-    let token = client.cancel_token();
+    let mut canceller = cluster.canceller(&mut client);
     let canceller = thread::spawn(move || {
         thread::sleep(BEFORE);
-        let asked = Instant::now();
-        token.cancel_query(NoTls).expect("to ask for a cancel");
-        asked
+        canceller.cancel()
     });
     let (error, ended) = run(&mut client, statement);
     assert!(error.starts_with("57014"), "{error}");

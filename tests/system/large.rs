@@ -3,8 +3,6 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres::NoTls;
-
 use super::cluster::{Cluster, wait_for};
 use super::documents::{SETUP, count, describe, found, prose};
 
@@ -56,13 +54,11 @@ fn ten_megabytes_can_be_cancelled() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let mut client = cluster.connect();
     client.batch_execute(SETUP).unwrap();
-    let (text, token) = (ten_megabytes(), client.cancel_token());
+    let (text, mut canceller) = (ten_megabytes(), cluster.canceller(&mut client));
     let canceller = thread::spawn(move || {
         // While it is cut, or the first batches go through the model.
         thread::sleep(Duration::from_secs(8));
-        let asked = Instant::now();
-        token.cancel_query(NoTls).expect("to ask for a cancel");
-        asked
+        canceller.cancel()
     });
     let result = client.execute("INSERT INTO docs VALUES (10, 'big', $1)", &[&text]);
     let ended = Instant::now();

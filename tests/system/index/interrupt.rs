@@ -56,10 +56,14 @@ fn interrupt_scan(cluster: &Cluster, client: &mut Client) {
 fn interrupt_insert(cluster: &Cluster, client: &mut Client) {
     // Vectors that are there already, so that the time goes into the index.
     let rows = "/* slow */ INSERT INTO items SELECT -id, v FROM items, generate_series(1, 100)";
-    interrupt(cluster, client, "insert", (rows, RUNNING));
-    let rows = count(client, "SELECT count(*) FROM items");
-    assert_eq!(rows, MANY, "rows of a cancelled insert");
-    assert_sound(client, "items_v", "after a cancelled insert");
+    for later in 0..8 {
+        // Each time at another point of an insert.
+        let insert = Slow { statement: rows, begun: RUNNING, later: 60 * later };
+        assert_soon("insert", cancelled(cluster, client, &insert));
+        let rows = count(client, "SELECT count(*) FROM items");
+        assert_eq!(rows, MANY, "rows of a cancelled insert");
+        assert_sound(client, "items_v", "after a cancelled insert");
+    }
     client.batch_execute("VACUUM items").unwrap();
     assert_sound(client, "items_v", "after a cancelled insert and VACUUM");
 }
