@@ -66,7 +66,7 @@ fn assert_same(a: &[f32], b: &[f32]) {
 fn eventually(what: &str, check: impl Fn() -> bool) {
     let started = Instant::now();
     while !check() {
-        assert!(started.elapsed() < Duration::from_secs(20), "never: {what}");
+        assert!(started.elapsed() < Duration::from_secs(60), "never: {what}");
         thread::sleep(Duration::from_millis(10));
     }
 }
@@ -407,7 +407,7 @@ fn who_leaves_in_the_middle_of_an_answer_ends_it() {
     drop(connection);
     let left = Instant::now();
     while server.abandoned() == 0 {
-        assert!(left.elapsed() < Duration::from_secs(5), "the provider writes on");
+        assert!(left.elapsed() < Duration::from_secs(30), "the provider writes on");
         thread::sleep(Duration::from_millis(5));
     }
     println!("the provider was let go after {:?}", left.elapsed());
@@ -626,7 +626,7 @@ fn what_nobody_waits_for_is_dropped() {
     let clients: Vec<_> = (0..64)
         .map(|_| {
             let mut client = ragd.connect();
-            client.send(&request(&model, Kind::Passage, Lane::Bulk, &[&*long; 20])).unwrap();
+            client.send(&request(&model, Kind::Passage, Lane::Bulk, &[&*long; 40])).unwrap();
             client
         })
         .collect();
@@ -634,8 +634,8 @@ fn what_nobody_waits_for_is_dropped() {
     drop(clients);
     let dropped = Instant::now();
     eventually("the queue is empty", || status(&mut ragd.connect()).waiting == 0);
-    // All of them would take more than ten seconds.
-    assert!(dropped.elapsed() < Duration::from_secs(5), "{:?}", dropped.elapsed());
+    // All of them would take more than a minute on two cores.
+    assert!(dropped.elapsed() < Duration::from_secs(15), "{:?}", dropped.elapsed());
     eventually("the threads have gone", || ragd.threads() < 16);
     embed(&mut ragd.connect(), &model, &["still here"]).unwrap();
 }

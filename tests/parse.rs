@@ -94,7 +94,7 @@ fn begin_endless(ragd: &Ragd) -> (ClientConnection, u32) {
             thread::sleep(Duration::from_millis(200));
             return (client, *child);
         }
-        assert!(started.elapsed() < Duration::from_secs(10), "no child was started");
+        assert!(started.elapsed() < Duration::from_secs(60), "no child was started");
         thread::sleep(Duration::from_millis(2));
     }
 }
@@ -102,7 +102,7 @@ fn begin_endless(ragd: &Ragd) -> (ClientConnection, u32) {
 fn gone_after(pid: u32) -> Duration {
     let started = Instant::now();
     while is_running(pid) {
-        assert!(started.elapsed() < Duration::from_secs(10), "process {pid} goes on");
+        assert!(started.elapsed() < Duration::from_secs(60), "process {pid} goes on");
         thread::sleep(Duration::from_millis(1));
     }
     started.elapsed()
@@ -139,7 +139,7 @@ fn what_takes_too_long_is_ended() {
     let error = check_fails(&ragd, documents::endless_pdf(), Duration::from_millis(300));
     assert_eq!(error.kind(), ErrorKind::DocumentLimit);
     assert_eq!(error.message(), "document was not parsed within 300 ms");
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn closing_the_connection_ends_the_process() {
     drop(client);
     let time = gone_after(child);
     println!("ended after {time:?}");
-    assert!(time < Duration::from_millis(100), "{time:?}");
+    assert!(time < Duration::from_secs(10), "{time:?}");
     assert_is_well(&ragd);
 }
 

@@ -4,7 +4,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -47,19 +47,24 @@ fn all_threads_together_make_so_many_calls_at_a_time() {
 #[test]
 fn bulk_work_is_told_when_to_come_back() {
     let vectors = r#"{"data": [{"embedding": [0, 2]}]}"#;
-    let server = Server::play([Reply::json(200, vectors).delay(Duration::from_millis(600))]);
+    let is_free = Arc::new(AtomicBool::new(false));
+    let may_answer = Arc::clone(&is_free);
+    let server = Server::answer(move |_| {
+        wait_for(|| may_answer.load(Ordering::SeqCst));
+        Reply::json(200, vectors)
+    });
     let memory = Memory::default();
     let mut provider = provider(&server.base_url());
     provider.limits.max_concurrency = Some(1);
     thread::scope(|scope| {
         scope.spawn(|| turn_into_vectors(&provider, &memory).unwrap());
         wait_for(|| server.requests().len() == 1);
-        let begun = Instant::now();
+        // Had it waited for the first call, which is not answered yet, there would be no error.
         let error = turn_into_vectors(&provider, &memory).unwrap_err();
         check(&error, ErrorKind::ProviderBusy, "as many calls as max_concurrency of 1 allows");
         assert!(error.retry_delay().is_some_and(|delay| delay == Duration::from_secs(1)));
         assert!(error.hint_text().unwrap().contains("raise max_concurrency"), "{error:?}");
-        assert!(begun.elapsed() < Duration::from_millis(300), "it waited");
+        is_free.store(true, Ordering::SeqCst);
     });
     turn_into_vectors(&provider, &memory).unwrap();
     assert_eq!(server.requests().len(), 2);
@@ -110,7 +115,7 @@ fn a_provider_that_is_down_is_left_alone() {
         let error = outcome.unwrap_err();
         check(&error, ErrorKind::ProviderBusy, "several times in a row and is not called for");
         let delay = error.retry_delay().expect("a time");
-        assert!(delay > Duration::from_secs(3) && delay <= Duration::from_secs(5), "{delay:?}");
+        assert!(delay > Duration::ZERO && delay <= Duration::from_secs(5), "{delay:?}");
     }
     // Another provider is another matter.
     let server = Server::play([Reply::chat("ok")]);
@@ -190,6 +195,20 @@ fn hosts_that_are_not_listed_are_not_called() {
     write(&provider, &Memory::default()).unwrap();
 }
 
+#[test]
+fn a_proxy_that_is_not_listed_gets_nothing_to_read() {
+    let server = Server::play([Reply::chat("ok")]);
+    let (proxy, asked) = tunnel(server.url().trim_start_matches("http://").to_string());
+    let mut provider = provider("http://api.example.com/v1");
+    provider.network.proxy = Some(proxy);
+    provider.network.hosts.allowed = vec!["api.example.com".into()];
+    let error = write(&provider, &Memory::default()).unwrap_err();
+    check(&error, ErrorKind::Forbidden, "host \"127.0.0.1\" is not in rag.allowed_hosts");
+    assert_eq!(*asked.lock().unwrap(), [] as [&str; 0]);
+    provider.network.hosts.allowed.push("127.0.0.1".into());
+    assert_eq!(write(&provider, &Memory::default()).unwrap(), "ok");
+}
+
 // By which way.
 
 #[test]
@@ -219,11 +238,11 @@ fn unfit_ways_are_refused_by_name() {
     let mut provider = provider(&server.base_url());
     provider.network.proxy = Some("socks5://127.0.0.1:1080".into());
     let error = write(&provider, &Memory::default()).unwrap_err();
-    check(&error, ErrorKind::ProviderFailed, "its proxy is not of the form http://host:port");
+    check(&error, ErrorKind::InvalidParameter, "its proxy is not of the form http://host:port");
     provider.network.proxy = None;
     provider.network.ca_file = Some("/nonexistent/ca.pem".into());
     let error = write(&provider, &Memory::default()).unwrap_err();
-    check(&error, ErrorKind::ProviderFailed, "ca_file \"/nonexistent/ca.pem\": No such file");
+    check(&error, ErrorKind::FileUnavailable, "ca_file \"/nonexistent/ca.pem\": No such file");
     assert_eq!(server.connections(), 0);
 }
 
@@ -302,7 +321,7 @@ fn check(error: &Error, kind: ErrorKind, part: &str) {
 fn wait_for(holds: impl Fn() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(5), "it never came");
+        assert!(begun.elapsed() < Duration::from_secs(30), "it never came");
         thread::sleep(Duration::from_millis(5));
     }
 }

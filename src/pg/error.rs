@@ -1,5 +1,8 @@
 //! From a stage's error to PostgreSQL's: the one table of SQLSTATEs.
 
+use std::cell::Cell;
+use std::ffi::c_void;
+
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
@@ -88,6 +91,55 @@ pub fn sqlstate_text(kind: ErrorKind) -> String {
 /// The five characters of a packed SQLSTATE.
 pub fn code_text(code: i32) -> String {
     (0..5).map(|place| char::from(b'0' + ((code >> (6 * place)) & 0x3f) as u8)).collect()
+}
+
+thread_local! {
+    static RAISED: Cell<Option<i32>> = const { Cell::new(None) };
+}
+
+/// While it lives, the SQLSTATE of each error that PostgreSQL raises is noted. What pgrx catches has
+/// only those of its own list: one that a user's function invents, it calls an internal error.
+pub struct Raised(*mut pg_sys::ErrorContextCallback);
+
+impl Raised {
+    /// From here on.
+    pub fn noted() -> Self {
+        RAISED.set(None);
+        // SAFETY: a link of PostgreSQL's list of whom to tell of errors. It stays where it is until
+        // Drop takes it out of the list again.
+        unsafe {
+            let link = Box::into_raw(Box::new(pg_sys::ErrorContextCallback {
+                previous: pg_sys::error_context_stack,
+                callback: Some(note_code),
+                arg: std::ptr::null_mut(),
+            }));
+            pg_sys::error_context_stack = link;
+            Raised(link)
+        }
+    }
+
+    /// That of the last error, packed.
+    pub fn last() -> Option<i32> {
+        RAISED.get()
+    }
+}
+
+impl Drop for Raised {
+    fn drop(&mut self) {
+        // SAFETY: made by `noted`; whoever came into the list later has left it, or was taken out
+        // by whoever caught the error.
+        unsafe { pg_sys::error_context_stack = Box::from_raw(self.0).previous };
+    }
+}
+
+/// Called before whatever is reported goes anywhere; only errors count.
+unsafe extern "C-unwind" fn note_code(_: *mut c_void) {
+    // SAFETY: there is something that is being reported.
+    let code = unsafe { pg_sys::geterrcode() };
+    // The first two characters are the class: 00 is success, 01 a warning.
+    if !matches!(code & 0xfff, 0 | 0x40) {
+        RAISED.set(Some(code));
+    }
 }
 
 /// ragd answered something else than it was asked.

@@ -6,7 +6,7 @@ use pgrx::PgTryBuilder;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::prelude::*;
 
-use super::error::{code_text, sqlstate_text};
+use super::error::{Raised, code_text, sqlstate_text};
 use crate::error::{Error, ErrorKind, Result};
 
 /// An error as it is kept in a table.
@@ -72,8 +72,12 @@ impl Failure {
             ERRCODE_T_R_DEADLOCK_DETECTED,
             ERRCODE_T_R_SERIALIZATION_FAILURE,
         ];
+        let code = match error {
+            CaughtError::PostgresError(_) => Raised::last(),
+            _ => None,
+        };
         Failure {
-            sqlstate: code_text(report.sql_error_code() as i32),
+            sqlstate: code_text(code.unwrap_or(report.sql_error_code() as i32)),
             message: report.message().to_owned(),
             is_passing: passing.contains(&report.sql_error_code()),
             is_of_provider: false,
@@ -88,6 +92,7 @@ pub type Outcome<T> = Result<T, Failure>;
 /// Turns errors that PostgreSQL raises in `work` into values. What is left of a transaction must be
 /// rolled back after one.
 pub fn caught<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
+    let _raised = Raised::noted();
     PgTryBuilder::new(AssertUnwindSafe(|| work().map_err(Failure::from)))
         .catch_others(|error| Err(Failure::caught(&error)))
         .execute()

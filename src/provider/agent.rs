@@ -20,6 +20,7 @@ use ureq::{Agent, Proxy, ProxyProtocol};
 use super::call::Failure;
 use super::host::CheckedResolver;
 use crate::daemon::protocol::Network;
+use crate::error::ErrorKind;
 
 /// How many unused agents are kept.
 const MAX_IDLE: usize = 16;
@@ -94,7 +95,11 @@ fn proxy(url: &str, network: &Network) -> Result<Option<Proxy>, Failure> {
         let proxy = Proxy::new(address).ok().filter(|proxy| is_plain(address, proxy));
         return match proxy {
             Some(proxy) => Ok(Some(proxy)),
-            None => Err(Failure::Broken("its proxy is not of the form http://host:port".into())),
+            None => Err(Failure::Unfit {
+                option: "proxy",
+                kind: ErrorKind::InvalidParameter,
+                why: "its proxy is not of the form http://host:port".into(),
+            }),
         };
     }
     let host = url.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_string));
@@ -104,7 +109,8 @@ fn proxy(url: &str, network: &Network) -> Result<Option<Proxy>, Failure> {
     match Proxy::try_from_env() {
         // The default agent would go past such a proxy without a word.
         Some(proxy) if !is_tunnel(proxy.protocol()) => {
-            Err(Failure::Broken("the environment names a SOCKS proxy, only http works".into()))
+            let why = "the environment names a SOCKS proxy, only http works";
+            Err(Failure::UnfitEnvironment(why.into()))
         }
         proxy => Ok(proxy),
     }
@@ -129,8 +135,10 @@ fn is_loopback(host: &str) -> bool {
 /// Whom to believe that a host is who it says: Mozilla's list, or the authorities of a file.
 fn tls(network: &Network) -> Result<TlsConfig, Failure> {
     let Some(path) = &network.ca_file else { return Ok(TlsConfig::default()) };
-    let certificates = certificates(path).map_err(|why| {
-        Failure::Broken(format!("cannot use the certificates of ca_file \"{path}\": {why}"))
+    let certificates = certificates(path).map_err(|why| Failure::Unfit {
+        option: "ca_file",
+        kind: ErrorKind::FileUnavailable,
+        why: format!("cannot use the certificates of ca_file \"{path}\": {why}"),
     })?;
     Ok(TlsConfig::builder().root_certs(RootCerts::from(certificates)).build())
 }
@@ -197,7 +205,10 @@ mod tests {
             }
             let network =
                 Network { ca_file: path.to_str().map(str::to_string), ..Network::default() };
-            let Err(Failure::Broken(said)) = tls(&network) else { panic!("{name} was taken") };
+            let Err(Failure::Unfit { option, kind, why: said }) = tls(&network) else {
+                panic!("{name} was taken")
+            };
+            assert_eq!((option, kind), ("ca_file", ErrorKind::FileUnavailable));
             assert!(said.contains(name) && said.contains(why), "{said}");
         };
         check("missing", None, "No such file");

@@ -92,6 +92,19 @@ pub enum Failure {
     TooLong(usize),
     /// The host has no address that may be called.
     Refused(Refused),
+    /// What the host shows for a certificate does not say that it is who it should be.
+    Untrusted(String),
+    /// An option of the server cannot be used.
+    Unfit {
+        /// Its name.
+        option: &'static str,
+        /// What kind of error that is.
+        kind: ErrorKind,
+        /// Why not.
+        why: String,
+    },
+    /// The proxy of the environment cannot be used.
+    UnfitEnvironment(String),
     /// Anything else; it would fail again.
     Broken(String),
 }
@@ -323,8 +336,13 @@ fn before_answer(error: ureq::Error) -> Failure {
     match error {
         ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => Failure::ConnectTimeout,
         ureq::Error::Timeout(_) => Failure::Timeout,
+        ureq::Error::Rustls(error) => broken_tls(&error),
         ureq::Error::Io(error) => match error.kind() {
             PermissionDenied => refused(&error),
+            InvalidData => match inner::<rustls::Error>(&error) {
+                Some(error) => broken_tls(error),
+                None => Failure::Broken(error.to_string()),
+            },
             ConnectionRefused | ConnectionReset | ConnectionAborted | BrokenPipe
             | UnexpectedEof | HostUnreachable | NetworkUnreachable | AddrNotAvailable => {
                 Failure::NoAnswer(error.to_string())
@@ -337,9 +355,21 @@ fn before_answer(error: ureq::Error) -> Failure {
 }
 
 fn refused(error: &std::io::Error) -> Failure {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<Refused>()) {
+    match inner::<Refused>(error) {
         Some(refused) => Failure::Refused(refused.clone()),
         None => Failure::Broken(error.to_string()),
+    }
+}
+
+fn inner<T: std::error::Error + 'static>(error: &std::io::Error) -> Option<&T> {
+    error.get_ref()?.downcast_ref()
+}
+
+fn broken_tls(error: &rustls::Error) -> Failure {
+    let why = error.to_string();
+    match error {
+        rustls::Error::InvalidCertificate(_) => Failure::Untrusted(why),
+        _ => Failure::Broken(why),
     }
 }
 
@@ -358,6 +388,7 @@ impl Failure {
                 ErrorKind::ProviderTimeout
             }
             Failure::Refused(_) => ErrorKind::Forbidden,
+            Failure::Unfit { kind, .. } => *kind,
             _ => ErrorKind::ProviderFailed,
         }
     }

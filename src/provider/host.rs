@@ -25,13 +25,23 @@ use ureq::unversioned::transport::NextTimeout;
 use crate::daemon::protocol::{PrivateHosts, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Whether `provider` may be called at `url`, as far as that can be said without looking a name
-/// up.
+/// Whether `provider` may be called at `url`, by the proxy of its options if there is one, as far as
+/// that can be said without looking a name up.
 ///
 /// Fails with [`ErrorKind::Forbidden`] where the host is not among the allowed ones, or is itself
 /// an address that is refused.
 pub fn check(provider: &ProviderConfig, url: &str) -> Result<()> {
-    let uri: Uri = url.parse().map_err(|_| Error::invalid(format!("\"{url}\" is not a URL")))?;
+    check_host(provider, url)?;
+    // It gets to read all of a call that is not https.
+    provider.network.proxy.as_deref().map_or(Ok(()), |proxy| check_host(provider, proxy))
+}
+
+fn check_host(provider: &ProviderConfig, url: &str) -> Result<()> {
+    let uri: Uri = url.parse().map_err(|_| {
+        // What stands before an @ may be a password.
+        let shown = url.rsplit('@').next().unwrap_or_default();
+        Error::invalid(format!("\"{shown}\" is not a URL"))
+    })?;
     let host = bare(uri.host().unwrap_or_default());
     let rules = &provider.network.hosts;
     if !rules.allowed.is_empty() && !rules.allowed.iter().any(|rule| matches(&host, rule)) {

@@ -110,11 +110,31 @@ impl Teller<'_> {
                 self.says(kind, format_args!("sent more than the limit of {limit} bytes"))
             }
             Failure::Refused(refused) => host::refused(self.provider, &refused),
+            Failure::Untrusted(why) => self
+                .says(kind, format_args!("is not trusted at {base_url}: {}", self.show(&why)))
+                .hint(self.whom_to_trust()),
+            Failure::Unfit { option, why, .. } => self
+                .says(kind, format_args!("is not called: {}", self.show(&why)))
+                .hint(self.check(option)),
+            Failure::UnfitEnvironment(why) => self
+                .says(kind, format_args!("is not called: {}", self.show(&why)))
+                .hint(format!(
+                    "Name another proxy in the environment of PostgreSQL, or in the option proxy of server \"{}\".",
+                    self.provider.name
+                )),
             Failure::Broken(why) | Failure::BrokeOff(why) => self
                 .says(kind, format_args!("failed at {base_url}: {}", self.show(&why)))
                 .hint(self.check("base_url")),
         };
         Trouble { error, remedy }
+    }
+
+    fn whom_to_trust(&self) -> String {
+        let ca_file = match &self.provider.network.ca_file {
+            Some(_) => "ca_file, which names the authorities that are trusted",
+            None => "ca_file, if the certificate is of an authority of your own",
+        };
+        self.check(&format!("the host in base_url; {ca_file}"))
     }
 
     fn first_token_timeout(&self) -> String {

@@ -207,7 +207,7 @@ impl Ragd {
     fn await_socket(&self) {
         let started = Instant::now();
         while ClientConnection::connect(self.socket()).is_err() {
-            assert!(started.elapsed() < Duration::from_secs(10), "ragd does not listen");
+            assert!(started.elapsed() < Duration::from_secs(60), "ragd does not listen");
             thread::sleep(Duration::from_millis(5));
         }
     }

@@ -152,7 +152,7 @@ fn change_until(
 }
 
 /// What an interrupt may take.
-const LIMIT: Duration = Duration::from_secs(1);
+const LIMIT: Duration = Duration::from_secs(5);
 
 /// Counts statements marked as slow that are at work.
 pub const RUNNING: &str = "SELECT count(*) FROM pg_stat_activity

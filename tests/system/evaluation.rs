@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use postgres::Client;
 
@@ -132,7 +132,7 @@ fn a_run_is_interrupted() {
     assert_fails(&mut client, run, &["57014"]);
     let took = canceller.join().unwrap().elapsed();
     println!("rag_eval was cancelled within {took:.1?}");
-    assert!(took < Duration::from_secs(2));
+    assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(count(&mut client, "SELECT count(*) FROM rag.eval_run"), 0);
 }
 

@@ -166,6 +166,35 @@ fn a_question_that_means_the_same_gets_the_answer_if_it_finds_the_same_chunks() 
 }
 
 #[test]
+fn an_answer_is_not_given_again_where_the_metadata_has_changed() {
+    let fare = r#"[[user]]
+{{ sources }}
+
+Question: {{ question }}"#;
+    let replies = [Reply::chat("Three euros [1]."), Reply::chat("Four euros [1].")];
+    let Some((_cluster, http, mut client)) = start(replies) else { return };
+    client.execute("SELECT rag_template_set('fare', $1)", &[&fare]).unwrap();
+    client
+        .batch_execute(
+            "CREATE TABLE fares (id integer PRIMARY KEY, body text, euros integer);
+             INSERT INTO fares VALUES (1, 'The tram to the mill is cheap.', 3);
+             SELECT rag_create_pipeline('fares', 'body', metadata => '{euros}', mode => 'sync');",
+        )
+        .unwrap();
+    let ask = |client: &mut Client, question: &str| -> String {
+        let options = r#"{"cache": "semantic", "cache_similarity": 0.5, "template": "fare"}"#;
+        let ask = "SELECT rag_answer($1, 'fares', llm => 'writer', options => $2::text::jsonb)";
+        client.query_one(ask, &[&question, &options]).unwrap().get(0)
+    };
+    assert_eq!(ask(&mut client, "What does the tram cost?"), "Three euros [1].");
+    assert_eq!(ask(&mut client, "How much does the tram cost?"), "Three euros [1].");
+    assert_eq!(http.requests().len(), 1);
+    client.batch_execute("UPDATE fares SET euros = 4").unwrap();
+    assert_eq!(ask(&mut client, "How much does the tram cost now?"), "Four euros [1].");
+    assert!(http.requests()[1].text().contains("euros: 4"), "{}", http.requests()[1].text());
+}
+
+#[test]
 fn a_question_in_a_conversation_is_written_anew() {
     let script = [
         Reply::chat(ANSWER),
@@ -189,6 +218,12 @@ fn a_question_in_a_conversation_is_written_anew() {
     assert!(requests[2].text().contains("Question: How long is the password link valid?"));
     let turns = "SELECT count(*) FROM rag.conversation_turn WHERE standalone = 'How long is the password link valid?'";
     assert_eq!(count(&mut ann, turns), 1);
+    // Where the answer could not be kept, nobody is asked for it.
+    ann.batch_execute("BEGIN READ ONLY").unwrap();
+    let ask = format!("SELECT rag_answer('And then?', llm => 'writer', options => '{options}')");
+    assert_fails(&mut ann, &ask, &["25006", "rag_answer() in a conversation"]);
+    ann.batch_execute("ROLLBACK").unwrap();
+    assert_eq!(http.requests().len(), 3);
 }
 
 #[test]

@@ -22,9 +22,18 @@ fn a_standby_answers() {
         "SELECT rag_create_pipeline('docs', 'title', 'titles')",
         "SELECT rag_drop_pipeline('docs')",
         "SELECT rag_drop_model('all-minilm-l6-v2')",
+        "SELECT rag_conversation()",
+        "SELECT rag_feedback(gen_random_uuid(), 1)",
+        "SELECT rag_template_set('mine', '[[user]] {{ question }}')",
     ] {
         assert_fails(&mut reader, statement, &["25006", "read-only transaction"]);
     }
+    // What cannot be kept is answered all the same.
+    reader.batch_execute("SET rag.trace = 'full'").unwrap();
+    let kept = "SELECT count(trace_id) FROM rag_answer_details('How do I reset a password?')";
+    assert_eq!(count(&mut reader, kept), 0);
+    let steps = "SELECT count(*) FROM rag_explain('How do I reset a password?')";
+    assert!(count(&mut reader, steps) > 3);
     writer
         .batch_execute("INSERT INTO docs VALUES (4, 'Parking', 'Visitors park behind the mill.')")
         .unwrap();

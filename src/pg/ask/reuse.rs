@@ -1,9 +1,9 @@
 //! An answer that was given of late to a question that means the same.
 //!
 //! Whatever was retrieved for the new question was retrieved as its caller. So an earlier answer is
-//! taken only if all that was read for it has been found for this question too, word for word: a
-//! model may say what it read without citing it. Nobody is told what they may not read, and nothing
-//! that has changed is told again.
+//! taken only if all that was read for it has been found for this question too, word for word, with
+//! what stands above it: a model may say what it read without citing it. Nobody is told what they
+//! may not read, and nothing that has changed is told again.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -15,6 +15,7 @@ use super::{Draft, Writing, write};
 use crate::answer::reuse::{are_alike, cited, renumbered};
 use crate::answer::strategy::Opening;
 use crate::context::Reading;
+use crate::context::prompt::as_sent;
 use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
 use crate::error::Result;
@@ -28,7 +29,7 @@ use crate::pg::{cache, provider, trace, usage};
 struct Kept {
     question: String,
     text: String,
-    /// The chunks that were read for it, in the order of their numbers: ID and what was shown.
+    /// The chunks that were read for it, in the order of their numbers: ID and what was sent.
     read: Vec<(i64, String)>,
 }
 
@@ -88,15 +89,16 @@ fn fitted(kept: &Kept, question: &str, readings: &[Reading]) -> Option<String> {
     if !are_alike(&kept.question, question) {
         return None;
     }
-    let places: HashMap<(i64, &str), u32> = (1..)
-        .zip(readings)
-        .map(|(number, reading)| ((reading.passage.chunk_id, reading.shown.as_str()), number))
-        .collect();
-    let place = |(number, (id, shown)): (u32, &(i64, String))| {
-        Some((number, *places.get(&(*id, shown.as_str()))?))
-    };
+    let places: HashMap<(i64, String), u32> = readings.iter().map(sent).zip(1..).collect();
+    let place =
+        |(number, read): (u32, &(i64, String))| places.get(read).map(|place| (number, *place));
     let numbers = (1..).zip(&kept.read).map(place).collect::<Option<BTreeMap<u32, u32>>>()?;
     renumbered(&kept.text, &numbers)
+}
+
+/// A chunk as it is sent, whatever its number.
+fn sent(reading: &Reading) -> (i64, String) {
+    (reading.passage.chunk_id, as_sent(1, &reading.source()))
 }
 
 fn draft(text: String, readings: Vec<Reading>) -> Draft {
@@ -117,8 +119,7 @@ fn kept(question: &str, draft: &Draft) -> Option<String> {
     if !draft.supported || cited.is_empty() || !cited.iter().all(is_read) {
         return None;
     }
-    let read = draft.readings.iter();
-    let read = read.map(|it| (it.passage.chunk_id, it.shown.clone())).collect();
+    let read = draft.readings.iter().map(sent).collect();
     let kept = Kept { question: question.to_owned(), text: draft.text.clone(), read };
     serde_json::to_string(&kept).ok()
 }

