@@ -19,6 +19,7 @@ pub mod index;
 pub mod lexical;
 
 pub mod represent;
+pub mod situate;
 
 pub mod rerank;
 pub mod retrieve;

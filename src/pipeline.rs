@@ -13,6 +13,12 @@ use crate::error::{Error, ErrorKind, Result};
 /// SHA-256 of what the vector of a chunk depends on.
 pub type ContentHash = [u8; 32];
 
+/// SHA-256 of what is known of a chunk's place: its row, its context, its text and its neighbours'.
+pub type PlaceHash = [u8; 32];
+
+/// What language models have said of places.
+pub type Lines = HashMap<PlaceHash, String>;
+
 /// Vectors by the hash of their text.
 pub type Vectors = HashMap<ContentHash, Vec<f32>>;
 
@@ -84,7 +90,11 @@ pub struct StoredChunk {
     pub chunk: Chunk,
     /// What is said before the text where it is embedded and its words are indexed.
     pub context: Option<String>,
-    /// Hash of context and text; where chunks are embedded in place, of the document and the place.
+    /// What a language model says of its place, which is said after that.
+    pub line: Option<String>,
+    /// By what that is kept; `None` where nobody is asked.
+    pub place: Option<PlaceHash>,
+    /// Hash of context, line and text; where chunks are embedded in place, of the document and the place.
     pub hash: ContentHash,
     /// Embedding of context and text, or of the text in its place.
     pub vector: Vec<f32>,
@@ -107,6 +117,12 @@ pub trait Chunker {
     ) -> Result<Vec<Vec<Chunk>>>;
 }
 
+/// Keeps what language models have said of places.
+pub trait LineStore {
+    /// As far as it is there.
+    fn lines(&mut self, places: &[PlaceHash]) -> Result<Lines>;
+}
+
 /// Keeps chunks.
 pub trait ChunkStore {
     /// Vectors that the chunks of these documents have now, by the hash of their text.
@@ -126,6 +142,8 @@ pub struct Stages<'a> {
     pub embedder: &'a mut dyn Embedder,
     /// Whether title and headings are embedded with each chunk.
     pub contextual: bool,
+    /// What language models have said of places, where that is embedded, too.
+    pub lines: Option<&'a mut dyn LineStore>,
     /// Whether a document is embedded as a whole and cut afterwards.
     pub late: bool,
 }
@@ -157,7 +175,11 @@ pub fn prepare(
         true => Some(titles(documents, &texts)),
         false => None,
     };
-    let mut pieces = hashed(chunks, titles.as_deref());
+    let mut pieces = pieces(chunks, titles.as_deref());
+    if let Some(store) = &mut stages.lines {
+        place(&mut pieces, documents, *store)?;
+    }
+    hash(&mut pieces);
     let wholes =
         if stages.late { wholes(documents, &texts, stages.contextual) } else { Vec::new() };
     if stages.late {
@@ -175,8 +197,8 @@ pub fn prepare(
         .into_iter()
         .map(|piece| {
             let vector = vectors.get(&piece.hash).cloned().ok_or_else(no_vector)?;
-            let Piece { document, chunk_no, chunk, context, hash } = piece;
-            Ok(StoredChunk { document, chunk_no, chunk, context, hash, vector })
+            let Piece { document, chunk_no, chunk, context, line, place, hash } = piece;
+            Ok(StoredChunk { document, chunk_no, chunk, context, line, place, hash, vector })
         })
         .collect::<Result<Vec<_>>>()?;
     Ok(Prepared { chunks, embedded, tokens })
@@ -219,22 +241,78 @@ struct Piece {
     chunk_no: i32,
     chunk: Chunk,
     context: Option<String>,
+    line: Option<String>,
+    place: Option<PlaceHash>,
     hash: ContentHash,
 }
 
+impl Piece {
+    /// What is embedded of it.
+    fn whole(&self) -> String {
+        in_context(self.context.as_deref(), self.line.as_deref(), &self.chunk.content)
+    }
+}
+
 /// All chunks, in the context of their documents' titles if there are any.
-fn hashed(chunks: Vec<Vec<Chunk>>, titles: Option<&[Option<String>]>) -> Vec<Piece> {
+fn pieces(chunks: Vec<Vec<Chunk>>, titles: Option<&[Option<String>]>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (document, chunks) in chunks.into_iter().enumerate() {
         for (chunk_no, chunk) in chunks.into_iter().enumerate() {
             let context = titles
                 .and_then(|titles| context(titles[document].as_deref(), chunk.heading.as_deref()));
-            let whole = in_context(context.as_deref(), &chunk.content);
-            let hash = Sha256::digest(whole.as_bytes()).into();
-            pieces.push(Piece { document, chunk_no: chunk_no as i32, chunk, context, hash });
+            let (chunk_no, line, place, hash) = (chunk_no as i32, None, None, [0; 32]);
+            pieces.push(Piece { document, chunk_no, chunk, context, line, place, hash });
         }
     }
     pieces
+}
+
+/// Has pieces know their places, and what has been said of them.
+fn place(pieces: &mut [Piece], documents: &[Document], store: &mut dyn LineStore) -> Result<()> {
+    let places: Vec<PlaceHash> =
+        (0..pieces.len()).map(|number| place_of(pieces, number, documents)).collect();
+    let known = if places.is_empty() { Lines::new() } else { store.lines(&places)? };
+    for (piece, place) in pieces.iter_mut().zip(places) {
+        piece.line = known.get(&place).cloned();
+        piece.place = Some(place);
+    }
+    Ok(())
+}
+
+/// The place of the piece with this number.
+///
+/// The row's key is part of it, since others may not see what is said of this row. The rest of the
+/// document is not: a change in it would have all of its chunks asked about again.
+fn place_of(pieces: &[Piece], number: usize, documents: &[Document]) -> PlaceHash {
+    let own = &pieces[number];
+    let neighbour = |number: Option<usize>| {
+        let near = pieces.get(number?)?;
+        (near.document == own.document).then_some(near.chunk.content.as_str())
+    };
+    let context = own.context.as_deref();
+    let near = [neighbour(number.checked_sub(1)), neighbour(Some(number + 1))];
+    let texts = [context, Some(&own.chunk.content), near[0], near[1]];
+    let keys = documents[own.document].key.iter().map(|value| Some(value.as_str()));
+    let mut hash = Sha256::new();
+    for text in texts.into_iter().chain(keys) {
+        // Lengths keep texts apart that follow each other.
+        let length = text.map_or(u64::MAX, |text| text.len() as u64);
+        hash.update(length.to_le_bytes());
+        hash.update(text.unwrap_or_default());
+    }
+    hash.finalize().into()
+}
+
+fn hash(pieces: &mut [Piece]) {
+    for piece in pieces {
+        piece.hash = content_hash(&piece.whole());
+    }
+}
+
+/// The hash of what is embedded of a chunk by itself.
+#[must_use]
+pub fn content_hash(whole: &str) -> ContentHash {
+    Sha256::digest(whole.as_bytes()).into()
 }
 
 /// A document as it is embedded whole.
@@ -248,7 +326,7 @@ struct Whole {
 fn wholes(documents: &[Document], texts: &[String], contextual: bool) -> Vec<Whole> {
     let whole = |(document, text): (&Document, &String)| {
         let title = document.title.as_deref().filter(|_| contextual);
-        let whole = in_context(context(title, None).as_deref(), text);
+        let whole = in_context(context(title, None).as_deref(), None, text);
         Whole { start: whole.len() - text.len(), text: whole }
     };
     documents.iter().zip(texts).map(whole).collect()
@@ -274,8 +352,7 @@ fn missing<'a>(pieces: &'a [Piece], vectors: &Vectors) -> Vec<&'a Piece> {
 
 /// Embeds each piece by itself, in its context.
 fn embed_alone(pieces: &[&Piece], embedder: &mut dyn Embedder) -> Result<Vec<Vec<f32>>> {
-    let whole = |piece: &&Piece| in_context(piece.context.as_deref(), &piece.chunk.content);
-    let texts: Vec<String> = pieces.iter().map(whole).collect();
+    let texts: Vec<String> = pieces.iter().map(|piece| piece.whole()).collect();
     if texts.is_empty() { Ok(Vec::new()) } else { embedder.embed(&texts, Kind::Passage) }
 }
 
@@ -407,7 +484,7 @@ mod tests {
         contextual: bool,
     ) -> Prepared {
         let (reader, chunker) = (&mut Middle, &mut Words);
-        let mut stages = Stages { reader, chunker, embedder, contextual, late: false };
+        let mut stages = Stages { reader, chunker, embedder, contextual, lines: None, late: false };
         ingest(documents, &mut stages, store).unwrap()
     }
 
@@ -467,6 +544,63 @@ mod tests {
         assert_eq!(store.0[0].chunk.content, "wheel");
     }
 
+    /// What was said of places.
+    #[derive(Default)]
+    struct Said(Lines);
+
+    impl LineStore for Said {
+        fn lines(&mut self, places: &[PlaceHash]) -> Result<Lines> {
+            let known = |place: &PlaceHash| Some((*place, self.0.get(place)?.clone()));
+            Ok(places.iter().filter_map(known).collect())
+        }
+    }
+
+    fn run_said(documents: &[Document], said: &mut Said) -> (Prepared, Vec<String>) {
+        let (reader, chunker) = (&mut Middle, &mut Words);
+        let mut embedder = Lengths::default();
+        let (contextual, late, lines) = (true, false, Some(said as &mut dyn LineStore));
+        let mut stages =
+            Stages { reader, chunker, embedder: &mut embedder, contextual, lines, late };
+        let prepared = prepare(documents, Vectors::new(), &mut stages).unwrap();
+        (prepared, embedder.0)
+    }
+
+    #[test]
+    fn what_was_said_of_a_place_is_embedded_with_it() {
+        let mut said = Said::default();
+        let titled = |text: &str| Document { title: Some("Mill".into()), ..document(Some(text)) };
+        let (before, embedded) = run_said(&[titled("a bb ccc")], &mut said);
+        assert_eq!(embedded, ["Mill\na", "Mill\nbb", "Mill\nccc"]);
+        let place = before.chunks[1].place.unwrap();
+        said.0.insert(place, "Of wheels.".to_owned());
+        let (after, embedded) = run_said(&[titled("a bb ccc")], &mut said);
+        assert_eq!(embedded, ["Mill\na", "Mill\nOf wheels.\nbb", "Mill\nccc"]);
+        let StoredChunk { chunk, context, line, hash, .. } = &after.chunks[1];
+        assert_eq!((chunk.content.as_str(), context.as_deref()), ("bb", Some("Mill")));
+        assert_eq!(line.as_deref(), Some("Of wheels."));
+        assert_eq!(*hash, content_hash("Mill\nOf wheels.\nbb"));
+    }
+
+    #[test]
+    fn a_place_is_known_by_its_row_and_its_neighbours() {
+        let places = |documents: &[Document]| -> Vec<PlaceHash> {
+            let (prepared, _) = run_said(documents, &mut Said::default());
+            prepared.chunks.iter().map(|chunk| chunk.place.unwrap()).collect()
+        };
+        let before = places(&[document(Some("a b c d e f g"))]);
+        let after = places(&[document(Some("a b c D e f g"))]);
+        let changed: Vec<usize> = (0..7).filter(|at| before[*at] != after[*at]).collect();
+        assert_eq!(changed, [2, 3, 4], "the changed one and those beside it");
+        // What is at the end of one document is not beside the beginning of the next.
+        let two = places(&[document(Some("a b c")), document(Some("d e f g"))]);
+        assert_eq!(two[..2], before[..2]);
+        assert_ne!(two[2], before[2]);
+        let other = Document { key: vec!["2".into()], ..document(Some("a b c d e f g")) };
+        assert!(places(&[other]).iter().all(|place| !before.contains(place)));
+        let titled = Document { title: Some("Mill".into()), ..document(Some("a b c d e f g")) };
+        assert!(places(&[titled]).iter().all(|place| !before.contains(place)));
+    }
+
     /// Cuts at spaces, and says where.
     struct Places;
 
@@ -493,7 +627,8 @@ mod tests {
         let mut run_one = |documents: &[Document]| {
             let (reader, chunker) = (&mut Middle, &mut Places);
             let embedder = &mut embedder;
-            let mut stages = Stages { reader, chunker, embedder, contextual: true, late: true };
+            let (contextual, late, lines) = (true, true, None);
+            let mut stages = Stages { reader, chunker, embedder, contextual, lines, late };
             let done = ingest(documents, &mut stages, &mut store).unwrap();
             let vectors = done.chunks.into_iter().map(|chunk| chunk.vector).collect::<Vec<_>>();
             (done.embedded, vectors)

@@ -37,6 +37,7 @@ const STAGES: &[&str] = &[
     "src/index",
     "src/lexical",
     "src/represent",
+    "src/situate",
     "src/rewrite",
     "src/retrieve",
     "src/rerank",

@@ -61,6 +61,8 @@ mod rerank;
 mod rewrite;
 #[path = "system/roles.rs"]
 mod roles;
+#[path = "system/situate.rs"]
+mod situate;
 #[path = "system/standby.rs"]
 mod standby;
 #[path = "system/strategy.rs"]

@@ -28,6 +28,8 @@ CREATE TABLE rag.pipeline (
     description   text,
     represent     jsonb,
     representations regclass,
+    context_llm   jsonb,
+    contexts      regclass,
     CHECK ((name IS NULL) = (replaces IS NOT NULL))
 );
 COMMENT ON TABLE rag.pipeline IS 'which tables are chunked and embedded, and how';
@@ -46,6 +48,8 @@ COMMENT ON COLUMN rag.pipeline.template IS 'in which words its questions are ans
 COMMENT ON COLUMN rag.pipeline.description IS 'what is in it, for questions that look for their pipeline';
 COMMENT ON COLUMN rag.pipeline.represent IS 'what a language model makes of its chunks: a summary, questions';
 COMMENT ON COLUMN rag.pipeline.representations IS 'where that is kept';
+COMMENT ON COLUMN rag.pipeline.context_llm IS 'which language model says in which connection its chunks stand, and in which words it is asked';
+COMMENT ON COLUMN rag.pipeline.contexts IS 'where that is kept';
 COMMENT ON COLUMN rag.pipeline.replaces IS 'the pipeline whose place this one takes as soon as it is filled; it has no name until then';
 
 -- Only the extension's functions write it: what stands here is done with the rights of others.

@@ -197,6 +197,20 @@ Reply with one JSON object and nothing else, in the language of the passage.{% i
 {{ chunk }}
 $template$, 'pipelines: a summary and questions of each chunk'),
 
+('situate', $template$[[system]]
+You help to search a document that has been cut into chunks. Source 1 is the document, or its beginning and the part around one of its chunks; source 2 is that chunk.
+
+{{ frame }}
+
+Write one or two short sentences, 40 words at most, for somebody who sees the chunk alone: what the document is about, and which of its subjects, people, products, places or times the chunk speaks of. Name what the chunk only hints at. Take everything from the document, do not repeat what the chunk says itself, and do not call it "the chunk" or "this passage".
+
+Reply with these sentences and nothing else, in the language of the chunk.
+[[user]]
+{{ document }}
+
+{{ chunk }}
+$template$, 'pipelines: in which connection a chunk stands, for contextual => ''llm'''),
+
 ('judge', $template$[[system]]
 You grade how well each numbered source answers a question.
 

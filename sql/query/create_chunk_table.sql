@@ -11,13 +11,16 @@ CREATE TABLE {chunk_table} (
     parent_start integer,
     parent_end   integer,
     context      text,
+    context_line text,
+    context_key  bytea,
     token_count  integer NOT NULL,
     content_hash bytea NOT NULL,
     model        text NOT NULL,
     embedding    {vector}.vector({dimension}) NOT NULL,
     tsv          tsvector NOT NULL GENERATED ALWAYS AS (
                      pg_catalog.to_tsvector({config}::pg_catalog.regconfig,
-                                            COALESCE(context || ' ', heading || ' ', '') || content)) STORED
+                                            COALESCE(context || ' ', heading || ' ', '')
+                                            || COALESCE(context_line || ' ', '') || content)) STORED
     {metadata},
     UNIQUE ({key_names}, chunk_no)
 ) WITH (toast_tuple_target = 8160)

@@ -1,4 +1,4 @@
-CREATE TABLE {representations} (
+CREATE TABLE {table} (
     content_hash bytea NOT NULL,
     kind         text NOT NULL CHECK (kind IN ('summary', 'question', 'none')),
     no           integer NOT NULL,

@@ -6,7 +6,7 @@ SELECT p.id, p.name, p.source::oid, p.content_view::oid, p.chunk_table::oid, p.v
        p.key_columns, p.model, p.strategy, p.max_tokens, p.overlap,
        p.config, p.generation, p.mode, p.paused, p.stage, p.replaces,
        coalesce(p.name, o.name || ' (generation ' || p.generation || ')'),
-       p.chunk_options, p.contextual, p.late
+       p.chunk_options, p.contextual, p.late, p.context_llm IS NOT NULL
 FROM rag.pipeline p
 LEFT JOIN rag.pipeline o ON o.id = p.replaces
 CROSS JOIN LATERAL (

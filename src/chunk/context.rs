@@ -1,7 +1,8 @@
 //! What does a reader of this chunk alone not know?
 //!
-//! Which document it is from, and under which headings it stands. That is put before the text of
-//! the chunk when it is embedded and when its words are indexed. The chunk stays what it is.
+//! Which document it is from, and under which headings it stands; and, where a language model has
+//! said so, in which connection. That is put before the text of the chunk when it is embedded and
+//! when its words are indexed. The chunk stays what it is.
 
 use super::line::{LineKind, lines};
 
@@ -35,13 +36,10 @@ pub fn first_heading(document: &str) -> Option<String> {
     (!title.is_empty()).then(|| title.to_owned())
 }
 
-/// What is embedded of a chunk.
+/// What is embedded of a chunk: its context, what a language model says of its place, its text.
 #[must_use]
-pub fn in_context(context: Option<&str>, content: &str) -> String {
-    match context {
-        Some(context) => format!("{context}\n{content}"),
-        None => content.to_owned(),
-    }
+pub fn in_context(context: Option<&str>, line: Option<&str>, content: &str) -> String {
+    context.into_iter().chain(line).chain([content]).collect::<Vec<_>>().join("\n")
 }
 
 fn on_one_line(text: &str) -> String {
@@ -82,6 +80,14 @@ mod tests {
         check(Some("Mill"), Some("Mill"), Some("Mill"));
         check(Some("Mill"), Some("Mills > Wheel"), Some("Mill > Mills > Wheel"));
         check(Some("Manual"), Some("Wheel"), Some("Manual > Wheel"));
+    }
+
+    #[test]
+    fn what_is_known_stands_before_the_text() {
+        assert_eq!(in_context(None, None, "text"), "text");
+        assert_eq!(in_context(Some("Mill"), None, "text"), "Mill\ntext");
+        assert_eq!(in_context(None, Some("Of wheels."), "text"), "Of wheels.\ntext");
+        assert_eq!(in_context(Some("Mill"), Some("Of wheels."), "text"), "Mill\nOf wheels.\ntext");
     }
 
     #[test]

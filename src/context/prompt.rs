@@ -118,6 +118,28 @@ pub fn chunk_messages(
     template.render(&values, &["chunk"])
 }
 
+/// The messages in which `template` asks where in `document` the `chunk` stands. `nonce` is as in
+/// [`messages`].
+pub fn place_messages(
+    template: &Template,
+    document: &Source,
+    chunk: &Source,
+    nonce: &str,
+) -> Result<Vec<Message>> {
+    let mark = mark("", &[document.clone(), chunk.clone()], nonce);
+    let text = |number, source| {
+        let mut text = String::new();
+        render(number, source, &mark, &mut text);
+        Value::Text(text.trim_end().to_owned())
+    };
+    let values = vec![
+        ("document", text(1, document)),
+        ("chunk", text(2, chunk)),
+        ("frame", Value::Text(frame(&mark))),
+    ];
+    template.render(&values, &["document", "chunk"])
+}
+
 /// The messages in which `template` asks what `question` means after `turns` of a conversation.
 /// `nonce` is as in [`messages`].
 pub fn history_messages(

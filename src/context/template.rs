@@ -22,7 +22,7 @@ use super::prompt::Message;
 use crate::error::{Error, Result};
 
 /// What a template's variables may be called, and what each is.
-pub const VARIABLES: [(&str, &str); 13] = [
+pub const VARIABLES: [(&str, &str); 14] = [
     ("question", "the question"),
     ("sources", "the numbered sources between their lines"),
     ("frame", "how these lines look, and that what is between them is data"),
@@ -34,12 +34,13 @@ pub const VARIABLES: [(&str, &str); 13] = [
     ("today", "the date, as 2024-12-31"),
     ("history", "what was asked and answered before, between lines like those of sources"),
     ("chunk", "a chunk of a document, between lines like those of sources"),
+    ("document", "the document of a chunk, or what is around the chunk in it, between such lines"),
     ("notes", "what was written in earlier calls for the same answer, between such lines, too"),
     ("claims", "the numbered claims of an answer, between such lines, too"),
 ];
 
 /// Variables that are the texts of strangers.
-const STRANGERS: [&str; 5] = ["sources", "chunk", "history", "notes", "claims"];
+const STRANGERS: [&str; 6] = ["sources", "chunk", "document", "history", "notes", "claims"];
 
 /// Longest template, in bytes.
 const LONGEST: usize = 32 << 10;

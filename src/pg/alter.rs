@@ -5,11 +5,12 @@ use pgrx::prelude::*;
 use super::capture::noted;
 use super::catalog::pipeline::{self, Mode, Pipeline};
 use super::catalog::source::Source;
-use super::catalog::{model, view, wording};
+use super::catalog::{model, situation, view, wording};
 use super::functions::{check_chunk_size, check_late, check_title};
-use super::{content, create, intake, represent, triggers};
+use super::{content, create, intake, represent, situate, triggers};
 use crate::chunk::{ChunkOptions, Settings, Strategy};
 use crate::error::Result;
+use crate::situate::{Contextual, Wanted};
 
 /// What is to be different; `None` stays as it is.
 #[derive(Default)]
@@ -48,8 +49,8 @@ pub struct Cut<'a> {
 /// What is to be embedded with each chunk.
 #[derive(Default)]
 pub struct Context {
-    /// Whether title and headings are.
-    pub contextual: Option<bool>,
+    /// Title and headings, and what a language model says, or not.
+    pub contextual: Option<Contextual>,
     /// Whether a document is embedded as a whole and cut afterwards.
     pub late: Option<bool>,
     /// What a row is called: a column or an expression.
@@ -143,6 +144,19 @@ impl Alteration<'_> {
         }
     }
 
+    /// Whether title and headings are embedded with each chunk from now on, and who says more.
+    fn contextual(&self, pipeline: &Pipeline, late: bool) -> Result<(bool, Option<Wanted>)> {
+        let current = situation::of(pipeline.id)?.map(|it| it.wanted);
+        let (contextual, wanted) = match &self.context.contextual {
+            None => (pipeline.contextual, current),
+            Some(Contextual::No) => (false, None),
+            Some(Contextual::Headings) => (true, None),
+            Some(Contextual::Situated(wanted)) => (true, Some(wanted.clone())),
+        };
+        let complete = |wanted: Wanted| situate::complete(&wanted, pipeline.mode, late);
+        Ok((contextual, wanted.map(complete).transpose()?))
+    }
+
     fn begin_generation(&self, pipeline: &Pipeline, source: Source) -> Result<()> {
         if let Some(unfinished) = pipeline::successor(pipeline.id)? {
             create::undo(&unfinished)?;
@@ -152,7 +166,7 @@ impl Alteration<'_> {
         check_chunk_size(&chunking, &model)?;
         let late = self.context.late.unwrap_or(pipeline.late);
         check_late(late, &model)?;
-        let contextual = self.context.contextual.unwrap_or(pipeline.contextual);
+        let (contextual, situated) = self.contextual(pipeline, late)?;
         let content = match self.content {
             Some(content) => content::expression(&source, content)?,
             None => content::current(pipeline, &source)?,
@@ -171,6 +185,7 @@ impl Alteration<'_> {
             key: view::source_key_names(pipeline),
             content,
             contextual,
+            situated,
             late,
             title,
             metadata: &metadata,

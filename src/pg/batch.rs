@@ -20,12 +20,14 @@ use super::functions::Embedding;
 use super::ingest::Tools;
 use super::queue::{self, Claimed, Reason, Work};
 use super::represent::Describer;
+use super::rounds::Rounds;
+use super::situate::{KnownLines, Situater};
 use super::transaction::{Failure, Outcome, Transactions, caught};
 use super::usage::ForPipeline;
 use super::{drain, generation, guc, random};
 use crate::embed::{Embedder, Kind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{ChunkStore, Document, Stages, StoredChunk, Vectors, prepare};
+use crate::pipeline::{ChunkStore, Document, LineStore, Stages, StoredChunk, Vectors, prepare};
 
 /// About so many bytes of text are embedded between two transactions.
 const BYTES_A_BATCH: usize = 128 << 10;
@@ -76,8 +78,8 @@ pub struct Runner {
     /// How often in a row something was out of order, by pipeline.
     outages: HashMap<i32, u32>,
     finish_not_before: HashMap<i32, Instant>,
-    /// Who describes chunks when there is nothing else to do.
-    describer: Option<Describer>,
+    /// Who has language models write about chunks when there is nothing else to do.
+    writers: Option<(Situater, Describer)>,
 }
 
 impl Runner {
@@ -92,13 +94,13 @@ impl Runner {
             answered: HashMap::new(),
             outages: HashMap::new(),
             finish_not_before: HashMap::new(),
-            describer: Some(Describer::default()),
+            writers: Some((Situater::default(), Describer::default())),
         }
     }
 
-    /// The same, but that others describe chunks.
-    pub fn without_describer(self) -> Runner {
-        Runner { describer: None, ..self }
+    /// The same, but that others have language models write.
+    pub fn without_writers(self) -> Runner {
+        Runner { writers: None, ..self }
     }
 
     /// Does some of what there is to do.
@@ -116,16 +118,22 @@ impl Runner {
         match self.choose(&workable) {
             Some((pipeline, is_new)) => self.batch(pipeline, is_new),
             None if changed.is_some() => Ok(Step::Worked(0)),
-            None => self.describe(),
+            None => self.write(),
         }
     }
 
-    /// There is nothing to embed: summaries and questions of chunks can be made.
-    fn describe(&mut self) -> Outcome<Step> {
-        let described = match &mut self.describer {
-            Some(describer) => describer.step(self.transactions, self.only, self.is_unwanted)?,
-            None => 0,
-        };
+    /// There is nothing to embed: what language models say of chunks can be had. First in which
+    /// connection they stand, since what is made of them is kept by their text in it.
+    fn write(&mut self) -> Outcome<Step> {
+        let (transactions, only, is_unwanted) = (self.transactions, self.only, self.is_unwanted);
+        let Some((situater, describer)) = &mut self.writers else { return Ok(self.idle()) };
+        let situated = situater.step(transactions, only, is_unwanted)?;
+        if situated > 0 {
+            describer.rounds.look_again();
+            return Ok(Step::Worked(situated));
+        }
+        let waits = |id| situater.rounds.waits(id);
+        let described = describer.step(transactions, only, is_unwanted, waits)?;
         Ok(if described > 0 { Step::Worked(described) } else { self.idle() })
     }
 
@@ -242,8 +250,12 @@ impl Runner {
     fn idle(&self) -> Step {
         let soonest = self.finish_not_before.values().min();
         let finish = soonest.map(|time| time.saturating_duration_since(Instant::now()));
-        let describe = self.describer.as_ref().and_then(Describer::pause);
-        finish.into_iter().chain(describe).min().map_or(Step::Idle, Step::Later)
+        let rounds = self.writers.iter().flat_map(|(it, other)| [&it.rounds, &other.rounds]);
+        finish
+            .into_iter()
+            .chain(rounds.filter_map(Rounds::pause))
+            .min()
+            .map_or(Step::Idle, Step::Later)
     }
 }
 
@@ -333,11 +345,13 @@ impl Job {
             renewed: begun,
             is_unwanted: self.is_unwanted,
         };
+        let mut lines = KnownLines::of(pipeline, Some(self.transactions));
         let mut stages = Stages {
             reader: &mut tools.reader,
             chunker: &mut tools.chunker,
             embedder: &mut embedder,
             contextual: tools.contextual,
+            lines: lines.as_mut().map(|it| it as &mut dyn LineStore),
             late: tools.late,
         };
         let prepared = caught(|| prepare(&documents, known, &mut stages))?;
@@ -410,7 +424,8 @@ impl Job {
 }
 
 impl Failure {
-    fn reason(&self) -> Reason<'_> {
+    /// As it is kept.
+    pub fn reason(&self) -> Reason<'_> {
         Reason { sqlstate: &self.sqlstate, message: &self.message }
     }
 }

@@ -18,7 +18,8 @@ use crate::error::Result;
 use crate::pipeline::{ChunkStore, Content, Document, StoredChunk, Vectors};
 
 /// What surrounds a chunk's text and may change without it.
-const AROUND: [&str; 5] = ["start_char", "end_char", "heading", "parent_start", "parent_end"];
+const AROUND: [&str; 6] =
+    ["start_char", "end_char", "heading", "parent_start", "parent_end", "context_key"];
 
 /// Reads documents, keeps chunks.
 pub struct SqlStore<'a> {
@@ -160,7 +161,7 @@ impl ChunkStore for SqlStore<'_> {
         if chunks.is_empty() {
             return Ok(());
         }
-        let statement = self.render(include_str!("../../sql/query/chunks_insert.sql"), 13);
+        let statement = self.render(include_str!("../../sql/query/chunks_insert.sql"), 15);
         let mut arguments: Vec<DatumWithOid<'_>> = vec![
             integers(chunks, |chunk| chunk.document as i32 + 1).into(),
             integers(chunks, |chunk| chunk.chunk_no).into(),
@@ -171,6 +172,12 @@ impl ChunkStore for SqlStore<'_> {
             parents(chunks, |(start, _)| start).into(),
             parents(chunks, |(_, end)| end).into(),
             chunks.iter().map(|c| c.context.as_deref()).collect::<Vec<_>>().into(),
+            chunks.iter().map(|c| c.line.as_deref()).collect::<Vec<_>>().into(),
+            chunks
+                .iter()
+                .map(|c| c.place.as_ref().map(|it| it.as_slice()))
+                .collect::<Vec<_>>()
+                .into(),
             integers(chunks, |chunk| chunk.chunk.token_count as i32).into(),
             chunks.iter().map(|chunk| chunk.hash.as_slice()).collect::<Vec<_>>().into(),
             chunks.iter().map(|chunk| Vector(chunk.vector.clone())).collect::<Vec<_>>().into(),

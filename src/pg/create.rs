@@ -20,12 +20,13 @@ use super::catalog::source::Source;
 use super::catalog::view;
 use super::content::Expression;
 use super::sql::{self, render};
-use super::{locking, represent, triggers};
+use super::{beside, locking, situate, triggers};
 use crate::chunk::ChunkOptions;
 use crate::error::{Error, ErrorKind, Result};
+use crate::situate::Wanted;
 
 /// Columns of a chunk table that metadata must not be called like.
-const RESERVED: [&str; 15] = [
+const RESERVED: [&str; 17] = [
     "chunk_id",
     "chunk_no",
     "content",
@@ -40,6 +41,8 @@ const RESERVED: [&str; 15] = [
     "parent_start",
     "parent_end",
     "context",
+    "context_line",
+    "context_key",
     view::TITLE,
 ];
 
@@ -58,6 +61,8 @@ pub struct Plan<'a> {
     pub content: Expression,
     /// Whether title and headings are embedded with each chunk.
     pub contextual: bool,
+    /// Who says in which connection a chunk stands, where that is embedded, too.
+    pub situated: Option<Wanted>,
     /// Whether a document is embedded as a whole and cut afterwards.
     pub late: bool,
     /// What a row is called.
@@ -109,10 +114,14 @@ impl Plan<'_> {
             generation,
             replaces: self.predecessor.map(|before| before.id),
         })?;
-        let pipeline = pipeline::by_id(id)?.ok_or_else(|| {
+        let mut pipeline = pipeline::by_id(id)?.ok_or_else(|| {
             let message = format!("pipeline {id} is not there after its creation");
             Error::new(ErrorKind::Internal, message)
         })?;
+        if let Some(wanted) = &self.situated {
+            situate::create(&pipeline, wanted, self.predecessor)?;
+            pipeline.situated = true;
+        }
         view::check_row_by_row(&pipeline)?;
         triggers::create(&pipeline)?;
         Ok(pipeline)
@@ -248,7 +257,7 @@ pub fn let_readers_read(source: pg_sys::Oid, relations: &str) -> Result<()> {
 pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
     let relations = [&pipeline.content_view, &pipeline.chunk_table, &pipeline.view];
     give_relations(relations.map(|relation| relation.sql.as_str()), owner)?;
-    represent::give_to(pipeline, owner)
+    beside::give_to(pipeline, owner)
 }
 
 /// Content view, chunk table and view, in this order.
@@ -286,13 +295,11 @@ pub fn undo(pipeline: &Pipeline) -> Result<()> {
     if let Some(successor) = pipeline::successor(pipeline.id)? {
         undo(&successor)?;
     }
-    let representations = represent::table_of(pipeline)?;
+    let others = beside::of(pipeline)?;
     // First, since whoever drops a pipeline's relations drops the pipeline.
     pipeline::delete(pipeline.id)?;
-    locking::lock_for_drop(pipeline, representations.as_ref())?;
-    if let Some(table) = &representations {
-        represent::drop_table(table)?;
-    }
+    locking::lock_for_drop(pipeline, &others)?;
+    others.iter().try_for_each(beside::drop_table)?;
     triggers::drop_all(pipeline)?;
     for view in [&pipeline.view, &pipeline.content_view] {
         drop_if_there(include_str!("../../sql/query/drop_view.sql"), view, &[("view", &view.sql)])?;

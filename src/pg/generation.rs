@@ -9,7 +9,7 @@ use super::acting::Settings;
 use super::catalog::pipeline::{self, Mode, Pipeline, Stage};
 use super::catalog::view;
 use super::sql::{self, render};
-use super::{create, ingest, represent, triggers};
+use super::{beside, create, ingest, triggers};
 use crate::error::Result;
 
 /// Indexes the vectors of a pipeline that has been filled, and has it take the place of the one
@@ -40,7 +40,7 @@ pub fn finish(id: i32) -> Result<bool> {
 
 fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
     // First, since whoever drops a pipeline's relations drops the pipeline.
-    let representations = represent::table_of(old)?;
+    let others = beside::of(old)?;
     pipeline::forget_replaced(new.id, old.id)?;
     let view = {
         // Who waits for a lock has everybody else wait behind: better give up soon, before anybody
@@ -55,9 +55,7 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
         let lock = render(include_str!("../../sql/query/lock_for_exchange.sql"), &values);
         sql::execute(&lock, &[])?;
         triggers::drop_all(old)?;
-        if let Some(table) = &representations {
-            represent::drop_table(table)?;
-        }
+        others.iter().try_for_each(beside::drop_table)?;
         let view = take_view(new, old)?;
         take_name("TABLE", &new.chunk_table, &old.chunk_table)?;
         take_name("VIEW", &new.content_view, &old.content_view)?;

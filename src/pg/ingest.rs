@@ -14,13 +14,14 @@ use super::catalog::view::Column;
 use super::chunk_store::SqlStore;
 use super::error::spi_failed;
 use super::functions::{Embedding, RemoteChunker, RemoteParser, fitted};
+use super::situate::KnownLines;
 use super::sql::{self, render};
 use super::usage::ForPipeline;
 use crate::chunk::Strategy;
 use crate::daemon::protocol::Lane;
 use crate::error::Result;
 use crate::parse::ParseOptions;
-use crate::pipeline::{ChunkStore, Stages};
+use crate::pipeline::{ChunkStore, LineStore, Stages};
 
 /// Rows read at a time.
 const ROWS_A_BATCH: usize = 64;
@@ -176,7 +177,9 @@ impl<'a> Ingestion<'a> {
         let Tools { reader, chunker, embedding, contextual, late } = self.tools.insert(tools);
         let (contextual, late) = (*contextual, *late);
         let _spending = ForPipeline::new(self.pipeline.id);
-        let mut stages = Stages { reader, chunker, embedder: embedding, contextual, late };
+        let mut lines = KnownLines::of(self.pipeline, None);
+        let lines = lines.as_mut().map(|it| it as &mut dyn LineStore);
+        let mut stages = Stages { reader, chunker, embedder: embedding, contextual, lines, late };
         let done = crate::pipeline::ingest(&documents, &mut stages, &mut self.store)?;
         progress.advance(documents.len(), done.chunks.len());
         Ok(())

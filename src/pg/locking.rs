@@ -18,7 +18,7 @@ use crate::error::Result;
 
 /// Locks the relations of `pipeline`, its source, the source's partitions and `others` against
 /// everybody, until the end of the transaction. Waits as long as `lock_timeout` allows.
-pub fn lock_for_drop(pipeline: &Pipeline, others: Option<&Relation>) -> Result<()> {
+pub fn lock_for_drop(pipeline: &Pipeline, others: &[Relation]) -> Result<()> {
     let Pipeline { view, content_view, chunk_table, source, .. } = pipeline;
     let relations = [view, content_view, chunk_table, source].into_iter().chain(others);
     let mut relations: Vec<pg_sys::Oid> = relations.map(|relation| relation.oid).collect();

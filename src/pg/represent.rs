@@ -8,23 +8,20 @@
 //! They are kept by the hash of a chunk's text, so a chunk that moves, or comes back, costs
 //! nothing. A chunk can be found by its own text before it is described.
 
-use std::collections::HashMap;
-use std::time::{Duration, Instant};
-
 use serde_json::{Value as Json, json};
 
 use super::acting::{as_owner, as_superuser};
+use super::beside::{self, Form};
 use super::capture::noted;
-use super::catalog::pipeline::{self, Mode, Pipeline, Relation};
+use super::catalog::pipeline::{self, Mode, Pipeline};
 use super::catalog::representation::{self, Representation};
-use super::catalog::{model, source::Source, template};
+use super::catalog::{model, template};
 use super::client::{self, Watch};
-use super::create::{drop_if_there, give_relation, let_readers_read};
 use super::error::unexpected;
 use super::functions::{EXTRACTIVE, Embedding};
-use super::queue::{self, Reason};
+use super::rounds::{Rounds, unless_unwanted};
 use super::sql::{self, render};
-use super::transaction::{Failure, Outcome, Transactions, caught};
+use super::transaction::{Outcome, Transactions, caught};
 use super::usage::ForPipeline;
 use super::vector::Vector;
 use super::{guc, ingest, provider, random};
@@ -41,15 +38,18 @@ const CHUNKS_A_STEP: i32 = 4;
 /// Longest answer of a language model, in tokens.
 const TOKENS: u32 = 2000;
 
-/// The longest pause where the language model cannot be reached.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const FORM: Form = Form {
+    label: c"representations",
+    definition: include_str!("../../sql/query/create_representations.sql"),
+    policy: include_str!("../../sql/query/create_policy_representations.sql"),
+};
 
 /// Has `option` hold for a pipeline of the caller: an object, or `false` or null for nothing.
 pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     let current = representation::of(pipeline.id)?;
     if matches!(option, Json::Null | Json::Bool(false)) {
         representation::set(pipeline.id, None, None)?;
-        return current.map_or(Ok(()), |it| drop_table(&it.relation));
+        return current.map_or(Ok(()), |it| beside::drop_table(&it.relation));
     }
     let option = complete(pipeline, option)?;
     match current {
@@ -109,49 +109,15 @@ pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
     }
 }
 
-/// The table of a pipeline, if it has one. To be asked before the pipeline is deleted.
-pub fn table_of(pipeline: &Pipeline) -> Result<Option<Relation>> {
-    Ok(representation::of(pipeline.id)?.map(|it| it.relation))
-}
-
-/// Drops the table of a pipeline that is deleted.
-pub fn drop_table(table: &Relation) -> Result<()> {
-    let template = include_str!("../../sql/query/drop_chunk_table.sql");
-    drop_if_there(template, table, &[("chunk_table", &table.sql)])
-}
-
-/// Gives the table of a pipeline, if it has one, to another owner, whose name is quoted.
-pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
-    let found = representation::of(pipeline.id)?;
-    found.map_or(Ok(()), |it| give_relation("TABLE", &it.relation.sql, owner))
-}
-
 fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
-    let source = Source::describe(pipeline.source.oid)?;
     let model = model::find(Some(&pipeline.model))?;
-    let chunks = pipeline.chunk_table.oid;
-    let bare = ingest::name_beside(chunks, None, c"representations");
-    let table = ingest::in_schema_of(chunks, &bare);
-    let values = [
-        ("representations", table.as_str()),
-        ("bare", &bare),
-        ("chunk_table", &pipeline.chunk_table.sql),
-        ("vector", &sql::vector_schema()?),
-        ("dimension", &model.dimension.to_string()),
-        ("name", &ingest::name_beside(chunks, Some(c"content_hash"), c"idx")),
-    ];
-    let run = |template| sql::execute(&render(template, &values), &[]).map(drop);
-    run(include_str!("../../sql/query/create_representations.sql"))?;
-    run(include_str!("../../sql/query/create_hash_index.sql"))?;
-    run(include_str!("../../sql/query/create_policy_representations.sql"))?;
-    let secured = [("chunk_table", table.as_str())];
-    sql::execute(&render(include_str!("../../sql/query/enable_row_security.sql"), &secured), &[])?;
-    if source.forces_row_security {
-        let force = include_str!("../../sql/query/force_row_security.sql");
-        sql::execute(&render(force, &secured), &[])?;
-    }
-    give_relation("TABLE", &table, &pgrx::spi::quote_identifier(&source.owner))?;
-    let_readers_read(source.oid, &table)?;
+    let (vector, dimension) = (sql::vector_schema()?, model.dimension.to_string());
+    let values = [("vector", vector.as_str()), ("dimension", dimension.as_str())];
+    let table = beside::create(pipeline, &FORM, &values)?;
+    let chunks = &pipeline.chunk_table;
+    let name = ingest::name_beside(chunks.oid, Some(c"content_hash"), c"idx");
+    let values = [("name", name.as_str()), ("chunk_table", &chunks.sql)];
+    sql::execute(&render(include_str!("../../sql/query/create_hash_index.sql"), &values), &[])?;
     representation::set(pipeline.id, Some(option), Some(&table))?;
     let made = representation::of(pipeline.id)?.ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the table of representations is not there")
@@ -164,10 +130,8 @@ fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
 /// Describes chunks, step by step.
 #[derive(Default)]
 pub struct Describer {
-    /// By pipeline, how things stood when nothing was left to do.
-    done: HashMap<i32, String>,
-    /// By pipeline, when to try again and how often that has been so.
-    not_before: HashMap<i32, (Instant, u32)>,
+    /// How far it is.
+    pub rounds: Rounds,
 }
 
 /// What describes the chunks of a pipeline.
@@ -191,76 +155,30 @@ struct Described {
 }
 
 impl Describer {
-    /// Describes some chunks; how many, 0 where there is nothing to do now.
+    /// Describes some chunks of the pipelines that are not to `wait`; how many, 0 where there is nothing
+    /// to do now.
     pub fn step(
         &mut self,
         transactions: Transactions,
         only: Option<i32>,
         is_unwanted: fn() -> bool,
+        wait: impl Fn(i32) -> bool,
     ) -> Outcome<usize> {
         let pipelines = transactions.run(|| as_superuser(|| representation::pipelines(only)))?;
-        let now = Instant::now();
-        for (id, standing) in pipelines {
-            let waits = self.not_before.get(&id).is_some_and(|(time, _)| *time > now);
-            if waits || self.done.get(&id) == Some(&standing) {
-                continue;
-            }
-            match describe_some(id, transactions, is_unwanted) {
-                Ok(0) => {
-                    self.done.insert(id, standing);
-                }
-                Ok(count) => {
-                    self.not_before.remove(&id);
-                    return Ok(count);
-                }
-                Err(failure) => self.postpone(id, &failure, transactions)?,
-            }
-        }
-        Ok(0)
-    }
-
-    /// How long until something can be tried again that could not be done.
-    pub fn pause(&self) -> Option<Duration> {
-        let now = Instant::now();
-        let times = self.not_before.values().map(|(time, _)| time.saturating_duration_since(now));
-        times.min()
-    }
-
-    fn postpone(&mut self, id: i32, failure: &Failure, transactions: Transactions) -> Outcome<()> {
-        if failure.is_cancel() {
-            return Err(failure.clone());
-        }
-        let count = self.not_before.get(&id).map_or(0, |(_, count)| *count);
-        let asked = failure.retry_after.and_then(|it| Duration::try_from_secs_f64(it).ok());
-        let doubled =
-            Duration::from_secs(1 << count.min(6)).mul_f64(0.75 + 0.5 * random::fraction());
-        let pause = asked.unwrap_or(doubled).min(LONGEST_PAUSE);
-        self.not_before.insert(id, (Instant::now() + pause, count + 1));
-        let reason = Reason { sqlstate: &failure.sqlstate, message: &failure.message };
-        transactions.run(|| {
-            as_superuser(|| match pipeline::hold(id)? {
-                Some(_) => queue::note_failure(id, 0, &reason),
-                None => Ok(()),
-            })
-        })
+        let pipelines = pipelines.into_iter().filter(|(id, _)| !wait(*id)).collect();
+        self.rounds.step(transactions, pipelines, |id| describe_some(id, transactions, is_unwanted))
     }
 }
 
 fn describe_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool) -> Outcome<usize> {
     let Some((tools, missing)) = transactions.run(|| load(id))? else { return Ok(0) };
     let _spending = ForPipeline::new(id);
+    let mut watch = unless_unwanted(is_unwanted);
     let mut described = Vec::new();
     for one in missing {
         if !described.is_empty() && is_unwanted() {
             break;
         }
-        let mut watch = || match is_unwanted() {
-            true => {
-                let message = "somebody waits for this worker to leave the database";
-                Err(Error::new(ErrorKind::NotInState, message))
-            }
-            false => Ok(()),
-        };
         described.push(caught(|| describe(&tools, one, &mut watch))?);
     }
     let count = described.len();

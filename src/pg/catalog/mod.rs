@@ -5,6 +5,7 @@ pub mod model;
 pub mod money;
 pub mod pipeline;
 pub mod representation;
+pub mod situation;
 pub mod source;
 pub mod template;
 pub mod trace;

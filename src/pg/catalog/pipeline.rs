@@ -104,6 +104,8 @@ pub struct Pipeline {
     pub chunking: ChunkOptions,
     /// Whether title and headings are embedded with each chunk.
     pub contextual: bool,
+    /// Whether a language model says in which connection a chunk stands, and that, too.
+    pub situated: bool,
     /// Whether a document is embedded as a whole and cut afterwards.
     pub late: bool,
     /// Qualified name of the text search configuration.
@@ -378,6 +380,7 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
                 },
                 contextual: sql::required(row.get(24)?)?,
                 late: sql::required(row.get(25)?)?,
+                situated: sql::required(row.get(26)?)?,
                 config: sql::required(row.get(16)?)?,
                 generation: sql::required(row.get(17)?)?,
                 mode: Mode::Async,

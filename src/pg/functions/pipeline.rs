@@ -15,7 +15,8 @@ use crate::pg::capture::noted;
 use crate::pg::catalog::pipeline::{Mode, Pipeline, Stage};
 use crate::pg::catalog::{model, pipeline, source::Source, wording::Wording};
 use crate::pg::error::OrReport;
-use crate::pg::{content, create, generation, ingest, intake, represent, sql};
+use crate::pg::{content, create, generation, ingest, intake, represent, situate, sql};
+use crate::situate::{Contextual, LINE_TOKENS};
 
 /// A source with no more rows and bytes of content than this is embedded by the statement that
 /// creates its pipeline, which takes seconds; workers do a larger one.
@@ -35,8 +36,8 @@ struct Options {
     description: Option<String>,
     /// Settings of the strategy.
     chunk: Settings,
-    /// Whether title and headings are embedded with each chunk.
-    contextual: bool,
+    /// What is embedded with each chunk.
+    contextual: Value,
     /// Whether a document is embedded as a whole and cut afterwards.
     late: bool,
     /// What a row is called: a column or an expression.
@@ -53,7 +54,7 @@ impl Default for Options {
             template: None,
             description: None,
             chunk: Settings::default(),
-            contextual: false,
+            contextual: Value::Null,
             late: false,
             title: None,
             represent: None,
@@ -83,8 +84,8 @@ struct Changes {
     description: Option<String>,
     /// Settings of the strategy.
     chunk: Option<Settings>,
-    /// Whether title and headings are embedded with each chunk.
-    contextual: Option<bool>,
+    /// What is embedded with each chunk.
+    contextual: Option<Value>,
     /// Whether a document is embedded as a whole and cut afterwards.
     late: Option<bool>,
     /// What a row is called: a column or an expression.
@@ -146,6 +147,7 @@ fn rag_alter_pipeline(
         options::read(options).or_report();
     let wording = Wording { template, description };
     let cut = Cut { strategy, max_tokens, overlap, settings: chunk };
+    let contextual = contextual.as_ref().map(Contextual::read).transpose().or_report();
     let context = Context { contextual, late, title };
     let wanted = Alteration { name, content, metadata, cut, model, mode, config, context };
     let pipeline = pipeline::owned(Some(pipeline)).or_report();
@@ -160,6 +162,7 @@ fn alter(
 ) -> Result<()> {
     wording.check()?;
     represent::check_new_mode(pipeline, wanted.mode)?;
+    situate::check_new_mode(pipeline, wanted.mode)?;
     // Before a successor is made, which is to have the same.
     if let Some(option) = represented {
         represent::alter(pipeline, option)?;
@@ -226,7 +229,13 @@ impl Wish<'_> {
         check_late(self.options.late, &model)?;
         let source = Source::describe(self.source)?;
         let name = self.name.unwrap_or(&source.name).to_owned();
-        let contextual = self.options.contextual;
+        let (contextual, situated) = match Contextual::read(&self.options.contextual)? {
+            Contextual::No => (false, None),
+            Contextual::Headings => (true, None),
+            Contextual::Situated(wanted) => {
+                (true, Some(situate::complete(&wanted, self.mode, self.options.late)?))
+            }
+        };
         check_title(contextual, self.options.title.as_deref())?;
         let title = self.options.title.as_deref();
         let title = title.map(|title| content::text_expression(&source, "title", title));
@@ -234,6 +243,7 @@ impl Wish<'_> {
             key: source.key(self.key.as_deref())?,
             content: content::expression(&source, self.content)?,
             contextual,
+            situated,
             late: self.options.late,
             title: title.transpose()?,
             metadata: &self.metadata,
@@ -338,8 +348,10 @@ pub fn check_title(contextual: bool, title: Option<&str>) -> Result<()> {
 /// its model reads.
 pub fn fitted(pipeline: &Pipeline, model: &model::Model) -> ChunkOptions {
     let room = u32::try_from(model.max_tokens).unwrap_or(u32::MAX);
-    match pipeline.contextual {
-        true => pipeline.chunking.limited_to(room.saturating_sub(CONTEXT_TOKENS)),
-        false => pipeline.chunking.clone(),
-    }
+    let taken = match (pipeline.contextual, pipeline.situated) {
+        (false, _) => return pipeline.chunking.clone(),
+        (true, false) => CONTEXT_TOKENS,
+        (true, true) => CONTEXT_TOKENS + LINE_TOKENS,
+    };
+    pipeline.chunking.limited_to(room.saturating_sub(taken))
 }

@@ -118,7 +118,7 @@ impl Worker {
     fn new(place: Place, database: pg_sys::Oid, role: Role) -> Worker {
         let now = Instant::now();
         let runner = Runner::new(Transactions::OfWorker, None, is_database_wanted);
-        let runner = if role == Role::Leader { runner } else { runner.without_describer() };
+        let runner = if role == Role::Leader { runner } else { runner.without_writers() };
         Worker { place, database, role, runner, last_work: now, began: now, helper_started: None }
     }
 

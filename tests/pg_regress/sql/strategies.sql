@@ -94,6 +94,27 @@ SELECT max_tokens FROM rag.pipeline;
 SELECT max(token_count) FROM pages_rag_chunks;
 SELECT rag_drop_pipeline('pages');
 
+-- With a language model there is a line more; the model is asked later, so this is done without a call.
+CREATE SERVER writer FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/v1', model 'm');
+SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": {"llm": "writer"}, "backfill": "background"}',
+                           mode => 'manual');
+SELECT contextual, context_llm, contexts FROM rag.pipeline;
+SELECT rag_alter_pipeline('pages', options => '{"contextual": {"llm": "writer", "template": "situate@0"}}');
+SELECT contextual, context_llm, contexts FROM rag.pipeline ORDER BY generation;
+SELECT fails($$SELECT rag_alter_pipeline('pages', mode => 'sync')$$);
+SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"late": true}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": "llm"}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": {"llm": "nowhere"}}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": {"llm": "writer", "template": "none"}}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": {"server": "writer"}}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": "yes"}')$$);
+SELECT rag_drop_pipeline('pages');
+SELECT count(*) FROM pg_class WHERE relname LIKE 'pages_rag%';
+SELECT fails($$SELECT rag_create_pipeline('pages', 'body', mode => 'sync', options => '{"contextual": {"llm": "writer"}}')$$);
+SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": {"llm": "writer"}, "late": true}')$$);
+SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": "llm"}')$$);
+DROP SERVER writer;
+
 -- HTML in a column of text, and pages of files.
 DELETE FROM pages;
 INSERT INTO pages VALUES (1, '<h1>Press</h1><nav>Home</nav><p>Two <b>rollers</b>.');

@@ -1,0 +1,1 @@
+CREATE INDEX {name} ON {chunk_table} (context_key)

@@ -1,0 +1,51 @@
+//! Who says in which connection a pipeline's chunks stand: `context_llm` and `contexts` of
+//! `rag.pipeline`.
+
+use pgrx::JsonB;
+use serde_json::json;
+
+use super::pipeline::Relation;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::acting::as_superuser;
+use crate::pg::{prepared, sql};
+use crate::situate::Wanted;
+
+/// Who says it, and where that is kept.
+pub struct Situation {
+    /// Who says it.
+    pub wanted: Wanted,
+    /// The table of what has been said.
+    pub relation: Relation,
+}
+
+/// That of a pipeline, if it has one.
+pub fn of(pipeline: i32) -> Result<Option<Situation>> {
+    let statement = include_str!("../../../sql/query/pipeline_situate.sql");
+    let found = prepared::rows(statement, &[pipeline.into()], |row| {
+        let option = sql::required(row.get::<JsonB>(1)?)?.0;
+        let relation =
+            Relation { oid: sql::required(row.get(2)?)?, sql: sql::required(row.get(3)?)? };
+        Ok((option, relation))
+    })?;
+    let Some((option, relation)) = found.into_iter().next() else { return Ok(None) };
+    let wanted = serde_json::from_value(option)
+        .map_err(|error| Error::new(ErrorKind::DataCorrupted, format!("context_llm: {error}")))?;
+    Ok(Some(Situation { wanted, relation }))
+}
+
+/// Keeps who says it, of a pipeline that is the caller's; `relation` is the name of the table.
+pub fn set(pipeline: i32, wanted: &Wanted, relation: &str) -> Result<()> {
+    let statement = include_str!("../../../sql/query/pipeline_situate_set.sql");
+    let option = JsonB(json!(wanted));
+    as_superuser(|| sql::execute(statement, &[pipeline.into(), option.into(), relation.into()]))
+        .map(drop)
+}
+
+/// Pipelines whose chunks are put into their connection, each with a text that is another one when
+/// there may be more to do; only that of `only` if given.
+pub fn pipelines(only: Option<i32>) -> Result<Vec<(i32, String)>> {
+    let statement = include_str!("../../../sql/query/pipelines_to_situate.sql");
+    sql::rows(statement, &[only.into()], |row| {
+        Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
+    })
+}
