@@ -158,6 +158,50 @@ fn plain_json_is_asked_for_before_nothing_is() {
 }
 
 #[test]
+fn who_has_refused_is_asked_more_modestly_at_once() {
+    for (api, place) in [("openai", "/response_format/json_schema"), ("ollama", "/format/type")] {
+        let server = Server::answer(move |request| match body(request).pointer(place) {
+            Some(_) => Reply::json(400, r#"{"error":{"message":"unknown format json_schema"}}"#),
+            None => says(api, FITS),
+        });
+        let memory = Memory::default();
+        let ask = |request: &GenerateRequest| generate(request, &memory, &|| false).unwrap();
+        assert_eq!(ask(&request(api, &server, &schema())).attempts, 2, "{api}");
+        // Another schema, the same server.
+        let other = json!({"type": "object", "required": ["city"]});
+        assert_eq!(ask(&request(api, &server, &other)).attempts, 1, "{api}");
+        let asked = bodies(&server);
+        assert_eq!(asked.len(), 3, "{api}");
+        let (second, third) = (asked[1].to_string(), asked[2].to_string());
+        assert_eq!(
+            third.matches("Answer with JSON that fits this JSON schema").count(),
+            1,
+            "{api}"
+        );
+        assert!(second.contains("rooms") && !third.contains("rooms"), "{api}: {third}");
+        // What another model knows has to be found out.
+        let mut request = request(api, &server, &schema());
+        request.provider.model = "other".into();
+        assert_eq!(ask(&request).attempts, 2, "{api}");
+    }
+}
+
+#[test]
+fn a_schema_that_is_refused_for_itself_says_nothing_of_others() {
+    let refused =
+        r#"{"error":{"message":"Invalid schema for response_format 'answer': in context=()"}}"#;
+    let server =
+        Server::play([Reply::json(400, refused), says("openai", FITS), says("openai", FITS)]);
+    let memory = Memory::default();
+    for _ in 0..2 {
+        generate(&request("openai", &server, &schema()), &memory, &|| false).unwrap();
+    }
+    let asked = bodies(&server);
+    let manners: Vec<&Value> = asked.iter().map(|body| &body["response_format"]["type"]).collect();
+    assert_eq!(manners, ["json_schema", "json_object", "json_schema"]);
+}
+
+#[test]
 fn another_refusal_is_not_about_the_form() {
     for api in APIS {
         let server =

@@ -24,6 +24,8 @@ pub struct Job<'a> {
     pub options: &'a ContextOptions,
     /// Most tokens that they take; `None`: any number.
     pub budget: Option<usize>,
+    /// Most tokens of them that a language model reads at once that sums up.
+    pub call: Option<usize>,
     /// Something that grows with a chunk's time, where the order asks for it.
     pub time: &'a dyn Fn(&Passage) -> Option<i64>,
 }
@@ -34,7 +36,7 @@ pub fn assembled(
     job: &Job<'_>,
     means: &mut Means<'_>,
 ) -> Result<Vec<Reading>> {
-    let Job { question, options, budget, time } = *job;
+    let Job { question, options, budget, call, time } = *job;
     let names = options.headers.as_deref();
     let whole = passages.into_iter().map(|passage| {
         let header = header(&passage, names);
@@ -49,6 +51,7 @@ pub fn assembled(
         compression: options.compression,
         ratio: options.compression_ratio,
         budget,
+        call,
         max_summaries: options.max_summaries as usize,
     };
     let Compressed { mut pieces, mut overview } = compressed(pieces, &task, means)?;
@@ -98,7 +101,8 @@ mod tests {
         script: &mut Scripted,
     ) -> Vec<Reading> {
         let time = |passage: &Passage| passage.metadata["day"].as_i64();
-        let job = Job { question: "Where do visitors park?", options, budget, time: &time };
+        let job =
+            Job { question: "Where do visitors park?", options, budget, call: budget, time: &time };
         script.with(|means| assembled(passages(texts), &job, means)).unwrap()
     }
 
@@ -143,7 +147,7 @@ mod tests {
             passage.metadata["day"] = day;
         }
         let time = |passage: &Passage| passage.metadata["day"].as_i64();
-        let job = Job { question: "q", options: &options, budget: None, time: &time };
+        let job = Job { question: "q", options: &options, budget: None, call: None, time: &time };
         let script = &mut Scripted::default();
         let readings = script.with(|means| assembled(found, &job, means)).unwrap();
         assert_eq!(shown(&readings), ["First.", "Third.", "None."]);

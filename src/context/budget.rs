@@ -24,6 +24,38 @@ const ANSWER: usize = 1024;
 /// Tokens that are left for the template and for what a provider puts around messages.
 const TEMPLATE: usize = 640;
 
+/// How many tokens a call can read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Of chunks; `None`: any number.
+    pub sources: Option<usize>,
+    /// Of chunks and of what was written before; `None`: any number.
+    pub all: Option<usize>,
+}
+
+impl Room {
+    /// The tokens that chunks may take beside `notes` tokens of what was written before.
+    #[must_use]
+    pub fn beside(&self, notes: usize) -> Option<usize> {
+        let left = self.all.map(|all| all.saturating_sub(notes));
+        [self.sources, left].into_iter().flatten().min()
+    }
+}
+
+/// What each of `sizes` gets of `most`: no more than it needs, and all that are cut get the same.
+#[must_use]
+pub fn shares(sizes: &[usize], most: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|index| sizes[*index]);
+    let mut shares = vec![0; sizes.len()];
+    let mut left = most;
+    for (done, index) in order.into_iter().enumerate() {
+        shares[index] = sizes[index].min(left / (sizes.len() - done));
+        left -= shares[index];
+    }
+    shares
+}
+
 /// The tokens that are left for chunks in a `window`, after a question of so many tokens and an
 /// answer of at most so many.
 #[must_use]
@@ -81,7 +113,8 @@ fn sizes_of(pieces: &[Piece], number: usize, counter: &mut dyn Counter) -> Resul
     Ok(sizes(pieces, number, counter)?.iter().sum())
 }
 
-fn none_fits(budget: usize) -> Error {
+/// Not a word fits.
+pub fn none_fits(budget: usize) -> Error {
     Error::invalid(format!("no context fits into {budget} tokens"))
         .hint("Raise context_tokens or the server's context_window, or show fewer headers.")
 }
@@ -145,7 +178,37 @@ mod tests {
         assert!(USUAL < room(8192, 100, None));
     }
 
+    #[test]
+    fn what_one_does_not_need_is_left_to_others() {
+        assert_eq!(shares(&[10, 2, 10], 14), [6, 2, 6]);
+        assert_eq!(shares(&[10, 10], 40), [10, 10]);
+        assert!(shares(&[], 7).is_empty());
+        assert_eq!(shares(&[5, 5], 0), [0, 0]);
+    }
+
+    #[test]
+    fn notes_take_room_from_chunks() {
+        let room = Room { sources: Some(50), all: Some(80) };
+        assert_eq!(
+            (room.beside(0), room.beside(40), room.beside(99)),
+            (Some(50), Some(40), Some(0))
+        );
+        assert_eq!(Room { sources: None, ..room }.beside(30), Some(50));
+        assert_eq!(Room::default().beside(1000), None);
+    }
+
     proptest! {
+        #[test]
+        fn no_more_is_shared_than_there_is(sizes in prop::collection::vec(0_usize..50, 0..10), most in 0_usize..300) {
+            let shares = shares(&sizes, most);
+            let sum: usize = shares.iter().sum();
+            prop_assert!(sum <= most);
+            prop_assert!(shares.iter().zip(&sizes).all(|(share, size)| share <= size));
+            if sizes.iter().sum::<usize>() <= most {
+                prop_assert_eq!(shares, sizes);
+            }
+        }
+
         #[test]
         fn the_budget_is_never_exceeded(
             texts in prop::collection::vec("([a-z]{1,5}[ .\n]{1,2}){0,20}", 1..6),

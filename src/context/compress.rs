@@ -61,6 +61,8 @@ pub struct Task<'a> {
     pub ratio: f64,
     /// Most tokens of all chunks with the lines around them; `None`: any number.
     pub budget: Option<usize>,
+    /// Most tokens of what a language model reads at once; `None`: any number.
+    pub call: Option<usize>,
     /// Most chunks that are summed up.
     pub max_summaries: usize,
 }

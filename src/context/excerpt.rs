@@ -95,22 +95,11 @@ impl Piece {
 
     /// The longest beginning that `fits` and ends with a word; `None` where the first does not.
     pub fn cut_at_word(&self, fits: &mut Fits<'_>) -> Result<Option<Piece>> {
-        let words = self.base().split_word_bound_indices();
-        let ends = words.filter(|(_, word)| !word.trim().is_empty());
-        let ends: Vec<usize> = ends.map(|(at, word)| at + word.len()).collect();
-        self.cut(&ends, fits)
+        self.cut(&ends_of_words(self.base()), fits)
     }
 
     fn cut(&self, ends: &[usize], fits: &mut Fits<'_>) -> Result<Option<Piece>> {
-        let (mut fitting, mut too_long) = (0, ends.len() + 1);
-        while too_long - fitting > 1 {
-            let middle = fitting.midpoint(too_long);
-            match fits(&self.up_to(ends[middle - 1]))? {
-                true => fitting = middle,
-                false => too_long = middle,
-            }
-        }
-        let cut = fitting.checked_sub(1).map(|last| self.up_to(ends[last]));
+        let cut = longest(ends, &|end| self.up_to(end), fits)?;
         Ok(cut.filter(|piece| !piece.parts.is_empty()))
     }
 
@@ -128,8 +117,42 @@ impl Piece {
     }
 }
 
-/// Whether a piece is short enough.
-pub type Fits<'a> = dyn FnMut(&Piece) -> Result<bool> + 'a;
+/// Whether something is short enough.
+pub type Fits<'a, T = Piece> = dyn FnMut(&T) -> Result<bool> + 'a;
+
+/// The longest beginning of `text` that `fits` and ends with a sentence, and the mark after it;
+/// `None` where the first sentence does not fit.
+pub fn whole_sentences(text: &str, fits: &mut Fits<'_, String>) -> Result<Option<String>> {
+    let ends: Vec<usize> = sentences(text).into_iter().map(|range| range.end).collect();
+    longest(&ends, &|end| joined(text, &[0..end]), fits)
+}
+
+/// The same that ends with a word.
+pub fn whole_words(text: &str, fits: &mut Fits<'_, String>) -> Result<Option<String>> {
+    longest(&ends_of_words(text), &|end| joined(text, &[0..end]), fits)
+}
+
+/// What stands up to the last of `ends` up to which it `fits`.
+fn longest<T>(
+    ends: &[usize],
+    up_to: &dyn Fn(usize) -> T,
+    fits: &mut Fits<'_, T>,
+) -> Result<Option<T>> {
+    let (mut fitting, mut too_long) = (0, ends.len() + 1);
+    while too_long - fitting > 1 {
+        let middle = fitting.midpoint(too_long);
+        match fits(&up_to(ends[middle - 1]))? {
+            true => fitting = middle,
+            false => too_long = middle,
+        }
+    }
+    Ok(fitting.checked_sub(1).map(|last| up_to(ends[last])))
+}
+
+fn ends_of_words(text: &str) -> Vec<usize> {
+    let words = text.split_word_bound_indices().filter(|(_, word)| !word.trim().is_empty());
+    words.map(|(at, word)| at + word.len()).collect()
+}
 
 /// The parts of `text` with marks for what is left out.
 fn joined(text: &str, parts: &[Range<usize>]) -> String {

@@ -8,12 +8,14 @@
 //! another one ([`repeats`]), makes the others shorter ([`compress`]), keeps what the model can
 //! take ([`budget`]) and puts it in order ([`order`]). [`template`] says in which words the model
 //! is asked, and [`prompt`] puts what strangers wrote between lines that they could not know.
-//! [`step`] does so for an answer that is written in several calls.
+//! [`step`] does so for an answer that is written in several calls, and [`fit`] sees to it that each
+//! of them can be read.
 
 pub mod assemble;
 pub mod budget;
 pub mod compress;
 pub mod excerpt;
+pub mod fit;
 pub mod headers;
 pub mod options;
 pub mod order;

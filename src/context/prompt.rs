@@ -22,7 +22,7 @@ use crate::error::Result;
 pub const NO_ANSWER: &str = "I don't know: the sources do not say.";
 
 /// A mark as long as those that are made of random letters.
-const SAMPLE_MARK: &str = "0f1e2d3c4b5a6978";
+pub(super) const SAMPLE_MARK: &str = "0f1e2d3c4b5a6978";
 
 /// One message of a chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

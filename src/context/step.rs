@@ -76,11 +76,18 @@ fn sources(sources: &[Numbered], mark: &str) -> String {
 }
 
 fn notes(notes: &[String], mark: &str) -> String {
-    let numbered = (1..).zip(notes);
-    let framed = numbered.map(|(number, note)| {
-        format!("<<<note {number} {mark}>>>\n{}\n<<<end note {number} {mark}>>>", note.trim())
-    });
+    let framed = (1..).zip(notes).map(|(number, text)| note(number, text, mark));
     framed.collect::<Vec<_>>().join("\n\n")
+}
+
+fn note(number: usize, text: &str, mark: &str) -> String {
+    format!("<<<note {number} {mark}>>>\n{}\n<<<end note {number} {mark}>>>", text.trim())
+}
+
+/// A note as it is sent, for its length, as in [`prompt::as_sent`].
+#[must_use]
+pub fn note_as_sent(number: usize, text: &str) -> String {
+    note(number, text, prompt::SAMPLE_MARK) + "\n\n"
 }
 
 /// What a model is told about the lines that there can be.

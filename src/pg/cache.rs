@@ -72,7 +72,8 @@ pub fn all_written(
     Ok(known.into_iter().filter_map(|known| known.map(Ok).or_else(|| made.next())).collect())
 }
 
-fn recalled(request: &GenerateRequest) -> Option<Generated> {
+/// What was written for `request` of late, if it is remembered.
+pub fn recalled(request: &GenerateRequest) -> Option<Generated> {
     if caching() == Caching::Off {
         return None;
     }
@@ -87,8 +88,9 @@ fn recalled(request: &GenerateRequest) -> Option<Generated> {
     })
 }
 
-/// What was cut short is worth another try; what holds a mark of this call means nothing later.
-fn remember(request: &GenerateRequest, generated: &Generated) {
+/// Remembers what was written. What was cut short is worth another try; what holds a mark of this
+/// call means nothing later.
+pub fn remember(request: &GenerateRequest, generated: &Generated) {
     let is_whole = generated.finish_reason == "stop" && !random::has_nonce(&generated.text);
     if is_whole && caching() != Caching::Off {
         keep(of_caller(&blind(request)), Vec::new(), generated.text.clone());

@@ -5,7 +5,7 @@
 //! the steps in it, so that they can be added up.
 
 use std::cell::RefCell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -101,6 +101,26 @@ pub fn found<T>(
         rows(found.len());
         Ok(found)
     })
+}
+
+/// Says that something was done beside the steps under way, which took so long and used so much.
+pub fn done(stage: &'static str, detail: String, took: Duration, usage: Usage) {
+    RECORDER.with_borrow_mut(|recorder| {
+        let Some(Recorder { steps, open }) = recorder else { return };
+        let (depth, ms) = (open.len(), took.as_secs_f64() * 1e3);
+        steps.push(Step { depth, stage, detail, ms, usage, ..Step::default() });
+    });
+}
+
+/// Adds to the steps of an answer those of its end, which was recorded later.
+pub fn go_on(steps: &mut Vec<Step>, later: Vec<Step>) {
+    let mut later = later.into_iter();
+    let Some(end) = later.next() else { return };
+    if let Some(whole) = steps.first_mut() {
+        whole.ms += end.ms;
+        whole.usage = whole.usage.plus(&end.usage);
+    }
+    steps.extend(later);
 }
 
 /// Says how many rows came out of the step under way.

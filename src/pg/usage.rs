@@ -139,7 +139,8 @@ struct Terms {
     database: u32,
     role: u32,
     role_name: String,
-    price: Price,
+    /// What has no price costs nothing.
+    price: Option<Price>,
     limits: Vec<Limit>,
 }
 
@@ -159,6 +160,13 @@ pub fn prepare(provider: &ProviderConfig) -> Result<()> {
     let key = (provider.name.clone(), provider.model.clone());
     TERMS.with_borrow_mut(|known| known.insert(key, terms));
     Ok(())
+}
+
+/// What a million tokens of `provider` cost, by what was looked up when its options were read; `None`
+/// where nobody has said.
+pub fn price(provider: &ProviderConfig) -> Option<Price> {
+    let key = (provider.name.clone(), provider.model.clone());
+    TERMS.with_borrow(|known| known.get(&key)?.price)
 }
 
 /// A call that may be made. Until it is known how it ended it counts as made: whoever cancels it
@@ -198,10 +206,11 @@ pub fn admit(request: &Request) -> Result<Admitted> {
         Request::GenerateMany(it) => it.requests.len() as u64,
         _ => 1,
     };
-    let expected = Spent { calls, input, output: 0, cost: terms.price.of(input, 0) };
+    let price = terms.price.unwrap_or_default();
+    let expected = Spent { calls, input, output: 0, cost: price.of(input, 0) };
     check(&terms, &expected)?;
     let (server, model) = key;
-    let Terms { database, role, price, .. } = terms;
+    let Terms { database, role, .. } = terms;
     let account = Account { database, role, pipeline: PIPELINE.get(), server, model };
     Ok(Admitted { of: Some((account, price)), expected })
 }

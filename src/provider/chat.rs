@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::call::Reply;
 use super::caller::{Caller, Question};
+use super::manners::Whom;
 use super::memory::Memory;
 use super::retry::{Remedy, Trouble};
 use super::schema::{Form, Manner};
@@ -79,6 +80,15 @@ impl<'a> Asked<'a> {
             form: request.schema.as_deref().map(Form::new).transpose()?,
             stream,
         })
+    }
+
+    /// The same with its form asked for in that `manner`.
+    fn in_manner(mut self, manner: Manner) -> Self {
+        if let Some(form) = self.form.as_mut().filter(|form| form.manner != manner) {
+            form.manner = manner;
+            self.turns.add(&form.instruction());
+        }
+        self
     }
 
     /// The schema, if the provider is still thought to know what one is.
@@ -169,10 +179,15 @@ pub fn generate<P: Protocol>(
     memory: &Memory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
-    let mut chat = Chat::<P> { asked: Asked::new(request, false)?, protocol: PhantomData };
+    let whom = Whom::of(&request.provider);
+    let asked = Asked::new(request, false)?.in_manner(memory.manner(&whom));
+    let mut chat = Chat::<P> { asked, protocol: PhantomData };
     // Somebody waits for what is written.
     let caller = Caller::new(&request.provider, P::TASK, Lane::Query, memory)?;
     let (generated, attempts) = caller.ask(&mut chat, gone)?;
+    if let Some(form) = chat.asked.form.filter(|form| form.is_general) {
+        memory.note_manner(whom, form.manner);
+    }
     Ok(Generated { attempts, ..generated })
 }
 

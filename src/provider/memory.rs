@@ -8,20 +8,23 @@ use std::time::{Duration, Instant};
 
 use super::breaker::{Breakers, Health};
 use super::limit::Gate;
+use super::manners::{Manners, Whom};
 use super::pause::{Pauses, ProviderId};
 use super::retry::random;
+use super::schema::Manner;
 
 /// Models that are remembered; beyond that all are forgotten, which is simpler than choosing.
 const MOST_MODELS: usize = 1000;
 
-/// Which providers want to be left alone, which are down, who is calling them, and which models are
-/// asked for shorter vectors.
+/// Which providers want to be left alone, which are down, who is calling them, which models are
+/// asked for shorter vectors, and which refuse to be asked for a form.
 #[derive(Default)]
 pub struct Memory {
     pauses: Mutex<Pauses>,
     breakers: Mutex<Breakers>,
     gate: Gate,
     shortened: Mutex<HashSet<Shortened>>,
+    manners: Mutex<Manners>,
 }
 
 /// A model whose vectors have another length than is wanted unless one asks.
@@ -61,6 +64,16 @@ impl Memory {
     /// Where calls wait for their turn.
     pub fn gate(&self) -> &Gate {
         &self.gate
+    }
+
+    /// How a form is asked for there.
+    pub fn manner(&self, asked: &Whom) -> Manner {
+        locked(&self.manners).of(asked, Instant::now())
+    }
+
+    /// It was asked for in that `manner`, after another was refused.
+    pub fn note_manner(&self, asked: Whom, manner: Manner) {
+        locked(&self.manners).accepted(asked, manner, Instant::now());
     }
 
     /// Whether `model` was found to give the wanted length only if asked.

@@ -12,7 +12,7 @@
 //! What they are the words of:
 //!
 //! * [`chat`] has a model write, [`turns`] says who speaks when,
-//! * [`schema`] insists on the form of an answer,
+//! * [`schema`] insists on the form of an answer, [`manners`] knows who refuses to be asked for one,
 //! * [`embeddings`] has texts embedded, [`batch`] cuts many texts into calls,
 //! * [`rerank`] has passages compared with a question.
 //!
@@ -47,6 +47,7 @@ mod gemini;
 mod host;
 mod key;
 mod limit;
+mod manners;
 mod memory;
 mod ollama;
 mod openai;

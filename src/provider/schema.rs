@@ -6,7 +6,8 @@
 //!
 //! A JSON schema goes to the provider in its protocol's own way. Where that is refused, plain
 //! JSON is asked for, and where even that is refused, nothing but the prompt says what is
-//! wanted. Whatever the provider promises, the answer is checked here. One that does not fit is
+//! wanted. Who refused is asked more modestly at once for a while
+//! ([`manners`](super::manners)). Whatever the provider promises, the answer is checked here. One that does not fit is
 //! shown to the model once, with what is wrong about it.
 //!
 //! Schemas are of the drafts 4 to 2020-12. Nothing is fetched: a reference leads to another
@@ -47,12 +48,14 @@ pub struct Form {
     pub schema: Value,
     /// How it is asked for.
     pub manner: Manner,
+    /// Whether that holds for any other form: a manner was refused, and not this schema.
+    pub is_general: bool,
 }
 
 impl Form {
     /// Fails if `schema` is not a JSON object.
     pub fn new(schema: &str) -> Result<Form> {
-        Ok(Form { schema: parse(schema)?, manner: Manner::Schema })
+        Ok(Form { schema: parse(schema)?, manner: Manner::Schema, is_general: false })
     }
 
     /// Asks more modestly, if `said`, a refusal in small letters, is about the form. At most
@@ -65,6 +68,7 @@ impl Form {
             Manner::Json => Manner::Words,
             Manner::Words => return false,
         };
+        self.is_general = !said.contains("invalid schema") && !said.contains("invalid_json_schema");
         true
     }
 

@@ -1,6 +1,7 @@
 //! Strategies of answers over a real session, a real ragd, and an HTTP server on loopback that
 //! says what a script wants.
 
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use postgres::Client;
@@ -212,4 +213,90 @@ fn a_failure_among_many_calls_is_an_error_and_a_cancel_gives_all_up() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(http.abandoned(), 3, "calls go on that nobody waits for");
+}
+
+#[test]
+fn every_chunk_is_read_though_a_call_reads_few() {
+    let http = Server::answer(|request| match shown(request).as_slice() {
+        [] => Reply::chat("All of them [1][30]."),
+        [first, ..] => Reply::chat(&format!("Mill {first} [{first}].")),
+    });
+    let Some((_cluster, http, mut client)) = start(http) else { return };
+    client
+        .batch_execute(
+            "INSERT INTO docs SELECT n, format('The mill number %s of Flanders grinds corn.', n)
+             FROM generate_series(6, 30) AS n",
+        )
+        .unwrap();
+    let query = "SELECT answer, usage->>'calls', jsonb_array_length(context) FROM rag_answer_details(
+        $1, k => 40, strategy => 'tree_summarize', options => '{\"group_size\": 20, \"context_tokens\": 250}')";
+    let row = client.query_one(query, &[&QUESTION]).unwrap();
+    assert_eq!((row.get::<_, &str>(0), row.get::<_, i32>(2)), ("All of them [1][30].", 30));
+    let requests = http.requests();
+    assert_eq!(row.get::<_, &str>(1), requests.len().to_string());
+    let mut numbers: Vec<usize> = requests.iter().flat_map(shown).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=30).collect::<Vec<_>>(), "each source is shown once");
+    for request in &requests {
+        // 250 tokens are 6 bytes each at most.
+        let text = user(request);
+        let sources = text.split("Question:").next().unwrap();
+        assert!(sources.len() <= 250 * 6, "{} bytes", sources.len());
+    }
+    // What auto has found once it does not look up again.
+    let searches = "SELECT count(*) FROM rag_explain($1, k => 40,
+        options => '{\"cache\": \"semantic\", \"group_size\": 20}') WHERE stage = 'fetch'";
+    assert_eq!(client.query_one(searches, &[&QUESTION]).unwrap().get::<_, i64>(0), 1);
+}
+
+#[test]
+fn a_cost_is_reckoned_with_the_prices_of_the_server() {
+    let Some((_cluster, http, mut client)) = start(Server::play([Reply::chat("Corn [1].")])) else {
+        return;
+    };
+    let query = format!(
+        "SELECT rag_answer('{QUESTION}', strategy => 'compact', options => '{{\"budget\": {{\"cost\": 20}}}}')"
+    );
+    assert_fails(&mut client, &query, &["22023", "a cost and no prices", "rag.price"]);
+    client.batch_execute("INSERT INTO rag.price VALUES ('writer', NULL, 1000000, 0)").unwrap();
+    // The prompt alone would cost more.
+    let spent = ask(&mut client, "compact", r#"{"budget": {"cost": 20}}"#);
+    assert_eq!((spent.supported, &spent.usage["stopped_by"]), (false, &"cost".into()));
+    assert_eq!(http.requests().len(), 0);
+    let answer = ask(&mut client, "compact", r#"{"budget": {"cost": 20000}}"#);
+    assert_eq!((answer.text.as_str(), &answer.usage["cost"]), ("Corn [1].", &11.0.into()));
+    // Prices of the call go before those of the table.
+    let own = r#"{"budget": {"cost": 20, "input_price": 0, "output_price": 1000000}}"#;
+    let answer = ask(&mut client, "compact", own);
+    assert_eq!(
+        (answer.text.as_str(), &answer.usage["stopped_by"]),
+        ("I don't know: the sources do not say.", &"cost".into())
+    );
+}
+
+#[test]
+fn summaries_are_asked_for_at_once() {
+    let (arrived, all) = (Arc::new((Mutex::new(0), Condvar::new())), 3);
+    let meeting = Arc::clone(&arrived);
+    let http = Server::answer(move |_| {
+        let (count, changed) = &*meeting;
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        changed.notify_all();
+        let patience = Duration::from_secs(30);
+        let (_count, waited) =
+            changed.wait_timeout_while(count, patience, |count| *count < all).unwrap();
+        match waited.timed_out() {
+            true => Reply::json(400, r#"{"error": {"message": "nobody else came"}}"#),
+            false => Reply::chat("It grinds corn."),
+        }
+    });
+    let Some((_cluster, http, mut client)) = start(http) else { return };
+    let long = "UPDATE docs SET body = body || (SELECT string_agg(format(' Stone %s of mill %s turns.', n, id), '')
+        FROM generate_series(1, 15) AS n)";
+    client.batch_execute(long).unwrap();
+    let query = "SELECT count(*) FROM rag_context($1, k => 3, options => '{\"compression\": \"summarize\"}')
+        WHERE content = 'It grinds corn.'";
+    assert_eq!(client.query_one(query, &[&QUESTION]).unwrap().get::<_, i64>(0), 3);
+    assert_eq!(http.requests().len(), 3);
 }

@@ -6,8 +6,8 @@ use postgres::Client;
 use postgres::fallible_iterator::FallibleIterator;
 
 use super::cluster::{Cluster, wait_for};
-use super::documents::{QUESTION, SETUP, describe};
-use super::http_server::{Reply, Server};
+use super::documents::{QUESTION, SETUP, count, describe};
+use super::http_server::{Reply, Request, Server};
 use super::provider::server;
 
 const TELL: &str = "SELECT rag_answer_stream('How do I reset a password?', llm => 'teller')";
@@ -198,4 +198,95 @@ fn a_slow_reader_keeps_no_place_of_a_limited_provider() {
     let rest = transaction.query("FETCH ALL FROM c", &[]).unwrap();
     let told: usize = rest[..rest.len() - 1].iter().map(|row| row.get::<_, &str>(0).len()).sum();
     assert_eq!(told + "word ".len(), 3000 * "word ".len());
+}
+
+/// Whether an answer in pieces is asked for.
+fn is_stream(request: &Request) -> bool {
+    request.text().contains("\"stream\":true")
+}
+
+fn last_row(texts: &[String]) -> (String, serde_json::Value) {
+    let (last, told) = texts.split_last().expect("rows");
+    (told.concat(), serde_json::from_str(last).expect("JSON"))
+}
+
+fn texts(client: &mut Client, call: &str) -> Vec<String> {
+    let statement = format!("SELECT rag_answer_stream('{QUESTION}', llm => 'teller', {call})");
+    rows(client, &statement).into_iter().map(|(text, _)| text).collect()
+}
+
+#[test]
+fn the_last_call_of_a_strategy_is_told_counted_and_traced() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let pieces = || [(Duration::ZERO, "Open the "), (Duration::ZERO, "settings page [1].")];
+    let http = Server::answer(move |request| match is_stream(request) {
+        true => Reply::chat_stream(pieces()),
+        false => Reply::chat("Open something [1]."),
+    });
+    let mut client = cluster.connect();
+    teller(&mut client, &http);
+    client.batch_execute("SET rag.trace = 'full'").unwrap();
+    let call = "strategy => 'refine', k => 3, options => '{\"group_size\": 1}'";
+    let told = texts(&mut client, call);
+    assert_eq!(told[..2], ["Open the ", "settings page [1]."]);
+    let (answer, last) = last_row(&told);
+    let asked: Vec<bool> = http.requests().iter().map(is_stream).collect();
+    assert_eq!(asked, [false, false, true]);
+    assert_eq!(last["usage"]["strategy"], "refine");
+    assert_eq!(
+        (&last["usage"]["calls"], &last["usage"]["completion_tokens"]),
+        (&3.into(), &21.into())
+    );
+    assert_eq!(last["citations"][0]["source_key"], "1");
+    let trace = client
+        .query_one(
+            "SELECT answer, llm_calls, llm_tokens, strategy,
+                 (SELECT count(*) FROM jsonb_array_elements(steps) AS s
+                  WHERE s->>'stage' = 'generate' AND (s->>'tokens')::int > 0)
+             FROM rag.trace_log WHERE id = $1::text::uuid",
+            &[&last["trace_id"].as_str().expect("a trace")],
+        )
+        .unwrap();
+    assert_eq!((trace.get::<_, &str>(0), trace.get::<_, &str>(3)), (answer.as_str(), "refine"));
+    let read = last["usage"]["prompt_tokens"].as_i64().unwrap();
+    assert_eq!((trace.get::<_, i64>(1), trace.get::<_, i64>(2)), (3, read + 21));
+    assert_eq!(trace.get::<_, i64>(4), 3, "each call is a step");
+    let spent = "SELECT sum(calls)::bigint, sum(tokens_in + tokens_out)::bigint, max(pipeline)
+        FROM rag.stat_usage WHERE server = 'teller'";
+    let spent = client.query_one(spent, &[]).unwrap();
+    assert_eq!((spent.get::<_, i64>(0), spent.get::<_, i64>(1)), (3, read + 21));
+    assert_eq!(spent.get::<_, &str>(2), "docs");
+    // Who does not read to the end has no trace.
+    client.batch_execute(&format!("{TELL} LIMIT 1")).unwrap();
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.trace_log"), 1);
+}
+
+#[test]
+fn an_answer_that_is_chosen_is_told_whole() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::play([Reply::chat("Open the settings page [1]. Choose it.\nScore: 90")]);
+    let mut client = cluster.connect();
+    teller(&mut client, &http);
+    let told = texts(&mut client, "strategy => 'map_rerank', k => 1");
+    assert_eq!(last_row(&told).0, "Open the settings page [1]. Choose it.");
+    assert!(!is_stream(&http.requests()[0]));
+    assert_eq!(last_row(&told).1["usage"]["strategy"], "map_rerank");
+}
+
+#[test]
+fn a_remembered_answer_is_told_again() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::play([Reply::chat_stream([(Duration::ZERO, "Open settings [1].")])]);
+    let mut client = cluster.connect();
+    teller(&mut client, &http);
+    for cache in ["exact", "semantic"] {
+        for calls in [1, 0] {
+            let call =
+                format!("options => '{{\"cache\": \"{cache}\", \"cache_similarity\": 0.9}}'");
+            let (answer, last) = last_row(&texts(&mut client, &call));
+            assert_eq!(answer, "Open settings [1].");
+            assert_eq!(last["citations"][0]["source_key"], "1", "{cache} {calls}: {last}");
+        }
+        assert_eq!(http.requests().len(), 1, "{cache}");
+    }
 }

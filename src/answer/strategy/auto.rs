@@ -6,8 +6,8 @@
 //! 1. A budget of less than three calls: `compact`.
 //! 2. Several questions in one, that is, two question marks or more: `decompose_parallel`, so that
 //!    each finds its own sources.
-//! 3. More than [`MANY`] sources, or sources of more than [`LONG`] tokens (estimated):
-//!    `tree_summarize`, so that none is lost in the middle.
+//! 3. More than [`MANY`] chunks, or chunks of more than [`LONG`] tokens (estimated):
+//!    `tree_summarize`, so that none is lost in the middle, or left out.
 //! 4. Everything else: `compact`.
 
 use super::budget::estimate;
@@ -15,13 +15,13 @@ use super::compact::Compact;
 use super::decompose_parallel::DecomposeParallel;
 use super::tree_summarize::TreeSummarize;
 use super::{Desk, Strategy, Written};
-use crate::context::step::Numbered;
 use crate::error::Result;
+use crate::retrieve::Passage;
 
-/// Most sources for one call.
+/// Most chunks for one call.
 const MANY: usize = 20;
 
-/// Most tokens of sources for one call.
+/// Most tokens of chunks for one call.
 const LONG: u64 = 12_000;
 
 /// Fewest calls with which anything but one is tried.
@@ -53,7 +53,7 @@ impl Strategy for Auto {
 
     fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
         let strategy = choose(desk)?;
-        desk.hand_over(strategy.name());
+        desk.hand_over(strategy);
         strategy.answer(desk)
     }
 }
@@ -65,13 +65,12 @@ fn choose(desk: &mut Desk<'_>) -> Result<&'static dyn Strategy> {
     if asks_several(desk.question) {
         return Ok(&DecomposeParallel);
     }
-    let sources = desk.found()?;
-    Ok(if is_much(&sources) { &TreeSummarize } else { &Compact })
+    Ok(if is_much(desk.passages()?) { &TreeSummarize } else { &Compact })
 }
 
-fn is_much(sources: &[Numbered]) -> bool {
-    let tokens: u64 = sources.iter().map(|one| estimate(&one.source.content)).sum();
-    sources.len() > MANY || tokens > LONG
+fn is_much(found: &[Passage]) -> bool {
+    let tokens: u64 = found.iter().map(|passage| estimate(&passage.content)).sum();
+    found.len() > MANY || tokens > LONG
 }
 
 /// Whether there are two question marks with words before each.

@@ -36,9 +36,9 @@ pub struct Budget {
     pub seconds: Option<f64>,
     /// Money, in the currency of the prices.
     pub cost: Option<f64>,
-    /// Price of a million tokens that are read.
+    /// Price of a million tokens that are read; that of `rag.price` if nothing is said.
     pub input_price: Option<f64>,
-    /// Price of a million tokens that are written.
+    /// Price of a million tokens that are written, likewise.
     pub output_price: Option<f64>,
 }
 
@@ -81,12 +81,20 @@ impl Budget {
                 return Err(Error::invalid(format!("{name} must not be negative: {value}")));
             }
         }
-        let has_prices = self.input_price.is_some() && self.output_price.is_some();
+        Ok(())
+    }
+
+    /// The same with the prices `known` of a million tokens that are read, and of as many that are
+    /// written, where it has none of its own. An error for a cost without prices.
+    pub fn priced(self, known: Option<(f64, f64)>) -> Result<Budget> {
+        let input_price = self.input_price.or(known.map(|it| it.0));
+        let output_price = self.output_price.or(known.map(|it| it.1));
+        let has_prices = input_price.is_some() && output_price.is_some();
         match self.cost.is_some() && !has_prices {
             true => Err(Error::invalid("the budget has a cost and no prices").hint(
-                "Add input_price and output_price to the budget, for a million tokens each.",
+                "Add a row for the server and its model to rag.price, or input_price and output_price to the budget, for a million tokens each.",
             )),
-            false => Ok(()),
+            false => Ok(Budget { input_price, output_price, ..self }),
         }
     }
 
@@ -203,12 +211,11 @@ impl Ledger {
                     self.budget.price((self.read + read) as f64, (self.written + later) as f64);
                 let token = self.budget.price(0.0, 1.0);
                 // A float that is too great becomes the greatest integer, a negative one 0.
-                let left = match token > 0.0 {
-                    true => ((most - spent) / token) as u64 / count,
-                    false if spent <= most => u64::MAX,
-                    false => 0,
-                };
-                Some(enough(left, Limit::Cost)?)
+                match token > 0.0 {
+                    true => Some(enough(((most - spent) / token) as u64 / count, Limit::Cost)?),
+                    false if spent <= most => None,
+                    false => return Err(Limit::Cost),
+                }
             }
             None => None,
         };
@@ -299,7 +306,7 @@ mod tests {
     fn ledger(budget: Value) -> Ledger {
         let budget: Budget = serde_json::from_value(budget).unwrap();
         budget.check().unwrap();
-        Ledger::new(budget)
+        Ledger::new(budget.priced(None).unwrap())
     }
 
     fn reply(read: Option<u64>, written: Option<u64>) -> Result<Reply> {
@@ -383,7 +390,26 @@ mod tests {
         assert_eq!(ledger.grant(&[90], None, 0).0, 0);
         assert_eq!(ledger.usage("s")["stopped_by"], "cost");
         let free = json!({"cost": 1.0, "input_price": 0.0, "output_price": 0.0});
-        assert_eq!(self::ledger(free).grant(&[1 << 40], None, 0).0, 1);
+        assert_eq!(self::ledger(free).grant(&[1 << 40], None, 0), (1, Limits::default()));
+    }
+
+    #[test]
+    fn prices_that_are_not_said_are_those_that_are_known() {
+        let priced = |budget: Value, known| {
+            let budget: Budget = serde_json::from_value(budget).unwrap();
+            budget.priced(known).map(|it| (it.input_price, it.output_price))
+        };
+        let known = Some((3.0, 5.0));
+        let cost = || json!({"cost": 1});
+        assert_eq!(priced(cost(), known).unwrap(), (Some(3.0), Some(5.0)));
+        let own = json!({"cost": 1, "output_price": 0});
+        assert_eq!(priced(own, known).unwrap(), (Some(3.0), Some(0.0)));
+        assert_eq!(priced(json!({}), None).unwrap(), (None, None));
+        for budget in [cost(), json!({"cost": 1, "input_price": 1})] {
+            let error = priced(budget, None).unwrap_err();
+            assert_eq!(error.message(), "the budget has a cost and no prices");
+            assert!(error.hint_text().unwrap().contains("rag.price"));
+        }
     }
 
     #[test]
@@ -393,7 +419,6 @@ mod tests {
             (json!({"tokens": 0}), "tokens"),
             (json!({"seconds": -1}), "seconds"),
             (json!({"cost": 0, "input_price": 1, "output_price": 1}), "cost"),
-            (json!({"cost": 1, "input_price": 1}), "no prices"),
             (json!({"input_price": -1}), "input_price"),
         ] {
             let parsed: Budget = serde_json::from_value(budget.clone()).unwrap();

@@ -1,15 +1,20 @@
 //! All sources in one call.
 
-use super::{Desk, Strategy, Written};
+use super::{Desk, Last, Otherwise, Strategy, Written};
 use crate::context::step::Numbered;
 use crate::error::Result;
 
 /// `compact`.
 pub struct Compact;
 
+impl Compact {
+    /// As users write it.
+    pub const NAME: &'static str = "compact";
+}
+
 impl Strategy for Compact {
     fn name(&self) -> &'static str {
-        "compact"
+        Compact::NAME
     }
 
     fn description(&self) -> &'static str {
@@ -36,5 +41,5 @@ pub fn answer_from(desk: &mut Desk<'_>, sources: &[Numbered]) -> Result<Written>
         return Ok(Written::Nothing);
     }
     let prompt = desk.answer_prompt(desk.question, sources)?;
-    Ok(Written::from_reply(desk.write("answer", prompt)?))
+    Ok(Written::Asks(Last { step: "answer", prompt, otherwise: Otherwise::Nothing }))
 }

@@ -42,6 +42,10 @@ impl Strategy for Corrective {
         &["min_grade", "rounds"]
     }
 
+    fn reads_in_groups(&self) -> bool {
+        true
+    }
+
     fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
         let found = desk.found()?;
         let mut kept = Kept::default();
@@ -59,16 +63,25 @@ impl Strategy for Corrective {
         if !queries.is_empty() || sources.is_empty() {
             sources.extend(kept.doubtful);
         }
-        sources.sort_by_key(|one| one.number);
-        answer_from(desk, &sources)
+        let shown = best(desk, sources)?;
+        answer_from(desk, &shown)
     }
+}
+
+/// As many of the graded sources as a call can show, the best of them, in the order of their numbers.
+fn best(desk: &mut Desk<'_>, mut sources: Vec<(f32, Numbered)>) -> Result<Vec<Numbered>> {
+    sources.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let sources: Vec<Numbered> = sources.into_iter().map(|(_, one)| one).collect();
+    let mut sources = desk.groups(&sources, usize::MAX)?.into_iter().next().unwrap_or_default();
+    sources.sort_by_key(|one| one.number);
+    Ok(sources)
 }
 
 /// What the grades have made of the sources.
 #[derive(Default)]
 struct Kept {
-    relevant: Vec<Numbered>,
-    doubtful: Vec<Numbered>,
+    relevant: Vec<(f32, Numbered)>,
+    doubtful: Vec<(f32, Numbered)>,
     seen: Vec<usize>,
     /// Whether there were sources and no grades.
     is_blind: bool,
@@ -87,9 +100,10 @@ impl Kept {
         for one in sources {
             self.seen.push(one.number);
             match grades.get(&one.number) {
-                Some(grade) if *grade >= least => self.relevant.push(one),
+                Some(grade) if *grade >= least => self.relevant.push((*grade, one)),
                 Some(grade) if *grade < least / 2.0 => {}
-                _ => self.doubtful.push(one),
+                // As good as the worst of those that are kept.
+                grade => self.doubtful.push((grade.copied().unwrap_or(least / 2.0), one)),
             }
         }
         Ok(())

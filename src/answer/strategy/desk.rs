@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::Value;
-
-use super::Opening;
 use super::budget::{Ledger, estimate, estimate_all};
+use super::last::{Begun, Last, Pending, Work};
 use super::options::StrategyOptions;
-use super::tools::Tools;
-use crate::context::Reading;
+use super::tools::{Calls, Tools};
+use super::{Strategy, Written};
+use crate::context::budget::none_fits;
 use crate::context::prompt::{Message, Source};
 use crate::context::step::{self, Material, Numbered};
+use crate::context::template::Template;
+use crate::context::{Reading, fit};
 use crate::error::Result;
+use crate::retrieve::Passage;
 
 /// Longest text of an earlier call that is shown in a later one, in characters.
 const LONGEST_NOTE: usize = 8000;
@@ -32,10 +34,15 @@ pub struct Desk<'a> {
     shown: Vec<Numbered>,
     /// The numbers by what was read: the row and the characters of it.
     numbers: HashMap<(String, i32, i32), usize>,
-    /// What was found for the question itself.
+    /// What was found for the question itself, and has not been read yet.
+    passages: Option<Vec<Passage>>,
+    /// The same, read.
     found: Option<Vec<Numbered>>,
-    /// Who works here in the end.
+    /// How often something was read.
+    times_read: usize,
+    /// Who works here in the end, and for how many calls that reads.
     strategy: &'static str,
+    calls: Calls,
     preview: Preview,
 }
 
@@ -49,7 +56,7 @@ enum Preview {
 impl<'a> Desk<'a> {
     /// An empty one, for `strategy`.
     pub fn new(
-        strategy: &'static str,
+        strategy: &dyn Strategy,
         question: &'a str,
         options: &'a StrategyOptions,
         tools: &'a mut dyn Tools,
@@ -62,8 +69,11 @@ impl<'a> Desk<'a> {
             readings: Vec::new(),
             shown: Vec::new(),
             numbers: HashMap::new(),
+            passages: None,
             found: None,
-            strategy,
+            times_read: 0,
+            strategy: strategy.name(),
+            calls: calls_of(strategy),
             preview: Preview::No,
         }
     }
@@ -74,33 +84,36 @@ impl<'a> Desk<'a> {
         Desk { preview: Preview::Waiting, ..self }
     }
 
-    /// The first prompt.
-    pub fn first_prompt(self) -> Vec<Message> {
+    /// The first prompt, if anything was asked but the last one.
+    pub fn first_prompt(self) -> Option<Vec<Message>> {
         match self.preview {
-            Preview::Seen(prompt) => prompt,
-            Preview::No | Preview::Waiting => Vec::new(),
-        }
-    }
-
-    /// Who works here, with the first prompt and what was read for it, if there is anything.
-    pub fn opening(self) -> Option<(&'static str, Opening)> {
-        match self.preview {
-            Preview::Seen(messages) if !self.readings.is_empty() => {
-                Some((self.strategy, Opening { messages, readings: self.readings }))
-            }
-            _ => None,
+            Preview::Seen(prompt) => Some(prompt),
+            Preview::No | Preview::Waiting => None,
         }
     }
 
     /// What was read, and what it took.
-    pub fn close(self) -> (Vec<Reading>, Value) {
-        let usage = self.ledger.usage(self.strategy);
-        (self.readings, usage)
+    pub fn work(self) -> Work {
+        let Desk { strategy, readings, ledger, .. } = self;
+        Work { strategy, readings, ledger }
+    }
+
+    /// The same with the last call, if the budget has room for it.
+    pub fn close(mut self, last: Last) -> Begun {
+        let Last { step, prompt, otherwise } = last;
+        let size = estimate_all(&prompt);
+        let (granted, limits) = self.ledger.grant(&[size], None, self.tools.elapsed_ms());
+        let work = self.work();
+        match granted {
+            0 => Begun::Done(work.written(otherwise.or(None))),
+            _ => Begun::Asking(Box::new(Pending { prompt, step, limits, otherwise, size, work })),
+        }
     }
 
     /// Says that another strategy works here from now on.
-    pub fn hand_over(&mut self, strategy: &'static str) {
-        self.strategy = strategy;
+    pub fn hand_over(&mut self, strategy: &dyn Strategy) {
+        self.strategy = strategy.name();
+        self.calls = calls_of(strategy);
     }
 
     /// Whether there is nothing to answer from. A prompt is looked at even so.
@@ -113,12 +126,23 @@ impl<'a> Desk<'a> {
         self.ledger.calls_allowed()
     }
 
-    /// The sources that were found for the question, best first. They are looked up once.
+    /// The chunks that were found for the question, best first. They are looked up once.
+    pub fn passages(&mut self) -> Result<&[Passage]> {
+        if self.passages.is_none() {
+            self.passages = Some(self.tools.retrieve(self.question)?);
+        }
+        Ok(self.passages.as_deref().unwrap_or_default())
+    }
+
+    /// The same as sources. They are read once.
     pub fn found(&mut self) -> Result<Vec<Numbered>> {
         if let Some(found) = &self.found {
             return Ok(found.clone());
         }
-        let found = self.look_up(self.question)?;
+        let found = match self.passages.take() {
+            Some(passages) => self.read(self.question, passages)?,
+            None => self.look_up(self.question)?,
+        };
         self.found = Some(found.clone());
         Ok(found)
     }
@@ -130,7 +154,12 @@ impl<'a> Desk<'a> {
             return Ok(Vec::new());
         }
         let passages = self.tools.retrieve(query)?;
-        let readings = self.tools.read(query, passages)?;
+        self.read(query, passages)
+    }
+
+    fn read(&mut self, query: &str, passages: Vec<Passage>) -> Result<Vec<Numbered>> {
+        let readings = self.tools.read(query, passages, self.calls)?;
+        self.times_read += 1;
         let mut sources: Vec<Numbered> = Vec::with_capacity(readings.len());
         let mut seen = BTreeSet::new();
         for reading in readings {
@@ -160,12 +189,66 @@ impl<'a> Desk<'a> {
         self.shown.iter().filter(|one| numbers.contains(&one.number)).cloned().collect()
     }
 
+    /// `sources` in groups of at most `most` that a call can show. One that is too long for a call
+    /// of its own is cut. An error where not a word of any fits.
+    pub fn groups(&mut self, sources: &[Numbered], most: usize) -> Result<Vec<Vec<Numbered>>> {
+        let mut groups = Vec::new();
+        let mut rest = sources;
+        while !rest.is_empty() {
+            let (group, number) = self.next_group(rest, most, &[])?;
+            rest = &rest[number..];
+            if !group.is_empty() {
+                groups.push(group);
+            }
+        }
+        match groups.is_empty() && !sources.is_empty() {
+            true => Err(none_fits(self.tools.room(self.question)?.beside(0).unwrap_or_default())),
+            false => Ok(groups),
+        }
+    }
+
+    /// The first of these groups, where `notes` are shown beside it, and how many of `sources` it
+    /// has used up.
+    pub fn next_group(
+        &mut self,
+        sources: &[Numbered],
+        most: usize,
+        notes: &[String],
+    ) -> Result<(Vec<Numbered>, usize)> {
+        let room = self.tools.room(self.question)?;
+        let taken: usize = fit::note_sizes(notes, &mut *self.tools)?.iter().sum();
+        let taken = room.all.map_or(taken, |all| taken.min(all / 2));
+        fit::group(sources, most, room.beside(taken), self.tools)
+    }
+
+    /// `notes` in groups of at most `most`, and of two where there are two, that a call can show.
+    pub fn note_groups(&mut self, notes: &[String], most: usize) -> Result<Vec<Vec<String>>> {
+        let room = self.tools.room(self.question)?.all;
+        let mut groups = Vec::new();
+        let mut rest = notes;
+        while !rest.is_empty() {
+            let group = fit::note_group(rest, most, room, &mut *self.tools)?;
+            rest = &rest[group.len().max(1)..];
+            groups.push(group);
+        }
+        Ok(groups)
+    }
+
+    /// Whether a call can show `sources`.
+    pub fn can_show(&mut self, sources: &[Numbered]) -> Result<bool> {
+        let room = self.tools.room(self.question)?.beside(0);
+        let Some(room) = room else { return Ok(true) };
+        Ok(fit::sizes(sources, &mut *self.tools)?.iter().sum::<usize>() <= room)
+    }
+
     /// The prompt in which the answer is asked for.
     pub fn answer_prompt(&mut self, question: &str, sources: &[Numbered]) -> Result<Vec<Message>> {
         let template = self.tools.answer_template()?;
-        let nonce = self.tools.nonce()?;
-        let material = Material { question, sources, ..Material::default() };
-        step::messages(&template, &material, &OF_ANSWERS, &nonce)
+        self.rendered(
+            &template,
+            &Material { question, sources, ..Material::default() },
+            &OF_ANSWERS,
+        )
     }
 
     /// A prompt in the words of the template `name`, which has to use the variables `needed`.
@@ -176,8 +259,28 @@ impl<'a> Desk<'a> {
         needed: &[&str],
     ) -> Result<Vec<Message>> {
         let template = self.tools.template(name)?;
+        self.rendered(&template, &material, needed)
+    }
+
+    /// The messages, with as much of `material` as a call can read.
+    fn rendered(
+        &mut self,
+        template: &Template,
+        material: &Material<'_>,
+        needed: &[&str],
+    ) -> Result<Vec<Message>> {
+        // What was read once for one call fits as it is.
+        let is_measured =
+            material.notes.is_empty() && self.calls == Calls::One && self.times_read < 2;
+        let is_empty = material.notes.is_empty() && material.sources.is_empty();
         let nonce = self.tools.nonce()?;
-        step::messages(&template, &material, needed, &nonce)
+        if is_measured || is_empty {
+            return step::messages(template, material, needed, &nonce);
+        }
+        let room = self.tools.room(material.question)?;
+        let (sources, notes) = fit::fitted(material, &room, &mut *self.tools)?;
+        let material = Material { sources: &sources, notes: &notes, ..*material };
+        step::messages(template, &material, needed, &nonce)
     }
 
     /// Asks something that prepares an answer. `None` where the budget has no room for it beside
@@ -192,9 +295,9 @@ impl<'a> Desk<'a> {
         step: &'static str,
         prompts: Vec<Vec<Message>>,
     ) -> Result<Vec<Option<String>>> {
-        let kept = self.shown.iter().map(|one| estimate(&one.source.content)).sum::<u64>()
-            + estimate(self.question);
-        self.ask(step, prompts, Some(kept))
+        let shown = self.shown.iter().map(|one| estimate(&one.source.content)).sum::<u64>();
+        let most = self.tools.room(self.question)?.all.map_or(u64::MAX, |most| most as u64);
+        self.ask(step, prompts, Some(shown.min(most) + estimate(self.question)))
     }
 
     /// The same where the answer will be made of the replies, and the sources are not shown again.
@@ -219,6 +322,23 @@ impl<'a> Desk<'a> {
         prompts: Vec<Vec<Message>>,
     ) -> Result<Vec<Option<String>>> {
         self.ask(step, prompts, None)
+    }
+
+    /// `written` once its last call is made.
+    pub fn finished(&mut self, written: Written) -> Result<Written> {
+        match written {
+            Written::Asks(Last { step, prompt, otherwise }) => {
+                Ok(otherwise.or(self.write(step, prompt)?))
+            }
+            written => Ok(written),
+        }
+    }
+
+    /// Whether the budget has room for this last call.
+    pub fn can_ask(&self, prompt: &[Message]) -> bool {
+        let mut ledger = self.ledger.clone();
+        !matches!(self.preview, Preview::No)
+            || ledger.grant(&[estimate_all(prompt)], None, self.tools.elapsed_ms()).0 > 0
     }
 
     fn ask(
@@ -251,6 +371,10 @@ impl<'a> Desk<'a> {
         said.resize(count, None);
         Ok(said)
     }
+}
+
+fn calls_of(strategy: &dyn Strategy) -> Calls {
+    if strategy.reads_in_groups() { Calls::Several } else { Calls::One }
 }
 
 /// What a model wrote, as it is shown in a later call: not too long.

@@ -18,11 +18,11 @@ const BEST: f32 = 10.0;
 /// Grades from 0 to 10 by number. Sources that were not graded, for want of budget or because
 /// nothing of the reply could be read, have none.
 pub fn grades(desk: &mut Desk<'_>, sources: &[Numbered]) -> Result<HashMap<usize, f32>> {
-    let parts: Vec<&[Numbered]> = sources.chunks(judge::PASSAGES_A_CALL).collect();
+    let sources: Vec<Numbered> = sources.iter().map(shortened).collect();
+    let parts = desk.groups(&sources, judge::PASSAGES_A_CALL)?;
     let mut prompts = Vec::with_capacity(parts.len());
     for part in &parts {
-        let part: Vec<Numbered> = part.iter().map(shortened).collect();
-        let material = Material { question: desk.question, sources: &part, ..Material::default() };
+        let material = Material { question: desk.question, sources: part, ..Material::default() };
         prompts.push(desk.prompt(judge::TEMPLATE, material, &["question", "sources"])?);
     }
     let replies = desk.prepare_all("grade", prompts)?;

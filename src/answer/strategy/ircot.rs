@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use super::cited::only;
 use super::compact::answer_from;
 use super::desk::note;
-use super::{Desk, Strategy, Written};
+use super::{Desk, Last, Otherwise, Strategy, Written};
 use crate::chunk::sentence::sentences;
 use crate::context::prompt::is_no_answer;
 use crate::context::step::{Material, Numbered};
@@ -68,7 +68,7 @@ impl Strategy for Ircot {
             Material { question: desk.question, sources: &sources, notes: &thoughts, n: 0 };
         let prompt =
             desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
-        Ok(Written::from_reply(desk.write("answer", prompt)?))
+        Ok(Written::Asks(Last { step: "answer", prompt, otherwise: Otherwise::Nothing }))
     }
 }
 

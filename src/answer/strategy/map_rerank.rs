@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::cited::only;
 use super::{Desk, Strategy, Written};
 use crate::context::prompt::is_no_answer;
-use crate::context::step::{Material, Numbered};
+use crate::context::step::Material;
 use crate::error::Result;
 use crate::rewrite::object;
 
@@ -34,10 +34,14 @@ impl Strategy for MapRerank {
         &["group_size"]
     }
 
+    fn reads_in_groups(&self) -> bool {
+        true
+    }
+
     fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
         let sources = desk.found()?;
         let size = desk.options.group_size.unwrap_or(GROUP) as usize;
-        let groups: Vec<&[Numbered]> = sources.chunks(size).collect();
+        let groups = desk.groups(&sources, size)?;
         let mut prompts = Vec::with_capacity(groups.len());
         for group in &groups {
             let material =
@@ -54,7 +58,7 @@ impl Strategy for MapRerank {
                 best = Some((only(&text, &known), score));
             }
         }
-        Ok(Written::from_reply(best.map(|(text, _)| text)))
+        Ok(best.map_or(Written::Nothing, |(text, _)| Written::Answer(text)))
     }
 }
 

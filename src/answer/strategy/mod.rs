@@ -36,6 +36,7 @@ mod decompose_sequential;
 mod desk;
 mod grade;
 mod ircot;
+mod last;
 mod map_rerank;
 mod options;
 mod refine;
@@ -47,13 +48,11 @@ mod tree_summarize;
 
 pub use budget::Budget;
 pub use desk::Desk;
+pub use last::{Begun, Last, Otherwise, Outcome, Pending};
 pub use options::{KEYS, StrategyOptions};
-pub use tools::{Limits, Reply, Tools};
+pub use tools::{Calls, Limits, Reply, Tools};
 
-use serde_json::Value;
-
-use crate::context::Reading;
-use crate::context::prompt::{Message, NO_ANSWER, is_no_answer};
+use crate::context::prompt::Message;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A way to write an answer.
@@ -77,8 +76,14 @@ pub trait Strategy: Sync {
         false
     }
 
-    /// Writes the answer to the desk's question. Where the budget is spent the desk says nothing
-    /// more, and the answer is made of what there is.
+    /// Whether it shares what it reads out among its calls, or makes a choice of it. What is found is
+    /// then all on the desk, be it more than one call can read.
+    fn reads_in_groups(&self) -> bool {
+        false
+    }
+
+    /// Writes the answer to the desk's question, but for the call that makes it. Where the budget is
+    /// spent the desk says nothing more, and the answer is made of what there is.
     fn answer(&self, desk: &mut Desk<'_>) -> Result<Written>;
 }
 
@@ -91,13 +96,8 @@ pub enum Written {
     Free(String),
     /// There is none.
     Nothing,
-}
-
-impl Written {
-    /// An answer, if there is a text.
-    fn from_reply(reply: Option<String>) -> Written {
-        reply.map_or(Written::Nothing, Written::Answer)
-    }
+    /// The answer is what is replied to this.
+    Asks(Last),
 }
 
 /// All strategies, in the order in which they are listed.
@@ -125,38 +125,18 @@ pub fn named(name: Option<&str>) -> Result<&'static dyn Strategy> {
     })
 }
 
-/// An answer and what it took.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// The text; its marker [n] cites the n-th of `readings`.
-    pub text: String,
-    /// All that was read, in the order of its numbers.
-    pub readings: Vec<Reading>,
-    /// Whether the text says that it is an answer from the sources.
-    pub supported: bool,
-    /// `strategy`, `calls`, `steps`, tokens, and `stopped_by` where the budget was spent.
-    pub usage: Value,
-}
-
-/// Answers `question` in the way of `strategy`.
-pub fn run(
+/// Answers `question` in the way of `strategy`, up to the call that makes the answer.
+pub fn begin(
     strategy: &dyn Strategy,
     question: &str,
     options: &StrategyOptions,
     tools: &mut dyn Tools,
-) -> Result<Outcome> {
-    let mut desk = Desk::new(strategy.name(), question, options, tools);
-    let written = strategy.answer(&mut desk)?;
-    let (text, supported) = match written {
-        Written::Answer(text) => {
-            let supported = !is_no_answer(&text);
-            (text, supported)
-        }
-        Written::Free(text) => (text, false),
-        Written::Nothing => (NO_ANSWER.to_owned(), false),
-    };
-    let (readings, usage) = desk.close();
-    Ok(Outcome { text, readings, supported, usage })
+) -> Result<Begun> {
+    let mut desk = Desk::new(strategy, question, options, tools);
+    match strategy.answer(&mut desk)? {
+        Written::Asks(last) => Ok(desk.close(last)),
+        written => Ok(Begun::Done(desk.work().written(written))),
+    }
 }
 
 /// The messages of the first call that `strategy` would make. Nobody is asked.
@@ -166,35 +146,13 @@ pub fn preview(
     options: &StrategyOptions,
     tools: &mut dyn Tools,
 ) -> Result<Vec<Message>> {
-    let mut desk = Desk::new(strategy.name(), question, options, tools).previewing();
-    strategy.answer(&mut desk)?;
-    Ok(desk.first_prompt())
-}
-
-/// An answer that takes one call, before it is asked for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Opening {
-    /// The prompt.
-    pub messages: Vec<Message>,
-    /// What is read, in the order of its numbers.
-    pub readings: Vec<Reading>,
-}
-
-/// What the one call would be asked in which `strategy` answers. `None` where it takes several, or
-/// where there is nothing to read.
-pub fn opening(
-    strategy: &dyn Strategy,
-    question: &str,
-    options: &StrategyOptions,
-    tools: &mut dyn Tools,
-) -> Result<Option<Opening>> {
-    // The others take several calls always.
-    if !strategy.is_for_extractive() {
-        return Ok(None);
-    }
-    let mut desk = Desk::new(strategy.name(), question, options, tools).previewing();
-    strategy.answer(&mut desk)?;
-    Ok(desk.opening().filter(|(strategy, _)| *strategy == compact::Compact.name()).map(|it| it.1))
+    let mut desk = Desk::new(strategy, question, options, tools).previewing();
+    let written = strategy.answer(&mut desk)?;
+    Ok(match (desk.first_prompt(), written) {
+        (Some(prompt), _) => prompt,
+        (None, Written::Asks(last)) => last.prompt,
+        (None, _) => Vec::new(),
+    })
 }
 
 #[cfg(test)]

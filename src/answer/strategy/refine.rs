@@ -3,7 +3,7 @@
 
 use super::compact::answer_from;
 use super::desk::note;
-use super::{Desk, Strategy, Written};
+use super::{Desk, Last, Otherwise, Strategy, Written};
 use crate::context::prompt::is_no_answer;
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
@@ -31,30 +31,58 @@ impl Strategy for Refine {
         &["group_size"]
     }
 
+    fn reads_in_groups(&self) -> bool {
+        true
+    }
+
     fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
         let sources = desk.found()?;
         let size = desk.options.group_size.unwrap_or(GROUP) as usize;
-        let mut groups = sources.chunks(size);
-        let mut written = answer_from(desk, groups.next().unwrap_or_default())?;
-        for group in groups {
-            written = match written {
-                Written::Answer(draft) if !is_no_answer(&draft) => improved(desk, draft, group)?,
-                // There is nothing to improve.
-                before => match answer_from(desk, group)? {
-                    Written::Nothing => before,
-                    answer => answer,
-                },
+        if sources.is_empty() {
+            return answer_from(desk, &[]);
+        }
+        // How many a group has depends on the draft beside it. Here it is seen that there is one.
+        desk.groups(&sources, size)?;
+        let mut rest = sources.as_slice();
+        let mut written = Written::Nothing;
+        while !rest.is_empty() {
+            written = desk.finished(written)?;
+            let draft = match &written {
+                Written::Answer(draft) if !is_no_answer(draft) => Some(draft.clone()),
+                _ => None,
+            };
+            let notes: Vec<String> = draft.iter().map(|draft| note(draft)).collect();
+            let (group, number) = desk.next_group(rest, size, &notes)?;
+            rest = &rest[number..];
+            written = match draft {
+                _ if group.is_empty() => written,
+                Some(draft) => improved(desk, draft, &notes, &group)?,
+                None => begun(desk, written, &group)?,
             };
         }
         Ok(written)
     }
 }
 
+/// An answer from `group`; what there was `before`, which is nothing to improve, where none comes.
+fn begun(desk: &mut Desk<'_>, before: Written, group: &[Numbered]) -> Result<Written> {
+    Ok(match (answer_from(desk, group)?, before) {
+        (Written::Asks(last), Written::Answer(before)) => {
+            Written::Asks(Last { otherwise: Otherwise::IfSilent(before), ..last })
+        }
+        (Written::Nothing, before) => before,
+        (written, _) => written,
+    })
+}
+
 /// `draft` with what `group` adds; `draft` itself where nothing better comes.
-fn improved(desk: &mut Desk<'_>, draft: String, group: &[Numbered]) -> Result<Written> {
-    let notes = [note(&draft)];
-    let material = Material { question: desk.question, sources: group, notes: &notes, n: 0 };
+fn improved(
+    desk: &mut Desk<'_>,
+    draft: String,
+    notes: &[String],
+    group: &[Numbered],
+) -> Result<Written> {
+    let material = Material { question: desk.question, sources: group, notes, n: 0 };
     let prompt = desk.prompt("refine", material, &["question", "sources", "notes"])?;
-    let better = desk.write("refine", prompt)?.filter(|text| !is_no_answer(text));
-    Ok(Written::Answer(better.unwrap_or(draft)))
+    Ok(Written::Asks(Last { step: "refine", prompt, otherwise: Otherwise::IfUnknown(draft) }))
 }

@@ -39,6 +39,10 @@ impl Strategy for SelfRag {
         &["min_grade", "always_retrieve"]
     }
 
+    fn reads_in_groups(&self) -> bool {
+        true
+    }
+
     fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
         let is_settled = desk.options.always_retrieve.unwrap_or_default();
         if !is_settled && needs_none(desk)? {
@@ -109,7 +113,7 @@ fn best(desk: &mut Desk<'_>, drafts: Vec<Draft>, grades: &HashMap<usize, f32>) -
             best = Some((weight, draft.text));
         }
     }
-    Ok(Written::from_reply(best.map(|(_, text)| text)))
+    Ok(best.map_or(Written::Nothing, |(_, text)| Written::Answer(text)))
 }
 
 /// What a model says of an answer.

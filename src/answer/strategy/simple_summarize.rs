@@ -34,11 +34,20 @@ impl Strategy for SimpleSummarize {
         &["source_tokens"]
     }
 
+    fn reads_in_groups(&self) -> bool {
+        true
+    }
+
     fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
         let sources = desk.found()?;
-        let room = desk.options.source_tokens.unwrap_or(TOKENS) as usize * CHARACTERS;
-        let sources = shared(sources, room);
-        answer_from(desk, &sources)
+        let mut room = desk.options.source_tokens.unwrap_or(TOKENS) as usize * CHARACTERS;
+        let mut cut = shared(sources.clone(), room);
+        // The window may have room for less.
+        while room > 0 && !desk.can_show(&cut)? {
+            room = room * 3 / 4;
+            cut = shared(sources.clone(), room);
+        }
+        answer_from(desk, &cut)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::cited::{numbers, only};
 use super::compact::answer_from;
 use super::desk::note;
-use super::{Desk, Written};
+use super::{Desk, Last, Otherwise, Written};
 use crate::context::prompt::is_no_answer;
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
@@ -65,6 +65,7 @@ pub fn conclude(desk: &mut Desk<'_>, findings: &[Finding]) -> Result<Written> {
     let notes: Vec<String> = findings.iter().map(Finding::note).collect();
     let material = Material { question: desk.question, sources: &sources, notes: &notes, n: 0 };
     let prompt = desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
-    let answers = || findings.iter().map(|it| it.answer.as_str()).collect::<Vec<_>>().join("\n\n");
-    Ok(Written::Answer(desk.write("answer", prompt)?.unwrap_or_else(answers)))
+    let answers: Vec<&str> = findings.iter().map(|it| it.answer.as_str()).collect();
+    let otherwise = Otherwise::IfSilent(answers.join("\n\n"));
+    Ok(Written::Asks(Last { step: "answer", prompt, otherwise }))
 }

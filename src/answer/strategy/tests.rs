@@ -2,12 +2,16 @@
 
 use std::collections::VecDeque;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
+use crate::context::Reading;
+use crate::context::budget::Room;
 use crate::context::prompt::{NO_ANSWER, Source};
 use crate::context::template::Template;
 use crate::context::template::tests::shipped;
+use crate::context::tokens::Counter;
+use crate::context::tokens::tests::words;
 use crate::retrieve::Passage;
 
 const QUESTION: &str = "How do the mills of Ghent and Bruges differ?";
@@ -30,6 +34,10 @@ struct Scripted {
     takes_ms: u64,
     /// Tokens that each call says it has read and written.
     tokens: (u64, u64),
+    /// Words that a call can read.
+    room: Room,
+    /// For how many calls each reading was.
+    read_for: Vec<Calls>,
 }
 
 /// The text of a document.
@@ -68,8 +76,18 @@ impl Tools for Scripted {
         Ok(passages.collect())
     }
 
-    fn read(&mut self, _question: &str, passages: Vec<Passage>) -> Result<Vec<Reading>> {
+    fn read(
+        &mut self,
+        _question: &str,
+        passages: Vec<Passage>,
+        calls: Calls,
+    ) -> Result<Vec<Reading>> {
+        self.read_for.push(calls);
         Ok(passages.into_iter().map(Reading::whole).collect())
+    }
+
+    fn room(&mut self, _question: &str) -> Result<Room> {
+        Ok(self.room)
     }
 
     fn source(&self, reading: &Reading) -> Source {
@@ -116,6 +134,12 @@ impl Tools for Scripted {
     }
 }
 
+impl Counter for Scripted {
+    fn count(&mut self, texts: &[String]) -> Result<Vec<usize>> {
+        Ok(texts.iter().map(|text| words(text)).collect())
+    }
+}
+
 /// What came of it.
 struct Done {
     outcome: Outcome,
@@ -134,7 +158,27 @@ fn scripted(finds: &[(&'static str, &[u32])], says: &[&'static str]) -> Scripted
         now_ms: 0,
         takes_ms: 0,
         tokens: (100, 10),
+        room: Room::default(),
+        read_for: Vec::new(),
     }
+}
+
+/// Answers `question`, with all calls.
+fn run(
+    strategy: &dyn Strategy,
+    question: &str,
+    options: &StrategyOptions,
+    tools: &mut dyn Tools,
+) -> Result<Outcome> {
+    let pending = match begin(strategy, question, options, tools)? {
+        Begun::Done(outcome) => return Ok(outcome),
+        Begun::Asking(pending) => pending,
+    };
+    let begun = tools.elapsed_ms();
+    let prompts = vec![pending.prompt.clone()];
+    let mut replies = tools.generate_all(pending.step, prompts, pending.limits)?;
+    let reply = replies.pop().expect("a reply");
+    pending.finish(reply, "", tools.elapsed_ms() - begun)
 }
 
 fn options(options: Value) -> StrategyOptions {
@@ -716,4 +760,238 @@ fn strategies_are_known_by_their_names() {
     let error = named(Some("compct")).err().unwrap();
     assert_eq!(error.message(), "unknown strategy \"compct\"");
     assert!(error.hint_text().unwrap().contains("auto, compact, refine, tree_summarize"));
+}
+
+// More than a call can read.
+
+/// Words of a source as it is sent, and of a note of two words.
+const SOURCE: usize = 13;
+const NOTE: usize = 13;
+
+/// A call can read so many words.
+fn in_room(name: &str, given: Value, words: usize, mut tools: Scripted) -> Done {
+    tools.room = Room { sources: Some(words), all: Some(words) };
+    run_with(name, QUESTION, given, tools)
+}
+
+/// The sources with the numbers from `first` to `last`, which are those of the documents.
+fn range(first: u32, last: u32) -> String {
+    sources(&(first..=last).map(|n| (n as usize, n)).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_tree_shows_every_chunk_though_no_call_can_read_all() {
+    let found: Vec<u32> = (1..=40).collect();
+    let leaves = ["A [1].", "B [7].", "C [13].", "D [19].", "E [25].", "F [31].", "G [37]."];
+    let says = [&leaves[..], &["A-F [1].", "A-G [1][37]."]].concat();
+    let tools = scripted(&[(QUESTION, &found)], &says);
+    let done = in_room("tree_summarize", json!({"group_size": 20}), 6 * SOURCE, tools);
+    assert_eq!(done.text(), "A-G [1][37].");
+    assert_eq!(done.tools.read_for, [Calls::Several]);
+    assert_eq!(
+        done.steps(),
+        ["answer+answer+answer+answer+answer+answer+answer", "merge", "merge"]
+    );
+    for (call, first) in (1..=40).step_by(6).enumerate() {
+        let shown = range(first, (first + 5).min(40));
+        assert_eq!(done.user(call), format!("{shown}\n\n{}", asks(QUESTION)));
+    }
+    // Answers are merged as they fit, too.
+    assert_eq!(NOTE, SOURCE);
+    assert_eq!(done.user(7), format!("{}\n\n{}", notes(&leaves[..6]), asks(QUESTION)));
+    assert_eq!(done.user(8), format!("{}\n\n{}", notes(&["A-F [1].", leaves[6]]), asks(QUESTION)));
+    assert_eq!(done.read().len(), 40);
+}
+
+#[test]
+fn answers_that_are_too_long_to_be_merged_are_cut_at_a_sentence() {
+    let long: &'static str = Box::leak("It grinds corn. ".repeat(20).into_boxed_str());
+    let tools = scripted(&[(QUESTION, &[1, 2])], &[long, "Bruges [2].", "Both [2]."]);
+    let done = in_room("tree_summarize", json!({"group_size": 1}), 60, tools);
+    assert_eq!((done.text(), done.steps().len()), ("Both [2].", 2));
+    let first = format!("{}[...]", "It grinds corn. ".repeat(11));
+    assert_eq!(done.user(2), format!("{}\n\n{}", notes(&[&first, "Bruges [2]."]), asks(QUESTION)));
+}
+
+#[test]
+fn refine_shows_fewer_chunks_beside_its_draft() {
+    let says = ["Ghent [1].", "Bruges [4].", "All [1][4]."];
+    let tools = scripted(&[(QUESTION, &[1, 2, 3, 4, 5, 6, 7])], &says);
+    let done = in_room("refine", json!({"group_size": 4}), 3 * SOURCE, tools);
+    assert_eq!(done.steps(), ["answer", "refine", "refine"]);
+    assert_eq!(done.user(0), format!("{}\n\n{}", range(1, 3), asks(QUESTION)));
+    for (call, first, draft) in [(1, 4, says[0]), (2, 6, says[1])] {
+        let (draft, shown) = (notes(&[draft]), range(first, first + 1));
+        let expected = format!("The answer so far:\n\n{draft}\n\n{shown}\n\n{}", asks(QUESTION));
+        assert_eq!(done.user(call), expected);
+    }
+    assert_eq!(done.text(), says[2]);
+}
+
+#[test]
+fn groups_of_answers_to_be_ranked_are_split() {
+    let says = ["Ghent [1].\nScore: 10", "Bruges [3].\nScore: 20"];
+    let tools = scripted(&[(QUESTION, &[1, 2, 3])], &says);
+    let done = in_room("map_rerank", json!({"group_size": 3}), 2 * SOURCE, tools);
+    assert_eq!((done.text(), done.steps()), ("Bruges [3].", vec!["answer+answer".to_owned()]));
+    assert_eq!(done.user(0), format!("{}\n\n{}", range(1, 2), asks(QUESTION)));
+    assert_eq!(done.user(1), format!("{}\n\n{}", range(3, 3), asks(QUESTION)));
+}
+
+#[test]
+fn a_chunk_that_is_too_long_for_a_call_is_cut() {
+    let says = ["1: 9", "Corn [1].", "support: fully\nuse: 4"];
+    let mut tools = scripted(&[(QUESTION, &[1])], &says);
+    tools.content = Some("Mills grind corn. ".repeat(50));
+    let done = in_room("self_rag", json!({"always_retrieve": true}), 40, tools);
+    let cut = |sentences: usize| {
+        let shown = format!("{}[...]", "Mills grind corn. ".repeat(sentences));
+        format!("<<<source 1 MARK>>>\n{shown}\n<<<end 1 MARK>>>\n\n")
+    };
+    for call in [0, 1] {
+        assert_eq!(done.user(call), format!("{}{}", cut(9), asks(QUESTION)));
+    }
+    // The answer that is judged takes its share.
+    let judged = format!("{}{}\n\n{}", cut(5), notes(&["Corn [1]."]), asks(QUESTION));
+    assert_eq!(done.user(2), judged);
+    assert_eq!(done.outcome.readings[0].shown.matches("Mills").count(), 50, "cited from all of it");
+}
+
+#[test]
+fn corrective_shows_the_best_grades_that_fit() {
+    let says = ["1: 6\n2: 7", "3: 9\n4: 8", "5: 0", "Flanders [3]."];
+    let tools = scripted(&[(QUESTION, &[1, 2, 3, 4, 5])], &says);
+    let done = in_room("corrective", json!({}), 2 * SOURCE, tools);
+    assert_eq!(done.steps(), ["grade+grade+grade", "answer"]);
+    assert_eq!(done.user(1), format!("{}\n\n{}", range(3, 4), asks(QUESTION)));
+    assert_eq!(done.user(3), format!("{}\n\n{}", range(3, 4), asks(QUESTION)));
+}
+
+#[test]
+fn shares_of_chunks_fit_the_window() {
+    let mut tools = scripted(&[(QUESTION, &[1, 2, 3, 4])], &["A [1]."]);
+    tools.content = Some("Mills grind corn. ".repeat(50));
+    let done = in_room("simple_summarize", json!({}), 200, tools);
+    let shown = done.user(0).split("Question:").next().unwrap();
+    assert!((100..=200).contains(&words(shown)), "{}", words(shown));
+    for number in 1..=4 {
+        assert!(shown.contains(&format!("<<<source {number} MARK>>>\nMills grind corn.")));
+    }
+}
+
+#[test]
+fn what_several_searches_have_found_is_cut_to_a_call() {
+    let says = ["What of Ghent?\nWhat of Bruges?", "It grinds [1].", "It saws [3].", "Both [1]."];
+    let mut tools = scripted(&FINDS, &says);
+    tools.room = Room { sources: Some(2 * SOURCE), all: Some(80) };
+    let done = run_with("decompose_parallel", QUESTION, json!({}), tools);
+    let found = [
+        "Question: What of Ghent?\nAnswer: It grinds [1].",
+        "Question: What of Bruges?\nAnswer: It saws [3].",
+    ];
+    let shown = sources(&[(1, 2), (2, 1)]);
+    assert_eq!(done.user(3), format!("{shown}\n\n{}\n\n{}", notes(&found), asks(QUESTION)));
+}
+
+#[test]
+fn where_not_a_word_fits_that_is_said() {
+    for name in ["tree_summarize", "refine", "map_rerank", "corrective"] {
+        let mut tools = scripted(&[(QUESTION, &[1, 2])], &[]);
+        tools.room = Room { sources: Some(5), all: Some(5) };
+        let given = options(json!({}));
+        let error = run(named(Some(name)).unwrap(), QUESTION, &given, &mut tools).unwrap_err();
+        assert_eq!(error.message(), "no context fits into 5 tokens", "{name}");
+    }
+}
+
+#[test]
+fn no_call_of_any_strategy_shows_more_than_it_can_read() {
+    let long: &'static str = Box::leak("A is b [1]. ".repeat(30).into_boxed_str());
+    let found: Vec<u32> = (1..=30).collect();
+    for strategy in ALL {
+        for (room, said) in
+            [(40, "A [1]."), (60, long), (100, "1: 9\n2: 8"), (200, long), (500, "x")]
+        {
+            let mut tools = scripted(&[(QUESTION, &found), ("A [1].", &[31, 32])], &vec![said; 99]);
+            tools.room = Room { sources: Some(room), all: Some(room) };
+            // What is read for one call is cut to it before it is on the desk.
+            if !strategy.reads_in_groups() {
+                tools.finds[0].1.truncate(2);
+                tools.finds[1].1.truncate(2);
+            }
+            let given = options(json!({}));
+            let outcome = run(strategy, QUESTION, &given, &mut tools).unwrap();
+            let name = strategy.name();
+            assert!(!outcome.text.is_empty(), "{name} {room}");
+            for (_, step, prompt) in &tools.asked {
+                let shown = prompt[1].content.split("Question:").next().unwrap();
+                // "The answer so far:" and the like are part of the template.
+                assert!(words(shown) <= room + 12, "{name} {step} {room}: {shown}");
+            }
+        }
+    }
+}
+
+// The call that makes the answer.
+
+fn begun(name: &str, given: Value, tools: &mut Scripted) -> Begun {
+    begin(named(Some(name)).unwrap(), QUESTION, &options(given), tools).unwrap()
+}
+
+#[test]
+fn the_call_that_makes_the_answer_is_left_to_the_caller() {
+    let many = [QUESTION; 99];
+    for (name, calls, step) in [
+        ("compact", 0, "answer"),
+        ("simple_summarize", 0, "answer"),
+        ("refine", 1, "refine"),
+        ("tree_summarize", 2, "merge"),
+        ("decompose_sequential", 1, "answer"),
+        ("decompose_parallel", 1, "answer"),
+        ("ircot", 2, "answer"),
+        ("corrective", 1, "answer"),
+    ] {
+        let mut tools = scripted(&[(QUESTION, &[1, 2, 3, 4, 5])], &many);
+        let Begun::Asking(pending) = begun(name, json!({}), &mut tools) else { panic!("{name}") };
+        assert_eq!((tools.asked.len(), pending.step), (calls, step), "{name}");
+        assert_eq!(pending.is_only_call(), name == "compact");
+        let reply = Reply { text: " Last [1]. ".to_owned(), ..Reply::default() };
+        let outcome = pending.finish(Ok(reply), "", 0).unwrap();
+        assert_eq!(
+            (outcome.text.as_str(), &outcome.usage["calls"]),
+            ("Last [1].", &json!(calls + 1))
+        );
+    }
+    for name in ["map_rerank", "self_rag"] {
+        let mut tools = scripted(&[(QUESTION, &[1])], &many);
+        assert!(matches!(begun(name, json!({}), &mut tools), Begun::Done(_)), "{name}");
+    }
+}
+
+#[test]
+fn an_answer_that_time_cuts_short_is_what_was_told() {
+    for (told, expected) in [("Half of ", "Half of"), (" ", NO_ANSWER)] {
+        let mut tools = scripted(&[(QUESTION, &[1])], &[]);
+        let given = json!({"budget": {"seconds": 1}});
+        let Begun::Asking(pending) = begun("compact", given, &mut tools) else { panic!() };
+        assert_eq!(pending.limits.timeout_ms, Some(1000));
+        let late = || Err(Error::new(ErrorKind::ProviderTimeout, "late"));
+        assert!(pending.clone().finish(late(), told, 999).is_err());
+        let outcome = pending.finish(late(), told, 1000).unwrap();
+        assert_eq!(
+            (outcome.text.as_str(), &outcome.usage["stopped_by"]),
+            (expected, &json!("seconds"))
+        );
+    }
+}
+
+#[test]
+fn auto_looks_up_and_reads_once() {
+    let many: Vec<u32> = (1..=21).collect();
+    for (found, reading) in [(&many[..2], Calls::One), (&many[..], Calls::Several)] {
+        let mut tools = scripted(&[(QUESTION, found)], &["A [1]."; 9]);
+        let Begun::Asking(pending) = begun("auto", json!({}), &mut tools) else { panic!() };
+        assert_eq!((tools.looked_up.len(), &tools.read_for), (1, &vec![reading]));
+        assert_eq!(pending.is_only_call(), reading == Calls::One);
+    }
 }

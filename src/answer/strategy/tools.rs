@@ -1,18 +1,29 @@
 //! What strategies work with.
 
 use crate::context::Reading;
+use crate::context::budget::Room;
 use crate::context::prompt::{Message, Source};
 use crate::context::template::Template;
+use crate::context::tokens::Counter;
 use crate::error::Result;
 use crate::retrieve::Passage;
 
-/// Finds chunks, reads them and has a language model write.
-pub trait Tools {
+/// Finds chunks, reads them, counts their tokens and has a language model write.
+pub trait Tools: Counter {
     /// The chunks that speak of `query`, best first.
     fn retrieve(&mut self, query: &str) -> Result<Vec<Passage>>;
 
-    /// What is read for `question` of what was found for it.
-    fn read(&mut self, question: &str, passages: Vec<Passage>) -> Result<Vec<Reading>>;
+    /// What is read for `question` of what was found for it: as much as one call can read, or, where
+    /// it is for several, all.
+    fn read(
+        &mut self,
+        question: &str,
+        passages: Vec<Passage>,
+        calls: Calls,
+    ) -> Result<Vec<Reading>>;
+
+    /// How many tokens a call can read beside `question`.
+    fn room(&mut self, question: &str) -> Result<Room>;
 
     /// How a language model sees a chunk.
     fn source(&self, reading: &Reading) -> Source;
@@ -38,6 +49,15 @@ pub trait Tools {
 
     /// Milliseconds since the answer was asked for.
     fn elapsed_ms(&self) -> u64;
+}
+
+/// For how many calls something is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// For one, which reads all of it.
+    One,
+    /// For several, of which each reads a part.
+    Several,
 }
 
 /// What a call may take at most.

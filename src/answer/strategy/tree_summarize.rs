@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::cited::only;
 use super::compact::answer_from;
 use super::desk::note;
-use super::{Desk, Strategy, Written};
+use super::{Desk, Last, Otherwise, Strategy, Written};
 use crate::context::prompt::{Message, is_no_answer};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
@@ -34,24 +34,28 @@ impl Strategy for TreeSummarize {
         &["group_size"]
     }
 
+    fn reads_in_groups(&self) -> bool {
+        true
+    }
+
     fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
         let sources = desk.found()?;
         let size = desk.options.group_size.unwrap_or(GROUP) as usize;
-        if sources.len() <= size {
-            return answer_from(desk, &sources);
+        let groups = desk.groups(&sources, size)?;
+        if let [] | [_] = groups.as_slice() {
+            return answer_from(desk, groups.first().map_or(&[], Vec::as_slice));
         }
-        match leaves(desk, &sources, size)? {
+        match leaves(desk, &groups)? {
             // Groups of one would never become fewer.
             Some(leaves) => merge(desk, leaves, size.max(2)),
-            None => in_one_call(desk, &sources, size),
+            None => in_one_call(desk, &sources, &groups[0]),
         }
     }
 }
 
 /// What each group answers; those that have no answer are left out. `None` where the budget has
 /// no room for groups.
-fn leaves(desk: &mut Desk<'_>, sources: &[Numbered], size: usize) -> Result<Option<Vec<String>>> {
-    let groups: Vec<&[Numbered]> = sources.chunks(size).collect();
+fn leaves(desk: &mut Desk<'_>, groups: &[Vec<Numbered>]) -> Result<Option<Vec<String>>> {
     let prompts = groups.iter().map(|group| desk.answer_prompt(desk.question, group));
     let prompts = prompts.collect::<Result<Vec<_>>>()?;
     let replies = desk.prepare_parts("answer", prompts)?;
@@ -65,17 +69,18 @@ fn leaves(desk: &mut Desk<'_>, sources: &[Numbered], size: usize) -> Result<Opti
     Ok(Some(answers.collect()))
 }
 
-/// The answer from all sources, or from the first where that is too much.
-fn in_one_call(desk: &mut Desk<'_>, sources: &[Numbered], size: usize) -> Result<Written> {
+/// The answer from all sources, as many as a call can show, or from the first group where that is too
+/// much for the budget.
+fn in_one_call(desk: &mut Desk<'_>, sources: &[Numbered], first: &[Numbered]) -> Result<Written> {
     match answer_from(desk, sources)? {
-        Written::Nothing => answer_from(desk, &sources[..size]),
+        Written::Asks(last) if !desk.can_ask(&last.prompt) => answer_from(desk, first),
         written => Ok(written),
     }
 }
 
 fn merge(desk: &mut Desk<'_>, mut answers: Vec<String>, size: usize) -> Result<Written> {
-    while answers.len() > size {
-        let groups: Vec<Vec<String>> = answers.chunks(size).map(<[String]>::to_vec).collect();
+    let mut groups = desk.note_groups(&answers, size)?;
+    while groups.len() > 1 {
         let prompts = groups.iter().filter(|group| group.len() > 1);
         let prompts = prompts.map(|group| prompt(desk, group)).collect::<Result<Vec<_>>>()?;
         let mut replies = desk.prepare_parts("merge", prompts)?.into_iter();
@@ -83,13 +88,17 @@ fn merge(desk: &mut Desk<'_>, mut answers: Vec<String>, size: usize) -> Result<W
             break;
         }
         answers = groups.into_iter().map(|group| one_of(group, &mut replies)).collect();
+        groups = desk.note_groups(&answers, size)?;
     }
-    if answers.len() < 2 {
-        return Ok(Written::from_reply(answers.pop()));
+    match answers.as_slice() {
+        [] => Ok(Written::Nothing),
+        [only] => Ok(Written::Answer(only.clone())),
+        _ => {
+            let otherwise = Otherwise::IfUnknown(answers.join("\n\n"));
+            let prompt = prompt(desk, &answers)?;
+            Ok(Written::Asks(Last { step: "merge", prompt, otherwise }))
+        }
     }
-    let prompt = prompt(desk, &answers)?;
-    let merged = desk.write("merge", prompt)?.filter(|text| !is_no_answer(text));
-    Ok(Written::Answer(merged.unwrap_or_else(|| answers.join("\n\n"))))
 }
 
 /// What became of a group: its merged answer, or all of them where there is none.

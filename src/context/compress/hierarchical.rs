@@ -4,7 +4,7 @@
 //! chunk. Of the rest is read what the overview says of it, which has no number and cannot be
 //! cited.
 
-use super::summarize::{asked, size, summarized};
+use super::summarize::{asked, begun, prompt, summarized};
 use super::{Compressed, Task, extractive};
 use crate::context::Means;
 use crate::context::excerpt::Piece;
@@ -22,16 +22,22 @@ pub(super) fn layered(
     task: &Task<'_>,
     means: &mut Means<'_>,
 ) -> Result<Compressed> {
-    let overview = match pieces.len() {
-        0 | 1 => None,
-        _ => asked(TEMPLATE, &pieces, WORDS, task, means)?.filter(|text| !text.is_empty()),
-    };
-    let third = pieces.len().div_ceil(3);
-    let middle = pieces.split_off(third);
-    let mut shown = extractive::extracted(pieces, task, means)?;
-    for piece in middle.into_iter().take(third.min(task.max_summaries)) {
-        let size = size(&piece, means)?;
-        shown.extend(summarized(piece, size, task, means)?);
+    if pieces.len() < 2 {
+        return Ok(Compressed {
+            pieces: extractive::extracted(pieces, task, means)?,
+            overview: None,
+        });
     }
+    let overview = prompt(TEMPLATE, &pieces, WORDS, task, means)?;
+    let third = pieces.len().div_ceil(3);
+    let mut middle = pieces.split_off(third);
+    middle.truncate(third.min(task.max_summaries));
+    let mut shown = extractive::extracted(pieces, task, means)?;
+    let (begun, mut prompts) = begun(middle, task, means)?;
+    // Nothing of one is needed for another.
+    prompts.insert(0, overview);
+    let mut said = asked(prompts, means)?.into_iter();
+    let overview = said.next().flatten().filter(|text| !text.is_empty());
+    shown.extend(summarized(begun, &mut said, task, means)?);
     Ok(Compressed { pieces: shown, overview })
 }

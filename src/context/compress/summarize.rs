@@ -1,7 +1,7 @@
 //! What a language model makes of each chunk for the question.
 //!
-//! A call for each of the best chunks, so that what is said of one is not mixed up with another;
-//! the rest are cut. What the model writes is data like the chunk, and what an answer cites is
+//! A call for each of the best chunks, so that what is said of one is not mixed up with another, and
+//! all of them at once; the rest are cut. What the model writes is data like the chunk, and what an answer cites is
 //! looked up in the chunk itself.
 
 use super::{Task, truncate};
@@ -9,7 +9,7 @@ use crate::answer::marker::markers;
 use crate::context::Means;
 use crate::context::budget::fitted;
 use crate::context::excerpt::Piece;
-use crate::context::prompt::{Source, is_no_answer, summary_messages};
+use crate::context::prompt::{Message, Source, is_no_answer, summary_messages};
 use crate::error::Result;
 
 /// In which words a summary is asked for.
@@ -27,18 +27,18 @@ const TOKENS_OF_WORD: f64 = 1.3;
 /// The chunks by their summaries. Those that say nothing to the question are gone; if that is
 /// all of them, the best stays as it was.
 pub(super) fn all_summarized(
-    pieces: Vec<Piece>,
+    mut pieces: Vec<Piece>,
     task: &Task<'_>,
     means: &mut Means<'_>,
 ) -> Result<Vec<Piece>> {
     let best = pieces.first().cloned();
-    let mut shown = Vec::with_capacity(pieces.len());
-    for (at, piece) in pieces.into_iter().enumerate() {
-        let size = size(&piece, means)?;
-        match at < task.max_summaries {
-            true => shown.extend(summarized(piece, size, task, means)?),
-            false => shown.push(shortened(piece, size, task, means)?),
-        }
+    let others = pieces.split_off(task.max_summaries.min(pieces.len()));
+    let (begun, prompts) = begun(pieces, task, means)?;
+    let mut said = asked(prompts, means)?.into_iter();
+    let mut shown = summarized(begun, &mut said, task, means)?;
+    let sizes = sizes(&others, means)?;
+    for (piece, size) in others.into_iter().zip(sizes) {
+        shown.push(shortened(piece, size, task, means)?);
     }
     if shown.is_empty() {
         shown.extend(best);
@@ -46,50 +46,90 @@ pub(super) fn all_summarized(
     Ok(shown)
 }
 
-/// A chunk of `size` tokens by its summary; `None` where it says nothing to the question.
+/// A chunk that is to be summed up.
+pub(super) struct Begun {
+    piece: Piece,
+    size: usize,
+    /// Whether somebody is asked; short ones are left as they are.
+    is_asked: bool,
+}
+
+/// What has to be asked to sum each of `pieces` up.
+pub(super) fn begun(
+    pieces: Vec<Piece>,
+    task: &Task<'_>,
+    means: &mut Means<'_>,
+) -> Result<(Vec<Begun>, Vec<Vec<Message>>)> {
+    let mut prompts = Vec::new();
+    let mut begun = Vec::with_capacity(pieces.len());
+    let sizes = sizes(&pieces, means)?;
+    for (piece, size) in pieces.into_iter().zip(sizes) {
+        let is_asked = size > SHORTEST;
+        if is_asked {
+            let words = (task.ratio * size as f64 / TOKENS_OF_WORD) as usize;
+            let one = std::slice::from_ref(&piece);
+            prompts.push(prompt(TEMPLATE, one, words.max(LEAST_WORDS), task, means)?);
+        }
+        begun.push(Begun { piece, size, is_asked });
+    }
+    Ok((begun, prompts))
+}
+
+/// What the chunks become by what was `said` of each that was asked about. Those of which nothing was
+/// said are gone.
 ///
 /// A summary that is not shorter is none, and the chunk is cut.
 pub(super) fn summarized(
-    piece: Piece,
-    size: usize,
+    begun: Vec<Begun>,
+    said: &mut dyn Iterator<Item = Option<String>>,
     task: &Task<'_>,
     means: &mut Means<'_>,
-) -> Result<Option<Piece>> {
-    if size <= SHORTEST {
-        return Ok(Some(piece));
+) -> Result<Vec<Piece>> {
+    let mut shown = Vec::with_capacity(begun.len());
+    for Begun { piece, size, is_asked } in begun {
+        if !is_asked {
+            shown.push(piece);
+            continue;
+        }
+        let Some(summary) = said.next().flatten() else { continue };
+        shown.push(match summary.is_empty() || summary.len() >= piece.text().len() {
+            true => shortened(piece, size, task, means)?,
+            false => piece.summarized(summary),
+        });
     }
-    let words = (task.ratio * size as f64 / TOKENS_OF_WORD) as usize;
-    let one = std::slice::from_ref(&piece);
-    let Some(summary) = asked(TEMPLATE, one, words.max(LEAST_WORDS), task, means)? else {
-        return Ok(None);
-    };
-    match summary.is_empty() || summary.len() >= piece.text().len() {
-        true => shortened(piece, size, task, means).map(Some),
-        false => Ok(Some(piece.summarized(summary))),
-    }
+    Ok(shown)
 }
 
-/// What a language model makes of `pieces`, as far as they fit, in about so many words; `None`
-/// where it says that there is nothing in them.
-pub(super) fn asked(
+/// The messages in which a language model is asked about `pieces`, as many as fit, in about so many
+/// words.
+pub(super) fn prompt(
     template: &str,
     pieces: &[Piece],
     words: usize,
     task: &Task<'_>,
     means: &mut Means<'_>,
-) -> Result<Option<String>> {
-    let sources: Vec<Source> = match task.budget {
+) -> Result<Vec<Message>> {
+    let sources: Vec<Source> = match task.call {
         None => pieces.iter().map(Piece::source).collect(),
-        Some(budget) => {
-            let fitted = fitted(pieces.to_vec(), budget, means.counter)?;
+        Some(room) => {
+            let fitted = fitted(pieces.to_vec(), room, means.counter)?;
             fitted.iter().map(Piece::source).collect()
         }
     };
     let template = (means.templates)(template)?;
     let nonce = (means.nonce)()?;
-    let messages = summary_messages(&template, task.question, &sources, words, &nonce)?;
-    let answer = means.writer.write(&messages)?;
-    Ok((!is_no_answer(&answer)).then(|| plain(&answer)))
+    summary_messages(&template, task.question, &sources, words, &nonce)
+}
+
+/// What a language model makes of each of `prompts`, which are asked at once; `None` where it says
+/// that there is nothing in them.
+pub(super) fn asked(
+    prompts: Vec<Vec<Message>>,
+    means: &mut Means<'_>,
+) -> Result<Vec<Option<String>>> {
+    let answers = means.writer.write_all(prompts)?;
+    let said = answers.iter().map(|answer| (!is_no_answer(answer)).then(|| plain(answer)));
+    Ok(said.collect())
 }
 
 /// What was written, without what a reader could take for the number of a source.
@@ -109,7 +149,7 @@ fn shortened(piece: Piece, size: usize, task: &Task<'_>, means: &mut Means<'_>) 
     truncate::shortened(piece, most, means.counter)
 }
 
-/// The tokens of a chunk's text.
-pub(super) fn size(piece: &Piece, means: &mut Means<'_>) -> Result<usize> {
-    Ok(means.counter.count(&[piece.text()])?.iter().sum())
+/// The tokens of each chunk's text.
+fn sizes(pieces: &[Piece], means: &mut Means<'_>) -> Result<Vec<usize>> {
+    means.counter.count(&pieces.iter().map(Piece::text).collect::<Vec<_>>())
 }

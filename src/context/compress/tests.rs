@@ -91,7 +91,14 @@ const TEXTS: [&str; 3] = [
 ];
 
 fn task(compression: Compression) -> Task<'static> {
-    Task { question: QUESTION, compression, ratio: 0.4, budget: None, max_summaries: 10 }
+    Task {
+        question: QUESTION,
+        compression,
+        ratio: 0.4,
+        budget: None,
+        call: None,
+        max_summaries: 10,
+    }
 }
 
 fn pieces(texts: &[&str]) -> Vec<Piece> {
@@ -244,7 +251,7 @@ fn what_is_summed_up_fits_too() {
     let texts = [long("Visitors park."), long("The gate."), long("Bread.")];
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let script = &mut Scripted { says: vec!["Of mills.", "It closes."], ..Scripted::default() };
-    let task = Task { budget: Some(150), ..task(Compression::Hierarchical) };
+    let task = Task { call: Some(150), ..task(Compression::Hierarchical) };
     script.with(|means| compressed(pieces(&texts), &task, means)).unwrap();
     let sources = script.asked[0][1].content.split("\n\nQuestion:").next().unwrap();
     assert!(words(sources) <= 150, "{sources}");

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 pub use read::{check, source};
-pub use stream::{Telling, tell};
+pub use stream::{Record, Telling, tell};
 pub use trust::{TrustOptions, TrustWish};
 
 use super::cache;
@@ -39,7 +39,7 @@ use super::search::Search;
 use super::trace;
 use super::usage::ForPipeline;
 use crate::answer::citation::Citations;
-use crate::answer::strategy::{Strategy, StrategyOptions};
+use crate::answer::strategy::{Calls, Strategy, StrategyOptions};
 use crate::context::prompt::Message;
 use crate::context::template::Template;
 use crate::context::{ContextOptions, Reading};
@@ -122,7 +122,7 @@ pub fn ask(question: &str, search: &Search, writing: &Writing) -> Result<Answer>
     let start = Instant::now();
     let (draft, retrieving) = match writing.llm.as_str() {
         EXTRACTIVE => extracted(question, search, writing)?,
-        _ => reuse::written(question, search, writing)?,
+        _ => write::write(question, search, writing)?,
     };
     let check = || trust::checked(question, draft, &writing.trust);
     let mut answer = trace::step("verify", String::new, check)?;
@@ -151,7 +151,7 @@ fn extracted(question: &str, search: &Search, writing: &Writing) -> Result<(Draf
     let start = Instant::now();
     let passages = search.run(question)?;
     let retrieving = start.elapsed();
-    let readings = read::read(question, passages, search, writing)?;
+    let readings = read::read(question, passages, search, writing, Calls::One)?;
     let extract = || extract::extract(question, readings, search, writing);
     let mut draft = trace::step("extract", String::new, extract)?;
     draft.usage["strategy"] = json!("compact");
@@ -169,7 +169,7 @@ pub fn context(
     search: &Search,
     writing: &Writing,
 ) -> Result<(Vec<Reading>, Vec<usize>)> {
-    let readings = read::read(question, search.run(question)?, search, writing)?;
+    let readings = read::read(question, search.run(question)?, search, writing, Calls::One)?;
     let sizes = read::sizes(&readings, search, writing)?;
     Ok((readings, sizes))
 }

@@ -5,6 +5,7 @@ mod room;
 mod time;
 mod tokens;
 
+use crate::answer::strategy::Calls;
 use crate::context::assemble::{Job, assembled};
 use crate::context::prompt::{Source, as_sent, overview_as_sent};
 use crate::context::tokens::Counter;
@@ -18,21 +19,25 @@ use crate::retrieve::Passage;
 
 use super::Writing;
 use means::{OnDemand, Summaries};
-use tokens::Tokens;
+pub use room::room;
+pub use tokens::Tokens;
 
-/// What is read for `question` of the passages that were found for it, best first.
+/// What is read for `question` of the passages that were found for it, best first: as much as one
+/// call can read, or all, where several share it.
 pub fn read(
     question: &str,
     passages: Vec<Passage>,
     search: &Search,
     writing: &Writing,
+    calls: Calls,
 ) -> Result<Vec<Reading>> {
     let options = &writing.context;
     let mut tokens = Tokens::of(search, writing)?;
-    let budget = room::budget(question, writing, &mut tokens)?;
+    let call = room::room(question, writing, &mut tokens)?.sources;
+    let budget = call.filter(|_| calls == Calls::One);
     let times = time::places(&passages, options.order_by.as_deref(), search)?;
-    let job =
-        Job { question, options, budget, time: &|passage| times.get(&passage.chunk_id).copied() };
+    let time = |passage: &Passage| times.get(&passage.chunk_id).copied();
+    let job = Job { question, options, budget, call, time: &time };
     let mut means = Means {
         counter: &mut tokens,
         embedder: &mut OnDemand { model: &search.pipeline.model },

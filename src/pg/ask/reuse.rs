@@ -6,20 +6,18 @@
 //! may not read, and nothing that has changed is told again.
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::{Draft, Writing, write};
 use crate::answer::reuse::{are_alike, cited, renumbered};
-use crate::answer::strategy::Opening;
+use crate::answer::strategy::Pending;
 use crate::context::Reading;
 use crate::context::prompt::as_sent;
 use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
 use crate::error::Result;
-use crate::pg::functions::{Embedding, generate};
+use crate::pg::functions::Embedding;
 use crate::pg::guc::Caching;
 use crate::pg::search::Search;
 use crate::pg::{cache, provider, trace, usage};
@@ -33,38 +31,53 @@ struct Kept {
     read: Vec<(i64, String)>,
 }
 
-/// The answer that was given to a question like this one, or what the language model of `writing`
-/// answers now; and how long was searched. Only answers that take one call are given again.
-pub fn written(question: &str, search: &Search, writing: &Writing) -> Result<(Draft, Duration)> {
-    if cache::caching() != Caching::Semantic {
-        return write::write(question, search, writing);
-    }
-    let (opening, retrieving) = write::opening(question, search, writing)?;
-    match opening {
-        Some(opening) => Ok((reused(question, opening, search, writing)?, retrieving)),
-        None => write::write(question, search, writing),
-    }
+/// A question whose answer may be known, or is to be kept.
+pub struct Look {
+    question: String,
+    scope: String,
+    vector: Vec<f32>,
+    at_least: f32,
 }
 
-fn reused(question: &str, opening: Opening, search: &Search, writing: &Writing) -> Result<Draft> {
-    let Opening { messages, readings } = opening;
-    let scope = scope(search, writing)?;
-    let vector = vector(question, search)?;
-    let at_least = writing.cache_similarity;
-    let find = || Ok(cache::recall(&scope, &vector, at_least));
-    for kept in trace::found("recall", String::new, find)? {
-        let Ok(kept) = serde_json::from_str::<Kept>(&kept) else { continue };
-        if let Some(text) = fitted(&kept, question, &readings) {
-            usage::note_cache_hit();
-            return Ok(draft(text, readings));
+impl Look {
+    /// What the call `pending` shall answer; `None` where nothing is to be remembered. Only answers
+    /// that take one call are given again.
+    pub fn new(
+        question: &str,
+        pending: &Pending,
+        search: &Search,
+        writing: &Writing,
+    ) -> Result<Option<Look>> {
+        if cache::caching() != Caching::Semantic || !pending.is_only_call() {
+            return Ok(None);
+        }
+        Ok(Some(Look {
+            question: question.to_owned(),
+            scope: scope(search, writing)?,
+            vector: vector(question, search)?,
+            at_least: writing.cache_similarity,
+        }))
+    }
+
+    /// The answer that was given to a question like this one, if it stands on what was read now.
+    pub fn find(&self, readings: &[Reading]) -> Result<Option<String>> {
+        let find = || Ok(cache::recall(&self.scope, &self.vector, self.at_least));
+        for kept in trace::found("recall", String::new, find)? {
+            let Ok(kept) = serde_json::from_str::<Kept>(&kept) else { continue };
+            if let Some(text) = fitted(&kept, &self.question, readings) {
+                usage::note_cache_hit();
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Keeps an answer for questions like this one.
+    pub fn keep(self, draft: &Draft) {
+        if let Some(kept) = kept(&self.question, draft) {
+            cache::keep(self.scope, self.vector, kept);
         }
     }
-    let generated = generate(&writing.llm, messages, writing.temperature, writing.max_tokens)?;
-    let draft = write::draft(readings, generated);
-    if let Some(kept) = kept(question, &draft) {
-        cache::keep(scope, vector, kept);
-    }
-    Ok(draft)
 }
 
 /// All that decides an answer besides the question and what was found.
@@ -99,17 +112,6 @@ fn fitted(kept: &Kept, question: &str, readings: &[Reading]) -> Option<String> {
 /// A chunk as it is sent, whatever its number.
 fn sent(reading: &Reading) -> (i64, String) {
     (reading.passage.chunk_id, as_sent(1, &reading.source()))
-}
-
-fn draft(text: String, readings: Vec<Reading>) -> Draft {
-    Draft {
-        text,
-        readings,
-        supported: true,
-        confidence: None,
-        citations: None,
-        usage: json!({"strategy": "compact", "calls": 0, "cache": "semantic"}),
-    }
 }
 
 /// An answer that cites, and nothing else than what was read.

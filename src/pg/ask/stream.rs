@@ -4,34 +4,53 @@
 //! question → read → a language model begins → its pieces, one a row → what stands behind them, as JSON
 //! ```
 //!
-//! Nothing that was told can be taken back, so the answer is checked when it is complete, and the last
-//! row says what came of it. An answer that is not written piece by piece is told sentence by
-//! sentence.
+//! Of an answer that takes several calls the last one is told, which makes it; those before it are
+//! made before the first row. Nothing that was told can be taken back, so the answer is checked when
+//! it is complete, and the last row says what came of it. An answer that is not written piece by piece
+//! is told sentence by sentence.
 //!
 //! What is kept from one row to the next is Rust's own: nothing of it lies in the memory of the call
 //! in which a row is asked for.
 
 use std::time::{Duration, Instant};
 
+use pgrx::Uuid;
 use serde_json::json;
 
-use super::{Answer, Writing, note_times, trust, write};
-use crate::answer::strategy::Opening;
+use super::reuse::Look;
+use super::tools::{longest, said};
+use super::write::{self, Asking, Beginning, State as Begun};
+use super::{Answer, Draft, Writing, note_times, trust};
+use crate::answer::strategy::Pending;
 use crate::chunk::sentence::sentences;
-use crate::context::Reading;
-use crate::daemon::protocol::{Generated, Response};
+use crate::daemon::protocol::{GenerateRequest, Generated, Request, Response};
 use crate::error::Result;
+use crate::pg::cache;
+use crate::pg::catalog::trace as trace_log;
 use crate::pg::client::Pieces;
 use crate::pg::conversation::{self, Conversation};
 use crate::pg::error::unexpected;
-use crate::pg::functions::{EXTRACTIVE, generate_stream};
+use crate::pg::functions::{EXTRACTIVE, request_within};
+use crate::pg::guc::TraceLevel;
 use crate::pg::search::Search;
-use crate::pg::usage::ForPipeline;
+use crate::pg::trace::{self, Step};
+use crate::pg::usage::{self, ForPipeline, Usage};
 
 /// The rows of an answer: its text in pieces, then one row of JSON.
 pub struct Telling {
     state: State,
+    record: Option<Record>,
     turn: Option<Turn>,
+}
+
+/// How the answer came about, which is to be kept.
+pub struct Record {
+    /// How much of it.
+    pub level: TraceLevel,
+    /// What was asked.
+    pub asked: trace_log::Asked,
+    /// What was done before the first row.
+    pub steps: Vec<Step>,
 }
 
 /// A question of a conversation, which is to be kept with its answer.
@@ -41,29 +60,36 @@ struct Turn {
     standalone: String,
 }
 
-/// The last row, and the answer.
-struct End {
-    row: String,
-    answer: String,
-}
-
 enum State {
     /// A language model writes.
     Written(Box<Written>),
     /// The answer is there; these are left of it.
-    Known { pieces: std::vec::IntoIter<String>, end: Option<End> },
+    Known { pieces: std::vec::IntoIter<String>, answer: Box<Answer>, told: String },
+    /// All is told.
+    Over,
 }
 
 /// An answer that is being written.
 struct Written {
     pieces: Pieces,
-    /// What was told of it.
-    told: String,
-    readings: Vec<Reading>,
+    request: GenerateRequest,
+    pending: Pending,
+    look: Option<Look>,
     question: String,
     writing: Writing,
+    pipeline: i32,
+    /// What was told of it.
+    told: String,
+    times: Times,
+    /// What the call has taken.
+    used: Usage,
+}
+
+/// When what happened.
+struct Times {
     begun: Instant,
     retrieving: Duration,
+    asked: Instant,
     first_piece: Option<Instant>,
 }
 
@@ -74,27 +100,39 @@ pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<Telling
         return super::ask(question, search, &writing).map(known);
     }
     let _spending = ForPipeline::new(search.pipeline.id);
+    let _caching = cache::Using::new(writing.caching);
     let begun = Instant::now();
-    let (opening, retrieving) = write::opening(question, search, &writing)?;
-    let Some(Opening { messages, readings }) = opening else {
-        return super::ask(question, search, &writing).map(known);
+    let Beginning { state, retrieving } = write::begin(question, search, &writing)?;
+    let mut times = Times { begun, retrieving, asked: begun, first_piece: None };
+    let Asking { pending, provider, look } = match state {
+        Begun::Known(draft) => return checked(question, draft, &writing, &times).map(known),
+        Begun::Asking(asking) => *asking,
     };
-    let Writing { llm, temperature, max_tokens, .. } = &writing;
-    let pieces = generate_stream(llm, messages, *temperature, *max_tokens)?;
-    let state = State::Written(Box::new(Written {
-        pieces,
-        told: String::new(),
-        readings,
-        question: question.to_owned(),
-        writing,
-        begun,
-        retrieving,
-        first_piece: None,
-    }));
-    Ok(Telling { state, turn: None })
+    let sampling = (writing.temperature, longest(&writing, &pending.limits));
+    let prompt = pending.prompt.clone();
+    let request = request_within(&provider, prompt, sampling, pending.limits.timeout_ms);
+    times.asked = Instant::now();
+    if let Some(remembered) = cache::recalled(&request) {
+        let draft = write::draft(pending.finish(Ok(said(remembered)), "", 0)?);
+        if let Some(look) = look {
+            look.keep(&draft);
+        }
+        return checked(question, draft, &writing, &times).map(known);
+    }
+    let pieces = Pieces::of(&Request::GenerateStream(request.clone()))?;
+    let (question, pipeline) = (question.to_owned(), search.pipeline.id);
+    let (told, used) = (String::new(), Usage::default());
+    #[rustfmt::skip]
+    let written = Written { pieces, request, pending, look, question, writing, pipeline, told, times, used };
+    Ok(telling(State::Written(Box::new(written))))
 }
 
 impl Telling {
+    /// The same, with how it came about kept when all is told.
+    pub fn recorded(self, record: Record) -> Telling {
+        Telling { record: Some(record), ..self }
+    }
+
     /// The same, with the answer kept as one to `question` of a conversation, in which that means
     /// `standalone`.
     pub fn in_conversation(
@@ -107,13 +145,29 @@ impl Telling {
         Telling { turn: Some(Turn { conversation, question, standalone }), ..self }
     }
 
-    fn finish(&mut self, End { row, answer }: End) -> Result<String> {
+    /// The last row of an answer that was written.
+    fn complete(&mut self, written: Written, reply: Result<Generated>) -> Result<String> {
+        let is_recorded = self.record.as_ref().is_some_and(|it| it.level != TraceLevel::Off);
+        let told = written.told.clone();
+        let (answer, steps) = trace::recorded(is_recorded, || written.end(reply))?;
+        if let Some(record) = &mut self.record {
+            trace::go_on(&mut record.steps, steps);
+        }
+        self.finish(&answer, &told)
+    }
+
+    /// The last row, with what is kept of the answer.
+    fn finish(&mut self, answer: &Answer, told: &str) -> Result<String> {
+        let trace = match self.record.take() {
+            Some(Record { level, asked, steps }) => trace_log::keep(level, &asked, answer, &steps)?,
+            None => None,
+        };
         if let Some(Turn { conversation, question, standalone }) = self.turn.take() {
             let (question, standalone) = (question.as_str(), standalone.as_str());
-            let turn = conversation::Turn { question, standalone, answer: &answer, trace: None };
-            conversation.append(&turn)?;
+            let answer = answer.text.as_str();
+            conversation.append(&conversation::Turn { question, standalone, answer, trace })?;
         }
-        Ok(row)
+        Ok(last_row(answer, trace, told))
     }
 }
 
@@ -121,52 +175,90 @@ impl Iterator for Telling {
     type Item = Result<String>;
 
     fn next(&mut self) -> Option<Result<String>> {
-        match &mut self.state {
-            State::Known { pieces, end } => match pieces.next() {
-                Some(piece) => Some(Ok(piece)),
-                None => end.take().map(|end| self.finish(end)),
-            },
-            State::Written(written) => match written.next() {
-                Ok(Response::Piece(piece)) => Some(Ok(piece)),
-                Ok(Response::Text(generated)) => {
-                    let end = written.end(generated);
-                    self.state = State::Known { pieces: Vec::new().into_iter(), end: None };
-                    Some(end.and_then(|end| self.finish(end)))
-                }
-                Ok(other) => Some(Err(unexpected(&other))),
-                Err(error) => Some(Err(error)),
-            },
+        let mut written = match std::mem::replace(&mut self.state, State::Over) {
+            State::Over => return None,
+            State::Known { mut pieces, answer, told } => {
+                let Some(piece) = pieces.next() else { return Some(self.finish(&answer, &told)) };
+                self.state = State::Known { pieces, answer, told };
+                return Some(Ok(piece));
+            }
+            State::Written(written) => written,
+        };
+        match written.next() {
+            Ok(Response::Piece(piece)) => {
+                self.state = State::Written(written);
+                Some(Ok(piece))
+            }
+            Ok(Response::Text(generated)) => Some(self.complete(*written, Ok(generated))),
+            Ok(other) => Some(Err(unexpected(&other))),
+            Err(error) => Some(self.complete(*written, Err(error))),
         }
     }
 }
 
 impl Written {
     fn next(&mut self) -> Result<Response> {
-        let response = self.pieces.next()?;
-        if let Response::Piece(piece) = &response {
-            self.first_piece.get_or_insert_with(Instant::now);
+        let before = usage::total();
+        let response = self.pieces.next();
+        self.used = self.used.plus(&usage::total().since(&before));
+        if let Ok(Response::Piece(piece)) = &response {
+            self.times.first_piece.get_or_insert_with(Instant::now);
             self.told += piece;
         }
-        Ok(response)
+        response
     }
 
-    fn end(&mut self, generated: Generated) -> Result<End> {
-        let readings = std::mem::take(&mut self.readings);
-        let draft = write::draft(readings, generated);
-        let mut answer = trust::checked(&self.question, draft, &self.writing.trust)?;
-        let writing = |until: Duration| until.saturating_sub(self.retrieving);
-        note_times(&mut answer, &self.writing.llm, self.retrieving, writing(self.begun.elapsed()));
-        if let Some(first) = self.first_piece {
-            answer.usage["first_piece_ms"] = super::milliseconds(writing(first - self.begun));
+    /// The answer, once all of it is there.
+    fn end(self, reply: Result<Generated>) -> Result<Answer> {
+        let _spending = ForPipeline::new(self.pipeline);
+        let _caching = cache::Using::new(self.writing.caching);
+        let took = self.times.asked.elapsed();
+        let provider = &self.request.provider;
+        let named = format!("{} {}, in pieces", provider.name, provider.model);
+        let (step, used) = (self.pending.step, self.used);
+        trace::step(
+            "write",
+            || step.to_owned(),
+            || {
+                trace::done("generate", named, took, used);
+                Ok(())
+            },
+        )?;
+        if let Ok(generated) = &reply {
+            cache::remember(&self.request, generated);
         }
-        Ok(last_row(answer, &self.told))
+        let outcome = self.pending.finish(reply.map(said), &self.told, took.as_millis() as u64)?;
+        let draft = write::draft(outcome);
+        if let Some(look) = self.look {
+            look.keep(&draft);
+        }
+        checked(&self.question, draft, &self.writing, &self.times)
     }
+}
+
+/// The answer, with what its sources say of it.
+fn checked(question: &str, draft: Draft, writing: &Writing, times: &Times) -> Result<Answer> {
+    let Times { begun, retrieving, first_piece, .. } = times;
+    let writing_until = |time: Duration| time.saturating_sub(*retrieving);
+    let took = begun.elapsed();
+    let check = || trust::checked(question, draft, &writing.trust);
+    let mut answer = trace::step("verify", String::new, check)?;
+    note_times(&mut answer, &writing.llm, *retrieving, writing_until(took));
+    if let Some(first) = first_piece {
+        let until = writing_until(first.duration_since(*begun));
+        answer.usage["first_piece_ms"] = super::milliseconds(until);
+    }
+    Ok(answer)
 }
 
 fn known(answer: Answer) -> Telling {
     let pieces: Vec<String> = in_sentences(&answer.text).map(str::to_owned).collect();
-    let end = Some(last_row(answer, &pieces.concat()));
-    Telling { state: State::Known { pieces: pieces.into_iter(), end }, turn: None }
+    let told = pieces.concat();
+    telling(State::Known { pieces: pieces.into_iter(), answer: Box::new(answer), told })
+}
+
+fn telling(state: State) -> Telling {
+    Telling { state, record: None, turn: None }
 }
 
 /// `text` cut before each of its sentences but the first. A marker stays with the sentence before it.
@@ -180,20 +272,20 @@ fn in_sentences(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What `rag_answer_details` has beside the answer; and the answer where it is not what was told.
-fn last_row(answer: Answer, told: &str) -> End {
+fn last_row(answer: &Answer, trace: Option<Uuid>, told: &str) -> String {
     let mut row = json!({
         "citations": answer.citations,
         "supported": answer.supported,
         "confidence": answer.confidence,
         "context": answer.context,
         "usage": answer.usage,
-        "trace_id": null,
+        "trace_id": trace.map(|id| id.to_string()),
         "claims": answer.claims,
         "faithfulness": answer.faithfulness,
         "needs_review": answer.needs_review,
     });
-    if answer.text != told {
+    if answer.text.trim() != told.trim() {
         row["answer"] = json!(answer.text);
     }
-    End { row: row.to_string(), answer: answer.text }
+    row.to_string()
 }

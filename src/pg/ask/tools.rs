@@ -1,18 +1,22 @@
 //! What a strategy of answers works with: the search of a call, the provider and the templates.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use super::read::Tokens;
 use super::{Writing, read, write};
-use crate::answer::strategy::{Limits, Reply, Tools};
+use crate::answer::strategy::{Calls, Limits, Reply, Tools};
 use crate::context::Reading;
+use crate::context::budget::Room;
 use crate::context::prompt::{Message, Source};
 use crate::context::template::Template;
+use crate::context::tokens::Counter;
 use crate::daemon::protocol::{Generated, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::functions::generate_all_by;
 use crate::pg::search::Search;
-use crate::pg::{provider, random, trace};
+use crate::pg::{random, trace};
 use crate::retrieve::Passage;
 
 /// The tools of one answer.
@@ -25,6 +29,9 @@ pub struct Session<'a> {
     answer: Option<Template>,
     /// Those of steps, by name.
     templates: Vec<(String, Template)>,
+    /// Who counts tokens, and what was counted.
+    tokens: Option<Tokens>,
+    counted: HashMap<String, usize>,
     begun: Instant,
     retrieving: Duration,
 }
@@ -38,20 +45,40 @@ impl<'a> Session<'a> {
             provider: None,
             answer: writing.template.clone(),
             templates: Vec::new(),
+            tokens: None,
+            counted: HashMap::new(),
             begun: Instant::now(),
             retrieving: Duration::ZERO,
         }
     }
 
-    /// Tools of the language model of `writing`. An error where the current role may not use it.
-    pub fn new(search: &'a Search, writing: &'a Writing) -> Result<Session<'a>> {
-        let provider = Some(provider::config(&writing.llm)?);
-        Ok(Session { provider, ..Session::looking(search, writing) })
+    /// Tools of a language model.
+    pub fn new(search: &'a Search, writing: &'a Writing, provider: ProviderConfig) -> Session<'a> {
+        Session { provider: Some(provider), ..Session::looking(search, writing) }
     }
 
     /// How long was searched.
     pub fn retrieving(&self) -> Duration {
         self.retrieving
+    }
+}
+
+/// What was counted is not counted again: a strategy weighs the same sources more than once.
+impl Counter for Session<'_> {
+    fn count(&mut self, texts: &[String]) -> Result<Vec<usize>> {
+        let is_new = |text: &&String| !self.counted.contains_key(*text);
+        let new: Vec<String> = texts.iter().filter(is_new).cloned().collect();
+        if !new.is_empty() {
+            let mut tokens = match self.tokens.take() {
+                Some(tokens) => tokens,
+                None => Tokens::of(self.search, self.writing)?,
+            };
+            let counts = tokens.count(&new)?;
+            self.tokens = Some(tokens);
+            self.counted.extend(new.into_iter().zip(counts));
+        }
+        let known = |text: &String| self.counted.get(text).copied().unwrap_or_default();
+        Ok(texts.iter().map(known).collect())
     }
 }
 
@@ -63,8 +90,18 @@ impl Tools for Session<'_> {
         passages
     }
 
-    fn read(&mut self, question: &str, passages: Vec<Passage>) -> Result<Vec<Reading>> {
-        read::read(question, passages, self.search, self.writing)
+    fn read(
+        &mut self,
+        question: &str,
+        passages: Vec<Passage>,
+        calls: Calls,
+    ) -> Result<Vec<Reading>> {
+        read::read(question, passages, self.search, self.writing, calls)
+    }
+
+    fn room(&mut self, question: &str) -> Result<Room> {
+        let writing = self.writing;
+        read::room(question, writing, self)
     }
 
     fn source(&self, reading: &Reading) -> Source {
@@ -80,12 +117,7 @@ impl Tools for Session<'_> {
         let Some(provider) = &self.provider else {
             return Err(Error::new(ErrorKind::Internal, "there is nobody who could be asked"));
         };
-        let Writing { temperature, max_tokens, .. } = self.writing;
-        let longest = [*max_tokens, limits.max_tokens].into_iter().flatten().min();
-        let sampling = (*temperature, longest);
-        let ask = || generate_all_by(provider, prompts, sampling, limits.timeout_ms);
-        let replies = trace::step("write", || step.to_owned(), ask)?;
-        Ok(replies.into_iter().map(|reply| reply.map(said)).collect())
+        ask_all(provider, step, prompts, limits, self.writing)
     }
 
     /// The template of the call, or that of the pipeline, or the usual one.
@@ -115,7 +147,27 @@ impl Tools for Session<'_> {
     }
 }
 
-fn said(generated: Generated) -> Reply {
+/// What a language model replies to each of `prompts`, within `limits`.
+pub fn ask_all(
+    provider: &ProviderConfig,
+    step: &'static str,
+    prompts: Vec<Vec<Message>>,
+    limits: Limits,
+    writing: &Writing,
+) -> Result<Vec<Result<Reply>>> {
+    let sampling = (writing.temperature, longest(writing, &limits));
+    let ask = || generate_all_by(provider, prompts, sampling, limits.timeout_ms);
+    let replies = trace::step("write", || step.to_owned(), ask)?;
+    Ok(replies.into_iter().map(|reply| reply.map(said)).collect())
+}
+
+/// How many tokens a reply may have.
+pub fn longest(writing: &Writing, limits: &Limits) -> Option<u32> {
+    [writing.max_tokens, limits.max_tokens].into_iter().flatten().min()
+}
+
+/// What was written, as strategies know it.
+pub fn said(generated: Generated) -> Reply {
     let Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts } = generated;
     Reply { text, finish_reason, prompt_tokens, completion_tokens, attempts }
 }

@@ -5,13 +5,13 @@ use crate::account::{Limit, Price};
 use crate::error::Result;
 use crate::pg::sql;
 
-/// What a model of a server costs; nothing where nobody has said.
-pub fn price(server: &str, model: &str) -> Result<Price> {
+/// What a model of a server costs; `None` where nobody has said.
+pub fn price(server: &str, model: &str) -> Result<Option<Price>> {
     let statement = include_str!("../../../sql/query/price_find.sql");
     let found = sql::rows(statement, &[server.into(), model.into()], |row| {
         Ok(Price { input: sql::required(row.get(1)?)?, output: sql::required(row.get(2)?)? })
     })?;
-    Ok(found.first().copied().unwrap_or_default())
+    Ok(found.first().copied())
 }
 
 /// How much a role may spend.

@@ -10,7 +10,7 @@ use crate::answer::strategy::{self, StrategyOptions};
 use crate::context::prompt::Message;
 use crate::context::{ContextOptions, options};
 use crate::error::{Error, Result};
-use crate::pg::ask::{self, Answer, Telling, TrustWish};
+use crate::pg::ask::{self, Answer, Record, Telling, TrustWish};
 use crate::pg::catalog::{template, trace as trace_log};
 use crate::pg::conversation::{Conversation, Turn};
 use crate::pg::error::OrReport;
@@ -166,10 +166,8 @@ impl Wish<'_> {
         let strategy = self.strategy.unwrap_or("auto").to_owned();
         let ((asked, answer), steps) = trace::recorded(is_recorded, || {
             let (text, search, writing) = self.prepare(text)?;
-            let (pipeline, llm) = (search.pipeline.name.clone(), writing.llm.clone());
-            trace::remark(|| format!("pipeline {pipeline}, strategy {strategy}, llm {llm}"));
+            let asked = asked(&text, strategy, &search, &writing);
             let answer = ask::ask(&text, &search, &writing)?;
-            let asked = trace_log::Asked { question: text, pipeline, strategy, llm };
             Ok(((asked, writing.conversation), answer))
         })?;
         let (asked, conversation) = asked;
@@ -186,9 +184,17 @@ impl Wish<'_> {
     /// The answer, told while it is written.
     pub fn tell(self, text: Option<&str>) -> Result<Telling> {
         self.refuse_if_not_kept();
-        let (standalone, search, mut writing) = self.prepare(text)?;
-        let conversation = writing.conversation.take();
-        let telling = ask::tell(&standalone, &search, writing)?;
+        let level = guc::trace();
+        let strategy = self.strategy.unwrap_or("auto").to_owned();
+        let is_recorded = level != guc::TraceLevel::Off;
+        let ((asked, conversation, telling), steps) = trace::recorded(is_recorded, || {
+            let (standalone, search, mut writing) = self.prepare(text)?;
+            let conversation = writing.conversation.take();
+            let asked = asked(&standalone, strategy, &search, &writing);
+            Ok((asked, conversation, ask::tell(&standalone, &search, writing)?))
+        })?;
+        let standalone = asked.question.clone();
+        let telling = telling.recorded(Record { level, asked, steps });
         Ok(match conversation {
             Some(it) => telling.in_conversation(it, text.unwrap_or(&standalone), &standalone),
             None => telling,
@@ -254,6 +260,18 @@ impl Wish<'_> {
         };
         Ok((text, search, writing))
     }
+}
+
+/// What is asked of whom, which the trace says, too.
+fn asked(
+    question: &str,
+    strategy: String,
+    search: &Search,
+    writing: &ask::Writing,
+) -> trace_log::Asked {
+    let (pipeline, llm) = (search.pipeline.name.clone(), writing.llm.clone());
+    trace::remark(|| format!("pipeline {pipeline}, strategy {strategy}, llm {llm}"));
+    trace_log::Asked { question: question.to_owned(), pipeline, strategy, llm }
 }
 
 fn caching(name: &str) -> Result<Caching> {

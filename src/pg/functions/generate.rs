@@ -9,7 +9,6 @@ use crate::daemon::protocol::{
     GenerateMany, GenerateRequest, Generated, Message, ProviderConfig, Request, Response,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::client::Pieces;
 use crate::pg::error::{OrReport, unexpected};
 use crate::pg::{cache, client, guc, provider, trace};
 
@@ -65,18 +64,6 @@ pub fn generate(
     generate_by(writer(llm)?, messages, temperature, max_tokens)
 }
 
-/// The same, told while it is written.
-pub fn generate_stream(
-    llm: &str,
-    messages: Vec<Message>,
-    temperature: f32,
-    max_tokens: Option<u32>,
-) -> Result<Pieces> {
-    let provider = writer(llm)?;
-    let request = GenerateRequest { provider, messages, temperature, max_tokens, schema: None };
-    Pieces::of(&Request::GenerateStream(request))
-}
-
 fn writer(llm: &str) -> Result<ProviderConfig> {
     if llm == EXTRACTIVE {
         return Err(Error::new(
@@ -115,19 +102,12 @@ pub fn generate_all_by(
     (temperature, max_tokens): (f32, Option<u32>),
     within_ms: Option<u64>,
 ) -> Result<Vec<Result<Generated>>> {
+    let sampling = (temperature, max_tokens);
     if prompts.len() == 1 {
-        let timeout_ms = within_ms.map_or(provider.timeout_ms, |it| it.min(provider.timeout_ms));
-        let provider = ProviderConfig { timeout_ms, ..provider.clone() };
-        let one = |messages| generate_by(provider.clone(), messages, temperature, max_tokens);
+        let one = |messages| ask(request_within(provider, messages, sampling, within_ms));
         return Ok(prompts.into_iter().map(one).collect());
     }
-    let request = |messages| GenerateRequest {
-        provider: provider.clone(),
-        messages,
-        temperature,
-        max_tokens,
-        schema: None,
-    };
+    let request = |messages| request_within(provider, messages, sampling, None);
     let requests: Vec<GenerateRequest> = prompts.into_iter().map(request).collect();
     let named = format!("{} {}, {} at once", provider.name, provider.model, requests.len());
     let write = |requests| match client::call(&Request::GenerateMany(GenerateMany {
@@ -138,4 +118,16 @@ pub fn generate_all_by(
         other => Err(unexpected(&other)),
     };
     trace::step("generate", || named, || cache::all_written(requests, write))
+}
+
+/// A request that a provider write, within so many milliseconds or in the provider's own time.
+pub fn request_within(
+    provider: &ProviderConfig,
+    messages: Vec<Message>,
+    (temperature, max_tokens): (f32, Option<u32>),
+    within_ms: Option<u64>,
+) -> GenerateRequest {
+    let timeout_ms = within_ms.map_or(provider.timeout_ms, |it| it.min(provider.timeout_ms));
+    let provider = ProviderConfig { timeout_ms, ..provider.clone() };
+    GenerateRequest { provider, messages, temperature, max_tokens, schema: None }
 }

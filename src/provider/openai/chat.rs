@@ -23,6 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::provider::call::Reply;
 use crate::provider::caller::{Caller, Question};
 use crate::provider::chat::{self, check_temperature};
+use crate::provider::manners::Whom;
 use crate::provider::memory::Memory;
 use crate::provider::openai::stream::ChatReader;
 use crate::provider::retry::Trouble;
@@ -47,7 +48,12 @@ pub fn generate(
     check_temperature(request.temperature)?;
     // Somebody waits for what is written.
     let caller = Caller::new(&request.provider, &TASK, Lane::Query, memory)?;
-    let (generated, attempts) = caller.ask(&mut ChatRequest::new(request)?, gone)?;
+    let asked = Whom::of(&request.provider);
+    let mut chat = ChatRequest::new(request)?.in_manner(memory.manner(&asked));
+    let (generated, attempts) = caller.ask(&mut chat, gone)?;
+    if let Some(form) = chat.form.filter(|form| form.is_general) {
+        memory.note_manner(asked, form.manner);
+    }
     Ok(Generated { attempts, ..generated })
 }
 
@@ -115,6 +121,17 @@ impl<'a> ChatRequest<'a> {
             response_format: form.as_ref().and_then(response_format),
             form,
         })
+    }
+
+    /// The same with its form asked for in that `manner`.
+    fn in_manner(mut self, manner: Manner) -> Self {
+        let Some(form) = self.form.as_mut().filter(|form| form.manner != manner) else {
+            return self;
+        };
+        form.manner = manner;
+        instruct(&mut self.messages, &form.instruction());
+        self.response_format = response_format(form);
+        self
     }
 
     /// Asks more modestly for the form of the answer, if `said`, a refusal, is about that.

@@ -55,7 +55,7 @@ SELECT fails($$SELECT rag_answer('x', options => '{"budget": 3}')$$);
 SELECT fails($$SELECT rag_answer('x', options => '{"budget": {"calls": 0}}')$$);
 SELECT fails($$SELECT rag_answer('x', options => '{"budget": {"calls": -1}}')$$);
 SELECT fails($$SELECT rag_answer('x', options => '{"budget": {"seconds": 0}}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"budget": {"cost": 1}}')$$);
+SELECT fails($$SELECT rag_answer('x', llm => 'writer', options => '{"budget": {"cost": 1}}')$$);
 SELECT fails($$SELECT rag_answer('x', options => '{"groups": 3}')$$);
 
 -- Nothing found, nobody asked; somebody asked who is not there.

@@ -5,7 +5,8 @@ use crate::context::prompt::Message;
 use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::functions::{Embedding, generate};
+use crate::pg::functions::{Embedding, generate_all_by};
+use crate::pg::provider;
 use crate::rewrite::Writer;
 
 /// Longest summary or overview, in tokens.
@@ -39,10 +40,20 @@ impl<'a> Summaries<'a> {
 
 impl Writer for Summaries<'_> {
     fn write(&mut self, messages: &[Message]) -> Result<String> {
-        self.left = self.left.checked_sub(1).ok_or_else(|| {
+        Ok(self.write_all(vec![messages.to_vec()])?.concat())
+    }
+
+    fn write_all(&mut self, prompts: Vec<Vec<Message>>) -> Result<Vec<String>> {
+        if prompts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let calls = u32::try_from(prompts.len()).unwrap_or(u32::MAX);
+        self.left = self.left.checked_sub(calls).ok_or_else(|| {
             Error::new(ErrorKind::OutOfResources, "compression takes more calls than it may")
                 .hint("Raise max_summaries.")
         })?;
-        Ok(generate(self.llm, messages.to_vec(), 0.0, Some(LONGEST))?.text)
+        let provider = provider::config(self.llm)?;
+        let written = generate_all_by(&provider, prompts, (0.0, Some(LONGEST)), None)?;
+        written.into_iter().map(|it| Ok(it?.text)).collect()
     }
 }

@@ -1,33 +1,39 @@
 //! How many tokens of context the language model can take.
 
-use crate::context::budget::{USUAL, room};
+use crate::context::budget::{Room, USUAL, room as room_in};
 use crate::context::tokens::Counter;
 use crate::error::{Error, Result};
 use crate::pg::ask::Writing;
 use crate::pg::functions::EXTRACTIVE;
 
-/// The tokens that chunks may take; `None`: any number.
+/// The tokens that chunks, and chunks with what was written before, may take in a call.
 ///
 /// What the call says, which must fit into the window of the model where that is known; or what
 /// the window has room for; or the usual. The built-in answerer has no window.
-pub fn budget(
-    question: &str,
-    writing: &Writing,
-    counter: &mut dyn Counter,
-) -> Result<Option<usize>> {
+pub fn room(question: &str, writing: &Writing, counter: &mut dyn Counter) -> Result<Room> {
     let given = writing.context.context_tokens.map(|tokens| tokens as usize);
     let Some(window) = writing.capacity.window else {
-        let usual = (writing.llm != EXTRACTIVE).then_some(USUAL);
-        return Ok(given.map_or(usual, |tokens| (tokens > 0).then_some(tokens)));
+        return Ok(of_unknown_window(given, writing.llm == EXTRACTIVE));
     };
     let asked: usize = counter.count(&[question.to_owned()])?.iter().sum();
     let answer = writing.max_tokens.map(|tokens| tokens as usize);
-    let room = room(window as usize, asked, answer);
+    let room = room_in(window as usize, asked, answer);
     match given {
         Some(tokens) if tokens > room => Err(too_much(writing, window, tokens, room)),
         _ if room == 0 => Err(too_small(writing, window)),
-        Some(tokens) if tokens > 0 => Ok(Some(tokens)),
-        _ => Ok(Some(room)),
+        Some(tokens) if tokens > 0 => Ok(Room { sources: Some(tokens), all: Some(room) }),
+        _ => Ok(Room { sources: Some(room), all: Some(room) }),
+    }
+}
+
+fn of_unknown_window(given: Option<usize>, is_extractive: bool) -> Room {
+    match given {
+        Some(0) => Room::default(),
+        Some(tokens) => {
+            Room { sources: Some(tokens), all: (!is_extractive).then_some(tokens.max(USUAL)) }
+        }
+        None if is_extractive => Room::default(),
+        None => Room { sources: Some(USUAL), all: Some(USUAL) },
     }
 }
 

@@ -1,0 +1,142 @@
+//! The call that makes the answer.
+//!
+//! A strategy does not make it itself but says what it would ask ([`Last`]). So whoever runs the
+//! strategy can have the answer told while it is written, look first whether it is known, or only
+//! show the prompt.
+
+use serde_json::Value;
+
+use super::Written;
+use super::budget::Ledger;
+use super::tools::{Limits, Reply};
+use crate::context::Reading;
+use crate::context::prompt::{Message, NO_ANSWER, is_no_answer};
+use crate::error::Result;
+
+/// What is asked for the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Last {
+    /// What the call is for.
+    pub step: &'static str,
+    /// The prompt.
+    pub prompt: Vec<Message>,
+    /// What the answer is where the call gives none.
+    pub otherwise: Otherwise,
+}
+
+/// What the answer is where the last call gives none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Otherwise {
+    /// There is none.
+    Nothing,
+    /// This, where nothing is said.
+    IfSilent(String),
+    /// This, also where it is said that the sources hold no answer.
+    IfUnknown(String),
+}
+
+impl Otherwise {
+    /// What has become of an answer to which the last call was replied so.
+    pub fn or(self, reply: Option<String>) -> Written {
+        let text = match self {
+            Otherwise::Nothing => reply,
+            Otherwise::IfSilent(text) => Some(reply.unwrap_or(text)),
+            Otherwise::IfUnknown(text) => {
+                Some(reply.filter(|reply| !is_no_answer(reply)).unwrap_or(text))
+            }
+        };
+        text.map_or(Written::Nothing, Written::Answer)
+    }
+}
+
+/// An answer and what it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The text; its marker [n] cites the n-th of `readings`.
+    pub text: String,
+    /// All that was read, in the order of its numbers.
+    pub readings: Vec<Reading>,
+    /// Whether the text says that it is an answer from the sources.
+    pub supported: bool,
+    /// `strategy`, `calls`, `steps`, tokens, and `stopped_by` where the budget was spent.
+    pub usage: Value,
+}
+
+/// What a strategy has done when it has come to its last call.
+#[derive(Clone, Debug)]
+pub enum Begun {
+    /// All: there is no call left, or no budget for it.
+    Done(Outcome),
+    /// All but the call.
+    Asking(Box<Pending>),
+}
+
+/// An answer that lacks its last call.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    /// What is to be asked.
+    pub prompt: Vec<Message>,
+    /// What for.
+    pub step: &'static str,
+    /// What the call may take.
+    pub limits: Limits,
+    pub(super) otherwise: Otherwise,
+    /// About how many tokens the prompt has.
+    pub(super) size: u64,
+    pub(super) work: Work,
+}
+
+/// What was done for an answer.
+#[derive(Clone, Debug)]
+pub struct Work {
+    pub(super) strategy: &'static str,
+    pub(super) readings: Vec<Reading>,
+    pub(super) ledger: Ledger,
+}
+
+impl Work {
+    /// What comes of it.
+    pub(super) fn outcome(self, text: String, supported: bool) -> Outcome {
+        let Work { strategy, readings, ledger } = self;
+        Outcome { text, readings, supported, usage: ledger.usage(strategy) }
+    }
+
+    pub(super) fn written(self, written: Written) -> Outcome {
+        match written {
+            Written::Answer(text) => {
+                let supported = !is_no_answer(&text);
+                self.outcome(text, supported)
+            }
+            Written::Free(text) => self.outcome(text, false),
+            // Whoever runs the strategy has made its last call.
+            Written::Asks(_) | Written::Nothing => self.outcome(NO_ANSWER.to_owned(), false),
+        }
+    }
+}
+
+impl Pending {
+    /// What was read, in the order of its numbers.
+    pub fn readings(&self) -> &[Reading] {
+        &self.work.readings
+    }
+
+    /// The same, and nothing else of it.
+    pub fn into_readings(self) -> Vec<Reading> {
+        self.work.readings
+    }
+
+    /// Whether this one call, with all sources, is all that there is to the answer.
+    pub fn is_only_call(&self) -> bool {
+        self.work.strategy == super::compact::Compact::NAME && !self.work.readings.is_empty()
+    }
+
+    /// The answer, of what was replied after so long. A call that ran out of the budget's time counts
+    /// as far as it was `told`.
+    pub fn finish(mut self, reply: Result<Reply>, told: &str, took_ms: u64) -> Result<Outcome> {
+        let is_late = self.limits.timeout_ms.is_some_and(|limit| took_ms >= limit);
+        let said = self.work.ledger.note(self.step, reply, self.size, is_late)?;
+        let said = said.unwrap_or_else(|| told.to_owned()).trim().to_owned();
+        let written = self.otherwise.or((!said.is_empty()).then_some(said));
+        Ok(self.work.written(written))
+    }
+}
