@@ -258,7 +258,13 @@ fn another_template_and_another_model_ask_again() {
         .unwrap();
     client.batch_execute(RUN).unwrap();
     assert_eq!(count(&mut client, LINES), 0);
-    assert_eq!(count(&mut client, "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^reports.*_contexts'"), 0);
+    assert_eq!(
+        count(
+            &mut client,
+            "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^reports.*_contexts'"
+        ),
+        0
+    );
     assert_eq!(
         text(&mut client, "SELECT context FROM reports_rag_chunks"),
         "Report of the kiln > page 1"
@@ -355,7 +361,10 @@ fn what_was_said_is_dumped_and_restored() {
     assert_eq!(count(&mut restored, LINES), 31);
     restored.batch_execute("SELECT rag_drop_pipeline('reports')").unwrap();
     assert_eq!(
-        count(&mut restored, "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^reports.*_contexts'"),
+        count(
+            &mut restored,
+            "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^reports.*_contexts'"
+        ),
         0
     );
 }
