@@ -18,7 +18,7 @@ use super::chunk_store::SqlStore;
 use super::client::Watch;
 use super::functions::Embedding;
 use super::ingest::Tools;
-use super::queue::{self, Claimed, Reason, Work};
+use super::queue::{self, Claimed, Work};
 use super::represent::Describer;
 use super::rounds::Rounds;
 use super::situate::{KnownLines, Situater};
@@ -231,7 +231,7 @@ impl Runner {
         let due = |id: &&i32| self.finish_not_before.get(id).is_none_or(|time| *time <= now);
         let Some(id) = filled.iter().find(due).copied() else { return Ok(false) };
         let pause = match self.transactions.run(|| as_superuser(|| generation::finish(id))) {
-            Ok(true) => return Ok(true),
+            Ok(true) => return self.follow(id).map(|()| true),
             Ok(false) => PAUSE_FOR_OTHERS,
             Err(failure) => {
                 let reason = failure.reason();
@@ -244,6 +244,14 @@ impl Runner {
         };
         self.finish_not_before.insert(id, now + pause);
         Ok(false)
+    }
+
+    /// Goes on with `successor` where it has just taken the place of the only pipeline.
+    fn follow(&mut self, successor: i32) -> Outcome<()> {
+        let Some(only) = self.only else { return Ok(()) };
+        let is_there = self.transactions.run(|| as_superuser(|| pipeline::by_id(only)))?.is_some();
+        self.only = Some(if is_there { only } else { successor });
+        Ok(())
     }
 
     /// Nothing is to be done now; perhaps soon.
@@ -420,13 +428,6 @@ impl Job {
                 None => Ok(()),
             })
         })
-    }
-}
-
-impl Failure {
-    /// As it is kept.
-    pub fn reason(&self) -> Reason<'_> {
-        Reason { sqlstate: &self.sqlstate, message: &self.message }
     }
 }
 

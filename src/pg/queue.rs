@@ -11,6 +11,7 @@ use pgrx::prelude::*;
 use super::acting::Settings;
 use super::capture::keys::Key;
 use super::intake::Kind;
+use super::transaction::Failure;
 use super::{random, sql};
 use crate::error::Result;
 
@@ -171,6 +172,13 @@ pub struct Reason<'a> {
     pub sqlstate: &'a str,
     /// What the error said.
     pub message: &'a str,
+}
+
+impl Failure {
+    /// As it is kept.
+    pub fn reason(&self) -> Reason<'_> {
+        Reason { sqlstate: &self.sqlstate, message: &self.message }
+    }
 }
 
 /// A row has failed: it is tried again in `seconds`, or, if `None`, given up.

@@ -98,6 +98,11 @@ impl Rounds {
                 Some(_) => queue::note_failure(id, 0, &failure.reason()),
                 None => Ok(()),
             })
-        })
+        })?;
+        match transactions {
+            Transactions::OfWorker => Ok(()),
+            // Who calls a procedure is told, and does not wait.
+            Transactions::OfProcedure => Err(failure.clone()),
+        }
     }
 }

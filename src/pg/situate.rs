@@ -316,15 +316,15 @@ fn ask_about(tools: &Tools, places: Vec<Place>, watch: &mut Watch<'_>) -> Answer
             answers.places.push(place);
             continue;
         };
-        match caught(|| ask(tools, &place, document, watch)) {
-            Ok(line) => {
+        match caught(|| unless_refused(ask(tools, &place, document, watch))) {
+            Ok(Ok(line)) => {
                 place.said = Said::Line(line);
                 answers.places.push(place);
             }
-            Err(failure) if failure.is_of_provider => {
+            Ok(Err(refusal)) => {
                 place.said = Said::Line(None);
                 without.push(place);
-                answers.refused = Some(failure);
+                answers.refused = Some(refusal);
             }
             Err(failure) => {
                 answers.stopped = Some(failure);
@@ -336,6 +336,15 @@ fn ask_about(tools: &Tools, places: Vec<Place>, watch: &mut Watch<'_>) -> Answer
         answers.places.extend(without);
     }
     answers
+}
+
+/// The refusal of a provider as a value, which may be about the chunk.
+fn unless_refused<T>(asked: Result<T>) -> Result<Outcome<T>> {
+    let kinds = [ErrorKind::ProviderRefused, ErrorKind::ProviderFailed];
+    match asked {
+        Err(error) if kinds.contains(&error.kind()) => Ok(Err(Failure::from(error))),
+        other => other.map(Ok),
+    }
 }
 
 fn ask(

@@ -79,7 +79,8 @@ fn a_chunk_is_found_by_what_it_does_not_say() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let http = Server::answer(situate);
     let mut client = cluster.connect();
-    client.batch_execute(&format!("{SETUP} {} {PIPELINE} {RUN}", server("writer", &http))).unwrap();
+    client.batch_execute(&format!("{SETUP} {} {PIPELINE}", server("writer", &http))).unwrap();
+    client.batch_execute(RUN).unwrap();
     assert_eq!(count(&mut client, LINES), 31);
     let requests = http.requests();
     assert_eq!(requests.len(), 31, "one call a chunk");
@@ -139,7 +140,8 @@ fn an_edit_costs_what_it_changes() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let http = Server::answer(situate);
     let mut client = cluster.connect();
-    client.batch_execute(&format!("{SETUP} {} {PIPELINE} {RUN}", server("writer", &http))).unwrap();
+    client.batch_execute(&format!("{SETUP} {} {PIPELINE}", server("writer", &http))).unwrap();
+    client.batch_execute(RUN).unwrap();
     let mut calls = http.requests().len();
     let mut check = |client: &mut Client, what: &str, statement: &str, expected: &[&str]| {
         client.batch_execute(statement).unwrap();
@@ -209,7 +211,7 @@ fn an_edit_costs_what_it_changes() {
     assert_eq!(
         count(
             &mut client,
-            "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '_contexts'"
+            "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^reports.*_contexts'"
         ),
         1
     );
@@ -256,7 +258,13 @@ fn another_template_and_another_model_ask_again() {
         .unwrap();
     client.batch_execute(RUN).unwrap();
     assert_eq!(count(&mut client, LINES), 0);
-    assert_eq!(count(&mut client, "SELECT count(*) FROM pg_class WHERE relname ~ '_contexts'"), 0);
+    assert_eq!(
+        count(
+            &mut client,
+            "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^reports.*_contexts'"
+        ),
+        0
+    );
     assert_eq!(
         text(&mut client, "SELECT context FROM reports_rag_chunks"),
         "Report of the kiln > page 1"
@@ -269,8 +277,10 @@ fn chunks_are_found_while_the_language_model_is_away() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let is_there = Arc::new(AtomicBool::new(false));
     let there = Arc::clone(&is_there);
+    let of_place = |request: &Request| request.text().contains("<<<source 2 ");
     let http = Server::answer(move |request| match there.load(Ordering::SeqCst) {
-        true => situate(request),
+        true if of_place(request) => situate(request),
+        true => Reply::chat("{\"summary\": \"Of a house.\"}"),
         false => Reply::json(500, "{}"),
     });
     let mut client = cluster.connect();
@@ -298,8 +308,7 @@ fn chunks_are_found_while_the_language_model_is_away() {
     );
     wait(&mut client, "SELECT count(*) FROM rag.pipeline_status WHERE last_error ~ '500'", 1);
     assert_eq!(count(&mut client, LINES), 0);
-    let of_places = |request: &Request| request.text().contains("<<<source 2 ");
-    assert!(http.requests().iter().all(of_places), "summaries wait for their chunks");
+    assert!(http.requests().iter().all(of_place), "summaries wait for their chunks");
 
     is_there.store(true, Ordering::SeqCst);
     wait(&mut client, LINES, 2);
@@ -318,7 +327,8 @@ fn a_chunk_that_is_refused_keeps_no_other_waiting() {
         false => situate(request),
     });
     let mut client = cluster.connect();
-    client.batch_execute(&format!("{SETUP} {} {PIPELINE} {RUN}", server("writer", &http))).unwrap();
+    client.batch_execute(&format!("{SETUP} {} {PIPELINE}", server("writer", &http))).unwrap();
+    client.batch_execute(RUN).unwrap();
     assert_eq!(count(&mut client, LINES), 30);
     let without = "SELECT content FROM reports_rag_chunks WHERE context_line IS NULL";
     assert_eq!(text(&mut client, without), "It turned 7 times that day.");
@@ -334,7 +344,8 @@ fn what_was_said_is_dumped_and_restored() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let http = Server::answer(situate);
     let mut client = cluster.connect();
-    client.batch_execute(&format!("{SETUP} {} {PIPELINE} {RUN}", server("writer", &http))).unwrap();
+    client.batch_execute(&format!("{SETUP} {} {PIPELINE}", server("writer", &http))).unwrap();
+    client.batch_execute(RUN).unwrap();
     let dump = cluster.run("pg_dump", &["-h", &cluster.socket(), "-U", "postgres", "postgres"]);
     let elsewhere = cluster.beside(&[]);
     elsewhere.psql("postgres", &dump);
@@ -350,7 +361,10 @@ fn what_was_said_is_dumped_and_restored() {
     assert_eq!(count(&mut restored, LINES), 31);
     restored.batch_execute("SELECT rag_drop_pipeline('reports')").unwrap();
     assert_eq!(
-        count(&mut restored, "SELECT count(*) FROM pg_class WHERE relname ~ '_contexts'"),
+        count(
+            &mut restored,
+            "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^reports.*_contexts'"
+        ),
         0
     );
 }
