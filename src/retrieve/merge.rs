@@ -87,6 +87,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::RetrieveOptions;
+    use super::super::closeness::Texts;
+    use super::super::closeness::tests::Plain;
     use super::super::fusion::{Found, fuse};
     use super::*;
 
@@ -97,7 +99,7 @@ mod tests {
             lexical: None,
         };
         let dense: Vec<Found> = ids.iter().enumerate().map(found).collect();
-        fuse(&dense, &[], &RetrieveOptions::default())
+        fuse(&dense, &[], &Texts::<Plain>::default(), &RetrieveOptions::default())
     }
 
     fn check(lists: &[&[i64]], merge: Merge, expected: &[i64]) {
