@@ -172,7 +172,7 @@ fn names<T: Text>(question: &Question, best: &T, other: &T) -> bool {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;

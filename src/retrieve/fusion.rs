@@ -11,6 +11,10 @@
 //! model, on the questions it was chosen by: places with k = 60 0.911 and 0.704, with k = 3
 //! 0.920 and 0.742, weighted 0.941 and 0.735, both 0.940 and 0.749.
 //!
+//! The default also looks how the words stand in the texts ([`super::closeness`]). That is evidence
+//! of words once more, so the vectors have more than half of the weighted sum: with 0.6 of it
+//! SciFact's questions for training stay at 0.737 over chunks, with 0.5 they fell to 0.733.
+//!
 //! It matters that both scores are known of every candidate: where a chunk that the vectors
 //! alone put forward had no text score, SciFact's figure was 0.726.
 

@@ -139,7 +139,7 @@ impl Default for RetrieveOptions {
             fusion: None,
             rrf_k: None,
             normalize: Normalize::Zscore,
-            dense_weight: 0.55,
+            dense_weight: 0.6,
             closeness: true,
             rerank_candidates: 50,
             rerank_weight: None,
