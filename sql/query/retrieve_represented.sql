@@ -1,6 +1,7 @@
 -- Chunks whose summary or question is nearest: chunk, cosine similarity of the nearest, how well the
--- words of the chunk match. Parameters as in retrieve_dense.sql.
-SELECT d.chunk_id, max(d.similarity), max({score})
+-- words of the chunk match, and these words. Parameters as in retrieve_dense.sql.
+SELECT d.chunk_id, max(d.similarity), max({score}),
+       (pg_catalog.array_agg({words}))[1] AS words
 FROM (SELECT v.chunk_id, v.tsv, 1 - (r.embedding OPERATOR({vector}.<=>) $1) AS similarity
       FROM {representations} AS r
       JOIN {chunk_table} AS c ON c.content_hash = r.content_hash

@@ -5,6 +5,7 @@ mod filter_sql;
 mod lexical_index;
 mod lookup;
 mod statement;
+mod text;
 
 use std::collections::HashMap;
 

@@ -87,6 +87,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::RetrieveOptions;
+    use super::super::closeness::Texts;
+    use super::super::closeness::tests::Plain;
     use super::super::fusion::{Found, fuse};
     use super::*;
 
@@ -97,7 +99,11 @@ mod tests {
             lexical: None,
         };
         let dense: Vec<Found> = ids.iter().enumerate().map(found).collect();
-        fuse(&dense, &[], &RetrieveOptions::default())
+        put_together(&dense, &[])
+    }
+
+    fn put_together(dense: &[Found], lexical: &[Found]) -> Vec<Candidate> {
+        fuse(dense, lexical, &Texts::<Plain>::default(), &RetrieveOptions::default())
     }
 
     fn check(lists: &[&[i64]], merge: Merge, expected: &[i64]) {
@@ -131,9 +137,8 @@ mod tests {
     #[test]
     fn places_on_the_sides_are_the_best_ones() {
         let found = |chunk_id| Found { chunk_id, similarity: Some(0.5), lexical: Some(1.0) };
-        let options = RetrieveOptions::default();
-        let one = fuse(&[found(1), found(2)], &[], &options);
-        let two = fuse(&[found(2)], &[found(1), found(2)], &options);
+        let one = put_together(&[found(1), found(2)], &[]);
+        let two = put_together(&[found(2)], &[found(1), found(2)]);
         let merged = merged(vec![one, two], Merge::Reciprocal);
         let places = merged.iter().map(|it| (it.chunk_id, it.dense_rank, it.lexical_rank));
         let mut places: Vec<_> = places.collect();

@@ -5,11 +5,12 @@
 //! ```
 //!
 //! Two statements (`sql/query/retrieve_{dense,lexical}.sql`) put candidates forward. What
-//! becomes of them is said here: [`fusion`] makes one list of two, [`merge`] one of what several
-//! lookups found, [`rank`] has age count and
-//! leaves out what says nothing new ([`diversity`]), and [`expansion`] puts the text around
-//! each chunk back.
+//! becomes of them is said here: [`fusion`] makes one list of two, and [`closeness`] tells it how
+//! the question's words stand in a text; [`merge`] makes one list of what several lookups found,
+//! [`rank`] has age count and leaves out what says nothing new ([`diversity`]), and [`expansion`]
+//! puts the text around each chunk back.
 
+pub mod closeness;
 pub mod diversity;
 pub mod expansion;
 pub mod filter;

@@ -22,6 +22,8 @@ pub struct RetrieveOptions {
     pub normalize: Normalize,
     /// Share of the vectors' side in the weighted sum, from 0 to 1.
     pub dense_weight: f64,
+    /// Whether it counts in the fusion how close the words of the question are in a text.
+    pub closeness: bool,
     /// Chunks that are read again by the reranker.
     pub rerank_candidates: u32,
     /// Share of the reranker in the score, from 0 to 1; `None`: what suits the reranker.
@@ -137,7 +139,8 @@ impl Default for RetrieveOptions {
             fusion: None,
             rrf_k: None,
             normalize: Normalize::Zscore,
-            dense_weight: 0.5,
+            dense_weight: 0.6,
+            closeness: true,
             rerank_candidates: 50,
             rerank_weight: None,
             mmr: None,
@@ -159,6 +162,12 @@ impl RetrieveOptions {
     pub fn fusion(&self) -> Fusion {
         let implied = if self.rrf_k.is_some() { Fusion::Rrf } else { Fusion::Combined };
         self.fusion.unwrap_or(implied)
+    }
+
+    /// Whether the words of the candidates are looked at, and not only counted.
+    #[must_use]
+    pub fn looks_closer(&self) -> bool {
+        self.closeness && self.fusion() == Fusion::Combined
     }
 
     /// The constant of reciprocal rank fusion.
@@ -269,6 +278,13 @@ mod tests {
         assert_eq!(read(json!({})).fusion(), Fusion::Combined);
         assert_eq!(read(json!({"rrf_k": 10})).fusion(), Fusion::Rrf);
         assert_eq!(read(json!({"fusion": "rrf"})).rrf_k(), 60);
+    }
+
+    #[test]
+    fn one_fusion_looks_closer() {
+        assert!(read(json!({})).looks_closer());
+        assert!(!read(json!({"closeness": false})).looks_closer());
+        assert!(!read(json!({"rrf_k": 10})).looks_closer());
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod query;
 mod question;
 mod scan;
 mod vacuum;
-mod value;
+pub mod value;
 
 use pgrx::pg_sys;
 

@@ -1,4 +1,4 @@
-//! What a tsvector holds: lexemes, and how often each occurs.
+//! What a tsvector holds: lexemes, how often each occurs, and where.
 //!
 //! The layout is that of PostgreSQL's tsearch/ts_type.h. What does not fit it is an error.
 
@@ -30,8 +30,11 @@ pub unsafe fn with_document<T>(
 /// Bytes of a lexeme's entry.
 const ENTRY: usize = 4;
 
+/// Of a position, the bits that are not its label.
+const PLACE: u16 = 0x3FFF;
+
 /// The lexemes of a tsvector, in its own order, which is that of their bytes.
-struct Lexemes<'a> {
+pub struct Lexemes<'a> {
     entries: &'a [u8],
     /// The lexemes' bytes and positions, from a place divisible by four on.
     texts: &'a [u8],
@@ -39,7 +42,7 @@ struct Lexemes<'a> {
 
 impl<'a> Lexemes<'a> {
     /// Those of a tsvector's bytes after its length word.
-    fn new(body: &'a [u8]) -> Result<Lexemes<'a>> {
+    pub fn new(body: &'a [u8]) -> Result<Lexemes<'a>> {
         let count = number(body, 0).ok_or_else(damaged)? as usize;
         let end = count.checked_mul(ENTRY).and_then(|bytes| bytes.checked_add(ENTRY));
         let end = end.filter(|end| *end <= body.len()).ok_or_else(damaged)?;
@@ -47,29 +50,40 @@ impl<'a> Lexemes<'a> {
     }
 
     /// How many there are.
-    fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.entries.len() / ENTRY
     }
 
     /// A lexeme, and how often it occurs: its positions, or once where it has none.
-    fn get(&self, place: usize) -> Result<(&'a [u8], u32)> {
-        let entry = number(self.entries, place * ENTRY).ok_or_else(damaged)?;
+    fn get(&self, at: usize) -> Result<(&'a [u8], u32)> {
+        let (text, positions) = self.at(at)?;
+        Ok((text, (positions.len() as u32 / 2).max(1)))
+    }
+
+    /// A lexeme, and its positions as they lie there, for [`places`].
+    pub fn at(&self, at: usize) -> Result<(&'a [u8], &'a [u8])> {
+        let entry = number(self.entries, at * ENTRY).ok_or_else(damaged)?;
         let Entry { has_positions, length, offset } = Entry::new(entry);
         let end = offset + length;
         let text = self.texts.get(offset..end).ok_or_else(damaged)?;
         if !has_positions {
-            return Ok((text, 1));
+            return Ok((text, &[]));
         }
         let at = end.next_multiple_of(2);
         let bytes = self.texts.get(at..at + 2).ok_or_else(damaged)?;
-        let count = u16::from_ne_bytes([bytes[0], bytes[1]]);
-        Ok((text, u32::from(count).max(1)))
+        let length = 2 * usize::from(u16::from_ne_bytes([bytes[0], bytes[1]]));
+        Ok((text, self.texts.get(at + 2..at + 2 + length).ok_or_else(damaged)?))
     }
 
     /// The lexemes in their order.
     fn iter(&self) -> impl Iterator<Item = Result<(&'a [u8], u32)>> {
         (0..self.count()).map(|place| self.get(place))
     }
+}
+
+/// Positions from 1, ascending, of how they lie in a tsvector.
+pub fn places(positions: &[u8]) -> impl Iterator<Item = u16> {
+    positions.chunks_exact(2).map(|bytes| u16::from_ne_bytes([bytes[0], bytes[1]]) & PLACE)
 }
 
 /// The bit field WordEntry.

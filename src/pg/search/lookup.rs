@@ -1,9 +1,10 @@
 //! What a search looks up: words and vectors, and what each of them finds.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Search;
 use super::statement::{self, Statements};
+use super::text::Words;
 use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
 use crate::error::Result;
@@ -11,6 +12,7 @@ use crate::pg::functions::Embedding;
 use crate::pg::vector::Vector;
 use crate::pg::{prepared, sql, trace};
 use crate::retrieve::Mode;
+use crate::retrieve::closeness::{MOST_TEXTS, Question, Texts};
 use crate::retrieve::fusion::{Candidate, Found, fuse, nearest_of_both};
 use crate::retrieve::merge::merged;
 use crate::rewrite::feedback::{self, Seen};
@@ -20,6 +22,14 @@ use crate::rewrite::{Lookup, Rewriting, Way};
 pub struct Asked {
     vector: Option<Vector>,
     words: Option<String>,
+    question: Question,
+}
+
+/// What the two sides put forward.
+struct Sides {
+    dense: Vec<Found>,
+    lexical: Vec<Found>,
+    texts: Texts<Words>,
 }
 
 impl Search {
@@ -32,17 +42,20 @@ impl Search {
     ) -> Result<(Option<Vector>, Vec<Asked>)> {
         let lookups = &rewriting.lookups;
         let words = |lookup: &Lookup| match self.mode {
-            Mode::Dense => Ok(None),
+            Mode::Dense => Ok((None, Question::default())),
             Mode::Lexical | Mode::Hybrid => self.words(&lookup.text),
         };
         let words = lookups.iter().map(words).collect::<Result<Vec<_>>>()?;
         if self.mode == Mode::Lexical {
-            let asked = words.into_iter().map(|words| Asked { vector: None, words });
+            let asked = words.into_iter();
+            let asked = asked.map(|(words, question)| Asked { vector: None, words, question });
             return Ok((None, asked.collect()));
         }
         let (own, vectors) = self.embed(question, lookups)?;
-        let asked = words.into_iter().zip(vectors);
-        let asked = asked.map(|(words, vector)| Asked { vector: Some(Vector(vector)), words });
+        let asked = words.into_iter().zip(vectors).map(|((words, question), vector)| {
+            let vector = Some(Vector(vector));
+            Asked { vector, words, question }
+        });
         Ok((Some(Vector(own)), asked.collect()))
     }
 
@@ -74,15 +87,18 @@ impl Search {
         Ok((own, vectors))
     }
 
-    /// The words as a tsquery; `None` where there are none.
-    fn words(&self, text: &str) -> Result<Option<String>> {
+    /// The words as a tsquery, `None` where there are none, and with their places.
+    fn words(&self, text: &str) -> Result<(Option<String>, Question)> {
         let statement = include_str!("../../../sql/query/tsquery.sql");
-        let found = prepared::rows(
-            statement,
-            &[self.pipeline.config.as_str().into(), text.into()],
-            |row| row.get::<String>(1),
-        )?;
-        Ok(found.into_iter().next().flatten())
+        let arguments = [self.pipeline.config.as_str().into(), text.into()];
+        let found = prepared::rows(statement, &arguments, |row| {
+            let words = row.get::<Vec<String>>(2)?.unwrap_or_default();
+            let words = words.into_iter().map(String::into_bytes);
+            let places = row.get::<Vec<i32>>(3)?.unwrap_or_default();
+            let places = places.into_iter().map(|place| place.clamp(0, i32::from(u16::MAX)) as u16);
+            Ok((row.get::<String>(1)?, Question::new(places.zip(words).collect())))
+        })?;
+        Ok(found.into_iter().next().unwrap_or_default())
     }
 
     /// What all of `asked` find, as one list.
@@ -94,8 +110,8 @@ impl Search {
     ) -> Result<Vec<Candidate>> {
         let find = |one: &Asked| -> Result<Vec<Candidate>> {
             pgrx::check_for_interrupts!();
-            let (dense, lexical) = self.sides(statements, one)?;
-            trace::found("fuse", String::new, || Ok(fuse(&dense, &lexical, &self.options)))
+            let Sides { dense, lexical, texts } = self.sides(statements, one)?;
+            trace::found("fuse", String::new, || Ok(fuse(&dense, &lexical, &texts, &self.options)))
         };
         let mut lists = asked.iter().map(find).collect::<Result<Vec<_>>>()?;
         let has_feedback = self.rewriter.as_ref().is_some_and(|it| it.way == Way::Prf);
@@ -108,11 +124,7 @@ impl Search {
     }
 
     /// What each side puts forward. Without a single word to look for, the vectors do alone.
-    fn sides(
-        &self,
-        statements: &Statements<'_>,
-        asked: &Asked,
-    ) -> Result<(Vec<Found>, Vec<Found>)> {
+    fn sides(&self, statements: &Statements<'_>, asked: &Asked) -> Result<Sides> {
         let arguments = [
             asked.vector.clone().into(),
             asked.words.clone().into(),
@@ -120,14 +132,22 @@ impl Search {
             self.candidates().into(),
             self.parts.lexical_index.into(),
         ];
-        let side = |statement: &str| {
+        let mut texts = Texts { question: asked.question.clone(), of: HashMap::new() };
+        let mut side = |statement: &str| {
+            let mut read = 0;
             prepared::rows_planned_for_values(statement, &arguments, |row| {
                 let chunk_id = sql::required(row.get(1)?)?;
+                read += 1;
+                if read <= MOST_TEXTS
+                    && let Some(words) = row.get::<Words>(4)?
+                {
+                    texts.of.insert(chunk_id, words);
+                }
                 Ok(Found { chunk_id, similarity: row.get(2)?, lexical: row.get(3)? })
             })
         };
         let is_dense = asked.vector.is_some();
-        let traced = |stage, is_asked: bool, statement: &str| match is_asked {
+        let mut traced = |stage, is_asked: bool, statement: &str| match is_asked {
             true => trace::found(stage, String::new, || side(statement)),
             false => Ok(Vec::new()),
         };
@@ -136,7 +156,8 @@ impl Search {
             let represented = traced("represented", true, &statement)?;
             dense = nearest_of_both(dense, represented, self.candidates() as usize);
         }
-        Ok((dense, traced("lexical", asked.words.is_some(), &statements.lexical())?))
+        let lexical = traced("lexical", asked.words.is_some(), &statements.lexical())?;
+        Ok(Sides { dense, lexical, texts })
     }
 
     /// The question with what the first of `found` say; `None` where nothing was found.
@@ -166,7 +187,7 @@ impl Search {
         let repeat = options.repeat.unwrap_or(feedback::REPEAT) as usize;
         let words =
             asked.words.as_deref().map(|words| with_likely_words(words, repeat, &seen, terms));
-        Ok(Some(Asked { vector, words }))
+        Ok(Some(Asked { vector, words, question: asked.question.clone() }))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::pg::catalog::view::Column;
 use crate::pg::sql::{self, render};
 use crate::retrieve::expansion::Neighbour;
 use crate::retrieve::options::Recency;
-use crate::retrieve::{Hit, Passage, RetrieveOptions};
+use crate::retrieve::{Hit, Mode, Passage, RetrieveOptions};
 use crate::rewrite::feedback::Seen;
 
 /// What is looked up once for all statements of a search.
@@ -60,7 +60,8 @@ impl Statements<'_> {
     /// The nearest vectors.
     pub fn dense(&self) -> String {
         let score = self.score("d.tsv");
-        self.candidates(include_str!("../../../sql/query/retrieve_dense.sql"), ("score", &score))
+        let template = include_str!("../../../sql/query/retrieve_dense.sql");
+        self.candidates("d", template, ("score", &score))
     }
 
     /// The texts that match best.
@@ -77,7 +78,7 @@ impl Statements<'_> {
                 self.rank("v.tsv"),
             ),
         };
-        self.candidates(template, (name, &value))
+        self.candidates("l", template, (name, &value))
     }
 
     /// The chunks whose summaries or questions are nearest, where there are any.
@@ -94,8 +95,19 @@ impl Statements<'_> {
                 ("vector", &parts.vector),
                 ("filter", &self.filter.condition),
                 ("score", &score),
+                ("words", &self.words("d")),
             ],
         ))
+    }
+
+    /// The words of each chunk, where it matters how they stand.
+    fn words(&self, candidate: &str) -> String {
+        match self.search.mode == Mode::Hybrid && self.search.options.looks_closer() {
+            true => {
+                render(include_str!("../../../sql/query/words.sql"), &[("candidate", candidate)])
+            }
+            false => include_str!("../../../sql/query/words_none.sql").to_owned(),
+        }
     }
 
     fn is_indexed(&self) -> bool {
@@ -122,12 +134,13 @@ impl Statements<'_> {
         render(template, &[("document", document)])
     }
 
-    fn candidates(&self, template: &str, score: (&str, &str)) -> String {
+    fn candidates(&self, candidate: &str, template: &str, score: (&str, &str)) -> String {
         let Search { pipeline, parts, .. } = self.search;
         let values = [
             ("view", &*pipeline.view.sql),
             ("vector", &parts.vector),
             ("filter", &self.filter.condition),
+            ("words", &self.words(candidate)),
             score,
         ];
         render(template, &values)

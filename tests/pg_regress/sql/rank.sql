@@ -21,6 +21,20 @@ SELECT n, score BETWEEN 0 AND 1 FROM unnest(ARRAY['minmax']) AS n, rag_retrieve(
 SELECT found('the old mill', '{"fusion": "weighted", "dense_weight": 1}', 4) = (SELECT string_agg(source_key || '.' || chunk_no, ' ' ORDER BY rank) FROM rag_retrieve('the old mill', k => 4, mode => 'dense'));
 SELECT bool_and(ordered) FROM (SELECT score <= lag(score, 1, 9e9) OVER (ORDER BY rank) AS ordered FROM rag_retrieve('the old mill', k => 9)) AS r;
 
+-- How close the words are, and what the best text names: the second one that the question needs.
+BEGIN;
+CREATE TABLE towns (id integer PRIMARY KEY, body text);
+INSERT INTO towns VALUES
+    (1, 'Iron gall ink was invented in Old Lindow, a village by the sea.'),
+    (2, 'The mayor is chosen by all people every fourth year.'),
+    (3, 'Old Lindow, a parish with a mayor and a school.'),
+    (4, 'In which town was the printing press invented? Nobody knows.'),
+    (5, 'Ink is sold in the town hall. Ask for the mayor.');
+SELECT rag_create_pipeline('towns', 'body', mode => 'sync');
+SELECT closeness, (SELECT string_agg(source_key, ' ' ORDER BY rank) FROM rag_retrieve('Who is the mayor of the town where iron gall ink was invented?', 'towns', options => jsonb_build_object('closeness', closeness)))
+FROM unnest(ARRAY[true, false]) AS closeness;
+ROLLBACK;
+
 -- Recency.
 SELECT found('When does the library open?', '{"recency": {"column": "published", "half_life": 30, "weight": 0.9}}', 1);
 SELECT found('When does the library open?', '{"recency": {"column": "at", "half_life": 30, "weight": 0.9}}', 1);
@@ -69,7 +83,7 @@ SELECT fails($$SELECT * FROM rag_rerank('x', ARRAY['x'], 'nobody')$$);
 SELECT fails($$SELECT * FROM rag_rerank('x', ARRAY['x'], 'llm')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', rerank => 'nobody')$$);
 SELECT options, fails(format('SELECT * FROM rag_retrieve(%L, options => %L)', 'x', options)) FROM unnest(ARRAY[
-    '{"fusion": "best"}', '{"normalize": 1}', '{"dense_weight": 2}', '{"fusion": "weighted", "rrf_k": 3}', '{"mmr": -1}', '{"dedupe": 1.5}', '{"dedupe_by": "words"}',
+    '{"fusion": "best"}', '{"closeness": 1}', '{"normalize": 1}', '{"dense_weight": 2}', '{"fusion": "weighted", "rrf_k": 3}', '{"mmr": -1}', '{"dedupe": 1.5}', '{"dedupe_by": "words"}',
     '{"per_source": 0}', '{"neighbours": 21}', '{"neighbours": 1, "expand": "section"}', '{"expand": "book"}', '{"rerank_candidates": 0}', '{"rerank_weight": 7}',
     '{"recency": {"column": "published"}}', '{"recency": {"column": "lang", "half_life": 3}}', '{"recency": {"column": "at", "half_life": 0}}',
     '{"recency": {"column": "at", "half_life": 1, "since": 3}}']) AS options;

@@ -28,7 +28,7 @@ SELECT found('quill ink', '{"rewrite": {"way": "prf", "chunks": 1, "terms": 3, "
 SELECT count(*) FROM rag_retrieve('quill ink', k => 10, rewrite => 'prf', filter => '{"year": {"lt": 1500}}');
 SELECT count(*) FROM rag_retrieve('quill ink', rewrite => 'prf', mode => 'lexical', filter => '{"year": 1}');
 SELECT count(*) FROM rag_retrieve('the of', rewrite => 'prf', mode => 'lexical');
-SELECT source_key FROM rag_retrieve('quill ink', k => 1, rewrite => 'prf', rerank => 'late_interaction');
+SELECT source_key IN ('1', '2'), rerank_score > 0 FROM rag_retrieve('quill ink', k => 1, rewrite => 'prf', rerank => 'late_interaction');
 SELECT rag_answer('What was ink for quills made of?', options => '{"rewrite": "prf"}') ~ 'galls';
 -- A question of no word that is indexed, and words that look like operators.
 SELECT count(*) > 0 FROM rag_retrieve($$it's ' \ | & !$$, rewrite => 'prf');

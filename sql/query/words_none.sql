@@ -1,0 +1,1 @@
+NULL::pg_catalog.tsvector
