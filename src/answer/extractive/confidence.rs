@@ -91,17 +91,17 @@ impl Facts {
                     - 6.247
             }
             Some(matched) => {
-                0.565 * self.best
-                    - 0.234 * self.mean
-                    - 0.529 * self.missing_names
-                    - 1.211 * self.missing_numbers
-                    - 0.506 * self.kind_known
-                    - 0.155 * matched.elsewhere
-                    - 0.143 * matched.missing_terms
-                    + 2.533 * matched.nearest
-                    + 2.612 * matched.least
-                    + 0.089 * matched.words
-                    - 7.421
+                0.612 * self.best
+                    - 0.258 * self.mean
+                    - 0.554 * self.missing_names
+                    - 1.17 * self.missing_numbers
+                    - 0.542 * self.kind_known
+                    - 0.164 * matched.elsewhere
+                    - 0.18 * matched.missing_terms
+                    + 1.618 * matched.nearest
+                    + 2.461 * matched.least
+                    + 0.096 * matched.words
+                    - 7.098
             }
         };
         1.0 / (1.0 + (-log_odds).exp())

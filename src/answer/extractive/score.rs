@@ -65,21 +65,22 @@ impl Signals {
             - 1.07 * self.misfit
     }
 
-    /// The sum with what the words say, weighed.
+    /// The sum with what the words say, weighed. What stands in the question word by word has been
+    /// counted by then: the similarity of the whole counts against a piece that only resembles it.
     pub fn score_with(&self, matches: &Matches) -> f32 {
-        7.36 * self.passage_similarity - 0.47 * self.similarity
-            + 4.97 * self.best_similarity
-            + 4.15 * self.about
-            + 1.5 * self.from_previous
-            + 1.28 * self.from_next
-            + 0.47 * self.fit
-            - 1.13 * self.misfit
-            - 0.57 * matches.asking
-            + 6.74 * matches.terms
-            + 2.66 * matches.unspelled
-            + 10.07 * matches.passage
-            + 1.76 * matches.won
-            + 2.29 * matches.from_previous
+        7.13 * self.passage_similarity - 1.76 * self.similarity
+            + 5.81 * self.best_similarity
+            + 4.11 * self.about
+            + 1.39 * self.from_previous
+            + 1.35 * self.from_next
+            + 0.35 * self.fit
+            - 0.84 * self.misfit
+            + 3.19 * matches.asking
+            + 6.56 * matches.terms
+            + 2.4 * matches.unspelled
+            + 9.1 * matches.passage
+            + 1.73 * matches.won
+            + 2.48 * matches.from_previous
     }
 }
 
