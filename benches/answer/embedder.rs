@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pg_rag::daemon::connection::ClientConnection;
 use pg_rag::daemon::protocol::{Lane, ModelRef, Request, Response};
-use pg_rag::embed::{Embedder, Kind};
+use pg_rag::embed::{Embedder, Kind, Spanned};
 use pg_rag::error::Result;
 
 use crate::ragd::Ragd;
@@ -14,18 +14,27 @@ pub struct Remembering {
     client: ClientConnection,
     model: ModelRef,
     known: HashMap<(Kind, String), Vec<f32>>,
+    /// By the text of a document, whose spans are always the same.
+    in_place: HashMap<String, Vec<Vec<f32>>>,
     /// Tokens embedded so far.
     pub tokens: u64,
 }
 
 impl Remembering {
     pub fn new(ragd: &Ragd, model: ModelRef) -> Remembering {
-        Remembering { client: ragd.connect(), model, known: HashMap::new(), tokens: 0 }
+        Remembering {
+            client: ragd.connect(),
+            model,
+            known: HashMap::new(),
+            in_place: HashMap::new(),
+            tokens: 0,
+        }
     }
 
     /// Forgets all, so that the next call takes as long as in a session.
     pub fn forget(&mut self) {
         self.known.clear();
+        self.in_place.clear();
     }
 
     /// Embeds many texts, in requests of a moderate size.
@@ -62,5 +71,25 @@ impl Embedder for Remembering {
     fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
         self.load(texts, kind, Lane::Query);
         Ok(texts.iter().map(|text| self.vector(text, kind).to_vec()).collect())
+    }
+
+    fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+        let is_missing = |document: &&Spanned| !self.in_place.contains_key(&document.text);
+        let missing: Vec<Spanned> = documents.iter().filter(is_missing).cloned().collect();
+        if !missing.is_empty() {
+            let (model, lane) = (self.model.clone(), Lane::Query);
+            let request = Request::EmbedInPlace { model, lane, documents: missing.clone() };
+            let Response::Vectors { dimension, values, tokens } = self.client.call(&request)?
+            else {
+                panic!("ragd did not answer with vectors");
+            };
+            self.tokens += tokens;
+            let mut vectors = values.chunks_exact(dimension as usize).map(<[f32]>::to_vec);
+            for document in missing {
+                let own = vectors.by_ref().take(document.spans.len()).collect();
+                self.in_place.insert(document.text, own);
+            }
+        }
+        Ok(documents.iter().flat_map(|document| self.in_place[&document.text].clone()).collect())
     }
 }

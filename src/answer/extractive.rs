@@ -13,6 +13,8 @@
 //! asked       a time, a number, a name?
 //! candidates  units with what they share with the question
 //! similarity  what the model says about the most promising
+//! nearest     and about their words
+//! wordwise    what that tells about a piece
 //! score       which piece holds the answer?
 //! confidence  does any?
 //! wording     the answer's text
@@ -25,10 +27,12 @@ mod asked;
 mod blocks;
 mod candidates;
 mod confidence;
+mod nearest;
 mod score;
 mod similarity;
 mod units;
 mod wording;
+mod wordwise;
 
 #[cfg(test)]
 mod tests;
@@ -125,7 +129,7 @@ pub fn extract(
     let similarities = similarities(&candidates, passages, embedder, options.max_embedded)?;
     let scores = scores(&candidates, &similarities);
     let order = best_first(&scores);
-    let confidence = Facts::gather(&candidates, &scores, order[0]).confidence();
+    let confidence = Facts::gather(&candidates, &similarities, &scores).confidence();
     let chosen = choose(&candidates, &scores, &order, options);
     let supported = confidence >= options.threshold;
     let answer = if supported { wording::word(passages, &chosen) } else { NO_ANSWER.to_string() };

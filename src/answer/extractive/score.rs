@@ -18,6 +18,7 @@ use std::cmp::Ordering;
 
 use super::candidates::{Candidate, Candidates};
 use super::similarity::Similarities;
+use super::wordwise::{Matches, matches};
 
 /// What speaks for a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,11 +64,52 @@ impl Signals {
             + 0.77 * self.fit
             - 1.07 * self.misfit
     }
+
+    /// The sum with what the words say, weighed. What stands in the question word by word has been
+    /// counted by then: the similarity of the whole counts against a piece that only resembles it.
+    pub fn score_with(&self, matches: &Matches) -> f32 {
+        7.13 * self.passage_similarity - 1.76 * self.similarity
+            + 5.81 * self.best_similarity
+            + 4.11 * self.about
+            + 1.39 * self.from_previous
+            + 1.35 * self.from_next
+            + 0.35 * self.fit
+            - 0.84 * self.misfit
+            + 3.19 * matches.asking
+            + 6.56 * matches.terms
+            + 2.4 * matches.unspelled
+            + 9.1 * matches.passage
+            + 1.73 * matches.won
+            + 2.48 * matches.from_previous
+    }
 }
 
 /// The score of each candidate.
+///
+/// Those whose words were compared with the question's are scored anew. The others, less promising
+/// already, stand behind them.
 pub(super) fn scores(candidates: &Candidates, similarities: &Similarities) -> Vec<f32> {
-    signals(candidates, similarities).iter().map(Signals::score).collect()
+    let signals = signals(candidates, similarities);
+    let telling = Weights::of(candidates).telling;
+    let matches = matches(candidates, similarities, &telling);
+    let score = |(signals, matches): (&Signals, &Option<Matches>)| {
+        matches.as_ref().map(|matches| signals.score_with(matches))
+    };
+    let read: Vec<Option<f32>> = signals.iter().zip(&matches).map(score).collect();
+    let unread: Vec<f32> = signals.iter().map(Signals::score).collect();
+    behind(&read, &unread)
+}
+
+/// The scores of what was read, and below the least of them, as far apart as they were, those of
+/// what was not.
+fn behind(read: &[Option<f32>], unread: &[f32]) -> Vec<f32> {
+    let Some(least) = read.iter().flatten().copied().reduce(f32::min) else {
+        return unread.to_vec();
+    };
+    let rest = read.iter().zip(unread).filter(|(read, _)| read.is_none());
+    let best = rest.map(|(_, unread)| *unread).fold(f32::NEG_INFINITY, f32::max);
+    let score = |(read, unread): (&Option<f32>, &f32)| read.unwrap_or(least - (best - unread));
+    read.iter().zip(unread).map(score).collect()
 }
 
 /// Indexes by score, best first; of equals, in reading order.

@@ -6,10 +6,12 @@
 //!
 //! Embedding is what an answer costs. The score without it, from words and from the
 //! passages' similarity, is good enough to choose by: with a dozen candidates embedded the
-//! answers are as good as with all.
+//! answers are nearly as good as with all. One pass of the model over a candidate gives its
+//! vector and those of its words.
 
 use super::Passage;
 use super::candidates::Candidates;
+use super::nearest::{Read, read};
 use super::score::{best_first, scores};
 use crate::embed::{Embedder, Kind};
 use crate::error::{Error, ErrorKind, Result};
@@ -21,6 +23,9 @@ pub(super) struct Similarities {
     pub passages: Vec<f32>,
     /// Of each candidate, where it was embedded.
     pub candidates: Vec<Option<f32>>,
+    /// Of each candidate and each word of the question, that of the nearest word; none where the
+    /// candidate was not embedded or the model has no vectors for words.
+    pub nearest: Vec<Option<Vec<f32>>>,
 }
 
 /// Embeds the question, the passages whose similarity is not known, and the `most` most
@@ -36,12 +41,26 @@ pub(super) fn similarities(
     let mut known = Similarities {
         passages: of_passages(&question, passages, embedder)?,
         candidates: vec![None; candidates.all.len()],
+        nearest: vec![None; candidates.all.len()],
     };
     let mut promising = best_first(&scores(candidates, &known));
     promising.truncate(most);
-    let texts = promising.iter().map(|index| candidates.all[*index].reading.clone()).collect();
-    for (index, cosine) in promising.iter().zip(cosines(&question, texts, embedder)?) {
-        known.candidates[*index] = Some(cosine);
+    let texts: Vec<String> =
+        promising.iter().map(|index| candidates.all[*index].reading.clone()).collect();
+    match read(&candidates.question.text, &texts, embedder) {
+        Ok(found) => {
+            for (index, Read { vector, nearest }) in promising.into_iter().zip(found) {
+                known.candidates[index] = Some(cosine(&question, &vector));
+                known.nearest[index] = Some(nearest);
+            }
+        }
+        // Models behind a server, and those that pool otherwise, have vectors of texts alone.
+        Err(error) if error.kind() == ErrorKind::Unsupported => {
+            for (index, cosine) in promising.iter().zip(cosines(&question, texts, embedder)?) {
+                known.candidates[*index] = Some(cosine);
+            }
+        }
+        Err(error) => return Err(error),
     }
     Ok(known)
 }
@@ -80,7 +99,7 @@ fn embed(texts: &[String], kind: Kind, embedder: &mut dyn Embedder) -> Result<Ve
 }
 
 /// 0 where a vector has no direction.
-fn cosine(a: &[f32], b: &[f32]) -> f32 {
+pub(super) fn cosine(a: &[f32], b: &[f32]) -> f32 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     as_cosine(dot(a, b) / (dot(a, a) * dot(b, b)).sqrt())
 }

@@ -9,12 +9,15 @@ use super::units::units;
 use super::*;
 use crate::answer::marker::markers;
 use crate::answer::words::{credit, terms, words};
-use crate::embed::Kind;
+use crate::embed::{Kind, Spanned};
+use crate::error::{Error, ErrorKind};
 
 /// A bag of words as a vector; counts the texts it was given.
 #[derive(Default)]
 struct WordHash {
     passages: usize,
+    /// Whether it has vectors of words.
+    reads_words: bool,
 }
 
 impl Embedder for WordHash {
@@ -22,14 +25,31 @@ impl Embedder for WordHash {
         self.passages += if kind == Kind::Passage { texts.len() } else { 0 };
         Ok(texts.iter().map(|text| bag(text)).collect())
     }
+
+    fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+        if !self.reads_words {
+            return Err(Error::new(ErrorKind::Unsupported, "only whole texts are embedded"));
+        }
+        // The first is the question.
+        self.passages += documents.len() - 1;
+        let of = |document: &Spanned| -> Vec<Vec<f32>> {
+            document.spans.iter().map(|span| bag(&document.text[span.clone()])).collect()
+        };
+        Ok(documents.iter().flat_map(of).collect())
+    }
+}
+
+/// One that has vectors of texts alone, and one that has those of words too.
+fn both_kinds() -> [WordHash; 2] {
+    [false, true].map(|reads_words| WordHash { passages: 0, reads_words })
 }
 
 fn bag(text: &str) -> Vec<f32> {
-    let mut vector = vec![0.0; 256];
+    let mut vector = vec![0.0; 2048];
     for word in terms(&words(text)) {
         let mut hasher = DefaultHasher::new();
         word.folded.chars().take(5).collect::<String>().hash(&mut hasher);
-        vector[(hasher.finish() % 256) as usize] += 1.0;
+        vector[(hasher.finish() % 2048) as usize] += 1.0;
     }
     vector
 }
@@ -45,10 +65,13 @@ fn answer(question: &str, contents: &[&str], options: &ExtractOptions) -> Extrac
     extract(question, &passages(contents), &mut WordHash::default(), options).unwrap()
 }
 
-/// The single best piece, whatever the confidence.
+/// The single best piece, whatever the confidence and whether or not words have vectors.
 fn check(question: &str, contents: &[&str], expected: &str) {
     let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
-    assert_eq!(answer(question, contents, &options).answer, expected);
+    for mut embedder in both_kinds() {
+        let extract = extract(question, &passages(contents), &mut embedder, &options).unwrap();
+        assert_eq!(extract.answer, expected, "words are read: {}", embedder.reads_words);
+    }
 }
 
 const SHOP: &str = "Our shop opened in 2009 and has three branches. You can return goods within \
@@ -202,11 +225,64 @@ fn only_the_promising_are_embedded() {
     for passage in &mut passages {
         passage.dense_similarity = Some(0.3);
     }
-    let mut embedder = WordHash::default();
     let options = ExtractOptions { threshold: 0.0, max_sentences: 1, ..Default::default() };
-    let extract = extract("How wide is the mirror?", &passages, &mut embedder, &options).unwrap();
-    assert_eq!(embedder.passages, options.max_embedded);
-    assert!(extract.answer.contains("8.2 metres"), "{extract:?}");
+    for mut embedder in both_kinds() {
+        let question = "How wide is the mirror?";
+        let extract = extract(question, &passages, &mut embedder, &options).unwrap();
+        assert_eq!(embedder.passages, options.max_embedded);
+        assert!(extract.answer.contains("8.2 metres"), "{extract:?}");
+    }
+}
+
+#[test]
+fn a_word_may_stand_for_another() {
+    /// Knows that who founds something establishes it.
+    struct Synonyms(WordHash);
+    impl Embedder for Synonyms {
+        fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+            self.0.embed(texts, kind)
+        }
+
+        fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+            let of = |document: &Spanned| -> Vec<Vec<f32>> {
+                let text = |span: &Range<usize>| document.text[span.clone()].to_lowercase();
+                let known = |span| bag(&text(span).replace("established", "founded"));
+                document.spans.iter().map(known).collect()
+            };
+            Ok(documents.iter().flat_map(of).collect())
+        }
+    }
+    let contents =
+        ["The abbey was burned by Norse raiders. The abbey was established by Irish monks."];
+    let passages = passages(&contents);
+    let question = "By whom was the abbey founded?";
+    let best = |embedder: &mut dyn Embedder| {
+        let ranked = ranked(question, &passages, embedder, 12).unwrap();
+        &contents[0][ranked[0].bytes.clone()]
+    };
+    assert_eq!(best(&mut WordHash::default()), "The abbey was burned by Norse raiders.");
+    let mut synonyms = Synonyms(WordHash::default());
+    assert_eq!(best(&mut synonyms), "The abbey was established by Irish monks.");
+}
+
+#[test]
+fn what_was_not_read_stands_behind_what_was() {
+    let contents = [SHOP, TELESCOPE];
+    let question = "How wide is the mirror of the telescope?";
+    let mut embedder = WordHash { reads_words: true, ..Default::default() };
+    let all = ranked(question, &passages(&contents), &mut embedder, 99).unwrap();
+    let some = ranked(question, &passages(&contents), &mut embedder, 2).unwrap();
+    assert_eq!(some.len(), all.len());
+    assert!(some.is_sorted_by(|a, b| a.score >= b.score), "{some:?}");
+    assert_eq!(some[0].bytes, all[0].bytes);
+}
+
+#[test]
+fn a_long_question_is_read_up_to_a_limit() {
+    let question = "Is the mirror wide? ".repeat(500);
+    let mut embedder = WordHash { reads_words: true, ..Default::default() };
+    let extract = extract(&question, &passages(&[TELESCOPE]), &mut embedder, &Default::default());
+    assert!(extract.unwrap().evidence[0].bytes.start > 0);
 }
 
 #[test]
@@ -219,6 +295,19 @@ fn an_embedder_that_forgets_a_text_is_an_error() {
     }
     let error = extract("Why?", &passages(&[SHOP]), &mut Forgetful, &Default::default());
     assert_eq!(error.unwrap_err().message(), "0 vectors for 1 texts");
+
+    struct Partial;
+    impl Embedder for Partial {
+        fn embed(&mut self, texts: &[String], _: Kind) -> Result<Vec<Vec<f32>>> {
+            Ok(texts.iter().map(|_| vec![1.0]).collect())
+        }
+
+        fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+            Ok(documents.iter().map(|_| vec![1.0]).collect())
+        }
+    }
+    let error = extract("Why?", &passages(&["It rains."]), &mut Partial, &Default::default());
+    assert_eq!(error.unwrap_err().message(), "2 vectors for 4 places");
 }
 
 #[test]
@@ -303,6 +392,7 @@ proptest! {
         similarity in prop::option::of(any::<f32>()),
         max_sentences in 0usize..5,
         max_embedded in 0usize..5,
+        reads_words in any::<bool>(),
     ) {
         let passages: Vec<Passage> = (11..)
             .zip(&contents)
@@ -312,7 +402,8 @@ proptest! {
             .collect();
         let options =
             ExtractOptions { max_sentences, threshold: 0.0, margin: 50.0, max_embedded };
-        let extract = extract(&question, &passages, &mut WordHash::default(), &options).unwrap();
+        let mut embedder = WordHash { passages: 0, reads_words };
+        let extract = extract(&question, &passages, &mut embedder, &options).unwrap();
         prop_assert!((0.0..=1.0).contains(&extract.confidence), "{}", extract.confidence);
         for found in &extract.evidence {
             let content = &contents[found.passage];

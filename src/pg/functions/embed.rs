@@ -135,15 +135,20 @@ impl Embedding {
         Ok(vectors)
     }
 
-    fn request_in_place(&self, documents: &[Spanned]) -> Result<Request> {
-        if self.provider.is_some() {
-            let message = format!(
-                "model \"{}\" is behind a server, which gives no vectors of tokens",
-                self.model.reference.name
-            );
-            return Err(Error::new(ErrorKind::Unsupported, message)
-                .hint("Late chunking needs a model in a folder."));
+    fn check_in_place(&self) -> Result<()> {
+        if self.provider.is_none() {
+            return Ok(());
         }
+        let message = format!(
+            "model \"{}\" is behind a server, which gives no vectors of tokens",
+            self.model.reference.name
+        );
+        Err(Error::new(ErrorKind::Unsupported, message)
+            .hint("Late chunking needs a model in a folder."))
+    }
+
+    fn request_in_place(&self, documents: &[Spanned]) -> Result<Request> {
+        self.check_in_place()?;
         let (model, lane) = (self.model.reference.clone(), self.lane);
         Ok(Request::EmbedInPlace { model, lane, documents: documents.to_vec() })
     }
@@ -194,7 +199,12 @@ impl Embedder for Embedding {
     }
 
     fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
-        self.embed_in_place_and_watch(documents, None)
+        self.check_in_place()?;
+        let name = || self.model.reference.name.clone();
+        trace::step("embed", name, || {
+            trace::rows(documents.len());
+            self.embed_in_place_and_watch(documents, None)
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::context::ContextOptions;
 use crate::context::prompt::Message;
 use crate::daemon::protocol::Lane;
-use crate::embed::{Embedder, Kind};
+use crate::embed::{Embedder, Kind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::functions::{Embedding, generate_all_by};
 use crate::pg::provider;
@@ -21,6 +21,10 @@ pub struct OnDemand<'a> {
 impl Embedder for OnDemand<'_> {
     fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
         Embedding::with_model(Some(self.model), Lane::Query)?.embed(texts, kind)
+    }
+
+    fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+        Embedding::with_model(Some(self.model), Lane::Query)?.embed_in_place(documents)
     }
 }
 

@@ -1,0 +1,138 @@
+//! # wordwise: what do the nearest words say about a piece?
+//!
+//! ```text
+//! (candidates, nearest words) → six signals for each candidate that was read
+//! ```
+//!
+//! All are means over words of the question of the cosine of the nearest word, and differ in
+//! which words count and in whose words may be the nearest.
+
+use super::candidates::{Candidate, Candidates};
+use super::similarity::Similarities;
+use crate::answer::words::Word;
+
+/// Cosines that differ by less are equal: the same word in the same place.
+const SAME: f32 = 1e-6;
+
+/// What speaks for a candidate, word by word.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Matches {
+    /// Of the words that ask, such as "who": what stands in the place of the answer is a bit
+    /// like them.
+    pub asking: f32,
+    /// Of the terms, cubed and weighed as in `overlap`: half a match is much less than half of
+    /// the truth.
+    pub terms: f32,
+    /// Of the terms as far as no word is spelled like them.
+    pub unspelled: f32,
+    /// Of all words, cubed, with the nearest word anywhere in the passage.
+    pub passage: f32,
+    /// Part of the words whose nearest word in the passage is here.
+    pub won: f32,
+    /// What the candidate before it would add, of the terms.
+    pub from_previous: f32,
+}
+
+/// The matches of each candidate, where it was read.
+pub(super) fn matches(
+    candidates: &Candidates,
+    similarities: &Similarities,
+    telling: &[f32],
+) -> Vec<Option<Matches>> {
+    let words = Words::of(candidates, telling);
+    let mut matches = vec![None; candidates.all.len()];
+    for range in &candidates.of_passage {
+        let of_passage = &similarities.nearest[range.clone()];
+        let Some(held) = nearest_of(of_passage) else { continue };
+        let mut previous = None;
+        for (own, index) in of_passage.iter().zip(range.clone()) {
+            matches[index] =
+                own.as_ref().map(|own| words.matches(&candidates.all[index], own, previous, &held));
+            previous = own.as_deref();
+        }
+    }
+    matches
+}
+
+/// For each word of the question the nearest in any of the pieces; `None` if none was read.
+pub(super) fn nearest_of(pieces: &[Option<Vec<f32>>]) -> Option<Vec<f32>> {
+    let mut read = pieces.iter().flatten();
+    let first = read.next()?.clone();
+    Some(read.fold(first, |mut held, own| {
+        held.iter_mut().zip(own).for_each(|(held, own)| *held = held.max(*own));
+        held
+    }))
+}
+
+/// What each word of the question is.
+struct Words {
+    /// 1 for those that ask.
+    asking: Vec<f32>,
+    /// Which term it is.
+    term: Vec<Option<usize>>,
+    /// 1 for those that are terms.
+    is_term: Vec<f32>,
+    /// How much it counts as a term.
+    telling: Vec<f32>,
+}
+
+impl Words {
+    fn of(candidates: &Candidates, telling: &[f32]) -> Words {
+        let question = candidates.question;
+        let place = |word: &Word| question.terms.iter().position(|it| it.folded == word.folded);
+        let term: Vec<Option<usize>> = question.words.iter().map(place).collect();
+        let asks = |word: &Word| f32::from(ASKING.contains(&word.folded.as_str()));
+        Words {
+            asking: question.words.iter().map(asks).collect(),
+            is_term: term.iter().map(|term| f32::from(term.is_some())).collect(),
+            telling: term.iter().map(|term| term.map_or(0.0, |term| telling[term])).collect(),
+            term,
+        }
+    }
+
+    fn matches(
+        &self,
+        candidate: &Candidate,
+        own: &[f32],
+        previous: Option<&[f32]>,
+        held: &[f32],
+    ) -> Matches {
+        let missing = |term: &Option<usize>| term.map_or(0.0, |term| 1.0 - candidate.credits[term]);
+        let missing: Vec<f32> = self.term.iter().map(missing).collect();
+        let won = own.iter().zip(held).filter(|(own, held)| **own >= **held - SAME).count();
+        Matches {
+            asking: mean(&self.asking, own.iter().copied()),
+            terms: mean(&self.telling, own.iter().map(|cosine| cosine.powi(3))),
+            unspelled: part(&missing, own),
+            passage: held.iter().map(|cosine| cosine.powi(3)).sum::<f32>() / held.len() as f32,
+            won: won as f32 / own.len() as f32,
+            from_previous: previous.map_or(0.0, |previous| {
+                let gain = previous.iter().zip(own).map(|(before, own)| (before - own).max(0.0));
+                mean(&self.is_term, gain)
+            }),
+        }
+    }
+}
+
+/// The mean of `values` by `weights`; 0 where nothing weighs.
+fn mean(weights: &[f32], values: impl Iterator<Item = f32>) -> f32 {
+    let (mut sum, mut whole) = (0.0, 0.0);
+    for (weight, value) in weights.iter().zip(values) {
+        sum += weight * value;
+        whole += weight;
+    }
+    if whole > 0.0 { sum / whole } else { 0.0 }
+}
+
+/// The mean of `cosines` by how much is missing, but at most twice their sum: where next to
+/// nothing is missing there is next to nothing to find.
+fn part(missing: &[f32], cosines: &[f32]) -> f32 {
+    let sum: f32 = missing.iter().zip(cosines).map(|(missing, cosine)| missing * cosine).sum();
+    sum / missing.iter().take(cosines.len()).sum::<f32>().max(0.5)
+}
+
+/// English words that ask. In other languages none is known to, and all candidates are alike.
+#[rustfmt::skip]
+const ASKING: [&str; 11] = [
+    "what", "which", "who", "whom", "whose", "when", "where", "why", "how", "many", "much",
+];
