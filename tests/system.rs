@@ -31,6 +31,8 @@ mod embedder;
 mod evaluation;
 #[path = "support/http_server.rs"]
 mod http_server;
+#[path = "support/https_server.rs"]
+mod https_server;
 #[path = "system/index.rs"]
 mod index;
 #[path = "system/interrupt.rs"]

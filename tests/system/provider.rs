@@ -6,6 +6,7 @@ use super::cluster::Cluster;
 use super::documents::{QUESTION, SETUP, assert_fails, describe};
 use super::embedder::{DIMENSION, body, embeddings};
 use super::http_server::{Reply, Server};
+use super::https_server::{Authority, HttpsServer};
 
 const KEY: &str = "sk-0123456789abcdef";
 
@@ -46,6 +47,40 @@ fn a_provider_answers_from_the_context_with_citations() {
     let key: Option<String> =
         client.query_one(citations, &[&"How do I reset a password?"]).unwrap().get(0);
     assert_eq!(key.as_deref(), Some("1"));
+}
+
+#[test]
+fn whom_to_believe_is_said_by_a_file() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let reply = r#"{"choices": [{"message": {"content": "Safe."}, "finish_reason": "stop"}]}"#;
+    let authority = Authority::new();
+    let https = HttpsServer::new(authority.certify("localhost"), reply);
+    let file = cluster.folder().join("ca.pem");
+    std::fs::write(&file, authority.pem()).unwrap();
+    cluster.give(&file);
+    let mut client = cluster.connect();
+    let mut options = |options: &str| {
+        client.batch_execute(&format!("ALTER SERVER safe OPTIONS ({options})")).unwrap();
+    };
+    let mut caller = cluster.connect();
+    let create = format!(
+        "CREATE EXTENSION pg_rag CASCADE;
+         CREATE SERVER safe FOREIGN DATA WRAPPER rag_llm
+             OPTIONS (base_url '{}', model 'm', timeout '120', connect_timeout '60');",
+        https.base_url("localhost")
+    );
+    caller.batch_execute(&create).unwrap();
+    let ask = "SELECT rag_generate('Is it safe?', 'safe')";
+    let parts = ["38000", "\"safe\" is not trusted", "UnknownIssuer", "ca_file, if"];
+    assert_fails(&mut caller, ask, &parts);
+    options("ADD ca_file '/nonexistent/ca.pem'");
+    assert_fails(&mut caller, ask, &["58P01", "No such file", "\"safe\": ca_file."]);
+    options(&format!("SET ca_file '{}'", file.display()));
+    assert_eq!(caller.query_one(ask, &[]).unwrap().get::<_, &str>(0), "Safe.");
+    options(&format!("SET base_url '{}'", https.base_url("127.0.0.1")));
+    let parts = ["38000", "is not trusted", "not valid for name", "the host in base_url"];
+    assert_fails(&mut caller, ask, &parts);
+    assert_eq!(https.requests().len(), 1);
 }
 
 #[test]
