@@ -124,12 +124,17 @@ pub type Fits<'a, T = Piece> = dyn FnMut(&T) -> Result<bool> + 'a;
 /// `None` where the first sentence does not fit.
 pub fn whole_sentences(text: &str, fits: &mut Fits<'_, String>) -> Result<Option<String>> {
     let ends: Vec<usize> = sentences(text).into_iter().map(|range| range.end).collect();
-    longest(&ends, &|end| joined(text, &[0..end]), fits)
+    longest(&ends, &|end| up_to(text, end), fits)
 }
 
 /// The same that ends with a word.
 pub fn whole_words(text: &str, fits: &mut Fits<'_, String>) -> Result<Option<String>> {
-    longest(&ends_of_words(text), &|end| joined(text, &[0..end]), fits)
+    longest(&ends_of_words(text), &|end| up_to(text, end), fits)
+}
+
+/// The beginning of `text`, and the mark after it.
+fn up_to(text: &str, end: usize) -> String {
+    joined(text, std::slice::from_ref(&(0..end)))
 }
 
 /// What stands up to the last of `ends` up to which it `fits`.
