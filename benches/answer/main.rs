@@ -11,9 +11,9 @@
 //! words cut to six letters in the place of stems.
 //!
 //! Half of the questions, told by a hash of their id, are left out unless `--all` says
-//! otherwise: they are there to fit constants to. The constants at hand were fitted to a
-//! random half of `squad_train_sample` that was drawn before there was this rule, so they have
-//! seen about half of its questions that are asked here.
+//! otherwise: they are there to fit constants to. Those of the last score and of the confidence
+//! were. Those of the first look, by which pieces are chosen for the model, were fitted to a random
+//! half of `squad_train_sample` that was drawn before there was this rule.
 //!
 //! The model is `$PG_RAG_MODEL` (default `~/.cache/pg_rag/models/all-minilm-l6-v2`), the data
 //! `$PG_RAG_DATA` (default `../shared/data`). Where one is missing, that is said and no more.

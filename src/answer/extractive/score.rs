@@ -4,9 +4,10 @@
 //! (candidates, similarities) → a score each, whose differences are log odds
 //! ```
 //!
-//! The score is a sum of eleven signals. Their weights are those of a conditional logit
-//! model ("which of these sentences holds the answer?"), fitted to one half of the questions
-//! of a reading-comprehension set; docs/answers.md has what the other half gave.
+//! The first look is a sum of eleven signals. What the model has read word by word is scored
+//! anew: by eight of them and six of [`wordwise`](super::wordwise). The weights are those of a
+//! conditional logit model ("which of these sentences holds the answer?"), fitted to one half
+//! of the questions of a reading-comprehension set; docs/answers.md has what the other half gave.
 //!
 //! What was tried and dropped, because it moved nothing: ranks and fused scores of the
 //! retrieval, position in the passage, length, similarity of the neighbours, embedding a
