@@ -5,7 +5,8 @@ use lexopt::prelude::*;
 use crate::sets;
 
 /// What is compared where nothing else is asked for.
-const CONFIGURATIONS: &str = r#"{"hybrid": {}, "reranked": {"rerank": "late_interaction"},
+const CONFIGURATIONS: &str = r#"{"hybrid": {}, "without closeness": {"options": {"closeness": false}},
+    "feedback": {"rewrite": "prf"}, "reranked": {"rerank": "late_interaction"},
     "dense": {"mode": "dense"}, "lexical": {"mode": "lexical"}}"#;
 
 /// The command line.
