@@ -80,7 +80,7 @@ pub struct ExtractOptions {
 
 impl Default for ExtractOptions {
     fn default() -> Self {
-        ExtractOptions { max_sentences: 3, threshold: 0.15, margin: 4.0, max_embedded: 12 }
+        ExtractOptions { max_sentences: 3, threshold: 0.2, margin: 4.0, max_embedded: 12 }
     }
 }
 
