@@ -159,7 +159,7 @@ impl Statements<'_> {
                 ("view", &pipeline.view.sql),
                 ("vector", &parts.vector),
                 ("source_key", &source_key(&columns.keys)),
-                ("metadata", &json_object(&columns.metadata, Column::bare)),
+                ("metadata", &json_object(&columns.metadata, Column::bare, metadata_value)),
                 ("age", &parts.age),
                 ("embedding", embedding),
             ],
@@ -260,15 +260,48 @@ pub fn neighbour(row: &SpiHeapTupleData<'_>) -> Result<Neighbour, pgrx::spi::Err
 fn source_key(keys: &[Column]) -> String {
     match keys {
         [key] => format!("v.{}::text", key.name),
-        _ => format!("({})::text", json_object(keys, Column::of_source)),
+        _ => format!("({})::text", json_object(keys, Column::of_source, value)),
     }
 }
 
+fn value(column: &Column) -> String {
+    format!("v.{}", column.name)
+}
+
+/// A value as JSON that can be read: text where it is a number beyond those of a program, or nested
+/// deeper than anybody follows. One such row is not to make all that find it fail.
+fn metadata_value(column: &Column) -> String {
+    const HARMLESS: [pg_sys::Oid; 12] = [
+        pg_sys::BOOLOID,
+        pg_sys::INT2OID,
+        pg_sys::INT4OID,
+        pg_sys::INT8OID,
+        pg_sys::FLOAT4OID,
+        pg_sys::FLOAT8OID,
+        pg_sys::TEXTOID,
+        pg_sys::VARCHAROID,
+        pg_sys::DATEOID,
+        pg_sys::TIMESTAMPOID,
+        pg_sys::TIMESTAMPTZOID,
+        pg_sys::UUIDOID,
+    ];
+    if HARMLESS.contains(&column.type_oid) {
+        return value(column);
+    }
+    let template = include_str!("../../../sql/query/metadata_value.sql");
+    let most = [("digits", "{200}"), ("levels", "{100}"), ("column", &*column.name)];
+    render(template, &most)
+}
+
 /// An expression that builds a JSON object of columns of `v`.
-fn json_object(columns: &[Column], name: impl Fn(&Column) -> String) -> String {
+fn json_object(
+    columns: &[Column],
+    name: impl Fn(&Column) -> String,
+    value: impl Fn(&Column) -> String,
+) -> String {
     let pairs = columns.iter().map(|column| {
         let label = quote_literal(name(column));
-        format!("{label}, v.{}", column.name)
+        format!("{label}, {}", value(column))
     });
     format!("pg_catalog.jsonb_build_object({})", pairs.collect::<Vec<_>>().join(", "))
 }

@@ -163,3 +163,13 @@ SET ROLE regress_reader;
 SELECT fails($$SELECT * FROM rag_retrieve('colour', 'notes')$$);
 SELECT fails('SELECT * FROM notes_rag');
 RESET ROLE;
+
+-- A number beyond all limits, or JSON nested too deep, is shown as text, and keeps nobody from its
+-- neighbours.
+CREATE TABLE odd (id integer PRIMARY KEY, body text, n numeric, j jsonb);
+INSERT INTO odd VALUES
+    (1, 'The tram goes to the mill.', 1.5, '{"stops": [1, 2]}'),
+    (2, 'The bus goes to the mill.', 1e400, (repeat('[', 200) || repeat(']', 200))::jsonb);
+SELECT rag_create_pipeline('odd', 'body', metadata => '{n,j}', mode => 'sync');
+SELECT source_key, jsonb_typeof(metadata->'n') AS n, length(metadata->>'n'), left(metadata->>'j', 17) AS j
+FROM rag_retrieve('Where does the tram go?', 'odd') ORDER BY 1;
