@@ -60,6 +60,10 @@ fn count_rows(client: &mut Client, session: i64) -> Result<i64, Error> {
     Ok(client.query_one(rows, &[&session])?.get(0))
 }
 
+/// What the node of a row that was not committed can lack: links to it, its values, and that walks
+/// begin as high as it is. VACUUM removes it.
+const HALF_INSERTED: [&str; 3] = ["unreachable", "no values", "wrong entry"];
+
 /// All indexes are sound, each row is found, and the work can go on. The number of rows.
 fn assert_recovered(client: &mut Client, when: &str) -> i64 {
     let indexes = "SELECT i.indexrelid::regclass::text, i.indisready, i.indisvalid
@@ -70,7 +74,7 @@ fn assert_recovered(client: &mut Client, when: &str) -> i64 {
         let (index, ready, valid): (String, bool, bool) = (row.get(0), row.get(1), row.get(2));
         // REINDEX CONCURRENTLY leaves an empty file behind if it has not begun to build.
         if ready {
-            assert_sound(client, &index, when);
+            assert_sound_but_for(&HALF_INSERTED, client, &index, when);
         }
         // What a build left behind, or what the next turns would build again.
         if !valid || index == "items_v2" {
@@ -84,7 +88,7 @@ fn assert_recovered(client: &mut Client, when: &str) -> i64 {
     client.batch_execute("INSERT INTO fleeting SELECT id, v FROM questions LIMIT 20").unwrap();
     assert_sound(client, "fleeting_v", when);
     let rows = assert_all_found(client, when);
-    client.batch_execute("VACUUM items").unwrap();
+    client.batch_execute("VACUUM (INDEX_CLEANUP on) items").unwrap();
     assert_sound(client, "items_v", &format!("{when} and VACUUM"));
     rows
 }
