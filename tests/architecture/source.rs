@@ -34,9 +34,11 @@ impl SourceFile {
         folders.iter().any(|folder| self.path.starts_with(folder))
     }
 
-    /// A file of tests only.
+    /// A file of tests only: in a folder of tests, or `tests.rs` beside its subject.
     pub fn is_test(&self) -> bool {
-        self.is_below(&["tests/", "pgrx-tests/"]) || self.stem().ends_with("tests")
+        let mut folders = self.path.split('/').rev().skip(1);
+        folders.any(|folder| ["tests", "pgrx-tests"].contains(&folder))
+            || self.stem().ends_with("tests")
     }
 }
 
