@@ -63,6 +63,12 @@ const BOUNDARIES: &[Boundary] = &[
         why: "only pgrx-tests runs inside a server",
     },
     Boundary {
+        name: "pgrx::JsonB",
+        within: &[],
+        except: &["src/pg/json.rs"],
+        why: "it panics on what a program can't hold; pg::json::Jsonb does not",
+    },
+    Boundary {
         name: "crate::pg",
         within: &[],
         except: &["src/pg/", "pgrx-tests/"],

@@ -30,6 +30,7 @@ mod index_am;
 mod ingest;
 mod install;
 mod intake;
+mod json;
 mod locking;
 mod new_pages;
 mod opened_index;

@@ -9,7 +9,6 @@ mod text;
 
 use std::collections::HashMap;
 
-use pgrx::JsonB;
 use serde_json::Value;
 
 use self::filter_sql::FilterSql;
@@ -25,6 +24,7 @@ use super::vector::Vector;
 use super::{sql, trace};
 use crate::chunk::Strategy;
 use crate::error::{Error, Result};
+use crate::pg::json::Jsonb;
 use crate::retrieve::fusion::Candidate;
 use crate::retrieve::options::Expand;
 use crate::retrieve::{Hit, Mode, Passage, RetrieveOptions, expansion, rank};
@@ -57,7 +57,7 @@ impl Search {
         pipeline: Option<&str>,
         k: Option<i32>,
         mode: Option<&str>,
-        filter: Option<JsonB>,
+        filter: Option<Jsonb>,
         options: RetrieveOptions,
     ) -> Result<Self> {
         let k = k.unwrap_or(5);
@@ -69,7 +69,7 @@ impl Search {
         let pipeline = pipeline::resolve(pipeline)?;
         check_expand(&pipeline, &options)?;
         let columns = content_columns(&pipeline)?;
-        let given = filter.map(|JsonB(filter)| filter);
+        let given = filter.map(|Jsonb(filter)| filter);
         let filter = FilterSql::new(given.iter(), &columns.metadata)?;
         let parts = Parts::new(&options, &columns.metadata, &pipeline)?;
         let representations = representation::of(pipeline.id)?.map(|it| it.relation);

@@ -1,6 +1,5 @@
 //! `rag.eval_set`, `rag.eval_case` and what is kept of runs.
 
-use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
 
@@ -8,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::eval::judgement::Judgements;
 use crate::eval::load::NewCase;
 use crate::pg::acting;
+use crate::pg::json::Jsonb;
 use crate::pg::sql;
 
 /// Cases or results that one statement writes.
@@ -64,13 +64,13 @@ pub fn cases(set: &str) -> Result<Vec<Case>> {
     let statement = include_str!("../../../sql/query/eval_cases.sql");
     let found = sql::rows(statement, &[set.into()], |row| {
         let answers = row.get::<Vec<Option<String>>>(3)?.unwrap_or_default();
-        let relevant = sql::required(row.get::<JsonB>(4)?)?.0;
+        let relevant = sql::required(row.get::<Jsonb>(4)?)?.0;
         let case = Case {
             id: sql::required(row.get(1)?)?,
             question: sql::required(row.get(2)?)?,
             answers: answers.into_iter().flatten().collect(),
             judgements: Judgements::default(),
-            filter: row.get::<JsonB>(5)?.map(|filter| filter.0),
+            filter: row.get::<Jsonb>(5)?.map(|filter| filter.0),
         };
         Ok((case, relevant))
     })?;
@@ -124,7 +124,7 @@ pub fn replace_cases(set: &str, cases: &[NewCase]) -> Result<()> {
                 "filter": case.filter,
             })
         });
-        sql::execute(statement, &[set.into(), JsonB(rows.collect()).into()])?;
+        sql::execute(statement, &[set.into(), Jsonb(rows.collect()).into()])?;
     }
     Ok(())
 }
@@ -158,7 +158,7 @@ pub fn keep(run: Run<'_>) -> Result<()> {
         (run.cases as i32).into(),
         ks.into(),
         run.configurations.into(),
-        JsonB(run.options).into(),
+        Jsonb(run.options).into(),
         env!("CARGO_PKG_VERSION").into(),
         run.seconds.into(),
     ];
@@ -180,7 +180,7 @@ pub fn keep(run: Run<'_>) -> Result<()> {
 fn insert(statement: &str, run: i64, rows: &[Value]) -> Result<()> {
     for part in rows.chunks(ROWS_A_STATEMENT) {
         check_for_interrupts!();
-        sql::execute(statement, &[run.into(), JsonB(Value::Array(part.to_vec())).into()])?;
+        sql::execute(statement, &[run.into(), Jsonb(Value::Array(part.to_vec())).into()])?;
     }
     Ok(())
 }

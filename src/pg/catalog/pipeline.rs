@@ -3,7 +3,6 @@
 //! Users only read the table. What is written here is written as the superuser, so who calls must
 //! have seen that the source is its caller's: [`owned`] and `Source::describe` do.
 
-use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use pgrx::spi::SpiHeapTupleData;
@@ -11,6 +10,7 @@ use pgrx::spi::SpiHeapTupleData;
 use crate::chunk::{ChunkOptions, Settings, Strategy};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::acting::as_superuser;
+use crate::pg::json::Jsonb;
 use crate::pg::{prepared, sql};
 
 /// A relation of a pipeline.
@@ -218,7 +218,7 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
         new.chunking.strategy.as_str().into(),
         (new.chunking.max_tokens as i32).into(),
         (new.chunking.overlap as i32).into(),
-        JsonB(new.chunking.settings.to_json()).into(),
+        Jsonb(new.chunking.settings.to_json()).into(),
         new.contextual.into(),
         config.into(),
         new.mode.name().into(),
@@ -360,7 +360,7 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
         };
         let max_tokens: i32 = sql::required(row.get(14)?)?;
         let overlap: i32 = sql::required(row.get(15)?)?;
-        let settings: JsonB = sql::required(row.get(23)?)?;
+        let settings: Jsonb = sql::required(row.get(23)?)?;
         Ok((
             (strategy, settings, mode, stage),
             Pipeline {
@@ -391,7 +391,7 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
         ))
     })?;
     let Some((texts, mut pipeline)) = found.into_iter().next() else { return Ok(None) };
-    let (strategy, JsonB(settings), mode, stage) = texts;
+    let (strategy, Jsonb(settings), mode, stage) = texts;
     pipeline.chunking.strategy = strategy.parse()?;
     pipeline.chunking.settings = serde_json::from_value(settings)
         .map_err(|error| Error::new(ErrorKind::DataCorrupted, format!("chunk_options: {error}")))?;

@@ -1,12 +1,12 @@
 //! What is made of a pipeline's chunks beside them: `represent` and `representations` of
 //! `rag.pipeline`.
 
-use pgrx::JsonB;
 use serde_json::Value as Json;
 
 use super::pipeline::Relation;
 use crate::error::Result;
 use crate::pg::acting::as_superuser;
+use crate::pg::json::Jsonb;
 use crate::pg::{prepared, sql};
 use crate::represent::Wanted;
 
@@ -24,7 +24,7 @@ pub struct Representation {
 pub fn of(pipeline: i32) -> Result<Option<Representation>> {
     let statement = include_str!("../../../sql/query/pipeline_represent.sql");
     let found = prepared::rows(statement, &[pipeline.into()], |row| {
-        let option = sql::required(row.get::<JsonB>(1)?)?.0;
+        let option = sql::required(row.get::<Jsonb>(1)?)?.0;
         let relation =
             Relation { oid: sql::required(row.get(2)?)?, sql: sql::required(row.get(3)?)? };
         Ok((option, relation))
@@ -36,7 +36,7 @@ pub fn of(pipeline: i32) -> Result<Option<Representation>> {
 /// Keeps what is wanted of a pipeline that is the caller's; `relation` is the name of the table.
 pub fn set(pipeline: i32, option: Option<&Json>, relation: Option<&str>) -> Result<()> {
     let statement = include_str!("../../../sql/query/pipeline_represent_set.sql");
-    let option = option.map(|option| JsonB(option.clone()));
+    let option = option.map(|option| Jsonb(option.clone()));
     as_superuser(|| sql::execute(statement, &[pipeline.into(), option.into(), relation.into()]))
         .map(drop)
 }

@@ -1,12 +1,12 @@
 //! Who says in which connection a pipeline's chunks stand: `context_llm` and `contexts` of
 //! `rag.pipeline`.
 
-use pgrx::JsonB;
 use serde_json::json;
 
 use super::pipeline::Relation;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::acting::as_superuser;
+use crate::pg::json::Jsonb;
 use crate::pg::{prepared, sql};
 use crate::situate::Wanted;
 
@@ -22,7 +22,7 @@ pub struct Situation {
 pub fn of(pipeline: i32) -> Result<Option<Situation>> {
     let statement = include_str!("../../../sql/query/pipeline_situate.sql");
     let found = prepared::rows(statement, &[pipeline.into()], |row| {
-        let option = sql::required(row.get::<JsonB>(1)?)?.0;
+        let option = sql::required(row.get::<Jsonb>(1)?)?.0;
         let relation =
             Relation { oid: sql::required(row.get(2)?)?, sql: sql::required(row.get(3)?)? };
         Ok((option, relation))
@@ -36,7 +36,7 @@ pub fn of(pipeline: i32) -> Result<Option<Situation>> {
 /// Keeps who says it, of a pipeline that is the caller's; `relation` is the name of the table.
 pub fn set(pipeline: i32, wanted: &Wanted, relation: &str) -> Result<()> {
     let statement = include_str!("../../../sql/query/pipeline_situate_set.sql");
-    let option = JsonB(json!(wanted));
+    let option = Jsonb(json!(wanted));
     as_superuser(|| sql::execute(statement, &[pipeline.into(), option.into(), relation.into()]))
         .map(drop)
 }

@@ -1,13 +1,14 @@
 //! `rag.trace_log` and `rag.feedback`.
 
+use pgrx::Uuid;
 use pgrx::prelude::*;
-use pgrx::{JsonB, Uuid};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::acting;
 use crate::pg::ask::Answer;
 use crate::pg::guc::TraceLevel;
+use crate::pg::json::Jsonb;
 use crate::pg::trace::Step;
 use crate::pg::{random, sql};
 
@@ -47,8 +48,8 @@ pub fn keep(
         is_full.then_some(answer.text.as_str()).into(),
         answer.supported.into(),
         answer.confidence.into(),
-        is_full.then(|| JsonB(answer.citations.clone())).into(),
-        JsonB(steps.iter().map(|step| step.to_json(is_full)).collect::<Value>()).into(),
+        is_full.then(|| Jsonb(answer.citations.clone())).into(),
+        Jsonb(steps.iter().map(|step| step.to_json(is_full)).collect::<Value>()).into(),
         sum(|step| step.usage.embedding_tokens).into(),
         sum(|step| step.usage.llm_calls).into(),
         sum(|step| step.usage.llm_tokens).into(),

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use pgrx::JsonB;
 use serde_json::Value;
 
 use super::answer::AnswerJudge;
@@ -15,6 +14,7 @@ use crate::eval::measure::{Measure, Metric, Scores};
 use crate::eval::score::{self, Found};
 use crate::pg::catalog::evaluation::Case;
 use crate::pg::functions::{self, Wish};
+use crate::pg::json::Jsonb;
 use crate::pg::search::Search;
 use crate::pg::usage::{self, Usage};
 use crate::pg::{rewrite, route};
@@ -130,9 +130,9 @@ impl<'a> Contender<'a> {
             strategy: arguments.strategy.as_deref(),
             k: arguments.k,
             mode: arguments.mode.as_deref(),
-            filter: filter.map(JsonB),
+            filter: filter.map(Jsonb),
             llm: arguments.llm.as_deref(),
-            options: Some(JsonB(arguments.answer_options())),
+            options: Some(Jsonb(arguments.answer_options())),
         };
         begin_anew();
         let started = Instant::now();
@@ -165,7 +165,7 @@ impl<'a> Contender<'a> {
         let Arguments { mode, rewrite, rerank, llm, .. } = &self.configuration.arguments;
         let filter = merged_filter(self.configuration.arguments.filter.as_ref(), filter);
         let (depth, options) = (Some(depth as i32), self.options.clone());
-        Search::new(pipeline, depth, mode.as_deref(), filter.map(JsonB), options)
+        Search::new(pipeline, depth, mode.as_deref(), filter.map(Jsonb), options)
             .and_then(|search| search.rewritten_by(rewrite.as_deref(), llm.as_deref()))
             .and_then(|search| search.reranked_by(rerank.as_deref()))
             .map_err(|error| named(self.configuration, error))
@@ -206,7 +206,7 @@ fn options(configuration: &Configuration, answers: bool) -> Result<RetrieveOptio
         return Err(Error::invalid(message).hint("Add options => '{\"answers\": true}'."));
     }
     let options = if answers { arguments.retrieval_options() } else { arguments.options.clone() };
-    functions::read_options(options.map(JsonB))
+    functions::read_options(options.map(Jsonb))
 }
 
 /// Says which configuration an error is about, unless it has a detail already.

@@ -1,7 +1,7 @@
 //! `rag_answer`, `rag_answer_details`, `rag_prompt`.
 
+use pgrx::Uuid;
 use pgrx::prelude::*;
-use pgrx::{JsonB, Uuid};
 use serde::Deserialize;
 
 use super::options::Given;
@@ -15,6 +15,7 @@ use crate::pg::catalog::{template, trace as trace_log};
 use crate::pg::conversation::{Conversation, Turn};
 use crate::pg::error::OrReport;
 use crate::pg::guc::Caching;
+use crate::pg::json::Jsonb;
 use crate::pg::search::Search;
 use crate::pg::trace::{self, Step};
 use crate::pg::{guc, provider, route, sql};
@@ -61,9 +62,9 @@ fn rag_answer(
     strategy: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<JsonB>,
+    filter: Option<Jsonb>,
     llm: Option<&str>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> String {
     let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
     wish.told(question, false).or_report().answer.text
@@ -77,28 +78,28 @@ fn rag_answer_details(
     strategy: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<JsonB>,
+    filter: Option<Jsonb>,
     llm: Option<&str>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> TableIterator<
     'static,
     (
         name!(answer, String),
         name!(supported, Option<bool>),
         name!(confidence, Option<f32>),
-        name!(citations, JsonB),
-        name!(context, JsonB),
-        name!(usage, JsonB),
+        name!(citations, Jsonb),
+        name!(context, Jsonb),
+        name!(usage, Jsonb),
         name!(trace_id, Option<Uuid>),
-        name!(claims, JsonB),
+        name!(claims, Jsonb),
         name!(faithfulness, Option<f32>),
         name!(needs_review, bool),
     ),
 > {
     let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
     let Told { answer: it, trace_id, .. } = wish.told(question, false).or_report();
-    let (citations, context) = (JsonB(it.citations), JsonB(it.context));
-    let (usage, claims) = (JsonB(it.usage), JsonB(it.claims));
+    let (citations, context) = (Jsonb(it.citations), Jsonb(it.context));
+    let (usage, claims) = (Jsonb(it.usage), Jsonb(it.claims));
     let (faithfulness, needs_review) = (it.faithfulness, it.needs_review);
     let (text, supported, confidence) = (it.text, it.supported, it.confidence);
     #[rustfmt::skip]
@@ -114,9 +115,9 @@ fn rag_prompt(
     strategy: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<JsonB>,
+    filter: Option<Jsonb>,
     llm: Option<&str>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> TableIterator<'static, (name!(role, String), name!(content, String))> {
     let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
     let messages = wish.prompt(question).or_report();
@@ -134,11 +135,11 @@ pub struct Wish<'a> {
     /// 'dense', 'lexical' or 'hybrid'.
     pub mode: Option<&'a str>,
     /// Conditions on the metadata.
-    pub filter: Option<JsonB>,
+    pub filter: Option<Jsonb>,
     /// Who writes.
     pub llm: Option<&'a str>,
     /// The rest.
-    pub options: Option<JsonB>,
+    pub options: Option<Jsonb>,
 }
 
 /// An answer, and how it came about.
@@ -204,7 +205,7 @@ impl Wish<'_> {
     /// An error before anything is paid for, where the answer is to be kept in a conversation and
     /// cannot be.
     fn refuse_if_not_kept(&self) {
-        let conversation = self.options.as_ref().and_then(|JsonB(it)| it.get("conversation"));
+        let conversation = self.options.as_ref().and_then(|Jsonb(it)| it.get("conversation"));
         if conversation.is_some_and(|it| !it.is_null()) {
             sql::refuse_if_read_only(c"rag_answer() in a conversation");
         }

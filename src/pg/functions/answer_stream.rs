@@ -1,10 +1,10 @@
 //! `rag_answer_stream`.
 
-use pgrx::JsonB;
 use pgrx::prelude::*;
 
 use super::answer::Wish;
 use crate::pg::error::OrReport;
+use crate::pg::json::Jsonb;
 
 #[pg_extern(sql = false)]
 #[allow(clippy::too_many_arguments)]
@@ -14,9 +14,9 @@ fn rag_answer_stream(
     strategy: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<JsonB>,
+    filter: Option<Jsonb>,
     llm: Option<&str>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> SetOfIterator<'static, String> {
     let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
     let telling = wish.tell(question).or_report();

@@ -1,6 +1,5 @@
 //! `rag_chunk`, and the cutting of pipelines' documents.
 
-use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde::Deserialize;
 
@@ -15,6 +14,7 @@ use crate::error::Result;
 use crate::pg::catalog::model;
 use crate::pg::client;
 use crate::pg::error::{OrReport, unexpected};
+use crate::pg::json::Jsonb;
 use crate::pipeline::{Chunker, Content, Document, texts};
 
 /// Sentences whose vectors are in memory at a time.
@@ -39,7 +39,7 @@ fn rag_chunk(
     strategy: &str,
     max_tokens: i32,
     overlap: i32,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> TableIterator<
     'static,
     (

@@ -1,6 +1,5 @@
 //! `rag_context`.
 
-use pgrx::JsonB;
 use pgrx::prelude::*;
 
 use super::answer::Wish;
@@ -8,6 +7,7 @@ use crate::context::Reading;
 use crate::error::Result;
 use crate::pg::ask;
 use crate::pg::error::OrReport;
+use crate::pg::json::Jsonb;
 
 type Row = (
     i32,
@@ -19,7 +19,7 @@ type Row = (
     Option<f64>,
     bool,
     Option<String>,
-    Option<JsonB>,
+    Option<Jsonb>,
 );
 
 #[pg_extern(sql = false)]
@@ -29,9 +29,9 @@ fn rag_context(
     pipeline: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<JsonB>,
+    filter: Option<Jsonb>,
     llm: Option<&str>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> TableIterator<
     'static,
     (
@@ -44,7 +44,7 @@ fn rag_context(
         name!(score, Option<f64>),
         name!(is_excerpt, bool),
         name!(heading, Option<String>),
-        name!(metadata, Option<JsonB>),
+        name!(metadata, Option<Jsonb>),
     ),
 > {
     let wish = Wish { pipeline, strategy: None, k, mode, filter, llm, options };
@@ -80,6 +80,6 @@ fn row(number: i32, reading: Reading, tokens: i32) -> Row {
         Some(passage.score),
         is_excerpt,
         passage.heading,
-        Some(JsonB(passage.metadata)),
+        Some(Jsonb(passage.metadata)),
     )
 }

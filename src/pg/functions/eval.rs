@@ -3,12 +3,12 @@
 //! A value of the type json is its text, so that is what `configurations` arrives as: read by serde
 //! into a value, it would lose the order of its members.
 
-use pgrx::JsonB;
 use pgrx::prelude::*;
 
 use crate::eval::summary::Figure;
 use crate::pg::error::OrReport;
 use crate::pg::evaluate::{Evaluation, Outcome, Wish, read};
+use crate::pg::json::Jsonb;
 
 type Row = (String, String, Option<i32>, f64, f64, f64, i32, Option<f64>, Option<f64>);
 
@@ -19,7 +19,7 @@ fn rag_eval(
     eval_set: Option<&str>,
     k: Option<Vec<Option<i32>>>,
     configurations: Option<String>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> TableIterator<
     'static,
     (
@@ -60,7 +60,7 @@ fn row(figure: &Figure, names: &[String]) -> Row {
 }
 
 #[pg_extern(sql = false)]
-fn rag_eval_load(eval_set: Option<&str>, data: Option<JsonB>) -> i32 {
+fn rag_eval_load(eval_set: Option<&str>, data: Option<Jsonb>) -> i32 {
     let data = data.map(|json| json.0);
     read::from_json(eval_set, data.as_ref()).or_report() as i32
 }

@@ -1,6 +1,5 @@
 //! `rag_generate`.
 
-use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde::Deserialize;
 
@@ -10,6 +9,7 @@ use crate::daemon::protocol::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::error::{OrReport, unexpected};
+use crate::pg::json::Jsonb;
 use crate::pg::{cache, client, guc, provider, trace};
 
 /// Name of the answerer that needs no language model.
@@ -28,7 +28,7 @@ fn rag_generate(
     prompt: Option<&str>,
     llm: Option<&str>,
     system: Option<&str>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> Option<String> {
     let prompt = prompt?;
     let options: Options = options::read(options).or_report();

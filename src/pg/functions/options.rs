@@ -1,15 +1,15 @@
 //! The `options jsonb` argument.
 
-use pgrx::JsonB;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::pg::json::Jsonb;
 
 /// Reads `options` into a struct that denies unknown fields.
 ///
 /// An unknown key is an error that names the known ones; NULL is an empty object.
-pub fn read<T: DeserializeOwned>(options: Option<JsonB>) -> Result<T> {
+pub fn read<T: DeserializeOwned>(options: Option<Jsonb>) -> Result<T> {
     parse(object(options)?)
 }
 
@@ -21,7 +21,7 @@ pub struct Given {
 
 impl Given {
     /// NULL is an empty object.
-    pub fn of(options: Option<JsonB>) -> Result<Given> {
+    pub fn of(options: Option<Jsonb>) -> Result<Given> {
         match object(options)? {
             Value::Object(rest) => Ok(Given { rest, known: Vec::new() }),
             _ => Ok(Given { rest: Map::new(), known: Vec::new() }),
@@ -50,7 +50,7 @@ fn parse<T: DeserializeOwned>(object: Value) -> Result<T> {
 }
 
 /// The options as they are, which must be an object; NULL is an empty one.
-pub fn object(options: Option<JsonB>) -> Result<Value> {
+pub fn object(options: Option<Jsonb>) -> Result<Value> {
     let value = options.map_or_else(|| serde_json::json!({}), |json| json.0);
     match value.is_object() {
         true => Ok(value),

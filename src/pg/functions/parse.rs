@@ -1,6 +1,5 @@
 //! `rag_parse`.
 
-use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde::Deserialize;
 
@@ -12,6 +11,7 @@ use crate::parse::{Limits, ParseOptions, Part};
 use crate::pg::client;
 use crate::pg::error::{OrReport, unexpected};
 use crate::pg::guc;
+use crate::pg::json::Jsonb;
 use crate::pipeline::{File, Reader};
 
 type Row = (i32, Option<i32>, Option<String>, String);
@@ -32,7 +32,7 @@ struct Options {
 fn rag_parse(
     document: Option<Vec<u8>>,
     mime: Option<String>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> TableIterator<
     'static,
     (

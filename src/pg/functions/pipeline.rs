@@ -1,6 +1,5 @@
 //! `rag_create_pipeline`, `rag_alter_pipeline`, `rag_drop_pipeline`.
 
-use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,6 +14,7 @@ use crate::pg::capture::noted;
 use crate::pg::catalog::pipeline::{Mode, Pipeline, Stage};
 use crate::pg::catalog::{model, pipeline, source::Source, wording::Wording};
 use crate::pg::error::OrReport;
+use crate::pg::json::Jsonb;
 use crate::pg::{content, create, generation, ingest, intake, represent, situate, sql};
 use crate::situate::{Contextual, LINE_TOKENS};
 
@@ -107,7 +107,7 @@ fn rag_create_pipeline(
     overlap: Option<i32>,
     model: Option<&str>,
     mode: Option<&str>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> pg_sys::Oid {
     sql::refuse_if_read_only(c"rag_create_pipeline()");
     let options: Options = options::read(options).or_report();
@@ -138,7 +138,7 @@ fn rag_alter_pipeline(
     overlap: Option<i32>,
     model: Option<&str>,
     mode: Option<&str>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) {
     sql::refuse_if_read_only(c"rag_alter_pipeline()");
     let metadata = names("metadata", metadata).or_report();

@@ -1,11 +1,11 @@
 //! `rag_retrieve`.
 
-use pgrx::JsonB;
 use pgrx::prelude::*;
 
 use super::options;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::error::OrReport;
+use crate::pg::json::Jsonb;
 use crate::pg::route;
 use crate::pg::search::Search;
 use crate::retrieve::{Passage, RetrieveOptions};
@@ -20,7 +20,7 @@ type Row = (
     i32,
     i32,
     Option<String>,
-    JsonB,
+    Jsonb,
     Option<i32>,
     Option<i32>,
     Option<f64>,
@@ -33,10 +33,10 @@ fn rag_retrieve(
     pipeline: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<JsonB>,
+    filter: Option<Jsonb>,
     rewrite: Option<&str>,
     rerank: Option<&str>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> TableIterator<
     'static,
     (
@@ -49,7 +49,7 @@ fn rag_retrieve(
         name!(start_char, i32),
         name!(end_char, i32),
         name!(heading, Option<String>),
-        name!(metadata, JsonB),
+        name!(metadata, Jsonb),
         name!(dense_rank, Option<i32>),
         name!(lexical_rank, Option<i32>),
         name!(rerank_score, Option<f64>),
@@ -89,7 +89,7 @@ fn row(passage: Passage) -> Row {
         passage.start_char,
         passage.end_char,
         passage.heading,
-        JsonB(passage.metadata),
+        Jsonb(passage.metadata),
         passage.dense_rank,
         passage.lexical_rank,
         passage.rerank_score,

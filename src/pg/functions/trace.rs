@@ -1,12 +1,13 @@
 //! `rag_explain`, `rag_feedback`.
 
 use pgrx::prelude::*;
-use pgrx::{AnyNumeric, JsonB, Uuid};
+use pgrx::{AnyNumeric, Uuid};
 
 use super::answer::Wish;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::trace;
 use crate::pg::error::OrReport;
+use crate::pg::json::Jsonb;
 use crate::pg::sql;
 use crate::pg::trace::Step;
 
@@ -20,9 +21,9 @@ fn rag_explain(
     strategy: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<JsonB>,
+    filter: Option<Jsonb>,
     llm: Option<&str>,
-    options: Option<JsonB>,
+    options: Option<Jsonb>,
 ) -> TableIterator<
     'static,
     (

@@ -1,6 +1,5 @@
 //! The statements of a search, and their rows.
 
-use pgrx::JsonB;
 use pgrx::prelude::*;
 use pgrx::spi::{SpiHeapTupleData, quote_literal};
 
@@ -10,6 +9,7 @@ use super::lexical_index::lexical_index;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::Column;
+use crate::pg::json::Jsonb;
 use crate::pg::sql::{self, render};
 use crate::retrieve::expansion::Neighbour;
 use crate::retrieve::options::Recency;
@@ -224,7 +224,7 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
         start_char: sql::required(row.get(5)?)?,
         end_char: sql::required(row.get(6)?)?,
         heading: row.get(7)?,
-        metadata: sql::required(row.get::<JsonB>(8)?)?.0,
+        metadata: sql::required(row.get::<Jsonb>(8)?)?.0,
         similarity: row.get(9)?,
         dense_rank: None,
         lexical_rank: None,
