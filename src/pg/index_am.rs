@@ -54,6 +54,37 @@ pub unsafe fn new_scan<O: Default>(
     }
 }
 
+/// Counts a scan for the statistics of the index and, on PostgreSQL 18, for EXPLAIN: what
+/// `pgstat_count_index_scan` of pgstat.h does, which is a macro.
+///
+/// # Safety
+///
+/// `scan` is a scan of an open index.
+pub unsafe fn count_scan(scan: pg_sys::IndexScanDesc) {
+    // SAFETY: by this function's contract; pgstat_info is NULL or the index's own counters, which a
+    // relation gets when something is counted for the first time since it is in the cache.
+    unsafe {
+        #[cfg(feature = "pg18")]
+        if let Some(instrument) = (*scan).instrument.as_mut() {
+            instrument.nsearches += 1;
+        }
+        let index = (*scan).indexRelation;
+        if (*index).pgstat_info.is_null() && (*index).pgstat_enabled {
+            pg_sys::pgstat_assoc_relation(index);
+        }
+        if let Some(info) = (*index).pgstat_info.as_mut() {
+            #[cfg(feature = "pg15")]
+            {
+                info.t_counts.t_numscans += 1;
+            }
+            #[cfg(not(feature = "pg15"))]
+            {
+                info.counts.numscans += 1;
+            }
+        }
+    }
+}
+
 /// Notes the keys of a scan that begins anew; those that are not given stay as they are.
 ///
 /// # Safety

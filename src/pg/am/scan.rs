@@ -149,31 +149,8 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc, pages: &Pages) -> Result<Scan> {
         let probe = probe(key, pages)?;
         let conditions = conditions(scan)?;
         let visited = VISITED.with_borrow_mut(Vec::pop).unwrap_or_default();
-        pgstat_count_index_scan((*scan).indexRelation);
-        #[cfg(feature = "pg18")]
-        if !(*scan).instrument.is_null() {
-            (*(*scan).instrument).nsearches += 1;
-        }
+        index_am::count_scan(scan);
         Scan::begin(pages, Query { probe, conditions }, options(), visited)
-    }
-}
-
-/// # Safety
-///
-/// `index` is open.
-unsafe fn pgstat_count_index_scan(index: pg_sys::Relation) {
-    // SAFETY: by this function's contract; pgstat_info is NULL or the index's own counters.
-    unsafe {
-        if let Some(info) = (*index).pgstat_info.as_mut() {
-            #[cfg(feature = "pg15")]
-            {
-                info.t_counts.t_numscans += 1;
-            }
-            #[cfg(not(feature = "pg15"))]
-            {
-                info.counts.numscans += 1;
-            }
-        }
     }
 }
 

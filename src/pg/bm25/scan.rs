@@ -160,7 +160,7 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<UnderWay> {
     // SAFETY: by this function's contract.
     unsafe {
         expect_mvcc(scan)?;
-        count_scan(scan);
+        index_am::count_scan(scan);
         let pages = Pages::new((*scan).indexRelation);
         let nothing = |pages| {
             let source = Source::Search(Box::new(Search::new(Vec::new(), settings(), 0)?));
@@ -234,29 +234,6 @@ unsafe fn expect_mvcc(scan: pg_sys::IndexScanDesc) -> Result<()> {
     }
     let message = "rag_bm25 indexes can be scanned with an MVCC snapshot only";
     Err(Error::new(ErrorKind::Unsupported, message))
-}
-
-/// # Safety
-///
-/// `scan` is a scan of ours.
-unsafe fn count_scan(scan: pg_sys::IndexScanDesc) {
-    // SAFETY: by this function's contract; pgstat_info is NULL or the index's own counters.
-    unsafe {
-        #[cfg(feature = "pg18")]
-        if !(*scan).instrument.is_null() {
-            (*(*scan).instrument).nsearches += 1;
-        }
-        if let Some(info) = (*(*scan).indexRelation).pgstat_info.as_mut() {
-            #[cfg(feature = "pg15")]
-            {
-                info.t_counts.t_numscans += 1;
-            }
-            #[cfg(not(feature = "pg15"))]
-            {
-                info.counts.numscans += 1;
-            }
-        }
-    }
 }
 
 /// What a WHERE asks; `None` where it asks for NULL, which nothing matches.

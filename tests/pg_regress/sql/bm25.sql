@@ -262,5 +262,13 @@ SELECT problem FROM rag_bm25_check('odd_tsv');
 SELECT count(*) FROM odd WHERE tsv @@ (SELECT string_agg('n' || i, '|')::tsquery FROM generate_series(1, 5000) AS i);
 RESET enable_seqscan;
 
+-- The first scan of a session is counted, too.
+\connect -
+BEGIN;
+SET LOCAL enable_seqscan = off;
+SELECT id FROM odd ORDER BY tsv <@> rag_bm25_query('odd_tsv', 'same') LIMIT 1;
+SELECT pg_stat_get_xact_numscans('odd_tsv'::regclass);
+ROLLBACK;
+
 DROP EXTENSION pg_rag CASCADE;
 SELECT count(*) FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE amname = 'rag_bm25';

@@ -558,3 +558,11 @@ SELECT tried('narrow', 'v', 'vector_l2_ops', '<->', '''[$1]''', NULL);
 CREATE INDEX narrow_b ON narrow USING rag_hnsw (b bit_hamming_ops);
 SELECT same('SELECT id, b <~> B''1'' AS distance FROM narrow ORDER BY distance');
 SELECT problems('narrow');
+
+-- The first scan of a session is counted, too.
+\connect -
+BEGIN;
+SET LOCAL enable_seqscan = off;
+SELECT id FROM wide ORDER BY v <=> embedding(1001, 2500) LIMIT 1;
+SELECT pg_stat_get_xact_numscans('wide_v'::regclass);
+ROLLBACK;
