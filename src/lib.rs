@@ -5,6 +5,8 @@
 //! and no clock. ARCHITECTURE.md is the map.
 
 pub mod error;
+
+pub mod changed_keys;
 pub mod pipeline;
 
 pub mod parse;

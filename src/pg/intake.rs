@@ -8,6 +8,7 @@ use std::ffi::CStr;
 use pgrx::PgRelation;
 use pgrx::prelude::*;
 
+use crate::changed_keys::RowKey;
 use crate::error::{Error, ErrorKind, Result};
 
 /// What is said about the rows of a source.
@@ -66,32 +67,43 @@ impl Writer {
     }
 
     /// Appends keys of changed rows, as many rows of the table as it takes.
-    pub fn append_keys(&mut self, pipeline: i32, keys: &[Vec<String>]) -> Result<()> {
-        let mut rest = keys;
-        while !rest.is_empty() {
-            let mut bytes = 0;
-            let fits = |key: &&Vec<String>| {
-                bytes += key.iter().map(|part| part.len() + BYTES_A_TEXT).sum::<usize>();
-                bytes <= BYTES_A_ROW
-            };
-            let count = rest.iter().take(KEYS_A_ROW).take_while(fits).count().max(1);
-            let (now, later) = rest.split_at(count);
-            let texts: Vec<&str> = now.iter().flatten().map(String::as_str).collect();
-            self.append(pipeline, Kind::Keys, &texts)?;
-            rest = later;
+    pub fn append_keys<'a>(
+        &mut self,
+        pipeline: i32,
+        keys: impl Iterator<Item = RowKey<'a>>,
+    ) -> Result<()> {
+        let (mut texts, mut count, mut bytes) = (Vec::new(), 0, 0);
+        for key in keys {
+            let more: usize = key.columns().map(|text| text.len() + BYTES_A_TEXT).sum();
+            if count == KEYS_A_ROW || (count > 0 && bytes + more > BYTES_A_ROW) {
+                self.append(pipeline, Kind::Keys, text_array(&texts))?;
+                texts.clear();
+                (count, bytes) = (0, 0);
+            }
+            texts.extend(key.columns());
+            count += 1;
+            bytes += more;
+        }
+        if count > 0 {
+            self.append(pipeline, Kind::Keys, text_array(&texts))?;
         }
         Ok(())
     }
 
+    /// Appends one row that names no keys.
+    pub fn append_kind(&mut self, pipeline: i32, kind: Kind) -> Result<()> {
+        self.append(pipeline, kind, text_array(&[]))
+    }
+
     /// Appends one row; `keys` are the columns of the keys, row after row.
-    pub fn append(&mut self, pipeline: i32, kind: Kind, keys: &[&str]) -> Result<()> {
+    fn append(&mut self, pipeline: i32, kind: Kind, keys: pg_sys::Datum) -> Result<()> {
         self.check_columns()?;
         // SAFETY: the values have the types of the columns, which have been checked.
         unsafe {
             let mut values = [
                 pipeline.into_datum(),
                 kind.name().into_datum(),
-                keys.to_vec().into_datum(),
+                Some(keys),
                 pg_sys::GetCurrentTimestamp().into_datum(),
             ]
             .map(|value| value.unwrap_or(pg_sys::Datum::null()));
@@ -100,6 +112,7 @@ impl Writer {
                 pg_sys::heap_form_tuple(self.0.rd_att, values.as_mut_ptr(), nulls.as_mut_ptr());
             pg_sys::simple_heap_insert(self.0.as_ptr(), row);
             pg_sys::heap_freetuple(row);
+            pg_sys::pfree(keys.cast_mut_ptr());
         }
         Ok(())
     }
@@ -115,10 +128,43 @@ impl Writer {
     }
 }
 
+/// A `text[]` of one dimension, in PostgreSQL's layout (utils/array.h): a header, the number of
+/// elements, the number of the first, and each as a varlena that begins at a multiple of four.
+///
+/// PostgreSQL's own functions for it copy each text twice. This is done for the keys of all rows that
+/// are written.
+fn text_array(texts: &[&[u8]]) -> pg_sys::Datum {
+    const HEADER: usize = size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>();
+    let size_of_text = |text: &&[u8]| (pg_sys::VARHDRSZ + text.len()).next_multiple_of(4);
+    // SAFETY: palloc0 gives `size` bytes, aligned for the header; the header and the texts, with what
+    // aligns them, fill them exactly.
+    unsafe {
+        if texts.is_empty() {
+            return pg_sys::Datum::from(pg_sys::construct_empty_array(pg_sys::TEXTOID));
+        }
+        let size = HEADER + texts.iter().map(size_of_text).sum::<usize>();
+        let array = pg_sys::palloc0(size).cast::<u8>();
+        pgrx::set_varsize_4b(array.cast(), size as i32);
+        let header = &mut *array.cast::<pg_sys::ArrayType>();
+        header.ndim = 1;
+        header.elemtype = pg_sys::TEXTOID;
+        let bounds = array.add(size_of::<pg_sys::ArrayType>()).cast::<i32>();
+        bounds.write(texts.len() as i32);
+        bounds.add(1).write(1);
+        let mut place = array.add(HEADER);
+        for text in texts {
+            pgrx::set_varsize_4b(place.cast(), (pg_sys::VARHDRSZ + text.len()) as i32);
+            place.add(pg_sys::VARHDRSZ).copy_from_nonoverlapping(text.as_ptr(), text.len());
+            place = place.add(size_of_text(text));
+        }
+        pg_sys::Datum::from(array)
+    }
+}
+
 /// Leaves word about all rows of a source, or those that are gone.
 pub fn leave(pipeline: i32, kind: Kind) -> Result<()> {
     match Writer::open() {
-        Some(mut writer) => writer.append(pipeline, kind, &[]),
+        Some(mut writer) => writer.append_kind(pipeline, kind),
         None => Err(Error::new(ErrorKind::UndefinedObject, "rag.intake does not exist")
             .hint("ALTER EXTENSION pg_rag UPDATE.")),
     }

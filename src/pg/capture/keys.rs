@@ -1,13 +1,15 @@
 //! The key of a row as text, read with as little work as possible: this runs for each row.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::io::Write;
 use std::rc::Rc;
 
 use pgrx::prelude::*;
 
 use super::plain_text::PlainText;
 use super::wrong_table;
+use crate::changed_keys::KeyBuffer;
 use crate::error::Result;
 use crate::pg::acting::as_superuser;
 use crate::pg::catalog::pipeline::{self, Pipeline};
@@ -22,7 +24,7 @@ thread_local! {
     static READERS: RefCell<Option<Readers>> = const { RefCell::new(None) };
 }
 
-type Readers = HashMap<(pg_sys::Oid, i32), Rc<Reader>>;
+type Readers = BTreeMap<(u32, i32), Rc<Reader>>;
 
 /// Reads the key of a table's rows.
 pub struct Reader {
@@ -48,7 +50,8 @@ enum Form {
 
 /// The reader for the rows of `table`, a source of pipeline `id` or a partition of one.
 pub fn reader(table: pg_sys::Oid, id: i32) -> Result<Rc<Reader>> {
-    let known = READERS.with_borrow(|readers| readers.as_ref()?.get(&(table, id)).cloned());
+    let key = (table.to_u32(), id);
+    let known = READERS.with_borrow(|readers| readers.as_ref()?.get(&key).cloned());
     if let Some(reader) = known {
         return Ok(reader);
     }
@@ -57,9 +60,9 @@ pub fn reader(table: pg_sys::Oid, id: i32) -> Result<Rc<Reader>> {
         let readers = readers.get_or_insert_with(|| {
             // SAFETY: registered once a session; the callback only empties a map.
             unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::null()) };
-            HashMap::new()
+            BTreeMap::new()
         });
-        readers.insert((table, id), reader.clone());
+        readers.insert(key, reader.clone());
     });
     Ok(reader)
 }
@@ -115,15 +118,23 @@ impl Reader {
         })
     }
 
-    /// The key of a row; no columns where the pipeline is gone.
+    /// Writes the key of a row; no columns where the pipeline is gone.
     ///
     /// # Safety
     ///
     /// `row` is a row of the table this reader is for, and `columns` describes it.
-    pub unsafe fn read(&self, row: pg_sys::HeapTuple, columns: pg_sys::TupleDesc) -> Key {
+    pub unsafe fn read(
+        &self,
+        row: pg_sys::HeapTuple,
+        columns: pg_sys::TupleDesc,
+        key: &mut KeyBuffer,
+    ) {
         let _plain = self.depends_on_settings.then(PlainText::begin);
-        // SAFETY: by this function's contract.
-        self.columns.iter().map(|column| unsafe { column.read(row, columns) }).collect()
+        key.clear();
+        for column in &self.columns {
+            // SAFETY: by this function's contract.
+            key.add(|bytes| unsafe { column.read(row, columns, bytes) });
+        }
     }
 }
 
@@ -131,24 +142,25 @@ impl KeyColumn {
     /// # Safety
     ///
     /// As for [`Reader::read`].
-    unsafe fn read(&self, row: pg_sys::HeapTuple, columns: pg_sys::TupleDesc) -> String {
+    unsafe fn read(&self, row: pg_sys::HeapTuple, columns: pg_sys::TupleDesc, text: &mut Vec<u8>) {
         let mut is_null = false;
         // SAFETY: by this function's contract; the form was chosen by the column's type.
         unsafe {
             let value = pg_sys::heap_getattr(row, self.attribute, columns, &mut is_null);
-            match &self.form {
+            // Nothing fails that writes to memory.
+            let _ = match &self.form {
                 // Key columns are NOT NULL; one whose constraint was dropped has no row to find.
-                _ if is_null => String::new(),
-                Form::Int2 => (value.value() as i16).to_string(),
-                Form::Int4 => (value.value() as i32).to_string(),
-                Form::Int8 => (value.value() as i64).to_string(),
+                _ if is_null => Ok(()),
+                Form::Int2 => write!(text, "{}", value.value() as i16),
+                Form::Int4 => write!(text, "{}", value.value() as i32),
+                Form::Int8 => write!(text, "{}", value.value() as i64),
                 Form::Other(function) => {
-                    let text = pg_sys::OidOutputFunctionCall(*function, value);
-                    let owned = std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned();
-                    pg_sys::pfree(text.cast());
-                    owned
+                    let output = pg_sys::OidOutputFunctionCall(*function, value);
+                    text.extend_from_slice(std::ffi::CStr::from_ptr(output).to_bytes());
+                    pg_sys::pfree(output.cast());
+                    Ok(())
                 }
-            }
+            };
         }
     }
 }

@@ -16,6 +16,8 @@ pub mod keys;
 pub mod noted;
 mod plain_text;
 
+use std::cell::Cell;
+
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
 use pgrx::{AllocatedByPostgres, PgTrigger};
@@ -24,6 +26,7 @@ use super::acting::as_owner;
 use super::catalog::pipeline::{self, Pipeline};
 use super::error::OrReport;
 use super::ingest;
+use crate::changed_keys::KeyBuffer;
 use crate::error::{Error, ErrorKind, Result};
 
 #[pg_trigger(sql = false)]
@@ -44,24 +47,28 @@ fn capture(data: &pg_sys::TriggerData) -> Result<()> {
             false => ingest_noted(data, id),
         };
     }
-    // SAFETY: the trigger's caller holds a lock on its table, and its tuples are of that table.
-    unsafe {
-        let table = &*data.tg_relation;
-        let reader = keys::reader(table.rd_id, id)?;
-        let old = || reader.read(data.tg_trigtuple, table.rd_att);
-        let wakes = reader.wakes;
-        if has(pg_sys::TRIGGER_EVENT_UPDATE) {
-            let new = reader.read(data.tg_newtuple, table.rd_att);
-            let old = old();
-            if old != new {
-                noted::key(id, old, wakes);
-            }
-            noted::key(id, new, wakes);
-        } else {
-            noted::key(id, old(), wakes);
+    // SAFETY: the trigger's caller holds a lock on its table.
+    let table = unsafe { &*data.tg_relation };
+    let reader = keys::reader(table.rd_id, id)?;
+    let (mut old, mut new) = KEYS.take();
+    // SAFETY: the tuples are of that table.
+    unsafe { reader.read(data.tg_trigtuple, table.rd_att, &mut old) };
+    if has(pg_sys::TRIGGER_EVENT_UPDATE) {
+        // SAFETY: as above.
+        unsafe { reader.read(data.tg_newtuple, table.rd_att, &mut new) };
+        if old.key() != new.key() {
+            noted::key(id, new.key(), reader.wakes);
         }
     }
+    noted::key(id, old.key(), reader.wakes);
+    KEYS.set((old, new));
     Ok(())
+}
+
+thread_local! {
+    /// Room for the keys of a row, before and after the change.
+    static KEYS: Cell<(KeyBuffer, KeyBuffer)> =
+        const { Cell::new((KeyBuffer::new(), KeyBuffer::new())) };
 }
 
 fn trigger_argument(data: &pg_sys::TriggerData) -> Result<i32> {

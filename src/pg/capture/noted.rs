@@ -1,11 +1,12 @@
 //! The changed rows of the transaction under way, until its commit.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use pgrx::prelude::*;
 
 use super::keys::Key;
+use crate::changed_keys::{ChangedKeys, RowKey};
 use crate::pg::error::OrReport;
 use crate::pg::intake;
 use crate::pg::worker::registry;
@@ -23,10 +24,9 @@ struct Noted {
 
 #[derive(Default)]
 struct Changes {
-    /// With the outermost subtransaction that noted them.
-    keys: HashMap<Key, pg_sys::SubTransactionId>,
+    keys: ChangedKeys,
     /// Taken by a subtransaction further in, which may yet be rolled back without them.
-    taken: HashSet<Key>,
+    taken: ChangedKeys,
     has_gone: bool,
 }
 
@@ -36,17 +36,14 @@ thread_local! {
     static WAKES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Notes that the row with this key has changed. A key without columns is no key.
-pub fn key(pipeline: i32, key: Key, wakes: bool) {
-    if key.is_empty() {
-        return;
-    }
+/// Notes that the row with this key has changed.
+pub fn key(pipeline: i32, key: RowKey<'_>, wakes: bool) {
     // SAFETY: reads the transaction's state. Inner subtransactions have higher numbers.
     let here = unsafe { pg_sys::GetCurrentSubTransactionId() };
     let is_full = with(|noted| {
         noted.wakes |= wakes;
         let keys = &mut noted.pipelines.entry(pipeline).or_default().keys;
-        keys.entry(key).or_insert(here);
+        keys.note(key, here);
         keys.len() >= MOST_KEPT
     });
     // SAFETY: reads the transaction's state.
@@ -77,11 +74,14 @@ pub fn take(pipeline: i32) -> Vec<Key> {
     with(|noted| {
         let Some(changes) = noted.pipelines.get_mut(&pipeline) else { return Vec::new() };
         let keys = std::mem::take(&mut changes.keys);
-        let outside = keys.iter().filter(|(_, noted_by)| **noted_by < here);
-        let outside: Vec<Key> = outside.map(|(key, _)| key.clone()).collect();
-        noted.wakes |= !outside.is_empty();
-        changes.taken.extend(outside);
-        keys.into_keys().collect()
+        let keys = keys.distinct();
+        for (key, noted_by) in &keys {
+            if *noted_by < here {
+                changes.taken.note(*key, *noted_by);
+                noted.wakes = true;
+            }
+        }
+        keys.into_keys().map(RowKey::texts).collect()
     })
 }
 
@@ -139,16 +139,14 @@ fn write() {
     let pipelines = with(|noted| std::mem::take(&mut noted.pipelines));
     let mut writer = None;
     for (pipeline, changes) in pipelines {
-        let Changes { mut keys, taken, has_gone } = changes;
-        keys.extend(taken.into_iter().map(|key| (key, 0)));
-        if !has_gone && keys.is_empty() {
+        let Changes { keys, taken, has_gone } = changes;
+        if !has_gone && keys.is_empty() && taken.is_empty() {
             continue;
         }
         let Some(writer) = writer.get_or_insert_with(intake::Writer::open) else { return };
         if has_gone {
-            writer.append(pipeline, intake::Kind::Gone, &[]).or_report();
+            writer.append_kind(pipeline, intake::Kind::Gone).or_report();
         }
-        let keys: Vec<Key> = keys.into_keys().collect();
-        writer.append_keys(pipeline, &keys).or_report();
+        writer.append_keys(pipeline, keys.iter().chain(taken.iter())).or_report();
     }
 }
