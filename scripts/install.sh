@@ -22,7 +22,7 @@ main() {
     find_server
     case ${1:-install} in
     install) install_all ;;
-    runtime) install_runtime ;;
+    runtime) install_missing_runtime ;;
     uninstall) uninstall ;;
     check) check ;;
     *) fail "unknown command: $1" "install, runtime, uninstall or check" ;;
@@ -52,6 +52,11 @@ install_all() {
     sources_digest | as_owner tee "$DESTDIR$PKGLIBDIR/pg_rag/sources.sha256" >/dev/null
     say "installed for PostgreSQL $VERSION: $DESTDIR$PKGLIBDIR, $DESTDIR$SHAREDIR"
     mention_pgvector
+}
+
+# What is there with the extension need not be made for the sake of its tests.
+install_missing_runtime() {
+    is_installed || install_runtime
 }
 
 check() {
@@ -102,14 +107,27 @@ install_extension() {
 install_runtime() {
     local file
     [[ -f $PG_RAG_ONNXRUNTIME && -d $PG_RAG_MODEL ]] || "$PG_RAG_SOURCE/scripts/setup.sh" --without-postgres
-    say "building ragd"
-    (cd "$PG_RAG_SOURCE" && cargo build --release --bin ragd)
-    put_file "$CARGO_TARGET_DIR/release/ragd" "$PKGLIBDIR/pg_rag/ragd" 755
+    build_ragd
+    put_file "$CARGO_TARGET_DIR/ragd/ragd" "$PKGLIBDIR/pg_rag/ragd" 755
     put_file "$PG_RAG_ONNXRUNTIME" "$PKGLIBDIR/pg_rag/$ONNXRUNTIME_NAME" 755
     as_owner ln -sfn "$ONNXRUNTIME_NAME" "$DESTDIR$PKGLIBDIR/pg_rag/libonnxruntime.so"
     (cd "$PG_RAG_MODEL" && find . -type f -printf '%P\n') | while read -r file; do
         put_file "$PG_RAG_MODEL/$file" "$SHAREDIR/pg_rag/models/$MODEL_NAME/$file"
     done
+}
+
+# Once for all versions of PostgreSQL. The library it is linked with has the name of the extension, so
+# cargo makes it anew after each build for a version: a copy is kept.
+build_ragd() {
+    local built=$CARGO_TARGET_DIR/ragd digest
+    digest=$(sources_digest)
+    [[ "$(cat "$built/sources.sha256" 2>/dev/null)" != "$digest" ]] || return 0
+    say "building ragd"
+    (cd "$PG_RAG_SOURCE" && cargo build --release --bin ragd)
+    mkdir -p "$built"
+    rm -f "$built/sources.sha256"
+    cp "$CARGO_TARGET_DIR/release/ragd" "$built/ragd"
+    echo "$digest" >"$built/sources.sha256"
 }
 
 # Replaces a file without writing into the old one, which a running server may

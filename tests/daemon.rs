@@ -3,8 +3,6 @@
 //! What needs no model runs everywhere. The rest wants the default model and ONNX Runtime,
 //! which `make` puts in the cache, and says so where it is skipped.
 
-#![cfg(feature = "daemon")]
-
 #[allow(dead_code)]
 mod support {
     pub mod http_server;

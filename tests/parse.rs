@@ -1,7 +1,5 @@
 //! Documents read through a real ragd: those of strangers harm nobody.
 
-#![cfg(feature = "daemon")]
-
 #[allow(dead_code)]
 mod support {
     pub mod documents;

@@ -1,7 +1,5 @@
 //! A provider asked over HTTP: what it gets to read, and what becomes of its moods.
 
-#![cfg(feature = "daemon")]
-
 use std::cell::RefCell;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};

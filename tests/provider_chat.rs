@@ -1,8 +1,6 @@
 //! The protocols of Anthropic, Ollama, Gemini and Cohere: what is asked, word for word, and what is
 //! made of the replies that the vendors document.
 
-#![cfg(feature = "daemon")]
-
 use std::time::Duration;
 
 use pg_rag::daemon::protocol::{Generated, PROVIDER_APIS, Special};

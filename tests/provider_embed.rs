@@ -1,7 +1,5 @@
 //! A provider asked for embeddings: what becomes of texts, and who waits when it is busy.
 
-#![cfg(feature = "daemon")]
-
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::protocol::{

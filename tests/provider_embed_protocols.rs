@@ -1,8 +1,6 @@
 //! The protocols of Ollama, Gemini, Cohere and Voyage AI: texts that become vectors, and passages
 //! that are ranked.
 
-#![cfg(feature = "daemon")]
-
 use pg_rag::daemon::protocol::{EmbedRequest, Lane, RerankRequest};
 use pg_rag::embed::Kind;
 use pg_rag::error::{ErrorKind, Result};

@@ -1,7 +1,5 @@
 //! How much a provider is asked, whether it is down, and where it may be.
 
-#![cfg(feature = "daemon")]
-
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

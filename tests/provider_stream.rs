@@ -1,7 +1,5 @@
 //! An answer of a provider that is told while it is written.
 
-#![cfg(feature = "daemon")]
-
 use std::thread;
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,5 @@
 //! Providers over https: whose certificate is believed, and what is said of one that is not.
 
-#![cfg(feature = "daemon")]
-
 use std::fs;
 use std::path::Path;
 

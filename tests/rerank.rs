@@ -4,8 +4,6 @@
 //! Wants the default model and ONNX Runtime, which `make` puts in the cache, and says so where
 //! it is skipped; the cross-encoder wants the cache's Python too.
 
-#![cfg(feature = "daemon")]
-
 #[allow(dead_code)]
 mod support {
     pub mod cross_encoder;
