@@ -77,7 +77,7 @@ fn main() {
 fn measure(cluster: &Cluster, set: &Set, settings: &Settings, report: &mut Report) -> Result<()> {
     let mut client = fresh(cluster)?;
     let started = Instant::now();
-    fill(&mut client, set)?;
+    fill(&mut client, set, settings.is_contextual)?;
     let filled = started.elapsed().as_secs_f64();
     let chunks: i64 = client.query_one("SELECT count(*) FROM doc_rag_chunks", &[])?.get(0);
     let questions = load(&mut client, set, settings.questions)?;
@@ -105,7 +105,7 @@ fn fresh(cluster: &Cluster) -> Result<Client> {
     Ok(client)
 }
 
-fn fill(client: &mut Client, set: &Set) -> Result<()> {
+fn fill(client: &mut Client, set: &Set, is_contextual: bool) -> Result<()> {
     client.batch_execute("CREATE TABLE doc (id text PRIMARY KEY, title text, body text)")?;
     for part in set.documents.chunks(1000) {
         let column = |at: usize| part.iter().map(|it| it[at].as_str()).collect::<Vec<_>>();
@@ -116,8 +116,12 @@ fn fill(client: &mut Client, set: &Set) -> Result<()> {
     }
     client.batch_execute("VACUUM (ANALYZE) doc")?;
     let create = "SELECT rag_create_pipeline('doc', $1, mode => 'manual',
-                      options => jsonb_build_object('config', $2::text, 'backfill', 'background'))";
-    client.execute(create, &[&set.content, &set.config])?;
+                      options => jsonb_build_object('config', $2::text, 'backfill', 'background') || $3::text::jsonb)";
+    let (content, context) = match is_contextual {
+        true => ("body", r#"{"contextual": true, "title": "title"}"#),
+        false => (set.content, "{}"),
+    };
+    client.execute(create, &[&content, &set.config, &context])?;
     client.batch_execute("CALL rag_run('doc')")?;
     client.batch_execute("VACUUM (ANALYZE) doc_rag_chunks")?;
     Ok(())

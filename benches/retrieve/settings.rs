@@ -14,6 +14,7 @@ const CONFIGURATIONS: &str = r#"{"hybrid": {}, "without closeness": {"options": 
 /// ```text
 /// --configurations JSON  what is compared, as rag_eval takes it
 /// --split NAME           the questions of queries_NAME.jsonl and qrels_NAME.tsv
+/// --contextual           with the title of a document as the context of its chunks
 /// --questions N          so many of the questions, chosen at random but always the same
 /// ```
 pub struct Settings {
@@ -21,6 +22,8 @@ pub struct Settings {
     pub configurations: String,
     pub split: Option<String>,
     pub questions: Option<usize>,
+    /// Whether the title stands before each chunk, and not before the document.
+    pub is_contextual: bool,
 }
 
 impl Settings {
@@ -30,6 +33,7 @@ impl Settings {
             configurations: CONFIGURATIONS.to_owned(),
             split: None,
             questions: None,
+            is_contextual: false,
         };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
@@ -38,6 +42,7 @@ impl Settings {
                 Long("bench") => {}
                 Long("configurations") => settings.configurations = parser.value()?.string()?,
                 Long("split") => settings.split = Some(parser.value()?.string()?),
+                Long("contextual") => settings.is_contextual = true,
                 Long("questions") => settings.questions = Some(parser.value()?.parse()?),
                 Value(name) if name == "all" => {
                     settings.sets.extend(sets::NAMES.map(str::to_owned));
