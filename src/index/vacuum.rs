@@ -83,7 +83,9 @@ pub fn vacuum<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<Report>
 /// A node as a vacuum sees it in its page.
 #[derive(Clone, Copy)]
 struct Seen {
+    /// Its number; what lies in loose slots has none, of which pages have more than numbers.
     node: u32,
+    slot: u32,
     kind: Kind,
     state: State,
     row: Row,
@@ -104,10 +106,14 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
                 let upper = kind == Kind::Upper;
                 let (ground, below) =
                     if upper { (seen.ground(), seen.below()) } else { (NONE, NONE) };
-                let node = shape.node(Place { block, slot });
+                let node = match kind {
+                    Kind::Loose => NONE,
+                    _ => shape.node(Place { block, slot }),
+                };
                 let (state, row, layer) = (seen.state(), seen.row(), seen.layer());
                 (state != State::Free).then_some(Seen {
                     node,
+                    slot,
                     kind,
                     state,
                     row,
@@ -146,8 +152,8 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         self.graph.store.write(block, |page| {
             let mut any = false;
             for seen in gone.iter().filter(|seen| seen.state != State::Dead) {
-                let slot = shape.place(seen.node).slot;
-                let Some(mut slot) = SlotMut::of(shape, page, seen.kind, slot) else { continue };
+                let slot = SlotMut::of(shape, page, seen.kind, seen.slot);
+                let Some(mut slot) = slot else { continue };
                 if slot.look().row() == seen.row && slot.look().state() == seen.state {
                     if seen.kind == Kind::Loose {
                         slot.free()
@@ -302,7 +308,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
             let seen = self.look(block)?;
             let gone: Vec<Seen> = seen
                 .into_iter()
-                .filter(|seen| self.dead.contains(seen.node) && seen.state == State::Dead)
+                .filter(|seen| seen.state == State::Dead && self.dead.contains(seen.node))
                 .collect();
             let Some(first) = gone.first() else { continue };
             let kind = first.kind;
@@ -315,8 +321,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
 
 fn free_slots(shape: &Shape, page: &mut Page, gone: &[Seen]) -> bool {
     for seen in gone {
-        let slot = shape.place(seen.node).slot;
-        if let Some(mut slot) = SlotMut::of(shape, page, seen.kind, slot) {
+        if let Some(mut slot) = SlotMut::of(shape, page, seen.kind, seen.slot) {
             slot.free();
         }
     }

@@ -539,6 +539,18 @@ SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM many ORDER BY v <-> emb
 SELECT count(*) FROM generate_series(1, 2000, 50) AS i WHERE i = (SELECT id FROM many ORDER BY v <-> embedding(i) LIMIT 1);
 RESET enable_seqscan;
 
+-- Rows that get their vector later: nothing is left of them where rows without one stand.
+CREATE TABLE later (id integer, v vector(64)) WITH (autovacuum_enabled = off);
+CREATE INDEX later_v ON later USING rag_hnsw (v vector_l2_ops);
+INSERT INTO later SELECT i, NULL FROM generate_series(1, 300) AS i;
+UPDATE later SET v = embedding(id, 64);
+VACUUM later;
+INSERT INTO later SELECT i, embedding(i, 64) FROM generate_series(301, 600) AS i;
+SET enable_seqscan = off;
+SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM later ORDER BY v <-> embedding(1001, 64)) AS l;
+RESET enable_seqscan;
+SELECT problems('later');
+
 -- Many dimensions.
 CREATE TABLE wide (id integer, v vector(2500)) WITH (autovacuum_enabled = off);
 INSERT INTO wide SELECT i, embedding(i, 2500) FROM generate_series(1, 40) AS i;
@@ -565,4 +577,6 @@ BEGIN;
 SET LOCAL enable_seqscan = off;
 SELECT id FROM wide ORDER BY v <=> embedding(1001, 2500) LIMIT 1;
 SELECT pg_stat_get_xact_numscans('wide_v'::regclass);
+-- Two distances are an order, but not that of the index.
+SELECT count(*) FROM (SELECT id FROM wide ORDER BY v <=> embedding(1001, 2500), v <=> embedding(1002, 2500) LIMIT 5) AS t;
 ROLLBACK;
