@@ -13,7 +13,7 @@ use super::document::Document;
 use super::memory::Memory;
 use super::merge::{Input, merge};
 use super::page::{Entry, Meta, new_number, read_meta};
-use super::pending::{each_document, seal};
+use super::pending::{close, each_document, seal};
 use super::segment::{IN_MAP, IN_ROOT, Segment};
 use super::space::{publish, release};
 use super::writer::SegmentWriter;
@@ -72,6 +72,7 @@ fn flush_sealed<S: StoreMut>(store: &S) -> Result<()> {
     if sealed.pages == 0 {
         return Ok(());
     }
+    close(store, &sealed)?;
     let (mut memory, mut term) = (Memory::default(), Vec::new());
     each_document(store, &sealed, store.blocks()?, &mut |document| {
         memory.begin(document.row, document.length);

@@ -60,7 +60,7 @@ pub fn insert<S: StoreMut>(store: &S, document: &Document<'_>) -> Result<Inserte
 }
 
 /// Appends to the head of the list, if it still is that and has room.
-fn append<S: StoreMut>(store: &S, pending: &Chain, bytes: &[u8]) -> Result<bool> {
+pub(super) fn append<S: StoreMut>(store: &S, pending: &Chain, bytes: &[u8]) -> Result<bool> {
     store.write(pending.head, |page| {
         let is_head = page::is(page, Kind::Pending) && page::number(page) == pending.number;
         let content = content_mut(page);
@@ -207,6 +207,28 @@ fn decode(bytes: &[u8]) -> Option<Pending<'_>> {
     let row = row_of(left.take(ROW_BYTES)?);
     let (length, count) = (left.short()?, left.short()?);
     Some(Pending { row, length, count, terms: left })
+}
+
+/// Closes each page of a sealed list, so that nobody appends to one who remembers it as the head: what
+/// comes after the list has been read would be lost. Under the structure lock.
+pub fn close<S: StoreMut>(store: &S, sealed: &Chain) -> Result<()> {
+    let (mut block, blocks) = (sealed.head, store.blocks()?);
+    for _ in 0..sealed.pages {
+        store.interrupted()?;
+        if block == 0 || block >= blocks {
+            return Err(corrupt(block, "a pending page that does not exist"));
+        }
+        let mut next = 0;
+        store.write(block, |page| {
+            content(page, block, Kind::Pending, sealed.number)?;
+            next = page::next(page);
+            let is_open = content_mut(page)[2] == 0;
+            content_mut(page)[2] = 1;
+            Ok(is_open)
+        })?;
+        block = next;
+    }
+    Ok(())
 }
 
 /// Gives each document of a list, in an index of so many pages.

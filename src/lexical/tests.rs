@@ -372,6 +372,25 @@ fn many_inserts_leave_few_segments_and_pages() {
     compare(&store, &twin, &[term("w3", 1.0), term("w700", 1.0)], Settings::default());
 }
 
+/// Whoever read the list's head before others added a page, and sleeps until the list is a segment.
+#[test]
+fn nobody_appends_to_a_list_that_has_been_read() {
+    let (store, mut twin) = (empty(), Twin::default());
+    twin.0.insert(row(1), (1, BTreeMap::from([(b"short".to_vec(), 1)])));
+    for number in 2..4 {
+        let words = (0..1200).map(|word| (format!("word{word}").into_bytes(), 1));
+        twin.0.insert(row(number), (1200, words.collect()));
+    }
+    put(&store, &twin.document(row(1)));
+    let remembered = read_meta(&store).unwrap().pending;
+    put(&store, &twin.document(row(2)));
+    put(&store, &twin.document(row(3)));
+    assert_eq!(read_meta(&store).unwrap().pending.pages, 2);
+    flush(&store, Merging::Quick).unwrap();
+    assert!(!pending::append(&store, &remembered, &[0; 8]).unwrap());
+    compare(&store, &twin, &[term("short", 1.0), term("word7", 1.0)], Settings::default());
+}
+
 /// The statistics after deletions are those of an index that never had the rows.
 #[test]
 fn vacuum_leaves_exact_statistics() {
