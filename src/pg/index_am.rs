@@ -29,6 +29,18 @@ pub fn operator_class(opclass: pg_sys::Oid) -> Option<(pg_sys::Oid, pg_sys::Oid)
     }
 }
 
+/// The share of the table's rows that are in an index: less than one where it is partial. The planner
+/// takes the selectivity of a scan for a share of the table.
+///
+/// # Safety
+///
+/// `index` is of the planner's, with its table.
+pub unsafe fn share_indexed(index: &pg_sys::IndexOptInfo) -> f64 {
+    // SAFETY: by this function's contract.
+    let rows = unsafe { (*index.rel).tuples };
+    (index.tuples / rows.max(1.0)).clamp(0.0, 1.0)
+}
+
 /// A scan that owns an `O`, which lives in the memory context of the executor and is dropped with
 /// it, also after an error.
 ///

@@ -4,8 +4,8 @@ use pgrx::prelude::*;
 
 use crate::index::insert::read_meta;
 use crate::index::page::{Kind, Meta};
-use crate::pg::guc;
 use crate::pg::pages::Pages;
+use crate::pg::{guc, index_am};
 
 /// The share of a random page's cost that a page of the graph costs on average: the layers
 /// above and the ways that many walks take are in memory.
@@ -34,8 +34,10 @@ pub unsafe extern "C-unwind" fn amcostestimate(
     unsafe {
         *selectivity = share_kept(root, path);
         *correlation = 0.0;
-        if (*path).indexorderbys.is_null() {
-            // Such a path can't be run: the index has no order but that of distances.
+        // `list_length` of pg_list.h, which is no function.
+        let orders = (*path).indexorderbys.as_ref().map_or(0, |list| list.length);
+        if orders != 1 {
+            // Such a path can't be run: the index has the order of one distance.
             *startup = f64::INFINITY;
             *total = f64::INFINITY;
             *pages = 0.0;
@@ -47,8 +49,9 @@ pub unsafe extern "C-unwind" fn amcostestimate(
             }
             return;
         }
-        let index = (*path).indexinfo;
-        let estimate = Estimate { share: *selectivity, ..Estimate::of(&*index) };
+        let index = &*(*path).indexinfo;
+        let estimate = Estimate { share: *selectivity, ..Estimate::of(index) };
+        *selectivity *= index_am::share_indexed(index);
         let has_conditions = !(*path).indexclauses.is_null();
         *startup = match has_conditions {
             true => estimate.column_scan() + estimate.first_filtered_walk(),

@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 use super::frequencies::Frequencies;
 use super::query::{self, Query};
 use super::question::Question;
+use crate::pg::index_am;
 use crate::pg::pages::Pages;
 
 /// Bytes of a posting in the index, about.
@@ -57,7 +58,8 @@ pub unsafe extern "C-unwind" fn amcostestimate(
             }
             return;
         };
-        *selectivity = (estimate.rows / index.tuples.max(1.0)).clamp(0.0, 1.0);
+        let share = (estimate.rows / index.tuples.max(1.0)).clamp(0.0, 1.0);
+        *selectivity = share * index_am::share_indexed(index);
         let cost = Cost::of(index);
         *pages = Cost::pages(&estimate);
         *startup = cost.first(&estimate);
