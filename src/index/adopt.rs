@@ -5,26 +5,27 @@
 //! or one that can spare a link.
 
 use super::build::{Builder, Memory};
+use super::pause::{Pause, paused};
 
 impl<M: Memory> Builder<M> {
     /// Makes sure that a link leads to every node of every layer: to each that has none, a
     /// neighbour with room links, or one that can spare a link. To be called once all is
     /// linked.
-    pub fn adopt(&self) {
+    pub fn adopt(&self, pause: Pause<'_>) {
         let highest = self.entry().map_or(0, |entry| entry.layer);
         let mut nodes: Vec<u32> = (0..self.added()).collect();
         for layer in 0..=highest {
             nodes.retain(|node| self.layer(*node) >= layer);
-            self.adopt_in(&nodes, layer);
+            self.adopt_in(&nodes, layer, pause);
         }
     }
 
-    fn adopt_in(&self, nodes: &[u32], layer: u8) {
+    fn adopt_in(&self, nodes: &[u32], layer: u8, pause: Pause<'_>) {
         let mut incoming = vec![0u32; self.added() as usize];
-        for node in nodes {
+        for node in paused(nodes, pause) {
             self.list(*node, layer).into_iter().for_each(|link| incoming[link as usize] += 1);
         }
-        for orphan in nodes {
+        for orphan in paused(nodes, pause) {
             if incoming[*orphan as usize] == 0 {
                 self.adopt_one(*orphan, nodes, layer, &mut incoming);
             }
@@ -89,7 +90,7 @@ mod tests {
         }
         builder.complete(&mut Heap).unwrap();
         builder.raise_entry(Entry { node: 0, layer: 1 });
-        builder.adopt();
+        builder.adopt(&mut || ());
         for layer in 0..=1 {
             let links: Vec<u32> = (0..40).flat_map(|node| builder.list(node, layer)).collect();
             assert!((0..40).all(|node| links.contains(&node)), "layer {layer}: {links:?}");

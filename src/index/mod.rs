@@ -26,6 +26,7 @@ pub mod select;
 
 pub mod adopt;
 pub mod build;
+pub mod pause;
 pub mod write_out;
 
 pub mod insert;

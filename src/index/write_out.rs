@@ -14,6 +14,7 @@ use super::build::{Builder, Memory};
 use super::columns;
 use super::node_set::NodeSet;
 use super::page::{self, Column, Entry, Kind, Meta, NewNode, Place, Row, Shape, SlotMut, State};
+use super::pause::{Pause, TURN};
 use crate::error::Result;
 use crate::pages::PAGE_SIZE;
 use crate::pages::Page;
@@ -36,8 +37,8 @@ struct Order<'a, M: Memory> {
 }
 
 impl<'a, M: Memory> Order<'a, M> {
-    fn new(shape: Shape, builder: &'a Builder<M>) -> Order<'a, M> {
-        let ground = neighbourhoods(builder, shape.slots(Kind::Ground) as usize);
+    fn new(shape: Shape, builder: &'a Builder<M>, pause: Pause<'_>) -> Order<'a, M> {
+        let ground = neighbourhoods(builder, shape.slots(Kind::Ground) as usize, pause);
         let mut ranks = vec![0; ground.len()];
         (0..).zip(&ground).for_each(|(rank, node)| ranks[*node as usize] = rank);
         let mut upper = Vec::new();
@@ -93,7 +94,7 @@ impl<'a, M: Memory> Order<'a, M> {
 
 /// All nodes, each page's worth of them near each other in the graph: a page is filled by going
 /// from a node to its neighbours, to theirs, and so on; the next begins where this one ended.
-fn neighbourhoods<M: Memory>(builder: &Builder<M>, slots: usize) -> Vec<u32> {
+fn neighbourhoods<M: Memory>(builder: &Builder<M>, slots: usize, pause: Pause<'_>) -> Vec<u32> {
     let nodes = builder.added();
     let mut order = Vec::with_capacity(nodes as usize);
     let mut placed = NodeSet::below(nodes as usize);
@@ -111,6 +112,9 @@ fn neighbourhoods<M: Memory>(builder: &Builder<M>, slots: usize) -> Vec<u32> {
                 let Some(node) = of_page.pop_front() else { break };
                 if placed.insert(node) {
                     order.push(node);
+                    if order.len().is_multiple_of(TURN) {
+                        pause();
+                    }
                     let links = builder.list(node, 0).into_iter();
                     of_page.extend(links.filter(|link| !placed.contains(*link)));
                 }
@@ -128,9 +132,10 @@ pub fn write_out<M: Memory>(
     shape: Shape,
     builder: &Builder<M>,
     loose: &[(Row, State)],
+    pause: Pause<'_>,
     sink: Sink<'_>,
 ) -> Result<()> {
-    let order = Order::new(shape, builder);
+    let order = Order::new(shape, builder, pause);
     let ground: Vec<(u32, u8)> = order.ground.iter().map(|node| (*node, 0)).collect();
     let counts = [ground.len(), order.upper.len(), loose.len()];
     let mut meta = Meta::new(column, shape);

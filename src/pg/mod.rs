@@ -10,6 +10,7 @@ mod ask;
 mod batch;
 mod beside;
 mod bm25;
+mod buffer_hints;
 mod cache;
 mod capture;
 mod catalog;

@@ -1,34 +1,27 @@
 //! The pages of an index: PostgreSQL's buffers, its locks and its log.
 //!
 //! What costs most in a walk is to find the buffer of a page. So each session remembers, for
-//! each index it has used, in which buffer it last saw each page ([`hints`]); whether the page
+//! each index it has used, in which buffer it last saw each page ([`BufferHints`]); whether the page
 //! is still there is checked as it is pinned, so a stale hint costs a look-up and no more.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::rc::Rc;
 
 use pgrx::prelude::*;
 
+use super::buffer_hints::{BufferHints, locator, prefetch_buffer};
 use crate::error::Result;
 use crate::pages::{HEADER_BYTES, PAGE_SIZE, Page, Store, StoreMut, TRAILER_BYTES, Tour};
-use crate::vector::prefetch::prefetch;
 
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize);
 
 /// PostgreSQL's InvalidSubTransactionId.
 const NO_SUBTRANSACTION: u32 = 0;
-/// Indexes whose hints a session keeps.
-const MOST_INDEXES: usize = 64;
-
-type Hints = Rc<RefCell<Vec<pg_sys::Buffer>>>;
 
 /// The pages of one index.
 pub struct Pages {
     relation: pg_sys::Relation,
-    hints: Hints,
+    hints: BufferHints,
 }
 
 impl Pages {
@@ -39,26 +32,22 @@ impl Pages {
     /// `relation` is an open index.
     pub unsafe fn new(relation: pg_sys::Relation) -> Pages {
         // SAFETY: by this function's contract.
-        unsafe { Pages { relation, hints: hints(relation) } }
+        unsafe { Pages { relation, hints: BufferHints::of(relation) } }
     }
 
     /// # Safety
     ///
     /// To be called in [`guarded`].
     unsafe fn look_at<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> T {
-        let hint = self.hints.borrow().get(block as usize).copied().unwrap_or_default();
         // SAFETY: as in `pin`; the buffer is pinned, and under the lock nobody changes the page.
         unsafe {
-            let is_there =
-                hint > 0 && unguarded::ReadRecentBuffer(locator(self.relation), MAIN, block, hint);
-            let buffer = match is_there {
-                true => hint,
-                false => {
-                    let buffer = unguarded::ReadBuffer(self.relation, block);
-                    self.remember(block, buffer);
-                    buffer
-                }
-            };
+            let file = locator(self.relation);
+            let is_there = |hint: &i32| unguarded::ReadRecentBuffer(file, MAIN, block, *hint);
+            let buffer = self.hints.to_try(block).filter(is_there).unwrap_or_else(|| {
+                let buffer = unguarded::ReadBuffer(self.relation, block);
+                self.hints.remember(block, buffer);
+                buffer
+            });
             unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
             let found = look(&*pg_sys::BufferGetPage(buffer).cast::<Page>());
             unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_UNLOCK as i32);
@@ -68,28 +57,16 @@ impl Pages {
     }
 
     fn pin(&self, block: u32) -> Pinned {
-        let hint = self.hints.borrow().get(block as usize).copied().unwrap_or_default();
         // SAFETY: the relation is open; a hint is a buffer that once existed, and whether it
         // holds this page is what ReadRecentBuffer checks.
         unsafe {
-            if hint > 0 && pg_sys::ReadRecentBuffer(locator(self.relation), MAIN, block, hint) {
-                return Pinned(hint);
-            }
-            let buffer = pg_sys::ReadBuffer(self.relation, block);
-            self.remember(block, buffer);
-            Pinned(buffer)
-        }
-    }
-
-    /// Local buffers, which temporary tables have, are cheap to find.
-    fn remember(&self, block: u32, buffer: pg_sys::Buffer) {
-        if buffer > 0 {
-            let mut hints = self.hints.borrow_mut();
-            let block = block as usize;
-            if block >= hints.len() {
-                hints.resize((block + 1).next_multiple_of(256), 0);
-            }
-            hints[block] = buffer;
+            let file = locator(self.relation);
+            let is_there = |hint: &i32| pg_sys::ReadRecentBuffer(file, MAIN, block, *hint);
+            Pinned(self.hints.to_try(block).filter(is_there).unwrap_or_else(|| {
+                let buffer = pg_sys::ReadBuffer(self.relation, block);
+                self.hints.remember(block, buffer);
+                buffer
+            }))
         }
     }
 
@@ -146,7 +123,7 @@ impl Pages {
             Ok(true)
         });
         pinned.unlock();
-        self.remember(block, pinned.0);
+        self.hints.remember(block, pinned.0);
         outcome.map(|_| block)
     }
 }
@@ -187,8 +164,7 @@ impl Store for Pages {
     }
 
     fn prefetch(&self, block: u32, offset: usize, bytes: usize) {
-        let hint = self.hints.borrow().get(block as usize).copied().unwrap_or_default();
-        if hint > 0 {
+        if let Some(hint) = self.hints.get(block) {
             prefetch_buffer(hint, offset, bytes);
         } else if let Ok(blocks) = self.blocks()
             && block < blocks
@@ -237,7 +213,7 @@ impl StoreMut for Pages {
             Ok(true)
         });
         pinned.unlock();
-        self.remember(block, pinned.0);
+        self.hints.remember(block, pinned.0);
         outcome.map(|_| block)
     }
 
@@ -273,7 +249,8 @@ impl Drop for HeldInterrupts {
 /// PostgreSQL's functions as they are. pgrx makes each call of one a point that an error jumps
 /// to, which takes longer than what these do.
 mod unguarded {
-    use super::{Locator, pg_sys};
+    use super::pg_sys;
+    use crate::pg::buffer_hints::Locator;
 
     unsafe extern "C-unwind" {
         pub fn ReadRecentBuffer(
@@ -439,61 +416,4 @@ unsafe fn needs_log(relation: pg_sys::Relation) -> bool {
         let is_logical_enough = pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
         is_permanent && (is_logical_enough || !is_new)
     }
-}
-
-#[cfg(feature = "pg15")]
-type Locator = pg_sys::RelFileNode;
-#[cfg(not(feature = "pg15"))]
-type Locator = pg_sys::RelFileLocator;
-
-/// # Safety
-///
-/// `relation` is open.
-unsafe fn locator(relation: pg_sys::Relation) -> Locator {
-    // SAFETY: by this function's contract.
-    unsafe {
-        #[cfg(feature = "pg15")]
-        return (*relation).rd_node;
-        #[cfg(not(feature = "pg15"))]
-        return (*relation).rd_locator;
-    }
-}
-
-/// The hints of an index, by the file it is in: REINDEX and TRUNCATE change that.
-///
-/// # Safety
-///
-/// `relation` is open.
-unsafe fn hints(relation: pg_sys::Relation) -> Hints {
-    thread_local! {
-        static HINTS: RefCell<HashMap<(u32, u32, u32), Hints>> = RefCell::default();
-    }
-    // SAFETY: by this function's contract.
-    let locator = unsafe { locator(relation) };
-    #[cfg(feature = "pg15")]
-    let file = (locator.spcNode.to_u32(), locator.dbNode.to_u32(), locator.relNode.to_u32());
-    #[cfg(not(feature = "pg15"))]
-    let file = (locator.spcOid.to_u32(), locator.dbOid.to_u32(), locator.relNumber.to_u32());
-    HINTS.with_borrow_mut(|all| {
-        if all.len() >= MOST_INDEXES && !all.contains_key(&file) {
-            all.clear();
-        }
-        Rc::clone(all.entry(file).or_default())
-    })
-}
-
-/// Has the processor fetch what a walk will read of a page: the buffer's descriptor, and
-/// `bytes` from `offset` on.
-fn prefetch_buffer(buffer: pg_sys::Buffer, offset: usize, bytes: usize) {
-    let index = buffer as usize - 1;
-    // SAFETY: the addresses lie within the buffer pool, because hints are numbers of its
-    // buffers, from 1.
-    let (descriptor, start) = unsafe {
-        let descriptor = pg_sys::BufferDescriptors.add(index).cast::<u8>();
-        (descriptor, pg_sys::BufferBlocks.add(index * PAGE_SIZE + offset).cast::<u8>())
-    };
-    prefetch(descriptor, 1);
-    prefetch(start, bytes.min(PAGE_SIZE - offset));
-    // The line that says what kind of page it is.
-    prefetch(start.wrapping_add(PAGE_SIZE - 1 - offset), 1);
 }

@@ -88,8 +88,10 @@ pub unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
         let (builder, mut memory) = (Builder::new(plan.build_shape), BuildMemory::new(0));
         builder.complete(&mut memory).or_report();
         let writer = Writer::new(index, pg_sys::ForkNumber::INIT_FORKNUM);
-        write_out(plan.column, plan.shape, &builder, &[], &mut |page| writer.push(page))
-            .or_report();
+        write_out(plan.column, plan.shape, &builder, &[], &mut || (), &mut |page| {
+            writer.push(page)
+        })
+        .or_report();
         writer.log();
     }
 }
@@ -274,11 +276,14 @@ impl Build<'_> {
             check_for_interrupts!();
         })?;
         enter(Phase::Write);
-        self.builder.adopt();
+        let pause = &mut || {
+            check_for_interrupts!();
+        };
+        self.builder.adopt(pause);
         // SAFETY: the index is open and empty.
         let writer = unsafe { Writer::new(self.index, pg_sys::ForkNumber::MAIN_FORKNUM) };
         let Plan { column, shape, .. } = self.plan;
-        write_out(column, shape, self.builder, &self.loose, &mut |page| {
+        write_out(column, shape, self.builder, &self.loose, pause, &mut |page| {
             check_for_interrupts!();
             writer.push(page)
         })

@@ -58,9 +58,18 @@ impl BuildMemory {
             self.file = Some((file, length + bytes));
             let descriptor = pg_sys::FileGetRawDesc(file);
             // Where the disk is full, this says so; writing through the mapping would be fatal.
-            match libc::posix_fallocate(descriptor, length as i64, bytes as i64) {
-                0 => Segment::map(descriptor, length, bytes),
-                number => Err(no_room(bytes, &std::io::Error::from_raw_os_error(number))),
+            loop {
+                match libc::posix_fallocate(descriptor, length as i64, bytes as i64) {
+                    0 => return Segment::map(descriptor, length, bytes),
+                    // A signal came, which may ask for the end of all this.
+                    libc::EINTR => {
+                        check_for_interrupts!();
+                    }
+                    number => {
+                        let error = std::io::Error::from_raw_os_error(number);
+                        return Err(no_room(bytes, &error));
+                    }
+                }
             }
         }
     }

@@ -1,0 +1,114 @@
+//! In which buffer has this session last seen a page of an index?
+//!
+//! A page that is pinned by such a hint is found without the table of buffers, and PostgreSQL does not
+//! notice the use: to the clock that looks for buffers to be given away, the busiest pages would be
+//! those that nobody wants. So now and then a page is looked up in the ordinary way.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use pgrx::prelude::*;
+
+use crate::pages::PAGE_SIZE;
+use crate::vector::prefetch::prefetch;
+
+/// Indexes whose hints a session keeps.
+const MOST_INDEXES: usize = 64;
+/// Of so many looks at pages, one is an ordinary one.
+const ORDINARY: u32 = 16;
+
+/// By block; 0 where nothing is known.
+type Buffers = Rc<RefCell<Vec<pg_sys::Buffer>>>;
+
+/// The hints of an index.
+pub struct BufferHints {
+    buffers: Buffers,
+    looks: Cell<u32>,
+}
+
+impl BufferHints {
+    /// Those of a relation, by the file it is in: REINDEX and TRUNCATE change that.
+    ///
+    /// # Safety
+    ///
+    /// `relation` is open.
+    pub unsafe fn of(relation: pg_sys::Relation) -> BufferHints {
+        thread_local! {
+            static KNOWN: RefCell<HashMap<(u32, u32, u32), Buffers>> = RefCell::default();
+        }
+        // SAFETY: by this function's contract.
+        let locator = unsafe { locator(relation) };
+        #[cfg(feature = "pg15")]
+        let file = (locator.spcNode.to_u32(), locator.dbNode.to_u32(), locator.relNode.to_u32());
+        #[cfg(not(feature = "pg15"))]
+        let file = (locator.spcOid.to_u32(), locator.dbOid.to_u32(), locator.relNumber.to_u32());
+        let buffers = KNOWN.with_borrow_mut(|all| {
+            if all.len() >= MOST_INDEXES && !all.contains_key(&file) {
+                all.clear();
+            }
+            Rc::clone(all.entry(file).or_default())
+        });
+        BufferHints { buffers, looks: Cell::new(0) }
+    }
+
+    /// Where a page was seen last.
+    pub fn get(&self, block: u32) -> Option<pg_sys::Buffer> {
+        self.buffers.borrow().get(block as usize).copied().filter(|buffer| *buffer > 0)
+    }
+
+    /// The same for a look at the page; nothing where that is to be an ordinary one.
+    pub fn to_try(&self, block: u32) -> Option<pg_sys::Buffer> {
+        let looks = self.looks.get().wrapping_add(1);
+        self.looks.set(looks);
+        if looks.is_multiple_of(ORDINARY) { None } else { self.get(block) }
+    }
+
+    /// Local buffers, which temporary tables have, are cheap to find.
+    pub fn remember(&self, block: u32, buffer: pg_sys::Buffer) {
+        if buffer > 0 {
+            let mut buffers = self.buffers.borrow_mut();
+            let block = block as usize;
+            if block >= buffers.len() {
+                buffers.resize((block + 1).next_multiple_of(256), 0);
+            }
+            buffers[block] = buffer;
+        }
+    }
+}
+
+#[cfg(feature = "pg15")]
+pub type Locator = pg_sys::RelFileNode;
+#[cfg(not(feature = "pg15"))]
+pub type Locator = pg_sys::RelFileLocator;
+
+/// The file of a relation.
+///
+/// # Safety
+///
+/// `relation` is open.
+pub unsafe fn locator(relation: pg_sys::Relation) -> Locator {
+    // SAFETY: by this function's contract.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        return (*relation).rd_node;
+        #[cfg(not(feature = "pg15"))]
+        return (*relation).rd_locator;
+    }
+}
+
+/// Has the processor fetch what a walk will read of a page: the buffer's descriptor, and
+/// `bytes` from `offset` on.
+pub fn prefetch_buffer(buffer: pg_sys::Buffer, offset: usize, bytes: usize) {
+    let index = buffer as usize - 1;
+    // SAFETY: the addresses lie within the buffer pool, because hints are numbers of its
+    // buffers, from 1.
+    let (descriptor, start) = unsafe {
+        let descriptor = pg_sys::BufferDescriptors.add(index).cast::<u8>();
+        (descriptor, pg_sys::BufferBlocks.add(index * PAGE_SIZE + offset).cast::<u8>())
+    };
+    prefetch(descriptor, 1);
+    prefetch(start, bytes.min(PAGE_SIZE - offset));
+    // The line that says what kind of page it is.
+    prefetch(start.wrapping_add(PAGE_SIZE - 1 - offset), 1);
+}
