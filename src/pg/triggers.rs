@@ -50,10 +50,12 @@ pub fn are_being_made() -> bool {
 pub fn create(pipeline: &Pipeline) -> Result<()> {
     let _being_made = BeingMade::new();
     let (old, new) = match view::source_dependencies(pipeline)? {
-        Some(columns) => (prefixed(&columns, "OLD."), prefixed(&columns, "NEW.")),
+        Some(columns) => (row_of(&columns, "OLD."), row_of(&columns, "NEW.")),
+        // As an argument this is the row itself, with columns that come later; in ROW() it is
+        // the columns that are there now.
         None => ("OLD.*".to_owned(), "NEW.*".to_owned()),
     };
-    let columns = [("old_columns", old.as_str()), ("new_columns", new.as_str())];
+    let columns = [("old_row", old.as_str()), ("new_row", new.as_str())];
     for (event, template) in TRIGGERS {
         create_one(pipeline, event, template, &pipeline.source.sql, &columns)?;
     }
@@ -64,8 +66,9 @@ pub fn create(pipeline: &Pipeline) -> Result<()> {
     }
 }
 
-fn prefixed(names: &[String], prefix: &str) -> String {
-    names.iter().map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(", ")
+fn row_of(names: &[String], prefix: &str) -> String {
+    let columns: Vec<String> = names.iter().map(|name| format!("{prefix}{name}")).collect();
+    format!("ROW({})", columns.join(", "))
 }
 
 /// Has each statement end with the work for what it changed.

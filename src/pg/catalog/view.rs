@@ -174,8 +174,24 @@ pub fn source_dependencies(pipeline: &Pipeline) -> Result<Option<Vec<String>>> {
         &[pipeline.content_view.oid.into(), pipeline.source.oid.into()],
         |row| sql::required(row.get::<String>(1)?),
     )?;
-    let whole_row = names.iter().any(String::is_empty);
+    let whole_row = names.iter().any(String::is_empty) || shows_whole_row(pipeline);
     Ok((!whole_row).then(|| names.iter().map(pgrx::spi::quote_identifier).collect()))
+}
+
+/// Whether the content view makes something of the whole row of the source: for that, PostgreSQL
+/// keeps no dependency beside those on columns.
+fn shows_whole_row(pipeline: &Pipeline) -> bool {
+    // SAFETY: as in `origins`; the list is of Vars, or holds other nodes that are left out.
+    unsafe {
+        let view = pipeline.content_view.oid;
+        let relation = PgRelation::with_lock(view, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        let query = pg_sys::get_view_query(relation.as_ptr());
+        // The source is all that it is a query of; what a subquery reads is of another level.
+        PgList::<pg_sys::Node>::from_pg(pg_sys::pull_vars_of_level(query.cast(), 0))
+            .iter_ptr()
+            .filter(|node| (**node).type_ == pg_sys::NodeTag::T_Var)
+            .any(|node| (*node.cast::<pg_sys::Var>()).varattno == 0)
+    }
 }
 
 /// For each column of a view, the attribute number it shows; 0 for an expression.

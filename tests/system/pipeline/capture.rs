@@ -128,6 +128,43 @@ fn what_is_rolled_back_to_a_savepoint_is_not_embedded() {
     assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag_chunks"), 4);
 }
 
+/// Its content says which columns the row has, and what is in them.
+#[test]
+fn a_content_of_the_whole_row_follows_each_column() {
+    let Some((_cluster, mut client)) = start(&[]) else { return };
+    run(
+        &mut client,
+        "SELECT rag_drop_pipeline('docs');
+         INSERT INTO docs VALUES (1, 'A title', 'A body.', 'en');
+         CREATE FUNCTION of_row(docs) RETURNS text IMMUTABLE LANGUAGE sql
+             BEGIN ATOMIC SELECT $1.title || ' ' || $1.body; END;",
+    );
+    for content in ["to_jsonb(docs)::text", "docs::text", "concat(public.of_row(docs), docs::text)"]
+    {
+        let create = "SELECT rag_create_pipeline('docs', $1, mode => 'sync')::text";
+        client.query_one(create, &[&content]).unwrap();
+        for column in ["title", "body", "lang", "added"] {
+            run(
+                &mut client,
+                &format!(
+                    "ALTER TABLE docs ADD COLUMN IF NOT EXISTS added text;
+                     UPDATE docs SET {column} = 'New in ' || '{column}.' WHERE id = 1;"
+                ),
+            );
+            let found = format!(
+                "SELECT count(*) FROM docs_rag_chunks WHERE content LIKE '%New in {column}.%'"
+            );
+            assert_eq!(count(&mut client, &found), 1, "{column} in {content}");
+        }
+        run(
+            &mut client,
+            "SELECT rag_drop_pipeline('docs');
+             ALTER TABLE docs DROP COLUMN added;
+             UPDATE docs SET title = 'A title', body = 'A body.', lang = 'en';",
+        );
+    }
+}
+
 /// A table `docs` without a pipeline, whose one partition `low` takes the numbers below 100.
 fn partitioned() -> Option<(Cluster, Client)> {
     let cluster = Cluster::start(&[])?;
