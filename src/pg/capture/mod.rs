@@ -26,6 +26,7 @@ use super::acting::as_owner;
 use super::catalog::pipeline::{self, Pipeline};
 use super::error::OrReport;
 use super::ingest;
+use super::transaction::has_one_snapshot;
 use crate::changed_keys::KeyBuffer;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -50,6 +51,12 @@ fn capture(data: &pg_sys::TriggerData) -> Result<()> {
     // SAFETY: the trigger's caller holds a lock on its table.
     let table = unsafe { &*data.tg_relation };
     let reader = keys::reader(table.rd_id, id)?;
+    if !reader.is_known {
+        if has_one_snapshot() {
+            noted::unknown(id);
+        }
+        return Ok(());
+    }
     let (mut old, mut new) = KEYS.take();
     // SAFETY: the tuples are of that table.
     unsafe { reader.read(data.tg_trigtuple, table.rd_att, &mut old) };
@@ -84,14 +91,21 @@ fn trigger_argument(data: &pg_sys::TriggerData) -> Result<i32> {
 }
 
 fn truncated(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
-    let Some(pipeline) = find(data, id)? else { return Ok(()) };
-    match pipeline.mode {
-        pipeline::Mode::Sync => as_owner(&pipeline, || ingest::forget_gone(&pipeline)).map(drop),
-        mode => {
-            noted::gone(id, mode.has_workers());
-            Ok(())
+    let Some(pipeline) = find(data, id)? else {
+        if has_one_snapshot() {
+            noted::gone(id, true);
         }
+        return Ok(());
+    };
+    let is_sync = pipeline.mode == pipeline::Mode::Sync;
+    if is_sync {
+        as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
     }
+    // Of chunks that came after the snapshot nothing is seen here.
+    if !is_sync || has_one_snapshot() {
+        noted::gone(id, pipeline.mode.has_workers());
+    }
+    Ok(())
 }
 
 /// Embeds the rows that the statement changed: the end of a statement in mode sync.

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use pgrx::prelude::*;
 
-use super::keys::Key;
+use super::keys::{self, Key};
 use crate::changed_keys::{ChangedKeys, RowKey};
 use crate::pg::error::OrReport;
 use crate::pg::intake;
+use crate::pg::transaction::has_one_snapshot;
 use crate::pg::worker::registry;
 
 /// Keys that are kept in memory before they are written, while that is possible: what is written
@@ -28,6 +29,8 @@ struct Changes {
     /// Taken by a subtransaction further in, which may yet be rolled back without them.
     taken: ChangedKeys,
     has_gone: bool,
+    /// Whether rows have changed, nobody knows which.
+    has_unknown: bool,
 }
 
 thread_local! {
@@ -58,6 +61,20 @@ pub fn gone(pipeline: i32, wakes: bool) {
         noted.wakes |= wakes;
         noted.pipelines.entry(pipeline).or_default().has_gone = true;
     });
+}
+
+/// Notes that a row has changed of a pipeline that was made after the snapshot of this transaction:
+/// what its key is, and who does the work, can't be read.
+pub fn unknown(pipeline: i32) {
+    with(|noted| {
+        noted.wakes = true;
+        noted.pipelines.entry(pipeline).or_default().has_unknown = true;
+    });
+}
+
+/// Sees to what is to be done at the end of the transaction.
+pub fn follow_transaction() {
+    with(|_| ());
 }
 
 /// Has workers look once the transaction has committed: it has written something for them.
@@ -108,6 +125,10 @@ unsafe extern "C-unwind" fn at_end(
         XACT_EVENT_ABORT, XACT_EVENT_COMMIT, XACT_EVENT_PRE_COMMIT, XACT_EVENT_PRE_PREPARE,
         XACT_EVENT_PREPARE,
     };
+    // By its snapshot nobody else goes.
+    if has_one_snapshot() && !matches!(event, XACT_EVENT_PRE_COMMIT | XACT_EVENT_PRE_PREPARE) {
+        keys::forget_all();
+    }
     match event {
         XACT_EVENT_PRE_COMMIT | XACT_EVENT_PRE_PREPARE => write(),
         XACT_EVENT_COMMIT => {
@@ -139,13 +160,14 @@ fn write() {
     let pipelines = with(|noted| std::mem::take(&mut noted.pipelines));
     let mut writer = None;
     for (pipeline, changes) in pipelines {
-        let Changes { keys, taken, has_gone } = changes;
-        if !has_gone && keys.is_empty() && taken.is_empty() {
+        let Changes { keys, taken, has_gone, has_unknown } = changes;
+        if !has_gone && !has_unknown && keys.is_empty() && taken.is_empty() {
             continue;
         }
         let Some(writer) = writer.get_or_insert_with(intake::Writer::open) else { return };
-        if has_gone {
-            writer.append_kind(pipeline, intake::Kind::Gone).or_report();
+        let kinds = [(has_gone, intake::Kind::Gone), (has_unknown, intake::Kind::All)];
+        for (_, kind) in kinds.into_iter().filter(|(is_so, _)| *is_so) {
+            writer.append_kind(pipeline, kind).or_report();
         }
         writer.append_keys(pipeline, keys.iter().chain(taken.iter())).or_report();
     }
