@@ -259,6 +259,14 @@ pub fn is_pending(pipeline: i32, time: TimestampWithTimeZone) -> Result<bool> {
     Ok(found.contains(&true))
 }
 
+/// Whether workers have rows of a pipeline to see to, or in hand.
+pub fn has_any(pipeline: i32) -> Result<bool> {
+    let statement = include_str!("../../sql/query/queue_any.sql");
+    let read = || sql::rows(statement, &[pipeline.into()], |row| sql::required(row.get(1)?));
+    let found: Vec<bool> = sql::with_latest_snapshot(|| by_index(read))?;
+    Ok(found.contains(&true))
+}
+
 /// Queues rows again that were given up, and has those that wait for another attempt wait no more;
 /// how many. All of the pipeline's, or the one with this key.
 pub fn retry(pipeline: i32, key: Option<Key>) -> Result<i64> {

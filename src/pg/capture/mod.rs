@@ -22,11 +22,11 @@ use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
 use pgrx::{AllocatedByPostgres, PgTrigger};
 
-use super::acting::as_owner;
+use super::acting::{as_owner, as_superuser};
 use super::catalog::pipeline::{self, Pipeline};
 use super::error::OrReport;
-use super::ingest;
 use super::transaction::has_one_snapshot;
+use super::{ingest, queue};
 use crate::changed_keys::KeyBuffer;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -110,10 +110,13 @@ fn truncated(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
 
 /// Embeds the rows that the statement changed: the end of a statement in mode sync.
 fn ingest_noted(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
-    let keys = noted::take(id);
-    if keys.is_empty() {
+    if !noted::has_keys(id) {
         return Ok(());
     }
+    // A worker that has read such a row before may yet store what it was; and of what the
+    // transaction does not see nothing is known.
+    let others_are_at_work = has_one_snapshot() || as_superuser(|| queue::has_any(id))?;
+    let keys = noted::take(id, others_are_at_work);
     let Some(pipeline) = find(data, id)? else { return Ok(()) };
     as_owner(&pipeline, || ingest::refresh(&pipeline, &keys))
 }

@@ -82,10 +82,15 @@ pub fn wake_at_commit() {
     with(|noted| noted.wakes = true);
 }
 
+/// Whether keys are noted for a pipeline.
+pub fn has_keys(pipeline: i32) -> bool {
+    with(|noted| noted.pipelines.get(&pipeline).is_some_and(|changes| !changes.keys.is_empty()))
+}
+
 /// The keys noted for a pipeline: the caller sees to them. What it does to keys that were noted
 /// outside of its subtransaction may be rolled back without their changes, so workers look at
-/// those once more.
-pub fn take(pipeline: i32) -> Vec<Key> {
+/// those once more; at all of them, if that `is_not_all`.
+pub fn take(pipeline: i32, is_not_all: bool) -> Vec<Key> {
     // SAFETY: reads the transaction's state.
     let here = unsafe { pg_sys::GetCurrentSubTransactionId() };
     with(|noted| {
@@ -93,7 +98,7 @@ pub fn take(pipeline: i32) -> Vec<Key> {
         let keys = std::mem::take(&mut changes.keys);
         let keys = keys.distinct();
         for (key, noted_by) in &keys {
-            if *noted_by < here {
+            if is_not_all || *noted_by < here {
                 changes.taken.note(*key, *noted_by);
                 noted.wakes = true;
             }

@@ -1,5 +1,6 @@
-//! Transactions that see only what had been committed before their first statement lose no change.
+//! No change is lost to an older snapshot: that of a transaction, or what a worker has read before.
 
+use super::removal::without_workers;
 use super::*;
 
 const ROWS: &str = "
@@ -72,4 +73,25 @@ fn a_pipeline_that_is_made_under_an_older_snapshot() {
     wait(&mut client, "docs");
     assert_agree(&mut client, 64);
     assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag_chunks"), 6);
+}
+
+#[test]
+fn a_row_that_a_worker_has_in_hand_is_looked_at_again_in_mode_sync() {
+    let Some((cluster, mut client)) = start(&[]) else { return };
+    run(&mut client, ROWS);
+    run(&mut client, &PIPELINE.replace(");", ", mode => 'sync');"));
+    without_workers(&cluster, &mut client);
+    let left = "SELECT count(*) FROM rag.intake WHERE kind = 'keys' AND keys = '{1}'";
+    run(&mut client, "UPDATE docs SET body = 'Nobody is at work.' WHERE id = 1");
+    assert_eq!(count(&mut client, left), 0);
+    // As if a worker had claimed the row.
+    run(
+        &mut client,
+        "INSERT INTO rag.queue (pipeline, key, change, queued_at, lease, leased_until)
+         SELECT id, '{1}', nextval('rag.change'), now(), 1, now() + interval '1 hour' FROM rag.pipeline;
+         UPDATE docs SET body = 'Somebody is at work.' WHERE id = 1",
+    );
+    let stored = "SELECT count(*) FROM docs_rag_chunks WHERE content = 'Somebody is at work.'";
+    assert_eq!(count(&mut client, stored), 1, "by the statement itself");
+    assert_eq!(count(&mut client, left), 1);
 }
