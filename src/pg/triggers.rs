@@ -98,6 +98,15 @@ pub fn cover_partitions(pipeline: &Pipeline) -> Result<()> {
     uncovered.iter().try_for_each(|table| create_one(pipeline, event, template, table, &[]))
 }
 
+/// Has tables that were partitions, and are no more, say nothing.
+pub fn uncover_detached(pipeline: &Pipeline) -> Result<()> {
+    let trigger = trigger_name(pipeline.id, TRUNCATE.0);
+    let statement = include_str!("../../sql/query/tables_outside_with_trigger.sql");
+    let arguments = [pipeline.source.oid.into(), trigger.as_str().into()];
+    let tables = sql::rows(statement, &arguments, |row| sql::required(row.get::<String>(1)?))?;
+    drop_from(&tables, &trigger)
+}
+
 fn create_one(
     pipeline: &Pipeline,
     event: &str,
@@ -120,9 +129,13 @@ fn drop_one(pipeline: &Pipeline, event: &str) -> Result<()> {
     let tables = sql::rows(statement, &[trigger.as_str().into()], |row| {
         sql::required(row.get::<String>(1)?)
     })?;
+    drop_from(&tables, &trigger)
+}
+
+fn drop_from(tables: &[String], trigger: &str) -> Result<()> {
     let template = include_str!("../../sql/query/drop_trigger.sql");
     tables.iter().try_for_each(|table| {
-        let values = [("trigger", trigger.as_str()), ("source", table)];
+        let values = [("trigger", trigger), ("source", table)];
         sql::execute(&render(template, &values), &[]).map(drop)
     })
 }

@@ -98,14 +98,17 @@ pub fn forget_all() {
 /// The pipeline, if `table` is its source or a partition of it.
 pub fn pipeline_of(table: pg_sys::Oid, id: i32) -> Result<Option<Pipeline>> {
     let Some(pipeline) = as_superuser(|| pipeline::by_id(id))? else { return Ok(None) };
-    let belongs = pipeline.source.oid == table
-        || sql::rows(
-            include_str!("../../../sql/query/partition_ancestors.sql"),
-            &[table.into()],
-            |row| row.get::<pg_sys::Oid>(1),
-        )?
-        .contains(&Some(pipeline.source.oid));
-    if belongs { Ok(Some(pipeline)) } else { Err(wrong_table(&pipeline)) }
+    if belongs(table, &pipeline)? { Ok(Some(pipeline)) } else { Err(wrong_table(&pipeline)) }
+}
+
+/// Whether `table` is the source of a pipeline or a partition of it.
+pub fn belongs(table: pg_sys::Oid, pipeline: &Pipeline) -> Result<bool> {
+    if pipeline.source.oid == table {
+        return Ok(true);
+    }
+    let statement = include_str!("../../../sql/query/partition_ancestors.sql");
+    let ancestors = sql::rows(statement, &[table.into()], |row| row.get::<pg_sys::Oid>(1))?;
+    Ok(ancestors.contains(&Some(pipeline.source.oid)))
 }
 
 impl Reader {

@@ -91,12 +91,16 @@ fn trigger_argument(data: &pg_sys::TriggerData) -> Result<i32> {
 }
 
 fn truncated(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
-    let Some(pipeline) = find(data, id)? else {
+    let Some(pipeline) = as_superuser(|| pipeline::by_id(id))? else {
         if has_one_snapshot() {
             noted::gone(id, true);
         }
         return Ok(());
     };
+    // One that was a partition holds nothing of the pipeline any more.
+    if !keys::belongs(table_of(data), &pipeline)? {
+        return Ok(());
+    }
     let is_sync = pipeline.mode == pipeline::Mode::Sync;
     if is_sync {
         as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
@@ -123,8 +127,12 @@ fn ingest_noted(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
 
 /// The pipeline, if it is one of this table or of one that this table is a partition of.
 fn find(data: &pg_sys::TriggerData, id: i32) -> Result<Option<Pipeline>> {
+    keys::pipeline_of(table_of(data), id)
+}
+
+fn table_of(data: &pg_sys::TriggerData) -> pg_sys::Oid {
     // SAFETY: the table of a trigger that fires is open.
-    keys::pipeline_of(unsafe { (*data.tg_relation).rd_id }, id)
+    unsafe { (*data.tg_relation).rd_id }
 }
 
 fn wrong_table(pipeline: &Pipeline) -> Error {

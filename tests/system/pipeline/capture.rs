@@ -272,6 +272,40 @@ fn a_truncated_partition_leaves_no_chunks() {
 }
 
 #[test]
+fn a_detached_partition_is_a_table_like_any_other() {
+    let Some((_cluster, mut client)) = partitioned() else { return };
+    run(&mut client, "INSERT INTO docs VALUES (1, 't', 'In the low partition.', 'en')");
+    run(&mut client, PIPELINE);
+    let chunks = "SELECT count(*) FROM docs_rag_chunks";
+    let triggers =
+        "SELECT count(*) FROM pg_trigger WHERE tgrelid = 'low'::regclass AND tgname LIKE 'rag%'";
+    assert_eq!(count(&mut client, triggers), 4);
+    run(&mut client, "ALTER TABLE docs DETACH PARTITION low");
+    assert_eq!(count(&mut client, triggers), 0);
+    run(
+        &mut client,
+        "TRUNCATE low; INSERT INTO low VALUES (2, 't', 'In a table of its own.', 'en')",
+    );
+    wait(&mut client, "docs");
+    assert_eq!(count(&mut client, chunks), 0);
+    run(&mut client, "ALTER TABLE docs ATTACH PARTITION low FOR VALUES FROM (0) TO (100)");
+    assert_eq!(count(&mut client, triggers), 4);
+    wait(&mut client, "docs");
+    assert_agree(&mut client, 64);
+    assert_eq!(count(&mut client, chunks), 1);
+    run(&mut client, "TRUNCATE low");
+    wait(&mut client, "docs");
+    assert_eq!(count(&mut client, chunks), 0);
+    // What a trigger says that nobody has dropped is not taken for more than it is.
+    run(
+        &mut client,
+        "CREATE TABLE other (id integer);
+         CREATE TRIGGER mine AFTER TRUNCATE ON other EXECUTE FUNCTION rag.capture(1);
+         TRUNCATE other;",
+    );
+}
+
+#[test]
 fn changes_that_logical_replication_applies() {
     let Some((subscriber, mut reader)) = start(&[]) else { return };
     let publisher = subscriber.beside(&["wal_level = logical"]);
