@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::removal::without_workers;
 use super::*;
 
 /// Statements, the rows that they bring into the queue, and the most chunks to embed.
@@ -269,6 +270,25 @@ fn a_truncated_partition_leaves_no_chunks() {
     // Whatever is stored, nobody is shown a row that is gone.
     assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag"), 2);
     assert_agree(&mut client, 64);
+}
+
+#[test]
+fn only_a_dropped_partition_is_looked_for() {
+    let Some((cluster, mut client)) = partitioned() else { return };
+    run(&mut client, PIPELINE);
+    without_workers(&cluster, &mut client);
+    run(&mut client, "DELETE FROM rag.intake; CREATE TABLE other (id integer); DROP TABLE other");
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.intake"), 0);
+    run(&mut client, "DROP TABLE low");
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.intake WHERE kind = 'gone'"), 1);
+    run(
+        &mut client,
+        "DELETE FROM rag.intake;
+         CREATE SCHEMA parts;
+         CREATE TABLE parts.low PARTITION OF docs FOR VALUES FROM (0) TO (100);
+         DROP SCHEMA parts CASCADE;",
+    );
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.intake WHERE kind = 'gone'"), 1);
 }
 
 #[test]
