@@ -13,7 +13,7 @@ fn changes_under_a_snapshot_that_is_older_than_the_pipeline() {
     let Some((cluster, mut client)) = start(&[]) else { return };
     let mut older = cluster.connect();
     let sync = PIPELINE.replace(");", ", mode => 'sync');");
-    for pipeline in [PIPELINE, &sync] {
+    for pipeline in [PIPELINE, sync.as_str()] {
         for level in ["REPEATABLE READ", "SERIALIZABLE"] {
             run(&mut client, ROWS);
             run(&mut older, &format!("BEGIN ISOLATION LEVEL {level}; SELECT 1;"));
@@ -41,7 +41,7 @@ fn a_truncation_under_a_snapshot_that_is_older_than_the_pipeline() {
     let Some((cluster, mut client)) = start(&[]) else { return };
     let mut older = cluster.connect();
     let sync = PIPELINE.replace(");", ", mode => 'sync');");
-    for pipeline in [PIPELINE, &sync] {
+    for pipeline in [PIPELINE, sync.as_str()] {
         run(&mut client, ROWS);
         run(&mut older, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;");
         run(&mut client, pipeline);
@@ -56,7 +56,10 @@ fn a_pipeline_that_is_made_under_an_older_snapshot() {
     let Some((cluster, mut client)) = start(&[]) else { return };
     run(&mut client, ROWS);
     let (mut writer, mut creator) = (cluster.connect(), cluster.connect());
-    run(&mut creator, "SET default_transaction_isolation = 'repeatable read'");
+    run(
+        &mut creator,
+        "SET default_transaction_isolation = 'repeatable read'; SET lock_timeout = '1 minute'",
+    );
     run(
         &mut writer,
         "BEGIN;
