@@ -1,1 +1,1 @@
- AND v.{column} = h.{column}
+ AND v.{column} {equal} h.{column}

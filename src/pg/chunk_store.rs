@@ -76,7 +76,8 @@ impl<'a> SqlStore<'a> {
         // The type's own output, as for a changed row; a cast may give something else.
         let text = |key: &String| format!("pg_catalog.format('%s', s.{key})");
         let pairs = self.columns.keys.iter().zip(&keys);
-        let equal = pairs.map(|(key, source)| format!("s.{source} = c.{}", key.name));
+        let equal =
+            pairs.map(|(key, source)| format!("s.{source} {} c.{}", key.equality(), key.name));
         render(
             template,
             &[
@@ -201,21 +202,22 @@ fn parents(chunks: &[StoredChunk], value: fn((u32, u32)) -> u32) -> Vec<Option<i
 
 /// Rows of `relation` whose key is that of `d`, where keys are text.
 fn key_match(keys: &[Column], relation: &str) -> String {
-    joined(keys, " AND ", |Column { name, sql_type, .. }| {
-        format!("{relation}.{name} = d.{name}::{sql_type}")
+    joined(keys, " AND ", |key| {
+        let (Column { name, sql_type, .. }, equal) = (key, key.equality());
+        format!("{relation}.{name} {equal} d.{name}::{sql_type}")
     })
 }
 
 /// Rows of the view `v` with key columns that are among the parameters from `first` on. There are no
 /// arrays of arrays, so a key that is an array is not looked at.
 fn keys_known(keys: &[Column], first: usize) -> String {
-    let known =
-        (first..).zip(keys).map(|(parameter, Column { name, sql_type, .. })| {
-            match sql_type.ends_with("[]") {
-                true => "true".to_owned(),
-                false => format!("v.{name} = ANY (${parameter}::text[]::{sql_type}[])"),
-            }
-        });
+    let known = (first..).zip(keys).map(|(parameter, key)| {
+        let (Column { name, sql_type, .. }, equal) = (key, key.equality());
+        match sql_type.ends_with("[]") {
+            true => "true".to_owned(),
+            false => format!("v.{name} {equal} ANY (${parameter}::text[]::{sql_type}[])"),
+        }
+    });
     known.collect::<Vec<_>>().join(" AND ")
 }
 

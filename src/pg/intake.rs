@@ -60,9 +60,11 @@ impl Writer {
     /// Opens the table; `None` where the extension has been dropped.
     pub fn open() -> Option<Writer> {
         let table = table(c"intake")?;
-        // SAFETY: looked up just now; the lock waits for whoever drops it.
+        // SAFETY: looked up just now; the lock waits for whoever drops it. It is the transaction's,
+        // and stays when the table is closed: what is written has yet to be committed.
         Some(Writer(unsafe {
-            PgRelation::with_lock(table, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE)
+            pg_sys::LockRelationOid(table, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE);
+            PgRelation::with_lock(table, pg_sys::NoLock as pg_sys::LOCKMODE)
         }))
     }
 

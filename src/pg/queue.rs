@@ -181,7 +181,8 @@ impl Failure {
     }
 }
 
-/// A row has failed: it is tried again in `seconds`, or, if `None`, given up.
+/// A row has failed: it is tried again in `seconds`, or, if `None`, given up. What it has changed into
+/// meanwhile is tried at once.
 pub fn fail(
     pipeline: i32,
     lease: i64,
@@ -196,14 +197,17 @@ pub fn fail(
         lease.into(),
         reason.sqlstate.into(),
         reason.message.into(),
+        row.change.into(),
     ];
     let statement = match seconds {
         Some(_) => include_str!("../../sql/query/queue_fail.sql"),
         None => include_str!("../../sql/query/queue_bury.sql"),
     };
     arguments.extend(seconds.map(Into::into));
-    sql::execute(statement, &arguments)?;
-    note_failure(pipeline, i64::from(seconds.is_none()), reason)
+    // Locked, so that it does not change from here on.
+    owned(pipeline, lease)?;
+    let touched = sql::execute(statement, &arguments)?;
+    note_failure(pipeline, i64::from(seconds.is_none() && touched > 0), reason)
 }
 
 /// Keeps the last error of a pipeline, and how many rows were given up.
@@ -256,6 +260,14 @@ pub fn is_pending(pipeline: i32, time: TimestampWithTimeZone) -> Result<bool> {
     let found = sql::rows(statement, &[pipeline.into(), time.into()], |row| {
         sql::required(row.get::<bool>(1)?)
     })?;
+    Ok(found.contains(&true))
+}
+
+/// Whether workers have rows of a pipeline to see to, or in hand.
+pub fn has_any(pipeline: i32) -> Result<bool> {
+    let statement = include_str!("../../sql/query/queue_any.sql");
+    let read = || sql::rows(statement, &[pipeline.into()], |row| sql::required(row.get(1)?));
+    let found: Vec<bool> = sql::with_latest_snapshot(|| by_index(read))?;
     Ok(found.contains(&true))
 }
 

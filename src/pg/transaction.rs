@@ -98,6 +98,13 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
         .execute()
 }
 
+/// Whether all statements of the transaction see what had been committed before the first one: it is
+/// REPEATABLE READ or SERIALIZABLE. Locks and triggers are those of the present all the same.
+pub fn has_one_snapshot() -> bool {
+    // SAFETY: reads a variable of this process.
+    unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
+}
+
 /// Who begins and ends transactions.
 #[derive(Clone, Copy)]
 pub enum Transactions {

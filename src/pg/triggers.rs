@@ -50,10 +50,12 @@ pub fn are_being_made() -> bool {
 pub fn create(pipeline: &Pipeline) -> Result<()> {
     let _being_made = BeingMade::new();
     let (old, new) = match view::source_dependencies(pipeline)? {
-        Some(columns) => (prefixed(&columns, "OLD."), prefixed(&columns, "NEW.")),
+        Some(columns) => (row_of(&columns, "OLD."), row_of(&columns, "NEW.")),
+        // As an argument this is the row itself, with columns that come later; in ROW() it is
+        // the columns that are there now.
         None => ("OLD.*".to_owned(), "NEW.*".to_owned()),
     };
-    let columns = [("old_columns", old.as_str()), ("new_columns", new.as_str())];
+    let columns = [("old_row", old.as_str()), ("new_row", new.as_str())];
     for (event, template) in TRIGGERS {
         create_one(pipeline, event, template, &pipeline.source.sql, &columns)?;
     }
@@ -64,8 +66,9 @@ pub fn create(pipeline: &Pipeline) -> Result<()> {
     }
 }
 
-fn prefixed(names: &[String], prefix: &str) -> String {
-    names.iter().map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(", ")
+fn row_of(names: &[String], prefix: &str) -> String {
+    let columns: Vec<String> = names.iter().map(|name| format!("{prefix}{name}")).collect();
+    format!("ROW({})", columns.join(", "))
 }
 
 /// Has each statement end with the work for what it changed.
@@ -95,6 +98,15 @@ pub fn cover_partitions(pipeline: &Pipeline) -> Result<()> {
     uncovered.iter().try_for_each(|table| create_one(pipeline, event, template, table, &[]))
 }
 
+/// Has tables that were partitions, and are no more, say nothing.
+pub fn uncover_detached(pipeline: &Pipeline) -> Result<()> {
+    let trigger = trigger_name(pipeline.id, TRUNCATE.0);
+    let statement = include_str!("../../sql/query/tables_outside_with_trigger.sql");
+    let arguments = [pipeline.source.oid.into(), trigger.as_str().into()];
+    let tables = sql::rows(statement, &arguments, |row| sql::required(row.get::<String>(1)?))?;
+    drop_from(&tables, &trigger)
+}
+
 fn create_one(
     pipeline: &Pipeline,
     event: &str,
@@ -117,9 +129,13 @@ fn drop_one(pipeline: &Pipeline, event: &str) -> Result<()> {
     let tables = sql::rows(statement, &[trigger.as_str().into()], |row| {
         sql::required(row.get::<String>(1)?)
     })?;
+    drop_from(&tables, &trigger)
+}
+
+fn drop_from(tables: &[String], trigger: &str) -> Result<()> {
     let template = include_str!("../../sql/query/drop_trigger.sql");
     tables.iter().try_for_each(|table| {
-        let values = [("trigger", trigger.as_str()), ("source", table)];
+        let values = [("trigger", trigger), ("source", table)];
         sql::execute(&render(template, &values), &[]).map(drop)
     })
 }

@@ -99,3 +99,39 @@ fn templates(client: &mut Client) -> String {
                FROM rag.template";
     client.query_one(all, &[]).unwrap().get(0)
 }
+
+#[test]
+fn a_partitioned_source_is_restored() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client
+        .batch_execute(
+            "CREATE EXTENSION pg_rag CASCADE;
+             CREATE TABLE docs (id integer PRIMARY KEY, body text) PARTITION BY RANGE (id);
+             CREATE TABLE low PARTITION OF docs FOR VALUES FROM (0) TO (100);
+             CREATE TABLE high PARTITION OF docs FOR VALUES FROM (100) TO (200) PARTITION BY RANGE (id);
+             CREATE TABLE highest PARTITION OF high FOR VALUES FROM (100) TO (200);
+             SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
+             INSERT INTO docs VALUES (1, 'In the low partition.'), (101, 'In the high one.');",
+        )
+        .unwrap();
+    client.batch_execute("CREATE DATABASE restored").unwrap();
+    let dump = cluster.run("pg_dump", &["-h", &cluster.socket(), "-U", "postgres", "postgres"]);
+    cluster.psql("restored", &dump);
+    let mut there = cluster.connect_to("restored");
+    there.batch_execute("SELECT rag_wait('docs', '1 minute')").unwrap();
+    let steps = [
+        ("INSERT INTO docs VALUES (2, 'Another one.')", 3),
+        ("TRUNCATE low", 1),
+        ("CREATE TABLE newest PARTITION OF docs FOR VALUES FROM (200) TO (300)", 1),
+        ("INSERT INTO newest VALUES (201, 'In a new partition.')", 2),
+        ("TRUNCATE newest", 1),
+        ("TRUNCATE docs", 0),
+    ];
+    for (step, chunks) in steps {
+        there.batch_execute(step).unwrap();
+        // What the restore has left for workers is done, too.
+        there.batch_execute("SELECT rag_wait('docs', '1 minute')").unwrap();
+        assert_eq!(count(&mut there, "SELECT count(*) FROM docs_rag_chunks"), chunks, "{step}");
+    }
+}

@@ -41,3 +41,26 @@ fn a_standby_answers() {
                    WHERE source_key = '4'";
     assert!(wait_for(|| count(&mut reader, parking) == 1), "a new row does not reach the standby");
 }
+
+/// A worker would wait in its slot until recovery has ended.
+#[test]
+fn who_waits_on_a_standby_starts_no_workers() {
+    let settings = ["wal_level = replica", "rag.max_workers = 0"];
+    let Some(primary) = Cluster::start(&settings) else { return };
+    let mut writer = primary.connect();
+    writer
+        .batch_execute(
+            "CREATE EXTENSION pg_rag CASCADE;
+             CREATE TABLE docs (id integer PRIMARY KEY, body text);
+             SELECT rag_create_pipeline('docs', 'body');
+             INSERT INTO docs VALUES (1, 'It waits for a worker.');",
+        )
+        .unwrap();
+    let standby = primary.standby();
+    standby.configure(&["rag.max_workers = 1", "log_min_messages = debug1"]);
+    standby.reload();
+    let mut reader = standby.connect();
+    assert_eq!(count(&mut reader, "SELECT rag_wait('docs', '100 ms')::int::bigint"), 0);
+    let log = standby.log();
+    assert!(!log.contains("registering background worker \"pg_rag worker\""), "{log}");
+}

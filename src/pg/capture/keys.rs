@@ -8,13 +8,14 @@ use std::rc::Rc;
 use pgrx::prelude::*;
 
 use super::plain_text::PlainText;
-use super::wrong_table;
+use super::{noted, wrong_table};
 use crate::changed_keys::KeyBuffer;
 use crate::error::Result;
 use crate::pg::acting::as_superuser;
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::catalog::view;
 use crate::pg::sql;
+use crate::pg::transaction::has_one_snapshot;
 
 /// A key, one text a column.
 pub type Key = Vec<String>;
@@ -31,6 +32,8 @@ pub struct Reader {
     columns: Vec<KeyColumn>,
     /// Whether a type's text depends on settings.
     depends_on_settings: bool,
+    /// Whether the transaction sees the pipeline.
+    pub is_known: bool,
     /// Whether workers do the work of the pipeline.
     pub wakes: bool,
 }
@@ -49,6 +52,9 @@ enum Form {
 }
 
 /// The reader for the rows of `table`, a source of pipeline `id` or a partition of one.
+///
+/// What a transaction with an older snapshot does not see of the pipeline is there for the next one:
+/// such a transaction's readers are kept until its end ([`forget_all`]).
 pub fn reader(table: pg_sys::Oid, id: i32) -> Result<Rc<Reader>> {
     let key = (table.to_u32(), id);
     let known = READERS.with_borrow(|readers| readers.as_ref()?.get(&key).cloned());
@@ -56,6 +62,11 @@ pub fn reader(table: pg_sys::Oid, id: i32) -> Result<Rc<Reader>> {
         return Ok(reader);
     }
     let reader = Rc::new(Reader::new(table, id)?);
+    if has_one_snapshot() {
+        noted::follow_transaction();
+    } else if !reader.is_known {
+        return Ok(reader);
+    }
     READERS.with_borrow_mut(|readers| {
         let readers = readers.get_or_insert_with(|| {
             // SAFETY: registered once a session; the callback only empties a map.
@@ -69,6 +80,11 @@ pub fn reader(table: pg_sys::Oid, id: i32) -> Result<Rc<Reader>> {
 
 #[pg_guard]
 unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, _relation: pg_sys::Oid) {
+    forget_all();
+}
+
+/// Has readers be made anew.
+pub fn forget_all() {
     READERS.with(|readers| {
         // While a reader is being made nothing is borrowed.
         if let Ok(mut readers) = readers.try_borrow_mut()
@@ -82,20 +98,23 @@ unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, _relation: pg_sys::
 /// The pipeline, if `table` is its source or a partition of it.
 pub fn pipeline_of(table: pg_sys::Oid, id: i32) -> Result<Option<Pipeline>> {
     let Some(pipeline) = as_superuser(|| pipeline::by_id(id))? else { return Ok(None) };
-    let belongs = pipeline.source.oid == table
-        || sql::rows(
-            include_str!("../../../sql/query/partition_ancestors.sql"),
-            &[table.into()],
-            |row| row.get::<pg_sys::Oid>(1),
-        )?
-        .contains(&Some(pipeline.source.oid));
-    if belongs { Ok(Some(pipeline)) } else { Err(wrong_table(&pipeline)) }
+    if belongs(table, &pipeline)? { Ok(Some(pipeline)) } else { Err(wrong_table(&pipeline)) }
+}
+
+/// Whether `table` is the source of a pipeline or a partition of it.
+pub fn belongs(table: pg_sys::Oid, pipeline: &Pipeline) -> Result<bool> {
+    if pipeline.source.oid == table {
+        return Ok(true);
+    }
+    let statement = include_str!("../../../sql/query/partition_ancestors.sql");
+    let ancestors = sql::rows(statement, &[table.into()], |row| row.get::<pg_sys::Oid>(1))?;
+    Ok(ancestors.contains(&Some(pipeline.source.oid)))
 }
 
 impl Reader {
     fn new(table: pg_sys::Oid, id: i32) -> Result<Reader> {
         let Some(pipeline) = pipeline_of(table, id)? else {
-            return Ok(Reader { columns: Vec::new(), depends_on_settings: false, wakes: false });
+            return Ok(Reader::of_unknown());
         };
         let columns = view::key_attributes(&pipeline, table)?;
         let form = |kind| match kind {
@@ -114,11 +133,16 @@ impl Reader {
                 .into_iter()
                 .map(|(attribute, kind)| KeyColumn { attribute, form: form(kind) })
                 .collect(),
+            is_known: true,
             wakes: pipeline.mode.has_workers(),
         })
     }
 
-    /// Writes the key of a row; no columns where the pipeline is gone.
+    fn of_unknown() -> Reader {
+        Reader { columns: Vec::new(), depends_on_settings: false, is_known: false, wakes: false }
+    }
+
+    /// Writes the key of a row; no columns where the pipeline is not known.
     ///
     /// # Safety
     ///

@@ -22,10 +22,11 @@ use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
 use pgrx::{AllocatedByPostgres, PgTrigger};
 
-use super::acting::as_owner;
+use super::acting::{as_owner, as_superuser};
 use super::catalog::pipeline::{self, Pipeline};
 use super::error::OrReport;
-use super::ingest;
+use super::transaction::has_one_snapshot;
+use super::{ingest, queue};
 use crate::changed_keys::KeyBuffer;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -50,6 +51,12 @@ fn capture(data: &pg_sys::TriggerData) -> Result<()> {
     // SAFETY: the trigger's caller holds a lock on its table.
     let table = unsafe { &*data.tg_relation };
     let reader = keys::reader(table.rd_id, id)?;
+    if !reader.is_known {
+        if has_one_snapshot() {
+            noted::unknown(id);
+        }
+        return Ok(());
+    }
     let (mut old, mut new) = KEYS.take();
     // SAFETY: the tuples are of that table.
     unsafe { reader.read(data.tg_trigtuple, table.rd_att, &mut old) };
@@ -84,30 +91,48 @@ fn trigger_argument(data: &pg_sys::TriggerData) -> Result<i32> {
 }
 
 fn truncated(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
-    let Some(pipeline) = find(data, id)? else { return Ok(()) };
-    match pipeline.mode {
-        pipeline::Mode::Sync => as_owner(&pipeline, || ingest::forget_gone(&pipeline)).map(drop),
-        mode => {
-            noted::gone(id, mode.has_workers());
-            Ok(())
+    let Some(pipeline) = as_superuser(|| pipeline::by_id(id))? else {
+        if has_one_snapshot() {
+            noted::gone(id, true);
         }
+        return Ok(());
+    };
+    // One that was a partition holds nothing of the pipeline any more.
+    if !keys::belongs(table_of(data), &pipeline)? {
+        return Ok(());
     }
+    let is_sync = pipeline.mode == pipeline::Mode::Sync;
+    if is_sync {
+        as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
+    }
+    // Of chunks that came after the snapshot nothing is seen here.
+    if !is_sync || has_one_snapshot() {
+        noted::gone(id, pipeline.mode.has_workers());
+    }
+    Ok(())
 }
 
 /// Embeds the rows that the statement changed: the end of a statement in mode sync.
 fn ingest_noted(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
-    let keys = noted::take(id);
-    if keys.is_empty() {
+    if !noted::has_keys(id) {
         return Ok(());
     }
+    // A worker that has read such a row before may yet store what it was; and of what the
+    // transaction does not see nothing is known.
+    let others_are_at_work = has_one_snapshot() || as_superuser(|| queue::has_any(id))?;
+    let keys = noted::take(id, others_are_at_work);
     let Some(pipeline) = find(data, id)? else { return Ok(()) };
     as_owner(&pipeline, || ingest::refresh(&pipeline, &keys))
 }
 
 /// The pipeline, if it is one of this table or of one that this table is a partition of.
 fn find(data: &pg_sys::TriggerData, id: i32) -> Result<Option<Pipeline>> {
+    keys::pipeline_of(table_of(data), id)
+}
+
+fn table_of(data: &pg_sys::TriggerData) -> pg_sys::Oid {
     // SAFETY: the table of a trigger that fires is open.
-    keys::pipeline_of(unsafe { (*data.tg_relation).rd_id }, id)
+    unsafe { (*data.tg_relation).rd_id }
 }
 
 fn wrong_table(pipeline: &Pipeline) -> Error {

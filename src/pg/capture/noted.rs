@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use pgrx::prelude::*;
 
-use super::keys::Key;
+use super::keys::{self, Key};
 use crate::changed_keys::{ChangedKeys, RowKey};
 use crate::pg::error::OrReport;
 use crate::pg::intake;
+use crate::pg::transaction::has_one_snapshot;
 use crate::pg::worker::registry;
 
 /// Keys that are kept in memory before they are written, while that is possible: what is written
@@ -28,6 +29,8 @@ struct Changes {
     /// Taken by a subtransaction further in, which may yet be rolled back without them.
     taken: ChangedKeys,
     has_gone: bool,
+    /// Whether rows have changed, nobody knows which.
+    has_unknown: bool,
 }
 
 thread_local! {
@@ -60,15 +63,34 @@ pub fn gone(pipeline: i32, wakes: bool) {
     });
 }
 
+/// Notes that a row has changed of a pipeline that was made after the snapshot of this transaction:
+/// what its key is, and who does the work, can't be read.
+pub fn unknown(pipeline: i32) {
+    with(|noted| {
+        noted.wakes = true;
+        noted.pipelines.entry(pipeline).or_default().has_unknown = true;
+    });
+}
+
+/// Sees to what is to be done at the end of the transaction.
+pub fn follow_transaction() {
+    with(|_| ());
+}
+
 /// Has workers look once the transaction has committed: it has written something for them.
 pub fn wake_at_commit() {
     with(|noted| noted.wakes = true);
 }
 
+/// Whether keys are noted for a pipeline.
+pub fn has_keys(pipeline: i32) -> bool {
+    with(|noted| noted.pipelines.get(&pipeline).is_some_and(|changes| !changes.keys.is_empty()))
+}
+
 /// The keys noted for a pipeline: the caller sees to them. What it does to keys that were noted
 /// outside of its subtransaction may be rolled back without their changes, so workers look at
-/// those once more.
-pub fn take(pipeline: i32) -> Vec<Key> {
+/// those once more; at all of them, if that `is_not_all`.
+pub fn take(pipeline: i32, is_not_all: bool) -> Vec<Key> {
     // SAFETY: reads the transaction's state.
     let here = unsafe { pg_sys::GetCurrentSubTransactionId() };
     with(|noted| {
@@ -76,7 +98,7 @@ pub fn take(pipeline: i32) -> Vec<Key> {
         let keys = std::mem::take(&mut changes.keys);
         let keys = keys.distinct();
         for (key, noted_by) in &keys {
-            if *noted_by < here {
+            if is_not_all || *noted_by < here {
                 changes.taken.note(*key, *noted_by);
                 noted.wakes = true;
             }
@@ -108,6 +130,10 @@ unsafe extern "C-unwind" fn at_end(
         XACT_EVENT_ABORT, XACT_EVENT_COMMIT, XACT_EVENT_PRE_COMMIT, XACT_EVENT_PRE_PREPARE,
         XACT_EVENT_PREPARE,
     };
+    // By its snapshot nobody else goes.
+    if has_one_snapshot() && !matches!(event, XACT_EVENT_PRE_COMMIT | XACT_EVENT_PRE_PREPARE) {
+        keys::forget_all();
+    }
     match event {
         XACT_EVENT_PRE_COMMIT | XACT_EVENT_PRE_PREPARE => write(),
         XACT_EVENT_COMMIT => {
@@ -139,13 +165,14 @@ fn write() {
     let pipelines = with(|noted| std::mem::take(&mut noted.pipelines));
     let mut writer = None;
     for (pipeline, changes) in pipelines {
-        let Changes { keys, taken, has_gone } = changes;
-        if !has_gone && keys.is_empty() && taken.is_empty() {
+        let Changes { keys, taken, has_gone, has_unknown } = changes;
+        if !has_gone && !has_unknown && keys.is_empty() && taken.is_empty() {
             continue;
         }
         let Some(writer) = writer.get_or_insert_with(intake::Writer::open) else { return };
-        if has_gone {
-            writer.append_kind(pipeline, intake::Kind::Gone).or_report();
+        let kinds = [(has_gone, intake::Kind::Gone), (has_unknown, intake::Kind::All)];
+        for (_, kind) in kinds.into_iter().filter(|(is_so, _)| *is_so) {
+            writer.append_kind(pipeline, kind).or_report();
         }
         writer.append_keys(pipeline, keys.iter().chain(taken.iter())).or_report();
     }

@@ -30,6 +30,34 @@ impl Column {
         }
     }
 
+    /// The operator by which its values are told to be equal, also where names are looked up in
+    /// pg_catalog only: a type of an extension, such as `ltree`, has its own.
+    pub fn equality(&self) -> String {
+        // SAFETY: look-ups of a type that is that of a column; what they give is of this memory
+        // context, and two C strings where there is such an operator.
+        unsafe {
+            let mut name = PgList::<pg_sys::String>::new();
+            for part in [c"pg_catalog", c"="] {
+                name.push(pg_sys::makeString(pg_sys::pstrdup(part.as_ptr())));
+            }
+            let kind = self.type_oid;
+            let common = pg_sys::compatible_oper_opid(name.as_ptr(), kind, kind, true);
+            let flags = pg_sys::TYPECACHE_EQ_OPR as i32;
+            let own = (*pg_sys::lookup_type_cache(kind, flags)).eq_opr;
+            if common != pg_sys::InvalidOid || own == pg_sys::InvalidOid {
+                return "=".to_owned();
+            }
+            let (mut names, mut kinds) = (std::ptr::null_mut(), std::ptr::null_mut());
+            pg_sys::format_operator_parts(own, &mut names, &mut kinds, false);
+            let part = |place| {
+                let name = PgList::<std::ffi::c_char>::from_pg(names).get_ptr(place);
+                name.map(|name| std::ffi::CStr::from_ptr(name).to_string_lossy())
+            };
+            let schema = pgrx::spi::quote_identifier(part(0).unwrap_or_default());
+            format!("OPERATOR({schema}.{})", part(1).unwrap_or_default())
+        }
+    }
+
     /// Of a key column, its name in the source when the pipeline was made, bare.
     pub fn of_source(&self) -> String {
         of_source(&self.bare()).to_owned()
@@ -174,8 +202,24 @@ pub fn source_dependencies(pipeline: &Pipeline) -> Result<Option<Vec<String>>> {
         &[pipeline.content_view.oid.into(), pipeline.source.oid.into()],
         |row| sql::required(row.get::<String>(1)?),
     )?;
-    let whole_row = names.iter().any(String::is_empty);
+    let whole_row = names.iter().any(String::is_empty) || shows_whole_row(pipeline);
     Ok((!whole_row).then(|| names.iter().map(pgrx::spi::quote_identifier).collect()))
+}
+
+/// Whether the content view makes something of the whole row of the source: for that, PostgreSQL
+/// keeps no dependency beside those on columns.
+fn shows_whole_row(pipeline: &Pipeline) -> bool {
+    // SAFETY: as in `origins`; the list is of Vars, or holds other nodes that are left out.
+    unsafe {
+        let view = pipeline.content_view.oid;
+        let relation = PgRelation::with_lock(view, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        let query = pg_sys::get_view_query(relation.as_ptr());
+        // The source is all that it is a query of; what a subquery reads is of another level.
+        PgList::<pg_sys::Node>::from_pg(pg_sys::pull_vars_of_level(query.cast(), 0))
+            .iter_ptr()
+            .filter(|node| (**node).type_ == pg_sys::NodeTag::T_Var)
+            .any(|node| (*node.cast::<pg_sys::Var>()).varattno == 0)
+    }
 }
 
 /// For each column of a view, the attribute number it shows; 0 for an expression.

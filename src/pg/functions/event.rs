@@ -76,6 +76,7 @@ fn follow_source() -> Result<()> {
     for (id, has_other_rows) in altered()? {
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
         triggers::cover_partitions(&pipeline)?;
+        triggers::uncover_detached(&pipeline)?;
         if has_other_rows {
             intake::leave(id, intake::Kind::Missing)?;
             noted::wake_at_commit();

@@ -15,6 +15,7 @@ use crate::pg::catalog::pipeline::{Mode, Pipeline, Stage};
 use crate::pg::catalog::{model, pipeline, source::Source, wording::Wording};
 use crate::pg::error::OrReport;
 use crate::pg::json::Jsonb;
+use crate::pg::transaction::has_one_snapshot;
 use crate::pg::{content, create, generation, ingest, intake, represent, situate, sql};
 use crate::situate::{Contextual, LINE_TOKENS};
 
@@ -267,6 +268,7 @@ impl Wish<'_> {
             ingest::fill(&pipeline)?;
             drop(acting);
             generation::finish(pipeline.id)?;
+            look_again_if_old(&pipeline)?;
         } else {
             drop(acting);
             fill_later(&pipeline)?;
@@ -284,6 +286,19 @@ impl Wish<'_> {
             }
         }
     }
+}
+
+/// Who writes to the source is waited for before there are triggers, and what was written meanwhile is
+/// not in a snapshot that is older than that.
+fn look_again_if_old(pipeline: &Pipeline) -> Result<()> {
+    if !has_one_snapshot() {
+        return Ok(());
+    }
+    intake::leave(pipeline.id, intake::Kind::All)?;
+    if pipeline.mode.has_workers() {
+        noted::wake_at_commit();
+    }
+    Ok(())
 }
 
 /// Leaves the rows that are there to the workers, or to `rag_run`.

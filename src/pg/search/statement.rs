@@ -181,7 +181,8 @@ impl Statements<'_> {
     /// The chunks around others.
     pub fn neighbours(&self) -> String {
         let same = |column: &Column| {
-            render(include_str!("../../../sql/query/same_key.sql"), &[("column", &column.name)])
+            let values = [("column", column.name.as_str()), ("equal", &column.equality())];
+            render(include_str!("../../../sql/query/same_key.sql"), &values)
         };
         let Search { pipeline, columns, .. } = self.search;
         let same: Vec<String> = columns.keys.iter().map(same).collect();

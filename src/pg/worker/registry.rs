@@ -48,8 +48,13 @@ pub fn after_commit() {
     }
 }
 
-/// Wakes this database's first worker, or starts one.
+/// Wakes this database's first worker, or starts one. Not on a standby: it would wait in its slot
+/// until recovery has ended.
 pub fn wake() -> Result<()> {
+    // SAFETY: reads the state of the server.
+    if unsafe { pg_sys::RecoveryInProgress() } {
+        return Ok(());
+    }
     // SAFETY: a variable of the server, set once a session.
     let database = unsafe { pg_sys::MyDatabaseId };
     match leader(database)? {

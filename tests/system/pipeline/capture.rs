@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::removal::without_workers;
 use super::*;
 
 /// Statements, the rows that they bring into the queue, and the most chunks to embed.
@@ -128,6 +129,43 @@ fn what_is_rolled_back_to_a_savepoint_is_not_embedded() {
     assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag_chunks"), 4);
 }
 
+/// Its content says which columns the row has, and what is in them.
+#[test]
+fn a_content_of_the_whole_row_follows_each_column() {
+    let Some((_cluster, mut client)) = start(&[]) else { return };
+    run(
+        &mut client,
+        "SELECT rag_drop_pipeline('docs');
+         INSERT INTO docs VALUES (1, 'A title', 'A body.', 'en');
+         CREATE FUNCTION of_row(docs) RETURNS text IMMUTABLE LANGUAGE sql
+             BEGIN ATOMIC SELECT $1.title || ' ' || $1.body; END;",
+    );
+    for content in ["to_jsonb(docs)::text", "docs::text", "concat(public.of_row(docs), docs::text)"]
+    {
+        let create = "SELECT rag_create_pipeline('docs', $1, mode => 'sync')::text";
+        client.query_one(create, &[&content]).unwrap();
+        for column in ["title", "body", "lang", "added"] {
+            run(
+                &mut client,
+                &format!(
+                    "ALTER TABLE docs ADD COLUMN IF NOT EXISTS added text;
+                     UPDATE docs SET {column} = 'New in ' || '{column}.' WHERE id = 1;"
+                ),
+            );
+            let found = format!(
+                "SELECT count(*) FROM docs_rag_chunks WHERE content LIKE '%New in {column}.%'"
+            );
+            assert_eq!(count(&mut client, &found), 1, "{column} in {content}");
+        }
+        run(
+            &mut client,
+            "SELECT rag_drop_pipeline('docs');
+             ALTER TABLE docs DROP COLUMN added;
+             UPDATE docs SET title = 'A title', body = 'A body.', lang = 'en';",
+        );
+    }
+}
+
 /// A table `docs` without a pipeline, whose one partition `low` takes the numbers below 100.
 fn partitioned() -> Option<(Cluster, Client)> {
     let cluster = Cluster::start(&[])?;
@@ -232,6 +270,59 @@ fn a_truncated_partition_leaves_no_chunks() {
     // Whatever is stored, nobody is shown a row that is gone.
     assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag"), 2);
     assert_agree(&mut client, 64);
+}
+
+#[test]
+fn only_a_dropped_partition_is_looked_for() {
+    let Some((cluster, mut client)) = partitioned() else { return };
+    run(&mut client, PIPELINE);
+    without_workers(&cluster, &mut client);
+    run(&mut client, "DELETE FROM rag.intake; CREATE TABLE other (id integer); DROP TABLE other");
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.intake"), 0);
+    run(&mut client, "DROP TABLE low");
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.intake WHERE kind = 'gone'"), 1);
+    run(
+        &mut client,
+        "DELETE FROM rag.intake;
+         CREATE SCHEMA parts;
+         CREATE TABLE parts.low PARTITION OF docs FOR VALUES FROM (0) TO (100);
+         DROP SCHEMA parts CASCADE;",
+    );
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.intake WHERE kind = 'gone'"), 1);
+}
+
+#[test]
+fn a_detached_partition_is_a_table_like_any_other() {
+    let Some((_cluster, mut client)) = partitioned() else { return };
+    run(&mut client, "INSERT INTO docs VALUES (1, 't', 'In the low partition.', 'en')");
+    run(&mut client, PIPELINE);
+    let chunks = "SELECT count(*) FROM docs_rag_chunks";
+    let triggers =
+        "SELECT count(*) FROM pg_trigger WHERE tgrelid = 'low'::regclass AND tgname LIKE 'rag%'";
+    assert_eq!(count(&mut client, triggers), 4);
+    run(&mut client, "ALTER TABLE docs DETACH PARTITION low");
+    assert_eq!(count(&mut client, triggers), 0);
+    run(
+        &mut client,
+        "TRUNCATE low; INSERT INTO low VALUES (2, 't', 'In a table of its own.', 'en')",
+    );
+    wait(&mut client, "docs");
+    assert_eq!(count(&mut client, chunks), 0);
+    run(&mut client, "ALTER TABLE docs ATTACH PARTITION low FOR VALUES FROM (0) TO (100)");
+    assert_eq!(count(&mut client, triggers), 4);
+    wait(&mut client, "docs");
+    assert_agree(&mut client, 64);
+    assert_eq!(count(&mut client, chunks), 1);
+    run(&mut client, "TRUNCATE low");
+    wait(&mut client, "docs");
+    assert_eq!(count(&mut client, chunks), 0);
+    // What a trigger says that nobody has dropped is not taken for more than it is.
+    run(
+        &mut client,
+        "CREATE TABLE other (id integer);
+         CREATE TRIGGER mine AFTER TRUNCATE ON other EXECUTE FUNCTION rag.capture(1);
+         TRUNCATE other;",
+    );
 }
 
 #[test]

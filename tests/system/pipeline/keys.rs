@@ -129,3 +129,54 @@ fn a_key_of_several_columns() {
     );
     assert_eq!(count(&mut client, "SELECT count(*) FROM pages_rag_chunks"), 16);
 }
+
+/// A type whose operators are not those of pg_catalog, as types of extensions are.
+const TYPE: &str = "
+    CREATE TYPE number;
+    CREATE FUNCTION number_in(cstring) RETURNS number IMMUTABLE STRICT LANGUAGE internal AS 'int4in';
+    CREATE FUNCTION number_out(number) RETURNS cstring IMMUTABLE STRICT LANGUAGE internal AS 'int4out';
+    CREATE TYPE number (INPUT = number_in, OUTPUT = number_out, LIKE = integer);
+    CREATE FUNCTION lt(number, number) RETURNS boolean IMMUTABLE STRICT LANGUAGE internal AS 'int4lt';
+    CREATE FUNCTION le(number, number) RETURNS boolean IMMUTABLE STRICT LANGUAGE internal AS 'int4le';
+    CREATE FUNCTION eq(number, number) RETURNS boolean IMMUTABLE STRICT LANGUAGE internal AS 'int4eq';
+    CREATE FUNCTION ge(number, number) RETURNS boolean IMMUTABLE STRICT LANGUAGE internal AS 'int4ge';
+    CREATE FUNCTION gt(number, number) RETURNS boolean IMMUTABLE STRICT LANGUAGE internal AS 'int4gt';
+    CREATE FUNCTION compared(number, number) RETURNS integer IMMUTABLE STRICT LANGUAGE internal AS 'btint4cmp';
+    CREATE OPERATOR < (LEFTARG = number, RIGHTARG = number, FUNCTION = lt);
+    CREATE OPERATOR <= (LEFTARG = number, RIGHTARG = number, FUNCTION = le);
+    CREATE OPERATOR = (LEFTARG = number, RIGHTARG = number, FUNCTION = eq);
+    CREATE OPERATOR >= (LEFTARG = number, RIGHTARG = number, FUNCTION = ge);
+    CREATE OPERATOR > (LEFTARG = number, RIGHTARG = number, FUNCTION = gt);
+    CREATE OPERATOR CLASS of_numbers DEFAULT FOR TYPE number USING btree AS
+        OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+        FUNCTION 1 compared(number, number);";
+
+#[test]
+fn a_key_of_a_type_with_operators_of_its_own() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    run(&mut client, &format!("CREATE EXTENSION pg_rag CASCADE; {TYPE}"));
+    run(
+        &mut client,
+        r#"CREATE TABLE numbered (k number PRIMARY KEY, body text);
+           INSERT INTO numbered VALUES ('1', 'First.'), ('2', 'Second.'), ('3', 'Third.');
+           SELECT rag_create_pipeline('numbered', 'body', options => '{"backfill": "background"}');"#,
+    );
+    wait(&mut client, "numbered");
+    run(
+        &mut client,
+        "UPDATE numbered SET body = 'New.' WHERE k = '1'; DELETE FROM numbered WHERE k = '2';
+         UPDATE numbered SET k = '4' WHERE k = '3'; INSERT INTO numbered VALUES ('5', 'Fifth.');",
+    );
+    wait(&mut client, "numbered");
+    assert_none(
+        &mut client,
+        "SELECT n::text || c::text FROM numbered AS n
+         FULL JOIN numbered_rag_chunks AS c ON c.source_k::text = n.k::text
+         WHERE n.body IS DISTINCT FROM c.content",
+    );
+    let found =
+        r#"SELECT count(*) FROM rag_retrieve('fifth', k => 1, options => '{"neighbours": 1}')"#;
+    assert_eq!(count(&mut client, found), 1);
+    assert_none(&mut client, "SELECT key::text FROM rag.dead_letter");
+}

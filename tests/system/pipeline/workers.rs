@@ -239,3 +239,35 @@ fn work_goes_on_after_a_restart() {
         assert_agree(&mut client, 64);
     }
 }
+
+/// A content that waits for the test, and fails when it is made for the first time.
+const FAILS_ONCE: &str = "
+    SELECT rag_drop_pipeline('docs');
+    CREATE SEQUENCE made;
+    CREATE FUNCTION content(text) RETURNS text LANGUAGE plpgsql AS $$
+    BEGIN
+        PERFORM pg_advisory_xact_lock(1);
+        IF nextval('public.made') = 1 THEN RAISE 'the first attempt'; END IF;
+        RETURN $1;
+    END $$;
+    SELECT rag_create_pipeline('docs', 'public.content(body)', metadata => '{lang}', max_tokens => 64);
+    SELECT pg_advisory_lock(1);
+    INSERT INTO docs VALUES (1, 't', 'The content.', 'en');";
+
+#[test]
+fn a_row_that_changes_during_its_last_attempt_is_not_given_up() {
+    let Some((_cluster, mut client)) = start(&["rag.max_attempts = 1"]) else { return };
+    run(&mut client, FAILS_ONCE);
+    let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    time_until(&mut client, waiting, 1);
+    // As another worker notes it that finds the row changed again.
+    run(
+        &mut client,
+        "UPDATE rag.queue SET change = nextval('rag.change'), changed_at = now();
+         SELECT pg_advisory_unlock(1);",
+    );
+    wait(&mut client, "docs");
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.dead_letter"), 0);
+    assert_eq!(count(&mut client, "SELECT sum(rows_failed)::bigint FROM rag.activity"), 0);
+    assert_agree(&mut client, 64);
+}
