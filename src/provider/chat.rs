@@ -138,8 +138,13 @@ impl Heard {
     /// Notes the counts that stand at these places of `value`, where there are any.
     pub fn count(&mut self, value: &Value, read: &str, written: &str) {
         let number = |place: &str| value.pointer(place).and_then(Value::as_u64);
-        self.prompt_tokens = number(read).or(self.prompt_tokens);
-        self.completion_tokens = number(written).or(self.completion_tokens);
+        self.counted(number(read), number(written));
+    }
+
+    /// Notes these counts, where there are any.
+    pub fn counted(&mut self, read: Option<u64>, written: Option<u64>) {
+        self.prompt_tokens = read.or(self.prompt_tokens);
+        self.completion_tokens = written.or(self.completion_tokens);
     }
 
     fn tell(&mut self, teller: &Teller<'_>) -> std::result::Result<Generated, Trouble> {
