@@ -256,6 +256,8 @@ impl Drop for Admitted {
 /// as was expected.
 fn spent(response: &Response, expected: &Spent, price: &Price) -> Spent {
     let (calls, input, output) = match response {
+        // Some providers do not count what they embed.
+        Response::Vectors { tokens: 0, .. } => (1, expected.input, 0),
         Response::Vectors { tokens, .. } => (1, *tokens, 0),
         Response::Text(it) => written(it, expected.input),
         Response::Texts(all) => {
