@@ -54,18 +54,20 @@ impl Usage {
         Usage { embedding_tokens: 0, llm_calls: 0, llm_tokens: 0, cache_hits: 0, cost: 0.0 };
 
     fn add(&mut self, generated: &Generated) {
-        self.llm_calls += u64::from(generated.attempts);
-        self.llm_tokens += generated.prompt_tokens.unwrap_or_default();
-        self.llm_tokens += generated.completion_tokens.unwrap_or_default();
+        let Generated { prompt_tokens, completion_tokens, attempts, .. } = generated;
+        self.llm_calls = self.llm_calls.saturating_add(u64::from(*attempts));
+        for tokens in [prompt_tokens, completion_tokens].into_iter().flatten() {
+            self.llm_tokens = self.llm_tokens.saturating_add(*tokens);
+        }
     }
 
     /// What has been used since it was `before`.
     pub fn since(&self, before: &Usage) -> Usage {
         Usage {
-            embedding_tokens: self.embedding_tokens - before.embedding_tokens,
-            llm_calls: self.llm_calls - before.llm_calls,
-            llm_tokens: self.llm_tokens - before.llm_tokens,
-            cache_hits: self.cache_hits - before.cache_hits,
+            embedding_tokens: self.embedding_tokens.saturating_sub(before.embedding_tokens),
+            llm_calls: self.llm_calls.saturating_sub(before.llm_calls),
+            llm_tokens: self.llm_tokens.saturating_sub(before.llm_tokens),
+            cache_hits: self.cache_hits.saturating_sub(before.cache_hits),
             // Sums of fractions are not exact.
             cost: (self.cost - before.cost).max(0.0),
         }
@@ -74,17 +76,17 @@ impl Usage {
     /// This and `more`.
     pub fn plus(&self, more: &Usage) -> Usage {
         Usage {
-            embedding_tokens: self.embedding_tokens + more.embedding_tokens,
-            llm_calls: self.llm_calls + more.llm_calls,
-            llm_tokens: self.llm_tokens + more.llm_tokens,
-            cache_hits: self.cache_hits + more.cache_hits,
+            embedding_tokens: self.embedding_tokens.saturating_add(more.embedding_tokens),
+            llm_calls: self.llm_calls.saturating_add(more.llm_calls),
+            llm_tokens: self.llm_tokens.saturating_add(more.llm_tokens),
+            cache_hits: self.cache_hits.saturating_add(more.cache_hits),
             cost: self.cost + more.cost,
         }
     }
 
     /// Tokens of models of either kind.
     pub fn tokens(&self) -> u64 {
-        self.embedding_tokens + self.llm_tokens
+        self.embedding_tokens.saturating_add(self.llm_tokens)
     }
 }
 
@@ -92,7 +94,9 @@ impl Usage {
 pub fn note(response: &Response) {
     let mut used = USED.get();
     match response {
-        Response::Vectors { tokens, .. } => used.embedding_tokens += tokens,
+        Response::Vectors { tokens, .. } => {
+            used.embedding_tokens = used.embedding_tokens.saturating_add(*tokens);
+        }
         Response::Text(generated) => used.add(generated),
         Response::Texts(all) => all.iter().flatten().for_each(|generated| used.add(generated)),
         _ => {}
@@ -264,7 +268,8 @@ fn spent(response: &Response, expected: &Spent, price: &Price) -> Spent {
             let share = expected.input / all.len().max(1) as u64;
             all.iter().flatten().fold((0, 0, 0), |sum, one| {
                 let (calls, input, output) = written(one, share);
-                (sum.0 + calls, sum.1 + input, sum.2 + output)
+                let plus = u64::saturating_add;
+                (plus(sum.0, calls), plus(sum.1, input), plus(sum.2, output))
             })
         }
         _ => (1, expected.input, 0),

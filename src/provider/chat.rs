@@ -143,8 +143,8 @@ impl Heard {
 
     /// Notes these counts, where there are any.
     pub fn counted(&mut self, read: Option<u64>, written: Option<u64>) {
-        self.prompt_tokens = read.or(self.prompt_tokens);
-        self.completion_tokens = written.or(self.completion_tokens);
+        self.prompt_tokens = read.map(credible).or(self.prompt_tokens);
+        self.completion_tokens = written.map(credible).or(self.completion_tokens);
     }
 
     fn tell(&mut self, teller: &Teller<'_>) -> std::result::Result<Generated, Trouble> {
@@ -311,6 +311,12 @@ pub fn check_temperature(temperature: f32) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!("temperature {temperature} is not 0 or more")))
+}
+
+/// A count of tokens as a provider names it, or the most that a call can have: sums of them are to
+/// stay sums.
+pub fn credible(tokens: u64) -> u64 {
+    tokens.min(u32::MAX.into())
 }
 
 /// A body as it is sent.

@@ -21,7 +21,7 @@ use serde_json::Value;
 use super::batch::batches;
 use super::call::Reply;
 use super::caller::{Caller, Question};
-use super::chat::encode;
+use super::chat::{credible, encode};
 use super::memory::{Memory, Shortened};
 use super::retry::{Remedy, Trouble};
 use super::trouble::{Task, Teller};
@@ -116,7 +116,7 @@ pub fn embed<P: Protocol>(
         }
         embedded.dimension = answer.dimension;
         embedded.values.extend(answer.values);
-        embedded.tokens += answer.tokens;
+        embedded.tokens = embedded.tokens.saturating_add(answer.tokens);
     }
     Ok(embedded)
 }
@@ -219,7 +219,7 @@ impl<P: Protocol> Question for Texts<'_, P> {
                 teller.nonsense(&format!("vector {index} holds {number:e}"), reply)
             })?);
         }
-        Ok(Embedded { dimension, values, tokens })
+        Ok(Embedded { dimension, values, tokens: credible(tokens) })
     }
 }
 

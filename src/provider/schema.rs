@@ -189,7 +189,7 @@ fn repair(request: &GenerateRequest, answer: &str, wrong: &[String]) -> Generate
 
 /// The second answer, with what both have cost.
 fn together(first: &Generated, second: Generated) -> Generated {
-    let sum = |a: Option<u64>, b: Option<u64>| Some(a.unwrap_or(0) + b?);
+    let sum = |a: Option<u64>, b: Option<u64>| Some(a.unwrap_or(0).saturating_add(b?));
     Generated {
         prompt_tokens: sum(first.prompt_tokens, second.prompt_tokens),
         completion_tokens: sum(first.completion_tokens, second.completion_tokens),

@@ -22,7 +22,7 @@ use crate::daemon::protocol::{GenerateRequest, Generated, Lane, Message};
 use crate::error::{Error, ErrorKind, Result};
 use crate::provider::call::Reply;
 use crate::provider::caller::{Caller, Question};
-use crate::provider::chat::{self, check_temperature};
+use crate::provider::chat::{self, check_temperature, credible};
 use crate::provider::manners::Whom;
 use crate::provider::memory::Memory;
 use crate::provider::openai::stream::ChatReader;
@@ -215,7 +215,7 @@ impl Question for ChatRequest<'_> {
         if text.trim().is_empty() {
             return Err(silence(choice, finish_reason, teller));
         }
-        let tokens = |name: &str| value.pointer("/usage")?.get(name)?.as_u64();
+        let tokens = |name: &str| value.pointer("/usage")?.get(name)?.as_u64().map(credible);
         Ok(Generated {
             text,
             finish_reason: finish_reason.to_string(),

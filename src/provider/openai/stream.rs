@@ -13,6 +13,7 @@
 use serde_json::Value;
 
 use crate::daemon::protocol::Generated;
+use crate::provider::chat::credible;
 use crate::provider::retry::Trouble;
 use crate::provider::stream::Reader;
 use crate::provider::trouble::{Teller, error_message};
@@ -78,7 +79,7 @@ impl Reader for ChatReader {
 impl ChatReader {
     /// Some servers count with each event; the last count is the whole.
     fn note_usage(&mut self, event: &Value) {
-        let count = |name: &str| event.pointer("/usage")?.get(name)?.as_u64();
+        let count = |name: &str| event.pointer("/usage")?.get(name)?.as_u64().map(credible);
         self.prompt_tokens = count("prompt_tokens").or(self.prompt_tokens);
         self.completion_tokens = count("completion_tokens").or(self.completion_tokens);
     }
