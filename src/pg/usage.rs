@@ -18,7 +18,7 @@ use super::catalog::money;
 use crate::account::ledger::{Account, Ledger, Sums};
 use crate::account::{Limit, Price, Spent, tokens_of};
 use crate::daemon::protocol::{GenerateRequest, Generated, ProviderConfig, Request, Response};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Bill, Error, ErrorKind, Result};
 
 /// Where the ledger is, in the data directory. Crash recovery leaves it alone.
 const FOLDER: &str = "pg_stat/pg_rag_usage";
@@ -239,10 +239,15 @@ impl Admitted {
         }
     }
 
-    /// The call has failed. It counts where nobody knows what the provider has done meanwhile.
+    /// The call has failed. It counts where the provider has answered all the same, and where nobody
+    /// knows what it has done meanwhile.
     pub fn failed(mut self, error: &Error) {
-        if !matches!(error.kind(), ErrorKind::ProviderTimeout | ErrorKind::DaemonLost) {
-            self.of = None;
+        if error.kind() == ErrorKind::DaemonLost {
+            return;
+        }
+        if let (Some((account, price)), Some(bill)) = (self.of.take(), error.bill()) {
+            let (calls, input, output) = billed(&bill, self.expected.input);
+            write(&account, &Spent { calls, input, output, cost: price.of(input, output) });
         }
     }
 }
@@ -266,8 +271,11 @@ fn spent(response: &Response, expected: &Spent, price: &Price) -> Spent {
         Response::Text(it) => written(it, expected.input),
         Response::Texts(all) => {
             let share = expected.input / all.len().max(1) as u64;
-            all.iter().flatten().fold((0, 0, 0), |sum, one| {
-                let (calls, input, output) = written(one, share);
+            all.iter().fold((0, 0, 0), |sum, one| {
+                let (calls, input, output) = match one {
+                    Ok(one) => written(one, share),
+                    Err(error) => billed(&error.bill().unwrap_or_default(), share),
+                };
                 let plus = u64::saturating_add;
                 (plus(sum.0, calls), plus(sum.1, input), plus(sum.2, output))
             })
@@ -281,6 +289,12 @@ fn spent(response: &Response, expected: &Spent, price: &Price) -> Spent {
 fn written(it: &Generated, expected: u64) -> (u64, u64, u64) {
     let output = it.completion_tokens.unwrap_or_else(|| tokens_of(it.text.len()));
     (u64::from(it.attempts), it.prompt_tokens.unwrap_or(expected), output)
+}
+
+/// The same of calls that came to nothing.
+fn billed(bill: &Bill, expected: u64) -> (u64, u64, u64) {
+    let guessed = expected.saturating_mul(bill.uncounted.into());
+    (bill.calls.into(), bill.input.saturating_add(guessed), bill.output)
 }
 
 /// Nothing may fail here: the call has been made.

@@ -22,6 +22,7 @@ use super::schema::{Form, Manner};
 use super::stream::{Hear, Reader, Streamed};
 use super::trouble::{Task, Teller, error_message, explanation};
 use super::turns::Turns;
+use crate::account::tokens_of;
 use crate::daemon::protocol::{GenerateRequest, Generated, Lane, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -152,7 +153,8 @@ impl Heard {
         let text = std::mem::take(&mut self.text).replace('\0', "");
         let finish_reason = self.finish_reason.take().unwrap_or_default();
         if text.trim().is_empty() {
-            return Err(self.silence(&finish_reason, teller));
+            let silence = self.silence(&finish_reason, teller);
+            return Err(silence.billed(self.prompt_tokens, self.completion_tokens));
         }
         Ok(Generated {
             text,
@@ -267,7 +269,10 @@ impl<P: Protocol> Reader for Events<P> {
     ) -> std::result::Result<Option<String>, Trouble> {
         let event: Value = teller.read_event(data)?;
         if let Some(trouble) = reported(&event, teller) {
-            return Err(trouble);
+            return Err(match self.heard.text.len() {
+                0 => trouble,
+                length => trouble.billed(self.heard.prompt_tokens, Some(tokens_of(length))),
+            });
         }
         let before = self.heard.text.len();
         P::event(&event, &mut self.heard);

@@ -17,8 +17,9 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::key::Key;
+use crate::account::tokens_of;
 use crate::daemon::protocol::{GenerateRequest, Generated, Message};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Bill, Error, ErrorKind, Result};
 use crate::rewrite::object;
 
 /// Longest schema, in bytes.
@@ -98,14 +99,20 @@ pub fn insist(
         // It would be cut short again.
         Err(wrong) if first.finish_reason == "length" => {
             return Err(refused(request, &wrong)
+                .with_bill(Some(bill(&first)))
                 .hint("The answer was cut short by its limit of tokens. Raise max_tokens."));
         }
         Err(wrong) => wrong,
     };
-    let second = write(&repair(request, &first.text, &wrong))?;
+    let repaired = write(&repair(request, &first.text, &wrong));
+    let second = repaired.map_err(|error| {
+        let both = error.bill().unwrap_or_default().plus(bill(&first));
+        error.with_bill(Some(both))
+    })?;
     match fit(&validator, &second.text) {
         Ok(text) => Ok(Generated { text, ..together(&first, second) }),
         Err(wrong) => Err(refused(request, &wrong)
+            .with_bill(Some(bill(&first).plus(bill(&second))))
             .hint("The model was shown its mistake once. Ask for less, or ask another model.")),
     }
 }
@@ -185,6 +192,12 @@ fn repair(request: &GenerateRequest, answer: &str, wrong: &[String]) -> Generate
         .messages
         .push(message("user", format!("{REPAIR}\n{wrong}\nWrite all of it again, corrected.")));
     request
+}
+
+/// What an answer has cost that is not passed on.
+fn bill(answer: &Generated) -> Bill {
+    let written = answer.completion_tokens.unwrap_or_else(|| tokens_of(answer.text.len()));
+    Bill::new(answer.attempts, answer.prompt_tokens, Some(written))
 }
 
 /// The second answer, with what both have cost.

@@ -212,17 +212,15 @@ impl Question for ChatRequest<'_> {
         };
         let finish_reason = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
         let text = said(choice);
-        if text.trim().is_empty() {
-            return Err(silence(choice, finish_reason, teller));
-        }
         let tokens = |name: &str| value.pointer("/usage")?.get(name)?.as_u64().map(credible);
-        Ok(Generated {
-            text,
-            finish_reason: finish_reason.to_string(),
-            prompt_tokens: tokens("prompt_tokens"),
-            completion_tokens: tokens("completion_tokens"),
-            attempts: 0,
-        })
+        let (prompt_tokens, completion_tokens) =
+            (tokens("prompt_tokens"), tokens("completion_tokens"));
+        if text.trim().is_empty() {
+            let silence = silence(choice, finish_reason, teller);
+            return Err(silence.billed(prompt_tokens, completion_tokens));
+        }
+        let finish_reason = finish_reason.to_string();
+        Ok(Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts: 0 })
     }
 }
 

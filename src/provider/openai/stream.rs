@@ -12,6 +12,7 @@
 
 use serde_json::Value;
 
+use crate::account::tokens_of;
 use crate::daemon::protocol::Generated;
 use crate::provider::chat::credible;
 use crate::provider::retry::Trouble;
@@ -41,7 +42,11 @@ impl Reader for ChatReader {
         }
         let event: Value = teller.read_event(data)?;
         if event.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(teller.reported(&error_message(&event).unwrap_or_default()));
+            let trouble = teller.reported(&error_message(&event).unwrap_or_default());
+            return Err(match self.text.len() {
+                0 => trouble,
+                length => trouble.billed(self.prompt_tokens, Some(tokens_of(length))),
+            });
         }
         self.note_usage(&event);
         let Some(choice) = event.pointer("/choices/0") else { return Ok(None) };
@@ -60,7 +65,8 @@ impl Reader for ChatReader {
             return Err(teller.broke_off(self.text.len()));
         }
         if self.text.trim().is_empty() {
-            return Err(self.silence(teller));
+            let silence = self.silence(teller);
+            return Err(silence.billed(self.prompt_tokens, self.completion_tokens));
         }
         Ok(Generated {
             text: std::mem::take(&mut self.text),
