@@ -94,7 +94,7 @@ impl Usage {
 pub fn note(response: &Response) {
     let mut used = USED.get();
     match response {
-        Response::Vectors { tokens, .. } => {
+        Response::Vectors { tokens, .. } | Response::SomeVectors { tokens, .. } => {
             used.embedding_tokens = used.embedding_tokens.saturating_add(*tokens);
         }
         Response::Text(generated) => used.add(generated),
@@ -268,6 +268,13 @@ fn spent(response: &Response, expected: &Spent, price: &Price) -> Spent {
         // Some providers do not count what they embed.
         Response::Vectors { tokens: 0, .. } => (1, expected.input, 0),
         Response::Vectors { tokens, .. } => (1, *tokens, 0),
+        Response::SomeVectors { tokens: 0, .. } => (1, expected.input, 0),
+        Response::SomeVectors { tokens, error, .. } => {
+            // What was read in vain is not more than all that was sent.
+            let left = expected.input.saturating_sub(*tokens);
+            let (calls, input, output) = billed(&error.bill().unwrap_or_default(), left);
+            (calls.saturating_add(1), input.saturating_add(*tokens), output)
+        }
         Response::Text(it) => written(it, expected.input),
         Response::Texts(all) => {
             let share = expected.input / all.len().max(1) as u64;
