@@ -45,6 +45,7 @@ mod dialect;
 mod embeddings;
 mod gemini;
 mod host;
+mod intricacy;
 mod key;
 mod limit;
 mod manners;

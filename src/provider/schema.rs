@@ -16,6 +16,7 @@
 use jsonschema::Validator;
 use serde_json::Value;
 
+use super::intricacy;
 use super::key::Key;
 use crate::account::tokens_of;
 use crate::daemon::protocol::{GenerateRequest, Generated, Message};
@@ -132,7 +133,9 @@ fn parse(schema: &str) -> Result<Value> {
 }
 
 fn compile(schema: &str) -> Result<Validator> {
-    jsonschema::options().offline().build(&parse(schema)?).map_err(|error| {
+    let schema = parse(schema)?;
+    intricacy::check(&schema)?;
+    jsonschema::options().offline().build(&schema).map_err(|error| {
         let place = place(&error.instance_path().to_string());
         Error::invalid(format!(
             "schema is not a JSON schema: {place}: {}",
