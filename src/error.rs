@@ -22,6 +22,42 @@ pub struct Error {
     detail: Option<String>,
     hint: Option<String>,
     retry_after: Option<Duration>,
+    // Few errors have one, and all are passed around.
+    bill: Option<Box<Bill>>,
+}
+
+/// What a provider has been paid for, or is likely to want to be, although nothing came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bill {
+    /// Calls.
+    pub calls: u32,
+    /// Those of them of which it did not say how much it has read.
+    pub uncounted: u32,
+    /// Tokens read in the others.
+    pub input: u64,
+    /// Tokens written, as far as anybody knows.
+    pub output: u64,
+}
+
+impl Bill {
+    /// That of `calls` that have read and written so many tokens together, as far as that was said.
+    #[must_use]
+    pub fn new(calls: u32, read: Option<u64>, written: Option<u64>) -> Bill {
+        let uncounted = if read.is_some() { 0 } else { calls };
+        let (input, output) = (read.unwrap_or_default(), written.unwrap_or_default());
+        Bill { calls, uncounted, input, output }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, more: Bill) -> Bill {
+        Bill {
+            calls: self.calls.saturating_add(more.calls),
+            uncounted: self.uncounted.saturating_add(more.uncounted),
+            input: self.input.saturating_add(more.input),
+            output: self.output.saturating_add(more.output),
+        }
+    }
 }
 
 /// The kinds of failure a caller can tell apart.
@@ -82,7 +118,8 @@ pub enum ErrorKind {
 impl Error {
     /// An error of `kind` that says `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error { kind, message: message.into(), detail: None, hint: None, retry_after: None }
+        let (detail, hint, retry_after, bill) = (None, None, None, None);
+        Error { kind, message: message.into(), detail, hint, retry_after, bill }
     }
 
     /// Shorthand for the commonest kind, [`ErrorKind::InvalidParameter`].
@@ -109,6 +146,18 @@ impl Error {
     pub fn retry_after(mut self, delay: Duration) -> Self {
         self.retry_after = Some(delay);
         self
+    }
+
+    /// With what was paid for in vain.
+    #[must_use]
+    pub fn with_bill(mut self, bill: Option<Bill>) -> Self {
+        self.bill = bill.map(Box::new);
+        self
+    }
+
+    /// What was paid for in vain; `None`: nothing, as far as anybody knows.
+    pub fn bill(&self) -> Option<Bill> {
+        self.bill.as_deref().copied()
     }
 
     /// The kind.

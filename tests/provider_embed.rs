@@ -66,6 +66,19 @@ fn many_texts_are_several_calls() {
     check_same(last, &expected("text number 299", DIMENSION));
 }
 
+#[test]
+fn the_vectors_before_a_failure_are_kept() {
+    let many: Vec<String> = (0..300).map(|n| format!("text number {n}")).collect();
+    let items: Vec<_> = (0..128).map(|n| json!({"index": n, "embedding": [1, 2, 2]})).collect();
+    let first = json!({"data": items, "usage": {"prompt_tokens": 640}});
+    let busy = Reply::new(429).header("Retry-After", "30");
+    let server = Server::play([Reply::json(200, &first.to_string()), busy]);
+    let embedded = call(&request(&server, &many), &Memory::default()).unwrap();
+    assert_eq!((embedded.dimension, embedded.values.len(), embedded.tokens), (3, 128 * 3, 640));
+    check_busy(&embedded.failed.unwrap(), "HTTP status 429", 30_000..=30_500);
+    assert_eq!(server.requests().len(), 2);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
@@ -88,7 +101,8 @@ fn an_answer_may_lack_what_is_not_needed() {
     let bare = json!({"data": [{"embedding": [3, 0]}, {"embedding": [0.0, -2e-3]}]});
     let server = Server::play([Reply::json(200, &bare.to_string())]);
     let embedded = ask(&server, &["a", "b"]).unwrap();
-    let expected = Embedded { dimension: 2, values: vec![1.0, 0.0, 0.0, -1.0], tokens: 0 };
+    let expected =
+        Embedded { dimension: 2, values: vec![1.0, 0.0, 0.0, -1.0], tokens: 0, failed: None };
     assert_eq!(embedded, expected);
 }
 

@@ -59,7 +59,8 @@ fn asked(api: &str, kind: Kind) -> Request {
     let server = Server::play([vectors(api, &[json!([3, 0]), json!([0, -2.5])])]);
     let request = EmbedRequest { kind, ..request(api, &server, &["one", "two"]) };
     let embedded = call(&request).unwrap();
-    let expected = Embedded { dimension: 2, values: vec![1.0, 0.0, 0.0, -1.0], tokens: 8 };
+    let expected =
+        Embedded { dimension: 2, values: vec![1.0, 0.0, 0.0, -1.0], tokens: 8, failed: None };
     assert_eq!(embedded, expected, "{api}");
     server.requests().remove(0)
 }

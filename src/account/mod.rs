@@ -51,9 +51,10 @@ pub struct Spent {
 
 impl AddAssign for Spent {
     fn add_assign(&mut self, more: Spent) {
-        self.calls += more.calls;
-        self.input += more.input;
-        self.output += more.output;
+        // A sum that wraps would be a budget without an end.
+        self.calls = self.calls.saturating_add(more.calls);
+        self.input = self.input.saturating_add(more.input);
+        self.output = self.output.saturating_add(more.output);
         self.cost += more.cost;
     }
 }
@@ -73,8 +74,9 @@ impl Limit {
     /// An error of [`ErrorKind::BudgetExceeded`] where a call that comes with `next` would take
     /// `role` over the limit after it has spent `spent`. `day` is the current one.
     pub fn check(&self, role: &str, day: i32, spent: &Spent, next: &Spent) -> Result<()> {
-        let tokens = spent.input + spent.output;
-        if let Some(most) = self.max_tokens.filter(|most| tokens + next.input > *most) {
+        let tokens = spent.input.saturating_add(spent.output);
+        let then = tokens.saturating_add(next.input);
+        if let Some(most) = self.max_tokens.filter(|most| then > *most) {
             return Err(self.exceeded(role, day, &format!("{tokens} of {most} tokens are used")));
         }
         let over = |most: &f64| spent.cost + next.cost > *most || spent.cost >= *most;
@@ -132,6 +134,15 @@ mod tests {
         let refused = allows(&limit, spent(50, 40), spent(11, 0)).unwrap();
         assert!(refused.starts_with("90 of 100 tokens are used"), "{refused}");
         assert!(allows(&limit, spent(100, 1), spent(0, 0)).is_some());
+    }
+
+    #[test]
+    fn sums_of_tokens_do_not_wrap() {
+        let mut sum = Spent { calls: 1, input: u64::MAX - 1, output: 5, cost: 0.0 };
+        sum += Spent { calls: 1, input: 2, output: u64::MAX, cost: 0.0 };
+        assert_eq!((sum.calls, sum.input, sum.output), (2, u64::MAX, u64::MAX));
+        let limit = Limit { period: Period::Day, max_tokens: Some(100), max_cost: None };
+        assert!(allows(&limit, sum, Spent { input: 1, ..Spent::default() }).is_some());
     }
 
     #[test]

@@ -9,6 +9,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::marker::markers;
 use super::words::{Word, words};
 
@@ -71,9 +73,27 @@ pub fn renumbered(answer: &str, numbers: &BTreeMap<u32, u32>) -> Option<String> 
     Some(text)
 }
 
+/// Whether an answer that took what `usage` says came to its end by itself.
+#[must_use]
+pub fn is_whole(usage: &Value) -> bool {
+    let reason = usage.get("finish_reason").and_then(Value::as_str);
+    reason.is_none_or(|reason| reason == "stop") && usage.get("stopped_by").is_none()
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn what_was_cut_short_is_not_whole() {
+        assert!(is_whole(&json!({"calls": 1, "finish_reason": "stop"})));
+        assert!(is_whole(&json!({"calls": 1, "finish_reason": null})));
+        assert!(!is_whole(&json!({"calls": 1, "finish_reason": "length"})));
+        assert!(!is_whole(&json!({"calls": 1, "finish_reason": ""})));
+        assert!(!is_whole(&json!({"finish_reason": "stop", "stopped_by": "tokens"})));
+    }
 
     #[test]
     fn questions_of_other_things_are_not_alike() {

@@ -53,7 +53,8 @@ fn all(
             if let Err(error) = &outcome
                 && error.kind() != ErrorKind::ProviderTimeout
             {
-                locked(&hopeless).get_or_insert_with(|| error.clone());
+                // The calls that are not made cost nothing.
+                locked(&hopeless).get_or_insert_with(|| error.clone().with_bill(None));
             }
             if let Some(place) = locked(&done).get_mut(at) {
                 *place = Some(outcome);
@@ -101,6 +102,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use crate::daemon::protocol::{KeySource, ProviderConfig};
+    use crate::error::Bill;
 
     fn many(count: usize, within_ms: Option<u64>) -> GenerateMany {
         let request = |number: usize| GenerateRequest {
@@ -165,6 +167,19 @@ mod tests {
         assert!(done.iter().all(|it| it.as_ref().unwrap_err().message() == "no"));
         assert_eq!(done.len(), 50);
         assert!(calls.load(Ordering::SeqCst) <= AT_ONCE, "{calls:?}");
+    }
+
+    #[test]
+    fn only_calls_that_were_made_have_a_bill() {
+        let bill = Some(Bill::new(1, Some(7), None));
+        let call = |_: &GenerateRequest| {
+            thread::sleep(Duration::from_millis(20));
+            Err(Error::new(ErrorKind::ProviderFailed, "no").with_bill(bill))
+        };
+        let done = all(&many(50, None), &call);
+        let billed = done.iter().filter(|it| it.as_ref().unwrap_err().bill() == bill).count();
+        assert!((1..=AT_ONCE).contains(&billed), "{billed}");
+        assert!(done.iter().all(|it| [bill, None].contains(&it.as_ref().unwrap_err().bill())));
     }
 
     #[test]

@@ -256,8 +256,11 @@ impl Handler {
 
     fn embed_remotely(&self, request: &EmbedRequest, is_alive: &IsAlive) -> Result<Response> {
         check_size(request.texts.len(), request.dimension.unwrap_or(0) as usize)?;
-        let Embedded { dimension, values, tokens } =
+        let Embedded { dimension, values, tokens, failed } =
             provider::embed(request, &self.memory, &|| !is_alive())?;
+        if let Some(error) = failed {
+            return Ok(Response::SomeVectors { dimension, values, tokens, error });
+        }
         let response = Response::Vectors { dimension, values, tokens };
         let identity = (request.lane == Lane::Query).then(|| request.identity());
         self.keep_vector(identity, Kind::Query, &request.texts, &response);

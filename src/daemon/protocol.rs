@@ -67,7 +67,8 @@ pub enum Request {
     /// The same, told while it is written: answered by any number of [`Response::Piece`], then by
     /// [`Response::Text`].
     GenerateStream(GenerateRequest),
-    /// Have a provider turn texts into vectors. Answered by [`Response::Vectors`].
+    /// Have a provider turn texts into vectors. Answered by [`Response::Vectors`], or by
+    /// [`Response::SomeVectors`].
     EmbedRemotely(EmbedRequest),
     /// Compare passages with a question: by a cross-encoder, or by the token vectors of an
     /// embedding model. Answered by [`Response::Scores`].
@@ -399,6 +400,17 @@ pub enum Response {
     Recalled(Vec<String>),
     /// To [`Request::CountTokens`]: one number a text, special tokens not counted.
     Counts(Vec<u32>),
+    /// To [`Request::EmbedRemotely`]: the vectors of the first texts, and why the others have none.
+    SomeVectors {
+        /// Length of each.
+        dimension: u32,
+        /// The vectors one after the other.
+        values: Vec<f32>,
+        /// Tokens that the provider says it has read for these.
+        tokens: u64,
+        /// What has kept the others from theirs.
+        error: Error,
+    },
 }
 
 /// What became of one of several texts.

@@ -15,18 +15,16 @@ use super::acting::{as_owner, as_superuser};
 use super::capture::keys::Key;
 use super::catalog::pipeline::{self, Pipeline};
 use super::chunk_store::SqlStore;
-use super::client::Watch;
-use super::functions::Embedding;
 use super::ingest::Tools;
 use super::queue::{self, Claimed, Work};
+use super::renewing::{Kept, Renewing};
 use super::represent::Describer;
 use super::rounds::Rounds;
 use super::situate::{KnownLines, Situater};
 use super::transaction::{Failure, Outcome, Transactions, caught};
 use super::usage::ForPipeline;
 use super::{drain, generation, guc, random};
-use crate::embed::{Embedder, Kind, Spanned};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::pipeline::{ChunkStore, Document, LineStore, Stages, StoredChunk, Vectors, prepare};
 
 /// About so many bytes of text are embedded between two transactions.
@@ -164,10 +162,12 @@ impl Runner {
         // A row that failed while others did not long ago is not tried again for the others' sake.
         let answered = self.answered.get(&pipeline).is_some_and(|time| time.elapsed() < RECENTLY);
         let doubts_provider = outages < OUTAGES_IN_A_ROW && (is_new || !answered);
+        let kept = Kept::of(pipeline, batch.tools.embedding.name());
         let mut job = Job {
             transactions: self.transactions,
             is_unwanted: self.is_unwanted,
             batch,
+            kept,
             embedded: Vectors::new(),
             row_bytes: None,
             doubts_provider,
@@ -185,7 +185,10 @@ impl Runner {
                 }
                 Ok(Step::Worked(rows.len()))
             }
-            Some(failure) => self.outage(pipeline, Some(lease), failure),
+            Some(failure) => {
+                job.kept.put_back();
+                self.outage(pipeline, Some(lease), failure)
+            }
         }
     }
 
@@ -295,6 +298,8 @@ struct Job {
     transactions: Transactions,
     is_unwanted: fn() -> bool,
     batch: Batch,
+    /// What a provider has embedded, until all of the batch is.
+    kept: Kept,
     /// Vectors of texts that were embedded, but could not be stored yet.
     embedded: Vectors,
     /// About the bytes of a row.
@@ -347,6 +352,7 @@ impl Job {
         let _spending = ForPipeline::new(pipeline.id);
         let mut embedder = Renewing {
             inner: &mut tools.embedding,
+            kept: &mut self.kept,
             transactions: self.transactions,
             pipeline: pipeline.id,
             lease: *lease,
@@ -452,48 +458,4 @@ fn only(
     });
     let chunks = chunks.collect();
     (kept, chunks)
-}
-
-/// Embeds, and keeps the lease while that takes long.
-struct Renewing<'a> {
-    inner: &'a mut Embedding,
-    transactions: Transactions,
-    pipeline: i32,
-    lease: i64,
-    renewed: Instant,
-    is_unwanted: fn() -> bool,
-}
-
-impl Renewing<'_> {
-    /// Has `work` done, with something to look after meanwhile.
-    fn watched<T>(
-        &mut self,
-        work: impl FnOnce(&Embedding, &mut Watch<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let Renewing { inner, transactions, pipeline, lease, renewed, is_unwanted } = self;
-        let mut watch = || {
-            if is_unwanted() {
-                let message = "somebody waits for this worker to leave the database";
-                return Err(Error::new(ErrorKind::NotInState, message));
-            }
-            if renewed.elapsed().as_secs_f64() > queue::LEASE_SECONDS / 3.0 {
-                let renew = || as_superuser(|| queue::renew(*pipeline, *lease));
-                // If it can't be kept, the rows are embedded once more by somebody else.
-                drop(transactions.run(renew));
-                *renewed = Instant::now();
-            }
-            Ok(())
-        };
-        work(inner, &mut watch)
-    }
-}
-
-impl Embedder for Renewing<'_> {
-    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
-        self.watched(|embedding, watch| embedding.embed_and_watch(texts, kind, watch))
-    }
-
-    fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
-        self.watched(|embedding, watch| embedding.embed_in_place_and_watch(documents, Some(watch)))
-    }
 }

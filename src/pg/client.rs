@@ -48,8 +48,7 @@ pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> R
     let frame = protocol::encode(request)?;
     let admitted = usage::admit(request)?;
     let _waiting = Waiting::for_answer(request);
-    let costs = matches!(request, Request::Generate(_) | Request::GenerateMany(_));
-    let attempts = if costs { 1 } else { ATTEMPTS };
+    let attempts = if costs(request) { 1 } else { ATTEMPTS };
     let mut attempt = 1;
     loop {
         match call_once(&frame, watch.as_deref_mut()) {
@@ -66,6 +65,17 @@ pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> R
             }
         }
     }
+}
+
+/// Whether a provider may have been paid for `request` when ragd goes away in its middle.
+fn costs(request: &Request) -> bool {
+    matches!(
+        request,
+        Request::Generate(_)
+            | Request::GenerateMany(_)
+            | Request::EmbedRemotely(_)
+            | Request::RerankRemotely(_)
+    )
 }
 
 fn call_once(frame: &[u8], watch: Option<&mut Watch<'_>>) -> Result<Response> {

@@ -18,7 +18,7 @@ use super::catalog::money;
 use crate::account::ledger::{Account, Ledger, Sums};
 use crate::account::{Limit, Price, Spent, tokens_of};
 use crate::daemon::protocol::{GenerateRequest, Generated, ProviderConfig, Request, Response};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Bill, Error, ErrorKind, Result};
 
 /// Where the ledger is, in the data directory. Crash recovery leaves it alone.
 const FOLDER: &str = "pg_stat/pg_rag_usage";
@@ -54,18 +54,20 @@ impl Usage {
         Usage { embedding_tokens: 0, llm_calls: 0, llm_tokens: 0, cache_hits: 0, cost: 0.0 };
 
     fn add(&mut self, generated: &Generated) {
-        self.llm_calls += u64::from(generated.attempts);
-        self.llm_tokens += generated.prompt_tokens.unwrap_or_default();
-        self.llm_tokens += generated.completion_tokens.unwrap_or_default();
+        let Generated { prompt_tokens, completion_tokens, attempts, .. } = generated;
+        self.llm_calls = self.llm_calls.saturating_add(u64::from(*attempts));
+        for tokens in [prompt_tokens, completion_tokens].into_iter().flatten() {
+            self.llm_tokens = self.llm_tokens.saturating_add(*tokens);
+        }
     }
 
     /// What has been used since it was `before`.
     pub fn since(&self, before: &Usage) -> Usage {
         Usage {
-            embedding_tokens: self.embedding_tokens - before.embedding_tokens,
-            llm_calls: self.llm_calls - before.llm_calls,
-            llm_tokens: self.llm_tokens - before.llm_tokens,
-            cache_hits: self.cache_hits - before.cache_hits,
+            embedding_tokens: self.embedding_tokens.saturating_sub(before.embedding_tokens),
+            llm_calls: self.llm_calls.saturating_sub(before.llm_calls),
+            llm_tokens: self.llm_tokens.saturating_sub(before.llm_tokens),
+            cache_hits: self.cache_hits.saturating_sub(before.cache_hits),
             // Sums of fractions are not exact.
             cost: (self.cost - before.cost).max(0.0),
         }
@@ -74,17 +76,17 @@ impl Usage {
     /// This and `more`.
     pub fn plus(&self, more: &Usage) -> Usage {
         Usage {
-            embedding_tokens: self.embedding_tokens + more.embedding_tokens,
-            llm_calls: self.llm_calls + more.llm_calls,
-            llm_tokens: self.llm_tokens + more.llm_tokens,
-            cache_hits: self.cache_hits + more.cache_hits,
+            embedding_tokens: self.embedding_tokens.saturating_add(more.embedding_tokens),
+            llm_calls: self.llm_calls.saturating_add(more.llm_calls),
+            llm_tokens: self.llm_tokens.saturating_add(more.llm_tokens),
+            cache_hits: self.cache_hits.saturating_add(more.cache_hits),
             cost: self.cost + more.cost,
         }
     }
 
     /// Tokens of models of either kind.
     pub fn tokens(&self) -> u64 {
-        self.embedding_tokens + self.llm_tokens
+        self.embedding_tokens.saturating_add(self.llm_tokens)
     }
 }
 
@@ -92,7 +94,9 @@ impl Usage {
 pub fn note(response: &Response) {
     let mut used = USED.get();
     match response {
-        Response::Vectors { tokens, .. } => used.embedding_tokens += tokens,
+        Response::Vectors { tokens, .. } | Response::SomeVectors { tokens, .. } => {
+            used.embedding_tokens = used.embedding_tokens.saturating_add(*tokens);
+        }
         Response::Text(generated) => used.add(generated),
         Response::Texts(all) => all.iter().flatten().for_each(|generated| used.add(generated)),
         _ => {}
@@ -235,10 +239,15 @@ impl Admitted {
         }
     }
 
-    /// The call has failed. It counts where nobody knows what the provider has done meanwhile.
+    /// The call has failed. It counts where the provider has answered all the same, and where nobody
+    /// knows what it has done meanwhile.
     pub fn failed(mut self, error: &Error) {
-        if !matches!(error.kind(), ErrorKind::ProviderTimeout | ErrorKind::DaemonLost) {
-            self.of = None;
+        if error.kind() == ErrorKind::DaemonLost {
+            return;
+        }
+        if let (Some((account, price)), Some(bill)) = (self.of.take(), error.bill()) {
+            let (calls, input, output) = billed(&bill, self.expected.input);
+            write(&account, &Spent { calls, input, output, cost: price.of(input, output) });
         }
     }
 }
@@ -256,13 +265,26 @@ impl Drop for Admitted {
 /// as was expected.
 fn spent(response: &Response, expected: &Spent, price: &Price) -> Spent {
     let (calls, input, output) = match response {
+        // Some providers do not count what they embed.
+        Response::Vectors { tokens: 0, .. } => (1, expected.input, 0),
         Response::Vectors { tokens, .. } => (1, *tokens, 0),
+        Response::SomeVectors { tokens: 0, .. } => (1, expected.input, 0),
+        Response::SomeVectors { tokens, error, .. } => {
+            // What was read in vain is not more than all that was sent.
+            let left = expected.input.saturating_sub(*tokens);
+            let (calls, input, output) = billed(&error.bill().unwrap_or_default(), left);
+            (calls.saturating_add(1), input.saturating_add(*tokens), output)
+        }
         Response::Text(it) => written(it, expected.input),
         Response::Texts(all) => {
             let share = expected.input / all.len().max(1) as u64;
-            all.iter().flatten().fold((0, 0, 0), |sum, one| {
-                let (calls, input, output) = written(one, share);
-                (sum.0 + calls, sum.1 + input, sum.2 + output)
+            all.iter().fold((0, 0, 0), |sum, one| {
+                let (calls, input, output) = match one {
+                    Ok(one) => written(one, share),
+                    Err(error) => billed(&error.bill().unwrap_or_default(), share),
+                };
+                let plus = u64::saturating_add;
+                (plus(sum.0, calls), plus(sum.1, input), plus(sum.2, output))
             })
         }
         _ => (1, expected.input, 0),
@@ -274,6 +296,12 @@ fn spent(response: &Response, expected: &Spent, price: &Price) -> Spent {
 fn written(it: &Generated, expected: u64) -> (u64, u64, u64) {
     let output = it.completion_tokens.unwrap_or_else(|| tokens_of(it.text.len()));
     (u64::from(it.attempts), it.prompt_tokens.unwrap_or(expected), output)
+}
+
+/// The same of calls that came to nothing.
+fn billed(bill: &Bill, expected: u64) -> (u64, u64, u64) {
+    let guessed = expected.saturating_mul(bill.uncounted.into());
+    (bill.calls.into(), bill.input.saturating_add(guessed), bill.output)
 }
 
 /// Nothing may fail here: the call has been made.

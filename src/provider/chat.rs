@@ -22,6 +22,7 @@ use super::schema::{Form, Manner};
 use super::stream::{Hear, Reader, Streamed};
 use super::trouble::{Task, Teller, error_message, explanation};
 use super::turns::Turns;
+use crate::account::tokens_of;
 use crate::daemon::protocol::{GenerateRequest, Generated, Lane, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -138,8 +139,13 @@ impl Heard {
     /// Notes the counts that stand at these places of `value`, where there are any.
     pub fn count(&mut self, value: &Value, read: &str, written: &str) {
         let number = |place: &str| value.pointer(place).and_then(Value::as_u64);
-        self.prompt_tokens = number(read).or(self.prompt_tokens);
-        self.completion_tokens = number(written).or(self.completion_tokens);
+        self.counted(number(read), number(written));
+    }
+
+    /// Notes these counts, where there are any.
+    pub fn counted(&mut self, read: Option<u64>, written: Option<u64>) {
+        self.prompt_tokens = read.map(credible).or(self.prompt_tokens);
+        self.completion_tokens = written.map(credible).or(self.completion_tokens);
     }
 
     fn tell(&mut self, teller: &Teller<'_>) -> std::result::Result<Generated, Trouble> {
@@ -147,7 +153,8 @@ impl Heard {
         let text = std::mem::take(&mut self.text).replace('\0', "");
         let finish_reason = self.finish_reason.take().unwrap_or_default();
         if text.trim().is_empty() {
-            return Err(self.silence(&finish_reason, teller));
+            let silence = self.silence(&finish_reason, teller);
+            return Err(silence.billed(self.prompt_tokens, self.completion_tokens));
         }
         Ok(Generated {
             text,
@@ -262,7 +269,10 @@ impl<P: Protocol> Reader for Events<P> {
     ) -> std::result::Result<Option<String>, Trouble> {
         let event: Value = teller.read_event(data)?;
         if let Some(trouble) = reported(&event, teller) {
-            return Err(trouble);
+            return Err(match self.heard.text.len() {
+                0 => trouble,
+                length => trouble.billed(self.heard.prompt_tokens, Some(tokens_of(length))),
+            });
         }
         let before = self.heard.text.len();
         P::event(&event, &mut self.heard);
@@ -306,6 +316,12 @@ pub fn check_temperature(temperature: f32) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!("temperature {temperature} is not 0 or more")))
+}
+
+/// A count of tokens as a provider names it, or the most that a call can have: sums of them are to
+/// stay sums.
+pub fn credible(tokens: u64) -> u64 {
+    tokens.min(u32::MAX.into())
 }
 
 /// A body as it is sent.

@@ -93,9 +93,9 @@ fn gemini_tells_candidate_by_candidate() {
     let events = [
         r#"{"candidates":[{"content":{"parts":[{"text":"thinking aloud","thought":true}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":8}}"#,
         r#"{"candidates":[{"content":{"parts":[{"text":"Plants "},{"text":"grow"}],"role":"model"},"index":0}]}"#,
-        r#"{"candidates":[{"content":{"parts":[{"text":"."}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":5,"totalTokenCount":13}}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"."}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":5,"thoughtsTokenCount":40,"totalTokenCount":53}}"#,
     ];
-    check::<gemini::chat::Content>(&events, &["Plants grow", "."], "stop", (8, 5));
+    check::<gemini::chat::Content>(&events, &["Plants grow", "."], "stop", (8, 45));
     let stopped = r#"{"candidates":[{"finishReason":"SAFETY","index":0}]}"#;
     check_error::<gemini::chat::Content>(&[stopped], &[], "it was blocked: SAFETY");
     let (pieces, outcome) = listen::<gemini::chat::Content>(&[events[1], stopped]);

@@ -21,13 +21,13 @@ use serde_json::Value;
 use super::batch::batches;
 use super::call::Reply;
 use super::caller::{Caller, Question};
-use super::chat::encode;
+use super::chat::{credible, encode};
 use super::memory::{Memory, Shortened};
 use super::retry::{Remedy, Trouble};
 use super::trouble::{Task, Teller};
 use crate::daemon::protocol::{EmbedRequest, ProviderConfig};
 use crate::embed::Kind;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What a reply should be, in messages.
 pub const ANSWER: &str = "embeddings";
@@ -95,10 +95,14 @@ pub struct Embedded {
     pub values: Vec<f32>,
     /// Tokens read, as far as the provider says.
     pub tokens: u64,
+    /// Why the last texts have no vectors. Those of the first are not thrown away for that: they may
+    /// be paid for, and who asks again for all of them may never come to the end.
+    pub failed: Option<Error>,
 }
 
 /// Has the provider embed the texts of `request`, in as many calls as it takes, in the words of
-/// `P`. The limits of the provider's configuration hold for each of them.
+/// `P`. The limits of the provider's configuration hold for each of them. Where one fails that is not
+/// the first, there are the vectors of the texts before it, and the error.
 pub fn embed<P: Protocol>(
     request: &EmbedRequest,
     memory: &Memory,
@@ -110,13 +114,17 @@ pub fn embed<P: Protocol>(
     for batch in batches(texts, *dimension, P::MOST_TEXTS) {
         let wanted = Some(embedded.dimension).filter(|dimension| *dimension > 0);
         let mut question = Texts::<P>::new(request, &texts[batch], wanted, memory);
-        let (answer, _) = caller.ask(&mut question, gone)?;
+        let answer = match caller.ask(&mut question, gone) {
+            Ok((answer, _)) => answer,
+            Err(error) if embedded.values.is_empty() => return Err(error),
+            Err(error) => return Ok(Embedded { failed: Some(error), ..embedded }),
+        };
         if let (Some(dimension), Some(_)) = (wanted, request.dimension) {
             memory.note_length(model_of(request, dimension), question.shorten);
         }
         embedded.dimension = answer.dimension;
         embedded.values.extend(answer.values);
-        embedded.tokens += answer.tokens;
+        embedded.tokens = embedded.tokens.saturating_add(answer.tokens);
     }
     Ok(embedded)
 }
@@ -219,7 +227,7 @@ impl<P: Protocol> Question for Texts<'_, P> {
                 teller.nonsense(&format!("vector {index} holds {number:e}"), reply)
             })?);
         }
-        Ok(Embedded { dimension, values, tokens })
+        Ok(Embedded { dimension, values, tokens: credible(tokens), failed: None })
     }
 }
 

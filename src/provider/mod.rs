@@ -45,6 +45,7 @@ mod dialect;
 mod embeddings;
 mod gemini;
 mod host;
+mod intricacy;
 mod key;
 mod limit;
 mod manners;
@@ -132,7 +133,8 @@ pub fn generate_stream(
 ///
 /// Fails as [`generate`] does; and, for the lane Bulk, with
 /// [`ErrorKind::ProviderBusy`](crate::error::ErrorKind::ProviderBusy) and the time to wait where
-/// the provider says that it is busy or said so a while ago.
+/// the provider says that it is busy or said so a while ago. What fails after some of several calls
+/// have brought their vectors is told beside these.
 pub fn embed(request: &EmbedRequest, memory: &Memory, gone: &dyn Fn() -> bool) -> Result<Embedded> {
     apis::check(&request.provider, Ability::Embed)?;
     match request.provider.api.as_str() {

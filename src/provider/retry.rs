@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::call::POLL;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Bill, Error, ErrorKind, Result};
 
 /// The first wait; the ones after it double.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
@@ -41,6 +41,14 @@ pub struct Trouble {
     pub remedy: Remedy,
 }
 
+impl Trouble {
+    /// The same of a call that was answered, with what was read and written for it as far as that is
+    /// known.
+    pub fn billed(self, read: Option<u64>, written: Option<u64>) -> Trouble {
+        Trouble { error: self.error.with_bill(Some(Bill::new(1, read, written))), ..self }
+    }
+}
+
 /// What may help after a failed attempt.
 pub enum Remedy {
     /// Nothing.
@@ -60,12 +68,15 @@ pub fn run<T>(
 ) -> Result<(T, u32)> {
     let mut attempts = 0;
     let mut retries = 0;
+    let mut bill: Option<Bill> = None;
     loop {
         attempts += 1;
         let trouble = match attempt(time_left(policy)) {
             Ok(value) => return Ok((value, attempts)),
             Err(trouble) => trouble,
         };
+        bill = [bill, trouble.error.bill()].into_iter().flatten().reduce(Bill::plus);
+        let trouble = Trouble { error: trouble.error.with_bill(bill), ..trouble };
         let asked = match trouble.remedy {
             Remedy::None => return Err(told(trouble.error, attempts)),
             Remedy::Changed => continue,
@@ -215,6 +226,20 @@ mod tests {
             Err::<(), _>(trouble(Remedy::None))
         });
         assert_eq!((calls, done.unwrap_err().detail_text()), (1, None));
+    }
+
+    #[test]
+    fn the_last_error_has_the_bill_of_all_attempts() {
+        let mut outcomes = vec![
+            trouble(Remedy::None),
+            trouble(soon()).billed(None, Some(3)),
+            trouble(soon()).billed(Some(10), Some(2)),
+        ];
+        let done = run(&policy(Duration::from_secs(9), 5), &|| false, |_| {
+            Err::<(), _>(outcomes.pop().unwrap())
+        });
+        let bill = Bill { calls: 2, uncounted: 1, input: 10, output: 5 };
+        assert_eq!(done.unwrap_err().bill(), Some(bill));
     }
 
     #[test]

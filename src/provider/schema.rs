@@ -16,9 +16,11 @@
 use jsonschema::Validator;
 use serde_json::Value;
 
+use super::intricacy;
 use super::key::Key;
+use crate::account::tokens_of;
 use crate::daemon::protocol::{GenerateRequest, Generated, Message};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Bill, Error, ErrorKind, Result};
 use crate::rewrite::object;
 
 /// Longest schema, in bytes.
@@ -98,14 +100,20 @@ pub fn insist(
         // It would be cut short again.
         Err(wrong) if first.finish_reason == "length" => {
             return Err(refused(request, &wrong)
+                .with_bill(Some(bill(&first)))
                 .hint("The answer was cut short by its limit of tokens. Raise max_tokens."));
         }
         Err(wrong) => wrong,
     };
-    let second = write(&repair(request, &first.text, &wrong))?;
+    let repaired = write(&repair(request, &first.text, &wrong));
+    let second = repaired.map_err(|error| {
+        let both = error.bill().unwrap_or_default().plus(bill(&first));
+        error.with_bill(Some(both))
+    })?;
     match fit(&validator, &second.text) {
         Ok(text) => Ok(Generated { text, ..together(&first, second) }),
         Err(wrong) => Err(refused(request, &wrong)
+            .with_bill(Some(bill(&first).plus(bill(&second))))
             .hint("The model was shown its mistake once. Ask for less, or ask another model.")),
     }
 }
@@ -125,7 +133,9 @@ fn parse(schema: &str) -> Result<Value> {
 }
 
 fn compile(schema: &str) -> Result<Validator> {
-    jsonschema::options().offline().build(&parse(schema)?).map_err(|error| {
+    let schema = parse(schema)?;
+    intricacy::check(&schema)?;
+    jsonschema::options().offline().build(&schema).map_err(|error| {
         let place = place(&error.instance_path().to_string());
         Error::invalid(format!(
             "schema is not a JSON schema: {place}: {}",
@@ -187,9 +197,15 @@ fn repair(request: &GenerateRequest, answer: &str, wrong: &[String]) -> Generate
     request
 }
 
+/// What an answer has cost that is not passed on.
+fn bill(answer: &Generated) -> Bill {
+    let written = answer.completion_tokens.unwrap_or_else(|| tokens_of(answer.text.len()));
+    Bill::new(answer.attempts, answer.prompt_tokens, Some(written))
+}
+
 /// The second answer, with what both have cost.
 fn together(first: &Generated, second: Generated) -> Generated {
-    let sum = |a: Option<u64>, b: Option<u64>| Some(a.unwrap_or(0) + b?);
+    let sum = |a: Option<u64>, b: Option<u64>| Some(a.unwrap_or(0).saturating_add(b?));
     Generated {
         prompt_tokens: sum(first.prompt_tokens, second.prompt_tokens),
         completion_tokens: sum(first.completion_tokens, second.completion_tokens),

@@ -14,6 +14,7 @@ use super::dialect::Dialect;
 use super::host;
 use super::key::Key;
 use super::retry::{self, Remedy, Trouble};
+use crate::account::tokens_of;
 use crate::daemon::protocol::ProviderConfig;
 use crate::error::{Error, ErrorKind};
 
@@ -86,6 +87,10 @@ impl Teller<'_> {
             }
             _ => Remedy::None,
         };
+        let is_read = matches!(
+            &failure,
+            Failure::Timeout | Failure::Silence | Failure::TooLong(_) | Failure::BrokeOff(_)
+        );
         let error = match failure {
             Failure::Gone => retry::given_up(),
             Failure::NoAnswer(why) => self
@@ -126,7 +131,8 @@ impl Teller<'_> {
                 .says(kind, format_args!("failed at {base_url}: {}", self.show(&why)))
                 .hint(self.check("base_url")),
         };
-        Trouble { error, remedy }
+        let trouble = Trouble { error, remedy };
+        if is_read { trouble.billed(None, None) } else { trouble }
     }
 
     fn whom_to_trust(&self) -> String {
@@ -257,7 +263,7 @@ impl Teller<'_> {
     pub fn broke_off(&self, received: usize) -> Trouble {
         let message = format!("broke off its answer after {received} bytes of text");
         let error = self.says(ErrorKind::ProviderFailed, format_args!("{message}"));
-        Trouble { error, remedy: Remedy::Retry(None) }
+        Trouble { error, remedy: Remedy::Retry(None) }.billed(None, Some(tokens_of(received)))
     }
 
     /// A reply of success that is not what was asked for, because of `why`.
@@ -277,7 +283,7 @@ impl Teller<'_> {
                 format_args!("did not answer with {answer}: {}: {what}", self.show(why)),
             )
             .hint(self.check(&format!("base_url; it ends before /{path}, often with {end}")));
-        Trouble { error, remedy: Remedy::None }
+        Trouble { error, remedy: Remedy::None }.billed(None, None)
     }
 
     /// A reply of success that says that something failed.
@@ -313,7 +319,7 @@ impl Teller<'_> {
                 ),
             )
             .hint("Vectors of one model have one length. Add the model again under another name.");
-        Trouble { error, remedy: Remedy::None }
+        Trouble { error, remedy: Remedy::None }.billed(None, None)
     }
 
     fn says(&self, kind: ErrorKind, what: std::fmt::Arguments<'_>) -> Error {

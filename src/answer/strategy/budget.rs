@@ -200,15 +200,17 @@ impl Ledger {
         let enough = |room: u64, limit| if room < SHORTEST_REPLY { Err(limit) } else { Ok(room) };
         let of_tokens = match self.budget.tokens {
             Some(most) => {
-                let left = most.saturating_sub(self.read + self.written + read + later);
+                let spent = self.read.saturating_add(self.written);
+                let left = most.saturating_sub(spent.saturating_add(read + later));
                 Some(enough(left / count, Limit::Tokens)?)
             }
             None => None,
         };
         let of_cost = match self.budget.cost {
             Some(most) => {
-                let spent =
-                    self.budget.price((self.read + read) as f64, (self.written + later) as f64);
+                let spent = self
+                    .budget
+                    .price(self.read as f64 + read as f64, self.written as f64 + later as f64);
                 let token = self.budget.price(0.0, 1.0);
                 // A float that is too great becomes the greatest integer, a negative one 0.
                 match token > 0.0 {
@@ -241,19 +243,21 @@ impl Ledger {
         }
         let reply = match reply {
             Err(error) if is_late && error.kind() == ErrorKind::ProviderTimeout => {
-                self.read += prompt;
+                self.read = self.read.saturating_add(prompt);
                 self.stop(Limit::Seconds);
                 return Ok(None);
             }
             reply => reply?,
         };
         let add = |sum: &mut Option<u64>, count: Option<u64>| {
-            *sum = sum.or(count.map(|_| 0)).map(|sum| sum + count.unwrap_or_default());
+            let added = |sum: u64| sum.saturating_add(count.unwrap_or_default());
+            *sum = sum.or(count.map(|_| 0)).map(added);
         };
         add(&mut self.said.read, reply.prompt_tokens);
         add(&mut self.said.written, reply.completion_tokens);
-        self.read += reply.prompt_tokens.unwrap_or(prompt);
-        self.written += reply.completion_tokens.unwrap_or_else(|| estimate(&reply.text));
+        let written = reply.completion_tokens.unwrap_or_else(|| estimate(&reply.text));
+        self.read = self.read.saturating_add(reply.prompt_tokens.unwrap_or(prompt));
+        self.written = self.written.saturating_add(written);
         self.attempts += reply.attempts;
         self.finish_reason = Some(reply.finish_reason);
         Ok(Some(reply.text))

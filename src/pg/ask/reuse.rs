@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::{Draft, Writing, write};
-use crate::answer::reuse::{are_alike, cited, renumbered};
+use crate::answer::reuse::{are_alike, cited, is_whole, renumbered};
 use crate::answer::strategy::Pending;
 use crate::context::Reading;
 use crate::context::prompt::as_sent;
@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::pg::functions::Embedding;
 use crate::pg::guc::Caching;
 use crate::pg::search::Search;
-use crate::pg::{cache, provider, trace, usage};
+use crate::pg::{cache, provider, random, trace, usage};
 
 /// An answer that is remembered.
 #[derive(Serialize, Deserialize)]
@@ -114,11 +114,15 @@ fn sent(reading: &Reading) -> (i64, String) {
     (reading.passage.chunk_id, as_sent(1, &reading.source()))
 }
 
-/// An answer that cites, and nothing else than what was read.
+/// A whole answer that cites, and nothing else than what was read.
 fn kept(question: &str, draft: &Draft) -> Option<String> {
     let cited = cited(&draft.text);
     let is_read = |number: &u32| (1..=draft.readings.len()).contains(&(*number as usize));
     if !draft.supported || cited.is_empty() || !cited.iter().all(is_read) {
+        return None;
+    }
+    // What was cut short is worth another try; what holds a mark of this call means nothing later.
+    if !is_whole(&draft.usage) || random::has_nonce(&draft.text) {
         return None;
     }
     let read = draft.readings.iter().map(sent).collect();

@@ -106,8 +106,8 @@ fn ask(llm: &str, question: &str, claims: Vec<Claim>, contexts: &[&str]) -> Resu
         let messages = judge::messages(&template, question, part, contexts, &random::nonce()?)?;
         let reply = generate(llm, messages, 0.0, Some(REPLY))?;
         calls += 1;
-        read += reply.prompt_tokens.unwrap_or_default();
-        written += reply.completion_tokens.unwrap_or_default();
+        read = u64::saturating_add(read, reply.prompt_tokens.unwrap_or_default());
+        written = u64::saturating_add(written, reply.completion_tokens.unwrap_or_default());
         let decided = judge::decided(part, &reply.text, contexts);
         checked.unread |= decided.is_none();
         checked.claims.extend(decided.unwrap_or_else(|| part.to_vec()));

@@ -37,7 +37,10 @@ pub fn keep(
     }
     let is_full = level == TraceLevel::Full;
     let id = random_id()?;
-    let sum = |figure: fn(&Step) -> u64| steps.iter().map(figure).sum::<u64>() as i64;
+    let sum = |figure: fn(&Step) -> u64| {
+        let sum = steps.iter().map(figure).fold(0, u64::saturating_add);
+        i64::try_from(sum).unwrap_or(i64::MAX)
+    };
     let arguments = [
         id.into(),
         acting::current_user().into(),

@@ -130,7 +130,7 @@ impl Embedding {
         for documents in documents.chunks(TEXTS_A_REQUEST) {
             let request = self.request_in_place(documents)?;
             let count = documents.iter().map(|it| it.spans.len()).sum();
-            vectors.extend(self.vectors(&request, count, watch.as_deref_mut())?);
+            add(&request, count, watch.as_deref_mut(), &mut vectors)?;
         }
         Ok(vectors)
     }
@@ -157,39 +157,74 @@ impl Embedding {
         &self,
         texts: &[String],
         kind: Kind,
-        mut watch: Option<&mut Watch<'_>>,
+        watch: Option<&mut Watch<'_>>,
     ) -> Result<Vec<Vec<f32>>> {
         let mut vectors = Vec::with_capacity(texts.len());
-        for texts in texts.chunks(TEXTS_A_REQUEST) {
-            vectors.extend(self.embed_request(texts, kind, watch.as_deref_mut())?);
-        }
+        self.add_all(texts, kind, watch, &mut vectors)?;
         Ok(vectors)
     }
 
-    fn embed_request(
+    /// Adds the vectors of many texts to `vectors`, with something to look after meanwhile. Where
+    /// that fails, those of the first texts may be there.
+    pub fn add_and_watch(
         &self,
         texts: &[String],
         kind: Kind,
-        watch: Option<&mut Watch<'_>>,
-    ) -> Result<Vec<Vec<f32>>> {
-        self.vectors(&self.request(texts, kind), texts.len(), watch)
+        watch: &mut Watch<'_>,
+        vectors: &mut Vec<Vec<f32>>,
+    ) -> Result<()> {
+        self.add_all(texts, kind, Some(watch), vectors)
     }
 
-    fn vectors(
-        &self,
-        request: &Request,
-        count: usize,
-        watch: Option<&mut Watch<'_>>,
-    ) -> Result<Vec<Vec<f32>>> {
-        match client::call_and_watch(request, watch)? {
-            Response::Vectors { dimension, values, .. }
-                if values.len() == dimension as usize * count && dimension > 0 =>
-            {
-                Ok(values.chunks_exact(dimension as usize).map(<[f32]>::to_vec).collect())
-            }
-            other => Err(unexpected(&other)),
-        }
+    /// Whether the model is behind a provider.
+    pub fn is_remote(&self) -> bool {
+        self.provider.is_some()
     }
+
+    /// The name of the model.
+    pub fn name(&self) -> &str {
+        &self.model.reference.name
+    }
+
+    fn add_all(
+        &self,
+        texts: &[String],
+        kind: Kind,
+        mut watch: Option<&mut Watch<'_>>,
+        vectors: &mut Vec<Vec<f32>>,
+    ) -> Result<()> {
+        for texts in texts.chunks(TEXTS_A_REQUEST) {
+            let request = self.request(texts, kind);
+            add(&request, texts.len(), watch.as_deref_mut(), vectors)?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds the vectors that `request` asks for, `count` of them, to `vectors`; fewer where it fails.
+fn add(
+    request: &Request,
+    count: usize,
+    watch: Option<&mut Watch<'_>>,
+    vectors: &mut Vec<Vec<f32>>,
+) -> Result<()> {
+    let is_whole =
+        |length: usize, dimension: u32| length == dimension as usize * count && dimension > 0;
+    let is_part =
+        |length: usize, dimension: u32| length < dimension as usize * count && dimension > 0;
+    let (dimension, values, outcome) = match client::call_and_watch(request, watch)? {
+        Response::Vectors { dimension, values, .. } if is_whole(values.len(), dimension) => {
+            (dimension, values, Ok(()))
+        }
+        Response::SomeVectors { dimension, values, error, .. }
+            if is_part(values.len(), dimension) =>
+        {
+            (dimension, values, Err(error))
+        }
+        other => return Err(unexpected(&other)),
+    };
+    vectors.extend(values.chunks_exact(dimension as usize).map(<[f32]>::to_vec));
+    outcome
 }
 
 impl Embedder for Embedding {
@@ -219,7 +254,7 @@ impl Embedding {
             }
             let vector = match self.recall_shared(text, kind)? {
                 Some(vector) => vector,
-                None => self.embed_request(texts, kind, None)?.swap_remove(0),
+                None => self.embed_all(texts, kind, None)?.swap_remove(0),
             };
             remember(key, &vector);
             return Ok(vec![vector]);

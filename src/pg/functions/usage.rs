@@ -44,13 +44,17 @@ fn is_seen(account: &Account) -> bool {
     }
 }
 
+fn bigint(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 type Row = (i32, pg_sys::Oid, Option<i32>, String, String, i64, i64, i64, AnyNumeric);
 
 fn row((day, (account, spent)): (i32, (Account, Spent))) -> Row {
     let Account { role, pipeline, server, model, .. } = account;
     let Spent { calls, input, output, cost } = spent;
     let pipeline = (pipeline != 0).then_some(pipeline);
-    let numbers = (calls as i64, input as i64, output as i64);
+    let numbers = (bigint(calls), bigint(input), bigint(output));
     let cost = money(cost).unwrap_or_else(|| AnyNumeric::from(0));
     let role = pg_sys::Oid::from_u32(role);
     (day, role, pipeline, server, model, numbers.0, numbers.1, numbers.2, cost)

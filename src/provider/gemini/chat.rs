@@ -76,11 +76,13 @@ impl Protocol for Content {
         if let Some(reason) = word("/candidates/0/finishReason") {
             end(reason, heard);
         }
-        heard.count(
-            event,
-            "/usageMetadata/promptTokenCount",
-            "/usageMetadata/candidatesTokenCount",
-        );
+        if let Some(usage) = event.get("usageMetadata") {
+            let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+            // Thoughts are paid for like what is said.
+            let written = [count("candidatesTokenCount"), count("thoughtsTokenCount")];
+            let written = written.into_iter().flatten().reduce(u64::saturating_add);
+            heard.counted(count("promptTokenCount"), written);
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::daemon::protocol::{GenerateRequest, Generated, Lane, Message};
 use crate::error::{Error, ErrorKind, Result};
 use crate::provider::call::Reply;
 use crate::provider::caller::{Caller, Question};
-use crate::provider::chat::{self, check_temperature};
+use crate::provider::chat::{self, check_temperature, credible};
 use crate::provider::manners::Whom;
 use crate::provider::memory::Memory;
 use crate::provider::openai::stream::ChatReader;
@@ -212,17 +212,15 @@ impl Question for ChatRequest<'_> {
         };
         let finish_reason = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
         let text = said(choice);
+        let tokens = |name: &str| value.pointer("/usage")?.get(name)?.as_u64().map(credible);
+        let (prompt_tokens, completion_tokens) =
+            (tokens("prompt_tokens"), tokens("completion_tokens"));
         if text.trim().is_empty() {
-            return Err(silence(choice, finish_reason, teller));
+            let silence = silence(choice, finish_reason, teller);
+            return Err(silence.billed(prompt_tokens, completion_tokens));
         }
-        let tokens = |name: &str| value.pointer("/usage")?.get(name)?.as_u64();
-        Ok(Generated {
-            text,
-            finish_reason: finish_reason.to_string(),
-            prompt_tokens: tokens("prompt_tokens"),
-            completion_tokens: tokens("completion_tokens"),
-            attempts: 0,
-        })
+        let finish_reason = finish_reason.to_string();
+        Ok(Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts: 0 })
     }
 }
 

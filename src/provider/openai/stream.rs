@@ -12,7 +12,9 @@
 
 use serde_json::Value;
 
+use crate::account::tokens_of;
 use crate::daemon::protocol::Generated;
+use crate::provider::chat::credible;
 use crate::provider::retry::Trouble;
 use crate::provider::stream::Reader;
 use crate::provider::trouble::{Teller, error_message};
@@ -40,7 +42,11 @@ impl Reader for ChatReader {
         }
         let event: Value = teller.read_event(data)?;
         if event.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(teller.reported(&error_message(&event).unwrap_or_default()));
+            let trouble = teller.reported(&error_message(&event).unwrap_or_default());
+            return Err(match self.text.len() {
+                0 => trouble,
+                length => trouble.billed(self.prompt_tokens, Some(tokens_of(length))),
+            });
         }
         self.note_usage(&event);
         let Some(choice) = event.pointer("/choices/0") else { return Ok(None) };
@@ -59,7 +65,8 @@ impl Reader for ChatReader {
             return Err(teller.broke_off(self.text.len()));
         }
         if self.text.trim().is_empty() {
-            return Err(self.silence(teller));
+            let silence = self.silence(teller);
+            return Err(silence.billed(self.prompt_tokens, self.completion_tokens));
         }
         Ok(Generated {
             text: std::mem::take(&mut self.text),
@@ -78,7 +85,7 @@ impl Reader for ChatReader {
 impl ChatReader {
     /// Some servers count with each event; the last count is the whole.
     fn note_usage(&mut self, event: &Value) {
-        let count = |name: &str| event.pointer("/usage")?.get(name)?.as_u64();
+        let count = |name: &str| event.pointer("/usage")?.get(name)?.as_u64().map(credible);
         self.prompt_tokens = count("prompt_tokens").or(self.prompt_tokens);
         self.completion_tokens = count("completion_tokens").or(self.completion_tokens);
     }
