@@ -117,9 +117,8 @@ fn ingest_noted(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
     if !noted::has_keys(id) {
         return Ok(());
     }
-    // A worker that has read such a row before may yet store what it was; and of what the
-    // transaction does not see nothing is known.
-    let others_are_at_work = has_one_snapshot() || as_superuser(|| queue::has_any(id))?;
+    // A worker that has read such a row before may yet store what it was.
+    let others_are_at_work = as_superuser(|| queue::has_any(id))?;
     let keys = noted::take(id, others_are_at_work);
     let Some(pipeline) = find(data, id)? else { return Ok(()) };
     as_owner(&pipeline, || ingest::refresh(&pipeline, &keys))
