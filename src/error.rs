@@ -111,7 +111,7 @@ pub enum ErrorKind {
     ProviderBusy,
     /// Something that pg_rag promises itself did not hold.
     Internal,
-    /// The role has spent what it may spend.
+    /// It would take more than a role may spend, or a session may write.
     BudgetExceeded,
 }
 

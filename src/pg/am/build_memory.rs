@@ -55,6 +55,8 @@ impl BuildMemory {
         // before anything could close it.
         unsafe {
             let (file, length) = self.file.unwrap_or_else(|| (pg_sys::OpenTemporaryFile(false), 0));
+            self.file = Some((file, length));
+            check_limit(length + bytes)?;
             self.file = Some((file, length + bytes));
             let descriptor = pg_sys::FileGetRawDesc(file);
             // Where the disk is full, this says so; writing through the mapping would be fatal.
@@ -72,6 +74,22 @@ impl BuildMemory {
                 }
             }
         }
+    }
+}
+
+/// Fails where a temporary file may not become so long.
+fn check_limit(bytes: usize) -> Result<()> {
+    const KILOBYTE: usize = 1024;
+    // SAFETY: a setting of this process; -1 is none.
+    let limit = usize::try_from(unsafe { pg_sys::temp_file_limit });
+    match limit {
+        Ok(limit) if bytes > limit.saturating_mul(KILOBYTE) => {
+            let message = format!("temporary file size exceeds temp_file_limit ({limit}kB)");
+            Err(Error::new(ErrorKind::BudgetExceeded, message).hint(
+                "Build the index with more maintenance_work_mem, or a higher temp_file_limit.",
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -207,8 +225,13 @@ impl Memory for BuildMemory {
 
     fn links(&mut self, count: usize) -> Result<Links> {
         if self.take(count) {
-            let links = std::iter::repeat_with(AtomicU32::default).take(count);
-            return Ok(Links::Here(links.collect()));
+            let mut links = Vec::new();
+            if links.try_reserve_exact(count).is_ok() {
+                links.resize_with(count, AtomicU32::default);
+                return Ok(Links::Here(links));
+            }
+            // The system has less memory than the setting allows.
+            self.left = 0;
         }
         Ok(Links::Mapped(self.mapped(count)?))
     }

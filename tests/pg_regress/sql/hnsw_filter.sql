@@ -128,6 +128,15 @@ CREATE INDEX loose_v ON loose USING rag_hnsw (v vector_cosine_ops, tenant);
 RESET maintenance_work_mem;
 SELECT count(*) FROM rag_hnsw_check('loose_v');
 SELECT count(*), bool_and(tenant = 8) FROM (SELECT tenant FROM loose WHERE tenant = 8 ORDER BY v <=> embedding(3)) AS q;
+-- So much goes to a temporary file, which has a limit.
+CREATE TABLE larger AS SELECT i AS id, (SELECT array_agg(sin(i * j))::vector(64) FROM generate_series(1, 64) AS j) AS v FROM generate_series(1, 8000) AS i;
+SET maintenance_work_mem = '1MB';
+SET temp_file_limit = '1MB';
+SELECT fails('CREATE INDEX larger_v ON larger USING rag_hnsw (v vector_l2_ops)');
+RESET temp_file_limit;
+CREATE INDEX larger_v ON larger USING rag_hnsw (v vector_l2_ops);
+RESET maintenance_work_mem;
+SELECT count(*) FROM rag_hnsw_check('larger_v');
 SELECT count(*) FROM loose WHERE tenant = 8;
 
 -- What can't be.
