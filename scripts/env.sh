@@ -58,6 +58,16 @@ as_server() {
     fi
 }
 
+# Cargo tells by the time of a file whether it has changed. Two checkouts share a target, and what
+# one has built is no older than the other's files: so each builds its own crate anew after the other.
+forget_other_checkout() {
+    local last=$CARGO_TARGET_DIR/checkout
+    [[ "$(cat "$last" 2>/dev/null)" != "$PG_RAG_SOURCE" ]] || return 0
+    rm -rf "$CARGO_TARGET_DIR"/{debug,release}/.fingerprint/pg_rag-*
+    mkdir -p "$CARGO_TARGET_DIR"
+    echo "$PG_RAG_SOURCE" >"$last"
+}
+
 # The pg_config of the private PostgreSQL of a major version.
 tree_pg_config() { echo "$PG_RAG_SERVER_DIR/postgres/$1/bin/pg_config"; }
 
@@ -69,6 +79,7 @@ PG_RAG_SERVER_DIR=${PG_RAG_SERVER_DIR:-$(server_dir)}
 PG_RAG_CLUSTERS=$PG_RAG_SERVER_DIR/clusters
 
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PG_RAG_CACHE/target}
+forget_other_checkout
 PGRX_HOME=$PG_RAG_CACHE/pgrx
 PATH=$PG_RAG_CACHE/tools/bin:$PATH
 USER=${USER:-$(id -un)}

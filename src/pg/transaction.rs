@@ -130,6 +130,7 @@ fn in_worker<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
         unsafe {
             pg_sys::SetCurrentStatementStartTimestamp();
             pg_sys::StartTransactionCommand();
+            keep_extension();
             pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
         }
         let done = work()?;
@@ -145,6 +146,23 @@ fn in_worker<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
         unsafe { pg_sys::AbortCurrentTransaction() };
     }
     outcome
+}
+
+/// Has DROP EXTENSION wait for the end of the transaction before it locks anything of the
+/// extension's: what it locks one by one, in an order of its own, the work wants in another.
+fn keep_extension() {
+    // SAFETY: a lock of a number, held by the transaction; the extension may be gone. The launcher
+    // is connected to no database.
+    unsafe {
+        if pg_sys::MyDatabaseId == pg_sys::InvalidOid {
+            return;
+        }
+        let extension = pg_sys::get_extension_oid(c"pg_rag".as_ptr(), true);
+        if extension != pg_sys::InvalidOid {
+            let mode = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+            pg_sys::LockDatabaseObject(pg_sys::ExtensionRelationId, extension, 0, mode);
+        }
+    }
 }
 
 /// Does `work` with a connection to SPI that can commit.
@@ -178,6 +196,7 @@ pub fn non_atomic<T>(
 /// subtransaction.
 fn in_procedure<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
     let outcome = in_subtransaction(|| {
+        keep_extension();
         // SAFETY: after a commit there is none, and values that are stored apart want one. It is
         // popped again, or by the rollback.
         unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot()) };

@@ -167,6 +167,35 @@ fn the_extension_is_dropped() {
     assert_agree(&mut client, 64);
 }
 
+/// DROP EXTENSION locks what it drops one by one, and a worker needs the same in another order.
+#[test]
+fn the_extension_is_dropped_after_a_workers_transaction() {
+    let Some((cluster, mut client)) = start(&[]) else { return };
+    run(&mut client, "INSERT INTO docs VALUES (1, 't', 'One.', 'en')");
+    wait(&mut client, "docs");
+    // A worker can read, and then not store.
+    let mut holder = cluster.connect();
+    run(&mut holder, "BEGIN; LOCK TABLE docs_rag_chunks IN SHARE MODE");
+    run(&mut client, "INSERT INTO docs VALUES (2, 't', 'Two.', 'en')");
+    let waiting = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+                   WHERE NOT granted AND backend_type = 'pg_rag worker'";
+    time_until(&mut client, waiting, 1);
+    let mut other = cluster.connect();
+    let pid: i32 = other.query_one("SELECT pg_backend_pid()", &[]).unwrap().get(0);
+    let dropping = std::thread::spawn(move || other.batch_execute("DROP EXTENSION pg_rag CASCADE"));
+    let waiting = format!("SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = {pid}");
+    time_until(&mut client, &waiting, 1);
+    let held = format!(
+        "SELECT count(*) FROM pg_locks
+         WHERE granted AND pid = {pid} AND locktype = 'relation' AND mode = 'AccessExclusiveLock'"
+    );
+    assert_eq!(count(&mut client, &held), 0, "nothing is locked that a worker may need");
+    run(&mut holder, "COMMIT");
+    let dropped = dropping.join().unwrap();
+    dropped.unwrap_or_else(|error| panic!("DROP EXTENSION: {}", describe(&error)));
+    until_no_worker(&mut client);
+}
+
 /// Milliseconds until the database has no worker.
 fn until_no_worker(client: &mut Client) -> u128 {
     let query = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'";
