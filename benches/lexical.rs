@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use pg_rag::lexical::{
     Builder, Document, Inserted, Merging, Search, Settings, Term, create, figures, flush, insert,
-    insert_long, vacuum,
+    vacuum,
 };
 use pg_rag::pages::ram::RamStore;
 use pg_rag::pages::{PAGE_SIZE, Row};
@@ -74,7 +74,6 @@ fn main() {
         match insert(&store, &document).expect("an index") {
             Inserted::Done => {}
             Inserted::FlushDue => flush(&store, Merging::Quick).expect("an index"),
-            Inserted::TooLong => insert_long(&store, &document).expect("an index"),
         }
         slowest = slowest.max(start.elapsed());
         spent += start.elapsed();

@@ -9,7 +9,6 @@
 //! `O(n log n)`. That is the logarithmic method of Bentley and Saxe ("Decomposable searching
 //! problems", 1980), which LSM trees and Lucene use too.
 
-use super::document::Document;
 use super::memory::Memory;
 use super::merge::{Input, merge};
 use super::page::{Entry, Meta, new_number, read_meta};
@@ -46,16 +45,6 @@ pub enum Merging {
 pub fn flush<S: StoreMut>(store: &S, merging: Merging) -> Result<()> {
     flush_pending(store)?;
     merge_due(store, merging)
-}
-
-/// Puts a document of any length into a segment of its own. Under the structure lock.
-pub fn insert_long<S: StoreMut>(store: &S, document: &Document<'_>) -> Result<()> {
-    release(store)?;
-    let mut memory = Memory::default();
-    memory.add(document);
-    let entry = memory.write(SegmentWriter::new(store, new_number(store)?))?;
-    publish(store, &[], false, Some(entry))?;
-    merge_due(store, Merging::Quick)
 }
 
 /// Makes a segment of the pending documents.

@@ -14,7 +14,7 @@
 //! |---|---|
 //! | [`create`], [`Builder::finish`] | nobody else sees the index |
 //! | [`insert`] | none |
-//! | [`insert_long`], [`flush`], [`vacuum`] | the **structure lock**: one at a time |
+//! | [`flush`], [`vacuum`] | the **structure lock**: one at a time |
 //! | [`statistics`], [`Search`], [`rows()`], [`check`], [`figures`] | none |
 
 mod document;
@@ -55,7 +55,7 @@ pub use best::Hit;
 pub use build::Builder;
 pub use check::{Figures, Problem, SegmentFigures, check, figures};
 pub use document::{Document, LONGEST_LEXEME};
-pub use flush::{Merging, flush, insert_long};
+pub use flush::{Merging, flush};
 pub use pending::{Inserted, insert};
 pub use rows::rows;
 pub use score::{Settings, Statistics, Term, score};

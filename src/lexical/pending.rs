@@ -5,24 +5,32 @@
 //! ```
 //!
 //! A chain of pages, the newest at its head. A document is appended to the head under the lock of
-//! that page alone; a new head is linked in one change with the first page. When a segment is to
-//! be made, the head is sealed in one change with the first page, and inserts begin a new chain.
+//! that page alone; a new head is linked in one change with the first page. A document that does not
+//! fit a page has some to itself, which are linked all at once in the same way. When a segment is
+//! to be made, the head is sealed in one change with the first page, and inserts begin a new chain.
 
 use super::bits::{Bytes, put_number};
 use super::document::{Document, LONGEST_LEXEME};
 use super::page::{
-    self, BODY, Chain, Kind, Meta, Reading, Stop, content, content_mut, corrupt, get_u16,
-    read_meta, stamp,
+    self, BODY, Chain, Kind, Meta, Reading, Stop, change_meta, content, content_mut, corrupt,
+    get_u16, read_meta, stamp,
 };
 use super::segment::{ROW_BYTES, put_row, row_of};
-use super::space::reuse;
-use crate::error::Result;
+use super::space::{blank, place, reuse};
+use crate::error::{Error, Result};
 use crate::pages::{Page, Row, Store, StoreMut};
 
 /// Pages from which on a segment should be made: a search reads all of them.
 pub const DUE: u32 = 32;
-/// Bytes before the documents of a page: the end of the documents, and whether it is sealed.
+/// Bytes before the documents of a page: the end of the documents, whether it is sealed, and whether
+/// its document goes on in the next page.
 const START: usize = 4;
+const SEALED: usize = 2;
+const GOES_ON: usize = 3;
+/// Bytes of the size before a document, which one that has pages to itself is without.
+const SIZE: usize = 2;
+/// Bytes of the longest document. Those of the longest tsvector are fewer, so more than this is damage.
+const LONGEST: usize = 16 << 20;
 /// Attempts to find room before we say that the pages make no sense.
 const ATTEMPTS: usize = 10_000;
 
@@ -35,16 +43,20 @@ pub enum Inserted {
     /// caller, if the structure lock is to be had without waiting. It will be said again at one
     /// of the next inserts.
     FlushDue,
-    /// The document is *not* in the index, because it is too long for the pending list. The
-    /// caller takes the structure lock and calls [`insert_long`](super::insert_long).
-    TooLong,
+}
+
+impl Inserted {
+    /// Into a list that has so many pages now.
+    fn into_list_of(pages: u32) -> Inserted {
+        if pages >= DUE { Inserted::FlushDue } else { Inserted::Done }
+    }
 }
 
 /// Appends a document to the pending list.
 pub fn insert<S: StoreMut>(store: &S, document: &Document<'_>) -> Result<Inserted> {
     let bytes = encode(document);
     if bytes.len() > BODY - START {
-        return Ok(Inserted::TooLong);
+        return insert_long(store, &bytes[SIZE..]);
     }
     for _ in 0..ATTEMPTS {
         store.interrupted()?;
@@ -53,10 +65,93 @@ pub fn insert<S: StoreMut>(store: &S, document: &Document<'_>) -> Result<Inserte
             return Ok(Inserted::Done);
         }
         if let Some(pages) = add_page(store, &meta, &bytes)? {
-            return Ok(if pages >= DUE { Inserted::FlushDue } else { Inserted::Done });
+            return Ok(Inserted::into_list_of(pages));
         }
     }
     Err(corrupt(0, "no page takes a new document"))
+}
+
+/// Puts a document on pages of its own, and links them to the list all at once. Until then they are
+/// nobody's, but have the number of the list, so that vacuum does not take them for lost.
+fn insert_long<S: StoreMut>(store: &S, bytes: &[u8]) -> Result<Inserted> {
+    if bytes.len() > LONGEST {
+        let message = format!(
+            "a document of {} bytes is too long for a rag_bm25 index, which takes {LONGEST}",
+            bytes.len()
+        );
+        return Err(Error::invalid(message));
+    }
+    for _ in 0..ATTEMPTS {
+        store.interrupted()?;
+        let number = list_number(store)?;
+        // Each page names the one after it, so the last part comes first.
+        let (mut head, mut last) = (0, 0);
+        for part in bytes.chunks(BODY - START).rev() {
+            let goes_on = last != 0;
+            head = place(store, &page_of_part(number, part, goes_on, head))?;
+            last = if goes_on { last } else { head };
+        }
+        let count = bytes.len().div_ceil(BODY - START) as u32;
+        if let Some(pages) = link(store, Chain { number, head, tail: last, pages: count })? {
+            return Ok(Inserted::into_list_of(pages));
+        }
+    }
+    Err(corrupt(0, "no list takes a new document"))
+}
+
+/// The number of the list, which may have no page yet.
+fn list_number<S: StoreMut>(store: &S) -> Result<u64> {
+    let mut number = read_meta(store)?.pending.number;
+    if number == 0 {
+        change_meta(store, |meta| {
+            number = number_list(meta);
+            Ok(true)
+        })?;
+    }
+    Ok(number)
+}
+
+/// Gives the list a number, if it has none yet.
+fn number_list(meta: &mut Meta) -> u64 {
+    if meta.pending.number == 0 {
+        meta.pending.number = meta.next_number;
+        meta.next_number += 1;
+    }
+    meta.pending.number
+}
+
+/// A page to which nothing is appended.
+fn page_of_part(number: u64, part: &[u8], goes_on: bool, next: u32) -> Box<Page> {
+    let mut page = blank();
+    let content = content_mut(&mut page);
+    put(content, START, part);
+    content[SEALED] = 1;
+    content[GOES_ON] = u8::from(goes_on);
+    stamp(&mut page, Kind::Pending, number, next);
+    page
+}
+
+/// Makes pages the first of the list. Gives how many it has now, `None` if it is sealed meanwhile.
+fn link<S: StoreMut>(store: &S, new: Chain) -> Result<Option<u32>> {
+    let mut pages = 0;
+    let is_linked = store.write_two(0, new.tail, |first, page| {
+        let mut meta = Meta::read(first)?;
+        let pending = &mut meta.pending;
+        if pending.number != new.number {
+            return Ok(false);
+        }
+        content(page, new.tail, Kind::Pending, new.number)?;
+        page::set_next(page, pending.head);
+        if pending.pages == 0 {
+            pending.tail = new.tail;
+        }
+        pending.head = new.head;
+        pending.pages = pending.pages.saturating_add(new.pages);
+        pages = pending.pages;
+        meta.write(first);
+        Ok(true)
+    })?;
+    Ok(is_linked.then_some(pages))
 }
 
 /// Appends to the head of the list, if it still is that and has room.
@@ -64,7 +159,7 @@ pub(super) fn append<S: StoreMut>(store: &S, pending: &Chain, bytes: &[u8]) -> R
     store.write(pending.head, |page| {
         let is_head = page::is(page, Kind::Pending) && page::number(page) == pending.number;
         let content = content_mut(page);
-        let (end, is_sealed) = (usize::from(get_u16(content, 0)), content[2] != 0);
+        let (end, is_sealed) = (usize::from(get_u16(content, 0)), content[SEALED] != 0);
         if !is_head || is_sealed || end + bytes.len() > BODY {
             return Ok(false);
         }
@@ -108,14 +203,14 @@ fn add_page<S: StoreMut>(store: &S, seen: &Meta, bytes: &[u8]) -> Result<Option<
 }
 
 fn begin(meta: &mut Meta, page: &mut Page, block: u32, bytes: &[u8]) -> u32 {
+    let number = number_list(meta);
     if meta.pending.pages == 0 {
-        meta.pending = Chain { number: meta.next_number, head: 0, tail: block, pages: 0 };
-        meta.next_number += 1;
+        meta.pending = Chain { number, head: 0, tail: block, pages: 0 };
     }
     let content = content_mut(page);
     content.fill(0);
     put(content, START, bytes);
-    stamp(page, Kind::Pending, meta.pending.number, meta.pending.head);
+    stamp(page, Kind::Pending, number, meta.pending.head);
     meta.pending.head = block;
     meta.pending.pages += 1;
     meta.pending.pages
@@ -139,7 +234,7 @@ pub fn seal<S: StoreMut>(store: &S) -> Result<()> {
                 return Ok(false);
             }
             content(page, pending.head, Kind::Pending, pending.number)?;
-            content_mut(page)[2] = 1;
+            content_mut(page)[SEALED] = 1;
             meta.sealed = std::mem::take(&mut meta.pending);
             meta.write(first);
             Ok(true)
@@ -183,7 +278,7 @@ impl Pending<'_> {
 }
 
 fn encode(document: &Document<'_>) -> Vec<u8> {
-    let mut bytes = vec![0; 2];
+    let mut bytes = vec![0; SIZE];
     put_row(&mut bytes, document.row());
     put_number(&mut bytes, u64::from(document.length()));
     put_number(&mut bytes, document.terms().len() as u64);
@@ -196,9 +291,9 @@ fn encode(document: &Document<'_>) -> Vec<u8> {
         put_number(&mut bytes, u64::from(*frequency));
         before = term;
     }
-    let size = bytes.len() - 2;
-    // A longer one is refused by its length before this number is looked at.
-    bytes[..2].copy_from_slice(&(size.min(usize::from(u16::MAX)) as u16).to_le_bytes());
+    let size = bytes.len() - SIZE;
+    // A longer one goes without.
+    bytes[..SIZE].copy_from_slice(&(size.min(usize::from(u16::MAX)) as u16).to_le_bytes());
     bytes
 }
 
@@ -222,8 +317,8 @@ pub fn close<S: StoreMut>(store: &S, sealed: &Chain) -> Result<()> {
         store.write(block, |page| {
             content(page, block, Kind::Pending, sealed.number)?;
             next = page::next(page);
-            let is_open = content_mut(page)[2] == 0;
-            content_mut(page)[2] = 1;
+            let is_open = content_mut(page)[SEALED] == 0;
+            content_mut(page)[SEALED] = 1;
             Ok(is_open)
         })?;
         block = next;
@@ -238,26 +333,42 @@ pub fn each_document<S: Store>(
     blocks: u32,
     take: &mut dyn FnMut(&Pending<'_>) -> Option<()>,
 ) -> Reading<()> {
-    let (mut block, mut copy) = (chain.head, Vec::with_capacity(BODY));
+    let (mut block, mut copy, mut goes_on) = (chain.head, Vec::with_capacity(BODY), false);
     for _ in 0..chain.pages {
         store.interrupted()?;
         if block == 0 || block >= blocks {
             return Err(corrupt(block, "a pending page that does not exist").into());
         }
+        let is_part = goes_on;
+        if !is_part {
+            copy.clear();
+        }
         let next = store.read(block, |page| {
             let content = content(page, block, Kind::Pending, chain.number)?;
+            goes_on = content[GOES_ON] != 0;
             let end = usize::from(get_u16(content, 0));
-            copy.clear();
             copy.extend_from_slice(content.get(START..end).unwrap_or_default());
             Ok::<u32, Stop>(page::next(page))
         })??;
-        let mut left = Bytes(&copy);
-        while !left.0.is_empty() {
-            let bytes = left.two().and_then(|size| left.take(usize::from(size)));
-            let taken = bytes.and_then(decode).and_then(|document| take(&document));
-            taken.ok_or_else(|| corrupt(block, "a pending document makes no sense"))?;
-        }
+        let taken = match (is_part, goes_on) {
+            (_, true) => (copy.len() <= LONGEST).then_some(()),
+            (true, false) => decode(&copy).and_then(|document| take(&document)),
+            (false, false) => each_of_page(&copy, take),
+        };
+        taken.ok_or_else(|| corrupt(block, "a pending document makes no sense"))?;
         block = next;
     }
-    Ok(())
+    match goes_on {
+        true => Err(corrupt(chain.tail, "a pending document has no end").into()),
+        false => Ok(()),
+    }
+}
+
+fn each_of_page(bytes: &[u8], take: &mut dyn FnMut(&Pending<'_>) -> Option<()>) -> Option<()> {
+    let mut left = Bytes(bytes);
+    while !left.0.is_empty() {
+        let size = usize::from(left.two()?);
+        take(&decode(left.take(size)?)?)?;
+    }
+    Some(())
 }

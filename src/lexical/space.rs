@@ -45,7 +45,8 @@ pub fn reuse<S: StoreMut>(
     })
 }
 
-/// Writes a page that is stamped already, to a free page or at the end. Under the structure lock.
+/// Writes a page that is stamped already, to a free page or at the end. Under the structure lock, or
+/// with a number that is in use: otherwise somebody might take the page for lost.
 pub fn place<S: StoreMut>(store: &S, new: &Page) -> Result<u32> {
     let copy = |page: &mut Page| {
         let header = crate::pages::HEADER_BYTES;

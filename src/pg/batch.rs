@@ -23,7 +23,7 @@ use super::rounds::Rounds;
 use super::situate::{KnownLines, Situater};
 use super::transaction::{Failure, Outcome, Transactions, caught};
 use super::usage::ForPipeline;
-use super::{drain, generation, guc, random};
+use super::{drain, generation, guc, locking, random};
 use crate::error::Result;
 use crate::pipeline::{ChunkStore, Document, LineStore, Stages, StoredChunk, Vectors, prepare};
 
@@ -105,7 +105,7 @@ impl Runner {
     pub fn step(&mut self) -> Outcome<Step> {
         let changed = self.transactions.run(|| as_superuser(|| queue::changed(self.only)))?;
         if let Some(pipeline) = changed
-            && let Err(failure) = self.transactions.run(|| drain::drain(pipeline))
+            && let Err(failure) = drain::drain(self.transactions, pipeline)
         {
             return self.outage(pipeline, None, failure);
         }
@@ -376,8 +376,7 @@ impl Job {
             tokens: prepared.tokens,
             seconds: begun.elapsed().as_secs_f64(),
         };
-        let stored =
-            self.transactions.run(|| self.store(places, &documents, &prepared.chunks, &work));
+        let stored = self.store(places, &documents, &prepared.chunks, &work);
         if stored.is_err() {
             let vectors = prepared.chunks.into_iter().map(|chunk| (chunk.hash, chunk.vector));
             self.embedded.extend(vectors);
@@ -405,15 +404,14 @@ impl Job {
         documents: &[Document],
         chunks: &[StoredChunk],
         work: &Work,
-    ) -> Result<()> {
+    ) -> Outcome<()> {
         let Batch { pipeline, lease, rows, .. } = &self.batch;
-        as_superuser(|| {
-            // The pipeline may have been dropped, or another one taken its place.
-            let Some(pipeline) = pipeline::hold(pipeline.id)? else { return Ok(()) };
+        locking::at_work(self.transactions, pipeline.id, |pipeline| {
+            let Some(pipeline) = pipeline else { return Ok(()) };
             // Whose lease has run out is somebody else's now.
             let owned = queue::owned(pipeline.id, *lease)?;
             let (documents, chunks) = only(&owned, documents, chunks);
-            as_owner(&pipeline, || SqlStore::of(&pipeline)?.replace(&documents, &chunks))?;
+            as_owner(pipeline, || SqlStore::of(pipeline)?.replace(&documents, &chunks))?;
             let done: Vec<&Claimed> =
                 places.iter().map(|at| &rows[*at]).filter(|row| owned.contains(&row.key)).collect();
             queue::done(pipeline.id, *lease, &done)?;

@@ -292,13 +292,19 @@ pub fn check_name(name: &str) -> Result<()> {
 
 /// Drops all that [`Plan::carry_out`] made and that is still there.
 pub fn undo(pipeline: &Pipeline) -> Result<()> {
+    let mut generations = vec![(pipeline.clone(), beside::of(pipeline)?)];
     if let Some(successor) = pipeline::successor(pipeline.id)? {
-        undo(&successor)?;
+        let others = beside::of(&successor)?;
+        generations.insert(0, (successor, others));
     }
-    let others = beside::of(pipeline)?;
-    // First, since whoever drops a pipeline's relations drops the pipeline.
-    pipeline::delete(pipeline.id)?;
-    locking::lock_for_drop(pipeline, &others)?;
+    // First, since whoever drops a pipeline's relations drops the pipeline; and all of them before
+    // any relation is locked, since who holds one of them may wait for the source of both.
+    generations.iter().try_for_each(|(generation, _)| pipeline::delete(generation.id))?;
+    locking::lock_for_drop(&generations)?;
+    generations.iter().try_for_each(|(generation, others)| drop_made(generation, others))
+}
+
+fn drop_made(pipeline: &Pipeline, others: &[Relation]) -> Result<()> {
     others.iter().try_for_each(beside::drop_table)?;
     triggers::drop_all(pipeline)?;
     for view in [&pipeline.view, &pipeline.content_view] {

@@ -1,25 +1,23 @@
 //! What sessions left in `rag.intake` becomes rows of the queue.
 
-use super::acting::{as_owner, as_superuser};
+use super::acting::as_owner;
 use super::capture::keys::Key;
 use super::catalog::pipeline::{self, Pipeline};
 use super::chunk_store::SqlStore;
 use super::error::spi_failed;
-use super::{ingest, queue, sql};
+use super::transaction::{Outcome, Transactions};
+use super::{ingest, locking, queue, sql};
 use crate::error::Result;
 
 /// Keys read at a time where rows have to be looked for.
 const KEYS_AT_A_TIME: i64 = 1000;
 
 /// Turns what sessions left about a pipeline into rows of the queue.
-pub fn drain(id: i32) -> Result<()> {
-    as_superuser(|| {
-        // Its row is locked, and changed, before the source is read: whoever drops or alters the
-        // pipeline does it in this order, too.
-        let held = pipeline::hold(id)?;
+pub fn drain(transactions: Transactions, id: i32) -> Outcome<()> {
+    locking::at_work(transactions, id, |pipeline| {
         let changes = queue::drain(id)?;
         // Of one that is gone nothing is left to do.
-        let Some(pipeline) = held else { return Ok(()) };
+        let Some(pipeline) = pipeline else { return Ok(()) };
         if !changes.keys.is_empty() {
             queue::add(id, pipeline.key_columns, &changes.keys, &changes)?;
         }
@@ -27,12 +25,12 @@ pub fn drain(id: i32) -> Result<()> {
             pipeline::set_fill_from(id, time)?;
         }
         if changes.has_gone || changes.has_missing || changes.all_asked_at.is_some() {
-            as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
+            as_owner(pipeline, || ingest::forget_gone(pipeline))?;
         }
         if changes.all_asked_at.is_some() {
-            add_found(&pipeline, &changes, |store| store.all_keys())?;
+            add_found(pipeline, &changes, |store| store.all_keys())?;
         } else if changes.has_missing {
-            add_found(&pipeline, &changes, |store| store.missing_keys())?;
+            add_found(pipeline, &changes, |store| store.missing_keys())?;
         }
         Ok(())
     })

@@ -24,7 +24,7 @@ use super::sql::{self, render};
 use super::transaction::{Outcome, Transactions, caught};
 use super::usage::ForPipeline;
 use super::vector::Vector;
-use super::{guc, ingest, provider, random};
+use super::{guc, ingest, locking, provider, random};
 use crate::context::prompt::Source as Chunk;
 use crate::context::template::Template;
 use crate::daemon::protocol::{GenerateRequest, Lane, ProviderConfig, Request, Response};
@@ -182,7 +182,7 @@ fn describe_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool)
         described.push(caught(|| describe(&tools, one, &mut watch))?);
     }
     let count = described.len();
-    transactions.run(|| store(id, &tools, &described))?;
+    store(transactions, id, &tools, &described)?;
     Ok(count)
 }
 
@@ -245,12 +245,16 @@ fn describe(tools: &Tools, missing: Missing, watch: &mut Watch<'_>) -> Result<De
     Ok(Described { hash, texts: texts.into_iter().zip(vectors).collect() })
 }
 
-fn store(id: i32, tools: &Tools, described: &[Described]) -> Result<()> {
-    as_superuser(|| {
-        // The pipeline may have been dropped, or another one taken its place.
-        let Some(pipeline) = pipeline::hold(id)? else { return Ok(()) };
+fn store(
+    transactions: Transactions,
+    id: i32,
+    tools: &Tools,
+    described: &[Described],
+) -> Outcome<()> {
+    locking::at_work(transactions, id, |pipeline| {
+        let Some(pipeline) = pipeline else { return Ok(()) };
         let Some(Representation { relation, .. }) = representation::of(id)? else { return Ok(()) };
-        as_owner(&pipeline, || insert(&relation.sql, tools, described))
+        as_owner(pipeline, || insert(&relation.sql, tools, described))
     })
 }
 

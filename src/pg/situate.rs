@@ -23,7 +23,7 @@ use super::sql::{self, render};
 use super::transaction::{Failure, Outcome, Transactions, caught};
 use super::usage::ForPipeline;
 use super::vector::Vector;
-use super::{guc, ingest, provider, queue, random};
+use super::{guc, ingest, locking, provider, queue, random};
 use crate::chunk::context::in_context;
 use crate::context::template::Template;
 use crate::daemon::protocol::{GenerateRequest, Lane, ProviderConfig, Request, Response};
@@ -209,11 +209,11 @@ fn situate_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool) 
     let Answers { places, refused, stopped } = ask_about(&tools, places, &mut watch);
     if is_asked && !places.is_empty() {
         // Before anything else: it has been paid for.
-        transactions.run(|| keep(id, &tools, &places))?;
+        keep(transactions, id, &tools, &places)?;
     }
     if !places.is_empty() {
         let vectors = caught(|| embed(&tools, &places, &mut watch))?;
-        transactions.run(|| put_before(id, &places, vectors))?;
+        put_before(transactions, id, &places, &vectors)?;
     }
     match (stopped, refused) {
         (Some(failure), _) => Err(failure),
@@ -377,8 +377,8 @@ fn embed(tools: &Tools, places: &[Place], watch: &mut Watch<'_>) -> Result<Vec<V
 }
 
 /// Keeps what has been said of places, and by whom.
-fn keep(id: i32, tools: &Tools, places: &[Place]) -> Result<()> {
-    in_pipeline(id, |_, contexts| {
+fn keep(transactions: Transactions, id: i32, tools: &Tools, places: &[Place]) -> Outcome<()> {
+    in_pipeline(transactions, id, |_, contexts| {
         let put = include_str!("../../sql/query/contexts_put.sql");
         let arguments = [
             tools.template.name.as_str().into(),
@@ -391,8 +391,13 @@ fn keep(id: i32, tools: &Tools, places: &[Place]) -> Result<()> {
 }
 
 /// Puts what is said of places before the chunks there.
-fn put_before(id: i32, places: &[Place], vectors: Vec<Vec<f32>>) -> Result<()> {
-    in_pipeline(id, |pipeline, _| {
+fn put_before(
+    transactions: Transactions,
+    id: i32,
+    places: &[Place],
+    vectors: &[Vec<f32>],
+) -> Outcome<()> {
+    in_pipeline(transactions, id, |pipeline, _| {
         let values = [
             ("chunk_table", pipeline.chunk_table.sql.as_str()),
             ("vector", &sql::vector_schema()?),
@@ -402,7 +407,7 @@ fn put_before(id: i32, places: &[Place], vectors: Vec<Vec<f32>>) -> Result<()> {
             places.iter().map(|place| place.key.as_slice()).collect::<Vec<_>>().into(),
             places.iter().map(Place::line).collect::<Vec<_>>().into(),
             hashes.iter().map(|hash| hash.as_slice()).collect::<Vec<_>>().into(),
-            vectors.into_iter().map(Vector).collect::<Vec<_>>().into(),
+            vectors.iter().cloned().map(Vector).collect::<Vec<_>>().into(),
         ];
         let statement = render(include_str!("../../sql/query/contexts_use.sql"), &values);
         sql::execute(&statement, &arguments).map(drop)
@@ -411,10 +416,14 @@ fn put_before(id: i32, places: &[Place], vectors: Vec<Vec<f32>>) -> Result<()> {
 
 /// Does `work` as the owner of a pipeline, with the name of its table, if it is still there: it may
 /// have been dropped, or another one taken its place.
-fn in_pipeline(id: i32, work: impl FnOnce(&Pipeline, &str) -> Result<()>) -> Result<()> {
-    as_superuser(|| {
-        let Some(pipeline) = pipeline::hold(id)? else { return Ok(()) };
+fn in_pipeline(
+    transactions: Transactions,
+    id: i32,
+    mut work: impl FnMut(&Pipeline, &str) -> Result<()>,
+) -> Outcome<()> {
+    locking::at_work(transactions, id, |pipeline| {
+        let Some(pipeline) = pipeline else { return Ok(()) };
         let Some(Situation { relation, .. }) = situation::of(id)? else { return Ok(()) };
-        as_owner(&pipeline, || work(&pipeline, &relation.sql))
+        as_owner(pipeline, || work(pipeline, &relation.sql))
     })
 }

@@ -25,6 +25,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Whether somebody else had a lock that was not waited for.
+    pub fn is_lock_taken(&self) -> bool {
+        self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE as i32)
+    }
+
     /// Whether somebody has cancelled the statement.
     pub fn is_cancel(&self) -> bool {
         self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32)

@@ -22,7 +22,8 @@ use super::cluster::Cluster;
 use super::documents::{count, describe};
 
 /// Texts whose words are as frequent as those of a language: the word of rank n occurs about
-/// 1/n times as often as the first. The same number gives the same text everywhere.
+/// 1/n times as often as the first. Some texts are so long that they have pages of the index to
+/// themselves. The same number gives the same text everywhere.
 const TEXTS: &str = "
     CREATE EXTENSION pg_rag CASCADE;
     CREATE FUNCTION draw(place bigint) RETURNS float8
@@ -32,6 +33,9 @@ const TEXTS: &str = "
     CREATE FUNCTION prose(number bigint) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
         SELECT string_agg('w' || floor(exp(ln(3000) * draw(number * 128 + n)))::int, ' ' ORDER BY n)
+            || CASE number % 199 WHEN 77 THEN
+                (SELECT string_agg(' x' || n * number, '') FROM generate_series(1, 3000) AS n)
+            ELSE '' END
         FROM generate_series(1, 5 + (number % 50)::int) AS n
     $$;
     CREATE TABLE docs (

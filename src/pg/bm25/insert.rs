@@ -47,10 +47,5 @@ unsafe fn insert(index: pg_sys::Relation, document: &Document<'_>) -> Result<()>
             Some(_lock) => lexical::flush(&pages, Merging::Quick),
             None => Ok(()),
         },
-        Inserted::TooLong => {
-            // SAFETY: by this function's contract.
-            let _lock = unsafe { StructureLock::take(index) };
-            lexical::insert_long(&pages, document)
-        }
     }
 }

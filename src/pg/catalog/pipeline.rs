@@ -242,9 +242,17 @@ fn config_name(config: &str) -> Result<String> {
 }
 
 /// The pipeline, which stays as it is until the end of the transaction. To be locked before anything
-/// of its queue.
+/// of its queue, by who locks none of its relations.
 pub fn hold(id: i32) -> Result<Option<Pipeline>> {
-    let statement = include_str!("../../../sql/query/pipeline_hold.sql");
+    held(include_str!("../../../sql/query/pipeline_hold.sql"), id)
+}
+
+/// The same, without waiting for who drops it: that is an error.
+pub fn hold_now(id: i32) -> Result<Option<Pipeline>> {
+    held(include_str!("../../../sql/query/pipeline_hold_now.sql"), id)
+}
+
+fn held(statement: &str, id: i32) -> Result<Option<Pipeline>> {
     match change(statement, &[id.into()], |_| Ok(()))?.is_empty() {
         true => Ok(None),
         false => by_id(id),

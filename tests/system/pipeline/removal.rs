@@ -108,6 +108,36 @@ fn a_pipeline_is_dropped_while_all_its_rows_are_queued() {
     }
 }
 
+/// Two generations over one source, and workers anywhere in them.
+#[test]
+fn nobody_is_in_a_deadlock_with_a_worker() {
+    let Some((cluster, mut client)) = start(&["rag.max_workers = 2"]) else { return };
+    let mut writer = cluster.connect();
+    run(&mut client, "SELECT rag_drop_pipeline('docs')");
+    let drops = [
+        "SELECT rag_drop_pipeline('docs')",
+        "DROP TABLE docs CASCADE",
+        "DROP TABLE docs_rag_chunks CASCADE",
+        "DROP VIEW docs_rag_content CASCADE",
+    ];
+    let begun = Instant::now();
+    for round in 0..24 {
+        run(&mut client, &format!("DROP TABLE IF EXISTS docs CASCADE; {TABLE} {PIPELINE}"));
+        for id in 0..8 {
+            run(&mut writer, &format!("INSERT INTO docs VALUES ({id}, 't', 'Row {id}.', 'en')"));
+            if id == round % 8 {
+                run(&mut client, "SELECT rag_alter_pipeline('docs', max_tokens => 32)");
+            }
+        }
+        std::thread::sleep(Duration::from_millis(round * 7 % 40));
+        run(&mut client, drops[round as usize % drops.len()]);
+        let left = count(&mut client, "SELECT count(*) FROM rag.pipeline");
+        assert_eq!(left, 0, "{}", drops[round as usize % drops.len()]);
+    }
+    println!("24 pipelines dropped under workers' hands in {:?}", begun.elapsed());
+    assert!(!cluster.log().contains("deadlock detected"), "{}", cluster.log());
+}
+
 #[test]
 fn a_dropped_table_is_no_other_pipelines_trouble() {
     let changes = [

@@ -1,0 +1,84 @@
+//! Inserts and vacuums, one after the other.
+
+use super::*;
+
+#[test]
+fn documents_of_any_length_are_taken() {
+    let (store, mut twin) = (empty(), Twin::default());
+    for number in 0..40 {
+        let words = (0..3000).map(|word| (format!("term{word}x{number}").into_bytes(), 2));
+        let words = words.chain([(b"all".to_vec(), 1 + number), (vec![b'y'; 2048], 1)]);
+        twin.0.insert(row(number), (6000 + number, words.collect()));
+        put(&store, &twin.document(row(number)));
+    }
+    // Nothing at all is a document too.
+    twin.0.insert(row(99), (0, BTreeMap::new()));
+    put(&store, &twin.document(row(99)));
+    let long = String::from_utf8(vec![b'y'; 2048]).unwrap();
+    let query = [term("all", 1.0), term("term7x3", 1.0), term(&long, 1.0), term("term29*", 1.0)];
+    compare(&store, &twin, &query, Settings::default());
+    vacuum(&store, &mut |it| it == row(3)).unwrap();
+    twin.0.remove(&row(3));
+    compare(&store, &twin, &query, Settings::default());
+}
+
+#[test]
+fn many_inserts_leave_few_segments_and_pages() {
+    let (store, mut twin, mut random) = (empty(), Twin::default(), Random(99));
+    for number in 0..20_000 {
+        twin.0.insert(row(number), random.words(3000, 40));
+        put(&store, &twin.document(row(number)));
+    }
+    flush(&store, Merging::All).unwrap();
+    let seen = figures(&store).unwrap();
+    assert!(seen.segments.len() <= 24, "{seen:?}");
+    assert_eq!(seen.lost_pages, 0);
+    // What is merged needs room twice for a while, and the room is used again.
+    let used: u32 = seen.segments.iter().map(|segment| segment.pages).sum();
+    assert!(seen.pages < 4 * used, "{seen:?}");
+    compare(&store, &twin, &[term("w3", 1.0), term("w700", 1.0)], Settings::default());
+}
+
+/// A document that takes 40 pages is appended, and what comes after it too.
+#[test]
+fn a_document_of_many_pages_is_pending() {
+    let (store, mut twin) = (empty(), Twin::default());
+    for (number, count) in [(1, 3000), (2, 3), (3, 80_000), (4, 3)] {
+        twin.0.insert(row(number), long(count));
+        let outcome = insert(&store, &twin.document(row(number))).unwrap();
+        assert_eq!(outcome == Inserted::FlushDue, number >= 3, "{number}");
+        compare(&store, &twin, &[term("w2", 1.0), term("w7*", 1.0)], Settings::default());
+    }
+    let seen = figures(&store).unwrap();
+    assert!(seen.pending_pages > 40 && seen.pending_documents == 4, "{seen:?}");
+    flush(&store, Merging::All).unwrap();
+    let after = figures(&store).unwrap();
+    assert_eq!((after.pending_pages, after.lost_pages), (0, 0));
+    assert_eq!(after.free_pages, seen.pending_pages);
+    compare(&store, &twin, &[term("w2", 1.0), term("w7*", 1.0)], Settings::default());
+    // The pages are used again.
+    twin.0.insert(row(5), long(20_000));
+    put(&store, &twin.document(row(5)));
+    assert!(figures(&store).unwrap().free_pages < after.free_pages);
+    compare(&store, &twin, &[term("w19999", 1.0)], Settings::default());
+}
+
+/// The statistics after deletions are those of an index that never had the rows.
+#[test]
+fn vacuum_leaves_exact_statistics() {
+    let (store, mut twin) = sample();
+    let is_dead = |row: Row| row.block % 3 == 1 || row.line % 7 == 2;
+    vacuum(&store, &mut |row| is_dead(row)).unwrap();
+    twin.0.retain(|row, _| !is_dead(*row));
+    let fresh = empty();
+    twin.0.keys().for_each(|row| put(&fresh, &twin.document(*row)));
+    for word in 0..200 {
+        let query = [term(&format!("w{word}"), 1.0), term(&format!("w{}*", word % 10), 1.0)];
+        assert_eq!(statistics(&store, &query).unwrap(), statistics(&fresh, &query).unwrap());
+    }
+    compare(&store, &twin, &[term("w1", 1.0), term("w5", 1.0)], Settings::default());
+    // And when all are gone, nothing is left but pages.
+    vacuum(&store, &mut |_| true).unwrap();
+    compare(&store, &Twin::default(), &[term("w1", 1.0)], Settings::default());
+    assert_eq!(figures(&store).unwrap().segments, []);
+}
