@@ -5,7 +5,9 @@ CREATE TABLE rag.intake (
     kind       text NOT NULL,
     keys       text[] NOT NULL,
     queued_at  timestamptz NOT NULL
-) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+        -- Else VACUUM would lock out those who commit.
+        vacuum_truncate = off);
 COMMENT ON TABLE rag.intake IS 'changes of source rows, written by their transactions; never updated, so that nobody waits for a worker';
 COMMENT ON COLUMN rag.intake.kind IS 'keys: these rows; all: every row of the source; missing: rows without a chunk, and chunks whose row is gone; gone: the latter';
 COMMENT ON COLUMN rag.intake.keys IS 'the key columns as text, row after row';
@@ -26,7 +28,7 @@ CREATE TABLE rag.queue (
     sqlstate     text,
     message      text,
     PRIMARY KEY (pipeline, key)
-) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
 CREATE INDEX queue_order ON rag.queue (pipeline, (attempts > 0), change);
 COMMENT ON TABLE rag.queue IS 'rows of source tables that wait to be embedded, one a pipeline and key';
 COMMENT ON COLUMN rag.queue.change IS 'the last change; a worker that finds another one at its end leaves the row in the queue';

@@ -37,7 +37,13 @@ LEFT JOIN rag.pipeline AS o ON o.id = p.replaces
 LEFT JOIN rag.activity AS a ON a.pipeline = p.id
 CROSS JOIN LATERAL (
     SELECT coalesce(pg_catalog.sum(pg_catalog.pg_stat_get_live_tuples(t.relid)), 0)::bigint AS rows
-    FROM (SELECT p.source::oid AS relid UNION SELECT relid FROM pg_catalog.pg_partition_tree(p.source)) AS t) AS s
+    -- Without locks, as pg_partition_tree takes them: somebody may be altering a partition.
+    FROM (WITH RECURSIVE tree (relid) AS (
+              SELECT p.source::oid
+              UNION ALL
+              SELECT i.inhrelid FROM tree JOIN pg_catalog.pg_inherits AS i ON i.inhparent = tree.relid
+              JOIN pg_catalog.pg_class AS c ON c.oid = i.inhrelid AND c.relispartition)
+          SELECT relid FROM tree) AS t) AS s
 CROSS JOIN LATERAL (
     SELECT pg_catalog.count(*) AS pending, pg_catalog.count(*) FILTER (WHERE attempts > 0) AS retrying,
            pg_catalog.count(*) FILTER (WHERE leased_until > pg_catalog.clock_timestamp()) AS leased,

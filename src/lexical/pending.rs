@@ -16,7 +16,7 @@ use super::page::{
     get_u16, read_meta, stamp,
 };
 use super::segment::{ROW_BYTES, put_row, row_of};
-use super::space::{blank, place, reuse};
+use super::space::{blank, place_if, reuse};
 use crate::error::{Error, Result};
 use crate::pages::{Page, Row, Store, StoreMut};
 
@@ -83,20 +83,29 @@ fn insert_long<S: StoreMut>(store: &S, bytes: &[u8]) -> Result<Inserted> {
     }
     for _ in 0..ATTEMPTS {
         store.interrupted()?;
-        let number = list_number(store)?;
-        // Each page names the one after it, so the last part comes first.
-        let (mut head, mut last) = (0, 0);
-        for part in bytes.chunks(BODY - START).rev() {
-            let goes_on = last != 0;
-            head = place(store, &page_of_part(number, part, goes_on, head))?;
-            last = if goes_on { last } else { head };
-        }
-        let count = bytes.len().div_ceil(BODY - START) as u32;
-        if let Some(pages) = link(store, Chain { number, head, tail: last, pages: count })? {
+        let Some(parts) = write_parts(store, list_number(store)?, bytes)? else { continue };
+        if let Some(pages) = link(store, parts)? {
             return Ok(Inserted::into_list_of(pages));
         }
     }
     Err(corrupt(0, "no list takes a new document"))
+}
+
+/// Writes pages for a list with this number; `None` if it is sealed meanwhile.
+fn write_parts<S: StoreMut>(store: &S, number: u64, bytes: &[u8]) -> Result<Option<Chain>> {
+    let mut parts = Chain { number, ..Chain::default() };
+    // Each page names the one after it, so the last part comes first.
+    for part in bytes.chunks(BODY - START).rev() {
+        let page = page_of_part(number, part, parts.pages > 0, parts.head);
+        let is_open = |meta: &Meta| meta.pending.number == number;
+        let Some(block) = place_if(store, &page, is_open)? else { return Ok(None) };
+        parts.head = block;
+        if parts.pages == 0 {
+            parts.tail = block;
+        }
+        parts.pages += 1;
+    }
+    Ok(Some(parts))
 }
 
 /// The number of the list, which may have no page yet.
@@ -333,6 +342,9 @@ pub fn each_document<S: Store>(
     blocks: u32,
     take: &mut dyn FnMut(&Pending<'_>) -> Option<()>,
 ) -> Reading<()> {
+    if chain.pages > blocks {
+        return Err(corrupt(chain.head, "more pending pages than there are pages").into());
+    }
     let (mut block, mut copy, mut goes_on) = (chain.head, Vec::with_capacity(BODY), false);
     for _ in 0..chain.pages {
         store.interrupted()?;

@@ -45,25 +45,40 @@ pub fn reuse<S: StoreMut>(
     })
 }
 
-/// Writes a page that is stamped already, to a free page or at the end. Under the structure lock, or
-/// with a number that is in use: otherwise somebody might take the page for lost.
+/// Writes a page that is stamped already, to a free page or at the end. Under the structure lock.
 pub fn place<S: StoreMut>(store: &S, new: &Page) -> Result<u32> {
+    place_if(store, new, |_| true)?.ok_or_else(|| corrupt(0, "no page is to be had"))
+}
+
+/// The same as long as `is_wanted`, which without the structure lock says that the number of the page
+/// is in use: otherwise somebody might take it for lost, or be reading the chain that it was in.
+pub fn place_if<S: StoreMut>(
+    store: &S,
+    new: &Page,
+    is_wanted: impl Fn(&Meta) -> bool,
+) -> Result<Option<u32>> {
     let copy = |page: &mut Page| {
         let header = crate::pages::HEADER_BYTES;
         page[header..].copy_from_slice(&new[header..]);
     };
     loop {
         store.interrupted()?;
-        let free = read_meta(store)?.free;
-        if free.pages == 0 {
-            return store.append(|_, page| copy(page));
+        let meta = read_meta(store)?;
+        if !is_wanted(&meta) {
+            return Ok(None);
         }
-        let fill = |_: &mut Meta, page: &mut Page| {
-            copy(page);
-            Ok(true)
+        if meta.free.pages == 0 {
+            return store.append(|_, page| copy(page)).map(Some);
+        }
+        let fill = |meta: &mut Meta, page: &mut Page| {
+            let is_still = is_wanted(meta);
+            if is_still {
+                copy(page);
+            }
+            Ok(is_still)
         };
-        if reuse(store, free.head, fill)? {
-            return Ok(free.head);
+        if reuse(store, meta.free.head, fill)? {
+            return Ok(Some(meta.free.head));
         }
     }
 }

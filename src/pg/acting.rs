@@ -76,12 +76,21 @@ impl Settings {
 
     /// Sets `name` to `value`.
     pub fn set(&mut self, name: &CStr, value: &CStr) {
+        self.set_as(pg_sys::GucContext::PGC_USERSET, name, value);
+    }
+
+    /// Sets `name`, which only a superuser may set, to `value`.
+    pub fn set_as_superuser(&mut self, name: &CStr, value: &CStr) {
+        self.set_as(pg_sys::GucContext::PGC_SUSET, name, value);
+    }
+
+    fn set_as(&mut self, context: pg_sys::GucContext::Type, name: &CStr, value: &CStr) {
         // SAFETY: constant strings; the level of settings is open.
         unsafe {
             pg_sys::set_config_option(
                 name.as_ptr(),
                 value.as_ptr(),
-                pg_sys::GucContext::PGC_USERSET,
+                context,
                 pg_sys::GucSource::PGC_S_SESSION,
                 pg_sys::GucAction::GUC_ACTION_SAVE,
                 true,

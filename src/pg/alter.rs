@@ -159,7 +159,7 @@ impl Alteration<'_> {
 
     fn begin_generation(&self, pipeline: &Pipeline, source: Source) -> Result<()> {
         if let Some(unfinished) = pipeline::successor(pipeline.id)? {
-            create::undo(&unfinished)?;
+            create::undo(unfinished.id)?;
         }
         let model = model::find(Some(self.model.unwrap_or(&pipeline.model)))?;
         let chunking = self.cut.options(&pipeline.chunking)?;

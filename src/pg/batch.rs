@@ -16,6 +16,7 @@ use super::capture::keys::Key;
 use super::catalog::pipeline::{self, Pipeline};
 use super::chunk_store::SqlStore;
 use super::ingest::Tools;
+use super::locking::{self, Chunks};
 use super::queue::{self, Claimed, Work};
 use super::renewing::{Kept, Renewing};
 use super::represent::Describer;
@@ -23,7 +24,7 @@ use super::rounds::Rounds;
 use super::situate::{KnownLines, Situater};
 use super::transaction::{Failure, Outcome, Transactions, caught};
 use super::usage::ForPipeline;
-use super::{drain, generation, guc, locking, random};
+use super::{drain, generation, guc, random};
 use crate::error::Result;
 use crate::pipeline::{ChunkStore, Document, LineStore, Stages, StoredChunk, Vectors, prepare};
 
@@ -202,20 +203,24 @@ impl Runner {
                 if pipeline::hold(pipeline)?.is_none() {
                     return Ok(());
                 }
-                if let Some(lease) = lease {
-                    queue::release(pipeline, lease)?;
+                // First the pipeline, then its queue.
+                if !failure.is_cancel() {
+                    queue::postpone(pipeline, seconds)?;
+                    queue::note_failure(pipeline, 0, &reason)?;
                 }
-                if failure.is_cancel() {
-                    return Ok(());
+                match lease {
+                    Some(lease) => queue::release(pipeline, lease),
+                    None => Ok(()),
                 }
-                queue::postpone(pipeline, seconds)?;
-                queue::note_failure(pipeline, 0, &reason)
             })
         })?;
         Ok(Step::Passing(failure))
     }
 
     fn outage_seconds(&mut self, pipeline: i32, failure: &Failure) -> f64 {
+        if failure.is_lock_taken() || failure.is_deadlock() {
+            return with_jitter(PAUSE_FOR_LOCKS.as_secs_f64());
+        }
         let count = self.outages.entry(pipeline).or_default();
         *count += 1;
         failure.retry_after.unwrap_or_else(|| {
@@ -406,7 +411,7 @@ impl Job {
         work: &Work,
     ) -> Outcome<()> {
         let Batch { pipeline, lease, rows, .. } = &self.batch;
-        locking::at_work(self.transactions, pipeline.id, |pipeline| {
+        locking::at_work(self.transactions, pipeline.id, Chunks::Written, |pipeline| {
             let Some(pipeline) = pipeline else { return Ok(()) };
             // Whose lease has run out is somebody else's now.
             let owned = queue::owned(pipeline.id, *lease)?;

@@ -290,18 +290,22 @@ pub fn check_name(name: &str) -> Result<()> {
     }
 }
 
-/// Drops all that [`Plan::carry_out`] made and that is still there.
-pub fn undo(pipeline: &Pipeline) -> Result<()> {
-    let mut generations = vec![(pipeline.clone(), beside::of(pipeline)?)];
-    if let Some(successor) = pipeline::successor(pipeline.id)? {
-        let others = beside::of(&successor)?;
-        generations.insert(0, (successor, others));
+/// Drops all that [`Plan::carry_out`] made and that is still there; whether the pipeline was, and no
+/// other had taken its place.
+pub fn undo(id: i32) -> Result<bool> {
+    let Some(pipeline) = pipeline::lock(id)? else { return Ok(false) };
+    let successor = pipeline::successor(id)?;
+    let mut generations = Vec::new();
+    for generation in successor.into_iter().chain([pipeline]) {
+        let others = beside::of(&generation)?;
+        generations.push((generation, others));
     }
     // First, since whoever drops a pipeline's relations drops the pipeline; and all of them before
-    // any relation is locked, since who holds one of them may wait for the source of both.
+    // any relation is locked, since who works on one of them may wait for the source of both.
     generations.iter().try_for_each(|(generation, _)| pipeline::delete(generation.id))?;
     locking::lock_for_drop(&generations)?;
-    generations.iter().try_for_each(|(generation, others)| drop_made(generation, others))
+    generations.iter().try_for_each(|(generation, others)| drop_made(generation, others))?;
+    Ok(true)
 }
 
 fn drop_made(pipeline: &Pipeline, others: &[Relation]) -> Result<()> {

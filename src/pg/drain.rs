@@ -5,8 +5,9 @@ use super::capture::keys::Key;
 use super::catalog::pipeline::{self, Pipeline};
 use super::chunk_store::SqlStore;
 use super::error::spi_failed;
+use super::locking::{self, Chunks};
 use super::transaction::{Outcome, Transactions};
-use super::{ingest, locking, queue, sql};
+use super::{ingest, queue, sql};
 use crate::error::Result;
 
 /// Keys read at a time where rows have to be looked for.
@@ -14,7 +15,7 @@ const KEYS_AT_A_TIME: i64 = 1000;
 
 /// Turns what sessions left about a pipeline into rows of the queue.
 pub fn drain(transactions: Transactions, id: i32) -> Outcome<()> {
-    locking::at_work(transactions, id, |pipeline| {
+    locking::at_work(transactions, id, Chunks::Read, |pipeline| {
         let changes = queue::drain(id)?;
         // Of one that is gone nothing is left to do.
         let Some(pipeline) = pipeline else { return Ok(()) };

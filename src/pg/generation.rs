@@ -47,6 +47,7 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
         // is found to be in a deadlock, and try again.
         let mut settings = Settings::new();
         settings.set(c"lock_timeout", c"200ms");
+        settings.set_as_superuser(c"deadlock_timeout", c"100ms");
         let values = [
             ("view", old.view.sql.as_str()),
             ("chunk_table", &old.chunk_table.sql),

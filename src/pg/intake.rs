@@ -53,6 +53,15 @@ const COLUMNS: usize = 4;
 const COLUMN_TYPES: [pg_sys::Oid; COLUMNS] =
     [pg_sys::INT4OID, pg_sys::TEXTOID, pg_sys::TEXTARRAYOID, pg_sys::TIMESTAMPTZOID];
 
+/// Locks the table as [`Writer`] will, until the end of the transaction. Who changes a source does so
+/// at once: DROP EXTENSION then waits for it here, and not at its commit for DROP EXTENSION.
+pub fn keep() {
+    if let Some(table) = table(c"intake") {
+        // SAFETY: a lock of a number, held by the transaction; the table may be gone.
+        unsafe { pg_sys::LockRelationOid(table, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE) };
+    }
+}
+
 /// The open table.
 pub struct Writer(PgRelation);
 

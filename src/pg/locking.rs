@@ -6,7 +6,7 @@
 //! waited for longer than a moment while other locks are held: they are given back, and all of it
 //! is tried again.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pgrx::prelude::*;
 
@@ -17,39 +17,87 @@ use super::sql;
 use super::transaction::{Outcome, Transactions, in_subtransaction};
 use crate::error::Result;
 
+/// Between two attempts to lock all that is dropped.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// Between two looks whether the statement is cancelled.
+const LOOK_AROUND: Duration = Duration::from_millis(20);
+
+/// What somebody else has locked.
+enum Taken {
+    Relation(pg_sys::Oid),
+    Row,
+}
+
+/// What is done with the chunks.
+#[derive(Clone, Copy)]
+pub enum Chunks {
+    /// They may be read.
+    Read,
+    /// They are written.
+    Written,
+}
+
 /// Does `work` in a transaction of its own in which the pipeline stays as it is, and so do its
 /// relations. It is given none where the pipeline has been dropped, or another one has taken its place.
+///
+/// Who drops it is waited for without any lock. In a worker that is an error that passes where it
+/// takes long.
 pub fn at_work<T>(
     transactions: Transactions,
     id: i32,
+    chunks: Chunks,
     mut work: impl FnMut(Option<&Pipeline>) -> Result<T>,
 ) -> Outcome<T> {
     loop {
         let outcome = transactions.run(|| {
             as_superuser(|| {
-                let Some(pipeline) = pipeline::by_id(id)? else { return work(None) };
-                share(&pipeline);
-                work(pipeline::hold_now(id)?.as_ref())
+                let Some(pipeline) = pipeline::by_id(id)? else { return work(None).map(Ok) };
+                if let Some(relation) = share(&pipeline, chunks) {
+                    return Ok(Err(Taken::Relation(relation)));
+                }
+                if pipeline::hold_now(id)? {
+                    return work(Some(&pipeline)).map(Ok);
+                }
+                match pipeline::by_id(id)? {
+                    Some(_) => Ok(Err(Taken::Row)),
+                    None => work(None).map(Ok),
+                }
             })
-        });
-        match outcome {
-            // Who drops it needs its relations: so it is waited for without them.
-            Err(failure) if failure.is_lock_taken() => {
-                transactions.run(|| as_superuser(|| pipeline::hold(id)))?;
+        })?;
+        let taken = match outcome {
+            Ok(done) => return Ok(done),
+            Err(taken) => taken,
+        };
+        transactions.run(|| match taken {
+            Taken::Relation(relation) => {
+                // SAFETY: a lock of a number, held until the end of this transaction.
+                unsafe { pg_sys::LockRelationOid(relation, lock_of(chunks)) };
+                Ok(())
             }
-            outcome => return outcome,
-        }
+            Taken::Row => as_superuser(|| pipeline::hold(id).map(drop)),
+        })?;
     }
 }
 
-/// Waits until nobody drops the relations of a pipeline, and keeps them.
-fn share(pipeline: &Pipeline) {
+/// Locks the relations of a pipeline so that nobody drops them, in the order in which DROP TABLE
+/// does; or gives one that somebody else has locked.
+fn share(pipeline: &Pipeline, chunks: Chunks) -> Option<pg_sys::Oid> {
     let Pipeline { source, content_view, chunk_table, .. } = pipeline;
-    for relation in [source, content_view, chunk_table] {
+    let read = lock_of(Chunks::Read);
+    [(source, read), (content_view, read), (chunk_table, lock_of(chunks))]
+        .into_iter()
         // SAFETY: a lock of a number, held by the transaction; the relation may be gone.
-        unsafe {
-            pg_sys::LockRelationOid(relation.oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
-        }
+        .find(|(relation, mode)| !unsafe {
+            pg_sys::ConditionalLockRelationOid(relation.oid, *mode)
+        })
+        .map(|(relation, _)| relation.oid)
+}
+
+fn lock_of(chunks: Chunks) -> pg_sys::LOCKMODE {
+    match chunks {
+        Chunks::Read => pg_sys::AccessShareLock as pg_sys::LOCKMODE,
+        Chunks::Written => pg_sys::RowExclusiveLock as pg_sys::LOCKMODE,
     }
 }
 
@@ -66,7 +114,7 @@ pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
             sql::required(row.get::<pg_sys::Oid>(1)?)
         })?);
     }
-    let begun = Instant::now();
+    let (begun, mut pause) = (Instant::now(), FIRST_PAUSE);
     loop {
         let Err(failure) = in_subtransaction(|| lock_at_once(&relations)) else {
             return Ok(());
@@ -74,17 +122,28 @@ pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
         // SAFETY: a setting of this session, in milliseconds; 0 is no limit.
         let limit = unsafe { pg_sys::LockTimeout };
         let is_over = limit > 0 && begun.elapsed().as_millis() >= limit as u128;
-        if is_over || !failure.is_lock_taken() {
+        if is_over || !(failure.is_lock_taken() || failure.is_deadlock()) {
             raise(&failure);
         }
+        // Those who were behind this one come first.
+        wait(pause);
+        pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+fn wait(time: Duration) {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
         pgrx::check_for_interrupts!();
+        std::thread::sleep(LOOK_AROUND.min(end.saturating_duration_since(Instant::now())));
     }
 }
 
 fn lock_at_once(relations: &[pg_sys::Oid]) -> Result<()> {
     let mut settings = Settings::new();
-    // Before anybody is found to be in a deadlock.
     settings.set(c"lock_timeout", c"200ms");
+    // Before others look for deadlocks; and then PostgreSQL ends an autovacuum that is in the way.
+    settings.set_as_superuser(c"deadlock_timeout", c"100ms");
     let mode = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
     for relation in relations {
         // SAFETY: a lock of a number, held by the transaction; the relation may be gone.

@@ -19,12 +19,13 @@ use super::catalog::{model, template};
 use super::client::{self, Watch};
 use super::error::unexpected;
 use super::functions::{EXTRACTIVE, Embedding};
+use super::locking::{self, Chunks};
 use super::rounds::{Rounds, unless_unwanted};
 use super::sql::{self, render};
 use super::transaction::{Outcome, Transactions, caught};
 use super::usage::ForPipeline;
 use super::vector::Vector;
-use super::{guc, ingest, locking, provider, random};
+use super::{guc, ingest, provider, random};
 use crate::context::prompt::Source as Chunk;
 use crate::context::template::Template;
 use crate::daemon::protocol::{GenerateRequest, Lane, ProviderConfig, Request, Response};
@@ -251,7 +252,7 @@ fn store(
     tools: &Tools,
     described: &[Described],
 ) -> Outcome<()> {
-    locking::at_work(transactions, id, |pipeline| {
+    locking::at_work(transactions, id, Chunks::Written, |pipeline| {
         let Some(pipeline) = pipeline else { return Ok(()) };
         let Some(Representation { relation, .. }) = representation::of(id)? else { return Ok(()) };
         as_owner(pipeline, || insert(&relation.sql, tools, described))

@@ -71,7 +71,7 @@ impl Search {
         let columns = content_columns(&pipeline)?;
         let given = filter.map(|Jsonb(filter)| filter);
         let filter = FilterSql::new(given.iter(), &columns.metadata)?;
-        let parts = Parts::new(&options, &columns.metadata, &pipeline)?;
+        let parts = Parts::new(&options, &columns.metadata)?;
         let representations = representation::of(pipeline.id)?.map(|it| it.relation);
         Ok(Search {
             pipeline,
@@ -136,8 +136,8 @@ impl Search {
             }
             None => &self.filter,
         };
-        let statements = Statements { search: self, filter };
         let (vector, asked) = self.ask(query, &rewriting)?;
+        let statements = Statements::new(self, filter);
         let mut candidates = self.find(&statements, &asked, &rewriting)?;
         candidates.truncate(self.pool());
         let fetch = || self.hits(&statements, vector, &candidates);

@@ -18,12 +18,13 @@ use super::catalog::view::content_columns;
 use super::client::{self, Watch};
 use super::error::{raise, unexpected};
 use super::functions::{EXTRACTIVE, Embedding};
+use super::locking::{self, Chunks};
 use super::rounds::{Rounds, unless_unwanted};
 use super::sql::{self, render};
 use super::transaction::{Failure, Outcome, Transactions, caught};
 use super::usage::ForPipeline;
 use super::vector::Vector;
-use super::{guc, ingest, locking, provider, queue, random};
+use super::{guc, ingest, provider, queue, random};
 use crate::chunk::context::in_context;
 use crate::context::template::Template;
 use crate::daemon::protocol::{GenerateRequest, Lane, ProviderConfig, Request, Response};
@@ -421,7 +422,7 @@ fn in_pipeline(
     id: i32,
     mut work: impl FnMut(&Pipeline, &str) -> Result<()>,
 ) -> Outcome<()> {
-    locking::at_work(transactions, id, |pipeline| {
+    locking::at_work(transactions, id, Chunks::Written, |pipeline| {
         let Some(pipeline) = pipeline else { return Ok(()) };
         let Some(Situation { relation, .. }) = situation::of(id)? else { return Ok(()) };
         as_owner(pipeline, || work(pipeline, &relation.sql))

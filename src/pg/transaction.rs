@@ -30,6 +30,11 @@ impl Failure {
         self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE as i32)
     }
 
+    /// Whether somebody waited for the other's lock, and the other for its own.
+    pub fn is_deadlock(&self) -> bool {
+        self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED as i32)
+    }
+
     /// Whether somebody has cancelled the statement.
     pub fn is_cancel(&self) -> bool {
         self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32)
@@ -153,8 +158,8 @@ fn in_worker<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
     outcome
 }
 
-/// Has DROP EXTENSION wait for the end of the transaction before it locks anything of the
-/// extension's: what it locks one by one, in an order of its own, the work wants in another.
+/// Has DROP EXTENSION, or an upgrade, wait for the end of the transaction before it locks anything of
+/// the extension's: what it locks one by one, in an order of its own, the work wants in another.
 fn keep_extension() {
     // SAFETY: a lock of a number, held by the transaction; the extension may be gone. The launcher
     // is connected to no database.
@@ -164,7 +169,8 @@ fn keep_extension() {
         }
         let extension = pg_sys::get_extension_oid(c"pg_rag".as_ptr(), true);
         if extension != pg_sys::InvalidOid {
-            let mode = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+            // With which COMMENT ON EXTENSION conflicts, too: what an upgrade begins with.
+            let mode = pg_sys::ShareLock as pg_sys::LOCKMODE;
             pg_sys::LockDatabaseObject(pg_sys::ExtensionRelationId, extension, 0, mode);
         }
     }

@@ -9,6 +9,8 @@ mod isolation;
 mod keys;
 #[path = "pipeline/lifecycle.rs"]
 mod lifecycle;
+#[path = "pipeline/locks.rs"]
+mod locks;
 #[path = "pipeline/provider.rs"]
 mod provider;
 #[path = "pipeline/reliability.rs"]

@@ -43,12 +43,16 @@ thread_local! {
 pub fn key(pipeline: i32, key: RowKey<'_>, wakes: bool) {
     // SAFETY: reads the transaction's state. Inner subtransactions have higher numbers.
     let here = unsafe { pg_sys::GetCurrentSubTransactionId() };
-    let is_full = with(|noted| {
+    let (is_first, is_full) = with(|noted| {
+        let is_first = noted.pipelines.is_empty();
         noted.wakes |= wakes;
         let keys = &mut noted.pipelines.entry(pipeline).or_default().keys;
         keys.note(key, here);
-        keys.len() >= MOST_KEPT
+        (is_first, keys.len() >= MOST_KEPT)
     });
+    if is_first {
+        intake::keep();
+    }
     // SAFETY: reads the transaction's state.
     if is_full && unsafe { pg_sys::GetCurrentTransactionNestLevel() } == 1 {
         write();

@@ -143,6 +143,17 @@ pub fn owned(name: Option<&str>) -> Result<Pipeline> {
     }
 }
 
+/// As [`owned`], and nobody drops it or has another take its place until the end of the transaction.
+pub fn owned_and_held(name: Option<&str>) -> Result<Pipeline> {
+    loop {
+        let pipeline = sql::with_latest_snapshot(|| owned(name))?;
+        // While it was waited for, another may have taken its place and its name.
+        if let Some(pipeline) = hold(pipeline.id)? {
+            return Ok(pipeline);
+        }
+    }
+}
+
 /// The pipeline with this ID.
 pub fn by_id(id: i32) -> Result<Option<Pipeline>> {
     find(None, Some(id))
@@ -244,19 +255,25 @@ fn config_name(config: &str) -> Result<String> {
 /// The pipeline, which stays as it is until the end of the transaction. To be locked before anything
 /// of its queue, by who locks none of its relations.
 pub fn hold(id: i32) -> Result<Option<Pipeline>> {
-    held(include_str!("../../../sql/query/pipeline_hold.sql"), id)
+    locked(include_str!("../../../sql/query/pipeline_hold.sql"), id)
 }
 
-/// The same, without waiting for who drops it: that is an error.
-pub fn hold_now(id: i32) -> Result<Option<Pipeline>> {
-    held(include_str!("../../../sql/query/pipeline_hold_now.sql"), id)
+/// The same, against everybody.
+pub fn lock(id: i32) -> Result<Option<Pipeline>> {
+    locked(include_str!("../../../sql/query/pipeline_lock.sql"), id)
 }
 
-fn held(statement: &str, id: i32) -> Result<Option<Pipeline>> {
+fn locked(statement: &str, id: i32) -> Result<Option<Pipeline>> {
     match change(statement, &[id.into()], |_| Ok(()))?.is_empty() {
         true => Ok(None),
         false => by_id(id),
     }
+}
+
+/// Has the pipeline stay as it is until the end of the transaction; whether that was possible at once.
+pub fn hold_now(id: i32) -> Result<bool> {
+    let statement = include_str!("../../../sql/query/pipeline_hold_now.sql");
+    Ok(change(statement, &[id.into()], |_| Ok(()))?.len() == 1)
 }
 
 /// Locks a pipeline against others that would build its index; whether that was possible at once.

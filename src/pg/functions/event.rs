@@ -54,7 +54,9 @@ fn forget_dropped() -> Result<()> {
     for id in concerned(include_str!("../../../sql/query/pipelines_lost.sql"))? {
         // What is dropped here comes by here too.
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
-        create::undo(&pipeline)?;
+        if !create::undo(id)? {
+            continue;
+        }
         notice!("pipeline \"{}\" is dropped with what it was made of", pipeline.name);
     }
     for id in concerned(include_str!("../../../sql/query/pipelines_perhaps_smaller.sql"))? {

@@ -151,7 +151,7 @@ fn rag_alter_pipeline(
     let contextual = contextual.as_ref().map(Contextual::read).transpose().or_report();
     let context = Context { contextual, late, title };
     let wanted = Alteration { name, content, metadata, cut, model, mode, config, context };
-    let pipeline = pipeline::owned(Some(pipeline)).or_report();
+    let pipeline = pipeline::owned_and_held(Some(pipeline)).or_report();
     alter(&pipeline, wanted, &wording, represent.as_ref()).or_report();
 }
 
@@ -175,7 +175,13 @@ fn alter(
 #[pg_extern(sql = false)]
 fn rag_drop_pipeline(name: &str) {
     sql::refuse_if_read_only(c"rag_drop_pipeline()");
-    pipeline::owned(Some(name)).and_then(|pipeline| create::undo(&pipeline)).or_report();
+    drop_pipeline(name).or_report();
+}
+
+/// While it was waited for, another generation may have taken its place and its name.
+fn drop_pipeline(name: &str) -> Result<()> {
+    while !create::undo(sql::with_latest_snapshot(|| pipeline::owned(Some(name)))?.id)? {}
+    Ok(())
 }
 
 /// NULL takes the default.

@@ -130,7 +130,7 @@ impl Search {
             asked.words.clone().into(),
             statements.filter.values.clone().into(),
             self.candidates().into(),
-            self.parts.lexical_index.into(),
+            statements.lexical_index.into(),
         ];
         let mut texts = Texts { question: asked.question.clone(), of: HashMap::new() };
         let mut side = |statement: &str| {

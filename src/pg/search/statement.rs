@@ -22,29 +22,18 @@ pub struct Parts {
     vector: String,
     /// The schema of our own.
     rag: String,
-    /// The rag_bm25 index of the chunks; pipelines that are older than this have none.
-    pub lexical_index: Option<pg_sys::Oid>,
     /// The age of a chunk.
     age: String,
 }
 
 impl Parts {
     /// An error where the column of `recency` holds no time.
-    pub fn new(
-        options: &RetrieveOptions,
-        metadata: &[Column],
-        pipeline: &Pipeline,
-    ) -> Result<Self> {
+    pub fn new(options: &RetrieveOptions, metadata: &[Column]) -> Result<Self> {
         let age = match &options.recency {
             Some(recency) => age(recency, metadata)?,
             None => include_str!("../../../sql/query/age_none.sql").to_owned(),
         };
-        Ok(Parts {
-            vector: sql::vector_schema()?,
-            rag: sql::extension_schema()?,
-            lexical_index: lexical_index(pipeline.view.oid, pipeline.source.oid),
-            age,
-        })
+        Ok(Parts { vector: sql::vector_schema()?, rag: sql::extension_schema()?, age })
     }
 }
 
@@ -54,9 +43,19 @@ pub struct Statements<'a> {
     pub search: &'a Search,
     /// What must hold for each chunk.
     pub filter: &'a FilterSql,
+    /// The rag_bm25 index of the chunks; pipelines that are older than this have none.
+    pub lexical_index: Option<pg_sys::Oid>,
 }
 
-impl Statements<'_> {
+impl<'a> Statements<'a> {
+    /// Locks the view of the chunks, and so do the statements with what they read: to be called when
+    /// no model is waited for any more.
+    pub fn new(search: &'a Search, filter: &'a FilterSql) -> Self {
+        let Pipeline { view, source, .. } = &search.pipeline;
+        let lexical_index = lexical_index(view.oid, source.oid);
+        Statements { search, filter, lexical_index }
+    }
+
     /// The nearest vectors.
     pub fn dense(&self) -> String {
         let score = self.score("d.tsv");
@@ -111,7 +110,7 @@ impl Statements<'_> {
     }
 
     fn is_indexed(&self) -> bool {
-        self.search.parts.lexical_index.is_some()
+        self.lexical_index.is_some()
     }
 
     /// How well the words of a text match; the best is the greatest.

@@ -26,15 +26,17 @@ const SHIFT: Duration = Duration::from_secs(5);
 /// Rows of a step from which on another worker is worth its start.
 const MUCH: usize = 16;
 
-/// Settings of a worker, whatever is set for its database. What it does can be done again, so it
-/// does not wait for the disk at each of its commits.
+/// Settings of a worker, whatever is set for its database. What it does can be done again: so it does
+/// not wait for the disk at each of its commits, nor for long for a lock, with all other pipelines
+/// behind it, and if it is in a deadlock with somebody, it is the one who finds out.
 const SETTINGS: &[(&CStr, &CStr)] = &[
     (c"search_path", c"pg_catalog, pg_temp"),
     (c"synchronous_commit", c"off"),
     (c"default_transaction_read_only", c"off"),
     (c"default_transaction_isolation", c"read committed"),
     (c"statement_timeout", c"0"),
-    (c"lock_timeout", c"0"),
+    (c"lock_timeout", c"2s"),
+    (c"deadlock_timeout", c"50ms"),
     (c"idle_in_transaction_session_timeout", c"0"),
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     (c"transaction_timeout", c"0"),
