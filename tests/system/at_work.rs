@@ -33,7 +33,8 @@ pub enum Turn {
 /// Does one thing: in which session, in which of its turns.
 pub type Work = fn(&mut Client, Turn, i64, i64) -> Result<(), Error>;
 
-/// Has sessions work until the time is over; how often each thing was done. Any error is a defect.
+/// Has sessions work until the time is over and all was done; how often each thing was. Any error
+/// is a defect.
 pub fn churn(cluster: &Cluster, work: Work) -> [usize; 5] {
     let end = Instant::now() + Duration::from_secs(number("PG_RAG_CHURN_SECONDS", 20));
     let sessions: Vec<JoinHandle<[usize; 5]>> = (0..SESSIONS)
@@ -53,7 +54,7 @@ pub fn churn(cluster: &Cluster, work: Work) -> [usize; 5] {
 
 fn churn_until(mut client: Client, work: Work, session: i64, end: Instant) -> [usize; 5] {
     let mut tally = [0; 5];
-    for number in (0..).take_while(|_| Instant::now() < end) {
+    for number in (0..).take_while(|number| *number < 20 || Instant::now() < end) {
         // One session builds: two builds at once of one index would wait for each other.
         let turn = match number % 20 {
             0..=7 => Turn::Insert,
@@ -203,8 +204,10 @@ pub fn cancelled(cluster: &Cluster, client: &mut Client, slow: &Slow) -> Option<
 }
 
 /// Settings of a primary.
-pub const PRIMARY: [&str; 3] = [
+pub const PRIMARY: [&str; 4] = [
     "wal_level = replica",
+    // Nothing is to change between a look at the one and a look at the other.
+    "autovacuum = off",
     "wal_keep_size = 512MB",
     // Read by the standby: it waits for its queries and cancels none.
     "max_standby_streaming_delay = -1",

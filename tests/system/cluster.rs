@@ -13,8 +13,8 @@ use tempfile::TempDir;
 
 use super::process;
 
-/// Longest time a server may take to start or stop.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// After so long, what is waited for is taken to never come.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A server. Dropping it ends it and removes its files.
 pub struct Cluster {
@@ -133,6 +133,8 @@ impl Cluster {
         );
         let socket = format!("unix_socket_directories = '{}'", self.socket());
         self.configure(&["listen_addresses = ''", "fsync = off", "shared_buffers = 64MB", &socket]);
+        // A busy machine starts ragd late, and after a few kills it is started with a pause.
+        self.configure(&["rag.ragd_start_timeout = 60000"]);
         self.configure(settings);
     }
 
@@ -147,7 +149,7 @@ impl Cluster {
     pub fn boot(&mut self) {
         let log = OpenOptions::new().create(true).append(true).open(self.log_path()).unwrap();
         let data = self.data();
-        let postmaster = self
+        let mut postmaster = self
             .installation
             .command("postgres")
             .args(["-D", &data.to_string_lossy()])
@@ -156,16 +158,30 @@ impl Cluster {
             .stderr(log)
             .spawn()
             .expect("to start postgres");
-        self.postmaster = Some(postmaster);
-        let answers = wait_for(|| self.config("postgres").connect(NoTls).is_ok());
-        assert!(answers, "the server did not start:\n{}", self.log());
+        let mut has_ended = false;
+        let answers = wait_for(|| {
+            has_ended = postmaster.try_wait().expect("the postmaster's state").is_some();
+            has_ended || self.config("postgres").connect(NoTls).is_ok()
+        });
+        self.postmaster = (!has_ended).then_some(postmaster);
+        assert!(answers && !has_ended, "the server did not start:\n{}", self.log());
     }
 
-    /// Has the server read its configuration again.
+    /// Has the server read its configuration again. Sessions that there are read it before their
+    /// next statement, other processes in their own time.
     pub fn reload(&self) {
+        let before = self.configured_at();
         process::signal(self.postmaster_pid(), "HUP");
-        // The postmaster tells its children, which read in their own time.
-        std::thread::sleep(Duration::from_millis(300));
+        let is_read = wait_for(|| self.configured_at() != before);
+        assert!(is_read, "the server does not read its configuration:\n{}", self.log());
+        // The postmaster tells all its children before it starts another one, such as this.
+        drop(self.connect());
+    }
+
+    /// When a new session's configuration was read, which it has from the postmaster.
+    fn configured_at(&self) -> String {
+        let time = self.connect().query_one("SELECT pg_conf_load_time()::text", &[]);
+        time.expect("a time").get(0)
     }
 
     /// Ends the server by a signal (INT: fast, QUIT: immediate, KILL) and waits for the
@@ -180,16 +196,20 @@ impl Cluster {
     /// Kills the server with all its processes and waits until they, and with them the shared
     /// memory, are gone.
     pub fn kill(&mut self) {
-        let postmaster = self.postmaster_pid();
-        // Stopped, it starts no child that the list would lack.
-        process::signal(postmaster, "STOP");
-        std::thread::sleep(Duration::from_millis(10));
-        let children = process::children(postmaster, "postgres");
+        let children = self.halt();
         self.stop("KILL");
         // A child that computes would go on until it waits for something.
         children.iter().for_each(|child| process::signal(*child, "KILL"));
         let gone = wait_for(|| children.iter().all(|child| !process::is_alive(*child)));
         assert!(gone, "a process outlives the postmaster");
+    }
+
+    /// Stops the postmaster, which can only be killed then; its children, to which it adds none.
+    pub fn halt(&self) -> Vec<u32> {
+        let postmaster = self.postmaster_pid();
+        process::signal(postmaster, "STOP");
+        assert!(wait_for(|| process::is_stopped(postmaster)), "the postmaster goes on");
+        process::children(postmaster, "postgres")
     }
 
     /// The postmaster's process.
@@ -244,6 +264,7 @@ impl Cluster {
     pub fn psql(&self, database: &str, script: &str) {
         let file = self.folder.path().join("script.sql");
         fs::write(&file, script).unwrap();
+        self.give(&file);
         self.run(
             "psql",
             &[

@@ -45,7 +45,9 @@ fn chunks_and_rows_agree_in_the_end() {
     println!(
         "{SESSIONS} sessions: {changes} changes, {conflicts} conflicts, {rows} rows in the end"
     );
-    assert!(changes > 50 && rows > 0, "the sessions did nothing");
+    assert!(changes > SESSIONS && rows > 0, "the sessions did nothing");
+    // Some of what the sessions did for each other is left to workers.
+    assert_eq!(count(&mut client, "SELECT rag_wait('docs', '5 minutes')::int::bigint"), 1);
     assert_eq!(count(&mut client, DIFFERENCE), 0, "chunks and rows differ");
     let strangers = "SELECT count(*) FROM docs_rag_chunks c
                      WHERE abs(1 - (c.embedding <=> rag_embed(c.content, kind => 'passage')) - 1) > 0.02";

@@ -119,7 +119,7 @@ fn a_partitioned_source_is_restored() {
     let dump = cluster.run("pg_dump", &["-h", &cluster.socket(), "-U", "postgres", "postgres"]);
     cluster.psql("restored", &dump);
     let mut there = cluster.connect_to("restored");
-    there.batch_execute("SELECT rag_wait('docs', '1 minute')").unwrap();
+    there.batch_execute("SELECT rag_wait('docs', '5 minutes')").unwrap();
     let steps = [
         ("INSERT INTO docs VALUES (2, 'Another one.')", 3),
         ("TRUNCATE low", 1),
@@ -131,7 +131,7 @@ fn a_partitioned_source_is_restored() {
     for (step, chunks) in steps {
         there.batch_execute(step).unwrap();
         // What the restore has left for workers is done, too.
-        there.batch_execute("SELECT rag_wait('docs', '1 minute')").unwrap();
+        there.batch_execute("SELECT rag_wait('docs', '5 minutes')").unwrap();
         assert_eq!(count(&mut there, "SELECT count(*) FROM docs_rag_chunks"), chunks, "{step}");
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use postgres::Client;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, wait_for};
 use super::documents::{SETUP, assert_fails, count, describe};
 use super::http_server::{Reply, Server};
 use super::provider;
@@ -48,6 +48,8 @@ fn sets_are_read_from_files_by_who_may() {
          \"references\": [{reference}]}}\n"
     );
     fs::write(&spans, line).unwrap();
+    cluster.give(&folder);
+    cluster.give(&spans);
     let folder = folder.to_string_lossy().into_owned();
     let load = |client: &mut Client, set: &str, path: &str, split: Option<&str>| -> i32 {
         let query = "SELECT rag_eval_load($1, path => $2, split => $3)";
@@ -123,14 +125,16 @@ fn a_run_is_interrupted() {
     let mut client = cluster.connect();
     client.batch_execute(&format!("{SETUP} {CASES}; {}", provider::server("slow", &http))).unwrap();
     let mut canceller = cluster.canceller(&mut client);
-    let canceller = thread::spawn(move || {
-        thread::sleep(Duration::from_secs(1));
-        canceller.cancel()
-    });
     let run =
         "SELECT count(*) FROM rag_eval(options => '{\"context\": \"llm\", \"llm\": \"slow\"}')";
-    assert_fails(&mut client, run, &["57014"]);
-    let took = canceller.join().unwrap().elapsed();
+    let took = thread::scope(|scope| {
+        let canceller = scope.spawn(|| {
+            assert!(wait_for(|| !http.requests().is_empty()), "the provider was not asked");
+            canceller.cancel()
+        });
+        assert_fails(&mut client, run, &["57014"]);
+        canceller.join().unwrap().elapsed()
+    });
     println!("rag_eval was cancelled within {took:.1?}");
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(count(&mut client, "SELECT count(*) FROM rag.eval_run"), 0);

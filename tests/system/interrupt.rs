@@ -14,6 +14,9 @@ use super::provider;
 /// How long slow work goes on before it is interrupted.
 const BEFORE: Duration = Duration::from_millis(700);
 
+/// The same where the provider is to have been asked by then, which comes after a search.
+const BEFORE_ASKED: Duration = Duration::from_secs(5);
+
 /// What an interrupt may take on a machine that does other things too. It is meant to be far
 /// below 100 ms, which the printed figures show.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -38,7 +41,7 @@ fn slow_embedding_is_interrupted() {
     other.batch_execute(SETUP).unwrap();
     found(&mut other);
     for (what, statement) in [("rag_embed", slow_embedding()), ("INSERT", slow_insert())] {
-        interrupt_each_way(&cluster, what, &statement, || drained(&cluster));
+        interrupt_each_way(&cluster, what, (&statement, BEFORE), || drained(&cluster));
     }
     assert_eq!(count(&mut other, "SELECT count(*) FROM docs_rag_chunks WHERE source_id >= 10"), 0);
     assert_eq!(count(&mut other, "SELECT count(*) FROM docs"), 3);
@@ -50,12 +53,13 @@ fn slow_call_of_a_provider_is_interrupted() {
     let http = Server::play([Reply::chat("too late").delay(Duration::from_secs(60))]);
     let mut other = cluster.connect();
     other.batch_execute(&format!("{SETUP} {}", provider::server("slow", &http))).unwrap();
+    found(&mut other);
     let mut gone = 0;
     for (what, statement) in [
         ("rag_generate", "SELECT rag_generate('Hello', 'slow')"),
         ("rag_answer", "SELECT rag_answer('How do I reset a password?', llm => 'slow')"),
     ] {
-        interrupt_each_way(&cluster, what, statement, || {
+        interrupt_each_way(&cluster, what, (statement, BEFORE_ASKED), || {
             gone += 1;
             assert!(wait_for(|| http.abandoned() >= gone), "ragd still waits for the provider");
         });
@@ -63,19 +67,19 @@ fn slow_call_of_a_provider_is_interrupted() {
     assert_eq!(http.requests().len(), 6, "a call was made again");
 }
 
-/// Interrupts a slow statement by each of the three means. `afterwards` sees to it that the
-/// work has stopped.
+/// Interrupts a slow statement after a time by each of the three means. `afterwards` sees to it
+/// that the work has stopped.
 fn interrupt_each_way(
     cluster: &Cluster,
     what: &str,
-    statement: &str,
+    (statement, before): (&str, Duration),
     mut afterwards: impl FnMut(),
 ) {
-    let cancel = cancelled(cluster, statement);
+    let cancel = cancelled(cluster, statement, before);
     afterwards();
-    let timeout = timed_out(cluster, statement);
+    let timeout = timed_out(cluster, statement, before);
     afterwards();
-    let terminate = terminated(cluster, statement);
+    let terminate = terminated(cluster, statement, before);
     afterwards();
     println!(
         "{what}: cancel {} ms, statement_timeout {} ms, pg_terminate_backend {} ms",
@@ -88,11 +92,11 @@ fn interrupt_each_way(
     }
 }
 
-fn cancelled(cluster: &Cluster, statement: &str) -> Duration {
+fn cancelled(cluster: &Cluster, statement: &str, before: Duration) -> Duration {
     let mut client = cluster.connect();
     let mut canceller = cluster.canceller(&mut client);
     let canceller = thread::spawn(move || {
-        thread::sleep(BEFORE);
+        thread::sleep(before);
         canceller.cancel()
     });
     let (error, ended) = run(&mut client, statement);
@@ -101,10 +105,10 @@ fn cancelled(cluster: &Cluster, statement: &str) -> Duration {
     ended.saturating_duration_since(canceller.join().unwrap())
 }
 
-fn timed_out(cluster: &Cluster, statement: &str) -> Duration {
+fn timed_out(cluster: &Cluster, statement: &str, before: Duration) -> Duration {
     let mut client = cluster.connect();
-    client.batch_execute(&format!("SET statement_timeout = {}", BEFORE.as_millis())).unwrap();
-    let due = Instant::now() + BEFORE;
+    client.batch_execute(&format!("SET statement_timeout = {}", before.as_millis())).unwrap();
+    let due = Instant::now() + before;
     let (error, ended) = run(&mut client, statement);
     assert!(error.starts_with("57014"), "{error}");
     client.batch_execute("SET statement_timeout = 0").unwrap();
@@ -112,11 +116,11 @@ fn timed_out(cluster: &Cluster, statement: &str) -> Duration {
     ended.saturating_duration_since(due)
 }
 
-fn terminated(cluster: &Cluster, statement: &str) -> Duration {
+fn terminated(cluster: &Cluster, statement: &str, before: Duration) -> Duration {
     let (mut client, mut other) = (cluster.connect(), cluster.connect());
     let backend: i32 = client.query_one("SELECT pg_backend_pid()", &[]).unwrap().get(0);
     let terminator = thread::spawn(move || {
-        thread::sleep(BEFORE);
+        thread::sleep(before);
         let asked = Instant::now();
         other.execute("SELECT pg_terminate_backend($1)", &[&backend]).expect("to terminate");
         asked

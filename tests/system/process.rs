@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
+
+use super::cluster::wait_for;
 
 /// Sends a signal; the process may have gone already.
 pub fn signal(process: u32, signal: &str) {
@@ -13,6 +16,11 @@ pub fn signal(process: u32, signal: &str) {
 /// Whether a process is there and not a zombie.
 pub fn is_alive(process: u32) -> bool {
     state(process).is_some_and(|fields| fields[0] != "Z")
+}
+
+/// Whether a process was stopped by a signal.
+pub fn is_stopped(process: u32) -> bool {
+    state(process).is_some_and(|fields| fields[0] == "T")
 }
 
 /// The process that started this one.
@@ -27,12 +35,32 @@ pub fn ticks(process: u32) -> u64 {
     [11, 12].iter().map(|field| fields[*field].parse::<u64>().expect("a number")).sum()
 }
 
+/// Waits for a second in which none of the processes uses processor time: what their last work has
+/// left behind, such as memory that is given back, may take a while.
+pub fn until_quiet(processes: &[u32]) {
+    let used = || processes.iter().map(|process| ticks(*process)).collect::<Vec<_>>();
+    wait_for(|| {
+        let before = used();
+        std::thread::sleep(Duration::from_secs(1));
+        used() == before
+    });
+}
+
 /// The children of a process that run an executable of this name.
 pub fn children(process: u32, executable: &str) -> Vec<u32> {
     let all = fs::read_dir("/proc").expect("/proc").flatten();
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .filter(|child| parent(*child) == Some(process) && name(*child) == executable)
         .collect()
+}
+
+/// The processes of the server with this postmaster that show a title, as soon as they have begun.
+pub fn titled(postmaster: u32, title: &str) -> Vec<u32> {
+    let has_title = |child: &u32| {
+        let shown = fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&shown).contains(title)
+    };
+    children(postmaster, "postgres").into_iter().filter(has_title).collect()
 }
 
 /// ragd of the server with this postmaster, once it runs: a grandchild, below the supervisor.

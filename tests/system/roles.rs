@@ -166,7 +166,7 @@ fn an_owner_does_everything_with_its_pipeline() {
         SELECT rag_resume('remarks');
         SELECT rag_alter_pipeline('remarks', max_tokens => 64, options => '{\"config\": \"plain\"}');";
     owner.batch_execute(steps).unwrap();
-    assert_eq!(count(&mut owner, "SELECT rag_wait('remarks', '1 minute')::int::bigint"), 1);
+    assert_eq!(count(&mut owner, "SELECT rag_wait('remarks', '5 minutes')::int::bigint"), 1);
     let remade = "SELECT count(*) FROM rag.pipeline
                   WHERE name = 'remarks' AND max_tokens = 64 AND generation = 2 AND config = 'public.plain'";
     assert_eq!(count(&mut owner, remade), 1);

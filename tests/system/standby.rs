@@ -66,6 +66,6 @@ fn who_waits_on_a_standby_starts_no_workers() {
     // Where one is started, that is how the log says so.
     primary.configure(&["rag.max_workers = 1", "log_min_messages = debug1"]);
     primary.reload();
-    assert_eq!(count(&mut writer, "SELECT rag_wait('docs', '1 minute')::int::bigint"), 1);
+    assert_eq!(count(&mut writer, "SELECT rag_wait('docs', '5 minutes')::int::bigint"), 1);
     assert!(primary.log().contains(started), "{}", primary.log());
 }

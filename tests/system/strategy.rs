@@ -1,7 +1,7 @@
 //! Strategies of answers over a real session, a real ragd, and an HTTP server on loopback that
 //! says what a script wants.
 
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use postgres::Client;
@@ -80,6 +80,35 @@ fn shown(request: &Request) -> Vec<usize> {
     text.split("<<<source ").skip(1).map(number).collect()
 }
 
+/// Requests that are answered as soon as all of them are there.
+struct Meeting {
+    all: usize,
+    arrived: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Meeting {
+    fn of(all: usize) -> Meeting {
+        Meeting { all, arrived: Mutex::new(0), changed: Condvar::new() }
+    }
+
+    /// The answer to one of them; an error where the others do not come.
+    fn answer(&self, text: &str) -> Reply {
+        let mut arrived = self.arrived.lock().unwrap();
+        *arrived += 1;
+        self.changed.notify_all();
+        // Less than the provider is waited for.
+        let patience = Duration::from_secs(100);
+        let are_missing = |arrived: &mut usize| *arrived < self.all;
+        let (_arrived, waited) =
+            self.changed.wait_timeout_while(arrived, patience, are_missing).unwrap();
+        match waited.timed_out() {
+            true => Reply::json(400, r#"{"error": {"message": "nobody else came"}}"#),
+            false => Reply::chat(text),
+        }
+    }
+}
+
 #[test]
 fn refine_goes_on_from_group_to_group() {
     let script = ["Ghent grinds [1].", "Ghent grinds [1], one saws [2].", "All differ [1][2][4]."];
@@ -108,30 +137,22 @@ fn refine_goes_on_from_group_to_group() {
 
 #[test]
 fn a_tree_asks_at_once_and_keeps_the_order() {
-    let wait = Duration::from_millis(700);
+    let meeting = Meeting::of(4);
     let http = Server::answer(move |request| {
         let text = user(request);
         let number = |n: usize| text.contains(&format!("<<<source {n} "));
         match (1..=4).find(|n| number(*n)) {
-            Some(n) => Reply::chat(&format!("Mill {n} [{n}].")).delay(wait),
+            Some(n) => meeting.answer(&format!("Mill {n} [{n}].")),
             None => Reply::chat("All: [1][2][3][4]."),
         }
     });
     let Some((_cluster, http, mut client)) = start(http) else { return };
-    let begun = Instant::now();
     let answer = ask(&mut client, "tree_summarize", r#"{"group_size": 1, "budget": {"calls": 5}}"#);
-    let took = begun.elapsed();
-    println!("four calls of 0.7 s each and one more took {took:?}");
-    assert!(took < 3 * wait + Duration::from_secs(5), "{took:?}");
     assert_eq!(answer.text, "All: [1][2][3][4].");
     let requests = http.requests();
     // Four groups of one, two merges of two answers each would be seven calls; five were allowed.
     assert_eq!(answer.usage["calls"], requests.len());
-    let leaves: Vec<&Request> = requests.iter().filter(|it| !shown(it).is_empty()).collect();
-    assert_eq!(leaves.len(), 4);
-    let ends: Vec<Instant> = leaves.iter().map(|it| it.at).collect();
-    let spread = *ends.iter().max().unwrap() - *ends.iter().min().unwrap();
-    assert!(spread < wait, "they were asked one after the other: {spread:?}");
+    assert_eq!(requests.iter().filter(|it| !shown(it).is_empty()).count(), 4);
     let merged = user(requests.last().unwrap());
     let places: Vec<usize> = (1..=4)
         .map(|n| merged.find(&format!("Mill {n} [{n}].")).expect("a partial answer"))
@@ -187,10 +208,10 @@ fn time_that_is_over_ends_with_what_there_is() {
     });
     let Some((_cluster, http, mut client)) = start(http) else { return };
     let begun = Instant::now();
-    let answer = ask(&mut client, "refine", r#"{"group_size": 1, "budget": {"seconds": 3}}"#);
+    let answer = ask(&mut client, "refine", r#"{"group_size": 1, "budget": {"seconds": 15}}"#);
     assert_eq!((answer.text.as_str(), answer.supported), ("Ghent grinds [1].", true));
     assert_eq!(answer.usage["stopped_by"], "seconds");
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(50), "{:?}", begun.elapsed());
     assert_eq!(http.requests().len(), 2);
 }
 
@@ -206,10 +227,11 @@ fn a_failure_among_many_calls_is_an_error_and_a_cancel_gives_all_up() {
     drop(http);
     let http = Server::answer(|_| Reply::chat("late").delay(Duration::from_secs(60)));
     client.batch_execute(&server("slow", &http)).unwrap();
-    client.batch_execute("SET rag.llm = 'slow'; SET statement_timeout = '2s'").unwrap();
+    client.batch_execute("SET rag.llm = 'slow'; SET statement_timeout = '10s'").unwrap();
     assert_fails(&mut client, &query, &["57014"]);
+    // Sooner than they would be answered.
     let begun = Instant::now();
-    while http.abandoned() < 3 && begun.elapsed() < Duration::from_secs(20) {
+    while http.abandoned() < 3 && begun.elapsed() < Duration::from_secs(40) {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(http.abandoned(), 3, "calls go on that nobody waits for");
@@ -276,21 +298,8 @@ fn a_cost_is_reckoned_with_the_prices_of_the_server() {
 
 #[test]
 fn summaries_are_asked_for_at_once() {
-    let (arrived, all) = (Arc::new((Mutex::new(0), Condvar::new())), 3);
-    let meeting = Arc::clone(&arrived);
-    let http = Server::answer(move |_| {
-        let (count, changed) = &*meeting;
-        let mut count = count.lock().unwrap();
-        *count += 1;
-        changed.notify_all();
-        let patience = Duration::from_secs(30);
-        let (_count, waited) =
-            changed.wait_timeout_while(count, patience, |count| *count < all).unwrap();
-        match waited.timed_out() {
-            true => Reply::json(400, r#"{"error": {"message": "nobody else came"}}"#),
-            false => Reply::chat("It grinds corn."),
-        }
-    });
+    let meeting = Meeting::of(3);
+    let http = Server::answer(move |_| meeting.answer("It grinds corn."));
     let Some((_cluster, http, mut client)) = start(http) else { return };
     let long = "UPDATE docs SET body = body || (SELECT string_agg(format(' Stone %s of mill %s turns.', n, id), '')
         FROM generate_series(1, 15) AS n)";

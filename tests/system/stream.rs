@@ -114,7 +114,7 @@ fn who_reads_no_further_ends_the_call() {
         transaction.rollback().unwrap();
     });
     check("statement_timeout", &mut || {
-        client.batch_execute("SET statement_timeout = 700").unwrap();
+        client.batch_execute("SET statement_timeout = 5000").unwrap();
         let error = client.query(TELL, &[]).unwrap_err();
         assert!(describe(&error).starts_with("57014"), "{error}");
         client.batch_execute("RESET statement_timeout").unwrap();
@@ -193,7 +193,7 @@ fn a_slow_reader_keeps_no_place_of_a_limited_provider() {
     let mut transaction = client.transaction().unwrap();
     transaction.batch_execute(&format!("DECLARE c CURSOR FOR {TELL}")).unwrap();
     assert_eq!(transaction.query("FETCH 1 FROM c", &[]).unwrap().len(), 1);
-    other.batch_execute("SET statement_timeout = '20s'").unwrap();
+    other.batch_execute("SET statement_timeout = '100s'").unwrap();
     assert!(rows(&mut other, TELL).len() > 1);
     let rest = transaction.query("FETCH ALL FROM c", &[]).unwrap();
     let told: usize = rest[..rest.len() - 1].iter().map(|row| row.get::<_, &str>(0).len()).sum();

@@ -37,7 +37,7 @@ fn an_upgraded_server_goes_on() {
     assert_eq!(count(&mut client, INDEXES), indexes, "indexes");
     let wrong = format!("{INDEXES} CROSS JOIN LATERAL rag_hnsw_check(c.oid)");
     assert_eq!(count(&mut client, &wrong), 0, "what is wrong with the indexes");
-    let waited = "SELECT rag_wait('notes', '1 minute')::int::bigint";
+    let waited = "SELECT rag_wait('notes', '5 minutes')::int::bigint";
     assert_eq!(count(&mut client, waited), 1, "pending work is done");
     assert_eq!(count(&mut client, chunks), 2);
     client.batch_execute("CALL rag_run('manual')").unwrap();

@@ -174,7 +174,7 @@ impl Worker {
 
     /// Waits until there is something to do; whether to leave instead.
     fn wait(&mut self, wait: &Wait) -> bool {
-        if self.role == Role::Helper {
+        if self.role == Role::Helper || is_database_wanted() {
             return true;
         }
         let (longest, is_done) = match wait {

@@ -138,7 +138,7 @@ fn supervise() {
             Err(error) => log!("cannot start {}: {error}", settings.executable),
         }
         failures = if started.elapsed() < SHORT_LIFE { failures + 1 } else { 0 };
-        if !wait(pause(failures)) {
+        if !wait(pause(failures), &settings) {
             return;
         }
     }
@@ -174,8 +174,9 @@ fn attend(mut child: Child, settings: &Settings) -> bool {
     }
 }
 
-/// Sleeps `pause`, whatever wakes the latch meanwhile; `false`: the server stops.
-fn wait(pause: Duration) -> bool {
+/// Sleeps `pause`, whatever wakes the latch meanwhile, unless the settings become others than those
+/// just tried; `false`: the server stops.
+fn wait(pause: Duration, tried: &Settings) -> bool {
     let end = Instant::now() + pause;
     loop {
         let left = end.saturating_duration_since(Instant::now());
@@ -187,6 +188,9 @@ fn wait(pause: Duration) -> bool {
         }
         if BackgroundWorker::sighup_received() {
             reload();
+            if Settings::current() != *tried {
+                return true;
+            }
         }
     }
 }

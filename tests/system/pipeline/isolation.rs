@@ -58,7 +58,7 @@ fn a_pipeline_that_is_made_under_an_older_snapshot() {
     let (mut writer, mut creator) = (cluster.connect(), cluster.connect());
     run(
         &mut creator,
-        "SET default_transaction_isolation = 'repeatable read'; SET lock_timeout = '1min'",
+        "SET default_transaction_isolation = 'repeatable read'; SET lock_timeout = '5min'",
     );
     run(
         &mut writer,

@@ -69,7 +69,7 @@ fn keys_of_every_type() {
         }
         for (number, (key, _)) in KEYS.iter().enumerate() {
             let pipeline = format!("k{number}");
-            let done = client.query_one("SELECT rag_wait($1, '1 minute')", &[&pipeline]).unwrap();
+            let done = client.query_one("SELECT rag_wait($1, '5 minutes')", &[&pipeline]).unwrap();
             assert!(done.get::<_, bool>(0), "{key}: {:?}", status(&mut client));
             let wrong = format!(
                 "SELECT '{key}: ' || coalesce(k.k::text, '') || ' ' || coalesce(c.source_k::text, '')

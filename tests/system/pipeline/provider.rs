@@ -31,8 +31,8 @@ fn moody(turn: usize, request: &Request) -> Reply {
         6 => embeddings(request).close_after(100),
         8 => Reply::json(200, "{\"data\": \"what data?\"}"),
         // Longer than is waited for, and nearly as long.
-        10 => embeddings(request).delay(Duration::from_secs(4)),
-        11 => embeddings(request).delay(Duration::from_millis(1800)),
+        10 => embeddings(request).delay(Duration::from_secs(10)),
+        11 => embeddings(request).delay(Duration::from_millis(5500)),
         12 => Reply::json(503, "").header("Retry-After", "2"),
         _ => embeddings(request),
     }
@@ -45,14 +45,14 @@ fn no_transaction_waits_for_a_provider() {
     let turns = Arc::clone(&turn);
     let http = Server::answer(move |request| moody(turns.fetch_add(1, Ordering::SeqCst), request));
     let mut client = cluster.connect();
-    run(&mut client, &pipeline(&http, 2));
+    run(&mut client, &pipeline(&http, 6));
     let stop = Arc::new(AtomicBool::new(false));
     let (watching, mut watcher) = (Arc::clone(&stop), cluster.connect());
     let longest = thread::spawn(move || longest_transaction(&mut watcher, &watching));
     let begun = Instant::now();
     // So many that there are as many calls as there are moods.
     let mut rows = 0;
-    while turn.load(Ordering::SeqCst) < 15 && begun.elapsed() < Duration::from_secs(180) {
+    while turn.load(Ordering::SeqCst) < 15 && begun.elapsed() < Duration::from_secs(300) {
         run(&mut client, &format!("INSERT INTO docs VALUES ({rows}, 't', 'Row {rows}.', 'en')"));
         rows += 1;
         thread::sleep(Duration::from_millis(50));
@@ -68,7 +68,7 @@ fn no_transaction_waits_for_a_provider() {
         longest.as_millis()
     );
     assert!(turn.load(Ordering::SeqCst) >= 15, "not all moods were met");
-    assert!(longest < Duration::from_millis(1700), "a transaction was open for {longest:?}");
+    assert!(longest < Duration::from_secs(5), "a transaction was open for {longest:?}");
     assert_none(&mut client, "SELECT l::text FROM rag.dead_letter AS l");
     assert_agree(&mut client, 64);
 }
@@ -79,10 +79,12 @@ fn longest_transaction(client: &mut Client, stop: &AtomicBool) -> (Duration, usi
         "SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::float8,
                         count(*) FILTER (WHERE backend_xmin IS NOT NULL AND xact_start IS NULL)
                  FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'";
-    let (mut longest, mut samples) = (0.0_f64, 0);
+    let (mut longest, mut samples, mut in_a_row) = (0.0_f64, 0, 0);
     while !stop.load(Ordering::SeqCst) {
         let row = client.query_one(query, &[]).unwrap();
-        assert_eq!(row.get::<_, i64>(1), 0, "a snapshot without a transaction");
+        // The server reads the two one after the other, between which a transaction may end.
+        in_a_row = if row.get::<_, i64>(1) == 0 { 0 } else { in_a_row + 1 };
+        assert!(in_a_row < 5, "a snapshot without a transaction");
         longest = longest.max(row.get(0));
         samples += 1;
         thread::sleep(Duration::from_millis(100));

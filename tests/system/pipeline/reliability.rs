@@ -66,7 +66,6 @@ fn whatever_is_killed_the_chunks_are_those_of_the_rows() {
     sessions.into_iter().for_each(|session| session.join().expect("a session"));
     let changed = shared.begun.elapsed();
     let mut client = cluster.connect();
-    run(&mut client, "UPDATE rag.queue SET leased_until = now() WHERE lease IS NOT NULL");
     let waited = Instant::now();
     let done = client.query_one("SELECT rag_wait('docs', '6 hours')", &[]).unwrap();
     assert!(done.get::<_, bool>(0), "{:?}", status(&mut client));
@@ -100,17 +99,22 @@ fn whatever_is_killed_the_chunks_are_those_of_the_rows() {
     assert!(havoc.ragd > 0 && havoc.workers > 0 && havoc.crashes == crashes, "{havoc:?}");
 }
 
-/// Kills ragd, workers and the server by the clock, until the time is over and all rows are there.
+/// Kills ragd, workers and the server by the clock, until the time is over, each was killed and all
+/// rows are there.
 fn wreak(cluster: &mut Cluster, shared: &Shared, crashes: usize) -> Havoc {
     let mut havoc = Havoc::default();
     let (mut last_ragd, mut last_workers) = (Instant::now(), Instant::now());
     loop {
         let passed = shared.begun.elapsed().as_secs_f64();
         let inserted = shared.inserted.load(Ordering::SeqCst);
-        if passed >= shared.seconds && inserted >= shared.rows {
+        let is_done = havoc.ragd > 0 && havoc.workers > 0 && havoc.crashes == crashes;
+        if passed >= shared.seconds && inserted >= shared.rows && is_done {
             return havoc;
         }
-        assert!(passed < 60.0 + shared.seconds * 20.0, "{inserted} rows after {passed} s");
+        assert!(
+            passed < 300.0 + shared.seconds * 20.0,
+            "{inserted} rows after {passed} s: {havoc:?}"
+        );
         if last_ragd.elapsed() >= RAGD_EVERY {
             last_ragd = Instant::now();
             if let Some(ragd) = process::ragd(cluster.postmaster_pid()) {

@@ -10,7 +10,7 @@ fn an_idle_worker_uses_no_processor_time() {
     run(&mut client, "INSERT INTO docs VALUES (1, 't', 'One.', 'en')");
     wait(&mut client, "docs");
     let [worker] = workers(&mut client)[..] else { panic!("no worker, or several") };
-    std::thread::sleep(Duration::from_millis(300));
+    process::until_quiet(&[worker]);
     let before = process::ticks(worker);
     std::thread::sleep(Duration::from_secs(3));
     let ticks = process::ticks(worker) - before;
@@ -35,7 +35,7 @@ fn a_commit_is_found_soon() {
             let begun = Instant::now();
             while watcher.query_one(&found, &[&id]).unwrap().get::<_, i64>(0) == 0 {
                 assert!(
-                    begun.elapsed() < Duration::from_secs(60),
+                    begun.elapsed() < Duration::from_secs(300),
                     "row {id}: {:?}",
                     status(&mut client)
                 );
@@ -121,7 +121,7 @@ fn nothing_postponed_is_forgotten() {
 fn without_sessions(client: &mut Client) {
     run(
         client,
-        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'",
+        "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'",
     );
 }
 
@@ -159,7 +159,7 @@ fn a_worker_ends_when_it_is_told_to() {
     wait(&mut client, "docs");
     let idle = terminate(&mut client);
     // In the middle of a document of several seconds.
-    client.execute("INSERT INTO docs VALUES (2, 't', $1, 'en')", &[&paragraphs(400)]).unwrap();
+    client.execute("INSERT INTO docs VALUES (2, 't', $1, 'en')", &[&paragraphs(2000)]).unwrap();
     time_until(&mut client, "SELECT count(*) FROM rag.queue WHERE lease IS NOT NULL", 1);
     std::thread::sleep(Duration::from_millis(300));
     let busy = terminate(&mut client);
@@ -169,7 +169,6 @@ fn a_worker_ends_when_it_is_told_to() {
     // Nobody is refused meanwhile.
     run(&mut client, "INSERT INTO docs VALUES (3, 't', 'Three.', 'en')");
     time_until(&mut client, "SELECT count(*) FROM docs_rag_chunks WHERE source_id = 3", 1);
-    end_leases(&mut client);
     wait(&mut client, "docs");
     assert_agree(&mut client, 64);
 }
@@ -182,14 +181,6 @@ fn terminate(client: &mut Client) -> Duration {
         client.query_one("SELECT pg_terminate_backend($1, 10000)", &[&(worker as i32)]).unwrap();
     assert!(ended.get::<_, bool>(0), "the worker goes on");
     begun.elapsed()
-}
-
-/// Has the leases of workers that were ended run out now and not in a minute.
-fn end_leases(client: &mut Client) {
-    run(
-        client,
-        "UPDATE rag.queue SET leased_until = now() - interval '1 second' WHERE lease IS NOT NULL",
-    );
 }
 
 #[test]
