@@ -20,8 +20,18 @@ mod tests {
         sql::execute(statement, &[]).expect("a statement");
     }
 
+    /// The tests run at the same time in one database. One of them drops the extensions until it is
+    /// rolled back: it has them alone, as otherwise it and another could wait for each other's tables.
+    const EXTENSIONS: &str = "hashtext('extensions of the tests')";
+
+    /// To be called first by a test that uses tables, types or indexes of the extensions.
+    fn share_extensions() {
+        run(&format!("SELECT pg_advisory_xact_lock_shared({EXTENSIONS})"));
+    }
+
     #[pg_test]
     fn vectors_are_pgvectors_own() {
+        share_extensions();
         let check = |elements: &[f32]| {
             let text = one::<String>("SELECT $1::text", &[Vector(elements.to_vec()).into()]);
             let back = one::<Vec<f32>>("SELECT $1::real[]", &[Vector(elements.to_vec()).into()]);
@@ -41,6 +51,7 @@ mod tests {
 
     #[pg_test]
     fn vectors_go_through_arrays() {
+        share_extensions();
         let vectors: Vec<Vector> = (1..=3).map(|i| Vector(vec![i as f32; 5])).collect();
         let sum = "SELECT sum(v)::text FROM unnest($1::vector[]) AS v";
         assert_eq!(one::<String>(sum, &[vectors.into()]).as_deref(), Some("[6,6,6,6,6]"));
@@ -50,6 +61,7 @@ mod tests {
 
     #[pg_test]
     fn the_vector_type_is_found_again_after_it_was_made_anew() {
+        run(&format!("SELECT pg_advisory_xact_lock({EXTENSIONS})"));
         let before = one::<String>("SELECT $1::text", &[Vector(vec![1.0]).into()]);
         run("DROP EXTENSION vector CASCADE");
         run("CREATE EXTENSION vector");
@@ -59,6 +71,7 @@ mod tests {
     #[cfg(feature = "pg18")]
     #[pg_test]
     fn explain_says_what_a_scan_of_texts_did() {
+        share_extensions();
         run("CREATE TABLE texts (id integer, tsv tsvector)");
         run("INSERT INTO texts SELECT i, to_tsvector('simple', 'common w' || i % 7 || ' v' || i % 1000)
             FROM generate_series(1, 20000) AS i");
@@ -77,6 +90,7 @@ mod tests {
     #[cfg(feature = "pg18")]
     #[pg_test]
     fn explain_says_what_a_scan_did() {
+        share_extensions();
         run("CREATE TABLE points (id integer, v vector(3))");
         run(
             "INSERT INTO points SELECT i, ARRAY[i, sin(i), cos(i)]::vector FROM generate_series(1, 5000) AS i",
@@ -153,6 +167,7 @@ mod tests {
 
     #[pg_test]
     fn transition_tables_are_those_of_the_innermost_trigger() {
+        share_extensions();
         run("CREATE TABLE outside (id integer PRIMARY KEY, body text)");
         run("CREATE TABLE inside (id integer PRIMARY KEY, body text)");
         // Before pg_rag's own trigger in the order of names, so that the other table's capture
@@ -176,6 +191,7 @@ mod tests {
 
     #[pg_test]
     fn a_failed_change_leaves_no_trace_in_the_session() {
+        share_extensions();
         run("CREATE TABLE docs (id integer PRIMARY KEY, body text)");
         run("SELECT rag_create_pipeline('docs', 'body', mode => 'sync')");
         let identity = "SELECT current_user || ' ' || current_setting('search_path')";

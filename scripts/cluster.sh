@@ -15,6 +15,9 @@ source "$(dirname "$0")/env.sh"
 
 LONGEST_SOCKET=107 # what fits in the kernel's sockaddr_un
 
+# Seconds that pg_ctl waits; on a busy disk its own 60 are too few for a recovery or a checkpoint.
+export PGCTLTIMEOUT=300
+
 main() {
     local command=${1:-status}
     if [[ $command == status ]]; then

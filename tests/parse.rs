@@ -75,6 +75,16 @@ fn is_running(pid: u32) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, fields)| !fields.starts_with(['Z', 'X']))
 }
 
+/// Whether the process has given up what it does not need, the last of which are privileges. A
+/// container may have none to give up, so what comes before them is looked at, too.
+fn is_confined(pid: u32) -> bool {
+    let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+    let (status, limits) = (read("status"), read("limits"));
+    let processes = limits.lines().find_map(|line| line.strip_prefix("Max processes"));
+    status.contains("NoNewPrivs:\t1")
+        && processes.is_some_and(|most| most.split_whitespace().next() == Some("0"))
+}
+
 /// Has `ragd` read what never ends, and gives the process that does it.
 fn begin_endless(ragd: &Ragd) -> (ClientConnection, u32) {
     let mut client = ragd.connect();
@@ -87,12 +97,11 @@ fn begin_endless(ragd: &Ragd) -> (ClientConnection, u32) {
             let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             line.windows(7).any(|window| window == b"--parse")
         };
-        if let Some(child) = of_ragd.iter().find(runs) {
-            // It confines itself first, then reads.
-            thread::sleep(Duration::from_millis(200));
+        // It confines itself first, then reads.
+        if let Some(child) = of_ragd.iter().find(|pid| runs(pid) && is_confined(**pid)) {
             return (client, *child);
         }
-        assert!(started.elapsed() < Duration::from_secs(60), "no child was started");
+        assert!(started.elapsed() < Duration::from_secs(60), "no child has confined itself");
         thread::sleep(Duration::from_millis(2));
     }
 }

@@ -27,6 +27,8 @@ fn all_threads_together_make_so_many_calls_at_a_time() {
     let (counted, highest) = (Arc::clone(&running), Arc::clone(&most));
     let server = Server::answer(move |_| {
         highest.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        // However late the second call comes, the first is still there.
+        wait_for(|| highest.load(Ordering::SeqCst) >= 2);
         thread::sleep(Duration::from_millis(60));
         counted.fetch_sub(1, Ordering::SeqCst);
         Reply::chat("ok")
@@ -103,8 +105,8 @@ fn retries_are_counted_too() {
 #[test]
 fn a_provider_that_is_down_is_left_alone() {
     let memory = Memory::default();
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let absent = provider(&format!("http://{free}/v1"));
+    // A port that was free a moment ago may be another test's server by now.
+    let absent = provider("http://127.0.0.1:1/v1");
     for _ in 0..5 {
         let error = write(&absent, &memory).unwrap_err();
         check(&error, ErrorKind::ProviderFailed, "cannot be reached");

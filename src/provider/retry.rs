@@ -245,11 +245,11 @@ mod tests {
     #[test]
     fn a_wait_beyond_the_deadline_is_not_begun() {
         let begun = Instant::now();
-        let done = run(&policy(Duration::from_secs(5), 5), &|| false, |_| {
+        let done = run(&policy(Duration::from_secs(30), 5), &|| false, |_| {
             Err::<(), _>(trouble(Remedy::Retry(Some(Duration::from_secs(60)))))
         });
         assert_eq!(done.unwrap_err().message(), "busy");
-        assert!(begun.elapsed() < Duration::from_secs(1));
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     }
 
     #[test]
@@ -260,6 +260,6 @@ mod tests {
             Err::<(), _>(trouble(Remedy::Retry(Some(Duration::from_secs(20)))))
         });
         assert_eq!(done.unwrap_err(), given_up());
-        assert!(begun.elapsed() < Duration::from_millis(300), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     }
 }

@@ -27,7 +27,7 @@ main() {
 
 run_one() {
     local test=$1 database=regress_$1 output=$results/$1.out expected=$here/expected/$1.out
-    "$psql" -X -q -d postgres -c "DROP DATABASE IF EXISTS $database" -c "CREATE DATABASE $database" &&
+    "$psql" -X -q -d postgres -c "DROP DATABASE IF EXISTS $database WITH (FORCE)" -c "CREATE DATABASE $database" &&
         "$psql" -X -q -d "$database" -f "$here/prepare.sql" || return 1
     "$psql" -X -a -q -d "$database" <"$here/sql/$test.sql" >"$output" 2>&1 || true
     "$psql" -X -q -d postgres -c "DROP DATABASE $database"

@@ -34,7 +34,16 @@ fn quoted(text: &str) -> String {
         text.replace('`', "'")
     };
     // So does all that follows a fence.
-    without_markers(text.trim_start_matches("~~~"))
+    without_markers(without_fences(&text))
+}
+
+/// `text` without the fences that it begins with, blanks between them included.
+fn without_fences(text: &str) -> &str {
+    let mut rest = text;
+    while let Some(after) = rest.trim_start().strip_prefix("~~~") {
+        rest = after.trim_start();
+    }
+    rest
 }
 
 fn without_markers(text: &str) -> String {
@@ -45,4 +54,24 @@ fn without_markers(text: &str) -> String {
         safe.replace_range(marker.range.end - 1..marker.range.end, ")");
     }
     safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_never_opens_a_fence() {
+        for (text, expected) in [
+            ("~~~x", "x"),
+            ("~~~~x", "~x"),
+            ("~~~ ~~~x", "x"),
+            (" ~~~~~~ \t~~~ x", "x"),
+            ("~~~ ~~~", ""),
+            ("x ~~~ y", "x ~~~ y"),
+        ] {
+            assert_eq!(quoted(text), expected, "{text:?}");
+            assert_eq!(markers(&format!("{} [1]", quoted(text))).len(), 1, "{text:?}");
+        }
+    }
 }

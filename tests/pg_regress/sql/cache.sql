@@ -20,7 +20,7 @@ SELECT fails($$SELECT rag_answer('x', options => '{"cache": 1}')$$);
 -- The built-in answerer works out each answer anew, and says the same.
 SELECT DISTINCT rag_answer('When are invoices sent?', options => jsonb_build_object('cache', c)) FROM unnest(ARRAY['off', 'exact', 'semantic']) AS c;
 -- An error is not remembered: nobody listens there.
-CREATE SERVER nobody FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/cache/v1', model 'm', max_retries '0', connect_timeout '0.5');
+CREATE SERVER nobody FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/cache/v1', model 'm', max_retries '0');
 SET rag.cache = 'semantic';
 SELECT substr(line, 1, 5) FROM generate_series(1, 2) AS n, fails($$SELECT rag_answer('When are invoices sent?', llm => 'nobody')$$) AS line WHERE line ~ '^[0-9A-Z]{5}:';
 RESET rag.cache;

@@ -13,7 +13,7 @@ SELECT rag_create_pipeline('doc', 'body', 'whole', strategy => 'sentence', max_t
 SELECT name, late FROM rag.pipeline ORDER BY name;
 
 -- The same chunks with other vectors, but for the document of one chunk.
-SELECT a.source_id, a.chunk_no, a.content = b.content AS same_text, a.embedding = b.embedding AS same_vector, round((a.embedding <=> b.embedding)::numeric, 1) BETWEEN 0 AND 0.8 AS is_like, a.content_hash = b.content_hash AS same_hash
+SELECT a.source_id, a.chunk_no, a.content = b.content AS same_text, (a.embedding <=> b.embedding) < 1e-4 AS same_vector, round((a.embedding <=> b.embedding)::numeric, 1) BETWEEN 0 AND 0.8 AS is_like, a.content_hash = b.content_hash AS same_hash
 FROM doc_rag_chunks a JOIN whole_rag_chunks b USING (source_id, chunk_no) ORDER BY 1, 2;
 SELECT bool_and(abs(vector_norm(embedding) - 1) < 1e-5) FROM whole_rag_chunks;
 

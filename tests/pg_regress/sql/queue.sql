@@ -71,7 +71,7 @@ SELECT rag_create_pipeline('notes', 'said(title, body)', mode => 'manual');
 INSERT INTO notes VALUES (1, 'good', 'One.'), (2, 'bad', 'Two.'), (3, 'good', 'Three.');
 CALL rag_run('notes');
 SELECT source_id, content FROM notes_rag ORDER BY 1;
-SELECT key, attempts, sqlstate, message, next_attempt > now() AS waits FROM rag.queue ORDER BY key;
+SELECT key, attempts > 0 AS tried, sqlstate, message, next_attempt IS NOT NULL AS waits FROM rag.queue ORDER BY key;
 SELECT pipeline, pending_rows, retrying_rows, failed_rows, last_sqlstate, last_error FROM rag.pipeline_status WHERE pipeline = 'notes';
 UPDATE rag.queue SET attempts = 4, next_attempt = NULL;
 CALL rag_run('notes');

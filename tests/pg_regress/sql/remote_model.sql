@@ -4,7 +4,7 @@
 \pset tuples_only on
 SET client_min_messages = warning;
 
-CREATE SERVER remote FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/v1', connect_timeout '0.5', timeout '1', max_retries '0');
+CREATE SERVER remote FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/v1', max_retries '0');
 -- A key of its own makes it another provider than in the last run, which may be left alone.
 SELECT 'sk-secret-' || md5(random()::text) AS key \gset
 CREATE USER MAPPING FOR PUBLIC SERVER remote OPTIONS (api_key :'key');
