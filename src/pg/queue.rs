@@ -274,6 +274,9 @@ pub fn has_any(pipeline: i32) -> Result<bool> {
 /// Queues rows again that were given up, and has those that wait for another attempt wait no more;
 /// how many. All of the pipeline's, or the one with this key.
 pub fn retry(pipeline: i32, key: Option<Key>) -> Result<i64> {
+    // Before those that were given up, as workers do.
+    let lock = include_str!("../../sql/query/queue_lock_failed.sql");
+    sql::execute(lock, &[pipeline.into(), key.clone().into()])?;
     let statement = include_str!("../../sql/query/queue_retry.sql");
     let found = sql::changed_rows(statement, &[pipeline.into(), key.into()], |row| {
         sql::required(row.get::<i64>(1)?)

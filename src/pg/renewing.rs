@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::acting::as_superuser;
+use super::catalog::pipeline;
 use super::client::Watch;
 use super::functions::Embedding;
 use super::queue;
@@ -101,7 +102,12 @@ impl Renewing<'_> {
                 return Err(Error::new(ErrorKind::NotInState, message));
             }
             if renewed.elapsed().as_secs_f64() > queue::LEASE_SECONDS / 3.0 {
-                let renew = || as_superuser(|| queue::renew(*pipeline, *lease));
+                let renew = || {
+                    as_superuser(|| match pipeline::hold(*pipeline)? {
+                        Some(_) => queue::renew(*pipeline, *lease),
+                        None => Ok(()),
+                    })
+                };
                 // If it can't be kept, the rows are embedded once more by somebody else.
                 drop(transactions.run(renew));
                 *renewed = Instant::now();

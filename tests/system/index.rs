@@ -21,6 +21,10 @@ use postgres::{Client, Error};
 use super::cluster::Cluster;
 use super::documents::{count, describe};
 
+/// What the node of a row that was not committed can lack: links to it, its values, and that walks
+/// begin as high as it is. VACUUM removes it.
+pub const HALF_INSERTED: [&str; 3] = ["unreachable", "no values", "wrong entry"];
+
 /// Vectors that lie like those of texts: clusters, in them a few directions that matter, and
 /// noise. The same number gives the same vector everywhere.
 const VECTORS: &str = "

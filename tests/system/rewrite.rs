@@ -1,10 +1,12 @@
 //! Rewriting by a language model: an HTTP server on loopback that says what a script wants.
 
+use std::time::Duration;
+
 use postgres::Client;
 use serde_json::Value;
 
-use super::cluster::Cluster;
-use super::documents::{QUESTION, SETUP, assert_fails};
+use super::cluster::{Cluster, wait_for};
+use super::documents::{QUESTION, SETUP, assert_fails, count};
 use super::http_server::{Reply, Request, Server};
 use super::provider::server;
 
@@ -79,6 +81,20 @@ fn variants_find_what_the_question_does_not() {
     let body: Value = serde_json::from_str(requests[0].text()).unwrap();
     assert_eq!(body["temperature"], 0.0);
     assert_eq!(body["max_tokens"], 1000);
+}
+
+/// So nobody who drops or alters a table waits for a model, or for who waits for one.
+#[test]
+fn nothing_is_locked_while_a_model_rewrites() {
+    let slow = Reply::chat("When are invoices sent?").delay(Duration::from_secs(3));
+    let Some((cluster, http, mut client)) = start([slow]) else { return };
+    let asking = std::thread::spawn(move || found(&mut client, "invoices", "fusion", "{}"));
+    assert!(wait_for(|| http.requests().len() == 1), "the model is asked");
+    let locked = "SELECT count(*) FROM pg_locks AS l JOIN pg_class AS c ON c.oid = l.relation
+                  WHERE c.relname LIKE 'docs%'";
+    assert_eq!(count(&mut cluster.connect(), locked), 0);
+    assert!(!asking.is_finished(), "it was still being asked");
+    assert!(!asking.join().unwrap().is_empty());
 }
 
 #[test]

@@ -45,7 +45,8 @@ fn rag_resume(pipeline: Option<&str>) {
 #[pg_extern(sql = false)]
 fn rag_retry(pipeline: Option<&str>, key: Option<&str>) -> i64 {
     sql::refuse_if_read_only(c"rag_retry()");
-    let retried = owned(pipeline).and_then(|pipeline| retry(&pipeline, key)).or_report();
+    let retried =
+        pipeline::owned_and_held(pipeline).and_then(|pipeline| retry(&pipeline, key)).or_report();
     noted::wake_at_commit();
     retried
 }

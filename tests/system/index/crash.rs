@@ -60,10 +60,6 @@ fn count_rows(client: &mut Client, session: i64) -> Result<i64, Error> {
     Ok(client.query_one(rows, &[&session])?.get(0))
 }
 
-/// What the node of a row that was not committed can lack: links to it, its values, and that walks
-/// begin as high as it is. VACUUM removes it.
-const HALF_INSERTED: [&str; 3] = ["unreachable", "no values", "wrong entry"];
-
 /// All indexes are sound, each row is found, and the work can go on. The number of rows.
 fn assert_recovered(client: &mut Client, when: &str) -> i64 {
     let indexes = "SELECT i.indexrelid::regclass::text, i.indisready, i.indisvalid
