@@ -13,11 +13,14 @@ pub struct RamStore {
 impl RamStore {
     fn with<T>(&self, block: u32, act: impl FnOnce(&RwLock<Box<Page>>) -> T) -> Result<T> {
         let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
-        let page = pages.get(block as usize).ok_or_else(|| {
-            Error::new(ErrorKind::IndexCorrupted, format!("there is no block {block}"))
-        })?;
-        Ok(act(page))
+        page_of(&pages, block).map(act)
     }
+}
+
+fn page_of(pages: &[RwLock<Box<Page>>], block: u32) -> Result<&RwLock<Box<Page>>> {
+    pages
+        .get(block as usize)
+        .ok_or_else(|| Error::new(ErrorKind::IndexCorrupted, format!("there is no block {block}")))
 }
 
 impl Store for RamStore {
@@ -54,18 +57,17 @@ impl StoreMut for RamStore {
         change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
     ) -> Result<bool> {
         debug_assert!(first < second, "pages are locked in ascending order");
-        self.with(first, |one| {
-            self.with(second, |two| {
-                let mut one = one.write().unwrap_or_else(PoisonError::into_inner);
-                let mut two = two.write().unwrap_or_else(PoisonError::into_inner);
-                let (mut copy_one, mut copy_two) = (one.clone(), two.clone());
-                let changed = change(&mut copy_one, &mut copy_two)?;
-                if changed {
-                    (*one, *two) = (copy_one, copy_two);
-                }
-                Ok(changed)
-            })
-        })??
+        // Once for both: who waits to append would come between two.
+        let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
+        let (one, two) = (page_of(&pages, first)?, page_of(&pages, second)?);
+        let mut one = one.write().unwrap_or_else(PoisonError::into_inner);
+        let mut two = two.write().unwrap_or_else(PoisonError::into_inner);
+        let (mut copy_one, mut copy_two) = (one.clone(), two.clone());
+        let changed = change(&mut copy_one, &mut copy_two)?;
+        if changed {
+            (*one, *two) = (copy_one, copy_two);
+        }
+        Ok(changed)
     }
 
     fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
