@@ -103,6 +103,50 @@ fn compare(store: &RamStore, twin: &Twin, query: &[Term], settings: Settings) {
     assert_eq!(rows, twin.0.keys().copied().collect::<Vec<Row>>());
 }
 
+/// A store that has something done before its pages are read, and before they are changed.
+struct Watched<'a> {
+    store: &'a RamStore,
+    before_read: &'a dyn Fn(),
+    before_change: &'a dyn Fn() -> Result<()>,
+}
+
+impl Store for Watched<'_> {
+    fn blocks(&self) -> Result<u32> {
+        self.store.blocks()
+    }
+
+    fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
+        (self.before_read)();
+        self.store.read(block, look)
+    }
+
+    fn interrupted(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl StoreMut for Watched<'_> {
+    fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
+        (self.before_change)()?;
+        self.store.write(block, change)
+    }
+
+    fn write_two(
+        &self,
+        first: u32,
+        second: u32,
+        change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
+    ) -> Result<bool> {
+        (self.before_change)()?;
+        self.store.write_two(first, second, change)
+    }
+
+    fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
+        (self.before_change)()?;
+        self.store.append(fill)
+    }
+}
+
 /// Numbers without any pattern that matters, the same in each run.
 struct Random(u64);
 

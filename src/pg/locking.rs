@@ -25,7 +25,8 @@ const LOOK_AROUND: Duration = Duration::from_millis(20);
 
 /// What somebody else has locked.
 enum Taken {
-    Relation(pg_sys::Oid),
+    /// For the lock that is wanted.
+    Relation(pg_sys::Oid, pg_sys::LOCKMODE),
     Row,
 }
 
@@ -53,8 +54,8 @@ pub fn at_work<T>(
         let outcome = transactions.run(|| {
             as_superuser(|| {
                 let Some(pipeline) = pipeline::by_id(id)? else { return work(None).map(Ok) };
-                if let Some(relation) = share(&pipeline, chunks) {
-                    return Ok(Err(Taken::Relation(relation)));
+                if let Some(taken) = share(&pipeline, chunks) {
+                    return Ok(Err(taken));
                 }
                 if pipeline::hold_now(id)? {
                     return work(Some(&pipeline)).map(Ok);
@@ -70,9 +71,9 @@ pub fn at_work<T>(
             Err(taken) => taken,
         };
         transactions.run(|| match taken {
-            Taken::Relation(relation) => {
+            Taken::Relation(relation, mode) => {
                 // SAFETY: a lock of a number, held until the end of this transaction.
-                unsafe { pg_sys::LockRelationOid(relation, lock_of(chunks)) };
+                unsafe { pg_sys::LockRelationOid(relation, mode) };
                 Ok(())
             }
             Taken::Row => as_superuser(|| pipeline::hold(id).map(drop)),
@@ -82,7 +83,7 @@ pub fn at_work<T>(
 
 /// Locks the relations of a pipeline so that nobody drops them, in the order in which DROP TABLE
 /// does; or gives one that somebody else has locked.
-fn share(pipeline: &Pipeline, chunks: Chunks) -> Option<pg_sys::Oid> {
+fn share(pipeline: &Pipeline, chunks: Chunks) -> Option<Taken> {
     let Pipeline { source, content_view, chunk_table, .. } = pipeline;
     let read = lock_of(Chunks::Read);
     [(source, read), (content_view, read), (chunk_table, lock_of(chunks))]
@@ -91,7 +92,7 @@ fn share(pipeline: &Pipeline, chunks: Chunks) -> Option<pg_sys::Oid> {
         .find(|(relation, mode)| !unsafe {
             pg_sys::ConditionalLockRelationOid(relation.oid, *mode)
         })
-        .map(|(relation, _)| relation.oid)
+        .map(|(relation, mode)| Taken::Relation(relation.oid, mode))
 }
 
 fn lock_of(chunks: Chunks) -> pg_sys::LOCKMODE {

@@ -3,51 +3,15 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::error::Result;
-use crate::pages::{Page, StoreMut};
 
-/// A store in which something else happens before some reading of a page.
-struct Disturbed<'a> {
-    store: &'a RamStore,
-    reads: Cell<u32>,
-    at: u32,
-    disturb: &'a dyn Fn(u32),
-}
-
-impl Store for Disturbed<'_> {
-    fn blocks(&self) -> Result<u32> {
-        self.store.blocks()
-    }
-
-    fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
-        self.reads.set(self.reads.get() + 1);
-        if self.reads.get().is_multiple_of(self.at) {
-            (self.disturb)(self.reads.get() / self.at);
+/// Calls `disturb` before each reading whose number is a multiple of `at`, and tells it how many there were.
+fn at_readings(at: u32, disturb: impl Fn(u32)) -> impl Fn() {
+    let reads = Cell::new(0);
+    move || {
+        reads.set(reads.get() + 1);
+        if reads.get().is_multiple_of(at) {
+            disturb(reads.get() / at);
         }
-        self.store.read(block, look)
-    }
-
-    fn interrupted(&self) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl StoreMut for Disturbed<'_> {
-    fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
-        self.store.write(block, change)
-    }
-
-    fn write_two(
-        &self,
-        first: u32,
-        second: u32,
-        change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
-    ) -> Result<bool> {
-        self.store.write_two(first, second, change)
-    }
-
-    fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
-        self.store.append(fill)
     }
 }
 
@@ -75,7 +39,9 @@ fn a_search_is_not_disturbed() {
                 _ => {}
             }
         };
-        let disturbed = Disturbed { store: &store, reads: Cell::new(0), at, disturb: &disturb };
+        let before_read = at_readings(at, disturb);
+        let disturbed =
+            Watched { store: &store, before_read: &before_read, before_change: &|| Ok(()) };
         let query = [term("w1", 1.0), term("w4", 1.0), term("w11*", 1.0)];
         let mut search = Search::new(query.to_vec(), Settings::default(), 5).unwrap();
         let hits: Vec<Hit> = std::iter::from_fn(|| search.next(&disturbed).unwrap()).collect();
@@ -124,8 +90,9 @@ fn a_long_document_meets_a_vacuum() {
                 vacuum(&store, &mut |_| false).unwrap();
             }
         };
+        let before_read = at_readings(left, disturb);
         let disturbed =
-            Disturbed { store: &store, reads: Cell::new(0), at: left, disturb: &disturb };
+            Watched { store: &store, before_read: &before_read, before_change: &|| Ok(()) };
         assert_eq!(insert(&disturbed, &twin.document(row(2))).unwrap(), Inserted::Done);
         compare(&store, &twin, &[term("w2", 1.0)], Settings::default());
         vacuum(&store, &mut |_| false).unwrap();

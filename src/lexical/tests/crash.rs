@@ -4,59 +4,16 @@ use std::cell::Cell;
 
 use super::*;
 use crate::error::{Error, Result};
-use crate::pages::{Page, StoreMut};
 
-/// A store that fails after some changes, as a crash or a cancel would.
-struct Failing<'a> {
-    store: &'a RamStore,
-    left: Cell<u32>,
-}
-
-impl Failing<'_> {
-    fn count(&self) -> Result<()> {
-        match self.left.get() {
-            0 => Err(Error::new(ErrorKind::NotInState, "stopped")),
-            left => {
-                self.left.set(left - 1);
-                Ok(())
-            }
+/// Fails after so many changes, as a crash or a cancel would.
+fn after_changes(count: u32) -> impl Fn() -> Result<()> {
+    let left = Cell::new(count);
+    move || match left.get() {
+        0 => Err(Error::new(ErrorKind::NotInState, "stopped")),
+        some => {
+            left.set(some - 1);
+            Ok(())
         }
-    }
-}
-
-impl Store for Failing<'_> {
-    fn blocks(&self) -> Result<u32> {
-        self.store.blocks()
-    }
-
-    fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
-        self.store.read(block, look)
-    }
-
-    fn interrupted(&self) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl StoreMut for Failing<'_> {
-    fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
-        self.count()?;
-        self.store.write(block, change)
-    }
-
-    fn write_two(
-        &self,
-        first: u32,
-        second: u32,
-        change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
-    ) -> Result<bool> {
-        self.count()?;
-        self.store.write_two(first, second, change)
-    }
-
-    fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
-        self.count()?;
-        self.store.append(fill)
     }
 }
 
@@ -66,7 +23,8 @@ impl StoreMut for Failing<'_> {
 fn a_crash_loses_nothing() {
     for left in (0..60).chain((60..400).step_by(13)) {
         let (store, mut twin) = sample();
-        let failing = Failing { store: &store, left: Cell::new(left) };
+        let before_change = after_changes(left);
+        let failing = Watched { store: &store, before_read: &|| (), before_change: &before_change };
         let outcome = match left % 3 {
             0 => flush(&failing, Merging::All),
             1 => vacuum(&failing, &mut |row| row.line == 5).map(drop),
