@@ -6,7 +6,7 @@ use super::*;
 
 /// Calls `disturb` before each reading whose number is a multiple of `at`, and tells it how many there were.
 fn at_readings(at: u32, disturb: impl Fn(u32)) -> impl Fn() {
-    let reads = Cell::new(0);
+    let reads = Cell::new(0_u32);
     move || {
         reads.set(reads.get() + 1);
         if reads.get().is_multiple_of(at) {
