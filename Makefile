@@ -17,12 +17,12 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system lint demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-retrieve clean
+.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system test-fresh lint demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-retrieve clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-setup: ## get PostgreSQL 16 and 18, ONNX Runtime, the model and cargo-pgrx into the cache
+setup: ## get PostgreSQL 16 and 18, ONNX Runtime and the model into the cache
 	@scripts/setup.sh
 
 build: setup ## build ragd and the extension for PostgreSQL 18
@@ -45,7 +45,8 @@ test: test-unit test-sql test-system test-pg ## every test, on PostgreSQL 18 and
 test-unit: setup ## the stages and ragd, without PostgreSQL
 	@scripts/test.sh unit
 
-test-pg: setup ## tests inside a backend
+test-pg: ## tests inside a backend
+	@scripts/setup.sh --with-cargo-pgrx
 	@$(call each,pg)
 
 test-sql: setup ## golden SQL: what a user types and sees
@@ -53,6 +54,9 @@ test-sql: setup ## golden SQL: what a user types and sees
 
 test-system: setup ## crashes, cancels, standby, dump and restore
 	@$(call each,system)
+
+test-fresh: ## both commands on fresh Debian 12 and 13, as root and as a user; hours, as in ARGS="trixie/user"
+	@scripts/fresh.sh $(ARGS)
 
 lint: setup ## format, clippy with warnings denied, architecture tests
 	@$(ENV) cargo fmt --check

@@ -90,11 +90,29 @@ sources_digest() {
 
 model_place() { echo "$DESTDIR$SHAREDIR/pg_rag/models/$MODEL_NAME"; }
 
+# Cargo alone does it: the installation script is written by hand, so nothing has to be read out of
+# the library, and nobody who only wants to use pg_rag waits for cargo-pgrx.
 build_extension() {
+    local stage=$1 version
     say "building the extension for PostgreSQL $VERSION"
-    rm -rf "$1"
-    (cd "$PG_RAG_SOURCE" && cargo pgrx package --no-default-features --features "pg$VERSION" \
-        --pg-config "$PG_CONFIG" --out-dir "$1")
+    (cd "$PG_RAG_SOURCE" && cargo build --release --lib --no-default-features --features "pg$VERSION")
+    version=$(extension_version)
+    rm -rf "$stage"
+    mkdir -p "$stage$PKGLIBDIR" "$stage$SHAREDIR/extension"
+    cp "$CARGO_TARGET_DIR/release/libpg_rag.so" "$stage$PKGLIBDIR/pg_rag.so"
+    sed "s/@CARGO_VERSION@/$version/" "$PG_RAG_SOURCE/pg_rag.control" >"$stage$SHAREDIR/extension/pg_rag.control"
+    installation_script >"$stage$SHAREDIR/extension/pg_rag--$version.sql"
+}
+
+extension_version() { sed -nE '0,/^version = "(.*)"/s//\1/p' "$PG_RAG_SOURCE/Cargo.toml"; }
+
+# The pieces of sql/install, in the order in which src/pg/mod.rs names them.
+installation_script() {
+    local piece
+    grep -oE 'sql/install/[^"]+' "$PG_RAG_SOURCE/src/pg/mod.rs" | while read -r piece; do
+        cat "$PG_RAG_SOURCE/$piece"
+        echo
+    done
 }
 
 install_extension() {

@@ -2,8 +2,9 @@
 # Gets everything the build needs into the cache folder. What is there already
 # is left alone and not mentioned; what is interrupted is made again.
 #
-#   scripts/setup.sh                     all of it
+#   scripts/setup.sh                     what building and installing pg_rag takes, and the private servers
 #   scripts/setup.sh --without-postgres  without the private PostgreSQL trees
+#   scripts/setup.sh --with-cargo-pgrx   with what runs the tests inside a backend
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -14,14 +15,15 @@ CARGO_PGRX_VERSION=0.18.1
 PG_VERSIONS=(16 18)
 
 main() {
-    local with_postgres=yes
+    local with_postgres=yes with_cargo_pgrx=no
     [[ ${1:-} != --without-postgres ]] || with_postgres=no
+    [[ ${1:-} != --with-cargo-pgrx ]] || with_cargo_pgrx=yes
     command -v cargo >/dev/null || fail "cargo was not found" "install Rust from https://rustup.rs"
     wait_for_other_setups
     install_debian_packages
     make_folders
     make_python
-    install_cargo_pgrx
+    [[ $with_cargo_pgrx == no ]] || install_cargo_pgrx
     unpack_onnxruntime
     convert_model
     [[ $with_postgres == no ]] || make_servers
@@ -35,10 +37,10 @@ wait_for_other_setups() {
 # Each package with a probe for what it brings: a machine may have that from elsewhere.
 missing_packages() {
     command -v cc >/dev/null && command -v make >/dev/null || echo build-essential
-    command -v pkg-config >/dev/null || echo pkg-config
     have_libclang || echo libclang-dev
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
-    [[ $EUID -ne 0 ]] || command -v sudo >/dev/null || echo sudo # cargo pgrx test wants it
+    # cargo pgrx test wants it.
+    [[ $with_cargo_pgrx == no || $EUID -ne 0 ]] || command -v sudo >/dev/null || echo sudo
 }
 
 # libclang-cpp is another library, and a machine may have that one only.
@@ -94,11 +96,13 @@ make_python() {
     echo "$made_from" >"$python/.made-from"
 }
 
+# Without its default features it has no TLS, which it wants only to download a PostgreSQL: so a
+# machine needs neither OpenSSL nor its headers.
 install_cargo_pgrx() {
     local program=$PG_RAG_CACHE/tools/bin/cargo-pgrx
     [[ -x $program && $("$program" pgrx --version) == *" $CARGO_PGRX_VERSION" ]] && return
     say "installing cargo-pgrx $CARGO_PGRX_VERSION (takes minutes)"
-    cargo install --quiet --locked --root "$PG_RAG_CACHE/tools" "cargo-pgrx@$CARGO_PGRX_VERSION"
+    cargo install --quiet --locked --no-default-features --root "$PG_RAG_CACHE/tools" "cargo-pgrx@$CARGO_PGRX_VERSION"
 }
 
 unpack_onnxruntime() {
