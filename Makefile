@@ -14,7 +14,7 @@ DESTDIR ?=
 ARGS ?=
 export PG_CONFIG DESTDIR
 
-ENV := source scripts/env.sh;
+ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
 .PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system test-fresh lint demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-retrieve clean

@@ -60,12 +60,16 @@ as_server() {
 
 # Cargo tells by the time of a file whether it has changed. Two checkouts share a target, and what
 # one has built is no older than the other's files: so each builds its own crate anew after the other.
+# Called before each build, and waits for a build of the other's.
 forget_other_checkout() {
-    local last=$CARGO_TARGET_DIR/checkout
-    [[ "$(cat "$last" 2>/dev/null)" != "$PG_RAG_SOURCE" ]] || return 0
-    rm -rf "$CARGO_TARGET_DIR"/{debug,release}/.fingerprint/pg_rag-*
-    mkdir -p "$CARGO_TARGET_DIR"
-    echo "$PG_RAG_SOURCE" >"$last"
+    local profile
+    mkdir -p "$CARGO_TARGET_DIR"/{debug,release}
+    [[ "$(cat "$CARGO_TARGET_DIR/checkout" 2>/dev/null)" != "$PG_RAG_SOURCE" ]] || return 0
+    for profile in debug release; do
+        flock "$CARGO_TARGET_DIR/$profile/.cargo-lock" \
+            rm -rf "$CARGO_TARGET_DIR/$profile/.fingerprint"/pg_rag-*
+    done
+    echo "$PG_RAG_SOURCE" >"$CARGO_TARGET_DIR/checkout"
 }
 
 # The pg_config of the private PostgreSQL of a major version.
@@ -79,7 +83,6 @@ PG_RAG_SERVER_DIR=${PG_RAG_SERVER_DIR:-$(server_dir)}
 PG_RAG_CLUSTERS=$PG_RAG_SERVER_DIR/clusters
 
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PG_RAG_CACHE/target}
-forget_other_checkout
 PGRX_HOME=$PG_RAG_CACHE/pgrx
 PATH=$PG_RAG_CACHE/tools/bin:$PATH
 USER=${USER:-$(id -un)}

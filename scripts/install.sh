@@ -20,6 +20,7 @@ DESTDIR=${DESTDIR:-}
 
 main() {
     find_server
+    forget_other_checkout
     case ${1:-install} in
     install) install_all ;;
     runtime) install_missing_runtime ;;

@@ -20,6 +20,7 @@ main() {
     [[ $tier == unit || $# -ge 2 ]] || fail "which tests?" "scripts/test.sh unit, or pg, sql, system and a version"
     echo "=== $*"
     shift
+    forget_other_checkout
     case $tier in
     unit) cargo test "$@" ;;
     pg) in_backend "$@" ;;

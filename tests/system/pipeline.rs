@@ -3,6 +3,8 @@
 
 #[path = "pipeline/capture.rs"]
 mod capture;
+#[path = "pipeline/chaos.rs"]
+mod chaos;
 #[path = "pipeline/isolation.rs"]
 mod isolation;
 #[path = "pipeline/keys.rs"]
