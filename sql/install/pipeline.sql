@@ -82,10 +82,11 @@ CREATE FUNCTION rag.hides_figures(relation oid) RETURNS boolean
 STABLE PARALLEL SAFE LANGUAGE sql
 BEGIN ATOMIC
     SELECT rag.hides_rows(hides_figures.relation)
+       AND NOT pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')
        AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c
                        WHERE c.oid OPERATOR(pg_catalog.=) hides_figures.relation AND pg_catalog.pg_has_role(c.relowner, 'USAGE'));
 END;
-COMMENT ON FUNCTION rag.hides_figures IS 'the same of who does not own the table: figures of all its rows are not for the caller';
+COMMENT ON FUNCTION rag.hides_figures IS 'the same of who neither owns the table nor reads all statistics: figures of all its rows are not for the caller';
 
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline_id_seq', '');

@@ -22,7 +22,7 @@ pub fn hides_rows(table: pg_sys::Oid) -> Result<bool> {
     ask(include_str!("../../sql/query/rows_hidden.sql"), table)
 }
 
-/// An error for who does not see all rows of `table` and does not own it either.
+/// An error for who does not see all rows of `table`, unless statistics are for this caller.
 pub fn expect_figures(table: pg_sys::Oid, index: &str) -> Result<()> {
     if !ask(include_str!("../../sql/query/figures_hidden.sql"), table)? {
         return Ok(());
@@ -30,7 +30,7 @@ pub fn expect_figures(table: pg_sys::Oid, index: &str) -> Result<()> {
     let message =
         format!("row-level security hides rows of the table of index \"{index}\" from the caller");
     Err(Error::new(ErrorKind::Forbidden, message)
-        .hint("Figures of an index count all rows; ask as the owner of the table."))
+        .hint("Figures of an index count all rows; ask as the owner of the table or a member of pg_read_all_stats."))
 }
 
 fn ask(statement: &str, table: pg_sys::Oid) -> Result<bool> {

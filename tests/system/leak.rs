@@ -378,6 +378,12 @@ fn figures_are_for_who_sees_all_rows() {
     let figures = "SELECT count(*) FROM rag.pipeline_status WHERE pipeline = 'notes'
         AND rows_done IS NOT NULL AND source_rows IS NOT NULL AND coverage IS NOT NULL";
     assert_eq!((count(&mut owner, figures), count(&mut reader, figures)), (1, 0));
+    // So is who may know statistics.
+    let mut admin = cluster.connect();
+    admin.batch_execute("GRANT pg_read_all_stats TO reader").unwrap();
+    reader.batch_execute(calls[0]).unwrap();
+    assert_eq!(count(&mut reader, figures), 1);
+    admin.batch_execute("REVOKE pg_read_all_stats FROM reader").unwrap();
     // Without policies a reader is told as well.
     owner.batch_execute("ALTER TABLE notes DISABLE ROW LEVEL SECURITY").unwrap();
     reader.batch_execute(calls[0]).unwrap();
