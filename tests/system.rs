@@ -41,6 +41,8 @@ mod index;
 mod interrupt;
 #[path = "system/large.rs"]
 mod large;
+#[path = "system/leak.rs"]
+mod leak;
 #[path = "system/lifetime.rs"]
 mod lifetime;
 #[path = "system/manual.rs"]

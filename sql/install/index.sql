@@ -234,6 +234,11 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'wrong_object_type',
             MESSAGE = format('"%s" is not a rag_hnsw index', index);
     END IF;
+    IF rag.hides_figures((SELECT i.indrelid FROM pg_index i WHERE i.indexrelid = rag_hnsw_recall.index)) THEN
+        RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
+            MESSAGE = format('row-level security hides rows of the table of index "%s" from the caller', index),
+            HINT = 'Figures of an index count all rows; ask as the owner of the table or a member of pg_read_all_stats.';
+    END IF;
     -- What is as near as the last of the exact answer counts as found: ties are fair.
     EXECUTE format('SELECT avg(hits.number / nullif(wanted.number, 0)) FROM (%1$s) AS asked,'
         ' LATERAL (SELECT max(distance) AS farthest, count(*)::double precision AS number FROM (%2$s) AS e) AS wanted,'

@@ -62,5 +62,31 @@ CREATE POLICY owners ON rag.pipeline FOR SELECT
                    WHERE c.oid = source::oid AND pg_catalog.pg_has_role(c.relowner, 'USAGE')));
 GRANT SELECT ON rag.pipeline TO PUBLIC;
 
+-- Each chunk table has a policy, by which it is seen as far as its source is. What its owner has
+-- added to that counts as any policy does.
+CREATE FUNCTION rag.hides_rows(relation oid) RETURNS boolean
+STABLE PARALLEL SAFE LANGUAGE sql
+BEGIN ATOMIC
+    SELECT pg_catalog.row_security_active(hides_rows.relation)
+       AND (NOT EXISTS (SELECT FROM rag.pipeline AS p
+                        WHERE hides_rows.relation OPERATOR(pg_catalog.=) ANY (ARRAY[p.chunk_table::oid, p.representations::oid, p.contexts::oid])
+                          AND NOT pg_catalog.row_security_active(p.source::oid)
+                          AND pg_catalog.has_any_column_privilege(p.source::oid, 'SELECT'))
+            OR EXISTS (SELECT FROM pg_catalog.pg_policy AS y
+                       WHERE y.polrelid OPERATOR(pg_catalog.=) hides_rows.relation
+                         AND y.polname OPERATOR(pg_catalog.<>) 'rag_source_visible'));
+END;
+COMMENT ON FUNCTION rag.hides_rows IS 'whether row-level security may hide rows of a table from the caller; of a pipeline''s tables, whether it does of the source';
+
+CREATE FUNCTION rag.hides_figures(relation oid) RETURNS boolean
+STABLE PARALLEL SAFE LANGUAGE sql
+BEGIN ATOMIC
+    SELECT rag.hides_rows(hides_figures.relation)
+       AND NOT pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')
+       AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c
+                       WHERE c.oid OPERATOR(pg_catalog.=) hides_figures.relation AND pg_catalog.pg_has_role(c.relowner, 'USAGE'));
+END;
+COMMENT ON FUNCTION rag.hides_figures IS 'the same of who neither owns the table nor reads all statistics: figures of all its rows are not for the caller';
+
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline_id_seq', '');

@@ -1,6 +1,8 @@
--- Views for people and dashboards: figures only, so every reader of a source may see them.
+-- Views for people and dashboards: figures only. Every reader of a source may see them who may see
+-- all of its rows: figures of others are not for who is under row-level security. The views are
+-- security barriers, or a condition of the caller's own would be asked of what they leave out.
 
-CREATE VIEW rag.pipeline_status AS
+CREATE VIEW rag.pipeline_status WITH (security_barrier = true) AS
 SELECT coalesce(p.name, o.name)                             AS pipeline,
        p.source                                             AS source,
        p.mode                                               AS mode,
@@ -10,31 +12,36 @@ SELECT coalesce(p.name, o.name)                             AS pipeline,
             WHEN p.not_before > pg_catalog.now() THEN 'waiting for its model'
             ELSE p.stage END                                AS state,
        p.model                                              AS model,
-       s.rows                                               AS source_rows,
-       pg_catalog.pg_stat_get_live_tuples(p.chunk_table)    AS chunks,
-       CASE WHEN i.has_all THEN 0
+       CASE WHEN f.shown THEN s.rows END                    AS source_rows,
+       CASE WHEN f.shown THEN pg_catalog.pg_stat_get_live_tuples(p.chunk_table) END AS chunks,
+       CASE WHEN NOT f.shown THEN NULL
+            WHEN i.has_all THEN 0
             WHEN s.rows > 0
             THEN greatest(0, 1::double precision - (q.pending + l.failed)::double precision / s.rows::double precision)
             ELSE 1 END                                      AS coverage,
-       q.pending                                            AS pending_rows,
-       q.retrying                                           AS retrying_rows,
-       q.leased                                             AS rows_in_work,
-       i.changes                                            AS unqueued_changes,
-       least(q.oldest, i.oldest)                            AS oldest_pending_at,
-       coalesce(EXTRACT(epoch FROM pg_catalog.clock_timestamp() - least(q.oldest, i.oldest))::double precision, 0) AS lag_seconds,
-       l.failed                                             AS failed_rows,
-       coalesce(a.rows_done, 0)                             AS rows_done,
-       a.rows_a_second                                      AS rows_a_second,
-       CASE WHEN a.rows_a_second > 0::double precision THEN q.pending::double precision / a.rows_a_second END AS seconds_left,
-       a.last_done_at                                       AS last_done_at,
-       a.last_failed_at                                     AS last_failed_at,
-       a.last_sqlstate                                      AS last_sqlstate,
+       CASE WHEN f.shown THEN q.pending END                 AS pending_rows,
+       CASE WHEN f.shown THEN q.retrying END                AS retrying_rows,
+       CASE WHEN f.shown THEN q.leased END                  AS rows_in_work,
+       CASE WHEN f.shown THEN i.changes END                 AS unqueued_changes,
+       CASE WHEN f.shown THEN least(q.oldest, i.oldest) END AS oldest_pending_at,
+       CASE WHEN f.shown
+            THEN coalesce(EXTRACT(epoch FROM pg_catalog.clock_timestamp() - least(q.oldest, i.oldest))::double precision, 0)
+            END                                             AS lag_seconds,
+       CASE WHEN f.shown THEN l.failed END                  AS failed_rows,
+       CASE WHEN f.shown THEN coalesce(a.rows_done, 0) END  AS rows_done,
+       CASE WHEN f.shown THEN a.rows_a_second END           AS rows_a_second,
+       CASE WHEN f.shown AND a.rows_a_second > 0::double precision
+             THEN q.pending::double precision / a.rows_a_second END AS seconds_left,
+       CASE WHEN f.shown THEN a.last_done_at END            AS last_done_at,
+       CASE WHEN f.shown THEN a.last_failed_at END          AS last_failed_at,
+       CASE WHEN f.shown THEN a.last_sqlstate END           AS last_sqlstate,
        -- A message may hold a value of a row that not every reader may see.
        CASE WHEN rag.owns_pipeline(p.id) THEN a.last_error END AS last_error,
        w.workers                                            AS workers
 FROM rag.pipeline AS p
 LEFT JOIN rag.pipeline AS o ON o.id = p.replaces
 LEFT JOIN rag.activity AS a ON a.pipeline = p.id
+CROSS JOIN LATERAL (SELECT NOT rag.hides_figures(p.source) AS shown) AS f
 CROSS JOIN LATERAL (
     SELECT coalesce(pg_catalog.sum(pg_catalog.pg_stat_get_live_tuples(t.relid)), 0)::bigint AS rows
     -- Without locks, as pg_partition_tree takes them: somebody may be altering a partition.
@@ -61,31 +68,41 @@ CROSS JOIN LATERAL (
 WHERE pg_catalog.has_table_privilege(p.source, 'SELECT')
    OR pg_catalog.has_any_column_privilege(p.source, 'SELECT')
 ORDER BY 1, p.generation;
-COMMENT ON VIEW rag.pipeline_status IS 'how far each pipeline is; numbers of rows and chunks are estimates of the statistics';
+COMMENT ON VIEW rag.pipeline_status IS 'how far each pipeline is; numbers of rows and chunks are estimates of the statistics, and NULL to who may not see all rows';
 
-CREATE VIEW rag.model_status AS
+CREATE VIEW rag.model_status WITH (security_barrier = true) AS
 SELECT m.name AS model, m.dimension, m.max_tokens, m.builtin,
-       (SELECT pg_catalog.count(*) FROM rag.pipeline AS p WHERE p.model = m.name) AS pipelines,
+       coalesce(u.pipelines, 0) AS pipelines,
        coalesce(u.chunks, 0) AS chunks_embedded,
        coalesce(u.tokens, 0) AS tokens_embedded,
        u.last_used_at
 FROM rag.model AS m
-LEFT JOIN (SELECT p.model, pg_catalog.sum(a.chunks_embedded)::bigint AS chunks,
-                  pg_catalog.sum(a.tokens_embedded)::bigint AS tokens,
-                  pg_catalog.max(a.last_done_at) AS last_used_at
-           FROM rag.activity AS a JOIN rag.pipeline AS p ON p.id = a.pipeline
+LEFT JOIN (SELECT p.model, pg_catalog.count(*) AS pipelines,
+                  pg_catalog.sum(a.chunks_embedded) FILTER (WHERE f.shown)::bigint AS chunks,
+                  pg_catalog.sum(a.tokens_embedded) FILTER (WHERE f.shown)::bigint AS tokens,
+                  pg_catalog.max(a.last_done_at) FILTER (WHERE f.shown) AS last_used_at
+           FROM rag.pipeline AS p LEFT JOIN rag.activity AS a ON a.pipeline = p.id
+           CROSS JOIN LATERAL (SELECT NOT rag.hides_figures(p.source) AS shown) AS f
+           WHERE pg_catalog.has_table_privilege(p.source, 'SELECT')
+              OR pg_catalog.has_any_column_privilege(p.source, 'SELECT')
            GROUP BY p.model) AS u ON u.model = m.name
 ORDER BY 1;
-COMMENT ON VIEW rag.model_status IS 'what each model has done for pipelines';
+COMMENT ON VIEW rag.model_status IS 'what each model has done for the pipelines that the caller may see';
 
-CREATE VIEW rag.stat_pipeline AS
+CREATE VIEW rag.stat_pipeline WITH (security_barrier = true) AS
 SELECT coalesce(p.name, o.name) AS pipeline, p.generation, p.model,
-       a.rows_done, a.chunks_made, a.chunks_embedded,
-       a.chunks_made - a.chunks_embedded AS chunks_reused,
-       a.tokens_embedded, a.rows_failed, p.created_at AS since, a.last_done_at
+       CASE WHEN f.shown THEN a.rows_done END AS rows_done,
+       CASE WHEN f.shown THEN a.chunks_made END AS chunks_made,
+       CASE WHEN f.shown THEN a.chunks_embedded END AS chunks_embedded,
+       CASE WHEN f.shown THEN a.chunks_made - a.chunks_embedded END AS chunks_reused,
+       CASE WHEN f.shown THEN a.tokens_embedded END AS tokens_embedded,
+       CASE WHEN f.shown THEN a.rows_failed END AS rows_failed,
+       p.created_at AS since,
+       CASE WHEN f.shown THEN a.last_done_at END AS last_done_at
 FROM rag.activity AS a
 JOIN rag.pipeline AS p ON p.id = a.pipeline
 LEFT JOIN rag.pipeline AS o ON o.id = p.replaces
+CROSS JOIN LATERAL (SELECT NOT rag.hides_figures(p.source) AS shown) AS f
 WHERE pg_catalog.has_table_privilege(p.source, 'SELECT')
    OR pg_catalog.has_any_column_privilege(p.source, 'SELECT')
 ORDER BY 1, 2;

@@ -3,6 +3,7 @@
 CREATE TABLE rag.trace_log (
     id               uuid PRIMARY KEY,
     owner            name NOT NULL,
+    owner_id         oid NOT NULL,
     created_at       timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     pipeline         text NOT NULL,
     strategy         text NOT NULL,
@@ -22,7 +23,8 @@ CREATE TABLE rag.trace_log (
 );
 CREATE INDEX trace_log_by_time ON rag.trace_log (created_at);
 COMMENT ON TABLE rag.trace_log IS 'how answers came about, where rag.trace is summary or full';
-COMMENT ON COLUMN rag.trace_log.owner IS 'role that asked; its members see the trace';
+COMMENT ON COLUMN rag.trace_log.owner IS 'role that asked, by its name then; its members see the trace';
+COMMENT ON COLUMN rag.trace_log.owner_id IS 'the same role, whatever it is called now; set by a trigger';
 COMMENT ON COLUMN rag.trace_log.question IS 'with its answer and citations, only where rag.trace is full';
 COMMENT ON COLUMN rag.trace_log.steps IS 'what was done, in order: stage, depth, detail, rows, ms, tokens, cache_hits and cost of each; where rag.trace is full, text too';
 
@@ -41,11 +43,14 @@ COMMENT ON COLUMN rag.feedback.score IS 'from 0, bad, to 1, good';
 
 ALTER TABLE rag.trace_log ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rag.feedback ENABLE ROW LEVEL SECURITY;
-CREATE POLICY owners ON rag.trace_log USING (rag.acts_for(owner));
+CREATE POLICY owners ON rag.trace_log USING (rag.is_own(owner_id));
 CREATE POLICY owners ON rag.feedback USING (trace IN (SELECT id FROM rag.trace_log));
--- Traces are written by rag_answer and its kin alone. With a trace goes what was said of it.
-GRANT SELECT, DELETE ON rag.trace_log TO PUBLIC;
-GRANT SELECT ON rag.feedback TO PUBLIC;
+-- Traces are written by rag_answer and its kin alone, and deleted by rag_trace_purge: who may write a
+-- table may lock it, too, and keep everybody waiting.
+GRANT SELECT ON rag.trace_log, rag.feedback TO PUBLIC;
+CREATE TRIGGER owner_id BEFORE INSERT OR UPDATE OF owner ON rag.trace_log
+    FOR EACH ROW EXECUTE FUNCTION rag.set_owner_id();
+ALTER TABLE rag.trace_log ENABLE ALWAYS TRIGGER owner_id;
 SELECT pg_catalog.pg_extension_config_dump('rag.trace_log', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.feedback', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.feedback_id_seq', '');
@@ -82,10 +87,11 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'rag_feedback_wrapper';
 COMMENT ON FUNCTION rag_feedback IS 'keep what you think of an answer, from 0, bad, to 1, good, with its trace';
 
 CREATE FUNCTION rag_trace_purge(older_than interval) RETURNS bigint
-VOLATILE PARALLEL UNSAFE STRICT LANGUAGE sql
-BEGIN ATOMIC
-    WITH gone AS (
-        DELETE FROM rag.trace_log WHERE created_at < pg_catalog.now() - older_than RETURNING 1)
-    SELECT pg_catalog.count(*) FROM gone;
-END;
+VOLATILE PARALLEL UNSAFE STRICT
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_trace_purge_wrapper';
 COMMENT ON FUNCTION rag_trace_purge IS 'delete those of your traces that are older than so long; how many';
+
+CREATE FUNCTION rag_trace_delete(trace_id uuid) RETURNS boolean
+VOLATILE PARALLEL UNSAFE STRICT
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_trace_delete_wrapper';
+COMMENT ON FUNCTION rag_trace_delete IS 'delete one of your traces with what was said of it; whether it was there';

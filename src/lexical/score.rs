@@ -86,6 +86,14 @@ pub struct Statistics {
     pub frequencies: Vec<u64>,
 }
 
+impl Statistics {
+    /// Those of no index: each term is as rare as the others, and texts are as long as a chunk.
+    #[must_use]
+    pub fn unknown(query: &[Term]) -> Statistics {
+        Statistics { documents: 1000, total_length: 100_000, frequencies: vec![10; query.len()] }
+    }
+}
+
 /// The factors of a score that are the same for all documents of a search.
 #[derive(Clone, Debug)]
 pub(super) struct Scorer {

@@ -120,10 +120,15 @@ pub fn table_owner(table: pg_sys::Oid) -> pg_sys::Oid {
     unsafe { (*relation.rd_rel).relowner }
 }
 
+/// The current role.
+pub fn current_role() -> pg_sys::Oid {
+    // SAFETY: a variable of the session.
+    unsafe { pg_sys::GetUserId() }
+}
+
 /// The name of the current role.
 pub fn current_user() -> String {
-    // SAFETY: a variable of the session.
-    role_name(unsafe { pg_sys::GetUserId() })
+    role_name(current_role())
 }
 
 /// The name of a role that is there.

@@ -22,6 +22,13 @@ pub fn begin(title: Option<&str>) -> Result<Uuid> {
     Ok(id)
 }
 
+/// Deletes a conversation of the caller's with its turns; whether it was there.
+pub fn delete(id: Uuid) -> Result<bool> {
+    let arguments = [acting::current_role().into(), id.into()];
+    let statement = include_str!("../../sql/query/conversation_delete.sql");
+    Ok(as_superuser(|| sql::execute(statement, &arguments))? > 0)
+}
+
 /// A conversation that the caller may go on with.
 pub struct Conversation {
     id: Uuid,

@@ -46,6 +46,7 @@ mod rerank;
 mod rewrite;
 mod rounds;
 mod route;
+mod row_security;
 mod search;
 mod situate;
 mod sql;

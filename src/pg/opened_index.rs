@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use pgrx::prelude::*;
 
 use super::pages::Pages;
+use super::row_security;
 use crate::error::{Error, ErrorKind, Result};
 
 /// An index, open and locked as long as this lives.
@@ -41,6 +42,13 @@ impl OpenedIndex {
             opened.expect_whole(&name)?;
             Ok(opened)
         }
+    }
+
+    /// As [`new`](Self::new), for figures of all its rows: of who may know them.
+    pub fn for_figures(oid: pg_sys::Oid, of: &CStr) -> Result<OpenedIndex> {
+        let opened = OpenedIndex::new(oid, of)?;
+        row_security::expect_figures(row_security::table_of(oid), &opened.name())?;
+        Ok(opened)
     }
 
     fn expect_readable(&self, name: &str) -> Result<()> {
@@ -84,6 +92,12 @@ impl OpenedIndex {
         // SAFETY: the index is open; its description has a name.
         let name = unsafe { CStr::from_ptr((*(*self.0).rd_rel).relname.data.as_ptr()) };
         name.to_string_lossy().into_owned()
+    }
+
+    /// Its OID.
+    pub fn oid(&self) -> pg_sys::Oid {
+        // SAFETY: the index is open.
+        unsafe { (*self.0).rd_id }
     }
 
     /// The index itself.

@@ -86,6 +86,12 @@ pub fn execute(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<usize>
     connect(|client| Ok(client.update(statement, None, arguments)?.len())).map_err(spi_failed)
 }
 
+/// Runs a statement that changes something and returns one number.
+pub fn changed_number(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<i64> {
+    let found = changed_rows(statement, arguments, |row| required(row.get::<i64>(1)?))?;
+    Ok(found.first().copied().unwrap_or_default())
+}
+
 /// A value that a row must have.
 pub fn required<T>(value: Option<T>) -> Result<T, pgrx::spi::Error> {
     value.ok_or(pgrx::spi::Error::InvalidPosition)

@@ -99,6 +99,13 @@ pub fn nearest_of_both(own: Vec<Found>, other: Vec<Found>, most: usize) -> Vec<F
     all
 }
 
+/// Scores that tell the order and no more, of candidates that are in order: 1, 1/2, 1/3 and so on.
+///
+/// A score of words alone would tell how frequent they are in texts that the caller does not see.
+pub fn score_by_place(candidates: &mut [Candidate]) {
+    (1..).zip(candidates).for_each(|(place, one)| one.score = 1.0 / f64::from(place));
+}
+
 /// Every chunk of both lists once, with what is known of it.
 fn union(dense: &[Found], lexical: &[Found]) -> Vec<Candidate> {
     let mut candidates: Vec<Candidate> = Vec::with_capacity(dense.len() + lexical.len());
@@ -258,6 +265,15 @@ mod tests {
         let lexical = blind(&[], &[found(5, 0.1, 12.5)], &default);
         assert_eq!((lexical[0].score, lexical[0].lexical_rank), (12.5, Some(1)));
         assert!(blind(&[], &[], &default).is_empty());
+    }
+
+    #[test]
+    fn places_tell_the_order_and_no_more() {
+        let default = RetrieveOptions::default();
+        let mut fused = blind(&[], &[found(5, 0.1, 12.5), found(2, 0.1, 0.3)], &default);
+        score_by_place(&mut fused);
+        assert_eq!(ids(&fused), [5, 2]);
+        assert_eq!((fused[0].score, fused[1].score), (1.0, 0.5));
     }
 
     #[test]

@@ -239,7 +239,8 @@ impl Cluster {
         Canceller { observer: self.connect(), backend }
     }
 
-    fn config(&self, database: &str) -> Config {
+    /// Where to connect to, as the superuser.
+    pub fn config(&self, database: &str) -> Config {
         let mut config = Config::new();
         config.host_path(self.folder.path()).user("postgres").dbname(database);
         config

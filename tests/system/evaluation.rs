@@ -84,7 +84,7 @@ fn a_team_shares_what_it_owns() {
     let (mut ann, mut bob) = (cluster.connect_as("ann"), cluster.connect_as("bob"));
     ann.batch_execute(CASES).unwrap();
     assert_eq!(count(&mut bob, "SELECT count(*) FROM rag.eval_case"), 0);
-    ann.batch_execute("UPDATE rag.eval_set SET owner = 'team'").unwrap();
+    ann.batch_execute("SELECT rag_eval_give('help', 'team')").unwrap();
     assert_eq!(value(&mut bob, "help", "hit_rate", 5), 1.0);
     // What was found is that of the role that looked for it.
     assert_eq!(count(&mut ann, "SELECT count(*) FROM rag.eval_result"), 0);

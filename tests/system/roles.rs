@@ -3,7 +3,7 @@
 use postgres::Client;
 
 use super::cluster::Cluster;
-use super::documents::{assert_fails, count};
+use super::documents::{SETUP, assert_fails, count};
 
 const TENANTS: &str = "
     CREATE EXTENSION pg_rag CASCADE;
@@ -174,4 +174,84 @@ fn an_owner_does_everything_with_its_pipeline() {
     assert_eq!(count(&mut owner, "SELECT count(*) FROM rag.pipeline"), 0);
     let left = "SELECT count(*) FROM pg_class WHERE relname LIKE 'notes%rag%'";
     assert_eq!(count(&mut owner, left), 0);
+}
+
+/// Who may write a table may lock it, and keep everybody waiting.
+#[test]
+fn nobody_writes_or_locks_the_tables_of_all() {
+    let Some(cluster) = tenants() else { return };
+    let mut stranger = cluster.connect_as("stranger");
+    let tables = "SELECT c.oid::regclass::text, has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+        FROM pg_class AS c WHERE c.relnamespace = 'rag'::regnamespace AND c.relkind IN ('r', 'p', 'v')";
+    let tables = stranger.query(tables, &[]).unwrap();
+    assert!(tables.len() > 20, "{tables:?}");
+    for row in &tables {
+        let table: String = row.get(0);
+        assert!(!row.get::<_, bool>(1), "every role may write {table}");
+        let lock = format!("BEGIN; LOCK TABLE {table} IN ROW EXCLUSIVE MODE");
+        assert_fails(&mut stranger, &lock, &["42501"]);
+        stranger.batch_execute("ROLLBACK").unwrap();
+    }
+    let sequences = "SELECT count(*) FROM pg_class AS c WHERE c.relnamespace = 'rag'::regnamespace AND c.relkind = 'S'
+        AND has_sequence_privilege(c.oid, 'USAGE, UPDATE')";
+    assert_eq!(count(&mut stranger, sequences), 0);
+}
+
+/// What a role keeps: a conversation, a trace with feedback, an evaluation set with a run.
+const KEEPSAKES: &str = "
+    SELECT rag_conversation('hers');
+    SET rag.trace = 'full';
+    SELECT rag_feedback((rag_answer_details('How do I reset a password?')).trace_id, 1);
+    SELECT rag_eval_load('hers', '[{\"question\": \"How do I reset a password?\", \"relevant\": [\"1\"]}]');
+    SELECT rag_eval('docs', 'hers', k => '{1}');";
+
+/// How many of each the caller sees.
+const KEPT: &str = "SELECT (SELECT count(*) FROM rag.conversation) * 10000 + (SELECT count(*) FROM rag.trace_log) * 1000
+    + (SELECT count(*) FROM rag.feedback) * 100 + (SELECT count(*) FROM rag.eval_set) * 10 + (SELECT count(*) FROM rag.eval_run)";
+
+#[test]
+fn a_role_made_anew_inherits_nothing() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut admin = cluster.connect();
+    admin.batch_execute(SETUP).unwrap();
+    admin
+        .batch_execute(
+            "CREATE ROLE ann LOGIN; GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO ann",
+        )
+        .unwrap();
+    cluster.connect_as("ann").batch_execute(KEEPSAKES).unwrap();
+
+    // Renamed, she is the same; who is called so now is somebody else.
+    admin.batch_execute("ALTER ROLE ann RENAME TO anna; CREATE ROLE ann LOGIN").unwrap();
+    let mut other = cluster.connect_as("ann");
+    assert_eq!(count(&mut cluster.connect_as("anna"), KEPT), 11111);
+    assert_eq!(count(&mut other, KEPT), 0);
+    let delete = "SELECT count(*) FROM rag.conversation WHERE rag_conversation_delete(id)";
+    assert_eq!(count(&mut other, "SELECT rag_trace_purge('-1 hour')"), 0);
+    assert_eq!(count(&mut other, "SELECT rag_eval_purge('-1 hour')"), 0);
+    assert_fails(&mut other, "SELECT rag_eval_delete('hers')", &["42704"]);
+
+    // A dump names her as she is called when that is said.
+    let hand = "UPDATE rag.conversation SET owner = 'anna' WHERE owner = 'ann';
+        UPDATE rag.trace_log SET owner = 'anna'; UPDATE rag.eval_set SET owner = 'anna';
+        UPDATE rag.eval_run SET owner = 'anna'; CREATE DATABASE restored";
+    hand.split(';').for_each(|statement| admin.batch_execute(statement).unwrap());
+    assert_eq!(count(&mut cluster.connect_as("anna"), KEPT), 11111);
+    let dump = cluster.run("pg_dump", &["-h", &cluster.socket(), "-U", "postgres", "postgres"]);
+
+    // Gone, nobody but the superuser sees what was hers, nor a second one of that name.
+    admin.batch_execute("DROP OWNED BY anna; DROP ROLE anna; CREATE ROLE anna LOGIN").unwrap();
+    let mut second = cluster.connect_as("anna");
+    assert_eq!((count(&mut second, KEPT), count(&mut admin, KEPT)), (0, 11111));
+    assert_eq!(count(&mut admin, delete), 1);
+
+    // Where a dump is restored OIDs are others, and names count.
+    cluster.psql("restored", &dump);
+    let mut there = cluster.config("restored").user("anna").connect(postgres::NoTls).unwrap();
+    assert_eq!(count(&mut there, KEPT), 11111);
+    assert_eq!(count(&mut there, delete), 1);
+    assert_eq!(count(&mut there, "SELECT rag_trace_purge('-1 hour')"), 1);
+    assert_eq!(count(&mut there, "SELECT rag_eval_purge('-1 hour', 'hers')"), 1);
+    assert_eq!(count(&mut there, "SELECT rag_eval_delete('hers')"), 1);
+    assert_eq!(count(&mut there, KEPT), 0);
 }

@@ -13,7 +13,7 @@ use crate::pg::opened_index::OpenedIndex;
 use crate::pg::pages::Pages;
 
 fn opened(index: pg_sys::Oid) -> Result<OpenedIndex> {
-    OpenedIndex::new(index, c"rag_hnsw")
+    OpenedIndex::for_figures(index, c"rag_hnsw")
 }
 
 #[pg_extern(sql = false)]
@@ -86,7 +86,8 @@ fn stats(index: pg_sys::Oid) -> Result<Stats> {
 
 #[pg_extern(sql = false)]
 fn rag_hnsw_prewarm(index: pg_sys::Oid) -> i64 {
-    opened(index).and_then(|index| prewarm(&index.pages())).or_report()
+    // How many pages there are, everybody can see.
+    OpenedIndex::new(index, c"rag_hnsw").and_then(|index| prewarm(&index.pages())).or_report()
 }
 
 fn prewarm(pages: &Pages) -> Result<i64> {

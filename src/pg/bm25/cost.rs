@@ -7,6 +7,7 @@ use super::query::{self, Query};
 use super::question::Question;
 use crate::pg::index_am;
 use crate::pg::pages::Pages;
+use crate::pg::row_security::hides_statistics;
 
 /// Bytes of a posting in the index, about.
 const POSTING_BYTES: f64 = 2.5;
@@ -144,6 +145,7 @@ unsafe fn estimate(
             1 => match known(root, orders.get_ptr(0)?) {
                 Known::Later => Some(Estimate::unknown(tuples, true)),
                 Known::Null => Some(Estimate::new(&[], tuples, true)),
+                Known::Now(_) if is_secret((*path).indexinfo) => Some(Estimate::all(tuples)),
                 Known::Now(datum) => {
                     let query = Query::new(datum).ok()?;
                     let question = query.question.unwrap_or_default();
@@ -156,6 +158,16 @@ unsafe fn estimate(
             _ => None,
         }
     }
+}
+
+/// Whether EXPLAIN is not to tell the caller how frequent words are.
+///
+/// # Safety
+///
+/// `index` describes an index in the planner's terms.
+unsafe fn is_secret(index: *const pg_sys::IndexOptInfo) -> bool {
+    // SAFETY: by this function's contract.
+    hides_statistics(unsafe { (*index).indexoid }).unwrap_or(true)
 }
 
 /// Without an order: the cheapest of the conditions decides.
@@ -177,6 +189,9 @@ unsafe fn matching(
             clauses.iter_ptr().map(|clause| match known(root, (*clause).clause.cast()) {
                 Known::Later => Some(Estimate::unknown(tuples, false)),
                 Known::Null => Some(Estimate::new(&[], tuples, false)),
+                Known::Now(_) if is_secret((*path).indexinfo) => {
+                    Some(Estimate::unknown(tuples, false))
+                }
                 Known::Now(datum) => {
                     let question = query::question(datum).ok()?;
                     of_question(&question, pages, tuples)

@@ -9,7 +9,7 @@ use crate::pg::error::OrReport;
 use crate::pg::opened_index::OpenedIndex;
 
 fn opened(index: pg_sys::Oid) -> Result<OpenedIndex> {
-    OpenedIndex::new(index, c"rag_bm25")
+    OpenedIndex::for_figures(index, c"rag_bm25")
 }
 
 /// Looks at everything, while nobody makes or drops segments.

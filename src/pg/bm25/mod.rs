@@ -24,8 +24,9 @@ pub use scan::{amgettuple, figures};
 
 use super::guc;
 use super::opened_index::OpenedIndex;
+use super::row_security::hides_statistics;
 use crate::error::{Error, ErrorKind, Result};
-use crate::lexical::Settings;
+use crate::lexical::{self, Settings, Statistics, Term};
 
 /// The strategy number of `tsvector @@ tsquery`; `tsvector <@> rag_bm25_query` is 2.
 const MATCH: u16 = 1;
@@ -40,6 +41,15 @@ fn open(index: pg_sys::Oid) -> Result<OpenedIndex> {
     let message = format!("index \"{}\" is not built", index.name());
     Err(Error::new(ErrorKind::NotInState, message)
         .hint("Its build has failed or is not done. REINDEX INDEX makes it anew."))
+}
+
+/// How frequent words are by an index, as far as the caller may know that: to who does not see all
+/// rows all words are the same, or the scores of made-up texts would tell the words of hidden ones.
+fn statistics(index: &OpenedIndex, terms: &[Term]) -> Result<Statistics> {
+    match hides_statistics(index.oid())? {
+        true => Ok(Statistics::unknown(terms)),
+        false => lexical::statistics(&index.pages(), terms),
+    }
 }
 
 fn settings() -> Settings {

@@ -4,10 +4,11 @@ use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 
 use super::query::Query;
-use super::{open, settings, value};
+use super::{open, settings, statistics, value};
 use crate::error::Result;
-use crate::lexical::{Settings, Statistics, Term, score, statistics};
+use crate::lexical::{Settings, Statistics, Term, score};
 use crate::pages::Row;
+use crate::pg::acting::current_role;
 use crate::pg::am::Detoasted;
 use crate::pg::error::OrReport;
 
@@ -22,6 +23,8 @@ fn rag_bm25_distance(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
 struct Asked {
     /// The query's bytes, by which it is known again.
     query: Vec<u8>,
+    /// Who asked: an expression may outlive a change of the role, and others may see less.
+    role: pg_sys::Oid,
     settings: Settings,
     /// `None` where nothing is asked.
     question: Option<(Vec<Term>, Statistics)>,
@@ -57,8 +60,11 @@ unsafe fn asked<'a>(fcinfo: pg_sys::FunctionCallInfo, query: pg_sys::Datum) -> R
         let before = (*info).fn_extra.cast::<Asked>();
         let value = Detoasted::new(query);
         let now = settings();
-        if !before.is_null() && (*before).query == value.bytes() && (*before).settings == now {
-            return Ok(&*before);
+        if let Some(before) = before.as_ref()
+            && before.query == value.bytes()
+            && (before.settings, before.role) == (now, current_role())
+        {
+            return Ok(before);
         }
         let asked = Asked::new(value.bytes(), query, now)?;
         if before.is_null() {
@@ -83,10 +89,10 @@ impl Asked {
             None => None,
             Some(question) => {
                 let terms = question.terms();
-                let statistics = statistics(&index.pages(), &terms)?;
+                let statistics = statistics(&index, &terms)?;
                 Some((terms, statistics))
             }
         };
-        Ok(Asked { query: bytes.to_vec(), settings, question })
+        Ok(Asked { query: bytes.to_vec(), role: current_role(), settings, question })
     }
 }

@@ -3,20 +3,25 @@
 //! With ORDER BY `<@>` the rows come best first: those that have one of the words at least.
 //! Without it the rows that may match come in no order. What the words alone don't decide, such
 //! as a phrase, the executor checks again.
+//!
+//! To who does not see all rows of the table the rows come in no order, and all of them: the
+//! executor scores and sorts those that are visible. Else EXPLAIN would count the hidden rows that
+//! have a word, as those that were removed by the policy.
 
 use pgrx::prelude::*;
 
 use super::frequencies::Frequencies;
 use super::query::{self, Query};
 use super::question::Question;
-use super::{open, settings};
+use super::{open, settings, statistics};
 use crate::error::{Error, ErrorKind, Result};
-use crate::lexical::{self, Effort, Hit, Search, statistics};
+use crate::lexical::{self, Effort, Hit, Search};
 use crate::pages::Row;
 use crate::pg::am::pointer_of;
 use crate::pg::error::OrReport;
 use crate::pg::index_am;
 use crate::pg::pages::Pages;
+use crate::pg::row_security::hides_statistics;
 
 /// Between amrescan and the first row: `None`.
 #[derive(Default)]
@@ -53,17 +58,30 @@ struct UnderWay {
     source: Source,
     /// Whether the executor is to look whether a row matches.
     must_recheck: bool,
+    /// Whether the executor is to score the rows and bring them into order.
+    must_sort: bool,
 }
 
 /// Where the rows come from.
 enum Source {
     /// The words.
     Search(Box<Search>),
-    /// All rows, the last first, where no word is wanted: `!a`.
+    /// All rows, the last first, where no word is wanted, as by `!a`, or may be looked up.
     Rows(Vec<Row>),
 }
 
 impl UnderWay {
+    /// All rows, for the executor to look at.
+    fn all(pages: Pages, must_sort: bool) -> Result<UnderWay> {
+        let source = Source::Rows(lexical::rows(&pages)?);
+        Ok(UnderWay { pages, source, must_recheck: true, must_sort })
+    }
+
+    fn of(pages: Pages, search: Search, must_recheck: bool) -> UnderWay {
+        let source = Source::Search(Box::new(search));
+        UnderWay { pages, source, must_recheck, must_sort: false }
+    }
+
     fn next(&mut self) -> Result<Option<Hit>> {
         match &mut self.source {
             Source::Search(search) => search.next(&self.pages),
@@ -111,9 +129,10 @@ pub unsafe extern "C-unwind" fn amgettuple(
         let Some(Hit { row, score }) = under_way.next().or_report() else { return false };
         (*scan).xs_heaptid = pointer_of(row);
         (*scan).xs_recheck = under_way.must_recheck;
-        (*scan).xs_recheckorderby = false;
+        (*scan).xs_recheckorderby = under_way.must_sort;
         if (*scan).numberOfOrderBys > 0 {
-            *(*scan).xs_orderbyvals = pg_sys::Datum::from((0.0 - score).to_bits());
+            let distance = if under_way.must_sort { f64::NEG_INFINITY } else { 0.0 - score };
+            *(*scan).xs_orderbyvals = pg_sys::Datum::from(distance.to_bits());
             *(*scan).xs_orderbynulls = false;
         }
         true
@@ -162,16 +181,17 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<UnderWay> {
         expect_mvcc(scan)?;
         index_am::count_scan(scan);
         let pages = Pages::new((*scan).indexRelation);
-        let nothing = |pages| {
-            let source = Source::Search(Box::new(Search::new(Vec::new(), settings(), 0)?));
-            Ok(UnderWay { pages, source, must_recheck: false })
-        };
+        let nothing =
+            |pages| Ok(UnderWay::of(pages, Search::new(Vec::new(), settings(), 0)?, false));
         let Some(conditions) = conditions(scan)? else { return nothing(pages) };
         match (*scan).numberOfOrderBys {
             0 => matching(pages, &conditions),
             1 => match order(scan)? {
                 Some(Query { index, question: Some(question) }) => {
                     let scanned = (*(*scan).indexRelation).rd_id;
+                    if hides_statistics(scanned)? {
+                        return UnderWay::all(pages, true);
+                    }
                     let other = (index != scanned).then_some(index);
                     ranked(pages, &question, &conditions, other)
                 }
@@ -196,7 +216,7 @@ fn ranked(
     let terms = question.terms();
     let must_recheck = !conditions.iter().all(|condition| condition.is_met_by_any(&terms));
     let statistics = match other {
-        Some(other) => Some(statistics(&open(other)?.pages(), &terms)?),
+        Some(other) => Some(statistics(&open(other)?, &terms)?),
         None => None,
     };
     let search = Search::new(terms, settings(), 0)?;
@@ -204,7 +224,7 @@ fn ranked(
         Some(statistics) => search.with_statistics(statistics),
         None => search,
     };
-    Ok(UnderWay { pages, source: Source::Search(Box::new(search)), must_recheck })
+    Ok(UnderWay::of(pages, search, must_recheck))
 }
 
 /// Rows that may match, in no order.
@@ -212,12 +232,11 @@ fn matching(pages: Pages, conditions: &[Question]) -> Result<UnderWay> {
     let known = Frequencies::of(&pages, conditions)?;
     let covers = conditions.iter().filter_map(|condition| condition.cover(|it| known.get(it)));
     let Some(cover) = covers.min_by(|a, b| a.cost.total_cmp(&b.cost)) else {
-        let rows = lexical::rows(&pages)?;
-        return Ok(UnderWay { pages, source: Source::Rows(rows), must_recheck: true });
+        return UnderWay::all(pages, false);
     };
     let must_recheck = !conditions.iter().all(|condition| condition.is_met_by_any(&cover.terms));
-    let source = Source::Search(Box::new(Search::new(cover.terms, settings(), usize::MAX)?));
-    Ok(UnderWay { pages, source, must_recheck })
+    let search = Search::new(cover.terms, settings(), usize::MAX)?;
+    Ok(UnderWay::of(pages, search, must_recheck))
 }
 
 /// Nothing keeps vacuum from removing a row between its return and its use.

@@ -1,5 +1,6 @@
 //! `rag.eval_set`, `rag.eval_case` and what is kept of runs.
 
+use pgrx::datum::Interval;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
 
@@ -76,8 +77,7 @@ pub fn cases(set: &str) -> Result<Vec<Case>> {
     })?;
     if found.is_empty() {
         let message = format!("evaluation set \"{set}\" has no case");
-        return Err(Error::invalid(message)
-            .hint("Add cases with rag_eval_load, or with INSERT INTO rag.eval_case."));
+        return Err(Error::invalid(message).hint("Add cases with rag_eval_load."));
     }
     found
         .into_iter()
@@ -101,16 +101,19 @@ pub fn ensure_set(name: &str) -> Result<()> {
     let first = |row: &pgrx::spi::SpiHeapTupleData<'_>| sql::required(row.get::<String>(1)?);
     let find = include_str!("../../../sql/query/eval_set_find.sql");
     let insert = include_str!("../../../sql/query/eval_set_insert.sql");
-    if !sql::rows(find, &[name.into()], first)?.is_empty()
-        || !sql::changed_rows(insert, &[name.into()], first)?.is_empty()
-    {
+    if !sql::changed_rows(find, &[name.into()], first)?.is_empty() {
+        return Ok(());
+    }
+    let new = [name.into(), acting::current_user().into()];
+    if !acting::as_superuser(|| sql::changed_rows(insert, &new, first))?.is_empty() {
         return Ok(());
     }
     let message = format!("evaluation set \"{name}\" belongs to another role");
     Err(Error::new(ErrorKind::Forbidden, message).hint("Choose another name."))
 }
 
-/// Adds cases to a set, in place of those of the same label. The labels must be different.
+/// Adds cases to a set that the caller may change, in place of those of the same label. The labels
+/// must be different.
 pub fn replace_cases(set: &str, cases: &[NewCase]) -> Result<()> {
     let statement = include_str!("../../../sql/query/eval_cases_replace.sql");
     for part in cases.chunks(ROWS_A_STATEMENT) {
@@ -124,9 +127,42 @@ pub fn replace_cases(set: &str, cases: &[NewCase]) -> Result<()> {
                 "filter": case.filter,
             })
         });
-        sql::execute(statement, &[set.into(), Jsonb(rows.collect()).into()])?;
+        let arguments = [set.into(), Jsonb(rows.collect()).into()];
+        acting::as_superuser(|| sql::execute(statement, &arguments))?;
     }
     Ok(())
+}
+
+/// Deletes a set of the caller's, or its case with a label; the number of cases.
+pub fn delete(set: &str, label: Option<&str>) -> Result<i64> {
+    let set = resolve(Some(set))?;
+    let Some(label) = label else {
+        let statement = include_str!("../../../sql/query/eval_set_delete.sql");
+        return acting::as_superuser(|| sql::changed_number(statement, &[set.into()]));
+    };
+    let statement = include_str!("../../../sql/query/eval_case_delete.sql");
+    let cases = acting::as_superuser(|| sql::execute(statement, &[set.into(), label.into()]))?;
+    Ok(cases as i64)
+}
+
+/// Deletes runs of the caller's that are older than so long; how many.
+pub fn purge(older_than: Interval, set: Option<&str>) -> Result<i64> {
+    let statement = include_str!("../../../sql/query/eval_purge.sql");
+    let arguments = [acting::current_role().into(), older_than.into(), set.into()];
+    acting::as_superuser(|| sql::changed_number(statement, &arguments))
+}
+
+/// Gives a set of the caller's to a role that the caller is a member of.
+pub fn give(set: &str, owner: &str) -> Result<()> {
+    let set = resolve(Some(set))?;
+    let is_mine = include_str!("../../../sql/query/role_is_mine.sql");
+    let mine = sql::rows(is_mine, &[owner.into()], |row| sql::required(row.get::<bool>(1)?))?;
+    if !mine.contains(&true) {
+        let message = format!("must be a member of role \"{owner}\" to give it an evaluation set");
+        return Err(Error::new(ErrorKind::Forbidden, message));
+    }
+    let statement = include_str!("../../../sql/query/eval_set_give.sql");
+    acting::as_superuser(|| sql::execute(statement, &[set.into(), owner.into()])).map(drop)
 }
 
 /// A run to be kept.

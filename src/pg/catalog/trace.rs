@@ -1,6 +1,7 @@
 //! `rag.trace_log` and `rag.feedback`.
 
 use pgrx::Uuid;
+use pgrx::datum::Interval;
 use pgrx::prelude::*;
 use serde_json::Value;
 
@@ -89,6 +90,20 @@ pub fn give_feedback(trace: Uuid, score: f32, comment: Option<&str>) -> Result<(
     let arguments = [trace.into(), acting::current_user().into(), score.into(), comment.into()];
     let statement = include_str!("../../../sql/query/feedback_insert.sql");
     acting::as_superuser(|| sql::execute(statement, &arguments)).map(drop)
+}
+
+/// Deletes traces of the caller's that are older than so long; how many.
+pub fn purge(older_than: Interval) -> Result<i64> {
+    let arguments = [acting::current_role().into(), older_than.into()];
+    let statement = include_str!("../../../sql/query/trace_purge.sql");
+    acting::as_superuser(|| sql::changed_number(statement, &arguments))
+}
+
+/// Deletes a trace of the caller's; whether it was there.
+pub fn delete(trace: Uuid) -> Result<bool> {
+    let arguments = [acting::current_role().into(), trace.into()];
+    let statement = include_str!("../../../sql/query/trace_delete.sql");
+    Ok(acting::as_superuser(|| sql::execute(statement, &arguments))? > 0)
 }
 
 /// A random UUID, of version 4.

@@ -1,14 +1,20 @@
-//! `rag_eval` and `rag_eval_load`.
+//! `rag_eval`, `rag_eval_load`, `rag_eval_delete`, `rag_eval_purge` and `rag_eval_give`.
 //!
 //! A value of the type json is its text, so that is what `configurations` arrives as: read by serde
 //! into a value, it would lose the order of its members.
 
+use std::ffi::CStr;
+
+use pgrx::datum::Interval;
 use pgrx::prelude::*;
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::eval::summary::Figure;
+use crate::pg::catalog::evaluation;
 use crate::pg::error::OrReport;
 use crate::pg::evaluate::{Evaluation, Outcome, Wish, read};
 use crate::pg::json::Jsonb;
+use crate::pg::sql;
 
 type Row = (String, String, Option<i32>, f64, f64, f64, i32, Option<f64>, Option<f64>);
 
@@ -68,4 +74,28 @@ fn rag_eval_load(eval_set: Option<&str>, data: Option<Jsonb>) -> i32 {
 #[pg_extern(sql = false)]
 fn rag_eval_load_file(eval_set: Option<&str>, path: Option<&str>, split: Option<&str>) -> i32 {
     read::from_path(eval_set, path, split).or_report() as i32
+}
+
+#[pg_extern(sql = false)]
+fn rag_eval_delete(eval_set: Option<&str>, label: Option<&str>) -> i64 {
+    sql::refuse_if_read_only(c"rag_eval_delete()");
+    present("eval_set", eval_set).and_then(|set| evaluation::delete(set, label)).or_report()
+}
+
+#[pg_extern(sql = false)]
+fn rag_eval_purge(older_than: Option<Interval>, eval_set: Option<&str>) -> i64 {
+    sql::refuse_if_read_only(c"rag_eval_purge()");
+    present("older_than", older_than).and_then(|age| evaluation::purge(age, eval_set)).or_report()
+}
+
+#[pg_extern(sql = false)]
+fn rag_eval_give(eval_set: Option<&str>, owner: Option<&CStr>) {
+    sql::refuse_if_read_only(c"rag_eval_give()");
+    let set = present("eval_set", eval_set).or_report();
+    let owner = present("owner", owner).or_report().to_string_lossy();
+    evaluation::give(set, &owner).or_report();
+}
+
+fn present<T>(what: &str, value: Option<T>) -> Result<T> {
+    value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{what} must not be NULL")))
 }

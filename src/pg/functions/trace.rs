@@ -1,5 +1,6 @@
-//! `rag_explain`, `rag_feedback`.
+//! `rag_explain`, `rag_feedback`, `rag_trace_purge`, `rag_trace_delete`.
 
+use pgrx::datum::Interval;
 use pgrx::prelude::*;
 use pgrx::{AnyNumeric, Uuid};
 
@@ -67,6 +68,18 @@ fn rag_feedback(trace_id: Option<Uuid>, score: Option<f32>, comment: Option<&str
     let trace_id = present("trace_id", trace_id).or_report();
     let score = present("score", score).or_report();
     trace::give_feedback(trace_id, score, comment).or_report();
+}
+
+#[pg_extern(sql = false)]
+fn rag_trace_purge(older_than: Interval) -> i64 {
+    sql::refuse_if_read_only(c"rag_trace_purge()");
+    trace::purge(older_than).or_report()
+}
+
+#[pg_extern(sql = false)]
+fn rag_trace_delete(trace_id: Uuid) -> bool {
+    sql::refuse_if_read_only(c"rag_trace_delete()");
+    trace::delete(trace_id).or_report()
 }
 
 fn present<T>(what: &str, value: Option<T>) -> Result<T> {

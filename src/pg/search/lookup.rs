@@ -9,11 +9,12 @@ use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
 use crate::error::Result;
 use crate::pg::functions::Embedding;
+use crate::pg::row_security::{Ranking, hides_rows};
 use crate::pg::vector::Vector;
 use crate::pg::{prepared, sql, trace};
 use crate::retrieve::Mode;
 use crate::retrieve::closeness::{MOST_TEXTS, Question, Texts};
-use crate::retrieve::fusion::{Candidate, Found, fuse, nearest_of_both};
+use crate::retrieve::fusion::{self, Candidate, Found, fuse, nearest_of_both};
 use crate::retrieve::merge::merged;
 use crate::rewrite::feedback::{self, Seen};
 use crate::rewrite::{Lookup, Rewriting, Way};
@@ -111,7 +112,13 @@ impl Search {
         let find = |one: &Asked| -> Result<Vec<Candidate>> {
             pgrx::check_for_interrupts!();
             let Sides { dense, lexical, texts } = self.sides(statements, one)?;
-            trace::found("fuse", String::new, || Ok(fuse(&dense, &lexical, &texts, &self.options)))
+            trace::found("fuse", String::new, || {
+                let mut fused = fuse(&dense, &lexical, &texts, &self.options);
+                if dense.is_empty() && hides_rows(self.pipeline.chunk_table.oid)? {
+                    fusion::score_by_place(&mut fused);
+                }
+                Ok(fused)
+            })
         };
         let mut lists = asked.iter().map(find).collect::<Result<Vec<_>>>()?;
         let has_feedback = self.rewriter.as_ref().is_some_and(|it| it.way == Way::Prf);
@@ -132,6 +139,7 @@ impl Search {
             self.candidates().into(),
             statements.lexical_index.into(),
         ];
+        let _ranking = Ranking::by(statements.lexical_index, self.pipeline.chunk_table.oid);
         let mut texts = Texts { question: asked.question.clone(), of: HashMap::new() };
         let mut side = |statement: &str| {
             let mut read = 0;

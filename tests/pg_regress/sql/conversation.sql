@@ -68,7 +68,8 @@ SELECT question FROM rag.conversation_turn;
 SELECT fails(format('INSERT INTO rag.conversation_turn (conversation, question, standalone, answer) VALUES (%L, %L, %L, %L)', :'theirs', 'x', 'x', 'x'));
 SELECT fails($$UPDATE rag.conversation SET owner = 'regress_reader'$$);
 SELECT fails($$UPDATE rag.conversation_turn SET answer = 'x'$$);
-DELETE FROM rag.conversation WHERE id IN (:'c', :'theirs');
+SELECT fails('DELETE FROM rag.conversation');
+SELECT rag_conversation_delete(:'c'), rag_conversation_delete(:'theirs'), rag_conversation_delete(NULL);
 SELECT count(*) FROM rag.conversation_turn;
 RESET ROLE;
 -- Others' are still there; with a conversation go its turns.

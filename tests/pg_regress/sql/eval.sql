@@ -123,6 +123,14 @@ SELECT rag_eval_load('own', '[{"question": "Where do visitors park their cars?",
 SELECT value FROM rag_eval('docs', 'own', k => '{1}', configurations => '{"lexical": {"mode": "lexical"}}') WHERE metric = 'recall';
 SELECT eval_set, owner, cases FROM rag.eval_run;
 SELECT fails('UPDATE rag.eval_run SET cases = 1');
+SELECT fails('DELETE FROM rag.eval_run');
+SELECT fails($$SELECT rag_eval_delete('help')$$);
+SELECT fails($$SELECT rag_eval_delete(NULL)$$);
+SELECT fails($$SELECT rag_eval_give('own', 'postgres')$$);
+SELECT fails($$SELECT rag_eval_give('own', 'nobody there')$$);
+SELECT rag_eval_load('brief', '[{"id": "a", "question": "Why?", "relevant": ["1"]}, {"id": "b", "question": "How?", "relevant": ["1"]}]');
+SELECT rag_eval_delete('brief', 'a'), rag_eval_delete('brief', 'a'), rag_eval_delete('brief');
+SELECT rag_eval_purge('1 day'), rag_eval_purge('-1 minute', 'help'), rag_eval_purge('-1 minute', 'own'), rag_eval_purge('-1 minute');
 SELECT fails('UPDATE rag.eval_metric SET value = 1');
 SELECT fails('INSERT INTO rag.eval_metric SELECT * FROM rag.eval_metric');
 SET ROLE regress_stranger;

@@ -94,7 +94,11 @@ SET ROLE regress_stranger;
 SELECT count(*) FROM rag.trace_log;
 SELECT count(*) FROM rag.feedback;
 SELECT count(*) FROM fails(format('SELECT rag_feedback(%L, 1)', :'theirs')) AS line WHERE line ~ 'or is of another role';
-SELECT rag_trace_purge('0');
+SELECT rag_trace_purge('0'), rag_trace_delete(:'theirs');
+SELECT fails('DELETE FROM rag.trace_log');
+SET ROLE regress_reader;
+SELECT rag_trace_delete(:'theirs'), rag_trace_delete(:'theirs');
+SELECT count(*) FROM rag.feedback;
 RESET ROLE;
 
 -- Bad answers become questions of an evaluation set.
