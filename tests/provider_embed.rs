@@ -1,5 +1,6 @@
 //! A provider asked for embeddings: what becomes of texts, and who waits when it is busy.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::protocol::{
@@ -300,6 +301,32 @@ fn a_pause_is_of_one_provider_and_one_key() {
     assert_eq!(busy.requests().len(), 2);
     request.provider.base_url = idle.base_url();
     call(&request, &memory).unwrap();
+}
+
+#[test]
+fn a_vector_is_of_one_way_to_one_model() {
+    let server = Server::play([vectors()]);
+    let one = request(&server, &two_texts());
+    let change = |change: fn(&mut EmbedRequest)| {
+        let mut other = one.clone();
+        change(&mut other);
+        other.identity()
+    };
+    assert_eq!(one.identity(), change(|it| it.texts.clear()));
+    let others = [
+        change(|it| it.provider.api = "ollama".into()),
+        change(|it| it.provider.base_url += "1"),
+        change(|it| it.provider.model += "1"),
+        change(|it| it.provider.api_key = KeySource::None),
+        change(|it| it.provider.api_key = KeySource::File("key".into())),
+        change(|it| it.provider.network.proxy = Some("http://p:1".into())),
+        change(|it| it.provider.network.ca_file = Some("http://p:1".into())),
+        change(|it| it.provider.network.owner = 7),
+        change(|it| it.dimension = Some(77)),
+    ];
+    let all = others.iter().chain([&one.identity()]).cloned().collect::<HashSet<String>>();
+    assert_eq!(all.len(), others.len() + 1);
+    assert!(all.iter().all(|identity| !identity.contains(&SECRET[..8])));
 }
 
 #[test]

@@ -148,6 +148,84 @@ fn a_provider_that_comes_back_is_called_again() {
     assert_eq!(write(&provider, &memory).unwrap(), "back");
 }
 
+// Who speaks for whom.
+
+/// Somebody with a way of one's own to the same place: a proxy that leads to `target`.
+fn stranger(target: &Server) -> ProviderConfig {
+    let (proxy, _) = tunnel(target.url().trim_start_matches("http://").to_string());
+    let mut stranger = provider("http://provider.invalid/v1");
+    (stranger.network.proxy, stranger.network.owner) = (Some(proxy), 2);
+    stranger
+}
+
+#[test]
+fn nobodys_own_proxy_says_that_a_provider_is_busy() {
+    let vectors = r#"{"data": [{"embedding": [0, 2]}]}"#;
+    let server = Server::play([Reply::json(200, vectors)]);
+    let liar = Server::play([Reply::new(429).header("Retry-After", "3600")]);
+    let (theirs, mut ours) = (stranger(&liar), stranger(&server));
+    ours.network.owner = 1;
+    for owner in [2, 1] {
+        let memory = Memory::default();
+        // A way that only looks the same, and the same way, chosen by somebody else.
+        let theirs = ProviderConfig {
+            network: Network { owner, ..theirs.network.clone() },
+            ..theirs.clone()
+        };
+        for what in ["HTTP status 429", "said that it is busy"] {
+            let error = turn_into_vectors(&theirs, &memory).unwrap_err();
+            check(&error, ErrorKind::ProviderBusy, what);
+        }
+        turn_into_vectors(&ours, &memory).unwrap();
+    }
+    assert_eq!((server.requests().len(), liar.requests().len()), (2, 2));
+}
+
+#[test]
+fn nobodys_own_proxy_says_that_a_provider_is_down() {
+    let (memory, server) = (Memory::default(), Server::play([Reply::chat("ok")]));
+    let ours = stranger(&server);
+    let mut theirs = ours.clone();
+    theirs.network.proxy = Some("http://127.0.0.1:1".into());
+    for _ in 0..5 {
+        let error = write(&theirs, &memory).unwrap_err();
+        check(&error, ErrorKind::ProviderFailed, "cannot be reached");
+    }
+    check(&write(&theirs, &memory).unwrap_err(), ErrorKind::ProviderBusy, "is not called for");
+    assert_eq!(write(&ours, &memory).unwrap(), "ok");
+}
+
+#[test]
+fn nobodys_own_server_makes_others_wait() {
+    let busy = Reply::new(429).header("Retry-After", "3600");
+    let vectors = r#"{"data": [{"embedding": [0, 2]}]}"#;
+    let (memory, server) = (Memory::default(), Server::play([busy, Reply::json(200, vectors)]));
+    let mut theirs = provider(&server.base_url());
+    let mut ours = theirs.clone();
+    (theirs.network.owner, ours.network.owner) = (2, 1);
+    for provider in [&mut theirs, &mut ours] {
+        provider.limits.requests_per_minute = Some(1);
+    }
+    turn_into_vectors(&theirs, &memory).unwrap_err();
+    turn_into_vectors(&ours, &memory).unwrap();
+    // A server of the same owner is another matter.
+    ours.name = "test again".into();
+    let error = turn_into_vectors(&ours, &memory).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ProviderBusy, "{error}");
+}
+
+#[test]
+fn this_machine_is_reached_directly_whatever_proxy_is_named() {
+    let server = Server::play([Reply::chat("ok")]);
+    let (proxy, asked) = tunnel(server.url().trim_start_matches("http://").to_string());
+    for base_url in [server.base_url(), server.base_url().replace("127.0.0.1", "localhost")] {
+        let mut provider = provider(&base_url);
+        provider.network.proxy = Some(proxy.clone());
+        assert_eq!(write(&provider, &Memory::default()).unwrap(), "ok");
+    }
+    assert_eq!(*asked.lock().unwrap(), [] as [&str; 0]);
+}
+
 // Where it may be.
 
 #[test]

@@ -25,6 +25,9 @@ pub struct Network {
     pub ca_file: Option<String>,
     /// Hosts that may be called.
     pub hosts: HostRules,
+    /// The number of the role that has chosen all of this, the owner of the foreign server. Roles are
+    /// those of all databases. What is learned on one role's way is not held against another's.
+    pub owner: u32,
 }
 
 /// Which hosts may be called.

@@ -8,6 +8,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 pub use super::network::{CallLimits, HostRules, Network, PrivateHosts};
 use crate::chunk::{Chunk, ChunkOptions};
@@ -332,11 +333,19 @@ impl ModelRef {
 }
 
 impl EmbedRequest {
-    /// What decides the vectors of this model, as far as anybody but its provider knows.
+    /// What decides the vectors of this model, as far as anybody but its provider knows: who is
+    /// asked, by which way, as whom, and whose server says so. The key cannot be read from it.
     #[must_use]
     pub fn identity(&self) -> String {
-        let ProviderConfig { api, base_url, model, .. } = &self.provider;
-        format!("{api} {base_url} {model} {:?}", self.dimension)
+        let ProviderConfig { api, base_url, model, api_key, network, .. } = &self.provider;
+        let key = match api_key {
+            KeySource::None => ["", ""],
+            KeySource::Inline(key) => ["key", key],
+            KeySource::File(path) => ["file", path],
+            KeySource::Environment(name) => ["environment", name],
+        };
+        let said = format!("{:?}", (api, base_url, model, self.dimension, network, key));
+        Sha256::digest(said).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

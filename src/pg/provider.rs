@@ -110,7 +110,7 @@ fn read(name: &str, server: Server, model: Option<&str>) -> Result<ProviderConfi
         max_retries: options.number("max_retries", 3)?,
         special: options.special()?,
         limits: transport::limits(&options)?,
-        network: transport::network(&options),
+        network: transport::network(&options, server.owner),
     };
     usage::prepare(&config)?;
     Ok(config)
@@ -188,6 +188,7 @@ fn check_key(options: &Options) -> Result<()> {
 
 struct Server {
     oid: pg_sys::Oid,
+    owner: pg_sys::Oid,
     options: Vec<(String, String)>,
 }
 
@@ -207,7 +208,8 @@ fn find(name: &str) -> Result<Option<Server>> {
             ));
         }
         let options = read_options((*server).options);
-        Ok(Some(Server { oid: (*server).serverid, options }))
+        let (oid, owner) = ((*server).serverid, (*server).owner);
+        Ok(Some(Server { oid, owner, options }))
     }
 }
 

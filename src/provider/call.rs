@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, Uri};
 use ureq::{Agent, Body, Timeout};
 
-use super::agent::{self, Route};
+use super::agent::{self, Line, Route};
 use super::host::Refused;
 use crate::daemon::protocol::Network;
 use crate::error::{Error, ErrorKind, Result};
@@ -148,7 +148,7 @@ pub fn endpoint(base_url: &str, path: &str) -> Result<String> {
 pub struct Incoming {
     events: Receiver<std::result::Result<Event, Failure>>,
     /// Nothing after the end.
-    line: Option<(Route, Agent)>,
+    line: Option<Line>,
     looked: Instant,
 }
 
@@ -164,9 +164,8 @@ enum Event {
 impl Incoming {
     /// Makes `call`, without waiting for anything.
     pub fn open(call: Call) -> std::result::Result<Incoming, Failure> {
-        let route = Route { url: call.url.clone(), network: call.network.clone() };
-        let agent = agent::take(&route)?;
-        let runner = agent.clone();
+        let line = agent::take(Route { url: call.url.clone(), network: call.network.clone() })?;
+        let runner = line.agent.clone();
         let (sender, events) = sync_channel(PIECE.1);
         thread::Builder::new()
             .name("provider call".into())
@@ -176,7 +175,7 @@ impl Incoming {
                 let _ = sender.send(end);
             })
             .map_err(|error| Failure::Broken(format!("cannot start a thread: {error}")))?;
-        Ok(Incoming { events, line: Some((route, agent)), looked: Instant::now() })
+        Ok(Incoming { events, line: Some(line), looked: Instant::now() })
     }
 
     /// The reply without its body.
@@ -220,8 +219,8 @@ impl Incoming {
             }
             match self.events.recv_timeout(pause(patience.until)?) {
                 Ok(Ok(Event::End)) => {
-                    if let Some((route, agent)) = self.line.take() {
-                        agent::keep(route, agent);
+                    if let Some(line) = self.line.take() {
+                        agent::keep(line);
                     }
                     return Ok(Event::End);
                 }
@@ -237,8 +236,8 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        if let Some((_, agent)) = self.line.take() {
-            agent.shutdown();
+        if let Some(line) = self.line.take() {
+            line.agent.shutdown();
         }
     }
 }

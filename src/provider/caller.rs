@@ -21,6 +21,7 @@ use super::call::{self, Call, Failure, Incoming, Patience, Reply};
 use super::host;
 use super::key::Key;
 use super::limit::{NoTurn, Permit, Wish};
+use super::manners::Whom;
 use super::memory::Memory;
 use super::pause::ProviderId;
 use super::retry::{self, Policy, Remedy, Trouble};
@@ -83,9 +84,20 @@ impl<'a> Caller<'a> {
         let url = call::endpoint(&provider.base_url, &task.path_of(&provider.model))?;
         host::check(provider, &url)?;
         let key = Key::resolve(provider)?;
-        let id = key.identity(&provider.base_url);
+        let id = key.identity(provider);
         let health = Cell::new(Health::Unknown);
         Ok(Caller { provider, task, lane, memory, url, key, id, health })
+    }
+
+    /// Who is asked, for what is remembered of it.
+    pub fn id(&self) -> ProviderId {
+        self.id
+    }
+
+    /// Which model is asked for, for how it wants to be asked.
+    pub fn whom(&self) -> Whom {
+        let ProviderConfig { api, model, .. } = self.provider.clone();
+        Whom { provider: self.id, api, model }
     }
 
     /// Asks, within the provider's limits; gives the answer and the number of calls.

@@ -15,7 +15,6 @@ use serde_json::Value;
 
 use super::call::Reply;
 use super::caller::{Caller, Question};
-use super::manners::Whom;
 use super::memory::Memory;
 use super::retry::{Remedy, Trouble};
 use super::schema::{Form, Manner};
@@ -186,11 +185,11 @@ pub fn generate<P: Protocol>(
     memory: &Memory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
-    let whom = Whom::of(&request.provider);
-    let asked = Asked::new(request, false)?.in_manner(memory.manner(&whom));
-    let mut chat = Chat::<P> { asked, protocol: PhantomData };
-    // Somebody waits for what is written.
+    let asked = Asked::new(request, false)?;
     let caller = Caller::new(&request.provider, P::TASK, Lane::Query, memory)?;
+    let whom = caller.whom();
+    let asked = asked.in_manner(memory.manner(&whom));
+    let mut chat = Chat::<P> { asked, protocol: PhantomData };
     let (generated, attempts) = caller.ask(&mut chat, gone)?;
     if let Some(form) = chat.asked.form.filter(|form| form.is_general) {
         memory.note_manner(whom, form.manner);

@@ -113,14 +113,16 @@ pub fn embed<P: Protocol>(
     let mut embedded = Embedded { dimension: dimension.unwrap_or(0), ..Embedded::default() };
     for batch in batches(texts, *dimension, P::MOST_TEXTS) {
         let wanted = Some(embedded.dimension).filter(|dimension| *dimension > 0);
-        let mut question = Texts::<P>::new(request, &texts[batch], wanted, memory);
+        let is_known = |dimension| memory.is_shortened(&model_of(&caller, request, dimension));
+        let shorten = request.dimension.is_some_and(is_known);
+        let mut question = Texts::<P>::new(request, &texts[batch], wanted, shorten);
         let answer = match caller.ask(&mut question, gone) {
             Ok((answer, _)) => answer,
             Err(error) if embedded.values.is_empty() => return Err(error),
             Err(error) => return Ok(Embedded { failed: Some(error), ..embedded }),
         };
         if let (Some(dimension), Some(_)) = (wanted, request.dimension) {
-            memory.note_length(model_of(request, dimension), question.shorten);
+            memory.note_length(model_of(&caller, request, dimension), question.shorten);
         }
         embedded.dimension = answer.dimension;
         embedded.values.extend(answer.values);
@@ -129,9 +131,9 @@ pub fn embed<P: Protocol>(
     Ok(embedded)
 }
 
-fn model_of(request: &EmbedRequest, dimension: u32) -> Shortened {
-    let (base_url, model) = (request.provider.base_url.clone(), request.provider.model.clone());
-    Shortened { base_url, model, dimension }
+fn model_of(caller: &Caller<'_>, request: &EmbedRequest, dimension: u32) -> Shortened {
+    let (provider, model) = (caller.id(), request.provider.model.clone());
+    Shortened { provider, model, dimension }
 }
 
 /// The texts of a call.
@@ -152,10 +154,8 @@ impl<'a, P> Texts<'a, P> {
         request: &'a EmbedRequest,
         texts: &'a [String],
         wanted: Option<u32>,
-        memory: &Memory,
+        shorten: bool,
     ) -> Self {
-        let is_known = |dimension| memory.is_shortened(&model_of(request, dimension));
-        let shorten = request.dimension.is_some_and(is_known);
         let may_change = request.dimension.is_some();
         Texts { request, texts, wanted, shorten, may_change, protocol: PhantomData }
     }

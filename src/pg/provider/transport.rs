@@ -19,12 +19,13 @@ pub fn limits(options: &Options) -> Result<CallLimits> {
     })
 }
 
-/// How it is reached, under the rules of the administrator.
-pub fn network(options: &Options) -> Network {
+/// How it is reached, as its `owner` has it, under the rules of the administrator.
+pub fn network(options: &Options, owner: pg_sys::Oid) -> Network {
     Network {
         proxy: options.text("proxy"),
         ca_file: options.text("ca_file"),
         hosts: guc::host_rules(),
+        owner: owner.to_u32(),
     }
 }
 

@@ -23,7 +23,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::provider::call::Reply;
 use crate::provider::caller::{Caller, Question};
 use crate::provider::chat::{self, check_temperature, credible};
-use crate::provider::manners::Whom;
 use crate::provider::memory::Memory;
 use crate::provider::openai::stream::ChatReader;
 use crate::provider::retry::Trouble;
@@ -46,9 +45,8 @@ pub fn generate(
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
     check_temperature(request.temperature)?;
-    // Somebody waits for what is written.
     let caller = Caller::new(&request.provider, &TASK, Lane::Query, memory)?;
-    let asked = Whom::of(&request.provider);
+    let asked = caller.whom();
     let mut chat = ChatRequest::new(request)?.in_manner(memory.manner(&asked));
     let (generated, attempts) = caller.ask(&mut chat, gone)?;
     if let Some(form) = chat.form.filter(|form| form.is_general) {
