@@ -354,6 +354,7 @@ fn what_a_language_model_says_holds_for_embeddings_too() {
         temperature: 0.0,
         max_tokens: None,
         schema: None,
+        lane: Lane::Query,
     };
     let error = provider::generate(&written, &memory, &|| false).unwrap_err();
     check(&error, "HTTP status 503");

@@ -71,6 +71,47 @@ fn bulk_work_is_told_when_to_come_back() {
 }
 
 #[test]
+fn a_language_model_in_the_background_lets_people_go_first() {
+    let is_free = Arc::new(AtomicBool::new(false));
+    let may_answer = Arc::clone(&is_free);
+    let server = Server::answer(move |_| {
+        wait_for(|| may_answer.load(Ordering::SeqCst));
+        Reply::chat("ok")
+    });
+    let memory = Memory::default();
+    let mut provider = provider(&server.base_url());
+    provider.limits.max_concurrency = Some(1);
+    thread::scope(|scope| {
+        let person = || write(&provider, &memory).unwrap();
+        scope.spawn(person);
+        wait_for(|| server.requests().len() == 1);
+        let error = write_in(Lane::Bulk, &provider, &memory).unwrap_err();
+        check(&error, ErrorKind::ProviderBusy, "as many calls as max_concurrency of 1 allows");
+        assert!(error.retry_delay().is_some());
+        // A person waits instead.
+        scope.spawn(person);
+        is_free.store(true, Ordering::SeqCst);
+    });
+    assert_eq!(write_in(Lane::Bulk, &provider, &memory).unwrap(), "ok");
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
+fn a_language_model_in_the_background_leaves_a_busy_provider_alone() {
+    let busy = Reply::new(429).header("Retry-After", "30");
+    let (memory, server) = (Memory::default(), Server::play([busy, Reply::chat("ok")]));
+    let provider = provider(&server.base_url());
+    for what in ["HTTP status 429", "said that it is busy"] {
+        let error = write_in(Lane::Bulk, &provider, &memory).unwrap_err();
+        check(&error, ErrorKind::ProviderBusy, what);
+        let delay = error.retry_delay().expect("a time");
+        assert!(delay > Duration::from_secs(1) && delay < Duration::from_secs(31), "{delay:?}");
+    }
+    assert_eq!(server.requests().len(), 1, "the second call is not made");
+    assert_eq!(write(&provider, &memory).unwrap(), "ok", "a person is not held back");
+}
+
+#[test]
 fn so_many_calls_a_minute_are_made_and_no_more() {
     let server = Server::play([Reply::chat("ok")]);
     let memory = Memory::default();
@@ -364,12 +405,17 @@ fn provider(base_url: &str) -> ProviderConfig {
 }
 
 fn write(provider: &ProviderConfig, memory: &Memory) -> Result<String> {
+    write_in(Lane::Query, provider, memory)
+}
+
+fn write_in(lane: Lane, provider: &ProviderConfig, memory: &Memory) -> Result<String> {
     let request = GenerateRequest {
         provider: provider.clone(),
         messages: vec![Message { role: "user".into(), content: "How?".into() }],
         temperature: 0.0,
         max_tokens: None,
         schema: None,
+        lane,
     };
     generate(&request, memory, &|| false).map(|generated| generated.text)
 }

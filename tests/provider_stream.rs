@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::protocol::{
-    CallLimits, GenerateRequest, Generated, KeySource, Message, Network, ProviderConfig,
+    CallLimits, GenerateRequest, Generated, KeySource, Lane, Message, Network, ProviderConfig,
 };
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::provider::{Memory, generate_stream};
@@ -311,6 +311,7 @@ fn request(server: &Server) -> GenerateRequest {
         temperature: 0.0,
         max_tokens: None,
         schema: None,
+        lane: Lane::Query,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use pg_rag::daemon::protocol::{GenerateRequest, KeySource, Message, ProviderConfig};
+use pg_rag::daemon::protocol::{GenerateRequest, KeySource, Lane, Message, ProviderConfig};
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::provider::{Memory, generate};
 use tempfile::TempDir;
@@ -178,6 +178,7 @@ fn request(base_url: &str, ca_file: Option<String>) -> GenerateRequest {
         temperature: 0.0,
         max_tokens: None,
         schema: None,
+        lane: Lane::Query,
     }
 }
 

@@ -6,5 +6,5 @@ CREATE TABLE {table} (
     content      text,
     embedding    {vector}.vector({dimension}),
     PRIMARY KEY (content_hash, kind, no),
-    CHECK ((kind = 'none') = (content IS NULL) AND (content IS NULL) = (embedding IS NULL))
+    CHECK ((kind = 'none') = (content IS NULL) AND (content IS NOT NULL OR embedding IS NULL))
 )

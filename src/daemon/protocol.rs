@@ -246,6 +246,9 @@ pub struct GenerateRequest {
     pub max_tokens: Option<u32>,
     /// The JSON schema that the answer must fit; `None`: it is free text.
     pub schema: Option<String>,
+    /// Whether somebody waits. Calls for [`Lane::Bulk`] go behind the others, and fail with
+    /// [`ErrorKind::ProviderBusy`] while the provider wants to be left alone.
+    pub lane: Lane,
 }
 
 /// Chat completions to be made at once, as far as that is possible.

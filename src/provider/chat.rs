@@ -22,7 +22,7 @@ use super::stream::{Hear, Reader, Streamed};
 use super::trouble::{Task, Teller, error_message, explanation};
 use super::turns::Turns;
 use crate::account::tokens_of;
-use crate::daemon::protocol::{GenerateRequest, Generated, Lane, ProviderConfig};
+use crate::daemon::protocol::{GenerateRequest, Generated, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What a reply should be, in messages.
@@ -186,7 +186,7 @@ pub fn generate<P: Protocol>(
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
     let asked = Asked::new(request, false)?;
-    let caller = Caller::new(&request.provider, P::TASK, Lane::Query, memory)?;
+    let caller = Caller::new(&request.provider, P::TASK, request.lane, memory)?;
     let whom = caller.whom();
     let asked = asked.in_manner(memory.manner(&whom));
     let mut chat = Chat::<P> { asked, protocol: PhantomData };
@@ -205,7 +205,7 @@ pub fn generate_stream<P: Protocol + 'static>(
     hear: &mut Hear<'_>,
 ) -> Result<Generated> {
     let mut chat = Chat::<P> { asked: Asked::new(request, true)?, protocol: PhantomData };
-    let caller = Caller::new(&request.provider, P::STREAM, Lane::Query, memory)?;
+    let caller = Caller::new(&request.provider, P::STREAM, request.lane, memory)?;
     let (generated, attempts) = caller.listen(&mut chat, gone, hear)?;
     Ok(Generated { attempts, ..generated })
 }

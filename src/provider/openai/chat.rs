@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::DIALECT;
-use crate::daemon::protocol::{GenerateRequest, Generated, Lane, Message};
+use crate::daemon::protocol::{GenerateRequest, Generated, Message};
 use crate::error::{Error, ErrorKind, Result};
 use crate::provider::call::Reply;
 use crate::provider::caller::{Caller, Question};
@@ -45,7 +45,7 @@ pub fn generate(
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
     check_temperature(request.temperature)?;
-    let caller = Caller::new(&request.provider, &TASK, Lane::Query, memory)?;
+    let caller = Caller::new(&request.provider, &TASK, request.lane, memory)?;
     let asked = caller.whom();
     let mut chat = ChatRequest::new(request)?.in_manner(memory.manner(&asked));
     let (generated, attempts) = caller.ask(&mut chat, gone)?;
@@ -63,7 +63,7 @@ pub fn generate_stream(
     hear: &mut Hear<'_>,
 ) -> Result<Generated> {
     check_temperature(request.temperature)?;
-    let caller = Caller::new(&request.provider, &TASK, Lane::Query, memory)?;
+    let caller = Caller::new(&request.provider, &TASK, request.lane, memory)?;
     let stream_options = Some(StreamOptions { include_usage: true });
     let mut chat = ChatRequest { stream: true, stream_options, ..ChatRequest::new(request)? };
     let (generated, attempts) = caller.listen(&mut chat, gone, hear)?;
