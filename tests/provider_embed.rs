@@ -190,6 +190,8 @@ fn a_wanted_length_is_asked_for_only_where_it_must_be() {
     let check = |dimension: Option<u32>, length: usize, asked: &[Option<u64>]| {
         let (embedded, was_asked): (Embedded, Vec<Option<u64>>) = with_length(dimension);
         assert_eq!((embedded.dimension as usize, was_asked.as_slice()), (length, asked));
+        // Each call reads a token, that for a vector of another length too.
+        assert_eq!(embedded.tokens, asked.len() as u64);
         check_same(&embedded.values, &expected("short", length));
     };
     check(None, DIMENSION, &[None]);

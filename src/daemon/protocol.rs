@@ -10,7 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use super::network::{CallLimits, HostRules, Network, PrivateHosts};
+pub use super::network::{CallLimits, HostRules, Network, PrivateHosts, has_fit_port};
 use crate::chunk::{Chunk, ChunkOptions};
 pub use crate::context::prompt::Message;
 pub use crate::embed::manifest::Task;

@@ -22,7 +22,7 @@ use ureq::{Agent, Body, Timeout};
 
 use super::agent::{self, Line, Route};
 use super::host::Refused;
-use crate::daemon::protocol::Network;
+use crate::daemon::protocol::{Network, has_fit_port};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How often the caller looks whether somebody still waits.
@@ -137,6 +137,9 @@ pub fn endpoint(base_url: &str, path: &str) -> Result<String> {
     if authority.as_str().contains('@') {
         return Err(unfit("holds a user name or password")
             .hint("Put the key into the user mapping, where only its role sees it."));
+    }
+    if !has_fit_port(authority.as_str()) {
+        return Err(unfit("has a port that is not between 1 and 65535"));
     }
     if uri.query().is_some() || base_url.contains('#') {
         return Err(unfit("has a query or a fragment"));
@@ -419,6 +422,9 @@ mod tests {
             ("http://h/v1?key=1", "has a query"),
             ("http://h/v1#top", "has a query or a fragment"),
             ("http://h /v1", "is not a URL"),
+            ("http://h:99999/v1", "has a port that is not between"),
+            ("http://h:0/v1", "has a port that is not between"),
+            ("http://[::1]:65536/v1", "has a port that is not between"),
         ] {
             let error = endpoint(base, "x").unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidParameter);

@@ -24,7 +24,7 @@ use super::limit::{NoTurn, Permit, Wish};
 use super::manners::Whom;
 use super::memory::Memory;
 use super::pause::ProviderId;
-use super::retry::{self, Policy, Remedy, Trouble};
+use super::retry::{self, Effort, Policy, Remedy, Trouble};
 use super::stream::{Decoder, Hear, Listener, Streamed};
 use super::trouble::{Task, Teller, asked_wait};
 use crate::daemon::protocol::{Generated, Lane, ProviderConfig};
@@ -100,12 +100,12 @@ impl<'a> Caller<'a> {
         Whom { provider: self.id, api, model }
     }
 
-    /// Asks, within the provider's limits; gives the answer and the number of calls.
+    /// Asks, within the provider's limits; gives the answer and what it has taken.
     pub fn ask<Q: Question>(
         &self,
         question: &mut Q,
         gone: &dyn Fn() -> bool,
-    ) -> Result<(Q::Answer, u32)> {
+    ) -> Result<(Q::Answer, Effort)> {
         self.insist(gone, |scope| self.attempt(question, scope))
     }
 
@@ -116,7 +116,7 @@ impl<'a> Caller<'a> {
         question: &mut Q,
         gone: &dyn Fn() -> bool,
         hear: &mut Hear<'_>,
-    ) -> Result<(Generated, u32)> {
+    ) -> Result<(Generated, Effort)> {
         self.insist(gone, |scope| self.attempt_to_listen(question, scope, hear))
     }
 
@@ -126,7 +126,7 @@ impl<'a> Caller<'a> {
         &self,
         gone: &dyn Fn() -> bool,
         mut attempt: impl FnMut(Scope<'_>) -> std::result::Result<T, Trouble>,
-    ) -> Result<(T, u32)> {
+    ) -> Result<(T, Effort)> {
         let admitted = self.memory.attend(self.id);
         let mut attended = admitted.map_err(|left| self.teller().is_down(left).error)?;
         let policy = Policy {

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::call::Reply;
 use super::caller::{Caller, Question};
 use super::memory::Memory;
-use super::retry::{Remedy, Trouble};
+use super::retry::{Effort, Remedy, Trouble};
 use super::schema::{Form, Manner};
 use super::stream::{Hear, Reader, Streamed};
 use super::trouble::{Task, Teller, error_message, explanation};
@@ -190,11 +190,11 @@ pub fn generate<P: Protocol>(
     let whom = caller.whom();
     let asked = asked.in_manner(memory.manner(&whom));
     let mut chat = Chat::<P> { asked, protocol: PhantomData };
-    let (generated, attempts) = caller.ask(&mut chat, gone)?;
+    let (generated, effort) = caller.ask(&mut chat, gone)?;
     if let Some(form) = chat.asked.form.filter(|form| form.is_general) {
         memory.note_manner(whom, form.manner);
     }
-    Ok(Generated { attempts, ..generated })
+    Ok(reckoned(generated, effort, request))
 }
 
 /// The same, with each piece of the answer told to `hear` when it comes.
@@ -206,8 +206,24 @@ pub fn generate_stream<P: Protocol + 'static>(
 ) -> Result<Generated> {
     let mut chat = Chat::<P> { asked: Asked::new(request, true)?, protocol: PhantomData };
     let caller = Caller::new(&request.provider, P::STREAM, request.lane, memory)?;
-    let (generated, attempts) = caller.listen(&mut chat, gone, hear)?;
-    Ok(Generated { attempts, ..generated })
+    let (generated, effort) = caller.listen(&mut chat, gone, hear)?;
+    Ok(reckoned(generated, effort, request))
+}
+
+/// `generated` with what it has taken. What the calls before the last one have read and written in vain
+/// has to be paid for as well; what the provider has not counted is estimated then.
+pub fn reckoned(generated: Generated, effort: Effort, request: &GenerateRequest) -> Generated {
+    let attempts = effort.calls;
+    let Some(wasted) = effort.wasted else { return Generated { attempts, ..generated } };
+    let sent = tokens_of(request.messages.iter().map(|it| it.content.len()).sum());
+    let said = generated.completion_tokens.unwrap_or_else(|| tokens_of(generated.text.len()));
+    let read = generated.prompt_tokens.unwrap_or(sent).saturating_add(wasted.input_of(sent));
+    Generated {
+        attempts,
+        prompt_tokens: Some(read),
+        completion_tokens: Some(said.saturating_add(wasted.output)),
+        ..generated
+    }
 }
 
 /// A request that a provider write.

@@ -3,7 +3,7 @@
 use pgrx::prelude::*;
 
 use super::Options;
-use crate::daemon::protocol::{CallLimits, Network};
+use crate::daemon::protocol::{CallLimits, Network, has_fit_port};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::guc;
 
@@ -72,7 +72,11 @@ fn check_proxy(address: &str) -> Result<()> {
     match rest.strip_suffix('/').unwrap_or(rest) {
         rest if rest.contains('@') => Err(unfit("holds a user name or password")),
         rest if rest.contains(['/', '?', '#']) => Err(unfit("has a path")),
+        rest if rest.contains(|c: char| c.is_whitespace() || c.is_control()) => {
+            Err(unfit("holds white space"))
+        }
         rest if rest.is_empty() || rest.starts_with(':') => Err(unfit("has no host")),
+        rest if !has_fit_port(rest) => Err(unfit("has a port that is not between 1 and 65535")),
         _ => Ok(()),
     }
 }

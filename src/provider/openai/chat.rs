@@ -48,11 +48,11 @@ pub fn generate(
     let caller = Caller::new(&request.provider, &TASK, request.lane, memory)?;
     let asked = caller.whom();
     let mut chat = ChatRequest::new(request)?.in_manner(memory.manner(&asked));
-    let (generated, attempts) = caller.ask(&mut chat, gone)?;
+    let (generated, effort) = caller.ask(&mut chat, gone)?;
     if let Some(form) = chat.form.filter(|form| form.is_general) {
         memory.note_manner(asked, form.manner);
     }
-    Ok(Generated { attempts, ..generated })
+    Ok(chat::reckoned(generated, effort, request))
 }
 
 /// The same, with each piece of the answer told to `hear` when it comes.
@@ -66,8 +66,8 @@ pub fn generate_stream(
     let caller = Caller::new(&request.provider, &TASK, request.lane, memory)?;
     let stream_options = Some(StreamOptions { include_usage: true });
     let mut chat = ChatRequest { stream: true, stream_options, ..ChatRequest::new(request)? };
-    let (generated, attempts) = caller.listen(&mut chat, gone, hear)?;
-    Ok(Generated { attempts, ..generated })
+    let (generated, effort) = caller.listen(&mut chat, gone, hear)?;
+    Ok(chat::reckoned(generated, effort, request))
 }
 
 /// The body of a request.
