@@ -48,6 +48,12 @@ impl Bill {
         Bill { calls, uncounted, input, output }
     }
 
+    /// Tokens read, where a call of which that is not known has read `expected`.
+    #[must_use]
+    pub fn input_of(&self, expected: u64) -> u64 {
+        self.input.saturating_add(expected.saturating_mul(self.uncounted.into()))
+    }
+
     /// Both together.
     #[must_use]
     pub fn plus(self, more: Bill) -> Bill {

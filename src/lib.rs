@@ -7,6 +7,7 @@
 pub mod error;
 
 pub mod changed_keys;
+pub mod one_by_one;
 pub mod pipeline;
 
 pub mod parse;

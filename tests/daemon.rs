@@ -351,6 +351,7 @@ fn a_provider_it_does_not_know_is_named() {
         temperature: 0.0,
         max_tokens: None,
         schema: None,
+        lane: Lane::Query,
     });
     let error = ragd.connect().call(&request).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
@@ -379,6 +380,7 @@ fn told_by(server: &Server) -> Request {
         temperature,
         max_tokens,
         schema: None,
+        lane: Lane::Query,
     })
 }
 

@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::protocol::{
-    CallLimits, GenerateRequest, Generated, KeySource, Message, Network, ProviderConfig, Response,
-    encode,
+    CallLimits, GenerateRequest, Generated, KeySource, Lane, Message, Network, ProviderConfig,
+    Response, encode,
 };
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::provider::{Memory, generate};
@@ -456,6 +456,7 @@ fn request_to(base_url: &str) -> GenerateRequest {
         temperature: 0.0,
         max_tokens: None,
         schema: None,
+        lane: Lane::Query,
     }
 }
 

@@ -1,5 +1,6 @@
 //! A provider asked for embeddings: what becomes of texts, and who waits when it is busy.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::protocol::{
@@ -189,6 +190,8 @@ fn a_wanted_length_is_asked_for_only_where_it_must_be() {
     let check = |dimension: Option<u32>, length: usize, asked: &[Option<u64>]| {
         let (embedded, was_asked): (Embedded, Vec<Option<u64>>) = with_length(dimension);
         assert_eq!((embedded.dimension as usize, was_asked.as_slice()), (length, asked));
+        // Each call reads a token, that for a vector of another length too.
+        assert_eq!(embedded.tokens, asked.len() as u64);
         check_same(&embedded.values, &expected("short", length));
     };
     check(None, DIMENSION, &[None]);
@@ -303,6 +306,32 @@ fn a_pause_is_of_one_provider_and_one_key() {
 }
 
 #[test]
+fn a_vector_is_of_one_way_to_one_model() {
+    let server = Server::play([vectors()]);
+    let one = request(&server, &two_texts());
+    let change = |change: fn(&mut EmbedRequest)| {
+        let mut other = one.clone();
+        change(&mut other);
+        other.identity()
+    };
+    assert_eq!(one.identity(), change(|it| it.texts.clear()));
+    let others = [
+        change(|it| it.provider.api = "ollama".into()),
+        change(|it| it.provider.base_url += "1"),
+        change(|it| it.provider.model += "1"),
+        change(|it| it.provider.api_key = KeySource::None),
+        change(|it| it.provider.api_key = KeySource::File("key".into())),
+        change(|it| it.provider.network.proxy = Some("http://p:1".into())),
+        change(|it| it.provider.network.ca_file = Some("http://p:1".into())),
+        change(|it| it.provider.network.owner = 7),
+        change(|it| it.dimension = Some(77)),
+    ];
+    let all = others.iter().chain([&one.identity()]).cloned().collect::<HashSet<String>>();
+    assert_eq!(all.len(), others.len() + 1);
+    assert!(all.iter().all(|identity| !identity.contains(&SECRET[..8])));
+}
+
+#[test]
 fn who_waits_for_one_answer_is_not_held_back() {
     let soon = Reply::new(429).header("Retry-After", "0");
     let server = Server::play([Reply::new(429).header("Retry-After", "30"), soon, vectors()]);
@@ -327,6 +356,7 @@ fn what_a_language_model_says_holds_for_embeddings_too() {
         temperature: 0.0,
         max_tokens: None,
         schema: None,
+        lane: Lane::Query,
     };
     let error = provider::generate(&written, &memory, &|| false).unwrap_err();
     check(&error, "HTTP status 503");

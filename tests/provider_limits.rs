@@ -71,6 +71,47 @@ fn bulk_work_is_told_when_to_come_back() {
 }
 
 #[test]
+fn a_language_model_in_the_background_lets_people_go_first() {
+    let is_free = Arc::new(AtomicBool::new(false));
+    let may_answer = Arc::clone(&is_free);
+    let server = Server::answer(move |_| {
+        wait_for(|| may_answer.load(Ordering::SeqCst));
+        Reply::chat("ok")
+    });
+    let memory = Memory::default();
+    let mut provider = provider(&server.base_url());
+    provider.limits.max_concurrency = Some(1);
+    thread::scope(|scope| {
+        let person = || write(&provider, &memory).unwrap();
+        scope.spawn(person);
+        wait_for(|| server.requests().len() == 1);
+        let error = write_in(Lane::Bulk, &provider, &memory).unwrap_err();
+        check(&error, ErrorKind::ProviderBusy, "as many calls as max_concurrency of 1 allows");
+        assert!(error.retry_delay().is_some());
+        // A person waits instead.
+        scope.spawn(person);
+        is_free.store(true, Ordering::SeqCst);
+    });
+    assert_eq!(write_in(Lane::Bulk, &provider, &memory).unwrap(), "ok");
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
+fn a_language_model_in_the_background_leaves_a_busy_provider_alone() {
+    let busy = Reply::new(429).header("Retry-After", "30");
+    let (memory, server) = (Memory::default(), Server::play([busy, Reply::chat("ok")]));
+    let provider = provider(&server.base_url());
+    for what in ["HTTP status 429", "said that it is busy"] {
+        let error = write_in(Lane::Bulk, &provider, &memory).unwrap_err();
+        check(&error, ErrorKind::ProviderBusy, what);
+        let delay = error.retry_delay().expect("a time");
+        assert!(delay > Duration::from_secs(1) && delay < Duration::from_secs(31), "{delay:?}");
+    }
+    assert_eq!(server.requests().len(), 1, "the second call is not made");
+    assert_eq!(write(&provider, &memory).unwrap(), "ok", "a person is not held back");
+}
+
+#[test]
 fn so_many_calls_a_minute_are_made_and_no_more() {
     let server = Server::play([Reply::chat("ok")]);
     let memory = Memory::default();
@@ -146,6 +187,84 @@ fn a_provider_that_comes_back_is_called_again() {
     thread::sleep(Duration::from_millis(5100));
     assert_eq!(write(&provider, &memory).unwrap(), "back");
     assert_eq!(write(&provider, &memory).unwrap(), "back");
+}
+
+// Who speaks for whom.
+
+/// Somebody with a way of one's own to the same place: a proxy that leads to `target`.
+fn stranger(target: &Server) -> ProviderConfig {
+    let (proxy, _) = tunnel(target.url().trim_start_matches("http://").to_string());
+    let mut stranger = provider("http://provider.invalid/v1");
+    (stranger.network.proxy, stranger.network.owner) = (Some(proxy), 2);
+    stranger
+}
+
+#[test]
+fn nobodys_own_proxy_says_that_a_provider_is_busy() {
+    let vectors = r#"{"data": [{"embedding": [0, 2]}]}"#;
+    let server = Server::play([Reply::json(200, vectors)]);
+    let liar = Server::play([Reply::new(429).header("Retry-After", "3600")]);
+    let (theirs, mut ours) = (stranger(&liar), stranger(&server));
+    ours.network.owner = 1;
+    for owner in [2, 1] {
+        let memory = Memory::default();
+        // A way that only looks the same, and the same way, chosen by somebody else.
+        let theirs = ProviderConfig {
+            network: Network { owner, ..theirs.network.clone() },
+            ..theirs.clone()
+        };
+        for what in ["HTTP status 429", "said that it is busy"] {
+            let error = turn_into_vectors(&theirs, &memory).unwrap_err();
+            check(&error, ErrorKind::ProviderBusy, what);
+        }
+        turn_into_vectors(&ours, &memory).unwrap();
+    }
+    assert_eq!((server.requests().len(), liar.requests().len()), (2, 2));
+}
+
+#[test]
+fn nobodys_own_proxy_says_that_a_provider_is_down() {
+    let (memory, server) = (Memory::default(), Server::play([Reply::chat("ok")]));
+    let ours = stranger(&server);
+    let mut theirs = ours.clone();
+    theirs.network.proxy = Some("http://127.0.0.1:1".into());
+    for _ in 0..5 {
+        let error = write(&theirs, &memory).unwrap_err();
+        check(&error, ErrorKind::ProviderFailed, "cannot be reached");
+    }
+    check(&write(&theirs, &memory).unwrap_err(), ErrorKind::ProviderBusy, "is not called for");
+    assert_eq!(write(&ours, &memory).unwrap(), "ok");
+}
+
+#[test]
+fn nobodys_own_server_makes_others_wait() {
+    let busy = Reply::new(429).header("Retry-After", "3600");
+    let vectors = r#"{"data": [{"embedding": [0, 2]}]}"#;
+    let (memory, server) = (Memory::default(), Server::play([busy, Reply::json(200, vectors)]));
+    let mut theirs = provider(&server.base_url());
+    let mut ours = theirs.clone();
+    (theirs.network.owner, ours.network.owner) = (2, 1);
+    for provider in [&mut theirs, &mut ours] {
+        provider.limits.requests_per_minute = Some(1);
+    }
+    turn_into_vectors(&theirs, &memory).unwrap_err();
+    turn_into_vectors(&ours, &memory).unwrap();
+    // A server of the same owner is another matter.
+    ours.name = "test again".into();
+    let error = turn_into_vectors(&ours, &memory).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ProviderBusy, "{error}");
+}
+
+#[test]
+fn this_machine_is_reached_directly_whatever_proxy_is_named() {
+    let server = Server::play([Reply::chat("ok")]);
+    let (proxy, asked) = tunnel(server.url().trim_start_matches("http://").to_string());
+    for base_url in [server.base_url(), server.base_url().replace("127.0.0.1", "localhost")] {
+        let mut provider = provider(&base_url);
+        provider.network.proxy = Some(proxy.clone());
+        assert_eq!(write(&provider, &Memory::default()).unwrap(), "ok");
+    }
+    assert_eq!(*asked.lock().unwrap(), [] as [&str; 0]);
 }
 
 // Where it may be.
@@ -286,12 +405,17 @@ fn provider(base_url: &str) -> ProviderConfig {
 }
 
 fn write(provider: &ProviderConfig, memory: &Memory) -> Result<String> {
+    write_in(Lane::Query, provider, memory)
+}
+
+fn write_in(lane: Lane, provider: &ProviderConfig, memory: &Memory) -> Result<String> {
     let request = GenerateRequest {
         provider: provider.clone(),
         messages: vec![Message { role: "user".into(), content: "How?".into() }],
         temperature: 0.0,
         max_tokens: None,
         schema: None,
+        lane,
     };
     generate(&request, memory, &|| false).map(|generated| generated.text)
 }

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::protocol::{
-    CallLimits, GenerateRequest, Generated, KeySource, Message, Network, ProviderConfig,
+    CallLimits, GenerateRequest, Generated, KeySource, Lane, Message, Network, ProviderConfig,
 };
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::provider::{Memory, generate_stream};
@@ -184,16 +184,18 @@ fn an_answer_without_text_says_why() {
 
 #[test]
 fn what_fails_before_the_first_piece_is_tried_again() {
-    for first in [
-        Reply::new(503).header("Retry-After", "0"),
-        Reply::reset(),
-        Reply::pieces(SSE, []),
-        Reply::pieces(SSE, [(NOW, &b": ping\n\n"[..])]).close_after(0),
+    for (first, is_billed) in [
+        (Reply::new(503).header("Retry-After", "0"), false),
+        (Reply::reset(), false),
+        (Reply::pieces(SSE, []), true),
+        (Reply::pieces(SSE, [(NOW, &b": ping\n\n"[..])]).close_after(0), true),
     ] {
         let server = Server::play([first.clone(), Reply::chat_stream([(NOW, "now")])]);
         let told = tell(&server);
         let generated = told.outcome.unwrap_or_else(|error| panic!("{first:?}: {error}"));
         assert_eq!((told.pieces.len(), generated.attempts), (1, 2), "{first:?}");
+        // What was begun in vain has read the question as well.
+        assert_eq!(generated.prompt_tokens > Some(11), is_billed, "{first:?} {generated:?}");
     }
 }
 
@@ -311,6 +313,7 @@ fn request(server: &Server) -> GenerateRequest {
         temperature: 0.0,
         max_tokens: None,
         schema: None,
+        lane: Lane::Query,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use pg_rag::daemon::protocol::{GenerateRequest, KeySource, Message, ProviderConfig};
+use pg_rag::daemon::protocol::{GenerateRequest, KeySource, Lane, Message, ProviderConfig};
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::provider::{Memory, generate};
 use tempfile::TempDir;
@@ -86,6 +86,23 @@ fn an_authority_that_nobody_has_named_is_not_believed() {
 }
 
 #[test]
+fn an_authority_that_is_named_no_more_is_not_believed_on_an_old_connection_either() {
+    let (own, other) = (Own::new(), Own::new());
+    let server = own.server("localhost");
+    let base_url = server.base_url("localhost");
+    for _ in 0..2 {
+        assert_eq!(ask(&base_url, Some(own.ca_file())).unwrap(), "Safe.");
+    }
+    assert_eq!(server.connections(), 1, "a connection is kept, or there is nothing to see here");
+    fs::write(own.ca_file(), other.authority.pem()).unwrap();
+    let error = ask(&base_url, Some(own.ca_file())).unwrap_err();
+    check(&error, ErrorKind::ProviderFailed, &["is not trusted at https://"]);
+    assert_eq!(server.requests().len(), 2);
+    fs::write(own.ca_file(), own.authority.pem()).unwrap();
+    assert_eq!(ask(&base_url, Some(own.ca_file())).unwrap(), "Safe.");
+}
+
+#[test]
 fn a_certificate_for_another_host_is_not_believed() {
     let own = Own::new();
     for (certified, called) in [
@@ -161,6 +178,7 @@ fn request(base_url: &str, ca_file: Option<String>) -> GenerateRequest {
         temperature: 0.0,
         max_tokens: None,
         schema: None,
+        lane: Lane::Query,
     }
 }
 

@@ -7,5 +7,5 @@ CREATE TABLE {table} (
     embedding    {vector}.vector({dimension}),
     PRIMARY KEY (content_hash, kind, no),
     CHECK ((kind OPERATOR(pg_catalog.=) 'none') OPERATOR(pg_catalog.=) (content IS NULL)
-           AND (content IS NULL) OPERATOR(pg_catalog.=) (embedding IS NULL))
+           AND (content IS NOT NULL OR embedding IS NULL))
 )

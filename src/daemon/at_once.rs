@@ -101,7 +101,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::protocol::{KeySource, ProviderConfig};
+    use crate::daemon::protocol::{KeySource, Lane, ProviderConfig};
     use crate::error::Bill;
 
     fn many(count: usize, within_ms: Option<u64>) -> GenerateMany {
@@ -123,6 +123,7 @@ mod tests {
             temperature: 0.0,
             max_tokens: None,
             schema: None,
+            lane: Lane::Query,
         };
         GenerateMany { requests: (0..count).map(request).collect(), within_ms }
     }

@@ -263,7 +263,7 @@ impl Handler {
         }
         let response = Response::Vectors { dimension, values, tokens };
         let identity = (request.lane == Lane::Query).then(|| request.identity());
-        self.keep_vector(identity, Kind::Query, &request.texts, &response);
+        self.keep_vector(identity, request.kind, &request.texts, &response);
         Ok(response)
     }
 }

@@ -25,6 +25,9 @@ pub struct Network {
     pub ca_file: Option<String>,
     /// Hosts that may be called.
     pub hosts: HostRules,
+    /// The number of the role that has chosen all of this, the owner of the foreign server. Roles are
+    /// those of all databases. What is learned on one role's way is not held against another's.
+    pub owner: u32,
 }
 
 /// Which hosts may be called.
@@ -48,6 +51,17 @@ pub enum PrivateHosts {
     All,
 }
 
+/// Whether the port that `authority`, a host with perhaps a port, names can be one: from 1 to 65535.
+/// Without one there is nothing to object to.
+#[must_use]
+pub fn has_fit_port(authority: &str) -> bool {
+    // An IPv6 address has colons of its own, in brackets.
+    let rest = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
+    let Some((_, port)) = rest.split_once(':') else { return true };
+    let is_number = port.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && port.parse::<u16>().is_ok_and(|port| port > 0)
+}
+
 impl PrivateHosts {
     /// As the setting `rag.allow_private_hosts` says it.
     pub fn name(self) -> &'static str {
@@ -56,5 +70,22 @@ impl PrivateHosts {
             PrivateHosts::Loopback => "loopback",
             PrivateHosts::All => "all",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_from_1_to_65535() {
+        for fit in ["host", "host:1", "host:65535", "[::1]", "[::1]:8080", "127.0.0.1:080"] {
+            assert!(has_fit_port(fit), "{fit}");
+        }
+        for unfit in ["host:0", "host:65536", "host:99999", "host:", "host:+1", "host:x", "[::1]:0"]
+        {
+            assert!(!has_fit_port(unfit), "{unfit}");
+        }
+        assert!(!has_fit_port("host:1:2") && !has_fit_port("host:18446744073709551617"));
     }
 }

@@ -8,8 +8,9 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-pub use super::network::{CallLimits, HostRules, Network, PrivateHosts};
+pub use super::network::{CallLimits, HostRules, Network, PrivateHosts, has_fit_port};
 use crate::chunk::{Chunk, ChunkOptions};
 pub use crate::context::prompt::Message;
 pub use crate::embed::manifest::Task;
@@ -245,6 +246,9 @@ pub struct GenerateRequest {
     pub max_tokens: Option<u32>,
     /// The JSON schema that the answer must fit; `None`: it is free text.
     pub schema: Option<String>,
+    /// Whether somebody waits. Calls for [`Lane::Bulk`] go behind the others, and fail with
+    /// [`ErrorKind::ProviderBusy`] while the provider wants to be left alone.
+    pub lane: Lane,
 }
 
 /// Chat completions to be made at once, as far as that is possible.
@@ -332,11 +336,19 @@ impl ModelRef {
 }
 
 impl EmbedRequest {
-    /// What decides the vectors of this model, as far as anybody but its provider knows.
+    /// What decides the vectors of this model, as far as anybody but its provider knows: who is
+    /// asked, by which way, as whom, and whose server says so. The key cannot be read from it.
     #[must_use]
     pub fn identity(&self) -> String {
-        let ProviderConfig { api, base_url, model, .. } = &self.provider;
-        format!("{api} {base_url} {model} {:?}", self.dimension)
+        let ProviderConfig { api, base_url, model, api_key, network, .. } = &self.provider;
+        let key = match api_key {
+            KeySource::None => ["", ""],
+            KeySource::Inline(key) => ["key", key],
+            KeySource::File(path) => ["file", path],
+            KeySource::Environment(name) => ["environment", name],
+        };
+        let said = format!("{:?}", (api, base_url, model, self.dimension, network, key));
+        Sha256::digest(said).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

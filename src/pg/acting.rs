@@ -149,6 +149,12 @@ pub fn as_superuser<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// Does `work` as a role.
+pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
+    let _acting = Acting::as_role(role);
+    work()
+}
+
 /// Does `work` as the owner of a pipeline's source: what is of users may run code of theirs.
 pub fn as_owner<T>(pipeline: &Pipeline, work: impl FnOnce() -> T) -> T {
     let _acting = Acting::as_role(table_owner(pipeline.source.oid));

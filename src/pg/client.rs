@@ -123,6 +123,12 @@ impl Pieces {
         Ok(Pieces { connection: Some(connection), admitted })
     }
 
+    /// Gives the call up, which counts as it was begun.
+    pub fn give_up(&mut self) {
+        self.connection = None;
+        self.admitted = None;
+    }
+
     /// Waits for the next frame: a [`Response::Piece`] or, once, the last one.
     pub fn next(&mut self) -> Result<Response> {
         // While it waits it belongs to nobody, so that an interrupt closes it.

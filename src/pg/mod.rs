@@ -7,6 +7,7 @@ mod acting;
 mod alter;
 mod am;
 mod ask;
+mod asking;
 mod batch;
 mod beside;
 mod bm25;

@@ -17,7 +17,7 @@ use super::error::OrReport;
 use super::functions::EXTRACTIVE;
 use super::{sql, usage};
 use crate::daemon::apis::default_base_url;
-use crate::daemon::protocol::{KeySource, PROVIDER_APIS, ProviderConfig, Special};
+use crate::daemon::protocol::{KeySource, PROVIDER_APIS, ProviderConfig, Special, has_fit_port};
 use crate::error::{Error, ErrorKind, Result};
 
 const WRAPPER: &str = "rag_llm";
@@ -110,7 +110,7 @@ fn read(name: &str, server: Server, model: Option<&str>) -> Result<ProviderConfi
         max_retries: options.number("max_retries", 3)?,
         special: options.special()?,
         limits: transport::limits(&options)?,
-        network: transport::network(&options),
+        network: transport::network(&options, server.owner),
     };
     usage::prepare(&config)?;
     Ok(config)
@@ -165,7 +165,13 @@ fn check_base_url(url: &str) -> Result<()> {
         _ if rest.contains('@') => Err(unfit("holds a user name or password")
             .hint("Put the key into the user mapping, where only its role sees it.")),
         _ if rest.contains(['?', '#']) => Err(unfit("has a query or a fragment")),
-        _ if rest.is_empty() || rest.starts_with('/') => Err(unfit("has no host")),
+        _ if rest.contains(|c: char| c.is_whitespace() || c.is_control()) => {
+            Err(unfit("holds white space"))
+        }
+        _ if rest.is_empty() || rest.starts_with(['/', ':']) => Err(unfit("has no host")),
+        _ if !has_fit_port(rest.split('/').next().unwrap_or_default()) => {
+            Err(unfit("has a port that is not between 1 and 65535"))
+        }
         _ => Ok(()),
     }
 }
@@ -188,6 +194,7 @@ fn check_key(options: &Options) -> Result<()> {
 
 struct Server {
     oid: pg_sys::Oid,
+    owner: pg_sys::Oid,
     options: Vec<(String, String)>,
 }
 
@@ -207,7 +214,8 @@ fn find(name: &str) -> Result<Option<Server>> {
             ));
         }
         let options = read_options((*server).options);
-        Ok(Some(Server { oid: (*server).serverid, options }))
+        let (oid, owner) = ((*server).serverid, (*server).owner);
+        Ok(Some(Server { oid, owner, options }))
     }
 }
 

@@ -8,36 +8,36 @@
 //! They are kept by the hash of a chunk's text, so a chunk that moves, or comes back, costs
 //! nothing. A chunk can be found by its own text before it is described.
 
+use pgrx::datum::DatumWithOid;
 use serde_json::{Value as Json, json};
 
 use super::acting::{as_owner, as_superuser};
+use super::asking::{self, HARMLESS, Replies, Step};
 use super::beside::{self, Form};
 use super::capture::noted;
 use super::catalog::pipeline::{self, Mode, Pipeline};
 use super::catalog::representation::{self, Representation};
 use super::catalog::{model, template};
-use super::client::{self, Watch};
-use super::error::unexpected;
+use super::client::Watch;
 use super::functions::{EXTRACTIVE, Embedding};
 use super::locking::{self, Chunks};
 use super::rounds::{Rounds, unless_unwanted};
 use super::sql::{self, render};
-use super::transaction::{Outcome, Transactions, caught};
+use super::transaction::{Outcome, Transactions};
 use super::usage::ForPipeline;
 use super::vector::Vector;
 use super::{guc, ingest, provider, random};
 use crate::context::prompt::Source as Chunk;
 use crate::context::template::Template;
-use crate::daemon::protocol::{GenerateRequest, Lane, ProviderConfig, Request, Response};
-use crate::embed::Kind;
+use crate::daemon::protocol::{Lane, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 use crate::represent::{self, TEMPLATE, Text, Wanted};
 
 /// Chunks that are described between two transactions.
 const CHUNKS_A_STEP: i32 = 4;
 
-/// Longest answer of a language model, in tokens.
-const TOKENS: u32 = 2000;
+/// Texts that are embedded between two transactions, where they are known.
+const TEXTS_A_STEP: i32 = 64;
 
 const FORM: Form = Form {
     label: c"representations",
@@ -128,6 +128,9 @@ fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
     Ok(())
 }
 
+/// Hash, kind, number and text.
+type Row<'a> = (&'a [u8], &'a str, i32, Option<&'a str>);
+
 /// Describes chunks, step by step.
 #[derive(Default)]
 pub struct Describer {
@@ -143,16 +146,26 @@ struct Tools {
     embedding: Embedding,
 }
 
+/// What there is to do for a pipeline.
+struct Work {
+    tools: Tools,
+    missing: Vec<Missing>,
+    /// Texts without vectors: what embeds them was away when they were written.
+    unembedded: Vec<Written>,
+}
+
 /// A text to be described.
 struct Missing {
     hash: Vec<u8>,
     chunk: Chunk,
 }
 
-/// What describes a text; nothing where the language model did not understand it.
-struct Described {
+/// A text that describes the one with this hash.
+struct Written {
     hash: Vec<u8>,
-    texts: Vec<(Text, Vec<f32>)>,
+    kind: String,
+    no: i32,
+    content: String,
 }
 
 impl Describer {
@@ -172,26 +185,39 @@ impl Describer {
 }
 
 fn describe_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool) -> Outcome<usize> {
-    let Some((tools, missing)) = transactions.run(|| load(id))? else { return Ok(0) };
+    let Some(Work { tools, missing, mut unembedded }) = transactions.run(|| load(id))? else {
+        return Ok(0);
+    };
     let _spending = ForPipeline::new(id);
     let mut watch = unless_unwanted(is_unwanted);
-    let mut described = Vec::new();
-    for one in missing {
-        if !described.is_empty() && is_unwanted() {
-            break;
-        }
-        described.push(caught(|| describe(&tools, one, &mut watch))?);
+    let describe = |it: Option<&Missing>| describe(&tools, it, &mut watch);
+    let Replies { known, refused, stopped } = asking::about_each(missing, describe, is_unwanted);
+    let count = known.len() + unembedded.len();
+    if !known.is_empty() {
+        // Before anything else: it has been paid for.
+        keep(transactions, id, &tools, &known)?;
+        unembedded.extend(known.into_iter().flat_map(|(it, texts)| written(&it, texts)));
     }
-    let count = described.len();
-    store(transactions, id, &tools, &described)?;
-    Ok(count)
+    let text = |it: &Written| it.content.clone();
+    let embedded = asking::embedded(&tools.embedding, unembedded, text, &mut watch);
+    if !embedded.known.is_empty() {
+        put_vectors(transactions, id, embedded.known)?;
+    }
+    let (refused, stopped) = (refused.or(embedded.refused), stopped.or(embedded.stopped));
+    Step { count, refused, stopped }.settle(transactions, id)
 }
 
-/// Hash, kind, number, text and vector.
-type Row<'a> = (&'a [u8], &'a str, i32, Option<&'a str>, Option<Vector>);
+fn written(missing: &Missing, texts: Option<Vec<Text>>) -> Vec<Written> {
+    let hash = &missing.hash;
+    let of_chunk = |Text { kind, no, content }: Text| {
+        let (hash, kind) = (hash.clone(), kind.to_owned());
+        Written { hash, kind, no, content }
+    };
+    texts.unwrap_or_default().into_iter().map(of_chunk).collect()
+}
 
-/// Texts that are not described yet, and what describes them.
-fn load(id: i32) -> Result<Option<(Tools, Vec<Missing>)>> {
+/// Texts that are not described yet, or not in whole, and what describes them.
+fn load(id: i32) -> Result<Option<Work>> {
     as_superuser(|| {
         let Some(pipeline) = pipeline::by_id(id)? else { return Ok(None) };
         let Some(Representation { wanted, relation, .. }) = representation::of(id)? else {
@@ -200,14 +226,19 @@ fn load(id: i32) -> Result<Option<(Tools, Vec<Missing>)>> {
         let template = template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
         as_owner(&pipeline, || {
             let missing = missing(&pipeline, &relation.sql, &template.name)?;
-            if missing.is_empty() {
+            let unembedded = match missing.is_empty() {
+                true => unembedded(&relation.sql)?,
+                false => Vec::new(),
+            };
+            if missing.is_empty() && unembedded.is_empty() {
                 let gone = include_str!("../../sql/query/representations_forget_gone.sql");
                 sql::execute(&render(gone, &tables(&pipeline, &relation.sql)), &[])?;
                 return Ok(None);
             }
             let provider = provider::config(wanted.llm.as_deref().unwrap_or(EXTRACTIVE))?;
             let embedding = Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?;
-            Ok(Some((Tools { wanted, template, provider, embedding }, missing)))
+            let tools = Tools { wanted, template, provider, embedding };
+            Ok(Some(Work { tools, missing, unembedded }))
         })
     })
 }
@@ -226,62 +257,97 @@ fn missing(pipeline: &Pipeline, representations: &str, template: &str) -> Result
     })
 }
 
-fn describe(tools: &Tools, missing: Missing, watch: &mut Watch<'_>) -> Result<Described> {
-    let Missing { hash, chunk } = missing;
-    let messages = represent::messages(&tools.template, &chunk, &tools.wanted, &random::nonce()?)?;
-    let (provider, max_tokens) = (tools.provider.clone(), Some(TOKENS));
-    let request =
-        GenerateRequest { provider, messages, temperature: 0.0, max_tokens, schema: None };
-    let answer = match client::call_and_watch(&Request::Generate(request), Some(watch))? {
-        Response::Text(answer) => answer,
-        other => return Err(unexpected(&other)),
-    };
-    // What cannot be read is no reason to ask again: the same model would say the same.
-    let texts = represent::texts(&answer.text, &tools.wanted).unwrap_or_default();
-    if texts.is_empty() {
-        return Ok(Described { hash, texts: Vec::new() });
-    }
-    let contents: Vec<String> = texts.iter().map(|text| text.content.clone()).collect();
-    let vectors = tools.embedding.embed_and_watch(&contents, Kind::Passage, watch)?;
-    Ok(Described { hash, texts: texts.into_iter().zip(vectors).collect() })
+fn unembedded(representations: &str) -> Result<Vec<Written>> {
+    let statement = include_str!("../../sql/query/representations_unembedded.sql");
+    let statement = render(statement, &[("representations", representations)]);
+    sql::rows(&statement, &[TEXTS_A_STEP.into()], |row| {
+        let (hash, kind) = (sql::required(row.get(1)?)?, sql::required(row.get(2)?)?);
+        let (no, content) = (sql::required(row.get(3)?)?, sql::required(row.get(4)?)?);
+        Ok(Written { hash, kind, no, content })
+    })
 }
 
-fn store(
+fn describe(tools: &Tools, missing: Option<&Missing>, watch: &mut Watch<'_>) -> Result<Vec<Text>> {
+    let harmless = Chunk { content: HARMLESS.to_owned(), ..Chunk::default() };
+    let chunk = missing.map_or(&harmless, |it| &it.chunk);
+    let messages = represent::messages(&tools.template, chunk, &tools.wanted, &random::nonce()?)?;
+    let answer = asking::written(&tools.provider, messages, watch)?;
+    // What cannot be read is no reason to ask again: the same model would say the same.
+    Ok(represent::texts(&answer, &tools.wanted).unwrap_or_default())
+}
+
+/// Keeps what describes texts, or that nothing does.
+fn keep(
     transactions: Transactions,
     id: i32,
     tools: &Tools,
-    described: &[Described],
+    described: &[(Missing, Option<Vec<Text>>)],
+) -> Outcome<()> {
+    in_pipeline(transactions, id, |representations| {
+        let values = [("representations", representations)];
+        let hashes: Vec<&[u8]> = described.iter().map(|(it, _)| it.hash.as_slice()).collect();
+        let forget = render(include_str!("../../sql/query/representations_forget.sql"), &values);
+        sql::execute(&forget, &[hashes.into()])?;
+        let mut rows: Vec<Row<'_>> = Vec::new();
+        for (Missing { hash, .. }, texts) in described {
+            match texts.as_deref().unwrap_or_default() {
+                [] => rows.push((hash, "none", 1, None)),
+                texts => rows.extend(texts.iter().map(|Text { kind, no, content }| {
+                    (hash.as_slice(), *kind, *no, Some(content.as_str()))
+                })),
+            }
+        }
+        let insert = render(include_str!("../../sql/query/representations_insert.sql"), &values);
+        let arguments = [
+            tools.template.name.as_str().into(),
+            rows.iter().map(|row| row.0).collect::<Vec<_>>().into(),
+            rows.iter().map(|row| row.1).collect::<Vec<_>>().into(),
+            rows.iter().map(|row| row.2).collect::<Vec<_>>().into(),
+            rows.iter().map(|row| row.3).collect::<Vec<_>>().into(),
+        ];
+        sql::execute(&insert, &arguments).map(drop)
+    })
+}
+
+/// Gives texts their vectors. What nobody embeds is forgotten.
+fn put_vectors(
+    transactions: Transactions,
+    id: i32,
+    embedded: Vec<(Written, Option<Vec<f32>>)>,
+) -> Outcome<()> {
+    let (embedded, refused): (Vec<_>, Vec<_>) =
+        embedded.into_iter().partition(|(_, vector)| vector.is_some());
+    in_pipeline(transactions, id, |representations| {
+        let values = [("representations", representations), ("vector", &sql::vector_schema()?)];
+        let embed = render(include_str!("../../sql/query/representations_embed.sql"), &values);
+        let vectors = embedded.iter().map(|(_, vector)| vector.clone().map(Vector));
+        let [hashes, kinds, numbers] = keys(&embedded);
+        let contents = embedded.iter().map(|(it, _)| it.content.as_str()).collect::<Vec<_>>();
+        let vectors = vectors.collect::<Vec<_>>().into();
+        sql::execute(&embed, &[hashes, kinds, numbers, contents.into(), vectors])?;
+        let give_up = include_str!("../../sql/query/representations_give_up.sql");
+        sql::execute(&render(give_up, &values[..1]), &keys(&refused)).map(drop)
+    })
+}
+
+/// Hashes, kinds and numbers.
+fn keys<'a, V>(texts: &'a [(Written, V)]) -> [DatumWithOid<'a>; 3] {
+    [
+        texts.iter().map(|(it, _)| it.hash.as_slice()).collect::<Vec<_>>().into(),
+        texts.iter().map(|(it, _)| it.kind.as_str()).collect::<Vec<_>>().into(),
+        texts.iter().map(|(it, _)| it.no).collect::<Vec<_>>().into(),
+    ]
+}
+
+/// Does `work` as the owner of a pipeline, with the name of its table, if it is still there.
+fn in_pipeline(
+    transactions: Transactions,
+    id: i32,
+    mut work: impl FnMut(&str) -> Result<()>,
 ) -> Outcome<()> {
     locking::at_work(transactions, id, Chunks::Written, |pipeline| {
         let Some(pipeline) = pipeline else { return Ok(()) };
         let Some(Representation { relation, .. }) = representation::of(id)? else { return Ok(()) };
-        as_owner(pipeline, || insert(&relation.sql, tools, described))
+        as_owner(pipeline, || work(&relation.sql))
     })
-}
-
-fn insert(representations: &str, tools: &Tools, described: &[Described]) -> Result<()> {
-    let values = [("representations", representations), ("vector", &sql::vector_schema()?)];
-    let hashes: Vec<&[u8]> = described.iter().map(|it| it.hash.as_slice()).collect();
-    let forget = render(include_str!("../../sql/query/representations_forget.sql"), &values[..1]);
-    sql::execute(&forget, &[hashes.into()])?;
-    let mut rows: Vec<Row<'_>> = Vec::new();
-    for Described { hash, texts } in described {
-        if texts.is_empty() {
-            rows.push((hash, "none", 1, None, None));
-        }
-        rows.extend(texts.iter().map(|(text, vector)| {
-            let Text { kind, no, content } = text;
-            (hash.as_slice(), *kind, *no, Some(content.as_str()), Some(Vector(vector.clone())))
-        }));
-    }
-    let insert = render(include_str!("../../sql/query/representations_insert.sql"), &values);
-    let arguments = [
-        tools.template.name.as_str().into(),
-        rows.iter().map(|row| row.0).collect::<Vec<_>>().into(),
-        rows.iter().map(|row| row.1).collect::<Vec<_>>().into(),
-        rows.iter().map(|row| row.2).collect::<Vec<_>>().into(),
-        rows.iter().map(|row| row.3).collect::<Vec<_>>().into(),
-        rows.into_iter().map(|row| row.4).collect::<Vec<_>>().into(),
-    ];
-    sql::execute(&insert, &arguments).map(drop)
 }

@@ -10,25 +10,25 @@
 //! document costs as many calls as chunks have changed, and two for those beside them.
 
 use super::acting::{as_owner, as_superuser};
+use super::asking::{self, HARMLESS, Replies, Step};
 use super::beside::{self, Form};
 use super::catalog::pipeline::{self, Mode, Pipeline, Stage};
 use super::catalog::situation::{self, Situation};
 use super::catalog::template;
 use super::catalog::view::content_columns;
-use super::client::{self, Watch};
-use super::error::{raise, unexpected};
+use super::client::Watch;
+use super::error::raise;
 use super::functions::{EXTRACTIVE, Embedding};
 use super::locking::{self, Chunks};
 use super::rounds::{Rounds, unless_unwanted};
 use super::sql::{self, render};
-use super::transaction::{Failure, Outcome, Transactions, caught};
+use super::transaction::{Outcome, Transactions};
 use super::usage::ForPipeline;
 use super::vector::Vector;
-use super::{guc, ingest, provider, queue, random};
+use super::{guc, ingest, provider, random};
 use crate::chunk::context::in_context;
 use crate::context::template::Template;
-use crate::daemon::protocol::{GenerateRequest, Lane, ProviderConfig, Request, Response};
-use crate::embed::Kind;
+use crate::daemon::protocol::{Lane, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{LineStore, Lines, PlaceHash, content_hash};
 use crate::situate::{self, AROUND, BEGINNING, Part, TEMPLATE, Wanted};
@@ -38,9 +38,6 @@ const CHUNKS_A_STEP: i32 = 4;
 
 /// Chunks that are embedded between two transactions, where what is said of them is known.
 const KNOWN_A_STEP: i32 = 64;
-
-/// Longest answer of a language model, in tokens; some think before they write.
-const TOKENS: u32 = 2000;
 
 const FORM: Form = Form {
     label: c"contexts",
@@ -200,31 +197,34 @@ impl Place {
             Said::Not(_) => None,
         }
     }
+
+    fn is_unsaid(&self) -> bool {
+        matches!(self.said, Said::Not(_))
+    }
+
+    /// The same, of which this is said.
+    fn with(self, line: Option<String>) -> Place {
+        Place { said: Said::Line(line), ..self }
+    }
 }
 
 fn situate_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool) -> Outcome<usize> {
     let Some((tools, places)) = transactions.run(|| load(id))? else { return Ok(0) };
     let _spending = ForPipeline::new(id);
     let mut watch = unless_unwanted(is_unwanted);
-    let is_asked = places.iter().any(|place| matches!(place.said, Said::Not(_)));
-    let Answers { places, refused, stopped } = ask_about(&tools, places, &mut watch);
-    if is_asked && !places.is_empty() {
+    let (unsaid, mut places): (Vec<_>, Vec<_>) = places.into_iter().partition(Place::is_unsaid);
+    let ask = |place: Option<&Place>| ask(&tools, place, &mut watch);
+    let Replies { known, refused, stopped } = asking::about_each(unsaid, ask, is_unwanted);
+    if !known.is_empty() {
+        places.extend(known.into_iter().map(|(place, line)| place.with(line.flatten())));
         // Before anything else: it has been paid for.
         keep(transactions, id, &tools, &places)?;
     }
-    if !places.is_empty() {
-        let vectors = caught(|| embed(&tools, &places, &mut watch))?;
-        put_before(transactions, id, &places, &vectors)?;
-    }
-    match (stopped, refused) {
-        (Some(failure), _) => Err(failure),
-        (None, Some(failure)) if places.is_empty() => Err(failure),
-        (None, Some(failure)) => {
-            transactions.run(|| as_superuser(|| queue::note_failure(id, 0, &failure.reason())))?;
-            Ok(places.len())
-        }
-        (None, None) => Ok(places.len()),
-    }
+    let count = places.len();
+    let embedded = asking::embedded(&tools.embedding, places, whole, &mut watch);
+    put_before(transactions, id, &tools, embedded.known)?;
+    let (refused, stopped) = (refused.or(embedded.refused), stopped.or(embedded.stopped));
+    Step { count, refused, stopped }.settle(transactions, id)
 }
 
 /// Chunks of a pipeline whose connection nobody has said, or whose chunks do not know it, and what is
@@ -297,84 +297,21 @@ fn around(pipeline: &Pipeline, chunk: i64) -> Result<String> {
     Ok(situate::excerpt(&parts, &own.unwrap_or_default()))
 }
 
-/// What came of asking.
-struct Answers {
-    /// The places of which something is known now.
-    places: Vec<Place>,
-    /// Why the provider would say nothing of some.
-    refused: Option<Failure>,
-    /// Why the others were not asked about.
-    stopped: Option<Failure>,
-}
-
-/// A provider that answers for one chunk and refuses another has something against that one: nothing
-/// of use is said of it then. If it refuses all, it is out of order.
-fn ask_about(tools: &Tools, places: Vec<Place>, watch: &mut Watch<'_>) -> Answers {
-    let mut answers = Answers { places: Vec::new(), refused: None, stopped: None };
-    let mut without = Vec::new();
-    for mut place in places {
-        let Said::Not(document) = &place.said else {
-            answers.places.push(place);
-            continue;
-        };
-        match caught(|| unless_refused(ask(tools, &place, document, watch))) {
-            Ok(Ok(line)) => {
-                place.said = Said::Line(line);
-                answers.places.push(place);
-            }
-            Ok(Err(refusal)) => {
-                place.said = Said::Line(None);
-                without.push(place);
-                answers.refused = Some(refusal);
-            }
-            Err(failure) => {
-                answers.stopped = Some(failure);
-                break;
-            }
-        }
-    }
-    if !answers.places.is_empty() {
-        answers.places.extend(without);
-    }
-    answers
-}
-
-/// The refusal of a provider as a value, which may be about the chunk.
-fn unless_refused<T>(asked: Result<T>) -> Result<Outcome<T>> {
-    let kinds = [ErrorKind::ProviderRefused, ErrorKind::ProviderFailed];
-    match asked {
-        Err(error) if kinds.contains(&error.kind()) => Ok(Err(Failure::from(error))),
-        other => other.map(Ok),
-    }
-}
-
-fn ask(
-    tools: &Tools,
-    place: &Place,
-    document: &str,
-    watch: &mut Watch<'_>,
-) -> Result<Option<String>> {
-    let Place { context, content, .. } = place;
+fn ask(tools: &Tools, place: Option<&Place>, watch: &mut Watch<'_>) -> Result<Option<String>> {
     let nonce = random::nonce()?;
-    let messages =
-        situate::messages(&tools.template, context.as_deref(), document, content, &nonce)?;
-    let (provider, max_tokens) = (tools.provider.clone(), Some(TOKENS));
-    let request =
-        GenerateRequest { provider, messages, temperature: 0.0, max_tokens, schema: None };
-    match client::call_and_watch(&Request::Generate(request), Some(watch))? {
-        Response::Text(answer) => Ok(situate::line(&answer.text)),
-        other => Err(unexpected(&other)),
-    }
+    let (context, document, content) = match place {
+        Some(Place { context, content, said: Said::Not(document), .. }) => {
+            (context.as_deref(), document.as_str(), content.as_str())
+        }
+        _ => (None, HARMLESS, HARMLESS),
+    };
+    let messages = situate::messages(&tools.template, context, document, content, &nonce)?;
+    Ok(situate::line(&asking::written(&tools.provider, messages, watch)?))
 }
 
 /// What is embedded of a chunk.
 fn whole(place: &Place) -> String {
     in_context(place.context.as_deref(), place.line(), &place.content)
-}
-
-fn embed(tools: &Tools, places: &[Place], watch: &mut Watch<'_>) -> Result<Vec<Vec<f32>>> {
-    let texts: Vec<String> = places.iter().map(whole).collect();
-    tools.embedding.embed_and_watch(&texts, Kind::Passage, watch)
 }
 
 /// Keeps what has been said of places, and by whom.
@@ -391,13 +328,29 @@ fn keep(transactions: Transactions, id: i32, tools: &Tools, places: &[Place]) ->
     })
 }
 
-/// Puts what is said of places before the chunks there.
+/// Puts what is said of places before the chunks there. Where nobody embeds that, nothing is said.
 fn put_before(
     transactions: Transactions,
     id: i32,
-    places: &[Place],
-    vectors: &[Vec<f32>],
+    tools: &Tools,
+    embedded: Vec<(Place, Option<Vec<f32>>)>,
 ) -> Outcome<()> {
+    let (mut places, mut vectors, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    for (place, vector) in embedded {
+        match vector {
+            Some(vector) => {
+                places.push(place);
+                vectors.push(vector);
+            }
+            None => refused.push(place.with(None)),
+        }
+    }
+    if !refused.is_empty() {
+        keep(transactions, id, tools, &refused)?;
+    }
+    if places.is_empty() {
+        return Ok(());
+    }
     in_pipeline(transactions, id, |pipeline, _| {
         let values = [
             ("chunk_table", pipeline.chunk_table.sql.as_str()),

@@ -300,8 +300,7 @@ fn written(it: &Generated, expected: u64) -> (u64, u64, u64) {
 
 /// The same of calls that came to nothing.
 fn billed(bill: &Bill, expected: u64) -> (u64, u64, u64) {
-    let guessed = expected.saturating_mul(bill.uncounted.into());
-    (bill.calls.into(), bill.input.saturating_add(guessed), bill.output)
+    (bill.calls.into(), bill.input_of(expected), bill.output)
 }
 
 /// Nothing may fail here: the call has been made.

@@ -5,12 +5,14 @@
 //! ```
 //!
 //! An agent serves one call at a time, so that shutting it down ends that call and no other. It is
-//! kept for the next call that goes the same way.
+//! kept for the next call that goes the same way. Where authorities are named by a file, what stood in
+//! the file is part of the way: a host that is believed no more is not asked over an old connection.
 
 use std::fs::File;
 use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 
+use sha2::{Digest as _, Sha256};
 use ureq::http::Uri;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::resolver::DefaultResolver;
@@ -18,7 +20,7 @@ use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Proxy, ProxyProtocol};
 
 use super::call::Failure;
-use super::host::CheckedResolver;
+use super::host::{CheckedResolver, bare};
 use crate::daemon::protocol::Network;
 use crate::error::ErrorKind;
 
@@ -37,33 +39,49 @@ pub struct Route {
     pub network: Network,
 }
 
-struct Idle {
+/// A way that can be gone, with perhaps a connection.
+pub struct Line {
+    /// What makes the calls.
+    pub agent: Agent,
     route: Route,
-    agent: Agent,
+    /// A digest of the file of authorities as it was.
+    authorities: Option<Digest>,
 }
 
-/// Agents with a connection that may still be open.
-static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+type Digest = [u8; 32];
 
-/// An agent for `route`; nobody else has it.
-pub fn take(route: &Route) -> Result<Agent, Failure> {
-    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-    match idle.iter().rposition(|kept| kept.route == *route) {
-        Some(found) => Ok(idle.remove(found).agent),
-        None => new(route),
+/// Those whose connection may still be open.
+static IDLE: Mutex<Vec<Line>> = Mutex::new(Vec::new());
+
+/// A line for `route`; nobody else has it.
+pub fn take(route: Route) -> Result<Line, Failure> {
+    let file = route.network.ca_file.as_deref().map(read_authorities).transpose()?;
+    let authorities = file.as_ref().map(|bytes| Sha256::digest(bytes).into());
+    match kept(&route, authorities) {
+        Some(line) => Ok(line),
+        None => Ok(Line { agent: new(&route, file.as_deref())?, route, authorities }),
     }
 }
 
-/// Keeps an agent that is not used any more.
-pub fn keep(route: Route, agent: Agent) {
+/// The line that was kept last for `route`. Those with other authorities are of no use any more.
+fn kept(route: &Route, authorities: Option<Digest>) -> Option<Line> {
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let ca_file = &route.network.ca_file;
+    idle.retain(|line| line.route.network.ca_file != *ca_file || line.authorities == authorities);
+    let found = idle.iter().rposition(|line| line.route == *route)?;
+    Some(idle.remove(found))
+}
+
+/// Keeps a line that is not used any more.
+pub fn keep(line: Line) {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     if idle.len() >= MAX_IDLE {
         idle.remove(0);
     }
-    idle.push(Idle { route, agent });
+    idle.push(line);
 }
 
-fn new(route: &Route) -> Result<Agent, Failure> {
+fn new(route: &Route, authorities: Option<&[u8]>) -> Result<Agent, Failure> {
     let Route { url, network } = route;
     let proxy = proxy(url, network)?;
     // The proxy of the environment is the administrator's choice, that of an option a user's.
@@ -79,32 +97,25 @@ fn new(route: &Route) -> Result<Agent, Failure> {
         .max_redirects_will_error(false)
         .user_agent(concat!("pg_rag/", env!("CARGO_PKG_VERSION")))
         .accept("application/json")
-        .tls_config(tls(network)?)
+        .tls_config(tls(network, authorities)?)
         .proxy(proxy)
         .build();
     Ok(Agent::with_parts(config, DefaultConnector::default(), resolver))
 }
 
-/// The proxy of the server's options; else the one that the environment names, for all hosts but
-/// this machine.
+/// The proxy of the server's options; else the one that the environment names. This machine is behind
+/// neither: what is for it does not leave it, and the proxy's own machine is another one.
 ///
 /// This is safe because calls go through a tunnel (CONNECT): the proxy learns the name of
 /// the host, and of an https call nothing else.
 fn proxy(url: &str, network: &Network) -> Result<Option<Proxy>, Failure> {
-    if let Some(address) = &network.proxy {
-        let proxy = Proxy::new(address).ok().filter(|proxy| is_plain(address, proxy));
-        return match proxy {
-            Some(proxy) => Ok(Some(proxy)),
-            None => Err(Failure::Unfit {
-                option: "proxy",
-                kind: ErrorKind::InvalidParameter,
-                why: "its proxy is not of the form http://host:port".into(),
-            }),
-        };
-    }
+    let named = network.proxy.as_deref().map(plain_proxy).transpose()?;
     let host = url.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_string));
     if host.is_none_or(|host| is_loopback(&host)) {
         return Ok(None);
+    }
+    if named.is_some() {
+        return Ok(named);
     }
     match Proxy::try_from_env() {
         // The default agent would go past such a proxy without a word.
@@ -114,6 +125,15 @@ fn proxy(url: &str, network: &Network) -> Result<Option<Proxy>, Failure> {
         }
         proxy => Ok(proxy),
     }
+}
+
+fn plain_proxy(address: &str) -> Result<Proxy, Failure> {
+    let proxy = Proxy::new(address).ok().filter(|proxy| is_plain(address, proxy));
+    proxy.ok_or_else(|| Failure::Unfit {
+        option: "proxy",
+        kind: ErrorKind::InvalidParameter,
+        why: "its proxy is not of the form http://host:port".into(),
+    })
 }
 
 fn is_plain(address: &str, proxy: &Proxy) -> bool {
@@ -127,23 +147,33 @@ fn is_tunnel(protocol: ProxyProtocol) -> bool {
 }
 
 fn is_loopback(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare.eq_ignore_ascii_case("localhost")
-        || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+    let bare = bare(host);
+    bare == "localhost" || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
 /// Whom to believe that a host is who it says: Mozilla's list, or the authorities of a file.
-fn tls(network: &Network) -> Result<TlsConfig, Failure> {
-    let Some(path) = &network.ca_file else { return Ok(TlsConfig::default()) };
-    let certificates = certificates(path).map_err(|why| Failure::Unfit {
-        option: "ca_file",
-        kind: ErrorKind::FileUnavailable,
-        why: format!("cannot use the certificates of ca_file \"{path}\": {why}"),
-    })?;
+fn tls(network: &Network, authorities: Option<&[u8]>) -> Result<TlsConfig, Failure> {
+    let (Some(path), Some(bytes)) = (&network.ca_file, authorities) else {
+        return Ok(TlsConfig::default());
+    };
+    let certificates = certificates(bytes).map_err(|why| unfit_file(path, &why))?;
     Ok(TlsConfig::builder().root_certs(RootCerts::from(certificates)).build())
 }
 
-fn certificates(path: &str) -> Result<Vec<Certificate<'static>>, String> {
+fn unfit_file(path: &str, why: &str) -> Failure {
+    Failure::Unfit {
+        option: "ca_file",
+        kind: ErrorKind::FileUnavailable,
+        why: format!("cannot use the certificates of ca_file \"{path}\": {why}"),
+    }
+}
+
+/// The file, which is read for each call: it may be another one by now.
+fn read_authorities(path: &str) -> Result<Vec<u8>, Failure> {
+    read_whole(path).map_err(|why| unfit_file(path, &why))
+}
+
+fn read_whole(path: &str) -> Result<Vec<u8>, String> {
     let said = |error: std::io::Error| error.to_string();
     // A pipe or a terminal would keep the caller waiting for ever.
     if !std::fs::metadata(path).map_err(said)?.is_file() {
@@ -155,8 +185,12 @@ fn certificates(path: &str) -> Result<Vec<Certificate<'static>>, String> {
     if bytes.len() as u64 > MAX_CERTIFICATES {
         return Err(format!("it is longer than {MAX_CERTIFICATES} bytes"));
     }
+    Ok(bytes)
+}
+
+fn certificates(bytes: &[u8]) -> Result<Vec<Certificate<'static>>, String> {
     let mut found = Vec::new();
-    for item in parse_pem(&bytes) {
+    for item in parse_pem(bytes) {
         if let PemItem::Certificate(certificate) = item.map_err(|_| "it is not PEM".to_string())? {
             found.push(certificate);
         }
@@ -169,12 +203,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_is_never_behind_the_proxy_of_the_environment() {
-        for host in ["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "[::1]"] {
-            assert!(is_loopback(host), "{host}");
+    fn this_machine_is_never_behind_a_proxy() {
+        let check = |host: &str, is_direct: bool| {
+            assert_eq!(is_loopback(host), is_direct, "{host}");
+            let named = Some("http://proxy:3128".to_owned());
+            let network = Network { proxy: named, ..Network::default() };
+            let found = proxy(&format!("http://{host}/v1"), &network).unwrap();
+            assert_eq!(found.is_none(), is_direct, "{host}");
+        };
+        for host in ["localhost", "LOCALHOST", "localhost.", "127.0.0.1", "127.1.2.3", "[::1]"] {
+            check(host, true);
         }
         for host in ["example.com", "10.0.0.1", "localhost.example.com", "[::2]"] {
-            assert!(!is_loopback(host), "{host}");
+            check(host, false);
         }
     }
 
@@ -182,8 +223,10 @@ mod tests {
     fn a_proxy_is_plain_http_without_a_name() {
         let check = |address: &str, fits: bool| {
             let network = Network { proxy: Some(address.into()), ..Network::default() };
-            let found = proxy("http://127.0.0.1/v1", &network);
+            let found = proxy("http://example.com/v1", &network);
             assert_eq!(found.is_ok_and(|proxy| proxy.is_some()), fits, "{address}");
+            // It is as unfit where it would not be used.
+            assert_eq!(proxy("http://127.0.0.1/v1", &network).is_ok(), fits, "{address}");
         };
         check("http://proxy:3128", true);
         check("http://10.0.0.1:80", true);
@@ -205,7 +248,9 @@ mod tests {
             }
             let network =
                 Network { ca_file: path.to_str().map(str::to_string), ..Network::default() };
-            let Err(Failure::Unfit { option, kind, why: said }) = tls(&network) else {
+            let path = network.ca_file.as_deref().unwrap();
+            let used = read_authorities(path).and_then(|bytes| tls(&network, Some(&bytes)));
+            let Err(Failure::Unfit { option, kind, why: said }) = used else {
                 panic!("{name} was taken")
             };
             assert_eq!((option, kind), ("ca_file", ErrorKind::FileUnavailable));

@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, Uri};
 use ureq::{Agent, Body, Timeout};
 
-use super::agent::{self, Route};
+use super::agent::{self, Line, Route};
 use super::host::Refused;
-use crate::daemon::protocol::Network;
+use crate::daemon::protocol::{Network, has_fit_port};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How often the caller looks whether somebody still waits.
@@ -138,6 +138,9 @@ pub fn endpoint(base_url: &str, path: &str) -> Result<String> {
         return Err(unfit("holds a user name or password")
             .hint("Put the key into the user mapping, where only its role sees it."));
     }
+    if !has_fit_port(authority.as_str()) {
+        return Err(unfit("has a port that is not between 1 and 65535"));
+    }
     if uri.query().is_some() || base_url.contains('#') {
         return Err(unfit("has a query or a fragment"));
     }
@@ -148,7 +151,7 @@ pub fn endpoint(base_url: &str, path: &str) -> Result<String> {
 pub struct Incoming {
     events: Receiver<std::result::Result<Event, Failure>>,
     /// Nothing after the end.
-    line: Option<(Route, Agent)>,
+    line: Option<Line>,
     looked: Instant,
 }
 
@@ -164,9 +167,8 @@ enum Event {
 impl Incoming {
     /// Makes `call`, without waiting for anything.
     pub fn open(call: Call) -> std::result::Result<Incoming, Failure> {
-        let route = Route { url: call.url.clone(), network: call.network.clone() };
-        let agent = agent::take(&route)?;
-        let runner = agent.clone();
+        let line = agent::take(Route { url: call.url.clone(), network: call.network.clone() })?;
+        let runner = line.agent.clone();
         let (sender, events) = sync_channel(PIECE.1);
         thread::Builder::new()
             .name("provider call".into())
@@ -176,7 +178,7 @@ impl Incoming {
                 let _ = sender.send(end);
             })
             .map_err(|error| Failure::Broken(format!("cannot start a thread: {error}")))?;
-        Ok(Incoming { events, line: Some((route, agent)), looked: Instant::now() })
+        Ok(Incoming { events, line: Some(line), looked: Instant::now() })
     }
 
     /// The reply without its body.
@@ -220,8 +222,8 @@ impl Incoming {
             }
             match self.events.recv_timeout(pause(patience.until)?) {
                 Ok(Ok(Event::End)) => {
-                    if let Some((route, agent)) = self.line.take() {
-                        agent::keep(route, agent);
+                    if let Some(line) = self.line.take() {
+                        agent::keep(line);
                     }
                     return Ok(Event::End);
                 }
@@ -237,8 +239,8 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        if let Some((_, agent)) = self.line.take() {
-            agent.shutdown();
+        if let Some(line) = self.line.take() {
+            line.agent.shutdown();
         }
     }
 }
@@ -420,6 +422,9 @@ mod tests {
             ("http://h/v1?key=1", "has a query"),
             ("http://h/v1#top", "has a query or a fragment"),
             ("http://h /v1", "is not a URL"),
+            ("http://h:99999/v1", "has a port that is not between"),
+            ("http://h:0/v1", "has a port that is not between"),
+            ("http://[::1]:65536/v1", "has a port that is not between"),
         ] {
             let error = endpoint(base, "x").unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidParameter);

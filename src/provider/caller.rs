@@ -21,9 +21,10 @@ use super::call::{self, Call, Failure, Incoming, Patience, Reply};
 use super::host;
 use super::key::Key;
 use super::limit::{NoTurn, Permit, Wish};
+use super::manners::Whom;
 use super::memory::Memory;
 use super::pause::ProviderId;
-use super::retry::{self, Policy, Remedy, Trouble};
+use super::retry::{self, Effort, Policy, Remedy, Trouble};
 use super::stream::{Decoder, Hear, Listener, Streamed};
 use super::trouble::{Task, Teller, asked_wait};
 use crate::daemon::protocol::{Generated, Lane, ProviderConfig};
@@ -83,17 +84,28 @@ impl<'a> Caller<'a> {
         let url = call::endpoint(&provider.base_url, &task.path_of(&provider.model))?;
         host::check(provider, &url)?;
         let key = Key::resolve(provider)?;
-        let id = key.identity(&provider.base_url);
+        let id = key.identity(provider);
         let health = Cell::new(Health::Unknown);
         Ok(Caller { provider, task, lane, memory, url, key, id, health })
     }
 
-    /// Asks, within the provider's limits; gives the answer and the number of calls.
+    /// Who is asked, for what is remembered of it.
+    pub fn id(&self) -> ProviderId {
+        self.id
+    }
+
+    /// Which model is asked for, for how it wants to be asked.
+    pub fn whom(&self) -> Whom {
+        let ProviderConfig { api, model, .. } = self.provider.clone();
+        Whom { provider: self.id, api, model }
+    }
+
+    /// Asks, within the provider's limits; gives the answer and what it has taken.
     pub fn ask<Q: Question>(
         &self,
         question: &mut Q,
         gone: &dyn Fn() -> bool,
-    ) -> Result<(Q::Answer, u32)> {
+    ) -> Result<(Q::Answer, Effort)> {
         self.insist(gone, |scope| self.attempt(question, scope))
     }
 
@@ -104,7 +116,7 @@ impl<'a> Caller<'a> {
         question: &mut Q,
         gone: &dyn Fn() -> bool,
         hear: &mut Hear<'_>,
-    ) -> Result<(Generated, u32)> {
+    ) -> Result<(Generated, Effort)> {
         self.insist(gone, |scope| self.attempt_to_listen(question, scope, hear))
     }
 
@@ -114,7 +126,7 @@ impl<'a> Caller<'a> {
         &self,
         gone: &dyn Fn() -> bool,
         mut attempt: impl FnMut(Scope<'_>) -> std::result::Result<T, Trouble>,
-    ) -> Result<(T, u32)> {
+    ) -> Result<(T, Effort)> {
         let admitted = self.memory.attend(self.id);
         let mut attended = admitted.map_err(|left| self.teller().is_down(left).error)?;
         let policy = Policy {

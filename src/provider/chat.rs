@@ -15,15 +15,14 @@ use serde_json::Value;
 
 use super::call::Reply;
 use super::caller::{Caller, Question};
-use super::manners::Whom;
 use super::memory::Memory;
-use super::retry::{Remedy, Trouble};
+use super::retry::{Effort, Remedy, Trouble};
 use super::schema::{Form, Manner};
 use super::stream::{Hear, Reader, Streamed};
 use super::trouble::{Task, Teller, error_message, explanation};
 use super::turns::Turns;
 use crate::account::tokens_of;
-use crate::daemon::protocol::{GenerateRequest, Generated, Lane, ProviderConfig};
+use crate::daemon::protocol::{GenerateRequest, Generated, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What a reply should be, in messages.
@@ -186,16 +185,16 @@ pub fn generate<P: Protocol>(
     memory: &Memory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
-    let whom = Whom::of(&request.provider);
-    let asked = Asked::new(request, false)?.in_manner(memory.manner(&whom));
+    let asked = Asked::new(request, false)?;
+    let caller = Caller::new(&request.provider, P::TASK, request.lane, memory)?;
+    let whom = caller.whom();
+    let asked = asked.in_manner(memory.manner(&whom));
     let mut chat = Chat::<P> { asked, protocol: PhantomData };
-    // Somebody waits for what is written.
-    let caller = Caller::new(&request.provider, P::TASK, Lane::Query, memory)?;
-    let (generated, attempts) = caller.ask(&mut chat, gone)?;
+    let (generated, effort) = caller.ask(&mut chat, gone)?;
     if let Some(form) = chat.asked.form.filter(|form| form.is_general) {
         memory.note_manner(whom, form.manner);
     }
-    Ok(Generated { attempts, ..generated })
+    Ok(reckoned(generated, effort, request))
 }
 
 /// The same, with each piece of the answer told to `hear` when it comes.
@@ -206,9 +205,25 @@ pub fn generate_stream<P: Protocol + 'static>(
     hear: &mut Hear<'_>,
 ) -> Result<Generated> {
     let mut chat = Chat::<P> { asked: Asked::new(request, true)?, protocol: PhantomData };
-    let caller = Caller::new(&request.provider, P::STREAM, Lane::Query, memory)?;
-    let (generated, attempts) = caller.listen(&mut chat, gone, hear)?;
-    Ok(Generated { attempts, ..generated })
+    let caller = Caller::new(&request.provider, P::STREAM, request.lane, memory)?;
+    let (generated, effort) = caller.listen(&mut chat, gone, hear)?;
+    Ok(reckoned(generated, effort, request))
+}
+
+/// `generated` with what it has taken. What the calls before the last one have read and written in vain
+/// has to be paid for as well; what the provider has not counted is estimated then.
+pub fn reckoned(generated: Generated, effort: Effort, request: &GenerateRequest) -> Generated {
+    let attempts = effort.calls;
+    let Some(wasted) = effort.wasted else { return Generated { attempts, ..generated } };
+    let sent = tokens_of(request.messages.iter().map(|it| it.content.len()).sum());
+    let said = generated.completion_tokens.unwrap_or_else(|| tokens_of(generated.text.len()));
+    let read = generated.prompt_tokens.unwrap_or(sent).saturating_add(wasted.input_of(sent));
+    Generated {
+        attempts,
+        prompt_tokens: Some(read),
+        completion_tokens: Some(said.saturating_add(wasted.output)),
+        ..generated
+    }
 }
 
 /// A request that a provider write.

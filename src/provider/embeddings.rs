@@ -23,8 +23,9 @@ use super::call::Reply;
 use super::caller::{Caller, Question};
 use super::chat::{credible, encode};
 use super::memory::{Memory, Shortened};
-use super::retry::{Remedy, Trouble};
+use super::retry::{Effort, Remedy, Trouble};
 use super::trouble::{Task, Teller};
+use crate::account::tokens_of;
 use crate::daemon::protocol::{EmbedRequest, ProviderConfig};
 use crate::embed::Kind;
 use crate::error::{Error, Result};
@@ -113,25 +114,37 @@ pub fn embed<P: Protocol>(
     let mut embedded = Embedded { dimension: dimension.unwrap_or(0), ..Embedded::default() };
     for batch in batches(texts, *dimension, P::MOST_TEXTS) {
         let wanted = Some(embedded.dimension).filter(|dimension| *dimension > 0);
-        let mut question = Texts::<P>::new(request, &texts[batch], wanted, memory);
-        let answer = match caller.ask(&mut question, gone) {
-            Ok((answer, _)) => answer,
+        let is_known = |dimension| memory.is_shortened(&model_of(&caller, request, dimension));
+        let shorten = request.dimension.is_some_and(is_known);
+        let mut question = Texts::<P>::new(request, &texts[batch], wanted, shorten);
+        let (answer, effort) = match caller.ask(&mut question, gone) {
+            Ok(answer) => answer,
             Err(error) if embedded.values.is_empty() => return Err(error),
             Err(error) => return Ok(Embedded { failed: Some(error), ..embedded }),
         };
         if let (Some(dimension), Some(_)) = (wanted, request.dimension) {
-            memory.note_length(model_of(request, dimension), question.shorten);
+            memory.note_length(model_of(&caller, request, dimension), question.shorten);
         }
         embedded.dimension = answer.dimension;
         embedded.values.extend(answer.values);
-        embedded.tokens = embedded.tokens.saturating_add(answer.tokens);
+        let tokens = read_in_all(answer.tokens, &effort, &question);
+        embedded.tokens = embedded.tokens.saturating_add(tokens);
     }
     Ok(embedded)
 }
 
-fn model_of(request: &EmbedRequest, dimension: u32) -> Shortened {
-    let (base_url, model) = (request.provider.base_url.clone(), request.provider.model.clone());
-    Shortened { base_url, model, dimension }
+/// Tokens read, those of calls in vain among them: they have to be paid for as well. What the provider has
+/// not counted is estimated then.
+fn read_in_all<P>(tokens: u64, effort: &Effort, question: &Texts<'_, P>) -> u64 {
+    let Some(wasted) = effort.wasted else { return tokens };
+    let sent = tokens_of(question.texts.iter().map(String::len).sum());
+    let read = if tokens == 0 { sent } else { tokens };
+    read.saturating_add(wasted.input_of(sent))
+}
+
+fn model_of(caller: &Caller<'_>, request: &EmbedRequest, dimension: u32) -> Shortened {
+    let (provider, model) = (caller.id(), request.provider.model.clone());
+    Shortened { provider, model, dimension }
 }
 
 /// The texts of a call.
@@ -152,10 +165,8 @@ impl<'a, P> Texts<'a, P> {
         request: &'a EmbedRequest,
         texts: &'a [String],
         wanted: Option<u32>,
-        memory: &Memory,
+        shorten: bool,
     ) -> Self {
-        let is_known = |dimension| memory.is_shortened(&model_of(request, dimension));
-        let shorten = request.dimension.is_some_and(is_known);
         let may_change = request.dimension.is_some();
         Texts { request, texts, wanted, shorten, may_change, protocol: PhantomData }
     }
@@ -217,6 +228,23 @@ impl<P: Protocol> Question for Texts<'_, P> {
         teller: &Teller<'_>,
     ) -> std::result::Result<Embedded, Trouble> {
         let Found { items, tokens } = P::found(teller.read(reply)?);
+        let tokens = credible(tokens);
+        let embedded = self.embedded(items, reply, teller);
+        // What is of no use has been read all the same.
+        let read = (tokens > 0).then_some(tokens);
+        let embedded = embedded.map_err(|trouble| trouble.billed(read, None))?;
+        Ok(Embedded { tokens, ..embedded })
+    }
+}
+
+impl<P: Protocol> Texts<'_, P> {
+    /// The vectors of a reply, as they are wanted.
+    fn embedded(
+        &mut self,
+        items: Vec<(Option<usize>, Vec<f64>)>,
+        reply: &Reply,
+        teller: &Teller<'_>,
+    ) -> std::result::Result<Embedded, Trouble> {
         let vectors = in_order(items, self.texts.len(), "vectors for", "texts")
             .map_err(|why| teller.nonsense(&why, reply))?;
         let dimension = self.length(&vectors, reply, teller)?;
@@ -227,7 +255,7 @@ impl<P: Protocol> Question for Texts<'_, P> {
                 teller.nonsense(&format!("vector {index} holds {number:e}"), reply)
             })?);
         }
-        Ok(Embedded { dimension, values, tokens: credible(tokens), failed: None })
+        Ok(Embedded { dimension, values, tokens: 0, failed: None })
     }
 }
 

@@ -92,7 +92,7 @@ fn not_allowed(provider: &ProviderConfig, host: &str) -> Error {
 }
 
 /// Without brackets, the dot that ends a full name, and capitals.
-fn bare(host: &str) -> String {
+pub fn bare(host: &str) -> String {
     let inner = host.trim_start_matches('[').trim_end_matches(']');
     inner.strip_suffix('.').unwrap_or(inner).to_ascii_lowercase()
 }

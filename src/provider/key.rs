@@ -7,7 +7,7 @@ use std::io::Read;
 use sha2::{Digest, Sha256};
 
 use super::pause::ProviderId;
-use crate::daemon::protocol::{KeySource, ProviderConfig};
+use crate::daemon::protocol::{KeySource, Network, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Longest key, in bytes. What is longer is another file, named by mistake.
@@ -51,12 +51,24 @@ impl Key {
         self.0.as_deref()
     }
 
-    /// Who is called at `base_url` with this key. The key cannot be read from it.
-    pub fn identity(&self, base_url: &str) -> ProviderId {
-        let key = self.0.as_deref().unwrap_or_default();
-        // No URL has a line feed.
-        let both = format!("{}\n{key}", base_url.trim_end_matches('/'));
-        Sha256::digest(both.as_bytes()).into()
+    /// Who is called as `provider` says, with this key. The key cannot be read from it.
+    ///
+    /// A proxy can answer in the place of whom it leads to, and so can who has a certificate of an
+    /// authority of somebody's choice. So both are part of it, and so is the role whose server it is:
+    /// nobody's own server speaks for those of others.
+    pub fn identity(&self, provider: &ProviderConfig) -> ProviderId {
+        let Network { proxy, ca_file, owner, .. } = &provider.network;
+        let address = provider.base_url.trim_end_matches('/');
+        let parts = [Some(address), self.bare(), proxy.as_deref(), ca_file.as_deref()];
+        let mut hasher = Sha256::new();
+        hasher.update(owner.to_le_bytes());
+        for part in parts {
+            // The length says where a part ends, and whether there is one.
+            let length = part.map_or(u64::MAX, |part| part.len() as u64);
+            hasher.update(length.to_le_bytes());
+            hasher.update(part.unwrap_or_default());
+        }
+        hasher.finalize().into()
     }
 
     /// What a message may repeat of `text`, words that came from outside: on one line,
@@ -220,12 +232,27 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_its_address_and_key() {
+    fn a_provider_is_its_address_and_key_and_the_way_there() {
         let key = resolve(KeySource::Inline(SECRET.into())).unwrap();
-        let identity = key.identity("http://h/v1");
-        assert_eq!(identity, key.identity("http://h/v1/"));
-        assert_ne!(identity, key.identity("http://i/v1"));
-        assert_ne!(identity, Key::default().identity("http://h/v1"));
+        let one = provider(KeySource::None);
+        let change = |change: fn(&mut ProviderConfig)| {
+            let mut other = one.clone();
+            change(&mut other);
+            key.identity(&other)
+        };
+        let identity = key.identity(&one);
+        assert_eq!(identity, change(|it| it.base_url += "/"));
+        assert_eq!(identity, change(|it| it.name += "another name"));
+        let others = [
+            change(|it| it.base_url += "1"),
+            change(|it| it.network.proxy = Some("http://p:1".into())),
+            change(|it| it.network.proxy = Some(String::new())),
+            change(|it| it.network.ca_file = Some("http://p:1".into())),
+            change(|it| it.network.owner = 1),
+            Key::default().identity(&one),
+        ];
+        let all = others.iter().chain([&identity]).collect::<std::collections::HashSet<_>>();
+        assert_eq!(all.len(), others.len() + 1);
     }
 
     #[test]

@@ -8,8 +8,8 @@
 //! seconds. A call of the queries' lane waits in line, as long as it has time. A bulk call does not
 //! wait: it is told when to come back, so that it holds no thread, and it goes behind the line.
 //!
-//! What is counted belongs to an address and a key, as pauses do: servers with the same ones share
-//! the count, and each compares it with limits of its own. Calls without a limit are not counted.
+//! What is counted belongs to an address, a key and an owner, as pauses do: servers with the same ones
+//! share the count, and each compares it with limits of its own. Calls without a limit are not counted.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

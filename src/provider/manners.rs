@@ -11,8 +11,8 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use super::pause::ProviderId;
 use super::schema::Manner;
-use crate::daemon::protocol::ProviderConfig;
 
 /// How long a refusal is remembered.
 const REMEMBERED: Duration = Duration::from_secs(600);
@@ -20,17 +20,12 @@ const REMEMBERED: Duration = Duration::from_secs(600);
 /// A model of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Whom {
-    base_url: String,
-    api: String,
-    model: String,
-}
-
-impl Whom {
-    /// The one that `provider` names.
-    pub fn of(provider: &ProviderConfig) -> Whom {
-        let ProviderConfig { base_url, api, model, .. } = provider.clone();
-        Whom { base_url, api, model }
-    }
+    /// Which server.
+    pub provider: ProviderId,
+    /// The protocol in which it is asked.
+    pub api: String,
+    /// What the model is called there.
+    pub model: String,
 }
 
 /// What all of them have accepted.
@@ -56,7 +51,7 @@ mod tests {
     use super::*;
 
     fn asked(model: &str) -> Whom {
-        Whom { base_url: "http://a/v1".into(), api: "openai".into(), model: model.into() }
+        Whom { provider: [1; 32], api: "openai".into(), model: model.into() }
     }
 
     #[test]

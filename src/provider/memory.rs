@@ -30,8 +30,8 @@ pub struct Memory {
 /// A model whose vectors have another length than is wanted unless one asks.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Shortened {
-    /// Where it is.
-    pub base_url: String,
+    /// Whose it is.
+    pub provider: ProviderId,
     /// What it is called there.
     pub model: String,
     /// The length that is wanted.

@@ -223,6 +223,7 @@ mod tests {
             temperature: 0.0,
             max_tokens: None,
             schema: None,
+            lane: Lane::Query,
         };
         let texts = vec!["text".to_string()];
         let (query, passages) = ("text".to_string(), texts.clone());

@@ -6,7 +6,8 @@
 //!
 //! A provider that answers 429 means everybody who comes with the same key, and not the one
 //! text that was too many. So the pause belongs to the provider, and bulk work of all
-//! sessions keeps it. A provider that says how long is believed, up to an hour. One that does
+//! sessions keeps it, as far as it goes there by servers of the same owner and by the same proxy: who
+//! makes a server of one's own could otherwise have its proxy say that somebody else's is busy. A provider that says how long is believed, up to an hour. One that does
 //! not say gets 1 second the first time, then twice as long each time up to 60 seconds, each
 //! time a random part of up to a half less, so that several servers with one key do not come
 //! back together.
@@ -30,7 +31,7 @@ const LONGEST_ASKED: Duration = Duration::from_secs(3600);
 /// How long after its end a pause still makes the next one longer.
 const REMEMBERED: Duration = Duration::from_secs(600);
 
-/// Who is left alone: a digest of an address and a key.
+/// Who is left alone: a digest of an address, a key, the way there and the role that has chosen it.
 pub type ProviderId = [u8; 32];
 
 /// The pauses of all providers.

@@ -49,6 +49,15 @@ impl Trouble {
     }
 }
 
+/// What an answer has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Calls, that of the answer among them.
+    pub calls: u32,
+    /// What those before it have to be paid for, if one has.
+    pub wasted: Option<Bill>,
+}
+
 /// What may help after a failed attempt.
 pub enum Remedy {
     /// Nothing.
@@ -60,19 +69,19 @@ pub enum Remedy {
 }
 
 /// Calls `attempt` until it succeeds, fails for good, or `policy` ends it; gives the result
-/// and the number of calls. `attempt` is told how much time is left.
+/// and what it has taken. `attempt` is told how much time is left.
 pub fn run<T>(
     policy: &Policy,
     gone: &dyn Fn() -> bool,
     mut attempt: impl FnMut(Duration) -> std::result::Result<T, Trouble>,
-) -> Result<(T, u32)> {
+) -> Result<(T, Effort)> {
     let mut attempts = 0;
     let mut retries = 0;
     let mut bill: Option<Bill> = None;
     loop {
         attempts += 1;
         let trouble = match attempt(time_left(policy)) {
-            Ok(value) => return Ok((value, attempts)),
+            Ok(value) => return Ok((value, Effort { calls: attempts, wasted: bill })),
             Err(trouble) => trouble,
         };
         bill = [bill, trouble.error.bill()].into_iter().flatten().reduce(Bill::plus);
@@ -203,7 +212,20 @@ mod tests {
         let done = run(&policy(Duration::from_secs(9), 2), &|| false, |_| {
             outcomes.pop().unwrap().map_err(trouble)
         });
-        assert_eq!(done.unwrap(), ("text", 4));
+        assert_eq!(done.unwrap(), ("text", Effort { calls: 4, wasted: None }));
+    }
+
+    #[test]
+    fn success_has_the_bill_of_what_was_in_vain() {
+        let mut outcomes = vec![
+            Ok("text"),
+            Err(trouble(Remedy::Changed).billed(None, Some(3))),
+            Err(trouble(soon())),
+            Err(trouble(soon()).billed(Some(10), Some(2))),
+        ];
+        let done = run(&policy(Duration::from_secs(9), 5), &|| false, |_| outcomes.pop().unwrap());
+        let wasted = Some(Bill { calls: 2, uncounted: 1, input: 10, output: 5 });
+        assert_eq!(done.unwrap(), ("text", Effort { calls: 4, wasted }));
     }
 
     #[test]

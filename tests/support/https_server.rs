@@ -6,7 +6,7 @@
 //! let server = HttpsServer::new(authority.certify("127.0.0.1"), "{\"choices\": ...}");
 //! ```
 //!
-//! Each connection gets one reply and is closed. A client that does not trust the certificate ends
+//! Connections are kept as long as the client keeps them. A client that does not trust the certificate ends
 //! the handshake, so nothing of what it would have sent arrives.
 
 // Each test crate uses a part of it.
@@ -14,7 +14,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -70,6 +70,8 @@ struct Shared {
     reply: String,
     /// Heads of requests as they came.
     requests: Mutex<Vec<String>>,
+    /// Connections on which something was asked.
+    connections: AtomicUsize,
     stopped: AtomicBool,
 }
 
@@ -89,6 +91,7 @@ impl HttpsServer {
             config: Arc::new(config),
             reply: reply.to_owned(),
             requests: Mutex::default(),
+            connections: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
         });
         let accepting = Arc::clone(&shared);
@@ -104,6 +107,11 @@ impl HttpsServer {
     /// The first lines and headers of the requests so far.
     pub fn requests(&self) -> Vec<String> {
         self.shared.requests.lock().unwrap().clone()
+    }
+
+    /// How many connections there were on which something was asked.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::SeqCst)
     }
 }
 
@@ -129,23 +137,25 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
     let connection = ServerConnection::new(Arc::clone(&shared.config)).map_err(io::Error::other)?;
     let mut reader = BufReader::new(StreamOwned::new(connection, stream));
-    let head = read_head(&mut reader)?;
-    let length = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
-    });
-    io::copy(&mut (&mut reader).take(length.unwrap_or(0)), &mut io::sink())?;
-    shared.requests.lock().unwrap().push(head);
-    let mut stream = reader.into_inner();
-    let Shared { reply, .. } = shared;
-    write!(
-        stream,
-        "HTTP/1.1 200 Scripted\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{reply}",
-        reply.len()
-    )?;
-    stream.flush()?;
-    stream.conn.send_close_notify();
-    stream.flush()
+    let mut is_new = true;
+    loop {
+        let head = read_head(&mut reader)?;
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+        });
+        io::copy(&mut (&mut reader).take(length.unwrap_or(0)), &mut io::sink())?;
+        shared.connections.fetch_add(usize::from(is_new), Ordering::SeqCst);
+        is_new = false;
+        shared.requests.lock().unwrap().push(head);
+        let (Shared { reply, .. }, stream) = (shared, reader.get_mut());
+        write!(
+            stream,
+            "HTTP/1.1 200 Scripted\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{reply}",
+            reply.len()
+        )?;
+        stream.flush()?;
+    }
 }
 
 fn read_head(reader: &mut impl BufRead) -> io::Result<String> {

@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use pg_rag::daemon::protocol::{
-    GenerateRequest, KeySource, Message, ProviderConfig, Response, encode,
+    GenerateRequest, KeySource, Lane, Message, ProviderConfig, Response, encode,
 };
 use pg_rag::error::{Error, ErrorKind};
 use serde_json::Value;
@@ -43,6 +43,7 @@ pub fn chat(api: &str, server: &Server, messages: &[(&str, &str)]) -> GenerateRe
         temperature: 0.2,
         max_tokens: None,
         schema: None,
+        lane: Lane::Query,
     }
 }
 

@@ -186,6 +186,62 @@ fn bulk_work_of_all_sessions_leaves_a_busy_provider_alone() {
 }
 
 #[test]
+fn nobody_speaks_for_the_provider_of_somebody_else() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    // Whoever asks for the model "sick" is refused for an hour.
+    let http = Server::answer(|request| match body(request)["model"].as_str() {
+        Some("sick") => Reply::new(429).header("Retry-After", "3600"),
+        _ => embeddings(request),
+    });
+    let mut client = cluster.connect();
+    let shared = |name: &str, model: &str| {
+        format!(
+            "CREATE SERVER {name} FOREIGN DATA WRAPPER rag_llm
+                 OPTIONS (base_url '{}', model '{model}', timeout '120', max_retries '0');",
+            http.base_url()
+        )
+    };
+    client.batch_execute(&format!("{SETUP} {}", shared("embedder", "m"))).unwrap();
+    let add = |client: &mut Client, name: &str, server: &str| {
+        let add = "SELECT rag_add_model($1, server => $2, dimension => 8)";
+        client.query_one(add, &[&name, &server]).unwrap();
+    };
+    add(&mut client, "far", "embedder");
+    client
+        .batch_execute(
+            "CREATE ROLE stranger; GRANT USAGE ON FOREIGN DATA WRAPPER rag_llm TO stranger;
+             SET ROLE stranger;",
+        )
+        .unwrap();
+    client.batch_execute(&shared("sickening", "sick")).unwrap();
+    assert_fails(&mut client, "SELECT rag_generate('x', 'sickening')", &["429"]);
+    // What listens there is no proxy, and it is not asked: this machine is reached directly.
+    client
+        .batch_execute("ALTER SERVER sickening OPTIONS (ADD proxy 'http://127.0.0.1:1')")
+        .unwrap();
+    let before = http.requests().len();
+    for _ in 0..6 {
+        assert_fails(&mut client, "SELECT rag_generate('x', 'sickening')", &["429"]);
+    }
+    assert_eq!(http.requests().len(), before + 6);
+    let embed = "SELECT vector_dims((rag_embed(ARRAY['one', 'two'], 'far'))[1])";
+    client.batch_execute("RESET ROLE").unwrap();
+    assert_eq!(client.query_one(embed, &[]).unwrap().get::<_, i32>(0), 8);
+
+    // A vector that came by one way is not another's, also within a session.
+    let zeros = Server::answer(|_| {
+        Reply::json(200, r#"{"data": [{"index": 0, "embedding": [1, 0, 0, 0, 0, 0, 0, 0]}]}"#)
+    });
+    let vector = "SELECT rag_embed('a text', 'far', 'query')::text";
+    let right: String = client.query_one(vector, &[]).unwrap().get(0);
+    let elsewhere = format!("ALTER SERVER embedder OPTIONS (SET base_url '{}')", zeros.base_url());
+    client.batch_execute(&elsewhere).unwrap();
+    let other: String = client.query_one(vector, &[]).unwrap().get(0);
+    assert_eq!(other, "[1,0,0,0,0,0,0,0]");
+    assert_ne!(right, other);
+}
+
+#[test]
 fn a_language_model_grades_what_was_found() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let http = Server::play([

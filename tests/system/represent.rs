@@ -1,5 +1,7 @@
 //! Summaries and questions of chunks, made by a language model: an HTTP server on loopback.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -7,6 +9,7 @@ use postgres::Client;
 
 use super::cluster::Cluster;
 use super::documents::{assert_fails, count};
+use super::embedder::embeddings;
 use super::http_server::{Reply, Request, Server};
 use super::provider::server;
 
@@ -99,6 +102,117 @@ fn a_chunk_is_found_by_the_questions_that_it_answers() {
         0
     );
     assert_eq!(best(&mut client, "canteen soup"), "3");
+}
+
+/// Says what is indecent, describes the rest.
+fn decent(request: &Request) -> Reply {
+    match request.text().contains("unspeakable") {
+        true => Reply::json(400, r#"{"error": {"message": "that is not decent"}}"#),
+        false => describe(request),
+    }
+}
+
+const MANUAL: &str = r#"SELECT rag_create_pipeline('rules', 'body', mode => 'manual',
+    options => '{"represent": {"summary": true, "questions": 2, "llm": "writer"}}')"#;
+
+const RUN: &str = "CALL rag_run('rules')";
+
+const NONE: &str = "SELECT count(*) FROM rules_rag_chunks_representations WHERE kind = 'none'";
+
+#[test]
+fn a_chunk_that_is_refused_keeps_no_other_waiting() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(decent);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {}", server("writer", &http))).unwrap();
+    client
+        .batch_execute(
+            "INSERT INTO rules SELECT n, 'It is unspeakable, rule ' || n FROM generate_series(3, 9) AS n",
+        )
+        .unwrap();
+    client.batch_execute(&format!("{MANUAL}; DELETE FROM rules WHERE id < 3")).unwrap();
+    // All of them are refused, and yet there is nothing wrong with the provider.
+    client.batch_execute(RUN).unwrap();
+    assert_eq!(count(&mut client, DESCRIBED), 7);
+    assert_eq!(count(&mut client, NONE), 7);
+    let status = "SELECT last_sqlstate FROM rag.pipeline_status";
+    let last: String = client.query_one(status, &[]).unwrap().get(0);
+    assert_eq!(last, "38000");
+    let calls = http.requests().len();
+    client
+        .batch_execute(
+            "INSERT INTO rules VALUES (1, 'Employees of grade 3 take the lift on the left.'),
+                 (2, 'The canteen serves soup from noon.'), (10, 'It is unspeakable as well.')",
+        )
+        .unwrap();
+    client.batch_execute(RUN).unwrap();
+    assert_eq!(count(&mut client, DESCRIBED), 10);
+    assert_eq!(best(&mut client, "Where do interns park their bicycles?"), "1");
+    let asked: Vec<bool> =
+        http.requests()[calls..].iter().map(|it| it.text().contains("unspeakable")).collect();
+    assert_eq!(asked.iter().filter(|is| **is).count(), 1, "none is asked about again: {asked:?}");
+
+    // A provider that refuses everything is out of order: nothing is said of the chunks.
+    let broken = Server::play([Reply::json(400, "{}")]);
+    let elsewhere = format!("ALTER SERVER writer OPTIONS (SET base_url '{}')", broken.base_url());
+    client.batch_execute(&elsewhere).unwrap();
+    client.batch_execute("INSERT INTO rules VALUES (11, 'A new rule.')").unwrap();
+    for _ in 0..2 {
+        assert_fails(&mut client, RUN, &["38000", "writer", "400"]);
+    }
+    assert_eq!(count(&mut client, DESCRIBED), 10);
+    // Who is busy is not called before it says so.
+    let busy = Server::play([Reply::new(429).header("Retry-After", "3600")]);
+    let elsewhere = format!("ALTER SERVER writer OPTIONS (SET base_url '{}')", busy.base_url());
+    client.batch_execute(&elsewhere).unwrap();
+    for _ in 0..2 {
+        assert_fails(&mut client, RUN, &["53000", "writer"]);
+    }
+    assert_eq!(busy.requests().len(), 1);
+    assert_eq!(count(&mut client, DESCRIBED), 10);
+}
+
+#[test]
+fn what_was_paid_for_is_kept_while_nobody_embeds_it() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let is_down = Arc::new(AtomicBool::new(false));
+    let (goes_down, down) = (Arc::clone(&is_down), Arc::clone(&is_down));
+    let writer = Server::answer(move |request| {
+        goes_down.store(true, Ordering::SeqCst);
+        describe(request)
+    });
+    let embedder = Server::answer(move |request| {
+        let is_refused = request.text().contains("bicycles");
+        match down.load(Ordering::SeqCst) {
+            true => Reply::json(500, "{}"),
+            false if is_refused => Reply::json(400, r#"{"error": {"message": "no bicycles"}}"#),
+            false => embeddings(request),
+        }
+    });
+    let mut client = cluster.connect();
+    client
+        .batch_execute(&format!(
+            "{SETUP} {} {} ALTER SERVER embedder OPTIONS (SET max_retries '0');
+             SELECT rag_add_model('far', server => 'embedder');",
+            server("writer", &writer),
+            server("embedder", &embedder)
+        ))
+        .unwrap();
+    client.batch_execute(&MANUAL.replace("mode =>", "model => 'far', mode =>")).unwrap();
+    assert_fails(&mut client, RUN, &["38000", "embedder", "500"]);
+    let texts = "SELECT count(*) FROM rules_rag_chunks_representations WHERE content IS NOT NULL";
+    assert_eq!(count(&mut client, texts), 3, "they have been paid for");
+    assert_eq!(count(&mut client, &format!("{texts} AND embedding IS NOT NULL")), 0);
+    let calls = writer.requests().len();
+    is_down.store(false, Ordering::SeqCst);
+    client.batch_execute(RUN).unwrap();
+    assert_eq!(writer.requests().len(), calls, "nothing is written twice");
+    // One of the texts is refused. The others have their vectors, and the chunk is described.
+    assert_eq!(count(&mut client, texts), 2);
+    assert_eq!(count(&mut client, &format!("{texts} AND embedding IS NOT NULL")), 2);
+    assert_eq!(count(&mut client, DESCRIBED), 2);
+    client.batch_execute(RUN).unwrap();
+    assert_eq!(writer.requests().len(), calls);
 }
 
 #[test]

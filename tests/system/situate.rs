@@ -334,6 +334,25 @@ fn a_chunk_that_is_refused_keeps_no_other_waiting() {
     client.batch_execute("INSERT INTO reports VALUES (3, 'Dogs', 'They stay outside.')").unwrap();
     client.batch_execute(RUN).unwrap();
     assert_eq!(http.requests().len(), calls + 1, "it is not asked about again");
+    // Neither is one that is alone, so that nothing but what nobody can object to tells it from a
+    // provider that is out of order.
+    client
+        .batch_execute("INSERT INTO reports VALUES (4, 'Mill', 'It turned 7 times again.')")
+        .unwrap();
+    client.batch_execute(RUN).unwrap();
+    assert_eq!(http.requests().len(), calls + 3);
+    client.batch_execute(RUN).unwrap();
+    assert_eq!(http.requests().len(), calls + 3);
+    // Who is busy is not called before it says so, and nothing is said of the chunk meanwhile.
+    let busy = Server::play([Reply::new(429).header("Retry-After", "3600")]);
+    let elsewhere = format!("ALTER SERVER writer OPTIONS (SET base_url '{}')", busy.base_url());
+    client.batch_execute(&elsewhere).unwrap();
+    client.batch_execute("INSERT INTO reports VALUES (5, 'Cats', 'They come and go.')").unwrap();
+    for _ in 0..2 {
+        assert_fails(&mut client, RUN, &["53000", "writer"]);
+    }
+    assert_eq!(busy.requests().len(), 1);
+    assert_eq!(count(&mut client, "SELECT count(*) FROM reports_rag_chunks_contexts"), 33);
 }
 
 #[test]

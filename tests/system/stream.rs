@@ -256,9 +256,61 @@ fn the_last_call_of_a_strategy_is_told_counted_and_traced() {
     let spent = client.query_one(spent, &[]).unwrap();
     assert_eq!((spent.get::<_, i64>(0), spent.get::<_, i64>(1)), (3, read + 21));
     assert_eq!(spent.get::<_, &str>(2), "docs");
-    // Who does not read to the end has no trace.
+    check_unread(&mut client);
+}
+
+/// Who does not read to the end leaves a trace of what there was, unless it is rolled back.
+fn check_unread(client: &mut Client) {
+    let traces = "SELECT count(*) FROM rag.trace_log";
+    let mut expected = count(client, traces);
     client.batch_execute(&format!("{TELL} LIMIT 1")).unwrap();
-    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.trace_log"), 1);
+    expected += 1;
+    assert_eq!(count(client, traces), expected);
+    let last = "SELECT owner::text, answer, question, supported, llm_calls,
+            (SELECT count(*) FROM jsonb_array_elements(steps) AS s WHERE s->>'detail' ~ 'not read to the end')
+        FROM rag.trace_log ORDER BY created_at DESC LIMIT 1";
+    let check = |client: &mut Client, role: &str| {
+        let row = client.query_one(last, &[]).unwrap();
+        assert_eq!((row.get::<_, &str>(0), row.get::<_, &str>(1)), (role, "Open the "));
+        assert_eq!((row.get::<_, &str>(2), row.get::<_, Option<bool>>(3)), (QUESTION, None));
+        assert_eq!((row.get::<_, i64>(4), row.get::<_, i64>(5)), (1, 1));
+    };
+    let user: String = client.query_one("SELECT current_user::text", &[]).unwrap().get(0);
+    check(client, &user);
+
+    // Of a cursor, by another role, that is no longer the session's when it is written.
+    client
+        .batch_execute(
+            "CREATE ROLE asker; GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO asker;
+             GRANT USAGE ON FOREIGN SERVER teller TO asker;",
+        )
+        .unwrap();
+    for (ends, is_kept) in [("CLOSE c", true), ("SELECT 1", true), ("ROLLBACK TO s", false)] {
+        let mut transaction = client.transaction().unwrap();
+        let declare = format!("SAVEPOINT s; SET ROLE asker; DECLARE c CURSOR FOR {TELL}");
+        transaction.batch_execute(&declare).unwrap();
+        assert_eq!(transaction.query("FETCH 1 FROM c", &[]).unwrap().len(), 1);
+        transaction.batch_execute(&format!("RESET ROLE; {ends}")).unwrap();
+        transaction.commit().unwrap();
+        expected += i64::from(is_kept);
+        assert_eq!(count(client, traces), expected, "{ends}");
+        if is_kept {
+            check(client, "asker");
+        }
+    }
+    let mut transaction = client.transaction().unwrap();
+    transaction.batch_execute(&format!("{TELL} LIMIT 1")).unwrap();
+    transaction.rollback().unwrap();
+    client.batch_execute("SELECT 1").unwrap();
+    assert_eq!(count(client, traces), expected);
+    // The answerer that needs no language model has its whole answer before it tells it.
+    client
+        .batch_execute(&format!(
+            "SELECT rag_answer_stream('{QUESTION}', llm => 'extractive') LIMIT 1"
+        ))
+        .unwrap();
+    let kept = "SELECT count(*) FROM rag.trace_log WHERE llm = 'extractive' AND answer ~ 'settings page' AND supported";
+    assert_eq!(count(client, kept), 1);
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod shown;
 mod stream;
 mod tools;
 mod trust;
+mod unread;
 pub mod verifier;
 mod write;
 

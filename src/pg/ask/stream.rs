@@ -14,11 +14,12 @@
 
 use std::time::{Duration, Instant};
 
-use pgrx::Uuid;
+use pgrx::{Uuid, pg_sys};
 use serde_json::json;
 
 use super::reuse::Look;
 use super::tools::{longest, said};
+use super::unread::{self, Unread};
 use super::write::{self, Asking, Beginning, State as Begun};
 use super::{Answer, Draft, Writing, note_times, trust};
 use crate::answer::strategy::Pending;
@@ -41,6 +42,8 @@ pub struct Telling {
     state: State,
     record: Option<Record>,
     turn: Option<Turn>,
+    /// Who has asked.
+    role: pg_sys::Oid,
 }
 
 /// How the answer came about, which is to be kept.
@@ -129,20 +132,25 @@ pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<Telling
 
 impl Telling {
     /// The same, with how it came about kept when all is told.
-    pub fn recorded(self, record: Record) -> Telling {
-        Telling { record: Some(record), ..self }
+    pub fn recorded(mut self, record: Record) -> Telling {
+        if record.level != TraceLevel::Off {
+            unread::follow_transaction();
+        }
+        self.record = Some(record);
+        self
     }
 
     /// The same, with the answer kept as one to `question` of a conversation, in which that means
     /// `standalone`.
     pub fn in_conversation(
-        self,
+        mut self,
         conversation: Conversation,
         question: &str,
         standalone: &str,
     ) -> Telling {
         let (question, standalone) = (question.to_owned(), standalone.to_owned());
-        Telling { turn: Some(Turn { conversation, question, standalone }), ..self }
+        self.turn = Some(Turn { conversation, question, standalone });
+        self
     }
 
     /// The last row of an answer that was written.
@@ -168,6 +176,21 @@ impl Telling {
             conversation.append(&conversation::Turn { question, standalone, answer, trace })?;
         }
         Ok(last_row(answer, trace, told))
+    }
+}
+
+/// Nobody reads on. That is seen where PostgreSQL frees its memory, so nothing may fail here.
+impl Drop for Telling {
+    fn drop(&mut self) {
+        let state = std::mem::replace(&mut self.state, State::Over);
+        let record = self.record.take().filter(|it| it.level != TraceLevel::Off);
+        let Some(mut record) = record else { return };
+        let answer = match state {
+            State::Over => return,
+            State::Known { answer, .. } => *answer,
+            State::Written(written) => written.left(&mut record.steps),
+        };
+        unread::keep_at_commit(Unread { role: self.role, record, answer });
     }
 }
 
@@ -208,22 +231,49 @@ impl Written {
         response
     }
 
+    /// Says to the trace what the call has taken so far.
+    fn note_call(&self, how: &str, used: Usage) -> Result<Duration> {
+        let took = self.times.asked.elapsed();
+        let provider = &self.request.provider;
+        let named = format!("{} {}, {how}", provider.name, provider.model);
+        let note = || {
+            trace::done("generate", named, took, used);
+            Ok(took)
+        };
+        trace::step("write", || self.pending.step.to_owned(), note)
+    }
+
+    /// What there is of an answer that nobody reads on. Its call ends with it.
+    fn left(mut self, steps: &mut Vec<Step>) -> Answer {
+        let _spending = ForPipeline::new(self.pipeline);
+        let before = usage::total();
+        self.pieces.give_up();
+        // How much was written is not known, but that it was begun.
+        let mut used = self.used.plus(&usage::total().since(&before));
+        used.llm_calls = used.llm_calls.saturating_add(1);
+        let note = || self.note_call("in pieces, not read to the end", used);
+        if let Ok((_, later)) = trace::recorded(true, note) {
+            trace::go_on(steps, later);
+        }
+        let none = || json!([]);
+        Answer {
+            text: self.told,
+            supported: None,
+            confidence: None,
+            citations: none(),
+            context: none(),
+            usage: json!({}),
+            claims: none(),
+            faithfulness: None,
+            needs_review: false,
+        }
+    }
+
     /// The answer, once all of it is there.
     fn end(self, reply: Result<Generated>) -> Result<Answer> {
         let _spending = ForPipeline::new(self.pipeline);
         let _caching = cache::Using::new(self.writing.caching);
-        let took = self.times.asked.elapsed();
-        let provider = &self.request.provider;
-        let named = format!("{} {}, in pieces", provider.name, provider.model);
-        let (step, used) = (self.pending.step, self.used);
-        trace::step(
-            "write",
-            || step.to_owned(),
-            || {
-                trace::done("generate", named, took, used);
-                Ok(())
-            },
-        )?;
+        let took = self.note_call("in pieces", self.used)?;
         if let Ok(generated) = &reply {
             cache::remember(&self.request, generated);
         }
@@ -258,7 +308,9 @@ fn known(answer: Answer) -> Telling {
 }
 
 fn telling(state: State) -> Telling {
-    Telling { state, record: None, turn: None }
+    // SAFETY: a variable of the session.
+    let role = unsafe { pg_sys::GetUserId() };
+    Telling { state, record: None, turn: None, role }
 }
 
 /// `text` cut before each of its sentences but the first. A marker stays with the sentence before it.

@@ -22,7 +22,7 @@ use crate::pg::ask::Answer;
 use crate::pg::ask::verifier::Verifier;
 use crate::pg::catalog::evaluation::Case;
 use crate::pg::catalog::template;
-use crate::pg::functions::{Embedding, generate};
+use crate::pg::functions::{Behind, Embedding, generate};
 use crate::pg::random;
 use crate::represent::{self, Wanted};
 use crate::verify::Verdict;
@@ -70,6 +70,7 @@ impl AnswerJudge {
 
     /// The scores of `answer`.
     pub fn scores(&self, case: &Case, answer: &Answer) -> Result<Scores> {
+        let _behind = Behind::people();
         let read: Vec<Read> = serde_json::from_value(answer.context.clone()).map_err(|error| {
             Error::new(ErrorKind::Internal, format!("a context cannot be read: {error}"))
         })?;

@@ -14,7 +14,7 @@ use crate::eval::context::{best_similarity, sentences_of};
 use crate::eval::judge;
 use crate::eval::measure::{Measure, Metric, Scores};
 use crate::pg::catalog::evaluation::Case;
-use crate::pg::functions::{Embedding, generate};
+use crate::pg::functions::{Behind, Embedding, generate};
 use crate::pg::{ask, random};
 use crate::retrieve::Passage;
 
@@ -121,6 +121,7 @@ impl Context<'_> {
         }
         let sources: Vec<_> = passages.iter().map(ask::source).collect();
         let messages = judge::messages(&self.case.question, &sources, &random::nonce()?);
+        let _behind = Behind::people();
         let reply = generate(&self.judge.llm, messages, 0.0, None)?;
         let relevance = judge::relevance(&reply.text, passages.len());
         if relevance.is_none() {

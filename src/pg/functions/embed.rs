@@ -33,6 +33,8 @@ thread_local! {
 #[derive(PartialEq)]
 struct MemoKey {
     model: Model,
+    /// What decides its vectors; of a model behind a provider that may be another one at any time.
+    identity: String,
     kind: Kind,
     text: String,
 }
@@ -107,6 +109,14 @@ impl Embedding {
                 let dimension = u32::try_from(self.model.dimension).ok();
                 Request::EmbedRemotely(EmbedRequest { provider, dimension, lane, kind, texts })
             }
+        }
+    }
+
+    /// What decides its vectors.
+    fn identity(&self) -> String {
+        match self.request(&[], Kind::Query) {
+            Request::EmbedRemotely(request) => request.identity(),
+            _ => self.model.reference.identity(),
         }
     }
 
@@ -247,12 +257,13 @@ impl Embedding {
     /// A single text comes from memory where this session has asked for it of late.
     fn embed_or_recall(&self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
         if let [text] = texts {
-            let key = MemoKey { model: self.model.clone(), kind, text: text.clone() };
+            let (model, identity) = (self.model.clone(), self.identity());
+            let key = MemoKey { model, identity, kind, text: text.clone() };
             if let Some(vector) = recall(&key) {
                 usage::note_cache_hit();
                 return Ok(vec![vector]);
             }
-            let vector = match self.recall_shared(text, kind)? {
+            let vector = match self.recall_shared(&key)? {
                 Some(vector) => vector,
                 None => self.embed_all(texts, kind, None)?.swap_remove(0),
             };
@@ -263,17 +274,12 @@ impl Embedding {
     }
 
     /// What any session has asked for of late, ragd remembers.
-    fn recall_shared(&self, text: &str, kind: Kind) -> Result<Option<Vec<f32>>> {
+    fn recall_shared(&self, key: &MemoKey) -> Result<Option<Vec<f32>>> {
         let is_alone = ALONE.get() == statement_start();
-        if self.lane == Lane::Bulk || text.len() > LONGEST_REMEMBERED || is_alone {
+        if self.lane == Lane::Bulk || key.text.len() > LONGEST_REMEMBERED || is_alone {
             return Ok(None);
         }
-        let texts = [text.to_owned()];
-        let (model, kind) = match self.request(&texts, kind) {
-            Request::EmbedRemotely(request) => (request.identity(), Kind::Query),
-            _ => (self.model.reference.identity(), kind),
-        };
-        let [text] = texts;
+        let (model, kind, text) = (key.identity.clone(), key.kind, key.text.clone());
         match client::call(&Request::RecallVector(VectorKey { model, kind, text }))? {
             Response::Vectors { values, .. } => {
                 usage::note_cache_hit();
@@ -327,7 +333,7 @@ mod tests {
         let task = Task::Embed;
         let (remote, pooling) = (None, None);
         let model = Model { reference, remote, task, dimension: 1, max_tokens: 8, pooling };
-        MemoKey { model, kind, text: text.to_owned() }
+        MemoKey { model, identity: String::new(), kind, text: text.to_owned() }
     }
 
     #[test]
@@ -362,6 +368,7 @@ mod tests {
         assert_eq!(recall(&at("a", 3)), Some(vec![1.0]));
         assert_eq!(recall(&at("b", 3)), None);
         assert_eq!(recall(&at("a", 4)), None);
+        assert_eq!(recall(&MemoKey { identity: "another way".to_owned(), ..at("a", 3) }), None);
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! `rag_generate`.
 
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
 use pgrx::prelude::*;
 use serde::Deserialize;
 
 use super::options;
 use crate::daemon::protocol::{
-    GenerateMany, GenerateRequest, Generated, Message, ProviderConfig, Request, Response,
+    GenerateMany, GenerateRequest, Generated, Lane, Message, ProviderConfig, Request, Response,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::error::{OrReport, unexpected};
@@ -14,6 +17,26 @@ use crate::pg::{cache, client, guc, provider, trace};
 
 /// Name of the answerer that needs no language model.
 pub const EXTRACTIVE: &str = "extractive";
+
+thread_local! {
+    static LANE: Cell<Lane> = const { Cell::new(Lane::Query) };
+}
+
+/// While it lives, language models are asked behind those for whose answers people wait.
+pub struct Behind(Lane);
+
+impl Behind {
+    /// From here on.
+    pub fn people() -> Behind {
+        Behind(LANE.replace(Lane::Bulk))
+    }
+}
+
+impl Drop for Behind {
+    fn drop(&mut self) {
+        LANE.set(self.0);
+    }
+}
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
@@ -46,7 +69,8 @@ fn write(llm: &str, messages: Vec<Message>, options: Options) -> Result<String> 
     let Options { temperature, max_tokens, schema } = options;
     let schema = schema.map(|schema| schema.to_string());
     let provider = writer(llm)?;
-    let request = GenerateRequest { provider, messages, temperature, max_tokens, schema };
+    let lane = Lane::Query;
+    let request = GenerateRequest { provider, messages, temperature, max_tokens, schema, lane };
     Ok(ask(request)?.text)
 }
 
@@ -82,16 +106,32 @@ pub fn generate_by(
     temperature: f32,
     max_tokens: Option<u32>,
 ) -> Result<Generated> {
-    ask(GenerateRequest { provider, messages, temperature, max_tokens, schema: None })
+    let (schema, lane) = (None, LANE.get());
+    ask(GenerateRequest { provider, messages, temperature, max_tokens, schema, lane })
 }
 
 fn ask(request: GenerateRequest) -> Result<Generated> {
     let named = format!("{} {}", request.provider.name, request.provider.model);
-    let write = || match client::call(&Request::Generate(request.clone()))? {
+    let write = || match call(&request)? {
         Response::Text(text) => Ok(text),
         other => Err(unexpected(&other)),
     };
     trace::step("generate", || named, || cache::written(&request, write))
+}
+
+/// Has a language model write. Who goes behind others is sent away by a provider that is busy, and comes
+/// back when it is told to, as long as a call may take.
+fn call(request: &GenerateRequest) -> Result<Response> {
+    let end = Instant::now() + Duration::from_millis(request.provider.timeout_ms);
+    let is_bulk = request.lane == Lane::Bulk;
+    loop {
+        let outcome = client::call(&Request::Generate(request.clone()));
+        let delay = outcome.as_ref().err().and_then(Error::retry_delay);
+        match delay.filter(|delay| is_bulk && Instant::now() + *delay < end) {
+            Some(delay) => client::pause(delay),
+            None => return outcome,
+        }
+    }
 }
 
 /// Has a provider write several texts at once, in their order; within so many milliseconds, or in
@@ -129,5 +169,6 @@ pub fn request_within(
 ) -> GenerateRequest {
     let timeout_ms = within_ms.map_or(provider.timeout_ms, |it| it.min(provider.timeout_ms));
     let provider = ProviderConfig { timeout_ms, ..provider.clone() };
-    GenerateRequest { provider, messages, temperature, max_tokens, schema: None }
+    let (schema, lane) = (None, Lane::Query);
+    GenerateRequest { provider, messages, temperature, max_tokens, schema, lane }
 }

@@ -26,7 +26,7 @@ mod verify;
 pub use answer::Wish;
 pub use chunk::RemoteChunker;
 pub use embed::{Embedding, forget_embeddings};
-pub use generate::{EXTRACTIVE, generate, generate_all_by, generate_by, request_within};
+pub use generate::{Behind, EXTRACTIVE, generate, generate_all_by, generate_by, request_within};
 pub use options::read as read_options;
 pub use parse::RemoteParser;
 pub use pipeline::{check_chunk_size, check_late, check_title, fitted};

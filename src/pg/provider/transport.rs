@@ -3,7 +3,7 @@
 use pgrx::prelude::*;
 
 use super::Options;
-use crate::daemon::protocol::{CallLimits, Network};
+use crate::daemon::protocol::{CallLimits, Network, has_fit_port};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::guc;
 
@@ -19,12 +19,13 @@ pub fn limits(options: &Options) -> Result<CallLimits> {
     })
 }
 
-/// How it is reached, under the rules of the administrator.
-pub fn network(options: &Options) -> Network {
+/// How it is reached, as its `owner` has it, under the rules of the administrator.
+pub fn network(options: &Options, owner: pg_sys::Oid) -> Network {
     Network {
         proxy: options.text("proxy"),
         ca_file: options.text("ca_file"),
         hosts: guc::host_rules(),
+        owner: owner.to_u32(),
     }
 }
 
@@ -71,7 +72,11 @@ fn check_proxy(address: &str) -> Result<()> {
     match rest.strip_suffix('/').unwrap_or(rest) {
         rest if rest.contains('@') => Err(unfit("holds a user name or password")),
         rest if rest.contains(['/', '?', '#']) => Err(unfit("has a path")),
+        rest if rest.contains(|c: char| c.is_whitespace() || c.is_control()) => {
+            Err(unfit("holds white space"))
+        }
         rest if rest.is_empty() || rest.starts_with(':') => Err(unfit("has no host")),
+        rest if !has_fit_port(rest) => Err(unfit("has a port that is not between 1 and 65535")),
         _ => Ok(()),
     }
 }

@@ -18,12 +18,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::DIALECT;
-use crate::daemon::protocol::{GenerateRequest, Generated, Lane, Message};
+use crate::daemon::protocol::{GenerateRequest, Generated, Message};
 use crate::error::{Error, ErrorKind, Result};
 use crate::provider::call::Reply;
 use crate::provider::caller::{Caller, Question};
 use crate::provider::chat::{self, check_temperature, credible};
-use crate::provider::manners::Whom;
 use crate::provider::memory::Memory;
 use crate::provider::openai::stream::ChatReader;
 use crate::provider::retry::Trouble;
@@ -46,15 +45,14 @@ pub fn generate(
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
     check_temperature(request.temperature)?;
-    // Somebody waits for what is written.
-    let caller = Caller::new(&request.provider, &TASK, Lane::Query, memory)?;
-    let asked = Whom::of(&request.provider);
+    let caller = Caller::new(&request.provider, &TASK, request.lane, memory)?;
+    let asked = caller.whom();
     let mut chat = ChatRequest::new(request)?.in_manner(memory.manner(&asked));
-    let (generated, attempts) = caller.ask(&mut chat, gone)?;
+    let (generated, effort) = caller.ask(&mut chat, gone)?;
     if let Some(form) = chat.form.filter(|form| form.is_general) {
         memory.note_manner(asked, form.manner);
     }
-    Ok(Generated { attempts, ..generated })
+    Ok(chat::reckoned(generated, effort, request))
 }
 
 /// The same, with each piece of the answer told to `hear` when it comes.
@@ -65,11 +63,11 @@ pub fn generate_stream(
     hear: &mut Hear<'_>,
 ) -> Result<Generated> {
     check_temperature(request.temperature)?;
-    let caller = Caller::new(&request.provider, &TASK, Lane::Query, memory)?;
+    let caller = Caller::new(&request.provider, &TASK, request.lane, memory)?;
     let stream_options = Some(StreamOptions { include_usage: true });
     let mut chat = ChatRequest { stream: true, stream_options, ..ChatRequest::new(request)? };
-    let (generated, attempts) = caller.listen(&mut chat, gone, hear)?;
-    Ok(Generated { attempts, ..generated })
+    let (generated, effort) = caller.listen(&mut chat, gone, hear)?;
+    Ok(chat::reckoned(generated, effort, request))
 }
 
 /// The body of a request.

@@ -14,6 +14,11 @@ SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 
 SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'https://me:sk-secret@host/v1')$$);
 SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'https://host/v1?key=x')$$);
 SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'https:///v1')$$);
+SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:99999')$$);
+SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'https://host:0/v1')$$);
+SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://[::1]:65536/v1')$$);
+SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'https://host name/v1')$$);
+SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (proxy 'http://host:99999')$$);
 SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (timeout 'long')$$);
 SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (timeout '0')$$);
 SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (timeout 'NaN')$$);
