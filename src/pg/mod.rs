@@ -49,6 +49,8 @@ mod route;
 mod search;
 mod situate;
 mod sql;
+mod time_limit;
+mod timers;
 mod trace;
 mod transaction;
 mod triggers;

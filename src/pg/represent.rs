@@ -10,7 +10,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::acting::{as_owner, as_superuser};
+use super::acting::{as_owner, as_owner_of_all, as_superuser};
 use super::beside::{self, Form};
 use super::capture::noted;
 use super::catalog::pipeline::{self, Mode, Pipeline};
@@ -198,7 +198,7 @@ fn load(id: i32) -> Result<Option<(Tools, Vec<Missing>)>> {
             return Ok(None);
         };
         let template = template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
-        as_owner(&pipeline, || {
+        as_owner_of_all(&pipeline, || {
             let missing = missing(&pipeline, &relation.sql, &template.name)?;
             if missing.is_empty() {
                 let gone = include_str!("../../sql/query/representations_forget_gone.sql");
