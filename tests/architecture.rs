@@ -279,6 +279,48 @@ fn what_callers_run_names_its_operators_with_their_schema() {
     check("looked up in the caller's search path", unsafe_ones.chain(unknown));
 }
 
+/// A subselect with LIMIT that locks rows takes others each time that it is read: by itself it is read
+/// once, and also where what it finds is kept.
+#[test]
+fn a_limit_on_locked_rows_holds_under_any_plan() {
+    let limit =
+        Regex::new(r"(?is)\bLIMIT\s+\S+\s+FOR\s+(NO\s+KEY\s+|KEY\s+)?(UPDATE|SHARE)\b").unwrap();
+    let comment = Regex::new("--[^\n]*").unwrap();
+    let is_read_once = |before: &str| match opened_last(before) {
+        Some(place) => {
+            let before = before[..place].trim_end();
+            before.ends_with("AS MATERIALIZED") || before.ends_with("ARRAY")
+        }
+        None => true,
+    };
+    let (mut found, mut breaches) = (0, Vec::new());
+    for file in files(&["sql"], &[".sql"]) {
+        let text = comment.replace_all(&file.text, "");
+        for place in limit.find_iter(&text) {
+            found += 1;
+            if !is_read_once(&text[..place.start()]) {
+                breaches.push(format!("{}: {}", file.path, place.as_str()));
+            }
+        }
+    }
+    assert!(found >= 2, "the statements that claim rows were not found");
+    check("LIMIT on locked rows in a subselect that may be read again", breaches);
+}
+
+/// The place of the parenthesis that is still open at the end of `text`, the last of them.
+fn opened_last(text: &str) -> Option<usize> {
+    let mut closed = 0;
+    text.bytes().enumerate().rev().find_map(|(place, byte)| {
+        match byte {
+            b')' => closed += 1,
+            b'(' if closed == 0 => return Some(place),
+            b'(' => closed -= 1,
+            _ => {}
+        }
+        None
+    })
+}
+
 #[test]
 fn sql_functions_and_rust_functions_are_the_same() {
     let symbol = Regex::new(r"'MODULE_PATHNAME'\s*,\s*'(\w+)_wrapper'").unwrap();

@@ -35,7 +35,7 @@ COMMENT ON COLUMN rag.queue.change IS 'the last change; a worker that finds anot
 COMMENT ON COLUMN rag.queue.queued_at IS 'when the oldest change happened that cannot be found yet';
 COMMENT ON COLUMN rag.queue.changed_at IS 'when the oldest change happened since it was leased';
 COMMENT ON COLUMN rag.queue.attempts IS 'how often embedding this row has failed';
-COMMENT ON COLUMN rag.queue.lease IS 'who works on it, until leased_until: a number that begins with the process ID';
+COMMENT ON COLUMN rag.queue.lease IS 'who works on it, until leased_until: a number that begins with the process ID, odd if there is no other row; 0: nobody, but it is to be tried alone';
 
 CREATE FUNCTION rag.is_held(lease bigint, leased_until timestamptz) RETURNS boolean
 STABLE PARALLEL SAFE LANGUAGE sql

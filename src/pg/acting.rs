@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use pgrx::prelude::*;
 
 use super::catalog::pipeline::Pipeline;
+use super::time_limit;
 
 /// The role that owns what `initdb` makes.
 pub const SUPERUSER: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::BOOTSTRAP_SUPERUSERID);
@@ -155,8 +156,16 @@ pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Does `work` as the owner of a pipeline's source: what is of users may run code of theirs.
+/// Does `work` as the owner of a pipeline's source: what is of users may run code of theirs. In a worker
+/// it has the time of a document.
 pub fn as_owner<T>(pipeline: &Pipeline, work: impl FnOnce() -> T) -> T {
     let _acting = Acting::as_role(table_owner(pipeline.source.oid));
-    work()
+    time_limit::limited(work)
+}
+
+/// The same for what looks at all rows of the source or all chunks, which takes the longer the more
+/// they are.
+pub fn as_owner_of_all<T>(pipeline: &Pipeline, work: impl FnOnce() -> T) -> T {
+    let _acting = Acting::as_role(table_owner(pipeline.source.oid));
+    time_limit::limited_by_rows(&[pipeline.source.oid, pipeline.chunk_table.oid], work)
 }

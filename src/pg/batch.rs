@@ -79,6 +79,8 @@ pub struct Runner {
     finish_not_before: HashMap<i32, Instant>,
     /// Who has language models write about chunks when there is nothing else to do.
     writers: Option<(Situater, Describer)>,
+    /// Which pipelines it sees to.
+    workable: fn(Option<i32>) -> Result<Vec<(i32, bool)>>,
 }
 
 impl Runner {
@@ -94,12 +96,18 @@ impl Runner {
             outages: HashMap::new(),
             finish_not_before: HashMap::new(),
             writers: Some((Situater::default(), Describer::default())),
+            workable: queue::workable,
         }
     }
 
     /// The same, but that others have language models write.
     pub fn without_writers(self) -> Runner {
         Runner { writers: None, ..self }
+    }
+
+    /// The same, but of those pipelines that nobody else is at work on.
+    pub fn apart(self) -> Runner {
+        Runner { workable: queue::workable_apart, ..self.without_writers() }
     }
 
     /// Does some of what there is to do.
@@ -113,7 +121,7 @@ impl Runner {
         if self.finish_filling()? {
             return Ok(Step::Worked(0));
         }
-        let workable = self.transactions.run(|| as_superuser(|| queue::workable(self.only)))?;
+        let workable = self.transactions.run(|| as_superuser(|| (self.workable)(self.only)))?;
         match self.choose(&workable) {
             Some((pipeline, is_new)) => self.batch(pipeline, is_new),
             None if changed.is_some() => Ok(Step::Worked(0)),
@@ -173,7 +181,10 @@ impl Runner {
             row_bytes: None,
             doubts_provider,
         };
-        let rows: Vec<usize> = (0..job.batch.rows.len()).collect();
+        if job.batch.rows[0].was_left_alone() {
+            return job.fail(0, &Failure::of_ended_worker()).map(|()| Step::Worked(1));
+        }
+        let (lease, rows) = (job.batch.lease, (0..job.batch.rows.len()).collect::<Vec<usize>>());
         let passing = job.run(&rows)?;
         if let Some(bytes) = job.row_bytes {
             self.row_bytes.insert(pipeline, bytes);
@@ -185,6 +196,10 @@ impl Runner {
                     self.answered.insert(pipeline, Instant::now());
                 }
                 Ok(Step::Worked(rows.len()))
+            }
+            Some(failure) if failure.is_over_time => {
+                let apart = || queue::set_apart(pipeline, lease, &failure.reason());
+                self.transactions.run(|| as_superuser(apart)).map(|()| Step::Worked(rows.len()))
             }
             Some(failure) => {
                 job.kept.put_back();
@@ -293,7 +308,8 @@ impl Batch {
             let rows = queue::claim(pipeline, most, lease, is_new)?;
             let Some(pipeline) = pipeline::by_id(pipeline)? else { return Ok(None) };
             let tools = as_owner(&pipeline, || Tools::of(&pipeline))?;
-            Ok((!rows.is_empty()).then_some(Batch { pipeline, lease, rows, tools }))
+            let lease = rows.first().map(|row| row.lease);
+            Ok(lease.map(|lease| Batch { pipeline, lease, rows, tools }))
         })
     }
 }
@@ -321,6 +337,13 @@ impl Job {
         let failure = match self.embed_and_store(places) {
             Ok(()) => return Ok(None),
             Err(failure) if failure.is_passing => return Ok(Some(failure)),
+            // Not by halves, each of which would take that long: others wait.
+            Err(failure) if failure.is_over_time => {
+                if let [place] = places {
+                    self.fail(*place, &failure)?;
+                }
+                return Ok(Some(failure));
+            }
             Err(failure) => failure,
         };
         if failure.is_of_provider && self.doubts_provider {

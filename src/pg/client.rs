@@ -26,6 +26,13 @@ const ATTEMPTS: u32 = 5;
 /// Pause between two looks for ragd's socket.
 const POLL: Duration = Duration::from_millis(10);
 
+/// Between two looks whether there is a supervisor, while nobody listens.
+const START_AGAIN: Duration = Duration::from_secs(1);
+
+/// So often there may be no slot for one, and the pause in between.
+const REFUSALS: u32 = 3;
+const REFUSED: Duration = Duration::from_millis(100);
+
 /// How often a caller that watches is asked whether to go on.
 const WATCH: Duration = Duration::from_millis(500);
 
@@ -265,8 +272,19 @@ fn connect() -> Result<Connection> {
     check_executable()?;
     let deadline = Instant::now() + guc::ragd_start_timeout();
     let _waiting = Waiting::for_start();
-    supervisor::start()?;
+    let (mut next, mut refusals) = (Instant::now(), 0);
     while Instant::now() < deadline {
+        // Again and again: the supervisor that runs may be about to leave.
+        if Instant::now() >= next {
+            let started = supervisor::start();
+            refusals = if started.is_ok() { 0 } else { refusals + 1 };
+            match started {
+                Ok(()) => next = Instant::now() + START_AGAIN,
+                // Other sessions may have the last slots for a moment, for the same purpose.
+                Err(_) if refusals < REFUSALS => next = Instant::now() + REFUSED,
+                Err(error) => return Err(error),
+            }
+        }
         wait(None, Some(POLL));
         if let Some(connection) = try_connect()? {
             return Ok(connection);

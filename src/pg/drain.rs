@@ -1,6 +1,6 @@
 //! What sessions left in `rag.intake` becomes rows of the queue.
 
-use super::acting::as_owner;
+use super::acting::{as_owner, as_owner_of_all};
 use super::capture::keys::Key;
 use super::catalog::pipeline::{self, Pipeline};
 use super::chunk_store::SqlStore;
@@ -26,7 +26,7 @@ pub fn drain(transactions: Transactions, id: i32) -> Outcome<()> {
             pipeline::set_fill_from(id, time)?;
         }
         if changes.has_gone || changes.has_missing || changes.all_asked_at.is_some() {
-            as_owner(pipeline, || ingest::forget_gone(pipeline))?;
+            as_owner_of_all(pipeline, || ingest::forget_gone(pipeline))?;
         }
         if changes.all_asked_at.is_some() {
             add_found(pipeline, &changes, |store| store.all_keys())?;
@@ -48,7 +48,7 @@ fn add_found(
         let mut cursor =
             as_owner(pipeline, || client.try_open_cursor_mut(&query, &[]).map_err(spi_failed))?;
         loop {
-            let keys = as_owner(pipeline, || {
+            let keys = as_owner_of_all(pipeline, || {
                 let rows = cursor.fetch(KEYS_AT_A_TIME).map_err(spi_failed)?;
                 let keys = rows.into_iter().map(|row| sql::required(row.get::<Key>(1)?));
                 keys.collect::<Result<Vec<Key>, _>>().map_err(spi_failed)

@@ -93,6 +93,9 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
 
 /// Raises again what was caught.
 pub fn raise(failure: &super::transaction::Failure) -> ! {
+    if failure.is_over_time {
+        super::time_limit::is_over_again();
+    }
     let code = failure
         .sqlstate
         .bytes()

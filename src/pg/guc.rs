@@ -48,6 +48,7 @@ static ONNXRUNTIME_LIBRARY: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c""));
 static RAGD_PATH: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 static MAX_WORKERS: GucSetting<i32> = GucSetting::<i32>::new(2);
+static DOCUMENT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(60_000);
 static MAX_ATTEMPTS: GucSetting<i32> = GucSetting::<i32>::new(5);
 static RAGD_START_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(10_000);
 
@@ -263,6 +264,16 @@ fn define_for_administrators() {
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(
+        c"rag.document_timeout",
+        c"Longest time that the content expression, or a trigger on the chunk table, takes in a worker.",
+        c"For a row, or for a batch of them, which is tried row by row then. 0: no limit.",
+        &DOCUMENT_TIMEOUT,
+        0,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
         c"rag.inference_threads",
         c"Threads ragd uses for one batch.",
         c"0 takes the number of cores, at most 4.",
@@ -308,6 +319,11 @@ pub fn max_workers() -> i32 {
 /// `rag.max_attempts`.
 pub fn max_attempts() -> i32 {
     MAX_ATTEMPTS.get()
+}
+
+/// `rag.document_timeout`; none if it is zero.
+pub fn document_timeout() -> std::time::Duration {
+    std::time::Duration::from_millis(DOCUMENT_TIMEOUT.get() as u64)
 }
 
 /// `rag.allow_private_hosts` and `rag.allowed_hosts`.

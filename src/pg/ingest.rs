@@ -16,6 +16,7 @@ use super::error::spi_failed;
 use super::functions::{Embedding, RemoteChunker, RemoteParser, fitted};
 use super::situate::KnownLines;
 use super::sql::{self, render};
+use super::time_limit;
 use super::usage::ForPipeline;
 use crate::chunk::Strategy;
 use crate::daemon::protocol::Lane;
@@ -76,7 +77,10 @@ pub fn build_index(pipeline: &Pipeline) -> Result<()> {
     let metadata = SqlStore::of(pipeline)?.columns.metadata;
     index_vectors(&pipeline.chunk_table, &filter_columns(&metadata))?;
     let values = [("chunk_table", pipeline.chunk_table.sql.as_str())];
-    sql::execute(&render(include_str!("../../sql/query/analyze.sql"), &values), &[]).map(drop)
+    let analyze = render(include_str!("../../sql/query/analyze.sql"), &values);
+    // It computes the expressions of indexes that the owner may have made.
+    let tables = [pipeline.chunk_table.oid];
+    time_limit::limited_by_rows(&tables, || sql::execute(&analyze, &[])).map(drop)
 }
 
 /// Indexes the vectors of a table, with `filters`, columns to filter by, each after a comma.

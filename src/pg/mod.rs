@@ -51,6 +51,8 @@ mod row_security;
 mod search;
 mod situate;
 mod sql;
+mod time_limit;
+mod timers;
 mod trace;
 mod transaction;
 mod triggers;

@@ -10,16 +10,20 @@ use pgrx::prelude::*;
 
 use super::acting::Settings;
 use super::capture::keys::Key;
+use super::catalog::pipeline;
 use super::intake::Kind;
 use super::transaction::Failure;
-use super::{random, sql};
+use super::{random, sql, time_limit};
 use crate::error::Result;
 
 /// Rows of `rag.intake` that are taken at once.
 const MOST_DRAINED: i64 = 100;
 
-/// Seconds that a batch is leased for; a batch that takes longer has its lease renewed.
-pub const LEASE_SECONDS: f64 = 60.0;
+/// Seconds that a batch is leased for at least; one that takes longer has its lease renewed, but not
+/// while code of a user runs.
+const LEASE_SECONDS: f64 = 60.0;
+/// Seconds of a lease after which it is renewed.
+pub const RENEW_AFTER: f64 = LEASE_SECONDS / 3.0;
 
 /// What sessions have left, of one pipeline.
 #[derive(Default)]
@@ -38,7 +42,7 @@ pub struct Changes {
 /// A pipeline about which sessions have left something, if it can be seen to now.
 pub fn changed(only: Option<i32>) -> Result<Option<i32>> {
     let statement = include_str!("../../sql/query/queue_changed.sql");
-    let found = sql::rows(statement, &[only.into()], |row| sql::required(row.get(1)?))?;
+    let found = sql::changed_rows(statement, &[only.into()], |row| sql::required(row.get(1)?))?;
     Ok(found.into_iter().next())
 }
 
@@ -85,6 +89,17 @@ pub struct Claimed {
     pub change: i64,
     /// How often it has failed.
     pub attempts: i32,
+    /// In whose hand it is.
+    pub lease: i64,
+    /// In whose hand it was, if that process has gone.
+    before: Option<i64>,
+}
+
+impl Claimed {
+    /// Whether a process has gone that had this row in hand, and no other one.
+    pub fn was_left_alone(&self) -> bool {
+        self.before.is_some_and(|lease| lease & 1 == 1)
+    }
 }
 
 /// Pipelines with something to do, and whether that is new work; only `pipeline` if it is given.
@@ -97,28 +112,47 @@ pub fn workable(pipeline: Option<i32>) -> Result<Vec<(i32, bool)>> {
     })
 }
 
+/// What is workable of pipelines of which no other process has rows in hand.
+pub fn workable_apart(pipeline: Option<i32>) -> Result<Vec<(i32, bool)>> {
+    let statement = include_str!("../../sql/query/queue_in_hand.sql");
+    let process = i64::from(std::process::id());
+    let others: HashSet<i32> =
+        by_index(|| sql::rows(statement, &[process.into()], |row| sql::required(row.get(1)?)))?
+            .into_iter()
+            .collect();
+    Ok(workable(pipeline)?.into_iter().filter(|(id, _)| !others.contains(id)).collect())
+}
+
 /// Seconds until something can be done that can't be done now.
 pub fn next_time() -> Result<Option<f64>> {
     let statement = include_str!("../../sql/query/queue_next_time.sql");
     Ok(sql::rows(statement, &[], |row| row.get(1))?.into_iter().next().flatten())
 }
 
-/// A new lease. It begins with the process ID, so that others see when its holder has gone.
+/// A new lease, an even number. It begins with the process ID, so that others see when its holder has
+/// gone.
 pub fn new_lease() -> Result<i64> {
-    Ok(i64::from(std::process::id()) << 32 | random::number()? & 0xffff_ffff)
+    Ok(i64::from(std::process::id()) << 32 | random::number()? & 0xffff_fffe)
 }
 
-/// Takes up to `most` rows in hand.
+/// How long a lease is.
+fn lease_seconds() -> f64 {
+    LEASE_SECONDS.max(time_limit::longest().as_secs_f64() + LEASE_SECONDS / 2.0)
+}
+
+/// Takes up to `most` rows in hand, or one that was in the hand of a process that has gone.
 pub fn claim(pipeline: i32, most: i64, lease: i64, is_new: bool) -> Result<Vec<Claimed>> {
     let statement = include_str!("../../sql/query/queue_claim.sql");
     let arguments =
-        [pipeline.into(), most.into(), lease.into(), LEASE_SECONDS.into(), (!is_new).into()];
+        [pipeline.into(), most.into(), lease.into(), lease_seconds().into(), (!is_new).into()];
     by_index(|| {
         sql::changed_rows(statement, &arguments, |row| {
             Ok(Claimed {
                 key: sql::required(row.get(1)?)?,
                 change: sql::required(row.get(2)?)?,
                 attempts: sql::required(row.get(3)?)?,
+                lease: sql::required(row.get(4)?)?,
+                before: row.get(5)?,
             })
         })
     })
@@ -138,7 +172,7 @@ pub fn owned(pipeline: i32, lease: i64) -> Result<HashSet<Key>> {
 /// Keeps what is in hand for longer.
 pub fn renew(pipeline: i32, lease: i64) -> Result<()> {
     let statement = include_str!("../../sql/query/queue_renew.sql");
-    let arguments = [pipeline.into(), lease.into(), LEASE_SECONDS.into()];
+    let arguments = [pipeline.into(), lease.into(), lease_seconds().into()];
     by_index(|| sql::execute(statement, &arguments)).map(drop)
 }
 
@@ -157,6 +191,17 @@ pub fn done(pipeline: i32, lease: i64, rows: &[&Claimed]) -> Result<()> {
 pub fn release(pipeline: i32, lease: i64) -> Result<()> {
     let statement = include_str!("../../sql/query/queue_release.sql");
     by_index(|| sql::execute(statement, &[pipeline.into(), lease.into()])).map(drop)
+}
+
+/// Gives back what is in hand, to be tried row by row: some of it fails, nobody knows which.
+pub fn set_apart(pipeline: i32, lease: i64, reason: &Reason<'_>) -> Result<()> {
+    // First the pipeline, then its queue.
+    if pipeline::hold(pipeline)?.is_none() {
+        return Ok(());
+    }
+    let statement = include_str!("../../sql/query/queue_set_apart.sql");
+    by_index(|| sql::execute(statement, &[pipeline.into(), lease.into()]))?;
+    note_failure(pipeline, 0, reason)
 }
 
 /// Leaves a pipeline alone for so many seconds.

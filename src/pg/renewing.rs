@@ -101,7 +101,7 @@ impl Renewing<'_> {
                 let message = "somebody waits for this worker to leave the database";
                 return Err(Error::new(ErrorKind::NotInState, message));
             }
-            if renewed.elapsed().as_secs_f64() > queue::LEASE_SECONDS / 3.0 {
+            if renewed.elapsed().as_secs_f64() > queue::RENEW_AFTER {
                 let renew = || {
                     as_superuser(|| match pipeline::hold(*pipeline)? {
                         Some(_) => queue::renew(*pipeline, *lease),

@@ -11,7 +11,7 @@
 use pgrx::datum::DatumWithOid;
 use serde_json::{Value as Json, json};
 
-use super::acting::{as_owner, as_superuser};
+use super::acting::{as_owner, as_owner_of_all, as_superuser};
 use super::asking::{self, HARMLESS, Replies, Step};
 use super::beside::{self, Form};
 use super::capture::noted;
@@ -224,7 +224,7 @@ fn load(id: i32) -> Result<Option<Work>> {
             return Ok(None);
         };
         let template = template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
-        as_owner(&pipeline, || {
+        as_owner_of_all(&pipeline, || {
             let missing = missing(&pipeline, &relation.sql, &template.name)?;
             let unembedded = match missing.is_empty() {
                 true => unembedded(&relation.sql)?,

@@ -9,7 +9,7 @@
 //! by the chunk's place: its row, its context, its text and its neighbours'. So a change in a
 //! document costs as many calls as chunks have changed, and two for those beside them.
 
-use super::acting::{as_owner, as_superuser};
+use super::acting::{as_owner, as_owner_of_all, as_superuser};
 use super::asking::{self, HARMLESS, Replies, Step};
 use super::beside::{self, Form};
 use super::catalog::pipeline::{self, Mode, Pipeline, Stage};
@@ -234,7 +234,7 @@ fn load(id: i32) -> Result<Option<(Tools, Vec<Place>)>> {
         let Some(pipeline) = pipeline::by_id(id)? else { return Ok(None) };
         let Some(Situation { wanted, relation }) = situation::of(id)? else { return Ok(None) };
         let template = template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
-        as_owner(&pipeline, || {
+        as_owner_of_all(&pipeline, || {
             let provider = provider::config(wanted.llm.as_deref().unwrap_or(EXTRACTIVE))?;
             let embedding = Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?;
             let tools = Tools { template, provider, embedding };

@@ -7,6 +7,7 @@ use pgrx::pg_sys::panic::CaughtError;
 use pgrx::prelude::*;
 
 use super::error::{Raised, code_text, sqlstate_text};
+use super::time_limit;
 use crate::error::{Error, ErrorKind, Result};
 
 /// An error as it is kept in a table.
@@ -20,6 +21,8 @@ pub struct Failure {
     pub is_passing: bool,
     /// Whether a provider refused, or answered nonsense: because of the row, or of itself.
     pub is_of_provider: bool,
+    /// Whether code of a user ran for longer than it may.
+    pub is_over_time: bool,
     /// When to try again, in seconds, if somebody said so.
     pub retry_after: Option<f64>,
 }
@@ -37,7 +40,20 @@ impl Failure {
 
     /// Whether somebody has cancelled the statement.
     pub fn is_cancel(&self) -> bool {
-        self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32)
+        let code = code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32);
+        self.sqlstate == code && !self.is_over_time
+    }
+
+    /// The worker that had a row in hand, and no other one, has ended.
+    pub fn of_ended_worker() -> Failure {
+        Failure {
+            sqlstate: code_text(PgSqlErrorCode::ERRCODE_ADMIN_SHUTDOWN as i32),
+            message: "the worker that had this row in hand ended".to_owned(),
+            is_passing: false,
+            is_of_provider: false,
+            is_over_time: false,
+            retry_after: None,
+        }
     }
 }
 
@@ -61,6 +77,7 @@ impl From<Error> for Failure {
             message: error.message().to_owned(),
             is_passing: passing.contains(&error.kind()),
             is_of_provider: error.kind() == ProviderFailed,
+            is_over_time: false,
             retry_after: error.retry_delay().map(|delay| delay.as_secs_f64()),
         }
     }
@@ -82,6 +99,9 @@ impl Failure {
             ERRCODE_T_R_DEADLOCK_DETECTED,
             ERRCODE_T_R_SERIALIZATION_FAILURE,
         ];
+        if time_limit::was_over() {
+            return Failure::over_time();
+        }
         let code = match error {
             CaughtError::PostgresError(_) => Raised::last(),
             _ => None,
@@ -91,7 +111,18 @@ impl Failure {
             message: report.message().to_owned(),
             is_passing: passing.contains(&report.sql_error_code()),
             is_of_provider: false,
+            is_over_time: false,
             retry_after: None,
+        }
+    }
+
+    /// Whatever the code of the user made of its cancel.
+    fn over_time() -> Self {
+        Failure {
+            sqlstate: code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32),
+            message: time_limit::message(),
+            is_over_time: true,
+            ..Failure::of_ended_worker()
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use postgres::Client;
 
 use super::cluster::{Cluster, wait_for};
-use super::documents::{SETUP, answer, describe, found, prose};
+use super::documents::{SETUP, answer, count, describe, found, prose};
 use super::http_server::{Reply, Server};
 use super::{process, provider};
 
@@ -147,4 +147,36 @@ fn the_supervisor_can_be_ended() {
         assert!(wait_for(|| !process::is_alive(supervisor)), "the supervisor goes on");
         assert_eq!(found(&mut client)[0], "1", "the next call");
     }
+}
+
+/// A call comes while the supervisor is there and ragd is not, and then the supervisor leaves.
+#[test]
+fn a_supervisor_that_leaves_is_replaced_during_a_call() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    assert_eq!(found(&mut client)[0], "1");
+    let ragd = process::ragd(cluster.postmaster_pid()).expect("ragd");
+    let supervisor = process::parent(ragd).expect("the supervisor");
+    process::signal(supervisor, "STOP");
+    assert!(wait_for(|| process::is_stopped(supervisor)), "the supervisor goes on");
+    process::signal(ragd, "KILL");
+    assert!(wait_for(|| !process::is_alive(ragd)), "ragd goes on");
+    let call = thread::spawn(move || {
+        // A row is locked meanwhile, for which others wait.
+        let insert = "INSERT INTO docs VALUES (9, 'x', 'A row in the middle of it.')
+                      ON CONFLICT (id) DO UPDATE SET body = excluded.body";
+        client.batch_execute(insert).map_err(|error| describe(&error))
+    });
+    let waits = "SELECT count(*) FROM pg_stat_activity
+                 WHERE state = 'active' AND query LIKE 'INSERT INTO docs VALUES (9%'
+                   AND wait_event_type = 'Extension'";
+    let mut observer = cluster.connect();
+    assert!(wait_for(|| count(&mut observer, waits) == 1), "the call does not wait for ragd");
+    process::signal(supervisor, "TERM");
+    process::signal(supervisor, "CONT");
+    let begun = Instant::now();
+    assert_eq!(call.join().unwrap(), Ok(()), "the call");
+    println!("a call goes on {} ms after the supervisor's end", begun.elapsed().as_millis());
+    assert!(!process::is_alive(supervisor), "the supervisor goes on");
 }

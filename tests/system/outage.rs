@@ -1,8 +1,12 @@
 //! Something that ragd needs is missing: the error says what, and once it is there the next
 //! call works.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use super::cluster::{Cluster, wait_for};
-use super::documents::{SETUP, answer, assert_fails};
+use super::documents::{SETUP, answer, assert_fails, count};
 use super::process;
 
 const CALL: &str = "SELECT rag_embed('is anybody there?')";
@@ -19,6 +23,83 @@ fn no_worker_slot() {
         &["53000", "no background worker slot", "(Raise max_worker_processes"],
     );
     client.batch_execute("SELECT 1").unwrap();
+}
+
+/// A pipeline in the background, and a call that needs ragd.
+const BACKGROUND: &str = "
+    CREATE EXTENSION pg_rag CASCADE;
+    CREATE TABLE docs (id integer PRIMARY KEY, body text);
+    SELECT rag_create_pipeline('docs', 'body');";
+
+const WORKERS: &str = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'";
+
+#[test]
+fn one_worker_slot_is_ragds() {
+    let settings = ["max_worker_processes = 1", "max_logical_replication_workers = 0"];
+    let Some(mut cluster) = Cluster::start(&settings) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(BACKGROUND).unwrap();
+    // Its commit would start a worker.
+    client.batch_execute("INSERT INTO docs VALUES (1, 'A row that waits.')").unwrap();
+    client.batch_execute(CALL).expect("a call beside a row that waits");
+    assert_eq!(count(&mut client, WORKERS), 0);
+    // With another one the row is embedded.
+    drop(client);
+    cluster.configure(&["max_worker_processes = 2"]);
+    cluster.stop("INT");
+    cluster.boot();
+    let mut client = cluster.connect();
+    let done = client.query_one("SELECT rag_wait('docs', '5 minutes')", &[]).unwrap();
+    assert!(done.get::<_, bool>(0), "the row waits");
+}
+
+/// The supervisor has gone, and somebody else has its slot.
+#[test]
+fn a_worker_leaves_its_slot_to_ragd() {
+    let settings = ["max_worker_processes = 2", "max_logical_replication_workers = 0"];
+    let Some(cluster) = Cluster::start(&settings) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(BACKGROUND).unwrap();
+    client.batch_execute("INSERT INTO docs VALUES (1, 'The first row.')").unwrap();
+    let done = client.query_one("SELECT rag_wait('docs', '5 minutes')", &[]).unwrap();
+    assert!(done.get::<_, bool>(0), "the first row waits");
+    let ragd = process::ragd(cluster.postmaster_pid()).expect("ragd");
+    let supervisor = process::parent(ragd).expect("the supervisor");
+    process::signal(supervisor, "TERM");
+    assert!(wait_for(|| !process::is_alive(supervisor)), "the supervisor goes on");
+    let mut other = cluster.connect();
+    // This is how a session has a worker.
+    other.batch_execute("SET debug_parallel_query = on").unwrap();
+    let mut canceller = cluster.canceller(&mut other);
+    let stop = Arc::new(AtomicBool::new(false));
+    let is_over = Arc::clone(&stop);
+    let sleeper = std::thread::spawn(move || {
+        while !is_over.load(Ordering::SeqCst) {
+            drop(other.batch_execute("SELECT pg_sleep(3600) /* in a worker */"));
+        }
+    });
+    let parallel = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'
+                    AND query LIKE '%/* in a worker */'";
+    let is_taken = wait_for(|| {
+        // The slot is free once the postmaster has seen the supervisor's end.
+        std::thread::sleep(Duration::from_millis(300));
+        let is_taken = count(canceller.observer(), parallel) == 1;
+        is_taken || {
+            canceller.cancel();
+            false
+        }
+    });
+    assert!(is_taken, "no parallel worker");
+    let mut client = cluster.connect();
+    client.batch_execute("INSERT INTO docs VALUES (2, 'The second row.')").unwrap();
+    assert!(wait_for(|| count(&mut client, WORKERS) == 0), "the worker keeps its slot");
+    client.batch_execute(CALL).expect("a call in the slot of the worker");
+    stop.store(true, Ordering::SeqCst);
+    canceller.cancel();
+    sleeper.join().unwrap();
+    // Nobody commits or waits: the supervisor sees that there is a slot again.
+    let found = "SELECT count(*) FROM docs_rag_chunks";
+    assert!(wait_for(|| count(&mut client, found) == 2), "the second row waits");
 }
 
 #[test]

@@ -11,6 +11,8 @@ mod isolation;
 mod keys;
 #[path = "pipeline/lifecycle.rs"]
 mod lifecycle;
+#[path = "pipeline/limits.rs"]
+mod limits;
 #[path = "pipeline/locks.rs"]
 mod locks;
 #[path = "pipeline/provider.rs"]

@@ -10,10 +10,12 @@ use std::time::{Duration, Instant};
 use pgrx::prelude::*;
 
 use super::registry::{self, Place, Role};
+use super::slow::Steps;
+use super::supervisor;
 use crate::pg::acting::{Acting, SUPERUSER};
 use crate::pg::batch::{Runner, Step};
 use crate::pg::transaction::{Failure, Outcome, Transactions};
-use crate::pg::{intake, queue};
+use crate::pg::{intake, queue, time_limit};
 
 /// Between two looks whether the database is wanted by somebody who needs it empty.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
@@ -51,6 +53,7 @@ pub extern "C-unwind" fn pg_rag_worker_main(argument: pg_sys::Datum) {
     match Place::take(database, role) {
         Ok(Some(place)) => {
             connect(database);
+            time_limit::begin();
             registry::mark_active(database);
             Worker::new(place, database, role).live();
         }
@@ -59,7 +62,8 @@ pub extern "C-unwind" fn pg_rag_worker_main(argument: pg_sys::Datum) {
     }
 }
 
-fn handle_signals() {
+/// Has the process end as a session does.
+pub fn handle_signals() {
     // SAFETY: as a background worker does that is to end like a session: `die` has waits and
     // statements end at once.
     unsafe {
@@ -81,7 +85,8 @@ mod unguarded {
     }
 }
 
-fn connect(database: pg_sys::Oid) {
+/// Connects to the database that is the process's for its life.
+pub fn connect(database: pg_sys::Oid) {
     // SAFETY: called once; the database of a worker is fixed. The settings are constants.
     unsafe {
         pg_sys::BackgroundWorkerInitializeConnectionByOid(database, pg_sys::InvalidOid, 0);
@@ -111,6 +116,7 @@ struct Worker {
     database: pg_sys::Oid,
     role: Role,
     runner: Runner,
+    steps: Steps,
     last_work: Instant,
     began: Instant,
     helper_started: Option<Instant>,
@@ -120,8 +126,14 @@ impl Worker {
     fn new(place: Place, database: pg_sys::Oid, role: Role) -> Worker {
         let now = Instant::now();
         let runner = Runner::new(Transactions::OfWorker, None, is_database_wanted);
-        let runner = if role == Role::Leader { runner } else { runner.without_writers() };
-        Worker { place, database, role, runner, last_work: now, began: now, helper_started: None }
+        let runner = match role {
+            Role::Leader => runner,
+            Role::Helper => runner.without_writers(),
+            Role::Deputy => runner.apart(),
+        };
+        let steps = Steps::new(place.alarm());
+        let helper_started = None;
+        Worker { place, database, role, runner, steps, last_work: now, began: now, helper_started }
     }
 
     fn live(mut self) {
@@ -132,18 +144,17 @@ impl Worker {
                 break;
             }
             report_activity(true);
-            let step = self.runner.step();
+            let step = self.steps.take(|| self.runner.step());
             report_activity(false);
             leaves = match step {
                 Ok(Step::Worked(rows)) => self.worked(rows),
                 Ok(Step::Idle) => self.wait(&Wait::Idle),
                 Ok(Step::Later(time)) => self.wait(&Wait::Later(time)),
-                Ok(Step::Passing(failure)) => {
+                Ok(Step::Passing(failure)) | Err(failure) => {
                     log_failure(&failure);
-                    self.wait(&Wait::Passing(LOOK_AROUND))
-                }
-                Err(failure) => {
-                    log_failure(&failure);
+                    if self.is_in_the_way() {
+                        break;
+                    }
                     self.wait(&Wait::Passing(LOOK_AROUND))
                 }
             };
@@ -157,6 +168,16 @@ impl Worker {
 
     fn has_extension(&self) -> Outcome<bool> {
         Transactions::OfWorker.run(|| Ok(intake::table(c"queue").is_some()))
+    }
+
+    /// Whether this worker has the place that ragd needs, without which it can do nothing. Then the
+    /// database gets in line, and whoever calls ragd next, or commits, starts it.
+    fn is_in_the_way(&self) -> bool {
+        let is_alone = supervisor::start().is_err() && matches!(supervisor::runs(), Ok(false));
+        if is_alone && self.role == Role::Leader {
+            registry::put_in_line(self.database, LOOK_FOR_WORK);
+        }
+        is_alone
     }
 
     /// Whether to leave after work.
@@ -174,7 +195,7 @@ impl Worker {
 
     /// Waits until there is something to do; whether to leave instead.
     fn wait(&mut self, wait: &Wait) -> bool {
-        if self.role == Role::Helper || is_database_wanted() {
+        if self.role != Role::Leader || is_database_wanted() {
             return true;
         }
         let (longest, is_done) = match wait {
@@ -212,7 +233,7 @@ impl Worker {
     /// A session that commits now may still think that it has woken this worker: so the lock goes
     /// first, and then there is one last look.
     fn may_leave(&mut self) -> bool {
-        if self.role == Role::Helper || is_database_wanted() {
+        if self.role != Role::Leader || is_database_wanted() {
             return true;
         }
         self.place.stop_leading();
@@ -222,7 +243,7 @@ impl Worker {
             }
             return true;
         }
-        match self.runner.step() {
+        match self.steps.take(|| self.runner.step()) {
             Ok(Step::Idle) if time_to_work().is_none() => true,
             _ => !self.place.lead_again(),
         }
@@ -244,7 +265,8 @@ fn time_to_work() -> Option<Duration> {
     }
 }
 
-fn handle_interrupts() {
+/// Ends the process if it is told to, and reads the configuration if that has changed.
+pub fn handle_interrupts() {
     check_for_interrupts!();
     // SAFETY: called between two transactions, as background workers do.
     unsafe {
@@ -256,7 +278,7 @@ fn handle_interrupts() {
 }
 
 /// Waits for the latch; whether it was set.
-fn wait_latch(time: Duration) -> bool {
+pub fn wait_latch(time: Duration) -> bool {
     let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
     // SAFETY: MyLatch is this process's own.
     unsafe {
@@ -273,7 +295,7 @@ fn wait_latch(time: Duration) -> bool {
 
 /// Whether somebody holds a lock on the database that keeps new sessions out: it is about to be
 /// dropped, renamed, moved or copied, and waits for all others to leave.
-fn is_database_wanted() -> bool {
+pub fn is_database_wanted() -> bool {
     let outcome = Transactions::OfWorker.run(|| {
         // What sessions lock as they begin. There is no function for it before PostgreSQL 18.
         let object = pg_sys::LOCKTAG {

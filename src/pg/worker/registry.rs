@@ -26,11 +26,19 @@ const LOCK_FILE: &str = "pg_stat_tmp/pg_rag.workers";
 const WAITING: &str = "pg_stat_tmp/pg_rag.waiting.";
 /// Databases in which a worker is at work, likewise: what is left of one that was ended.
 const ACTIVE: &str = "pg_stat_tmp/pg_rag.active.";
-/// Where the bytes of databases begin.
+/// Where the bytes of databases begin: of their first worker, of one that is in a step for long, and of
+/// who watches those. There are 2^32 numbers of databases.
 const DATABASES: i64 = 1 << 16;
+const SLOW: i64 = DATABASES + (1 << 32);
+const WATCHED: i64 = SLOW + (1 << 32);
 /// A worker that was started looks for what was committed until it is there; so another one is not
 /// started for a while.
 const START_AGAIN: Duration = Duration::from_millis(200);
+
+/// Where there is no slot for a worker, its database waits at least so long for another attempt.
+const START_LATER: Duration = Duration::from_secs(1);
+/// Between two looks at those that wait, where nobody has called.
+const LOOK_AT_LINE: Duration = Duration::from_secs(10);
 
 thread_local! {
     static STARTED: Cell<Option<Instant>> = const { Cell::new(None) };
@@ -73,7 +81,10 @@ fn start_once(database: pg_sys::Oid) -> Result<()> {
         return Ok(());
     }
     STARTED.set(Some(Instant::now()));
-    start(database, Role::Leader)
+    start(database, Role::Leader).inspect_err(|_| {
+        put_in_line(database, START_LATER);
+        supervisor::wake();
+    })
 }
 
 /// The process ID of a database's first worker.
@@ -92,15 +103,31 @@ pub enum Role {
     Leader,
     /// Helps while there is much to do.
     Helper,
+    /// Helps with what others have not in hand, since they have been at it for long.
+    Deputy,
 }
 
-/// Starts a worker for a database. It leaves again at once where it is one too many.
+/// Starts a worker for a database. It leaves again at once where it is one too many. The last free slot
+/// of the server is ragd's, without which a worker could do nothing.
 pub fn start(database: pg_sys::Oid, role: Role) -> Result<()> {
-    let argument = u64::from(database.to_u32()) | u64::from(role == Role::Helper) << 32;
-    let worker = BackgroundWorkerBuilder::new("pg_rag worker")
-        .set_type("pg_rag worker")
+    supervisor::start()?;
+    register(
+        "pg_rag worker",
+        "pg_rag_worker_main",
+        u64::from(database.to_u32()) | (role as u64) << 32,
+    )
+}
+
+/// Starts who watches a database's workers, one of which is in a step for long.
+fn start_watcher(database: pg_sys::Oid) -> Result<()> {
+    register("pg_rag watcher", "pg_rag_watcher_main", u64::from(database.to_u32()))
+}
+
+fn register(name: &str, function: &str, argument: u64) -> Result<()> {
+    let worker = BackgroundWorkerBuilder::new(name)
+        .set_type(name)
         .set_library("pg_rag")
-        .set_function("pg_rag_worker_main")
+        .set_function(function)
         .set_argument(Some(pg_sys::Datum::from(argument)))
         .enable_spi_access()
         .set_start_time(BgWorkerStartTime::RecoveryFinished)
@@ -115,7 +142,8 @@ pub fn start(database: pg_sys::Oid, role: Role) -> Result<()> {
 /// Database and role of a worker, from its argument.
 pub fn argument(argument: pg_sys::Datum) -> (pg_sys::Oid, Role) {
     let value = argument.value() as u64;
-    let role = if value >> 32 == 0 { Role::Leader } else { Role::Helper };
+    let roles = [Role::Leader, Role::Helper, Role::Deputy];
+    let role = roles.into_iter().find(|role| *role as u64 == value >> 32).unwrap_or(Role::Leader);
     (pg_sys::Oid::from_u32(value as u32), role)
 }
 
@@ -129,19 +157,13 @@ impl Place {
     /// Takes a slot of the server and, if it is to lead, the database; `None` where that is taken.
     pub fn take(database: pg_sys::Oid, role: Role) -> Result<Option<Place>> {
         IS_WORKER.set(true);
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(LOCK_FILE)
-            .map_err(|error| cannot_lock(&error))?;
+        let file = open()?;
         if role == Role::Leader && !lock(&file, database_byte(database)) {
             return Ok(None);
         }
         let take_slot = || (0..guc::max_workers()).any(|slot| lock(&file, slot as i64));
         if !take_slot() {
-            if role == Role::Helper {
+            if role != Role::Leader {
                 return Ok(None);
             }
             // Whoever leaves gives its slot back and then looks who is in line.
@@ -153,6 +175,12 @@ impl Place {
         }
         HELD.set(Some(file.as_raw_fd()));
         Ok(Some(Place { file, database }))
+    }
+
+    /// What tells others that this worker is in a step for long.
+    pub fn alarm(&self) -> Alarm {
+        let database = i64::from(self.database.to_u32());
+        Alarm { file: self.file.as_raw_fd(), slow: SLOW + database, watched: WATCHED + database }
     }
 
     /// Stops being the one that is woken: whoever commits from now on starts another worker.
@@ -173,6 +201,64 @@ impl Place {
     }
 }
 
+/// The open file of a worker, and its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Alarm {
+    file: i32,
+    slow: i64,
+    watched: i64,
+}
+
+impl Alarm {
+    /// Tells that this worker is in a step for long; whether somebody watches the database, who need
+    /// not be called. Nothing but system calls: for a signal's handler.
+    pub fn give(self) -> bool {
+        set_lock(self.file, self.slow, libc::F_WRLCK);
+        let mut lock = byte_lock(self.watched, libc::F_WRLCK);
+        // SAFETY: F_GETLK reads and writes the flock structure only.
+        let is_known = unsafe { libc::fcntl(self.file, libc::F_GETLK, &mut lock) == 0 };
+        is_known && i32::from(lock.l_type) != libc::F_UNLCK
+    }
+
+    /// The step is done.
+    pub fn take_back(self) {
+        set_lock(self.file, self.slow, libc::F_UNLCK);
+    }
+}
+
+/// Who watches a database's workers, as long as it lives.
+pub struct Watch {
+    file: File,
+    database: pg_sys::Oid,
+}
+
+impl Watch {
+    /// `None` where somebody does.
+    pub fn take(database: pg_sys::Oid) -> Result<Option<Watch>> {
+        IS_WORKER.set(true);
+        let file = open()?;
+        let is_first = lock(&file, WATCHED + i64::from(database.to_u32()));
+        Ok(is_first.then_some(Watch { file, database }))
+    }
+
+    /// Whether a worker is in a step for long.
+    pub fn is_needed(&self) -> bool {
+        let byte = SLOW + i64::from(self.database.to_u32());
+        matches!(holder(&self.file, byte), Ok(Some(_)))
+    }
+
+    /// Whether there may be another worker.
+    pub fn has_room(&self) -> bool {
+        (0..guc::max_workers()).any(|slot| matches!(holder(&self.file, slot as i64), Ok(None)))
+    }
+}
+
+fn open() -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true);
+    options.open(LOCK_FILE).map_err(|error| cannot_lock(&error))
+}
+
 /// Whether another database than `mine` has something to do and waits for a worker.
 pub fn others_wait(mine: pg_sys::Oid) -> bool {
     let now = SystemTime::now();
@@ -186,10 +272,18 @@ pub fn start_waiting() {
     let due = line.iter().take_while(|(from, _)| *from <= now).count().max(1);
     for (_, database) in line.into_iter().take(due.min(guc::max_workers() as usize)) {
         // If the file is gone already, somebody else is starting it.
-        if std::fs::remove_file(file_of(WAITING, database)).is_ok() {
-            drop(start(database, Role::Leader));
+        let is_ours = std::fs::remove_file(file_of(WAITING, database)).is_ok();
+        if is_ours && start(database, Role::Leader).is_err() {
+            put_in_line(database, START_LATER);
         }
     }
+}
+
+/// How long until a database that waits is worth another look, if one does: there may be a slot for its
+/// worker now that nobody has told of.
+pub fn time_to_start() -> Option<Duration> {
+    let (time, _) = in_line().into_iter().next()?;
+    Some(time.duration_since(SystemTime::now()).unwrap_or_default().max(LOOK_AT_LINE))
 }
 
 /// Has a database wait for a worker, for which there is something to do after this time.
@@ -217,16 +311,18 @@ unsafe extern "C-unwind" fn at_exit(_code: i32, _argument: pg_sys::Datum) {
     let Some(file) = HELD.get() else { return };
     // The supervisor looks at once, and must not find this process in its place still.
     unlock_all(file);
-    if let (true, Ok(Some(pid))) = (!databases(ACTIVE).is_empty(), supervisor::process_id()) {
-        // SAFETY: a signal that every server process knows.
-        unsafe { libc::kill(pid, libc::SIGUSR1) };
+    if !databases(ACTIVE).is_empty() {
+        supervisor::wake();
     }
 }
 
-/// Starts workers in databases whose worker was ended, or that wait for what it leaves; called by
-/// the supervisor.
+/// Starts workers in databases whose worker was ended, or that wait for what it leaves, and who watches
+/// those that are in a step for long; called by the supervisor.
 pub fn start_abandoned() {
     for database in databases(ACTIVE) {
+        if needs_watcher(database).unwrap_or(false) {
+            drop(start_watcher(database));
+        }
         let is_abandoned = matches!(leader(database), Ok(None));
         // A new worker marks it again as soon as it is connected: the database may be gone.
         if is_abandoned && std::fs::remove_file(file_of(ACTIVE, database)).is_ok() {
@@ -234,6 +330,12 @@ pub fn start_abandoned() {
         }
     }
     start_waiting();
+}
+
+fn needs_watcher(database: pg_sys::Oid) -> Result<bool> {
+    let file = File::open(LOCK_FILE).map_err(|error| cannot_lock(&error))?;
+    let number = i64::from(database.to_u32());
+    Ok(holder(&file, SLOW + number)?.is_some() && holder(&file, WATCHED + number)?.is_none())
 }
 
 /// The databases that wait, and since or from when; the longest waiting first.

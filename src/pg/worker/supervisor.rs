@@ -8,6 +8,8 @@
 //! and a second one leaves at once. Both paths are relative to the data directory, where
 //! every server process stands; `pg_stat_tmp` is left out of base backups.
 
+use std::cell::Cell;
+use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
@@ -28,6 +30,7 @@ pub const SOCKET: &str = "pg_stat_tmp/pg_rag.sock";
 
 /// Locked by the living supervisor.
 const LOCK_FILE: &str = "pg_stat_tmp/pg_rag.lock";
+const LOCK_PATH: &CStr = c"pg_stat_tmp/pg_rag.lock";
 
 /// A ragd that lived shorter than this counts as failed to start.
 const SHORT_LIFE: Duration = Duration::from_secs(1);
@@ -38,11 +41,34 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Time ragd gets to leave by itself.
 const FAREWELL: Duration = Duration::from_millis(500);
 
+thread_local! {
+    static IS_SUPERVISOR: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Registers the supervisor with the postmaster where the library is preloaded.
 pub fn register_at_boot() {
     // SAFETY: a flag that the postmaster sets while it loads shared_preload_libraries.
     if unsafe { pg_sys::process_shared_preload_libraries_in_progress } {
         builder().load();
+    }
+}
+
+/// Wakes the supervisor, if there is one, by the signal that tells of ragd's end: SIGUSR1 is ignored by
+/// background workers without a database. Nothing but system calls: for a signal's handler.
+pub fn wake() {
+    let mut lock = write_lock();
+    // SAFETY: the path is a constant C string; F_GETLK reads and writes the flock structure only, and
+    // closing the file gives back no lock, since only a supervisor has one.
+    unsafe {
+        let file = libc::open(LOCK_PATH.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if file < 0 {
+            return;
+        }
+        let is_known = libc::fcntl(file, libc::F_GETLK, &mut lock) == 0;
+        libc::close(file);
+        if is_known && i32::from(lock.l_type) != libc::F_UNLCK {
+            libc::kill(lock.l_pid, libc::SIGCHLD);
+        }
     }
 }
 
@@ -67,6 +93,10 @@ pub fn runs() -> Result<bool> {
 
 /// The living supervisor's process ID.
 pub fn process_id() -> Result<Option<i32>> {
+    // To close the file would give the lock back.
+    if IS_SUPERVISOR.get() {
+        return Ok(Some(std::process::id() as i32));
+    }
     let file = match File::open(LOCK_FILE) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -98,7 +128,10 @@ pub extern "C-unwind" fn pg_rag_supervisor_main(_argument: pg_sys::Datum) {
         SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM | SignalWakeFlags::SIGCHLD,
     );
     match lock() {
-        Ok(Some(_held)) => supervise(),
+        Ok(Some(_held)) => {
+            IS_SUPERVISOR.set(true);
+            supervise();
+        }
         Ok(None) => {}
         Err(error) => log!("{error}"),
     }
@@ -158,7 +191,7 @@ fn attend(mut child: Child, settings: &Settings) -> bool {
                 return true;
             }
         }
-        if !BackgroundWorker::wait_latch(None) {
+        if !BackgroundWorker::wait_latch(registry::time_to_start()) {
             stop(&mut child);
             return false;
         }

@@ -85,6 +85,33 @@ SELECT source_id, content FROM notes_rag ORDER BY 1;
 SELECT count(*) FROM rag.dead_letter;
 SELECT rag_drop_pipeline('notes');
 
+-- A batch has as many rows as it is to have, also where the queue is thought to be empty and joined by a
+-- loop: the most that were in hand at once is noted.
+CREATE TABLE many (id integer PRIMARY KEY, body text);
+CREATE SEQUENCE in_hand;
+CREATE FUNCTION counted(body text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM setval('public.in_hand', greatest(i.last_value, (SELECT count(*) FROM rag.queue WHERE lease IS NOT NULL)))
+    FROM public.in_hand AS i;
+    RETURN body;
+END
+$$;
+SELECT rag_create_pipeline('many', 'counted(body)', mode => 'manual');
+INSERT INTO many VALUES (0, 'A few words.');
+CALL rag_run('many');
+DELETE FROM many;
+CALL rag_run('many');
+VACUUM (ANALYZE) rag.queue, rag.intake;
+INSERT INTO many SELECT i, 'A few words.' FROM generate_series(1, 600) AS i;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+CALL rag_run('many');
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+SELECT last_value BETWEEN 1 AND 300 FROM in_hand;
+SELECT count(*) FROM many_rag;
+SELECT rag_drop_pipeline('many');
+
 -- By workers, and not while it is paused.
 SELECT rag_alter_pipeline('docs', mode => 'async', name => 'texts');
 INSERT INTO docs VALUES (60, 'New', 'A row about elephants.', 'en');

@@ -1,0 +1,53 @@
+//! PostgreSQL's timers, as its own timeouts use them.
+//!
+//! They are not among what pgrx binds. A handler runs within a signal's handler: it may set flags and
+//! make system calls, and nothing else.
+
+use std::time::Duration;
+
+use pgrx::pg_sys;
+
+/// What is called when the time is over.
+pub type Handler = unsafe extern "C-unwind" fn();
+
+/// An identifier of PostgreSQL 15 to 18 from USER_TIMEOUT on: it takes the next that is free.
+const ANY: u32 = 13;
+
+mod unguarded {
+    unsafe extern "C-unwind" {
+        pub fn RegisterTimeout(id: u32, handler: super::Handler) -> u32;
+        pub fn enable_timeout_every(id: u32, time: i64, milliseconds: i32);
+        pub fn disable_timeout(id: u32, keeps_indicator: bool);
+    }
+}
+
+/// A timer of this process.
+#[derive(Clone, Copy, Debug)]
+pub struct Timer(u32);
+
+impl Timer {
+    /// A new one, of which there are ten a process at most, since there is no way to give one back.
+    ///
+    /// `handler` must do nothing but what a signal's handler may.
+    pub fn new(handler: Handler) -> Timer {
+        // SAFETY: called in the main loop of a background worker, whose timeouts are initialized; by
+        // this function's contract the handler is one that may be called in a signal's.
+        Timer(unsafe { unguarded::RegisterTimeout(ANY, handler) })
+    }
+
+    /// Has the handler called after a time, and then each second until it is stopped.
+    pub fn start(self, after: Duration) {
+        let microseconds = i64::try_from(after.as_micros()).unwrap_or(i64::MAX / 4);
+        // SAFETY: a timer that is registered; none of these raises an error for such a one.
+        unsafe {
+            let time = pg_sys::GetCurrentTimestamp().saturating_add(microseconds);
+            unguarded::enable_timeout_every(self.0, time, 1000);
+        }
+    }
+
+    /// From here on it is not called.
+    pub fn stop(self) {
+        // SAFETY: as above.
+        unsafe { unguarded::disable_timeout(self.0, false) };
+    }
+}
