@@ -514,6 +514,7 @@ fn every_setting_and_function_is_documented() {
         let by_server = [
             "rag.capture",
             "rag.llm_validator",
+            "rag.prepare_source",
             "rag.forget_dropped",
             "rag.follow_source",
             "rag.set_owner_id",

@@ -41,6 +41,7 @@ mod prepared;
 mod provider;
 mod queue;
 mod random;
+mod remake;
 mod renewing;
 mod represent;
 mod rerank;
@@ -121,8 +122,9 @@ pgrx::extension_sql_file!(
     requires = ["trace"]
 );
 pgrx::extension_sql_file!(
-    "../../sql/install/status.sql",
-    name = "status",
+    "../../sql/install/cascade.sql",
+    name = "cascade",
     requires = ["conversation"]
 );
+pgrx::extension_sql_file!("../../sql/install/status.sql", name = "status", requires = ["cascade"]);
 pgrx::extension_sql_file!("../../sql/install/wrapper.sql", name = "wrapper", requires = ["status"]);
