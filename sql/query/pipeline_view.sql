@@ -1,2 +1,2 @@
 -- $1: pipeline, $2: the name of its view.
-UPDATE rag.pipeline SET view = $2::text::regclass WHERE id = $1
+UPDATE rag.pipeline SET view = $2::pg_catalog.text::pg_catalog.regclass WHERE id OPERATOR(pg_catalog.=) $1

@@ -12,6 +12,7 @@ use pgrx::spi::quote_identifier;
 
 use super::acting::{Acting, SUPERUSER, as_owner};
 use super::capture::noted;
+use super::catalog::operator::Operators;
 use super::catalog::pipeline::{self, Pipeline};
 use super::catalog::source::Source;
 use super::catalog::view::{self, Column};
@@ -276,8 +277,9 @@ impl Detached {
     fn create_view(&self, source: &Source) -> Result<()> {
         let shown = |column: &Named| format!("c.{}", column.here.name);
         let equal = |column: &Named| {
-            let (name, equality) = (quote_identifier(&column.source), column.here.equality());
-            format!("s.{name} {equality} c.{}", column.here.name)
+            let source = format!("s.{}", quote_identifier(&column.source));
+            let chunks = format!("c.{}", column.here.name);
+            Operators::of(column.here.type_oid).equal_to(&source, &chunks)
         };
         let keys: Vec<String> = self.key.iter().map(shown).collect();
         let join: Vec<String> = self.key.iter().map(equal).collect();
