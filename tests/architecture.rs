@@ -4,6 +4,8 @@
 
 #[path = "architecture/source.rs"]
 mod source;
+#[path = "architecture/sql.rs"]
+mod sql;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -219,6 +221,60 @@ fn every_statement_is_used() {
     assert!(statements.len() > 20, "the statements were not found below sql/");
     let breaches = statements.into_iter().filter(unused).map(|file| file.path);
     check("statements that no include_str! or extension_sql_file! names", breaches);
+}
+
+/// Statements that run with the search path `pg_catalog, pg_temp`, within `Acting` or `Settings` of
+/// `src/pg/acting.rs`, by the beginning of their names. What is not here runs as its caller, or becomes
+/// part of a view or policy.
+const ACTING: &[&str] = &[
+    "activity_",
+    "budget_find",
+    "chunks_",
+    "content_size",
+    "contexts_",
+    "conversation_insert",
+    "conversation_turn_insert",
+    "documents_by_key",
+    "eval_metrics_insert",
+    "eval_results_insert",
+    "eval_run_insert",
+    "feedback_insert",
+    "pipeline_alter",
+    "pipeline_delete",
+    "pipeline_fill",
+    "pipeline_hold",
+    "pipeline_insert",
+    "pipeline_live",
+    "pipeline_lock",
+    "pipeline_pause",
+    "pipeline_represent_set",
+    "pipeline_situate_set",
+    "pipeline_take",
+    "pipeline_unnamed",
+    "pipeline_wording_",
+    "pipelines_altered",
+    "pipelines_lost",
+    "pipelines_perhaps_smaller",
+    "pipelines_to_",
+    "price_find",
+    "queue_",
+    "representations_",
+    "source_keys_",
+    "tables_outside_with_trigger",
+    "trace_insert",
+];
+
+#[test]
+fn what_callers_run_names_its_operators_with_their_schema() {
+    let acting = |file: &SourceFile| ACTING.iter().any(|name| file.stem().starts_with(name));
+    let statements = files(&["sql/query"], &[".sql"]);
+    let names_nothing = |name: &&&str| !statements.iter().any(|it| it.stem().starts_with(**name));
+    let unknown = ACTING.iter().filter(names_nothing).map(|name| format!("no {name}* is there"));
+    let unsafe_ones = statements.iter().filter(|file| !acting(file)).flat_map(|file| {
+        let found = sql::looked_up(&file.text).into_iter();
+        found.map(|(line, what)| format!("{}:{line}: {what}", file.path))
+    });
+    check("looked up in the caller's search path", unsafe_ones.chain(unknown));
 }
 
 #[test]

@@ -59,7 +59,7 @@ CREATE POLICY readers ON rag.pipeline FOR SELECT
            OR pg_catalog.has_any_column_privilege(source, 'SELECT'));
 CREATE POLICY owners ON rag.pipeline FOR SELECT
     USING (EXISTS (SELECT FROM pg_catalog.pg_class c
-                   WHERE c.oid = source AND pg_catalog.pg_has_role(c.relowner, 'USAGE')));
+                   WHERE c.oid = source::oid AND pg_catalog.pg_has_role(c.relowner, 'USAGE')));
 GRANT SELECT ON rag.pipeline TO PUBLIC;
 
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline', '');

@@ -82,7 +82,7 @@ CREATE FUNCTION rag.owns_pipeline(id integer) RETURNS boolean
 STABLE PARALLEL SAFE LANGUAGE sql
 BEGIN ATOMIC
     SELECT EXISTS (SELECT FROM rag.pipeline AS p
-                   JOIN pg_catalog.pg_class AS c ON c.oid = p.source
+                   JOIN pg_catalog.pg_class AS c ON c.oid = p.source::oid
                    WHERE p.id = owns_pipeline.id AND pg_catalog.pg_has_role(c.relowner, 'USAGE'));
 END;
 COMMENT ON FUNCTION rag.owns_pipeline IS 'whether the caller owns the source table of a pipeline';

@@ -5,7 +5,7 @@ SELECT coalesce(p.name, o.name)                             AS pipeline,
        p.source                                             AS source,
        p.mode                                               AS mode,
        p.generation                                         AS generation,
-       CASE WHEN p.replaces IS NOT NULL THEN 'filling beside generation ' || o.generation
+       CASE WHEN p.replaces IS NOT NULL THEN 'filling beside generation ' || o.generation::text
             WHEN p.paused THEN 'paused'
             WHEN p.not_before > pg_catalog.now() THEN 'waiting for its model'
             ELSE p.stage END                                AS state,
@@ -14,7 +14,7 @@ SELECT coalesce(p.name, o.name)                             AS pipeline,
        pg_catalog.pg_stat_get_live_tuples(p.chunk_table)    AS chunks,
        CASE WHEN i.has_all THEN 0
             WHEN s.rows > 0
-            THEN greatest(0, 1 - (q.pending + l.failed)::double precision / s.rows)
+            THEN greatest(0, 1::double precision - (q.pending + l.failed)::double precision / s.rows::double precision)
             ELSE 1 END                                      AS coverage,
        q.pending                                            AS pending_rows,
        q.retrying                                           AS retrying_rows,
@@ -25,7 +25,7 @@ SELECT coalesce(p.name, o.name)                             AS pipeline,
        l.failed                                             AS failed_rows,
        coalesce(a.rows_done, 0)                             AS rows_done,
        a.rows_a_second                                      AS rows_a_second,
-       CASE WHEN a.rows_a_second > 0 THEN q.pending / a.rows_a_second END AS seconds_left,
+       CASE WHEN a.rows_a_second > 0::double precision THEN q.pending::double precision / a.rows_a_second END AS seconds_left,
        a.last_done_at                                       AS last_done_at,
        a.last_failed_at                                     AS last_failed_at,
        a.last_sqlstate                                      AS last_sqlstate,

@@ -3,8 +3,8 @@
 CREATE TABLE rag.price (
     server text NOT NULL CHECK (server <> ''),
     model  text CHECK (model <> ''),
-    input  numeric NOT NULL CHECK (input >= 0 AND input < 'Infinity'),
-    output numeric NOT NULL DEFAULT 0 CHECK (output >= 0 AND output < 'Infinity'),
+    input  numeric NOT NULL CHECK (input >= 0::numeric AND input < 'Infinity'),
+    output numeric NOT NULL DEFAULT 0 CHECK (output >= 0::numeric AND output < 'Infinity'),
     UNIQUE NULLS NOT DISTINCT (server, model)
 );
 COMMENT ON TABLE rag.price IS 'what a million tokens cost, in any currency';
@@ -18,7 +18,7 @@ CREATE TABLE rag.budget (
     role       name,
     period     text NOT NULL DEFAULT 'month' CHECK (period IN ('day', 'month')),
     max_tokens bigint CHECK (max_tokens >= 0),
-    max_cost   numeric CHECK (max_cost >= 0 AND max_cost < 'Infinity'),
+    max_cost   numeric CHECK (max_cost >= 0::numeric AND max_cost < 'Infinity'),
     UNIQUE NULLS NOT DISTINCT (role, period),
     CHECK (max_tokens IS NOT NULL OR max_cost IS NOT NULL)
 );

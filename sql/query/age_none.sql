@@ -1,1 +1,1 @@
-NULL::float8
+NULL::pg_catalog.float8

@@ -1,3 +1,3 @@
 SELECT (
 {content}
-)::text
+)::pg_catalog.text

@@ -1,4 +1,4 @@
 ,
 (
 {title}
-)::text AS {name}
+)::pg_catalog.text AS {name}

@@ -19,8 +19,9 @@ CREATE TABLE {chunk_table} (
     embedding    {vector}.vector({dimension}) NOT NULL,
     tsv          tsvector NOT NULL GENERATED ALWAYS AS (
                      pg_catalog.to_tsvector({config}::pg_catalog.regconfig,
-                                            COALESCE(context || ' ', heading || ' ', '')
-                                            || COALESCE(context_line || ' ', '') || content)) STORED
+                                            COALESCE(context OPERATOR(pg_catalog.||) ' ', heading OPERATOR(pg_catalog.||) ' ', '')
+                                            OPERATOR(pg_catalog.||) COALESCE(context_line OPERATOR(pg_catalog.||) ' ', '')
+                                            OPERATOR(pg_catalog.||) content)) STORED
     {metadata},
     UNIQUE ({key_names}, chunk_no)
 ) WITH (toast_tuple_target = 8160)

@@ -1,1 +1,1 @@
-(v.{column} IS DISTINCT FROM ($3[{n}])::{type})
+(v.{column} IS NULL OR NOT v.{column}{cast} {operator} ($3[{n}])::{type}{cast})

@@ -1,1 +1,1 @@
-(v.{column} = ANY (($3[{first}:{last}])::{type}[]))
+(v.{column}{cast} {operator} ANY (($3[{first}:{last}])::{type}[]{cast_all}))

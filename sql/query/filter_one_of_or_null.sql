@@ -1,1 +1,1 @@
-(v.{column} IS NULL OR v.{column} = ANY (($3[{first}:{last}])::{type}[]))
+(v.{column} IS NULL OR v.{column}{cast} {operator} ANY (($3[{first}:{last}])::{type}[]{cast_all}))

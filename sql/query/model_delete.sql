@@ -1,1 +1,1 @@
-DELETE FROM rag.model WHERE name = $1
+DELETE FROM rag.model WHERE name OPERATOR(pg_catalog.=) $1

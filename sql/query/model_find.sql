@@ -1,4 +1,4 @@
 SELECT name, path, file, dimension, max_tokens, digest, builtin, server, remote_model, task,
        pooling
 FROM rag.model
-WHERE name = $1
+WHERE name OPERATOR(pg_catalog.=) $1

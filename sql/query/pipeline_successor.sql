@@ -1,1 +1,1 @@
-SELECT id FROM rag.pipeline WHERE replaces = $1
+SELECT id FROM rag.pipeline WHERE replaces OPERATOR(pg_catalog.=) $1

@@ -1,1 +1,1 @@
-SELECT template FROM rag.pipeline WHERE id = $1
+SELECT template FROM rag.pipeline WHERE id OPERATOR(pg_catalog.=) $1

@@ -1,1 +1,1 @@
- AND v.{column} {equal} h.{column}
+ AND {equal}

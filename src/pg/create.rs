@@ -15,6 +15,7 @@ use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
 
 use super::catalog::model::Model;
+use super::catalog::operator::Operators;
 use super::catalog::pipeline::{self, Mode, NewPipeline, Pipeline, Relation, Stage};
 use super::catalog::source::Source;
 use super::catalog::view;
@@ -210,7 +211,7 @@ impl Plan<'_> {
             &[
                 ("chunk_table", &names.chunk_table),
                 ("source", &self.source.sql),
-                ("key_join", &self.key_join(&names.bare_chunk_table)),
+                ("key_join", &self.key_join(&names.bare_chunk_table)?),
             ],
         );
         sql::execute(&statement, &[]).map(drop)
@@ -226,17 +227,21 @@ impl Plan<'_> {
                 ("source", &self.source.sql),
                 ("keys", &list(&self.key, |key| format!("c.{}", key_name(key)))),
                 ("metadata", &metadata.collect::<String>()),
-                ("key_join", &self.key_join("c")),
+                ("key_join", &self.key_join("c")?),
             ],
         );
         sql::execute(&statement, &[]).map(drop)
     }
 
     /// Rows of the source `s` and of a relation with the chunks' key columns that belong together.
-    fn key_join(&self, chunks: &str) -> String {
-        let equal =
-            |key: &String| format!("s.{} = {chunks}.{}", quote_identifier(key), key_name(key));
-        self.key.iter().map(equal).collect::<Vec<_>>().join(" AND ")
+    fn key_join(&self, chunks: &str) -> Result<String> {
+        let equal = |key: &String| -> Result<String> {
+            let column = self.source.column(key).ok_or_else(|| self.source.no_column(key))?;
+            let operators = Operators::of(column.type_oid);
+            let (source, chunks) = (quote_identifier(key), format!("{chunks}.{}", key_name(key)));
+            Ok(operators.equal_to(&format!("s.{source}"), &chunks))
+        };
+        Ok(self.key.iter().map(equal).collect::<Result<Vec<_>>>()?.join(" AND "))
     }
 }
 

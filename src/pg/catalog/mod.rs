@@ -3,6 +3,7 @@
 pub mod evaluation;
 pub mod model;
 pub mod money;
+pub mod operator;
 pub mod pipeline;
 pub mod representation;
 pub mod situation;

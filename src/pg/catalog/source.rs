@@ -31,6 +31,8 @@ pub struct SourceColumn {
     pub name: String,
     /// Its type, as in SQL.
     pub sql_type: String,
+    /// Its type.
+    pub type_oid: pg_sys::Oid,
     /// Whether it holds text.
     pub is_text: bool,
 }
@@ -138,6 +140,7 @@ fn columns(oid: pg_sys::Oid) -> Result<Vec<SourceColumn>> {
         Ok(SourceColumn {
             name: sql::required(row.get(1)?)?,
             sql_type: sql::required(row.get(2)?)?,
+            type_oid: sql::required(row.get(4)?)?,
             is_text: category == "S",
         })
     })

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::error::Result;
+use crate::pg::catalog::operator::Operators;
 use crate::pg::catalog::view::Column;
 use crate::pg::sql::render;
 use crate::retrieve::filter::{self, Comparison, Condition, Test};
@@ -34,7 +35,9 @@ impl FilterSql {
     }
 
     fn part(&mut self, condition: &Condition, metadata: &[Column]) -> String {
-        let Column { name, sql_type, .. } = &metadata[condition.column];
+        let Column { name, sql_type, type_oid } = &metadata[condition.column];
+        let operators = Operators::of(*type_oid);
+        let mut comparison = Comparison::Equal;
         let first = self.values.len() + 1;
         let template = match &condition.test {
             Test::Null => include_str!("../../../sql/query/filter_null.sql"),
@@ -46,33 +49,33 @@ impl FilterSql {
                     false => include_str!("../../../sql/query/filter_one_of.sql"),
                 }
             }
-            Test::Compare(comparison, value) => {
+            Test::Compare(wanted, value) => {
                 self.values.push(value.clone());
-                comparison_template(*comparison)
+                comparison = *wanted;
+                match comparison {
+                    Comparison::NotEqual => {
+                        include_str!("../../../sql/query/filter_not_equal.sql")
+                    }
+                    _ => include_str!("../../../sql/query/filter_compare.sql"),
+                }
             }
+        };
+        let cast_all = match operators.cast.as_str() {
+            "" => String::new(),
+            cast => format!("{cast}[]"),
         };
         render(
             template,
             &[
                 ("column", name),
                 ("type", sql_type),
+                ("operator", &operators.operator(comparison)),
+                ("cast", &operators.cast),
+                ("cast_all", &cast_all),
                 ("n", &first.to_string()),
                 ("first", &first.to_string()),
                 ("last", &self.values.len().to_string()),
             ],
         )
-    }
-}
-
-fn comparison_template(comparison: Comparison) -> &'static str {
-    match comparison {
-        Comparison::Equal => include_str!("../../../sql/query/filter_equal.sql"),
-        Comparison::NotEqual => include_str!("../../../sql/query/filter_not_equal.sql"),
-        Comparison::Less => include_str!("../../../sql/query/filter_less.sql"),
-        Comparison::LessOrEqual => include_str!("../../../sql/query/filter_less_or_equal.sql"),
-        Comparison::Greater => include_str!("../../../sql/query/filter_greater.sql"),
-        Comparison::GreaterOrEqual => {
-            include_str!("../../../sql/query/filter_greater_or_equal.sql")
-        }
     }
 }

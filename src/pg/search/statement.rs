@@ -7,6 +7,7 @@ use super::Search;
 use super::filter_sql::FilterSql;
 use super::lexical_index::lexical_index;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::operator::Operators;
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::Column;
 use crate::pg::json::Jsonb;
@@ -116,7 +117,11 @@ impl<'a> Statements<'a> {
     /// How well the words of a text match; the best is the greatest.
     fn score(&self, document: &str) -> String {
         match self.is_indexed() {
-            true => format!("-({})", self.distance(document)),
+            true => {
+                let distance = self.distance(document);
+                let template = include_str!("../../../sql/query/text_score.sql");
+                render(template, &[("distance", &distance)])
+            }
             false => self.rank(document),
         }
     }
@@ -180,8 +185,9 @@ impl<'a> Statements<'a> {
     /// The chunks around others.
     pub fn neighbours(&self) -> String {
         let same = |column: &Column| {
-            let values = [("column", column.name.as_str()), ("equal", &column.equality())];
-            render(include_str!("../../../sql/query/same_key.sql"), &values)
+            let [one, other] = ["v", "h"].map(|relation| format!("{relation}.{}", column.name));
+            let equal = Operators::of(column.type_oid).equal_to(&one, &other);
+            render(include_str!("../../../sql/query/same_key.sql"), &[("equal", &equal)])
         };
         let Search { pipeline, columns, .. } = self.search;
         let same: Vec<String> = columns.keys.iter().map(same).collect();
@@ -259,8 +265,8 @@ pub fn neighbour(row: &SpiHeapTupleData<'_>) -> Result<Neighbour, pgrx::spi::Err
 /// The key as text; of a composite key, a JSON object under the source's column names.
 fn source_key(keys: &[Column]) -> String {
     match keys {
-        [key] => format!("v.{}::text", key.name),
-        _ => format!("({})::text", json_object(keys, Column::of_source, value)),
+        [key] => format!("v.{}::pg_catalog.text", key.name),
+        _ => format!("({})::pg_catalog.text", json_object(keys, Column::of_source, value)),
     }
 }
 

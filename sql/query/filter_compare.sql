@@ -1,0 +1,1 @@
+(v.{column}{cast} {operator} ($3[{n}])::{type}{cast})

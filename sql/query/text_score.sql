@@ -1,0 +1,1 @@
+OPERATOR(pg_catalog.-) ({distance})

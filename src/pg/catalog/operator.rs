@@ -1,0 +1,95 @@
+//! By which operators values are compared, whoever asks and whatever their search path.
+//!
+//! A statement that runs as its caller, a policy and a view name each operator with its schema. A
+//! bare `=` would be looked up in the caller's search path, where an operator for just these types
+//! goes before PostgreSQL's own, and whoever may create objects in one of its schemas could have
+//! code of theirs run with the rights of others.
+
+use std::ffi::CStr;
+
+use pgrx::prelude::*;
+use pgrx::{PgList, spi};
+
+use crate::retrieve::filter::Comparison;
+
+/// How the values of a type are compared: by its default operator class, as indexes, ORDER BY and
+/// DISTINCT do.
+pub struct Operators {
+    /// A family of B-tree operators; none for types that have no order.
+    family: pg_sys::Oid,
+    /// The type that they take, `text` for `varchar`.
+    input: pg_sys::Oid,
+    /// That by which values are equal; none for types that can't be told to be.
+    equal: pg_sys::Oid,
+    /// What makes a value of the type one that they take, as SQL behind the value.
+    pub cast: String,
+}
+
+impl Operators {
+    /// Those of a type.
+    pub fn of(kind: pg_sys::Oid) -> Self {
+        let flags = pg_sys::TYPECACHE_EQ_OPR | pg_sys::TYPECACHE_BTREE_OPFAMILY;
+        // SAFETY: a look-up of a type that is that of a column; entries of the cache stay.
+        let known = unsafe { &*pg_sys::lookup_type_cache(kind, flags as i32) };
+        let has_order = known.btree_opf != pg_sys::InvalidOid;
+        let input = if has_order { known.btree_opintype } else { known.hash_opintype };
+        let cast = cast(kind, input);
+        Operators { family: known.btree_opf, input, equal: known.eq_opr, cast }
+    }
+
+    /// Two values of the type that are equal, as SQL.
+    pub fn equal_to(&self, one: &str, other: &str) -> String {
+        let (cast, equal) = (&self.cast, self.operator(Comparison::Equal));
+        format!("{one}{cast} {equal} {other}{cast}")
+    }
+
+    /// That of a comparison, as SQL. That of [`Comparison::NotEqual`] is `=`, too: what it says of two
+    /// values is to be turned round. A type that has no such operator gets PostgreSQL's words for that.
+    pub fn operator(&self, comparison: Comparison) -> String {
+        let (strategy, name) = match comparison {
+            Comparison::Equal | Comparison::NotEqual => return named(self.equal, "="),
+            Comparison::Less => (pg_sys::BTLessStrategyNumber, "<"),
+            Comparison::LessOrEqual => (pg_sys::BTLessEqualStrategyNumber, "<="),
+            Comparison::Greater => (pg_sys::BTGreaterStrategyNumber, ">"),
+            Comparison::GreaterOrEqual => (pg_sys::BTGreaterEqualStrategyNumber, ">="),
+        };
+        // SAFETY: a look-up in the catalog, which finds nothing in a family that is none.
+        let found = unsafe {
+            pg_sys::get_opfamily_member(self.family, self.input, self.input, strategy as i16)
+        };
+        named(found, name)
+    }
+}
+
+/// Makes a value of the type `kind` one of `input`, where these are two types and not a type and a
+/// kind of types. A domain would else be looked up as itself, among operators of anybody.
+fn cast(kind: pg_sys::Oid, input: pg_sys::Oid) -> String {
+    if input == kind || input == pg_sys::InvalidOid {
+        return String::new();
+    }
+    let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
+    // SAFETY: look-ups in the catalog; the name is a C string of this memory context.
+    unsafe {
+        if pg_sys::get_typtype(input) as u8 == pg_sys::TYPTYPE_PSEUDO {
+            return String::new();
+        }
+        let name = CStr::from_ptr(pg_sys::format_type_extended(input, -1, flags as pg_sys::bits16));
+        format!("::{}", name.to_string_lossy())
+    }
+}
+
+/// An operator with its schema, as SQL; where there is none, that of pg_catalog called `name`.
+fn named(operator: pg_sys::Oid, name: &str) -> String {
+    if operator == pg_sys::InvalidOid {
+        return format!("OPERATOR(pg_catalog.{name})");
+    }
+    let (mut names, mut kinds) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: two lists of C strings of this memory context; the first has schema and name.
+    let part = unsafe {
+        pg_sys::format_operator_parts(operator, &mut names, &mut kinds, false);
+        let names = PgList::<std::ffi::c_char>::from_pg(names);
+        move |place| names.get_ptr(place).map(|name| CStr::from_ptr(name).to_string_lossy())
+    };
+    let schema = spi::quote_identifier(part(0).unwrap_or_default());
+    format!("OPERATOR({schema}.{})", part(1).unwrap_or_default())
+}
