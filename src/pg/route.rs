@@ -2,28 +2,44 @@
 
 use pgrx::prelude::*;
 
-use super::catalog::{pipeline, template, wording};
+use super::catalog::{pipeline, stranger, template, wording};
 use super::functions::Embedding;
 use super::rewrite::Llm;
 use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::retrieve::RetrieveOptions;
 use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
 
+/// The pipeline that is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Asked {
+    /// Its name; `None` for the only one.
+    pub name: Option<String>,
+    /// Whether it was the caller who named it.
+    pub is_named: bool,
+}
+
+impl Asked {
+    /// What the caller says, where that is not left open.
+    pub fn by_caller(name: Option<&str>) -> Self {
+        Asked { name: name.map(str::to_owned), is_named: name.is_some() }
+    }
+}
+
 /// The pipeline that is asked: `name`, unless that is 'auto', or there is none and the option
 /// `route` is given. A pipeline that is really called auto can be named. A NOTICE says which one was
-/// chosen.
+/// chosen, of those that run no code of strangers.
 pub fn pipeline_for(
     name: Option<&str>,
     question: &str,
     options: &RetrieveOptions,
     llm: Option<&str>,
-) -> Result<Option<String>> {
+) -> Result<Asked> {
     if !is_open(name, options)? {
-        return Ok(name.map(str::to_owned));
+        return Ok(Asked::by_caller(name));
     }
-    let choices = wording::choices()?;
+    let choices = choices()?;
     let place = match (choices.len(), options.route.unwrap_or_default()) {
         // Which is an error that says so, or the only one.
         (0 | 1, _) => 0,
@@ -37,7 +53,24 @@ pub fn pipeline_for(
     if let Some(name) = &chosen {
         notice!("pipeline \"{name}\" was chosen");
     }
-    Ok(chosen)
+    Ok(Asked { name: chosen, is_named: false })
+}
+
+/// What can be chosen; an error where there are pipelines and none of them can.
+fn choices() -> Result<Vec<Choice>> {
+    let (mut choices, mut others) = (Vec::new(), Vec::new());
+    for (id, choice) in wording::choices()? {
+        match stranger::runs_no_code(id)? {
+            true => choices.push(choice),
+            false => others.push(choice.name),
+        }
+    }
+    if choices.is_empty() && !others.is_empty() {
+        return Err(Error::new(ErrorKind::Forbidden, "there is no pipeline that can be chosen")
+            .detail("What may run code of a role that you do not trust is asked only by its name.")
+            .hint(format!("Add pipeline => with one of: {}.", others.join(", "))));
+    }
+    Ok(choices)
 }
 
 /// Whether the pipeline depends on the question.

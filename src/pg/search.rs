@@ -14,11 +14,12 @@ use serde_json::Value;
 use self::filter_sql::FilterSql;
 use self::statement::{Parts, Statements};
 use super::catalog::pipeline::{self, Pipeline, Relation};
-use super::catalog::representation;
 use super::catalog::view::{Column, ContentColumns, content_columns};
+use super::catalog::{representation, stranger};
 use super::prepared;
 use super::rerank::Reranker;
 use super::rewrite::Rewriter;
+use super::route::Asked;
 use super::usage::ForPipeline;
 use super::vector::Vector;
 use super::{sql, trace};
@@ -37,6 +38,8 @@ const MOST: i32 = 10_000;
 pub struct Search {
     /// Where.
     pub pipeline: Pipeline,
+    /// Whether it is the caller who said so.
+    is_named: bool,
     columns: ContentColumns,
     k: i32,
     mode: Mode,
@@ -54,7 +57,7 @@ pub struct Search {
 impl Search {
     /// Checks the arguments of `rag_retrieve` and its kin.
     pub fn new(
-        pipeline: Option<&str>,
+        asked: &Asked,
         k: Option<i32>,
         mode: Option<&str>,
         filter: Option<Jsonb>,
@@ -66,7 +69,7 @@ impl Search {
         }
         options.check()?;
         let mode = mode.unwrap_or("hybrid").parse()?;
-        let pipeline = pipeline::resolve(pipeline)?;
+        let pipeline = pipeline::resolve(asked.name.as_deref())?;
         check_expand(&pipeline, &options)?;
         let columns = content_columns(&pipeline)?;
         let given = filter.map(|Jsonb(filter)| filter);
@@ -75,6 +78,7 @@ impl Search {
         let representations = representation::of(pipeline.id)?.map(|it| it.relation);
         Ok(Search {
             pipeline,
+            is_named: asked.is_named,
             columns,
             k,
             mode,
@@ -138,6 +142,9 @@ impl Search {
         };
         let (vector, asked) = self.ask(query, &rewriting)?;
         let statements = Statements::new(self, filter);
+        if !self.is_named {
+            stranger::check(&self.pipeline)?;
+        }
         let mut candidates = self.find(&statements, &asked, &rewriting)?;
         candidates.truncate(self.pool());
         let fetch = || self.hits(&statements, vector, &candidates);

@@ -8,6 +8,7 @@ pub mod pipeline;
 pub mod representation;
 pub mod situation;
 pub mod source;
+pub mod stranger;
 pub mod template;
 pub mod trace;
 pub mod view;

@@ -49,10 +49,11 @@ pub fn template_of(pipeline: i32) -> Result<Option<String>> {
     Ok(found.into_iter().next().flatten())
 }
 
-/// The pipelines that the caller may see, with what is in them.
-pub fn choices() -> Result<Vec<Choice>> {
+/// The pipelines that the caller may see, by their IDs, with what is in them.
+pub fn choices() -> Result<Vec<(i32, Choice)>> {
     let statement = include_str!("../../../sql/query/pipelines_described.sql");
     sql::rows(statement, &[], |row| {
-        Ok(Choice { name: sql::required(row.get(1)?)?, description: sql::required(row.get(2)?)? })
+        let (name, description) = (sql::required(row.get(2)?)?, sql::required(row.get(3)?)?);
+        Ok((sql::required(row.get(1)?)?, Choice { name, description }))
     })
 }

@@ -15,6 +15,7 @@ use crate::eval::score::{self, Found};
 use crate::pg::catalog::evaluation::Case;
 use crate::pg::functions::{self, Wish};
 use crate::pg::json::Jsonb;
+use crate::pg::route::Asked;
 use crate::pg::search::Search;
 use crate::pg::usage::{self, Usage};
 use crate::pg::{rewrite, route};
@@ -36,7 +37,7 @@ pub struct Contender<'a> {
     default_pipeline: Option<&'a str>,
     options: RetrieveOptions,
     /// Of questions without a filter of their own, by the number of chunks and the pipeline.
-    searches: HashMap<(u32, Option<String>), Search>,
+    searches: HashMap<(u32, Asked), Search>,
     pipeline: String,
 }
 
@@ -71,9 +72,9 @@ impl<'a> Contender<'a> {
         };
         let pipeline = contender.pipeline_named();
         if !route::is_open(pipeline, &contender.options)? {
-            let pipeline = pipeline.map(str::to_owned);
+            let pipeline = Asked::by_caller(pipeline);
             let depth = contender.depth(Level::Chunk);
-            let search = contender.prepare(depth, pipeline.as_deref(), None)?;
+            let search = contender.prepare(depth, &pipeline, None)?;
             contender.pipeline.clone_from(&search.pipeline.name);
             contender.searches.insert((depth, pipeline), search);
         }
@@ -101,13 +102,13 @@ impl<'a> Contender<'a> {
         let of_case;
         let search = match &case.filter {
             Some(filter) => {
-                of_case = self.prepare(depth, pipeline.as_deref(), Some(filter))?;
+                of_case = self.prepare(depth, &pipeline, Some(filter))?;
                 &of_case
             }
             None => {
                 let key = (depth, pipeline);
                 if !self.searches.contains_key(&key) {
-                    let search = self.prepare(depth, key.1.as_deref(), None)?;
+                    let search = self.prepare(depth, &key.1, None)?;
                     self.searches.insert(key.clone(), search);
                 }
                 &self.searches[&key]
@@ -156,12 +157,7 @@ impl<'a> Contender<'a> {
         }
     }
 
-    fn prepare(
-        &self,
-        depth: u32,
-        pipeline: Option<&str>,
-        filter: Option<&Value>,
-    ) -> Result<Search> {
+    fn prepare(&self, depth: u32, pipeline: &Asked, filter: Option<&Value>) -> Result<Search> {
         let Arguments { mode, rewrite, rerank, llm, .. } = &self.configuration.arguments;
         let filter = merged_filter(self.configuration.arguments.filter.as_ref(), filter);
         let (depth, options) = (Some(depth as i32), self.options.clone());

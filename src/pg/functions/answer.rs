@@ -237,7 +237,7 @@ impl Wish<'_> {
         };
         let k = self.k.or(Some(DEFAULT_K));
         let pipeline = route::pipeline_for(self.pipeline, &text, &retrieval, self.llm)?;
-        let search = Search::new(pipeline.as_deref(), k, self.mode, self.filter, retrieval)?
+        let search = Search::new(&pipeline, k, self.mode, self.filter, retrieval)?
             .rewritten_by(None, self.llm)?
             .reranked_by(options.rerank.as_deref())?
             .with_parents();

@@ -59,7 +59,7 @@ fn rag_retrieve(
     options.check().or_report();
     let query = question("query", query).or_report();
     let pipeline = route::pipeline_for(pipeline, query, &options, None).or_report();
-    let passages = Search::new(pipeline.as_deref(), k, mode, filter, options)
+    let passages = Search::new(&pipeline, k, mode, filter, options)
         .and_then(|search| search.rewritten_by(rewrite, None))
         .and_then(|search| search.reranked_by(rerank))
         .and_then(|search| search.run(query))
