@@ -57,8 +57,7 @@ start() {
     for setting in "$@"; do
         options+=(-c "$setting")
     done
-    # With RUST_BACKTRACE a server puts backtraces into the details of errors.
-    as_server env -u RUST_BACKTRACE -u RUST_LIB_BACKTRACE "$BIN/pg_ctl" start --silent --wait -D "$CLUSTER/data" -l "$CLUSTER/log" \
+    as_server "$BIN/pg_ctl" start --silent --wait -D "$CLUSTER/data" -l "$CLUSTER/log" \
         -o "$(quoted "${options[@]}")" || fail "PostgreSQL $VERSION did not start" "see $CLUSTER/log"
 }
 

@@ -29,6 +29,8 @@ mod dump;
 mod embedder;
 #[path = "system/evaluation.rs"]
 mod evaluation;
+#[path = "system/hostile.rs"]
+mod hostile;
 #[path = "support/http_server.rs"]
 mod http_server;
 #[path = "support/https_server.rs"]

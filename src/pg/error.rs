@@ -20,6 +20,26 @@ impl<T> OrReport<T> for Result<T> {
     }
 }
 
+/// Keeps backtraces out of the details of errors, which go to clients: they name files of the machine
+/// on which pg_rag was built. Where `RUST_BACKTRACE` is in the server's environment, pgrx adds one to
+/// each error. Whether any are made is asked once in a process, so it is asked here.
+///
+/// To be called before there is another thread.
+pub fn without_backtraces() {
+    const DECIDES: &str = "RUST_LIB_BACKTRACE";
+    let before = std::env::var_os(DECIDES);
+    // SAFETY: nobody else reads or writes the environment, as there is no other thread.
+    unsafe { std::env::set_var(DECIDES, "0") };
+    drop(std::backtrace::Backtrace::capture());
+    // SAFETY: as above.
+    unsafe {
+        match before {
+            Some(value) => std::env::set_var(DECIDES, value),
+            None => std::env::remove_var(DECIDES),
+        }
+    }
+}
+
 /// Raises `error`.
 pub fn report(error: &Error) -> ! {
     let mut report = ErrorReport::new(sqlstate(error.kind()), error.message().to_owned(), "pg_rag");

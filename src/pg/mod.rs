@@ -68,6 +68,7 @@ use pgrx::prelude::*;
 /// Runs once in each process that loads the library.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
+    error::without_backtraces();
     guc::define();
     am::register_options();
     #[cfg(feature = "pg18")]

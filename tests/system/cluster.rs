@@ -347,10 +347,11 @@ impl Installation {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.programs.join(program));
         command.current_dir("/").env("LC_ALL", "C");
-        // A server shows backtraces of Rust in the details of errors where it is told to.
-        for name in ["PGHOST", "PGDATABASE", "PGOPTIONS", "RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {
+        for name in ["PGHOST", "PGDATABASE", "PGOPTIONS"] {
             command.env_remove(name);
         }
+        // Where they are wanted, Rust's backtraces still are not for clients.
+        command.env("RUST_BACKTRACE", "1").env_remove("RUST_LIB_BACKTRACE");
         if let Some((user, group)) = self.user {
             command.uid(user).gid(group);
         }

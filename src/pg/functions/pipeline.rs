@@ -130,7 +130,7 @@ fn rag_create_pipeline(
 #[pg_extern(sql = false)]
 #[allow(clippy::too_many_arguments)]
 fn rag_alter_pipeline(
-    pipeline: &str,
+    pipeline: Option<&str>,
     name: Option<&str>,
     content: Option<&str>,
     metadata: Option<Vec<Option<String>>>,
@@ -142,6 +142,7 @@ fn rag_alter_pipeline(
     options: Option<Jsonb>,
 ) {
     sql::refuse_if_read_only(c"rag_alter_pipeline()");
+    let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
     let mode = mode.map(Mode::named).transpose().or_report();
     let Changes { config, template, description, chunk, contextual, late, title, represent } =
