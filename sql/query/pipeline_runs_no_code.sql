@@ -61,7 +61,8 @@ SELECT NOT EXISTS (
              AND (NOT t.is_policy
                   OR m.node[1] NOT IN ('SUBLINK', 'CONST', 'FUNCEXPR', 'SQLVALUEFUNCTION', 'COALESCE',
                                        'COALESCEEXPR', 'NULLTEST', 'BOOLEANTEST', 'COERCEVIAIO', 'CASE',
-                                       'CASEEXPR', 'WHEN', 'CASEWHEN', 'SCALARARRAYOPEXPR', 'ARRAY', 'ARRAYEXPR')))
+                                       'CASEEXPR', 'WHEN', 'CASEWHEN', 'SCALARARRAYOPEXPR', 'ARRAY', 'ARRAYEXPR',
+                                       'ARRAYCOERCEEXPR', 'CASETESTEXPR')))
        AND NOT EXISTS (
            SELECT FROM trees AS t CROSS JOIN LATERAL regexp_matches(t.tree, ':relid (\d+)', 'g') AS m (relation)
            WHERE m.relation[1]::oid NOT IN (SELECT 0::oid UNION ALL SELECT r.oid FROM relations AS r))

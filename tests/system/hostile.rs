@@ -235,7 +235,9 @@ const TRICKS: &[(&str, bool, bool)] = &[
     ("ALTER TABLE bait RENAME COLUMN id TO number; ALTER TABLE bait RENAME TO lure", true, true),
     ("CREATE INDEX ON bait (lower(body))", true, true),
     ("ALTER TABLE bait ENABLE ROW LEVEL SECURITY;
-      CREATE POLICY p ON bait USING (tenant = current_user OR tenant = current_setting('app.tenant', true))",
+      CREATE POLICY p ON bait USING (tenant = current_user OR tenant = current_setting('app.tenant', true)
+          OR id::text::varchar IN ('7', '8') OR id = coalesce(current_setting('app.id', true)::int, 0)
+          OR CASE WHEN tenant IS NULL THEN pg_has_role('reader', 'MEMBER') END)",
      true, true),
     ("ALTER TABLE bait ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON bait USING (gotcha(body) = body)", true, false),
     ("ALTER POLICY rag_source_visible ON bait_rag_chunks USING (gotcha(content) = content)", true, false),
