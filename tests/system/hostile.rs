@@ -151,11 +151,11 @@ fn nobody_runs_what_a_stranger_has_laid_out() {
         let mut reader = cluster.connect_as("reader");
         run(&mut owner, "CREATE TABLE vk (id varchar(20) PRIMARY KEY, body text, m varchar(10), c char(4), d date,
                  t timestamptz, n numeric(8, 2), s name, e mood, b boolean, u uuid, i integer, l bigint,
-                 f real, z label, a text[])");
+                 f real, z label, a text[], w vector(2))");
         run(&mut owner, "INSERT INTO vk VALUES ('a', 'The harbour opens at seven.', 'sea', 'ab', '2020-01-02',
                  '2020-01-02', 1.5, 'bob', 'calm', true, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 3, 4, 0.5, 'x',
-                 '{p,q}'), ('b', 'Boats lie at the quay.', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                 NULL, NULL, NULL, NULL, NULL)");
+                 '{p,q}', '[1,2]'), ('b', 'Boats lie at the quay.', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                 NULL, NULL, NULL, NULL, NULL, NULL)");
         run(&mut owner, "GRANT SELECT ON vk TO reader");
         for client in [&mut owner, &mut reader] {
             run(client, "SET search_path = public, pg_catalog");
@@ -163,7 +163,7 @@ fn nobody_runs_what_a_stranger_has_laid_out() {
         run(
             &mut owner,
             "SELECT rag_create_pipeline('vk', 'body', mode => 'sync', strategy => 'markdown',
-                 metadata => '{m,c,d,t,n,s,e,b,u,i,l,f,z,a}', options => '{\"contextual\": true}')",
+                 metadata => '{m,c,d,t,n,s,e,b,u,i,l,f,z,a,w}', options => '{\"contextual\": true}')",
         );
         assert_nothing_is_hooked(&mut admin);
         for (name, client) in [(role, &mut owner), ("reader", &mut reader)] {
@@ -195,6 +195,7 @@ fn filter_by_all(client: &mut Client) {
         ("i", "3", "4"),
         ("l", "4", "5"),
         ("f", "0.5", "1"),
+        ("w", "\"[1,2]\"", "\"[3,4]\""),
         ("z", "\"x\"", "\"y\""),
     ];
     for (column, equal, other) in columns {
