@@ -22,7 +22,7 @@ CREATE TABLE rag.pipeline (
     stage         text NOT NULL DEFAULT 'live' CHECK (stage IN ('filling', 'live')),
     fill_from     timestamptz,
     generation    integer NOT NULL DEFAULT 1,
-    replaces      integer UNIQUE REFERENCES rag.pipeline ON DELETE CASCADE,
+    replaces      integer UNIQUE,
     created_at    timestamptz NOT NULL DEFAULT now(),
     template      text,
     description   text,

@@ -16,7 +16,7 @@ CREATE SEQUENCE rag.change;
 COMMENT ON SEQUENCE rag.change IS 'numbers the changes in the order in which workers noticed them';
 
 CREATE TABLE rag.queue (
-    pipeline     integer NOT NULL REFERENCES rag.pipeline ON DELETE CASCADE,
+    pipeline     integer NOT NULL,
     key          text[] NOT NULL,
     change       bigint NOT NULL,
     queued_at    timestamptz NOT NULL,
@@ -45,8 +45,21 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION rag.is_held IS 'whether the process that has a lease is there and has not run out of time';
 
+-- The primary key of a table and the triggers of a source are restored when their rows are there. A worker
+-- that came earlier would miss rows, and its own would be in the way of those of the dump.
+CREATE FUNCTION rag.is_whole(pipeline integer, source regclass, chunk_table regclass, beside regclass DEFAULT NULL)
+RETURNS boolean STABLE PARALLEL SAFE LANGUAGE sql
+BEGIN ATOMIC
+    SELECT EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid = chunk_table AND i.indisprimary)
+       AND EXISTS (SELECT FROM pg_catalog.pg_trigger AS g
+                   WHERE g.tgrelid = source AND g.tgname = pg_catalog.format('rag_%s_update', pipeline))
+       AND (beside IS NULL
+            OR EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid = beside AND i.indisprimary));
+END;
+COMMENT ON FUNCTION rag.is_whole IS 'whether a pipeline is not one that is just being restored from a dump';
+
 CREATE TABLE rag.dead_letter (
-    pipeline  integer NOT NULL REFERENCES rag.pipeline ON DELETE CASCADE,
+    pipeline  integer NOT NULL,
     key       text[] NOT NULL,
     attempts  integer NOT NULL,
     sqlstate  text NOT NULL,
@@ -58,7 +71,7 @@ CREATE TABLE rag.dead_letter (
 COMMENT ON TABLE rag.dead_letter IS 'rows that could not be embedded; rag_retry queues them again';
 
 CREATE TABLE rag.activity (
-    pipeline        integer PRIMARY KEY REFERENCES rag.pipeline ON DELETE CASCADE,
+    pipeline        integer PRIMARY KEY,
     rows_done       bigint NOT NULL DEFAULT 0,
     chunks_made     bigint NOT NULL DEFAULT 0,
     chunks_embedded bigint NOT NULL DEFAULT 0,

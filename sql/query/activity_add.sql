@@ -3,7 +3,7 @@
 INSERT INTO rag.activity AS a (pipeline, rows_done, chunks_made, chunks_embedded, tokens_embedded,
                                rows_a_second, last_done_at)
 SELECT $1, $2, $3, $4, $5, $2 / greatest($6, 0.001), pg_catalog.clock_timestamp()
-WHERE EXISTS (SELECT FROM rag.pipeline WHERE id = $1)
+WHERE EXISTS (SELECT FROM rag.pipeline AS p WHERE p.id = $1 FOR KEY SHARE)
 ON CONFLICT (pipeline) DO UPDATE
 SET rows_done = a.rows_done + EXCLUDED.rows_done,
     chunks_made = a.chunks_made + EXCLUDED.chunks_made,

@@ -6,3 +6,4 @@ FROM pg_catalog.jsonb_to_recordset($2)
      AS r (configuration text, case_id bigint, pipeline text, latency_ms float8, scores jsonb, found jsonb,
            answer text)
 JOIN rag.eval_case AS c ON c.id = r.case_id
+FOR KEY SHARE OF c

@@ -6,4 +6,5 @@ WHERE (p.stage = 'filling' OR p.replaces IS NOT NULL)
   AND NOT EXISTS (SELECT FROM rag.intake AS i WHERE i.pipeline = p.id AND i.kind = 'all')
   AND NOT EXISTS (SELECT FROM rag.queue AS q
                   WHERE q.pipeline = p.id AND q.attempts = 0 AND q.queued_at <= p.fill_from)
+  AND rag.is_whole(p.id, p.source, p.chunk_table)
 ORDER BY p.id

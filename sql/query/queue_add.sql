@@ -7,7 +7,7 @@ FROM (SELECT DISTINCT k.key
             FROM pg_catalog.unnest($2::text[]) WITH ORDINALITY AS u (part, place)
             GROUP BY (u.place - 1) / $3) AS k
       ORDER BY k.key) AS k
-WHERE EXISTS (SELECT FROM rag.pipeline AS p WHERE p.id = $1)
+WHERE EXISTS (SELECT FROM rag.pipeline AS p WHERE p.id = $1 FOR KEY SHARE)
 ON CONFLICT (pipeline, key) DO UPDATE
 SET change = EXCLUDED.change, changed_at = least(q.changed_at, EXCLUDED.queued_at), attempts = 0,
     next_attempt = NULL

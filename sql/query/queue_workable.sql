@@ -9,4 +9,5 @@ WHERE CASE WHEN $1 IS NULL THEN p.mode <> 'manual' AND NOT p.paused ELSE p.id = 
               WHERE q.pipeline = p.id AND (q.attempts > 0) = NOT w.fresh
                 AND (q.next_attempt IS NULL OR q.next_attempt <= pg_catalog.now())
                 AND (q.lease IS NULL OR NOT rag.is_held(q.lease, q.leased_until)))
+  AND rag.is_whole(p.id, p.source, p.chunk_table)
 ORDER BY w.fresh DESC, p.id

@@ -116,8 +116,9 @@ pgrx::extension_sql_file!(
     requires = ["trace"]
 );
 pgrx::extension_sql_file!(
-    "../../sql/install/status.sql",
-    name = "status",
+    "../../sql/install/cascade.sql",
+    name = "cascade",
     requires = ["conversation"]
 );
+pgrx::extension_sql_file!("../../sql/install/status.sql", name = "status", requires = ["cascade"]);
 pgrx::extension_sql_file!("../../sql/install/wrapper.sql", name = "wrapper", requires = ["status"]);

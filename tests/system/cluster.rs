@@ -286,6 +286,22 @@ impl Cluster {
         );
     }
 
+    /// Dumps a database into a folder, by several sessions.
+    pub fn dump(&self, database: &str) -> PathBuf {
+        let folder = self.folder.path().join(format!("{database}.dump"));
+        let path = folder.to_string_lossy().into_owned();
+        let from = ["-h", &self.socket(), "-U", "postgres", database];
+        self.run("pg_dump", &[&["-Fd", "-j2", "-f", &path], from.as_slice()].concat());
+        folder
+    }
+
+    /// Restores such a folder into an empty database, by several sessions; the first error ends it.
+    pub fn restore(&self, folder: &Path, database: &str) {
+        let path = folder.to_string_lossy().into_owned();
+        let to = ["-h", &self.socket(), "-U", "postgres", "-d", database, &path];
+        self.run("pg_restore", &[&["-j4", "--exit-on-error"], to.as_slice()].concat());
+    }
+
     /// The folder of the server's files, which the server's user may write to.
     pub fn folder(&self) -> &Path {
         self.folder.path()

@@ -100,6 +100,46 @@ fn templates(client: &mut Client) -> String {
     client.query_one(all, &[]).unwrap().get(0)
 }
 
+/// Something in each table of the extension that a dump has, rows that wait, and a content that is not
+/// unusual. The pipeline waits, too.
+pub const EVERYTHING: &str = "
+    CREATE TABLE notes (id integer PRIMARY KEY, body text);
+    INSERT INTO notes VALUES (1, 'The canteen serves lunch from noon to two.');
+    SELECT rag_create_pipeline('notes', 'body', options => '{\"backfill\": \"now\"}');
+    SELECT rag_eval_load('lunch', '[{\"question\": \"When is lunch served?\", \"relevant\": [\"1\"]}]');
+    SELECT count(*) FROM rag_eval('notes', 'lunch', k => '{1}');
+    SET rag.trace = 'summary';
+    SELECT rag_feedback(trace_id, 1) FROM rag_answer_details('When is lunch served?', 'notes');
+    SELECT rag_answer('When is lunch served?', 'notes', options => jsonb_build_object('conversation', rag_conversation()));
+    RESET rag.trace;
+    SELECT rag_pause('notes');
+    INSERT INTO notes SELECT n, 'Room ' || n || ' is on floor ' || n / 10 || '.' FROM generate_series(2, 201) AS n;";
+
+/// How many rows each table of the extension has that a dump has, but for what sessions leave and workers
+/// count.
+pub fn kept(client: &mut Client) -> Vec<(String, i64)> {
+    let tables =
+        "SELECT c.oid::regclass::text FROM pg_extension AS e, unnest(e.extconfig) AS t (oid)
+                  JOIN pg_class AS c ON c.oid = t.oid AND c.relkind = 'r' AND c.relname NOT IN ('intake', 'activity')
+                  WHERE e.extname = 'pg_rag' ORDER BY 1";
+    let tables: Vec<String> =
+        client.query(tables, &[]).unwrap().iter().map(|row| row.get(0)).collect();
+    let rows = |table: String| {
+        let rows = count(client, &format!("SELECT count(*) FROM {table}"));
+        (table, rows)
+    };
+    tables.into_iter().map(rows).collect()
+}
+
+/// Has a worker make rows of the queue of what sessions have left.
+fn until_queued(client: &mut Client, rows: i64) {
+    let begun = std::time::Instant::now();
+    while count(client, "SELECT count(*) FROM rag.queue") != rows {
+        assert!(begun.elapsed().as_secs() < 300, "the rows are not queued");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn a_partitioned_source_is_restored() {
     let Some(cluster) = Cluster::start(&[]) else { return };
@@ -115,11 +155,39 @@ fn a_partitioned_source_is_restored() {
              INSERT INTO docs VALUES (1, 'In the low partition.'), (101, 'In the high one.');",
         )
         .unwrap();
+    client.batch_execute(EVERYTHING).unwrap();
+    until_queued(&mut client, 200);
+    let before = kept(&mut client);
+    let full = |table: &str| before.iter().any(|(name, rows)| name == table && *rows > 0);
+    for table in ["conversation_turn", "dead_letter", "eval_result", "feedback", "queue"] {
+        // Nothing has failed.
+        assert_eq!(full(&format!("rag.{table}")), table != "dead_letter", "{table}: {before:?}");
+    }
     client.batch_execute("CREATE DATABASE restored").unwrap();
     let dump = cluster.run("pg_dump", &["-h", &cluster.socket(), "-U", "postgres", "postgres"]);
     cluster.psql("restored", &dump);
-    let mut there = cluster.connect_to("restored");
+    goes_on_in_parts(&mut cluster.connect_to("restored"));
+    // In any order, which is another one each time.
+    let folder = cluster.dump("postgres");
+    for database in ["first", "second", "third"] {
+        client.batch_execute(&format!("CREATE DATABASE {database}")).unwrap();
+        cluster.restore(&folder, database);
+        let mut there = cluster.connect_to(database);
+        // Its triggers may be there before its partitions' rows.
+        there.batch_execute("SELECT rag_wait('docs', '5 minutes')").unwrap();
+        assert_eq!(kept(&mut there), before, "{database}");
+        goes_on_in_parts(&mut there);
+    }
+}
+
+/// What waits is done, and so is what is changed in partitions.
+fn goes_on_in_parts(there: &mut Client) {
+    for step in ["SELECT rag_resume('notes')", "SELECT rag_wait('notes', '5 minutes')"] {
+        there.batch_execute(step).unwrap();
+    }
+    assert_eq!(count(there, "SELECT count(*) FROM notes_rag_chunks"), 201, "what waited");
     there.batch_execute("SELECT rag_wait('docs', '5 minutes')").unwrap();
+    assert_eq!(count(there, "SELECT count(*) FROM docs_rag_chunks"), 2, "what was there");
     let steps = [
         ("INSERT INTO docs VALUES (2, 'Another one.')", 3),
         ("TRUNCATE low", 1),
@@ -132,6 +200,6 @@ fn a_partitioned_source_is_restored() {
         there.batch_execute(step).unwrap();
         // What the restore has left for workers is done, too.
         there.batch_execute("SELECT rag_wait('docs', '5 minutes')").unwrap();
-        assert_eq!(count(&mut there, "SELECT count(*) FROM docs_rag_chunks"), chunks, "{step}");
+        assert_eq!(count(there, "SELECT count(*) FROM docs_rag_chunks"), chunks, "{step}");
     }
 }

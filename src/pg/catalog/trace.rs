@@ -81,14 +81,21 @@ pub fn give_feedback(trace: Uuid, score: f32, comment: Option<&str>) -> Result<(
     let find = include_str!("../../../sql/query/trace_is_seen.sql");
     // Also one that the statement under way has written.
     let seen = sql::changed_rows(find, &[trace.into()], |row| sql::required(row.get::<bool>(1)?))?;
-    if !seen.contains(&true) {
+    let unknown = || {
         let message = format!("trace {trace} does not exist, or is of another role");
-        return Err(Error::new(ErrorKind::UndefinedObject, message)
-            .hint("SET rag.trace = 'summary', and take the trace_id of rag_answer_details."));
+        Error::new(ErrorKind::UndefinedObject, message)
+            .hint("SET rag.trace = 'summary', and take the trace_id of rag_answer_details.")
+    };
+    if !seen.contains(&true) {
+        return Err(unknown());
     }
     let arguments = [trace.into(), acting::current_user().into(), score.into(), comment.into()];
     let statement = include_str!("../../../sql/query/feedback_insert.sql");
-    acting::as_superuser(|| sql::execute(statement, &arguments)).map(drop)
+    // It may just have been purged.
+    match acting::as_superuser(|| sql::execute(statement, &arguments))? {
+        0 => Err(unknown()),
+        _ => Ok(()),
+    }
 }
 
 /// A random UUID, of version 4.

@@ -2,6 +2,7 @@
 
 mod answer;
 mod answer_stream;
+mod cascade;
 mod chunk;
 mod context;
 mod conversation;
