@@ -6,12 +6,12 @@ SET client_min_messages = warning;
 
 CREATE TABLE posts (id integer PRIMARY KEY, title varchar(40), body varchar(200), lang varchar(2), stars integer, price text);
 INSERT INTO posts VALUES (1, 'Bread', 'Rye bread rests for a day.', 'en', 3, '5 EUR'), (2, 'Soup', 'Soup is served hot.', 'de', 4, '7 EUR');
+GRANT SELECT ON posts TO regress_reader;
 SELECT rag_create_pipeline('posts', 'title || '': '' || body', metadata => ARRAY['lang', 'stars', 'price'], mode => 'manual', options => '{"backfill": "now"}');
 CREATE FUNCTION shows() RETURNS TABLE (shown text) LANGUAGE sql
 AS 'SELECT concat_ws('' '', source_key, content, metadata) FROM rag_retrieve(''bread or soup'', ''posts'') ORDER BY 1';
 CREATE FUNCTION indexes() RETURNS bigint LANGUAGE sql
 AS $$SELECT count(*) FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'rag_hnsw'$$;
-GRANT SELECT ON posts TO regress_reader;
 SELECT * FROM shows();
 
 -- A type in which the text stays what it is.
@@ -107,12 +107,13 @@ CREATE TABLE events (id integer, day date, note varchar(40), room text, PRIMARY 
 CREATE TABLE events_2025 PARTITION OF events FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
 INSERT INTO events VALUES (1, '2025-02-03', 'The choir sings at noon.', 'hall');
 SELECT rag_create_pipeline('events', 'note', metadata => ARRAY['room'], mode => 'sync');
-SELECT rag_create_pipeline('events_2025', 'note', metadata => ARRAY['room'], mode => 'sync');
+SELECT rag_create_pipeline('events_2025', 'note', metadata => ARRAY['room'], mode => 'manual', options => '{"backfill": "now"}');
 ALTER TABLE events ALTER COLUMN note TYPE text;
 ALTER TABLE events DROP COLUMN room;
 UPDATE events SET note = 'The choir sings in the evening, after the guests have come.';
 INSERT INTO events VALUES (2, '2025-02-04', 'The band plays.');
 SELECT source_id, content FROM events_rag ORDER BY 1;
+CALL rag_run('events_2025');
 SELECT source_id, content FROM events_2025_rag ORDER BY 1;
 SELECT fails('ALTER TABLE events DROP COLUMN note');
 TRUNCATE events_2025;
