@@ -48,7 +48,7 @@ pub unsafe extern "C-unwind" fn amcostestimate(
         *pages = 0.0;
         let index = &*(*path).indexinfo;
         let Some(estimate) = with_pages(index, |pages| estimate(root, path, pages)) else {
-            // Such a path can't be run, or not well.
+            // Such a path can't be run, or not well, or tells too much.
             *startup = f64::INFINITY;
             *total = f64::INFINITY;
             #[cfg(feature = "pg18")]
@@ -142,10 +142,11 @@ unsafe fn estimate(
         let orders = pgrx::PgList::<pg_sys::Node>::from_pg((*path).indexorderbys);
         match orders.len() {
             0 => matching(root, path, pages),
+            // The rows that a policy removes from the best are counted by EXPLAIN, too.
+            1 if is_secret((*path).indexinfo) => None,
             1 => match known(root, orders.get_ptr(0)?) {
                 Known::Later => Some(Estimate::unknown(tuples, true)),
                 Known::Null => Some(Estimate::new(&[], tuples, true)),
-                Known::Now(_) if is_secret((*path).indexinfo) => Some(Estimate::all(tuples)),
                 Known::Now(datum) => {
                     let query = Query::new(datum).ok()?;
                     let question = query.question.unwrap_or_default();
@@ -160,7 +161,7 @@ unsafe fn estimate(
     }
 }
 
-/// Whether EXPLAIN is not to tell the caller how frequent words are.
+/// Whether nothing is to tell the caller how frequent words are.
 ///
 /// # Safety
 ///
