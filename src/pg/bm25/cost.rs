@@ -25,6 +25,10 @@ const UNKNOWN_SHARE: f64 = 0.05;
 /// itself expects of `@@`.
 const UNKNOWN_SHARE_IN_ORDER: f64 = 0.005;
 
+/// What costs more than any other path, also one that is disabled. The planner takes differences of
+/// costs, so it is not infinite.
+const IMPOSSIBLE: f64 = 1e100;
+
 /// Estimates the start (the search for the best few) and the whole (every row that is found).
 ///
 /// The planner takes the part of the way between them that its LIMIT needs, and adds what it costs
@@ -49,8 +53,8 @@ pub unsafe extern "C-unwind" fn amcostestimate(
         let index = &*(*path).indexinfo;
         let Some(estimate) = with_pages(index, |pages| estimate(root, path, pages)) else {
             // Such a path can't be run, or not well, or tells too much.
-            *startup = f64::INFINITY;
-            *total = f64::INFINITY;
+            *startup = IMPOSSIBLE;
+            *total = IMPOSSIBLE;
             #[cfg(feature = "pg18")]
             {
                 // With enable_seqscan off a sequential scan counts as one disabled node there,
