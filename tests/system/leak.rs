@@ -121,8 +121,7 @@ fn masked(text: &str) -> String {
     let patterns = [
         (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:[\d.]+([+-][\d:]+)?", "TIME"),
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", "UUID"),
-        (r#""(ms|latency_ms)": [\d.e-]+"#, "MS"),
-        (r"\b[0-9a-f]{12,}\b", "HEX"),
+        (r#""(ms|latency_ms)": ?[\d.e-]+"#, "MS"),
     ];
     patterns.iter().fold(text.to_owned(), |text, (pattern, mask)| {
         Regex::new(pattern).unwrap().replace_all(&text, *mask).into_owned()
@@ -240,7 +239,13 @@ fn shown(function: &str) -> &'static str {
         }
         "rag_context" => "number, source_key, chunk_id, content, tokens, is_excerpt, metadata",
         "rag_answer_details" => "answer, supported, claims",
-        "rag_explain" => "step, stage, detail, rows, tokens",
+        // The score of each chunk is that of rag_retrieve, and who asks second uses fewer tokens.
+        "rag_answer_stream" => {
+            r#"regexp_replace(it, '"(score|confidence)":[0-9.e-]+|"usage":{[^}]*}', '', 'g')"#
+        }
+        // What stands between texts is made by chance.
+        "rag_prompt" => "role, regexp_replace(content, '[0-9a-f]{12,}', '', 'g')",
+        "rag_explain" => "step, stage, detail, rows",
         "rag_eval" => "configuration, metric, k, CASE WHEN metric !~ 'latency' THEN value END, n",
         // How many pages an index has, pg_relation_size tells everybody.
         "rag_hnsw_prewarm" => "it > 0",
@@ -276,6 +281,7 @@ fn nothing_tells_of_hidden_rows() {
     let Some((cluster, databases)) = twins() else { return };
     let relations = "
         SELECT CASE c.oid::regclass::text WHEN 'rag.pipeline_status' THEN 'SELECT to_jsonb(it) - ''workers'' FROM '
+                    WHEN 'rag.pipeline' THEN 'SELECT to_jsonb(it) - ''fill_from'' FROM '
                     ELSE 'SELECT * FROM ' END || c.oid::regclass || ' AS it'
         FROM pg_class AS c JOIN pg_depend AS d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid
         JOIN pg_extension AS e ON d.refobjid = e.oid AND e.extname = 'pg_rag'

@@ -192,8 +192,8 @@ fn nobody_writes_or_locks_the_tables_of_all() {
         assert_fails(&mut stranger, &lock, &["42501"]);
         stranger.batch_execute("ROLLBACK").unwrap();
     }
-    let sequences = "SELECT count(*) FROM pg_class AS c WHERE c.relnamespace = 'rag'::regnamespace AND c.relkind = 'S'
-        AND has_sequence_privilege(c.oid, 'USAGE, UPDATE')";
+    let sequences = "SELECT count(*) FROM pg_class AS c WHERE c.relnamespace = 'rag'::regnamespace
+        AND CASE c.relkind WHEN 'S' THEN has_sequence_privilege(c.oid, 'USAGE, UPDATE') END";
     assert_eq!(count(&mut stranger, sequences), 0);
 }
 

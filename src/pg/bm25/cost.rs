@@ -25,6 +25,10 @@ const UNKNOWN_SHARE: f64 = 0.05;
 /// itself expects of `@@`.
 const UNKNOWN_SHARE_IN_ORDER: f64 = 0.005;
 
+/// What costs more than any other path, also one that is disabled. The planner takes differences of
+/// costs, so it is not infinite.
+const IMPOSSIBLE: f64 = 1e100;
+
 /// Estimates the start (the search for the best few) and the whole (every row that is found).
 ///
 /// The planner takes the part of the way between them that its LIMIT needs, and adds what it costs
@@ -48,9 +52,9 @@ pub unsafe extern "C-unwind" fn amcostestimate(
         *pages = 0.0;
         let index = &*(*path).indexinfo;
         let Some(estimate) = with_pages(index, |pages| estimate(root, path, pages)) else {
-            // Such a path can't be run, or not well.
-            *startup = f64::INFINITY;
-            *total = f64::INFINITY;
+            // Such a path can't be run, or not well, or tells too much.
+            *startup = IMPOSSIBLE;
+            *total = IMPOSSIBLE;
             #[cfg(feature = "pg18")]
             {
                 // With enable_seqscan off a sequential scan counts as one disabled node there,
@@ -142,10 +146,11 @@ unsafe fn estimate(
         let orders = pgrx::PgList::<pg_sys::Node>::from_pg((*path).indexorderbys);
         match orders.len() {
             0 => matching(root, path, pages),
+            // The rows that a policy removes from the best are counted by EXPLAIN, too.
+            1 if is_secret((*path).indexinfo) => None,
             1 => match known(root, orders.get_ptr(0)?) {
                 Known::Later => Some(Estimate::unknown(tuples, true)),
                 Known::Null => Some(Estimate::new(&[], tuples, true)),
-                Known::Now(_) if is_secret((*path).indexinfo) => Some(Estimate::all(tuples)),
                 Known::Now(datum) => {
                     let query = Query::new(datum).ok()?;
                     let question = query.question.unwrap_or_default();
@@ -160,7 +165,7 @@ unsafe fn estimate(
     }
 }
 
-/// Whether EXPLAIN is not to tell the caller how frequent words are.
+/// Whether nothing is to tell the caller how frequent words are.
 ///
 /// # Safety
 ///

@@ -4,9 +4,9 @@
 //! Without it the rows that may match come in no order. What the words alone don't decide, such
 //! as a phrase, the executor checks again.
 //!
-//! To who does not see all rows of the table the rows come in no order, and all of them: the
-//! executor scores and sorts those that are visible. Else EXPLAIN would count the hidden rows that
-//! have a word, as those that were removed by the policy.
+//! For who does not see all rows of the table no such plan is made: EXPLAIN would count the hidden rows
+//! that have a word, as those that a policy removes from the best. A plan that was made for somebody
+//! else gives all rows in no order, and the executor scores and sorts them.
 
 use pgrx::prelude::*;
 
