@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system lint demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-retrieve clean
+.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system fuzz lint demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-retrieve clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -53,6 +53,9 @@ test-sql: setup ## golden SQL: what a user types and sees
 
 test-system: setup ## crashes, cancels, standby, dump and restore
 	@$(call each,system)
+
+fuzz: setup ## random calls of every function, for FOR seconds, as in FOR=3600 SEED=7
+	@PG_RAG_FUZZ_SECONDS=$${FOR:-600} PG_RAG_FUZZ_SEED=$${SEED:-$$RANDOM} scripts/test.sh system $(firstword $(PG)) random_calls
 
 lint: setup ## format, clippy with warnings denied, architecture tests
 	@$(ENV) cargo fmt --check
