@@ -125,33 +125,27 @@ fn calls_of(function: &Function) -> Vec<(String, bool)> {
 
 /// Huge values of a type; none where it has none.
 fn huge_of(kind: &str) -> Vec<String> {
-    let texts = |form: &dyn Fn(&str) -> String| -> Vec<String> {
-        TEXTS.iter().map(|text| form(text)).collect()
-    };
+    let first = TEXTS[0];
     match kind {
-        "text" | "name" => texts(&|text: &str| text.to_owned()),
+        "text" | "name" => TEXTS.iter().map(|text| (*text).to_owned()).collect(),
         "text[]" => {
-            let mut arrays: Vec<String> = texts(&|text: &str| format!("ARRAY[{text}]"));
-            arrays.push("array_fill('word'::text, ARRAY[1000000])".to_owned());
-            arrays
+            vec![format!("ARRAY[{first}]"), "array_fill('word'::text, ARRAY[1000000])".to_owned()]
         }
-        "bytea" => texts(&|text: &str| format!("convert_to({text}, 'UTF8')")),
-        "json" | "jsonb" => {
-            let of = |text: &str| {
-                format!("('{{\"default\": {{\"a\": \"' || {text} || '\"}}}}')::{kind}")
-            };
-            let mut values: Vec<String> = texts(&of);
-            let cases = "('[' || repeat('{\"question\": \"How?\", \"answers\": [\"So.\"]},', 100000) || '{\"question\": \"Why?\"}]')";
-            values.push(format!("{cases}::{kind}"));
-            values.push(format!("('{{\"a\": [' || repeat('1,', 1000000) || '1]}}')::{kind}"));
-            values
-        }
+        "bytea" => vec![format!("convert_to({first}, 'UTF8')")],
+        "json" | "jsonb" => vec![
+            format!("('{{\"default\": {{\"a\": \"' || {first} || '\"}}}}')::{kind}"),
+            format!("('[' || repeat('{CASE},', 100000) || '{CASE}]')::{kind}"),
+            format!("('{{\"a\": [' || repeat('1,', 1000000) || '1]}}')::{kind}"),
+        ],
         "integer[]" => vec!["array_fill(3, ARRAY[1000000])".to_owned()],
         "tsvector" => vec!["array_to_tsvector(array_fill('a'::text, ARRAY[100000]))".to_owned()],
         "tsquery" => vec!["(repeat('a & ', 20000) || 'a')::tsquery".to_owned()],
         _ => Vec::new(),
     }
 }
+
+/// A case of an evaluation set.
+const CASE: &str = "{\"question\": \"How?\", \"answers\": [\"So.\"]}";
 
 /// What an argument is when it is not huge; `None` where the default will do.
 fn ordinary(argument: &Argument) -> Option<String> {
