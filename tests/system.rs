@@ -13,6 +13,10 @@
 mod at_work;
 #[path = "system/bm25.rs"]
 mod bm25;
+#[path = "system/callable.rs"]
+mod callable;
+#[path = "system/cancel.rs"]
+mod cancel;
 #[path = "system/cluster.rs"]
 mod cluster;
 #[path = "system/concurrency.rs"]
@@ -29,6 +33,8 @@ mod dump;
 mod embedder;
 #[path = "system/evaluation.rs"]
 mod evaluation;
+#[path = "system/fuzz.rs"]
+mod fuzz;
 #[path = "system/hostile.rs"]
 mod hostile;
 #[path = "support/http_server.rs"]

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::marker::{Marker, markers};
-use crate::chunk::sentence::sentences;
+use crate::chunk::sentence::{sentences, sentences_interruptibly};
 
 /// A chunk that an answer can cite; the first has number 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,19 +77,21 @@ pub struct Citations {
 /// Finds what the markers of `answer` stand for.
 ///
 /// Markers are `[1]`, `[2, 3]` and `[1-3]` outside of code; number n is `sources[n - 1]`.
-pub fn citations(answer: &str, sources: &[CitedSource]) -> Citations {
+/// `interrupt` is called for each number, and may unwind.
+pub fn citations(answer: &str, sources: &[CitedSource], interrupt: &mut dyn FnMut()) -> Citations {
     let mut out = Citations::default();
     let markers = markers(answer);
     if markers.is_empty() {
         return out;
     }
-    let mut reading = Reading::new(answer, &markers);
+    let mut reading = Reading::new(answer, &markers, interrupt);
     let mut passages: HashMap<u32, Passage<'_>> = HashMap::new();
     let mut characters = Counter::new(answer);
     for (index, marker) in markers.iter().enumerate() {
         let position = characters.up_to(marker.range.start);
         let claim = reading.claim(index);
         for &number in &marker.numbers {
+            interrupt();
             let Some(source) = source(sources, number) else {
                 out.unresolved.push(Unresolved { marker: number as i32, position });
                 continue;
@@ -138,7 +140,7 @@ struct Claim {
 }
 
 impl<'a> Reading<'a> {
-    fn new(answer: &str, markers: &'a [Marker]) -> Self {
+    fn new(answer: &str, markers: &'a [Marker], interrupt: &mut dyn FnMut()) -> Self {
         let bare = without(markers, answer);
         let (words, word_ends): (Vec<usize>, Vec<usize>) =
             bare.unicode_word_indices().map(|(at, word)| (at, at + word.len())).unzip();
@@ -149,7 +151,7 @@ impl<'a> Reading<'a> {
             let told = any_in(&words, before..marker.range.start);
             clauses.push(if told { before } else { clauses.last().copied().unwrap_or(0) });
         }
-        let sentences = sentences(&bare);
+        let sentences = sentences_interruptibly(&bare, interrupt);
         let read = Default::default();
         Reading { markers, bare, sentences, words, word_ends, newlines, clauses, read }
     }
@@ -331,7 +333,7 @@ mod tests {
     }
 
     fn check(answer: &str, expected: &[(i32, &str)]) {
-        let found = citations(answer, &two());
+        let found = citations(answer, &two(), &mut || {});
         let quotes: Vec<(i32, &str)> =
             found.citations.iter().map(|it| (it.marker, it.quote.as_str())).collect();
         assert_eq!(quotes, expected, "{answer}");
@@ -340,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_citation_has_every_field() {
-        let found = citations("Hold the button for ten seconds [1].", &two());
+        let found = citations("Hold the button for ten seconds [1].", &two(), &mut || {});
         let expected = Citation {
             marker: 1,
             chunk_id: 70,
@@ -355,7 +357,7 @@ mod tests {
 
     #[test]
     fn the_wire_form_has_the_documented_names() {
-        let found = citations("Red [1] [9].", &two());
+        let found = citations("Red [1] [9].", &two(), &mut || {});
         let expected = serde_json::json!({
             "citations": [{
                 "marker": 1, "chunk_id": 70, "source_key": "row 70", "chunk_no": 2,
@@ -397,36 +399,39 @@ mod tests {
         check("\u{8d64}\u{3044} [2].", &[(2, BILLS)]);
         check("[2]", &[(2, BILLS)]);
         let blank = [source(1, 7, " \n "), source(2, 3, "")];
-        let found = citations("a [1-2]", &blank).citations;
+        let found = citations("a [1-2]", &blank, &mut || {}).citations;
         let spans: Vec<_> = found.iter().map(|it| (it.start_char, it.end_char)).collect();
         assert_eq!(spans, [(7, 10), (3, 3)]);
     }
 
     #[test]
     fn markers_to_nothing_are_told() {
-        let found = citations("\u{1f600} a [3]. b [0, 1-3]", &two());
+        let found = citations("\u{1f600} a [3]. b [0, 1-3]", &two(), &mut || {});
         let told: Vec<_> = found.unresolved.iter().map(|it| (it.marker, it.position)).collect();
         assert_eq!(told, [(3, 4), (0, 11), (3, 11)]);
         assert_eq!(found.citations.len(), 2);
-        assert_eq!(citations("a [1]", &[]).unresolved, [Unresolved { marker: 1, position: 2 }]);
+        assert_eq!(
+            citations("a [1]", &[], &mut || {}).unresolved,
+            [Unresolved { marker: 1, position: 2 }]
+        );
     }
 
     #[test]
     fn code_cites_nothing() {
-        assert_eq!(citations("`a[1]`\n```\nb[2]\n```\n", &two()), Citations::default());
+        assert_eq!(citations("`a[1]`\n```\nb[2]\n```\n", &two(), &mut || {}), Citations::default());
     }
 
     #[test]
     fn a_marker_is_no_word() {
         let numbered = [source(1, 0, "Step 1 is the lamp. The button comes later.")];
-        let found = citations("Later comes the button [1].", &numbered);
+        let found = citations("Later comes the button [1].", &numbered, &mut || {});
         assert_eq!(found.citations[0].quote, "The button comes later.");
     }
 
     #[test]
     fn spans_at_the_end_of_what_can_be_counted_do_not_overflow() {
         let far = [source(1, i32::MAX - 3, "The lamp turns red.")];
-        let found = citations("red [1]", &far);
+        let found = citations("red [1]", &far, &mut || {});
         assert_eq!(found.citations[0].end_char, i32::MAX);
     }
 
@@ -435,7 +440,7 @@ mod tests {
         let parts = ["[1]", "[1] , ", "[1]. ", "[1]\n", "b [1]", "2 [1] "];
         for answer in parts.map(|part| format!("red. {}", part.repeat(50_000))) {
             let begun = std::time::Instant::now();
-            assert_eq!(citations(&answer, &two()).citations.len(), 1);
+            assert_eq!(citations(&answer, &two(), &mut || {}).citations.len(), 1);
             let took = begun.elapsed();
             assert!(took.as_secs() < 5, "{} took {took:?}", &answer[..16]);
         }
@@ -452,7 +457,7 @@ mod tests {
             let document = format!("{before}{content}");
             let start = before.chars().count();
             let sources = [source(1, start as i32, &content), source(2, start as i32, &content)];
-            let found = citations(&answer, &sources);
+            let found = citations(&answer, &sources, &mut || {});
             for citation in found.citations {
                 let length = (citation.end_char - citation.start_char) as usize;
                 let cut: String =

@@ -6,6 +6,7 @@
 //!
 //! Brackets in code are code: what stands in a fenced block or between backticks is skipped.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Longest number that is taken for a source, in digits.
@@ -25,19 +26,22 @@ pub struct Marker {
 
 /// The markers of `answer` outside of code, in order.
 pub fn markers(answer: &str) -> Vec<Marker> {
-    let code = code(answer);
-    let mut skip = code.iter().peekable();
-    let mut found = Vec::new();
-    for (at, _) in answer.match_indices('[') {
+    each_marker(answer).collect()
+}
+
+/// The same, one by one.
+pub(crate) fn each_marker(answer: &str) -> impl Iterator<Item = Marker> {
+    let mut skip = code(answer).into_iter().peekable();
+    let mut is_code = move |at: usize| {
         while skip.next_if(|code| code.end <= at).is_some() {}
-        if skip.peek().is_some_and(|code| code.contains(&at)) {
-            continue;
-        }
-        if let Some((length, numbers)) = parse(&answer[at..]) {
-            found.push(Marker { range: at..at + length, numbers });
-        }
-    }
-    found
+        skip.peek().is_some_and(|code| code.contains(&at))
+    };
+    let places = answer.match_indices('[').map(|(at, _)| at);
+    let read = move |at: usize| {
+        let (length, numbers) = parse(&answer[at..])?;
+        Some(Marker { range: at..at + length, numbers })
+    };
+    places.filter(move |at| !is_code(*at)).filter_map(read)
 }
 
 /// Reads a marker that `text` begins with: its length in bytes and its numbers.
@@ -140,20 +144,22 @@ fn closes(line: &str, fence: &str) -> bool {
 
 /// Finds what stands between two equally long runs of backticks.
 fn spans(answer: &str, paragraph: Range<usize>, found: &mut Vec<Range<usize>>) {
-    let mut at = paragraph.start;
-    while let Some(run) = next_run(answer, at..paragraph.end) {
-        let mut close = run.end;
-        at = loop {
-            match next_run(answer, close..paragraph.end) {
-                Some(other) if other.len() == run.len() => {
-                    found.push(run.start..other.end);
-                    break other.end;
-                }
-                Some(other) => close = other.end,
-                // Nothing closes it: it is a backtick and no more.
-                None => break run.end,
-            }
-        };
+    let next = |at: usize| next_run(answer, at..paragraph.end);
+    let first = next(paragraph.start);
+    let runs: Vec<_> = std::iter::successors(first, |run| next(run.end)).collect();
+    // From behind, so that the next run of each length is known.
+    let mut next_of: HashMap<usize, usize> = HashMap::new();
+    let mut closed_by: Vec<Option<usize>> =
+        runs.iter().enumerate().rev().map(|(at, run)| next_of.insert(run.len(), at)).collect();
+    closed_by.reverse();
+    let mut at = 0;
+    while at < runs.len() {
+        // Where nothing closes it, it is a backtick and no more.
+        if let Some(other) = closed_by[at] {
+            found.push(runs[at].start..runs[other].end);
+            at = other;
+        }
+        at += 1;
     }
 }
 
@@ -210,6 +216,7 @@ mod tests {
         check("- x\n  ```\n  a[1]\n  ```\n  [2]", &[("[2]", &[2])]);
         check("```\na[1]", &[]);
         check("```a``` [1]", &[("[1]", &[1])]);
+        check("` a `` b[1] ``` c `` d[2] ` e [3] `", &[("[3]", &[3])]);
     }
 
     proptest! {

@@ -18,6 +18,10 @@ const LEAST_SHARED: usize = 4;
 /// Part of the longer word that the shared beginning must make.
 const LEAST_SHARE: f32 = 0.6;
 
+/// Letters of the longest word that may be like another one. What is longer is no word of a
+/// language, and its beginnings would be many.
+const LONGEST: usize = 64;
+
 /// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
@@ -31,20 +35,22 @@ pub(crate) struct Word {
 
 /// The words of `text`, in order; of scripts without spaces, the single characters.
 pub(crate) fn words(text: &str) -> Vec<Word> {
-    text.unicode_words()
-        .enumerate()
-        .map(|(index, word)| {
-            let bare = ["'s", "\u{2019}s", "'S", "\u{2019}S"]
-                .iter()
-                .find_map(|ending| word.strip_suffix(ending))
-                .unwrap_or(word);
-            Word {
-                folded: bare.to_lowercase(),
-                is_name: index > 0 && bare.starts_with(char::is_uppercase),
-                is_number: bare.contains(char::is_numeric),
-            }
-        })
-        .collect()
+    each_word(text).collect()
+}
+
+/// The same, one by one.
+pub(crate) fn each_word(text: &str) -> impl Iterator<Item = Word> {
+    text.unicode_words().enumerate().map(|(index, word)| {
+        let bare = ["'s", "\u{2019}s", "'S", "\u{2019}S"]
+            .iter()
+            .find_map(|ending| word.strip_suffix(ending))
+            .unwrap_or(word);
+        Word {
+            folded: bare.to_lowercase(),
+            is_name: index > 0 && bare.starts_with(char::is_uppercase),
+            is_number: bare.contains(char::is_numeric),
+        }
+    })
 }
 
 /// The words that carry the question: each once, without those that only make it one.
@@ -72,7 +78,23 @@ pub(crate) fn credit(term: &str, word: &str) -> f32 {
     }
     let longer = term.chars().count().max(word.chars().count());
     let share = shared as f32 / longer as f32;
-    if share < LEAST_SHARE { 0.0 } else { share }
+    if share < LEAST_SHARE || longer > LONGEST { 0.0 } else { share }
+}
+
+/// The beginnings of `word` by which others may be like it, each with its letters; the last is the
+/// word. Two words have [`credit`] for each other where they have one of these in common: as much
+/// as the longest of them makes of the longer word.
+pub(crate) fn beginnings(word: &str) -> impl Iterator<Item = (usize, &str)> {
+    let letters = word.chars().count();
+    let is_shared = move |shared: usize| {
+        let is_long = shared >= LEAST_SHARED && shared as f32 / letters as f32 >= LEAST_SHARE;
+        shared == letters || is_long && letters <= LONGEST
+    };
+    let ends = word.char_indices().map(|(at, letter)| at + letter.len_utf8());
+    (1..)
+        .zip(ends)
+        .filter(move |(shared, _)| is_shared(*shared))
+        .map(move |(n, end)| (n, &word[..end]))
 }
 
 /// English words that say nothing about what is asked. Other languages have their rarity

@@ -26,6 +26,9 @@ use super::line::{Line, LineKind, lines};
 /// which takes quadratic time in the length of the run.
 const LONGEST_QUIET_RUN: usize = 64;
 
+/// After so many bytes a line that goes on is looked at anew, so that whoever waits may stop.
+const LONGEST_WINDOW: usize = 1 << 16;
+
 /// Longest reference mark ("[12, 14]", "[citation needed]") that stays with the sentence before
 /// it, in bytes.
 const LONGEST_REFERENCE: usize = 48;
@@ -35,10 +38,16 @@ const LONGEST_REFERENCE: usize = 48;
 /// They cover the text but for white space, which no range begins or ends with.
 /// Text that has no sentences (a heading, a list item, a table row) counts as one each.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
+    sentences_interruptibly(text, &mut || {})
+}
+
+/// The same; `interrupt` is called every 64 KiB and for each paragraph, and may unwind.
+pub fn sentences_interruptibly(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let caseless = is_caseless(text);
-    for block in blocks(text) {
-        cut_block(&text[block.clone()], block.start, caseless, &mut found);
+    for block in blocks(text, interrupt) {
+        let from = block.start;
+        cut_block((&text[block], from), caseless, &mut found, interrupt);
     }
     found
 }
@@ -70,10 +79,11 @@ fn is_caseless(text: &str) -> bool {
 }
 
 /// Byte ranges of runs of lines within which sentences may go on from line to line.
-fn blocks(text: &str) -> Vec<Range<usize>> {
+fn blocks(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut open = false;
     for Line { range, kind } in lines(text) {
+        interrupt();
         match kind {
             LineKind::Blank => open = false,
             LineKind::Text if open => {
@@ -94,11 +104,16 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Adds the sentences of `block`, which starts at byte `offset` of the text.
-fn cut_block(block: &str, offset: usize, caseless: bool, found: &mut Vec<Range<usize>>) {
+/// Adds the sentences of a block, which starts at a byte `offset` of the text.
+fn cut_block(
+    (block, offset): (&str, usize),
+    caseless: bool,
+    found: &mut Vec<Range<usize>>,
+    interrupt: &mut dyn FnMut(),
+) {
     let flat = flatten(block, caseless);
     let mut start = 0;
-    for cut in cuts(&flat) {
+    for cut in cuts(&flat, LONGEST_WINDOW, interrupt) {
         let Some(cut) = moved_past_brackets(&flat, start, cut) else { continue };
         if cut < block.len() && !is_end(&flat[start..cut], &flat[cut..], caseless) {
             continue;
@@ -127,15 +142,18 @@ fn flatten(block: &str, caseless: bool) -> Cow<'_, str> {
 }
 
 /// The ends of the sentences of one line by UAX #29, in order.
-fn cuts(line: &str) -> Vec<usize> {
+fn cuts(line: &str, longest: usize, interrupt: &mut dyn FnMut()) -> Vec<usize> {
     let mut cuts = Vec::new();
-    for Window { text, end } in windows(line) {
+    for Window { text, end, goes_on } in windows(line, longest) {
+        interrupt();
         let start = text.start;
         let bounds = line[text].split_sentence_bound_indices();
         cuts.extend(bounds.map(|(at, sentence)| start + at + sentence.len()));
         // What is left of a long run belongs to the sentence before it.
         cuts.pop();
-        cuts.push(end);
+        if !goes_on {
+            cuts.push(end);
+        }
     }
     cuts
 }
@@ -146,24 +164,56 @@ struct Window {
     text: Range<usize>,
     /// Where the rest of the run that ends it ends.
     end: usize,
+    /// Whether it ends within a sentence.
+    goes_on: bool,
 }
 
 /// Cuts `line` after each run of at least [`LONGEST_QUIET_RUN`] characters that are neither
-/// letter nor digit.
-fn windows(line: &str) -> Vec<Window> {
-    let mut windows = Vec::new();
-    let (mut start, mut quiet, mut stop) = (0, 0, None);
-    for (at, character) in line.char_indices() {
+/// letter nor digit, and after `longest` bytes where no sentence can end.
+fn windows(line: &str, longest: usize) -> impl Iterator<Item = Window> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let window = (start < line.len()).then(|| window(line, start, longest))?;
+        start = window.end;
+        Some(window)
+    })
+}
+
+/// The window that begins at `start`.
+fn window(line: &str, start: usize, longest: usize) -> Window {
+    let (mut quiet, mut stop, mut before) = (0, None, ' ');
+    for (at, character) in line[start..].char_indices() {
+        let at = start + at;
+        if at - start >= longest && stop.is_none() && is_inside(before, character) {
+            return Window { text: start..at, end: at, goes_on: true };
+        }
         quiet = if character.is_alphanumeric() { 0 } else { quiet + 1 };
         if quiet == LONGEST_QUIET_RUN {
             stop = Some(at + character.len_utf8());
         } else if let (0, Some(text_end)) = (quiet, stop) {
-            windows.push(Window { text: start..text_end, end: at });
-            (start, stop) = (at, None);
+            return Window { text: start..text_end, end: at, goes_on: false };
         }
+        before = character;
     }
-    windows.push(Window { text: start..stop.unwrap_or(line.len()), end: line.len() });
-    windows
+    let text = start..stop.unwrap_or(line.len());
+    Window { text, end: line.len(), goes_on: false }
+}
+
+/// Whether no rule of UAX #29 needs both what is before a place between these characters and what
+/// is after it: the first is a letter, which ends every look ahead, and the second neither ends a
+/// sentence nor changes the letter.
+fn is_inside(before: char, after: char) -> bool {
+    is_plain_letter(before) && (is_plain_letter(after) || after == ' ')
+}
+
+/// A letter of one of the common scripts, and no sign that combines with it.
+fn is_plain_letter(character: char) -> bool {
+    let is_common = matches!(character,
+        'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' | '\u{391}'..='\u{3ff}'
+        | '\u{400}'..='\u{481}' | '\u{48a}'..='\u{52f}' | '\u{5d0}'..='\u{5ea}' | '\u{620}'..='\u{64a}'
+        | '\u{e01}'..='\u{e2e}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}');
+    is_common && character.is_alphabetic()
 }
 
 /// `cut`, or the place beside a bracket where the cut should have been.
@@ -375,6 +425,17 @@ mod tests {
             let start = std::time::Instant::now();
             sentences(&text);
             assert!(start.elapsed().as_secs() < 10, "{unit:?} took {:?}", start.elapsed());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_can_be_looked_at_in_parts(
+            line in "([a-zA-Zäß]{1,3}|[.!?…。]|[0-9]|[,;:\"'()\u{2019}]| |\u{301}|ا|中|가|e\\.g\\. ){0,60}",
+            longest in 1..20usize,
+        ) {
+            let whole = cuts(&line, usize::MAX, &mut || {});
+            prop_assert_eq!(cuts(&line, longest, &mut || {}), whole);
         }
     }
 

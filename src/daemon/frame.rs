@@ -65,8 +65,99 @@ fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::protocol::{MAX_FRAME, Request, encode};
+    use proptest::prelude::*;
+
+    use super::super::protocol::{
+        MAX_FRAME, ModelRef, Request, Response, VectorKey, decode, encode,
+    };
     use super::*;
+    use crate::embed::Kind;
+
+    /// A stream that gives a few bytes at a time.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let some = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..some])
+        }
+    }
+
+    /// Messages of both directions with texts, lists, numbers and choices in them, as bodies.
+    fn bodies() -> Vec<Vec<u8>> {
+        let (name, path) = ("m".to_owned(), "/models".to_owned());
+        let model = ModelRef { name, path, file: None, digest: Some("d".repeat(64)) };
+        let text = || "Straße \u{1f600}".to_owned();
+        let key = VectorKey { model: "m".to_owned(), kind: Kind::Query, text: text() };
+        let requests = [
+            Request::Status,
+            Request::Describe(model.clone()),
+            Request::CountTokens { model, texts: vec![text(), String::new()] },
+            Request::RecallVector(key),
+        ];
+        let error = Error::new(ErrorKind::Internal, text()).hint("none");
+        let responses = [
+            Response::Counts(vec![0, 7, u32::MAX]),
+            Response::Vectors { dimension: 2, values: vec![0.5, f32::NAN], tokens: u64::MAX },
+            Response::Piece(text()),
+            Response::Failed(error),
+        ];
+        let frames = requests.iter().map(encode).chain(responses.iter().map(encode));
+        frames.map(|frame| frame.unwrap().split_off(HEADER)).collect()
+    }
+
+    /// What is read from these bytes can be written; whatever they are, nothing panics.
+    fn check_decode(body: &[u8]) {
+        if let Ok(request) = decode::<Request>(body) {
+            encode(&request).unwrap();
+        }
+        if let Ok(response) = decode::<Response>(body) {
+            encode(&response).unwrap();
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_frame_the_end_or_an_error(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            length in prop::option::of(0..200u32),
+            size in 1..9usize,
+        ) {
+            let header = length.map(|length| length.to_le_bytes().to_vec()).unwrap_or_default();
+            let stream = [header, bytes].concat();
+            let outcome = read(&mut Slow(&stream, size));
+            let promised = stream.first_chunk::<HEADER>().map(|it| u32::from_le_bytes(*it) as usize);
+            match (outcome, promised) {
+                (Ok(Frame::Body(body)), Some(promised)) => {
+                    prop_assert_eq!(&body[..], &stream[HEADER..HEADER + promised]);
+                    check_decode(&body);
+                }
+                (Ok(Frame::End), _) => prop_assert!(stream.is_empty()),
+                (Err(ReadError::Corrupt(_)), Some(promised)) => prop_assert!(promised > MAX_FRAME),
+                (Err(ReadError::Lost), Some(promised)) => prop_assert!(promised > stream.len() - HEADER),
+                (Err(ReadError::Lost), None) => prop_assert!(!stream.is_empty()),
+                _ => prop_assert!(false, "a frame without a header"),
+            }
+        }
+
+        #[test]
+        fn a_harmed_message_is_another_or_an_error(
+            number in 0..8usize,
+            harms in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+            left in any::<prop::sample::Index>(),
+            is_cut in any::<bool>(),
+        ) {
+            let mut body = bodies().swap_remove(number);
+            for (place, byte) in harms {
+                let place = place.index(body.len());
+                body[place] = byte;
+            }
+            if is_cut {
+                body.truncate(left.index(body.len() + 1));
+            }
+            check_decode(&body);
+        }
+    }
 
     #[test]
     fn a_frame_comes_back() {

@@ -20,9 +20,11 @@ pub fn sentences_of<'a>(contents: impl IntoIterator<Item = &'a str>) -> Vec<&'a 
             if sentence.chars().any(char::is_alphanumeric) && !found.contains(&sentence) {
                 found.push(sentence);
             }
+            if found.len() == MOST {
+                return found;
+            }
         }
     }
-    found.truncate(MOST);
     found
 }
 

@@ -44,13 +44,14 @@ pub struct Loaded {
     pub unjudged: usize,
 }
 
-/// Reads cases: an array of them, or an object with `queries` and `qrels`.
-pub fn from_json(data: &Value) -> Result<Loaded> {
+/// Reads cases: an array of them, or an object with `queries` and `qrels`. `interrupt` is called for
+/// each case, and may unwind.
+pub fn from_json(data: &Value, interrupt: &mut dyn FnMut()) -> Result<Loaded> {
     match data {
-        Value::Array(items) => from_items(items, None),
+        Value::Array(items) => from_items(items, None, interrupt),
         Value::Object(set) if set.contains_key("queries") => {
             let judged = qrels::from_json(set.get("qrels").unwrap_or(&Value::Null))?;
-            from_items(&queries(&set["queries"])?, Some(&judged))
+            from_items(&queries(&set["queries"])?, Some(&judged), interrupt)
         }
         _ => Err(Error::invalid(
             "the data is neither an array of cases nor an object with queries and qrels",
@@ -59,18 +60,24 @@ pub fn from_json(data: &Value) -> Result<Loaded> {
     }
 }
 
-/// Reads lines of JSON, one a case; the judgements are in the lines or in `judged`.
-pub fn from_lines(lines: &str, judged: Option<&Judged>) -> Result<Loaded> {
+/// Reads lines of JSON, one a case; the judgements are in the lines or in `judged`. `interrupt` is
+/// called for each, and may unwind.
+pub fn from_lines(
+    lines: &str,
+    judged: Option<&Judged>,
+    interrupt: &mut dyn FnMut(),
+) -> Result<Loaded> {
     let numbered = lines.trim_start_matches('\u{feff}').lines().enumerate();
     let written = numbered.filter(|(_, line)| !line.trim().is_empty());
     let items: Result<Vec<Value>> = written
         .map(|(at, line)| {
+            interrupt();
             serde_json::from_str(line).map_err(|error| {
                 Error::invalid(format!("line {} of the questions: {error}", at + 1))
             })
         })
         .collect();
-    from_items(&items?, judged)
+    from_items(&items?, judged, interrupt)
 }
 
 /// BEIR's `{"id": "text"}` as a list.
@@ -84,9 +91,14 @@ fn queries(queries: &Value) -> Result<Vec<Value>> {
     }
 }
 
-fn from_items(items: &[Value], judged: Option<&Judged>) -> Result<Loaded> {
+fn from_items(
+    items: &[Value],
+    judged: Option<&Judged>,
+    interrupt: &mut dyn FnMut(),
+) -> Result<Loaded> {
     let mut loaded = Loaded { cases: Vec::with_capacity(items.len()), unjudged: 0 };
     for (at, item) in items.iter().enumerate() {
+        interrupt();
         let in_case = |error: Error| match error.detail_text() {
             None => error.detail(format!("Case {} of the data.", at + 1)),
             Some(_) => error,

@@ -185,6 +185,8 @@ impl Connection {
 
     fn send(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
+            // ragd may read as fast as this is written, so that nobody ever waits.
+            check_for_interrupts!();
             match self.0.write(bytes) {
                 Ok(written) => bytes = &bytes[written..],
                 Err(error) => self.wait_or_fail(&error, pg_sys::WL_SOCKET_WRITEABLE)?,
@@ -195,6 +197,7 @@ impl Connection {
 
     fn receive(&mut self, mut buffer: &mut [u8]) -> Result<()> {
         while !buffer.is_empty() {
+            check_for_interrupts!();
             match self.0.read(buffer) {
                 Ok(0) => return Err(lost("the connection was closed")),
                 Ok(read) => buffer = &mut buffer[read..],

@@ -4,6 +4,7 @@
 //! Whoever hands such a value over is told so.
 
 use std::ffi::CStr;
+use std::io::{self, BufReader, Read};
 
 use pgrx::callconv::{Arg, ArgAbi, BoxRet, FcInfo};
 use pgrx::datum::{Datum, FromDatum, IntoDatum};
@@ -19,9 +20,26 @@ pub struct Jsonb(pub Value);
 
 impl_sql_translatable!(Jsonb, "jsonb");
 
+/// Texts of so many bytes are read in such parts, so that there is an occasion to stop.
+const PART: usize = 1 << 16;
+
+/// A text that is read part by part.
+struct Parts<'a>(&'a [u8]);
+
+impl Read for Parts<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        pgrx::check_for_interrupts!();
+        self.0.read(buffer)
+    }
+}
+
 /// Reads JSON that PostgreSQL wrote.
 fn parse(text: &str) -> Result<Value> {
-    serde_json::from_str(text).map_err(|error| {
+    let read = match text.len() {
+        ..PART => serde_json::from_str(text),
+        _ => serde_json::from_reader(BufReader::with_capacity(PART, Parts(text.as_bytes()))),
+    };
+    read.map_err(|error| {
         let message = error.to_string();
         // PostgreSQL wrote the text, so its lines and columns are not the user's.
         let what = message.split(" at line ").next().unwrap_or_default();

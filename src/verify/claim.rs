@@ -6,9 +6,12 @@
 
 use std::ops::Range;
 
-use crate::answer::marker::{Marker, markers};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::reading::WINDOW;
+use crate::answer::marker::{Marker, each_marker};
 use crate::answer::words::{Word, words};
-use crate::chunk::sentence::sentences;
+use crate::chunk::sentence::{sentences_interruptibly, trimmed};
 
 /// Words below which a line without an end is a heading or a label.
 const SHORTEST: usize = 3;
@@ -25,40 +28,70 @@ pub(super) struct Statement {
     pub is_question: bool,
 }
 
-/// The sentences of `answer` that claim something; there are `contexts` of them to be cited.
-pub(super) fn statements(answer: &str, contexts: usize) -> Vec<Statement> {
-    let markers = markers(answer);
-    let code = fenced(answer);
+/// The sentences of `answer` that claim something; there are `contexts` of them to be cited. One
+/// that is longer than [`WINDOW`] words counts as several.
+///
+/// `interrupt` is called now and then, and may unwind.
+pub(super) fn statements(
+    answer: &str,
+    contexts: usize,
+    interrupt: &mut dyn FnMut(),
+) -> Vec<Statement> {
+    let mut markers = each_marker(answer).peekable();
+    let mut code = fenced(answer).into_iter().peekable();
+    let is_one_line = answer.lines().nth(1).is_none();
     let mut found: Vec<Statement> = Vec::new();
-    for range in sentences(answer) {
-        if code.iter().any(|code| code.start < range.end && range.start < code.end) {
+    for sentence in sentences_interruptibly(answer, interrupt) {
+        while code.next_if(|code| code.end <= sentence.start).is_some() {}
+        if code.peek().is_some_and(|code| code.start < sentence.end) {
             continue;
         }
-        let inside: Vec<&Marker> =
-            markers.iter().filter(|marker| range.contains(&marker.range.start)).collect();
-        let cited = cited(&inside, contexts);
-        let text = without(answer, range, &inside);
-        let words = words(&text);
-        if words.is_empty() {
-            // A marker after the full stop, on its own: it belongs to the sentence before.
-            if let Some(last) = found.last_mut() {
-                last.cited.extend(cited);
+        for range in parts(answer, sentence.clone()) {
+            interrupt();
+            let is_part = range != sentence;
+            while markers.next_if(|marker| marker.range.start < range.start).is_some() {}
+            let inside: Vec<Marker> =
+                std::iter::from_fn(|| markers.next_if(|it| it.range.start < range.end)).collect();
+            let cited = cited(&inside, contexts);
+            let text = without(answer, range, &inside);
+            let words = words(&text);
+            if words.is_empty() {
+                // A marker after the full stop, on its own: it belongs to the sentence before.
+                if let Some(last) = found.last_mut() {
+                    last.cited.extend(cited);
+                }
+            } else if words.len() >= SHORTEST
+                || text.ends_with(TERMINATORS)
+                || is_one_line
+                || is_part
+            {
+                let is_question = text.ends_with(['?', '？', '؟']);
+                found.push(Statement { text, words, cited, is_question });
             }
-        } else if words.len() >= SHORTEST
-            || text.ends_with(TERMINATORS)
-            || answer.lines().count() == 1
-        {
-            let is_question = text.ends_with(['?', '？', '؟']);
-            found.push(Statement { text, words, cited, is_question });
         }
     }
     found
 }
 
+/// A sentence in parts of no more than [`WINDOW`] words, so that the time to compare two texts does
+/// not grow with the square of their sentences.
+pub(super) fn parts(text: &str, sentence: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut from = sentence.start;
+    std::iter::from_fn(move || {
+        let rest = &text[from..sentence.end];
+        let mut words = rest.unicode_word_indices().skip(WINDOW - 1);
+        let last = words.next().filter(|_| words.next().is_some());
+        let end = last.map_or(sentence.end, |(at, word)| from + at + word.len());
+        let part = trimmed(text, from..end);
+        from = end;
+        part
+    })
+}
+
 /// What a sentence ends with.
 const TERMINATORS: [char; 8] = ['.', '!', '?', '。', '！', '？', '؟', '।'];
 
-fn cited(markers: &[&Marker], contexts: usize) -> Vec<usize> {
+fn cited(markers: &[Marker], contexts: usize) -> Vec<usize> {
     let numbers = markers.iter().flat_map(|marker| &marker.numbers);
     numbers
         .map(|number| *number as usize)
@@ -68,7 +101,7 @@ fn cited(markers: &[&Marker], contexts: usize) -> Vec<usize> {
 }
 
 /// The text of `range` without the markers in it, and without the sign of a list item.
-fn without(answer: &str, range: Range<usize>, markers: &[&Marker]) -> String {
+fn without(answer: &str, range: Range<usize>, markers: &[Marker]) -> String {
     let mut text = String::new();
     let mut from = range.start;
     for marker in markers {

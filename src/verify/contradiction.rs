@@ -9,9 +9,11 @@
 //! nearly all else is the same: two sentences about different things contradict each other in
 //! nothing.
 
-use super::reading::Window;
+use std::collections::HashMap;
+
 use super::support::{Facts, is_negation};
-use crate::answer::words::{Word, is_function_word};
+use super::vocabulary::shared_letters;
+use crate::answer::words::{Word, credit, is_function_word};
 
 /// Part of a claim's other words that the evidence must have.
 const MOST_OF_IT: f32 = 0.75;
@@ -25,17 +27,20 @@ const LONGEST_GAP: usize = 4;
 /// How much of a claim and of its evidence is laid side by side, in words.
 const LONGEST: usize = 400;
 
-/// Whether `evidence` says otherwise than the claim of these `words`. `window` is what stands
-/// around the evidence: a number that is there is not wrong.
+/// Whether `evidence` says otherwise than the claim of these `words`. `is_new` tells whether a word
+/// does not stand around the evidence: a number that is there is not wrong.
 pub(super) fn contradicts(
     words: &[Word],
     facts: &Facts,
     evidence: &[Word],
-    window: &Window,
+    is_new: &dyn Fn(&Word) -> bool,
 ) -> bool {
+    if facts.asks {
+        return false;
+    }
     let (words, evidence) = (start(words), start(evidence));
     let shared = alignment(words, evidence);
-    if facts.asks || !is_about_the_same(words, &shared) {
+    if !is_about_the_same(words, &shared) {
         return false;
     }
     let (first, last) = (shared[0], shared[shared.len() - 1]);
@@ -43,7 +48,7 @@ pub(super) fn contradicts(
         let is_inside = first.0 < ours.start && ours.end <= last.0;
         let (ours, theirs) = (&words[ours], &evidence[theirs]);
         ours.len().max(theirs.len()) <= LONGEST_GAP
-            && (is_another(ours, theirs, window)
+            && (is_another(ours, theirs, is_new)
                 || is_inside && is_negated(ours) != is_negated(theirs))
     })
 }
@@ -52,7 +57,7 @@ pub(super) fn contradicts(
 fn is_about_the_same(words: &[Word], shared: &[(usize, usize)]) -> bool {
     let is_content = |word: &Word| !is_function_word(&word.folded) && !is_negation(&word.folded);
     let could_differ = |word: &Word| word.is_number || word.is_name;
-    let is_shared = |at: usize| shared.iter().any(|(ours, _)| *ours == at);
+    let is_shared = |at: usize| shared.binary_search_by_key(&at, |(ours, _)| *ours).is_ok();
     let (mut held, mut others) = (0, 0);
     for (at, word) in words.iter().enumerate().filter(|(_, word)| is_content(word)) {
         match is_shared(at) {
@@ -65,12 +70,11 @@ fn is_about_the_same(words: &[Word], shared: &[(usize, usize)]) -> bool {
 }
 
 /// Whether both have a number, or both a name, and not the same.
-fn is_another(ours: &[Word], theirs: &[Word], window: &Window) -> bool {
+fn is_another(ours: &[Word], theirs: &[Word], is_new: &dyn Fn(&Word) -> bool) -> bool {
     let differ = |is_one: fn(&Word) -> bool| {
         let mut new = ours.iter().filter(|word| is_one(word));
         let is_new = |word: &Word| {
-            window.credit(&word.folded) == 0.0
-                && !theirs.iter().any(|other| is_written_otherwise(word, other))
+            is_new(word) && !theirs.iter().any(|other| is_written_otherwise(word, other))
         };
         theirs.iter().any(is_one)
             && !is_short_for(ours, theirs)
@@ -103,12 +107,28 @@ fn is_negated(words: &[Word]) -> bool {
     words.iter().filter(|word| is_negation(&word.folded)).count() % 2 == 1
 }
 
+/// A number for each of `words`, and one for the letters that it shares with words that it is like.
+fn numbered<'a>(words: &'a [Word], known: &mut HashMap<&'a str, usize>) -> Vec<(usize, usize)> {
+    let mut number = |text| {
+        let next = known.len();
+        *known.entry(text).or_insert(next)
+    };
+    words.iter().map(|word| (number(&word.folded), number(shared_letters(&word.folded)))).collect()
+}
+
 /// Pairs of equal words in the same order, as many as there can be.
 fn alignment(ours: &[Word], theirs: &[Word]) -> Vec<(usize, usize)> {
     let width = theirs.len() + 1;
     let mut best = vec![0u16; (ours.len() + 1) * width];
-    let is_same =
-        |i: usize, j: usize| crate::answer::words::credit(&ours[i].folded, &theirs[j].folded) > 0.0;
+    // Nearly all pairs of words are told apart by numbers.
+    let mut numbers = HashMap::new();
+    let mut numbered = |words| numbered(words, &mut numbers);
+    let (our_numbers, their_numbers) = (numbered(ours), numbered(theirs));
+    let is_same = |i: usize, j: usize| {
+        let ((word, beginning), (other, other_beginning)) = (our_numbers[i], their_numbers[j]);
+        let may_be = || credit(&ours[i].folded, &theirs[j].folded) > 0.0;
+        word == other || beginning == other_beginning && may_be()
+    };
     for i in (0..ours.len()).rev() {
         for j in (0..theirs.len()).rev() {
             best[i * width + j] = match is_same(i, j) {

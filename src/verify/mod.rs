@@ -12,6 +12,9 @@
 //! ```text
 //! claim          answer → its sentences, without what makes no claim
 //! reading        contexts → windows of sentences, with what is looked up in them
+//! vocabulary     each word once, by a number
+//! places         word → the windows that have it, or one like it
+//! order          how many words stand in the same order?
 //! support        (claim, window) → facts → probability that it is said there
 //! contradiction  (claim, sentences) → another number, another name, a "not"?
 //! judge          the same claims, decided by a language model
@@ -22,8 +25,11 @@ mod claim;
 mod contradiction;
 pub mod judge;
 pub mod nli;
+mod order;
+mod places;
 mod reading;
 mod support;
+mod vocabulary;
 
 use std::fmt;
 use std::ops::Range;
@@ -32,6 +38,8 @@ use claim::{Statement, statements};
 use contradiction::contradicts;
 use reading::{Place, Reading, Wanted};
 use support::{Facts, SUPPORTED};
+
+use crate::answer::words::Word;
 
 /// Most that a contradicted claim can score.
 const CONTRADICTED: f64 = 0.25;
@@ -91,17 +99,14 @@ pub struct Evidence {
 /// Checks each claim of `answer` against the contexts that it cites ("[2]" is the second), or,
 /// where it cites none of them, against all.
 ///
-/// What claims nothing is left out: a heading, code, a sentence without words. The time grows with
-/// the length of the answer times that of the contexts; `interrupt` is called for each claim, and
-/// may unwind.
+/// What claims nothing is left out: a heading, code, a sentence without words. A sentence of
+/// more than 400 words counts as several. The time grows with the length of the answer plus that of
+/// the contexts, and with how many windows of 400 words each word of the answer stands in;
+/// `interrupt` is called every few milliseconds, and may unwind.
 pub fn verify(answer: &str, contexts: &[&str], interrupt: &mut dyn FnMut()) -> Vec<Claim> {
-    let mut reading = Reading::of(contexts);
-    let mut claims = Vec::new();
-    for statement in statements(answer, contexts.len()) {
-        interrupt();
-        claims.push(check(statement, &mut reading));
-    }
-    claims
+    let mut reading = Reading::of(contexts, interrupt);
+    let statements = statements(answer, contexts.len(), interrupt);
+    statements.into_iter().map(|it| check(it, &mut reading, interrupt)).collect()
 }
 
 /// How well the context supports the answer as a whole, from 0 to 1: as well as its weakest claim.
@@ -116,12 +121,15 @@ pub fn faithfulness(claims: &[Claim]) -> f64 {
     claims.iter().map(|claim| claim.score).fold(1.0, f64::min)
 }
 
-fn check(statement: Statement, reading: &mut Reading) -> Claim {
+fn check(statement: Statement, reading: &mut Reading, interrupt: &mut dyn FnMut()) -> Claim {
     let wanted = reading.wanted(&statement);
-    let (place, facts) = best_place(&statement, &wanted, reading);
+    let (place, facts) = best_place(&statement, &wanted, reading, interrupt);
+    interrupt();
     let run = place.and_then(|place| reading.best_run(&place, &wanted));
+    interrupt();
     let is_contradicted = place.zip(run.as_ref()).is_some_and(|(place, run)| {
-        contradicts(&statement.words, &facts, reading.words(run), reading.window_of(&place))
+        let is_new = |word: &Word| reading.lacks(&place, word);
+        contradicts(&statement.words, &facts, &reading.words(run), &is_new)
     });
     let support = facts.probability();
     let (verdict, score) = match is_contradicted {
@@ -136,19 +144,24 @@ fn check(statement: Statement, reading: &mut Reading) -> Claim {
 /// The window, or the two windows together, that support the claim best; `None` where none has a
 /// word of it. A claim may put together what two places say; more than two would find the words
 /// of any claim.
-fn best_place(statement: &Statement, wanted: &Wanted, reading: &Reading) -> (Option<Place>, Facts) {
-    let facts = |place: Place| (place, Facts::gather(statement, wanted, Some(&place), reading));
-    let windows = reading.windows_of(&statement.cited);
-    let by_words = windows.map(|window| (reading.hits(window, wanted), window));
-    let mut by_words: Vec<(f32, usize)> = by_words.filter(|(hits, _)| *hits > 0.0).collect();
-    by_words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    by_words.truncate(LOOKED_AT);
-    let single = by_words.iter().map(|(_, window)| facts(Place::one(*window)));
+fn best_place(
+    statement: &Statement,
+    wanted: &Wanted,
+    reading: &mut Reading,
+    interrupt: &mut dyn FnMut(),
+) -> (Option<Place>, Facts) {
+    let by_words = reading.best_windows(&statement.cited, wanted, LOOKED_AT, interrupt);
+    let reading = &*reading;
+    let mut facts = |place: Place| {
+        interrupt();
+        (place, Facts::gather(statement, wanted, Some(&place), reading))
+    };
+    let single = by_words.iter().map(|window| facts(Place::one(*window)));
     let Some((place, alone)) = best(single) else {
         return (None, Facts::gather(statement, wanted, None, reading));
     };
-    let others = by_words.iter().filter(|(_, window)| !reading.overlap(place.first, *window));
-    let together = others.map(|(_, window)| facts(Place::two(place.first, *window)));
+    let others = by_words.iter().filter(|window| !reading.overlap(place.first, **window));
+    let together = others.map(|window| facts(Place::two(place.first, *window)));
     match best(together) {
         Some((pair, both)) if both.log_odds() - TWO_PLACES > alone.log_odds() => (Some(pair), both),
         _ => (Some(place), alone),

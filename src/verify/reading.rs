@@ -5,24 +5,26 @@
 //! ```
 //!
 //! A claim is compared with a window at a time. A context of usual length is one window; a long
-//! one is several that overlap, so that a claim does not find its words scattered over pages.
+//! one is several that overlap, so that a claim does not find its words scattered over pages. A
+//! sentence that is longer than a window counts as several.
 
-use std::collections::{HashMap, HashSet};
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::Evidence;
-use super::claim::Statement;
-use crate::answer::words::{Word, credit, is_function_word, words};
-use crate::chunk::sentence::sentences;
+use super::claim::{Statement, parts};
+use super::order::Order;
+use super::places::{Places, Sought};
+use super::vocabulary::{UNKNOWN, Vocabulary};
+use crate::answer::words::{Word, credit, each_word, is_function_word};
+use crate::chunk::sentence::sentences_interruptibly;
 
-/// Words of a window, unless one sentence has more.
-const WINDOW: usize = 400;
+/// Most words of a window, and of a sentence.
+pub(super) const WINDOW: usize = 400;
 
-/// Letters by which words are told apart where their order counts.
-const STEM: usize = 5;
-
-/// Letters that two words share at least if one stands for the other.
-const SHARED: usize = 4;
+/// Most sentences of a window: there may be any number of them without words.
+const MOST_SENTENCES: usize = 4 * WINDOW;
 
 /// Most sentences of evidence.
 const LONGEST_RUN: usize = 3;
@@ -30,52 +32,36 @@ const LONGEST_RUN: usize = 3;
 /// How many words one more sentence of evidence must add.
 const RUN_COST: f32 = 0.75;
 
-/// A stem that no context has.
-const UNKNOWN: u32 = u32::MAX;
-
 /// The contexts.
-pub(super) struct Reading<'a> {
-    contexts: &'a [&'a str],
+#[derive(Default)]
+pub(super) struct Reading {
     sentences: Vec<Sentence>,
-    words: Vec<Word>,
-    stems: HashMap<String, u32>,
+    tokens: Vec<Token>,
+    vocabulary: Vocabulary,
     windows: Vec<Window>,
+    places: Places,
 }
 
 struct Sentence {
     context: usize,
-    bytes: Range<usize>,
-    words: Range<usize>,
+    chars: Range<usize>,
+    tokens: Range<usize>,
+}
+
+/// A word where it stands.
+struct Token {
+    word: u32,
+    is_name: bool,
+    is_number: bool,
 }
 
 /// Sentences of one context that are looked at together.
-pub(super) struct Window {
+struct Window {
     context: usize,
     sentences: Range<usize>,
-    /// Its words by their first letters.
-    by_beginning: HashMap<String, Vec<String>>,
-    /// The stems of its words, in order.
-    stems: Vec<u32>,
-    pairs: HashSet<(u32, u32)>,
-}
-
-impl Window {
-    /// How well the window has `word`, from 0 to 1. Numbers may be written with other separators.
-    pub fn credit(&self, word: &str) -> f32 {
-        let digits = digits(word);
-        let as_written = self.credit_as_written(word);
-        if as_written == 0.0 && digits.len() > 1 {
-            self.credit_as_written(&digits)
-        } else {
-            as_written
-        }
-    }
-
-    fn credit_as_written(&self, word: &str) -> f32 {
-        let alike = self.by_beginning.get(&beginning(word, SHARED));
-        let credits = alike.into_iter().flatten().map(|other| credit(word, other));
-        credits.fold(0.0, f32::max)
-    }
+    tokens: Range<usize>,
+    /// The stems of words that stand side by side, once somebody asks.
+    pairs: OnceCell<HashSet<(u32, u32)>>,
 }
 
 /// One window or two.
@@ -105,102 +91,116 @@ pub(super) struct Wanted {
     pub stems: Vec<u32>,
     /// Its words but for function words, as indexes; all where it has only those.
     pub content: Vec<usize>,
-    folded: Vec<String>,
+    /// Each word once.
+    distinct: Vec<Sought>,
+    /// For each of its words in order, which of `distinct` it is.
+    which: Vec<usize>,
+    order: Order,
 }
 
-impl<'a> Reading<'a> {
-    /// Reads `contexts`.
-    pub fn of(contexts: &'a [&'a str]) -> Self {
-        let mut reading = Reading {
-            contexts,
-            sentences: Vec::new(),
-            words: Vec::new(),
-            stems: HashMap::new(),
-            windows: Vec::new(),
-        };
-        for context in 0..contexts.len() {
+impl Reading {
+    /// Reads `contexts`. `interrupt` is called now and then, and may unwind.
+    pub fn of(contexts: &[&str], interrupt: &mut dyn FnMut()) -> Self {
+        let mut reading = Reading::default();
+        for (context, text) in contexts.iter().enumerate() {
             let first = reading.sentences.len();
-            reading.read_sentences(context);
-            reading.make_windows(context, first..reading.sentences.len());
+            reading.read_sentences(context, text, interrupt);
+            reading.make_windows(context, first..reading.sentences.len(), interrupt);
         }
         reading
     }
 
-    fn read_sentences(&mut self, context: usize) {
-        for bytes in sentences(self.contexts[context]) {
-            let from = self.words.len();
-            self.words.extend(words(&self.contexts[context][bytes.clone()]));
-            for at in from..self.words.len() {
-                let next = self.stems.len() as u32;
-                self.stems.entry(beginning(&self.words[at].folded, STEM)).or_insert(next);
+    fn read_sentences(&mut self, context: usize, text: &str, interrupt: &mut dyn FnMut()) {
+        let (mut counted, mut chars) = (0, 0);
+        for sentence in sentences_interruptibly(text, interrupt) {
+            for bytes in parts(text, sentence) {
+                interrupt();
+                let from = self.tokens.len();
+                for Word { folded, is_name, is_number } in each_word(&text[bytes.clone()]) {
+                    let word = self.vocabulary.add(&folded);
+                    self.tokens.push(Token { word, is_name, is_number });
+                }
+                let start = chars + text[counted..bytes.start].chars().count();
+                chars = start + text[bytes.clone()].chars().count();
+                counted = bytes.end;
+                let tokens = from..self.tokens.len();
+                self.sentences.push(Sentence { context, chars: start..chars, tokens });
             }
-            self.sentences.push(Sentence { context, bytes, words: from..self.words.len() });
         }
     }
 
     /// Windows of [`WINDOW`] words; each begins in the middle of the one before.
-    fn make_windows(&mut self, context: usize, sentences: Range<usize>) {
+    fn make_windows(
+        &mut self,
+        context: usize,
+        sentences: Range<usize>,
+        interrupt: &mut dyn FnMut(),
+    ) {
         let mut start = sentences.start;
         while start < sentences.end {
-            let limit = self.sentences[start].words.start + WINDOW;
-            let middle = self.sentences[start].words.start + WINDOW / 2;
-            let fits = |sentence: &&Sentence| sentence.words.end <= limit;
-            let end = start + self.sentences[start..sentences.end].iter().take_while(fits).count();
-            let end = end.max(start + 1);
-            self.windows.push(self.window(context, start..end));
+            interrupt();
+            let limit = self.sentences[start].tokens.start + WINDOW;
+            let middle = self.sentences[start].tokens.start + WINDOW / 2;
+            let fits = |sentence: &&Sentence| sentence.tokens.end <= limit;
+            let near = &self.sentences[start..sentences.end.min(start + MOST_SENTENCES)];
+            let end = start + near.iter().take_while(fits).count().max(1);
+            self.add_window(context, start..end);
             if end == sentences.end {
                 break;
             }
-            let before = |sentence: &&Sentence| sentence.words.end <= middle;
+            let before = |sentence: &&Sentence| sentence.tokens.end <= middle;
             start += self.sentences[start..end].iter().take_while(before).count().max(1);
         }
     }
 
-    fn window(&self, context: usize, sentences: Range<usize>) -> Window {
-        let from = self.sentences[sentences.start].words.start;
-        let to = self.sentences[sentences.end - 1].words.end;
-        let words = &self.words[from..to];
-        let stems: Vec<u32> = words.iter().map(|word| self.stem(&word.folded)).collect();
-        let mut by_beginning: HashMap<String, Vec<String>> = HashMap::new();
+    fn add_window(&mut self, context: usize, sentences: Range<usize>) {
+        let from = self.sentences[sentences.start].tokens.start;
+        let to = self.sentences[sentences.end - 1].tokens.end;
         let mut seen = HashSet::new();
-        for word in words.iter().filter(|word| seen.insert(word.folded.as_str())) {
-            let alike = by_beginning.entry(beginning(&word.folded, SHARED)).or_default();
-            alike.push(word.folded.clone());
-            // "9,000" is found as "9000" too.
-            let digits = digits(&word.folded);
-            if digits.len() > 1 && digits != word.folded {
-                by_beginning.entry(beginning(&digits, SHARED)).or_default().push(digits);
+        for token in &self.tokens[from..to] {
+            if seen.insert(token.word) {
+                self.places.add(self.windows.len(), token.word, &self.vocabulary);
             }
         }
-        let pairs = stems.windows(2).map(|pair| (pair[0], pair[1])).collect();
-        Window { context, sentences, by_beginning, stems, pairs }
-    }
-
-    fn stem(&self, word: &str) -> u32 {
-        self.stems.get(&beginning(word, STEM)).copied().unwrap_or(UNKNOWN)
+        self.windows.push(Window { context, sentences, tokens: from..to, pairs: OnceCell::new() });
     }
 
     /// What `statement` looks for here.
     pub fn wanted(&self, statement: &Statement) -> Wanted {
-        let folded: Vec<String> = statement.words.iter().map(|word| word.folded.clone()).collect();
+        let words = &statement.words;
         let mut content: Vec<usize> =
-            (0..folded.len()).filter(|at| !is_function_word(&folded[*at])).collect();
+            (0..words.len()).filter(|at| !is_function_word(&words[*at].folded)).collect();
         if content.is_empty() {
-            content = (0..folded.len()).collect();
+            content = (0..words.len()).collect();
         }
-        Wanted { stems: folded.iter().map(|word| self.stem(word)).collect(), content, folded }
+        let stems: Vec<u32> = words.iter().map(|word| self.vocabulary.stem(&word.folded)).collect();
+        let (distinct, which) = Sought::each(words, &self.vocabulary);
+        Wanted { order: Order::of(&stems), stems, content, distinct, which }
     }
 
-    /// The windows of the `cited` contexts, or all if none is.
-    pub fn windows_of(&self, cited: &[usize]) -> impl Iterator<Item = usize> {
-        let asked = |window: &Window| cited.is_empty() || cited.contains(&window.context);
-        (0..self.windows.len()).filter(move |at| asked(&self.windows[*at]))
-    }
-
-    /// How many of the words that are `wanted` a window has.
-    pub fn hits(&self, window: usize, wanted: &Wanted) -> f32 {
-        let window = &self.windows[window];
-        wanted.content.iter().map(|at| window.credit(&wanted.folded[*at])).sum()
+    /// The windows that have most of the words that are `wanted`, best first, but no more than
+    /// `most`; of the `cited` contexts, or of all if none is.
+    pub fn best_windows(
+        &mut self,
+        cited: &[usize],
+        wanted: &Wanted,
+        most: usize,
+        interrupt: &mut dyn FnMut(),
+    ) -> Vec<usize> {
+        let cited: HashSet<usize> = cited.iter().copied().collect();
+        let content = wanted.content.iter().map(|at| wanted.which[*at]);
+        let hits = self.places.hits(&wanted.distinct, content, interrupt);
+        let asked =
+            |window: usize| cited.is_empty() || cited.contains(&self.windows[window].context);
+        let mut best: Vec<(f32, usize)> = Vec::with_capacity(most + 1);
+        for (window, hits) in hits.into_iter().filter(|(window, _)| asked(*window)) {
+            let is_before =
+                |(other, at): &(f32, usize)| other.total_cmp(&hits).then(window.cmp(at)).is_ge();
+            let place = best.partition_point(is_before);
+            best.insert(place, (hits, window));
+            best.truncate(most);
+        }
+        best.into_iter().map(|(_, window)| window).collect()
     }
 
     /// Whether two windows have sentences in common.
@@ -209,38 +209,44 @@ impl<'a> Reading<'a> {
         one.start < other.end && other.start < one.end
     }
 
-    fn windows_at(&self, place: &Place) -> impl Iterator<Item = &Window> {
-        std::iter::once(place.first).chain(place.second).map(|at| &self.windows[at])
+    fn windows_at(&self, place: &Place) -> impl Iterator<Item = usize> {
+        std::iter::once(place.first).chain(place.second)
     }
 
-    /// The first window of `place`.
-    pub fn window_of(&self, place: &Place) -> &Window {
-        &self.windows[place.first]
+    /// How well `place` has a word of what is `wanted`, from 0 to 1.
+    pub fn credit(&self, place: &Place, wanted: &Wanted, word: usize) -> f32 {
+        let sought = &wanted.distinct[wanted.which[word]];
+        let credits = self.windows_at(place).map(|window| self.places.credit(window, sought));
+        credits.fold(0.0, f32::max)
     }
 
-    /// How well `place` has `word`, from 0 to 1.
-    pub fn credit(&self, place: &Place, word: &str) -> f32 {
-        self.windows_at(place).map(|window| window.credit(word)).fold(0.0, f32::max)
+    /// Whether the first window of `place` has nothing like `word`.
+    pub fn lacks(&self, place: &Place, word: &Word) -> bool {
+        self.places.credit(place.first, &Sought::of(&word.folded, &self.vocabulary)) == 0.0
     }
 
     /// Whether two words stand side by side at `place`.
     pub fn has_pair(&self, place: &Place, pair: (u32, u32)) -> bool {
-        self.windows_at(place).any(|window| window.pairs.contains(&pair))
+        self.windows_at(place).any(|window| self.pairs(window).contains(&pair))
     }
 
-    /// Most words of `stems` that stand at `place` in the same order (the longest common
+    fn pairs(&self, window: usize) -> &HashSet<(u32, u32)> {
+        self.windows[window].pairs.get_or_init(|| {
+            let stems: Vec<u32> = self.stems(window).collect();
+            stems.windows(2).map(|pair| (pair[0], pair[1])).collect()
+        })
+    }
+
+    /// The stems of a window's words, in order.
+    fn stems(&self, window: usize) -> impl Iterator<Item = u32> {
+        let tokens = &self.tokens[self.windows[window].tokens.clone()];
+        tokens.iter().map(|token| self.vocabulary.entry(token.word).stem)
+    }
+
+    /// Most words that are `wanted` that stand at `place` in the same order (the longest common
     /// subsequence).
-    pub fn in_order(&self, place: &Place, stems: &[u32]) -> usize {
-        let mut row = vec![0; stems.len() + 1];
-        for stem in self.windows_at(place).flat_map(|window| &window.stems) {
-            let mut diagonal = 0;
-            for (at, wanted) in stems.iter().enumerate() {
-                let above = row[at + 1];
-                row[at + 1] = if wanted == stem { diagonal + 1 } else { above.max(row[at]) };
-                diagonal = above;
-            }
-        }
-        row[stems.len()]
+    pub fn in_order(&self, place: &Place, wanted: &Wanted) -> usize {
+        wanted.order.in_common(self.windows_at(place).flat_map(|window| self.stems(window)))
     }
 
     /// The sentences of the first window that have most of what is wanted, as indexes; `None`
@@ -249,7 +255,8 @@ impl<'a> Reading<'a> {
         let window = &self.windows[place.first].sentences;
         let held: Vec<Vec<f32>> = window.clone().map(|at| self.held(at, wanted)).collect();
         let mut best: Option<(f32, Range<usize>)> = None;
-        for start in 0..held.len() {
+        // What begins with a sentence without words is never better than what begins after it.
+        for start in (0..held.len()).filter(|at| !held[*at].is_empty()) {
             let mut together = vec![0.0; wanted.content.len()];
             for (more, one) in held[start..].iter().take(LONGEST_RUN).enumerate() {
                 together.iter_mut().zip(one).for_each(|(all, one)| *all = f32::max(*all, *one));
@@ -263,36 +270,45 @@ impl<'a> Reading<'a> {
         best.map(|(_, run)| run)
     }
 
-    /// How well one sentence has each word that is wanted.
+    /// How well one sentence has each word that is wanted; nothing, if it has no words.
     fn held(&self, sentence: usize, wanted: &Wanted) -> Vec<f32> {
-        let words = &self.words[self.sentences[sentence].words.clone()];
-        let best = |wanted: &str| {
-            words.iter().map(|word| credit(wanted, &word.folded)).fold(0.0, f32::max)
+        let tokens = &self.tokens[self.sentences[sentence].tokens.clone()];
+        if tokens.is_empty() {
+            return Vec::new();
+        }
+        let best = |sought: &Sought| {
+            tokens.iter().map(|token| self.credit_of(sought, token.word)).fold(0.0, f32::max)
         };
-        wanted.content.iter().map(|at| best(&wanted.folded[*at])).collect()
+        let credits: Vec<f32> = wanted.distinct.iter().map(best).collect();
+        wanted.content.iter().map(|at| credits[wanted.which[*at]]).collect()
+    }
+
+    fn credit_of(&self, sought: &Sought, word: u32) -> f32 {
+        if sought.word == word {
+            return 1.0;
+        }
+        let entry = self.vocabulary.entry(word);
+        if sought.first == UNKNOWN || sought.first != entry.first {
+            return 0.0;
+        }
+        credit(&sought.folded, &entry.folded)
     }
 
     /// The words of a run of sentences.
-    pub fn words(&self, run: &Range<usize>) -> &[Word] {
-        &self.words[self.sentences[run.start].words.start..self.sentences[run.end - 1].words.end]
+    pub fn words(&self, run: &Range<usize>) -> Vec<Word> {
+        let from = self.sentences[run.start].tokens.start;
+        let to = self.sentences[run.end - 1].tokens.end;
+        let word = |token: &Token| Word {
+            folded: self.vocabulary.entry(token.word).folded.to_string(),
+            is_name: token.is_name,
+            is_number: token.is_number,
+        };
+        self.tokens[from..to].iter().map(word).collect()
     }
 
     /// Where a run of sentences stands.
     pub fn evidence(&self, run: &Range<usize>) -> Evidence {
         let (first, last) = (&self.sentences[run.start], &self.sentences[run.end - 1]);
-        let text = self.contexts[first.context];
-        let start = text[..first.bytes.start].chars().count();
-        let length = text[first.bytes.start..last.bytes.end].chars().count();
-        Evidence { context: first.context, chars: start..start + length }
+        Evidence { context: first.context, chars: first.chars.start..last.chars.end }
     }
-}
-
-/// The digits of a word.
-pub(super) fn digits(word: &str) -> String {
-    word.chars().filter(char::is_ascii_digit).collect()
-}
-
-/// The first `letters` of a word.
-fn beginning(word: &str, letters: usize) -> String {
-    word.chars().take(letters).collect()
 }

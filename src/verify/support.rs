@@ -58,15 +58,15 @@ impl Facts {
         place: Option<&Place>,
         reading: &Reading,
     ) -> Facts {
-        let credit = |word: &str| place.map_or(0.0, |place| reading.credit(place, word).into());
-        let credits: Vec<f64> = statement.words.iter().map(|word| credit(&word.folded)).collect();
+        let credit = |at| place.map_or(0.0, |place| reading.credit(place, wanted, at).into());
+        let credits: Vec<f64> = (0..statement.words.len()).map(credit).collect();
         let shared: f64 = wanted.content.iter().map(|at| credits[*at]).sum();
         let count = wanted.content.len() as f64;
         let neighbours: Vec<(u32, u32)> =
             wanted.stems.windows(2).map(|pair| (pair[0], pair[1])).collect();
         let is_kept = |pair: &(u32, u32)| place.is_some_and(|place| reading.has_pair(place, *pair));
         let kept = neighbours.iter().filter(|pair| is_kept(pair)).count();
-        let in_order = place.map_or(0, |place| reading.in_order(place, &wanted.stems));
+        let in_order = place.map_or(0, |place| reading.in_order(place, wanted));
         let new = |known: &dyn Fn(&str) -> bool| {
             let mut words = statement.words.iter().zip(&credits);
             words.any(|(word, credit)| known(&word.folded) && *credit < 1.0)

@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use super::{Claim, Verdict, faithfulness, verify};
 
 fn check(answer: &str, contexts: &[&str]) -> Vec<Claim> {
@@ -125,6 +127,40 @@ fn scripts_without_spaces_are_read() {
     let context = "这座塔建于1889年。它高330米。";
     assert_eq!(verdict("这座塔建于1889年。", context), Verdict::Supported);
     assert_eq!(verdict("那家餐馆每年有七百万客人。", context), Verdict::Unsupported);
+}
+
+#[test]
+fn a_sentence_without_end_is_several_claims() {
+    let text = |from: usize| (from..from + 900).map(|it| format!("w{it} ")).collect::<String>();
+    let claims = check(&text(0), &[&text(10_000), &text(300)]);
+    let words: Vec<usize> =
+        claims.iter().map(|claim| claim.text.split_whitespace().count()).collect();
+    assert_eq!(words, [400, 400, 100]);
+    assert_eq!((claims[1].verdict, claims[2].verdict), (Verdict::Supported, Verdict::Supported));
+    let evidence = claims[1].evidence.as_ref().unwrap();
+    assert_eq!(evidence.context, 1);
+    let quote: Vec<char> = text(300).chars().collect();
+    let quote: String = quote[evidence.chars.clone()].iter().collect();
+    assert!(quote.starts_with("w300 ") && quote.ends_with(" w699"), "{quote}");
+}
+
+#[test]
+fn a_long_sentence_takes_no_time_for_ever_and_can_be_interrupted() {
+    // With time that grows with the square of these texts this is a matter of hours.
+    let words: [fn(usize) -> String; 2] =
+        [|_| "word ".to_owned(), |at| format!("{:x} ", at * 7919 % 65_536)];
+    for word in words {
+        let text: String = (0..100_000).map(word).collect();
+        let (begun, mut last) = (Instant::now(), Instant::now());
+        let mut longest = Duration::ZERO;
+        let claims = verify(&text, &[&text], &mut || {
+            longest = longest.max(last.elapsed());
+            last = Instant::now();
+        });
+        assert!(claims.len() == 250 && faithfulness(&claims) > 0.5);
+        println!("{:?}, {longest:?} between two looks", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(300) && longest < Duration::from_secs(10));
+    }
 }
 
 proptest::proptest! {

@@ -423,6 +423,12 @@ impl Canceller {
         asked
     }
 
+    /// Whether a statement is under way.
+    pub fn is_active(&mut self) -> bool {
+        let state = "SELECT coalesce(state = 'active', false) FROM pg_stat_activity WHERE pid = $1";
+        self.observer.query_one(state, &[&self.backend]).expect("the session's state").get(0)
+    }
+
     /// The session that cancels.
     pub fn observer(&mut self) -> &mut Client {
         &mut self.observer

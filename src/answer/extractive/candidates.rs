@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::Passage;
 use super::asked::{Asked, asked};
 use super::units::{Unit, units};
-use crate::answer::words::{Word, credit, terms, words};
+use crate::answer::words::{Word, credit, each_word, terms, words};
 
 /// The question, read.
 #[derive(Debug)]
@@ -27,10 +27,13 @@ pub(super) struct Question {
 impl Question {
     /// Reads `text`.
     pub fn read(text: &str) -> Question {
-        let words = words(text);
+        let words: Vec<Word> = each_word(text).take(MOST_WORDS).collect();
         Question { text: text.to_string(), terms: terms(&words), asked: asked(&words), words }
     }
 }
+
+/// Words of a question that are compared with those of each sentence; more is no question.
+const MOST_WORDS: usize = 2000;
 
 /// A unit of a passage and what it shares with the question.
 #[derive(Debug)]

@@ -147,7 +147,9 @@ fn cited(answer: &str, readings: &[Reading]) -> Citations {
             content: passage.content.clone(),
         })
         .collect();
-    citations(answer, &sources)
+    citations(answer, &sources, &mut || {
+        pgrx::check_for_interrupts!();
+    })
 }
 
 /// Quotes as claims, which are true by what they are.

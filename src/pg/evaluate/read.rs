@@ -16,13 +16,17 @@ use crate::pg::sql;
 /// Longest file, in bytes.
 const LONGEST: u64 = 256 << 20;
 
+fn interrupt() {
+    check_for_interrupts!();
+}
+
 /// Reads cases from JSON into a set; their number.
 pub fn from_json(set: Option<&str>, data: Option<&Value>) -> Result<usize> {
     let null = || {
         Error::new(ErrorKind::NullNotAllowed, "data must not be NULL")
             .hint("For instance '[{\"question\": \"Who ...?\", \"relevant\": [\"17\"]}]'.")
     };
-    store(set, load::from_json(data.ok_or_else(null)?)?)
+    store(set, load::from_json(data.ok_or_else(null)?, &mut interrupt)?)
 }
 
 /// Reads cases from a folder or a file into a set; their number.
@@ -85,18 +89,18 @@ fn check_may_read() -> Result<()> {
 fn files(path: &Path, split: Option<&str>) -> Result<Loaded> {
     if !path.is_dir() {
         return match split {
-            None => load::from_lines(&read(path)?, None),
+            None => load::from_lines(&read(path)?, None, &mut interrupt),
             Some(_) => Err(Error::invalid("split is given, but the path is not a folder")
                 .hint("Of a single file all is read.")),
         };
     }
     let spans = path.join("questions.jsonl");
     if split.is_none() && spans.is_file() {
-        return load::from_lines(&read(&spans)?, None);
+        return load::from_lines(&read(&spans)?, None, &mut interrupt);
     }
     let (queries, judged) = beir(path, split)?;
     let judged = qrels::parse(&read(&judged)?)?;
-    load::from_lines(&read(&queries)?, Some(&judged))
+    load::from_lines(&read(&queries)?, Some(&judged), &mut interrupt)
 }
 
 /// The files of a split: queries and judgements.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::options::Given;
 use super::{Embedding, RemoteParser};
 use crate::chunk::semantic::Distances;
-use crate::chunk::sentence::sentences;
+use crate::chunk::sentence::sentences_interruptibly;
 use crate::chunk::{Chunk, ChunkOptions, Settings, Strategy};
 use crate::daemon::protocol::{Lane, ModelRef, Request, Response};
 use crate::embed::{Embedder, Kind};
@@ -133,7 +133,10 @@ impl Chunker for RemoteChunker {
 /// in ragd or behind a provider, so its vectors come here as those of chunks do.
 fn distances(document: &str, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {
     let mut distances = Distances::default();
-    for some in sentences(document).chunks(SENTENCES) {
+    let interrupt = &mut || {
+        check_for_interrupts!();
+    };
+    for some in sentences_interruptibly(document, interrupt).chunks(SENTENCES) {
         let texts: Vec<String> = some.iter().map(|range| document[range.clone()].into()).collect();
         for vector in embedder.embed(&texts, Kind::Passage)? {
             distances.push(vector);

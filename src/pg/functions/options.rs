@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::pg::json::Jsonb;
 
+/// Characters that an error shows of a value.
+const LONGEST_SHOWN: usize = 80;
+
 /// Reads `options` into a struct that denies unknown fields.
 ///
 /// An unknown key is an error that names the known ones; NULL is an empty object.
@@ -54,7 +57,10 @@ pub fn object(options: Option<Jsonb>) -> Result<Value> {
     let value = options.map_or_else(|| serde_json::json!({}), |json| json.0);
     match value.is_object() {
         true => Ok(value),
-        false => Err(Error::invalid(format!("options is not a JSON object: {value}"))
-            .hint("For instance '{\"threshold\": 0.3}'.")),
+        false => {
+            let shown: String = value.to_string().chars().take(LONGEST_SHOWN).collect();
+            Err(Error::invalid(format!("options is not a JSON object: {shown}"))
+                .hint("For instance '{\"threshold\": 0.3}'."))
+        }
     }
 }

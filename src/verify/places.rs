@@ -1,0 +1,233 @@
+//! # places: which windows have this word, or one like it?
+//!
+//! ```text
+//! (window, word) → lists by beginnings of words;  word → credit in each window that has it
+//! ```
+//!
+//! Two words are like each other where they share a beginning that is long enough for both, and
+//! what that earns is the less, the longer the longer one is. So for each beginning it is enough
+//! to know the shortest word of a window that has it, and a claim looks at no word of a window
+//! that has nothing to do with it.
+
+use std::collections::{HashMap, HashSet};
+use std::mem::take;
+
+use super::vocabulary::{Vocabulary, digits};
+use crate::answer::words::{Word, beginnings};
+
+/// Windows by the beginnings of their words.
+#[derive(Default)]
+pub(super) struct Places {
+    /// For each beginning the windows, in order, with the letters of the shortest word there that
+    /// has it.
+    lists: Vec<Vec<(u32, u32)>>,
+    /// What a word earns in each window; all 0 between two words.
+    credits: Vec<f32>,
+    /// What all words earn in each window; all 0 between two claims.
+    sums: Vec<f32>,
+}
+
+/// A word that is looked for.
+pub(super) struct Sought {
+    /// Its number, or `UNKNOWN`.
+    pub word: u32,
+    /// The number of its first letters, or `UNKNOWN`.
+    pub first: u32,
+    /// As it is written, in lower case.
+    pub folded: String,
+    written: Form,
+    /// Numbers may be written with other separators.
+    digits: Option<Form>,
+}
+
+/// A word, or the digits of one, with the beginnings that windows may have.
+struct Form {
+    letters: u32,
+    /// The numbers of these beginnings, with their letters.
+    beginnings: Vec<(u32, u32)>,
+}
+
+impl Form {
+    fn of(word: &str, vocabulary: &Vocabulary) -> Form {
+        let known =
+            |(letters, text): (usize, &str)| Some((vocabulary.beginning(text)?, letters as u32));
+        let beginnings = beginnings(word).filter_map(known).collect();
+        Form { letters: word.chars().count() as u32, beginnings }
+    }
+
+    /// What a shared beginning earns where the shortest word has so many letters.
+    fn credit(&self, shared: u32, shortest: u32) -> f32 {
+        shared as f32 / self.letters.max(shortest) as f32
+    }
+}
+
+impl Sought {
+    /// Of a word in lower case.
+    pub fn of(word: &str, vocabulary: &Vocabulary) -> Sought {
+        let digits = digits(word);
+        Sought {
+            word: vocabulary.find(word),
+            first: vocabulary.first(word),
+            written: Form::of(word, vocabulary),
+            digits: (digits.len() > 1).then(|| Form::of(&digits, vocabulary)),
+            folded: word.to_owned(),
+        }
+    }
+
+    /// Each of `words` once, and which of them each one is.
+    pub fn each(words: &[Word], vocabulary: &Vocabulary) -> (Vec<Sought>, Vec<usize>) {
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        let mut distinct = Vec::new();
+        let mut number = |word| {
+            *known.entry(word).or_insert_with(|| {
+                distinct.push(Sought::of(word, vocabulary));
+                distinct.len() - 1
+            })
+        };
+        let which = words.iter().map(|word| number(word.folded.as_str())).collect();
+        (distinct, which)
+    }
+}
+
+impl Places {
+    /// Adds a word of a window; windows come in order.
+    pub fn add(&mut self, window: usize, word: u32, vocabulary: &Vocabulary) {
+        self.credits.resize(window + 1, 0.0);
+        self.sums.resize(window + 1, 0.0);
+        let entry = vocabulary.entry(word);
+        for beginning in &entry.beginnings {
+            let at = *beginning as usize;
+            self.lists.resize(self.lists.len().max(at + 1), Vec::new());
+            match self.lists[at].last_mut() {
+                Some((last, shortest)) if *last as usize == window => {
+                    *shortest = entry.letters.min(*shortest);
+                }
+                _ => self.lists[at].push((window as u32, entry.letters)),
+            }
+        }
+        if let Some(digits) = entry.digits {
+            self.add(window, digits, vocabulary);
+        }
+    }
+
+    /// How well a window has a word, from 0 to 1.
+    pub fn credit(&self, window: usize, sought: &Sought) -> f32 {
+        match (self.credit_of(window, &sought.written), &sought.digits) {
+            (0.0, Some(digits)) => self.credit_of(window, digits),
+            (credit, _) => credit,
+        }
+    }
+
+    fn credit_of(&self, window: usize, form: &Form) -> f32 {
+        let credits = form.beginnings.iter().map(|(beginning, shared)| {
+            let list = self.list(*beginning);
+            let place = list.binary_search_by_key(&(window as u32), |(window, _)| *window);
+            place.map_or(0.0, |at| form.credit(*shared, list[at].1))
+        });
+        credits.fold(0.0, f32::max)
+    }
+
+    fn list(&self, beginning: u32) -> &[(u32, u32)] {
+        self.lists.get(beginning as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The windows that have any of the `content`, indexes of words that are `sought`, with the sum
+    /// of what they have of each.
+    pub fn hits(
+        &mut self,
+        sought: &[Sought],
+        content: impl Iterator<Item = usize>,
+        interrupt: &mut dyn FnMut(),
+    ) -> Vec<(usize, f32)> {
+        let mut lists: Vec<Option<Vec<(u32, f32)>>> = sought.iter().map(|_| None).collect();
+        let mut touched = Vec::new();
+        for word in content {
+            interrupt();
+            let list = lists[word].get_or_insert_with(|| self.everywhere(&sought[word]));
+            for (window, credit) in list {
+                let sum = &mut self.sums[*window as usize];
+                if *sum == 0.0 {
+                    touched.push(*window as usize);
+                }
+                *sum += *credit;
+            }
+        }
+        touched.into_iter().map(|window| (window, take(&mut self.sums[window]))).collect()
+    }
+
+    /// The windows that have a word, with its credit there.
+    fn everywhere(&mut self, sought: &Sought) -> Vec<(u32, f32)> {
+        let mut found = self.everywhere_as(&sought.written);
+        if let Some(digits) = &sought.digits {
+            let as_written: HashSet<u32> = found.iter().map(|(window, _)| *window).collect();
+            let others = self.everywhere_as(digits).into_iter();
+            found.extend(others.filter(|(window, _)| !as_written.contains(window)));
+        }
+        found
+    }
+
+    fn everywhere_as(&mut self, form: &Form) -> Vec<(u32, f32)> {
+        let mut touched = Vec::new();
+        for (beginning, shared) in &form.beginnings {
+            for (window, shortest) in self.lists.get(*beginning as usize).into_iter().flatten() {
+                let credit = &mut self.credits[*window as usize];
+                if *credit == 0.0 {
+                    touched.push(*window);
+                }
+                *credit = credit.max(form.credit(*shared, *shortest));
+            }
+        }
+        let credit = |window: u32| (window, take(&mut self.credits[window as usize]));
+        touched.into_iter().map(credit).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::words::credit;
+    use proptest::prelude::*;
+
+    /// Looks at each word of the window.
+    fn twin(word: &str, window: &[String]) -> f32 {
+        let as_written = |word: &str| {
+            let digits = window.iter().map(|other| digits(other)).filter(|it| it.len() > 1);
+            let all = window.iter().cloned().chain(digits);
+            all.map(|other| credit(word, &other)).fold(0.0, f32::max)
+        };
+        let digits = digits(word);
+        match as_written(word) {
+            0.0 if digits.len() > 1 => as_written(&digits),
+            credit => credit,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_word_of_a_window_counts(
+            windows in prop::collection::vec(
+                prop::collection::vec("[ab]{1,9}|[12],?[12]{1,3}|a{60,70}|[aäß]{1,7}", 0..12), 0..5),
+            words in prop::collection::vec("[ab]{1,9}|[12],?[12]{1,3}|a{60,70}|[aäß]{1,7}", 1..9),
+        ) {
+            let (mut vocabulary, mut places) = (Vocabulary::default(), Places::default());
+            for (at, window) in windows.iter().enumerate() {
+                for word in window {
+                    let number = vocabulary.add(word);
+                    places.add(at, number, &vocabulary);
+                }
+            }
+            let sought: Vec<Sought> = words.iter().map(|it| Sought::of(it, &vocabulary)).collect();
+            let hits = places.hits(&sought, 0..sought.len(), &mut || {});
+            let hits: HashMap<usize, f32> = hits.into_iter().collect();
+            for (at, window) in windows.iter().enumerate() {
+                let mut sum = 0.0;
+                for (word, sought) in words.iter().zip(&sought) {
+                    let expected = twin(word, window);
+                    prop_assert_eq!(places.credit(at, sought), expected, "{} in {:?}", word, window);
+                    sum += expected;
+                }
+                prop_assert_eq!(hits.get(&at).copied().unwrap_or(0.0), sum);
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! # vocabulary: which words are there, and which of them are alike?
+//!
+//! ```text
+//! word → its number, that of its first letters, those of the beginnings by which it is like others
+//! ```
+//!
+//! A text says most of its words many times. Each is kept once, and all else is about numbers.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::answer::words::beginnings;
+
+/// Letters by which words are told apart where their order counts.
+const STEM: usize = 5;
+
+/// Letters that two words share at least if one stands for the other.
+const SHARED: usize = 4;
+
+/// What no word of the vocabulary has.
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
+/// The words that were added, by numbers from 0.
+#[derive(Default)]
+pub(super) struct Vocabulary {
+    numbers: HashMap<Rc<str>, u32>,
+    entries: Vec<Entry>,
+    stems: HashMap<Box<str>, u32>,
+    firsts: HashMap<Box<str>, u32>,
+    beginnings: HashMap<Box<str>, u32>,
+}
+
+/// What is known of a word.
+pub(super) struct Entry {
+    /// As it is written, in lower case.
+    pub folded: Rc<str>,
+    /// Number of its first letters, for comparing the order of words.
+    pub stem: u32,
+    /// Number of the letters that it shares with every word that it is like.
+    pub first: u32,
+    /// Its letters.
+    pub letters: u32,
+    /// Numbers of the beginnings by which it is like others.
+    pub beginnings: Box<[u32]>,
+    /// The word of its digits alone, if that is another: "9,000" is found as "9000" too.
+    pub digits: Option<u32>,
+}
+
+impl Vocabulary {
+    /// The number of `word`, which is added where it is new.
+    pub fn add(&mut self, word: &str) -> u32 {
+        if let Some(number) = self.numbers.get(word) {
+            return *number;
+        }
+        let digits = digits(word);
+        let is_other = digits.len() > 1 && digits != word;
+        let digits = is_other.then(|| self.add(&digits));
+        let folded: Rc<str> = word.into();
+        let ways = beginnings(word).map(|(_, text)| number(&mut self.beginnings, text));
+        let beginnings = ways.collect();
+        let entry = Entry {
+            folded: Rc::clone(&folded),
+            stem: number(&mut self.stems, first(word, STEM)),
+            first: number(&mut self.firsts, shared_letters(word)),
+            letters: word.chars().count() as u32,
+            beginnings,
+            digits,
+        };
+        self.entries.push(entry);
+        let number = self.entries.len() as u32 - 1;
+        self.numbers.insert(folded, number);
+        number
+    }
+
+    /// What is known of the word with this number.
+    pub fn entry(&self, number: u32) -> &Entry {
+        &self.entries[number as usize]
+    }
+
+    /// The number of `word`, or [`UNKNOWN`].
+    pub fn find(&self, word: &str) -> u32 {
+        self.numbers.get(word).copied().unwrap_or(UNKNOWN)
+    }
+
+    /// The number of the first letters of `word`, for comparing the order of words, or [`UNKNOWN`].
+    pub fn stem(&self, word: &str) -> u32 {
+        self.stems.get(first(word, STEM)).copied().unwrap_or(UNKNOWN)
+    }
+
+    /// The number of the letters that `word` shares with every word that it is like, or [`UNKNOWN`].
+    pub fn first(&self, word: &str) -> u32 {
+        self.firsts.get(shared_letters(word)).copied().unwrap_or(UNKNOWN)
+    }
+
+    /// The number of a beginning, or `None`.
+    pub fn beginning(&self, text: &str) -> Option<u32> {
+        self.beginnings.get(text).copied()
+    }
+}
+
+/// The number of `text`, which is added where it is new.
+fn number(numbers: &mut HashMap<Box<str>, u32>, text: &str) -> u32 {
+    if let Some(number) = numbers.get(text) {
+        return *number;
+    }
+    let next = numbers.len() as u32;
+    numbers.insert(text.into(), next);
+    next
+}
+
+/// The letters that `word` shares with every word that it is like; all of a short one.
+pub(super) fn shared_letters(word: &str) -> &str {
+    first(word, SHARED)
+}
+
+/// The first `letters` of a word, or all of them.
+fn first(word: &str, letters: usize) -> &str {
+    word.char_indices().nth(letters).map_or(word, |(at, _)| &word[..at])
+}
+
+/// The digits of a word.
+pub(super) fn digits(word: &str) -> String {
+    word.chars().filter(char::is_ascii_digit).collect()
+}

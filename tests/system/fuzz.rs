@@ -1,0 +1,512 @@
+//! Random calls of every function of the extension, by random roles.
+//!
+//! ```text
+//! make fuzz FOR=3600 SEED=7          for an hour, from a seed that an earlier run has printed
+//! ```
+//!
+//! No call may end the server or the session, fail with an internal error, or outlast its
+//! `statement_timeout`. What fails is printed as a script that does it again.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use postgres::{Client, SimpleQueryMessage};
+
+use super::callable::{Argument, Function, functions};
+use super::cluster::Cluster;
+use super::documents::describe;
+
+/// Calls where no time is given.
+const CALLS: usize = 5000;
+
+/// Sessions that call at the same time.
+const SESSIONS: u64 = 2;
+
+/// How long a call may take before it is cancelled, and how much later it may end on a busy machine.
+const TIMEOUT: &str = "1s";
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Who calls: who may do all, who owns the documents, who sees some of them, and who sees nothing.
+const ROLES: [&str; 4] = ["postgres", "owner", "reader", "nobody"];
+
+const SETUP: &str = "
+    CREATE EXTENSION pg_rag CASCADE;
+    CREATE ROLE owner;
+    CREATE ROLE reader;
+    CREATE ROLE nobody;
+    GRANT CREATE ON SCHEMA public TO owner;
+    SET ROLE owner;
+    CREATE TABLE docs (id integer PRIMARY KEY, tenant text, views integer, note jsonb, body text);
+    ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY own ON docs TO reader USING (tenant = 'a');
+    INSERT INTO docs SELECT i, CASE WHEN i % 2 = 0 THEN 'a' ELSE 'b' END, i * 10, '{\"a\": 1}',
+        'To reset password ' || i || ', open the settings page. A link is sent by mail on day ' || i % 7 || '.'
+        FROM generate_series(1, 40) AS i;
+    GRANT SELECT ON docs TO reader;
+    CREATE TABLE plain (id integer PRIMARY KEY, body text);
+    INSERT INTO plain SELECT i, 'Row ' || i FROM generate_series(1, 10) AS i;
+    SELECT rag_create_pipeline('docs', 'body', mode => 'sync', metadata => ARRAY['tenant', 'views', 'note']);
+    RESET ROLE;
+    SELECT rag_eval_load('cases', '[{\"question\": \"How?\", \"answers\": [\"So.\"], \"relevant\": [\"1\"]}]');";
+
+#[test]
+fn random_calls_end_no_session_and_meet_no_internal_error() {
+    let seed = variable("PG_RAG_FUZZ_SEED").unwrap_or(20_260_731);
+    let end = variable("PG_RAG_FUZZ_SECONDS").map(|it| Instant::now() + Duration::from_secs(it));
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut observer = cluster.connect();
+    observer.batch_execute(SETUP).unwrap();
+    let begun = started_at(&mut observer);
+    let words = Words::learn(&mut observer);
+    println!("seed {seed}, {} functions, {} options", words.functions.len(), words.options.len());
+    let calls = AtomicUsize::new(0);
+    let goes_on = || match end {
+        Some(end) => Instant::now() < end,
+        None => calls.load(Ordering::Relaxed) < CALLS,
+    };
+    thread::scope(|scope| {
+        for session in 0..SESSIONS {
+            let (cluster, words, goes_on, calls) = (&cluster, &words, &goes_on, &calls);
+            scope.spawn(move || {
+                let mut fuzzer = Fuzzer::of(cluster.connect(), words, seed + session);
+                while goes_on() {
+                    calls.fetch_add(1, Ordering::Relaxed);
+                    fuzzer.call();
+                }
+                println!("seed {}: {}", seed + session, fuzzer.outcome());
+            });
+        }
+    });
+    assert_eq!(started_at(&mut observer), begun, "the server has started again");
+    for sign in ["was terminated by signal", "PANIC:", "panicked"] {
+        let log = cluster.log();
+        let found = log.lines().find(|line| line.contains(sign));
+        assert_eq!(found, None, "seed {seed}");
+    }
+}
+
+fn variable(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok().filter(|value| !value.is_empty())?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is not a number: {value}")))
+}
+
+fn started_at(client: &mut Client) -> String {
+    client.query_one("SELECT pg_postmaster_start_time()::text", &[]).unwrap().get(0)
+}
+
+/// What calls are made of.
+struct Words {
+    functions: Vec<Function>,
+    /// Names of options, as errors tell them.
+    options: Vec<String>,
+    /// Names of relations of the extension's access methods.
+    indexes: Vec<String>,
+}
+
+impl Words {
+    fn learn(client: &mut Client) -> Words {
+        let functions = functions(client);
+        let mut options = BTreeSet::new();
+        for function in &functions {
+            for argument in function.arguments.iter().filter(|it| it.kind == "jsonb") {
+                for value in ["'{\"nosuch\": 1}'", "'[{\"nosuch\": 1}]'"] {
+                    let mut given = vec![(argument.name.as_str(), value.to_owned())];
+                    let others = function.arguments.iter().filter(|it| it.name != argument.name);
+                    let needed = others.filter(|it| !it.has_default);
+                    given.extend(needed.map(|it| (it.name.as_str(), usual(it).to_owned())));
+                    let call = format!("BEGIN; {}", function.call(&given));
+                    if let Err(error) = client.batch_execute(&call) {
+                        options.extend(names(&describe(&error)));
+                    }
+                    client.batch_execute("ROLLBACK").unwrap();
+                }
+            }
+        }
+        let indexes =
+            "SELECT c.oid::regclass::text FROM pg_class AS c JOIN pg_am AS a ON a.oid = c.relam
+                       WHERE a.amname IN ('rag_hnsw', 'rag_bm25') ORDER BY 1";
+        let indexes = client.query(indexes, &[]).unwrap().iter().map(|row| row.get(0)).collect();
+        assert!(options.len() > 20, "{options:?}");
+        Words { functions, options: options.into_iter().collect(), indexes }
+    }
+}
+
+/// The names in an error that lists what it knows: those between backticks, and those after a colon.
+fn names(error: &str) -> Vec<String> {
+    let quoted = error.split('`').skip(1).step_by(2);
+    let listed =
+        error.split("Known").skip(1).flat_map(|list| list.split([',', ':', '.', ' ', ')']));
+    let is_name = |word: &&str| {
+        word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    quoted.chain(listed).filter(is_name).map(str::to_owned).collect()
+}
+
+/// A value with which most functions have something to do.
+fn usual(argument: &Argument) -> &'static str {
+    match (argument.name.as_str(), argument.kind.as_str()) {
+        ("pipeline" | "source", _) => "'docs'",
+        ("question" | "query" | "prompt", "text") => "'How do I reset a password?'",
+        ("content", "text") => "'body'",
+        ("eval_set", "text") => "'cases'",
+        ("index", _) => "'docs_rag_chunks_tsv_idx'",
+        (_, "text") => "'A link is sent by mail.'",
+        (_, "text[]") => "ARRAY['A link is sent by mail.']",
+        (_, "bytea") => "'<p>A link is sent by mail.'",
+        (_, "integer") => "3",
+        (_, "jsonb" | "json") => "'{}'",
+        _ => "NULL",
+    }
+}
+
+/// Texts that mean something to one function or another, and texts that should mean nothing.
+const TEXTS: &[&str] = &[
+    "''",
+    "' '",
+    "'docs'",
+    "'public.docs'",
+    "'plain'",
+    "'nosuch'",
+    "'auto'",
+    "'hybrid'",
+    "'dense'",
+    "'lexical'",
+    "'recursive'",
+    "'sentence'",
+    "'fixed'",
+    "'semantic'",
+    "'markdown'",
+    "'html'",
+    "'code'",
+    "'page'",
+    "'hierarchical'",
+    "'extractive'",
+    "'late_interaction'",
+    "'all-minilm-l6-v2'",
+    "'llm'",
+    "'words'",
+    "'none'",
+    "'prf'",
+    "'hyde'",
+    "'multi_query'",
+    "'query'",
+    "'passage'",
+    "'async'",
+    "'sync'",
+    "'manual'",
+    "'off'",
+    "'body'",
+    "'id'",
+    "'tenant'",
+    "'body || tenant'",
+    "'(SELECT 1)'",
+    "'1) --'",
+    "'\"; DROP TABLE docs; --'",
+    "'cases'",
+    "'standard'",
+    "'{{ question }}{% for x in range(9) %}{{ x }}{% endfor %}'",
+    "'text/plain'",
+    "'application/pdf'",
+    "'../../../etc/passwd'",
+    "'/dev/zero'",
+    "E'\\x01\\n\\t\\x7f'",
+    "U&'\\200B\\FEFF\\+01F600 \\0301\\0301'",
+    "'[1][2, 3][1-99]. No. `5` (a [4'",
+    "'How do I reset a password?'",
+];
+
+/// Values of a type; `NULL` is a value of each.
+fn values(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "text" | "name" => TEXTS,
+        "integer" => &[
+            "0",
+            "1",
+            "2",
+            "3",
+            "5",
+            "10",
+            "100",
+            "256",
+            "1000000",
+            "-1",
+            "2147483647",
+            "-2147483648",
+        ],
+        "bigint" => &["0", "1", "-1", "42", "9223372036854775807", "-9223372036854775808"],
+        "double precision" | "real" | "numeric" => {
+            &["0", "-0.0", "0.5", "1", "-1", "'NaN'", "'Infinity'", "'-Infinity'", "1e30", "1e-30"]
+        }
+        "boolean" => &["true", "false"],
+        "interval" => &[
+            "'0'",
+            "'-1 second'",
+            "'1 microsecond'",
+            "'100 ms'",
+            "'1 month'",
+            "'170000000 years'",
+            "'-170000000 years'",
+        ],
+        "regclass" | "oid" => &[
+            "0",
+            "4294967295",
+            "'docs'::regclass",
+            "'plain'::regclass",
+            "'docs_rag'::regclass",
+            "'docs_rag_chunks'::regclass",
+            "'docs_pkey'::regclass",
+            "'pg_class'::regclass",
+            "'rag.queue'::regclass",
+            "'rag.change'::regclass",
+            "'pg_toast.pg_toast_1255'::regclass",
+        ],
+        "text[]" | "name[]" => &[
+            "'{}'",
+            "'{NULL}'",
+            "'{NULL,a}'",
+            "'{a,b}'",
+            "'{{a},{b}}'",
+            "'[0:1]={a,b}'",
+            "'{tenant}'",
+            "'{tenant,views}'",
+            "'{id}'",
+            "'{body,body}'",
+            "'{\"\"}'",
+            "array_fill(NULL::text, ARRAY[300])",
+            "ARRAY['A link is sent by mail.', '', 'Row 7']",
+        ],
+        "integer[]" => &[
+            "'{}'",
+            "'{NULL}'",
+            "'{1}'",
+            "'{1,3,5}'",
+            "'{-1}'",
+            "'{{1},{2}}'",
+            "'{2147483647}'",
+            "'{3,3}'",
+        ],
+        "bytea" => &[
+            "''",
+            "'\\x00'",
+            "'\\xfffe4100'",
+            "'\\xff\\xff'",
+            "'%PDF-1.7'",
+            "'%PDF-1.4\\n1 0 obj<<>>endobj'",
+            "'\\x504b0304'",
+            "'<html><p>a<table><tr>'",
+            "'# A'",
+            "decode(repeat('c3', 1000), 'hex')",
+        ],
+        "tsvector" => &[
+            "''",
+            "'a'",
+            "'a:1A b:2'",
+            "'reset password'::tsvector",
+            "to_tsvector('english', 'reset password')",
+        ],
+        "tsquery" => &[
+            "''",
+            "'a'",
+            "'!a'",
+            "'a:*'",
+            "'a <-> b'",
+            "'a <16384> b'",
+            "'(a | !b) & !(c & d)'",
+            "'passwords:*A'",
+        ],
+        "rag_bm25_query" => &[
+            "ROW(NULL, NULL)",
+            "ROW(0, 'a')",
+            "ROW('docs'::regclass, 'a')",
+            "ROW('docs_rag_chunks_tsv_idx'::regclass, NULL)",
+            "ROW('docs_rag_chunks_tsv_idx'::regclass, 'reset & !a')",
+            "ROW('docs_rag_chunks_tsv_idx'::regclass, '')",
+        ],
+        "vector" => &[
+            "'[1]'",
+            "'[0,0]'",
+            "array_fill(0.5, ARRAY[384])::vector",
+            "array_fill(0, ARRAY[16000])::vector",
+        ],
+        "uuid" => &["'00000000-0000-0000-0000-000000000000'", "gen_random_uuid()"],
+        "timestamp with time zone" => &["'infinity'", "'-infinity'", "now()"],
+        _ => &["NULL"],
+    }
+}
+
+/// Values of megabytes or of great depth; rare, since they take their time.
+fn huge(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "text" => &[
+            "repeat('word ', 100000)",
+            "repeat('(', 300000)",
+            "repeat('a. ', 50000)",
+            "repeat(chr(769), 100000)",
+            "repeat('{{', 100000)",
+            "repeat('[1', 100000)",
+            "repeat('`', 100000)",
+            "repeat(chr(55203), 100000)",
+        ],
+        "text[]" => &[
+            "array_fill('word'::text, ARRAY[50000])",
+            "array_fill(repeat('word ', 100), ARRAY[100])",
+        ],
+        "jsonb" | "json" => &[
+            "(repeat('[', 5000) || repeat(']', 5000))::@",
+            "('[' || repeat('{\"question\": \"How?\"},', 2000) || '1]')::@",
+            "('{\"a\": \"' || repeat('x', 300000) || '\"}')::@",
+        ],
+        "bytea" => {
+            &["decode(repeat('00', 300000), 'hex')", "convert_to(repeat('<div>', 20000), 'UTF8')"]
+        }
+        "integer[]" => &["array_fill(1, ARRAY[50000])"],
+        "tsquery" => &["(repeat('a & ', 5000) || 'b')::tsquery"],
+        _ => &["NULL"],
+    }
+}
+
+/// A session that makes random calls.
+struct Fuzzer<'a> {
+    client: Client,
+    words: &'a Words,
+    random: Random,
+    seed: u64,
+    calls: usize,
+    failed: usize,
+    longest: Duration,
+}
+
+impl Fuzzer<'_> {
+    fn of(client: Client, words: &Words, seed: u64) -> Fuzzer<'_> {
+        let random = Random(seed);
+        Fuzzer { client, words, random, seed, calls: 0, failed: 0, longest: Duration::ZERO }
+    }
+
+    /// Makes a call, and takes back what it did.
+    fn call(&mut self) {
+        self.calls += 1;
+        let words = self.words;
+        let function = self.random.pick(&words.functions);
+        let role = ROLES[self.random.below(ROLES.len())];
+        let call = self.statement(function);
+        let settings = format!(
+            "SET statement_timeout = '{TIMEOUT}'; SET lock_timeout = '300ms'; SET ROLE {role};"
+        );
+        let script = match function.is_procedure() {
+            true => vec![settings, call],
+            false => vec![format!("{settings} BEGIN"), call],
+        };
+        let begun = Instant::now();
+        let outcome = script
+            .iter()
+            .try_for_each(|it| self.client.simple_query(it).map(drop::<Vec<SimpleQueryMessage>>));
+        let took = begun.elapsed();
+        let again =
+            || format!("seed {}, call {}, {took:?}: {};", self.seed, self.calls, script.join("; "));
+        if let Err(error) = &outcome {
+            self.failed += 1;
+            let code = error.as_db_error().map(|error| error.code().code());
+            let is_broken = code.is_none_or(|code| code.starts_with("XX"));
+            assert!(!is_broken, "{}: {}", again(), describe(error));
+        }
+        assert!(took < LIMIT, "{}", again());
+        self.longest = self.longest.max(took);
+        let ended = self.client.batch_execute("ROLLBACK; RESET ROLE; SET statement_timeout = 0");
+        ended.unwrap_or_else(|error| panic!("{}: afterwards {}", again(), describe(&error)));
+    }
+
+    fn statement(&mut self, function: &Function) -> String {
+        let mut given = Vec::new();
+        for argument in &function.arguments {
+            if !argument.has_default || self.random.below(3) == 0 {
+                given.push((argument.name.as_str(), self.value(argument)));
+            }
+        }
+        function.call(&given)
+    }
+
+    fn value(&mut self, argument: &Argument) -> String {
+        let kind = argument.kind.as_str();
+        let value = match self.random.below(60) {
+            0..25 => usual(argument).to_owned(),
+            25..28 => "NULL".to_owned(),
+            28 => self.random.pick(huge(kind)).replace('@', kind),
+            29..34 if kind == "regclass" => match self.words.indexes.as_slice() {
+                [] => "0".to_owned(),
+                indexes => format!("'{}'::regclass", self.random.pick(indexes)),
+            },
+            _ if kind == "jsonb" || kind == "json" => {
+                format!("'{}'", self.json(2).replace('\'', "''"))
+            }
+            _ => self.random.pick(values(kind)).to_string(),
+        };
+        // A type for literals and NULL, so that overloaded names are found.
+        format!("({value})::{kind}")
+    }
+
+    /// JSON with names that functions know.
+    fn json(&mut self, depth: usize) -> String {
+        const PLAIN: [&str; 18] = [
+            "null",
+            "true",
+            "false",
+            "0",
+            "1",
+            "-1",
+            "3",
+            "0.5",
+            "1e400",
+            "-1e-400",
+            "18446744073709551616",
+            "\"\"",
+            "\"docs\"",
+            "\"How?\"",
+            "\"none\"",
+            "\"tenant\"",
+            "[]",
+            "{}",
+        ];
+        match self.random.below(if depth == 0 { 1 } else { 4 }) {
+            0 => self.random.pick(&PLAIN).to_string(),
+            1 => {
+                let items: Vec<String> =
+                    (0..self.random.below(4)).map(|_| self.json(depth - 1)).collect();
+                format!("[{}]", items.join(","))
+            }
+            _ => {
+                let names = &self.words.options;
+                let count = self.random.below(4);
+                let members: Vec<String> = (0..count)
+                    .map(|_| {
+                        let name = self.random.pick(names).clone();
+                        format!("\"{name}\": {}", self.json(depth - 1))
+                    })
+                    .collect();
+                format!("{{{}}}", members.join(","))
+            }
+        }
+    }
+
+    fn outcome(&self) -> String {
+        format!("{} calls, {} failed, the longest took {:?}", self.calls, self.failed, self.longest)
+    }
+}
+
+/// Random numbers that begin with a seed (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % limit as u64) as usize
+    }
+
+    fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+}
