@@ -289,7 +289,7 @@ fn a_question_that_names_no_pipeline_runs_no_code_of_strangers() {
         )
         .unwrap();
     let (mut mal, mut reader) = (cluster.connect_as("mal"), cluster.connect_as("reader"));
-    let _friend = cluster.connect_as("friend");
+    let mut friend = cluster.connect_as("friend");
     run(&mut mal, "CREATE FUNCTION gotcha(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS
             $$BEGIN IF current_user <> 'mal' THEN RAISE EXCEPTION 'gotcha as %', current_user; END IF; RETURN t; END$$;
         CREATE FUNCTION same(a text, b text) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN true; END$$;
@@ -334,7 +334,7 @@ fn a_question_that_names_no_pipeline_runs_no_code_of_strangers() {
 /// Who trusts an owner has its code run, as who names its pipeline has, and others are asked instead.
 fn trusted_and_named(cluster: &Cluster) {
     let (mut admin, mut reader) = (cluster.connect(), cluster.connect_as("reader"));
-    let _friend = cluster.connect_as("friend");
+    let mut friend = cluster.connect_as("friend");
     let question = "When does the office open?";
     let any = format!("SELECT rag_retrieve('{question}', 'auto')");
     for (role, table, text) in [
