@@ -50,11 +50,11 @@ COMMENT ON FUNCTION rag.is_held IS 'whether the process that has a lease is ther
 CREATE FUNCTION rag.is_whole(pipeline integer, source regclass, chunk_table regclass, beside regclass DEFAULT NULL)
 RETURNS boolean STABLE PARALLEL SAFE LANGUAGE sql
 BEGIN ATOMIC
-    SELECT EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid = chunk_table AND i.indisprimary)
+    SELECT EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid = chunk_table::oid AND i.indisprimary)
        AND EXISTS (SELECT FROM pg_catalog.pg_trigger AS g
-                   WHERE g.tgrelid = source AND g.tgname = pg_catalog.format('rag_%s_update', pipeline))
+                   WHERE g.tgrelid = source::oid AND g.tgname = pg_catalog.format('rag_%s_update', pipeline))
        AND (beside IS NULL
-            OR EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid = beside AND i.indisprimary));
+            OR EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid = beside::oid AND i.indisprimary));
 END;
 COMMENT ON FUNCTION rag.is_whole IS 'whether a pipeline is not one that is just being restored from a dump';
 

@@ -2,10 +2,13 @@
 
 use std::cell::Cell;
 
+use pgrx::prelude::*;
+use pgrx::trigger_support::called_as_trigger;
+
 use super::catalog::pipeline::{Mode, Pipeline};
 use super::catalog::view;
 use super::sql::{self, render};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// The triggers of every pipeline but one, for each row but for the last.
 const TRIGGERS: [(&str, &str); 3] = [
@@ -165,4 +168,25 @@ pub fn drop_all(pipeline: &Pipeline) -> Result<()> {
 
 fn trigger_name(id: i32, event: &str) -> String {
     format!("rag_{id}_{event}")
+}
+
+/// What a trigger function is called with; an error where somebody calls `function` by hand, which pgrx's
+/// `pg_trigger` takes for an internal one. What such a function returns, a null pointer that is no NULL,
+/// is what triggers return whose word doesn't count.
+///
+/// # Safety
+///
+/// `fcinfo` is what PostgreSQL calls a function with. What is returned must not outlive the call.
+pub unsafe fn called_with<'a>(
+    fcinfo: pg_sys::FunctionCallInfo,
+    function: &str,
+) -> Result<&'a pg_sys::TriggerData> {
+    // SAFETY: by this function's contract; in a trigger, its data is the context.
+    let data = unsafe {
+        called_as_trigger(fcinfo).then(|| &*(*fcinfo).context.cast::<pg_sys::TriggerData>())
+    };
+    data.ok_or_else(|| {
+        let message = format!("trigger function {function} is called by triggers only");
+        Error::new(ErrorKind::Unsupported, message)
+    })
 }

@@ -217,113 +217,119 @@ const TEXTS: &[&str] = &[
     "'How do I reset a password?'",
 ];
 
+const INTEGERS: &[&str] =
+    &["0", "1", "2", "3", "5", "10", "100", "256", "1000000", "-1", "2147483647", "-2147483648"];
+
+const INTERVALS: &[&str] = &[
+    "'0'",
+    "'-1 second'",
+    "'1 microsecond'",
+    "'100 ms'",
+    "'1 month'",
+    "'170000000 years'",
+    "'-170000000 years'",
+];
+
+const RELATIONS: &[&str] = &[
+    "0",
+    "4294967295",
+    "'docs'::regclass",
+    "'plain'::regclass",
+    "'docs_rag'::regclass",
+    "'docs_rag_chunks'::regclass",
+    "'docs_pkey'::regclass",
+    "'pg_class'::regclass",
+    "'rag.queue'::regclass",
+    "'rag.change'::regclass",
+    "'pg_toast.pg_toast_1255'::regclass",
+];
+
+const LISTS: &[&str] = &[
+    "'{}'",
+    "'{NULL}'",
+    "'{NULL,a}'",
+    "'{a,b}'",
+    "'{{a},{b}}'",
+    "'[0:1]={a,b}'",
+    "'{tenant}'",
+    "'{tenant,views}'",
+    "'{id}'",
+    "'{body,body}'",
+    "'{\"\"}'",
+    "array_fill(NULL::text, ARRAY[300])",
+    "ARRAY['A link is sent by mail.', '', 'Row 7']",
+];
+
+const INTEGER_LISTS: &[&str] = &[
+    "'{}'",
+    "'{NULL}'",
+    "'{1}'",
+    "'{1,3,5}'",
+    "'{-1}'",
+    "'{{1},{2}}'",
+    "'{2147483647}'",
+    "'{3,3}'",
+];
+
+const DOCUMENTS: &[&str] = &[
+    "''",
+    "'\\x00'",
+    "'\\xfffe4100'",
+    "'\\xff\\xff'",
+    "'%PDF-1.7'",
+    "'%PDF-1.4\\n1 0 obj<<>>endobj'",
+    "'\\x504b0304'",
+    "'<html><p>a<table><tr>'",
+    "'# A'",
+    "decode(repeat('c3', 1000), 'hex')",
+];
+
+const VECTORS_OF_WORDS: &[&str] = &[
+    "''",
+    "'a'",
+    "'a:1A b:2'",
+    "'reset password'::tsvector",
+    "to_tsvector('english', 'reset password')",
+];
+
+const QUERIES_OF_WORDS: &[&str] = &[
+    "''",
+    "'a'",
+    "'!a'",
+    "'a:*'",
+    "'a <-> b'",
+    "'a <16384> b'",
+    "'(a | !b) & !(c & d)'",
+    "'passwords:*A'",
+];
+
+const RANKINGS: &[&str] = &[
+    "ROW(NULL, NULL)",
+    "ROW(0, 'a')",
+    "ROW('docs'::regclass, 'a')",
+    "ROW('docs_rag_chunks_tsv_idx'::regclass, NULL)",
+    "ROW('docs_rag_chunks_tsv_idx'::regclass, 'reset & !a')",
+    "ROW('docs_rag_chunks_tsv_idx'::regclass, '')",
+];
+
 /// Values of a type; `NULL` is a value of each.
 fn values(kind: &str) -> &'static [&'static str] {
     match kind {
         "text" | "name" => TEXTS,
-        "integer" => &[
-            "0",
-            "1",
-            "2",
-            "3",
-            "5",
-            "10",
-            "100",
-            "256",
-            "1000000",
-            "-1",
-            "2147483647",
-            "-2147483648",
-        ],
+        "integer" => INTEGERS,
         "bigint" => &["0", "1", "-1", "42", "9223372036854775807", "-9223372036854775808"],
         "double precision" | "real" | "numeric" => {
             &["0", "-0.0", "0.5", "1", "-1", "'NaN'", "'Infinity'", "'-Infinity'", "1e30", "1e-30"]
         }
         "boolean" => &["true", "false"],
-        "interval" => &[
-            "'0'",
-            "'-1 second'",
-            "'1 microsecond'",
-            "'100 ms'",
-            "'1 month'",
-            "'170000000 years'",
-            "'-170000000 years'",
-        ],
-        "regclass" | "oid" => &[
-            "0",
-            "4294967295",
-            "'docs'::regclass",
-            "'plain'::regclass",
-            "'docs_rag'::regclass",
-            "'docs_rag_chunks'::regclass",
-            "'docs_pkey'::regclass",
-            "'pg_class'::regclass",
-            "'rag.queue'::regclass",
-            "'rag.change'::regclass",
-            "'pg_toast.pg_toast_1255'::regclass",
-        ],
-        "text[]" | "name[]" => &[
-            "'{}'",
-            "'{NULL}'",
-            "'{NULL,a}'",
-            "'{a,b}'",
-            "'{{a},{b}}'",
-            "'[0:1]={a,b}'",
-            "'{tenant}'",
-            "'{tenant,views}'",
-            "'{id}'",
-            "'{body,body}'",
-            "'{\"\"}'",
-            "array_fill(NULL::text, ARRAY[300])",
-            "ARRAY['A link is sent by mail.', '', 'Row 7']",
-        ],
-        "integer[]" => &[
-            "'{}'",
-            "'{NULL}'",
-            "'{1}'",
-            "'{1,3,5}'",
-            "'{-1}'",
-            "'{{1},{2}}'",
-            "'{2147483647}'",
-            "'{3,3}'",
-        ],
-        "bytea" => &[
-            "''",
-            "'\\x00'",
-            "'\\xfffe4100'",
-            "'\\xff\\xff'",
-            "'%PDF-1.7'",
-            "'%PDF-1.4\\n1 0 obj<<>>endobj'",
-            "'\\x504b0304'",
-            "'<html><p>a<table><tr>'",
-            "'# A'",
-            "decode(repeat('c3', 1000), 'hex')",
-        ],
-        "tsvector" => &[
-            "''",
-            "'a'",
-            "'a:1A b:2'",
-            "'reset password'::tsvector",
-            "to_tsvector('english', 'reset password')",
-        ],
-        "tsquery" => &[
-            "''",
-            "'a'",
-            "'!a'",
-            "'a:*'",
-            "'a <-> b'",
-            "'a <16384> b'",
-            "'(a | !b) & !(c & d)'",
-            "'passwords:*A'",
-        ],
-        "rag_bm25_query" => &[
-            "ROW(NULL, NULL)",
-            "ROW(0, 'a')",
-            "ROW('docs'::regclass, 'a')",
-            "ROW('docs_rag_chunks_tsv_idx'::regclass, NULL)",
-            "ROW('docs_rag_chunks_tsv_idx'::regclass, 'reset & !a')",
-            "ROW('docs_rag_chunks_tsv_idx'::regclass, '')",
-        ],
+        "interval" => INTERVALS,
+        "regclass" | "oid" => RELATIONS,
+        "text[]" | "name[]" => LISTS,
+        "integer[]" => INTEGER_LISTS,
+        "bytea" => DOCUMENTS,
+        "tsvector" => VECTORS_OF_WORDS,
+        "tsquery" => QUERIES_OF_WORDS,
+        "rag_bm25_query" => RANKINGS,
         "vector" => &[
             "'[1]'",
             "'[0,0]'",

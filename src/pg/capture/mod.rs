@@ -19,29 +19,19 @@ mod plain_text;
 use std::cell::Cell;
 
 use pgrx::prelude::*;
-use pgrx::trigger_support::called_as_trigger;
 
 use super::acting::{as_owner, as_superuser};
 use super::catalog::pipeline::{self, Pipeline};
 use super::error::OrReport;
 use super::transaction::has_one_snapshot;
-use super::{ingest, locking, queue};
+use super::{ingest, locking, queue, triggers};
 use crate::changed_keys::KeyBuffer;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Not a `pg_trigger`, which calls it an internal error where a user calls it by hand. What is returned,
-/// a null pointer that is no NULL, is what triggers return whose word doesn't count.
 #[pg_extern(sql = false)]
 fn rag_capture(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: what PostgreSQL calls a function with; in a trigger, its data is the context.
-    let data = unsafe {
-        called_as_trigger(fcinfo).then(|| &*(*fcinfo).context.cast::<pg_sys::TriggerData>())
-    };
-    data.ok_or_else(not_a_trigger).and_then(capture).or_report();
-}
-
-fn not_a_trigger() -> Error {
-    Error::new(ErrorKind::Unsupported, "trigger function rag.capture is called by triggers only")
+    // SAFETY: what PostgreSQL calls a function with.
+    unsafe { triggers::called_with(fcinfo, "rag.capture") }.and_then(capture).or_report();
 }
 
 fn capture(data: &pg_sys::TriggerData) -> Result<()> {

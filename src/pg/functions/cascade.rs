@@ -6,44 +6,36 @@
 use std::ffi::{CStr, CString};
 
 use pgrx::datum::DatumWithOid;
-use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
-use pgrx::{AllocatedByPostgres, PgTrigger};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::acting::as_superuser;
 use crate::pg::error::OrReport;
 use crate::pg::intake;
 use crate::pg::sql::{self, render};
+use crate::pg::triggers;
 
-type Row<'a> = Option<PgHeapTuple<'a, AllocatedByPostgres>>;
-
-#[pg_trigger(sql = false)]
-fn rag_cascade<'a>(
-    trigger: &'a PgTrigger<'a>,
-) -> core::result::Result<Row<'a>, std::convert::Infallible> {
-    cascade(trigger).or_report();
-    Ok(None)
+#[pg_extern(sql = false)]
+fn rag_cascade(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: what PostgreSQL calls a function with.
+    unsafe { triggers::called_with(fcinfo, "rag.cascade") }.and_then(cascade).or_report();
 }
 
-#[pg_trigger(sql = false)]
-fn rag_case_has_set<'a>(
-    trigger: &'a PgTrigger<'a>,
-) -> core::result::Result<Row<'a>, std::convert::Infallible> {
-    case_has_set(trigger).or_report();
-    Ok(None)
+#[pg_extern(sql = false)]
+fn rag_case_has_set(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: as above.
+    unsafe { triggers::called_with(fcinfo, "rag.case_has_set") }.and_then(case_has_set).or_report();
 }
 
 /// Has what belongs to a row go with it, or be called as it is called now. The trigger's arguments:
 /// the row's key, and by tables the column that refers to it.
-fn cascade(trigger: &PgTrigger<'_>) -> Result<()> {
-    let arguments = arguments(trigger)?;
+fn cascade(data: &pg_sys::TriggerData) -> Result<()> {
+    let arguments = arguments(data)?;
     let Some((key, dependants)) = arguments.split_first() else { return Ok(()) };
-    let data = trigger.trigger_data();
     // SAFETY: a row trigger has the row that was; this one is AFTER DELETE OR UPDATE.
     let old = unsafe { value(data, data.tg_trigtuple, key) }?;
-    let (template, values) = match trigger.event().fired_by_update() {
+    let (template, values) = match is_update(data) {
         false => (include_str!("../../../sql/query/cascade_delete.sql"), vec![old]),
         // SAFETY: after an update it has the row that is.
         true => (include_str!("../../../sql/query/cascade_update.sql"), unsafe {
@@ -58,10 +50,9 @@ fn cascade(trigger: &PgTrigger<'_>) -> Result<()> {
 }
 
 /// An error where the evaluation set of a case is not there, or is just being deleted.
-fn case_has_set(trigger: &PgTrigger<'_>) -> Result<()> {
-    arguments(trigger)?;
-    let data = trigger.trigger_data();
-    let row = match trigger.event().fired_by_update() {
+fn case_has_set(data: &pg_sys::TriggerData) -> Result<()> {
+    arguments(data)?;
+    let row = match is_update(data) {
         true => data.tg_newtuple,
         false => data.tg_trigtuple,
     };
@@ -82,17 +73,26 @@ fn case_has_set(trigger: &PgTrigger<'_>) -> Result<()> {
 
 /// The trigger's arguments; an error where it is not one of the extension's own, for what it does is
 /// done as the superuser.
-fn arguments(trigger: &PgTrigger<'_>) -> Result<Vec<String>> {
-    let relation = trigger.trigger_data().tg_relation;
-    // SAFETY: the table of a trigger that fires is open.
-    let (table, name) = unsafe { ((*relation).rd_id, (*(*relation).rd_rel).relname.data) };
-    // SAFETY: a name ends with a zero.
-    let name = unsafe { CStr::from_ptr(name.as_ptr()) };
+fn arguments(data: &pg_sys::TriggerData) -> Result<Vec<String>> {
+    // SAFETY: the table of a trigger that fires is open; its name ends with a zero.
+    let (table, name) = unsafe {
+        let relation = &*data.tg_relation;
+        (relation.rd_id, CStr::from_ptr((*relation.rd_rel).relname.data.as_ptr()))
+    };
     if intake::table(name) != Some(table) {
         let message = "the trigger is on a table that is not one of the schema rag";
         return Err(Error::new(ErrorKind::WrongObjectType, message));
     }
-    trigger.extra_args().map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
+    // SAFETY: a trigger that fires has so many arguments, which are strings that end with a zero.
+    let arguments = unsafe {
+        let trigger = &*data.tg_trigger;
+        (0..trigger.tgnargs as usize).map(|place| CStr::from_ptr(*trigger.tgargs.add(place)))
+    };
+    Ok(arguments.map(|argument| argument.to_string_lossy().into_owned()).collect())
+}
+
+fn is_update(data: &pg_sys::TriggerData) -> bool {
+    data.tg_event & pg_sys::TRIGGER_EVENT_OPMASK == pg_sys::TRIGGER_EVENT_UPDATE
 }
 
 /// The value of a column of a row.

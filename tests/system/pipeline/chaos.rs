@@ -82,7 +82,8 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 }
@@ -141,16 +142,23 @@ fn create(client: &mut Client, source: &Source, name: &str) {
     let by = if partitioned { "PARTITION BY LIST (part)" } else { "" };
     run(
         client,
-        &format!("CREATE TABLE {name} (part integer, id integer, body text, lang text, {columns}) {by}"),
+        &format!(
+            "CREATE TABLE {name} (part integer, id integer, body text, lang text, {columns}) {by}"
+        ),
     );
     if partitioned {
         for part in 0..3 {
-            run(client, &format!("CREATE TABLE {name}_{part} PARTITION OF {name} FOR VALUES IN ({part})"));
+            run(
+                client,
+                &format!("CREATE TABLE {name}_{part} PARTITION OF {name} FOR VALUES IN ({part})"),
+            );
         }
     }
     run(
         client,
-        &format!("SELECT rag_create_pipeline('{name}', 'body', metadata => '{{lang}}', max_tokens => 64{options})"),
+        &format!(
+            "SELECT rag_create_pipeline('{name}', 'body', metadata => '{{lang}}', max_tokens => 64{options})"
+        ),
     );
 }
 
@@ -194,10 +202,12 @@ fn connect(shared: &Shared) -> Option<Client> {
 /// others from being changed, and takes from the same keys again and again.
 fn change(client: &mut Client, session: u64, turn: u64, dice: &mut Dice) -> Result<(), Error> {
     let table = SOURCES[dice.below(SOURCES.len() as u64) as usize].name;
-    let key = |dice: &mut Dice| (dice.below(3) as i32, (dice.below(40) * SESSIONS + session) as i32);
+    let key =
+        |dice: &mut Dice| (dice.below(3) as i32, (dice.below(40) * SESSIONS + session) as i32);
     let (part, id) = key(dice);
     let body = prose((turn * SESSIONS + session) as usize, dice.below(7) as usize);
-    let conflict = if table.starts_with("of_two") || table == "partitioned" { "part, id" } else { "id" };
+    let conflict =
+        if table.starts_with("of_two") || table == "partitioned" { "part, id" } else { "id" };
     let one = &[&part as &(dyn postgres::types::ToSql + Sync), &id];
     match dice.below(8) {
         0..=3 => {
@@ -232,7 +242,11 @@ fn change(client: &mut Client, session: u64, turn: u64, dice: &mut Dice) -> Resu
 }
 
 /// Kills until enough was killed; how often whom.
-fn kill_again_and_again(cluster: &mut Cluster, shared: &Shared, seed: u64) -> BTreeMap<Kill, usize> {
+fn kill_again_and_again(
+    cluster: &mut Cluster,
+    shared: &Shared,
+    seed: u64,
+) -> BTreeMap<Kill, usize> {
     let mut dice = Dice(seed);
     let mut killed = BTreeMap::new();
     for turn in 0..number("PG_RAG_KILLS", 20) as usize {
