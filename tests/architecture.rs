@@ -411,8 +411,13 @@ fn every_setting_and_function_is_documented() {
     .map(|file| fs::read_to_string(root().join("sql/install").join(file)).unwrap())
     .concat();
     let called_by_users = |name: &String| {
-        let by_server =
-            ["rag.capture", "rag.llm_validator", "rag.forget_dropped", "rag.follow_source"];
+        let by_server = [
+            "rag.capture",
+            "rag.llm_validator",
+            "rag.prepare_source",
+            "rag.forget_dropped",
+            "rag.follow_source",
+        ];
         let by_views = ["rag.owns_pipeline", "rag.is_held", "rag.acts_for", "rag.spent"];
         !by_server.contains(&name.as_str())
             && !by_views.contains(&name.as_str())

@@ -308,6 +308,14 @@ CREATE FUNCTION rag.capture() RETURNS trigger
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_capture_wrapper';
 COMMENT ON FUNCTION rag.capture IS 'trigger of a pipeline''s source table';
 
+CREATE FUNCTION rag.prepare_source() RETURNS event_trigger
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_prepare_source_wrapper';
+COMMENT ON FUNCTION rag.prepare_source IS 'takes what reads a column away before the column is dropped or gets another type';
+
+CREATE EVENT TRIGGER rag_prepare_source ON ddl_command_start WHEN TAG IN ('ALTER TABLE')
+    EXECUTE FUNCTION rag.prepare_source();
+COMMENT ON EVENT TRIGGER rag_prepare_source IS 'pg_rag: a pipeline lets go of columns of its source';
+
 CREATE FUNCTION rag.forget_dropped() RETURNS event_trigger
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_forget_dropped_wrapper';
 COMMENT ON FUNCTION rag.forget_dropped IS 'drops the rest of a pipeline whose source, content or chunks were dropped';

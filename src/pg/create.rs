@@ -89,6 +89,7 @@ impl Plan<'_> {
         self.check()?;
         let generation = self.predecessor.map_or(1, |before| before.generation + 1);
         let names = Names::of(&self.source.schema, &self.name, generation);
+        names.check_free()?;
         self.create_content_view(&names)?;
         self.create_chunk_table(&names)?;
         self.create_view(&names)?;
@@ -350,6 +351,24 @@ pub struct Names {
 }
 
 impl Names {
+    /// An error where something has one of these names, perhaps what was left of a pipeline when the
+    /// extension was dropped.
+    fn check_free(&self) -> Result<()> {
+        let names = vec![&*self.view, &*self.content_view, &*self.chunk_table];
+        let statement = include_str!("../../sql/query/relations_in_the_way.sql");
+        let taken = sql::rows(statement, &[names.into()], |row| {
+            Ok((sql::required(row.get::<String>(1)?)?, sql::required(row.get::<String>(2)?)?))
+        })?;
+        let Some((name, _)) = taken.first() else { return Ok(()) };
+        let drops: Vec<&str> = taken.iter().map(|(_, drop)| drop.as_str()).collect();
+        Err(Error::new(ErrorKind::DuplicateObject, format!("relation {name} already exists")).hint(
+            format!(
+                "Give the pipeline another name. If this is left from a pipeline that went with the extension: {};",
+                drops.join("; ")
+            ),
+        ))
+    }
+
     /// Those of a pipeline called `pipeline`.
     pub fn of(schema: &str, pipeline: &str, generation: i32) -> Self {
         let bare = |suffix: &str| {

@@ -40,6 +40,7 @@ mod prepared;
 mod provider;
 mod queue;
 mod random;
+mod remake;
 mod renewing;
 mod represent;
 mod rerank;

@@ -7,13 +7,15 @@ use super::catalog::view;
 use super::sql::{self, render};
 use crate::error::Result;
 
-/// The triggers of every pipeline, for each row but for the last.
-const TRIGGERS: [(&str, &str); 4] = [
+/// The triggers of every pipeline but one, for each row but for the last.
+const TRIGGERS: [(&str, &str); 3] = [
     ("insert", include_str!("../../sql/query/create_trigger_insert.sql")),
-    ("update", include_str!("../../sql/query/create_trigger_update.sql")),
     ("delete", include_str!("../../sql/query/create_trigger_delete.sql")),
     TRUNCATE,
 ];
+
+/// The one whose condition reads columns.
+const UPDATE: (&str, &str) = ("update", include_str!("../../sql/query/create_trigger_update.sql"));
 
 const TRUNCATE: (&str, &str) =
     ("truncate", include_str!("../../sql/query/create_trigger_truncate.sql"));
@@ -49,6 +51,21 @@ pub fn are_being_made() -> bool {
 /// Makes them all.
 pub fn create(pipeline: &Pipeline) -> Result<()> {
     let _being_made = BeingMade::new();
+    for (event, template) in TRIGGERS {
+        create_one(pipeline, event, template, &pipeline.source.sql, &[])?;
+    }
+    create_for_update(pipeline)?;
+    cover_partitions(pipeline)?;
+    match pipeline.mode {
+        Mode::Sync => create_for_statement(pipeline),
+        Mode::Async | Mode::Manual => Ok(()),
+    }
+}
+
+/// Makes the one that looks whether a column that is read has changed.
+pub fn create_for_update(pipeline: &Pipeline) -> Result<()> {
+    let _being_made = BeingMade::new();
+    let (event, template) = UPDATE;
     let (old, new) = match view::source_dependencies(pipeline)? {
         Some(columns) => (row_of(&columns, "OLD."), row_of(&columns, "NEW.")),
         // As an argument this is the row itself, with columns that come later; in ROW() it is
@@ -56,14 +73,12 @@ pub fn create(pipeline: &Pipeline) -> Result<()> {
         None => ("OLD.*".to_owned(), "NEW.*".to_owned()),
     };
     let columns = [("old_row", old.as_str()), ("new_row", new.as_str())];
-    for (event, template) in TRIGGERS {
-        create_one(pipeline, event, template, &pipeline.source.sql, &columns)?;
-    }
-    cover_partitions(pipeline)?;
-    match pipeline.mode {
-        Mode::Sync => create_for_statement(pipeline),
-        Mode::Async | Mode::Manual => Ok(()),
-    }
+    create_one(pipeline, event, template, &pipeline.source.sql, &columns)
+}
+
+/// Takes back [`create_for_update`].
+pub fn drop_for_update(pipeline: &Pipeline) -> Result<()> {
+    drop_one(pipeline, UPDATE.0)
 }
 
 fn row_of(names: &[String], prefix: &str) -> String {
@@ -142,7 +157,10 @@ fn drop_from(tables: &[String], trigger: &str) -> Result<()> {
 
 /// Drops those that are there.
 pub fn drop_all(pipeline: &Pipeline) -> Result<()> {
-    TRIGGERS.iter().chain([&STATEMENT]).try_for_each(|(event, _)| drop_one(pipeline, event))
+    TRIGGERS
+        .iter()
+        .chain([&UPDATE, &STATEMENT])
+        .try_for_each(|(event, _)| drop_one(pipeline, event))
 }
 
 fn trigger_name(id: i32, event: &str) -> String {

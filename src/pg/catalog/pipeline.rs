@@ -326,6 +326,23 @@ pub fn alter(id: i32, name: &str, mode: Mode) -> Result<()> {
     execute(statement, &[id.into(), name.into(), mode.name().into()])
 }
 
+/// Where key, content and metadata of the source's rows are, by a name in SQL; `None` while nowhere.
+pub fn set_content_view(id: i32, view: Option<&str>) -> Result<()> {
+    let statement = include_str!("../../../sql/query/pipeline_content_view.sql");
+    execute(statement, &[id.into(), view.into()])
+}
+
+/// Where the chunks are, as the caller may see them, by a name in SQL.
+pub fn set_view(id: i32, view: &str) -> Result<()> {
+    execute(include_str!("../../../sql/query/pipeline_view.sql"), &[id.into(), view.into()])
+}
+
+/// Has the vectors of a pipeline indexed that have no index any more; whether that is so.
+pub fn set_filling_where_unindexed(id: i32) -> Result<bool> {
+    let statement = include_str!("../../../sql/query/pipeline_unindexed.sql");
+    Ok(!change(statement, &[id.into()], |_| Ok(()))?.is_empty())
+}
+
 /// Has workers leave it alone, or not any more.
 pub fn set_paused(id: i32, is_paused: bool) -> Result<()> {
     let statement = include_str!("../../../sql/query/pipeline_pause.sql");

@@ -195,13 +195,47 @@ fn of_source(name: &str) -> &str {
     name.strip_prefix("source_").unwrap_or(name)
 }
 
+/// The source's columns that the content view reads, bare.
+pub fn columns_read(pipeline: &Pipeline) -> Result<Vec<String>> {
+    let mut names = dependencies(pipeline)?;
+    names.retain(|name| !name.is_empty());
+    Ok(names)
+}
+
+/// The source's columns that content and title are made of, bare, but for those that a query within
+/// them reads by itself.
+pub fn names_in_content(pipeline: &Pipeline) -> Result<Vec<String>> {
+    let last = title_place(pipeline)?.unwrap_or(pipeline.key_columns);
+    // SAFETY: as in `origins`; the lists are of Vars, or hold other nodes that are left out.
+    let attributes: Vec<pg_sys::AttrNumber> = unsafe {
+        let view = pipeline.content_view.oid;
+        let relation = PgRelation::with_lock(view, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        let query = pg_sys::get_view_query(relation.as_ptr());
+        let targets = PgList::<pg_sys::TargetEntry>::from_pg((*query).targetList);
+        let shown = (pipeline.key_columns..=last).filter_map(|place| targets.get_ptr(place));
+        let nodes = shown.flat_map(|target| {
+            let nodes = pg_sys::pull_vars_of_level((*target).expr.cast(), 0);
+            PgList::<pg_sys::Node>::from_pg(nodes).iter_ptr().collect::<Vec<_>>()
+        });
+        nodes
+            .filter(|node| (**node).type_ == pg_sys::NodeTag::T_Var)
+            .map(|node| (*node.cast::<pg_sys::Var>()).varattno)
+            .filter(|attribute| *attribute > 0)
+            .collect()
+    };
+    let name = |attribute| attribute_name(pipeline.source.oid, attribute);
+    Ok(attributes.into_iter().map(name).collect())
+}
+
+fn dependencies(pipeline: &Pipeline) -> Result<Vec<String>> {
+    let statement = include_str!("../../../sql/query/view_dependencies.sql");
+    let arguments = [pipeline.content_view.oid.into(), pipeline.source.oid.into()];
+    sql::rows(statement, &arguments, |row| sql::required(row.get::<String>(1)?))
+}
+
 /// The source's columns that the content view reads, quoted; `None`: the whole row.
 pub fn source_dependencies(pipeline: &Pipeline) -> Result<Option<Vec<String>>> {
-    let names = sql::rows(
-        include_str!("../../../sql/query/view_dependencies.sql"),
-        &[pipeline.content_view.oid.into(), pipeline.source.oid.into()],
-        |row| sql::required(row.get::<String>(1)?),
-    )?;
+    let names = dependencies(pipeline)?;
     let whole_row = names.iter().any(String::is_empty) || shows_whole_row(pipeline);
     Ok((!whole_row).then(|| names.iter().map(pgrx::spi::quote_identifier).collect()))
 }

@@ -1,7 +1,11 @@
-//! `rag.forget_dropped`, `rag.follow_source`: what PostgreSQL calls after DDL.
+//! `rag.prepare_source`, `rag.forget_dropped`, `rag.follow_source`: what PostgreSQL calls before and
+//! after DDL.
 //!
 //! They run in everybody's DDL, so they look first whether a pipeline is concerned at all.
 
+use std::ffi::CStr;
+
+use pgrx::PgList;
 use pgrx::prelude::*;
 
 use crate::error::Result;
@@ -9,7 +13,17 @@ use crate::pg::acting::{Acting, SUPERUSER};
 use crate::pg::capture::noted;
 use crate::pg::catalog::pipeline;
 use crate::pg::error::OrReport;
+use crate::pg::remake::{self, Alteration};
 use crate::pg::{create, intake, sql, triggers};
+
+#[pg_extern(sql = false)]
+fn rag_prepare_source(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: of a function that is being called.
+    let alteration = unsafe { altered_columns(fcinfo) };
+    if let Some(alteration) = alteration.filter(|_| intake::table(c"pipeline").is_some()) {
+        remake::begin(&alteration).or_report();
+    }
+}
 
 #[pg_extern(sql = false)]
 fn rag_forget_dropped() {
@@ -19,6 +33,111 @@ fn rag_forget_dropped() {
 #[pg_extern(sql = false)]
 fn rag_follow_source() {
     follow_source().or_report();
+}
+
+/// What the ALTER TABLE ahead of an event trigger is about to do to columns; `None` where it leaves
+/// them as they are. The table is locked as it will be by the statement itself.
+///
+/// # Safety
+///
+/// `fcinfo` is the call of a function.
+unsafe fn altered_columns(fcinfo: pg_sys::FunctionCallInfo) -> Option<Alteration> {
+    // SAFETY: by this function's contract; nodes are read after their tag has been looked at.
+    unsafe {
+        let data = (*fcinfo).context.cast::<pg_sys::EventTriggerData>();
+        if data.is_null() || (*data).type_ != pg_sys::NodeTag::T_EventTriggerData {
+            return None;
+        }
+        let statement = (*data).parsetree;
+        // ALTER TABLE RENAME has the same tag.
+        if statement.is_null() || (*statement).type_ != pg_sys::NodeTag::T_AlterTableStmt {
+            return None;
+        }
+        let statement = &*statement.cast::<pg_sys::AlterTableStmt>();
+        let mut found = Alteration::default();
+        for command in PgList::<pg_sys::AlterTableCmd>::from_pg(statement.cmds).iter_ptr() {
+            note_command(&*command, &mut found);
+        }
+        if found.dropped.is_empty() && found.retyped.is_empty() {
+            return None;
+        }
+        found.table = locked(statement.relation)?;
+        Some(found)
+    }
+}
+
+/// The table of this name, locked as for a change of its columns; `None` where it is not there or not
+/// the caller's: the statement says so itself.
+///
+/// # Safety
+///
+/// `name` is of a parse tree.
+unsafe fn locked(name: *const pg_sys::RangeVar) -> Option<pg_sys::Oid> {
+    let missing_ok = pg_sys::RVROption::RVR_MISSING_OK;
+    let none = pg_sys::NoLock as pg_sys::LOCKMODE;
+    // SAFETY: by this function's contract; the others are look-ups and a lock of a number.
+    unsafe {
+        let find = || {
+            let nobody = std::ptr::null_mut();
+            pg_sys::RangeVarGetRelidExtended(name, none, missing_ok, None, nobody)
+        };
+        let mut found = find();
+        loop {
+            if found == pg_sys::InvalidOid || !is_own(found) {
+                return None;
+            }
+            pg_sys::LockRelationOid(found, pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE);
+            // While it was waited for, another table may have taken its name.
+            let again = find();
+            if again == found {
+                return Some(found);
+            }
+            found = again;
+        }
+    }
+}
+
+/// Whether the caller owns a table.
+fn is_own(table: pg_sys::Oid) -> bool {
+    // SAFETY: look-ups of a relation and of the session's role.
+    unsafe {
+        let role = pg_sys::GetUserId();
+        #[cfg(feature = "pg15")]
+        return pg_sys::pg_class_ownercheck(table, role);
+        #[cfg(not(feature = "pg15"))]
+        pg_sys::object_ownercheck(pg_sys::RelationRelationId, table, role)
+    }
+}
+
+/// Adds what a part of an ALTER TABLE does to a column.
+///
+/// # Safety
+///
+/// `command` is of a parse tree.
+unsafe fn note_command(command: &pg_sys::AlterTableCmd, found: &mut Alteration) {
+    use pg_sys::AlterTableType::{AT_AlterColumnType, AT_DropColumn};
+    if command.subtype != AT_DropColumn && command.subtype != AT_AlterColumnType {
+        return;
+    }
+    // SAFETY: by this function's contract these commands have a name; the latter a definition.
+    unsafe {
+        let name = CStr::from_ptr(command.name).to_string_lossy().into_owned();
+        if command.subtype == AT_DropColumn {
+            found.dropped.push(name);
+            return;
+        }
+        let definition = command.def.cast::<pg_sys::ColumnDef>();
+        if !(*definition).raw_default.is_null() {
+            found.converted.push(name.clone());
+        }
+        found.retyped.push(name);
+    }
+}
+
+/// Tables that the statement has altered.
+fn tables_altered() -> Result<Vec<pg_sys::Oid>> {
+    let statement = include_str!("../../../sql/query/tables_altered.sql");
+    sql::rows(statement, &[], |row| sql::required(row.get(1)?))
 }
 
 /// IDs of the pipelines that `statement` finds; none while the extension itself is being dropped.
@@ -71,6 +190,7 @@ fn follow_source() -> Result<()> {
         return Ok(());
     }
     let _acting = Acting::as_role(SUPERUSER);
+    remake::end(tables_altered)?;
     for (id, owner) in given()? {
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
         create::give_to(&pipeline, &owner)?;

@@ -1,0 +1,1 @@
+ALTER TABLE {chunk_table} DROP COLUMN {column}

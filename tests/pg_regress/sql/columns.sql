@@ -1,0 +1,127 @@
+-- Columns of a source go, or get another type: the pipeline goes on, or says what is in the way.
+\set SHOW_CONTEXT never
+\pset format unaligned
+\pset tuples_only on
+SET client_min_messages = warning;
+
+CREATE TABLE posts (id integer PRIMARY KEY, title varchar(40), body varchar(200), lang varchar(2), stars integer, price text);
+INSERT INTO posts VALUES (1, 'Bread', 'Rye bread rests for a day.', 'en', 3, '5 EUR'), (2, 'Soup', 'Soup is served hot.', 'de', 4, '7 EUR');
+GRANT SELECT ON posts TO regress_reader;
+SELECT rag_create_pipeline('posts', 'title || '': '' || body', metadata => ARRAY['lang', 'stars', 'price'], mode => 'manual', options => '{"backfill": "now"}');
+CREATE FUNCTION shows() RETURNS TABLE (shown text) LANGUAGE sql
+AS 'SELECT concat_ws('' '', source_key, content, metadata) FROM rag_retrieve(''bread or soup'', ''posts'') ORDER BY 1';
+CREATE FUNCTION indexes() RETURNS bigint LANGUAGE sql
+AS $$SELECT count(*) FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'rag_hnsw'$$;
+SELECT * FROM shows();
+
+-- A type in which the text stays what it is.
+ALTER TABLE posts ALTER COLUMN body TYPE varchar(300), ALTER COLUMN title TYPE text, ALTER lang TYPE varchar(20);
+ALTER TABLE posts ALTER COLUMN body SET DATA TYPE text, ADD COLUMN seen boolean;
+SELECT count(*) FROM rag.intake;
+UPDATE posts SET lang = 'english', body = repeat('Rye bread rests for a day. ', 9) WHERE id = 1;
+CALL rag_run('posts');
+SELECT shown ~ '"english"', length(shown) > 200 FROM shows() LIMIT 1;
+SELECT column_name, data_type, character_maximum_length FROM information_schema.columns WHERE table_name = 'posts_rag' AND column_name = 'lang';
+UPDATE posts SET body = 'Rye bread rests for a day.' WHERE id = 1;
+CALL rag_run('posts');
+
+-- Metadata goes with its column, also from the view of chunks and from the index.
+SET client_min_messages = notice;
+ALTER TABLE posts DROP COLUMN lang CASCADE;
+SET client_min_messages = warning;
+SELECT fails($$SELECT * FROM rag_retrieve('bread', 'posts', filter => '{"lang": "en"}')$$);
+SELECT stage, indexes() FROM rag.pipeline;
+SELECT * FROM shows();
+CALL rag_run('posts');
+SELECT stage, indexes() FROM rag.pipeline;
+SELECT source_key FROM rag_retrieve('bread', 'posts', filter => '{"stars": 4}');
+SELECT column_name FROM information_schema.columns WHERE table_name = 'posts_rag' AND column_name IN ('lang', 'stars', 'price');
+SET ROLE regress_reader;
+SELECT count(*) FROM posts_rag;
+RESET ROLE;
+
+-- A type that makes other values.
+ALTER TABLE posts ALTER COLUMN price TYPE integer USING split_part(price, ' ', 1)::integer, ALTER COLUMN title TYPE text USING upper(title);
+CALL rag_run('posts');
+SELECT * FROM shows();
+UPDATE posts SET title = 'Stew' WHERE id = 2;
+CALL rag_run('posts');
+SELECT * FROM shows();
+
+-- What the chunks are made of stays, and so does the key.
+SELECT fails('ALTER TABLE posts DROP COLUMN body CASCADE');
+SELECT fails('ALTER TABLE posts DROP COLUMN body');
+SELECT fails('ALTER TABLE posts DROP COLUMN id CASCADE');
+SELECT fails('ALTER TABLE posts ALTER COLUMN id TYPE bigint');
+SELECT fails('ALTER TABLE posts ALTER COLUMN body TYPE integer USING 1, ALTER COLUMN title TYPE integer[] USING ARRAY[1]');
+-- What is no error of the pipeline, and what others need.
+SELECT fails('ALTER TABLE posts DROP COLUMN nothing');
+ALTER TABLE posts DROP COLUMN IF EXISTS nothing;
+ALTER TABLE IF EXISTS nothing DROP COLUMN body;
+CREATE VIEW cheap AS SELECT content FROM posts_rag WHERE price < 6;
+SELECT fails('ALTER TABLE posts DROP COLUMN price CASCADE');
+DROP VIEW cheap;
+SET ROLE regress_reader;
+SELECT fails('ALTER TABLE posts DROP COLUMN stars');
+RESET ROLE;
+-- All of that left everything as it was.
+BEGIN;
+ALTER TABLE posts DROP COLUMN stars;
+ROLLBACK;
+SELECT * FROM shows();
+
+-- A column that has been renamed, of a table that has another name.
+ALTER TABLE posts RENAME COLUMN stars TO rating;
+ALTER TABLE posts RENAME TO articles;
+ALTER TABLE articles ALTER COLUMN rating TYPE bigint, DROP COLUMN seen;
+SELECT * FROM shows();
+ALTER TABLE articles DROP COLUMN rating;
+SELECT * FROM shows();
+
+-- A successor has metadata of its own.
+SELECT rag_alter_pipeline('posts', content => 'body');
+ALTER TABLE articles DROP COLUMN price;
+SELECT fails('ALTER TABLE articles DROP COLUMN title');
+CALL rag_run('posts');
+SELECT * FROM shows();
+ALTER TABLE articles DROP COLUMN title;
+
+-- All rows taken away and put back in one transaction, as a table swap would have it: the vectors stay.
+CREATE TABLE next (LIKE articles INCLUDING ALL);
+INSERT INTO next SELECT * FROM articles UNION ALL SELECT 3, 'Cake is for Sundays.';
+SELECT chunks_embedded AS before FROM rag.activity \gset
+BEGIN;
+TRUNCATE articles;
+INSERT INTO articles SELECT * FROM next;
+COMMIT;
+CALL rag_run('posts');
+SELECT chunks_embedded - :before AS embedded FROM rag.activity;
+SELECT count(*) FROM posts_rag;
+
+-- Tables, schemas and all of an owner's are dropped as before.
+DROP TABLE articles CASCADE;
+SELECT count(*) FROM rag.pipeline;
+
+-- The column of a partitioned table is that of its partitions.
+CREATE TABLE events (id integer, day date, note varchar(40), room text, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
+CREATE TABLE events_2025 PARTITION OF events FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
+INSERT INTO events VALUES (1, '2025-02-03', 'The choir sings at noon.', 'hall');
+SELECT rag_create_pipeline('events', 'note', metadata => ARRAY['room'], mode => 'sync');
+SELECT rag_create_pipeline('events_2025', 'note', metadata => ARRAY['room'], mode => 'manual', options => '{"backfill": "now"}');
+ALTER TABLE events ALTER COLUMN note TYPE text;
+ALTER TABLE events DROP COLUMN room;
+UPDATE events SET note = 'The choir sings in the evening, after the guests have come.';
+INSERT INTO events VALUES (2, '2025-02-04', 'The band plays.');
+SELECT source_id, content FROM events_rag ORDER BY 1;
+CALL rag_run('events_2025');
+SELECT source_id, content FROM events_2025_rag ORDER BY 1;
+SELECT fails('ALTER TABLE events DROP COLUMN note');
+TRUNCATE events_2025;
+SELECT count(*) FROM events_rag;
+
+-- What a pipeline has left that went with the extension is named.
+DROP EXTENSION pg_rag CASCADE;
+CREATE EXTENSION pg_rag;
+SELECT fails($$SELECT rag_create_pipeline('events', 'note')$$);
+DROP VIEW events_rag; DROP VIEW events_rag_content; DROP TABLE events_rag_chunks;
+SELECT rag_create_pipeline('events', 'note');
