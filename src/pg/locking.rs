@@ -132,6 +132,19 @@ pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
     }
 }
 
+/// Locks a source and its partitions for readers, as far as nobody is to be waited for; whether that was
+/// all of them.
+pub fn read_at_once(source: pg_sys::Oid) -> Result<bool> {
+    let partitions = include_str!("../../sql/query/partition_tree.sql");
+    let relations =
+        sql::rows(partitions, &[source.into()], |row| sql::required(row.get::<pg_sys::Oid>(1)?))?;
+    let mode = lock_of(Chunks::Read);
+    // SAFETY: locks of numbers, held by the transaction; a relation may be gone.
+    let locks =
+        |relation: &pg_sys::Oid| unsafe { pg_sys::ConditionalLockRelationOid(*relation, mode) };
+    Ok(relations.iter().all(locks))
+}
+
 fn wait(time: Duration) {
     let end = Instant::now() + time;
     while Instant::now() < end {

@@ -26,7 +26,7 @@ use super::acting::{as_owner, as_superuser};
 use super::catalog::pipeline::{self, Pipeline};
 use super::error::OrReport;
 use super::transaction::has_one_snapshot;
-use super::{ingest, queue};
+use super::{ingest, locking, queue};
 use crate::changed_keys::KeyBuffer;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -101,12 +101,15 @@ fn truncated(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
     if !keys::belongs(table_of(data), &pipeline)? {
         return Ok(());
     }
-    let is_sync = pipeline.mode == pipeline::Mode::Sync;
-    if is_sync {
+    // Two sessions that each hold a partition would wait for each other's: then workers do it. Until
+    // then the view of chunks shows none of rows that are gone.
+    let forgets = pipeline.mode == pipeline::Mode::Sync
+        && as_superuser(|| locking::read_at_once(pipeline.source.oid))?;
+    if forgets {
         as_owner(&pipeline, || ingest::forget_gone(&pipeline))?;
     }
     // Of chunks that came after the snapshot nothing is seen here.
-    if !is_sync || has_one_snapshot() {
+    if !forgets || has_one_snapshot() {
         noted::gone(id, pipeline.mode.has_workers());
     }
     Ok(())

@@ -258,7 +258,7 @@ fn partitions() {
 
 #[test]
 fn a_truncated_partition_leaves_no_chunks() {
-    let Some((_cluster, mut client)) = partitioned() else { return };
+    let Some((cluster, mut client)) = partitioned() else { return };
     run(
         &mut client,
         "CREATE TABLE high PARTITION OF docs FOR VALUES FROM (100) TO (200);
@@ -270,6 +270,28 @@ fn a_truncated_partition_leaves_no_chunks() {
     // Whatever is stored, nobody is shown a row that is gone.
     assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag"), 2);
     assert_agree(&mut client, 64);
+    partitions_are_truncated_at_the_same_time(&cluster, &mut client);
+}
+
+/// In mode sync the others are read, but not while somebody holds one of them.
+fn partitions_are_truncated_at_the_same_time(cluster: &Cluster, client: &mut Client) {
+    run(client, "SELECT rag_alter_pipeline('docs', mode => 'sync')");
+    let mut other = cluster.connect();
+    run(client, "BEGIN; TRUNCATE low");
+    run(&mut other, "SET statement_timeout = '60s'");
+    run(&mut other, "BEGIN; TRUNCATE high");
+    run(&mut other, "COMMIT");
+    run(client, "COMMIT");
+    wait(client, "docs");
+    assert_none(client, "SELECT content FROM docs_rag_chunks");
+    run(
+        client,
+        "INSERT INTO docs VALUES (3, 't', 'Low again.', 'en'), (103, 't', 'High again.', 'en')",
+    );
+    run(client, "BEGIN; TRUNCATE low, high");
+    assert_none(client, "SELECT content FROM docs_rag_chunks");
+    run(client, "ROLLBACK");
+    assert_agree(client, 64);
 }
 
 #[test]
