@@ -5,6 +5,7 @@
 //! and no clock. ARCHITECTURE.md is the map.
 
 pub mod error;
+pub mod spare;
 
 pub mod changed_keys;
 pub mod pipeline;

@@ -30,6 +30,7 @@ use super::space::Fit;
 use super::visited::Visited;
 use super::walk::{DESCENT, Walk};
 use crate::error::{Error, ErrorKind, Result};
+use crate::spare;
 use crate::vector::prefetch::prefetch;
 
 /// Vectors of a chunk.
@@ -43,6 +44,9 @@ const LOCKS: usize = 8192;
 const MOST_LAYERS: u8 = 16;
 /// Nodes whose lists are cut at once.
 const CUT: u32 = 256;
+/// Bytes a node that threads take to remember where they have been, and that its place on pages takes.
+const BYTES_TO_REMEMBER: usize = 16;
+const BYTES_TO_ORDER: usize = 64;
 /// "No link" in memory, where node 0 is a node.
 const NO_LINK: u32 = u32::MAX;
 
@@ -162,6 +166,11 @@ impl<M: Memory> Builder<M> {
     /// Adds a vector, whose node is to reach up to `layer`. One thread at a time.
     pub fn add(&self, item: &Item, layer: u8, memory: &mut M) -> Result<()> {
         let mut filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
+        if filling.rows.is_empty() {
+            // This chunk, and what the threads that link remember of each node.
+            let nodes = self.added() as usize + CHUNK;
+            spare::check(CHUNK * bytes_of_a_node(&self.shape) + BYTES_TO_REMEMBER * nodes)?;
+        }
         filling.payloads.extend_from_slice(bytemuck::cast_slice(item.payload.bytes()));
         filling.rows.push(item.row);
         filling.values.extend_from_slice(item.values.bytes());
@@ -171,6 +180,8 @@ impl<M: Memory> Builder<M> {
 
     /// Says that nothing will be added.
     pub fn complete(&self, memory: &mut M) -> Result<()> {
+        // For the order of the nodes on pages.
+        spare::check(BYTES_TO_ORDER * self.added() as usize)?;
         let mut filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
         if !filling.rows.is_empty() {
             self.publish(&mut filling, memory)?;

@@ -14,6 +14,10 @@ use super::space::publish;
 use super::writer::SegmentWriter;
 use crate::error::Result;
 use crate::pages::StoreMut;
+use crate::spare;
+
+/// Documents between two looks whether there is memory for more.
+const DOCUMENTS_A_LOOK: u64 = 256;
 
 /// Makes an index of many documents in bounded memory. What does not fit goes into a scratch
 /// store as a segment; at the end all are merged into the index, which then has one segment
@@ -41,6 +45,10 @@ impl<'a, T: StoreMut> Builder<'a, T> {
 
     /// Adds a document.
     pub fn add(&mut self, document: &Document<'_>) -> Result<()> {
+        if self.documents.is_multiple_of(DOCUMENTS_A_LOOK) {
+            // A table of terms that grows is there twice for a moment; what is written is put in order.
+            spare::check(self.memory.bytes())?;
+        }
         self.memory.add(document);
         self.documents += 1;
         if self.memory.bytes() >= self.most_bytes {

@@ -11,6 +11,8 @@ mod deletion;
 mod dump;
 #[path = "index/interrupt.rs"]
 mod interrupt;
+#[path = "index/memory.rs"]
+mod memory;
 #[path = "index/standby.rs"]
 mod standby;
 
