@@ -2,7 +2,7 @@
 //!
 //! To be used as the owner of the table.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -14,7 +14,7 @@ use super::catalog::view::{self, Column, ContentColumns, content_columns};
 use super::sql::{self, render};
 use super::vector::Vector;
 use crate::chunk::Strategy;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{ChunkStore, Content, Document, StoredChunk, Vectors};
 
 /// What surrounds a chunk's text and may change without it.
@@ -50,10 +50,23 @@ impl<'a> SqlStore<'a> {
             let key: Key = sql::required(row.get(1)?)?;
             Ok((key.clone(), Document { key, title: row.get(3)?, content }))
         })?;
+        if found.len() > keys.len() {
+            return Err(self.not_unique(found.into_iter().map(|(key, _)| key)));
+        }
         let mut documents: HashMap<Key, Document> = found.into_iter().collect();
         let gone = |key: &Key| Document { key: key.clone(), title: None, content: None };
         let document = |key: &Key| documents.remove(key).unwrap_or_else(|| gone(key));
         Ok(keys.iter().map(document).collect())
+    }
+
+    /// The error for a key that several rows have, the first of these.
+    fn not_unique(&self, keys: impl Iterator<Item = Key>) -> Error {
+        let mut seen = HashSet::new();
+        let twice = keys.into_iter().find(|key| !seen.insert(key.clone())).unwrap_or_default();
+        let (source, key) = (&self.pipeline.source.sql, twice.join(", "));
+        let message = format!("{source} has more than one row with the key ({key})");
+        Error::new(ErrorKind::DuplicateObject, message)
+            .hint("Make the key unique again, for instance with ALTER TABLE ... ADD PRIMARY KEY.")
     }
 
     /// A query for the keys of all rows of the source.

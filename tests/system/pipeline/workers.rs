@@ -261,4 +261,34 @@ fn a_row_that_changes_during_its_last_attempt_is_not_given_up() {
     assert_eq!(count(&mut client, "SELECT count(*) FROM rag.dead_letter"), 0);
     assert_eq!(count(&mut client, "SELECT sum(rows_failed)::bigint FROM rag.activity"), 0);
     assert_agree(&mut client, 64);
+    rows_that_cannot_be_stored(&mut client);
+}
+
+/// They are set aside, with what is the matter.
+fn rows_that_cannot_be_stored(client: &mut Client) {
+    run(
+        client,
+        "CREATE TABLE twins (id integer PRIMARY KEY, body text);
+         SELECT rag_create_pipeline('twins', 'body');
+         ALTER TABLE twins DROP CONSTRAINT twins_pkey;
+         INSERT INTO twins VALUES (1, 'One.'), (1, 'The other.'), (2, 'Alone.');",
+    );
+    wait(client, "twins");
+    let letter = "SELECT concat_ws(' ', key::text, sqlstate, message) FROM rag.dead_letter";
+    let text = |client: &mut Client| client.query_one(letter, &[]).unwrap().get::<_, String>(0);
+    assert_eq!(text(client), "{1} 42710 public.twins has more than one row with the key (1)");
+    assert_eq!(count(client, "SELECT count(*) FROM twins_rag_chunks"), 1, "the other row");
+    run(client, "DELETE FROM twins WHERE body = 'One.'");
+    wait(client, "twins");
+    assert_none(client, letter);
+    run(
+        client,
+        "CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+         CREATE CONSTRAINT TRIGGER late AFTER INSERT ON twins_rag_chunks
+             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION nothing();
+         INSERT INTO twins VALUES (3, 'Never.');",
+    );
+    wait(client, "twins");
+    let said = text(client);
+    assert!(said.starts_with("{3} 42501 cannot fire deferred trigger"), "{said}");
 }
