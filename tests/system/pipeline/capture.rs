@@ -277,10 +277,12 @@ fn a_truncated_partition_leaves_no_chunks() {
 fn partitions_are_truncated_at_the_same_time(cluster: &Cluster, client: &mut Client) {
     run(client, "SELECT rag_alter_pipeline('docs', mode => 'sync')");
     let mut other = cluster.connect();
-    run(client, "BEGIN; TRUNCATE low");
+    // Each holds one partition before the other wants to read it.
+    run(client, "BEGIN; LOCK TABLE low");
     run(&mut other, "SET statement_timeout = '60s'");
-    run(&mut other, "BEGIN; TRUNCATE high");
-    run(&mut other, "COMMIT");
+    run(&mut other, "BEGIN; LOCK TABLE high");
+    run(client, "TRUNCATE low");
+    run(&mut other, "TRUNCATE high; COMMIT");
     run(client, "COMMIT");
     wait(client, "docs");
     assert_none(client, "SELECT content FROM docs_rag_chunks");
