@@ -125,8 +125,15 @@ impl Runner {
         match self.choose(&workable) {
             Some((pipeline, is_new)) => self.batch(pipeline, is_new),
             None if changed.is_some() => Ok(Step::Worked(0)),
+            None if self.is_changed_elsewhere()? => Ok(Step::Later(PAUSE_FOR_OTHERS)),
             None => self.write(),
         }
+    }
+
+    /// A worker leaves to others what they have in hand; who sees to one pipeline only waits for it.
+    fn is_changed_elsewhere(&self) -> Outcome<bool> {
+        let Some(only) = self.only else { return Ok(false) };
+        self.transactions.run(|| as_superuser(|| queue::is_changed_elsewhere(only)))
     }
 
     /// There is nothing to embed: what language models say of chunks can be had. First in which

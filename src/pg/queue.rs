@@ -46,6 +46,14 @@ pub fn changed(only: Option<i32>) -> Result<Option<i32>> {
     Ok(found.into_iter().next())
 }
 
+/// Whether somebody else has in hand what sessions have left about a pipeline or its successor; asked
+/// where [`changed`] finds nothing.
+pub fn is_changed_elsewhere(pipeline: i32) -> Result<bool> {
+    let statement = include_str!("../../sql/query/queue_changed_elsewhere.sql");
+    let found = sql::rows(statement, &[pipeline.into()], |row| sql::required(row.get(1)?))?;
+    Ok(found.contains(&true))
+}
+
 /// Takes what sessions have left about a pipeline, a part of it at a time.
 pub fn drain(pipeline: i32) -> Result<Changes> {
     let statement = include_str!("../../sql/query/queue_drain.sql");

@@ -11,9 +11,9 @@ use pgrx::prelude::*;
 
 use super::Answer;
 use super::stream::Record;
-use crate::pg::acting;
 use crate::pg::catalog::trace as trace_log;
 use crate::pg::error::OrReport;
+use crate::pg::{acting, sql};
 
 thread_local! {
     static LEFT: RefCell<Vec<Unread>> = const { RefCell::new(Vec::new()) };
@@ -61,6 +61,7 @@ fn write() {
     for Unread { role, record, answer } in LEFT.take() {
         let Record { level, asked, steps } = record;
         let keep = || trace_log::keep(level, &asked, &answer, &steps);
-        acting::as_role(role, keep).or_report();
+        // No statement is under way any more, and so there is no snapshot.
+        sql::with_latest_snapshot(|| acting::as_role(role, keep)).or_report();
     }
 }
