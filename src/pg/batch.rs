@@ -118,6 +118,8 @@ impl Runner {
         {
             return self.outage(pipeline, None, failure);
         }
+        // Asked first: what others have drained by then is seen in the queue.
+        let is_elsewhere = changed.is_none() && self.is_changed_elsewhere()?;
         if self.finish_filling()? {
             return Ok(Step::Worked(0));
         }
@@ -125,7 +127,7 @@ impl Runner {
         match self.choose(&workable) {
             Some((pipeline, is_new)) => self.batch(pipeline, is_new),
             None if changed.is_some() => Ok(Step::Worked(0)),
-            None if self.is_changed_elsewhere()? => Ok(Step::Later(PAUSE_FOR_OTHERS)),
+            None if is_elsewhere => Ok(Step::Later(PAUSE_FOR_OTHERS)),
             None => self.write(),
         }
     }

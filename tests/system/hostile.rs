@@ -289,7 +289,6 @@ fn a_question_that_names_no_pipeline_runs_no_code_of_strangers() {
         )
         .unwrap();
     let (mut mal, mut reader) = (cluster.connect_as("mal"), cluster.connect_as("reader"));
-    let mut friend = cluster.connect_as("friend");
     run(&mut mal, "CREATE FUNCTION gotcha(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS
             $$BEGIN IF current_user <> 'mal' THEN RAISE EXCEPTION 'gotcha as %', current_user; END IF; RETURN t; END$$;
         CREATE FUNCTION same(a text, b text) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN true; END$$;

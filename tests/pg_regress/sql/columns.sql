@@ -35,7 +35,7 @@ SELECT * FROM shows();
 CALL rag_run('posts');
 SELECT stage, indexes() FROM rag.pipeline;
 SELECT source_key FROM rag_retrieve('bread', 'posts', filter => '{"stars": 4}');
-SELECT column_name FROM information_schema.columns WHERE table_name = 'posts_rag' AND column_name IN ('lang', 'stars', 'price');
+SELECT column_name FROM information_schema.columns WHERE table_name = 'posts_rag' AND column_name IN ('lang', 'stars', 'price') ORDER BY 1;
 SET ROLE regress_reader;
 SELECT count(*) FROM posts_rag;
 RESET ROLE;

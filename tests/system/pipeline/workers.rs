@@ -1,5 +1,6 @@
 //! Workers: idle they cost nothing, a commit wakes them, and they leave when they are asked to.
 
+use super::super::cluster::wait_for;
 use super::super::process;
 use super::removal::without_workers;
 use super::*;
@@ -287,4 +288,24 @@ fn rows_that_cannot_be_stored(client: &mut Client) {
     wait(client, "twins");
     let said = text(client);
     assert!(said.starts_with("{3} 42501 cannot fire deferred trigger"), "{said}");
+}
+
+#[test]
+fn rag_run_waits_for_what_others_have_in_hand() {
+    let Some((cluster, mut client)) = start(&["rag.max_workers = 0"]) else { return };
+    run(&mut client, "SELECT rag_alter_pipeline('docs', mode => 'manual')");
+    run(&mut client, "INSERT INTO docs VALUES (1, 't', 'One.', 'en')");
+    let mut other = cluster.connect();
+    run(&mut other, "BEGIN; SELECT FROM rag.intake FOR UPDATE");
+    let mut runner = cluster.connect();
+    let pid = count(&mut runner, "SELECT pg_backend_pid()::bigint");
+    let running = std::thread::spawn(move || run(&mut runner, "CALL rag_run('docs')"));
+    // It has ended too early where it is not there any more.
+    let waits = format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE pid = {pid} AND wait_event_type = 'Extension'"
+    );
+    assert!(wait_for(|| running.is_finished() || count(&mut client, &waits) == 1));
+    run(&mut other, "ROLLBACK");
+    running.join().expect("rag_run");
+    assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag_chunks"), 1);
 }
