@@ -100,7 +100,7 @@ enter() {
         mount --rbind /dev "$ROOT/dev"
         mount -t tmpfs tmpfs "$ROOT/dev/shm"
         mount --bind "$RUST" "$ROOT/opt/rust"
-        mapfile -t settings < <(env | grep -E "^(PIP_|CARGO_(HTTP|NET|REGISTRIES|SOURCE)_|https?_proxy=|HTTPS?_PROXY=)")
+        mapfile -t settings < <(env | grep -E "^(PIP_(CERT|DEFAULT_TIMEOUT|INDEX_URL|TRUSTED_HOST)|CARGO_(HTTP|NET|REGISTRIES|SOURCE)_|https?_proxy=|HTTPS?_PROXY=)")
         exec chroot "$ROOT" runuser -u "$NAME" -- env -i HOME="$(chroot "$ROOT" getent passwd "$NAME" | cut -d: -f6)" \
             PATH=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
             LANG=C.UTF-8 ${settings[@]:+"${settings[@]}"} bash -euo pipefail -c "$COMMAND"'
