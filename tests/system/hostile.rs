@@ -200,8 +200,8 @@ fn filter_by_all(client: &mut Client) {
     ];
     for (column, equal, other) in columns {
         let filters = [
-            (format!("{equal}"), 1),
-            (format!("{other}"), 0),
+            (equal.to_string(), 1),
+            (other.to_string(), 0),
             (format!("[{equal}, {other}]"), 1),
             (format!("[{other}, null]"), 1),
             ("null".to_owned(), 1),
