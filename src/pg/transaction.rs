@@ -61,7 +61,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         use ErrorKind::{
             BudgetExceeded, DaemonLost, DaemonUnavailable, NotInState, OutOfResources,
-            ProviderBusy, ProviderFailed, ProviderTimeout,
+            ProviderBusy, ProviderFailed, ProviderTimeout, SerializationFailure,
         };
         let passing = [
             DaemonLost,
@@ -71,6 +71,7 @@ impl From<Error> for Failure {
             ProviderBusy,
             ProviderTimeout,
             BudgetExceeded,
+            SerializationFailure,
         ];
         Failure {
             sqlstate: sqlstate_text(error.kind()),

@@ -1,5 +1,6 @@
 //! No change is lost to an older snapshot: that of a transaction, or what a worker has read before.
 
+use super::super::documents::assert_fails;
 use super::removal::without_workers;
 use super::*;
 
@@ -45,7 +46,9 @@ fn a_key_that_is_given_again_under_an_older_snapshot() {
     let mut older = cluster.connect();
     run(&mut older, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM docs;");
     run(&mut client, "DELETE FROM docs WHERE id = 2");
-    run(&mut older, "INSERT INTO docs VALUES (2, 't', 'Here again.', 'en'); COMMIT;");
+    let again = "INSERT INTO docs VALUES (2, 't', 'Here again.', 'en')";
+    assert_fails(&mut older, again, &["40001", "the row with the key (2) has been replaced"]);
+    run(&mut older, &format!("ROLLBACK; BEGIN ISOLATION LEVEL REPEATABLE READ; {again}; COMMIT;"));
     wait(&mut client, "docs");
     assert_agree(&mut client, 64);
 }
