@@ -1,6 +1,5 @@
 //! No change is lost to an older snapshot: that of a transaction, or what a worker has read before.
 
-use super::super::documents::assert_fails;
 use super::removal::without_workers;
 use super::*;
 
@@ -35,22 +34,6 @@ fn changes_under_a_snapshot_that_is_older_than_the_pipeline() {
             assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag_chunks"), 6);
         }
     }
-}
-
-/// It shows the row that was deleted beside the one that has its key now.
-#[test]
-fn a_key_that_is_given_again_under_an_older_snapshot() {
-    let Some((cluster, mut client)) = start(&[]) else { return };
-    run(&mut client, ROWS);
-    run(&mut client, &PIPELINE.replace(");", ", mode => 'sync');"));
-    let mut older = cluster.connect();
-    run(&mut older, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM docs;");
-    run(&mut client, "DELETE FROM docs WHERE id = 2");
-    let again = "INSERT INTO docs VALUES (2, 't', 'Here again.', 'en')";
-    assert_fails(&mut older, again, &["40001", "the row with the key (2) has been replaced"]);
-    run(&mut older, &format!("ROLLBACK; BEGIN ISOLATION LEVEL REPEATABLE READ; {again}; COMMIT;"));
-    wait(&mut client, "docs");
-    assert_agree(&mut client, 64);
 }
 
 #[test]
