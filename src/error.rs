@@ -119,8 +119,6 @@ pub enum ErrorKind {
     Internal,
     /// It would take more than a role may spend, or a session may write.
     BudgetExceeded,
-    /// Another transaction has changed what an older snapshot shows; it may be repeated.
-    SerializationFailure,
 }
 
 impl Error {

@@ -88,7 +88,6 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::ProviderBusy => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
         ErrorKind::Internal => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
         ErrorKind::BudgetExceeded => PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-        ErrorKind::SerializationFailure => PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
     }
 }
 

@@ -61,7 +61,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         use ErrorKind::{
             BudgetExceeded, DaemonLost, DaemonUnavailable, NotInState, OutOfResources,
-            ProviderBusy, ProviderFailed, ProviderTimeout, SerializationFailure,
+            ProviderBusy, ProviderFailed, ProviderTimeout,
         };
         let passing = [
             DaemonLost,
@@ -71,7 +71,6 @@ impl From<Error> for Failure {
             ProviderBusy,
             ProviderTimeout,
             BudgetExceeded,
-            SerializationFailure,
         ];
         Failure {
             sqlstate: sqlstate_text(error.kind()),

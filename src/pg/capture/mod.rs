@@ -116,8 +116,9 @@ fn ingest_noted(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
     if !noted::has_keys(id) {
         return Ok(());
     }
-    // A worker that has read such a row before may yet store what it was.
-    let others_are_at_work = as_superuser(|| queue::has_any(id))?;
+    // A worker that has read such a row before may yet store what it was. And an older snapshot may show
+    // the row that had the key before, which has been deleted since.
+    let others_are_at_work = has_one_snapshot() || as_superuser(|| queue::has_any(id))?;
     let keys = noted::take(id, others_are_at_work);
     let Some(pipeline) = find(data, id)? else { return Ok(()) };
     as_owner(&pipeline, || ingest::refresh(&pipeline, &keys))

@@ -36,6 +36,20 @@ fn changes_under_a_snapshot_that_is_older_than_the_pipeline() {
     }
 }
 
+/// It shows the row that was deleted beside the one that has its key now.
+#[test]
+fn a_key_that_is_given_again_under_an_older_snapshot() {
+    let Some((cluster, mut client)) = start(&[]) else { return };
+    run(&mut client, ROWS);
+    run(&mut client, &PIPELINE.replace(");", ", mode => 'sync');"));
+    let mut older = cluster.connect();
+    run(&mut older, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM docs;");
+    run(&mut client, "DELETE FROM docs WHERE id = 2");
+    run(&mut older, "INSERT INTO docs VALUES (2, 't', 'Here again.', 'en'); COMMIT;");
+    wait(&mut client, "docs");
+    assert_agree(&mut client, 64);
+}
+
 #[test]
 fn a_truncation_under_a_snapshot_that_is_older_than_the_pipeline() {
     let Some((cluster, mut client)) = start(&[]) else { return };
