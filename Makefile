@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system test-fresh fuzz lint demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-retrieve clean
+.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system test-fresh fuzz lint demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -83,9 +83,12 @@ bench-bm25: setup ## rag_bm25 beside GIN and Lucene, as in ARGS="latency --rows 
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench bm25 -- $(ARGS)
 
-bench-pipeline: setup ## pipelines: capture, backfill, freshness, memory, as in ARGS="trickle memory"
+bench-pipeline: setup ## pipelines: capture, backfill, freshness, memory, fairness, as in ARGS="trickle memory"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench pipeline -- $(ARGS)
+
+bench-fairness: ## what one role's work costs another's questions and rows; PG_RAG_BENCH_SECONDS=60 for longer phases
+	@$(MAKE) --no-print-directory bench-pipeline ARGS="fairness"
 
 bench-chunking: setup ## which way of cutting leaves answers whole, as in ARGS="recursive semantic"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \

@@ -134,6 +134,7 @@ mod tests {
             (ErrorKind::DataCorrupted, PgSqlErrorCode::ERRCODE_PROTOCOL_VIOLATION),
             (ErrorKind::DaemonUnavailable, PgSqlErrorCode::ERRCODE_CANNOT_CONNECT_NOW),
             (ErrorKind::DaemonLost, PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE),
+            (ErrorKind::DaemonHung, PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE),
             (ErrorKind::OutOfResources, PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES),
             (ErrorKind::ProviderFailed, PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
             (

@@ -77,6 +77,8 @@ pub enum ErrorKind {
     UndefinedObject,
     /// A named thing exists already.
     DuplicateObject,
+    /// A relation of that name exists already.
+    DuplicateRelation,
     /// The thing named is there but of a kind that cannot serve.
     WrongObjectType,
     /// More than one thing fits and none was named.
@@ -119,6 +121,8 @@ pub enum ErrorKind {
     Internal,
     /// It would take more than a role may spend, or a session may write.
     BudgetExceeded,
+    /// ragd has hung during a call again and again, perhaps because of it.
+    DaemonHung,
 }
 
 impl Error {

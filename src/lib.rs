@@ -5,10 +5,12 @@
 //! and no clock. ARCHITECTURE.md is the map.
 
 pub mod error;
+pub mod shares;
 pub mod spare;
 
 pub mod changed_keys;
 pub mod one_by_one;
+pub mod pacing;
 pub mod pipeline;
 
 pub mod parse;

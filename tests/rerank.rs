@@ -7,6 +7,7 @@
 #[allow(dead_code)]
 mod support {
     pub mod cross_encoder;
+    pub mod python;
     pub mod ragd;
 }
 

@@ -31,10 +31,14 @@ mod documents;
 mod dump;
 #[path = "support/embedder.rs"]
 mod embedder;
+#[path = "support/endless_model.rs"]
+mod endless_model;
 #[path = "system/evaluation.rs"]
 mod evaluation;
 #[path = "system/fuzz.rs"]
 mod fuzz;
+#[path = "system/heartbeat.rs"]
+mod heartbeat;
 #[path = "system/hostile.rs"]
 mod hostile;
 #[path = "support/http_server.rs"]
@@ -65,6 +69,8 @@ mod pipeline;
 mod process;
 #[path = "system/provider.rs"]
 mod provider;
+#[path = "support/python.rs"]
+mod python;
 #[path = "system/represent.rs"]
 mod represent;
 #[path = "system/rerank.rs"]

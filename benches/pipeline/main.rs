@@ -10,6 +10,9 @@
 //! * `backfill`  a table of documents embedded in the background, beside `rag_embed` alone
 //! * `trickle`   single inserts: milliseconds from the commit to the chunk
 //! * `memory`    what a worker at work grows by; `PG_RAG_BENCH_SECONDS` (60) says how long
+//! * `fairness`  questions and fresh rows of one role while another one fills a pipeline, embeds, or
+//!   has hostile documents read; `PG_RAG_BENCH_SECONDS` (20) says how long each phase takes, and
+//!   there are eight (`make bench-fairness`)
 //!
 //! What is compared takes turns in the same server in one run, so that whatever else the machine
 //! does falls on all sides. Goals are printed beside what was measured, and missing one fails
@@ -28,6 +31,9 @@ mod cluster;
 #[path = "../embed/data.rs"]
 #[allow(dead_code)]
 mod data;
+#[path = "../../tests/support/documents.rs"]
+#[allow(dead_code)]
+mod documents;
 #[path = "../index/machine.rs"]
 #[allow(dead_code)]
 mod machine;
@@ -44,6 +50,7 @@ mod texts;
 
 mod backfill;
 mod capture;
+mod fairness;
 mod memory;
 mod trickle;
 
@@ -61,11 +68,16 @@ struct Section {
     run: fn(&Settings, &mut Report) -> Result<()>,
 }
 
-const SECTIONS: [Section; 4] = [
+const SECTIONS: [Section; 5] = [
     Section { name: "capture", title: "Capture: what an INSERT pays", run: capture::run },
     Section { name: "backfill", title: "Backfill: documents a second", run: backfill::run },
     Section { name: "trickle", title: "Trickle: from commit to chunk", run: trickle::run },
     Section { name: "memory", title: "Memory: what a worker grows by", run: memory::run },
+    Section {
+        name: "fairness",
+        title: "Fairness: what one role's work costs another",
+        run: fairness::run,
+    },
 ];
 
 fn main() {

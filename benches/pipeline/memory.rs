@@ -18,6 +18,9 @@ use crate::figures::slope;
 use crate::report::{Report, Table};
 use crate::{Result, Server, Settings, process, texts};
 
+/// How long rows are inserted where nothing else is asked for.
+const TIME: Duration = Duration::from_secs(60);
+
 const ROWS_A_SECOND: u32 = 50;
 
 const SETUP: &str = "
@@ -30,6 +33,7 @@ const WORKERS: &str = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'pg
 type Samples = BTreeMap<(&'static str, u32), Vec<(f64, f64)>>;
 
 pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
+    let time = settings.time.unwrap_or(TIME);
     let server = Server::start(&[])?;
     let mut client = server.session();
     client.batch_execute(SETUP)?;
@@ -38,7 +42,7 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
     let mut inserter = server.session();
     let (samples, inserted) = thread::scope(|scope| {
         let inserting = scope.spawn(|| insert(&mut inserter, &is_over));
-        let samples = watch(&server, &mut client, settings.time);
+        let samples = watch(&server, &mut client, time);
         is_over.store(true, Ordering::SeqCst);
         (samples, inserting.join())
     });
@@ -46,12 +50,12 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
     let left: i64 = client
         .query_one("SELECT pending_rows + unqueued_changes FROM rag.pipeline_status", &[])?
         .get(0);
-    let seconds = settings.time.as_secs();
+    let seconds = time.as_secs();
     report.note(&format!(
         "{inserted} notes of two sentences in {seconds} seconds, {:.0} a second; {left} waited at the end.",
         f64::from(inserted) / seconds as f64
     ));
-    show(report, &samples?, settings.time);
+    show(report, &samples?, time);
     Ok(())
 }
 

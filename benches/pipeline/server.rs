@@ -32,6 +32,11 @@ impl Server {
     pub fn session(&self) -> Client {
         self.cluster.connect()
     }
+
+    /// A session of another role.
+    pub fn session_as(&self, role: &str) -> Client {
+        self.cluster.connect_as(role)
+    }
 }
 
 /// `shared_buffers`, in megabytes.

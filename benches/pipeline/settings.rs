@@ -18,8 +18,8 @@ pub struct Settings {
     pub rounds: Option<usize>,
     pub documents: usize,
     pub inserts: usize,
-    /// How long the section memory goes on.
-    pub time: Duration,
+    /// How long the section memory goes on, and each phase of the section fairness.
+    pub time: Option<Duration>,
 }
 
 impl Settings {
@@ -58,14 +58,12 @@ impl Settings {
     }
 }
 
-/// `PG_RAG_BENCH_SECONDS`, or a minute.
-fn time() -> Result<Duration, lexopt::Error> {
-    let Some(value) = std::env::var_os("PG_RAG_BENCH_SECONDS") else {
-        return Ok(Duration::from_secs(60));
-    };
+/// `PG_RAG_BENCH_SECONDS`, where it is set.
+fn time() -> Result<Option<Duration>, lexopt::Error> {
+    let Some(value) = std::env::var_os("PG_RAG_BENCH_SECONDS") else { return Ok(None) };
     let seconds: u64 = value.parse()?;
     match seconds {
         0..10 => Err("PG_RAG_BENCH_SECONDS must be at least 10".into()),
-        _ => Ok(Duration::from_secs(seconds)),
+        _ => Ok(Some(Duration::from_secs(seconds))),
     }
 }

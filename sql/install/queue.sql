@@ -27,15 +27,17 @@ CREATE TABLE rag.queue (
     leased_until timestamptz,
     sqlstate     text,
     message      text,
+    fill         boolean NOT NULL DEFAULT false,
     PRIMARY KEY (pipeline, key)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
-CREATE INDEX queue_order ON rag.queue (pipeline, (attempts > 0), change);
+CREATE INDEX queue_order ON rag.queue (pipeline, (attempts > 0), fill, change);
 COMMENT ON TABLE rag.queue IS 'rows of source tables that wait to be embedded, one a pipeline and key';
 COMMENT ON COLUMN rag.queue.change IS 'the last change; a worker that finds another one at its end leaves the row in the queue';
 COMMENT ON COLUMN rag.queue.queued_at IS 'when the oldest change happened that cannot be found yet';
 COMMENT ON COLUMN rag.queue.changed_at IS 'when the oldest change happened since it was leased';
 COMMENT ON COLUMN rag.queue.attempts IS 'how often embedding this row has failed';
 COMMENT ON COLUMN rag.queue.lease IS 'who works on it, until leased_until: a number that begins with the process ID, odd if there is no other row; 0: nobody, but it is to be tried alone';
+COMMENT ON COLUMN rag.queue.fill IS 'whether it was found when all rows were looked through; changed rows go before such';
 
 CREATE FUNCTION rag.is_held(lease bigint, leased_until timestamptz) RETURNS boolean
 STABLE PARALLEL SAFE LANGUAGE sql

@@ -1,6 +1,6 @@
 -- $1: the only pipeline, or NULL for all that workers see to. Those that have something to do now,
--- those with new work first.
-SELECT p.id, w.fresh
+-- their owners, and whether that is new work.
+SELECT p.id, coalesce((SELECT c.relowner FROM pg_catalog.pg_class AS c WHERE c.oid = p.source::oid), 0::oid), w.fresh
 FROM rag.pipeline AS p
 CROSS JOIN (VALUES (true), (false)) AS w (fresh)
 WHERE CASE WHEN $1 IS NULL THEN p.mode <> 'manual' AND NOT p.paused ELSE p.id = $1 OR p.replaces = $1 END
@@ -10,4 +10,4 @@ WHERE CASE WHEN $1 IS NULL THEN p.mode <> 'manual' AND NOT p.paused ELSE p.id = 
                 AND (q.next_attempt IS NULL OR q.next_attempt <= pg_catalog.now())
                 AND (q.lease IS NULL OR NOT rag.is_held(q.lease, q.leased_until)))
   AND rag.is_whole(p.id, p.source, p.chunk_table)
-ORDER BY w.fresh DESC, p.id
+ORDER BY p.id, w.fresh DESC

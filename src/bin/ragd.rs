@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 use pg_rag::daemon::parse::run_child;
-use pg_rag::daemon::server::{DEFAULT_BATCH_TOKENS, Options, Server};
+use pg_rag::daemon::server::{Options, Server, batch_tokens};
 use pg_rag::daemon::{log, process};
 
 const USAGE: &str =
@@ -71,15 +71,15 @@ fn serve(options: &Options) -> ExitCode {
 }
 
 fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, lexopt::Error> {
-    let (mut socket, mut onnxruntime, mut threads) = (None, None, None);
-    let mut max_batch_tokens = DEFAULT_BATCH_TOKENS;
+    let (mut socket, mut onnxruntime) = (None, None);
+    let (mut threads, mut max_batch_tokens) = (None, None);
     let mut parser = lexopt::Parser::from_args(arguments);
     while let Some(argument) = parser.next()? {
         match argument {
             Long("socket") => socket = Some(parser.value()?.into()),
             Long("onnxruntime") => onnxruntime = Some(parser.value()?.into()),
             Long("threads") => threads = Some(parser.value()?.parse()?),
-            Long("max-batch-tokens") => max_batch_tokens = parser.value()?.parse()?,
+            Long("max-batch-tokens") => max_batch_tokens = Some(parser.value()?.parse()?),
             Long("parse") => {
                 return Ok(Command::Parse(Duration::from_secs(parser.value()?.parse()?)));
             }
@@ -90,10 +90,11 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, lexopt::E
             other => return Err(other.unexpected()),
         }
     }
+    let threads = threads.filter(|threads| *threads > 0).ok_or("missing option '--threads'")?;
     Ok(Command::Serve(Options {
         socket: socket.ok_or("missing option '--socket'")?,
         onnxruntime: onnxruntime.ok_or("missing option '--onnxruntime'")?,
-        threads: threads.filter(|threads| *threads > 0).ok_or("missing option '--threads'")?,
-        max_batch_tokens,
+        threads,
+        max_batch_tokens: max_batch_tokens.unwrap_or_else(|| batch_tokens(threads)),
     }))
 }

@@ -14,6 +14,9 @@ use super::process;
 /// Address space of the process, in bytes.
 pub const MEMORY: u64 = 1 << 30;
 
+/// How far it stands back; 19 is the most, and each step is worth about a quarter.
+const NICENESS: libc::c_int = 5;
+
 /// Takes from this process what it does not need. To be called first of all.
 ///
 /// `time` is the limit for computing, for the case that nobody is left to end the process.
@@ -32,6 +35,15 @@ pub fn confine(time: Duration) -> bool {
         log::line(format!("cannot give up privileges: {}", io::Error::last_os_error()));
     }
     has_parent
+}
+
+/// Has this process stand back where processors are short: of a document nobody knows how long it takes,
+/// and questions are answered within milliseconds.
+pub fn stand_back() {
+    // SAFETY: setpriority takes numbers only; 0 is this process.
+    if unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS) } != 0 {
+        log::line(format!("cannot lower the parser's priority: {}", io::Error::last_os_error()));
+    }
 }
 
 fn limit(resource: libc::__rlimit_resource_t, most: u64) {

@@ -6,12 +6,13 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use super::frame::{self, Frame, ReadError};
-use super::protocol::{Request, Response, decode, encode};
+use super::protocol::{Request, Response, decode, encode_call};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A connection to ragd. Dropping it cancels what it asked.
 pub struct ClientConnection {
     stream: UnixStream,
+    role: u32,
 }
 
 impl ClientConnection {
@@ -24,7 +25,13 @@ impl ClientConnection {
             let message = format!("cannot connect to ragd at \"{}\": {error}", path.display());
             Error::new(ErrorKind::DaemonUnavailable, message)
         })?;
-        Ok(ClientConnection { stream })
+        Ok(ClientConnection { stream, role: 0 })
+    }
+
+    /// The same, which asks for this role.
+    #[must_use]
+    pub fn of_role(self, role: u32) -> ClientConnection {
+        ClientConnection { role, ..self }
     }
 
     /// Asks, and waits for the answer. [`Response::Failed`] comes back as the error it holds.
@@ -35,7 +42,7 @@ impl ClientConnection {
 
     /// Asks, without waiting.
     pub fn send(&mut self, request: &Request) -> Result<()> {
-        frame::write(&mut self.stream, &encode(request)?)
+        frame::write(&mut self.stream, &encode_call(self.role, request)?)
     }
 
     /// Waits for the answer to what was sent.

@@ -5,7 +5,6 @@
 //! time: wide enough that the queue finds texts of like length, narrow enough that memory
 //! stays bounded. It is filled up when half of it is done, so that the model never waits.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -13,7 +12,7 @@ use std::time::Duration;
 use super::model::{Reading, Text};
 use super::protocol::{Lane, MAX_FRAME, Response};
 use super::tokenizer::ModelTokenizer;
-use super::worker::{Done, IsAlive, Job, Worker};
+use super::worker::{Client, Done, Job, Worker};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rerank::late_interaction::TokenQuery;
 
@@ -39,8 +38,8 @@ pub struct EmbedJob<'a> {
     pub lane: Lane,
     /// The texts.
     pub texts: &'a [String],
-    /// Whether the client still waits.
-    pub is_alive: IsAlive,
+    /// Who waits.
+    pub client: Client,
 }
 
 /// What stands before a text.
@@ -75,7 +74,7 @@ pub fn token_query(job: &EmbedJob, query: &str) -> Result<TokenQuery> {
         dimension: dimension * count,
         reading: Reading::Tokens,
         texts: &texts,
-        is_alive: Arc::clone(&job.is_alive),
+        client: job.client.clone(),
         ..*job
     };
     run(&job).map(|numbers| TokenQuery::new(numbers.values, dimension))
@@ -182,8 +181,8 @@ impl<'a> Window<'a> {
 
     fn tokenise(&self, index: usize) -> Result<Job> {
         let text = tokenise(self.job, &self.job.texts[index])?;
-        let is_alive = Arc::clone(&self.job.is_alive);
-        Ok(Job { index, text, is_alive, reply: self.reply.clone() })
+        let client = self.job.client.clone();
+        Ok(Job { index, text, client, reply: self.reply.clone() })
     }
 
     /// Waits for one text.
@@ -191,7 +190,7 @@ impl<'a> Window<'a> {
         loop {
             match self.done.recv_timeout(LOOK) {
                 Ok(done) => return self.store(done),
-                Err(RecvTimeoutError::Timeout) if (self.job.is_alive)() => {}
+                Err(RecvTimeoutError::Timeout) if self.job.client.is_alive() => {}
                 Err(_) => return Err(Error::new(ErrorKind::DaemonLost, "the client has gone")),
             }
         }

@@ -68,7 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::protocol::{
-        MAX_FRAME, ModelRef, Request, Response, VectorKey, decode, encode,
+        Call, MAX_FRAME, ModelRef, Request, Response, VectorKey, decode, encode, encode_call,
     };
     use super::*;
     use crate::embed::Kind;
@@ -102,14 +102,15 @@ mod tests {
             Response::Piece(text()),
             Response::Failed(error),
         ];
-        let frames = requests.iter().map(encode).chain(responses.iter().map(encode));
+        let calls = requests.iter().map(|request| encode_call(16384, request));
+        let frames = calls.chain(responses.iter().map(encode));
         frames.map(|frame| frame.unwrap().split_off(HEADER)).collect()
     }
 
     /// What is read from these bytes can be written; whatever they are, nothing panics.
     fn check_decode(body: &[u8]) {
-        if let Ok(request) = decode::<Request>(body) {
-            encode(&request).unwrap();
+        if let Ok(call) = decode::<Call>(body) {
+            encode(&call).unwrap();
         }
         if let Ok(response) = decode::<Response>(body) {
             encode(&response).unwrap();

@@ -13,11 +13,11 @@ use super::model::Reading;
 use super::outbox::Outbox;
 use super::parse::Parsers;
 use super::protocol::{
-    EmbedRequest, GenerateRequest, Lane, ModelRef, Request, Response, Status, Task, VectorKey,
-    decode,
+    Call, EmbedRequest, GenerateRequest, Lane, ModelRef, Request, Response, Status, Task,
+    VectorKey, decode,
 };
 use super::registry::Registry;
-use super::worker::IsAlive;
+use super::worker::{Client, IsAlive};
 use crate::chunk::{
     ChunkOptions, Findings, Plan, Strategy, Tokenizer, WordMemo, chunk_knowing, plan_by_layout,
 };
@@ -57,11 +57,12 @@ impl Handler {
     /// Answers a frame's body. What can be told earlier goes to `outbox`. Never panics: a bug becomes
     /// an error of kind [`ErrorKind::Internal`].
     pub fn answer(&self, body: &[u8], is_alive: &IsAlive, outbox: &mut Outbox<'_>) -> Answer {
-        let request = match decode::<Request>(body) {
-            Ok(request) => request,
+        let Call { role, request } = match decode::<Call>(body) {
+            Ok(call) => call,
             Err(error) => return Answer { response: Response::Failed(error), go_on: false },
         };
-        let result = catch_unwind(AssertUnwindSafe(|| self.handle(request, is_alive, outbox)));
+        let client = Client { role, is_alive: Arc::clone(is_alive) };
+        let result = catch_unwind(AssertUnwindSafe(|| self.handle(request, &client, outbox)));
         let response = match result {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => Response::Failed(error),
@@ -73,7 +74,7 @@ impl Handler {
     fn handle(
         &self,
         request: Request,
-        is_alive: &IsAlive,
+        client: &Client,
         outbox: &mut Outbox<'_>,
     ) -> Result<Response> {
         match request {
@@ -81,31 +82,33 @@ impl Handler {
             Request::Describe(model) => self.registry.describe(&model).map(Response::Model),
             Request::Parse { documents, options, timeout_ms } => {
                 let timeout = Duration::from_millis(timeout_ms);
-                self.parsers.parse(&documents, &options, timeout, is_alive).map(Response::Parts)
+                self.parsers.parse(&documents, &options, timeout, client).map(Response::Parts)
             }
             Request::Chunk { model, documents, options, distances } => {
                 let work = ChunkWork { documents: &documents, options: &options, distances };
-                self.chunk(&model, work, is_alive)
+                self.chunk(&model, work, client)
             }
             Request::Embed { model, kind, lane, texts } => {
-                let response = self.embed(&model, (kind, lane), &texts, is_alive)?;
+                let response = self.embed(&model, (kind, lane), &texts, client)?;
                 let identity = (lane == Lane::Query).then(|| model.identity());
                 self.keep_vector(identity, kind, &texts, &response);
                 Ok(response)
             }
             Request::Generate(request) => {
-                provider::generate(&request, &self.memory, &|| !is_alive()).map(Response::Text)
+                provider::generate(&request, &self.memory, &|| !client.is_alive())
+                    .map(Response::Text)
             }
-            Request::GenerateStream(request) => self.generate_stream(&request, is_alive, outbox),
-            Request::EmbedRemotely(request) => self.embed_remotely(&request, is_alive),
+            Request::GenerateStream(request) => self.generate_stream(&request, client, outbox),
+            Request::EmbedRemotely(request) => self.embed_remotely(&request, client),
             Request::RerankRemotely(request) => {
-                provider::rerank(&request, &self.memory, &|| !is_alive()).map(Response::Scores)
+                provider::rerank(&request, &self.memory, &|| !client.is_alive())
+                    .map(Response::Scores)
             }
             Request::Rerank { model, query, passages } => {
-                self.rerank(&model, &query, &passages, is_alive)
+                self.rerank(&model, &query, &passages, client)
             }
             Request::GenerateMany(many) => {
-                Ok(Response::Texts(generate_many(&many, &self.memory, is_alive)))
+                Ok(Response::Texts(generate_many(&many, &self.memory, &client.is_alive)))
             }
             Request::RecallVector(key) => Ok(self.recall_vector(&key)),
             Request::Recall { scope, vector, at_least } => {
@@ -116,9 +119,13 @@ impl Handler {
                 self.cache.keep(note, Instant::now());
                 Ok(Response::Recalled(Vec::new()))
             }
-            Request::CountTokens { model, texts } => self.count(&model, &texts, is_alive),
+            Request::CountTokens { model, texts } => self.count(&model, &texts, client),
             Request::EmbedInPlace { model, lane, documents } => {
-                late::embed(&*self.registry.model(&model)?, lane, &documents, is_alive)
+                late::embed(&*self.registry.model(&model)?, lane, &documents, client)
+            }
+            Request::Heartbeat { timeout_ms } => {
+                let hang = self.registry.hang(Duration::from_millis(timeout_ms));
+                Ok(Response::Heartbeat { hang })
             }
         }
     }
@@ -151,25 +158,25 @@ impl Handler {
         }
     }
 
-    fn chunk(&self, model: &ModelRef, work: ChunkWork<'_>, is_alive: &IsAlive) -> Result<Response> {
+    fn chunk(&self, model: &ModelRef, work: ChunkWork<'_>, client: &Client) -> Result<Response> {
         let ChunkWork { documents, options, distances } = work;
         let tokenizer = self.registry.tokenizer(model)?;
         let mut memo = WordMemo::default();
         let mut distances = distances.into_iter();
         let mut cut = |document: &String| {
-            if !is_alive() {
+            if !client.is_alive() {
                 return Err(gone());
             }
-            let plan = self.plan(document, options, is_alive)?;
+            let plan = self.plan(document, options, client)?;
             let findings = Findings { plan, distances: distances.next() };
             chunk_knowing(document, findings, options, &*tokenizer, &mut memo)
         };
         documents.iter().map(&mut cut).collect::<Result<_>>().map(Response::Chunks)
     }
 
-    fn count(&self, model: &ModelRef, texts: &[String], is_alive: &IsAlive) -> Result<Response> {
+    fn count(&self, model: &ModelRef, texts: &[String], client: &Client) -> Result<Response> {
         let tokenizer = self.registry.tokenizer(model)?;
-        let count = |text: &String| match is_alive() {
+        let count = |text: &String| match client.is_alive() {
             true => Ok(tokenizer.count_tokens(text)? as u32),
             false => Err(gone()),
         };
@@ -182,12 +189,12 @@ impl Handler {
         &self,
         document: &str,
         options: &ChunkOptions,
-        is_alive: &IsAlive,
+        client: &Client,
     ) -> Result<Option<Plan>> {
         if options.base() != Strategy::Code || document.trim().is_empty() {
             return Ok(None);
         }
-        let found = self.parsers.plan(document, options, is_alive)?;
+        let found = self.parsers.plan(document, options, client)?;
         Ok(Some(found.unwrap_or_else(|| plan_by_layout(document))))
     }
 
@@ -196,7 +203,7 @@ impl Handler {
         model: &ModelRef,
         (kind, lane): (Kind, Lane),
         texts: &[String],
-        is_alive: &IsAlive,
+        client: &Client,
     ) -> Result<Response> {
         let model = self.registry.model(model)?;
         if model.manifest.task != Task::Embed {
@@ -211,18 +218,18 @@ impl Handler {
             reading: Reading::Pooled,
             lane,
             texts,
-            is_alive: Arc::clone(is_alive),
+            client: client.clone(),
         })
     }
 
-    /// Passages go by the bulk lane: there they lie sorted by length, and nobody's query waits
+    /// Passages go by the lane of fresh texts: there they lie sorted by length, and nobody's query waits
     /// behind fifty of them.
     fn rerank(
         &self,
         model: &ModelRef,
         query: &str,
         passages: &[String],
-        is_alive: &IsAlive,
+        client: &Client,
     ) -> Result<Response> {
         let model = self.registry.model(model)?;
         let job = EmbedJob {
@@ -231,9 +238,9 @@ impl Handler {
             dimension: 1,
             opening: Opening::Question(query),
             reading: Reading::Score,
-            lane: Lane::Bulk,
+            lane: Lane::Fresh,
             texts: passages,
-            is_alive: Arc::clone(is_alive),
+            client: client.clone(),
         };
         match model.manifest.task {
             Task::Rerank => score(&job),
@@ -244,20 +251,21 @@ impl Handler {
     fn generate_stream(
         &self,
         request: &GenerateRequest,
-        is_alive: &IsAlive,
+        client: &Client,
         outbox: &mut Outbox<'_>,
     ) -> Result<Response> {
         let hear = &mut |piece: &str| outbox.add(piece);
-        let outcome = provider::generate_stream(request, &self.memory, &|| !is_alive(), hear);
+        let outcome =
+            provider::generate_stream(request, &self.memory, &|| !client.is_alive(), hear);
         // What was written is told, also where it ends in an error.
         outbox.flush()?;
         outcome.map(Response::Text)
     }
 
-    fn embed_remotely(&self, request: &EmbedRequest, is_alive: &IsAlive) -> Result<Response> {
+    fn embed_remotely(&self, request: &EmbedRequest, client: &Client) -> Result<Response> {
         check_size(request.texts.len(), request.dimension.unwrap_or(0) as usize)?;
         let Embedded { dimension, values, tokens, failed } =
-            provider::embed(request, &self.memory, &|| !is_alive())?;
+            provider::embed(request, &self.memory, &|| !client.is_alive())?;
         if let Some(error) = failed {
             return Ok(Response::SomeVectors { dimension, values, tokens, error });
         }
@@ -275,7 +283,7 @@ fn late_interaction(manifest: &Manifest, passages: EmbedJob, query: &str) -> Res
         dimension: manifest.dimension as usize,
         opening: Opening::Prefix(manifest.prefix(Kind::Query)),
         lane: Lane::Query,
-        is_alive: Arc::clone(&passages.is_alive),
+        client: passages.client.clone(),
         reading: Reading::Tokens,
         ..passages
     };

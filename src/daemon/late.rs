@@ -5,7 +5,6 @@
 //! like length, and few enough that memory stays bounded.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use super::embed::{LOOK, check_size, next_owner};
@@ -13,7 +12,7 @@ use super::model::{Reading, Text};
 use super::protocol::{Lane, Response};
 use super::registry::LoadedModel;
 use super::tokenizer::{Frame, ModelTokenizer};
-use super::worker::{Done, IsAlive, Job, Worker};
+use super::worker::{Client, Done, Job, Worker};
 use crate::embed::manifest::Task;
 use crate::embed::pooling::Pooling;
 use crate::embed::{Kind, Spanned, late};
@@ -30,13 +29,13 @@ pub fn embed(
     model: &LoadedModel,
     lane: Lane,
     documents: &[Spanned],
-    is_alive: &IsAlive,
+    client: &Client,
 ) -> Result<Response> {
     check(model)?;
     let dimension = model.manifest.dimension as usize;
     let count = documents.iter().map(|document| document.spans.len()).sum();
     check_size(count, dimension)?;
-    let mut work = Work::new(&model.worker, lane, count * dimension, dimension, is_alive);
+    let mut work = Work::new(&model.worker, lane, count * dimension, dimension, client);
     let frame = model.tokenizer.frame(model.manifest.prefix(Kind::Passage))?;
     let mut first = 0;
     for document in documents {
@@ -94,7 +93,7 @@ struct Queued {
 struct Work<'a> {
     worker: &'a Worker,
     lane: Lane,
-    is_alive: &'a IsAlive,
+    client: &'a Client,
     owner: u64,
     reply: Sender<Done>,
     done: Receiver<Done>,
@@ -111,13 +110,13 @@ impl<'a> Work<'a> {
         lane: Lane,
         numbers: usize,
         dimension: usize,
-        is_alive: &'a IsAlive,
+        client: &'a Client,
     ) -> Self {
         let (reply, done) = channel();
         Work {
             worker,
             lane,
-            is_alive,
+            client,
             owner: next_owner(),
             reply,
             done,
@@ -140,8 +139,8 @@ impl<'a> Work<'a> {
         let mut chunks = Vec::with_capacity(self.waiting.len());
         let jobs = self.waiting.drain(..).enumerate().map(|(index, queued)| {
             chunks.push(queued.chunks);
-            let (is_alive, reply) = (Arc::clone(self.is_alive), self.reply.clone());
-            Job { index, text: queued.text, is_alive, reply }
+            let (client, reply) = (self.client.clone(), self.reply.clone());
+            Job { index, text: queued.text, client, reply }
         });
         let jobs: Vec<Job> = jobs.collect();
         self.in_flight = jobs.len();
@@ -158,7 +157,7 @@ impl<'a> Work<'a> {
         loop {
             match self.done.recv_timeout(LOOK) {
                 Ok(done) => return Ok(done),
-                Err(RecvTimeoutError::Timeout) if (self.is_alive)() => {}
+                Err(RecvTimeoutError::Timeout) if self.client.is_alive() => {}
                 Err(_) => return Err(Error::new(ErrorKind::DaemonLost, "the client has gone")),
             }
         }

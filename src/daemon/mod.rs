@@ -17,7 +17,9 @@
 //! queue      which texts go through the model together
 //! worker     a thread a model: batch after batch
 //! model      ONNX Runtime: tokens → numbers
+//! preemption a batch gives way to a query
 //! output     what they say of each text: a vector, a score
+//! heartbeat  does any of that hang?
 //! ```
 
 pub mod network;
@@ -42,6 +44,8 @@ mod frame;
 #[cfg(feature = "daemon")]
 mod handler;
 #[cfg(feature = "daemon")]
+mod heartbeat;
+#[cfg(feature = "daemon")]
 mod late;
 #[cfg(feature = "daemon")]
 pub mod log;
@@ -55,6 +59,8 @@ mod output;
 pub mod parse;
 #[cfg(feature = "daemon")]
 mod peer;
+#[cfg(feature = "daemon")]
+mod preemption;
 #[cfg(feature = "daemon")]
 pub mod process;
 #[cfg(feature = "daemon")]

@@ -15,10 +15,11 @@ use std::sync::Arc;
 use ort::ep;
 use ort::logging::LogLevel;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
-use ort::session::{HasSelectedOutputs, OutputSelector, RunOptions, Session, SessionInputValue};
+use ort::session::{OutputSelector, RunOptions, Session, SessionInputValue};
 use ort::value::{Outlet, Tensor, TensorElementType};
 
 use super::output::Output;
+use super::preemption::Preemption;
 use super::runtime::Runtime;
 use crate::embed::manifest::Manifest;
 use crate::embed::pooling;
@@ -29,7 +30,7 @@ use crate::rerank::late_interaction::TokenQuery;
 pub struct Model {
     name: String,
     session: Session,
-    options: RunOptions<HasSelectedOutputs>,
+    preemption: Preemption,
     inputs: Vec<Input>,
     output: Output,
     pad_token: u32,
@@ -93,7 +94,23 @@ impl Model {
         let options = RunOptions::new()
             .map_err(|error| failed(name, &error))?
             .with_outputs(OutputSelector::no_default().with(&output.name));
-        Ok(Model { name: name.to_string(), options, inputs, output, session, pad_token })
+        let preemption = Preemption::of(options);
+        Ok(Model { name: name.to_string(), preemption, inputs, output, session, pad_token })
+    }
+
+    /// The name it was loaded by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What ends its runs.
+    pub fn preemption(&self) -> Preemption {
+        self.preemption.clone()
+    }
+
+    /// Lets it run again after a run was preempted.
+    pub fn clear_preemption(&self) -> Result<()> {
+        self.preemption.clear().map_err(|error| failed(&self.name, &error))
     }
 
     /// What is read of each of a batch of texts, in their order.
@@ -104,7 +121,7 @@ impl Model {
             inputs.collect::<ort::Result<Vec<_>>>().map_err(|error| failed(&self.name, &error))?;
         let outputs = self
             .session
-            .run_with_options(inputs, &self.options)
+            .run_with_options(inputs, self.preemption.options())
             .map_err(|error| failed(&self.name, &error))?;
         let read = self.output.read(&self.name, &outputs, batch, &rows)?;
         for numbers in &read {
@@ -123,11 +140,17 @@ pub struct Rows {
 }
 
 impl Rows {
-    fn of(batch: &[&Text]) -> Rows {
+    /// Of these texts.
+    pub fn of(batch: &[&Text]) -> Rows {
         Rows {
             count: batch.len(),
             length: batch.iter().map(|text| text.tokens.len()).max().unwrap_or(0),
         }
+    }
+
+    /// Tokens, padding included.
+    pub fn tokens(&self) -> usize {
+        self.count * self.length
     }
 }
 

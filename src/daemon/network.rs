@@ -1,9 +1,75 @@
-//! How may a provider be reached, and how much may it be asked?
+//! Where is a provider, how may it be reached, and how much may it be asked?
 //!
 //! Options of a foreign server and settings of the administrator, on their way to ragd, which
 //! keeps none of them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+
+/// The wire protocols that [`ProviderConfig::api`] can name.
+pub const PROVIDER_APIS: &[&str] = &["openai", "anthropic", "ollama", "gemini", "cohere", "voyage"];
+
+/// Where a provider is and how to speak to it; the options of a foreign server and its
+/// user mapping.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderConfig {
+    /// The foreign server's name, for messages.
+    pub name: String,
+    /// The wire protocol, one of [`PROVIDER_APIS`].
+    pub api: String,
+    /// Up to and including the version: `https://host/v1`.
+    pub base_url: String,
+    /// The model to ask for.
+    pub model: String,
+    /// Where the key is.
+    pub api_key: KeySource,
+    /// Limit for connecting.
+    pub connect_timeout_ms: u64,
+    /// Limit for the whole call, retries included.
+    pub timeout_ms: u64,
+    /// How often a call that failed for a passing reason is made again.
+    pub max_retries: u32,
+    /// What only some want to be told.
+    pub special: Special,
+    /// How much it is asked, over all sessions.
+    pub limits: CallLimits,
+    /// How it is reached.
+    pub network: Network,
+}
+
+/// What only some protocols or servers want to be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Special {
+    /// The header that holds the key alone; `None`: as the protocol has it.
+    pub key_header: Option<String>,
+    /// How long a prompt the model is to be loaded for, in tokens; only Ollama.
+    pub num_ctx: Option<u32>,
+}
+
+/// Where a provider's key is. Never printed.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum KeySource {
+    /// The server wants none.
+    None,
+    /// In the user mapping itself.
+    Inline(String),
+    /// In a file that ragd reads.
+    File(String),
+    /// In ragd's environment.
+    Environment(String),
+}
+
+impl fmt::Debug for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            KeySource::None => "None",
+            KeySource::Inline(_) => "Inline(..)",
+            KeySource::File(_) => "File(..)",
+            KeySource::Environment(_) => "Environment(..)",
+        })
+    }
+}
 
 /// How much a provider is asked, over all sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,11 +12,11 @@
 
 mod child;
 mod exchange;
+mod places;
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,12 +24,13 @@ use super::confine::MEMORY;
 use super::protocol::{
     ChildJob, Document, HEADER, ParseJob, ParseOutcome, body_length, decode, encode,
 };
-use super::worker::IsAlive;
+use super::worker::Client;
 use crate::chunk::{ChunkOptions, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{Limits, ParseOptions};
 pub use child::run as run_child;
 use exchange::{Ended, Exchange};
+use places::Places;
 
 /// How often a wait looks whether the client is still there.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -38,32 +39,20 @@ const GLANCE: Duration = Duration::from_millis(20);
 /// of a worker's first batch together less than its lease.
 const PLAN_TIME: Duration = Duration::from_secs(3);
 
-/// Most processes at a time, whatever the number of cores: each may take [`MEMORY`].
+/// Most processes of a role at a time, whatever the number of cores: each may take [`MEMORY`].
 const MOST: usize = 4;
 
-/// Starts the processes, not more of them than there are cores.
+/// Starts the processes, for a role not more of them than there are cores.
 pub struct Parsers {
-    free: Mutex<usize>,
-    freed: Condvar,
+    places: Places,
     limits: Limits,
-}
-
-/// The right to one process.
-struct Slot<'a>(&'a Parsers);
-
-impl Drop for Slot<'_> {
-    fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.freed.notify_one();
-    }
 }
 
 impl Parsers {
     /// None runs yet.
     pub fn new() -> Parsers {
         let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
-        let free = Mutex::new(cores.clamp(1, MOST));
-        Parsers { free, freed: Condvar::new(), limits: Limits::default() }
+        Parsers { places: Places::new(cores.clamp(1, MOST) + 1), limits: Limits::default() }
     }
 
     /// Reads `documents` one after the other, each for at most `timeout`.
@@ -74,7 +63,7 @@ impl Parsers {
         documents: &[Document],
         options: &ParseOptions,
         timeout: Duration,
-        is_alive: &IsAlive,
+        client: &Client,
     ) -> Result<Vec<ParseOutcome>> {
         let read = |document: &Document| {
             let job = ParseJob {
@@ -83,24 +72,19 @@ impl Parsers {
                 options: options.clone(),
                 limits: self.limits.clone(),
             };
-            self.read(&job, timeout, is_alive)
+            self.read(&job, timeout, client)
         };
         documents.iter().map(read).collect()
     }
 
     /// One document. The inner error is the document's, the outer one ragd's.
-    fn read(
-        &self,
-        job: &ParseJob<'_>,
-        timeout: Duration,
-        is_alive: &IsAlive,
-    ) -> Result<ParseOutcome> {
+    fn read(&self, job: &ParseJob<'_>, timeout: Duration, client: &Client) -> Result<ParseOutcome> {
         if let Err(error) = self.limits.check_document(job.bytes.len()) {
             return Ok(Err(error));
         }
         let frame = encode(&ChildJob::Parse(job.clone()))?;
         let room = self.limits.text + self.limits.text / 2;
-        match self.converse(&frame, room, timeout, is_alive)? {
+        match self.converse(&frame, room, timeout, client)? {
             Ok(output) => Ok(decode(&output).unwrap_or_else(Err)),
             Err(error) => Ok(Err(error)),
         }
@@ -114,14 +98,14 @@ impl Parsers {
         &self,
         text: &str,
         options: &ChunkOptions,
-        is_alive: &IsAlive,
+        client: &Client,
     ) -> Result<Option<Plan>> {
         if text.len() > self.limits.text {
             return Ok(None);
         }
         let frame = encode(&ChildJob::Plan { text, options: options.clone() })?;
         let room = 1024 + 64 * text.len();
-        let output = self.converse(&frame, room, PLAN_TIME, is_alive)?;
+        let output = self.converse(&frame, room, PLAN_TIME, client)?;
         Ok(output.ok().and_then(|output| decode(&output).ok()))
     }
 
@@ -132,12 +116,12 @@ impl Parsers {
         frame: &[u8],
         room: usize,
         timeout: Duration,
-        is_alive: &IsAlive,
+        client: &Client,
     ) -> Result<Result<Vec<u8>>> {
-        let _slot = self.wait_for_slot(is_alive)?;
+        let _place = self.places.take(client)?;
         let deadline = Instant::now() + timeout;
         let mut process = Process::start(timeout)?;
-        let exchange = Exchange { deadline, is_alive, glance: GLANCE, room };
+        let exchange = Exchange { deadline, is_alive: &client.is_alive, glance: GLANCE, room };
         match exchange.run(&mut process.0, frame).map_err(cannot_start)? {
             Ended::Gone => Err(Error::new(ErrorKind::DaemonLost, "the client has gone")),
             Ended::Late => Ok(Err(too_slow(timeout))),
@@ -149,19 +133,6 @@ impl Parsers {
                 _ => Ok(Err(failure(process.wait()?, &complaint, timeout))),
             },
         }
-    }
-
-    fn wait_for_slot(&self, is_alive: &IsAlive) -> Result<Slot<'_>> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        while *free == 0 {
-            let waited = self.freed.wait_timeout(free, GLANCE);
-            free = waited.unwrap_or_else(PoisonError::into_inner).0;
-            if !is_alive() {
-                return Err(Error::new(ErrorKind::DaemonLost, "the client has gone"));
-            }
-        }
-        *free -= 1;
-        Ok(Slot(self))
     }
 }
 

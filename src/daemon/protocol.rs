@@ -5,12 +5,13 @@
 //! request with exactly one [`Response`]; before it come any number of [`Response::Piece`] where
 //! the request is a [`Request::GenerateStream`].
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use super::network::{CallLimits, HostRules, Network, PrivateHosts, has_fit_port};
+pub use super::network::{
+    CallLimits, HostRules, KeySource, Network, PROVIDER_APIS, PrivateHosts, ProviderConfig,
+    Special, has_fit_port,
+};
 use crate::chunk::{Chunk, ChunkOptions};
 pub use crate::context::prompt::Message;
 pub use crate::embed::manifest::Task;
@@ -24,7 +25,22 @@ pub const MAX_FRAME: usize = 1 << 30;
 /// Bytes of the length before a frame's body.
 pub const HEADER: usize = 4;
 
-/// What a session asks.
+/// What a session asks, and for whom.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// The OID of the role: what can be had by few at a time is shared by roles.
+    pub role: u32,
+    /// What is asked.
+    pub request: Request,
+}
+
+/// Writes a [`Call`] as a frame. Fails as [`encode`] does.
+pub fn encode_call(role: u32, request: &Request) -> Result<Vec<u8>> {
+    // A pair is written as a structure of two is.
+    encode(&(role, request))
+}
+
+/// What can be asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// Is somebody there? Answered by [`Response::Status`].
@@ -116,6 +132,11 @@ pub enum Request {
         /// The documents, whole.
         documents: Vec<Spanned>,
     },
+    /// Does anything hang? Answered by [`Response::Heartbeat`] at once, whatever else goes on.
+    Heartbeat {
+        /// How long what ragd does may stand still.
+        timeout_ms: u64,
+    },
 }
 
 /// What decides the vector of a text.
@@ -184,12 +205,14 @@ pub struct ParseJob<'a> {
 /// What the child process answers: the parts, or why there are none.
 pub type ParseOutcome = std::result::Result<Vec<Part>, Error>;
 
-/// Which queue a text waits in: a person waits behind the first, a bulk load behind the second.
+/// Which queue a text waits in. Providers are told two of them apart: whether somebody waits, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Lane {
-    /// Goes first.
+    /// Goes first: a person waits for it.
     Query,
-    /// Goes when no query waits.
+    /// Goes next: many texts for which a person waits, or those of a few rows that have just changed.
+    Fresh,
+    /// Goes when nothing else waits.
     Bulk,
 }
 
@@ -229,9 +252,6 @@ pub struct ModelInfo {
     /// Hex SHA-256 over the ONNX file and the tokenizer and configuration files.
     pub digest: String,
 }
-
-/// The wire protocols that [`ProviderConfig::api`] can name.
-pub const PROVIDER_APIS: &[&str] = &["openai", "anthropic", "ollama", "gemini", "cohere", "voyage"];
 
 /// A chat completion to be made by a provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -288,43 +308,6 @@ pub struct RerankRequest {
     pub passages: Vec<String>,
 }
 
-/// Where a provider is and how to speak to it; the options of a foreign server and its
-/// user mapping.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProviderConfig {
-    /// The foreign server's name, for messages.
-    pub name: String,
-    /// The wire protocol, one of [`PROVIDER_APIS`].
-    pub api: String,
-    /// Up to and including the version: `https://host/v1`.
-    pub base_url: String,
-    /// The model to ask for.
-    pub model: String,
-    /// Where the key is.
-    pub api_key: KeySource,
-    /// Limit for connecting.
-    pub connect_timeout_ms: u64,
-    /// Limit for the whole call, retries included.
-    pub timeout_ms: u64,
-    /// How often a call that failed for a passing reason is made again.
-    pub max_retries: u32,
-    /// What only some want to be told.
-    pub special: Special,
-    /// How much it is asked, over all sessions.
-    pub limits: CallLimits,
-    /// How it is reached.
-    pub network: Network,
-}
-
-/// What only some protocols or servers want to be told.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Special {
-    /// The header that holds the key alone; `None`: as the protocol has it.
-    pub key_header: Option<String>,
-    /// How long a prompt the model is to be loaded for, in tokens; only Ollama.
-    pub num_ctx: Option<u32>,
-}
-
 impl ModelRef {
     /// What decides the vectors of this model: its files, or the place of those that come with the
     /// package, which change with the package alone.
@@ -349,30 +332,6 @@ impl EmbedRequest {
         };
         let said = format!("{:?}", (api, base_url, model, self.dimension, network, key));
         Sha256::digest(said).iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-/// Where a provider's key is. Never printed.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum KeySource {
-    /// The server wants none.
-    None,
-    /// In the user mapping itself.
-    Inline(String),
-    /// In a file that ragd reads.
-    File(String),
-    /// In ragd's environment.
-    Environment(String),
-}
-
-impl fmt::Debug for KeySource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            KeySource::None => "None",
-            KeySource::Inline(_) => "Inline(..)",
-            KeySource::File(_) => "File(..)",
-            KeySource::Environment(_) => "Environment(..)",
-        })
     }
 }
 
@@ -422,6 +381,11 @@ pub enum Response {
         tokens: u64,
         /// What has kept the others from theirs.
         error: Error,
+    },
+    /// To [`Request::Heartbeat`].
+    Heartbeat {
+        /// What hangs and since when, in words; `None`: nothing does.
+        hang: Option<String>,
     },
 }
 

@@ -7,23 +7,44 @@
 //! A batch is a rectangle: every text in it is padded to the longest. So a batch is filled
 //! while `longest * count` is within the budget, with texts of like length.
 //!
-//! * **Queries go first**, oldest first. A person waits behind each.
-//! * **Bulk texts go by length.** Requests take turns; whose turn it is has its longest text
-//!   in the batch, and the next shorter texts of *all* requests fill it up. Since they lie
-//!   sorted, hardly anything is padding, and one huge request cannot keep a small one out.
-//! * After [`MAX_QUERY_RUN`] batches of queries in a row one bulk batch goes, or a busy site
-//!   would never finish loading.
+//! * **Lanes**: a person's query goes before fresh texts, such as those of a row that has just
+//!   changed, and these before bulk. A lower lane that waits has a batch after those above it have had
+//!   as much as [`PATIENCE_OF_FRESH`] or [`PATIENCE_OF_BULK`] full ones, or a busy site would never finish
+//!   loading.
+//! * **Roles share a lane**, so that nobody's many or long texts keep another one's out:
+//!   what each role has had is counted in tokens.
+//! * **Queries go in their order** ([`line`]), and other texts by length ([`sorted`]), requests taking
+//!   turns.
+//! * **A batch of bulk, or of another role's queries, is preempted** by a query that comes while it runs and is
+//!   much the shorter: it is begun again, but no more than [`MOST_PREEMPTIONS`] times.
 //! * Whoever has gone is dropped before anything is computed for them.
 //!
 //! Nothing here knows of threads, sockets or time.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::ops::Bound;
+mod line;
+mod sorted;
 
+use std::collections::HashMap;
+
+use self::line::Line;
+use self::sorted::Sorted;
 use super::protocol::Lane;
+use crate::shares::Shares;
 
-/// Batches of queries that may go one after the other while bulk texts wait.
-pub const MAX_QUERY_RUN: usize = 32;
+/// Full batches of higher lanes that go while the lane of fresh texts waits.
+pub const PATIENCE_OF_FRESH: usize = 1;
+
+/// The same of the lane of bulk.
+pub const PATIENCE_OF_BULK: usize = 4;
+
+/// How often a text may be preempted: taken out of the model again.
+pub const MOST_PREEMPTIONS: u8 = 2;
+
+/// A query must be shorter than a batch by this factor for the batch to give way.
+const MUCH_SHORTER: usize = 4;
+
+/// A batch counts as so much of a full one at least: a run has a cost of its own.
+const LEAST_OF_A_BATCH: usize = 8;
 
 /// A text of this length is never too short to go with a longer one, because a run has a cost
 /// of its own that is worth that many tokens.
@@ -34,10 +55,79 @@ const SMALL: usize = 16;
 pub struct Entry<T> {
     /// The request it belongs to.
     pub owner: u64,
+    /// The role for whom the request is; of one request always the same.
+    pub role: u32,
     /// Tokens, at least 1.
     pub length: usize,
+    /// How often it has been taken out of the model again.
+    pub preemptions: u8,
     /// What the caller wants back.
     pub payload: T,
+}
+
+impl<T> Entry<T> {
+    /// Counts it as its role's when it is first taken, also if it is not computed then.
+    fn charge(&self, shares: &mut Shares<u32>) {
+        if self.preemptions == 0 {
+            shares.charge(self.role, self.length as u64);
+        }
+    }
+}
+
+/// Texts that go through the model together, none if nobody waits any more.
+#[derive(Debug)]
+pub struct Batch<T> {
+    /// The texts.
+    pub entries: Vec<Entry<T>>,
+    lane: Lane,
+    /// Whether its lane has waited for long.
+    is_due: bool,
+    /// What the queue had counted before it.
+    passed: Passed,
+}
+
+/// What decides whether a batch gives way.
+#[derive(Debug)]
+pub struct Standing {
+    lane: Lane,
+    tokens: usize,
+    roles: Vec<u32>,
+    may_give_way: bool,
+}
+
+impl Standing {
+    /// Whether a text of so many tokens is to go before the batch, if that has not been computed by then.
+    fn gives_way_to(&self, lane: Lane, role: u32, length: usize) -> bool {
+        let is_before = match (lane, self.lane) {
+            (Lane::Query, Lane::Bulk) => true,
+            (Lane::Query, Lane::Query) => !self.roles.contains(&role),
+            _ => false,
+        };
+        is_before && self.may_give_way && self.tokens >= MUCH_SHORTER * length
+    }
+
+    /// Tokens, padding included.
+    pub fn tokens(&self) -> usize {
+        self.tokens
+    }
+}
+
+impl<T> Batch<T> {
+    /// Where it stands among those who come.
+    pub fn standing(&self) -> Standing {
+        let may = |entry: &Entry<T>| entry.preemptions < MOST_PREEMPTIONS;
+        Standing {
+            lane: self.lane,
+            tokens: self.tokens(),
+            roles: self.entries.iter().map(|entry| entry.role).collect(),
+            may_give_way: !self.is_due && self.entries.iter().all(may),
+        }
+    }
+
+    /// Tokens, padding included.
+    fn tokens(&self) -> usize {
+        self.entries.iter().map(|entry| entry.length).max().unwrap_or_default() * self.entries.len()
+    }
 }
 
 /// The texts that wait for one model.
@@ -45,22 +135,17 @@ pub struct Entry<T> {
 pub struct Queue<T> {
     /// The most padded tokens in a batch. A text that is longer goes alone.
     budget: usize,
-    queries: VecDeque<Entry<T>>,
-    bulk: BTreeMap<Rank, Entry<T>>,
-    /// The bulk texts of each request.
-    ranks: HashMap<u64, BTreeSet<Rank>>,
-    /// The requests with bulk texts, in the order of their turns.
-    turns: VecDeque<u64>,
-    next_sequence: u64,
-    query_run: usize,
+    queries: Line<T>,
+    fresh: Sorted<T>,
+    bulk: Sorted<T>,
+    passed: Passed,
 }
 
-/// Bulk texts sort by length, and those of one length by age, the oldest last, because
-/// batches are taken from the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    length: usize,
-    reverse_age: std::cmp::Reverse<u64>,
+/// Tokens that went by since the last batch of a lane, while it waited.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passed {
+    fresh: usize,
+    bulk: usize,
 }
 
 impl<T> Queue<T> {
@@ -68,18 +153,16 @@ impl<T> Queue<T> {
     pub fn new(budget: usize) -> Self {
         Queue {
             budget,
-            queries: VecDeque::new(),
-            bulk: BTreeMap::new(),
-            ranks: HashMap::new(),
-            turns: VecDeque::new(),
-            next_sequence: 0,
-            query_run: 0,
+            queries: Line::default(),
+            fresh: Sorted::default(),
+            bulk: Sorted::default(),
+            passed: Passed::default(),
         }
     }
 
     /// Texts that wait.
     pub fn len(&self) -> usize {
-        self.queries.len() + self.bulk.len()
+        self.queries.len() + self.fresh.len() + self.bulk.len()
     }
 
     /// Whether nothing waits.
@@ -90,140 +173,105 @@ impl<T> Queue<T> {
     /// Puts a text in a lane.
     pub fn push(&mut self, lane: Lane, entry: Entry<T>) {
         match lane {
-            Lane::Query => self.queries.push_back(entry),
-            Lane::Bulk => self.push_bulk(entry),
+            Lane::Query => self.queries.push(entry),
+            Lane::Fresh => self.fresh.push(entry),
+            Lane::Bulk => self.bulk.push(entry),
         }
-    }
-
-    fn push_bulk(&mut self, entry: Entry<T>) {
-        let reverse_age = std::cmp::Reverse(self.next_sequence);
-        let rank = Rank { length: entry.length, reverse_age };
-        self.next_sequence += 1;
-        let owner = entry.owner;
-        self.bulk.insert(rank, entry);
-        let ranks = self.ranks.entry(owner).or_default();
-        if ranks.is_empty() {
-            self.turns.push_back(owner);
-        }
-        ranks.insert(rank);
     }
 
     /// Drops everything that belongs to a request.
     pub fn forget(&mut self, owner: u64) {
-        self.queries.retain(|entry| entry.owner != owner);
-        for rank in self.ranks.remove(&owner).unwrap_or_default() {
-            self.bulk.remove(&rank);
-        }
-        self.turns.retain(|turn| *turn != owner);
+        self.queries.forget(owner);
+        self.fresh.forget(owner);
+        self.bulk.forget(owner);
     }
 
     /// Takes the next batch; it is empty only if nobody who is alive waits.
     ///
     /// `is_alive` is asked once a request and batch at most.
-    pub fn next_batch(&mut self, is_alive: impl Fn(&T) -> bool) -> Vec<Entry<T>> {
+    pub fn next_batch(&mut self, is_alive: impl Fn(&T) -> bool) -> Batch<T> {
         let mut alive = Alive { is_alive, known: HashMap::new() };
-        let bulk_is_due = self.query_run >= MAX_QUERY_RUN && !self.bulk.is_empty();
-        if !bulk_is_due {
-            let batch = self.query_batch(&mut alive);
-            if !batch.is_empty() {
-                self.query_run += 1;
-                return batch;
-            }
+        let (passed, due) = (self.passed, self.due());
+        let mut order = due.into_iter().chain([Lane::Query, Lane::Fresh, Lane::Bulk]);
+        let found = order.find_map(|lane| {
+            let entries = match lane {
+                Lane::Query => self.queries.batch(self.budget, &mut alive),
+                Lane::Fresh => self.fresh.batch(self.budget, &mut alive),
+                Lane::Bulk => self.bulk.batch(self.budget, &mut alive),
+            };
+            (!entries.is_empty()).then_some((lane, entries))
+        });
+        let (lane, entries) = found.unwrap_or((Lane::Bulk, Vec::new()));
+        let batch = Batch { entries, lane, is_due: due == Some(lane), passed };
+        if !batch.entries.is_empty() {
+            self.pass(lane, batch.tokens());
         }
-        self.query_run = 0;
-        let batch = self.bulk_batch(&mut alive);
-        if batch.is_empty() { self.query_batch(&mut alive) } else { batch }
-    }
-
-    /// The oldest query, and those behind it that fit. What doesn't fit keeps its place.
-    fn query_batch<F: Fn(&T) -> bool>(&mut self, alive: &mut Alive<F>) -> Vec<Entry<T>> {
-        let mut batch: Vec<Entry<T>> = Vec::new();
-        let mut shape = Shape::default();
-        let mut rest = VecDeque::with_capacity(self.queries.len());
-        for entry in self.queries.drain(..) {
-            if !alive.check(&entry) {
-                continue;
-            }
-            if shape.admit(entry.length, self.budget) {
-                batch.push(entry);
-            } else {
-                rest.push_back(entry);
-            }
-        }
-        self.queries = rest;
         batch
     }
 
-    /// The longest text of the request whose turn it is, and the next shorter ones of all.
-    fn bulk_batch<F: Fn(&T) -> bool>(&mut self, alive: &mut Alive<F>) -> Vec<Entry<T>> {
-        while let Some(owner) = self.turns.front().copied() {
-            let Some(longest) = self.ranks.get(&owner).and_then(|ranks| ranks.last()).copied()
-            else {
-                self.turns.pop_front();
-                continue;
-            };
-            if !self.bulk.get(&longest).is_some_and(|entry| alive.check(entry)) {
-                self.forget(owner);
-                continue;
-            }
-            self.turns.rotate_left(1);
-            let ranks = self.ranks_from(longest, alive);
-            return ranks.into_iter().filter_map(|rank| self.take(rank)).collect();
-        }
-        Vec::new()
+    /// Whether a text of so many tokens is to have the batch that is in the model taken out again.
+    pub fn preempts(&self, batch: &Standing, lane: Lane, role: u32, length: usize) -> bool {
+        let is_before = |other: &u32| self.queries.is_before(role, *other);
+        batch.gives_way_to(lane, role, length)
+            && (batch.lane != Lane::Query || batch.roles.iter().all(is_before))
     }
 
-    /// Which texts go with the one at `longest`, itself included. Forgets the requests it
-    /// finds gone.
-    fn ranks_from<F: Fn(&T) -> bool>(&mut self, longest: Rank, alive: &mut Alive<F>) -> Vec<Rank> {
-        let mut shape = Shape::default();
-        let (mut ranks, mut gone) = (Vec::new(), BTreeSet::new());
-        let candidates = self.bulk.range((Bound::Unbounded, Bound::Included(longest))).rev();
-        for (rank, entry) in candidates {
-            if !alive.check(entry) {
-                gone.insert(entry.owner);
-            } else if shape.admit(rank.length, self.budget) {
-                ranks.push(*rank);
-            } else {
-                break;
-            }
+    /// Takes a batch back that has given way. It goes on as soon as it is its turn again.
+    pub fn put_back(&mut self, mut batch: Batch<T>) {
+        self.passed = batch.passed;
+        // Else questions without end could have bulk begin again without end.
+        if batch.lane == Lane::Bulk {
+            self.passed.bulk += batch.tokens();
         }
-        gone.into_iter().for_each(|owner| self.forget(owner));
-        ranks
+        batch.entries.iter_mut().for_each(|entry| entry.preemptions += 1);
+        match batch.lane {
+            Lane::Query => self.queries.put_back(batch.entries),
+            Lane::Fresh => self.fresh.put_back(batch.entries),
+            Lane::Bulk => self.bulk.put_back(batch.entries),
+        }
     }
 
-    fn take(&mut self, rank: Rank) -> Option<Entry<T>> {
-        let entry = self.bulk.remove(&rank)?;
-        if let Some(ranks) = self.ranks.get_mut(&entry.owner) {
-            ranks.remove(&rank);
-            if ranks.is_empty() {
-                self.ranks.remove(&entry.owner);
-                self.turns.retain(|turn| *turn != entry.owner);
-            }
+    /// The lane that has waited for so long that it goes before the others.
+    fn due(&self) -> Option<Lane> {
+        if self.passed.bulk >= PATIENCE_OF_BULK * self.budget {
+            Some(Lane::Bulk)
+        } else if self.passed.fresh >= PATIENCE_OF_FRESH * self.budget {
+            Some(Lane::Fresh)
+        } else {
+            None
         }
-        Some(entry)
+    }
+
+    /// Notes that `lane` has had a batch of so many tokens. One that is empty does not wait.
+    fn pass(&mut self, lane: Lane, tokens: usize) {
+        let tokens = tokens.max(self.budget / LEAST_OF_A_BATCH);
+        let after = |passed: usize, had: bool, waits: bool| match waits && !had {
+            true => passed + tokens,
+            false => 0,
+        };
+        self.passed.bulk = after(self.passed.bulk, lane == Lane::Bulk, !self.bulk.is_empty());
+        // What bulk has had is its due, and not at the expense of the lane above it.
+        if lane != Lane::Bulk {
+            self.passed.fresh =
+                after(self.passed.fresh, lane == Lane::Fresh, !self.fresh.is_empty());
+        }
     }
 }
 
 /// The rectangle of tokens that a batch is.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Shape {
     longest: usize,
     count: usize,
 }
 
 impl Shape {
-    /// Takes a text of `length` tokens in if the batch stays within the budget and the text is
+    /// This with a text of `length` tokens, if the batch stays within the budget and the text is
     /// enough like the others that little of the rectangle is padding.
-    fn admit(&mut self, length: usize, budget: usize) -> bool {
+    fn with(self, length: usize, budget: usize) -> Option<Shape> {
         let longest = self.longest.max(length);
         let fits = longest * (self.count + 1) <= budget && self.is_like(length);
-        if fits || self.count == 0 {
-            self.longest = longest;
-            self.count += 1;
-            return true;
-        }
-        false
+        (fits || self.count == 0).then_some(Shape { longest, count: self.count + 1 })
     }
 
     /// Up to a quarter of padding is cheaper than another run; more is not.

@@ -6,24 +6,29 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// A text of role 0.
+fn text<T>(owner: u64, length: usize, payload: T) -> Entry<T> {
+    Entry { owner, role: 0, length, preemptions: 0, payload }
+}
+
 /// A queue of names.
 fn queue(budget: usize, entries: &[(Lane, u64, usize, &'static str)]) -> Queue<&'static str> {
     let mut queue = Queue::new(budget);
     for &(lane, owner, length, payload) in entries {
-        queue.push(lane, Entry { owner, length, payload });
+        queue.push(lane, text(owner, length, payload));
     }
     queue
 }
 
-fn names(batch: Vec<Entry<&'static str>>) -> Vec<&'static str> {
-    batch.into_iter().map(|entry| entry.payload).collect()
+fn names(batch: Batch<&'static str>) -> Vec<&'static str> {
+    batch.entries.into_iter().map(|entry| entry.payload).collect()
 }
 
 fn next(queue: &mut Queue<&'static str>) -> Vec<&'static str> {
     names(queue.next_batch(|_| true))
 }
 
-use Lane::{Bulk, Query};
+use Lane::{Bulk, Fresh, Query};
 
 #[test]
 fn queries_go_before_bulk_texts() {
@@ -81,27 +86,213 @@ fn bulk_texts_go_by_length_across_requests() {
 fn a_small_request_has_its_turn() {
     let mut queue = Queue::new(200);
     for _ in 0..1000 {
-        queue.push(Bulk, Entry { owner: 1, length: 200, payload: "many" });
+        queue.push(Bulk, text(1, 200, "many"));
     }
-    queue.push(Bulk, Entry { owner: 2, length: 5, payload: "one" });
+    queue.push(Bulk, text(2, 5, "one"));
     assert_eq!(next(&mut queue), ["many"]);
     assert_eq!(next(&mut queue), ["one"]);
 }
 
 #[test]
-fn queries_without_end_let_a_bulk_batch_through() {
-    let mut queue = queue(10, &[(Bulk, 1, 10, "bulk")]);
+fn fresh_texts_go_between_queries_and_bulk() {
+    let all = [(Bulk, 1, 10, "bulk"), (Fresh, 2, 10, "fresh"), (Query, 3, 10, "query")];
+    let mut queue = queue(100, &all);
+    assert_eq!(next(&mut queue), ["query"]);
+    assert_eq!(next(&mut queue), ["fresh"]);
+    assert_eq!(next(&mut queue), ["bulk"]);
+}
+
+#[test]
+fn lanes_without_end_let_those_below_through() {
+    let pairs = [
+        (Query, Bulk, PATIENCE_OF_BULK),
+        (Query, Fresh, PATIENCE_OF_FRESH),
+        (Fresh, Bulk, PATIENCE_OF_BULK),
+    ];
+    for (above, below, patience) in pairs {
+        let mut queue = queue(10, &[(below, 1, 10, "below")]);
+        let mut before = 0;
+        loop {
+            queue.push(above, text(2, 10, "above"));
+            match next(&mut queue)[..] {
+                ["above"] => before += 1,
+                ["below"] => break,
+                ref other => panic!("{other:?}"),
+            }
+            assert!(before <= patience);
+        }
+        assert_eq!(before, patience, "{above:?} and {below:?}");
+    }
+}
+
+#[test]
+fn short_batches_count_less_than_full_ones() {
+    let mut queue = queue(80, &[(Bulk, 1, 80, "bulk")]);
     let mut before = 0;
     loop {
-        queue.push(Query, Entry { owner: 2, length: 10, payload: "query" });
+        queue.push(Query, text(2, 1, "query"));
         match next(&mut queue)[..] {
             ["query"] => before += 1,
-            ["bulk"] => break,
-            ref other => panic!("{other:?}"),
+            _ => break,
         }
-        assert!(before <= MAX_QUERY_RUN);
     }
-    assert_eq!(before, MAX_QUERY_RUN);
+    assert_eq!(before, PATIENCE_OF_BULK * LEAST_OF_A_BATCH);
+}
+
+#[test]
+fn all_lanes_go_on_when_all_are_full() {
+    let mut queue = Queue::new(10);
+    let mut had = std::collections::BTreeMap::new();
+    for _ in 0..300 {
+        for (owner, lane) in [(1, Query), (2, Fresh), (3, Bulk)] {
+            queue.push(lane, text(owner, 10, lane));
+        }
+        for entry in queue.next_batch(|_| true).entries {
+            *had.entry(format!("{:?}", entry.payload)).or_insert(0) += 1;
+        }
+    }
+    assert!(had.values().all(|had| *had >= 50), "{had:?}");
+    assert!(had["Fresh"] > had["Bulk"], "{had:?}");
+}
+
+#[test]
+fn a_batch_gives_way_to_what_would_go_before_it() {
+    let batch = |lane| queue(256, &[(lane, 1, 200, "a")]).next_batch(|_| true).standing();
+    assert!(batch(Bulk).gives_way_to(Query, 0, 20));
+    assert!(!batch(Bulk).gives_way_to(Query, 0, 51), "it is not much shorter");
+    assert!(!batch(Bulk).gives_way_to(Fresh, 0, 20));
+    assert!(!batch(Bulk).gives_way_to(Bulk, 7, 20));
+    assert!(!batch(Fresh).gives_way_to(Query, 7, 20), "somebody waits for that, too");
+    assert!(batch(Query).gives_way_to(Query, 7, 20));
+    assert!(!batch(Query).gives_way_to(Query, 7, 100), "it is not much shorter");
+    assert!(!batch(Query).gives_way_to(Query, 0, 20), "it is of the same role");
+}
+
+#[test]
+fn a_batch_gives_way_only_so_often_and_not_when_it_is_due() {
+    let mut queue = queue(10, &[(Bulk, 1, 10, "bulk")]);
+    for round in 0..=MOST_PREEMPTIONS {
+        let batch = queue.next_batch(|_| true);
+        assert_eq!(batch.standing().gives_way_to(Query, 0, 1), round < MOST_PREEMPTIONS);
+        queue.put_back(batch);
+    }
+    let mut queue = self::queue(10, &[(Bulk, 1, 10, "bulk")]);
+    for _ in 0..PATIENCE_OF_BULK {
+        queue.push(Query, text(2, 10, "query"));
+        assert_eq!(next(&mut queue), ["query"]);
+    }
+    let due = queue.next_batch(|_| true);
+    assert!(!due.standing().gives_way_to(Query, 0, 1));
+    queue.put_back(due);
+    queue.push(Query, text(2, 10, "query"));
+    assert_eq!(next(&mut queue), ["bulk"], "it is still due");
+}
+
+#[test]
+fn questions_do_not_keep_bulk_out_by_preempting_it() {
+    let mut queue = queue(80, &[]);
+    (0..100).for_each(|_| {
+        queue.push(Bulk, text(1, 80, "bulk"));
+    });
+    let mut in_vain = 0;
+    loop {
+        let batch = queue.next_batch(|_| true);
+        if batch.lane == Bulk && !queue.preempts(&batch.standing(), Query, 0, 1) {
+            break;
+        }
+        in_vain += usize::from(batch.lane == Bulk);
+        if batch.lane == Bulk {
+            queue.put_back(batch);
+        }
+        queue.push(Query, text(2, 1, "query"));
+    }
+    assert!((1..=PATIENCE_OF_BULK).contains(&in_vain), "{in_vain}");
+}
+
+#[test]
+fn a_batch_of_questions_goes_on_where_another_is_not_next() {
+    let mut queue = queue(256, &[(Query, 1, 256, "long")]);
+    let batch = queue.next_batch(|_| true).standing();
+    assert!(!queue.preempts(&batch, Query, 0, 20), "it is of the same role");
+    assert!(queue.preempts(&batch, Query, 7, 20), "it has had nothing yet");
+    for _ in 0..30 {
+        queue.push(
+            Query,
+            Entry { owner: 2, role: 7, length: 256, preemptions: 0, payload: "other" },
+        );
+        assert_eq!(next(&mut queue), ["other"]);
+    }
+    assert!(!queue.preempts(&batch, Query, 7, 20), "it has had much more");
+}
+
+#[test]
+fn requests_of_a_role_take_turns_in_the_line() {
+    let mut queue =
+        queue(10, &[(Query, 1, 10, "many"), (Query, 1, 10, "many"), (Query, 2, 10, "one")]);
+    assert_eq!(next(&mut queue), ["many"]);
+    assert_eq!(next(&mut queue), ["one"]);
+    assert_eq!(next(&mut queue), ["many"]);
+}
+
+#[test]
+fn what_was_put_back_is_next() {
+    for lane in [Query, Fresh, Bulk] {
+        let all = [(lane, 1, 9, "a"), (lane, 2, 9, "b"), (lane, 3, 9, "c")];
+        let mut queue = queue(9, &all);
+        let mut order = Vec::new();
+        for _ in 0..3 {
+            let first = queue.next_batch(|_| true);
+            let name = first.entries[0].payload;
+            queue.put_back(first);
+            assert_eq!(queue.len(), 3 - order.len());
+            assert_eq!(next(&mut queue), [name], "{lane:?}");
+            order.push(name);
+        }
+        assert_eq!(order, ["a", "b", "c"], "{lane:?}");
+    }
+}
+
+/// Eight sessions of role 1 with long texts, and then a short one of role 2.
+fn crowd(lane: Lane) -> Queue<&'static str> {
+    let mut queue = Queue::new(256);
+    for owner in 0..8 {
+        for _ in 0..100 {
+            queue.push(
+                lane,
+                Entry { owner, role: 1, length: 256, preemptions: 0, payload: "crowd" },
+            );
+        }
+    }
+    assert_eq!(next(&mut queue), ["crowd"]);
+    queue.push(lane, Entry { owner: 9, role: 2, length: 20, preemptions: 0, payload: "other" });
+    queue
+}
+
+#[test]
+fn a_role_waits_for_one_batch_of_anothers_crowd() {
+    for lane in [Query, Fresh, Bulk] {
+        assert_eq!(next(&mut crowd(lane)), ["other"], "{lane:?}");
+    }
+}
+
+#[test]
+fn roles_have_equal_shares_of_a_lane() {
+    for lane in [Query, Bulk] {
+        let mut queue = crowd(lane);
+        let mut had = [0; 3];
+        for _ in 0..150 {
+            while queue.len() < 900 {
+                queue.push(
+                    lane,
+                    Entry { owner: 9, role: 2, length: 64, preemptions: 0, payload: "other" },
+                );
+            }
+            for entry in queue.next_batch(|_| true).entries {
+                had[entry.role as usize] += entry.length;
+            }
+        }
+        assert!(had[1].abs_diff(had[2]) <= 2 * 256, "{lane:?}: {had:?}");
+    }
 }
 
 #[test]
@@ -147,17 +338,18 @@ proptest! {
     /// Whatever is pushed comes out once, in batches that keep to the budget and the lanes.
     #[test]
     fn every_text_comes_out_once(
-        texts in prop::collection::vec((any::<bool>(), 0_u64..5, 1_usize..300), 0..200),
+        texts in prop::collection::vec((0_usize..3, 0_u64..5, 1_usize..300), 0..200),
         budget in 1_usize..2000,
     ) {
         let mut queue = Queue::new(budget);
-        for (number, &(query, owner, length)) in texts.iter().enumerate() {
-            let lane = if query { Query } else { Bulk };
-            queue.push(lane, Entry { owner, length, payload: (lane, number) });
+        for (number, &(lane, owner, length)) in texts.iter().enumerate() {
+            let lane = [Query, Fresh, Bulk][lane];
+            let role = owner as u32 % 2;
+            queue.push(lane, Entry { owner, role, length, preemptions: 0, payload: (lane, number) });
         }
         let mut seen = vec![false; texts.len()];
         loop {
-            let batch = queue.next_batch(|_| true);
+            let batch = queue.next_batch(|_| true).entries;
             if batch.is_empty() {
                 break;
             }
@@ -177,11 +369,11 @@ proptest! {
     fn little_is_padding(lengths in prop::collection::vec(64_usize..256, 500)) {
         let mut queue = Queue::new(1024);
         for &length in &lengths {
-            queue.push(Bulk, Entry { owner: 1, length, payload: () });
+            queue.push(Bulk, text(1, length, ()));
         }
         let mut padded = 0;
         while !queue.is_empty() {
-            let batch = queue.next_batch(|_| true);
+            let batch = queue.next_batch(|_| true).entries;
             padded += batch.iter().map(|entry| entry.length).max().unwrap() * batch.len();
         }
         let real: usize = lengths.iter().sum();

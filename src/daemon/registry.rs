@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::digest::{Fingerprint, digest};
+use super::heartbeat::Heartbeat;
 use super::log;
 use super::model::Model;
 use super::protocol::{ModelInfo, ModelRef};
@@ -33,6 +34,7 @@ pub struct Registry {
     threads: usize,
     max_batch_tokens: usize,
     slots: Mutex<HashMap<Key, Arc<Mutex<Slot>>>>,
+    heartbeat: Heartbeat,
 }
 
 /// A folder and an ONNX file in it, as they were asked for.
@@ -70,7 +72,8 @@ impl Registry {
     /// No models yet. Each will use `threads` threads and batches of up to
     /// `max_batch_tokens` tokens.
     pub fn new(runtime: Runtime, threads: usize, max_batch_tokens: usize) -> Registry {
-        Registry { runtime, threads, max_batch_tokens, slots: Mutex::default() }
+        let (slots, heartbeat) = (Mutex::default(), Heartbeat::default());
+        Registry { runtime, threads, max_batch_tokens, slots, heartbeat }
     }
 
     /// What a model's files say. Always looks at the files.
@@ -80,6 +83,7 @@ impl Registry {
     pub fn describe(&self, reference: &ModelRef) -> Result<ModelInfo> {
         let slot = self.slot(reference);
         let mut slot = lock(&slot);
+        let _under_way = self.heartbeat.begin_loading(&reference.name);
         slot.verify(reference, Duration::ZERO).map(Files::info)
     }
 
@@ -87,6 +91,7 @@ impl Registry {
     pub fn tokenizer(&self, reference: &ModelRef) -> Result<Arc<ModelTokenizer>> {
         let slot = self.slot(reference);
         let mut slot = lock(&slot);
+        let _under_way = self.heartbeat.begin_loading(&reference.name);
         slot.verify(reference, TRUST)?;
         slot.tokenizer()
     }
@@ -95,6 +100,7 @@ impl Registry {
     pub fn model(&self, reference: &ModelRef) -> Result<Arc<LoadedModel>> {
         let slot = self.slot(reference);
         let mut slot = lock(&slot);
+        let _under_way = self.heartbeat.begin_loading(&reference.name);
         slot.verify(reference, TRUST)?;
         if slot.loaded.is_none() {
             slot.loaded = Some(Arc::new(self.load(&mut slot, reference)?));
@@ -115,6 +121,12 @@ impl Registry {
         (names, waiting.iter().sum())
     }
 
+    /// What hangs, in words, where nothing may stand still for longer than `limit`: a batch, or who
+    /// has the files of a model in hand. Waits for no slot.
+    pub fn hang(&self, limit: Duration) -> Option<String> {
+        self.heartbeat.hang(limit)
+    }
+
     fn slot(&self, reference: &ModelRef) -> Arc<Mutex<Slot>> {
         let key = (reference.path.clone(), reference.file.clone());
         Arc::clone(locked(&self.slots).entry(key).or_default())
@@ -126,7 +138,7 @@ impl Registry {
         let manifest = slot.manifest()?;
         let (name, pad) = (&reference.name, tokenizer.pad_token());
         let model = Model::load(&self.runtime, &manifest, name, pad, self.threads)?;
-        let worker = Worker::start(model, self.max_batch_tokens)?;
+        let worker = Worker::start(model, self.max_batch_tokens, self.heartbeat.clone())?;
         log::line(format!(
             "loaded model \"{name}\" from \"{}\" in {} ms",
             manifest.onnx_path().display(),

@@ -3,6 +3,8 @@
 //! Loading it late keeps ragd able to answer (and to say what is missing) where the library
 //! isn't installed.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,6 +46,7 @@ impl Runtime {
         // ort takes a relative path to be relative to the executable, hence the absolute one.
         let path = std::fs::canonicalize(&self.library)
             .map_err(|error| unavailable(&self.library, &error.to_string()))?;
+        read(&path).map_err(|error| unavailable(&path, &error.to_string()))?;
         let environment = ort::init_from(&path)
             .map_err(|error| unavailable(&path, &error.to_string()))?
             .with_name("ragd")
@@ -55,6 +58,16 @@ impl Runtime {
         log::line(format!("loaded ONNX Runtime from \"{}\"", path.display()));
         Ok(environment)
     }
+}
+
+/// Reads a library before it is loaded. The dynamic linker has one lock, which each new thread takes
+/// too: with a disk that does not answer, nobody could connect any more.
+fn read(path: &Path) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    io::copy(&mut file, &mut io::sink()).map(drop)
 }
 
 fn forward(level: LogLevel, message: &str) {

@@ -32,9 +32,12 @@ use super::worker::IsAlive;
 use crate::error::{Error, ErrorKind, Result};
 use crate::provider::Memory;
 
-/// Padded tokens in a batch, where nothing else is said. See `benches/embed.rs`: more gains
-/// nothing on a CPU and makes queries wait.
-pub const DEFAULT_BATCH_TOKENS: usize = 1024;
+/// Padded tokens in a batch, where nothing else is said: as many as keep `threads` busy. See
+/// `benches/embed.rs`: more gains little on a CPU, and a query waits for the batch before it.
+#[must_use]
+pub fn batch_tokens(threads: usize) -> usize {
+    (threads * 128).clamp(256, 1024)
+}
 
 /// The stack of a connection's thread.
 const STACK: usize = 1 << 20;

@@ -6,21 +6,42 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::heartbeat::Heartbeat;
 use super::log;
-use super::model::{Model, Text};
+use super::model::{Model, Rows, Text};
+use super::preemption::Preemption;
 use super::process;
 use super::protocol::Lane;
-use super::queue::{Entry, Queue};
+use super::queue::{Batch, Entry, Queue, Standing};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How long nobody may come before memory is given back; batches leave tens of megabytes of
 /// it with the allocator.
 const REST: Duration = Duration::from_secs(1);
 
+/// Tokens of a batch from which on it tells how long tokens take.
+const TELLING: u32 = 128;
+
 /// Whether whoever asked still waits for the answer.
 pub type IsAlive = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// Who asks.
+#[derive(Clone)]
+pub struct Client {
+    /// The role for whom it is.
+    pub role: u32,
+    /// Whether the session is still there.
+    pub is_alive: IsAlive,
+}
+
+impl Client {
+    /// Whether it still waits for the answer.
+    pub fn is_alive(&self) -> bool {
+        (self.is_alive)()
+    }
+}
 
 /// A text on its way through the model.
 pub struct Job {
@@ -28,8 +49,8 @@ pub struct Job {
     pub index: usize,
     /// What the model gets, and what is read of what it gives.
     pub text: Text,
-    /// Whether anybody still wants it.
-    pub is_alive: IsAlive,
+    /// Who wants it.
+    pub client: Client,
     /// Where the numbers go.
     pub reply: Sender<Done>,
 }
@@ -50,18 +71,49 @@ pub struct Worker {
 struct Shared {
     state: Mutex<State>,
     wake: Condvar,
+    heartbeat: Heartbeat,
+    preemption: Preemption,
 }
 
 struct State {
     queue: Queue<Job>,
+    /// The batch that is in the model.
+    running: Option<Running>,
+    /// What a token of a batch takes, on an average of late.
+    time_a_token: Duration,
+    /// Whether it was told to give way.
+    is_preempted: bool,
     closed: bool,
 }
 
+/// A batch in the model.
+struct Running {
+    standing: Standing,
+    begun: Instant,
+}
+
+impl Running {
+    /// Whether most of it is still to be computed; what has been computed would be lost.
+    fn is_young(&self, time_a_token: Duration) -> bool {
+        let expected = time_a_token.saturating_mul(self.standing.tokens() as u32);
+        self.begun.elapsed() < expected / 2
+    }
+}
+
 impl Worker {
-    /// Starts a thread for `model`, with batches of up to `max_batch_tokens` padded tokens.
-    pub fn start(model: Model, max_batch_tokens: usize) -> Result<Worker> {
-        let state = State { queue: Queue::new(max_batch_tokens), closed: false };
-        let shared = Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new() });
+    /// Starts a thread for `model`, with batches of up to `max_batch_tokens` padded tokens, which
+    /// are told to `heartbeat`.
+    pub fn start(model: Model, max_batch_tokens: usize, heartbeat: Heartbeat) -> Result<Worker> {
+        let queue = Queue::new(max_batch_tokens);
+        let state = State {
+            queue,
+            running: None,
+            time_a_token: Duration::ZERO,
+            is_preempted: false,
+            closed: false,
+        };
+        let (state, wake) = (Mutex::new(state), Condvar::new());
+        let shared = Arc::new(Shared { state, wake, heartbeat, preemption: model.preemption() });
         let theirs = Arc::clone(&shared);
         thread::Builder::new()
             .name("ragd-model".to_string())
@@ -73,11 +125,21 @@ impl Worker {
         Ok(Worker { shared })
     }
 
-    /// Queues texts of request `owner`.
+    /// Queues texts of request `owner`. What is in the model may have to give way.
     pub fn push(&self, owner: u64, lane: Lane, jobs: Vec<Job>) {
         let mut state = self.shared.lock();
         for job in jobs {
-            state.queue.push(lane, Entry { owner, length: job.text.tokens.len(), payload: job });
+            let (role, length) = (job.client.role, job.text.tokens.len());
+            let time = state.time_a_token;
+            let queue = &state.queue;
+            let gives_way = |it: &Running| {
+                queue.preempts(&it.standing, lane, role, length) && it.is_young(time)
+            };
+            if !state.is_preempted && state.running.as_ref().is_some_and(gives_way) {
+                state.is_preempted = true;
+                self.shared.preemption.set();
+            }
+            state.queue.push(lane, Entry { owner, role, length, preemptions: 0, payload: job });
         }
         self.shared.wake.notify_one();
     }
@@ -100,6 +162,21 @@ impl Drop for Worker {
     }
 }
 
+impl State {
+    /// A batch has been computed.
+    fn note_time(&mut self, batch: &Running) {
+        let tokens = batch.standing.tokens() as u32;
+        // A short one takes longer than its tokens do.
+        if tokens >= TELLING {
+            let time = batch.begun.elapsed() / tokens;
+            self.time_a_token = match self.time_a_token {
+                Duration::ZERO => time,
+                before => (before * 3 + time) / 4,
+            };
+        }
+    }
+}
+
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -110,7 +187,7 @@ impl Shared {
         loop {
             limit = match self.wait_for_batch(limit) {
                 Turn::Batch(batch) => {
-                    run(&mut model, batch);
+                    self.run(&mut model, batch);
                     Some(REST)
                 }
                 Turn::Idle => {
@@ -135,7 +212,54 @@ impl Shared {
                 return Turn::Idle;
             }
         }
-        Turn::Batch(state.queue.next_batch(|job| (job.is_alive)()))
+        let batch = state.queue.next_batch(|job| job.client.is_alive());
+        state.running = Some(Running { standing: batch.standing(), begun: Instant::now() });
+        Turn::Batch(batch)
+    }
+
+    /// Runs a batch and sends each text what was read of it, or all of them why there is none. A batch
+    /// that has given way goes back to the queue.
+    fn run(&self, model: &mut Model, batch: Batch<Job>) {
+        let result = self.compute(model, &batch.entries);
+        let mut state = self.lock();
+        let running = state.running.take();
+        if let (Some(running), Ok(_)) = (running, &result) {
+            state.note_time(&running);
+        }
+        // From here on nobody preempts the batch.
+        let result = match (std::mem::take(&mut state.is_preempted), result) {
+            (true, Err(_)) => match model.clear_preemption() {
+                Ok(()) => return state.queue.put_back(batch),
+                Err(error) => Err(error),
+            },
+            (true, Ok(results)) => model.clear_preemption().map(|()| results),
+            (false, result) => result,
+        };
+        drop(state);
+        match result {
+            Ok(results) => {
+                for (entry, numbers) in batch.entries.into_iter().zip(results) {
+                    reply(entry.payload, Ok(numbers));
+                }
+            }
+            Err(error) => {
+                log::line(format!("batch of {} texts failed: {error}", batch.entries.len()));
+                for entry in batch.entries {
+                    reply(entry.payload, Err(error.clone()));
+                }
+            }
+        }
+    }
+
+    fn compute(&self, model: &mut Model, entries: &[Entry<Job>]) -> Result<Vec<Vec<f32>>> {
+        if entries.is_empty() {
+            return Ok(Vec::new());
+        }
+        let texts: Vec<&Text> = entries.iter().map(|entry| &entry.payload.text).collect();
+        let _under_way = self.heartbeat.begin_batch(model.name(), Rows::of(&texts).tokens());
+        catch_unwind(AssertUnwindSafe(|| model.run(&texts))).unwrap_or_else(|_| {
+            Err(Error::new(ErrorKind::Internal, "the thread that runs the model panicked"))
+        })
     }
 
     fn wait<'a>(
@@ -157,35 +281,11 @@ impl Shared {
 /// What comes next.
 enum Turn {
     /// A batch, empty if whoever waited has gone.
-    Batch(Vec<Entry<Job>>),
+    Batch(Batch<Job>),
     /// Nobody came for a while.
     Idle,
     /// The model is no longer wanted.
     Closed,
-}
-
-/// Runs a batch and sends each text what was read of it, or all of them why there is none.
-fn run(model: &mut Model, batch: Vec<Entry<Job>>) {
-    if batch.is_empty() {
-        return;
-    }
-    let texts: Vec<&Text> = batch.iter().map(|entry| &entry.payload.text).collect();
-    let result = catch_unwind(AssertUnwindSafe(|| model.run(&texts))).unwrap_or_else(|_| {
-        Err(Error::new(ErrorKind::Internal, "the thread that runs the model panicked"))
-    });
-    match result {
-        Ok(results) => {
-            for (entry, numbers) in batch.into_iter().zip(results) {
-                reply(entry.payload, Ok(numbers));
-            }
-        }
-        Err(error) => {
-            log::line(format!("batch of {} texts failed: {error}", batch.len()));
-            for entry in batch {
-                reply(entry.payload, Err(error.clone()));
-            }
-        }
-    }
 }
 
 /// Whoever has gone meanwhile gets nothing, which is no error.

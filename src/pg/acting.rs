@@ -1,5 +1,6 @@
 //! Acting as another role, as index maintenance does.
 
+use std::cell::Cell;
 use std::ffi::CStr;
 
 use pgrx::prelude::*;
@@ -19,6 +20,11 @@ const PLAIN_TEXT: [(&CStr, &CStr); 5] = [
     (c"extra_float_digits", c"1"),
     (c"bytea_output", c"hex"),
 ];
+
+thread_local! {
+    /// As which owner a worker of pg_rag has last acted.
+    static OWNER: Cell<Option<pg_sys::Oid>> = const { Cell::new(None) };
+}
 
 /// While it lives, the session acts as another role, looks names up in pg_catalog only, and
 /// turns values into the same text as every other session does.
@@ -156,16 +162,34 @@ pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// From here on this process, a worker, works for the owners as whom it acts.
+pub fn work_for_owners() {
+    OWNER.set(Some(SUPERUSER));
+}
+
+/// For whom this process works: the role that the session has set, whatever functions do in between. A worker
+/// works for the owner of the source as whom it has last acted.
+pub fn on_behalf_of() -> pg_sys::Oid {
+    // SAFETY: a variable of the process.
+    OWNER.get().unwrap_or_else(|| unsafe { pg_sys::GetOuterUserId() })
+}
+
+fn owner_of(pipeline: &Pipeline) -> pg_sys::Oid {
+    let owner = table_owner(pipeline.source.oid);
+    OWNER.set(OWNER.get().map(|_| owner));
+    owner
+}
+
 /// Does `work` as the owner of a pipeline's source: what is of users may run code of theirs. In a worker
 /// it has the time of a document.
 pub fn as_owner<T>(pipeline: &Pipeline, work: impl FnOnce() -> T) -> T {
-    let _acting = Acting::as_role(table_owner(pipeline.source.oid));
+    let _acting = Acting::as_role(owner_of(pipeline));
     time_limit::limited(work)
 }
 
 /// The same for what looks at all rows of the source or all chunks, which takes the longer the more
 /// they are.
 pub fn as_owner_of_all<T>(pipeline: &Pipeline, work: impl FnOnce() -> T) -> T {
-    let _acting = Acting::as_role(table_owner(pipeline.source.oid));
+    let _acting = Acting::as_role(owner_of(pipeline));
     time_limit::limited_by_rows(&[pipeline.source.oid, pipeline.chunk_table.oid], work)
 }

@@ -13,15 +13,19 @@ use std::time::{Duration, Instant};
 
 use pgrx::prelude::*;
 
-use super::guc;
 use super::usage::{self, Admitted};
 use super::wait_event::{self, Waiting};
 use super::worker::supervisor;
+use super::{acting, guc};
 use crate::daemon::protocol::{self, HEADER, Request, Response};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How often a call that can be repeated is made when ragd goes away in its middle.
 const ATTEMPTS: u32 = 5;
+
+/// The same where it went away each time after it had not answered for as long as makes it hang: what
+/// it hangs on may be this very call, and all others wait behind it.
+const HANGS: u32 = 2;
 
 /// Pause between two looks for ragd's socket.
 const POLL: Duration = Duration::from_millis(10);
@@ -52,17 +56,19 @@ pub fn call(request: &Request) -> Result<Response> {
 
 /// The same, with something to look after meanwhile.
 pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> Result<Response> {
-    let frame = protocol::encode(request)?;
+    let frame = protocol::encode_call(acting::on_behalf_of().to_u32(), request)?;
     let admitted = usage::admit(request)?;
     let _waiting = Waiting::for_answer(request);
-    let attempts = if costs(request) { 1 } else { ATTEMPTS };
-    let mut attempt = 1;
+    let mut losses = Losses { limit: guc::ragd_heartbeat_timeout(), lost: 0, hung: 0 };
     loop {
-        match call_once(&frame, watch.as_deref_mut()) {
-            Err(error) if error.kind() == ErrorKind::DaemonLost && attempt < attempts => {
-                attempt += 1;
-            }
+        // ragd may have been restarted since the last call: that is looked at beforehand, since a
+        // connection lost after the request was sent does not say whether it was carried out.
+        let connection = idle_or_new();
+        let sent = Instant::now();
+        match connection.and_then(|it| exchange(it, &frame, watch.as_deref_mut())) {
+            Err(error) if !costs(request) && losses.allow(&error, sent.elapsed()) => {}
             Ok(Response::Failed(error)) | Err(error) => {
+                let error = losses.explain(error);
                 admitted.failed(&error);
                 return Err(error);
             }
@@ -71,6 +77,39 @@ pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> R
                 return Ok(response);
             }
         }
+    }
+}
+
+/// How often ragd has gone away in the middle of a call.
+struct Losses {
+    /// After so long it hangs; `None`: nobody looks.
+    limit: Option<Duration>,
+    lost: u32,
+    /// Of these, how often it had hung, as far as a session can tell.
+    hung: u32,
+}
+
+impl Losses {
+    /// Whether the call may be made again after an error that has come after so long.
+    fn allow(&mut self, error: &Error, took: Duration) -> bool {
+        if error.kind() != ErrorKind::DaemonLost {
+            return false;
+        }
+        self.lost += 1;
+        self.hung += u32::from(self.limit.is_some_and(|limit| took >= limit));
+        self.lost < ATTEMPTS && self.hung < HANGS
+    }
+
+    /// The error that ends the call.
+    fn explain(&self, error: Error) -> Error {
+        if error.kind() != ErrorKind::DaemonLost || self.hung < HANGS {
+            return error;
+        }
+        let message = format!("{} (it was made {HANGS} times)", error.message());
+        Error::new(ErrorKind::DaemonHung, message).hint(
+            "ragd may hang because of what it is asked: the server log says why it ended. Raise \
+             rag.ragd_heartbeat_timeout if it only needs longer.",
+        )
     }
 }
 
@@ -83,12 +122,6 @@ fn costs(request: &Request) -> bool {
             | Request::EmbedRemotely(_)
             | Request::RerankRemotely(_)
     )
-}
-
-fn call_once(frame: &[u8], watch: Option<&mut Watch<'_>>) -> Result<Response> {
-    // ragd may have been restarted since the last call: that is looked at beforehand, since a
-    // connection lost after the request was sent does not say whether it was carried out.
-    exchange(idle_or_new()?, frame, watch)
 }
 
 fn idle_or_new() -> Result<Connection> {
@@ -123,7 +156,7 @@ impl Pieces {
     /// Sends `request`; starts ragd where it does not run. A call that may cost money is not
     /// repeated.
     pub fn of(request: &Request) -> Result<Pieces> {
-        let frame = protocol::encode(request)?;
+        let frame = protocol::encode_call(acting::on_behalf_of().to_u32(), request)?;
         let admitted = Some(usage::admit(request)?);
         let mut connection = idle_or_new()?;
         connection.send(&frame)?;
@@ -269,8 +302,8 @@ pub fn pause(time: Duration) {
 
 /// Connects; starts ragd first where nobody listens.
 fn connect() -> Result<Connection> {
-    if let Some(connection) = try_connect()? {
-        return Ok(connection);
+    if let Some(stream) = open_socket()? {
+        return Ok(Connection(stream));
     }
     check_executable()?;
     let deadline = Instant::now() + guc::ragd_start_timeout();
@@ -289,15 +322,15 @@ fn connect() -> Result<Connection> {
             }
         }
         wait(None, Some(POLL));
-        if let Some(connection) = try_connect()? {
-            return Ok(connection);
+        if let Some(stream) = open_socket()? {
+            return Ok(Connection(stream));
         }
     }
     Err(did_not_start())
 }
 
-/// A connection, or `None` where nobody listens (yet).
-fn try_connect() -> Result<Option<Connection>> {
+/// A connection to ragd that never blocks, or `None` where nobody listens (yet).
+pub fn open_socket() -> Result<Option<UnixStream>> {
     let socket = nonblocking_socket()?;
     let address = address();
     // SAFETY: the address is a sockaddr_un of the length given.
@@ -309,7 +342,7 @@ fn try_connect() -> Result<Option<Connection>> {
         )
     };
     if status == 0 {
-        return Ok(Some(Connection(UnixStream::from(socket))));
+        return Ok(Some(UnixStream::from(socket)));
     }
     let error = std::io::Error::last_os_error();
     match error.kind() {
@@ -368,4 +401,38 @@ fn did_not_start() -> Error {
 fn lost(why: &str) -> Error {
     Error::new(ErrorKind::DaemonLost, format!("ragd went away during the call: {why}"))
         .hint("It is started again; repeat the statement. The server log says why it ended.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often a call is made that ragd leaves after these times, and the kind of its error.
+    fn check(limit: Option<u64>, seconds: &[u64]) -> (usize, ErrorKind) {
+        let limit = limit.map(Duration::from_secs);
+        let mut losses = Losses { limit, lost: 0, hung: 0 };
+        let is_last = |took: &u64| !losses.allow(&lost("it ended"), Duration::from_secs(*took));
+        let calls = seconds.iter().position(is_last).expect("a last call") + 1;
+        (calls, losses.explain(lost("it ended")).kind())
+    }
+
+    #[test]
+    fn a_call_is_repeated_but_not_for_ever() {
+        assert_eq!(check(Some(10), &[0; 9]), (5, ErrorKind::DaemonLost));
+        assert_eq!(check(None, &[60; 9]), (5, ErrorKind::DaemonLost));
+        assert_eq!(check(Some(10), &[10; 9]), (2, ErrorKind::DaemonHung));
+        assert_eq!(check(Some(10), &[0, 12, 3, 11, 0]), (4, ErrorKind::DaemonHung));
+        assert_eq!(check(Some(10), &[0, 0, 99, 0, 0]), (5, ErrorKind::DaemonLost));
+    }
+
+    #[test]
+    fn other_errors_are_the_callers() {
+        let mut losses = Losses { limit: None, lost: 0, hung: 0 };
+        assert!(!losses.allow(&did_not(), Duration::ZERO));
+        assert_eq!(losses.explain(did_not()), did_not());
+    }
+
+    fn did_not() -> Error {
+        Error::new(ErrorKind::DaemonUnavailable, "ragd did not start")
+    }
 }

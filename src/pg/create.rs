@@ -366,7 +366,7 @@ impl Names {
         })?;
         let Some((name, _)) = taken.first() else { return Ok(()) };
         let drops: Vec<&str> = taken.iter().map(|(_, drop)| drop.as_str()).collect();
-        Err(Error::new(ErrorKind::DuplicateObject, format!("relation {name} already exists")).hint(
+        Err(Error::new(ErrorKind::DuplicateRelation, format!("relation {name} already exists")).hint(
             format!(
                 "Give the pipeline another name. If this is left from a pipeline that went with the extension: {};",
                 drops.join("; ")

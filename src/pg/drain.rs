@@ -6,6 +6,7 @@ use super::catalog::pipeline::{self, Pipeline};
 use super::chunk_store::SqlStore;
 use super::error::spi_failed;
 use super::locking::{self, Chunks};
+use super::queue::Found;
 use super::transaction::{Outcome, Transactions};
 use super::{ingest, queue, sql};
 use crate::error::Result;
@@ -20,7 +21,7 @@ pub fn drain(transactions: Transactions, id: i32) -> Outcome<()> {
         // Of one that is gone nothing is left to do.
         let Some(pipeline) = pipeline else { return Ok(()) };
         if !changes.keys.is_empty() {
-            queue::add(id, pipeline.key_columns, &changes.keys, &changes)?;
+            queue::add(id, pipeline.key_columns, &changes.keys, &changes, Found::Changed)?;
         }
         if let Some(time) = changes.all_asked_at {
             pipeline::set_fill_from(id, time)?;
@@ -56,7 +57,7 @@ fn add_found(
             if keys.is_empty() {
                 return Ok(());
             }
-            queue::add(pipeline.id, pipeline.key_columns, &keys, changes)?;
+            queue::add(pipeline.id, pipeline.key_columns, &keys, changes, Found::AmongAll)?;
         }
     })
 }

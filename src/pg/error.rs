@@ -65,6 +65,7 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::NullNotAllowed => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
         ErrorKind::UndefinedObject => PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
         ErrorKind::DuplicateObject => PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
+        ErrorKind::DuplicateRelation => PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE,
         ErrorKind::WrongObjectType => PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
         ErrorKind::Ambiguous => PgSqlErrorCode::ERRCODE_AMBIGUOUS_PARAMETER,
         ErrorKind::Unsupported => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -77,7 +78,7 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::DocumentLimit => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
         ErrorKind::IndexCorrupted => PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
         ErrorKind::DaemonUnavailable => PgSqlErrorCode::ERRCODE_CANNOT_CONNECT_NOW,
-        ErrorKind::DaemonLost => PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE,
+        ErrorKind::DaemonLost | ErrorKind::DaemonHung => PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE,
         ErrorKind::OutOfResources => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
         ErrorKind::ProviderRefused | ErrorKind::ProviderFailed => {
             PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION

@@ -50,6 +50,7 @@ static RAGD_PATH: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::n
 static MAX_WORKERS: GucSetting<i32> = GucSetting::<i32>::new(2);
 static DOCUMENT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(60_000);
 static MAX_ATTEMPTS: GucSetting<i32> = GucSetting::<i32>::new(5);
+static RAGD_HEARTBEAT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(10_000);
 static RAGD_START_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(10_000);
 
 static TRACE: GucSetting<TraceLevel> = GucSetting::<TraceLevel>::new(TraceLevel::Off);
@@ -300,6 +301,16 @@ fn define_for_administrators() {
         GucFlags::SUPERUSER_ONLY,
     );
     GucRegistry::define_int_guc(
+        c"rag.ragd_heartbeat_timeout",
+        c"Longest time that ragd does not answer, or a model stands still in it, before it is started again.",
+        c"0: ragd is left alone, however long it hangs.",
+        &RAGD_HEARTBEAT_TIMEOUT,
+        0,
+        3_600_000,
+        GucContext::Sighup,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
         c"rag.ragd_start_timeout",
         c"Longest time a call waits for ragd to start.",
         c"",
@@ -393,6 +404,12 @@ pub fn onnxruntime_library() -> String {
 pub fn ragd_path() -> String {
     non_empty(&RAGD_PATH)
         .unwrap_or_else(|| format!("{}/pg_rag/ragd", super::install::library_directory()))
+}
+
+/// `rag.ragd_heartbeat_timeout`, 100 ms at least; `None` where ragd may hang for ever.
+pub fn ragd_heartbeat_timeout() -> Option<std::time::Duration> {
+    let milliseconds = RAGD_HEARTBEAT_TIMEOUT.get() as u64;
+    (milliseconds > 0).then(|| std::time::Duration::from_millis(milliseconds.max(100)))
 }
 
 /// `rag.ragd_start_timeout`.

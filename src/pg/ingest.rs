@@ -32,7 +32,7 @@ const NOTICE_EVERY: Duration = Duration::from_secs(5);
 
 /// Chunks and embeds all rows of a new pipeline's source.
 pub fn fill(pipeline: &Pipeline) -> Result<()> {
-    let mut ingestion = Ingestion::of(pipeline)?;
+    let mut ingestion = Ingestion::of(pipeline, Lane::Bulk)?;
     let query = ingestion.store.all_keys();
     let mut progress = Progress::start(&pipeline.name);
     sql::connect(|client| {
@@ -61,7 +61,8 @@ pub fn content_size(pipeline: &Pipeline, most: i64) -> Result<(i64, i64)> {
 
 /// Chunks and embeds the rows with these keys, or forgets those that are gone.
 pub fn refresh(pipeline: &Pipeline, keys: &[Key]) -> Result<()> {
-    let mut ingestion = Ingestion::of(pipeline)?;
+    let lane = if keys.len() <= ROWS_A_BATCH { Lane::Fresh } else { Lane::Bulk };
+    let mut ingestion = Ingestion::of(pipeline, lane)?;
     let mut progress = Progress::start(&pipeline.name);
     keys.chunks(ROWS_A_BATCH).try_for_each(|keys| ingestion.run(keys, &mut progress))
 }
@@ -140,15 +141,15 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Those of `pipeline`.
-    pub fn of(pipeline: &Pipeline) -> Result<Self> {
+    /// Those of `pipeline`; what they embed waits in `lane`.
+    pub fn of(pipeline: &Pipeline, lane: Lane) -> Result<Self> {
         let model = model::find(Some(&pipeline.model))?;
         let options = fitted(pipeline, &model);
         let keeps_pages = options.base() == Strategy::Page;
         Ok(Tools {
             reader: RemoteParser { mime: None, options: ParseOptions::default(), keeps_pages },
             chunker: RemoteChunker { model: model.reference, options },
-            embedding: Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?,
+            embedding: Embedding::with_model(Some(&pipeline.model), lane)?,
             contextual: pipeline.contextual,
             late: pipeline.late,
         })
@@ -159,12 +160,13 @@ struct Ingestion<'a> {
     pipeline: &'a Pipeline,
     /// Nothing is needed of a model to forget rows that are gone.
     tools: Option<Tools>,
+    lane: Lane,
     store: SqlStore<'a>,
 }
 
 impl<'a> Ingestion<'a> {
-    fn of(pipeline: &'a Pipeline) -> Result<Self> {
-        Ok(Ingestion { pipeline, tools: None, store: SqlStore::of(pipeline)? })
+    fn of(pipeline: &'a Pipeline, lane: Lane) -> Result<Self> {
+        Ok(Ingestion { pipeline, tools: None, lane, store: SqlStore::of(pipeline)? })
     }
 
     fn run(&mut self, keys: &[Key], progress: &mut Progress<'_>) -> Result<()> {
@@ -176,7 +178,7 @@ impl<'a> Ingestion<'a> {
         }
         let tools = match self.tools.take() {
             Some(tools) => tools,
-            None => Tools::of(self.pipeline)?,
+            None => Tools::of(self.pipeline, self.lane)?,
         };
         let Tools { reader, chunker, embedding, contextual, late } = self.tools.insert(tools);
         let (contextual, late) = (*contextual, *late);

@@ -78,13 +78,30 @@ pub fn drain(pipeline: i32) -> Result<Changes> {
     Ok(changes)
 }
 
+/// How it is known that rows are to be embedded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// They have changed.
+    Changed,
+    /// All were looked through. They go behind those that have changed.
+    AmongAll,
+}
+
 /// Adds rows, or notes that they have changed again. `parts` are lists of key columns, row after
 /// row, of `columns` each.
-pub fn add(pipeline: i32, columns: usize, parts: &[Key], changes: &Changes) -> Result<()> {
+pub fn add(
+    pipeline: i32,
+    columns: usize,
+    parts: &[Key],
+    changes: &Changes,
+    found: Found,
+) -> Result<()> {
     let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
     let statement = include_str!("../../sql/query/queue_add.sql");
+    let is_fill = found == Found::AmongAll;
+    let (columns, queued_at) = (columns as i64, changes.queued_at);
     let arguments =
-        [pipeline.into(), parts.into(), (columns as i64).into(), changes.queued_at.into()];
+        [pipeline.into(), parts.into(), columns.into(), queued_at.into(), is_fill.into()];
     by_index(|| sql::execute(statement, &arguments)).map(drop)
 }
 
@@ -99,6 +116,8 @@ pub struct Claimed {
     pub attempts: i32,
     /// In whose hand it is.
     pub lease: i64,
+    /// Whether it was found when all rows were looked through.
+    pub is_fill: bool,
     /// In whose hand it was, if that process has gone.
     before: Option<i64>,
 }
@@ -110,25 +129,41 @@ impl Claimed {
     }
 }
 
-/// Pipelines with something to do, and whether that is new work; only `pipeline` if it is given.
-pub fn workable(pipeline: Option<i32>) -> Result<Vec<(i32, bool)>> {
+/// Something to do of a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workable {
+    /// Which.
+    pub pipeline: i32,
+    /// The OID of its source's owner.
+    pub owner: u32,
+    /// Whether it is new, and not what has failed before.
+    pub is_new: bool,
+}
+
+/// Pipelines with something to do; only `pipeline` if it is given.
+pub fn workable(pipeline: Option<i32>) -> Result<Vec<Workable>> {
     let statement = include_str!("../../sql/query/queue_workable.sql");
     by_index(|| {
         sql::rows(statement, &[pipeline.into()], |row| {
-            Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
+            let owner: pg_sys::Oid = sql::required(row.get(2)?)?;
+            Ok(Workable {
+                pipeline: sql::required(row.get(1)?)?,
+                owner: owner.to_u32(),
+                is_new: sql::required(row.get(3)?)?,
+            })
         })
     })
 }
 
 /// What is workable of pipelines of which no other process has rows in hand.
-pub fn workable_apart(pipeline: Option<i32>) -> Result<Vec<(i32, bool)>> {
+pub fn workable_apart(pipeline: Option<i32>) -> Result<Vec<Workable>> {
     let statement = include_str!("../../sql/query/queue_in_hand.sql");
     let process = i64::from(std::process::id());
     let others: HashSet<i32> =
         by_index(|| sql::rows(statement, &[process.into()], |row| sql::required(row.get(1)?)))?
             .into_iter()
             .collect();
-    Ok(workable(pipeline)?.into_iter().filter(|(id, _)| !others.contains(id)).collect())
+    Ok(workable(pipeline)?.into_iter().filter(|it| !others.contains(&it.pipeline)).collect())
 }
 
 /// Seconds until something can be done that can't be done now.
@@ -148,11 +183,28 @@ fn lease_seconds() -> f64 {
     LEASE_SECONDS.max(time_limit::longest().as_secs_f64() + LEASE_SECONDS / 2.0)
 }
 
+/// Which rows of a pipeline are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// New ones, those that have changed first.
+    New,
+    /// New ones that were found when all rows were looked through.
+    Fill,
+    /// Those that have failed before.
+    Failed,
+}
+
 /// Takes up to `most` rows in hand, or one that was in the hand of a process that has gone.
-pub fn claim(pipeline: i32, most: i64, lease: i64, is_new: bool) -> Result<Vec<Claimed>> {
+pub fn claim(pipeline: i32, most: i64, lease: i64, wanted: Wanted) -> Result<Vec<Claimed>> {
     let statement = include_str!("../../sql/query/queue_claim.sql");
-    let arguments =
-        [pipeline.into(), most.into(), lease.into(), lease_seconds().into(), (!is_new).into()];
+    let arguments = [
+        pipeline.into(),
+        most.into(),
+        lease.into(),
+        lease_seconds().into(),
+        (wanted == Wanted::Failed).into(),
+        (wanted == Wanted::Fill).into(),
+    ];
     by_index(|| {
         sql::changed_rows(statement, &arguments, |row| {
             Ok(Claimed {
@@ -160,7 +212,8 @@ pub fn claim(pipeline: i32, most: i64, lease: i64, is_new: bool) -> Result<Vec<C
                 change: sql::required(row.get(2)?)?,
                 attempts: sql::required(row.get(3)?)?,
                 lease: sql::required(row.get(4)?)?,
-                before: row.get(5)?,
+                is_fill: sql::required(row.get(5)?)?,
+                before: row.get(6)?,
             })
         })
     })

@@ -19,7 +19,8 @@ pub struct Failure {
     pub message: String,
     /// Whether it may be gone the next time, whatever the row.
     pub is_passing: bool,
-    /// Whether a provider refused, or answered nonsense: because of the row, or of itself.
+    /// Whether a provider refused or answered nonsense, or ragd hung again: because of the row, or of
+    /// itself.
     pub is_of_provider: bool,
     /// Whether code of a user ran for longer than it may.
     pub is_over_time: bool,
@@ -60,7 +61,7 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         use ErrorKind::{
-            BudgetExceeded, DaemonLost, DaemonUnavailable, NotInState, OutOfResources,
+            BudgetExceeded, DaemonHung, DaemonLost, DaemonUnavailable, NotInState, OutOfResources,
             ProviderBusy, ProviderFailed, ProviderTimeout,
         };
         let passing = [
@@ -76,7 +77,7 @@ impl From<Error> for Failure {
             sqlstate: sqlstate_text(error.kind()),
             message: error.message().to_owned(),
             is_passing: passing.contains(&error.kind()),
-            is_of_provider: error.kind() == ProviderFailed,
+            is_of_provider: matches!(error.kind(), ProviderFailed | DaemonHung),
             is_over_time: false,
             retry_after: error.retry_delay().map(|delay| delay.as_secs_f64()),
         }

@@ -241,7 +241,7 @@ impl<'a> Caller<'a> {
             return Ok(());
         }
         Err(match self.note_pause(reply) {
-            Some(pause) if self.lane == Lane::Bulk => teller.busy(reply, pause),
+            Some(pause) if self.lane != Lane::Query => teller.busy(reply, pause),
             _ if question.give_in(reply) => {
                 Trouble { remedy: Remedy::Changed, ..teller.refusal(reply) }
             }
@@ -267,8 +267,8 @@ impl<'a> Caller<'a> {
 
     fn pause_to_keep(&self) -> Option<Duration> {
         match self.lane {
-            Lane::Bulk => self.memory.pause_left(&self.id),
             Lane::Query => None,
+            Lane::Fresh | Lane::Bulk => self.memory.pause_left(&self.id),
         }
     }
 

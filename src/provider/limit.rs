@@ -172,7 +172,7 @@ impl Gate {
             return Ok(Permit { counted: None });
         }
         match wish.lane {
-            Lane::Bulk => self.try_once(wish),
+            Lane::Fresh | Lane::Bulk => self.try_once(wish),
             Lane::Query => {
                 let ticket = self.locked().queue(wish.provider);
                 let outcome = self.wait_in_line(wish, ticket);

@@ -10,7 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::daemon::protocol::ModelRef;
+use pg_rag::daemon::protocol::{Lane, ModelRef, Request, Response, Status};
+use pg_rag::embed::Kind;
+use pg_rag::error::Result;
 
 /// Threads that work on a batch.
 pub const THREADS: usize = 2;
@@ -255,4 +257,42 @@ pub fn shell_that_starts_ragd(socket: &Path) -> Child {
         socket.display()
     );
     Command::new("sh").args(["-c", &line]).stdin(Stdio::null()).spawn().unwrap()
+}
+
+/// How ragd is.
+pub fn status(client: &mut ClientConnection) -> Status {
+    match client.call(&Request::Status).unwrap() {
+        Response::Status(status) => status,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A request for vectors of the default sort.
+pub fn request(model: &ModelRef, kind: Kind, lane: Lane, texts: &[&str]) -> Request {
+    let texts = texts.iter().map(|text| text.to_string()).collect();
+    Request::Embed { model: model.clone(), kind, lane, texts }
+}
+
+/// The vectors of passages.
+pub fn embed(
+    client: &mut ClientConnection,
+    model: &ModelRef,
+    texts: &[&str],
+) -> Result<Vec<Vec<f32>>> {
+    match client.call(&request(model, Kind::Passage, Lane::Bulk, texts))? {
+        Response::Vectors { dimension, values, .. } => {
+            assert_eq!(values.len(), texts.len() * dimension as usize);
+            Ok(values.chunks(dimension.max(1) as usize).map(<[f32]>::to_vec).collect())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Tries until `check` holds; a wait for something that happens in another thread.
+pub fn eventually(what: &str, check: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !check() {
+        assert!(started.elapsed() < Duration::from_secs(60), "never: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
 }

@@ -154,7 +154,7 @@ fn repaired(broken: &[&str], whole: &str, parts: &[&str]) {
 }
 
 /// Adds lines to the configuration, and waits until a ragd that was started with another is gone.
-fn reconfigure(cluster: &Cluster, settings: &[&str]) {
+pub fn reconfigure(cluster: &Cluster, settings: &[&str]) {
     let old = process::ragd(cluster.postmaster_pid());
     cluster.configure(settings);
     cluster.reload();

@@ -5,6 +5,8 @@
 mod capture;
 #[path = "pipeline/chaos.rs"]
 mod chaos;
+#[path = "pipeline/fairness.rs"]
+mod fairness;
 #[path = "pipeline/isolation.rs"]
 mod isolation;
 #[path = "pipeline/keys.rs"]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::chunk;
-use crate::daemon::confine::confine;
+use crate::daemon::confine::{confine, stand_back};
 use crate::daemon::protocol::{ChildJob, HEADER, ParseOutcome, decode, encode};
 use crate::error::Result;
 use crate::parse;
@@ -33,6 +33,7 @@ pub fn run(time: Duration) -> ExitCode {
 fn answer(frame: &[u8]) -> Result<Vec<u8>> {
     match decode(frame.get(HEADER..).unwrap_or_default()) {
         Ok(ChildJob::Parse(job)) => {
+            stand_back();
             let outcome: ParseOutcome =
                 parse::parse(job.bytes, job.mime, &job.options, &job.limits);
             encode(&outcome)

@@ -79,7 +79,7 @@ fn cast(kind: pg_sys::Oid, input: pg_sys::Oid) -> String {
 }
 
 /// An operator with its schema, as SQL; where there is none, that of pg_catalog called `name`.
-fn named(operator: pg_sys::Oid, name: &str) -> String {
+pub fn named(operator: pg_sys::Oid, name: &str) -> String {
     if operator == pg_sys::InvalidOid {
         return format!("OPERATOR(pg_catalog.{name})");
     }

@@ -6,6 +6,7 @@
 use pgrx::prelude::*;
 use pgrx::{PgList, PgRelation};
 
+use super::operator;
 use super::pipeline::Pipeline;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::{prepared, sql};
@@ -47,14 +48,7 @@ impl Column {
             if common != pg_sys::InvalidOid || own == pg_sys::InvalidOid {
                 return "=".to_owned();
             }
-            let (mut names, mut kinds) = (std::ptr::null_mut(), std::ptr::null_mut());
-            pg_sys::format_operator_parts(own, &mut names, &mut kinds, false);
-            let part = |place| {
-                let name = PgList::<std::ffi::c_char>::from_pg(names).get_ptr(place);
-                name.map(|name| std::ffi::CStr::from_ptr(name).to_string_lossy())
-            };
-            let schema = pgrx::spi::quote_identifier(part(0).unwrap_or_default());
-            format!("OPERATOR({schema}.{})", part(1).unwrap_or_default())
+            operator::named(own, "=")
         }
     }
 

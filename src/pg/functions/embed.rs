@@ -276,7 +276,7 @@ impl Embedding {
     /// What any session has asked for of late, ragd remembers.
     fn recall_shared(&self, key: &MemoKey) -> Result<Option<Vec<f32>>> {
         let is_alone = ALONE.get() == statement_start();
-        if self.lane == Lane::Bulk || key.text.len() > LONGEST_REMEMBERED || is_alone {
+        if self.lane != Lane::Query || key.text.len() > LONGEST_REMEMBERED || is_alone {
             return Ok(None);
         }
         let (model, kind, text) = (key.identity.clone(), key.kind, key.text.clone());

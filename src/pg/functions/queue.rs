@@ -140,7 +140,7 @@ fn run(pipeline: &Pipeline) -> Result<()> {
     let mut progress = Progress::start(&pipeline.name);
     loop {
         match runner.step() {
-            Ok(Step::Worked(rows)) => progress.advance(rows, 0),
+            Ok(Step::Worked { rows, .. }) => progress.advance(rows, 0),
             Ok(Step::Idle) => return Ok(()),
             Ok(Step::Later(time)) => client::pause(time.max(Duration::from_millis(1))),
             Ok(Step::Passing(failure)) | Err(failure) => raise(&failure),

@@ -1,5 +1,6 @@
 //! Background workers.
 
+mod beat;
 pub mod launcher;
 pub mod pipelines;
 pub mod registry;

@@ -12,7 +12,7 @@ use pgrx::prelude::*;
 use super::registry::{self, Place, Role};
 use super::slow::Steps;
 use super::supervisor;
-use crate::pg::acting::{Acting, SUPERUSER};
+use crate::pg::acting::{self, Acting, SUPERUSER};
 use crate::pg::batch::{Runner, Step};
 use crate::pg::transaction::{Failure, Outcome, Transactions};
 use crate::pg::{intake, queue, time_limit};
@@ -25,8 +25,8 @@ const LOOK_FOR_WORK: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A worker that other databases wait for leaves after so much work.
 const SHIFT: Duration = Duration::from_secs(5);
-/// Rows of a step from which on another worker is worth its start.
-const MUCH: usize = 16;
+/// Full batches without a rest from which on another worker is worth its start.
+const MUCH: u32 = 2;
 
 /// Settings of a worker, whatever is set for its database. What it does can be done again: so it does
 /// not wait for the disk at each of its commits, nor for long for a lock, with all other pipelines
@@ -54,6 +54,7 @@ pub extern "C-unwind" fn pg_rag_worker_main(argument: pg_sys::Datum) {
         Ok(Some(place)) => {
             connect(database);
             time_limit::begin();
+            acting::work_for_owners();
             registry::mark_active(database);
             Worker::new(place, database, role).live();
         }
@@ -119,6 +120,8 @@ struct Worker {
     steps: Steps,
     last_work: Instant,
     began: Instant,
+    /// Full batches since there was nothing to do.
+    full: u32,
     helper_started: Option<Instant>,
 }
 
@@ -132,8 +135,17 @@ impl Worker {
             Role::Deputy => runner.apart(),
         };
         let steps = Steps::new(place.alarm());
-        let helper_started = None;
-        Worker { place, database, role, runner, steps, last_work: now, began: now, helper_started }
+        Worker {
+            place,
+            database,
+            role,
+            runner,
+            steps,
+            last_work: now,
+            began: now,
+            full: 0,
+            helper_started: None,
+        }
     }
 
     fn live(mut self) {
@@ -147,7 +159,7 @@ impl Worker {
             let step = self.steps.take(|| self.runner.step());
             report_activity(false);
             leaves = match step {
-                Ok(Step::Worked(rows)) => self.worked(rows),
+                Ok(Step::Worked { is_full, .. }) => self.worked(is_full),
                 Ok(Step::Idle) => self.wait(&Wait::Idle),
                 Ok(Step::Later(time)) => self.wait(&Wait::Later(time)),
                 Ok(Step::Passing(failure)) | Err(failure) => {
@@ -181,11 +193,12 @@ impl Worker {
     }
 
     /// Whether to leave after work.
-    fn worked(&mut self, rows: usize) -> bool {
+    fn worked(&mut self, is_full: bool) -> bool {
         let now = Instant::now();
         self.last_work = now;
+        self.full += u32::from(is_full);
         let is_due = self.helper_started.is_none_or(|time| time.elapsed() >= LOOK_AROUND);
-        if rows >= MUCH && self.role == Role::Leader && is_due {
+        if self.full >= MUCH && self.role == Role::Leader && is_due {
             self.helper_started = Some(now);
             // If there is no room, one worker does it all.
             drop(registry::start(self.database, Role::Helper));
@@ -198,6 +211,7 @@ impl Worker {
         if self.role != Role::Leader || is_database_wanted() {
             return true;
         }
+        self.full = 0;
         let (longest, is_done) = match wait {
             Wait::Passing(time) => (*time, false),
             Wait::Later(time) => (time_to_work().unwrap_or(LOOK_FOR_WORK).min(*time), false),
@@ -220,12 +234,13 @@ impl Worker {
             if is_database_wanted() || !matches!(self.has_extension(), Ok(true)) {
                 return true;
             }
+            // Also where it was woken: then it gets in line itself.
+            if registry::others_wait(self.database) && self.last_work.elapsed() >= LOOK_AROUND {
+                return true;
+            }
             // What is out of order does not get better by being woken.
             if was_woken && !matches!(wait, Wait::Passing(_)) {
                 return false;
-            }
-            if registry::others_wait(self.database) && self.last_work.elapsed() >= LOOK_AROUND {
-                return true;
             }
         }
     }

@@ -13,8 +13,9 @@ use super::registry::Alarm;
 use super::supervisor;
 use crate::pg::timers::Timer;
 
-/// A step that takes longer is a long one.
-const LONG: Duration = Duration::from_secs(2);
+/// A step that takes longer is a long one. The alarm of one that took less still comes, and wakes a worker
+/// that waits: so it is longer than a worker waits before it leaves its place to others.
+const LONG: Duration = Duration::from_millis(1500);
 
 static ALARM: OnceLock<Alarm> = OnceLock::new();
 static IS_GIVEN: AtomicBool = AtomicBool::new(false);

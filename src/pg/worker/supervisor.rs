@@ -2,7 +2,8 @@
 //!
 //! It has no database connection and touches no shared memory but its own slot, so that
 //! there is next to nothing in it that could crash: a background worker that crashes takes
-//! every session down with it. ragd, which does the work that can go wrong, is its child.
+//! every session down with it. ragd, which does the work that can go wrong, is its child. It is
+//! started again after it has ended, and killed where it hangs ([`super::beat`]).
 //!
 //! There is one supervisor a server: it holds a lock on [`LOCK_FILE`] as long as it lives,
 //! and a second one leaves at once. Both paths are relative to the data directory, where
@@ -21,6 +22,7 @@ use pgrx::bgworkers::{
 };
 use pgrx::prelude::*;
 
+use super::beat::Beat;
 use super::registry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::guc;
@@ -179,6 +181,8 @@ fn supervise() {
 
 /// Waits until `child` is gone; `false`: the server stops.
 fn attend(mut child: Child, settings: &Settings) -> bool {
+    let mut beat = Beat::new();
+    let mut line = look_at_line();
     loop {
         match child.try_wait() {
             Ok(Some(status)) => {
@@ -191,12 +195,23 @@ fn attend(mut child: Child, settings: &Settings) -> bool {
                 return true;
             }
         }
-        if !BackgroundWorker::wait_latch(registry::time_to_start()) {
+        if let Some(why) = beat.look() {
+            log!("ragd (PID {}) hangs and is killed: {why}", child.id());
+            // It fails only if ragd has just ended, which is what is wanted.
+            let _ = child.kill();
+        }
+        if !wait_until(beat.next().into_iter().chain(line).min()) {
             stop(&mut child);
             return false;
         }
-        registry::start_abandoned();
-        if BackgroundWorker::sighup_received() {
+        let (is_reloaded, is_called) =
+            (BackgroundWorker::sighup_received(), BackgroundWorker::sigchld_received());
+        // Not at each beat: the first in line is given a worker before its time.
+        if is_reloaded || is_called || line.is_some_and(|time| time <= Instant::now()) {
+            registry::start_abandoned();
+            line = look_at_line();
+        }
+        if is_reloaded {
             reload();
             if Settings::current() != *settings {
                 log!("restarting ragd: its settings changed");
@@ -207,16 +222,26 @@ fn attend(mut child: Child, settings: &Settings) -> bool {
     }
 }
 
+/// When databases that wait for a worker are worth another look, if there are any.
+fn look_at_line() -> Option<Instant> {
+    registry::time_to_start().map(|time| Instant::now() + time)
+}
+
+/// Waits for a signal, but no longer than until `time`; `false`: the server stops.
+fn wait_until(time: Option<Instant>) -> bool {
+    let left = time.map(|time| time.saturating_duration_since(Instant::now()));
+    BackgroundWorker::wait_latch(left.map(|left| left.max(Duration::from_millis(1))))
+}
+
 /// Sleeps `pause`, whatever wakes the latch meanwhile, unless the settings become others than those
 /// just tried; `false`: the server stops.
 fn wait(pause: Duration, tried: &Settings) -> bool {
     let end = Instant::now() + pause;
     loop {
-        let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        if Instant::now() >= end {
             return true;
         }
-        if !BackgroundWorker::wait_latch(Some(left.max(Duration::from_millis(1)))) {
+        if !wait_until(Some(end)) {
             return false;
         }
         if BackgroundWorker::sighup_received() {

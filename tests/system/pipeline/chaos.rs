@@ -268,17 +268,23 @@ fn execute(cluster: &mut Cluster, kill: Kill) {
     let supervisor = || process::titled(postmaster, "pg_rag supervisor");
     let workers = || process::titled(postmaster, "pg_rag worker");
     let sessions = || process::titled(postmaster, "postgres postgres [local]");
-    // Not the one that has been there for longest and waits: any of those that there are.
-    let end = |processes: Vec<u32>, signal: &str| {
-        processes.last().iter().for_each(|process| process::signal(**process, signal));
+    // One of those that there are, or will be in a moment.
+    let end = |find: &dyn Fn() -> Vec<u32>, signal: &str| {
+        let mut found = None;
+        let came = wait_for(|| {
+            found = find().pop();
+            found.is_some()
+        });
+        assert!(came, "{kill:?}: there is no such process");
+        found.iter().for_each(|process| process::signal(*process, signal));
     };
     match kill {
-        Kill::Ragd => end(process::ragd(postmaster).into_iter().collect(), "KILL"),
-        Kill::Worker => end(workers(), "TERM"),
-        Kill::Session => end(sessions(), "TERM"),
-        Kill::Supervisor => end(supervisor(), "TERM"),
-        Kill::WorkerCrash => end(workers(), "KILL"),
-        Kill::SessionCrash => end(sessions(), "KILL"),
+        Kill::Ragd => end(&|| process::ragd(postmaster).into_iter().collect(), "KILL"),
+        Kill::Worker => end(&workers, "TERM"),
+        Kill::Session => end(&sessions, "TERM"),
+        Kill::Supervisor => end(&supervisor, "TERM"),
+        Kill::WorkerCrash => end(&workers, "KILL"),
+        Kill::SessionCrash => end(&sessions, "KILL"),
         Kill::Server => {
             cluster.kill();
             cluster.boot();

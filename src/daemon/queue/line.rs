@@ -1,0 +1,89 @@
+//! Queries: who came first goes first, and roles take turns, and so do the requests of a role.
+
+use std::collections::{HashSet, VecDeque};
+
+use super::{Alive, Entry, Shape};
+use crate::shares::Shares;
+
+/// Tokens that a role may have at once after it has had none for a while: those of some questions and
+/// answers.
+const CREDIT: u64 = 1024;
+
+/// Texts in the order in which they came.
+#[derive(Debug)]
+pub struct Line<T> {
+    entries: VecDeque<Entry<T>>,
+    shares: Shares<u32>,
+}
+
+impl<T> Default for Line<T> {
+    fn default() -> Self {
+        Line { entries: VecDeque::new(), shares: Shares::with_credit(CREDIT) }
+    }
+}
+
+impl<T> Line<T> {
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn push(&mut self, entry: Entry<T>) {
+        self.entries.push_back(entry);
+    }
+
+    /// Whether it is the turn of `role` before that of `other`.
+    pub fn is_before(&self, role: u32, other: u32) -> bool {
+        self.shares.is_before(role, other)
+    }
+
+    /// Puts texts back to where they were taken from, so that they go next.
+    pub fn put_back(&mut self, entries: Vec<Entry<T>>) {
+        entries.into_iter().rev().for_each(|entry| self.entries.push_front(entry));
+    }
+
+    pub fn forget(&mut self, owner: u64) {
+        self.entries.retain(|entry| entry.owner != owner);
+    }
+
+    /// The first query of the role whose turn it is, and others that fit, role after role.
+    pub fn batch<F: Fn(&T) -> bool>(
+        &mut self,
+        budget: usize,
+        alive: &mut Alive<F>,
+    ) -> Vec<Entry<T>> {
+        self.entries.retain(|entry| alive.check(entry));
+        let (mut batch, mut shape) = (Vec::new(), Shape::default());
+        while let Some((place, larger)) = self.next(shape, budget) {
+            let Some(entry) = self.entries.remove(place) else { break };
+            entry.charge(&mut self.shares);
+            shape = larger;
+            batch.push(entry);
+        }
+        self.move_back(&batch);
+        batch
+    }
+
+    /// Requests that have had something go behind those that wait.
+    fn move_back(&mut self, batch: &[Entry<T>]) {
+        let served: HashSet<u64> = batch.iter().map(|entry| entry.owner).collect();
+        let is_served = |entry: &Entry<T>| served.contains(&entry.owner);
+        if !self.entries.iter().any(is_served) {
+            return;
+        }
+        let (had, others): (VecDeque<_>, VecDeque<_>) = self.entries.drain(..).partition(is_served);
+        self.entries = others;
+        self.entries.extend(had);
+    }
+
+    /// Where the query is that goes next into a batch of this shape, and the shape with it.
+    fn next(&mut self, shape: Shape, budget: usize) -> Option<(usize, Shape)> {
+        let mut seen = HashSet::new();
+        let fitting = self.entries.iter().enumerate().filter_map(|(place, entry)| {
+            let larger = shape.with(entry.length, budget)?;
+            seen.insert(entry.role).then_some((entry.role, place, larger))
+        });
+        let first: Vec<(u32, usize, Shape)> = fitting.collect();
+        let role = self.shares.next(first.iter().map(|(role, ..)| *role))?;
+        first.into_iter().find(|(it, ..)| *it == role).map(|(_, place, larger)| (place, larger))
+    }
+}
