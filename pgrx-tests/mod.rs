@@ -7,6 +7,7 @@ mod tests {
 
     use crate::error::{Error, ErrorKind};
     use crate::pg::error::report;
+    use crate::pg::reserve::Reserve;
     use crate::pg::sql;
     use crate::pg::vector::Vector;
 
@@ -205,5 +206,42 @@ mod tests {
         run("INSERT INTO docs VALUES (2, 'kept')");
         let chunks = "SELECT string_agg(content, ', ') FROM docs_rag_chunks";
         assert_eq!(one::<String>(chunks, &[]).as_deref(), Some("kept"));
+    }
+
+    /// Has the system refuse more memory to this process, for as long as `work` takes.
+    fn without_more_memory<T>(work: impl FnOnce() -> T) -> T {
+        let status = std::fs::read_to_string("/proc/self/status").expect("a process's figures");
+        let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")).expect("its size");
+        let kilobytes: u64 = size.trim().trim_end_matches(" kB").parse().expect("kilobytes");
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: reads and sets a limit of this process.
+        unsafe { assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &raw mut limit), 0) };
+        let less = libc::rlimit { rlim_cur: 1024 * kilobytes, ..limit };
+        // SAFETY: as above.
+        unsafe { assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &raw const less), 0) };
+        let result = work();
+        // SAFETY: as above.
+        unsafe { assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &raw const limit), 0) };
+        result
+    }
+
+    #[pg_test]
+    fn a_refused_allocation_of_a_build_is_met_from_the_reserve() {
+        const BLOCKS: usize = 256;
+        const BYTES: usize = 64 << 10;
+        let reserve = Reserve::take().expect("memory");
+        let mut blocks = Vec::with_capacity(BLOCKS);
+        let is_needed = without_more_memory(|| {
+            let mut fill = || {
+                blocks.push(vec![1u8; BYTES]);
+                reserve.look().is_err()
+            };
+            (0..BLOCKS).any(|_| fill())
+        });
+        assert!(is_needed, "{} blocks were given without it", blocks.len());
+        drop((reserve, blocks));
+        let next = Reserve::take().expect("memory");
+        assert!(next.look().is_ok());
+        assert!(Reserve::take().is_ok_and(|within| within.look().is_ok()));
     }
 }

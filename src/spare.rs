@@ -22,7 +22,9 @@ pub fn check(bytes: usize) -> Result<()> {
     }
 }
 
-fn refused(bytes: usize) -> Error {
+/// The error of who is refused so many bytes.
+#[must_use]
+pub fn refused(bytes: usize) -> Error {
     let megabytes = bytes.div_ceil(1 << 20);
     let message = format!("out of memory: the system does not give {megabytes} MB more");
     Error::new(ErrorKind::OutOfResources, message)

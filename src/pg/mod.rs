@@ -45,6 +45,7 @@ mod remake;
 mod renewing;
 mod represent;
 mod rerank;
+mod reserve;
 mod rewrite;
 mod rounds;
 mod route;

@@ -19,6 +19,7 @@ use crate::index::space::Space;
 use crate::index::write_out::write_out;
 use crate::pg::error::OrReport;
 use crate::pg::pages::Writer;
+use crate::pg::reserve::Reserve;
 
 /// The phases, as pg_stat_progress_create_index numbers them.
 #[derive(Clone, Copy)]
@@ -138,6 +139,7 @@ struct Build<'a> {
     builder: &'a Builder<BuildMemory>,
     memory: BuildMemory,
     threads: &'a mut Threads,
+    reserve: Reserve,
     loose: Vec<(Row, State)>,
     index_tuples: f64,
 }
@@ -156,6 +158,8 @@ unsafe fn build(
     unsafe {
         let expected = expected_rows(table, &plan.shape.space);
         warn_of_little_memory(&plan.build_shape, expected);
+        // Before threads are started, who would take it as room of their own.
+        let reserve = Reserve::take()?;
         let builder = std::sync::Arc::new(Builder::new(plan.build_shape));
         let mut threads = Threads::start(&builder, expected);
         let mut build = Build {
@@ -165,6 +169,7 @@ unsafe fn build(
             builder: &builder,
             memory: BuildMemory::new(allowed_bytes()),
             threads: &mut threads,
+            reserve,
             loose: Vec::new(),
             index_tuples: 0.0,
         };
@@ -263,6 +268,7 @@ impl Build<'_> {
         };
         let layer = layer_by_chance(chance()?, build_shape.degree.m);
         self.builder.add(&item, layer, &mut self.memory)?;
+        self.reserve.look()?;
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(self.builder.linked()));
         Ok(())
     }
@@ -274,10 +280,12 @@ impl Build<'_> {
         self.threads.finish(self.builder, &mut |linked| {
             progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(linked));
             check_for_interrupts!();
+            self.reserve.look().or_report();
         })?;
         enter(Phase::Write);
         let pause = &mut || {
             check_for_interrupts!();
+            self.reserve.look().or_report();
         };
         self.builder.adopt(pause);
         // SAFETY: the index is open and empty.
@@ -285,6 +293,7 @@ impl Build<'_> {
         let Plan { column, shape, .. } = self.plan;
         write_out(column, shape, self.builder, &self.loose, pause, &mut |page| {
             check_for_interrupts!();
+            self.reserve.look()?;
             writer.push(page)
         })
     }

@@ -11,6 +11,7 @@ use crate::pg::am::row_of;
 use crate::pg::error::OrReport;
 use crate::pg::new_pages::{NewPages, TemporaryPages};
 use crate::pg::pages::Writer;
+use crate::pg::reserve::Reserve;
 
 /// The phases, as pg_stat_progress_create_index numbers them.
 #[derive(Clone, Copy)]
@@ -70,6 +71,7 @@ pub unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
 /// A build under way, as the callback of the table's scan sees it.
 struct Build<'a> {
     builder: Builder<'a, TemporaryPages>,
+    reserve: Reserve,
     added: i64,
 }
 
@@ -88,7 +90,8 @@ unsafe fn build(
         let pages = NewPages::new(index);
         lexical::create(&pages)?;
         let scratch = TemporaryPages::new();
-        let mut build = Build { builder: Builder::new(&scratch, memory), added: 0 };
+        let builder = Builder::new(&scratch, memory);
+        let mut build = Build { builder, reserve: Reserve::take()?, added: 0 };
         enter(Phase::Load);
         let heap_tuples = pg_sys::table_index_build_scan(
             table,
@@ -123,6 +126,7 @@ unsafe extern "C-unwind" fn add_row(
         }
         let build = &mut *state.cast::<Build<'_>>();
         value::with_document(*values, row_of(row), |document| build.builder.add(document))
+            .and_then(|()| build.reserve.look())
             .or_report();
         build.added += 1;
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, build.added);

@@ -12,7 +12,7 @@ const LARGE: &str = "
     FROM generate_series(1, 20000) AS n;";
 
 /// Bytes that the session may have beside those that it has.
-const LEFT: u64 = 70 << 20;
+const LEFT: u64 = 120 << 20;
 
 #[test]
 fn a_build_that_gets_no_memory_fails_alone() {
