@@ -31,7 +31,8 @@ main() {
 }
 
 # cargo pgrx test installs a build with the tests in it. So the mark that says
-# "installed from these sources" goes first, and the next install is a real one.
+# "installed from these sources" goes first, and the next install is a real one. With flags of its own
+# for the linker, cargo-pgrx would have all dependencies compiled once more.
 in_backend() {
     local version=$1 pg_config folder=$PG_RAG_CLUSTERS/pgrx
     local -a as=()
@@ -41,7 +42,8 @@ in_backend() {
     rm -f "$("$pg_config" --pkglibdir)/pg_rag/sources.sha256"
     as_server mkdir -p "$folder"
     [[ -z $PG_RAG_RUN_AS ]] || as=(--runas "$PG_RAG_RUN_AS")
-    cargo pgrx test "pg$version" "$@" --release --no-default-features "${as[@]}" --pgdata "$folder"
+    CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 \
+        cargo pgrx test "pg$version" "$@" --release --no-default-features "${as[@]}" --pgdata "$folder"
 }
 
 golden() {

@@ -9,7 +9,7 @@ mod support {
 use std::fs;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pg_rag::daemon::connection::ClientConnection;
 use pg_rag::daemon::protocol::{Lane, MAX_FRAME, Request, Response, encode};
@@ -205,16 +205,14 @@ fn what_nobody_waits_for_is_dropped() {
     let clients: Vec<_> = (0..64)
         .map(|_| {
             let mut client = ragd.connect();
-            client.send(&request(&model, Kind::Passage, Lane::Bulk, &[&*long; 40])).unwrap();
+            client.send(&request(&model, Kind::Passage, Lane::Bulk, &[&*long; 400])).unwrap();
             client
         })
         .collect();
     eventually("the texts wait", || status(&mut ragd.connect()).waiting > 500);
     drop(clients);
-    let dropped = Instant::now();
+    // To compute all of them would take far longer than is waited for.
     eventually("the queue is empty", || status(&mut ragd.connect()).waiting == 0);
-    // All of them would take more than a minute on two cores.
-    assert!(dropped.elapsed() < Duration::from_secs(45), "{:?}", dropped.elapsed());
     eventually("the threads have gone", || ragd.threads() < 16);
     embed(&mut ragd.connect(), &model, &["still here"]).unwrap();
 }

@@ -3,6 +3,9 @@
 //! Nobody waits for the answers, so each call goes behind those of people: while its provider is busy it
 //! fails with the time to wait, and the pipeline waits.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::acting::as_superuser;
 use super::client::{self, Watch};
 use super::error::unexpected;
@@ -12,7 +15,7 @@ use super::transaction::{Failure, Outcome, Transactions, caught};
 use crate::context::prompt::Message;
 use crate::daemon::protocol::{GenerateRequest, Lane, ProviderConfig, Request, Response};
 use crate::embed::Kind;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::one_by_one::{self, Reply, one_by_one};
 
 /// Longest answer of a language model, in tokens; some think before they write.
@@ -24,13 +27,53 @@ pub const HARMLESS: &str = "The library opens at nine in the morning.";
 /// What came of the questions about things.
 pub type Replies<T, A> = one_by_one::Replies<T, A, Failure>;
 
-/// Asks about each of `things`; about [`HARMLESS`] where `ask` gets nothing.
+/// After so many timeouts in a row, they are taken for a refusal of what was asked about.
+const MOST_TIMEOUTS: u32 = 3;
+
+/// How often in a row a provider took too long over a thing, by the thing's key. A call that times out
+/// says nothing about what it was for, but one that always does would keep all others waiting.
+#[derive(Default)]
+struct Timeouts(HashMap<Vec<u8>, u32>);
+
+impl Timeouts {
+    fn counted<A>(&mut self, thing: &[u8], answer: Result<A>) -> Result<A> {
+        match answer {
+            Err(error) if error.kind() == ErrorKind::ProviderTimeout => {
+                let count = self.0.entry(thing.to_vec()).or_default();
+                *count += 1;
+                match *count < MOST_TIMEOUTS {
+                    true => Err(error),
+                    false => Err(Error::new(ErrorKind::ProviderFailed, error.message())),
+                }
+            }
+            other => {
+                self.0.remove(thing);
+                other
+            }
+        }
+    }
+}
+
+thread_local! {
+    /// Those of this process.
+    static TIMEOUTS: RefCell<Timeouts> = RefCell::default();
+}
+
+/// Asks about each of `things`, known by their `key`; about [`HARMLESS`] where `ask` gets nothing.
 pub fn about_each<T, A>(
     things: Vec<T>,
+    key: impl Fn(&T) -> &[u8],
     mut ask: impl FnMut(Option<&T>) -> Result<A>,
     is_unwanted: impl Fn() -> bool,
 ) -> Replies<T, A> {
-    one_by_one(things, |thing| reply(|| ask(thing)), is_unwanted)
+    let mut ask_once = |thing: Option<&T>| {
+        let answer = ask(thing);
+        match thing {
+            Some(thing) => TIMEOUTS.with_borrow_mut(|all| all.counted(key(thing), answer)),
+            None => answer,
+        }
+    };
+    one_by_one(things, |thing| reply(|| ask_once(thing)), is_unwanted)
 }
 
 /// What comes of a call of a provider. What the provider says may be about what it was asked.
@@ -83,7 +126,7 @@ pub fn embedded<T>(
                 let text = thing.map_or_else(|| HARMLESS.to_owned(), &text);
                 Ok(embedding.embed_and_watch(&[text], Kind::Passage, watch)?.swap_remove(0))
             };
-            about_each(things, &mut alone, || false)
+            one_by_one(things, |thing| reply(|| alone(thing)), || false)
         }
     }
 }
@@ -111,5 +154,24 @@ impl Step {
             }
             (None, None) => Ok(self.count),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_always_times_out_is_refused_in_the_end() {
+        let timeout = || Err::<(), Error>(Error::new(ErrorKind::ProviderTimeout, "too late"));
+        let mut timeouts = Timeouts::default();
+        let mut kind =
+            |thing: &[u8], answer| timeouts.counted(thing, answer).map_err(|it| it.kind());
+        assert_eq!(kind(b"a", timeout()), Err(ErrorKind::ProviderTimeout));
+        assert_eq!(kind(b"a", timeout()), Err(ErrorKind::ProviderTimeout));
+        assert_eq!(kind(b"b", timeout()), Err(ErrorKind::ProviderTimeout));
+        assert_eq!(kind(b"a", timeout()), Err(ErrorKind::ProviderFailed));
+        assert_eq!(kind(b"a", Ok(())), Ok(()));
+        assert_eq!(kind(b"a", timeout()), Err(ErrorKind::ProviderTimeout), "no longer in a row");
     }
 }

@@ -8,6 +8,7 @@
 use super::acting::Settings;
 use super::catalog::pipeline::{self, Mode, Pipeline, Stage};
 use super::catalog::view;
+use super::grants::Grants;
 use super::sql::{self, render};
 use super::{beside, create, ingest, triggers};
 use crate::error::Result;
@@ -92,7 +93,8 @@ fn take_view(new: &Pipeline, old: &Pipeline) -> Result<pgrx::pg_sys::Oid> {
     Ok(old.view.oid)
 }
 
-/// Drops a relation of the old pipeline and gives its name to the new one's.
+/// Drops a relation of the old pipeline and gives its name, and what others may do with it, to the new
+/// one's.
 fn take_name(kind: &str, new: &pipeline::Relation, old: &pipeline::Relation) -> Result<()> {
     let statement = include_str!("../../sql/query/relation_exists.sql");
     let names =
@@ -103,6 +105,7 @@ fn take_name(kind: &str, new: &pipeline::Relation, old: &pipeline::Relation) -> 
         _ => include_str!("../../sql/query/drop_view.sql"),
     };
     let key = if kind == "TABLE" { "chunk_table" } else { "view" };
+    Grants::of(old.oid)?.give_on(new)?;
     create::drop_if_there(template, old, &[(key, &old.sql)])?;
     let values = [("kind", kind), ("relation", &new.sql), ("name", name)];
     sql::execute(&render(include_str!("../../sql/query/rename_relation.sql"), &values), &[])

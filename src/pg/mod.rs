@@ -27,6 +27,7 @@ mod evaluate;
 mod explain;
 mod functions;
 mod generation;
+mod grants;
 mod guc;
 mod index_am;
 mod ingest;

@@ -17,6 +17,7 @@ use super::catalog::pipeline::{self, Pipeline};
 use super::catalog::source::Source;
 use super::catalog::view::{self, Column};
 use super::content::{self, Expression};
+use super::grants::Grants;
 use super::sql::{self, render};
 use super::transaction::in_subtransaction;
 use super::{create, intake, triggers};
@@ -236,12 +237,15 @@ impl Detached {
     /// Has the chunks' metadata follow, and with it the view that shows it.
     fn alter_chunks(&self, source: &Source) -> Result<()> {
         let Pipeline { id, view, .. } = &self.pipeline;
+        let grants = Grants::of(view.oid)?;
         drop_view(&view.sql)?;
         as_owner(&self.pipeline, || self.alter_chunk_table(source))?;
         self.create_view(source)?;
         create::give_relation("VIEW", &view.sql, &quote_identifier(&source.owner))?;
-        create::let_readers_read(source.oid, &view.sql)?;
         pipeline::set_view(*id, &view.sql)?;
+        if let Some(now) = pipeline::by_id(*id)? {
+            grants.give_on(&now.view)?;
+        }
         if pipeline::set_filling_where_unindexed(*id)? {
             noted::wake_at_commit();
         }

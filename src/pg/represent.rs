@@ -191,7 +191,8 @@ fn describe_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool)
     let _spending = ForPipeline::new(id);
     let mut watch = unless_unwanted(is_unwanted);
     let describe = |it: Option<&Missing>| describe(&tools, it, &mut watch);
-    let Replies { known, refused, stopped } = asking::about_each(missing, describe, is_unwanted);
+    let Replies { known, refused, stopped } =
+        asking::about_each(missing, |it| &it.hash, describe, is_unwanted);
     let count = known.len() + unembedded.len();
     if !known.is_empty() {
         // Before anything else: it has been paid for.

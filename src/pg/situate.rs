@@ -214,7 +214,8 @@ fn situate_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool) 
     let mut watch = unless_unwanted(is_unwanted);
     let (unsaid, mut places): (Vec<_>, Vec<_>) = places.into_iter().partition(Place::is_unsaid);
     let ask = |place: Option<&Place>| ask(&tools, place, &mut watch);
-    let Replies { known, refused, stopped } = asking::about_each(unsaid, ask, is_unwanted);
+    let Replies { known, refused, stopped } =
+        asking::about_each(unsaid, |it| &it.key, ask, is_unwanted);
     if !known.is_empty() {
         places.extend(known.into_iter().map(|(place, line)| place.with(line.flatten())));
         // Before anything else: it has been paid for.

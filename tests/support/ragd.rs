@@ -292,7 +292,7 @@ pub fn embed(
 pub fn eventually(what: &str, check: impl Fn() -> bool) {
     let started = Instant::now();
     while !check() {
-        assert!(started.elapsed() < Duration::from_secs(60), "never: {what}");
+        assert!(started.elapsed() < Duration::from_secs(120), "never: {what}");
         thread::sleep(Duration::from_millis(10));
     }
 }

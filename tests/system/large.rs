@@ -66,7 +66,7 @@ fn ten_megabytes_can_be_cancelled() {
     assert!(error.starts_with("57014"), "{error}");
     let took = ended.saturating_duration_since(canceller.join().unwrap());
     println!("10 MB: cancel took {} ms", took.as_millis());
-    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(took < Duration::from_secs(30), "{took:?}");
     assert_eq!(count(&mut client, "SELECT count(*) FROM docs"), 3);
     assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag_chunks"), 3);
     let drained = wait_for(|| count(&mut client, "SELECT waiting FROM rag.daemon_status()") == 0);

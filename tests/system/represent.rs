@@ -172,6 +172,35 @@ fn a_chunk_that_is_refused_keeps_no_other_waiting() {
     assert_eq!(count(&mut client, DESCRIBED), 10);
 }
 
+/// Is too late where something takes ages, describes the rest.
+fn slow(request: &Request) -> Reply {
+    match request.text().contains("takes ages") {
+        true => Reply::json(200, "{}").delay(Duration::from_secs(600)),
+        false => describe(request),
+    }
+}
+
+#[test]
+fn a_chunk_that_always_times_out_keeps_no_other_waiting_for_good() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(slow);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {}", server("writer", &http))).unwrap();
+    client
+        .batch_execute(
+            "ALTER SERVER writer OPTIONS (SET timeout '5', SET max_retries '0');
+             INSERT INTO rules VALUES (0, 'To read this takes ages.')",
+        )
+        .unwrap();
+    client.batch_execute(&format!("{MANUAL}; DELETE FROM rules WHERE id = 2")).unwrap();
+    for _ in 0..2 {
+        assert_fails(&mut client, RUN, &["38000", "writer"]);
+        assert_eq!(count(&mut client, NONE), 0, "it may have been the provider");
+    }
+    client.batch_execute(RUN).unwrap();
+    assert_eq!((count(&mut client, DESCRIBED), count(&mut client, NONE)), (2, 1));
+}
+
 #[test]
 fn what_was_paid_for_is_kept_while_nobody_embeds_it() {
     let Some(cluster) = Cluster::start(&[]) else { return };

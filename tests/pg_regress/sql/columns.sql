@@ -25,6 +25,20 @@ SELECT column_name, data_type, character_maximum_length FROM information_schema.
 UPDATE posts SET body = 'Rye bread rests for a day.' WHERE id = 1;
 CALL rag_run('posts');
 
+-- What others may do with the pipeline's relations stays, when these are made anew.
+CREATE FUNCTION granted() RETURNS TABLE (granted text) LANGUAGE sql AS $$
+    SELECT concat_ws(' ', c.relname, l.attname, a.grantee::regrole, a.privilege_type, CASE WHEN a.is_grantable THEN '+' END)
+    FROM pg_class c
+    CROSS JOIN LATERAL (
+        SELECT NULL, c.relacl UNION ALL SELECT t.attname, t.attacl FROM pg_attribute t WHERE t.attrelid = c.oid
+    ) AS l (attname, acl)
+    CROSS JOIN LATERAL aclexplode(l.acl) AS a
+    WHERE c.relname IN ('posts_rag', 'posts_rag_chunks') AND a.grantee <> c.relowner
+    ORDER BY 1 COLLATE "C"$$;
+SELECT * FROM granted();
+GRANT SELECT (content, lang, source_id) ON posts_rag TO regress_writer;
+GRANT SELECT, REFERENCES ON posts_rag_chunks TO regress_owner WITH GRANT OPTION;
+
 -- Metadata goes with its column, also from the view of chunks and from the index.
 SET client_min_messages = notice;
 ALTER TABLE posts DROP COLUMN lang CASCADE;
@@ -39,6 +53,7 @@ SELECT column_name FROM information_schema.columns WHERE table_name = 'posts_rag
 SET ROLE regress_reader;
 SELECT count(*) FROM posts_rag;
 RESET ROLE;
+SELECT * FROM granted();
 
 -- A type that makes other values.
 ALTER TABLE posts ALTER COLUMN price TYPE integer USING split_part(price, ' ', 1)::integer, ALTER COLUMN title TYPE text USING upper(title);
@@ -79,10 +94,12 @@ ALTER TABLE articles DROP COLUMN rating;
 SELECT * FROM shows();
 
 -- A successor has metadata of its own.
+REVOKE SELECT ON posts_rag_chunks FROM regress_reader;
 SELECT rag_alter_pipeline('posts', content => 'body');
 ALTER TABLE articles DROP COLUMN price;
 SELECT fails('ALTER TABLE articles DROP COLUMN title');
 CALL rag_run('posts');
+SELECT * FROM granted();
 SELECT * FROM shows();
 ALTER TABLE articles DROP COLUMN title;
 

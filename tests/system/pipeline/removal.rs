@@ -67,7 +67,6 @@ fn a_pipeline_is_dropped_while_a_worker_embeds() {
     let begun = Instant::now();
     run(&mut client, "SELECT rag_drop_pipeline('docs')");
     println!("dropped under a worker's hands in {} ms", begun.elapsed().as_millis());
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     run(&mut client, PIPELINE);
     run(&mut client, "INSERT INTO docs VALUES (2, 't', 'Later.', 'en')");
     wait(&mut client, "docs");

@@ -56,7 +56,6 @@ fn a_commit_is_found_soon() {
         times[15].as_millis(),
         times[29].as_millis()
     );
-    assert!(times[15] < Duration::from_secs(5), "{times:?}");
 }
 
 #[test]

@@ -1,0 +1,1 @@
+GRANT {privilege} ON {relation} TO {grantee}{option}

@@ -1,0 +1,1 @@
+REVOKE ALL ON {relation} FROM {grantees}

@@ -1,0 +1,74 @@
+//! What others than its owner may do with a relation, for one that takes its place.
+
+use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
+
+use super::catalog::pipeline::Relation;
+use super::catalog::view;
+use super::sql::{self, render, required};
+use crate::error::Result;
+
+/// The privileges on a relation and its columns, but for the owner's.
+pub struct Grants(Vec<Grant>);
+
+struct Grant {
+    privilege: String,
+    /// The column, or the whole relation.
+    column: Option<String>,
+    /// A role, quoted, or PUBLIC.
+    grantee: String,
+    is_grantable: bool,
+}
+
+impl Grants {
+    /// Those on `relation`.
+    pub fn of(relation: pg_sys::Oid) -> Result<Grants> {
+        let statement = include_str!("../../sql/query/grants.sql");
+        let grants = sql::rows(statement, &[relation.into()], |row| {
+            Ok(Grant {
+                privilege: required(row.get(1)?)?,
+                column: row.get(2)?,
+                grantee: required(row.get(3)?)?,
+                is_grantable: required(row.get(4)?)?,
+            })
+        });
+        grants.map(Grants)
+    }
+
+    /// Has them be those on `relation`, as far as it has the columns.
+    pub fn give_on(&self, relation: &Relation) -> Result<()> {
+        let columns: Vec<String> =
+            view::columns(relation.oid)?.into_iter().map(|column| column.name).collect();
+        Grants::of(relation.oid)?.revoke_on(relation)?;
+        self.0.iter().try_for_each(|grant| grant.give_on(relation, &columns))
+    }
+
+    fn revoke_on(&self, relation: &Relation) -> Result<()> {
+        let mut grantees: Vec<&str> = self.0.iter().map(|grant| grant.grantee.as_str()).collect();
+        grantees.dedup();
+        if grantees.is_empty() {
+            return Ok(());
+        }
+        let values = [("relation", relation.sql.as_str()), ("grantees", &grantees.join(", "))];
+        sql::execute(&render(include_str!("../../sql/query/revoke_all.sql"), &values), &[])
+            .map(drop)
+    }
+}
+
+impl Grant {
+    fn give_on(&self, relation: &Relation, columns: &[String]) -> Result<()> {
+        let column = self.column.as_deref().map(quote_identifier);
+        if column.as_ref().is_some_and(|column| !columns.contains(column)) {
+            return Ok(());
+        }
+        let column = column.map_or_else(String::new, |column| format!(" ({column})"));
+        let values = [
+            ("privilege", format!("{}{column}", self.privilege)),
+            ("relation", relation.sql.clone()),
+            ("grantee", self.grantee.clone()),
+            ("option", if self.is_grantable { " WITH GRANT OPTION" } else { "" }.to_owned()),
+        ];
+        let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+        sql::execute(&render(include_str!("../../sql/query/grant.sql"), &values), &[]).map(drop)
+    }
+}
