@@ -34,7 +34,7 @@ CREATE FUNCTION granted() RETURNS TABLE (granted text) LANGUAGE sql AS $$
     ) AS l (attname, acl)
     CROSS JOIN LATERAL aclexplode(l.acl) AS a
     WHERE c.relname IN ('posts_rag', 'posts_rag_chunks') AND a.grantee <> c.relowner
-    ORDER BY 1 COLLATE "C"$$;
+    ORDER BY 1$$;
 SELECT * FROM granted();
 GRANT SELECT (content, lang, source_id) ON posts_rag TO regress_writer;
 GRANT SELECT, REFERENCES ON posts_rag_chunks TO regress_owner WITH GRANT OPTION;
