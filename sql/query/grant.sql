@@ -1,1 +1,1 @@
-GRANT {privilege} ON {relation} TO {grantee}{option}
+GRANT {privilege}{column} ON {relation} TO {grantee}{option}

@@ -1,7 +1,9 @@
 -- $1: a relation's OID. What others than its owner may do with it or with a column of it: the privilege,
--- the column (none: the whole relation), to whom it was given, quoted, and whether it may be passed on.
+-- the column (none: the whole relation), to whom it was given, quoted, and what says whether it may be
+-- passed on.
 SELECT a.privilege_type, l.column_name::pg_catalog.text,
-       CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(r.rolname) END, a.is_grantable
+       CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(r.rolname) END,
+       CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END
 FROM (
     SELECT c.relacl AS acl, NULL::pg_catalog.name AS column_name, c.relowner
     FROM pg_catalog.pg_class c

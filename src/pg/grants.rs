@@ -17,7 +17,8 @@ struct Grant {
     column: Option<String>,
     /// A role, quoted, or PUBLIC.
     grantee: String,
-    is_grantable: bool,
+    /// What lets it be passed on, or nothing.
+    option: String,
 }
 
 impl Grants {
@@ -29,7 +30,7 @@ impl Grants {
                 privilege: required(row.get(1)?)?,
                 column: row.get(2)?,
                 grantee: required(row.get(3)?)?,
-                is_grantable: required(row.get(4)?)?,
+                option: required(row.get(4)?)?,
             })
         });
         grants.map(Grants)
@@ -63,12 +64,12 @@ impl Grant {
         }
         let column = column.map_or_else(String::new, |column| format!(" ({column})"));
         let values = [
-            ("privilege", format!("{}{column}", self.privilege)),
-            ("relation", relation.sql.clone()),
-            ("grantee", self.grantee.clone()),
-            ("option", if self.is_grantable { " WITH GRANT OPTION" } else { "" }.to_owned()),
+            ("privilege", self.privilege.as_str()),
+            ("column", &column),
+            ("relation", &relation.sql),
+            ("grantee", &self.grantee),
+            ("option", &self.option),
         ];
-        let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
         sql::execute(&render(include_str!("../../sql/query/grant.sql"), &values), &[]).map(drop)
     }
 }
