@@ -194,7 +194,7 @@ fn a_chunk_that_always_times_out_keeps_no_other_waiting_for_good() {
         .unwrap();
     client.batch_execute(&format!("{MANUAL}; DELETE FROM rules WHERE id = 2")).unwrap();
     for _ in 0..2 {
-        assert_fails(&mut client, RUN, &["38000", "writer"]);
+        assert_fails(&mut client, RUN, &["39000", "writer"]);
         assert_eq!(count(&mut client, NONE), 0, "it may have been the provider");
     }
     client.batch_execute(RUN).unwrap();
