@@ -59,11 +59,6 @@ impl<K: Copy + Eq + Hash> Shares<K> {
         self.ahead.insert(who, time);
     }
 
-    /// Whether it is the turn of the one before that of the other, if both wait.
-    pub fn is_before(&self, one: K, other: K) -> bool {
-        self.time(one) < self.time(other)
-    }
-
     fn time(&self, who: K) -> u64 {
         self.ahead.get(&who).copied().unwrap_or_default().max(self.least())
     }

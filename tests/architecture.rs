@@ -175,8 +175,7 @@ fn unsafe_is_rare_and_explained() {
             }
         }
         let calls_libc = source.tokens.iter().any(|token| token.text == "libc");
-        let is_for_onnx_runtime = source.file.is_below(&["src/daemon/preemption.rs"]);
-        if source.file.is_below(&["src/daemon/"]) && !calls_libc && !is_for_onnx_runtime {
+        if source.file.is_below(&["src/daemon/"]) && !calls_libc {
             source
                 .unsafe_blocks
                 .iter()

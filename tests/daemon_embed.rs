@@ -161,9 +161,9 @@ fn a_query_overtakes_a_bulk_load() {
     assert!(waiting > 0, "the query came out after the load");
 }
 
-/// A batch of a bulk load that gives way to a question is begun again: nobody gets anything else for it.
+/// Two sessions of the model run at once, on fewer processors than threads.
 #[test]
-fn what_gives_way_has_its_vectors_all_the_same() {
+fn questions_and_a_load_beside_them_have_the_vectors_that_they_have_alone() {
     let Some(installed) = Installed::find() else { return };
     let ragd = installed.start();
     let model = installed.model("onnx/model_int8.onnx");

@@ -120,6 +120,15 @@ fn a_computation_without_end_hangs() {
     client.send(&embed(&model, &["an endless text"])).unwrap();
     let why = wait_for_hang(&mut other, 500);
     assert!(why.starts_with("a batch of model \"loop\" has gone on for "), "{why}");
+    // A short question to the model does not wait for it, other texts do.
+    let mut load = ragd.connect();
+    load.send(&embed(&model, &["another text"])).unwrap();
+    eventually("it waits", || status(&mut ragd.connect()).waiting == 1);
+    let question = request(&model, Kind::Query, Lane::Query, &["a question"]);
+    for _ in 0..3 {
+        assert!(matches!(other.call(&question), Ok(Response::Vectors { .. })));
+    }
+    assert_eq!(status(&mut other).waiting, 1);
     // Other models go on.
     let usual = installed.model("onnx/model_int8.onnx");
     assert!(matches!(other.call(&embed(&usual, &["x"])), Ok(Response::Vectors { .. })));

@@ -64,6 +64,11 @@ impl Fingerprint {
         let names = manifest.files.iter().chain(&manifest.absent);
         Fingerprint(names.map(|name| stat(&manifest.path(name))).collect())
     }
+
+    /// Bytes of all the files.
+    pub fn bytes(&self) -> u64 {
+        self.0.iter().flatten().map(|stat| stat.length).sum()
+    }
 }
 
 fn stat(path: &std::path::Path) -> Option<Stat> {
@@ -107,6 +112,9 @@ mod tests {
             ("sentence_bert_config.json", r#"{"max_seq_length": 3}"#),
         ] {
             let fingerprint = Fingerprint::take(&read());
+            let names = read().files.into_iter();
+            let bytes: u64 = names.map(|name| fs::metadata(folder.join(name)).unwrap().len()).sum();
+            assert_eq!(fingerprint.bytes(), bytes);
             fs::write(folder.join(file), content).unwrap();
             assert_ne!(Fingerprint::take(&read()), fingerprint, "{file}");
             let digest = digest(&read()).unwrap();

@@ -15,9 +15,8 @@
 //! embed      its texts, tokenised a window at a time
 //! late       its documents, cut where they come out of the model
 //! queue      which texts go through the model together
-//! worker     a thread a model: batch after batch
+//! worker     the threads of a model: batch after batch
 //! model      ONNX Runtime: tokens → numbers
-//! preemption a batch gives way to a query
 //! output     what they say of each text: a vector, a score
 //! heartbeat  does any of that hang?
 //! ```
@@ -60,7 +59,6 @@ pub mod parse;
 #[cfg(feature = "daemon")]
 mod peer;
 #[cfg(feature = "daemon")]
-mod preemption;
 #[cfg(feature = "daemon")]
 pub mod process;
 #[cfg(feature = "daemon")]

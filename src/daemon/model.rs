@@ -15,11 +15,10 @@ use std::sync::Arc;
 use ort::ep;
 use ort::logging::LogLevel;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
-use ort::session::{OutputSelector, RunOptions, Session, SessionInputValue};
+use ort::session::{HasSelectedOutputs, OutputSelector, RunOptions, Session, SessionInputValue};
 use ort::value::{Outlet, Tensor, TensorElementType};
 
 use super::output::Output;
-use super::preemption::Preemption;
 use super::runtime::Runtime;
 use crate::embed::manifest::Manifest;
 use crate::embed::pooling;
@@ -30,7 +29,7 @@ use crate::rerank::late_interaction::TokenQuery;
 pub struct Model {
     name: String,
     session: Session,
-    preemption: Preemption,
+    options: RunOptions<HasSelectedOutputs>,
     inputs: Vec<Input>,
     output: Output,
     pad_token: u32,
@@ -94,23 +93,12 @@ impl Model {
         let options = RunOptions::new()
             .map_err(|error| failed(name, &error))?
             .with_outputs(OutputSelector::no_default().with(&output.name));
-        let preemption = Preemption::of(options);
-        Ok(Model { name: name.to_string(), preemption, inputs, output, session, pad_token })
+        Ok(Model { name: name.to_string(), options, inputs, output, session, pad_token })
     }
 
     /// The name it was loaded by.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// What ends its runs.
-    pub fn preemption(&self) -> Preemption {
-        self.preemption.clone()
-    }
-
-    /// Lets it run again after a run was preempted.
-    pub fn clear_preemption(&self) -> Result<()> {
-        self.preemption.clear().map_err(|error| failed(&self.name, &error))
     }
 
     /// What is read of each of a batch of texts, in their order.
@@ -121,7 +109,7 @@ impl Model {
             inputs.collect::<ort::Result<Vec<_>>>().map_err(|error| failed(&self.name, &error))?;
         let outputs = self
             .session
-            .run_with_options(inputs, self.preemption.options())
+            .run_with_options(inputs, &self.options)
             .map_err(|error| failed(&self.name, &error))?;
         let read = self.output.read(&self.name, &outputs, batch, &rows)?;
         for numbers in &read {

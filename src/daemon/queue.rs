@@ -15,8 +15,8 @@
 //!   what each role has had is counted in tokens.
 //! * **Queries go in their order** ([`line`]), and other texts by length ([`sorted`]), requests taking
 //!   turns.
-//! * **A batch of bulk, or of another role's queries, is preempted** by a query that comes while it runs and is
-//!   much the shorter: it is begun again, but no more than [`MOST_PREEMPTIONS`] times.
+//! * **Short queries need not wait for the batch that is in the model**: [`Queue::next_short_batch`] has
+//!   them, for whoever runs them beside it.
 //! * Whoever has gone is dropped before anything is computed for them.
 //!
 //! Nothing here knows of threads, sockets or time.
@@ -29,7 +29,6 @@ use std::collections::HashMap;
 use self::line::Line;
 use self::sorted::Sorted;
 use super::protocol::Lane;
-use crate::shares::Shares;
 
 /// Full batches of higher lanes that go while the lane of fresh texts waits.
 pub const PATIENCE_OF_FRESH: usize = 1;
@@ -37,11 +36,8 @@ pub const PATIENCE_OF_FRESH: usize = 1;
 /// The same of the lane of bulk.
 pub const PATIENCE_OF_BULK: usize = 4;
 
-/// How often a text may be preempted: taken out of the model again.
-pub const MOST_PREEMPTIONS: u8 = 2;
-
-/// A query must be shorter than a batch by this factor for the batch to give way.
-const MUCH_SHORTER: usize = 4;
+/// Padded tokens of a batch of short queries, and so of the longest of them.
+pub const SHORT: usize = 128;
 
 /// A batch counts as so much of a full one at least: a run has a cost of its own.
 const LEAST_OF_A_BATCH: usize = 8;
@@ -59,19 +55,8 @@ pub struct Entry<T> {
     pub role: u32,
     /// Tokens, at least 1.
     pub length: usize,
-    /// How often it has been taken out of the model again.
-    pub preemptions: u8,
     /// What the caller wants back.
     pub payload: T,
-}
-
-impl<T> Entry<T> {
-    /// Counts it as its role's when it is first taken, also if it is not computed then.
-    fn charge(&self, shares: &mut Shares<u32>) {
-        if self.preemptions == 0 {
-            shares.charge(self.role, self.length as u64);
-        }
-    }
 }
 
 /// Texts that go through the model together, none if nobody waits any more.
@@ -80,48 +65,12 @@ pub struct Batch<T> {
     /// The texts.
     pub entries: Vec<Entry<T>>,
     lane: Lane,
-    /// Whether its lane has waited for long.
-    is_due: bool,
-    /// What the queue had counted before it.
-    passed: Passed,
-}
-
-/// What decides whether a batch gives way.
-#[derive(Debug)]
-pub struct Standing {
-    lane: Lane,
-    tokens: usize,
-    roles: Vec<u32>,
-    may_give_way: bool,
-}
-
-impl Standing {
-    /// Whether a text of so many tokens is to go before the batch, if that has not been computed by then.
-    fn gives_way_to(&self, lane: Lane, role: u32, length: usize) -> bool {
-        let is_before = match (lane, self.lane) {
-            (Lane::Query, Lane::Bulk) => true,
-            (Lane::Query, Lane::Query) => !self.roles.contains(&role),
-            _ => false,
-        };
-        is_before && self.may_give_way && self.tokens >= MUCH_SHORTER * length
-    }
-
-    /// Tokens, padding included.
-    pub fn tokens(&self) -> usize {
-        self.tokens
-    }
 }
 
 impl<T> Batch<T> {
-    /// Where it stands among those who come.
-    pub fn standing(&self) -> Standing {
-        let may = |entry: &Entry<T>| entry.preemptions < MOST_PREEMPTIONS;
-        Standing {
-            lane: self.lane,
-            tokens: self.tokens(),
-            roles: self.entries.iter().map(|entry| entry.role).collect(),
-            may_give_way: !self.is_due && self.entries.iter().all(may),
-        }
+    /// Whether it is over soon, and what waits for it are others of its kind.
+    pub fn is_of_short_queries(&self) -> bool {
+        self.lane == Lane::Query && self.entries.iter().all(|entry| entry.length <= SHORT)
     }
 
     /// Tokens, padding included.
@@ -191,44 +140,34 @@ impl<T> Queue<T> {
     /// `is_alive` is asked once a request and batch at most.
     pub fn next_batch(&mut self, is_alive: impl Fn(&T) -> bool) -> Batch<T> {
         let mut alive = Alive { is_alive, known: HashMap::new() };
-        let (passed, due) = (self.passed, self.due());
-        let mut order = due.into_iter().chain([Lane::Query, Lane::Fresh, Lane::Bulk]);
+        let mut order = self.due().into_iter().chain([Lane::Query, Lane::Fresh, Lane::Bulk]);
         let found = order.find_map(|lane| {
             let entries = match lane {
-                Lane::Query => self.queries.batch(self.budget, &mut alive),
+                Lane::Query => self.queries.batch(usize::MAX, self.budget, &mut alive),
                 Lane::Fresh => self.fresh.batch(self.budget, &mut alive),
                 Lane::Bulk => self.bulk.batch(self.budget, &mut alive),
             };
             (!entries.is_empty()).then_some((lane, entries))
         });
         let (lane, entries) = found.unwrap_or((Lane::Bulk, Vec::new()));
-        let batch = Batch { entries, lane, is_due: due == Some(lane), passed };
+        let batch = Batch { entries, lane };
         if !batch.entries.is_empty() {
             self.pass(lane, batch.tokens());
         }
         batch
     }
 
-    /// Whether a text of so many tokens is to have the batch that is in the model taken out again.
-    pub fn preempts(&self, batch: &Standing, lane: Lane, role: u32, length: usize) -> bool {
-        let is_before = |other: &u32| self.queries.is_before(role, *other);
-        batch.gives_way_to(lane, role, length)
-            && (batch.lane != Lane::Query || batch.roles.iter().all(is_before))
+    /// Takes the next batch of short queries, beside what [`Queue::next_batch`] has given; it is empty if
+    /// none waits. No other lane goes without anything for it.
+    pub fn next_short_batch(&mut self, is_alive: impl Fn(&T) -> bool) -> Batch<T> {
+        let mut alive = Alive { is_alive, known: HashMap::new() };
+        let entries = self.queries.batch(SHORT, SHORT.min(self.budget), &mut alive);
+        Batch { entries, lane: Lane::Query }
     }
 
-    /// Takes a batch back that has given way. It goes on as soon as it is its turn again.
-    pub fn put_back(&mut self, mut batch: Batch<T>) {
-        self.passed = batch.passed;
-        // Else questions without end could have bulk begin again without end.
-        if batch.lane == Lane::Bulk {
-            self.passed.bulk += batch.tokens();
-        }
-        batch.entries.iter_mut().for_each(|entry| entry.preemptions += 1);
-        match batch.lane {
-            Lane::Query => self.queries.put_back(batch.entries),
-            Lane::Fresh => self.fresh.put_back(batch.entries),
-            Lane::Bulk => self.bulk.put_back(batch.entries),
-        }
+    /// Whether a query waits that is short.
+    pub fn has_short(&self) -> bool {
+        self.queries.has_short(SHORT)
     }
 
     /// The lane that has waited for so long that it goes before the others.

@@ -8,7 +8,7 @@ use super::*;
 
 /// A text of role 0.
 fn text<T>(owner: u64, length: usize, payload: T) -> Entry<T> {
-    Entry { owner, role: 0, length, preemptions: 0, payload }
+    Entry { owner, role: 0, length, payload }
 }
 
 /// A queue of names.
@@ -156,73 +156,49 @@ fn all_lanes_go_on_when_all_are_full() {
 }
 
 #[test]
-fn a_batch_gives_way_to_what_would_go_before_it() {
-    let batch = |lane| queue(256, &[(lane, 1, 200, "a")]).next_batch(|_| true).standing();
-    assert!(batch(Bulk).gives_way_to(Query, 0, 20));
-    assert!(!batch(Bulk).gives_way_to(Query, 0, 51), "it is not much shorter");
-    assert!(!batch(Bulk).gives_way_to(Fresh, 0, 20));
-    assert!(!batch(Bulk).gives_way_to(Bulk, 7, 20));
-    assert!(!batch(Fresh).gives_way_to(Query, 7, 20), "somebody waits for that, too");
-    assert!(batch(Query).gives_way_to(Query, 7, 20));
-    assert!(!batch(Query).gives_way_to(Query, 7, 100), "it is not much shorter");
-    assert!(!batch(Query).gives_way_to(Query, 0, 20), "it is of the same role");
+fn short_queries_go_beside_a_long_batch() {
+    let all = [
+        (Query, 1, SHORT + 1, "long"),
+        (Bulk, 2, 10, "bulk"),
+        (Fresh, 3, 10, "fresh"),
+        (Query, 4, SHORT, "short"),
+        (Query, 5, 10, "shorter"),
+    ];
+    let mut queue = queue(1000, &all);
+    assert!(queue.has_short());
+    assert_eq!(names(queue.next_short_batch(|_| true)), ["short"]);
+    assert_eq!(names(queue.next_short_batch(|_| true)), ["shorter"]);
+    assert!(!queue.has_short());
+    assert!(queue.next_short_batch(|_| true).entries.is_empty());
+    assert_eq!(next(&mut queue), ["long"]);
+    assert_eq!(queue.len(), 2);
 }
 
 #[test]
-fn a_batch_gives_way_only_so_often_and_not_when_it_is_due() {
-    let mut queue = queue(10, &[(Bulk, 1, 10, "bulk")]);
-    for round in 0..=MOST_PREEMPTIONS {
-        let batch = queue.next_batch(|_| true);
-        assert_eq!(batch.standing().gives_way_to(Query, 0, 1), round < MOST_PREEMPTIONS);
-        queue.put_back(batch);
-    }
-    let mut queue = self::queue(10, &[(Bulk, 1, 10, "bulk")]);
-    for _ in 0..PATIENCE_OF_BULK {
-        queue.push(Query, text(2, 10, "query"));
-        assert_eq!(next(&mut queue), ["query"]);
-    }
-    let due = queue.next_batch(|_| true);
-    assert!(!due.standing().gives_way_to(Query, 0, 1));
-    queue.put_back(due);
-    queue.push(Query, text(2, 10, "query"));
-    assert_eq!(next(&mut queue), ["bulk"], "it is still due");
+fn whoever_asked_short_queries_and_has_gone_is_dropped() {
+    let mut queue = queue(1000, &[(Query, 1, 9, "gone"), (Query, 2, 9, "here")]);
+    assert_eq!(names(queue.next_short_batch(|name| *name != "gone")), ["here"]);
+    assert!(queue.is_empty());
 }
 
 #[test]
-fn questions_do_not_keep_bulk_out_by_preempting_it() {
-    let mut queue = queue(80, &[]);
-    (0..100).for_each(|_| {
-        queue.push(Bulk, text(1, 80, "bulk"));
-    });
-    let mut in_vain = 0;
-    loop {
-        let batch = queue.next_batch(|_| true);
-        if batch.lane == Bulk && !queue.preempts(&batch.standing(), Query, 0, 1) {
-            break;
-        }
-        in_vain += usize::from(batch.lane == Bulk);
-        if batch.lane == Bulk {
-            queue.put_back(batch);
-        }
-        queue.push(Query, text(2, 1, "query"));
-    }
-    assert!((1..=PATIENCE_OF_BULK).contains(&in_vain), "{in_vain}");
+fn roles_share_what_goes_beside_a_long_batch() {
+    let mut queue = Queue::new(256);
+    let short = |role, payload| Entry { owner: u64::from(role), role, length: SHORT, payload };
+    (0..50).for_each(|_| queue.push(Query, short(1, "many")));
+    assert_eq!(names(queue.next_short_batch(|_| true)), ["many"]);
+    queue.push(Query, short(2, "other"));
+    assert_eq!(names(queue.next_short_batch(|_| true)), ["other"]);
 }
 
 #[test]
-fn a_batch_of_questions_goes_on_where_another_is_not_next() {
-    let mut queue = queue(256, &[(Query, 1, 256, "long")]);
-    let batch = queue.next_batch(|_| true).standing();
-    assert!(!queue.preempts(&batch, Query, 0, 20), "it is of the same role");
-    assert!(queue.preempts(&batch, Query, 7, 20), "it has had nothing yet");
-    for _ in 0..30 {
-        queue.push(
-            Query,
-            Entry { owner: 2, role: 7, length: 256, preemptions: 0, payload: "other" },
-        );
-        assert_eq!(next(&mut queue), ["other"]);
-    }
-    assert!(!queue.preempts(&batch, Query, 7, 20), "it has had much more");
+fn short_queries_are_known_from_what_they_need_not_wait_for() {
+    let is_short = |lane, length| {
+        queue(1000, &[(lane, 1, length, "a")]).next_batch(|_| true).is_of_short_queries()
+    };
+    assert!(is_short(Query, SHORT));
+    assert!(!is_short(Query, SHORT + 1));
+    assert!(!is_short(Fresh, 1) && !is_short(Bulk, 1));
 }
 
 #[test]
@@ -234,37 +210,16 @@ fn requests_of_a_role_take_turns_in_the_line() {
     assert_eq!(next(&mut queue), ["many"]);
 }
 
-#[test]
-fn what_was_put_back_is_next() {
-    for lane in [Query, Fresh, Bulk] {
-        let all = [(lane, 1, 9, "a"), (lane, 2, 9, "b"), (lane, 3, 9, "c")];
-        let mut queue = queue(9, &all);
-        let mut order = Vec::new();
-        for _ in 0..3 {
-            let first = queue.next_batch(|_| true);
-            let name = first.entries[0].payload;
-            queue.put_back(first);
-            assert_eq!(queue.len(), 3 - order.len());
-            assert_eq!(next(&mut queue), [name], "{lane:?}");
-            order.push(name);
-        }
-        assert_eq!(order, ["a", "b", "c"], "{lane:?}");
-    }
-}
-
 /// Eight sessions of role 1 with long texts, and then a short one of role 2.
 fn crowd(lane: Lane) -> Queue<&'static str> {
     let mut queue = Queue::new(256);
     for owner in 0..8 {
         for _ in 0..100 {
-            queue.push(
-                lane,
-                Entry { owner, role: 1, length: 256, preemptions: 0, payload: "crowd" },
-            );
+            queue.push(lane, Entry { owner, role: 1, length: 256, payload: "crowd" });
         }
     }
     assert_eq!(next(&mut queue), ["crowd"]);
-    queue.push(lane, Entry { owner: 9, role: 2, length: 20, preemptions: 0, payload: "other" });
+    queue.push(lane, Entry { owner: 9, role: 2, length: 20, payload: "other" });
     queue
 }
 
@@ -282,10 +237,7 @@ fn roles_have_equal_shares_of_a_lane() {
         let mut had = [0; 3];
         for _ in 0..150 {
             while queue.len() < 900 {
-                queue.push(
-                    lane,
-                    Entry { owner: 9, role: 2, length: 64, preemptions: 0, payload: "other" },
-                );
+                queue.push(lane, Entry { owner: 9, role: 2, length: 64, payload: "other" });
             }
             for entry in queue.next_batch(|_| true).entries {
                 had[entry.role as usize] += entry.length;
@@ -345,7 +297,7 @@ proptest! {
         for (number, &(lane, owner, length)) in texts.iter().enumerate() {
             let lane = [Query, Fresh, Bulk][lane];
             let role = owner as u32 % 2;
-            queue.push(lane, Entry { owner, role, length, preemptions: 0, payload: (lane, number) });
+            queue.push(lane, Entry { owner, role, length, payload: (lane, number) });
         }
         let mut seen = vec![false; texts.len()];
         loop {

@@ -21,12 +21,15 @@ use super::model::Model;
 use super::protocol::{ModelInfo, ModelRef};
 use super::runtime::Runtime;
 use super::tokenizer::ModelTokenizer;
-use super::worker::Worker;
-use crate::embed::manifest::Manifest;
+use super::worker::{LoadAgain, Worker};
+use crate::embed::manifest::{Manifest, Task};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How long the files of a model in use are trusted without a look at them.
 const TRUST: Duration = Duration::from_secs(1);
+
+/// Bytes of files that are read into memory a second time.
+const LARGEST_TWICE: u64 = 512 << 20;
 
 /// The models ragd knows.
 pub struct Registry {
@@ -138,13 +141,34 @@ impl Registry {
         let manifest = slot.manifest()?;
         let (name, pad) = (&reference.name, tokenizer.pad_token());
         let model = Model::load(&self.runtime, &manifest, name, pad, self.threads)?;
-        let worker = Worker::start(model, self.max_batch_tokens, self.heartbeat.clone())?;
+        let again = slot.files.as_ref().and_then(|files| self.load_again(files, name, pad));
+        let worker = Worker::start(model, again, self.max_batch_tokens, self.heartbeat.clone())?;
         log::line(format!(
             "loaded model \"{name}\" from \"{}\" in {} ms",
             manifest.onnx_path().display(),
             started.elapsed().as_millis()
         ));
         Ok(LoadedModel { name: name.clone(), manifest, tokenizer, worker })
+    }
+
+    /// What loads a model again; none where nobody would ask it for little, or it is large.
+    fn load_again(&self, files: &Files, name: &str, pad: u32) -> Option<LoadAgain> {
+        let Files { manifest, fingerprint, .. } = files;
+        if manifest.task != Task::Embed || fingerprint.bytes() > LARGEST_TWICE {
+            return None;
+        }
+        let (manifest, fingerprint) = (Arc::clone(manifest), fingerprint.clone());
+        let (runtime, heartbeat) = (self.runtime.clone(), self.heartbeat.clone());
+        let name = name.to_owned();
+        Some(Box::new(move || {
+            let _under_way = heartbeat.begin_loading(&name);
+            let model = Model::load(&runtime, &manifest, &name, pad, 1)?;
+            if Fingerprint::take(&manifest) != fingerprint {
+                return Err(changed_while_loading(&name));
+            }
+            log::line(format!("loaded model \"{name}\" again, for questions beside batches"));
+            Ok(model)
+        }))
     }
 }
 

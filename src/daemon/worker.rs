@@ -1,28 +1,29 @@
-//! A thread a model: takes batches from the queue and runs them.
+//! The threads of a model: they take batches from the queue and run them.
 //!
-//! The thread ends when the last [`Worker`] handle is dropped, after the batch at hand.
+//! One runs all that waits, on all processors. While it has a batch of other texts than short queries,
+//! another one runs those beside it: who asks waits for nobody's long texts. ONNX Runtime lets two threads
+//! run one session, but the crate that calls it does not trust all of it with that, so each has its own. The
+//! second one is made when there is something to do for it for the first time.
+//!
+//! The threads end when the last [`Worker`] handle is dropped, after the batch at hand.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::heartbeat::Heartbeat;
 use super::log;
 use super::model::{Model, Rows, Text};
-use super::preemption::Preemption;
 use super::process;
 use super::protocol::Lane;
-use super::queue::{Batch, Entry, Queue, Standing};
+use super::queue::{Batch, Entry, Queue};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How long nobody may come before memory is given back; batches leave tens of megabytes of
 /// it with the allocator.
 const REST: Duration = Duration::from_secs(1);
-
-/// Tokens of a batch from which on it tells how long tokens take.
-const TELLING: u32 = 128;
 
 /// Whether whoever asked still waits for the answer.
 pub type IsAlive = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -63,85 +64,64 @@ pub struct Done {
     pub numbers: Result<Vec<f32>>,
 }
 
-/// The handle of a model's thread.
+/// Loads the model that a [`Worker`] has once more, with one thread for its runs.
+pub type LoadAgain = Box<dyn FnOnce() -> Result<Model> + Send>;
+
+/// The handle of a model's threads.
 pub struct Worker {
     shared: Arc<Shared>,
 }
 
 struct Shared {
     state: Mutex<State>,
+    /// There is something to do for the thread that runs all that waits,
     wake: Condvar,
+    /// or for the one that runs short queries beside it.
+    wake_express: Condvar,
     heartbeat: Heartbeat,
-    preemption: Preemption,
 }
 
 struct State {
     queue: Queue<Job>,
-    /// The batch that is in the model.
-    running: Option<Running>,
-    /// What a token of a batch takes, on an average of late.
-    time_a_token: Duration,
-    /// Whether it was told to give way.
-    is_preempted: bool,
+    /// Whether a batch is in the model for which no short query is to wait.
+    is_held_up: bool,
     closed: bool,
 }
 
-/// A batch in the model.
-struct Running {
-    standing: Standing,
-    begun: Instant,
-}
-
-impl Running {
-    /// Whether most of it is still to be computed; what has been computed would be lost.
-    fn is_young(&self, time_a_token: Duration) -> bool {
-        let expected = time_a_token.saturating_mul(self.standing.tokens() as u32);
-        self.begun.elapsed() < expected / 2
-    }
-}
-
 impl Worker {
-    /// Starts a thread for `model`, with batches of up to `max_batch_tokens` padded tokens, which
-    /// are told to `heartbeat`.
-    pub fn start(model: Model, max_batch_tokens: usize, heartbeat: Heartbeat) -> Result<Worker> {
+    /// Starts a thread for `model`, with batches of up to `max_batch_tokens` padded tokens, which are told
+    /// to `heartbeat`. With `again`, short queries are run beside them.
+    pub fn start(
+        model: Model,
+        again: Option<LoadAgain>,
+        max_batch_tokens: usize,
+        heartbeat: Heartbeat,
+    ) -> Result<Worker> {
         let queue = Queue::new(max_batch_tokens);
-        let state = State {
-            queue,
-            running: None,
-            time_a_token: Duration::ZERO,
-            is_preempted: false,
-            closed: false,
-        };
-        let (state, wake) = (Mutex::new(state), Condvar::new());
-        let shared = Arc::new(Shared { state, wake, heartbeat, preemption: model.preemption() });
+        let state = Mutex::new(State { queue, is_held_up: false, closed: false });
+        let (wake, wake_express) = (Condvar::new(), Condvar::new());
+        let shared = Arc::new(Shared { state, wake, wake_express, heartbeat });
+        // From here on, the threads that there are end with it.
+        let worker = Worker { shared: Arc::clone(&shared) };
         let theirs = Arc::clone(&shared);
-        thread::Builder::new()
-            .name("ragd-model".to_string())
-            .spawn(move || theirs.work(model))
-            .map_err(|error| {
-                let message = format!("cannot start a thread for a model: {error}");
-                Error::new(ErrorKind::OutOfResources, message)
-            })?;
-        Ok(Worker { shared })
+        start_thread("ragd-model", move || theirs.work(model))?;
+        if let Some(again) = again {
+            start_thread("ragd-express", move || shared.work_beside(again))?;
+        }
+        Ok(worker)
     }
 
-    /// Queues texts of request `owner`. What is in the model may have to give way.
+    /// Queues texts of request `owner`.
     pub fn push(&self, owner: u64, lane: Lane, jobs: Vec<Job>) {
         let mut state = self.shared.lock();
         for job in jobs {
             let (role, length) = (job.client.role, job.text.tokens.len());
-            let time = state.time_a_token;
-            let queue = &state.queue;
-            let gives_way = |it: &Running| {
-                queue.preempts(&it.standing, lane, role, length) && it.is_young(time)
-            };
-            if !state.is_preempted && state.running.as_ref().is_some_and(gives_way) {
-                state.is_preempted = true;
-                self.shared.preemption.set();
-            }
-            state.queue.push(lane, Entry { owner, role, length, preemptions: 0, payload: job });
+            state.queue.push(lane, Entry { owner, role, length, payload: job });
         }
         self.shared.wake.notify_one();
+        if state.is_held_up {
+            self.shared.wake_express.notify_one();
+        }
     }
 
     /// Drops the texts of a request that wait.
@@ -159,21 +139,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.shared.lock().closed = true;
         self.shared.wake.notify_one();
-    }
-}
-
-impl State {
-    /// A batch has been computed.
-    fn note_time(&mut self, batch: &Running) {
-        let tokens = batch.standing.tokens() as u32;
-        // A short one takes longer than its tokens do.
-        if tokens >= TELLING {
-            let time = batch.begun.elapsed() / tokens;
-            self.time_a_token = match self.time_a_token {
-                Duration::ZERO => time,
-                before => (before * 3 + time) / 4,
-            };
-        }
+        self.shared.wake_express.notify_one();
     }
 }
 
@@ -188,6 +154,7 @@ impl Shared {
             limit = match self.wait_for_batch(limit) {
                 Turn::Batch(batch) => {
                     self.run(&mut model, batch);
+                    self.lock().is_held_up = false;
                     Some(REST)
                 }
                 Turn::Idle => {
@@ -197,6 +164,35 @@ impl Shared {
                 Turn::Closed => return,
             };
         }
+    }
+
+    /// Runs short queries while the other thread has a batch of other texts.
+    fn work_beside(&self, load_again: LoadAgain) {
+        if self.wait_for_short_query().is_none() {
+            return;
+        }
+        // Whoever waits now waits for the other thread.
+        let mut model = match load_again() {
+            Ok(model) => model,
+            Err(error) => return log::line(format!("questions wait for batches: {error}")),
+        };
+        while let Some(mut state) = self.wait_for_short_query() {
+            let batch = state.queue.next_short_batch(|job| job.client.is_alive());
+            drop(state);
+            self.run(&mut model, batch);
+        }
+    }
+
+    /// Waits until a short query would wait for other texts; `None` if the model is no longer wanted.
+    fn wait_for_short_query(&self) -> Option<MutexGuard<'_, State>> {
+        let mut state = self.lock();
+        while !(state.is_held_up && state.queue.has_short()) {
+            if state.closed {
+                return None;
+            }
+            state = self.wake_express.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        Some(state)
     }
 
     /// Waits for the next batch, for ever or as long as `limit`.
@@ -213,30 +209,16 @@ impl Shared {
             }
         }
         let batch = state.queue.next_batch(|job| job.client.is_alive());
-        state.running = Some(Running { standing: batch.standing(), begun: Instant::now() });
+        state.is_held_up = !batch.is_of_short_queries();
+        if state.is_held_up && state.queue.has_short() {
+            self.wake_express.notify_one();
+        }
         Turn::Batch(batch)
     }
 
-    /// Runs a batch and sends each text what was read of it, or all of them why there is none. A batch
-    /// that has given way goes back to the queue.
+    /// Runs a batch and sends each text what was read of it, or all of them why there is none.
     fn run(&self, model: &mut Model, batch: Batch<Job>) {
-        let result = self.compute(model, &batch.entries);
-        let mut state = self.lock();
-        let running = state.running.take();
-        if let (Some(running), Ok(_)) = (running, &result) {
-            state.note_time(&running);
-        }
-        // From here on nobody preempts the batch.
-        let result = match (std::mem::take(&mut state.is_preempted), result) {
-            (true, Err(_)) => match model.clear_preemption() {
-                Ok(()) => return state.queue.put_back(batch),
-                Err(error) => Err(error),
-            },
-            (true, Ok(results)) => model.clear_preemption().map(|()| results),
-            (false, result) => result,
-        };
-        drop(state);
-        match result {
+        match self.compute(model, &batch.entries) {
             Ok(results) => {
                 for (entry, numbers) in batch.entries.into_iter().zip(results) {
                     reply(entry.payload, Ok(numbers));
@@ -286,6 +268,14 @@ enum Turn {
     Idle,
     /// The model is no longer wanted.
     Closed,
+}
+
+fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    let started = thread::Builder::new().name(name.to_owned()).spawn(work);
+    started.map(drop).map_err(|error| {
+        let message = format!("cannot start a thread for a model: {error}");
+        Error::new(ErrorKind::OutOfResources, message)
+    })
 }
 
 /// Whoever has gone meanwhile gets nothing, which is no error.

@@ -31,31 +31,28 @@ impl<T> Line<T> {
         self.entries.push_back(entry);
     }
 
-    /// Whether it is the turn of `role` before that of `other`.
-    pub fn is_before(&self, role: u32, other: u32) -> bool {
-        self.shares.is_before(role, other)
-    }
-
-    /// Puts texts back to where they were taken from, so that they go next.
-    pub fn put_back(&mut self, entries: Vec<Entry<T>>) {
-        entries.into_iter().rev().for_each(|entry| self.entries.push_front(entry));
+    /// Whether there is a query of no more than `longest` tokens.
+    pub fn has_short(&self, longest: usize) -> bool {
+        self.entries.iter().any(|entry| entry.length <= longest)
     }
 
     pub fn forget(&mut self, owner: u64) {
         self.entries.retain(|entry| entry.owner != owner);
     }
 
-    /// The first query of the role whose turn it is, and others that fit, role after role.
+    /// The first query of the role whose turn it is, and others that fit, role after role; of those with
+    /// no more than `longest` tokens.
     pub fn batch<F: Fn(&T) -> bool>(
         &mut self,
+        longest: usize,
         budget: usize,
         alive: &mut Alive<F>,
     ) -> Vec<Entry<T>> {
         self.entries.retain(|entry| alive.check(entry));
         let (mut batch, mut shape) = (Vec::new(), Shape::default());
-        while let Some((place, larger)) = self.next(shape, budget) {
+        while let Some((place, larger)) = self.next(shape, longest, budget) {
             let Some(entry) = self.entries.remove(place) else { break };
-            entry.charge(&mut self.shares);
+            self.shares.charge(entry.role, entry.length as u64);
             shape = larger;
             batch.push(entry);
         }
@@ -76,9 +73,10 @@ impl<T> Line<T> {
     }
 
     /// Where the query is that goes next into a batch of this shape, and the shape with it.
-    fn next(&mut self, shape: Shape, budget: usize) -> Option<(usize, Shape)> {
+    fn next(&mut self, shape: Shape, longest: usize, budget: usize) -> Option<(usize, Shape)> {
         let mut seen = HashSet::new();
-        let fitting = self.entries.iter().enumerate().filter_map(|(place, entry)| {
+        let short = self.entries.iter().enumerate().filter(|(_, entry)| entry.length <= longest);
+        let fitting = short.filter_map(|(place, entry)| {
             let larger = shape.with(entry.length, budget)?;
             seen.insert(entry.role).then_some((entry.role, place, larger))
         });

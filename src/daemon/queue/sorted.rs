@@ -72,14 +72,6 @@ impl<T> Sorted<T> {
         request.ranks.insert(rank);
     }
 
-    /// Puts texts back to where they were taken from; the first one's request has its turn again.
-    pub fn put_back(&mut self, entries: Vec<Entry<T>>) {
-        let Some(first) = entries.first().map(|entry| entry.owner) else { return };
-        entries.into_iter().for_each(|entry| self.push(entry));
-        self.turns.retain(|turn| *turn != first);
-        self.turns.push_front(first);
-    }
-
     pub fn forget(&mut self, owner: u64) {
         let Some(request) = self.requests.remove(&owner) else { return };
         for rank in request.ranks {
@@ -145,7 +137,7 @@ impl<T> Sorted<T> {
 
     fn take(&mut self, rank: Rank) -> Option<Entry<T>> {
         let entry = self.entries.remove(&rank)?;
-        entry.charge(&mut self.shares);
+        self.shares.charge(entry.role, entry.length as u64);
         let is_last = self.requests.get_mut(&entry.owner).is_some_and(|request| {
             request.ranks.remove(&rank);
             request.ranks.is_empty()
