@@ -19,7 +19,7 @@ const MOST_BYTES: f64 = (128 << 10) as f64;
 const LEAST_BYTES: f64 = (1 << 10) as f64;
 
 /// Bytes of the first batch of which nobody knows how long it takes.
-const FIRST_BYTES: f64 = (16 << 10) as f64;
+const FIRST_BYTES: f64 = (4 << 10) as f64;
 
 /// Rows of a first batch, whose size nobody knows, and of any.
 const FIRST_ROWS: usize = 16;
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn little_is_taken_of_what_nobody_knows() {
         let pace = Pace::new(false);
-        assert_eq!((pace.rows(), pace.most_bytes()), (16, 32 << 10));
+        assert_eq!((pace.rows(), pace.most_bytes()), (16, 8 << 10));
     }
 
     #[test]

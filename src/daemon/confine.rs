@@ -15,7 +15,7 @@ use super::process;
 pub const MEMORY: u64 = 1 << 30;
 
 /// How far it stands back; 19 is the most, and each step is worth about a quarter.
-const NICENESS: libc::c_int = 5;
+const NICENESS: libc::c_int = 10;
 
 /// Takes from this process what it does not need. To be called first of all.
 ///

@@ -15,8 +15,8 @@
 //!   what each role has had is counted in tokens.
 //! * **Queries go in their order** ([`line`]), and other texts by length ([`sorted`]), requests taking
 //!   turns.
-//! * **Short queries need not wait for the batch that is in the model**: [`Queue::next_short_batch`] has
-//!   them, for whoever runs them beside it.
+//! * **There may be a second run of the model**, beside the one of [`Queue::next_batch`]:
+//!   [`Queue::next_short_batch`] has short queries for it, [`Queue::next_bulk_batch`] what nobody waits for.
 //! * Whoever has gone is dropped before anything is computed for them.
 //!
 //! Nothing here knows of threads, sockets or time.
@@ -68,6 +68,11 @@ pub struct Batch<T> {
 }
 
 impl<T> Batch<T> {
+    /// Whether nobody waits for it.
+    pub fn is_bulk(&self) -> bool {
+        self.lane == Lane::Bulk
+    }
+
     /// Whether it is over soon, and what waits for it are others of its kind.
     pub fn is_of_short_queries(&self) -> bool {
         self.lane == Lane::Query && self.entries.iter().all(|entry| entry.length <= SHORT)
@@ -135,12 +140,13 @@ impl<T> Queue<T> {
         self.bulk.forget(owner);
     }
 
-    /// Takes the next batch; it is empty only if nobody who is alive waits.
+    /// Takes the next batch, of bulk only if it `takes_bulk`; it is empty only if nobody who is alive waits.
     ///
     /// `is_alive` is asked once a request and batch at most.
-    pub fn next_batch(&mut self, is_alive: impl Fn(&T) -> bool) -> Batch<T> {
+    pub fn next_batch(&mut self, takes_bulk: bool, is_alive: impl Fn(&T) -> bool) -> Batch<T> {
         let mut alive = Alive { is_alive, known: HashMap::new() };
-        let mut order = self.due().into_iter().chain([Lane::Query, Lane::Fresh, Lane::Bulk]);
+        let lanes = self.due().into_iter().chain([Lane::Query, Lane::Fresh, Lane::Bulk]);
+        let mut order = lanes.filter(|lane| takes_bulk || *lane != Lane::Bulk);
         let found = order.find_map(|lane| {
             let entries = match lane {
                 Lane::Query => self.queries.batch(usize::MAX, self.budget, &mut alive),
@@ -157,8 +163,26 @@ impl<T> Queue<T> {
         batch
     }
 
-    /// Takes the next batch of short queries, beside what [`Queue::next_batch`] has given; it is empty if
-    /// none waits. No other lane goes without anything for it.
+    /// Whether there may be something in [`Queue::next_batch`].
+    pub fn has_some(&self, takes_bulk: bool) -> bool {
+        self.queries.len() + self.fresh.len() > 0 || takes_bulk && self.has_bulk()
+    }
+
+    /// Takes the next batch of bulk, of up to `budget` padded tokens; it is empty if none waits.
+    pub fn next_bulk_batch(&mut self, budget: usize, is_alive: impl Fn(&T) -> bool) -> Batch<T> {
+        let mut alive = Alive { is_alive, known: HashMap::new() };
+        let entries = self.bulk.batch(budget, &mut alive);
+        self.passed.bulk = 0;
+        Batch { entries, lane: Lane::Bulk }
+    }
+
+    /// Whether bulk waits.
+    pub fn has_bulk(&self) -> bool {
+        !self.bulk.is_empty()
+    }
+
+    /// Takes the next batch of short queries; it is empty if none waits. No other lane goes without
+    /// anything for it.
     pub fn next_short_batch(&mut self, is_alive: impl Fn(&T) -> bool) -> Batch<T> {
         let mut alive = Alive { is_alive, known: HashMap::new() };
         let entries = self.queries.batch(SHORT, SHORT.min(self.budget), &mut alive);

@@ -25,7 +25,7 @@ fn names(batch: Batch<&'static str>) -> Vec<&'static str> {
 }
 
 fn next(queue: &mut Queue<&'static str>) -> Vec<&'static str> {
-    names(queue.next_batch(|_| true))
+    names(queue.next_batch(true, |_| true))
 }
 
 use Lane::{Bulk, Fresh, Query};
@@ -147,7 +147,7 @@ fn all_lanes_go_on_when_all_are_full() {
         for (owner, lane) in [(1, Query), (2, Fresh), (3, Bulk)] {
             queue.push(lane, text(owner, 10, lane));
         }
-        for entry in queue.next_batch(|_| true).entries {
+        for entry in queue.next_batch(true, |_| true).entries {
             *had.entry(format!("{:?}", entry.payload)).or_insert(0) += 1;
         }
     }
@@ -175,6 +175,32 @@ fn short_queries_go_beside_a_long_batch() {
 }
 
 #[test]
+fn bulk_goes_where_it_is_taken() {
+    let all = [(Bulk, 1, 100, "a"), (Bulk, 1, 100, "b"), (Fresh, 3, 10, "fresh")];
+    let mut queue = queue(1000, &all);
+    assert_eq!(names(queue.next_bulk_batch(100, |_| true)), ["a"]);
+    assert!(queue.has_some(false));
+    assert_eq!(names(queue.next_batch(false, |_| true)), ["fresh"]);
+    assert!(queue.has_bulk() && queue.has_some(true) && !queue.has_some(false));
+    assert!(queue.next_batch(false, |_| true).entries.is_empty());
+    assert_eq!(names(queue.next_bulk_batch(1000, |_| true)), ["b"]);
+    assert!(!queue.has_bulk() && !queue.has_some(true));
+}
+
+#[test]
+fn bulk_that_goes_elsewhere_is_not_due() {
+    let mut queue = queue(10, &[]);
+    (0..100).for_each(|_| queue.push(Bulk, text(1, 10, "bulk")));
+    for _ in 0..3 * PATIENCE_OF_BULK {
+        queue.push(Query, text(2, 10, "query"));
+        assert_eq!(names(queue.next_batch(false, |_| true)), ["query"]);
+    }
+    assert_eq!(names(queue.next_bulk_batch(10, |_| true)), ["bulk"]);
+    queue.push(Query, text(2, 10, "query"));
+    assert_eq!(next(&mut queue), ["query"]);
+}
+
+#[test]
 fn whoever_asked_short_queries_and_has_gone_is_dropped() {
     let mut queue = queue(1000, &[(Query, 1, 9, "gone"), (Query, 2, 9, "here")]);
     assert_eq!(names(queue.next_short_batch(|name| *name != "gone")), ["here"]);
@@ -194,7 +220,7 @@ fn roles_share_what_goes_beside_a_long_batch() {
 #[test]
 fn short_queries_are_known_from_what_they_need_not_wait_for() {
     let is_short = |lane, length| {
-        queue(1000, &[(lane, 1, length, "a")]).next_batch(|_| true).is_of_short_queries()
+        queue(1000, &[(lane, 1, length, "a")]).next_batch(true, |_| true).is_of_short_queries()
     };
     assert!(is_short(Query, SHORT));
     assert!(!is_short(Query, SHORT + 1));
@@ -239,7 +265,7 @@ fn roles_have_equal_shares_of_a_lane() {
             while queue.len() < 900 {
                 queue.push(lane, Entry { owner: 9, role: 2, length: 64, payload: "other" });
             }
-            for entry in queue.next_batch(|_| true).entries {
+            for entry in queue.next_batch(true, |_| true).entries {
                 had[entry.role as usize] += entry.length;
             }
         }
@@ -264,9 +290,9 @@ fn whoever_has_gone_is_dropped_and_asked_once() {
         asked.borrow_mut().push(name.to_string());
         *name != "gone"
     };
-    assert_eq!(names(queue.next_batch(is_alive)), ["q"]);
+    assert_eq!(names(queue.next_batch(true, is_alive)), ["q"]);
     assert_eq!(asked.take(), ["gone", "q"]);
-    assert_eq!(names(queue.next_batch(is_alive)), ["b"]);
+    assert_eq!(names(queue.next_batch(true, is_alive)), ["b"]);
     assert_eq!(asked.take(), ["gone", "b"]);
     assert!(queue.is_empty());
 }
@@ -274,7 +300,7 @@ fn whoever_has_gone_is_dropped_and_asked_once() {
 #[test]
 fn the_dead_leave_no_empty_batch_before_the_living() {
     let mut queue = queue(1000, &[(Query, 1, 9, "gone"), (Bulk, 2, 80, "b")]);
-    assert_eq!(names(queue.next_batch(|name| *name != "gone")), ["b"]);
+    assert_eq!(names(queue.next_batch(true, |name| *name != "gone")), ["b"]);
 }
 
 #[test]
@@ -301,7 +327,7 @@ proptest! {
         }
         let mut seen = vec![false; texts.len()];
         loop {
-            let batch = queue.next_batch(|_| true).entries;
+            let batch = queue.next_batch(true, |_| true).entries;
             if batch.is_empty() {
                 break;
             }
@@ -325,7 +351,7 @@ proptest! {
         }
         let mut padded = 0;
         while !queue.is_empty() {
-            let batch = queue.next_batch(|_| true).entries;
+            let batch = queue.next_batch(true, |_| true).entries;
             padded += batch.iter().map(|entry| entry.length).max().unwrap() * batch.len();
         }
         let real: usize = lengths.iter().sum();

@@ -21,7 +21,7 @@ use super::model::Model;
 use super::protocol::{ModelInfo, ModelRef};
 use super::runtime::Runtime;
 use super::tokenizer::ModelTokenizer;
-use super::worker::{LoadAgain, Worker};
+use super::worker::{Beside, Worker};
 use crate::embed::manifest::{Manifest, Task};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -141,8 +141,8 @@ impl Registry {
         let manifest = slot.manifest()?;
         let (name, pad) = (&reference.name, tokenizer.pad_token());
         let model = Model::load(&self.runtime, &manifest, name, pad, self.threads)?;
-        let again = slot.files.as_ref().and_then(|files| self.load_again(files, name, pad));
-        let worker = Worker::start(model, again, self.max_batch_tokens, self.heartbeat.clone())?;
+        let beside = slot.files.as_ref().and_then(|files| self.beside(files, name, pad));
+        let worker = Worker::start(model, beside, self.max_batch_tokens, self.heartbeat.clone())?;
         log::line(format!(
             "loaded model \"{name}\" from \"{}\" in {} ms",
             manifest.onnx_path().display(),
@@ -151,24 +151,27 @@ impl Registry {
         Ok(LoadedModel { name: name.clone(), manifest, tokenizer, worker })
     }
 
-    /// What loads a model again; none where nobody would ask it for little, or it is large.
-    fn load_again(&self, files: &Files, name: &str, pad: u32) -> Option<LoadAgain> {
+    /// How a model is loaded once more, with a thread less; none where nobody would ask it for little, or it
+    /// is large.
+    fn beside(&self, files: &Files, name: &str, pad: u32) -> Option<Beside> {
         let Files { manifest, fingerprint, .. } = files;
         if manifest.task != Task::Embed || fingerprint.bytes() > LARGEST_TWICE {
             return None;
         }
         let (manifest, fingerprint) = (Arc::clone(manifest), fingerprint.clone());
         let (runtime, heartbeat) = (self.runtime.clone(), self.heartbeat.clone());
-        let name = name.to_owned();
-        Some(Box::new(move || {
+        let (name, threads) = (name.to_owned(), self.threads.saturating_sub(1).max(1));
+        let load = move || {
             let _under_way = heartbeat.begin_loading(&name);
-            let model = Model::load(&runtime, &manifest, &name, pad, 1)?;
+            let model = Model::load(&runtime, &manifest, &name, pad, threads)?;
             if Fingerprint::take(&manifest) != fingerprint {
                 return Err(changed_while_loading(&name));
             }
             log::line(format!("loaded model \"{name}\" again, for questions beside batches"));
             Ok(model)
-        }))
+        };
+        let max_batch_tokens = (self.max_batch_tokens * threads / self.threads.max(1)).max(1);
+        Some(Beside { load: Box::new(load), max_batch_tokens })
     }
 }
 

@@ -1,9 +1,14 @@
 //! The threads of a model: they take batches from the queue and run them.
 //!
-//! One runs all that waits, on all processors. While it has a batch of other texts than short queries,
-//! another one runs those beside it: who asks waits for nobody's long texts. ONNX Runtime lets two threads
-//! run one session, but the crate that calls it does not trust all of it with that, so each has its own. The
-//! second one is made when there is something to do for it for the first time.
+//! One runs all that waits, on all processors. Another one runs something beside it, so that no question
+//! waits for what nobody waits for:
+//!
+//! * short queries, while the first one has a batch of other texts;
+//! * bulk, while there are questions: on all processors but one, which leaves that one to the questions and
+//!   to the sessions that ask them. The first thread leaves bulk alone then.
+//!
+//! ONNX Runtime lets two threads run one session, but the crate that calls it does not trust all of it with
+//! that, so each has its own. The second one is made when there is a use for it for the first time.
 //!
 //! The threads end when the last [`Worker`] handle is dropped, after the batch at hand.
 
@@ -11,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::heartbeat::Heartbeat;
 use super::log;
@@ -24,6 +29,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// How long nobody may come before memory is given back; batches leave tens of megabytes of
 /// it with the allocator.
 const REST: Duration = Duration::from_secs(1);
+
+/// For so long after a query, others are expected.
+const ASKED: Duration = Duration::from_millis(250);
 
 /// Whether whoever asked still waits for the answer.
 pub type IsAlive = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -64,8 +72,13 @@ pub struct Done {
     pub numbers: Result<Vec<f32>>,
 }
 
-/// Loads the model that a [`Worker`] has once more, with one thread for its runs.
-pub type LoadAgain = Box<dyn FnOnce() -> Result<Model> + Send>;
+/// How a [`Worker`] gets its model once more.
+pub struct Beside {
+    /// Loads it.
+    pub load: Box<dyn FnOnce() -> Result<Model> + Send>,
+    /// The most padded tokens of a batch of bulk in it.
+    pub max_batch_tokens: usize,
+}
 
 /// The handle of a model's threads.
 pub struct Worker {
@@ -76,37 +89,74 @@ struct Shared {
     state: Mutex<State>,
     /// There is something to do for the thread that runs all that waits,
     wake: Condvar,
-    /// or for the one that runs short queries beside it.
-    wake_express: Condvar,
+    /// or for the one that runs something beside it.
+    wake_beside: Condvar,
     heartbeat: Heartbeat,
 }
 
 struct State {
     queue: Queue<Job>,
-    /// Whether a batch is in the model for which no short query is to wait.
-    is_held_up: bool,
+    /// What kind of batch the first thread has in the model.
+    running: Running,
+    /// Whether the second thread is there.
+    is_two: bool,
+    /// When somebody last asked something.
+    asked: Option<Instant>,
     closed: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Running {
+    Nothing,
+    ShortQueries,
+    Bulk,
+    Other,
+}
+
+impl State {
+    /// How much longer the first thread leaves bulk to the second one.
+    fn leaves_bulk(&self) -> Option<Duration> {
+        let asked = self.asked.filter(|_| self.is_two && !self.closed)?;
+        ASKED.checked_sub(asked.elapsed())
+    }
+
+    /// What the second thread is to do now.
+    fn beside(&self) -> Option<Lane> {
+        let is_held_up = matches!(self.running, Running::Bulk | Running::Other);
+        if is_held_up && self.queue.has_short() {
+            Some(Lane::Query)
+        } else if self.running != Running::Bulk && self.queue.has_bulk() {
+            self.leaves_bulk().map(|_| Lane::Bulk)
+        } else {
+            None
+        }
+    }
 }
 
 impl Worker {
     /// Starts a thread for `model`, with batches of up to `max_batch_tokens` padded tokens, which are told
-    /// to `heartbeat`. With `again`, short queries are run beside them.
+    /// to `heartbeat`, and one that runs something beside them, if there is a way to.
     pub fn start(
         model: Model,
-        again: Option<LoadAgain>,
+        beside: Option<Beside>,
         max_batch_tokens: usize,
         heartbeat: Heartbeat,
     ) -> Result<Worker> {
-        let queue = Queue::new(max_batch_tokens);
-        let state = Mutex::new(State { queue, is_held_up: false, closed: false });
-        let (wake, wake_express) = (Condvar::new(), Condvar::new());
-        let shared = Arc::new(Shared { state, wake, wake_express, heartbeat });
+        let state = State {
+            queue: Queue::new(max_batch_tokens),
+            running: Running::Nothing,
+            is_two: false,
+            asked: None,
+            closed: false,
+        };
+        let (state, wake, wake_beside) = (Mutex::new(state), Condvar::new(), Condvar::new());
+        let shared = Arc::new(Shared { state, wake, wake_beside, heartbeat });
         // From here on, the threads that there are end with it.
         let worker = Worker { shared: Arc::clone(&shared) };
         let theirs = Arc::clone(&shared);
         start_thread("ragd-model", move || theirs.work(model))?;
-        if let Some(again) = again {
-            start_thread("ragd-express", move || shared.work_beside(again))?;
+        if let Some(beside) = beside {
+            start_thread("ragd-beside", move || shared.work_beside(beside))?;
         }
         Ok(worker)
     }
@@ -118,10 +168,11 @@ impl Worker {
             let (role, length) = (job.client.role, job.text.tokens.len());
             state.queue.push(lane, Entry { owner, role, length, payload: job });
         }
-        self.shared.wake.notify_one();
-        if state.is_held_up {
-            self.shared.wake_express.notify_one();
+        if lane == Lane::Query {
+            state.asked = Some(Instant::now());
         }
+        self.shared.wake.notify_one();
+        self.shared.wake_beside.notify_one();
     }
 
     /// Drops the texts of a request that wait.
@@ -139,7 +190,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.shared.lock().closed = true;
         self.shared.wake.notify_one();
-        self.shared.wake_express.notify_one();
+        self.shared.wake_beside.notify_one();
     }
 }
 
@@ -154,7 +205,8 @@ impl Shared {
             limit = match self.wait_for_batch(limit) {
                 Turn::Batch(batch) => {
                     self.run(&mut model, batch);
-                    self.lock().is_held_up = false;
+                    self.lock().running = Running::Nothing;
+                    self.wake_beside.notify_one();
                     Some(REST)
                 }
                 Turn::Idle => {
@@ -166,54 +218,71 @@ impl Shared {
         }
     }
 
-    /// Runs short queries while the other thread has a batch of other texts.
-    fn work_beside(&self, load_again: LoadAgain) {
-        if self.wait_for_short_query().is_none() {
+    /// Waits for the next batch, for ever or as long as `limit`.
+    fn wait_for_batch(&self, limit: Option<Duration>) -> Turn {
+        let mut state = self.lock();
+        loop {
+            let leaves_bulk = state.leaves_bulk();
+            if state.queue.has_some(leaves_bulk.is_none()) {
+                let is_alive = |job: &Job| job.client.is_alive();
+                let batch = state.queue.next_batch(leaves_bulk.is_none(), is_alive);
+                state.running = match () {
+                    () if batch.is_of_short_queries() => Running::ShortQueries,
+                    () if batch.is_bulk() => Running::Bulk,
+                    () => Running::Other,
+                };
+                self.wake_beside.notify_one();
+                return Turn::Batch(batch);
+            }
+            if state.closed {
+                return Turn::Closed;
+            }
+            // What is left to the other thread now is not left to it for ever.
+            let is_empty = state.queue.is_empty();
+            let limit = if is_empty { limit } else { leaves_bulk };
+            let (woken, timed_out) = self.wait(state, limit);
+            state = woken;
+            if timed_out && is_empty && state.queue.is_empty() && !state.closed {
+                return Turn::Idle;
+            }
+        }
+    }
+
+    /// Runs something beside the other thread's batches.
+    fn work_beside(&self, beside: Beside) {
+        if self.wait_for_beside().is_none() {
             return;
         }
         // Whoever waits now waits for the other thread.
-        let mut model = match load_again() {
+        let mut model = match (beside.load)() {
             Ok(model) => model,
             Err(error) => return log::line(format!("questions wait for batches: {error}")),
         };
-        while let Some(mut state) = self.wait_for_short_query() {
-            let batch = state.queue.next_short_batch(|job| job.client.is_alive());
+        self.lock().is_two = true;
+        while let Some((mut state, lane)) = self.wait_for_beside() {
+            let (queue, is_alive) = (&mut state.queue, |job: &Job| job.client.is_alive());
+            let batch = match lane {
+                Lane::Query => queue.next_short_batch(is_alive),
+                Lane::Fresh | Lane::Bulk => {
+                    queue.next_bulk_batch(beside.max_batch_tokens, is_alive)
+                }
+            };
             drop(state);
             self.run(&mut model, batch);
         }
     }
 
-    /// Waits until a short query would wait for other texts; `None` if the model is no longer wanted.
-    fn wait_for_short_query(&self) -> Option<MutexGuard<'_, State>> {
+    /// Waits until there is something to do beside the other thread's batch: of which lane. `None` if the
+    /// model is no longer wanted.
+    fn wait_for_beside(&self) -> Option<(MutexGuard<'_, State>, Lane)> {
         let mut state = self.lock();
-        while !(state.is_held_up && state.queue.has_short()) {
-            if state.closed {
-                return None;
+        while !state.closed {
+            if let Some(lane) = state.beside() {
+                return Some((state, lane));
             }
-            state = self.wake_express.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.wake_beside.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        Some(state)
-    }
-
-    /// Waits for the next batch, for ever or as long as `limit`.
-    fn wait_for_batch(&self, limit: Option<Duration>) -> Turn {
-        let mut state = self.lock();
-        while state.queue.is_empty() {
-            if state.closed {
-                return Turn::Closed;
-            }
-            let (woken, timed_out) = self.wait(state, limit);
-            state = woken;
-            if timed_out && state.queue.is_empty() && !state.closed {
-                return Turn::Idle;
-            }
-        }
-        let batch = state.queue.next_batch(|job| job.client.is_alive());
-        state.is_held_up = !batch.is_of_short_queries();
-        if state.is_held_up && state.queue.has_short() {
-            self.wake_express.notify_one();
-        }
-        Turn::Batch(batch)
+        None
     }
 
     /// Runs a batch and sends each text what was read of it, or all of them why there is none.

@@ -38,7 +38,8 @@ const PAUSE_FOR_INDEX: Duration = Duration::from_secs(60);
 const PAUSE_FOR_OTHERS: Duration = Duration::from_millis(50);
 /// The same, where others held a lock.
 const PAUSE_FOR_LOCKS: Duration = Duration::from_secs(1);
-/// For so long, what sessions have left is taken before something else is done.
+/// For so long, what sessions have left is taken before something else is done; then once more at most of
+/// each pipeline.
 const DRAIN_TIME: Duration = Duration::from_millis(50);
 
 /// What a step came to.
@@ -112,18 +113,17 @@ impl Runner {
 
     /// Does some of what there is to do.
     pub fn step(&mut self) -> Outcome<Step> {
-        let (begun, mut drained) = (Instant::now(), false);
+        let (begun, mut drained) = (Instant::now(), Vec::new());
         let is_elsewhere = loop {
+            // What takes long for one pipeline does not keep the others out.
+            let others = if begun.elapsed() < DRAIN_TIME { &[][..] } else { &drained };
             let (changed, is_elsewhere) =
-                self.transactions.run(|| as_superuser(|| self.changed()))?;
+                self.transactions.run(|| as_superuser(|| self.changed(others)))?;
             let Some(pipeline) = changed else { break is_elsewhere };
             if let Err(failure) = drain::drain(self.transactions, pipeline) {
                 return self.outage(pipeline, None, failure);
             }
-            drained = true;
-            if begun.elapsed() >= DRAIN_TIME {
-                break false;
-            }
+            drained.push(pipeline);
         };
         if self.finish_filling()? {
             return Ok(Step::worked(0));
@@ -136,17 +136,17 @@ impl Runner {
                 self.turns.charge(turn, begun);
                 step
             }
-            None if drained => Ok(Step::worked(0)),
+            None if !drained.is_empty() => Ok(Step::worked(0)),
             None if is_elsewhere => Ok(Step::Later(PAUSE_FOR_OTHERS)),
             None => self.write(),
         }
     }
 
-    /// A pipeline about which sessions have left something, and whether others have such in hand: a
+    /// A pipeline, but for `others`, about which sessions have left something, and whether others have such in hand: a
     /// worker leaves it to them, who sees to one pipeline only waits for it. To be asked before the queue
     /// is looked at, where all is that they have drained by then.
-    fn changed(&self) -> Result<(Option<i32>, bool)> {
-        let changed = queue::changed(self.only)?;
+    fn changed(&self, others: &[i32]) -> Result<(Option<i32>, bool)> {
+        let changed = queue::changed(self.only, others)?;
         let is_elsewhere = match (changed, self.only) {
             (None, Some(only)) => queue::is_changed_elsewhere(only)?,
             _ => false,

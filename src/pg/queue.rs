@@ -39,10 +39,11 @@ pub struct Changes {
     queued_at: Option<TimestampWithTimeZone>,
 }
 
-/// A pipeline about which sessions have left something, if it can be seen to now.
-pub fn changed(only: Option<i32>) -> Result<Option<i32>> {
+/// A pipeline, but for `others`, about which sessions have left something, if it can be seen to now.
+pub fn changed(only: Option<i32>, others: &[i32]) -> Result<Option<i32>> {
     let statement = include_str!("../../sql/query/queue_changed.sql");
-    let found = sql::changed_rows(statement, &[only.into()], |row| sql::required(row.get(1)?))?;
+    let arguments = [only.into(), others.to_vec().into()];
+    let found = sql::changed_rows(statement, &arguments, |row| sql::required(row.get(1)?))?;
     Ok(found.into_iter().next())
 }
 

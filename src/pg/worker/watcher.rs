@@ -64,7 +64,7 @@ fn live(watch: &Watch, database: pg_sys::Oid) {
 fn is_anything_left() -> bool {
     let look = || {
         as_superuser(|| {
-            Ok(queue::changed(None)?.is_some() || !queue::workable_apart(None)?.is_empty())
+            Ok(queue::changed(None, &[])?.is_some() || !queue::workable_apart(None)?.is_empty())
         })
     };
     // What is out of order may have come right the next time.
