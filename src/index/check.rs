@@ -175,7 +175,7 @@ impl Check<'_> {
                 && self
                     .known
                     .get(&links[0])
-                    .is_some_and(|other| layer > 0 && other.layer + 1 == layer);
+                    .is_some_and(|other| layer.checked_sub(1) == Some(other.layer));
             for link in &links {
                 let what = match self.known.get_mut(link) {
                     None => Some("dangling link"),
