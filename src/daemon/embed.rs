@@ -24,7 +24,7 @@ pub const LOOK: Duration = Duration::from_millis(50);
 
 /// What goes through a model, and with what.
 pub struct EmbedJob<'a> {
-    /// The model's thread.
+    /// The model's threads.
     pub worker: &'a Worker,
     /// The model's tokenizer.
     pub tokenizer: &'a ModelTokenizer,
