@@ -43,6 +43,8 @@ fn one_worker_slot_is_ragds() {
     client.batch_execute("INSERT INTO docs VALUES (1, 'A row that waits.')").unwrap();
     client.batch_execute(CALL).expect("a call beside a row that waits");
     assert_eq!(count(&mut client, WORKERS), 0);
+    let no_slot = ["53000", "no background worker slot", "(Raise max_worker_processes"];
+    assert_fails(&mut client, "SELECT rag_wait('docs', '5 minutes')", &no_slot);
     // With another one the row is embedded.
     drop(client);
     cluster.configure(&["max_worker_processes = 2"]);

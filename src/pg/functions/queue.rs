@@ -22,6 +22,8 @@ use crate::pg::{client, queue, sql};
 const LOOK: Duration = Duration::from_millis(10);
 /// How often it makes sure that there is a worker.
 const WAKE: Duration = Duration::from_millis(500);
+/// For so long there may be no slot for one: another process has perhaps just taken it for that worker.
+const NO_SLOT: Duration = Duration::from_secs(3);
 
 #[pg_extern(sql = false)]
 fn rag_wait(pipeline: Option<&str>, timeout: Option<Interval>) -> bool {
@@ -71,7 +73,7 @@ fn wait(pipeline: &Pipeline, timeout: Duration) -> Result<bool> {
     let now = unsafe { pg_sys::GetCurrentTimestamp() };
     let time = TimestampWithTimeZone::try_from(now)
         .map_err(|_| Error::new(ErrorKind::Internal, "the clock is out of range"))?;
-    let (begun, mut woken) = (Instant::now(), None::<Instant>);
+    let (begun, mut woken, mut in_vain) = (Instant::now(), None::<Instant>, None::<Instant>);
     loop {
         if !sql::with_latest_snapshot(|| as_superuser(|| has_pending(&pipeline.name, time)))? {
             return Ok(true);
@@ -80,7 +82,13 @@ fn wait(pipeline: &Pipeline, timeout: Duration) -> Result<bool> {
             return Ok(false);
         }
         if woken.is_none_or(|time| time.elapsed() >= WAKE) {
-            registry::wake()?;
+            match registry::wake() {
+                Ok(()) => in_vain = None,
+                Err(error) if in_vain.is_some_and(|since| since.elapsed() >= NO_SLOT) => {
+                    return Err(error);
+                }
+                Err(_) => in_vain = in_vain.or_else(|| Some(Instant::now())),
+            }
             woken = Some(Instant::now());
         }
         let left = timeout.saturating_sub(begun.elapsed());
