@@ -24,6 +24,7 @@ use super::sql::{self, render};
 use super::{beside, locking, situate, triggers};
 use crate::chunk::ChunkOptions;
 use crate::error::{Error, ErrorKind, Result};
+use crate::rewrite::route::AUTO;
 use crate::situate::Wanted;
 
 /// Columns of a chunk table that metadata must not be called like.
@@ -285,6 +286,11 @@ pub fn check_name(name: &str) -> Result<()> {
         return Err(Error::invalid(format!(
             "name of a pipeline must have 1 to {LONGEST_NAME} bytes: \"{name}\""
         )));
+    }
+    if name == AUTO {
+        // Else its owner would have code run by whoever leaves the choice to pg_rag.
+        return Err(Error::invalid("a pipeline cannot be called \"auto\"")
+            .hint("pipeline => 'auto' chooses a pipeline. Give it another name with name => ..."));
     }
     match pipeline::names()?.iter().any(|known| known == name) {
         false => Ok(()),

@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use super::catalog::{pipeline, stranger, template, wording};
+use super::catalog::{stranger, template, wording};
 use super::functions::Embedding;
 use super::rewrite::Llm;
 use crate::daemon::protocol::Lane;
@@ -28,15 +28,14 @@ impl Asked {
 }
 
 /// The pipeline that is asked: `name`, unless that is 'auto', or there is none and the option
-/// `route` is given. A pipeline that is really called auto can be named. A NOTICE says which one was
-/// chosen, of those that run no code of strangers.
+/// `route` is given. A NOTICE says which one was chosen, of those that run no code of strangers.
 pub fn pipeline_for(
     name: Option<&str>,
     question: &str,
     options: &RetrieveOptions,
     llm: Option<&str>,
 ) -> Result<Asked> {
-    if !is_open(name, options)? {
+    if !is_open(name, options) {
         return Ok(Asked::by_caller(name));
     }
     let choices = choices()?;
@@ -74,12 +73,8 @@ fn choices() -> Result<Vec<Choice>> {
 }
 
 /// Whether the pipeline depends on the question.
-pub fn is_open(name: Option<&str>, options: &RetrieveOptions) -> Result<bool> {
-    match name {
-        Some(AUTO) => Ok(!pipeline::names()?.iter().any(|known| known == AUTO)),
-        Some(_) => Ok(false),
-        None => Ok(options.route.is_some()),
-    }
+pub fn is_open(name: Option<&str>, options: &RetrieveOptions) -> bool {
+    name.map_or(options.route.is_some(), |name| name == AUTO)
 }
 
 fn nearest(question: &str, choices: &[Choice]) -> Result<usize> {

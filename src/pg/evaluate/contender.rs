@@ -71,7 +71,7 @@ impl<'a> Contender<'a> {
             pipeline: AUTO.to_owned(),
         };
         let pipeline = contender.pipeline_named();
-        if !route::is_open(pipeline, &contender.options)? {
+        if !route::is_open(pipeline, &contender.options) {
             let pipeline = Asked::by_caller(pipeline);
             let depth = contender.depth(Level::Chunk);
             let search = contender.prepare(depth, &pipeline, None)?;

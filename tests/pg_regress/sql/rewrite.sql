@@ -51,10 +51,9 @@ GRANT SELECT ON facts, facts_rag, facts_rag_chunks TO regress_reader;
 SET ROLE regress_reader;
 SELECT source_key FROM rag_retrieve('When does the post office open?', 'auto', k => 1);
 RESET ROLE;
--- What is called auto is meant.
-SELECT rag_create_pipeline('facts', 'body', 'auto');
-SELECT source_key FROM rag_retrieve('When is the library open?', 'auto', k => 1, mode => 'dense');
-SELECT rag_drop_pipeline('auto');
+-- Nobody can have the choice fall on a pipeline by its name.
+SELECT fails($$SELECT rag_create_pipeline('facts', 'body', 'auto')$$);
+SELECT fails($$SELECT rag_alter_pipeline('facts', name => 'auto')$$);
 
 -- Without a language model.
 SELECT way, f FROM unnest(ARRAY['multi_query', 'fusion', 'hyde', 'step_back', 'decompose', 'self_query']) WITH ORDINALITY AS w (way, n), fails(format('SELECT * FROM rag_retrieve(''x'', ''facts'', rewrite => %L)', way)) AS f ORDER BY n;
