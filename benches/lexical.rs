@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use pg_rag::lexical::{
+use pg_rag::bm25::{
     Builder, Document, Inserted, Merging, Search, Settings, Term, create, figures, flush, insert,
     vacuum,
 };

@@ -1,47 +1,53 @@
 //! pg_rag: a database answers questions about its own rows.
 //!
-//! The modules stand in the order of the journey from a document to an answer. All but
-//! [`daemon`] and `pg` are pure: functions of their arguments, with no server, no socket
-//! and no clock. ARCHITECTURE.md is the map.
+//! The modules stand in the order of the journey from a document to an answer, and each group uses
+//! only groups above it. All but `daemon`, `provider`, `account` and `pg` are pure: functions
+//! of their arguments, with no server, no socket and no clock. ARCHITECTURE.md is the map.
 
 pub mod error;
-pub mod shares;
-pub mod spare;
 
-pub mod changed_keys;
-pub mod one_by_one;
-pub mod pacing;
-pub mod pipeline;
+pub mod spare;
+pub mod text;
+pub mod vector;
+pub mod work;
 
 pub mod parse;
 
 pub mod chunk;
 pub mod embed;
-pub mod vector;
+
+pub mod pipeline;
 
 pub mod pages;
 
-pub mod index;
-pub mod lexical;
+pub mod bm25;
+pub mod hnsw;
+
+pub mod prompt;
 
 pub mod represent;
+pub mod rewrite;
 pub mod situate;
 
 pub mod rerank;
 pub mod retrieve;
-pub mod rewrite;
+
+pub mod extract;
+
+pub mod context;
 
 pub mod answer;
-pub mod context;
 pub mod verify;
 
 pub mod eval;
 
 pub mod account;
+pub mod protocol;
 
 #[cfg(feature = "daemon")]
 pub mod provider;
 
+#[cfg(feature = "daemon")]
 pub mod daemon;
 
 #[cfg(feature = "pg")]

@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 
 use pg_rag::chunk::{ChunkOptions, Language, Settings, Strategy};
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::daemon::protocol::{
+use pg_rag::embed::Kind;
+use pg_rag::error::ErrorKind;
+use pg_rag::protocol::{
     CallLimits, EmbedRequest, GenerateRequest, KeySource, Lane, MAX_FRAME, ModelRef, Network,
     ProviderConfig, Request, Response, decode,
 };
-use pg_rag::embed::Kind;
-use pg_rag::error::ErrorKind;
 
 use support::http_server::{Reply, Server};
 use support::ragd::{Folder, Ragd, embed, eventually, status};

@@ -12,9 +12,9 @@ use std::thread;
 use std::time::Duration;
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::daemon::protocol::{Lane, MAX_FRAME, Request, Response, encode};
 use pg_rag::embed::Kind;
 use pg_rag::error::{Error, ErrorKind};
+use pg_rag::protocol::{Lane, MAX_FRAME, Request, Response, encode};
 
 use support::ragd::{Folder, Installed, embed, eventually, request, status};
 

@@ -16,9 +16,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::daemon::protocol::{Lane, ModelRef, Request, Response};
 use pg_rag::embed::Kind;
 use pg_rag::error::ErrorKind;
+use pg_rag::protocol::{Lane, ModelRef, Request, Response};
 
 use support::endless_model;
 use support::ragd::{Folder, Installed, Ragd, eventually, request, status};

@@ -13,9 +13,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::daemon::protocol::{Document, HEADER, ParseOutcome, Request, Response, decode, encode};
 use pg_rag::error::{Error, ErrorKind};
 use pg_rag::parse::{ParseOptions, Part};
+use pg_rag::protocol::{Document, HEADER, ParseOutcome, Request, Response, decode, encode};
 
 use support::documents;
 use support::ragd::Ragd;

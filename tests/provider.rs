@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use pg_rag::daemon::protocol::{
+use pg_rag::error::{Error, ErrorKind, Result};
+use pg_rag::protocol::{
     CallLimits, GenerateRequest, Generated, KeySource, Lane, Message, Network, ProviderConfig,
     Response, encode,
 };
-use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::provider::{Memory, generate};
 use serde_json::{Value, json};
 

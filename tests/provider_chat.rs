@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use pg_rag::daemon::protocol::{Generated, PROVIDER_APIS, Special};
 use pg_rag::error::{ErrorKind, Result};
+use pg_rag::protocol::{Generated, PROVIDER_APIS, Special};
 use pg_rag::provider::{Memory, generate, generate_stream};
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ fn ask(api: &str, reply: Reply) -> Result<Generated> {
 }
 
 /// What `api` was sent, once.
-fn asked(api: &str, change: impl Fn(&mut pg_rag::daemon::protocol::GenerateRequest)) -> Request {
+fn asked(api: &str, change: impl Fn(&mut pg_rag::protocol::GenerateRequest)) -> Request {
     let server = Server::play([says(api, "ok")]);
     let mut request = chat(api, &server, &MESSAGES);
     change(&mut request);

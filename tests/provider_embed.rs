@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use pg_rag::daemon::protocol::{
+use pg_rag::embed::Kind;
+use pg_rag::error::{Error, ErrorKind, Result};
+use pg_rag::protocol::{
     CallLimits, EmbedRequest, GenerateRequest, KeySource, Lane, Network, ProviderConfig, Response,
     decode, encode,
 };
-use pg_rag::embed::Kind;
-use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::provider::{self, Embedded, Memory};
 use proptest::prelude::*;
 use serde_json::{Value, json};

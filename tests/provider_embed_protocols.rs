@@ -1,9 +1,9 @@
 //! The protocols of Ollama, Gemini, Cohere and Voyage AI: texts that become vectors, and passages
 //! that are ranked.
 
-use pg_rag::daemon::protocol::{EmbedRequest, Lane, RerankRequest};
 use pg_rag::embed::Kind;
 use pg_rag::error::{ErrorKind, Result};
+use pg_rag::protocol::{EmbedRequest, Lane, RerankRequest};
 use pg_rag::provider::{Embedded, Memory, embed, rerank};
 use serde_json::{Value, json};
 

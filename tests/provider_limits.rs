@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pg_rag::daemon::protocol::{
+use pg_rag::embed::Kind;
+use pg_rag::error::{Error, ErrorKind, Result};
+use pg_rag::protocol::{
     CallLimits, EmbedRequest, GenerateRequest, HostRules, KeySource, Lane, Message, Network,
     PrivateHosts, ProviderConfig,
 };
-use pg_rag::embed::Kind;
-use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::provider::{Memory, embed, generate};
 
 #[path = "support/http_server.rs"]

@@ -1,8 +1,8 @@
 //! Answers in the form of a schema: how each protocol is asked for it, and what becomes of those
 //! that do not fit.
 
-use pg_rag::daemon::protocol::{GenerateRequest, Generated};
 use pg_rag::error::{ErrorKind, Result};
+use pg_rag::protocol::{GenerateRequest, Generated};
 use pg_rag::provider::{Memory, generate};
 use serde_json::{Value, json};
 

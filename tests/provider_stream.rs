@@ -3,10 +3,10 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pg_rag::daemon::protocol::{
+use pg_rag::error::{Error, ErrorKind, Result};
+use pg_rag::protocol::{
     CallLimits, GenerateRequest, Generated, KeySource, Lane, Message, Network, ProviderConfig,
 };
-use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::provider::{Memory, generate_stream};
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use pg_rag::daemon::protocol::{GenerateRequest, KeySource, Lane, Message, ProviderConfig};
 use pg_rag::error::{Error, ErrorKind, Result};
+use pg_rag::protocol::{GenerateRequest, KeySource, Lane, Message, ProviderConfig};
 use pg_rag::provider::{Memory, generate};
 use tempfile::TempDir;
 

@@ -12,9 +12,9 @@ mod support {
 }
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::daemon::protocol::{Lane, ModelInfo, ModelRef, Request, Response, Task};
 use pg_rag::embed::Kind;
 use pg_rag::error::{Error, ErrorKind};
+use pg_rag::protocol::{Lane, ModelInfo, ModelRef, Request, Response, Task};
 
 use support::cross_encoder;
 use support::ragd::{Folder, Installed};

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use pg_rag::answer::extractive::{Extract, ExtractOptions, Passage, extract};
-use pg_rag::daemon::protocol::Lane;
 use pg_rag::embed::Kind;
+use pg_rag::extract::{Extract, ExtractOptions, Passage, extract};
+use pg_rag::protocol::Lane;
 
 use crate::Settings;
 use crate::data::{Judged, Set};
@@ -123,7 +123,7 @@ fn answer(
 }
 
 fn judge(set: &Set, question: &Judged, found: &[Found], with: &Extract, without: f32) -> Asked {
-    let holds = |evidence: &pg_rag::answer::extractive::Evidence| {
+    let holds = |evidence: &pg_rag::extract::Evidence| {
         let text = &set.passages[found[evidence.passage].passage].text[evidence.bytes.clone()];
         let text = text.to_lowercase();
         question.answers.iter().any(|answer| text.contains(answer))

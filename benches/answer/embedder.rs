@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::daemon::protocol::{Lane, ModelRef, Request, Response};
 use pg_rag::embed::{Embedder, Kind, Spanned};
 use pg_rag::error::Result;
+use pg_rag::protocol::{Lane, ModelRef, Request, Response};
 
 use crate::ragd::Ragd;
 

@@ -28,7 +28,7 @@ mod ragd;
 mod search;
 
 use lexopt::prelude::*;
-use pg_rag::answer::extractive::ExtractOptions;
+use pg_rag::extract::ExtractOptions;
 use ragd::Installed;
 
 /// What to measure.

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::daemon::protocol::{Lane, ModelRef, Request, Response};
 use pg_rag::embed::Kind;
+use pg_rag::protocol::{Lane, ModelRef, Request, Response};
 
 /// Embeds through ragd; gives the vectors, one after the other, and their tokens.
 pub fn embed(

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pg_rag::daemon::protocol::{Lane, ModelRef};
 use pg_rag::embed::Kind;
+use pg_rag::protocol::{Lane, ModelRef};
 
 use crate::Settings;
 use crate::data::{Data, Set};

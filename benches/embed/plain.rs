@@ -3,10 +3,10 @@
 
 use ort::session::Session;
 use ort::value::Tensor;
-use pg_rag::daemon::protocol::ModelRef;
 use pg_rag::daemon::tokenizer::ModelTokenizer;
 use pg_rag::embed::manifest::Manifest;
 use pg_rag::embed::pooling::{Pooling, normalize};
+use pg_rag::protocol::ModelRef;
 
 use crate::ragd::{Installed, THREADS};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::daemon::protocol::{ModelRef, Request, Response};
+use pg_rag::protocol::{ModelRef, Request, Response};
 
 use crate::Settings;
 use crate::data::Data;

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use pg_rag::chunk::sentence::sentences;
+use pg_rag::text::sentence::sentences;
 use postgres::Client;
 use serde_json::Value;
 

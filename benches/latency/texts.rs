@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pg_rag::chunk::sentence::sentences;
+use pg_rag::text::sentence::sentences;
 
 use crate::Result;
 use crate::sets::Set;

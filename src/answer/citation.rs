@@ -19,8 +19,8 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::marker::{Marker, markers};
-use crate::chunk::sentence::{sentences, sentences_interruptibly};
+use crate::text::marker::{Marker, markers};
+use crate::text::sentence::{sentences, sentences_interruptibly};
 
 /// A chunk that an answer can cite; the first has number 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,10 +5,7 @@
 //! ```
 
 pub mod citation;
-pub mod extractive;
 pub mod link;
-pub mod marker;
 pub mod reuse;
 pub mod strategy;
 pub mod style;
-pub(crate) mod words;

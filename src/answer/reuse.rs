@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::marker::markers;
-use super::words::{Word, words};
+use crate::text::marker::markers;
+use crate::text::words::{Word, words};
 
 /// Words that turn a question into its contrary.
 const NEGATIONS: [&str; 11] =

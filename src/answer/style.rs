@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::marker::{Marker, code, markers};
+use crate::text::marker::{Marker, code, markers};
 
 /// Longest quote of a footnote, in characters.
 const LONGEST_QUOTE: usize = 300;

@@ -4,7 +4,7 @@
 //! said so, in which connection. That is put before the text of the chunk when it is embedded and
 //! when its words are indexed. The chunk stays what it is.
 
-use super::line::{LineKind, lines};
+use crate::text::line::{LineKind, lines};
 
 /// Longest context, in bytes: a page's worth of titles would leave no room for the text.
 const LONGEST: usize = 256;

@@ -23,13 +23,10 @@ pub mod context;
 mod language;
 mod options;
 pub mod semantic;
-pub mod sentence;
 mod strategy;
 
-mod abbreviation;
 mod cutting;
 mod hierarchy;
-mod line;
 mod packing;
 mod token_index;
 mod word_memo;

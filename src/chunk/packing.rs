@@ -17,10 +17,10 @@ use std::ops::Range;
 use super::Tokenizer;
 use super::cutting::{first_word_start, grapheme_ceil, grapheme_floor, last_word_start};
 use super::options::ChunkOptions;
-use super::sentence::trimmed;
 use super::strategy::{Plan, skip_white_space};
 use super::token_index::TokenIndex;
 use crate::error::{Error, Result};
+use crate::text::sentence::trimmed;
 
 /// Most characters of a chunk for each token it may have.
 ///

@@ -17,10 +17,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::options::ChunkOptions;
-use super::sentence::sentences;
 use super::strategy::{Plan, Section, Strategy};
 use super::token_index::TokenIndex;
 use crate::error::{Error, ErrorKind, Result};
+use crate::text::sentence::sentences;
 
 /// Sentences on either side of a boundary that are compared.
 const WINDOW: usize = 3;

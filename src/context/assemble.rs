@@ -9,11 +9,11 @@ use super::compress::{Compressed, Task, compressed};
 use super::excerpt::Piece;
 use super::headers::header;
 use super::order::ordered;
-use super::prompt;
 use super::repeats::{without_repeated_sentences, without_repeats};
-use super::tokens::Counter;
 use super::{ContextOptions, Means, Reading};
 use crate::error::Result;
+use crate::prompt::messages;
+use crate::prompt::tokens::Counter;
 use crate::retrieve::Passage;
 
 /// What is asked, and how much can be read for it.
@@ -74,7 +74,7 @@ fn after_overview(
     counter: &mut dyn Counter,
 ) -> Result<usize> {
     let Some(text) = overview.take() else { return Ok(budget) };
-    let taken: usize = counter.count(&[prompt::overview_as_sent(&text)])?.iter().sum();
+    let taken: usize = counter.count(&[messages::overview_as_sent(&text)])?.iter().sum();
     if taken > budget / 2 {
         return Ok(budget);
     }
@@ -91,8 +91,8 @@ mod tests {
     use super::super::compress::tests::{Scripted, passages};
     use super::super::order::Order;
     use super::super::repeats::Dedupe;
-    use super::super::tokens::tests::words;
     use super::*;
+    use crate::prompt::tokens::tests::words;
 
     fn read(
         texts: &[&str],
@@ -186,7 +186,7 @@ mod tests {
                 let parts = shown.split(super::super::excerpt::GAP).map(str::trim);
                 prop_assert!(parts.clone().all(|part| passage.content.contains(part)));
             }
-            let number = |at: usize| prompt::as_sent(at + 1, &readings[at].source());
+            let number = |at: usize| messages::as_sent(at + 1, &readings[at].source());
             let size: usize = (0..readings.len()).map(|at| words(&number(at))).sum();
             prop_assert!(budget.is_none_or(|budget| size <= budget));
         }

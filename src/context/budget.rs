@@ -7,9 +7,9 @@
 //! What is counted is what is sent: a chunk with the lines around it and what stands above it.
 
 use super::excerpt::Piece;
-use super::prompt;
-use super::tokens::Counter;
 use crate::error::{Error, Result};
+use crate::prompt::messages;
+use crate::prompt::tokens::Counter;
 
 /// Chunks that are looked at after the first that does not fit.
 const MOST_TRIED: usize = 8;
@@ -105,7 +105,7 @@ pub fn fitted(pieces: Vec<Piece>, budget: usize, counter: &mut dyn Counter) -> R
 
 /// The tokens of each piece as it is sent, where there are `number` of them.
 pub fn sizes(pieces: &[Piece], number: usize, counter: &mut dyn Counter) -> Result<Vec<usize>> {
-    let sent = pieces.iter().map(|piece| prompt::as_sent(number, &piece.source()));
+    let sent = pieces.iter().map(|piece| messages::as_sent(number, &piece.source()));
     counter.count(&sent.collect::<Vec<_>>())
 }
 
@@ -124,8 +124,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::excerpt::tests::{is_from_its_base, piece};
-    use super::super::tokens::tests::Words;
     use super::*;
+    use crate::prompt::tokens::tests::Words;
 
     /// What the lines around a chunk take: two of three words, and the ends of four.
     const FRAME: usize = 10;

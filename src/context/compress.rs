@@ -17,9 +17,9 @@ use serde::Deserialize;
 
 use super::Means;
 use super::excerpt::Piece;
-use super::prompt::{self, Source};
-use super::tokens::Counter;
 use crate::error::Result;
+use crate::prompt::messages::{self, Source};
+use crate::prompt::tokens::Counter;
 
 /// How chunks are made shorter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -111,7 +111,7 @@ impl Goal {
         let mut texts: Vec<String> = pieces.iter().map(Piece::text).collect();
         texts.extend(pieces.iter().map(|piece| {
             let bare = Source { content: String::new(), ..piece.source() };
-            prompt::as_sent(pieces.len(), &bare)
+            messages::as_sent(pieces.len(), &bare)
         }));
         let mut sizes = counter.count(&texts)?;
         let around: usize = sizes.split_off(pieces.len()).iter().sum();

@@ -13,10 +13,10 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::Reading;
 use super::headers::Header;
-use super::prompt::Source;
-use crate::chunk::sentence::sentences;
 use crate::error::Result;
+use crate::prompt::messages::Source;
 use crate::retrieve::Passage;
+use crate::text::sentence::sentences;
 
 /// What stands where something was left out.
 pub const GAP: &str = "[...]";

@@ -10,10 +10,10 @@
 
 use super::budget::{Room, none_fits, shares};
 use super::excerpt::{whole_sentences, whole_words};
-use super::prompt::{Source, as_sent};
 use super::step::{Material, Numbered, note_as_sent};
-use super::tokens::Counter;
 use crate::error::Result;
+use crate::prompt::messages::{Source, as_sent};
+use crate::prompt::tokens::Counter;
 
 /// The first of `sources` that fit into `room` together, `most` of them at most, and how many these
 /// are. A very first one that is too long by itself is cut; where not a word of it fits, it is
@@ -165,8 +165,8 @@ fn shortened_notes(
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::tokens::tests::Words;
     use super::*;
+    use crate::prompt::tokens::tests::Words;
 
     fn numbered(texts: &[String]) -> Vec<Numbered> {
         let source = |content: &String| Source { content: content.clone(), ..Source::default() };

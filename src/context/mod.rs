@@ -19,22 +19,19 @@ pub mod fit;
 pub mod headers;
 pub mod options;
 pub mod order;
-pub mod prompt;
 pub mod repeats;
 pub mod step;
-pub mod template;
-pub mod tokens;
 
 pub use options::ContextOptions;
 
 use self::headers::Header;
-use self::prompt::Source;
-use self::template::Template;
-use self::tokens::Counter;
 use crate::embed::Embedder;
 use crate::error::Result;
+use crate::prompt::messages::Source;
+use crate::prompt::template::Template;
+use crate::prompt::tokens::Counter;
+use crate::prompt::writer::Writer;
 use crate::retrieve::Passage;
-use crate::rewrite::Writer;
 
 /// A chunk that is read for an answer, which cites it by its place among all that are.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,7 +18,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::excerpt::Piece;
-use crate::answer::words::{Word, words};
+use crate::text::words::{Word, words};
 
 /// Part of the runs that must stand in the better text.
 const NEARLY_ALL: f64 = 0.9;

@@ -9,9 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::protocol::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
 use super::worker::IsAlive;
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
 use crate::provider::{self, Memory};
 
 /// Most calls of one request that are in flight.
@@ -101,8 +101,8 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::protocol::{KeySource, Lane, ProviderConfig};
     use crate::error::Bill;
+    use crate::protocol::{KeySource, Lane, ProviderConfig};
 
     fn many(count: usize, within_ms: Option<u64>) -> GenerateMany {
         let request = |number: usize| GenerateRequest {

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::protocol::{Note, VectorKey};
 use crate::embed::Kind;
+use crate::protocol::{Note, VectorKey};
 use crate::vector::dot_f32;
 
 /// Most bytes of vectors.

@@ -6,8 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use super::frame::{self, Frame, ReadError};
-use super::protocol::{Request, Response, decode, encode_call};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{Request, Response, decode, encode_call};
 
 /// A connection to ragd. Dropping it cancels what it asked.
 pub struct ClientConnection {

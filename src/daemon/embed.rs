@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use super::model::{Reading, Text};
-use super::protocol::{Lane, MAX_FRAME, Response};
 use super::tokenizer::ModelTokenizer;
 use super::worker::{Client, Done, Job, Worker};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{Lane, MAX_FRAME, Response};
 use crate::rerank::late_interaction::TokenQuery;
 
 /// Texts of a request that are tokenised and queued at a time.

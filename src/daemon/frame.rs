@@ -2,8 +2,8 @@
 
 use std::io::{self, Read, Write};
 
-use super::protocol::{HEADER, body_length};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{HEADER, body_length};
 
 /// What a stream gave.
 pub enum Frame {
@@ -42,7 +42,7 @@ pub fn read(stream: &mut impl Read) -> std::result::Result<Frame, ReadError> {
     }
 }
 
-/// Writes a frame that [`super::protocol::encode`] made.
+/// Writes a frame that [`crate::protocol::encode`] made.
 pub fn write(stream: &mut impl Write, frame: &[u8]) -> Result<()> {
     stream.write_all(frame).map_err(|error| {
         Error::new(ErrorKind::DaemonLost, format!("cannot write to socket: {error}"))
@@ -67,11 +67,11 @@ fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::protocol::{
-        Call, MAX_FRAME, ModelRef, Request, Response, VectorKey, decode, encode, encode_call,
-    };
     use super::*;
     use crate::embed::Kind;
+    use crate::protocol::{
+        Call, MAX_FRAME, ModelRef, Request, Response, VectorKey, decode, encode, encode_call,
+    };
 
     /// A stream that gives a few bytes at a time.
     struct Slow<'a>(&'a [u8], usize);

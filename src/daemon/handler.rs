@@ -7,23 +7,22 @@ use std::time::{Duration, Instant};
 use super::at_once::generate_many;
 use super::cache::Cache;
 use super::embed::{EmbedJob, Opening, check_size, embed, score, token_query};
-use super::late;
-use super::log;
 use super::model::Reading;
 use super::outbox::Outbox;
 use super::parse::Parsers;
-use super::protocol::{
-    Call, EmbedRequest, GenerateRequest, Lane, ModelRef, Request, Response, Status, Task,
-    VectorKey, decode,
-};
 use super::registry::Registry;
 use super::worker::{Client, IsAlive};
+use super::{late, log};
 use crate::chunk::{
     ChunkOptions, Findings, Plan, Strategy, Tokenizer, WordMemo, chunk_knowing, plan_by_layout,
 };
 use crate::embed::Kind;
 use crate::embed::manifest::Manifest;
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{
+    Call, EmbedRequest, GenerateRequest, Lane, ModelRef, Request, Response, Status, Task,
+    VectorKey, decode,
+};
 use crate::provider::{self, Embedded, Memory};
 
 /// What handlers share.

@@ -9,7 +9,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use super::embed::{LOOK, check_size, next_owner};
 use super::model::{Reading, Text};
-use super::protocol::{Lane, Response};
 use super::registry::LoadedModel;
 use super::tokenizer::{Frame, ModelTokenizer};
 use super::worker::{Client, Done, Job, Worker};
@@ -17,6 +16,7 @@ use crate::embed::manifest::Task;
 use crate::embed::pooling::Pooling;
 use crate::embed::{Kind, Spanned, late};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{Lane, Response};
 
 /// Windows that are queued at a time.
 const WINDOWS: usize = 128;

@@ -1,8 +1,6 @@
 //! # daemon: ragd, the process that holds the models
 //!
-//! [`protocol`] is what sessions and ragd say to each other, with [`network`] about the way to
-//! providers and [`apis`] about what they can be asked for; the rest is ragd itself, in the order in
-//! which a request passes through it:
+//! The modules in the order in which a request passes through them:
 //!
 //! ```text
 //! server     a thread a connection: frames in, frames out
@@ -21,55 +19,26 @@
 //! heartbeat  does any of that hang?
 //! ```
 
-pub mod network;
-pub mod protocol;
-
-pub mod apis;
-
-#[cfg(feature = "daemon")]
 mod at_once;
-#[cfg(feature = "daemon")]
 mod cache;
-#[cfg(feature = "daemon")]
 mod confine;
-#[cfg(feature = "daemon")]
 pub mod connection;
-#[cfg(feature = "daemon")]
 mod digest;
-#[cfg(feature = "daemon")]
 mod embed;
-#[cfg(feature = "daemon")]
 mod frame;
-#[cfg(feature = "daemon")]
 mod handler;
-#[cfg(feature = "daemon")]
 mod heartbeat;
-#[cfg(feature = "daemon")]
 mod late;
-#[cfg(feature = "daemon")]
 pub mod log;
-#[cfg(feature = "daemon")]
 mod model;
-#[cfg(feature = "daemon")]
 mod outbox;
-#[cfg(feature = "daemon")]
 mod output;
-#[cfg(feature = "daemon")]
 pub mod parse;
-#[cfg(feature = "daemon")]
 mod peer;
-#[cfg(feature = "daemon")]
-#[cfg(feature = "daemon")]
 pub mod process;
-#[cfg(feature = "daemon")]
 mod queue;
-#[cfg(feature = "daemon")]
 mod registry;
-#[cfg(feature = "daemon")]
 mod runtime;
-#[cfg(feature = "daemon")]
 pub mod server;
-#[cfg(feature = "daemon")]
 pub mod tokenizer;
-#[cfg(feature = "daemon")]
 mod worker;

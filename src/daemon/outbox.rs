@@ -10,10 +10,9 @@
 
 use std::os::unix::net::UnixStream;
 
-use super::frame;
-use super::peer;
-use super::protocol::{Response, encode};
+use super::{frame, peer};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{Response, encode};
 
 /// Longest text of a frame, in bytes: so much fits where there is room for more at all.
 const MOST: usize = 16 << 10;
@@ -62,8 +61,8 @@ impl Outbox<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::frame::Frame;
-    use super::super::protocol::decode;
     use super::*;
+    use crate::protocol::decode;
 
     fn received(stream: &UnixStream) -> String {
         let Ok(Frame::Body(body)) = frame::read(&mut &*stream) else { panic!("no frame") };

@@ -21,13 +21,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::confine::MEMORY;
-use super::protocol::{
-    ChildJob, Document, HEADER, ParseJob, ParseOutcome, body_length, decode, encode,
-};
 use super::worker::Client;
 use crate::chunk::{ChunkOptions, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{Limits, ParseOptions};
+use crate::protocol::{
+    ChildJob, Document, HEADER, ParseJob, ParseOutcome, body_length, decode, encode,
+};
 pub use child::run as run_child;
 use exchange::{Ended, Exchange};
 use places::Places;

@@ -28,7 +28,7 @@ use std::collections::HashMap;
 
 use self::line::Line;
 use self::sorted::Sorted;
-use super::protocol::Lane;
+use crate::protocol::Lane;
 
 /// Full batches of higher lanes that go while the lane of fresh texts waits.
 pub const PATIENCE_OF_FRESH: usize = 1;

@@ -18,12 +18,12 @@ use super::digest::{Fingerprint, digest};
 use super::heartbeat::Heartbeat;
 use super::log;
 use super::model::Model;
-use super::protocol::{ModelInfo, ModelRef};
 use super::runtime::Runtime;
 use super::tokenizer::ModelTokenizer;
 use super::worker::{Beside, Worker};
 use crate::embed::manifest::{Manifest, Task};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{ModelInfo, ModelRef};
 
 /// How long the files of a model in use are trusted without a look at them.
 const TRUST: Duration = Duration::from_secs(1);

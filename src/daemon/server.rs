@@ -20,16 +20,14 @@ use std::time::Duration;
 use super::cache::Cache;
 use super::frame::{self, Frame, ReadError};
 use super::handler::{Answer, Handler};
-use super::log;
 use super::outbox::Outbox;
 use super::parse::Parsers;
-use super::peer;
-use super::process;
-use super::protocol::{Response, encode};
 use super::registry::Registry;
 use super::runtime::Runtime;
 use super::worker::IsAlive;
+use super::{log, peer, process};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{Response, encode};
 use crate::provider::Memory;
 
 /// Padded tokens in a batch, where nothing else is said: as many as keep `threads` busy. See

@@ -19,12 +19,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::heartbeat::Heartbeat;
-use super::log;
 use super::model::{Model, Rows, Text};
-use super::process;
-use super::protocol::Lane;
 use super::queue::{Batch, Entry, Queue};
+use super::{log, process};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::Lane;
 
 /// How long nobody may come before memory is given back; batches leave tens of megabytes of
 /// it with the allocator.

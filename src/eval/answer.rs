@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::containment::{is_without_spaces, normalized};
-use crate::answer::marker::markers;
+use crate::text::marker::markers;
 
 /// Weight of the tokens in the correctness of an answer, beside that of its meaning; RAGAS takes
 /// three to one between claims and similarity.

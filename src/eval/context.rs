@@ -4,7 +4,7 @@
 //! resembles the question is rarely one that answers it. It measures with an embedding model, so it
 //! favours what that model itself retrieves.
 
-use crate::chunk::sentence::sentences;
+use crate::text::sentence::sentences;
 use crate::vector::dot_f32;
 
 /// Most sentences that are looked at in one context.

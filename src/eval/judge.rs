@@ -4,14 +4,14 @@
 //! same thing, 2 if it holds the answer or a part of it. The context's relevance is their mean, from
 //! 0 to 1.
 
-use crate::context::prompt::{self, Message, Source};
+use crate::prompt::messages::{self, Message, Source};
 
 /// The best grade.
 const BEST: u8 = 2;
 
 /// The messages that have `sources` graded. `nonce` is as in [`prompt::messages`].
 pub fn messages(question: &str, sources: &[Source], nonce: &str) -> Vec<Message> {
-    let (mark, user) = prompt::framed(question, sources, nonce);
+    let (mark, user) = messages::framed(question, sources, nonce);
     let system = format!(
         "You grade how useful each of {count} numbered sources is for answering a question.\n\
          \n\

@@ -4,7 +4,7 @@
 //! (block, what to look at) → what was seen          (blocks, change) → changed whole, or not at all
 //! ```
 //!
-//! The index access methods, [`index`](crate::index) and [`lexical`](crate::lexical), reach pages
+//! The index access methods, [`index`](crate::hnsw) and [`lexical`](crate::bm25), reach pages
 //! through two traits, so that they run over PostgreSQL's buffers, and in tests over memory
 //! ([`ram`]). What lies on a page is their own affair.
 

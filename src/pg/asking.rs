@@ -12,11 +12,11 @@ use super::error::unexpected;
 use super::functions::Embedding;
 use super::queue;
 use super::transaction::{Failure, Outcome, Transactions, caught};
-use crate::context::prompt::Message;
-use crate::daemon::protocol::{GenerateRequest, Lane, ProviderConfig, Request, Response};
 use crate::embed::Kind;
 use crate::error::{Error, ErrorKind, Result};
-use crate::one_by_one::{self, Reply, one_by_one};
+use crate::prompt::messages::Message;
+use crate::protocol::{GenerateRequest, Lane, ProviderConfig, Request, Response};
+use crate::work::one_by_one::{self, Reply, one_by_one};
 
 /// Longest answer of a language model, in tokens; some think before they write.
 const TOKENS: u32 = 2000;

@@ -11,8 +11,8 @@ use pgrx::pg_sys;
 
 use super::guc::{self, Caching};
 use super::{client, random, usage};
-use crate::daemon::protocol::{GenerateRequest, Generated, Note, Request, Response};
 use crate::error::Result;
+use crate::protocol::{GenerateRequest, Generated, Note, Request, Response};
 
 thread_local! {
     static CACHING: Cell<Option<Caching>> = const { Cell::new(None) };

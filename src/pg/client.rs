@@ -17,8 +17,8 @@ use super::usage::{self, Admitted};
 use super::wait_event::{self, Waiting};
 use super::worker::supervisor;
 use super::{acting, guc};
-use crate::daemon::protocol::{self, HEADER, Request, Response};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{self, HEADER, Request, Response};
 
 /// How often a call that can be repeated is made when ragd goes away in its middle.
 const ATTEMPTS: u32 = 5;

@@ -167,7 +167,7 @@ unsafe extern "C-unwind" fn note_code(_: *mut c_void) {
 }
 
 /// ragd answered something else than it was asked.
-pub fn unexpected(response: &crate::daemon::protocol::Response) -> Error {
+pub fn unexpected(response: &crate::protocol::Response) -> Error {
     let mut what = format!("{response:?}");
     what.truncate(what.char_indices().nth(100).map_or(what.len(), |(place, _)| place));
     Error::new(ErrorKind::Internal, "ragd's answer does not fit the request").detail(what)

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use pgrx::prelude::*;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 
-use crate::daemon::protocol::{HostRules, PrivateHosts};
+use crate::protocol::{HostRules, PrivateHosts};
 
 /// What is kept of how an answer came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use pgrx::prelude::*;
 
-use super::am;
 use super::capture::keys::Key;
 use super::catalog::model;
 use super::catalog::pipeline::{Pipeline, Relation};
@@ -16,13 +15,13 @@ use super::error::spi_failed;
 use super::functions::{Embedding, RemoteChunker, RemoteParser, fitted};
 use super::situate::KnownLines;
 use super::sql::{self, render};
-use super::time_limit;
 use super::usage::ForPipeline;
+use super::{am, time_limit};
 use crate::chunk::Strategy;
-use crate::daemon::protocol::Lane;
 use crate::error::Result;
 use crate::parse::ParseOptions;
 use crate::pipeline::{ChunkStore, LineStore, Stages};
+use crate::protocol::Lane;
 
 /// Rows read at a time.
 const ROWS_A_BATCH: usize = 64;

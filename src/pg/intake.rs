@@ -8,8 +8,8 @@ use std::ffi::CStr;
 use pgrx::PgRelation;
 use pgrx::prelude::*;
 
-use crate::changed_keys::RowKey;
 use crate::error::{Error, ErrorKind, Result};
+use crate::work::changed_keys::RowKey;
 
 /// What is said about the rows of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

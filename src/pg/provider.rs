@@ -16,9 +16,9 @@ use pgrx::prelude::*;
 use super::error::OrReport;
 use super::functions::EXTRACTIVE;
 use super::{sql, usage};
-use crate::daemon::apis::default_base_url;
-use crate::daemon::protocol::{KeySource, PROVIDER_APIS, ProviderConfig, Special, has_fit_port};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::apis::default_base_url;
+use crate::protocol::{KeySource, PROVIDER_APIS, ProviderConfig, Special, has_fit_port};
 
 const WRAPPER: &str = "rag_llm";
 const SERVER_OPTIONS: [&str; 15] = [

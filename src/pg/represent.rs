@@ -27,10 +27,10 @@ use super::transaction::{Outcome, Transactions};
 use super::usage::ForPipeline;
 use super::vector::Vector;
 use super::{guc, ingest, provider, random};
-use crate::context::prompt::Source as Chunk;
-use crate::context::template::Template;
-use crate::daemon::protocol::{Lane, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
+use crate::prompt::messages::Source as Chunk;
+use crate::prompt::template::Template;
+use crate::protocol::{Lane, ProviderConfig};
 use crate::represent::{self, TEMPLATE, Text, Wanted};
 
 /// Chunks that are described between two transactions.

@@ -4,8 +4,8 @@ use super::catalog::{model, template};
 use super::error::unexpected;
 use super::functions::generate;
 use super::{client, guc, provider, random};
-use crate::daemon::protocol::{ModelRef, ProviderConfig, Request, RerankRequest, Response, Task};
 use crate::error::Result;
+use crate::protocol::{ModelRef, ProviderConfig, Request, RerankRequest, Response, Task};
 use crate::rerank::{LATE_INTERACTION, LLM, judge};
 use crate::retrieve::{Hit, RetrieveOptions, rank};
 

@@ -10,12 +10,13 @@ use super::catalog::template;
 use super::catalog::view::Column;
 use super::functions::{EXTRACTIVE, generate_by};
 use super::{guc, provider, sql, usage};
-use crate::context::prompt::Message;
-use crate::context::template::Template;
-use crate::daemon::protocol::ProviderConfig;
 use crate::error::{Error, ErrorKind, Result};
+use crate::prompt::messages::Message;
+use crate::prompt::template::Template;
+use crate::prompt::writer::Writer;
+use crate::protocol::ProviderConfig;
 use crate::retrieve::{filter, value};
-use crate::rewrite::{RewriteOptions, Rewriting, Task, Way, Writer, rewrite};
+use crate::rewrite::{RewriteOptions, Rewriting, Task, Way, rewrite};
 
 /// Longest answer of a language model, in tokens, unless somebody says otherwise.
 const TOKENS: u32 = 1000;

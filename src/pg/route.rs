@@ -5,9 +5,9 @@ use pgrx::prelude::*;
 use super::catalog::{stranger, template, wording};
 use super::functions::Embedding;
 use super::rewrite::Llm;
-use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::Lane;
 use crate::retrieve::RetrieveOptions;
 use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
 

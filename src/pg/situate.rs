@@ -27,10 +27,10 @@ use super::usage::ForPipeline;
 use super::vector::Vector;
 use super::{guc, ingest, provider, random};
 use crate::chunk::context::in_context;
-use crate::context::template::Template;
-use crate::daemon::protocol::{Lane, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{LineStore, Lines, PlaceHash, content_hash};
+use crate::prompt::template::Template;
+use crate::protocol::{Lane, ProviderConfig};
 use crate::situate::{self, AROUND, BEGINNING, Part, TEMPLATE, Wanted};
 
 /// Chunks about which a language model is asked between two transactions.

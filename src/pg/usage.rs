@@ -17,8 +17,8 @@ use super::acting;
 use super::catalog::money;
 use crate::account::ledger::{Account, Ledger, Sums};
 use crate::account::{Limit, Price, Spent, tokens_of};
-use crate::daemon::protocol::{GenerateRequest, Generated, ProviderConfig, Request, Response};
 use crate::error::{Bill, Error, ErrorKind, Result};
+use crate::protocol::{GenerateRequest, Generated, ProviderConfig, Request, Response};
 
 /// Where the ledger is, in the data directory. Crash recovery leaves it alone.
 const FOLDER: &str = "pg_stat/pg_rag_usage";

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
-use crate::daemon::protocol::Request;
+use crate::protocol::Request;
 
 /// While ragd starts, or says what it knows.
 const START: usize = 0;

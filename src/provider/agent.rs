@@ -21,8 +21,8 @@ use ureq::{Agent, Proxy, ProxyProtocol};
 
 use super::call::Failure;
 use super::host::{CheckedResolver, bare};
-use crate::daemon::protocol::Network;
 use crate::error::ErrorKind;
+use crate::protocol::Network;
 
 /// How many unused agents are kept.
 const MAX_IDLE: usize = 16;

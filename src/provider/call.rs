@@ -22,8 +22,8 @@ use ureq::{Agent, Body, Timeout};
 
 use super::agent::{self, Line, Route};
 use super::host::Refused;
-use crate::daemon::protocol::{Network, has_fit_port};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{Network, has_fit_port};
 
 /// How often the caller looks whether somebody still waits.
 pub const POLL: Duration = Duration::from_millis(50);

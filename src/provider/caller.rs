@@ -27,8 +27,8 @@ use super::pause::ProviderId;
 use super::retry::{self, Effort, Policy, Remedy, Trouble};
 use super::stream::{Decoder, Hear, Listener, Streamed};
 use super::trouble::{Task, Teller, asked_wait};
-use crate::daemon::protocol::{Generated, Lane, ProviderConfig};
 use crate::error::{Error, Result};
+use crate::protocol::{Generated, Lane, ProviderConfig};
 
 /// What is asked, in the words of a protocol.
 pub trait Question {

@@ -22,8 +22,8 @@ use super::stream::{Hear, Reader, Streamed};
 use super::trouble::{Task, Teller, error_message, explanation};
 use super::turns::Turns;
 use crate::account::tokens_of;
-use crate::daemon::protocol::{GenerateRequest, Generated, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{GenerateRequest, Generated, ProviderConfig};
 
 /// What a reply should be, in messages.
 pub const ANSWER: &str = "a chat completion";

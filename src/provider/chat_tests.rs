@@ -1,7 +1,7 @@
 //! Streams as the vendors document them, event by event.
 
 use super::*;
-use crate::daemon::protocol::{CallLimits, KeySource, Network, Special};
+use crate::protocol::{CallLimits, KeySource, Network, Special};
 use crate::provider::key::Key;
 use crate::provider::{anthropic, cohere, gemini, ollama};
 

@@ -1,7 +1,7 @@
 //! How does a protocol send its key?
 
 use super::key::Key;
-use crate::daemon::protocol::ProviderConfig;
+use crate::protocol::ProviderConfig;
 
 /// What all calls of a protocol have in common.
 #[derive(Debug)]

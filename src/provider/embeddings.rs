@@ -26,9 +26,9 @@ use super::memory::{Memory, Shortened};
 use super::retry::{Effort, Remedy, Trouble};
 use super::trouble::{Task, Teller};
 use crate::account::tokens_of;
-use crate::daemon::protocol::{EmbedRequest, ProviderConfig};
 use crate::embed::Kind;
 use crate::error::{Error, Result};
+use crate::protocol::{EmbedRequest, ProviderConfig};
 
 /// What a reply should be, in messages.
 pub const ANSWER: &str = "embeddings";

@@ -22,8 +22,8 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-use crate::daemon::protocol::{PrivateHosts, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{PrivateHosts, ProviderConfig};
 
 /// Whether `provider` may be called at `url`, by the proxy of its options if there is one, as far as
 /// that can be said without looking a name up.
@@ -212,7 +212,7 @@ impl CheckedResolver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::protocol::{CallLimits, HostRules, KeySource, Network};
+    use crate::protocol::{CallLimits, HostRules, KeySource, Network};
 
     fn provider(private: PrivateHosts, allowed: &[&str]) -> ProviderConfig {
         let allowed = allowed.iter().map(|rule| rule.to_string()).collect();

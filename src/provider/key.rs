@@ -7,8 +7,8 @@ use std::io::Read;
 use sha2::{Digest, Sha256};
 
 use super::pause::ProviderId;
-use crate::daemon::protocol::{KeySource, Network, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{KeySource, Network, ProviderConfig};
 
 /// Longest key, in bytes. What is longer is another file, named by mistake.
 const MAX_KEY: usize = 16 * 1024;
@@ -154,7 +154,7 @@ fn shorten(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::protocol::{CallLimits, Network};
+    use crate::protocol::{CallLimits, Network};
 
     const SECRET: &str = "sk-test-4f9aQ";
 

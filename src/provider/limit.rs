@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use super::call::POLL;
 use super::pause::ProviderId;
-use crate::daemon::protocol::{CallLimits, Lane};
+use crate::protocol::{CallLimits, Lane};
 
 /// In which so many calls may begin.
 const MINUTE: Duration = Duration::from_secs(60);

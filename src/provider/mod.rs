@@ -64,9 +64,9 @@ mod voyage;
 pub use embeddings::Embedded;
 pub use memory::Memory;
 
-use crate::daemon::apis::{self, Ability};
-use crate::daemon::protocol::{EmbedRequest, GenerateRequest, Generated, RerankRequest};
 use crate::error::Result;
+use crate::protocol::apis::{self, Ability};
+use crate::protocol::{EmbedRequest, GenerateRequest, Generated, RerankRequest};
 
 /// Has the provider of `request` write an answer, in the form that it asks for.
 ///
@@ -160,11 +160,9 @@ pub fn rerank(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::protocol::{
-        CallLimits, KeySource, Lane, Network, PROVIDER_APIS, ProviderConfig,
-    };
     use crate::embed::Kind;
     use crate::error::{Error, ErrorKind};
+    use crate::protocol::{CallLimits, KeySource, Lane, Network, PROVIDER_APIS, ProviderConfig};
 
     const ABILITIES: [Ability; 3] = [Ability::Generate, Ability::Embed, Ability::Rerank];
 

@@ -25,8 +25,8 @@ use super::memory::Memory;
 use super::retry::Trouble;
 use super::trouble::{Task, Teller, explanation};
 use super::{cohere, openai, voyage};
-use crate::daemon::protocol::{Lane, RerankRequest};
 use crate::error::Result;
+use crate::protocol::{Lane, RerankRequest};
 
 const OPENAI: Task = task(&openai::DIALECT);
 const COHERE: Task = task(&cohere::DIALECT);

@@ -19,9 +19,9 @@ use serde_json::Value;
 use super::intricacy;
 use super::key::Key;
 use crate::account::tokens_of;
-use crate::daemon::protocol::{GenerateRequest, Generated, Message};
 use crate::error::{Bill, Error, ErrorKind, Result};
-use crate::rewrite::object;
+use crate::prompt::object;
+use crate::protocol::{GenerateRequest, Generated, Message};
 
 /// Longest schema, in bytes.
 const LONGEST: usize = 128 << 10;

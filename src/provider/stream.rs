@@ -18,7 +18,7 @@ use super::call::{Failure, Incoming, Patience, Reply};
 use super::caller::Question;
 use super::retry::{Remedy, Trouble};
 use super::trouble::Teller;
-use crate::daemon::protocol::Generated;
+use crate::protocol::Generated;
 
 /// Longest line of a stream, in bytes.
 const MAX_LINE: usize = 4 << 20;

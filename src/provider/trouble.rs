@@ -15,8 +15,8 @@ use super::host;
 use super::key::Key;
 use super::retry::{self, Remedy, Trouble};
 use crate::account::tokens_of;
-use crate::daemon::protocol::ProviderConfig;
 use crate::error::{Error, ErrorKind};
+use crate::protocol::ProviderConfig;
 
 /// A result whose failure may pass.
 type Result<T, E = Trouble> = std::result::Result<T, E>;

@@ -7,7 +7,7 @@
 //! Some protocols have a place of their own for what the system says, and refuse two messages
 //! of one role behind each other. What is arranged in this way fits all protocols.
 
-use crate::daemon::protocol::Message;
+use crate::protocol::Message;
 
 /// Stands before an answer to a question that is no longer there.
 const LEFT_OUT: &str = "(Earlier messages are left out.)";

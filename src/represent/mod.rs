@@ -11,10 +11,10 @@
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::context::prompt::{self, Message, Source};
-use crate::context::template::Template;
 use crate::error::{Error, ErrorKind, Result};
-use crate::rewrite::{list, object};
+use crate::prompt::messages::{self, Message, Source};
+use crate::prompt::template::Template;
+use crate::prompt::{list, object};
 
 /// The template that is used where none is named.
 pub const TEMPLATE: &str = "represent";
@@ -80,7 +80,7 @@ pub fn messages(
     wanted: &Wanted,
     nonce: &str,
 ) -> Result<Vec<Message>> {
-    prompt::chunk_messages(template, chunk, wanted.summary, wanted.questions, nonce)
+    messages::chunk_messages(template, chunk, wanted.summary, wanted.questions, nonce)
 }
 
 /// The texts in a model's answer, as far as they are wanted.
@@ -125,7 +125,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::context::template::tests::shipped;
+    use crate::prompt::template::tests::shipped;
 
     fn wanted(summary: bool, questions: u32) -> Wanted {
         Wanted { summary, questions, ..Wanted::default() }

@@ -6,11 +6,11 @@
 //!
 //! All passages of a call are graded together, so that the grades are comparable and the
 //! question is paid for once. They stand between marked lines, as chunks in a prompt do
-//! ([`crate::context::prompt`]): a passage that praises itself stays a passage.
+//! ([`crate::prompt::messages`]): a passage that praises itself stays a passage.
 
-use crate::context::prompt::{self, Message, Source};
-use crate::context::template::Template;
 use crate::error::{Error, ErrorKind, Result};
+use crate::prompt::messages::{self, Message, Source};
+use crate::prompt::template::Template;
 
 /// The template that is used.
 pub const TEMPLATE: &str = "judge";
@@ -38,7 +38,7 @@ pub fn messages(
         ..Default::default()
     };
     let sources: Vec<Source> = passages.iter().map(source).collect();
-    prompt::messages(template, question, &sources, nonce)
+    messages::messages(template, question, &sources, nonce)
 }
 
 /// The grades of `count` passages in `answer`, from 0 to 1. A passage without a grade has 0.
@@ -74,7 +74,7 @@ fn grade(line: &str) -> Option<(usize, f32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::template::tests::shipped;
+    use crate::prompt::template::tests::shipped;
 
     fn check(answer: &str, expected: &[f32]) {
         assert_eq!(scores(answer, expected.len()).unwrap(), expected, "{answer}");

@@ -8,11 +8,11 @@
 //! for. Without one the question gets the words of the question before it, if it leans on that: a
 //! search is for words and meanings, and does not mind that the sentence is none.
 
-use super::list;
-use crate::answer::words::{Word, terms, words};
-use crate::context::prompt::{self, Message, Source};
-use crate::context::template::Template;
 use crate::error::Result;
+use crate::prompt::list;
+use crate::prompt::messages::{self, Message, Source};
+use crate::prompt::template::Template;
+use crate::text::words::{Word, terms, words};
 
 /// The template in which a language model is asked.
 pub const TEMPLATE: &str = "condense";
@@ -51,7 +51,7 @@ pub fn messages(
 ) -> Result<Vec<Message>> {
     let last = &turns[turns.len().saturating_sub(TURNS)..];
     let said: Vec<Source> = last.iter().map(source).collect();
-    prompt::history_messages(template, question, &said, nonce)
+    messages::history_messages(template, question, &said, nonce)
 }
 
 fn source(Turn { question, answer }: &Turn) -> Source {

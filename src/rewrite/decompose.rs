@@ -4,7 +4,9 @@
 //! wins. Its parts are looked up each by itself and keep their shares of what is returned.
 //! They are looked up at once: a later one does not know what an earlier one has found.
 
-use super::{Lookup, Merge, Result, Rewriting, Task, Writer, list};
+use super::{Lookup, Merge, Result, Rewriting, Task};
+use crate::prompt::list;
+use crate::prompt::writer::Writer;
 
 /// The question and its parts.
 pub(super) fn rewrite(task: &Task<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {

@@ -4,7 +4,8 @@
 //! documents are, and the vector that is looked for is the mean of theirs and the question's.
 //! Their words are not looked for: a made-up name is found as well as a real one.
 
-use super::{Lookup, Merge, Result, Rewriting, Task, Writer};
+use super::{Lookup, Merge, Result, Rewriting, Task};
+use crate::prompt::writer::Writer;
 
 /// Longest passage, in characters; what is longer is cut.
 const LONGEST: usize = 2000;

@@ -19,9 +19,7 @@ pub mod condense;
 pub mod decompose;
 pub mod feedback;
 pub mod hyde;
-pub mod list;
 pub mod multi_query;
-pub mod object;
 pub mod options;
 pub mod route;
 pub mod self_query;
@@ -33,9 +31,10 @@ use serde_json::Value as Json;
 
 pub use options::RewriteOptions;
 
-use crate::context::prompt::Message;
-use crate::context::template::{Template, Value};
 use crate::error::{Error, ErrorKind, Result};
+use crate::prompt::messages::Message;
+use crate::prompt::template::{Template, Value};
+use crate::prompt::writer::Writer;
 
 /// How a question is rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,17 +170,6 @@ impl Rewriting {
     fn given_up(question: &str, what: &str) -> Rewriting {
         let remark = format!("the language model gave {what}; the question is looked up as it is");
         Rewriting { remark: Some(remark), ..Rewriting::none(question) }
-    }
-}
-
-/// Whoever writes: a language model, or what it is known to have written.
-pub trait Writer {
-    /// What is answered to `messages`.
-    fn write(&mut self, messages: &[Message]) -> Result<String>;
-
-    /// What is answered to each of `prompts`, none of which needs the answer to another.
-    fn write_all(&mut self, prompts: Vec<Vec<Message>>) -> Result<Vec<String>> {
-        prompts.iter().map(|messages| self.write(messages)).collect()
     }
 }
 

@@ -4,7 +4,9 @@
 //! only one of them names; merged by reciprocal places ([`Merge::Reciprocal`], RAG-Fusion,
 //! Rackauckas 2024) what most of them find comes first.
 
-use super::{Lookup, Merge, Result, Rewriting, Task, Writer, list};
+use super::{Lookup, Merge, Result, Rewriting, Task};
+use crate::prompt::list;
+use crate::prompt::writer::Writer;
 
 /// The question and its variants.
 pub(super) fn rewrite(task: &Task<'_>, merge: Merge, writer: &mut dyn Writer) -> Result<Rewriting> {

@@ -5,9 +5,9 @@
 
 use serde::Deserialize;
 
-use super::Writer;
-use crate::context::template::{Template, Value};
 use crate::error::{Error, ErrorKind, Result};
+use crate::prompt::template::{Template, Value};
+use crate::prompt::writer::Writer;
 use crate::vector::dot_f32;
 
 /// The name that stands for the pipeline that suits the question.
@@ -130,7 +130,7 @@ mod tests {
     struct Says(&'static str);
 
     impl Writer for Says {
-        fn write(&mut self, messages: &[crate::context::prompt::Message]) -> Result<String> {
+        fn write(&mut self, messages: &[crate::prompt::messages::Message]) -> Result<String> {
             assert!(messages[0].content.contains("- old_news: the old_news"));
             assert_eq!(messages[1].content, "Question: What?");
             Ok(self.0.to_owned())
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_model_is_asked() {
-        let template = crate::context::template::tests::shipped(TEMPLATE);
+        let template = crate::prompt::template::tests::shipped(TEMPLATE);
         let ask = |says| ask("What?", &choices(), &template, &mut Says(says));
         assert_eq!(ask("news").unwrap(), 1);
         let error = ask("drop it").unwrap_err();

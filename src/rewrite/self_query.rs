@@ -6,9 +6,11 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Lookup, Merge, Result, Rewriting, Task, Writer, object};
-use crate::context::prompt::Message;
+use super::{Lookup, Merge, Result, Rewriting, Task};
 use crate::error::Error;
+use crate::prompt::messages::Message;
+use crate::prompt::object;
+use crate::prompt::writer::Writer;
 
 /// Longest text to look for, in characters; what is longer is cut.
 const LONGEST: usize = 500;

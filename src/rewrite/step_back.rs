@@ -3,7 +3,9 @@
 //! The details of a question lead past the passage that states the rule. So the more general
 //! question is looked up beside it, and both findings are merged.
 
-use super::{Lookup, Merge, Result, Rewriting, Task, Writer, list};
+use super::{Lookup, Merge, Result, Rewriting, Task};
+use crate::prompt::list;
+use crate::prompt::writer::Writer;
 
 /// The question and the more general one.
 pub(super) fn rewrite(task: &Task<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {

@@ -1,7 +1,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::context::template::tests::shipped;
+use crate::prompt::template::tests::shipped;
+use crate::prompt::writer::Writer;
 
 const QUESTION: &str = "How do the mills of Ghent and Bruges differ?";
 

@@ -14,9 +14,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::context::prompt::{self, Message, Source};
-use crate::context::template::Template;
 use crate::error::{Error, Result};
+use crate::prompt::messages::{self, Message, Source};
+use crate::prompt::template::Template;
 
 /// The template that is used where none is named.
 pub const TEMPLATE: &str = "situate";
@@ -129,7 +129,7 @@ pub fn messages(
         content: content.to_owned(),
         ..Source::default()
     };
-    prompt::place_messages(template, &source(document), &source(chunk), nonce)
+    messages::place_messages(template, &source(document), &source(chunk), nonce)
 }
 
 /// The line in a model's answer; `None` where it says nothing.
@@ -157,7 +157,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::context::template::tests::shipped;
+    use crate::prompt::template::tests::shipped;
 
     #[test]
     fn what_is_asked_for_is_read() {

@@ -9,9 +9,9 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::reading::WINDOW;
-use crate::answer::marker::{Marker, each_marker};
-use crate::answer::words::{Word, words};
-use crate::chunk::sentence::{sentences_interruptibly, trimmed};
+use crate::text::marker::{Marker, each_marker};
+use crate::text::sentence::{sentences_interruptibly, trimmed};
+use crate::text::words::{Word, words};
 
 /// Words below which a line without an end is a heading or a label.
 const SHORTEST: usize = 3;

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use super::support::{Facts, is_negation};
 use super::vocabulary::shared_letters;
-use crate::answer::words::{Word, credit, is_function_word};
+use crate::text::words::{Word, credit, is_function_word};
 
 /// Part of a claim's other words that the evidence must have.
 const MOST_OF_IT: f32 = 0.75;

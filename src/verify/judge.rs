@@ -15,10 +15,10 @@ use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Claim, Evidence, Verdict};
-use crate::context::prompt::{self, Message, Source};
-use crate::context::template::Template;
 use crate::error::Result;
-use crate::rewrite::object;
+use crate::prompt::messages::{self, Message, Source};
+use crate::prompt::object;
+use crate::prompt::template::Template;
 
 /// The template that is used.
 pub const TEMPLATE: &str = "verify_claims";
@@ -43,7 +43,7 @@ pub fn messages(
     let source = |text: &&str| Source { content: (*text).to_owned(), ..Source::default() };
     let sources: Vec<Source> = contexts.iter().map(source).collect();
     let claims: Vec<&str> = claims.iter().map(|claim| claim.text.as_str()).collect();
-    prompt::claim_messages(template, question, &claims, &sources, nonce)
+    messages::claim_messages(template, question, &claims, &sources, nonce)
 }
 
 /// `claims` with the verdicts of `reply`; `None`, if it holds none.
@@ -178,7 +178,7 @@ fn levelled(text: &str) -> (String, Vec<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::template::tests::shipped;
+    use crate::prompt::template::tests::shipped;
     use crate::verify::verify;
     use proptest::prelude::*;
 

@@ -39,7 +39,7 @@ use contradiction::contradicts;
 use reading::{Place, Reading, Wanted};
 use support::{Facts, SUPPORTED};
 
-use crate::answer::words::Word;
+use crate::text::words::Word;
 
 /// Most that a contradicted claim can score.
 const CONTRADICTED: f64 = 0.25;

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::mem::take;
 
 use super::vocabulary::{Vocabulary, digits};
-use crate::answer::words::{Word, beginnings};
+use crate::text::words::{Word, beginnings};
 
 /// Windows by the beginnings of their words.
 #[derive(Default)]
@@ -185,7 +185,7 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::words::credit;
+    use crate::text::words::credit;
     use proptest::prelude::*;
 
     /// Looks at each word of the window.

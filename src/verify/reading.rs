@@ -17,8 +17,8 @@ use super::claim::{Statement, parts};
 use super::order::Order;
 use super::places::{Places, Sought};
 use super::vocabulary::{UNKNOWN, Vocabulary};
-use crate::answer::words::{Word, credit, each_word, is_function_word};
-use crate::chunk::sentence::sentences_interruptibly;
+use crate::text::sentence::sentences_interruptibly;
+use crate::text::words::{Word, credit, each_word, is_function_word};
 
 /// Most words of a window, and of a sentence.
 pub(super) const WINDOW: usize = 400;

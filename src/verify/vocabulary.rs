@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::answer::words::beginnings;
+use crate::text::words::beginnings;
 
 /// Letters by which words are told apart where their order counts.
 const STEM: usize = 5;

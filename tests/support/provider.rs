@@ -3,10 +3,10 @@
 // Each test crate uses a part of it.
 #![allow(dead_code)]
 
-use pg_rag::daemon::protocol::{
+use pg_rag::error::{Error, ErrorKind};
+use pg_rag::protocol::{
     GenerateRequest, KeySource, Lane, Message, ProviderConfig, Response, encode,
 };
-use pg_rag::error::{Error, ErrorKind};
 use serde_json::Value;
 
 use super::http_server::{Request, Server};

@@ -10,9 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::daemon::protocol::{Lane, ModelRef, Request, Response, Status};
 use pg_rag::embed::Kind;
 use pg_rag::error::Result;
+use pg_rag::protocol::{Lane, ModelRef, Request, Response, Status};
 
 /// Threads that work on a batch.
 pub const THREADS: usize = 2;

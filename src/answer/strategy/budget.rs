@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::tools::{Limits, Reply};
-use crate::context::prompt::Message;
 use crate::error::{Error, ErrorKind, Result};
+use crate::prompt::messages::Message;
 
 /// Calls of an answer, where nothing else is said.
 const USUAL_CALLS: u32 = 32;

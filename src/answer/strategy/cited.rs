@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::marker::{Marker, markers};
+use crate::text::marker::{Marker, markers};
 
 /// All of them.
 pub fn numbers(text: &str) -> BTreeSet<usize> {

@@ -14,7 +14,7 @@ use super::grade::grades;
 use super::{Desk, Strategy, Written};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
-use crate::rewrite::list;
+use crate::prompt::list;
 
 /// Grade from which a source is relevant.
 const RELEVANT: f32 = 6.0;

@@ -8,11 +8,11 @@ use super::options::StrategyOptions;
 use super::tools::{Calls, Tools};
 use super::{Strategy, Written};
 use crate::context::budget::none_fits;
-use crate::context::prompt::{Message, Source};
 use crate::context::step::{self, Material, Numbered};
-use crate::context::template::Template;
 use crate::context::{Reading, fit};
 use crate::error::Result;
+use crate::prompt::messages::{Message, Source};
+use crate::prompt::template::Template;
 use crate::retrieve::Passage;
 
 /// Longest text of an earlier call that is shown in a later one, in characters.

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use super::Desk;
-use crate::context::prompt::Source;
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
+use crate::prompt::messages::Source;
 use crate::rerank::judge;
 
 /// Characters of a source that are graded.

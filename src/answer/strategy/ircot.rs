@@ -12,10 +12,10 @@ use super::cited::only;
 use super::compact::answer_from;
 use super::desk::note;
 use super::{Desk, Last, Otherwise, Strategy, Written};
-use crate::chunk::sentence::sentences;
-use crate::context::prompt::is_no_answer;
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
+use crate::prompt::messages::is_no_answer;
+use crate::text::sentence::sentences;
 
 /// Most sentences of reasoning.
 const ROUNDS: u32 = 4;

@@ -10,8 +10,8 @@ use super::Written;
 use super::budget::Ledger;
 use super::tools::{Limits, Reply};
 use crate::context::Reading;
-use crate::context::prompt::{Message, NO_ANSWER, is_no_answer};
 use crate::error::Result;
+use crate::prompt::messages::{Message, NO_ANSWER, is_no_answer};
 
 /// What is asked for the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::cited::only;
 use super::{Desk, Strategy, Written};
-use crate::context::prompt::is_no_answer;
 use crate::context::step::Material;
 use crate::error::Result;
-use crate::rewrite::object;
+use crate::prompt::messages::is_no_answer;
+use crate::prompt::object;
 
 /// Sources in a call.
 const GROUP: u32 = 1;

@@ -52,8 +52,8 @@ pub use last::{Begun, Last, Otherwise, Outcome, Pending};
 pub use options::{KEYS, StrategyOptions};
 pub use tools::{Calls, Limits, Reply, Tools};
 
-use crate::context::prompt::Message;
 use crate::error::{Error, ErrorKind, Result};
+use crate::prompt::messages::Message;
 
 /// A way to write an answer.
 pub trait Strategy: Sync {

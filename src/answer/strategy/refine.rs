@@ -4,9 +4,9 @@
 use super::compact::answer_from;
 use super::desk::note;
 use super::{Desk, Last, Otherwise, Strategy, Written};
-use crate::context::prompt::is_no_answer;
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
+use crate::prompt::messages::is_no_answer;
 
 /// Sources in a call.
 const GROUP: u32 = 3;

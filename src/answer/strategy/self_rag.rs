@@ -12,9 +12,9 @@ use super::cited::only;
 use super::desk::note;
 use super::grade::grades;
 use super::{Desk, Strategy, Written};
-use crate::context::prompt::is_no_answer;
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
+use crate::prompt::messages::is_no_answer;
 
 /// Grade from which a source is relevant.
 const RELEVANT: f32 = 5.0;

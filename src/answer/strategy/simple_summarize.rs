@@ -3,10 +3,10 @@
 
 use super::compact::answer_from;
 use super::{Desk, Strategy, Written};
-use crate::chunk::sentence::sentences;
-use crate::context::prompt::Source;
 use crate::context::step::Numbered;
 use crate::error::Result;
+use crate::prompt::messages::Source;
+use crate::text::sentence::sentences;
 
 /// Tokens of all sources together.
 const TOKENS: u32 = 2000;

@@ -6,10 +6,10 @@ use super::cited::{numbers, only};
 use super::compact::answer_from;
 use super::desk::note;
 use super::{Desk, Last, Otherwise, Written};
-use crate::context::prompt::is_no_answer;
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
-use crate::rewrite::list;
+use crate::prompt::list;
+use crate::prompt::messages::is_no_answer;
 
 /// Most sub-questions.
 const MOST: u32 = 4;

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use super::*;
 use crate::context::Reading;
 use crate::context::budget::Room;
-use crate::context::prompt::{NO_ANSWER, Source};
-use crate::context::template::Template;
-use crate::context::template::tests::shipped;
-use crate::context::tokens::Counter;
-use crate::context::tokens::tests::words;
+use crate::prompt::messages::{NO_ANSWER, Source};
+use crate::prompt::template::Template;
+use crate::prompt::template::tests::shipped;
+use crate::prompt::tokens::Counter;
+use crate::prompt::tokens::tests::words;
 use crate::retrieve::Passage;
 
 const QUESTION: &str = "How do the mills of Ghent and Bruges differ?";

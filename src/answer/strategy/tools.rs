@@ -2,10 +2,10 @@
 
 use crate::context::Reading;
 use crate::context::budget::Room;
-use crate::context::prompt::{Message, Source};
-use crate::context::template::Template;
-use crate::context::tokens::Counter;
 use crate::error::Result;
+use crate::prompt::messages::{Message, Source};
+use crate::prompt::template::Template;
+use crate::prompt::tokens::Counter;
 use crate::retrieve::Passage;
 
 /// Finds chunks, reads them, counts their tokens and has a language model write.

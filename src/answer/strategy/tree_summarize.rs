@@ -7,9 +7,9 @@ use super::cited::only;
 use super::compact::answer_from;
 use super::desk::note;
 use super::{Desk, Last, Otherwise, Strategy, Written};
-use crate::context::prompt::{Message, is_no_answer};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
+use crate::prompt::messages::{Message, is_no_answer};
 
 /// Sources, or answers, in a call.
 const GROUP: u32 = 4;

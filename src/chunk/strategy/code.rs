@@ -6,8 +6,8 @@
 
 use super::{Plan, skip_white_space};
 use crate::chunk::language::Language;
-use crate::chunk::line::{Line, LineKind, lines};
 use crate::chunk::options::Settings;
+use crate::text::line::{Line, LineKind, lines};
 
 /// By syntax, else by layout.
 pub(super) fn plan(document: &str, settings: &Settings) -> Plan {

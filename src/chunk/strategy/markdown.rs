@@ -14,8 +14,8 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::{Plan, Section, skip_white_space};
-use crate::chunk::line::{LineKind, lines};
-use crate::chunk::sentence::sentences;
+use crate::text::line::{LineKind, lines};
+use crate::text::sentence::sentences;
 
 /// Longest title of one heading in a path, in characters. Each chunk repeats its path.
 const LONGEST_TITLE: usize = 200;

@@ -4,8 +4,8 @@
 //! some width they mean nothing, and sentences come next.
 
 use super::{Plan, skip_white_space};
-use crate::chunk::line::{Line, LineKind, lines};
-use crate::chunk::sentence::sentences;
+use crate::text::line::{Line, LineKind, lines};
+use crate::text::sentence::sentences;
 
 /// Shortest line that can have been wrapped, in bytes. Code and lists have shorter ones.
 const SHORTEST_WRAPPED_LINE: usize = 40;

@@ -1,7 +1,7 @@
 //! Whole sentences, as many as fit.
 
 use super::Plan;
-use crate::chunk::sentence::sentences;
+use crate::text::sentence::sentences;
 
 /// Sentences are the only units; one that is too long is cut between words.
 pub(super) fn plan(document: &str) -> Plan {

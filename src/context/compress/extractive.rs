@@ -7,11 +7,11 @@
 use std::ops::Range;
 
 use super::{Goal, Task, truncate};
-use crate::answer::extractive::{self, Evidence};
 use crate::context::Means;
 use crate::context::excerpt::Piece;
-use crate::context::tokens::Counter;
 use crate::error::Result;
+use crate::extract::{self, Evidence};
+use crate::prompt::tokens::Counter;
 
 /// Most sentences that are embedded.
 const MOST_EMBEDDED: usize = 32;
@@ -38,16 +38,16 @@ pub(super) fn extracted(
 
 /// What of the chunks could be evidence, the best first.
 fn ranked(pieces: &[Piece], question: &str, means: &mut Means<'_>) -> Result<Vec<Evidence>> {
-    let passages: Vec<extractive::Passage<'_>> = (1..)
+    let passages: Vec<extract::Passage<'_>> = (1..)
         .zip(pieces)
-        .map(|(number, piece)| extractive::Passage {
+        .map(|(number, piece)| extract::Passage {
             number,
             content: piece.base(),
             heading: piece.passage.heading.as_deref(),
             dense_similarity: piece.passage.similarity.map(|value| value as f32),
         })
         .collect();
-    extractive::ranked(question, &passages, means.embedder, MOST_EMBEDDED)
+    extract::ranked(question, &passages, means.embedder, MOST_EMBEDDED)
 }
 
 /// Of each piece, the ranges that are kept: the best that `most` tokens hold, and the very best.

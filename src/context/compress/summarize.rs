@@ -5,12 +5,12 @@
 //! looked up in the chunk itself.
 
 use super::{Task, truncate};
-use crate::answer::marker::markers;
 use crate::context::Means;
 use crate::context::budget::fitted;
 use crate::context::excerpt::Piece;
-use crate::context::prompt::{Message, Source, is_no_answer, summary_messages};
 use crate::error::Result;
+use crate::prompt::messages::{Message, Source, is_no_answer, summary_messages};
+use crate::text::marker::markers;
 
 /// In which words a summary is asked for.
 const TEMPLATE: &str = "summarize_context";

@@ -3,13 +3,13 @@
 use super::*;
 use crate::context::excerpt::tests::{is_from_its_base, passage};
 use crate::context::headers::Header;
-use crate::context::prompt::{Message, NO_ANSWER};
-use crate::context::template::tests::shipped;
-use crate::context::tokens::tests::words;
 use crate::embed::{Embedder, Kind};
 use crate::error::Error;
+use crate::prompt::messages::{Message, NO_ANSWER};
+use crate::prompt::template::tests::shipped;
+use crate::prompt::tokens::tests::words;
+use crate::prompt::writer::Writer;
 use crate::retrieve::Passage;
-use crate::rewrite::Writer;
 
 /// Chunks, best first, with keys from 0.
 pub fn passages(texts: &[&str]) -> Vec<Passage> {

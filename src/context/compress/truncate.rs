@@ -6,8 +6,8 @@
 use super::Goal;
 use crate::context::budget::shares;
 use crate::context::excerpt::Piece;
-use crate::context::tokens::Counter;
 use crate::error::Result;
+use crate::prompt::tokens::Counter;
 
 /// The beginning of each chunk, which ends with a sentence.
 pub(super) fn truncated(

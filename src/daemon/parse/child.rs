@@ -5,11 +5,10 @@ use std::io::{Read, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::chunk;
 use crate::daemon::confine::{confine, stand_back};
-use crate::daemon::protocol::{ChildJob, HEADER, ParseOutcome, decode, encode};
 use crate::error::Result;
-use crate::parse;
+use crate::protocol::{ChildJob, HEADER, ParseOutcome, decode, encode};
+use crate::{chunk, parse};
 
 /// Reads the document on standard input and answers on standard output.
 pub fn run(time: Duration) -> ExitCode {

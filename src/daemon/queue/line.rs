@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::{Alive, Entry, Shape};
-use crate::shares::Shares;
+use crate::work::shares::Shares;
 
 /// Tokens that a role may have at once after it has had none for a while: those of some questions and
 /// answers.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
 
 use super::{Alive, Entry, Shape};
-use crate::shares::Shares;
+use crate::work::shares::Shares;
 
 /// Texts by their length.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU32;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::build::Memory;
+use crate::hnsw::build::Memory;
 
 /// Bytes by which the file grows.
 const SEGMENT: usize = 64 << 20;

@@ -17,7 +17,7 @@ use pgrx::prelude::*;
 
 use super::build_memory::BuildMemory;
 use crate::error::Result;
-use crate::index::build::{Builder, Linker, Progress, broken};
+use crate::hnsw::build::{Builder, Linker, Progress, broken};
 
 /// Rows from which on it is worth while to have another thread.
 const ROWS_OF_A_THREAD: f64 = 2000.0;

@@ -2,8 +2,8 @@
 
 use pgrx::prelude::*;
 
-use crate::index::insert::read_meta;
-use crate::index::page::{Kind, Meta};
+use crate::hnsw::insert::read_meta;
+use crate::hnsw::page::{Kind, Meta};
 use crate::pg::pages::Pages;
 use crate::pg::{guc, index_am};
 

@@ -3,8 +3,8 @@
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::columns::Condition;
-use crate::index::shape::Filters;
+use crate::hnsw::columns::Condition;
+use crate::hnsw::shape::Filters;
 
 /// The place of the first filter column among an index's columns, from 1.
 const FIRST: i16 = 2;

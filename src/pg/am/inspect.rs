@@ -3,10 +3,10 @@
 use pgrx::prelude::*;
 
 use crate::error::Result;
-use crate::index::build::bytes_of_a_node;
-use crate::index::check::{Figures, check};
-use crate::index::insert::read_meta;
-use crate::index::page::Kind;
+use crate::hnsw::build::bytes_of_a_node;
+use crate::hnsw::check::{Figures, check};
+use crate::hnsw::insert::read_meta;
+use crate::hnsw::page::Kind;
 use crate::pages::Store;
 use crate::pg::error::OrReport;
 use crate::pg::opened_index::OpenedIndex;

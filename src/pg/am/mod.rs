@@ -1,6 +1,6 @@
 //! rag_hnsw, the index access method: a file a callback.
 //!
-//! The graph is `src/index`, its pages are those of [`super::pages`]; here are the duties of an
+//! The graph is `src/hnsw`, its pages are those of [`super::pages`]; here are the duties of an
 //! access method.
 
 mod build;
@@ -18,7 +18,7 @@ mod scan;
 mod vacuum;
 mod value;
 
-pub use crate::index::shape::MOST_FILTERS;
+pub use crate::hnsw::shape::MOST_FILTERS;
 pub use filter::can_filter_by;
 pub use insert::{pointer_of, row_of};
 pub use options::register as register_options;

@@ -8,8 +8,8 @@ use std::ffi::CStr;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::page::Column;
-use crate::index::space::Metric;
+use crate::hnsw::page::Column;
+use crate::hnsw::space::Metric;
 use crate::pg::error::OrReport;
 
 const NAMES: [(&str, Column, Metric); 10] = [

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use pgrx::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::index::page::Degree;
-use crate::index::space::{Metric, Storage};
+use crate::hnsw::page::Degree;
+use crate::hnsw::space::{Metric, Storage};
 
 const DEFAULT: Degree = Degree { m: 16, ef_construction: 64 };
 /// From this many dimensions on, codes of eight bits are the default.

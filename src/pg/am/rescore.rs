@@ -9,8 +9,8 @@ use pgrx::prelude::*;
 
 use super::insert::pointer_of;
 use crate::error::Result;
-use crate::index::page::Row;
-use crate::index::scan::{Nearness, Scan};
+use crate::hnsw::page::Row;
+use crate::hnsw::scan::{Nearness, Scan};
 use crate::pg::pages::{Pages, guarded};
 
 /// What is needed to get a row's vector from the table, and rows to be given.

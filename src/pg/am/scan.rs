@@ -4,19 +4,17 @@ use std::cell::RefCell;
 
 use pgrx::prelude::*;
 
-use super::filter;
 use super::insert::pointer_of;
 use super::rescore::Rescorer;
-use super::value;
+use super::{filter, value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::columns::Condition;
-use crate::index::insert::read_meta;
-use crate::index::scan::{Effort, Nearness, Options, Probe, Query, Scan};
-use crate::index::visited::Visited;
+use crate::hnsw::columns::Condition;
+use crate::hnsw::insert::read_meta;
+use crate::hnsw::scan::{Effort, Nearness, Options, Probe, Query, Scan};
+use crate::hnsw::visited::Visited;
 use crate::pg::error::OrReport;
-use crate::pg::guc;
-use crate::pg::index_am;
 use crate::pg::pages::Pages;
+use crate::pg::{guc, index_am};
 
 thread_local! {
     /// Memory for the next scan.

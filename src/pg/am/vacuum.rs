@@ -6,8 +6,8 @@ use pgrx::prelude::*;
 
 use super::insert::pointer_of;
 use crate::error::Result;
-use crate::index::page::Row;
-use crate::index::vacuum::{Guide, Report, vacuum};
+use crate::hnsw::page::Row;
+use crate::hnsw::vacuum::{Guide, Report, vacuum};
 use crate::pages::Store;
 use crate::pg::error::OrReport;
 use crate::pg::pages::Pages;

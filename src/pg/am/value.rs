@@ -3,8 +3,8 @@
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::page::Column;
-use crate::index::space::{Elements, Payload, Space};
+use crate::hnsw::page::Column;
+use crate::hnsw::space::{Elements, Payload, Space};
 
 /// A value of variable length, out of its TOAST.
 pub struct Detoasted {

@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::{Draft, Writing};
 use crate::answer::citation::{Citation, Citations};
-use crate::answer::extractive::{self, Evidence, ExtractOptions};
 use crate::context::Reading;
-use crate::daemon::protocol::Lane;
 use crate::error::Result;
+use crate::extract::{self, Evidence, ExtractOptions};
 use crate::pg::functions::Embedding;
 use crate::pg::search::Search;
+use crate::protocol::Lane;
 
 /// The sentences that answer `question`.
 pub fn extract(
@@ -19,9 +19,9 @@ pub fn extract(
     writing: &Writing,
 ) -> Result<Draft> {
     let mut embedding = Embedding::with_model(Some(&search.pipeline.model), Lane::Query)?;
-    let found: Vec<extractive::Passage<'_>> = (1..)
+    let found: Vec<extract::Passage<'_>> = (1..)
         .zip(&readings)
-        .map(|(number, Reading { passage, .. })| extractive::Passage {
+        .map(|(number, Reading { passage, .. })| extract::Passage {
             number,
             content: &passage.content,
             heading: passage.heading.as_deref(),
@@ -34,7 +34,7 @@ pub fn extract(
         max_sentences: writing.max_sentences.unwrap_or(defaults.max_sentences),
         ..defaults
     };
-    let extract = extractive::extract(question, &found, &mut embedding, &options)?;
+    let extract = extract::extract(question, &found, &mut embedding, &options)?;
     let evidence = extract.evidence.iter().filter(|_| extract.supported);
     let citations = evidence.map(|evidence| citation(evidence, &readings)).collect();
     Ok(Draft {

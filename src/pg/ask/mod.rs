@@ -31,20 +31,19 @@ pub use read::{check, source};
 pub use stream::{Record, Telling, tell};
 pub use trust::{TrustOptions, TrustWish};
 
-use super::cache;
 use super::conversation::Conversation;
 use super::functions::EXTRACTIVE;
 use super::guc::Caching;
 use super::provider::Capacity;
 use super::search::Search;
-use super::trace;
 use super::usage::ForPipeline;
+use super::{cache, trace};
 use crate::answer::citation::Citations;
 use crate::answer::strategy::{Calls, Strategy, StrategyOptions};
-use crate::context::prompt::Message;
-use crate::context::template::Template;
 use crate::context::{ContextOptions, Reading};
 use crate::error::{Error, ErrorKind, Result};
+use crate::prompt::messages::Message;
+use crate::prompt::template::Template;
 
 /// Who writes, and under which conditions.
 pub struct Writing {

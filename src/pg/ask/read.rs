@@ -7,14 +7,14 @@ mod tokens;
 
 use crate::answer::strategy::Calls;
 use crate::context::assemble::{Job, assembled};
-use crate::context::prompt::{Source, as_sent, overview_as_sent};
-use crate::context::tokens::Counter;
 use crate::context::{ContextOptions, Means, Reading, headers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::functions::EXTRACTIVE;
 use crate::pg::search::Search;
 use crate::pg::{random, trace};
+use crate::prompt::messages::{Source, as_sent, overview_as_sent};
+use crate::prompt::tokens::Counter;
 use crate::retrieve::Passage;
 
 use super::Writing;

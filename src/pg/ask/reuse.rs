@@ -13,14 +13,14 @@ use super::{Draft, Writing, write};
 use crate::answer::reuse::{are_alike, cited, is_whole, renumbered};
 use crate::answer::strategy::Pending;
 use crate::context::Reading;
-use crate::context::prompt::as_sent;
-use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
 use crate::error::Result;
 use crate::pg::functions::Embedding;
 use crate::pg::guc::Caching;
 use crate::pg::search::Search;
 use crate::pg::{cache, provider, random, trace, usage};
+use crate::prompt::messages::as_sent;
+use crate::protocol::Lane;
 
 /// An answer that is remembered.
 #[derive(Serialize, Deserialize)]

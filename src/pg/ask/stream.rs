@@ -23,8 +23,6 @@ use super::unread::{self, Unread};
 use super::write::{self, Asking, Beginning, State as Begun};
 use super::{Answer, Draft, Writing, note_times, trust};
 use crate::answer::strategy::Pending;
-use crate::chunk::sentence::sentences;
-use crate::daemon::protocol::{GenerateRequest, Generated, Request, Response};
 use crate::error::Result;
 use crate::pg::cache;
 use crate::pg::catalog::trace as trace_log;
@@ -36,6 +34,8 @@ use crate::pg::guc::TraceLevel;
 use crate::pg::search::Search;
 use crate::pg::trace::{self, Step};
 use crate::pg::usage::{self, ForPipeline, Usage};
+use crate::protocol::{GenerateRequest, Generated, Request, Response};
+use crate::text::sentence::sentences;
 
 /// The rows of an answer: its text in pieces, then one row of JSON.
 pub struct Telling {

@@ -8,15 +8,15 @@ use super::{Writing, read, write};
 use crate::answer::strategy::{Calls, Limits, Reply, Tools};
 use crate::context::Reading;
 use crate::context::budget::Room;
-use crate::context::prompt::{Message, Source};
-use crate::context::template::Template;
-use crate::context::tokens::Counter;
-use crate::daemon::protocol::{Generated, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::functions::generate_all_by;
 use crate::pg::search::Search;
 use crate::pg::{random, trace};
+use crate::prompt::messages::{Message, Source};
+use crate::prompt::template::Template;
+use crate::prompt::tokens::Counter;
+use crate::protocol::{Generated, ProviderConfig};
 use crate::retrieve::Passage;
 
 /// The tools of one answer.

@@ -7,10 +7,10 @@ use super::shown::{self, Naming};
 use super::verifier::{Checked, Verifier};
 use super::{Answer, Draft};
 use crate::answer::citation::{Citation, Citations, CitedSource, citations};
-use crate::answer::extractive::NO_ANSWER;
 use crate::answer::style::{Style, Styled, styled};
 use crate::context::Reading;
 use crate::error::Result;
+use crate::extract::NO_ANSWER;
 use crate::verify::{Claim, Evidence, Verdict, faithfulness};
 
 /// The confidence below which an answer of a language model is taken for doubtful, unless somebody

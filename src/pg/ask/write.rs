@@ -8,13 +8,13 @@ use super::reuse::Look;
 use super::tools::{Session, ask_all};
 use super::{Draft, Writing};
 use crate::answer::strategy::{self, Begun, Outcome, Pending, StrategyOptions};
-use crate::context::prompt::Message;
-use crate::context::template::Template;
-use crate::daemon::protocol::ProviderConfig;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::{template, wording};
 use crate::pg::search::Search;
 use crate::pg::{provider, usage};
+use crate::prompt::messages::Message;
+use crate::prompt::template::Template;
+use crate::protocol::ProviderConfig;
 
 /// An answer up to the call that makes it.
 pub struct Beginning {

@@ -4,9 +4,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use super::with_jitter;
-use crate::daemon::protocol::Lane;
 use crate::error::Result;
-use crate::pacing::Pace;
 use crate::pg::acting::{as_owner, as_superuser};
 use crate::pg::capture::keys::Key;
 use crate::pg::catalog::pipeline::{self, Pipeline};
@@ -20,6 +18,8 @@ use crate::pg::situate::KnownLines;
 use crate::pg::transaction::{Failure, Outcome, Transactions, caught};
 use crate::pg::usage::ForPipeline;
 use crate::pipeline::{ChunkStore, Document, LineStore, Stages, StoredChunk, Vectors, prepare};
+use crate::protocol::Lane;
+use crate::work::pacing::Pace;
 
 /// Seconds before the second attempt at a row; each one waits longer.
 const FIRST_PAUSE: f64 = 1.0;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crate::pacing::Pace;
 use crate::pg::queue::Workable;
-use crate::shares::Shares;
+use crate::work::pacing::Pace;
+use crate::work::shares::Shares;
 
 /// Every so many batches of a pipeline, one is of its fill, whatever has changed.
 const FILL_EVERY: u32 = 4;

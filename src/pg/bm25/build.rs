@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_void};
 use pgrx::prelude::*;
 
 use super::value;
+use crate::bm25::{self, Builder};
 use crate::error::Result;
-use crate::lexical::{self, Builder};
 use crate::pg::am::row_of;
 use crate::pg::error::OrReport;
 use crate::pg::new_pages::{NewPages, TemporaryPages};
@@ -64,7 +64,7 @@ pub unsafe extern "C-unwind" fn ambuild(
 pub unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
     // SAFETY: PostgreSQL passes an open index whose INIT fork is empty.
     let writer = unsafe { Writer::new(index, pg_sys::ForkNumber::INIT_FORKNUM) };
-    writer.push(&lexical::first_page()).or_report();
+    writer.push(&bm25::first_page()).or_report();
     writer.log();
 }
 
@@ -88,7 +88,7 @@ unsafe fn build(
     unsafe {
         let memory = pg_sys::maintenance_work_mem as usize * 1024;
         let pages = NewPages::new(index);
-        lexical::create(&pages)?;
+        bm25::create(&pages)?;
         let scratch = TemporaryPages::new();
         let builder = Builder::new(&scratch, memory);
         let mut build = Build { builder, reserve: Reserve::take()?, added: 0 };

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::question::Question;
+use crate::bm25::{Term, statistics};
 use crate::error::Result;
-use crate::lexical::{Term, statistics};
 use crate::pg::pages::Pages;
 
 /// The share of the rows that a beginning of a word is taken for to be in: to know it, all

@@ -4,8 +4,8 @@ use pgrx::prelude::*;
 
 use super::lock::StructureLock;
 use super::value;
+use crate::bm25::{self, Document, Inserted, Merging};
 use crate::error::Result;
-use crate::lexical::{self, Document, Inserted, Merging};
 use crate::pg::am::row_of;
 use crate::pg::error::OrReport;
 use crate::pg::pages::Pages;
@@ -39,12 +39,12 @@ pub unsafe extern "C-unwind" fn aminsert(
 unsafe fn insert(index: pg_sys::Relation, document: &Document<'_>) -> Result<()> {
     // SAFETY: by this function's contract.
     let pages = unsafe { Pages::new(index) };
-    match lexical::insert(&pages, document)? {
+    match bm25::insert(&pages, document)? {
         Inserted::Done => Ok(()),
         // Where somebody else is at it, nothing is to be done.
         // SAFETY: by this function's contract.
         Inserted::FlushDue => match unsafe { StructureLock::try_take(index) } {
-            Some(_lock) => lexical::flush(&pages, Merging::Quick),
+            Some(_lock) => bm25::flush(&pages, Merging::Quick),
             None => Ok(()),
         },
     }

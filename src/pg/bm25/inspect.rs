@@ -3,8 +3,8 @@
 use pgrx::prelude::*;
 
 use super::lock::StructureLock;
+use crate::bm25::{Figures, Problem, check, figures};
 use crate::error::Result;
-use crate::lexical::{Figures, Problem, check, figures};
 use crate::pg::error::OrReport;
 use crate::pg::opened_index::OpenedIndex;
 

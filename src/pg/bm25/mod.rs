@@ -1,6 +1,6 @@
 //! rag_bm25, the index access method of texts: a file a callback.
 //!
-//! The index is `src/lexical`, its pages are those of [`super::pages`]; here are the duties of an
+//! The index is `src/bm25`, its pages are those of [`super::pages`]; here are the duties of an
 //! access method, the operator `<@>`, and what a tsvector and a tsquery hold.
 
 mod build;
@@ -25,8 +25,8 @@ pub use scan::{amgettuple, figures};
 use super::guc;
 use super::opened_index::OpenedIndex;
 use super::row_security::hides_statistics;
+use crate::bm25::{self, Settings, Statistics, Term};
 use crate::error::{Error, ErrorKind, Result};
-use crate::lexical::{self, Settings, Statistics, Term};
 
 /// The strategy number of `tsvector @@ tsquery`; `tsvector <@> rag_bm25_query` is 2.
 const MATCH: u16 = 1;
@@ -48,7 +48,7 @@ fn open(index: pg_sys::Oid) -> Result<OpenedIndex> {
 fn statistics(index: &OpenedIndex, terms: &[Term]) -> Result<Statistics> {
     match hides_statistics(index.oid())? {
         true => Ok(Statistics::unknown(terms)),
-        false => lexical::statistics(&index.pages(), terms),
+        false => bm25::statistics(&index.pages(), terms),
     }
 }
 

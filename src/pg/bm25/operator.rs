@@ -5,8 +5,8 @@ use pgrx::prelude::*;
 
 use super::query::Query;
 use super::{open, settings, statistics, value};
+use crate::bm25::{Settings, Statistics, Term, score};
 use crate::error::Result;
-use crate::lexical::{Settings, Statistics, Term, score};
 use crate::pages::Row;
 use crate::pg::acting::current_role;
 use crate::pg::am::Detoasted;

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::bm25::Term;
 use crate::error::{Error, ErrorKind, Result};
-use crate::lexical::Term;
 
 /// Bytes of an item.
 const ITEM: usize = 12;

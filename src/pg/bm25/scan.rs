@@ -14,8 +14,8 @@ use super::frequencies::Frequencies;
 use super::query::{self, Query};
 use super::question::Question;
 use super::{open, settings, statistics};
+use crate::bm25::{self, Effort, Hit, Search};
 use crate::error::{Error, ErrorKind, Result};
-use crate::lexical::{self, Effort, Hit, Search};
 use crate::pages::Row;
 use crate::pg::am::pointer_of;
 use crate::pg::error::OrReport;
@@ -73,7 +73,7 @@ enum Source {
 impl UnderWay {
     /// All rows, for the executor to look at.
     fn all(pages: Pages, must_sort: bool) -> Result<UnderWay> {
-        let source = Source::Rows(lexical::rows(&pages)?);
+        let source = Source::Rows(bm25::rows(&pages)?);
         Ok(UnderWay { pages, source, must_recheck: true, must_sort })
     }
 

@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use pgrx::prelude::*;
 
 use super::lock::StructureLock;
+use crate::bm25::{Report, vacuum};
 use crate::error::Result;
-use crate::lexical::{Report, vacuum};
 use crate::pages::{Page, Row, Store, StoreMut, Tour};
 use crate::pg::am::pointer_of;
 use crate::pg::error::OrReport;

@@ -4,8 +4,8 @@
 
 use pgrx::pg_sys;
 
+use crate::bm25::Document;
 use crate::error::{Error, ErrorKind, Result};
-use crate::lexical::Document;
 use crate::pages::Row;
 use crate::pg::am::Detoasted;
 

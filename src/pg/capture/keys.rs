@@ -9,13 +9,13 @@ use pgrx::prelude::*;
 
 use super::plain_text::PlainText;
 use super::{noted, wrong_table};
-use crate::changed_keys::KeyBuffer;
 use crate::error::Result;
 use crate::pg::acting::as_superuser;
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::catalog::view;
 use crate::pg::sql;
 use crate::pg::transaction::has_one_snapshot;
+use crate::work::changed_keys::KeyBuffer;
 
 /// A key, one text a column.
 pub type Key = Vec<String>;

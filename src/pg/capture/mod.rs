@@ -25,8 +25,8 @@ use super::catalog::pipeline::{self, Pipeline};
 use super::error::OrReport;
 use super::transaction::has_one_snapshot;
 use super::{ingest, locking, queue, triggers};
-use crate::changed_keys::KeyBuffer;
 use crate::error::{Error, ErrorKind, Result};
+use crate::work::changed_keys::KeyBuffer;
 
 #[pg_extern(sql = false)]
 fn rag_capture(fcinfo: pg_sys::FunctionCallInfo) {

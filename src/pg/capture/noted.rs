@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use pgrx::prelude::*;
 
 use super::keys::{self, Key};
-use crate::changed_keys::{ChangedKeys, RowKey};
 use crate::pg::error::OrReport;
 use crate::pg::intake;
 use crate::pg::transaction::has_one_snapshot;
 use crate::pg::worker::registry;
+use crate::work::changed_keys::{ChangedKeys, RowKey};
 
 /// Keys that are kept in memory before they are written, while that is possible: what is written
 /// in a subtransaction goes with it.

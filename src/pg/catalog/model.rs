@@ -2,9 +2,9 @@
 
 use pgrx::spi::SpiHeapTupleData;
 
-use crate::daemon::protocol::{ModelInfo, ModelRef, Task};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::{guc, install, prepared, sql};
+use crate::protocol::{ModelInfo, ModelRef, Task};
 
 /// Folder and file of the model whose tokenizer measures for models behind a server: the
 /// built-in default.

@@ -1,8 +1,8 @@
 //! `rag.template`.
 
-use crate::context::template::Template;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::sql;
+use crate::prompt::template::Template;
 
 /// The template that is used to answer where none is named.
 pub const STANDARD: &str = "standard";

@@ -7,8 +7,6 @@ use pgrx::prelude::*;
 use serde::Deserialize;
 
 use super::options::{JudgeOfAnswers, Options};
-use crate::context::prompt::Source;
-use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::answer::{bare, correctness, is_exact, token_f1};
@@ -24,6 +22,8 @@ use crate::pg::catalog::evaluation::Case;
 use crate::pg::catalog::template;
 use crate::pg::functions::{Behind, Embedding, generate};
 use crate::pg::random;
+use crate::prompt::messages::Source;
+use crate::protocol::Lane;
 use crate::represent::{self, Wanted};
 use crate::verify::Verdict;
 

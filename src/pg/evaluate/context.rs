@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use pgrx::prelude::*;
 
 use super::options::{ContextMeasure, Options};
-use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind};
 use crate::error::Result;
 use crate::eval::context::{best_similarity, sentences_of};
@@ -16,6 +15,7 @@ use crate::eval::measure::{Measure, Metric, Scores};
 use crate::pg::catalog::evaluation::Case;
 use crate::pg::functions::{Behind, Embedding, generate};
 use crate::pg::{ask, random};
+use crate::protocol::Lane;
 use crate::retrieve::Passage;
 
 /// Who judges contexts.

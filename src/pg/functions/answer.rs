@@ -7,7 +7,6 @@ use serde::Deserialize;
 use super::options::Given;
 use super::retrieve::question;
 use crate::answer::strategy::{self, StrategyOptions};
-use crate::context::prompt::Message;
 use crate::context::{ContextOptions, options};
 use crate::error::{Error, Result};
 use crate::pg::ask::{self, Answer, Record, Telling, TrustWish};
@@ -19,6 +18,7 @@ use crate::pg::json::Jsonb;
 use crate::pg::search::Search;
 use crate::pg::trace::{self, Step};
 use crate::pg::{guc, provider, route, sql};
+use crate::prompt::messages::Message;
 use crate::retrieve::RetrieveOptions;
 
 /// Chunks that are read for an answer.

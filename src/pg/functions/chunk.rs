@@ -6,9 +6,7 @@ use serde::Deserialize;
 use super::options::Given;
 use super::{Embedding, RemoteParser};
 use crate::chunk::semantic::Distances;
-use crate::chunk::sentence::sentences_interruptibly;
 use crate::chunk::{Chunk, ChunkOptions, Settings, Strategy};
-use crate::daemon::protocol::{Lane, ModelRef, Request, Response};
 use crate::embed::{Embedder, Kind};
 use crate::error::Result;
 use crate::pg::catalog::model;
@@ -16,6 +14,8 @@ use crate::pg::client;
 use crate::pg::error::{OrReport, unexpected};
 use crate::pg::json::Jsonb;
 use crate::pipeline::{Chunker, Content, Document, texts};
+use crate::protocol::{Lane, ModelRef, Request, Response};
+use crate::text::sentence::sentences_interruptibly;
 
 /// Sentences whose vectors are in memory at a time.
 const SENTENCES: usize = 1024;

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 
 use pgrx::prelude::*;
 
-use crate::daemon::protocol::{EmbedRequest, Lane, ProviderConfig, Request, Response, VectorKey};
 use crate::embed::{Embedder, Kind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, Model};
@@ -13,6 +12,7 @@ use crate::pg::client::Watch;
 use crate::pg::error::{OrReport, unexpected};
 use crate::pg::vector::Vector;
 use crate::pg::{client, provider, trace, usage};
+use crate::protocol::{EmbedRequest, Lane, ProviderConfig, Request, Response, VectorKey};
 
 /// Texts sent to ragd in one request, so that cancel and memory stay bounded.
 const TEXTS_A_REQUEST: usize = 256;
@@ -325,7 +325,7 @@ fn remember(key: MemoKey, vector: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::protocol::{ModelRef, Task};
+    use crate::protocol::{ModelRef, Task};
 
     fn key(name: &str, kind: Kind, text: &str) -> MemoKey {
         let name = name.to_owned();

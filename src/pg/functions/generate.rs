@@ -7,13 +7,13 @@ use pgrx::prelude::*;
 use serde::Deserialize;
 
 use super::options;
-use crate::daemon::protocol::{
-    GenerateMany, GenerateRequest, Generated, Lane, Message, ProviderConfig, Request, Response,
-};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::error::{OrReport, unexpected};
 use crate::pg::json::Jsonb;
 use crate::pg::{cache, client, guc, provider, trace};
+use crate::protocol::{
+    GenerateMany, GenerateRequest, Generated, Lane, Message, ProviderConfig, Request, Response,
+};
 
 /// Name of the answerer that needs no language model.
 pub const EXTRACTIVE: &str = "extractive";

@@ -2,15 +2,15 @@
 
 use pgrx::prelude::*;
 
-use crate::daemon::apis::{self, Ability};
-use crate::daemon::protocol::{
-    EmbedRequest, Lane, ModelInfo, ModelRef, ProviderConfig, Request, Response, Task,
-};
 use crate::embed::Kind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, Remote};
 use crate::pg::error::{OrReport, unexpected};
 use crate::pg::{client, provider, sql};
+use crate::protocol::apis::{self, Ability};
+use crate::protocol::{
+    EmbedRequest, Lane, ModelInfo, ModelRef, ProviderConfig, Request, Response, Task,
+};
 
 /// Longest input of a model behind a server where none is named, in tokens.
 const MAX_TOKENS: i32 = 512;

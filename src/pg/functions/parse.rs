@@ -5,14 +5,13 @@ use serde::Deserialize;
 
 use super::options;
 use crate::chunk::FORM_FEED;
-use crate::daemon::protocol::{Document, ParseOutcome, Request, Response};
 use crate::error::Result;
 use crate::parse::{Limits, ParseOptions, Part};
-use crate::pg::client;
 use crate::pg::error::{OrReport, unexpected};
-use crate::pg::guc;
 use crate::pg::json::Jsonb;
+use crate::pg::{client, guc};
 use crate::pipeline::{File, Reader};
+use crate::protocol::{Document, ParseOutcome, Request, Response};
 
 type Row = (i32, Option<i32>, Option<String>, String);
 

@@ -2,9 +2,9 @@
 
 use pgrx::prelude::*;
 
-use crate::daemon::protocol::{Request, Response};
 use crate::pg::client;
 use crate::pg::error::{OrReport, report, unexpected};
+use crate::protocol::{Request, Response};
 
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]

@@ -3,9 +3,9 @@
 use pgrx::prelude::*;
 
 use super::Options;
-use crate::daemon::protocol::{CallLimits, Network, has_fit_port};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::guc;
+use crate::protocol::{CallLimits, Network, has_fit_port};
 
 /// Most calls in a minute that can be told from no limit; each is remembered for a minute.
 const MOST: u32 = 100_000;

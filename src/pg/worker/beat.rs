@@ -11,8 +11,8 @@ use std::io::{ErrorKind as Io, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use crate::daemon::protocol::{self, HEADER, Request, Response};
 use crate::pg::{client, guc};
+use crate::protocol::{self, HEADER, Request, Response};
 
 /// Looks within the timeout.
 const LOOKS: u32 = 10;

@@ -18,8 +18,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::DIALECT;
-use crate::daemon::protocol::{GenerateRequest, Generated, Message};
 use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{GenerateRequest, Generated, Message};
 use crate::provider::call::Reply;
 use crate::provider::caller::{Caller, Question};
 use crate::provider::chat::{self, check_temperature, credible};

@@ -13,7 +13,7 @@
 use serde_json::Value;
 
 use crate::account::tokens_of;
-use crate::daemon::protocol::Generated;
+use crate::protocol::Generated;
 use crate::provider::chat::credible;
 use crate::provider::retry::Trouble;
 use crate::provider::stream::Reader;

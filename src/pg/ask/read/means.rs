@@ -1,13 +1,13 @@
 //! Who tells what sentences mean, and who sums up.
 
 use crate::context::ContextOptions;
-use crate::context::prompt::Message;
-use crate::daemon::protocol::Lane;
 use crate::embed::{Embedder, Kind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::functions::{Embedding, generate_all_by};
 use crate::pg::provider;
-use crate::rewrite::Writer;
+use crate::prompt::messages::Message;
+use crate::prompt::writer::Writer;
+use crate::protocol::Lane;
 
 /// Longest summary or overview, in tokens.
 const LONGEST: u32 = 1000;

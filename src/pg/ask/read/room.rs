@@ -1,10 +1,10 @@
 //! How many tokens of context the language model can take.
 
 use crate::context::budget::{Room, USUAL, room as room_in};
-use crate::context::tokens::Counter;
 use crate::error::{Error, Result};
 use crate::pg::ask::Writing;
 use crate::pg::functions::EXTRACTIVE;
+use crate::prompt::tokens::Counter;
 
 /// The tokens that chunks, and chunks with what was written before, may take in a call.
 ///

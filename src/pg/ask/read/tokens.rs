@@ -1,13 +1,13 @@
 //! Tokens, counted by ragd.
 
-use crate::context::tokens::{Counter, estimate};
-use crate::daemon::protocol::{ModelRef, Request, Response};
 use crate::error::Result;
 use crate::pg::ask::Writing;
 use crate::pg::catalog::model;
 use crate::pg::client;
 use crate::pg::error::unexpected;
 use crate::pg::search::Search;
+use crate::prompt::tokens::{Counter, estimate};
+use crate::protocol::{ModelRef, Request, Response};
 
 /// A tokenizer of ragd's.
 pub struct Tokens {

@@ -71,11 +71,11 @@ impl<M: Memory> Builder<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::build::heap::Heap;
-    use crate::index::columns::Values;
-    use crate::index::insert::Item;
-    use crate::index::page::{Degree, Entry, Filters, Row, Shape};
-    use crate::index::space::{Elements, Metric, Space, Storage};
+    use crate::hnsw::build::heap::Heap;
+    use crate::hnsw::columns::Values;
+    use crate::hnsw::insert::Item;
+    use crate::hnsw::page::{Degree, Entry, Filters, Row, Shape};
+    use crate::hnsw::space::{Elements, Metric, Space, Storage};
 
     #[test]
     fn nodes_without_links_are_adopted() {

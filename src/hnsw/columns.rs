@@ -209,9 +209,9 @@ fn bits(answers: &[bool]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::page::Degree;
-    use crate::index::shape::Filters;
-    use crate::index::space::{Metric, Space, Storage};
+    use crate::hnsw::page::Degree;
+    use crate::hnsw::shape::Filters;
+    use crate::hnsw::space::{Metric, Space, Storage};
     use crate::pages::PAGE_SIZE;
     use crate::pages::ram::RamStore;
     use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! # index: which vectors are near this one, without comparing it with all?
+//! # hnsw: which vectors are near this one, without comparing it with all?
 //!
 //! ```text
 //! (vectors) → graph on pages           (probe, graph) → rows, nearest first

@@ -1,23 +1,28 @@
-//! What a session and ragd say to each other over the unix socket.
+//! # protocol: what do a session and ragd say to each other?
+//!
+//! [`network`] says how a provider is reached, and [`apis`] what it can be asked for.
 //!
 //! A frame is a little-endian `u32` length and so many bytes of postcard. A connection
 //! carries one request at a time; the session cancels by closing it. ragd answers each
 //! request with exactly one [`Response`]; before it come any number of [`Response::Piece`] where
 //! the request is a [`Request::GenerateStream`].
 
+pub mod apis;
+pub mod network;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use super::network::{
-    CallLimits, HostRules, KeySource, Network, PROVIDER_APIS, PrivateHosts, ProviderConfig,
-    Special, has_fit_port,
-};
 use crate::chunk::{Chunk, ChunkOptions};
-pub use crate::context::prompt::Message;
 pub use crate::embed::manifest::Task;
 use crate::embed::{Kind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{Limits, ParseOptions, Part};
+pub use crate::prompt::messages::Message;
+pub use network::{
+    CallLimits, HostRules, KeySource, Network, PROVIDER_APIS, PrivateHosts, ProviderConfig,
+    Special, has_fit_port,
+};
 
 /// Longest body of a frame, in bytes: a text value of PostgreSQL has at most 1 GB.
 pub const MAX_FRAME: usize = 1 << 30;

@@ -8,7 +8,7 @@
 //! apart, and it is all that is read from a question word. Where none is known nothing is
 //! expected, so a question in another language is answered by wording and meaning alone.
 
-use crate::answer::words::Word;
+use crate::text::words::Word;
 
 /// The kind of answer that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

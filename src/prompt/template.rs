@@ -18,7 +18,7 @@ use minijinja::value::Value as Jinja;
 use minijinja::{Environment, UndefinedBehavior};
 
 use self::tags::{tags, words};
-use super::prompt::Message;
+use super::messages::Message;
 use crate::error::{Error, Result};
 
 /// What a template's variables may be called, and what each is.

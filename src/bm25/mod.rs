@@ -1,4 +1,4 @@
-//! # lexical: which texts hold these words, the best first?
+//! # bm25: which texts hold these words, the best first?
 //!
 //! ```text
 //! (row, lexemes) → inverted index on pages           (query, index) → rows, best first

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use super::blocks::{Kind as BlockKind, blocks};
 use super::units::units;
 use super::*;
-use crate::answer::marker::markers;
-use crate::answer::words::{credit, terms, words};
 use crate::embed::{Kind, Spanned};
 use crate::error::{Error, ErrorKind};
+use crate::text::marker::markers;
+use crate::text::words::{credit, terms, words};
 
 /// A bag of words as a vector; counts the texts it was given.
 #[derive(Default)]

@@ -1,10 +1,10 @@
-//! # The built-in answerer: which sentences answer this question?
+//! # extract: which sentences answer this question?
 //!
 //! ```text
 //! (question, passages, embedder) → best sentences, each cited, or that there are none
 //! ```
 //!
-//! It writes nothing of its own. Every word of an answer stands in a passage, so an answer
+//! The built-in answerer writes nothing of its own. Every word of an answer stands in a passage, so an answer
 //! can be beside the point but never made up. The steps, a file each:
 //!
 //! ```text

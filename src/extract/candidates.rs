@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::Passage;
 use super::asked::{Asked, asked};
 use super::units::{Unit, units};
-use crate::answer::words::{Word, credit, each_word, terms, words};
+use crate::text::words::{Word, credit, each_word, terms, words};
 
 /// The question, read.
 #[derive(Debug)]

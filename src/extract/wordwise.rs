@@ -9,7 +9,7 @@
 
 use super::candidates::{Candidate, Candidates};
 use super::similarity::Similarities;
-use crate::answer::words::Word;
+use crate::text::words::Word;
 
 /// Cosines that differ by less are equal: the same word in the same place.
 const SAME: f32 = 1e-6;

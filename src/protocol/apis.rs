@@ -2,7 +2,7 @@
 //!
 //! Sessions and ragd look here, so that a wish that nobody can fulfil fails before it is sent.
 
-use super::protocol::{PROVIDER_APIS, ProviderConfig};
+use super::{PROVIDER_APIS, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What a provider can be asked for.

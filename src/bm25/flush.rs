@@ -125,7 +125,7 @@ fn due(meta: &Meta, merging: Merging) -> Vec<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lexical::page::Chain;
+    use crate::bm25::page::Chain;
 
     fn check(documents: &[u32], merging: Merging, expected: &[u32]) {
         let segment = |documents: &u32| Entry {

@@ -13,7 +13,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::blocks::{Block, Kind, blocks, trim};
-use crate::chunk::sentence::sentences;
+use crate::text::sentence::sentences;
 
 /// Words up to which a line that ends without a full stop may be a heading.
 const LONGEST_HEADING: usize = 8;

@@ -13,7 +13,7 @@ use super::candidates::Candidates;
 use super::score::best_first;
 use super::similarity::Similarities;
 use super::wordwise::nearest_of;
-use crate::answer::words::Word;
+use crate::text::words::Word;
 
 /// Pieces that are imagined beside those found, at [`USUAL_GAP`] below the best: the model was
 /// fitted to some thirty pieces, and among one or two the best can't stand out.

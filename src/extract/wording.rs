@@ -6,7 +6,7 @@
 
 use super::Passage;
 use super::candidates::Candidate;
-use crate::answer::marker::markers;
+use crate::text::marker::markers;
 
 /// The answer's text: what stands together in a passage is cited together.
 ///

@@ -1,0 +1,17 @@
+//! # prompt: in which words is a language model asked, and how is its reply read?
+//!
+//! ```text
+//! (template, question, sources, nonce) → messages;  reply → list │ object
+//! ```
+//!
+//! [`messages`] puts what strangers wrote between lines that they could not know, and [`template`]
+//! says in which words the model is asked. [`writer`] is whoever replies. A reply is a stranger's text
+//! as well: [`list`] and [`object`] take of it what they understand. [`tokens`] says how much of a
+//! model's context a text takes.
+
+pub mod list;
+pub mod messages;
+pub mod object;
+pub mod template;
+pub mod tokens;
+pub mod writer;

@@ -1,0 +1,10 @@
+//! # work: what is done next, and how much of it at a time?
+//!
+//! The decisions of queues and workers, apart from the server, the clock and the threads that carry
+//! them out: the keys of changed rows ([`changed_keys`]), whose turn it is ([`shares`]), how much makes a
+//! batch ([`pacing`]), and whether a failure is about one item or about the provider ([`one_by_one`]).
+
+pub mod changed_keys;
+pub mod one_by_one;
+pub mod pacing;
+pub mod shares;
