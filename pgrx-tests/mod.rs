@@ -6,10 +6,10 @@ mod tests {
     use pgrx::prelude::*;
 
     use crate::error::{Error, ErrorKind};
-    use crate::pg::error::report;
-    use crate::pg::reserve::Reserve;
-    use crate::pg::sql;
-    use crate::pg::vector::Vector;
+    use crate::pg::server::error::report;
+    use crate::pg::server::reserve::Reserve;
+    use crate::pg::server::sql;
+    use crate::pg::server::vector::Vector;
 
     /// A first row's first column.
     fn one<T: FromDatum + IntoDatum>(statement: &str, arguments: &[DatumWithOid<'_>]) -> Option<T> {

@@ -71,7 +71,7 @@ const BOUNDARIES: &[Boundary] = &[
     Boundary {
         name: "pgrx::JsonB",
         within: &[],
-        except: &["src/pg/json.rs"],
+        except: &["src/pg/server/json.rs"],
         why: "it panics on what a program can't hold; pg::json::Jsonb does not",
     },
     Boundary {
@@ -102,7 +102,12 @@ const BOUNDARIES: &[Boundary] = &[
     Boundary { name: "std::os", within: STAGES, except: &[], why: "a stage has no system calls" },
     Boundary { name: "std::fs", within: STAGES, except: READS_FILES, why: "a stage has no files" },
     Boundary { name: "std::thread", within: STAGES, except: &[], why: "a stage has no threads" },
-    Boundary { name: "std::time::Instant", within: STAGES, except: &[], why: "a stage has no clock" },
+    Boundary {
+        name: "std::time::Instant",
+        within: STAGES,
+        except: &[],
+        why: "a stage has no clock",
+    },
     Boundary {
         name: "std::time::SystemTime",
         within: STAGES,
@@ -240,7 +245,7 @@ fn every_statement_is_used() {
 }
 
 /// Statements that run with the search path `pg_catalog, pg_temp`, within `Acting` or `Settings` of
-/// `src/pg/acting.rs`, by the beginning of their names. What is not here runs as its caller, or becomes
+/// `src/pg/server/acting.rs`, by the beginning of their names. What is not here runs as its caller, or becomes
 /// part of a view or policy.
 const ACTING: &[&str] = &[
     "activity_",
@@ -457,9 +462,9 @@ fn nothing_is_left_for_later() {
 /// Where the code may stop the process's work: a defect of the code itself, not of its input.
 const MAY_PANIC: &[(&str, &str)] = &[
     // A placeholder of a statement that the code does not fill.
-    ("src/pg/sql.rs", "panic"),
+    ("src/pg/server/sql.rs", "panic"),
     // After an ERROR, which does not return.
-    ("src/pg/error.rs", "unreachable"),
+    ("src/pg/server/error.rs", "unreachable"),
     // A node to which a link leads before it was published.
     ("src/hnsw/build.rs", "expect"),
 ];
@@ -504,13 +509,13 @@ fn every_setting_and_function_is_documented() {
         files(&["README.md", "docs"], &[".md"]).into_iter().map(|file| file.text).collect();
     let settings: Vec<String> = rust_files()
         .into_iter()
-        .filter(|source| source.path() == "src/pg/guc.rs")
+        .filter(|source| source.path() == "src/pg/server/guc.rs")
         .flat_map(|source| source.strings)
         .map(|text| text.text.trim_matches(['c', '"']).to_owned())
         .filter(|text| text.starts_with("rag.") || text.starts_with("rag_hnsw."))
         .filter(|text| !text.contains(' '))
         .collect();
-    assert!(!settings.is_empty(), "no setting was found in src/pg/guc.rs");
+    assert!(!settings.is_empty(), "no setting was found in src/pg/server/guc.rs");
     let function = Regex::new(r"CREATE FUNCTION ([\w.]+)").unwrap();
     let declared = [
         "function.sql",

@@ -47,6 +47,9 @@ use similarity::similarities;
 use crate::embed::Embedder;
 use crate::error::Result;
 
+/// Name of the answerer that needs no language model.
+pub const EXTRACTIVE: &str = "extractive";
+
 /// The answer where the passages hold none.
 pub const NO_ANSWER: &str = "The documents don't say.";
 

@@ -1,68 +1,32 @@
 //! Everything that knows PostgreSQL.
 //!
-//! Functions decode their arguments, call a stage or ragd, and encode the result. SQL
-//! text is not here but in `sql/`; [`sql`] reads it.
+//! The folders stand on each other in this order, and none uses one below it in this list. `functions`
+//! decode their arguments, call another folder, and encode the result. SQL text is not here but in
+//! `sql/`; [`server::sql`] reads it.
 
-mod acting;
-mod alter;
-mod am;
-mod ask;
-mod asking;
-mod batch;
-mod beside;
-mod bm25;
-mod buffer_hints;
-mod cache;
-mod capture;
+mod server;
+
+mod index;
+
 mod catalog;
-mod chunk_store;
-mod client;
-mod content;
-mod conversation;
-mod create;
-mod drain;
-mod error;
-mod evaluate;
-#[cfg(feature = "pg18")]
-mod explain;
-mod functions;
-mod generation;
-mod grants;
-mod guc;
-mod index_am;
+
+mod processes;
+
+mod ragd;
+
+mod changes;
+
+mod enrich;
+
+mod pipeline;
+
 mod ingest;
-mod install;
-mod intake;
-mod json;
-mod locking;
-mod new_pages;
-mod opened_index;
-mod pages;
-mod prepared;
-mod provider;
-mod queue;
-mod random;
-mod remake;
-mod renewing;
-mod represent;
-mod rerank;
-mod reserve;
-mod rewrite;
-mod rounds;
-mod route;
-mod row_security;
-mod search;
-mod situate;
-mod sql;
-mod time_limit;
-mod timers;
-mod trace;
-mod transaction;
-mod triggers;
-mod usage;
-mod vector;
-mod wait_event;
-mod worker;
+
+mod question;
+
+mod evaluate;
+
+mod functions;
 
 #[cfg(feature = "pg_test")]
 #[path = "../../pgrx-tests/mod.rs"]
@@ -75,13 +39,13 @@ use pgrx::prelude::*;
 /// Runs once in each process that loads the library.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
-    error::without_backtraces();
-    guc::define();
-    am::register_options();
+    server::error::without_backtraces();
+    server::guc::define();
+    index::hnsw::register_options();
     #[cfg(feature = "pg18")]
-    explain::register();
-    worker::supervisor::register_at_boot();
-    worker::launcher::register_at_boot();
+    index::explain::register();
+    processes::supervisor::register_at_boot();
+    processes::launcher::register_at_boot();
 }
 
 // The installation script, in the order of its dependencies.

@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::judgement::Judgements;
 use crate::eval::load::NewCase;
-use crate::pg::acting;
-use crate::pg::json::Jsonb;
-use crate::pg::sql;
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::{acting, sql};
 
 /// Cases or results that one statement writes.
 const ROWS_A_STATEMENT: usize = 1000;

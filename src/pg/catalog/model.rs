@@ -3,7 +3,7 @@
 use pgrx::spi::SpiHeapTupleData;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::{guc, install, prepared, sql};
+use crate::pg::server::{guc, install, prepared, sql};
 use crate::protocol::{ModelInfo, ModelRef, Task};
 
 /// Folder and file of the model whose tokenizer measures for models behind a server: the

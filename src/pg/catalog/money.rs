@@ -3,7 +3,7 @@
 use crate::account::calendar::Period;
 use crate::account::{Limit, Price};
 use crate::error::Result;
-use crate::pg::sql;
+use crate::pg::server::sql;
 
 /// What a model of a server costs; `None` where nobody has said.
 pub fn price(server: &str, model: &str) -> Result<Option<Price>> {

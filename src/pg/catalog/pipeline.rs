@@ -9,9 +9,9 @@ use pgrx::spi::SpiHeapTupleData;
 
 use crate::chunk::{ChunkOptions, Settings, Strategy};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::acting::as_superuser;
-use crate::pg::json::Jsonb;
-use crate::pg::{prepared, sql};
+use crate::pg::server::acting::as_superuser;
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::{prepared, sql};
 
 /// A relation of a pipeline.
 #[derive(Clone, Debug)]

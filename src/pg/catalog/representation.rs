@@ -5,9 +5,9 @@ use serde_json::Value as Json;
 
 use super::pipeline::Relation;
 use crate::error::Result;
-use crate::pg::acting::as_superuser;
-use crate::pg::json::Jsonb;
-use crate::pg::{prepared, sql};
+use crate::pg::server::acting::as_superuser;
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::{prepared, sql};
 use crate::represent::Wanted;
 
 /// What is wanted, and where it is kept.

@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::pipeline::Relation;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::acting::as_superuser;
-use crate::pg::json::Jsonb;
-use crate::pg::{prepared, sql};
+use crate::pg::server::acting::as_superuser;
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::{prepared, sql};
 use crate::situate::Wanted;
 
 /// Who says it, and where that is kept.

@@ -3,7 +3,7 @@
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::sql;
+use crate::pg::server::sql;
 
 /// What the catalog says of a table.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use pgrx::pg_sys;
 
 use super::pipeline::Pipeline;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::acting::{Settings, role_name, table_owner};
-use crate::pg::{prepared, sql};
+use crate::pg::server::acting::{Settings, role_name, table_owner};
+use crate::pg::server::{prepared, sql};
 
 /// An error where a search in `pipeline`, which the caller has not named, may run code of a stranger.
 /// What the search reads is locked, so that it stays as it is.

@@ -1,7 +1,7 @@
 //! `rag.template`.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::sql;
+use crate::pg::server::sql;
 use crate::prompt::template::Template;
 
 /// The template that is used to answer where none is named.

@@ -9,7 +9,7 @@ use pgrx::{PgList, PgRelation};
 use super::operator;
 use super::pipeline::Pipeline;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::{prepared, sql};
+use crate::pg::server::{prepared, sql};
 
 /// A column of a view.
 #[derive(Clone, Debug)]

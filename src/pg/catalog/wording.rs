@@ -2,8 +2,8 @@
 
 use super::template;
 use crate::error::Result;
-use crate::pg::acting::as_superuser;
-use crate::pg::sql;
+use crate::pg::server::acting::as_superuser;
+use crate::pg::server::sql;
 use crate::rewrite::route::Choice;
 
 /// What is to be said; `None` stays as it is, and an empty text takes it away.

@@ -13,12 +13,14 @@ use crate::eval::judgement::Level;
 use crate::eval::measure::{Measure, Metric, Scores};
 use crate::eval::score::{self, Found};
 use crate::pg::catalog::evaluation::Case;
-use crate::pg::functions::{self, Wish};
-use crate::pg::json::Jsonb;
-use crate::pg::route::Asked;
-use crate::pg::search::Search;
-use crate::pg::usage::{self, Usage};
-use crate::pg::{rewrite, route};
+use crate::pg::question::request::Wish;
+use crate::pg::question::route::Asked;
+use crate::pg::question::search::Search;
+use crate::pg::question::{rewrite, route};
+use crate::pg::ragd::embed;
+use crate::pg::ragd::usage::{self, Usage};
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::options;
 use crate::retrieve::{Passage, RetrieveOptions};
 use crate::rewrite::route::AUTO;
 
@@ -189,7 +191,7 @@ impl<'a> Contender<'a> {
 
 /// Forgets what would make the next question cheaper than it is.
 fn begin_anew() {
-    functions::forget_embeddings();
+    embed::forget_embeddings();
     rewrite::forget();
     usage::take();
 }
@@ -202,7 +204,7 @@ fn options(configuration: &Configuration, answers: bool) -> Result<RetrieveOptio
         return Err(Error::invalid(message).hint("Add options => '{\"answers\": true}'."));
     }
     let options = if answers { arguments.retrieval_options() } else { arguments.options.clone() };
-    functions::read_options(options.map(Jsonb))
+    options::read(options.map(Jsonb))
 }
 
 /// Says which configuration an error is about, unless it has a detail already.

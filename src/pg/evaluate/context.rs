@@ -13,8 +13,10 @@ use crate::eval::context::{best_similarity, sentences_of};
 use crate::eval::judge;
 use crate::eval::measure::{Measure, Metric, Scores};
 use crate::pg::catalog::evaluation::Case;
-use crate::pg::functions::{Behind, Embedding, generate};
-use crate::pg::{ask, random};
+use crate::pg::question::answer;
+use crate::pg::ragd::embed::Embedding;
+use crate::pg::ragd::generate::{Behind, generate};
+use crate::pg::server::random;
 use crate::protocol::Lane;
 use crate::retrieve::Passage;
 
@@ -119,7 +121,7 @@ impl Context<'_> {
         if passages.is_empty() {
             return Ok(Some(0.0));
         }
-        let sources: Vec<_> = passages.iter().map(ask::source).collect();
+        let sources: Vec<_> = passages.iter().map(answer::source).collect();
         let messages = judge::messages(&self.case.question, &sources, &random::nonce()?);
         let _behind = Behind::people();
         let reply = generate(&self.judge.llm, messages, 0.0, None)?;

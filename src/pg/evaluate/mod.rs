@@ -23,7 +23,7 @@ use self::answer::AnswerJudge;
 use self::contender::{Contender, Searched};
 use self::context::Judge;
 use super::catalog::evaluation::{self, Case, Run, in_case};
-use super::sql;
+use super::server::sql;
 use crate::error::{Error, Result};
 use crate::eval::configuration::{self, Configuration};
 use crate::eval::measure::Scores;

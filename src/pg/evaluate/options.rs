@@ -7,8 +7,8 @@ use super::out_of_range;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::interval::Resampling;
 use crate::eval::summary::SummaryOptions;
-use crate::pg::functions::EXTRACTIVE;
-use crate::pg::guc;
+use crate::extract::EXTRACTIVE;
+use crate::pg::server::guc;
 
 /// Greatest k: most chunks that one call of `rag_retrieve` returns.
 const MOST: i32 = 10_000;

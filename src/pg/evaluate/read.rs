@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::eval::load::{self, Loaded};
 use crate::eval::qrels;
 use crate::pg::catalog::evaluation;
-use crate::pg::sql;
+use crate::pg::server::sql;
 
 /// Longest file, in bytes.
 const LONGEST: u64 = 256 << 20;

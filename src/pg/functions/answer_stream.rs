@@ -2,9 +2,9 @@
 
 use pgrx::prelude::*;
 
-use super::answer::Wish;
-use crate::pg::error::OrReport;
-use crate::pg::json::Jsonb;
+use crate::pg::question::request::Wish;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::json::Jsonb;
 
 #[pg_extern(sql = false)]
 #[allow(clippy::too_many_arguments)]

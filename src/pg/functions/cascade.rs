@@ -10,11 +10,11 @@ use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::acting::as_superuser;
-use crate::pg::error::OrReport;
-use crate::pg::intake;
-use crate::pg::sql::{self, render};
-use crate::pg::triggers;
+use crate::pg::changes::intake;
+use crate::pg::pipeline::triggers;
+use crate::pg::server::acting::as_superuser;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::sql::{self, render};
 
 #[pg_extern(sql = false)]
 fn rag_cascade(fcinfo: pg_sys::FunctionCallInfo) {

@@ -1,24 +1,20 @@
-//! `rag_chunk`, and the cutting of pipelines' documents.
+//! `rag_chunk`.
 
 use pgrx::prelude::*;
 use serde::Deserialize;
 
-use super::options::Given;
-use super::{Embedding, RemoteParser};
-use crate::chunk::semantic::Distances;
 use crate::chunk::{Chunk, ChunkOptions, Settings, Strategy};
 use crate::embed::{Embedder, Kind};
 use crate::error::Result;
 use crate::pg::catalog::model;
-use crate::pg::client;
-use crate::pg::error::{OrReport, unexpected};
-use crate::pg::json::Jsonb;
+use crate::pg::ragd::chunk::RemoteChunker;
+use crate::pg::ragd::embed::Embedding;
+use crate::pg::ragd::parse::RemoteParser;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::options::Given;
 use crate::pipeline::{Chunker, Content, Document, texts};
-use crate::protocol::{Lane, ModelRef, Request, Response};
-use crate::text::sentence::sentences_interruptibly;
-
-/// Sentences whose vectors are in memory at a time.
-const SENTENCES: usize = 1024;
+use crate::protocol::Lane;
 
 type Row = (i32, String, i32, i32, i32, Option<String>, Option<i32>, Option<i32>);
 
@@ -95,52 +91,4 @@ fn row((number, chunk): (usize, Chunk)) -> Row {
         chunk.parent.map(|(start, _)| start as i32),
         chunk.parent.map(|(_, end)| end as i32),
     )
-}
-
-/// Has ragd cut documents.
-pub struct RemoteChunker {
-    /// Whose tokenizer measures.
-    pub model: ModelRef,
-    /// How documents are cut.
-    pub options: ChunkOptions,
-}
-
-impl Chunker for RemoteChunker {
-    fn chunk(
-        &mut self,
-        documents: &[String],
-        embedder: &mut dyn Embedder,
-    ) -> Result<Vec<Vec<Chunk>>> {
-        let mut measured = |document: &String| distances(document, embedder);
-        let distances = match self.options.strategy {
-            Strategy::Semantic => documents.iter().map(&mut measured).collect::<Result<_>>()?,
-            _ => Vec::new(),
-        };
-        let request = Request::Chunk {
-            model: self.model.clone(),
-            documents: documents.to_vec(),
-            options: self.options.clone(),
-            distances,
-        };
-        match client::call(&request)? {
-            Response::Chunks(chunks) if chunks.len() == documents.len() => Ok(chunks),
-            other => Err(unexpected(&other)),
-        }
-    }
-}
-
-/// How little neighbouring sentences of a document have to do with each other. The model may be
-/// in ragd or behind a provider, so its vectors come here as those of chunks do.
-fn distances(document: &str, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {
-    let mut distances = Distances::default();
-    let interrupt = &mut || {
-        check_for_interrupts!();
-    };
-    for some in sentences_interruptibly(document, interrupt).chunks(SENTENCES) {
-        let texts: Vec<String> = some.iter().map(|range| document[range.clone()].into()).collect();
-        for vector in embedder.embed(&texts, Kind::Passage)? {
-            distances.push(vector);
-        }
-    }
-    Ok(distances.finish())
 }

@@ -2,12 +2,12 @@
 
 use pgrx::prelude::*;
 
-use super::answer::Wish;
 use crate::context::Reading;
 use crate::error::Result;
-use crate::pg::ask;
-use crate::pg::error::OrReport;
-use crate::pg::json::Jsonb;
+use crate::pg::question::answer;
+use crate::pg::question::request::Wish;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::json::Jsonb;
 
 type Row = (
     i32,
@@ -53,7 +53,7 @@ fn rag_context(
 
 fn rows(wish: Wish<'_>, question: Option<&str>) -> Result<Vec<Row>> {
     let (text, search, writing) = wish.prepare(question)?;
-    let (readings, sizes) = ask::context(&text, &search, &writing)?;
+    let (readings, sizes) = answer::context(&text, &search, &writing)?;
     let overview = readings.first().and_then(|first| first.overview.clone());
     let mut rows: Vec<Row> = Vec::with_capacity(readings.len() + 1);
     let tokens = |at: usize| sizes.get(at).map_or(0, |size| *size as i32);

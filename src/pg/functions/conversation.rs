@@ -3,9 +3,9 @@
 use pgrx::Uuid;
 use pgrx::prelude::*;
 
-use crate::pg::conversation;
-use crate::pg::error::OrReport;
-use crate::pg::sql;
+use crate::pg::question::conversation;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::sql;
 
 #[pg_extern(sql = false)]
 fn rag_conversation(title: Option<&str>) -> Uuid {

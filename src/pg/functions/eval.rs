@@ -11,10 +11,10 @@ use pgrx::prelude::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::summary::Figure;
 use crate::pg::catalog::evaluation;
-use crate::pg::error::OrReport;
 use crate::pg::evaluate::{Evaluation, Outcome, Wish, read};
-use crate::pg::json::Jsonb;
-use crate::pg::sql;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::sql;
 
 type Row = (String, String, Option<i32>, f64, f64, f64, i32, Option<f64>, Option<f64>);
 
@@ -40,7 +40,7 @@ fn rag_eval(
         name!(p_value, Option<f64>),
     ),
 > {
-    let options = super::options::object(options).or_report();
+    let options = crate::pg::server::options::object(options).or_report();
     let wish = Wish { pipeline, set: eval_set, ks: k, configurations, options };
     let outcome = Evaluation::new(wish).and_then(Evaluation::run).or_report();
     TableIterator::new(rows(outcome))

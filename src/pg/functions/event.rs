@@ -9,12 +9,13 @@ use pgrx::PgList;
 use pgrx::prelude::*;
 
 use crate::error::Result;
-use crate::pg::acting::{Acting, SUPERUSER};
-use crate::pg::capture::noted;
 use crate::pg::catalog::pipeline;
-use crate::pg::error::OrReport;
-use crate::pg::remake::{self, Alteration};
-use crate::pg::{create, intake, sql, triggers};
+use crate::pg::changes::{intake, noted};
+use crate::pg::pipeline::remake::{self, Alteration};
+use crate::pg::pipeline::{create, triggers};
+use crate::pg::server::acting::{Acting, SUPERUSER};
+use crate::pg::server::error::OrReport;
+use crate::pg::server::sql;
 
 #[pg_extern(sql = false)]
 fn rag_prepare_source(fcinfo: pg_sys::FunctionCallInfo) {

@@ -5,8 +5,9 @@ use pgrx::prelude::*;
 use crate::embed::Kind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, Remote};
-use crate::pg::error::{OrReport, unexpected};
-use crate::pg::{client, provider, sql};
+use crate::pg::ragd::{client, provider};
+use crate::pg::server::error::{OrReport, unexpected};
+use crate::pg::server::sql;
 use crate::protocol::apis::{self, Ability};
 use crate::protocol::{
     EmbedRequest, Lane, ModelInfo, ModelRef, ProviderConfig, Request, Response, Task,

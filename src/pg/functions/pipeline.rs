@@ -4,20 +4,24 @@ use pgrx::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::options;
-use crate::chunk::context::CONTEXT_TOKENS;
 use crate::chunk::{ChunkOptions, Settings};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::acting::{Acting, table_owner};
-use crate::pg::alter::{Alteration, Context, Cut};
-use crate::pg::capture::noted;
 use crate::pg::catalog::pipeline::{Mode, Pipeline, Stage};
-use crate::pg::catalog::{model, pipeline, source::Source, wording::Wording};
-use crate::pg::error::OrReport;
-use crate::pg::json::Jsonb;
-use crate::pg::transaction::has_one_snapshot;
-use crate::pg::{content, create, generation, ingest, intake, represent, situate, sql};
-use crate::situate::{Contextual, LINE_TOKENS};
+use crate::pg::catalog::source::Source;
+use crate::pg::catalog::wording::Wording;
+use crate::pg::catalog::{model, pipeline};
+use crate::pg::changes::{intake, noted};
+use crate::pg::enrich::{represent, situate};
+use crate::pg::ingest::{fill, generation};
+use crate::pg::pipeline::alter::{Alteration, Context, Cut};
+use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
+use crate::pg::pipeline::{content, create};
+use crate::pg::server::acting::{Acting, table_owner};
+use crate::pg::server::error::OrReport;
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::transaction::has_one_snapshot;
+use crate::pg::server::{options, sql};
+use crate::situate::Contextual;
 
 /// A source with no more rows and bytes of content than this is embedded by the statement that
 /// creates its pipeline, which takes seconds; workers do a larger one.
@@ -272,7 +276,7 @@ impl Wish<'_> {
         // As whoever embeds later does.
         let acting = Acting::as_role(table_owner(pipeline.source.oid));
         if self.fills_now(&pipeline)? {
-            ingest::fill(&pipeline)?;
+            fill::fill(&pipeline)?;
             drop(acting);
             generation::finish(pipeline.id)?;
             look_again_if_old(&pipeline)?;
@@ -288,7 +292,7 @@ impl Wish<'_> {
             (Mode::Sync, _) | (_, Backfill::Now) => Ok(true),
             (Mode::Manual, _) | (_, Backfill::Background) => Ok(false),
             (Mode::Async, Backfill::Auto) => {
-                let (rows, bytes) = ingest::content_size(pipeline, FEW_ROWS + 1)?;
+                let (rows, bytes) = fill::content_size(pipeline, FEW_ROWS + 1)?;
                 Ok(rows <= FEW_ROWS && bytes <= FEW_BYTES)
             }
         }
@@ -322,58 +326,4 @@ fn fill_later(pipeline: &Pipeline) -> Result<()> {
         notice!("the rows of pipeline {name} are embedded by CALL rag_run({name})");
     }
     Ok(())
-}
-
-/// An error where the model does not read chunks of that size.
-pub fn check_chunk_size(chunking: &ChunkOptions, model: &model::Model) -> Result<()> {
-    let (longest, name) = (chunking.longest(), chunking.name_of_longest());
-    if longest as i32 <= model.max_tokens {
-        return Ok(());
-    }
-    Err(Error::invalid(format!(
-        "chunks of {longest} tokens are longer than the {} that model \"{}\" reads",
-        model.max_tokens, model.reference.name
-    ))
-    .hint(format!("Set {name} to {} or less, or choose another model.", model.max_tokens)))
-}
-
-/// An error where documents are to be embedded as a whole by a model that can't do that.
-pub fn check_late(late: bool, model: &model::Model) -> Result<()> {
-    let name = &model.reference.name;
-    let why = match (&model.remote, model.pooling.as_deref()) {
-        _ if !late => return Ok(()),
-        (None, Some("mean")) => return Ok(()),
-        (Some(_), _) => {
-            format!("model \"{name}\" is behind a server, which gives no vectors of tokens")
-        }
-        (None, pooling) => {
-            format!("model \"{name}\" pools by \"{}\"", pooling.unwrap_or("nothing"))
-        }
-    };
-    Err(Error::new(ErrorKind::Unsupported, why).hint(
-        "Late chunking needs a model in a folder that takes the mean of its tokens' vectors.",
-    ))
-}
-
-/// An error where a title is given that nobody would read.
-pub fn check_title(contextual: bool, title: Option<&str>) -> Result<()> {
-    match title {
-        Some(title) if !contextual => {
-            Err(Error::invalid(format!("title \"{title}\" is given without contextual"))
-                .hint("Add \"contextual\": true to the options."))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// How a pipeline's documents are cut: so that a chunk and its context together are not longer than
-/// its model reads.
-pub fn fitted(pipeline: &Pipeline, model: &model::Model) -> ChunkOptions {
-    let room = u32::try_from(model.max_tokens).unwrap_or(u32::MAX);
-    let taken = match (pipeline.contextual, pipeline.situated) {
-        (false, _) => return pipeline.chunking.clone(),
-        (true, false) => CONTEXT_TOKENS,
-        (true, true) => CONTEXT_TOKENS + LINE_TOKENS,
-    };
-    pipeline.chunking.limited_to(room.saturating_sub(taken))
 }

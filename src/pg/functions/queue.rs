@@ -6,17 +6,19 @@ use pgrx::datum::Interval;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::acting::as_superuser;
-use crate::pg::batch::{Runner, Step};
-use crate::pg::capture::keys::Key;
-use crate::pg::capture::noted;
 use crate::pg::catalog::pipeline::{self, Mode, Pipeline, owned};
 use crate::pg::catalog::view;
-use crate::pg::error::{OrReport, raise};
-use crate::pg::ingest::Progress;
-use crate::pg::transaction::{Transactions, non_atomic};
-use crate::pg::worker::registry;
-use crate::pg::{client, queue, sql};
+use crate::pg::changes::keys::Key;
+use crate::pg::changes::noted;
+use crate::pg::ingest::batch::{Runner, Step};
+use crate::pg::ingest::fill::Progress;
+use crate::pg::ingest::queue;
+use crate::pg::processes::registry;
+use crate::pg::ragd::client;
+use crate::pg::server::acting::as_superuser;
+use crate::pg::server::error::{OrReport, raise};
+use crate::pg::server::sql;
+use crate::pg::server::transaction::{Transactions, non_atomic};
 
 /// How often `rag_wait` looks.
 const LOOK: Duration = Duration::from_millis(10);

@@ -2,10 +2,10 @@
 
 use pgrx::prelude::*;
 
-use super::retrieve::question;
 use crate::error::Result;
-use crate::pg::error::OrReport;
-use crate::pg::rerank::Reranker;
+use crate::pg::question::request::question;
+use crate::pg::ragd::rerank::Reranker;
+use crate::pg::server::error::OrReport;
 use crate::rerank::{LATE_INTERACTION, order};
 
 #[pg_extern(sql = false)]

@@ -2,12 +2,12 @@
 
 use pgrx::prelude::*;
 
-use super::options;
-use crate::error::{Error, ErrorKind, Result};
-use crate::pg::error::OrReport;
-use crate::pg::json::Jsonb;
-use crate::pg::route;
-use crate::pg::search::Search;
+use crate::pg::question::request::question;
+use crate::pg::question::route;
+use crate::pg::question::search::Search;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::options;
 use crate::retrieve::{Passage, RetrieveOptions};
 
 type Row = (
@@ -65,17 +65,6 @@ fn rag_retrieve(
         .and_then(|search| search.run(query))
         .or_report();
     TableIterator::new(passages.into_iter().map(row))
-}
-
-/// A question that can be searched for.
-pub fn question<'a>(argument: &str, text: Option<&'a str>) -> Result<&'a str> {
-    match text {
-        None => Err(Error::new(ErrorKind::NullNotAllowed, format!("{argument} must not be NULL"))
-            .hint("Ask something, for instance 'How do I reset a password?'.")),
-        Some(text) if text.trim().is_empty() => Err(Error::invalid(format!("{argument} is empty"))
-            .hint("Ask something, for instance 'How do I reset a password?'.")),
-        Some(text) => Ok(text),
-    }
 }
 
 fn row(passage: Passage) -> Row {

@@ -2,8 +2,8 @@
 
 use pgrx::prelude::*;
 
-use crate::pg::client;
-use crate::pg::error::{OrReport, report, unexpected};
+use crate::pg::ragd::client;
+use crate::pg::server::error::{OrReport, report, unexpected};
 use crate::protocol::{Request, Response};
 
 #[pg_extern(sql = false)]

@@ -4,8 +4,8 @@ use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
-use crate::pg::error::OrReport;
-use crate::pg::sql;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::sql;
 
 #[pg_extern(sql = false)]
 fn rag_template_set(name: Option<&str>, content: Option<&str>, description: Option<&str>) -> i32 {

@@ -4,13 +4,13 @@ use pgrx::datum::Interval;
 use pgrx::prelude::*;
 use pgrx::{AnyNumeric, Uuid};
 
-use super::answer::Wish;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::trace;
-use crate::pg::error::OrReport;
-use crate::pg::json::Jsonb;
-use crate::pg::sql;
-use crate::pg::trace::Step;
+use crate::pg::question::request::Wish;
+use crate::pg::question::trace_log;
+use crate::pg::ragd::trace::Step;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::sql;
 
 type Row = (i32, &'static str, String, Option<i64>, f64, i64, Option<AnyNumeric>);
 
@@ -67,19 +67,19 @@ fn rag_feedback(trace_id: Option<Uuid>, score: Option<f32>, comment: Option<&str
     sql::refuse_if_read_only(c"rag_feedback()");
     let trace_id = present("trace_id", trace_id).or_report();
     let score = present("score", score).or_report();
-    trace::give_feedback(trace_id, score, comment).or_report();
+    trace_log::give_feedback(trace_id, score, comment).or_report();
 }
 
 #[pg_extern(sql = false)]
 fn rag_trace_purge(older_than: Interval) -> i64 {
     sql::refuse_if_read_only(c"rag_trace_purge()");
-    trace::purge(older_than).or_report()
+    trace_log::purge(older_than).or_report()
 }
 
 #[pg_extern(sql = false)]
 fn rag_trace_delete(trace_id: Uuid) -> bool {
     sql::refuse_if_read_only(c"rag_trace_delete()");
-    trace::delete(trace_id).or_report()
+    trace_log::delete(trace_id).or_report()
 }
 
 fn present<T>(what: &str, value: Option<T>) -> Result<T> {

@@ -6,8 +6,8 @@ use pgrx::prelude::*;
 use super::trace::money;
 use crate::account::Spent;
 use crate::account::ledger::Account;
-use crate::pg::error::OrReport;
-use crate::pg::usage;
+use crate::pg::ragd::usage;
+use crate::pg::server::error::OrReport;
 
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]

@@ -1,0 +1,58 @@
+//! `rag.activity`: what has been done for pipelines, and what went wrong.
+
+use crate::error::Result;
+use crate::pg::server::sql;
+use crate::pg::server::transaction::Failure;
+
+/// Why a row failed.
+#[derive(Clone, Debug)]
+pub struct Reason<'a> {
+    /// SQLSTATE.
+    pub sqlstate: &'a str,
+    /// What the error said.
+    pub message: &'a str,
+}
+
+impl Failure {
+    /// As it is kept.
+    pub fn reason(&self) -> Reason<'_> {
+        Reason { sqlstate: &self.sqlstate, message: &self.message }
+    }
+}
+
+/// Keeps the last error of a pipeline, and how many rows were given up.
+pub fn note_failure(pipeline: i32, rows: i64, reason: &Reason<'_>) -> Result<()> {
+    let statement = include_str!("../../../sql/query/activity_fail.sql");
+    let arguments = [pipeline.into(), rows.into(), reason.sqlstate.into(), reason.message.into()];
+    sql::execute(statement, &arguments).map(drop)
+}
+
+/// What a batch did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    /// Rows of the source.
+    pub rows: usize,
+    /// Their chunks.
+    pub chunks: usize,
+    /// Those of them that had to be embedded.
+    pub embedded: usize,
+    /// Tokens of those.
+    pub tokens: usize,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// Adds to what has been done for a pipeline.
+pub fn note_work(pipeline: i32, work: &Work) -> Result<()> {
+    let statement = include_str!("../../../sql/query/activity_add.sql");
+    let count = |number: usize| (number as i64).into();
+    let arguments = [
+        pipeline.into(),
+        count(work.rows),
+        count(work.chunks),
+        count(work.embedded),
+        count(work.tokens),
+        work.seconds.into(),
+    ];
+    sql::execute(statement, &arguments).map(drop)
+}

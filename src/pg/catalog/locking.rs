@@ -1,0 +1,167 @@
+//! Locks of a pipeline and its relations, for whoever works on it or drops it.
+//!
+//! A question locks the view, the chunks and then the source; a statement in mode sync locks the
+//! source first and the chunks after it; who drops a table locks that first, and the row of the
+//! pipeline in the end. Whatever order is chosen here, it is the wrong one for somebody. So nobody is
+//! waited for longer than a moment while other locks are held: they are given back, and all of it
+//! is tried again.
+
+use std::time::{Duration, Instant};
+
+use pgrx::prelude::*;
+
+use super::pipeline::{self, Pipeline, Relation};
+use crate::error::Result;
+use crate::pg::server::acting::{Settings, as_superuser};
+use crate::pg::server::error::raise;
+use crate::pg::server::sql;
+use crate::pg::server::transaction::{Outcome, Transactions, in_subtransaction};
+
+/// Between two attempts to lock all that is dropped.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// Between two looks whether the statement is cancelled.
+const LOOK_AROUND: Duration = Duration::from_millis(20);
+
+/// What somebody else has locked.
+enum Taken {
+    /// For the lock that is wanted.
+    Relation(pg_sys::Oid, pg_sys::LOCKMODE),
+    Row,
+}
+
+/// What is done with the chunks.
+#[derive(Clone, Copy)]
+pub enum Chunks {
+    /// They may be read.
+    Read,
+    /// They are written.
+    Written,
+}
+
+/// Does `work` in a transaction of its own in which the pipeline stays as it is, and so do its
+/// relations. It is given none where the pipeline has been dropped, or another one has taken its place.
+///
+/// Who drops it is waited for without any lock. In a worker that is an error that passes where it
+/// takes long.
+pub fn at_work<T>(
+    transactions: Transactions,
+    id: i32,
+    chunks: Chunks,
+    mut work: impl FnMut(Option<&Pipeline>) -> Result<T>,
+) -> Outcome<T> {
+    loop {
+        let outcome = transactions.run(|| {
+            as_superuser(|| {
+                let Some(pipeline) = pipeline::by_id(id)? else { return work(None).map(Ok) };
+                if let Some(taken) = share(&pipeline, chunks) {
+                    return Ok(Err(taken));
+                }
+                if pipeline::hold_now(id)? {
+                    return work(Some(&pipeline)).map(Ok);
+                }
+                match pipeline::by_id(id)? {
+                    Some(_) => Ok(Err(Taken::Row)),
+                    None => work(None).map(Ok),
+                }
+            })
+        })?;
+        let taken = match outcome {
+            Ok(done) => return Ok(done),
+            Err(taken) => taken,
+        };
+        transactions.run(|| match taken {
+            Taken::Relation(relation, mode) => {
+                // SAFETY: a lock of a number, held until the end of this transaction.
+                unsafe { pg_sys::LockRelationOid(relation, mode) };
+                Ok(())
+            }
+            Taken::Row => as_superuser(|| pipeline::hold(id).map(drop)),
+        })?;
+    }
+}
+
+/// Locks the relations of a pipeline so that nobody drops them, in the order in which DROP TABLE
+/// does; or gives one that somebody else has locked.
+fn share(pipeline: &Pipeline, chunks: Chunks) -> Option<Taken> {
+    let Pipeline { source, content_view, chunk_table, .. } = pipeline;
+    let read = lock_of(Chunks::Read);
+    [(source, read), (content_view, read), (chunk_table, lock_of(chunks))]
+        .into_iter()
+        // SAFETY: a lock of a number, held by the transaction; the relation may be gone.
+        .find(|(relation, mode)| !unsafe {
+            pg_sys::ConditionalLockRelationOid(relation.oid, *mode)
+        })
+        .map(|(relation, mode)| Taken::Relation(relation.oid, mode))
+}
+
+fn lock_of(chunks: Chunks) -> pg_sys::LOCKMODE {
+    match chunks {
+        Chunks::Read => pg_sys::AccessShareLock as pg_sys::LOCKMODE,
+        Chunks::Written => pg_sys::RowExclusiveLock as pg_sys::LOCKMODE,
+    }
+}
+
+/// Locks all relations of `pipelines`, each with `others` of its own, their source and its partitions
+/// against everybody, until the end of the transaction. Waits as long as `lock_timeout` allows.
+pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
+    let mut relations = Vec::new();
+    for (pipeline, others) in pipelines {
+        let Pipeline { view, content_view, chunk_table, source, .. } = pipeline;
+        let own = [view, content_view, chunk_table, source].into_iter().chain(others);
+        relations.extend(own.map(|relation| relation.oid));
+        let partitions = include_str!("../../../sql/query/partition_tree.sql");
+        relations.extend(sql::rows(partitions, &[source.oid.into()], |row| {
+            sql::required(row.get::<pg_sys::Oid>(1)?)
+        })?);
+    }
+    let (begun, mut pause) = (Instant::now(), FIRST_PAUSE);
+    loop {
+        let Err(failure) = in_subtransaction(|| lock_at_once(&relations)) else {
+            return Ok(());
+        };
+        // SAFETY: a setting of this session, in milliseconds; 0 is no limit.
+        let limit = unsafe { pg_sys::LockTimeout };
+        let is_over = limit > 0 && begun.elapsed().as_millis() >= limit as u128;
+        if is_over || !(failure.is_lock_taken() || failure.is_deadlock()) {
+            raise(&failure);
+        }
+        // Those who were behind this one come first.
+        wait(pause);
+        pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+/// Locks a source and its partitions for readers, as far as nobody is to be waited for; whether that was
+/// all of them.
+pub fn read_at_once(source: pg_sys::Oid) -> Result<bool> {
+    let partitions = include_str!("../../../sql/query/partition_tree.sql");
+    let relations =
+        sql::rows(partitions, &[source.into()], |row| sql::required(row.get::<pg_sys::Oid>(1)?))?;
+    let mode = lock_of(Chunks::Read);
+    // SAFETY: locks of numbers, held by the transaction; a relation may be gone.
+    let locks =
+        |relation: &pg_sys::Oid| unsafe { pg_sys::ConditionalLockRelationOid(*relation, mode) };
+    Ok(relations.iter().all(locks))
+}
+
+fn wait(time: Duration) {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        pgrx::check_for_interrupts!();
+        std::thread::sleep(LOOK_AROUND.min(end.saturating_duration_since(Instant::now())));
+    }
+}
+
+fn lock_at_once(relations: &[pg_sys::Oid]) -> Result<()> {
+    let mut settings = Settings::new();
+    settings.set(c"lock_timeout", c"200ms");
+    // Before others look for deadlocks; and then PostgreSQL ends an autovacuum that is in the way.
+    settings.set_as_superuser(c"deadlock_timeout", c"100ms");
+    let mode = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
+    for relation in relations {
+        // SAFETY: a lock of a number, held by the transaction; the relation may be gone.
+        unsafe { pg_sys::LockRelationOid(*relation, mode) };
+    }
+    Ok(())
+}

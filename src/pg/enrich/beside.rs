@@ -1,0 +1,67 @@
+//! Tables beside the chunks of a pipeline, in which is kept what language models make of them.
+//!
+//! They belong to the owner of the source and have the row-level security of the chunks: who does
+//! not see a row sees nothing that was made of it.
+
+use std::ffi::CStr;
+
+use crate::error::Result;
+use crate::pg::catalog::pipeline::{Pipeline, Relation};
+use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_read};
+use crate::pg::catalog::source::Source;
+use crate::pg::catalog::{relation, representation, situation};
+use crate::pg::server::sql::{self, render};
+
+/// What a table is to be.
+pub struct Form {
+    /// The end of its name.
+    pub label: &'static CStr,
+    /// The statement that makes it.
+    pub definition: &'static str,
+    /// The statement that makes its policy.
+    pub policy: &'static str,
+}
+
+/// Makes a table beside the chunks of `pipeline`; its name in SQL. `values` are put into the
+/// statements beside `table`, `bare` and `chunk_table`.
+pub fn create(pipeline: &Pipeline, form: &Form, values: &[(&str, &str)]) -> Result<String> {
+    let source = Source::describe(pipeline.source.oid)?;
+    let chunks = pipeline.chunk_table.oid;
+    let bare = relation::name_beside(chunks, None, form.label);
+    let table = relation::in_schema_of(chunks, &bare);
+    let own =
+        [("table", table.as_str()), ("bare", &bare), ("chunk_table", &pipeline.chunk_table.sql)];
+    let all: Vec<(&str, &str)> = own.iter().chain(values).copied().collect();
+    sql::execute(&render(form.definition, &all), &[])?;
+    sql::execute(&render(form.policy, &all), &[])?;
+    let secured = [("chunk_table", table.as_str())];
+    sql::execute(
+        &render(include_str!("../../../sql/query/enable_row_security.sql"), &secured),
+        &[],
+    )?;
+    if source.forces_row_security {
+        let force = include_str!("../../../sql/query/force_row_security.sql");
+        sql::execute(&render(force, &secured), &[])?;
+    }
+    give_relation("TABLE", &table, &pgrx::spi::quote_identifier(&source.owner))?;
+    let_readers_read(source.oid, &table)?;
+    Ok(table)
+}
+
+/// The tables of a pipeline. To be asked before the pipeline is deleted.
+pub fn of(pipeline: &Pipeline) -> Result<Vec<Relation>> {
+    let represented = representation::of(pipeline.id)?.map(|it| it.relation);
+    let situated = situation::of(pipeline.id)?.map(|it| it.relation);
+    Ok(represented.into_iter().chain(situated).collect())
+}
+
+/// Drops a table.
+pub fn drop_table(table: &Relation) -> Result<()> {
+    let template = include_str!("../../../sql/query/drop_chunk_table.sql");
+    drop_if_there(template, table, &[("chunk_table", &table.sql)])
+}
+
+/// Gives the tables of a pipeline to another owner, whose name is quoted.
+pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
+    of(pipeline)?.iter().try_for_each(|table| give_relation("TABLE", &table.sql, owner))
+}

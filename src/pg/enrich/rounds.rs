@@ -1,0 +1,107 @@
+//! What is done for pipelines when nothing else is to be done: one after the other, and again after
+//! a pause where it fails.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::{activity, pipeline};
+use crate::pg::server::acting::as_superuser;
+use crate::pg::server::random;
+use crate::pg::server::transaction::{Failure, Outcome, Transactions};
+
+/// What lets go of a call where somebody waits for this process to leave.
+pub fn unless_unwanted(is_unwanted: fn() -> bool) -> impl FnMut() -> Result<()> {
+    move || match is_unwanted() {
+        true => {
+            let message = "somebody waits for this worker to leave the database";
+            Err(Error::new(ErrorKind::NotInState, message))
+        }
+        false => Ok(()),
+    }
+}
+
+/// The longest pause after a failure.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// How far it is.
+#[derive(Default)]
+pub struct Rounds {
+    /// By pipeline, how things stood when nothing was left to do.
+    done: HashMap<i32, String>,
+    /// By pipeline, when to try again and how often that has been so.
+    not_before: HashMap<i32, (Instant, u32)>,
+}
+
+impl Rounds {
+    /// Has `work` done for the first of `pipelines` for which there is something to do; what it
+    /// returns, 0 where there is nothing to do now. Each pipeline comes with a text that is another
+    /// one when there may be more to do.
+    pub fn step(
+        &mut self,
+        transactions: Transactions,
+        pipelines: Vec<(i32, String)>,
+        mut work: impl FnMut(i32) -> Outcome<usize>,
+    ) -> Outcome<usize> {
+        let known: HashSet<i32> = pipelines.iter().map(|(id, _)| *id).collect();
+        self.done.retain(|id, _| known.contains(id));
+        self.not_before.retain(|id, _| known.contains(id));
+        for (id, standing) in pipelines {
+            if self.waits(id) || self.done.get(&id) == Some(&standing) {
+                continue;
+            }
+            match work(id) {
+                Ok(0) => {
+                    self.not_before.remove(&id);
+                    self.done.insert(id, standing);
+                }
+                Ok(count) => {
+                    self.not_before.remove(&id);
+                    return Ok(count);
+                }
+                Err(failure) => self.postpone(id, &failure, transactions)?,
+            }
+        }
+        Ok(0)
+    }
+
+    /// Forgets for which pipelines there was nothing to do.
+    pub fn look_again(&mut self) {
+        self.done.clear();
+    }
+
+    /// Whether the work for a pipeline has failed and is not to be tried again yet.
+    pub fn waits(&self, id: i32) -> bool {
+        self.not_before.get(&id).is_some_and(|(time, _)| *time > Instant::now())
+    }
+
+    /// How long until something can be tried again that could not be done.
+    pub fn pause(&self) -> Option<Duration> {
+        let now = Instant::now();
+        let times = self.not_before.values().map(|(time, _)| time.saturating_duration_since(now));
+        times.min()
+    }
+
+    fn postpone(&mut self, id: i32, failure: &Failure, transactions: Transactions) -> Outcome<()> {
+        if failure.is_cancel() {
+            return Err(failure.clone());
+        }
+        let count = self.not_before.get(&id).map_or(0, |(_, count)| *count);
+        let asked = failure.retry_after.and_then(|it| Duration::try_from_secs_f64(it).ok());
+        let doubled =
+            Duration::from_secs(1 << count.min(6)).mul_f64(0.75 + 0.5 * random::fraction());
+        let pause = asked.unwrap_or(doubled).min(LONGEST_PAUSE);
+        self.not_before.insert(id, (Instant::now() + pause, count + 1));
+        transactions.run(|| {
+            as_superuser(|| match pipeline::hold(id)? {
+                Some(_) => activity::note_failure(id, 0, &failure.reason()),
+                None => Ok(()),
+            })
+        })?;
+        match transactions {
+            Transactions::OfWorker => Ok(()),
+            // Who calls a procedure is told, and does not wait.
+            Transactions::OfProcedure => Err(failure.clone()),
+        }
+    }
+}

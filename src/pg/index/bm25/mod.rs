@@ -1,0 +1,57 @@
+//! rag_bm25, the index access method of texts: a file a callback.
+//!
+//! The index is `src/bm25`, its pages are those of [`super::pages`]; here are the duties of an
+//! access method, the operator `<@>`, and what a tsvector and a tsquery hold.
+
+mod build;
+mod cost;
+mod frequencies;
+mod handler;
+mod insert;
+mod inspect;
+mod lock;
+mod operator;
+mod query;
+mod question;
+mod scan;
+mod vacuum;
+pub mod value;
+
+use pgrx::pg_sys;
+
+#[cfg(feature = "pg18")]
+pub use scan::{amgettuple, figures};
+
+use super::opened_index::OpenedIndex;
+use crate::bm25::{self, Settings, Statistics, Term};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::server::guc;
+use crate::pg::server::row_security::hides_statistics;
+
+/// The strategy number of `tsvector @@ tsquery`; `tsvector <@> rag_bm25_query` is 2.
+const MATCH: u16 = 1;
+
+/// Opens the index that a query names. One that REINDEX CONCURRENTLY has just replaced serves those
+/// who began before.
+fn open(index: pg_sys::Oid) -> Result<OpenedIndex> {
+    let index = OpenedIndex::new(index, c"rag_bm25")?;
+    if index.is_ready() {
+        return Ok(index);
+    }
+    let message = format!("index \"{}\" is not built", index.name());
+    Err(Error::new(ErrorKind::NotInState, message)
+        .hint("Its build has failed or is not done. REINDEX INDEX makes it anew."))
+}
+
+/// How frequent words are by an index, as far as the caller may know that: to who does not see all
+/// rows all words are the same, or the scores of made-up texts would tell the words of hidden ones.
+fn statistics(index: &OpenedIndex, terms: &[Term]) -> Result<Statistics> {
+    match hides_statistics(index.oid())? {
+        true => Ok(Statistics::unknown(terms)),
+        false => bm25::statistics(&index.pages(), terms),
+    }
+}
+
+fn settings() -> Settings {
+    Settings { k1: guc::bm25_k1(), b: guc::bm25_b() }
+}

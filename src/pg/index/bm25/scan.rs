@@ -1,0 +1,316 @@
+//! The callbacks of a scan.
+//!
+//! With ORDER BY `<@>` the rows come best first: those that have one of the words at least.
+//! Without it the rows that may match come in no order. What the words alone don't decide, such
+//! as a phrase, the executor checks again.
+//!
+//! For who does not see all rows of the table no such plan is made: EXPLAIN would count the hidden rows
+//! that have a word, as those that a policy removes from the best. A plan that was made for somebody
+//! else gives all rows in no order, and the executor scores and sorts them.
+
+use pgrx::prelude::*;
+
+use super::frequencies::Frequencies;
+use super::query::{self, Query};
+use super::question::Question;
+use super::{open, settings, statistics};
+use crate::bm25::{self, Effort, Hit, Search};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pages::Row;
+use crate::pg::index::access_method;
+use crate::pg::index::hnsw::pointer_of;
+use crate::pg::index::pages::Pages;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::row_security::hides_statistics;
+
+/// Between amrescan and the first row: `None`.
+#[derive(Default)]
+struct Opaque {
+    scan: Option<UnderWay>,
+    /// Of the scans before, if this one is done again and again.
+    effort: Effort,
+}
+
+impl Opaque {
+    fn end(&mut self) {
+        self.effort = self.effort_so_far();
+        self.scan = None;
+    }
+
+    fn effort_so_far(&self) -> Effort {
+        let now = match &self.scan {
+            Some(UnderWay { source: Source::Search(search), .. }) => search.effort(),
+            _ => Effort::default(),
+        };
+        let before = self.effort;
+        Effort {
+            stages: before.stages + now.stages,
+            decoded: before.decoded + now.decoded,
+            skipped: before.skipped + now.skipped,
+            scored: before.scored + now.scored,
+        }
+    }
+}
+
+/// A scan that has begun.
+struct UnderWay {
+    pages: Pages,
+    source: Source,
+    /// Whether the executor is to look whether a row matches.
+    must_recheck: bool,
+    /// Whether the executor is to score the rows and bring them into order.
+    must_sort: bool,
+}
+
+/// Where the rows come from.
+enum Source {
+    /// The words.
+    Search(Box<Search>),
+    /// All rows, the last first, where no word is wanted, as by `!a`, or may be looked up.
+    Rows(Vec<Row>),
+}
+
+impl UnderWay {
+    /// All rows, for the executor to look at.
+    fn all(pages: Pages, must_sort: bool) -> Result<UnderWay> {
+        let source = Source::Rows(bm25::rows(&pages)?);
+        Ok(UnderWay { pages, source, must_recheck: true, must_sort })
+    }
+
+    fn of(pages: Pages, search: Search, must_recheck: bool) -> UnderWay {
+        let source = Source::Search(Box::new(search));
+        UnderWay { pages, source, must_recheck, must_sort: false }
+    }
+
+    fn next(&mut self) -> Result<Option<Hit>> {
+        match &mut self.source {
+            Source::Search(search) => search.next(&self.pages),
+            Source::Rows(rows) => Ok(rows.pop().map(|row| Hit { row, score: 0.0 })),
+        }
+    }
+}
+
+/// Makes a scan.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambeginscan(
+    index: pg_sys::Relation,
+    keys: i32,
+    order_bys: i32,
+) -> pg_sys::IndexScanDesc {
+    // SAFETY: PostgreSQL passes an open index, in the memory context of the executor.
+    unsafe { access_method::new_scan::<Opaque>(index, keys, order_bys) }
+}
+
+/// Begins anew, with the keys given.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amrescan(
+    scan: pg_sys::IndexScanDesc,
+    keys: pg_sys::ScanKey,
+    key_count: i32,
+    order_bys: pg_sys::ScanKey,
+    order_by_count: i32,
+) {
+    // SAFETY: PostgreSQL passes a scan of ours and as many keys as it was made with.
+    unsafe {
+        (*(*scan).opaque.cast::<Opaque>()).end();
+        access_method::keep_keys(scan, (keys, key_count), (order_bys, order_by_count));
+    }
+}
+
+/// The next row.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amgettuple(
+    scan: pg_sys::IndexScanDesc,
+    _direction: pg_sys::ScanDirection::Type,
+) -> bool {
+    // SAFETY: PostgreSQL passes a scan of ours, with a place for the order's value if it has one.
+    unsafe {
+        let under_way = under_way(scan).or_report();
+        let Some(Hit { row, score }) = under_way.next().or_report() else { return false };
+        (*scan).xs_heaptid = pointer_of(row);
+        (*scan).xs_recheck = under_way.must_recheck;
+        (*scan).xs_recheckorderby = under_way.must_sort;
+        if (*scan).numberOfOrderBys > 0 {
+            let distance = if under_way.must_sort { f64::NEG_INFINITY } else { 0.0 - score };
+            *(*scan).xs_orderbyvals = pg_sys::Datum::from(distance.to_bits());
+            *(*scan).xs_orderbynulls = false;
+        }
+        true
+    }
+}
+
+/// All rows.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amgetbitmap(
+    scan: pg_sys::IndexScanDesc,
+    bitmap: *mut pg_sys::TIDBitmap,
+) -> i64 {
+    // SAFETY: PostgreSQL passes a scan of ours, and a bitmap to be filled.
+    unsafe {
+        let under_way = under_way(scan).or_report();
+        let mut count = 0;
+        while let Some(hit) = under_way.next().or_report() {
+            let mut pointer = pointer_of(hit.row);
+            pg_sys::tbm_add_tuples(bitmap, &mut pointer, 1, under_way.must_recheck);
+            count += 1;
+        }
+        count
+    }
+}
+
+/// # Safety
+///
+/// `scan` is a scan of ours.
+unsafe fn under_way<'a>(scan: pg_sys::IndexScanDesc) -> Result<&'a mut UnderWay> {
+    // SAFETY: by this function's contract; what is kept lives as long as the scan.
+    unsafe {
+        let opaque = &mut *(*scan).opaque.cast::<Opaque>();
+        if opaque.scan.is_none() {
+            opaque.scan = Some(begin(scan)?);
+        }
+        opaque.scan.as_mut().ok_or_else(|| Error::new(ErrorKind::Internal, "no scan under way"))
+    }
+}
+
+/// # Safety
+///
+/// `scan` is a scan of ours.
+unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<UnderWay> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        expect_mvcc(scan)?;
+        access_method::count_scan(scan);
+        let pages = Pages::new((*scan).indexRelation);
+        let nothing =
+            |pages| Ok(UnderWay::of(pages, Search::new(Vec::new(), settings(), 0)?, false));
+        let Some(conditions) = conditions(scan)? else { return nothing(pages) };
+        match (*scan).numberOfOrderBys {
+            0 => matching(pages, &conditions),
+            1 => match order(scan)? {
+                Some(Query { index, question: Some(question) }) => {
+                    let scanned = (*(*scan).indexRelation).rd_id;
+                    if hides_statistics(scanned)? {
+                        return UnderWay::all(pages, true);
+                    }
+                    let other = (index != scanned).then_some(index);
+                    ranked(pages, &question, &conditions, other)
+                }
+                _ => nothing(pages),
+            },
+            _ => Err(Error::new(
+                ErrorKind::Unsupported,
+                "rag_bm25 indexes can be scanned in order of one score only",
+            )),
+        }
+    }
+}
+
+/// Rows in order of their scores, by the statistics of `other`, if it is another index that the
+/// query names.
+fn ranked(
+    pages: Pages,
+    question: &Question,
+    conditions: &[Question],
+    other: Option<pg_sys::Oid>,
+) -> Result<UnderWay> {
+    let terms = question.terms();
+    let must_recheck = !conditions.iter().all(|condition| condition.is_met_by_any(&terms));
+    let statistics = match other {
+        Some(other) => Some(statistics(&open(other)?, &terms)?),
+        None => None,
+    };
+    let search = Search::new(terms, settings(), 0)?;
+    let search = match statistics {
+        Some(statistics) => search.with_statistics(statistics),
+        None => search,
+    };
+    Ok(UnderWay::of(pages, search, must_recheck))
+}
+
+/// Rows that may match, in no order.
+fn matching(pages: Pages, conditions: &[Question]) -> Result<UnderWay> {
+    let known = Frequencies::of(&pages, conditions)?;
+    let covers = conditions.iter().filter_map(|condition| condition.cover(|it| known.get(it)));
+    let Some(cover) = covers.min_by(|a, b| a.cost.total_cmp(&b.cost)) else {
+        return UnderWay::all(pages, false);
+    };
+    let must_recheck = !conditions.iter().all(|condition| condition.is_met_by_any(&cover.terms));
+    let search = Search::new(cover.terms, settings(), usize::MAX)?;
+    Ok(UnderWay::of(pages, search, must_recheck))
+}
+
+/// Nothing keeps vacuum from removing a row between its return and its use.
+///
+/// # Safety
+///
+/// `scan` is a scan of ours.
+unsafe fn expect_mvcc(scan: pg_sys::IndexScanDesc) -> Result<()> {
+    use pg_sys::SnapshotType::{SNAPSHOT_HISTORIC_MVCC, SNAPSHOT_MVCC};
+    // SAFETY: by this function's contract. A bitmap's scan has no snapshot of its own.
+    let kind = unsafe { (*scan).xs_snapshot.as_ref().map(|snapshot| snapshot.snapshot_type) };
+    if kind.is_none_or(|kind| kind == SNAPSHOT_MVCC || kind == SNAPSHOT_HISTORIC_MVCC) {
+        return Ok(());
+    }
+    let message = "rag_bm25 indexes can be scanned with an MVCC snapshot only";
+    Err(Error::new(ErrorKind::Unsupported, message))
+}
+
+/// What a WHERE asks; `None` where it asks for NULL, which nothing matches.
+///
+/// # Safety
+///
+/// `scan` is a scan of ours.
+unsafe fn conditions(scan: pg_sys::IndexScanDesc) -> Result<Option<Vec<Question>>> {
+    // SAFETY: by this function's contract; keyData has as many keys as are counted, and the only
+    // operator of the class that is not for ordering takes a tsquery.
+    unsafe {
+        let count = (*scan).numberOfKeys as usize;
+        let keys: &[pg_sys::ScanKeyData] = match count {
+            0 => &[],
+            _ => std::slice::from_raw_parts((*scan).keyData, count),
+        };
+        if keys.iter().any(|key| key.sk_flags & pg_sys::SK_ISNULL as i32 != 0) {
+            return Ok(None);
+        }
+        keys.iter().map(|key| query::question(key.sk_argument)).collect::<Result<_>>().map(Some)
+    }
+}
+
+/// What the ORDER BY asks; `None` where it asks for NULL.
+///
+/// # Safety
+///
+/// `scan` is a scan of ours with an order.
+unsafe fn order(scan: pg_sys::IndexScanDesc) -> Result<Option<Query>> {
+    // SAFETY: by this function's contract; the only operator for ordering takes a rag_bm25_query.
+    unsafe {
+        let key = &*(*scan).orderByData;
+        match key.sk_flags & pg_sys::SK_ISNULL as i32 {
+            0 => Query::new(key.sk_argument).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// What a scan and those before it in the same plan have cost, as EXPLAIN says it.
+///
+/// # Safety
+///
+/// `scan` is a scan of ours.
+#[cfg(feature = "pg18")]
+pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr, u64); 3] {
+    // SAFETY: by this function's contract.
+    let effort = unsafe { (*(*scan).opaque.cast::<Opaque>()).effort_so_far() };
+    [
+        (c"Blocks Decoded", effort.decoded),
+        (c"Blocks Skipped", effort.skipped),
+        (c"Texts Scored", effort.scored),
+    ]
+}
+
+/// Gives back what the scan used.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
+    // SAFETY: PostgreSQL passes a scan of ours; what is left is dropped with its memory context.
+    unsafe { (*(*scan).opaque.cast::<Opaque>()).end() };
+}

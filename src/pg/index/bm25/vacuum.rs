@@ -1,0 +1,136 @@
+//! The callbacks ambulkdelete and amvacuumcleanup.
+
+use std::ffi::c_void;
+
+use pgrx::prelude::*;
+
+use super::lock::StructureLock;
+use crate::bm25::{Report, vacuum};
+use crate::error::Result;
+use crate::pages::{Page, Row, Store, StoreMut, Tour};
+use crate::pg::index::hnsw::pointer_of;
+use crate::pg::index::pages::Pages;
+use crate::pg::server::error::OrReport;
+
+/// Pages of an index for who has time: where others would look whether to stop, VACUUM takes its
+/// pauses.
+struct Paced(Pages);
+
+impl Store for Paced {
+    fn blocks(&self) -> Result<u32> {
+        self.0.blocks()
+    }
+
+    fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
+        self.0.read(block, look)
+    }
+
+    fn read_each(&self, tour: &mut impl Tour) -> Result<()> {
+        self.0.read_each(tour)
+    }
+
+    fn prefetch(&self, block: u32, offset: usize, bytes: usize) {
+        self.0.prefetch(block, offset, bytes);
+    }
+
+    fn interrupted(&self) -> Result<()> {
+        // SAFETY: called where no page is locked.
+        unsafe {
+            #[cfg(feature = "pg18")]
+            pg_sys::vacuum_delay_point(false);
+            #[cfg(not(feature = "pg18"))]
+            pg_sys::vacuum_delay_point();
+        }
+        self.0.interrupted()
+    }
+}
+
+impl StoreMut for Paced {
+    fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
+        self.0.write(block, change)
+    }
+
+    fn write_two(
+        &self,
+        first: u32,
+        second: u32,
+        change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
+    ) -> Result<bool> {
+        self.0.write_two(first, second, change)
+    }
+
+    fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
+        self.0.append(fill)
+    }
+}
+
+/// # Safety
+///
+/// `index` is open.
+unsafe fn clean(
+    index: pg_sys::Relation,
+    is_dead: &mut dyn FnMut(Row) -> bool,
+) -> Result<(Report, u32)> {
+    // SAFETY: by this function's contract.
+    let (_lock, pages) = unsafe { (StructureLock::take(index), Paced(Pages::new(index))) };
+    let report = vacuum(&pages, is_dead)?;
+    Ok((report, pages.blocks()?))
+}
+
+/// Removes the rows that the callback says are gone.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambulkdelete(
+    info: *mut pg_sys::IndexVacuumInfo,
+    stats: *mut pg_sys::IndexBulkDeleteResult,
+    callback: pg_sys::IndexBulkDeleteCallback,
+    state: *mut c_void,
+) -> *mut pg_sys::IndexBulkDeleteResult {
+    let mut is_dead = |row| {
+        let mut pointer = pointer_of(row);
+        let Some(is_gone) = callback else { return false };
+        // SAFETY: the callback and its state belong together; it only looks at the pointer.
+        unsafe { pg_sys::submodules::ffi::pg_guard_ffi_boundary(|| is_gone(&mut pointer, state)) }
+    };
+    // SAFETY: PostgreSQL passes an open index, and statistics of its own or NULL.
+    unsafe {
+        let (report, blocks) = clean((*info).index, &mut is_dead).or_report();
+        noted(stats, &report, blocks)
+    }
+}
+
+/// Makes a segment of what waits, where no row was to be removed.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amvacuumcleanup(
+    info: *mut pg_sys::IndexVacuumInfo,
+    stats: *mut pg_sys::IndexBulkDeleteResult,
+) -> *mut pg_sys::IndexBulkDeleteResult {
+    // SAFETY: as for ambulkdelete.
+    unsafe {
+        if (*info).analyze_only || !stats.is_null() {
+            return stats;
+        }
+        let (report, blocks) = clean((*info).index, &mut |_| false).or_report();
+        noted(stats, &report, blocks)
+    }
+}
+
+/// # Safety
+///
+/// `stats` is NULL or statistics of PostgreSQL's.
+unsafe fn noted(
+    stats: *mut pg_sys::IndexBulkDeleteResult,
+    report: &Report,
+    blocks: u32,
+) -> *mut pg_sys::IndexBulkDeleteResult {
+    // SAFETY: zeroed memory is an empty result.
+    unsafe {
+        let stats = match stats.is_null() {
+            true => pg_sys::palloc0(size_of::<pg_sys::IndexBulkDeleteResult>()).cast(),
+            false => stats,
+        };
+        (*stats).num_pages = blocks;
+        (*stats).num_index_tuples = report.left as f64;
+        (*stats).tuples_removed += report.removed as f64;
+        stats
+    }
+}

@@ -1,0 +1,300 @@
+//! The callbacks of CREATE INDEX.
+//!
+//! The vectors are read by the session, and linked by threads of its own (`build_threads`),
+//! in memory (`build_memory`).
+
+use std::ffi::{c_char, c_void};
+
+use pgrx::prelude::*;
+
+use super::build_memory::BuildMemory;
+use super::build_threads::Threads;
+use super::filter::{self, FilterColumn};
+use super::insert::{Given, chance, row_of};
+use super::{opclass, options};
+use crate::error::{Error, Result};
+use crate::hnsw::build::{Builder, bytes_of_a_node, layer_by_chance};
+use crate::hnsw::page::{Column, Row, Shape, State};
+use crate::hnsw::space::Space;
+use crate::hnsw::write_out::write_out;
+use crate::pg::index::pages::Writer;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::reserve::Reserve;
+
+/// The phases, as pg_stat_progress_create_index numbers them.
+#[derive(Clone, Copy)]
+enum Phase {
+    Load = 2,
+    Link = 3,
+    Write = 4,
+}
+
+/// The name of a phase; 1 is PostgreSQL's own "initializing".
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut c_char {
+    let name = match phase {
+        1 => c"initializing",
+        2 => c"loading and linking tuples",
+        3 => c"linking tuples",
+        4 => c"writing pages",
+        _ => return std::ptr::null_mut(),
+    };
+    name.as_ptr().cast_mut()
+}
+
+fn enter(phase: Phase) {
+    progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase as i64);
+}
+
+fn progress(parameter: u32, value: i64) {
+    // SAFETY: sets a number in this session's entry.
+    unsafe { pg_sys::pgstat_progress_update_param(parameter as i32, value) };
+}
+
+/// What an index is to hold.
+#[derive(Clone, Copy)]
+struct Plan {
+    column: Column,
+    /// Of the pages.
+    shape: Shape,
+    /// Of the graph in memory.
+    build_shape: Shape,
+}
+
+/// Builds an index over the rows of a table.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambuild(
+    table: pg_sys::Relation,
+    index: pg_sys::Relation,
+    info: *mut pg_sys::IndexInfo,
+) -> *mut pg_sys::IndexBuildResult {
+    // SAFETY: PostgreSQL passes an open table, an empty index over it, and its description.
+    unsafe {
+        let plan = plan(index).or_report();
+        let (heap_tuples, index_tuples) = build(table, index, info, plan).or_report();
+        let result: *mut pg_sys::IndexBuildResult =
+            pg_sys::palloc0(size_of::<pg_sys::IndexBuildResult>()).cast();
+        (*result).heap_tuples = heap_tuples;
+        (*result).index_tuples = index_tuples;
+        result
+    }
+}
+
+/// Makes the INIT fork of an unlogged index: an empty index.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
+    // SAFETY: PostgreSQL passes an open index whose INIT fork is empty.
+    unsafe {
+        let plan = plan(index).or_report();
+        let (builder, mut memory) = (Builder::new(plan.build_shape), BuildMemory::new(0));
+        builder.complete(&mut memory).or_report();
+        let writer = Writer::new(index, pg_sys::ForkNumber::INIT_FORKNUM);
+        write_out(plan.column, plan.shape, &builder, &[], &mut || (), &mut |page| {
+            writer.push(page)
+        })
+        .or_report();
+        writer.log();
+    }
+}
+
+/// # Safety
+///
+/// `index` is an open index of ours.
+unsafe fn plan(index: pg_sys::Relation) -> Result<Plan> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        let (column, metric) = opclass::of_index(index)?;
+        let dimensions = dimensions(index)?;
+        let chosen = options::chosen(index)?;
+        let storage = chosen.storage(metric, dimensions)?;
+        let space = Space { metric, storage, dimensions };
+        let filters = filter::widths(&filter::columns(index)?)?;
+        let shape = Shape::new(space, chosen.degree, filters)?;
+        let build_shape = shape.for_build();
+        Ok(Plan { column, shape, build_shape })
+    }
+}
+
+/// # Safety
+///
+/// `index` is open.
+unsafe fn dimensions(index: pg_sys::Relation) -> Result<u32> {
+    // SAFETY: by this function's contract; an index has a column.
+    let modifier = unsafe {
+        let tuples = pgrx::PgTupleDesc::from_pg_unchecked((*index).rd_att);
+        tuples.get(0).map(|column| column.type_mod()).unwrap_or(-1)
+    };
+    match u32::try_from(modifier) {
+        Ok(dimensions) if dimensions > 0 => Ok(dimensions),
+        _ => Err(Error::invalid("column does not have dimensions")
+            .hint("Say how many: ALTER TABLE ... ALTER COLUMN ... TYPE vector(384), or index an expression like (embedding::vector(384)).")),
+    }
+}
+
+/// A build under way, as the callback of the table's scan sees it.
+struct Build<'a> {
+    index: pg_sys::Relation,
+    plan: Plan,
+    columns: Vec<FilterColumn>,
+    builder: &'a Builder<BuildMemory>,
+    memory: BuildMemory,
+    threads: &'a mut Threads,
+    reserve: Reserve,
+    loose: Vec<(Row, State)>,
+    index_tuples: f64,
+}
+
+/// # Safety
+///
+/// As for [`ambuild`].
+unsafe fn build(
+    table: pg_sys::Relation,
+    index: pg_sys::Relation,
+    info: *mut pg_sys::IndexInfo,
+    plan: Plan,
+) -> Result<(f64, f64)> {
+    // SAFETY: by this function's contract. The callback gets `build` for as long as the scan
+    // of the table lasts.
+    unsafe {
+        let expected = expected_rows(table, &plan.shape.space);
+        warn_of_little_memory(&plan.build_shape, expected);
+        // Before threads are started, who would take it as room of their own.
+        let reserve = Reserve::take()?;
+        let builder = std::sync::Arc::new(Builder::new(plan.build_shape));
+        let mut threads = Threads::start(&builder, expected);
+        let mut build = Build {
+            index,
+            plan,
+            columns: filter::columns(index)?,
+            builder: &builder,
+            memory: BuildMemory::new(allowed_bytes()),
+            threads: &mut threads,
+            reserve,
+            loose: Vec::new(),
+            index_tuples: 0.0,
+        };
+        enter(Phase::Load);
+        let heap_tuples = pg_sys::table_index_build_scan(
+            table,
+            index,
+            info,
+            true,
+            true,
+            Some(add_row),
+            (&raw mut build).cast(),
+            std::ptr::null_mut(),
+        );
+        build.write_out()?;
+        let index_tuples = build.index_tuples;
+        Writer::new(index, pg_sys::ForkNumber::MAIN_FORKNUM).log();
+        Ok((heap_tuples, index_tuples))
+    }
+}
+
+/// `maintenance_work_mem`.
+fn allowed_bytes() -> usize {
+    // SAFETY: a plain setting, in kB.
+    unsafe { pg_sys::maintenance_work_mem as usize * 1024 }
+}
+
+/// # Safety
+///
+/// `table` is open.
+unsafe fn expected_rows(table: pg_sys::Relation, space: &Space) -> f64 {
+    // SAFETY: by this function's contract.
+    unsafe {
+        let (mut pages, mut rows, mut visible) = (0, 0.0, 0.0);
+        pg_sys::estimate_rel_size(table, std::ptr::null_mut(), &mut pages, &mut rows, &mut visible);
+        // Before the table has been analysed PostgreSQL takes a vector for a few bytes. What is
+        // stored apart in TOAST does not count in the table's own pages.
+        let bytes = 4.0 * f64::from(space.dimensions);
+        let is_apart = bytes > f64::from(pg_sys::BLCKSZ) / 4.0;
+        let most = f64::from(pages) * f64::from(pg_sys::BLCKSZ) / bytes;
+        if is_apart || space.metric.is_of_bits() { rows } else { rows.min(most) }
+    }
+}
+
+fn warn_of_little_memory(shape: &Shape, expected: f64) {
+    let needed = expected * bytes_of_a_node(shape) as f64;
+    if needed > allowed_bytes() as f64 {
+        let megabytes = (needed * 1.1 / f64::from(1 << 20)).ceil();
+        ereport!(
+            NOTICE,
+            PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
+            format!(
+                "a graph of about {expected:.0} vectors does not fit into maintenance_work_mem, a temporary file takes the rest"
+            ),
+            format!("With maintenance_work_mem = '{megabytes:.0}MB' all of it is in memory.")
+        );
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn add_row(
+    _index: pg_sys::Relation,
+    row: pg_sys::ItemPointer,
+    values: *mut pg_sys::Datum,
+    nulls: *mut bool,
+    _is_alive: bool,
+    state: *mut c_void,
+) {
+    // SAFETY: the state is the build that started the scan; values are of the index's columns.
+    unsafe {
+        let build = &mut *state.cast::<Build<'_>>();
+        build.add(values, nulls, row_of(row)).or_report();
+        build.index_tuples += 1.0;
+    }
+}
+
+impl Build<'_> {
+    /// # Safety
+    ///
+    /// There is a value for each column of the index, of the column's type.
+    unsafe fn add(
+        &mut self,
+        values: *const pg_sys::Datum,
+        nulls: *const bool,
+        row: Row,
+    ) -> Result<()> {
+        let given = Given { columns: &self.columns, values, nulls };
+        let Plan { column, build_shape, .. } = self.plan;
+        // SAFETY: by this function's contract.
+        let item = match unsafe { given.encode(row, column, &build_shape)? } {
+            Ok(item) => item,
+            Err(state) => {
+                self.loose.push((row, state));
+                return Ok(());
+            }
+        };
+        let layer = layer_by_chance(chance()?, build_shape.degree.m);
+        self.builder.add(&item, layer, &mut self.memory)?;
+        self.reserve.look()?;
+        progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(self.builder.linked()));
+        Ok(())
+    }
+
+    /// Links what is left to be linked, and writes the pages.
+    fn write_out(&mut self) -> Result<()> {
+        enter(Phase::Link);
+        self.builder.complete(&mut self.memory)?;
+        self.threads.finish(self.builder, &mut |linked| {
+            progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(linked));
+            check_for_interrupts!();
+            self.reserve.look().or_report();
+        })?;
+        enter(Phase::Write);
+        let pause = &mut || {
+            check_for_interrupts!();
+            self.reserve.look().or_report();
+        };
+        self.builder.adopt(pause);
+        // SAFETY: the index is open and empty.
+        let writer = unsafe { Writer::new(self.index, pg_sys::ForkNumber::MAIN_FORKNUM) };
+        let Plan { column, shape, .. } = self.plan;
+        write_out(column, shape, self.builder, &self.loose, pause, &mut |page| {
+            check_for_interrupts!();
+            self.reserve.look()?;
+            writer.push(page)
+        })
+    }
+}

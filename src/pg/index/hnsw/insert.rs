@@ -1,0 +1,130 @@
+//! The callback aminsert.
+
+use std::cell::RefCell;
+
+use pgrx::prelude::*;
+
+use super::filter::{self, FilterColumn};
+use super::value;
+use crate::error::Result;
+use crate::hnsw::build::layer_by_chance;
+use crate::hnsw::columns::Values;
+use crate::hnsw::insert::{Item, Scratch, insert, insert_loose, read_meta};
+use crate::hnsw::page::{Column, Row, Shape, State};
+use crate::pg::index::pages::Pages;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::random;
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// Inserts one row.
+#[pg_guard]
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C-unwind" fn aminsert(
+    index: pg_sys::Relation,
+    values: *mut pg_sys::Datum,
+    nulls: *mut bool,
+    row: pg_sys::ItemPointer,
+    _table: pg_sys::Relation,
+    _unique: pg_sys::IndexUniqueCheck::Type,
+    _unchanged: bool,
+    _info: *mut pg_sys::IndexInfo,
+) -> bool {
+    // SAFETY: PostgreSQL passes an open index, and a value for each of its columns. The lock on
+    // page 0 tells vacuum which inserts are under way; an error gives it back.
+    unsafe {
+        pg_sys::LockPage(index, 0, pg_sys::ShareLock as i32);
+        let columns = filter::columns(index).or_report();
+        let values = Given { columns: &columns, values, nulls };
+        insert_row(&Pages::new(index), values, row_of(row)).or_report();
+        pg_sys::UnlockPage(index, 0, pg_sys::ShareLock as i32);
+    }
+    false
+}
+
+/// The values of a row, as PostgreSQL passes them.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    /// The index's columns after the first.
+    pub columns: &'a [FilterColumn],
+    /// A value for each column.
+    pub values: *const pg_sys::Datum,
+    /// Which of them are NULL.
+    pub nulls: *const bool,
+}
+
+impl Given<'_> {
+    /// Brings the values into the form of an index; or says why the row is loose.
+    ///
+    /// # Safety
+    ///
+    /// There is a value for each column of the index, of the column's type.
+    pub unsafe fn encode(
+        &self,
+        row: Row,
+        column: Column,
+        shape: &Shape,
+    ) -> Result<std::result::Result<Item, State>> {
+        // SAFETY: by this function's contract.
+        unsafe {
+            if *self.nulls {
+                return Ok(Err(State::Null));
+            }
+            let payload = value::encode(*self.values, column, &shape.space)?;
+            let Some(payload) = payload else { return Ok(Err(State::Undirected)) };
+            let probe = match shape.space.is_estimate() {
+                true => value::probe(*self.values, column, &shape.space)?,
+                false => None,
+            };
+            let values = filter::values(self.columns, self.values, self.nulls);
+            Ok(Ok(Item { row, payload, probe, values: Values::new(shape, &values) }))
+        }
+    }
+}
+
+/// Inserts a row.
+///
+/// # Safety
+///
+/// As for [`Given::encode`].
+pub unsafe fn insert_row(pages: &Pages, given: Given<'_>, row: Row) -> Result<()> {
+    let meta = read_meta(pages)?;
+    // SAFETY: by this function's contract.
+    match unsafe { given.encode(row, meta.column, &meta.shape)? } {
+        Err(state) => insert_loose(pages, row, state),
+        Ok(item) => {
+            let layer = layer_by_chance(chance()?, meta.shape.degree.m);
+            SCRATCH.with_borrow_mut(|scratch| insert(pages, &item, layer, scratch))
+        }
+    }
+}
+
+/// A number from 0 to 1.
+pub fn chance() -> Result<f64> {
+    Ok((u64::from_ne_bytes(random::bytes()?) >> 11) as f64 / (1u64 << 53) as f64)
+}
+
+/// # Safety
+///
+/// `pointer` is a valid item pointer.
+pub unsafe fn row_of(pointer: pg_sys::ItemPointer) -> Row {
+    // SAFETY: by this function's contract.
+    unsafe {
+        let id = (*pointer).ip_blkid;
+        let block = u32::from(id.bi_hi) << 16 | u32::from(id.bi_lo);
+        Row { block, line: (*pointer).ip_posid }
+    }
+}
+
+/// The item pointer of a row.
+pub fn pointer_of(row: Row) -> pg_sys::ItemPointerData {
+    pg_sys::ItemPointerData {
+        ip_blkid: pg_sys::BlockIdData {
+            bi_hi: (row.block >> 16) as u16,
+            bi_lo: (row.block & 0xFFFF) as u16,
+        },
+        ip_posid: row.line,
+    }
+}

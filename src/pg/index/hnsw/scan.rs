@@ -1,0 +1,222 @@
+//! The callbacks of a scan.
+
+use std::cell::RefCell;
+
+use pgrx::prelude::*;
+
+use super::insert::pointer_of;
+use super::rescore::Rescorer;
+use super::{filter, value};
+use crate::error::{Error, ErrorKind, Result};
+use crate::hnsw::columns::Condition;
+use crate::hnsw::insert::read_meta;
+use crate::hnsw::scan::{Effort, Nearness, Options, Probe, Query, Scan};
+use crate::hnsw::visited::Visited;
+use crate::pg::index::access_method;
+use crate::pg::index::pages::Pages;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::guc;
+
+thread_local! {
+    /// Memory for the next scan.
+    static VISITED: RefCell<Vec<Visited>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Sets of visited nodes that a session keeps, and the most bytes of one.
+const MOST_KEPT: usize = 4;
+const LARGEST_KEPT: usize = 64 << 20;
+
+/// Between amrescan and the first amgettuple: `None`.
+#[derive(Default)]
+struct Opaque {
+    scan: Option<(Pages, Scan)>,
+    /// Of the scans before, if this one is done again and again.
+    effort: Effort,
+    /// Where the index knows estimates only.
+    rescorer: Option<Rescorer>,
+}
+
+impl Opaque {
+    /// # Safety
+    ///
+    /// `scan` is the scan that this belongs to.
+    unsafe fn end(&mut self, scan: pg_sys::IndexScanDesc) {
+        if let Some(rescorer) = self.rescorer.take() {
+            // SAFETY: by this function's contract.
+            unsafe { rescorer.end(scan) };
+        }
+        if let Some((_, scan)) = self.scan.take() {
+            self.effort.add(scan.effort());
+            let visited = scan.into_visited();
+            VISITED.with_borrow_mut(|kept| {
+                if kept.len() < MOST_KEPT && visited.bytes() <= LARGEST_KEPT {
+                    kept.push(visited);
+                }
+            });
+        }
+    }
+}
+
+/// Makes a scan.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn ambeginscan(
+    index: pg_sys::Relation,
+    keys: i32,
+    order_bys: i32,
+) -> pg_sys::IndexScanDesc {
+    // SAFETY: PostgreSQL passes an open index, in the memory context of the executor.
+    unsafe { access_method::new_scan::<Opaque>(index, keys, order_bys) }
+}
+
+/// Begins anew, with the keys given.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amrescan(
+    scan: pg_sys::IndexScanDesc,
+    keys: pg_sys::ScanKey,
+    key_count: i32,
+    order_bys: pg_sys::ScanKey,
+    order_by_count: i32,
+) {
+    // SAFETY: PostgreSQL passes a scan of ours and as many keys as it was made with.
+    unsafe {
+        (*(*scan).opaque.cast::<Opaque>()).end(scan);
+        access_method::keep_keys(scan, (keys, key_count), (order_bys, order_by_count));
+    }
+}
+
+/// The next row.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amgettuple(
+    scan: pg_sys::IndexScanDesc,
+    _direction: pg_sys::ScanDirection::Type,
+) -> bool {
+    // SAFETY: PostgreSQL passes a scan of ours.
+    unsafe {
+        let opaque = &mut *(*scan).opaque.cast::<Opaque>();
+        if opaque.scan.is_none() {
+            let pages = Pages::new((*scan).indexRelation);
+            let under_way = begin(scan, &pages).or_report();
+            opaque.rescorer = under_way.is_estimate().then(|| Rescorer::new(scan));
+            opaque.scan = Some((pages, under_way));
+        }
+        let Some((pages, under_way)) = &mut opaque.scan else { return false };
+        let next = match &mut opaque.rescorer {
+            None => under_way.next(pages),
+            Some(rescorer) => rescorer.next(scan, under_way, pages),
+        };
+        let Some((nearness, row)) = next.or_report() else { return false };
+        (*scan).xs_heaptid = pointer_of(row);
+        (*scan).xs_recheck = (*scan).numberOfKeys > 0;
+        (*scan).xs_recheckorderby = opaque.rescorer.is_none();
+        let (value, is_null) = match nearness {
+            Nearness::Bound(bound) => (bound, false),
+            Nearness::Undirected => (f64::NAN, false),
+            Nearness::Null => (0.0, true),
+        };
+        *(*scan).xs_orderbyvals = pg_sys::Datum::from(value.to_bits());
+        *(*scan).xs_orderbynulls = is_null;
+        true
+    }
+}
+
+/// # Safety
+///
+/// `scan` is a scan of ours, and `pages` are those of its index.
+unsafe fn begin(scan: pg_sys::IndexScanDesc, pages: &Pages) -> Result<Scan> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        // Nothing keeps vacuum from removing a row between its return and its use.
+        let snapshot = (*scan).xs_snapshot;
+        let is_mvcc = snapshot.is_null()
+            || matches!(
+                (*snapshot).snapshot_type,
+                pg_sys::SnapshotType::SNAPSHOT_MVCC | pg_sys::SnapshotType::SNAPSHOT_HISTORIC_MVCC
+            );
+        if !is_mvcc {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "rag_hnsw indexes can be scanned with an MVCC snapshot only",
+            ));
+        }
+        if (*scan).numberOfOrderBys != 1 {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "rag_hnsw indexes can be scanned in order of one distance only",
+            ));
+        }
+        let key = (*scan).orderByData;
+        let probe = probe(key, pages)?;
+        let conditions = conditions(scan)?;
+        let visited = VISITED.with_borrow_mut(Vec::pop).unwrap_or_default();
+        access_method::count_scan(scan);
+        Scan::begin(pages, Query { probe, conditions }, options(), visited)
+    }
+}
+
+/// # Safety
+///
+/// `key` is the key of an ORDER BY over the index's column.
+unsafe fn probe(key: pg_sys::ScanKey, pages: &Pages) -> Result<Probe> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        if (*key).sk_flags & pg_sys::SK_ISNULL as i32 != 0 {
+            return Ok(Probe::Anything(Nearness::Null));
+        }
+        let meta = read_meta(pages)?;
+        let payload = value::probe((*key).sk_argument, meta.column, &meta.shape.space)?;
+        Ok(payload.map_or(Probe::Anything(Nearness::Undirected), Probe::Vector))
+    }
+}
+
+/// # Safety
+///
+/// `scan` is a scan of ours.
+unsafe fn conditions(scan: pg_sys::IndexScanDesc) -> Result<Vec<Condition>> {
+    // SAFETY: by this function's contract; keyData has as many keys as are counted.
+    unsafe {
+        let count = (*scan).numberOfKeys as usize;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let columns = filter::columns((*scan).indexRelation)?;
+        let keys = std::slice::from_raw_parts((*scan).keyData, count);
+        Ok(filter::conditions(&columns, keys))
+    }
+}
+
+fn options() -> Options {
+    // SAFETY: work_mem is a plain setting, in kB.
+    let work_mem = unsafe { pg_sys::work_mem } as f64 * 1024.0;
+    Options {
+        ef_search: guc::hnsw_ef_search(),
+        is_iterative: guc::hnsw_iterative_scan(),
+        max_scan_tuples: guc::hnsw_max_scan_tuples(),
+        memory: (work_mem * guc::hnsw_scan_mem_multiplier()) as usize,
+    }
+}
+
+/// What a scan and those before it in the same plan have cost, as EXPLAIN says it.
+///
+/// # Safety
+///
+/// `scan` is a scan of ours.
+#[cfg(feature = "pg18")]
+pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr, u64); 3] {
+    // SAFETY: by this function's contract.
+    let opaque = unsafe { &*(*scan).opaque.cast::<Opaque>() };
+    let mut effort = opaque.effort;
+    effort.add(opaque.scan.as_ref().map(|(_, scan)| scan.effort()).unwrap_or_default());
+    [
+        (c"Nodes Visited", effort.nodes),
+        (c"Distances Computed", effort.distances),
+        (c"Rows Rescored", effort.rows),
+    ]
+}
+
+/// Gives back what the scan used.
+#[pg_guard]
+pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
+    // SAFETY: PostgreSQL passes a scan of ours; what is left is dropped with its memory
+    // context.
+    unsafe { (*(*scan).opaque.cast::<Opaque>()).end(scan) };
+}

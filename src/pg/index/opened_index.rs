@@ -1,0 +1,133 @@
+//! An index of one of our access methods, opened by its OID.
+
+use std::ffi::CStr;
+
+use pgrx::prelude::*;
+
+use super::pages::Pages;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::server::row_security;
+
+/// An index, open and locked as long as this lives.
+pub struct OpenedIndex(pg_sys::Relation);
+
+impl OpenedIndex {
+    /// Opens an index of the access method `of` that the caller may read the table of.
+    pub fn new(oid: pg_sys::Oid, of: &CStr) -> Result<OpenedIndex> {
+        // SAFETY: look-ups by OID; the relation is opened only if it is an index, and a list of
+        // those who wait for its lock is made anew when it is there.
+        unsafe {
+            let name = pg_sys::get_rel_name(oid);
+            if name.is_null() {
+                let message = format!("relation with OID {} does not exist", oid.to_u32());
+                return Err(Error::new(ErrorKind::UndefinedObject, message));
+            }
+            let name = CStr::from_ptr(name).to_string_lossy().into_owned();
+            match pg_sys::get_rel_relkind(oid) as u8 {
+                pg_sys::RELKIND_INDEX => {}
+                pg_sys::RELKIND_PARTITIONED_INDEX => return Err(is_of_partitions(&name)),
+                _ => return Err(is_another(&name, of)),
+            }
+            let relation = pg_sys::try_index_open(oid, pg_sys::AccessShareLock as i32);
+            if relation.is_null() {
+                let message = format!("index \"{name}\" was dropped meanwhile");
+                return Err(Error::new(ErrorKind::UndefinedObject, message));
+            }
+            let opened = OpenedIndex(relation);
+            let method = pg_sys::get_am_name((*(*relation).rd_rel).relam);
+            if method.is_null() || CStr::from_ptr(method) != of {
+                return Err(is_another(&name, of));
+            }
+            opened.expect_readable(&name)?;
+            opened.expect_whole(&name)?;
+            Ok(opened)
+        }
+    }
+
+    /// As [`new`](Self::new), for figures of all its rows: of who may know them.
+    pub fn for_figures(oid: pg_sys::Oid, of: &CStr) -> Result<OpenedIndex> {
+        let opened = OpenedIndex::new(oid, of)?;
+        row_security::expect_figures(row_security::table_of(oid), &opened.name())?;
+        Ok(opened)
+    }
+
+    fn expect_readable(&self, name: &str) -> Result<()> {
+        // SAFETY: the index is open; rd_index is its description.
+        let allowed = unsafe {
+            let table = (*(*self.0).rd_index).indrelid;
+            pg_sys::pg_class_aclcheck(table, pg_sys::GetUserId(), pg_sys::ACL_SELECT.into())
+        };
+        if allowed == pg_sys::AclResult::ACLCHECK_OK {
+            return Ok(());
+        }
+        let message = format!("permission denied for the table of index \"{name}\"");
+        Err(Error::new(ErrorKind::Forbidden, message))
+    }
+
+    /// Pages that this session can read at all.
+    fn expect_whole(&self, name: &str) -> Result<()> {
+        // SAFETY: the index is open.
+        let (persistence, is_local) =
+            unsafe { ((*(*self.0).rd_rel).relpersistence as u8, (*self.0).rd_islocaltemp) };
+        // SAFETY: a look at the state of the server.
+        let in_recovery = unsafe { pg_sys::RecoveryInProgress() };
+        let what = match persistence {
+            pg_sys::RELPERSISTENCE_TEMP if !is_local => "is a temporary one of another session",
+            pg_sys::RELPERSISTENCE_UNLOGGED if in_recovery => {
+                "is unlogged and can't be read during recovery"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::new(ErrorKind::Unsupported, format!("index \"{name}\" {what}")))
+    }
+
+    /// Whether it was built and takes what is inserted.
+    pub fn is_ready(&self) -> bool {
+        // SAFETY: the index is open; rd_index is its description.
+        unsafe { (*(*self.0).rd_index).indisready }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> String {
+        // SAFETY: the index is open; its description has a name.
+        let name = unsafe { CStr::from_ptr((*(*self.0).rd_rel).relname.data.as_ptr()) };
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Its OID.
+    pub fn oid(&self) -> pg_sys::Oid {
+        // SAFETY: the index is open.
+        unsafe { (*self.0).rd_id }
+    }
+
+    /// The index itself.
+    pub fn relation(&self) -> pg_sys::Relation {
+        self.0
+    }
+
+    /// Its pages.
+    pub fn pages(&self) -> Pages {
+        // SAFETY: the index is open.
+        unsafe { Pages::new(self.0) }
+    }
+}
+
+impl Drop for OpenedIndex {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: it was opened with this lock.
+            unsafe { pg_sys::index_close(self.0, pg_sys::AccessShareLock as i32) };
+        }
+    }
+}
+
+fn is_another(name: &str, of: &CStr) -> Error {
+    let message = format!("\"{name}\" is not a {} index", of.to_string_lossy());
+    Error::new(ErrorKind::WrongObjectType, message)
+}
+
+fn is_of_partitions(name: &str) -> Error {
+    let message = format!("\"{name}\" is an index of a partitioned table and holds nothing itself");
+    Error::new(ErrorKind::WrongObjectType, message)
+        .hint("Name the index of one partition: its statistics then count for all.")
+}

@@ -1,0 +1,419 @@
+//! The pages of an index: PostgreSQL's buffers, its locks and its log.
+//!
+//! What costs most in a walk is to find the buffer of a page. So each session remembers, for
+//! each index it has used, in which buffer it last saw each page ([`BufferHints`]); whether the page
+//! is still there is checked as it is pinned, so a stale hint costs a look-up and no more.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use pgrx::prelude::*;
+
+use super::buffer_hints::{BufferHints, locator, prefetch_buffer};
+use crate::error::Result;
+use crate::pages::{HEADER_BYTES, PAGE_SIZE, Page, Store, StoreMut, TRAILER_BYTES, Tour};
+
+const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
+const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize);
+
+/// PostgreSQL's InvalidSubTransactionId.
+const NO_SUBTRANSACTION: u32 = 0;
+
+/// The pages of one index.
+pub struct Pages {
+    relation: pg_sys::Relation,
+    hints: BufferHints,
+}
+
+impl Pages {
+    /// The pages of an index that stays open and locked meanwhile.
+    ///
+    /// # Safety
+    ///
+    /// `relation` is an open index.
+    pub unsafe fn new(relation: pg_sys::Relation) -> Pages {
+        // SAFETY: by this function's contract.
+        unsafe { Pages { relation, hints: BufferHints::of(relation) } }
+    }
+
+    /// # Safety
+    ///
+    /// To be called in [`guarded`].
+    unsafe fn look_at<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> T {
+        // SAFETY: as in `pin`; the buffer is pinned, and under the lock nobody changes the page.
+        unsafe {
+            let file = locator(self.relation);
+            let is_there = |hint: &i32| unguarded::ReadRecentBuffer(file, MAIN, block, *hint);
+            let buffer = self.hints.to_try(block).filter(is_there).unwrap_or_else(|| {
+                let buffer = unguarded::ReadBuffer(self.relation, block);
+                self.hints.remember(block, buffer);
+                buffer
+            });
+            unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
+            let found = look(&*pg_sys::BufferGetPage(buffer).cast::<Page>());
+            unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_UNLOCK as i32);
+            unguarded::ReleaseBuffer(buffer);
+            found
+        }
+    }
+
+    fn pin(&self, block: u32) -> Pinned {
+        // SAFETY: the relation is open; a hint is a buffer that once existed, and whether it
+        // holds this page is what ReadRecentBuffer checks.
+        unsafe {
+            let file = locator(self.relation);
+            let is_there = |hint: &i32| pg_sys::ReadRecentBuffer(file, MAIN, block, *hint);
+            Pinned(self.hints.to_try(block).filter(is_there).unwrap_or_else(|| {
+                let buffer = pg_sys::ReadBuffer(self.relation, block);
+                self.hints.remember(block, buffer);
+                buffer
+            }))
+        }
+    }
+
+    /// Changes pages that are locked exclusively, in one record of the log.
+    fn change<const N: usize>(
+        &self,
+        buffers: [pg_sys::Buffer; N],
+        change: impl FnOnce([&mut Page; N]) -> Result<bool>,
+    ) -> Result<bool> {
+        // SAFETY: the buffers are pinned and locked, and differ; GenericXLogRegisterBuffer
+        // gives a private copy of each page, which lives until Finish or Abort.
+        unsafe {
+            let record = pg_sys::GenericXLogStart(self.relation);
+            let pages = buffers.map(|buffer| {
+                let is_new = is_new(&*pg_sys::BufferGetPage(buffer).cast::<Page>());
+                let flags = if is_new { pg_sys::GENERIC_XLOG_FULL_IMAGE as i32 } else { 0 };
+                let page = pg_sys::GenericXLogRegisterBuffer(record, buffer, flags);
+                let page = &mut *page.cast::<Page>();
+                if is_new {
+                    prepare(page);
+                }
+                page
+            });
+            let outcome = change(pages);
+            match outcome {
+                Ok(true) => drop(pg_sys::GenericXLogFinish(record)),
+                _ => pg_sys::GenericXLogAbort(record),
+            }
+            outcome
+        }
+    }
+
+    /// Changes a page of an index that nobody else sees yet, without logging it. A change that
+    /// fails may be half done.
+    pub fn write_unlogged(
+        &self,
+        block: u32,
+        change: impl FnOnce(&mut Page) -> Result<bool>,
+    ) -> Result<bool> {
+        let pinned = self.pin(block);
+        pinned.lock();
+        let outcome = pinned.change_unlogged(change);
+        pinned.unlock();
+        outcome
+    }
+
+    /// As [`StoreMut::append`], without logging it.
+    pub fn append_unlogged(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
+        let pinned = extend(self.relation, MAIN);
+        // SAFETY: the buffer is pinned.
+        let block = unsafe { pg_sys::BufferGetBlockNumber(pinned.0) };
+        let outcome = pinned.change_unlogged(|page| {
+            fill(block, page);
+            Ok(true)
+        });
+        pinned.unlock();
+        self.hints.remember(block, pinned.0);
+        outcome.map(|_| block)
+    }
+}
+
+impl Store for Pages {
+    fn blocks(&self) -> Result<u32> {
+        // SAFETY: the relation is open.
+        Ok(unsafe { pg_sys::RelationGetNumberOfBlocksInFork(self.relation, MAIN) })
+    }
+
+    fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
+        // SAFETY: what is called here owns nothing that a jump would leave behind.
+        Ok(unsafe { guarded(|| self.look_at(block, look)) })
+    }
+
+    fn read_each(&self, tour: &mut impl Tour) -> Result<()> {
+        // SAFETY: as above.
+        unsafe {
+            guarded(|| {
+                let mut place = 0;
+                while place < tour.places() {
+                    let block = tour.block(place);
+                    tour.approach(place);
+                    self.look_at(block, |page| {
+                        tour.look(place, page);
+                        place += 1;
+                        // What lies on the same page is had for less.
+                        while place < tour.places() && tour.block(place) == block {
+                            tour.approach(place);
+                            tour.look(place, page);
+                            place += 1;
+                        }
+                    });
+                }
+            });
+        }
+        Ok(())
+    }
+
+    fn prefetch(&self, block: u32, offset: usize, bytes: usize) {
+        if let Some(hint) = self.hints.get(block) {
+            prefetch_buffer(hint, offset, bytes);
+        } else if let Ok(blocks) = self.blocks()
+            && block < blocks
+        {
+            // SAFETY: the relation is open and has this block.
+            unsafe { pg_sys::PrefetchBuffer(self.relation, MAIN, block) };
+        }
+    }
+
+    fn interrupted(&self) -> Result<()> {
+        check_for_interrupts!();
+        Ok(())
+    }
+}
+
+impl StoreMut for Pages {
+    fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
+        let pinned = self.pin(block);
+        pinned.lock();
+        let outcome = self.change([pinned.0], |[page]| change(page));
+        pinned.unlock();
+        outcome
+    }
+
+    fn write_two(
+        &self,
+        first: u32,
+        second: u32,
+        change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
+    ) -> Result<bool> {
+        let (one, two) = (self.pin(first), self.pin(second));
+        one.lock();
+        two.lock();
+        let outcome = self.change([one.0, two.0], |[first, second]| change(first, second));
+        two.unlock();
+        one.unlock();
+        outcome
+    }
+
+    fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
+        let pinned = extend(self.relation, MAIN);
+        // SAFETY: the buffer is pinned.
+        let block = unsafe { pg_sys::BufferGetBlockNumber(pinned.0) };
+        let outcome = self.change([pinned.0], |[page]| {
+            fill(block, page);
+            Ok(true)
+        });
+        pinned.unlock();
+        self.hints.remember(block, pinned.0);
+        outcome.map(|_| block)
+    }
+
+    fn together<T>(&self, changes: impl FnOnce() -> Result<T>) -> Result<T> {
+        let _held = HeldInterrupts::new();
+        changes()
+    }
+}
+
+/// Cancels and terminations wait until this is dropped, as with `HOLD_INTERRUPTS`.
+struct HeldInterrupts {
+    before: u32,
+}
+
+impl HeldInterrupts {
+    fn new() -> HeldInterrupts {
+        // SAFETY: a backend's own counter, read and written by its only thread.
+        unsafe {
+            let before = pg_sys::InterruptHoldoffCount;
+            pg_sys::InterruptHoldoffCount = before + 1;
+            HeldInterrupts { before }
+        }
+    }
+}
+
+impl Drop for HeldInterrupts {
+    fn drop(&mut self) {
+        // SAFETY: as above. An error of PostgreSQL's has set the counter to zero.
+        unsafe { pg_sys::InterruptHoldoffCount = pg_sys::InterruptHoldoffCount.min(self.before) };
+    }
+}
+
+/// PostgreSQL's functions as they are. pgrx makes each call of one a point that an error jumps
+/// to, which takes longer than what these do.
+mod unguarded {
+    use super::pg_sys;
+    use crate::pg::index::buffer_hints::Locator;
+
+    unsafe extern "C-unwind" {
+        pub fn ReadRecentBuffer(
+            locator: Locator,
+            fork: pg_sys::ForkNumber::Type,
+            block: u32,
+            recent: pg_sys::Buffer,
+        ) -> bool;
+        pub fn ReadBuffer(relation: pg_sys::Relation, block: u32) -> pg_sys::Buffer;
+        pub fn LockBuffer(buffer: pg_sys::Buffer, mode: i32);
+        pub fn ReleaseBuffer(buffer: pg_sys::Buffer);
+    }
+}
+
+/// Runs what calls functions of PostgreSQL that pgrx does not guard, as those of [`unguarded`]: one point for all of them that errors jump to,
+/// and from which they unwind.
+///
+/// # Safety
+///
+/// Where `act` calls such a function, no frame up to here owns anything that is to be dropped.
+pub unsafe fn guarded<T>(act: impl FnOnce() -> T) -> T {
+    // A panic may not pass the point, because PostgreSQL would go on jumping there.
+    let act = || catch_unwind(AssertUnwindSafe(act));
+    // SAFETY: by this function's contract.
+    let outcome = unsafe { pg_sys::submodules::ffi::pg_guard_ffi_boundary(act) };
+    outcome.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// A buffer that is pinned. Errors of PostgreSQL unwind through it; then the end of the
+/// transaction releases pin and lock.
+struct Pinned(pg_sys::Buffer);
+
+impl Pinned {
+    fn lock(&self) {
+        // SAFETY: the buffer is pinned.
+        unsafe { pg_sys::LockBuffer(self.0, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32) };
+    }
+
+    fn unlock(&self) {
+        // SAFETY: the buffer is pinned and locked.
+        unsafe { pg_sys::LockBuffer(self.0, pg_sys::BUFFER_LOCK_UNLOCK as i32) };
+    }
+
+    /// Changes the page, which is locked, in its place.
+    fn change_unlogged(&self, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
+        // SAFETY: the buffer is pinned and locked exclusively.
+        unsafe {
+            let page = &mut *pg_sys::BufferGetPage(self.0).cast::<Page>();
+            if is_new(page) {
+                prepare(page);
+            }
+            let outcome = change(page);
+            pg_sys::MarkBufferDirty(self.0);
+            outcome
+        }
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: the buffer is pinned, and not locked any more.
+            unsafe { pg_sys::ReleaseBuffer(self.0) };
+        }
+    }
+}
+
+/// A new page at the end of a fork, locked exclusively.
+fn extend(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> Pinned {
+    const NEW: u32 = u32::MAX;
+    // SAFETY: the relation is open; the lock on extension is held around P_NEW.
+    unsafe {
+        pg_sys::LockRelationForExtension(relation, pg_sys::ExclusiveLock as i32);
+        let buffer = pg_sys::ReadBufferExtended(
+            relation,
+            fork,
+            NEW,
+            pg_sys::ReadBufferMode::RBM_NORMAL,
+            std::ptr::null_mut(),
+        );
+        let pinned = Pinned(buffer);
+        pinned.lock();
+        pg_sys::UnlockRelationForExtension(relation, pg_sys::ExclusiveLock as i32);
+        pinned
+    }
+}
+
+/// PostgreSQL's PageIsNew: a page that was added and has nothing on it yet.
+fn is_new(page: &Page) -> bool {
+    let header = page.as_ptr().cast::<pg_sys::PageHeaderData>();
+    // SAFETY: the page is as long as a header and more, and buffers are aligned.
+    unsafe { (*header).pd_upper == 0 }
+}
+
+/// Makes a page one of PostgreSQL's, all of which is in use: what lies between pd_lower and
+/// pd_upper is not logged.
+fn prepare(page: &mut Page) {
+    let size = pg_sys::BLCKSZ as usize;
+    // SAFETY: the page is as long as it says, and its header is initialised by PageInit.
+    unsafe {
+        let page = page.as_mut_ptr().cast();
+        pg_sys::PageInit(page, size, TRAILER_BYTES);
+        let header = page.cast::<pg_sys::PageHeaderData>();
+        (*header).pd_lower = (*header).pd_upper;
+    }
+}
+
+/// Writes the pages of a new index, from block 0 on, without logging them.
+pub struct Writer {
+    relation: pg_sys::Relation,
+    fork: pg_sys::ForkNumber::Type,
+}
+
+impl Writer {
+    /// # Safety
+    ///
+    /// `relation` is an open index that nobody else sees yet, and whose fork is empty.
+    pub unsafe fn new(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> Writer {
+        Writer { relation, fork }
+    }
+
+    /// Adds a page.
+    pub fn push(&self, page: &Page) -> Result<()> {
+        let pinned = extend(self.relation, self.fork);
+        let outcome = pinned.change_unlogged(|new| {
+            new[HEADER_BYTES..].copy_from_slice(&page[HEADER_BYTES..]);
+            Ok(true)
+        });
+        pinned.unlock();
+        outcome.map(drop)
+    }
+
+    /// Logs all pages, if the index is one whose changes are logged. The INIT fork always is.
+    pub fn log(&self) {
+        let is_init = self.fork == pg_sys::ForkNumber::INIT_FORKNUM;
+        // SAFETY: the relation is open, and nobody changes its pages meanwhile.
+        unsafe {
+            if is_init || needs_log(self.relation) {
+                let blocks = pg_sys::RelationGetNumberOfBlocksInFork(self.relation, self.fork);
+                pg_sys::log_newpage_range(self.relation, self.fork, 0, blocks, true);
+            }
+        }
+    }
+}
+
+/// PostgreSQL's RelationNeedsWAL.
+///
+/// # Safety
+///
+/// `relation` is open.
+unsafe fn needs_log(relation: pg_sys::Relation) -> bool {
+    // SAFETY: by this function's contract.
+    unsafe {
+        let is_permanent =
+            (*(*relation).rd_rel).relpersistence == pg_sys::RELPERSISTENCE_PERMANENT as i8;
+        let is_new = (*relation).rd_createSubid != NO_SUBTRANSACTION || {
+            #[cfg(feature = "pg15")]
+            let first = (*relation).rd_firstRelfilenodeSubid;
+            #[cfg(not(feature = "pg15"))]
+            let first = (*relation).rd_firstRelfilelocatorSubid;
+            first != NO_SUBTRANSACTION
+        };
+        let is_logical_enough = pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
+        is_permanent && (is_logical_enough || !is_new)
+    }
+}

@@ -1,0 +1,312 @@
+//! The work of a pipeline, batch by batch: what workers do, and `rag_run`.
+//!
+//! ```text
+//! take what sessions left → lease rows of the queue, read them │ cut, embed │ store, give back
+//!                     a transaction                            │    none    │  a transaction
+//! ```
+//!
+//! What is of pg_rag is read and written as the superuser, what is of the user as the owner of
+//! the source: its types, views and expressions may run code of that owner.
+
+mod job;
+mod turns;
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use self::job::{Batch, Job};
+use self::turns::Turns;
+use super::queue::{self, Wanted, Workable};
+use super::{drain, generation};
+use crate::error::Result;
+use crate::pg::catalog::{activity, pipeline};
+use crate::pg::enrich::represent::Describer;
+use crate::pg::enrich::rounds::Rounds;
+use crate::pg::enrich::situate::Situater;
+use crate::pg::server::acting::as_superuser;
+use crate::pg::server::random;
+use crate::pg::server::transaction::{Failure, Outcome, Transactions};
+
+/// The longest pause where a model or provider can't be reached.
+const LONGEST_OUTAGE_PAUSE: f64 = 60.0;
+/// After so many, an error of a provider is taken for one about the row.
+const OUTAGES_IN_A_ROW: u32 = 5;
+/// A provider that has answered within this time answers.
+const RECENTLY: Duration = Duration::from_secs(60);
+/// The pause before an index is tried again that could not be built.
+const PAUSE_FOR_INDEX: Duration = Duration::from_secs(60);
+/// The same, where others are at work on the pipeline.
+const PAUSE_FOR_OTHERS: Duration = Duration::from_millis(50);
+/// The same, where others held a lock.
+const PAUSE_FOR_LOCKS: Duration = Duration::from_secs(1);
+/// For so long, what sessions have left is taken before something else is done; then once more at most of
+/// each pipeline.
+const DRAIN_TIME: Duration = Duration::from_millis(50);
+
+/// What a step came to.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// There may be more to do.
+    Worked {
+        /// Rows, or whatever was done.
+        rows: usize,
+        /// Whether there were more rows than are taken at a time.
+        is_full: bool,
+    },
+    /// There is nothing to do now.
+    Idle,
+    /// Something is left to do that could not be done now.
+    Later(Duration),
+    /// Something is out of order that may be in order again soon.
+    Passing(Failure),
+}
+
+impl Step {
+    fn worked(rows: usize) -> Step {
+        Step::Worked { rows, is_full: false }
+    }
+}
+
+/// Does the work of pipelines, step by step.
+pub struct Runner {
+    transactions: Transactions,
+    /// Whether somebody waits for this process to leave.
+    is_unwanted: fn() -> bool,
+    /// The only pipeline, or all that workers see to.
+    only: Option<i32>,
+    turns: Turns,
+    /// When new rows were last done, by pipeline.
+    answered: HashMap<i32, Instant>,
+    /// How often in a row something was out of order, by pipeline.
+    outages: HashMap<i32, u32>,
+    finish_not_before: HashMap<i32, Instant>,
+    /// Who has language models write about chunks when there is nothing else to do.
+    writers: Option<(Situater, Describer)>,
+    /// Which pipelines it sees to.
+    workable: fn(Option<i32>) -> Result<Vec<Workable>>,
+}
+
+impl Runner {
+    /// For all pipelines, or one of them.
+    pub fn new(transactions: Transactions, only: Option<i32>, is_unwanted: fn() -> bool) -> Runner {
+        Runner {
+            transactions,
+            is_unwanted,
+            only,
+            turns: Turns::default(),
+            answered: HashMap::new(),
+            outages: HashMap::new(),
+            finish_not_before: HashMap::new(),
+            writers: Some((Situater::default(), Describer::default())),
+            workable: queue::workable,
+        }
+    }
+
+    /// The same, but that others have language models write.
+    pub fn without_writers(self) -> Runner {
+        Runner { writers: None, ..self }
+    }
+
+    /// The same, but of those pipelines that nobody else is at work on.
+    pub fn apart(self) -> Runner {
+        Runner { workable: queue::workable_apart, ..self.without_writers() }
+    }
+
+    /// Does some of what there is to do.
+    pub fn step(&mut self) -> Outcome<Step> {
+        let (begun, mut drained) = (Instant::now(), Vec::new());
+        let is_elsewhere = loop {
+            // What takes long for one pipeline does not keep the others out.
+            let others = if begun.elapsed() < DRAIN_TIME { &[][..] } else { &drained };
+            let (changed, is_elsewhere) =
+                self.transactions.run(|| as_superuser(|| self.changed(others)))?;
+            let Some(pipeline) = changed else { break is_elsewhere };
+            if let Err(failure) = drain::drain(self.transactions, pipeline) {
+                return self.outage(pipeline, None, failure);
+            }
+            drained.push(pipeline);
+        };
+        if self.finish_filling()? {
+            return Ok(Step::worked(0));
+        }
+        let workable = self.transactions.run(|| as_superuser(|| (self.workable)(self.only)))?;
+        match self.turns.next(&workable) {
+            Some(turn) => {
+                let begun = Instant::now();
+                let step = self.batch(turn);
+                self.turns.charge(turn, begun);
+                step
+            }
+            None if !drained.is_empty() => Ok(Step::worked(0)),
+            None if is_elsewhere => Ok(Step::Later(PAUSE_FOR_OTHERS)),
+            None => self.write(),
+        }
+    }
+
+    /// A pipeline, but for `others`, about which sessions have left something, and whether others have such in hand: a
+    /// worker leaves it to them, who sees to one pipeline only waits for it. To be asked before the queue
+    /// is looked at, where all is that they have drained by then.
+    fn changed(&self, others: &[i32]) -> Result<(Option<i32>, bool)> {
+        let changed = queue::changed(self.only, others)?;
+        let is_elsewhere = match (changed, self.only) {
+            (None, Some(only)) => queue::is_changed_elsewhere(only)?,
+            _ => false,
+        };
+        Ok((changed, is_elsewhere))
+    }
+
+    /// There is nothing to embed: what language models say of chunks can be had. First in which
+    /// connection they stand, since what is made of them is kept by their text in it.
+    fn write(&mut self) -> Outcome<Step> {
+        let (transactions, only, is_unwanted) = (self.transactions, self.only, self.is_unwanted);
+        let Some((situater, describer)) = &mut self.writers else { return Ok(self.idle()) };
+        let situated = situater.step(transactions, only, is_unwanted)?;
+        if situated > 0 {
+            describer.rounds.look_again();
+            return Ok(Step::worked(situated));
+        }
+        let waits = |id| situater.rounds.waits(id);
+        let described = describer.step(transactions, only, is_unwanted, waits)?;
+        Ok(if described > 0 { Step::worked(described) } else { self.idle() })
+    }
+
+    fn batch(&mut self, turn: Workable) -> Outcome<Step> {
+        let Workable { pipeline, is_new, .. } = turn;
+        let lease = queue::new_lease()?;
+        let most = if is_new { self.turns.rows(pipeline) } else { 1 };
+        let wanted = match is_new {
+            false => Wanted::Failed,
+            true if self.turns.is_for_fill(pipeline) => Wanted::Fill,
+            true => Wanted::New,
+        };
+        let claimed = self.transactions.run(|| Batch::claim(pipeline, lease, most, wanted));
+        let batch = match claimed {
+            Ok(Some(batch)) => batch,
+            Ok(None) => return Ok(Step::worked(0)),
+            // The claim is undone with the transaction.
+            Err(failure) => return self.outage(pipeline, None, failure),
+        };
+        let outages = self.outages.get(&pipeline).copied().unwrap_or_default();
+        // A row that failed while others did not long ago is not tried again for the others' sake.
+        let answered = self.answered.get(&pipeline).is_some_and(|time| time.elapsed() < RECENTLY);
+        let doubts_provider = outages < OUTAGES_IN_A_ROW && (is_new || !answered);
+        let pace = self.turns.pace(pipeline, batch.is_remote());
+        let mut job = Job::new(self.transactions, self.is_unwanted, batch, doubts_provider, pace);
+        if job.was_left_alone() {
+            return job.fail(0, &Failure::of_ended_worker()).map(|()| Step::worked(1));
+        }
+        let (lease, rows) = (job.lease(), job.rows());
+        let passing = job.run(&(0..rows).collect::<Vec<usize>>())?;
+        self.turns.keep_pace(pipeline, job.pace);
+        match passing {
+            None => {
+                self.outages.remove(&pipeline);
+                if is_new {
+                    self.answered.insert(pipeline, Instant::now());
+                }
+                if job.left > 0 {
+                    self.transactions.run(|| as_superuser(|| queue::release(pipeline, lease)))?;
+                }
+                Ok(Step::Worked {
+                    rows: rows.saturating_sub(job.left),
+                    is_full: is_new && rows == most,
+                })
+            }
+            Some(failure) if failure.is_over_time => {
+                let apart = || queue::set_apart(pipeline, lease, &failure.reason());
+                self.transactions.run(|| as_superuser(apart)).map(|()| Step::worked(rows))
+            }
+            Some(failure) => {
+                job.put_back();
+                self.outage(pipeline, Some(lease), failure)
+            }
+        }
+    }
+
+    /// Something is out of order and it isn't a row: the whole pipeline waits, and rows in hand go
+    /// back.
+    fn outage(&mut self, pipeline: i32, lease: Option<i64>, failure: Failure) -> Outcome<Step> {
+        let seconds = self.outage_seconds(pipeline, &failure);
+        let reason = failure.reason();
+        self.transactions.run(|| {
+            as_superuser(|| {
+                if pipeline::hold(pipeline)?.is_none() {
+                    return Ok(());
+                }
+                // First the pipeline, then its queue.
+                if !failure.is_cancel() {
+                    queue::postpone(pipeline, seconds)?;
+                    activity::note_failure(pipeline, 0, &reason)?;
+                }
+                match lease {
+                    Some(lease) => queue::release(pipeline, lease),
+                    None => Ok(()),
+                }
+            })
+        })?;
+        Ok(Step::Passing(failure))
+    }
+
+    fn outage_seconds(&mut self, pipeline: i32, failure: &Failure) -> f64 {
+        if failure.is_lock_taken() || failure.is_deadlock() {
+            return with_jitter(PAUSE_FOR_LOCKS.as_secs_f64());
+        }
+        let count = self.outages.entry(pipeline).or_default();
+        *count += 1;
+        failure.retry_after.unwrap_or_else(|| {
+            let doubled = 0.5 * 2f64.powi((*count).min(10) as i32);
+            with_jitter(doubled.min(LONGEST_OUTAGE_PAUSE))
+        })
+    }
+
+    /// A pipeline whose rows have all been seen gets its index, or takes the place of another;
+    /// whether that happened.
+    fn finish_filling(&mut self) -> Outcome<bool> {
+        let only = self.only;
+        let filled = self.transactions.run(|| as_superuser(|| pipeline::filled(only)))?;
+        self.finish_not_before.retain(|id, _| filled.contains(id));
+        let now = Instant::now();
+        let due = |id: &&i32| self.finish_not_before.get(id).is_none_or(|time| *time <= now);
+        let Some(id) = filled.iter().find(due).copied() else { return Ok(false) };
+        let pause = match self.transactions.run(|| as_superuser(|| generation::finish(id))) {
+            Ok(true) => return self.follow(id).map(|()| true),
+            Ok(false) => PAUSE_FOR_OTHERS,
+            Err(failure) => {
+                let reason = failure.reason();
+                self.transactions
+                    .run(|| as_superuser(|| activity::note_failure(id, 0, &reason)))?;
+                if matches!(self.transactions, Transactions::OfProcedure) {
+                    return Err(failure);
+                }
+                if failure.is_passing { PAUSE_FOR_LOCKS } else { PAUSE_FOR_INDEX }
+            }
+        };
+        self.finish_not_before.insert(id, now + pause);
+        Ok(false)
+    }
+
+    /// Goes on with `successor` where it has just taken the place of the only pipeline.
+    fn follow(&mut self, successor: i32) -> Outcome<()> {
+        let Some(only) = self.only else { return Ok(()) };
+        let is_there = self.transactions.run(|| as_superuser(|| pipeline::by_id(only)))?.is_some();
+        self.only = Some(if is_there { only } else { successor });
+        Ok(())
+    }
+
+    /// Nothing is to be done now; perhaps soon.
+    fn idle(&self) -> Step {
+        let soonest = self.finish_not_before.values().min();
+        let finish = soonest.map(|time| time.saturating_duration_since(Instant::now()));
+        let rounds = self.writers.iter().flat_map(|(it, other)| [&it.rounds, &other.rounds]);
+        finish
+            .into_iter()
+            .chain(rounds.filter_map(Rounds::pause))
+            .min()
+            .map_or(Step::Idle, Step::Later)
+    }
+}
+
+/// `seconds` and a quarter more or less, so that not all come back at once.
+fn with_jitter(seconds: f64) -> f64 {
+    seconds * (0.75 + 0.5 * random::fraction())
+}

@@ -1,0 +1,293 @@
+//! Rows in hand: read, cut and embedded, and stored.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use super::with_jitter;
+use crate::error::Result;
+use crate::pg::catalog::activity;
+use crate::pg::catalog::activity::Work;
+use crate::pg::catalog::locking::{self, Chunks};
+use crate::pg::catalog::owner::as_owner;
+use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::changes::keys::Key;
+use crate::pg::enrich::situate::KnownLines;
+use crate::pg::ingest::chunk_store::SqlStore;
+use crate::pg::ingest::fill::Tools;
+use crate::pg::ingest::queue::{self, Claimed, Wanted};
+use crate::pg::ingest::renewing::{Kept, Renewing};
+use crate::pg::ragd::usage::ForPipeline;
+use crate::pg::server::acting::as_superuser;
+use crate::pg::server::guc;
+use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught};
+use crate::pipeline::{ChunkStore, Document, LineStore, Stages, StoredChunk, Vectors, prepare};
+use crate::protocol::Lane;
+use crate::work::pacing::Pace;
+
+/// Seconds before the second attempt at a row; each one waits longer.
+const FIRST_PAUSE: f64 = 1.0;
+const LONGEST_PAUSE: f64 = 3600.0;
+
+/// Rows in hand.
+pub struct Batch {
+    pipeline: Pipeline,
+    lease: i64,
+    rows: Vec<Claimed>,
+    tools: Tools,
+}
+
+impl Batch {
+    /// Takes up to `most` rows in hand.
+    pub fn claim(pipeline: i32, lease: i64, most: usize, wanted: Wanted) -> Result<Option<Batch>> {
+        as_superuser(|| {
+            let mut rows = queue::claim(pipeline, most as i64, lease, wanted)?;
+            if rows.is_empty() && wanted == Wanted::Fill {
+                rows = queue::claim(pipeline, most as i64, lease, Wanted::New)?;
+            }
+            let Some(pipeline) = pipeline::by_id(pipeline)? else { return Ok(None) };
+            // Changed, and fewer than could be taken, or one of those of which one is taken.
+            let is_fresh = wanted != Wanted::Failed && rows.iter().all(|row| !row.is_fill);
+            let is_soon_done = rows.len() < most.max(2);
+            let lane = if is_fresh && is_soon_done { Lane::Fresh } else { Lane::Bulk };
+            let tools = as_owner(&pipeline, || Tools::of(&pipeline, lane))?;
+            let lease = rows.first().map(|row| row.lease);
+            Ok(lease.map(|lease| Batch { pipeline, lease, rows, tools }))
+        })
+    }
+
+    /// Whether a provider embeds it.
+    pub fn is_remote(&self) -> bool {
+        self.tools.embedding.is_remote()
+    }
+}
+
+/// A batch under way.
+pub struct Job {
+    transactions: Transactions,
+    is_unwanted: fn() -> bool,
+    batch: Batch,
+    /// What a provider has embedded, until all of the batch is.
+    kept: Kept,
+    /// Vectors of texts that were embedded, but could not be stored yet.
+    embedded: Vectors,
+    /// Whether an error of a provider is taken for its own, and not for one about a row.
+    doubts_provider: bool,
+    /// How fast it goes.
+    pub pace: Pace,
+    /// How many rows are left in hand, since all were too long to be done together.
+    pub left: usize,
+}
+
+impl Job {
+    /// Nothing of it is done yet.
+    pub fn new(
+        transactions: Transactions,
+        is_unwanted: fn() -> bool,
+        batch: Batch,
+        doubts_provider: bool,
+        pace: Pace,
+    ) -> Job {
+        let kept = Kept::of(batch.pipeline.id, batch.tools.embedding.name());
+        let embedded = Vectors::new();
+        Job { transactions, is_unwanted, batch, kept, embedded, doubts_provider, pace, left: 0 }
+    }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> usize {
+        self.batch.rows.len()
+    }
+
+    /// In whose hand they are.
+    pub fn lease(&self) -> i64 {
+        self.batch.lease
+    }
+
+    /// Whether a process has gone that had its row in hand, and no other one.
+    pub fn was_left_alone(&self) -> bool {
+        self.batch.rows[0].was_left_alone()
+    }
+
+    /// Keeps what has been paid for until it is tried again.
+    pub fn put_back(self) {
+        self.kept.put_back();
+    }
+
+    /// Embeds and stores the rows in these places of the batch. A row that can't be embedded is
+    /// found by halves and noted; the others are not its concern. Returns what is out of order
+    /// where it is not a row: then nothing is noted.
+    pub fn run(&mut self, places: &[usize]) -> Outcome<Option<Failure>> {
+        let failure = match self.embed_and_store(places) {
+            Ok(()) => return Ok(None),
+            Err(failure) if failure.is_passing => return Ok(Some(failure)),
+            // Not by halves, each of which would take that long: others wait.
+            Err(failure) if failure.is_over_time => {
+                if let [place] = places {
+                    self.fail(*place, &failure)?;
+                }
+                return Ok(Some(failure));
+            }
+            Err(failure) => failure,
+        };
+        if failure.is_of_provider && self.doubts_provider {
+            let (Some(first), Some(last)) = (places.first(), places.last()) else {
+                return Ok(None);
+            };
+            // If it answers for one of these, there is something about another row.
+            let answers = places.len() > 1
+                && (self.embed_and_store(&[*first]).is_ok()
+                    || self.embed_and_store(&[*last]).is_ok());
+            if !answers {
+                return Ok(Some(failure));
+            }
+            self.doubts_provider = false;
+        }
+        if let [place] = places {
+            self.fail(*place, &failure)?;
+            return Ok(None);
+        }
+        let (first, second) = places.split_at(places.len() / 2);
+        match self.run(first)? {
+            None => self.run(second),
+            passing => Ok(passing),
+        }
+    }
+
+    fn embed_and_store(&mut self, places: &[usize]) -> Outcome<()> {
+        let begun = Instant::now();
+        let (mut documents, mut known) = self.transactions.run(|| self.load(places))?;
+        let bytes: usize = documents.iter().map(Document::bytes).sum();
+        self.pace.read(documents.len(), bytes);
+        documents.truncate(self.within(&documents));
+        let (places, left) = places.split_at(documents.len());
+        let bytes: usize = documents.iter().map(Document::bytes).sum();
+        known.extend(self.embedded.iter().map(|(hash, vector)| (*hash, vector.clone())));
+        let Batch { pipeline, lease, tools, .. } = &mut self.batch;
+        let _spending = ForPipeline::new(pipeline.id);
+        let mut embedder = Renewing {
+            inner: &mut tools.embedding,
+            kept: &mut self.kept,
+            transactions: self.transactions,
+            pipeline: pipeline.id,
+            lease: *lease,
+            renewed: begun,
+            is_unwanted: self.is_unwanted,
+        };
+        let mut lines = KnownLines::of(pipeline, Some(self.transactions));
+        let mut stages = Stages {
+            reader: &mut tools.reader,
+            chunker: &mut tools.chunker,
+            embedder: &mut embedder,
+            contextual: tools.contextual,
+            lines: lines.as_mut().map(|it| it as &mut dyn LineStore),
+            late: tools.late,
+        };
+        let prepared = caught(|| prepare(&documents, known, &mut stages))?;
+        // What had vectors already takes no time.
+        let share = prepared.embedded as f64 / prepared.chunks.len().max(1) as f64;
+        self.pace.took((bytes as f64 * share) as usize, begun.elapsed());
+        let work = Work {
+            rows: places.len(),
+            chunks: prepared.chunks.len(),
+            embedded: prepared.embedded,
+            tokens: prepared.tokens,
+            seconds: begun.elapsed().as_secs_f64(),
+        };
+        let stored = self.store(places, &documents, &prepared.chunks, &work);
+        match stored {
+            Ok(()) => self.left += left.len(),
+            Err(_) => {
+                let vectors = prepared.chunks.into_iter().map(|chunk| (chunk.hash, chunk.vector));
+                self.embedded.extend(vectors);
+            }
+        }
+        stored
+    }
+
+    /// How many of the documents are done together, one at least; the others are left.
+    fn within(&self, documents: &[Document]) -> usize {
+        let mut left = self.pace.most_bytes();
+        let fitting = documents.iter().take_while(|document| {
+            let fits = document.bytes() <= left;
+            left = left.saturating_sub(document.bytes());
+            fits
+        });
+        fitting.count().max(1).min(documents.len())
+    }
+
+    /// The documents in these places, and the vectors that their chunks have now.
+    fn load(&self, places: &[usize]) -> Result<(Vec<Document>, Vectors)> {
+        let Batch { pipeline, rows, .. } = &self.batch;
+        let keys: Vec<Key> = places.iter().map(|at| rows[*at].key.clone()).collect();
+        as_superuser(|| {
+            as_owner(pipeline, || {
+                let mut store = SqlStore::of(pipeline)?;
+                let documents = store.documents(&keys)?;
+                let known = store.known_vectors(&documents)?;
+                Ok((documents, known))
+            })
+        })
+    }
+
+    fn store(
+        &self,
+        places: &[usize],
+        documents: &[Document],
+        chunks: &[StoredChunk],
+        work: &Work,
+    ) -> Outcome<()> {
+        let Batch { pipeline, lease, rows, .. } = &self.batch;
+        locking::at_work(self.transactions, pipeline.id, Chunks::Written, |pipeline| {
+            let Some(pipeline) = pipeline else { return Ok(()) };
+            // Whose lease has run out is somebody else's now.
+            let owned = queue::owned(pipeline.id, *lease)?;
+            let (documents, chunks) = only(&owned, documents, chunks);
+            as_owner(pipeline, || SqlStore::of(pipeline)?.replace(&documents, &chunks))?;
+            let done: Vec<&Claimed> =
+                places.iter().map(|at| &rows[*at]).filter(|row| owned.contains(&row.key)).collect();
+            queue::done(pipeline.id, *lease, &done)?;
+            activity::note_work(
+                pipeline.id,
+                &Work { rows: done.len(), chunks: chunks.len(), ..*work },
+            )
+        })
+    }
+
+    /// Notes that a row has failed.
+    pub fn fail(&self, place: usize, failure: &Failure) -> Outcome<()> {
+        let Batch { pipeline, lease, rows, .. } = &self.batch;
+        let row = &rows[place];
+        let is_last = row.attempts + 1 >= guc::max_attempts();
+        let pause = with_jitter((FIRST_PAUSE * 4f64.powi(row.attempts)).min(LONGEST_PAUSE));
+        let seconds = (!is_last).then_some(pause);
+        let reason = failure.reason();
+        self.transactions.run(|| {
+            as_superuser(|| match pipeline::hold(pipeline.id)? {
+                Some(_) => queue::fail(pipeline.id, *lease, row, &reason, seconds),
+                None => Ok(()),
+            })
+        })
+    }
+}
+
+/// The documents among `documents` with these keys, and their chunks.
+fn only(
+    keys: &HashSet<Key>,
+    documents: &[Document],
+    chunks: &[StoredChunk],
+) -> (Vec<Document>, Vec<StoredChunk>) {
+    let mut kept = Vec::new();
+    let places: Vec<Option<usize>> = documents
+        .iter()
+        .map(|document| {
+            keys.contains(&document.key).then(|| {
+                kept.push(document.clone());
+                kept.len() - 1
+            })
+        })
+        .collect();
+    let chunks = chunks.iter().filter_map(|chunk| {
+        Some(StoredChunk { document: places[chunk.document]?, ..chunk.clone() })
+    });
+    let chunks = chunks.collect();
+    (kept, chunks)
+}

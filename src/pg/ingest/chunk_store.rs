@@ -1,0 +1,252 @@
+//! A pipeline's chunk table: the store behind [`crate::pipeline::ingest`].
+//!
+//! To be used as the owner of the table.
+
+use std::collections::{HashMap, HashSet};
+
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+use pgrx::spi::quote_literal;
+
+use crate::chunk::Strategy;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::view::{self, Column, ContentColumns, content_columns};
+use crate::pg::changes::keys::Key;
+use crate::pg::server::sql::{self, render};
+use crate::pg::server::transaction::has_one_snapshot;
+use crate::pg::server::vector::Vector;
+use crate::pipeline::{ChunkStore, Content, Document, StoredChunk, Vectors};
+
+/// What surrounds a chunk's text and may change without it.
+const AROUND: [&str; 6] =
+    ["start_char", "end_char", "heading", "parent_start", "parent_end", "context_key"];
+
+/// Reads documents, keeps chunks.
+pub struct SqlStore<'a> {
+    pipeline: &'a Pipeline,
+    /// Columns of the content view.
+    pub columns: ContentColumns,
+    vector: String,
+}
+
+impl<'a> SqlStore<'a> {
+    /// The store of `pipeline`.
+    pub fn of(pipeline: &'a Pipeline) -> Result<Self> {
+        let columns = content_columns(pipeline)?;
+        Ok(SqlStore { pipeline, columns, vector: sql::vector_schema()? })
+    }
+
+    /// The rows with these keys. One that is gone, or that the owner can't see, has no content.
+    pub fn documents(&self, keys: &[Key]) -> Result<Vec<Document>> {
+        let statement = self.render(include_str!("../../../sql/query/documents_by_key.sql"), 1);
+        let is_file = self.columns.content.type_oid == pg_sys::BYTEAOID;
+        let is_html = self.pipeline.chunking.strategy == Strategy::Html;
+        let text = if is_html { Content::Html } else { Content::Text };
+        let found = sql::rows(&statement, &self.key_arrays(keys), |row| {
+            let content = match is_file {
+                true => row.get::<Vec<u8>>(2)?.map(Content::File),
+                false => row.get::<String>(2)?.map(text),
+            };
+            let key: Key = sql::required(row.get(1)?)?;
+            Ok((key.clone(), Document { key, title: row.get(3)?, content }))
+        })?;
+        // An older snapshot shows a row that has been deleted since beside the one that has its key now.
+        // Workers look at such a row again.
+        if found.len() > keys.len() && !has_one_snapshot() {
+            return Err(self.not_unique(found.into_iter().map(|(key, _)| key)));
+        }
+        let mut documents: HashMap<Key, Document> = found.into_iter().collect();
+        let gone = |key: &Key| Document { key: key.clone(), title: None, content: None };
+        let document = |key: &Key| documents.remove(key).unwrap_or_else(|| gone(key));
+        Ok(keys.iter().map(document).collect())
+    }
+
+    /// The error for a key that several rows have, the first of these.
+    fn not_unique(&self, keys: impl Iterator<Item = Key>) -> Error {
+        let mut seen = HashSet::new();
+        let twice = keys.into_iter().find(|key| !seen.insert(key.clone())).unwrap_or_default();
+        let (source, key) = (&self.pipeline.source.sql, twice.join(", "));
+        let message = format!("{source} has more than one row with the key ({key})");
+        Error::new(ErrorKind::DuplicateObject, message)
+            .hint("Make the key unique again, for instance with ALTER TABLE ... ADD PRIMARY KEY.")
+    }
+
+    /// A query for the keys of all rows of the source.
+    pub fn all_keys(&self) -> String {
+        self.render_keys(include_str!("../../../sql/query/source_keys_all.sql"))
+    }
+
+    /// A query for the keys of those rows of the source that have no chunk.
+    pub fn missing_keys(&self) -> String {
+        self.render_keys(include_str!("../../../sql/query/source_keys_missing.sql"))
+    }
+
+    /// Drops the chunks of rows that are in the source no more; how many.
+    pub fn forget_gone(&self) -> Result<usize> {
+        sql::execute(
+            &self.render_keys(include_str!("../../../sql/query/chunks_forget_gone.sql")),
+            &[],
+        )
+    }
+
+    fn render_keys(&self, template: &str) -> String {
+        let keys = view::source_keys(self.pipeline);
+        // The type's own output, as for a changed row; a cast may give something else.
+        let text = |key: &String| format!("pg_catalog.format('%s', s.{key})");
+        let pairs = self.columns.keys.iter().zip(&keys);
+        let equal =
+            pairs.map(|(key, source)| format!("s.{source} {} c.{}", key.equality(), key.name));
+        render(
+            template,
+            &[
+                ("keys", &keys.iter().map(text).collect::<Vec<_>>().join(", ")),
+                ("source", &self.pipeline.source.sql),
+                ("chunk_table", &self.pipeline.chunk_table.sql),
+                ("key_join", &equal.collect::<Vec<_>>().join(" AND ")),
+            ],
+        )
+    }
+
+    fn render(&self, template: &str, first_key: usize) -> String {
+        let keys = &self.columns.keys;
+        let metadata = |prefix: &str| {
+            let names = self.columns.metadata.iter().map(|c| format!(", {prefix}{}", c.name));
+            names.collect::<String>()
+        };
+        let around = |prefix: &str| {
+            let names = AROUND.into_iter();
+            let names = names.chain(self.columns.metadata.iter().map(|c| c.name.as_str()));
+            names.map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(", ")
+        };
+        let title = self.columns.title.as_ref().map(|title| format!("v.{}", title.name));
+        render(
+            template,
+            &[
+                ("title", title.as_deref().unwrap_or("NULL::text")),
+                ("chunk_table", &self.pipeline.chunk_table.sql),
+                ("content_view", &self.pipeline.content_view.sql),
+                ("vector", &self.vector),
+                ("model", &quote_literal(&self.pipeline.model)),
+                ("key_names", &joined(keys, ", ", |key| key.name.clone())),
+                ("key_texts", &joined(keys, ", ", |key| format!("d.{}", key.name))),
+                ("view_keys", &joined(keys, ", ", |key| format!("v.{}", key.name))),
+                ("chunk_match", &key_match(keys, "c")),
+                ("view_match", &key_match(keys, "v")),
+                ("view_keys_known", &keys_known(keys, first_key)),
+                ("unnest_keys", &unnest(keys.len(), first_key)),
+                ("metadata", &metadata("v.")),
+                ("metadata_names", &metadata("")),
+                ("around", &around("")),
+                ("old_around", &around("c.")),
+                ("new_around", &around("EXCLUDED.")),
+            ],
+        )
+    }
+
+    /// One text array a key column, over the documents.
+    fn key_arrays<'b>(&self, keys: &[Key]) -> Vec<DatumWithOid<'b>> {
+        let column = |column: usize| {
+            let texts = keys.iter().map(|key| key.get(column).map_or("", String::as_str));
+            texts.collect::<Vec<_>>().into()
+        };
+        (0..self.columns.keys.len()).map(column).collect()
+    }
+
+    fn forget_other(&self, keys: &[Key], chunks: &[StoredChunk]) -> Result<()> {
+        let statement = self.render(include_str!("../../../sql/query/chunks_forget_other.sql"), 4);
+        let mut arguments: Vec<DatumWithOid<'_>> = vec![
+            integers(chunks, |chunk| chunk.document as i32 + 1).into(),
+            integers(chunks, |chunk| chunk.chunk_no).into(),
+            chunks.iter().map(|chunk| chunk.hash.as_slice()).collect::<Vec<_>>().into(),
+        ];
+        arguments.extend(self.key_arrays(keys));
+        sql::execute(&statement, &arguments).map(drop)
+    }
+}
+
+impl ChunkStore for SqlStore<'_> {
+    fn known_vectors(&mut self, documents: &[Document]) -> Result<Vectors> {
+        let statement = self.render(include_str!("../../../sql/query/chunks_known.sql"), 1);
+        let known = sql::rows(&statement, &self.key_arrays(&keys_of(documents)), |row| {
+            let hash: Vec<u8> = sql::required(row.get(1)?)?;
+            Ok((hash, sql::required(row.get::<Vec<f32>>(2)?)?))
+        })?;
+        Ok(known.into_iter().filter_map(|(hash, v)| Some((hash.try_into().ok()?, v))).collect())
+    }
+
+    fn replace(&mut self, documents: &[Document], chunks: &[StoredChunk]) -> Result<()> {
+        let keys = keys_of(documents);
+        self.forget_other(&keys, chunks)?;
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        let statement = self.render(include_str!("../../../sql/query/chunks_insert.sql"), 15);
+        let mut arguments: Vec<DatumWithOid<'_>> = vec![
+            integers(chunks, |chunk| chunk.document as i32 + 1).into(),
+            integers(chunks, |chunk| chunk.chunk_no).into(),
+            chunks.iter().map(|c| c.chunk.content.as_str()).collect::<Vec<_>>().into(),
+            integers(chunks, |chunk| chunk.chunk.start_char as i32).into(),
+            integers(chunks, |chunk| chunk.chunk.end_char as i32).into(),
+            chunks.iter().map(|c| c.chunk.heading.as_deref()).collect::<Vec<_>>().into(),
+            parents(chunks, |(start, _)| start).into(),
+            parents(chunks, |(_, end)| end).into(),
+            chunks.iter().map(|c| c.context.as_deref()).collect::<Vec<_>>().into(),
+            chunks.iter().map(|c| c.line.as_deref()).collect::<Vec<_>>().into(),
+            chunks
+                .iter()
+                .map(|c| c.place.as_ref().map(|it| it.as_slice()))
+                .collect::<Vec<_>>()
+                .into(),
+            integers(chunks, |chunk| chunk.chunk.token_count as i32).into(),
+            chunks.iter().map(|chunk| chunk.hash.as_slice()).collect::<Vec<_>>().into(),
+            chunks.iter().map(|chunk| Vector(chunk.vector.clone())).collect::<Vec<_>>().into(),
+        ];
+        arguments.extend(self.key_arrays(&keys));
+        sql::execute(&statement, &arguments).map(drop)
+    }
+}
+
+fn keys_of(documents: &[Document]) -> Vec<Key> {
+    documents.iter().map(|document| document.key.clone()).collect()
+}
+
+fn integers(chunks: &[StoredChunk], value: fn(&StoredChunk) -> i32) -> Vec<i32> {
+    chunks.iter().map(value).collect()
+}
+
+fn parents(chunks: &[StoredChunk], value: fn((u32, u32)) -> u32) -> Vec<Option<i32>> {
+    chunks.iter().map(|chunk| chunk.chunk.parent.map(|parent| value(parent) as i32)).collect()
+}
+
+/// Rows of `relation` whose key is that of `d`, where keys are text.
+fn key_match(keys: &[Column], relation: &str) -> String {
+    joined(keys, " AND ", |key| {
+        let (Column { name, sql_type, .. }, equal) = (key, key.equality());
+        format!("{relation}.{name} {equal} d.{name}::{sql_type}")
+    })
+}
+
+/// Rows of the view `v` with key columns that are among the parameters from `first` on. There are no
+/// arrays of arrays, so a key that is an array is not looked at.
+fn keys_known(keys: &[Column], first: usize) -> String {
+    let known = (first..).zip(keys).map(|(parameter, key)| {
+        let (Column { name, sql_type, .. }, equal) = (key, key.equality());
+        match sql_type.ends_with("[]") {
+            true => "true".to_owned(),
+            false => format!("v.{name} {equal} ANY (${parameter}::text[]::{sql_type}[])"),
+        }
+    });
+    known.collect::<Vec<_>>().join(" AND ")
+}
+
+fn unnest(columns: usize, first: usize) -> String {
+    let parameters: Vec<String> = (first..first + columns)
+        .map(|parameter| format!("pg_catalog.unnest(${parameter}::text[])"))
+        .collect();
+    parameters.join(", ")
+}
+
+fn joined(columns: &[Column], separator: &str, form: impl Fn(&Column) -> String) -> String {
+    columns.iter().map(form).collect::<Vec<_>>().join(separator)
+}

@@ -1,0 +1,64 @@
+//! What sessions left in `rag.intake` becomes rows of the queue.
+
+use super::chunk_store::SqlStore;
+use super::queue::Found;
+use super::{fill, queue};
+use crate::error::Result;
+use crate::pg::catalog::locking::{self, Chunks};
+use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
+use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::changes::keys::Key;
+use crate::pg::server::error::spi_failed;
+use crate::pg::server::sql;
+use crate::pg::server::transaction::{Outcome, Transactions};
+
+/// Keys read at a time where rows have to be looked for.
+const KEYS_AT_A_TIME: i64 = 1000;
+
+/// Turns what sessions left about a pipeline into rows of the queue.
+pub fn drain(transactions: Transactions, id: i32) -> Outcome<()> {
+    locking::at_work(transactions, id, Chunks::Read, |pipeline| {
+        let changes = queue::drain(id)?;
+        // Of one that is gone nothing is left to do.
+        let Some(pipeline) = pipeline else { return Ok(()) };
+        if !changes.keys.is_empty() {
+            queue::add(id, pipeline.key_columns, &changes.keys, &changes, Found::Changed)?;
+        }
+        if let Some(time) = changes.all_asked_at {
+            pipeline::set_fill_from(id, time)?;
+        }
+        if changes.has_gone || changes.has_missing || changes.all_asked_at.is_some() {
+            as_owner_of_all(pipeline, || fill::forget_gone(pipeline))?;
+        }
+        if changes.all_asked_at.is_some() {
+            add_found(pipeline, &changes, |store| store.all_keys())?;
+        } else if changes.has_missing {
+            add_found(pipeline, &changes, |store| store.missing_keys())?;
+        }
+        Ok(())
+    })
+}
+
+/// Queues the rows that `query` finds. They are read as the owner, the queue is not the owner's.
+fn add_found(
+    pipeline: &Pipeline,
+    changes: &queue::Changes,
+    query: impl Fn(&SqlStore<'_>) -> String,
+) -> Result<()> {
+    let query = as_owner(pipeline, || SqlStore::of(pipeline).map(|store| query(&store)))?;
+    sql::connect(|client| {
+        let mut cursor =
+            as_owner(pipeline, || client.try_open_cursor_mut(&query, &[]).map_err(spi_failed))?;
+        loop {
+            let keys = as_owner_of_all(pipeline, || {
+                let rows = cursor.fetch(KEYS_AT_A_TIME).map_err(spi_failed)?;
+                let keys = rows.into_iter().map(|row| sql::required(row.get::<Key>(1)?));
+                keys.collect::<Result<Vec<Key>, _>>().map_err(spi_failed)
+            })?;
+            if keys.is_empty() {
+                return Ok(());
+            }
+            queue::add(pipeline.id, pipeline.key_columns, &keys, changes, Found::AmongAll)?;
+        }
+    })
+}

@@ -1,0 +1,185 @@
+//! Source rows become chunks within one statement: a new pipeline over a small table, and what
+//! a statement changed in mode sync. Everything else is done in batches by [`super::batch`].
+
+use std::time::{Duration, Instant};
+
+use pgrx::prelude::*;
+
+use super::chunk_store::SqlStore;
+use crate::chunk::Strategy;
+use crate::error::Result;
+use crate::parse::ParseOptions;
+use crate::pg::catalog::model;
+use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::relation::index_vectors;
+use crate::pg::catalog::view::Column;
+use crate::pg::changes::keys::Key;
+use crate::pg::enrich::situate::KnownLines;
+use crate::pg::index::hnsw;
+use crate::pg::ragd::chunk::{RemoteChunker, fitted};
+use crate::pg::ragd::embed::Embedding;
+use crate::pg::ragd::parse::RemoteParser;
+use crate::pg::ragd::usage::ForPipeline;
+use crate::pg::server::error::spi_failed;
+use crate::pg::server::sql::{self, render};
+use crate::pg::server::time_limit;
+use crate::pipeline::{ChunkStore, LineStore, Stages};
+use crate::protocol::Lane;
+
+/// Rows read at a time.
+const ROWS_A_BATCH: usize = 64;
+
+/// How often a long fill says how far it is.
+const NOTICE_EVERY: Duration = Duration::from_secs(5);
+
+/// Chunks and embeds all rows of a new pipeline's source.
+pub fn fill(pipeline: &Pipeline) -> Result<()> {
+    let mut ingestion = Ingestion::of(pipeline, Lane::Bulk)?;
+    let query = ingestion.store.all_keys();
+    let mut progress = Progress::start(&pipeline.name);
+    sql::connect(|client| {
+        let mut cursor = client.try_open_cursor_mut(&query, &[]).map_err(spi_failed)?;
+        loop {
+            let rows = cursor.fetch(ROWS_A_BATCH as i64).map_err(spi_failed)?;
+            let keys = rows.into_iter().map(|row| sql::required(row.get::<Key>(1)?));
+            let keys: Vec<Key> = keys.collect::<Result<_, _>>().map_err(spi_failed)?;
+            if keys.is_empty() {
+                return Ok(());
+            }
+            ingestion.run(&keys, &mut progress)?;
+        }
+    })
+}
+
+/// Rows of a source and bytes of their content; no more than `most` rows are looked at.
+pub fn content_size(pipeline: &Pipeline, most: i64) -> Result<(i64, i64)> {
+    let values = [("content_view", pipeline.content_view.sql.as_str())];
+    let statement = render(include_str!("../../../sql/query/content_size.sql"), &values);
+    let found = sql::rows(&statement, &[most.into()], |row| {
+        Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
+    })?;
+    Ok(found.into_iter().next().unwrap_or_default())
+}
+
+/// Chunks and embeds the rows with these keys, or forgets those that are gone.
+pub fn refresh(pipeline: &Pipeline, keys: &[Key]) -> Result<()> {
+    let lane = if keys.len() <= ROWS_A_BATCH { Lane::Fresh } else { Lane::Bulk };
+    let mut ingestion = Ingestion::of(pipeline, lane)?;
+    let mut progress = Progress::start(&pipeline.name);
+    keys.chunks(ROWS_A_BATCH).try_for_each(|keys| ingestion.run(keys, &mut progress))
+}
+
+/// Drops the chunks of rows that are in the source no more; how many.
+pub fn forget_gone(pipeline: &Pipeline) -> Result<usize> {
+    SqlStore::of(pipeline)?.forget_gone()
+}
+
+/// Indexes the vectors of a pipeline that has been filled: an index over what is there is built
+/// faster, and is better, than one that grows.
+pub fn build_index(pipeline: &Pipeline) -> Result<()> {
+    let metadata = SqlStore::of(pipeline)?.columns.metadata;
+    index_vectors(&pipeline.chunk_table, &filter_columns(&metadata))?;
+    let values = [("chunk_table", pipeline.chunk_table.sql.as_str())];
+    let analyze = render(include_str!("../../../sql/query/analyze.sql"), &values);
+    // It computes the expressions of indexes that the owner may have made.
+    let tables = [pipeline.chunk_table.oid];
+    time_limit::limited_by_rows(&tables, || sql::execute(&analyze, &[])).map(drop)
+}
+
+/// The metadata columns that the index of the vectors can filter by, as far as it takes them.
+fn filter_columns(metadata: &[Column]) -> String {
+    let filterable = metadata.iter().filter(|column| hnsw::can_filter_by(column.type_oid));
+    filterable.take(hnsw::MOST_FILTERS).map(|column| format!(", {}", column.name)).collect()
+}
+
+/// What reads, cuts and embeds the documents of a pipeline.
+pub struct Tools {
+    /// Reads files.
+    pub reader: RemoteParser,
+    /// Cuts them.
+    pub chunker: RemoteChunker,
+    /// Embeds them.
+    pub embedding: Embedding,
+    /// Whether it embeds title and headings with each chunk.
+    pub contextual: bool,
+    /// Whether it embeds a document as a whole and cuts it afterwards.
+    pub late: bool,
+}
+
+impl Tools {
+    /// Those of `pipeline`; what they embed waits in `lane`.
+    pub fn of(pipeline: &Pipeline, lane: Lane) -> Result<Self> {
+        let model = model::find(Some(&pipeline.model))?;
+        let options = fitted(pipeline, &model);
+        let keeps_pages = options.base() == Strategy::Page;
+        Ok(Tools {
+            reader: RemoteParser { mime: None, options: ParseOptions::default(), keeps_pages },
+            chunker: RemoteChunker { model: model.reference, options },
+            embedding: Embedding::with_model(Some(&pipeline.model), lane)?,
+            contextual: pipeline.contextual,
+            late: pipeline.late,
+        })
+    }
+}
+
+struct Ingestion<'a> {
+    pipeline: &'a Pipeline,
+    /// Nothing is needed of a model to forget rows that are gone.
+    tools: Option<Tools>,
+    lane: Lane,
+    store: SqlStore<'a>,
+}
+
+impl<'a> Ingestion<'a> {
+    fn of(pipeline: &'a Pipeline, lane: Lane) -> Result<Self> {
+        Ok(Ingestion { pipeline, tools: None, lane, store: SqlStore::of(pipeline)? })
+    }
+
+    fn run(&mut self, keys: &[Key], progress: &mut Progress<'_>) -> Result<()> {
+        let documents = self.store.documents(keys)?;
+        if documents.iter().all(|document| document.bytes() == 0) {
+            self.store.replace(&documents, &[])?;
+            progress.advance(documents.len(), 0);
+            return Ok(());
+        }
+        let tools = match self.tools.take() {
+            Some(tools) => tools,
+            None => Tools::of(self.pipeline, self.lane)?,
+        };
+        let Tools { reader, chunker, embedding, contextual, late } = self.tools.insert(tools);
+        let (contextual, late) = (*contextual, *late);
+        let _spending = ForPipeline::new(self.pipeline.id);
+        let mut lines = KnownLines::of(self.pipeline, None);
+        let lines = lines.as_mut().map(|it| it as &mut dyn LineStore);
+        let mut stages = Stages { reader, chunker, embedder: embedding, contextual, lines, late };
+        let done = crate::pipeline::ingest(&documents, &mut stages, &mut self.store)?;
+        progress.advance(documents.len(), done.chunks.len());
+        Ok(())
+    }
+}
+
+/// Says from time to time how far a long statement is.
+pub struct Progress<'a> {
+    pipeline: &'a str,
+    documents: usize,
+    chunks: usize,
+    said: Instant,
+}
+
+impl<'a> Progress<'a> {
+    /// Nothing is done yet.
+    pub fn start(pipeline: &'a str) -> Self {
+        Progress { pipeline, documents: 0, chunks: 0, said: Instant::now() }
+    }
+
+    /// So much more is done.
+    pub fn advance(&mut self, documents: usize, chunks: usize) {
+        self.documents += documents;
+        self.chunks += chunks;
+        if self.said.elapsed() >= NOTICE_EVERY {
+            let Progress { pipeline, documents, chunks, .. } = self;
+            notice!("pipeline \"{pipeline}\": {documents} rows done, {chunks} chunks");
+            self.said = Instant::now();
+        }
+    }
+}

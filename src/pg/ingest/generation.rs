@@ -1,0 +1,115 @@
+//! The life of a pipeline's chunks: filled, indexed, and made anew beside the old ones.
+//!
+//! What can't be changed in place, such as the model, is changed by making a successor: a second
+//! pipeline over the same source, without a name, with triggers, queue and tables of its own.
+//! The old one answers until the successor is filled and indexed; then, in one transaction, the
+//! successor gets its name and its relations' names, and the old one is dropped.
+
+use super::fill;
+use crate::error::Result;
+use crate::pg::catalog::grants::Grants;
+use crate::pg::catalog::pipeline::{self, Mode, Pipeline, Stage};
+use crate::pg::catalog::{relation, view};
+use crate::pg::enrich::beside;
+use crate::pg::pipeline::triggers;
+use crate::pg::server::acting::Settings;
+use crate::pg::server::sql::{self, render};
+
+/// Indexes the vectors of a pipeline that has been filled, and has it take the place of the one
+/// that it replaces.
+///
+/// To be called as a role that may create relations in the source's schema, as the source's owner
+/// may not have to: nothing of what is done here runs code of that owner.
+/// Returns whether it was done; not while others are at work on it. Index and exchange are two calls.
+pub fn finish(id: i32) -> Result<bool> {
+    if !pipeline::take(id)? {
+        return Ok(false);
+    }
+    let Some(pipeline) = pipeline::by_id(id)? else { return Ok(true) };
+    if pipeline.stage == Stage::Filling {
+        fill::build_index(&pipeline)?;
+        pipeline::set_live(id)?;
+        return Ok(true);
+    }
+    let Some(old) = pipeline.replaces else { return Ok(true) };
+    if !pipeline::take_both(id, old)? {
+        return Ok(false);
+    }
+    match pipeline::by_id(old)? {
+        Some(old) => take_place(&pipeline, &old).map(|()| true),
+        None => Ok(true),
+    }
+}
+
+fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
+    // First, since whoever drops a pipeline's relations drops the pipeline.
+    let others = beside::of(old)?;
+    pipeline::forget_replaced(new.id, old.id)?;
+    let view = {
+        // Who waits for a lock has everybody else wait behind: better give up soon, before anybody
+        // is found to be in a deadlock, and try again.
+        let mut settings = Settings::new();
+        settings.set(c"lock_timeout", c"200ms");
+        settings.set_as_superuser(c"deadlock_timeout", c"100ms");
+        let values = [
+            ("view", old.view.sql.as_str()),
+            ("chunk_table", &old.chunk_table.sql),
+            ("source", &old.source.sql),
+        ];
+        let lock = render(include_str!("../../../sql/query/lock_for_exchange.sql"), &values);
+        sql::execute(&lock, &[])?;
+        triggers::drop_all(old)?;
+        others.iter().try_for_each(beside::drop_table)?;
+        let view = take_view(new, old)?;
+        take_name("TABLE", &new.chunk_table, &old.chunk_table)?;
+        take_name("VIEW", &new.content_view, &old.content_view)?;
+        if old.mode == Mode::Sync {
+            triggers::create_for_statement(new)?;
+        }
+        view
+    };
+    pipeline::take_name(new.id, old, view)
+}
+
+/// Has the old view show the new chunks where its columns stay the same, since other views may use
+/// it; otherwise the new view takes its name. The OID of the view that stays.
+fn take_view(new: &Pipeline, old: &Pipeline) -> Result<pgrx::pg_sys::Oid> {
+    let described = |oid| -> Result<Vec<(String, String)>> {
+        let columns = view::columns(oid)?;
+        Ok(columns.into_iter().map(|column| (column.name, column.sql_type)).collect())
+    };
+    if described(new.view.oid)? != described(old.view.oid)? {
+        take_name("VIEW", &new.view, &old.view)?;
+        return Ok(new.view.oid);
+    }
+    let statement = include_str!("../../../sql/query/view_definition.sql");
+    let definition =
+        sql::rows(statement, &[new.view.oid.into()], |row| sql::required(row.get::<String>(1)?))?;
+    let values = [
+        ("view", old.view.sql.as_str()),
+        ("definition", definition.first().map_or("", String::as_str)),
+    ];
+    sql::execute(&render(include_str!("../../../sql/query/replace_view.sql"), &values), &[])?;
+    let values = [("view", new.view.sql.as_str())];
+    sql::execute(&render(include_str!("../../../sql/query/drop_view.sql"), &values), &[])?;
+    Ok(old.view.oid)
+}
+
+/// Drops a relation of the old pipeline and gives its name, and what others may do with it, to the new
+/// one's.
+fn take_name(kind: &str, new: &pipeline::Relation, old: &pipeline::Relation) -> Result<()> {
+    let statement = include_str!("../../../sql/query/relation_exists.sql");
+    let names =
+        sql::rows(statement, &[old.oid.into()], |row| sql::required(row.get::<String>(1)?))?;
+    let Some(name) = names.first() else { return Ok(()) };
+    let template = match kind {
+        "TABLE" => include_str!("../../../sql/query/drop_chunk_table.sql"),
+        _ => include_str!("../../../sql/query/drop_view.sql"),
+    };
+    let key = if kind == "TABLE" { "chunk_table" } else { "view" };
+    Grants::of(old.oid)?.give_on(new)?;
+    relation::drop_if_there(template, old, &[(key, &old.sql)])?;
+    let values = [("kind", kind), ("relation", &new.sql), ("name", name)];
+    sql::execute(&render(include_str!("../../../sql/query/rename_relation.sql"), &values), &[])
+        .map(drop)
+}

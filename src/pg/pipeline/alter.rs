@@ -1,0 +1,215 @@
+//! `rag_alter_pipeline`: what is changed in place, and what needs a new generation of chunks.
+
+use pgrx::prelude::*;
+
+use super::define::{check_chunk_size, check_late, check_title};
+use super::{content, create, triggers};
+use crate::chunk::{ChunkOptions, Settings, Strategy};
+use crate::error::Result;
+use crate::pg::catalog::pipeline::{self, Mode, Pipeline};
+use crate::pg::catalog::source::Source;
+use crate::pg::catalog::{model, situation, view, wording};
+use crate::pg::changes::{intake, noted};
+use crate::pg::enrich::{represent, situate};
+use crate::situate::{Contextual, Wanted};
+
+/// What is to be different; `None` stays as it is.
+#[derive(Default)]
+pub struct Alteration<'a> {
+    /// What users call it.
+    pub name: Option<&'a str>,
+    /// A column or an expression.
+    pub content: Option<&'a str>,
+    /// Columns that are copied beside each chunk.
+    pub metadata: Option<Vec<String>>,
+    /// How documents are cut.
+    pub cut: Cut<'a>,
+    /// The embedding model.
+    pub model: Option<&'a str>,
+    /// Who embeds.
+    pub mode: Option<Mode>,
+    /// Text search configuration.
+    pub config: Option<String>,
+    /// What is embedded with each chunk.
+    pub context: Context,
+}
+
+/// How documents are to be cut.
+#[derive(Default)]
+pub struct Cut<'a> {
+    /// Where they may be cut.
+    pub strategy: Option<&'a str>,
+    /// Longest chunk.
+    pub max_tokens: Option<i32>,
+    /// Tokens that a chunk shares with the one before.
+    pub overlap: Option<i32>,
+    /// Settings of the strategy.
+    pub settings: Option<Settings>,
+}
+
+/// What is to be embedded with each chunk.
+#[derive(Default)]
+pub struct Context {
+    /// Title and headings, and what a language model says, or not.
+    pub contextual: Option<Contextual>,
+    /// Whether a document is embedded as a whole and cut afterwards.
+    pub late: Option<bool>,
+    /// What a row is called: a column or an expression.
+    pub title: Option<String>,
+}
+
+impl Cut<'_> {
+    fn is_given(&self) -> bool {
+        self.strategy.is_some()
+            || self.max_tokens.is_some()
+            || self.overlap.is_some()
+            || self.settings.is_some()
+    }
+
+    /// The options where these are different from `before`. Another strategy has other settings.
+    fn options(&self, before: &ChunkOptions) -> Result<ChunkOptions> {
+        let strategy = self.strategy.unwrap_or(before.strategy.as_str());
+        let is_same = strategy.parse::<Strategy>()? == before.strategy;
+        let settings = match &self.settings {
+            Some(settings) => settings.clone(),
+            None if is_same => before.settings.clone(),
+            None => Settings::default(),
+        };
+        ChunkOptions::new(
+            strategy,
+            self.max_tokens.unwrap_or(before.max_tokens as i32),
+            self.overlap.unwrap_or(before.overlap as i32),
+            settings,
+        )
+    }
+}
+
+impl Alteration<'_> {
+    /// Changes `pipeline`.
+    pub fn carry_out(self, pipeline: &Pipeline) -> Result<()> {
+        let source = Source::describe(pipeline.source.oid)?;
+        let mut pipeline = pipeline.clone();
+        self.change_in_place(&mut pipeline)?;
+        if self.needs_new_chunks() { self.begin_generation(&pipeline, source) } else { Ok(()) }
+    }
+
+    fn change_in_place(&self, pipeline: &mut Pipeline) -> Result<()> {
+        if self.name.is_none() && self.mode.is_none() {
+            return Ok(());
+        }
+        let before = pipeline.mode;
+        if let Some(name) = self.name.filter(|name| *name != pipeline.name) {
+            create::check_name(name)?;
+            pipeline.name = name.to_owned();
+        }
+        pipeline.mode = self.mode.unwrap_or(before);
+        pipeline::alter(pipeline.id, &pipeline.name, pipeline.mode)?;
+        if (before == Mode::Sync) != (pipeline.mode == Mode::Sync) {
+            match pipeline.mode {
+                Mode::Sync => triggers::create_for_statement(pipeline)?,
+                Mode::Async | Mode::Manual => triggers::drop_for_statement(pipeline)?,
+            }
+        }
+        // Sessions know whether a pipeline has workers.
+        // SAFETY: the source exists, it has just been described.
+        unsafe { pg_sys::CacheInvalidateRelcacheByRelid(pipeline.source.oid) };
+        if pipeline.mode.has_workers() {
+            noted::wake_at_commit();
+        }
+        Ok(())
+    }
+
+    fn needs_new_chunks(&self) -> bool {
+        self.content.is_some()
+            || self.metadata.is_some()
+            || self.cut.is_given()
+            || self.model.is_some()
+            || self.config.is_some()
+            || self.context.contextual.is_some()
+            || self.context.late.is_some()
+            || self.context.title.is_some()
+    }
+
+    /// What a row is called from now on.
+    fn title(
+        &self,
+        contextual: bool,
+        pipeline: &Pipeline,
+        source: &Source,
+    ) -> Result<Option<content::Expression>> {
+        check_title(contextual, self.context.title.as_deref())?;
+        match &self.context.title {
+            Some(title) => content::text_expression(source, "title", title).map(Some),
+            None if contextual => content::current_title(pipeline, source),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether title and headings are embedded with each chunk from now on, and who says more.
+    fn contextual(&self, pipeline: &Pipeline, late: bool) -> Result<(bool, Option<Wanted>)> {
+        let current = situation::of(pipeline.id)?.map(|it| it.wanted);
+        let (contextual, wanted) = match &self.context.contextual {
+            None => (pipeline.contextual, current),
+            Some(Contextual::No) => (false, None),
+            Some(Contextual::Headings) => (true, None),
+            Some(Contextual::Situated(wanted)) => (true, Some(wanted.clone())),
+        };
+        let complete = |wanted: Wanted| situate::complete(&wanted, pipeline.mode, late);
+        Ok((contextual, wanted.map(complete).transpose()?))
+    }
+
+    fn begin_generation(&self, pipeline: &Pipeline, source: Source) -> Result<()> {
+        if let Some(unfinished) = pipeline::successor(pipeline.id)? {
+            create::undo(unfinished.id)?;
+        }
+        let model = model::find(Some(self.model.unwrap_or(&pipeline.model)))?;
+        let chunking = self.cut.options(&pipeline.chunking)?;
+        check_chunk_size(&chunking, &model)?;
+        let late = self.context.late.unwrap_or(pipeline.late);
+        check_late(late, &model)?;
+        let (contextual, situated) = self.contextual(pipeline, late)?;
+        let content = match self.content {
+            Some(content) => content::expression(&source, content)?,
+            None => content::current(pipeline, &source)?,
+        };
+        let title = self.title(contextual, pipeline, &source)?;
+        let config = match &self.config {
+            Some(config) => config.clone(),
+            None => pipeline.config.clone(),
+        };
+        let metadata = match &self.metadata {
+            Some(metadata) => metadata.clone(),
+            None => view::metadata_names(pipeline)?,
+        };
+        let plan = create::Plan {
+            name: pipeline.name.clone(),
+            key: view::source_key_names(pipeline),
+            content,
+            contextual,
+            situated,
+            late,
+            title,
+            metadata: &metadata,
+            config: &config,
+            // A statement does not embed for what is not searched yet.
+            mode: if pipeline.mode == Mode::Sync { Mode::Async } else { pipeline.mode },
+            stage: pipeline::Stage::Filling,
+            predecessor: Some(pipeline),
+            model,
+            chunking,
+            source,
+        };
+        let successor = plan.carry_out()?;
+        wording::inherit(successor.id, pipeline.id)?;
+        represent::inherit(&successor, pipeline)?;
+        pipeline::set_paused(pipeline.id, pipeline.is_paused)?;
+        intake::leave(successor.id, intake::Kind::All)?;
+        noted::wake_at_commit();
+        let name = &pipeline.name;
+        notice!(
+            "pipeline \"{name}\" answers from its old chunks until generation {} is made",
+            successor.generation
+        );
+        Ok(())
+    }
+}

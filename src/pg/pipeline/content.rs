@@ -1,0 +1,186 @@
+//! The content of a pipeline: a column, or an expression over the row, that a user wrote.
+
+use std::ffi::{CStr, CString};
+
+use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
+use pgrx::{PgList, PgRelation};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::source::Source;
+use crate::pg::catalog::view;
+use crate::pg::server::sql::render;
+
+/// The content of a pipeline.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    /// An expression over the source's columns.
+    pub sql: String,
+    /// "text", or "bytea" of a column that holds files.
+    pub sql_type: &'static str,
+}
+
+impl Expression {
+    fn text(sql: String) -> Self {
+        Expression { sql, sql_type: "text" }
+    }
+}
+
+/// The content as an expression: a column by its bare name, or what the user wrote.
+pub fn expression(source: &Source, content: &str) -> Result<Expression> {
+    match source.column(content) {
+        Some(column) if column.sql_type == "bytea" => {
+            Ok(Expression { sql: quote_identifier(content), sql_type: "bytea" })
+        }
+        _ => text_expression(source, "content", content),
+    }
+}
+
+/// A text made of a row, as [`expression`]; `what` is its name for messages.
+pub fn text_expression(source: &Source, what: &str, content: &str) -> Result<Expression> {
+    match source.column(content) {
+        Some(column) if column.is_text => Ok(Expression::text(quote_identifier(content))),
+        Some(column) => Err(Error::new(
+            ErrorKind::WrongObjectType,
+            match what {
+                "content" => format!(
+                    "column \"{}\" is of type {}, not text or bytea",
+                    column.name, column.sql_type
+                ),
+                _ => format!("column \"{}\" is of type {}, not text", column.name, column.sql_type),
+            },
+        )
+        .hint(format!(
+            "Give a text column or an expression, for instance '{}::text'.",
+            quote_identifier(&column.name)
+        ))),
+        None => {
+            check_expression(what, content)?;
+            Ok(Expression::text(content.to_owned()))
+        }
+    }
+}
+
+/// The expression that a pipeline has now, with the names that the source's columns have now.
+pub fn current(pipeline: &Pipeline, source: &Source) -> Result<Expression> {
+    shown(pipeline, source, pipeline.key_columns)
+}
+
+/// The same of its title, if it has one.
+pub fn current_title(pipeline: &Pipeline, source: &Source) -> Result<Option<Expression>> {
+    let place = view::title_place(pipeline)?;
+    place.map(|place| shown(pipeline, source, place)).transpose()
+}
+
+/// What the column at `place` of a pipeline's content view shows.
+fn shown(pipeline: &Pipeline, source: &Source, place: usize) -> Result<Expression> {
+    let alias =
+        CString::new(source.name.as_str()).map_err(|_| Error::invalid("a name has a zero"))?;
+    // SAFETY: the view is opened, which fails where it is gone; its query is copied before its
+    // one table is made the first, as which deparse_context_for names it.
+    unsafe {
+        let view = pipeline.content_view.oid;
+        let relation = PgRelation::with_lock(view, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        let query = &*pg_sys::get_view_query(relation.as_ptr());
+        let tables = PgList::<pg_sys::RangeTblEntry>::from_pg(query.rtable);
+        let table = tables.iter_ptr().position(|table| (*table).relid == source.oid);
+        let targets = PgList::<pg_sys::TargetEntry>::from_pg(query.targetList);
+        let (Some(table), Some(target)) = (table, targets.get_ptr(place)) else {
+            let message = format!("pipeline \"{}\" has lost its content view", pipeline.name);
+            return Err(Error::new(ErrorKind::UndefinedObject, message)
+                .hint("Drop the pipeline with rag_drop_pipeline and create it again."));
+        };
+        let content = pg_sys::copyObjectImpl((*target).expr.cast()).cast::<pg_sys::Node>();
+        pg_sys::ChangeVarNodes(content, table as i32 + 1, 1, 0);
+        let context = pg_sys::deparse_context_for(alias.as_ptr(), source.oid);
+        let text = pg_sys::deparse_expression(content, context, true, false);
+        let is_file = pg_sys::exprType(content) == pg_sys::BYTEAOID;
+        Ok(Expression {
+            sql: CStr::from_ptr(text).to_string_lossy().into_owned(),
+            sql_type: if is_file { "bytea" } else { "text" },
+        })
+    }
+}
+
+/// An error where `content` is not a single expression; `what` is its name for messages.
+///
+/// It becomes part of a view's definition, in parentheses on lines of its own; it must not be
+/// able to close them. The parser decides: the statement around it has to stay a SELECT of
+/// one column and nothing else.
+fn check_expression(what: &str, content: &str) -> Result<()> {
+    let not_one = || {
+        Error::invalid(format!("{what} is not a single expression: {content}"))
+            .hint("Give a text column, or an expression such as 'title || '' '' || body'.")
+    };
+    if content.trim().is_empty() {
+        return Err(not_one());
+    }
+    let statement = CString::new(render(
+        include_str!("../../../sql/query/content_probe.sql"),
+        &[("content", content)],
+    ))
+    .map_err(|_| not_one())?;
+    match is_single_expression(&statement) {
+        true => Ok(()),
+        false => Err(not_one()),
+    }
+}
+
+/// Whether the expression that is cast to text is `a, b`: in parentheses that is a row.
+///
+/// # Safety
+///
+/// `node` is an expression of a raw parse tree.
+unsafe fn is_implicit_row(node: *mut pg_sys::Node) -> bool {
+    // SAFETY: by this function's contract; nodes are read after their tag has been looked at.
+    unsafe {
+        if (*node).type_ != pg_sys::NodeTag::T_TypeCast {
+            return false;
+        }
+        let content = (*node.cast::<pg_sys::TypeCast>()).arg;
+        (*content).type_ == pg_sys::NodeTag::T_RowExpr
+            && (*content.cast::<pg_sys::RowExpr>()).row_format
+                == pg_sys::CoercionForm::COERCE_IMPLICIT_CAST
+    }
+}
+
+fn is_single_expression(statement: &CStr) -> bool {
+    // SAFETY: raw_parser returns a list of RawStmt or raises a syntax error; nodes are read
+    // after their tag has been looked at.
+    unsafe {
+        let parsed =
+            pg_sys::raw_parser(statement.as_ptr(), pg_sys::RawParseMode::RAW_PARSE_DEFAULT);
+        let statements = PgList::<pg_sys::RawStmt>::from_pg(parsed);
+        if statements.len() != 1 {
+            return false;
+        }
+        let Some(raw) = statements.get_ptr(0) else { return false };
+        let node = (*raw).stmt;
+        if (*node).type_ != pg_sys::NodeTag::T_SelectStmt {
+            return false;
+        }
+        let select = &*node.cast::<pg_sys::SelectStmt>();
+        let targets = PgList::<pg_sys::ResTarget>::from_pg(select.targetList);
+        targets.len() == 1
+            && !targets.iter_ptr().any(|target| is_implicit_row((*target).val))
+            && select.op == pg_sys::SetOperation::SETOP_NONE
+            && select.intoClause.is_null()
+            && select.whereClause.is_null()
+            && select.havingClause.is_null()
+            && select.withClause.is_null()
+            && select.limitOffset.is_null()
+            && select.limitCount.is_null()
+            && [
+                select.distinctClause,
+                select.fromClause,
+                select.groupClause,
+                select.windowClause,
+                select.valuesLists,
+                select.sortClause,
+                select.lockingClause,
+            ]
+            .iter()
+            .all(|list| list.is_null())
+    }
+}

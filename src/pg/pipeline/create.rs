@@ -1,0 +1,383 @@
+//! The relations and triggers of a pipeline: made, and dropped again.
+//!
+//! A pipeline called `docs`, as one over the table `docs` is by default, has
+//!
+//! * `docs_rag_content`, a view: key, content and metadata of each row. The one place that
+//!   knows the source's columns; PostgreSQL keeps it right through renames and dumps.
+//! * `docs_rag_chunks`, a table: the chunks.
+//! * `docs_rag`, a view of the chunks as the caller may see them.
+//! * triggers on `docs` that call `rag.capture`.
+//!
+//! While it is made anew, with another model for instance, its successor has all of these too,
+//! with the generation's number at the end of their names.
+
+use pgrx::prelude::*;
+use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
+
+use super::content::Expression;
+use super::triggers;
+use crate::chunk::ChunkOptions;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::model::Model;
+use crate::pg::catalog::operator::Operators;
+use crate::pg::catalog::pipeline::{self, Mode, NewPipeline, Pipeline, Relation, Stage};
+use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_read};
+use crate::pg::catalog::source::Source;
+use crate::pg::catalog::{locking, view};
+use crate::pg::enrich::{beside, situate};
+use crate::pg::server::sql::{self, render};
+use crate::rewrite::route::AUTO;
+use crate::situate::Wanted;
+
+/// Columns of a chunk table that metadata must not be called like.
+const RESERVED: [&str; 17] = [
+    "chunk_id",
+    "chunk_no",
+    "content",
+    "start_char",
+    "end_char",
+    "heading",
+    "token_count",
+    "content_hash",
+    "model",
+    "embedding",
+    "tsv",
+    "parent_start",
+    "parent_end",
+    "context",
+    "context_line",
+    "context_key",
+    view::TITLE,
+];
+
+/// Longest name of a relation, in bytes.
+const LONGEST_NAME: usize = pg_sys::NAMEDATALEN as usize - 1;
+
+/// What is to be made.
+pub struct Plan<'a> {
+    /// Name of the pipeline.
+    pub name: String,
+    /// The table.
+    pub source: Source,
+    /// Its key columns.
+    pub key: Vec<String>,
+    /// What is cut and embedded.
+    pub content: Expression,
+    /// Whether title and headings are embedded with each chunk.
+    pub contextual: bool,
+    /// Who says in which connection a chunk stands, where that is embedded, too.
+    pub situated: Option<Wanted>,
+    /// Whether a document is embedded as a whole and cut afterwards.
+    pub late: bool,
+    /// What a row is called.
+    pub title: Option<Expression>,
+    /// Columns that are copied beside each chunk.
+    pub metadata: &'a [String],
+    /// Text search configuration.
+    pub config: &'a str,
+    /// Who embeds.
+    pub mode: Mode,
+    /// How far the first embedding will be when the transaction ends.
+    pub stage: Stage,
+    /// The pipeline whose place it is to take.
+    pub predecessor: Option<&'a Pipeline>,
+    /// The embedding model.
+    pub model: Model,
+    /// How documents are cut.
+    pub chunking: ChunkOptions,
+}
+
+impl Plan<'_> {
+    /// Makes everything but the chunks.
+    pub fn carry_out(self) -> Result<Pipeline> {
+        self.check()?;
+        let generation = self.predecessor.map_or(1, |before| before.generation + 1);
+        let names = Names::of(&self.source.schema, &self.name, generation);
+        names.check_free()?;
+        self.create_content_view(&names)?;
+        self.create_chunk_table(&names)?;
+        self.create_view(&names)?;
+        let relations = [&names.content_view, &names.chunk_table, &names.view];
+        // What a superuser makes for somebody else is that owner's.
+        give_relations(relations.map(String::as_str), &quote_identifier(&self.source.owner))?;
+        let readable = format!("{}, {}", names.chunk_table, names.view);
+        let_readers_read(self.source.oid, &readable)?;
+        let id = pipeline::insert(&NewPipeline {
+            name: self.predecessor.is_none().then_some(self.name.as_str()),
+            source: self.source.oid,
+            content_view: &names.content_view,
+            chunk_table: &names.chunk_table,
+            view: &names.view,
+            key_columns: self.key.len() as i32,
+            model: &self.model.reference.name,
+            chunking: &self.chunking,
+            contextual: self.contextual,
+            late: self.late,
+            config: self.config,
+            mode: self.mode,
+            stage: self.stage,
+            generation,
+            replaces: self.predecessor.map(|before| before.id),
+        })?;
+        let mut pipeline = pipeline::by_id(id)?.ok_or_else(|| {
+            let message = format!("pipeline {id} is not there after its creation");
+            Error::new(ErrorKind::Internal, message)
+        })?;
+        if let Some(wanted) = &self.situated {
+            situate::create(&pipeline, wanted, self.predecessor)?;
+            pipeline.situated = true;
+        }
+        view::check_row_by_row(&pipeline)?;
+        triggers::create(&pipeline)?;
+        Ok(pipeline)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.predecessor.is_none() {
+            check_name(&self.name)?;
+        }
+        for column in self.metadata {
+            self.source.column(column).ok_or_else(|| self.source.no_column(column))?;
+            self.check_metadata_name(column)?;
+        }
+        Ok(())
+    }
+
+    fn check_metadata_name(&self, name: &str) -> Result<()> {
+        let taken =
+            RESERVED.contains(&name) || self.key.iter().any(|key| format!("source_{key}") == name);
+        match taken {
+            false => Ok(()),
+            true => Err(Error::new(
+                ErrorKind::DuplicateObject,
+                format!("metadata column \"{name}\" has the name of a column of the chunk table"),
+            )
+            .hint(format!("Names in use: {}.", RESERVED.join(", ")))),
+        }
+    }
+
+    fn create_content_view(&self, names: &Names) -> Result<()> {
+        let alias = quote_identifier(&self.source.name);
+        let column = |name: &String| format!("{alias}.{}", quote_identifier(name));
+        let keys = list(&self.key, |key| format!("{} AS {}", column(key), key_name(key)));
+        let metadata = self.metadata.iter().map(|name| format!(", {}", column(name)));
+        let title = match &self.title {
+            Some(title) => {
+                let values = [("title", title.sql.as_str()), ("name", view::TITLE)];
+                render(include_str!("../../../sql/query/content_title.sql"), &values)
+            }
+            None => String::new(),
+        };
+        let statement = render(
+            include_str!("../../../sql/query/create_content_view.sql"),
+            &[
+                ("content_view", &names.content_view),
+                ("keys", &keys),
+                ("content", &self.content.sql),
+                ("content_type", self.content.sql_type),
+                ("title", &title),
+                ("metadata", &metadata.collect::<String>()),
+                ("source", &self.source.sql),
+                ("alias", &alias),
+            ],
+        );
+        sql::execute(&statement, &[]).map(drop)
+    }
+
+    fn create_chunk_table(&self, names: &Names) -> Result<()> {
+        let typed = |name: &String| self.source.column(name).map_or("", |c| c.sql_type.as_str());
+        let keys = list(&self.key, |key| format!("{} {} NOT NULL", key_name(key), typed(key)));
+        let metadata = self
+            .metadata
+            .iter()
+            .map(|name| format!(", {} {}", quote_identifier(name), typed(name)));
+        let statement = render(
+            include_str!("../../../sql/query/create_chunk_table.sql"),
+            &[
+                ("chunk_table", &names.chunk_table),
+                ("keys", &keys),
+                ("key_names", &list(&self.key, |key| key_name(key))),
+                ("vector", &sql::vector_schema()?),
+                ("dimension", &self.model.dimension.to_string()),
+                ("config", &quote_literal(self.config)),
+                ("metadata", &metadata.collect::<String>()),
+            ],
+        );
+        sql::execute(&statement, &[])?;
+        let on_table = |template| render(template, &[("chunk_table", &names.chunk_table)]);
+        sql::execute(&on_table(include_str!("../../../sql/query/create_lexical_index.sql")), &[])?;
+        sql::execute(&on_table(include_str!("../../../sql/query/enable_row_security.sql")), &[])?;
+        if self.source.forces_row_security {
+            sql::execute(
+                &on_table(include_str!("../../../sql/query/force_row_security.sql")),
+                &[],
+            )?;
+        }
+        let statement = render(
+            include_str!("../../../sql/query/create_policy.sql"),
+            &[
+                ("chunk_table", &names.chunk_table),
+                ("source", &self.source.sql),
+                ("key_join", &self.key_join(&names.bare_chunk_table)?),
+            ],
+        );
+        sql::execute(&statement, &[]).map(drop)
+    }
+
+    fn create_view(&self, names: &Names) -> Result<()> {
+        let metadata = self.metadata.iter().map(|name| format!(", c.{}", quote_identifier(name)));
+        let statement = render(
+            include_str!("../../../sql/query/create_view.sql"),
+            &[
+                ("view", &names.view),
+                ("chunk_table", &names.chunk_table),
+                ("source", &self.source.sql),
+                ("keys", &list(&self.key, |key| format!("c.{}", key_name(key)))),
+                ("metadata", &metadata.collect::<String>()),
+                ("key_join", &self.key_join("c")?),
+            ],
+        );
+        sql::execute(&statement, &[]).map(drop)
+    }
+
+    /// Rows of the source `s` and of a relation with the chunks' key columns that belong together.
+    fn key_join(&self, chunks: &str) -> Result<String> {
+        let equal = |key: &String| -> Result<String> {
+            let column = self.source.column(key).ok_or_else(|| self.source.no_column(key))?;
+            let operators = Operators::of(column.type_oid);
+            let (source, chunks) = (quote_identifier(key), format!("{chunks}.{}", key_name(key)));
+            Ok(operators.equal_to(&format!("s.{source}"), &chunks))
+        };
+        Ok(self.key.iter().map(equal).collect::<Result<Vec<_>>>()?.join(" AND "))
+    }
+}
+
+/// Gives a pipeline's relations to another owner, whose name is quoted.
+pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
+    let relations = [&pipeline.content_view, &pipeline.chunk_table, &pipeline.view];
+    give_relations(relations.map(|relation| relation.sql.as_str()), owner)?;
+    beside::give_to(pipeline, owner)
+}
+
+/// Content view, chunk table and view, in this order.
+fn give_relations(relations: [&str; 3], owner: &str) -> Result<()> {
+    let kinds = ["VIEW", "TABLE", "VIEW"].into_iter();
+    kinds.zip(relations).try_for_each(|(kind, relation)| give_relation(kind, relation, owner))
+}
+
+/// An error where a new pipeline can't be called `name`.
+pub fn check_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.len() > LONGEST_NAME {
+        return Err(Error::invalid(format!(
+            "name of a pipeline must have 1 to {LONGEST_NAME} bytes: \"{name}\""
+        )));
+    }
+    if name == AUTO {
+        // Else its owner would have code run by whoever leaves the choice to pg_rag.
+        return Err(Error::invalid("a pipeline cannot be called \"auto\"")
+            .hint("pipeline => 'auto' chooses a pipeline. Give it another name with name => ..."));
+    }
+    match pipeline::names()?.iter().any(|known| known == name) {
+        false => Ok(()),
+        true => Err(Error::new(
+            ErrorKind::DuplicateObject,
+            format!("pipeline \"{name}\" already exists"),
+        )
+        .hint("Drop it with rag_drop_pipeline, or give this one another name.")),
+    }
+}
+
+/// Drops all that [`Plan::carry_out`] made and that is still there; whether the pipeline was, and no
+/// other had taken its place.
+pub fn undo(id: i32) -> Result<bool> {
+    let Some(pipeline) = pipeline::lock(id)? else { return Ok(false) };
+    let successor = pipeline::successor(id)?;
+    let mut generations = Vec::new();
+    for generation in successor.into_iter().chain([pipeline]) {
+        let others = beside::of(&generation)?;
+        generations.push((generation, others));
+    }
+    // First, since whoever drops a pipeline's relations drops the pipeline; and all of them before
+    // any relation is locked, since who works on one of them may wait for the source of both.
+    generations.iter().try_for_each(|(generation, _)| pipeline::delete(generation.id))?;
+    locking::lock_for_drop(&generations)?;
+    generations.iter().try_for_each(|(generation, others)| drop_made(generation, others))?;
+    Ok(true)
+}
+
+fn drop_made(pipeline: &Pipeline, others: &[Relation]) -> Result<()> {
+    others.iter().try_for_each(beside::drop_table)?;
+    triggers::drop_all(pipeline)?;
+    for view in [&pipeline.view, &pipeline.content_view] {
+        drop_if_there(
+            include_str!("../../../sql/query/drop_view.sql"),
+            view,
+            &[("view", &view.sql)],
+        )?;
+    }
+    let table = &pipeline.chunk_table;
+    let template = include_str!("../../../sql/query/drop_chunk_table.sql");
+    drop_if_there(template, table, &[("chunk_table", &table.sql)])
+}
+
+/// The chunk table's name of a key column.
+fn key_name(key: &str) -> String {
+    quote_identifier(format!("source_{key}"))
+}
+
+fn list<'a>(names: &'a [String], form: impl Fn(&'a String) -> String) -> String {
+    names.iter().map(form).collect::<Vec<_>>().join(", ")
+}
+
+/// SQL names of a pipeline's relations, in the source's schema.
+pub struct Names {
+    /// Of the view of the content.
+    pub content_view: String,
+    /// Of the chunk table.
+    pub chunk_table: String,
+    bare_chunk_table: String,
+    /// Of the chunks' view.
+    pub view: String,
+}
+
+impl Names {
+    /// An error where something has one of these names, perhaps what was left of a pipeline when the
+    /// extension was dropped.
+    fn check_free(&self) -> Result<()> {
+        let names = vec![&*self.view, &*self.content_view, &*self.chunk_table];
+        let statement = include_str!("../../../sql/query/relations_in_the_way.sql");
+        let taken = sql::rows(statement, &[names.into()], |row| {
+            Ok((sql::required(row.get::<String>(1)?)?, sql::required(row.get::<String>(2)?)?))
+        })?;
+        let Some((name, _)) = taken.first() else { return Ok(()) };
+        let drops: Vec<&str> = taken.iter().map(|(_, drop)| drop.as_str()).collect();
+        Err(Error::new(ErrorKind::DuplicateRelation, format!("relation {name} already exists")).hint(
+            format!(
+                "Give the pipeline another name. If this is left from a pipeline that went with the extension: {};",
+                drops.join("; ")
+            ),
+        ))
+    }
+
+    /// Those of a pipeline called `pipeline`.
+    pub fn of(schema: &str, pipeline: &str, generation: i32) -> Self {
+        let bare = |suffix: &str| {
+            let suffix = match generation {
+                1 => suffix.to_owned(),
+                later => format!("{suffix}_{later}"),
+            };
+            let mut name = pipeline.to_owned();
+            while name.len() + suffix.len() > LONGEST_NAME {
+                name.pop();
+            }
+            name + &suffix
+        };
+        let qualified = |suffix| quote_qualified_identifier(schema, &bare(suffix));
+        Names {
+            content_view: qualified("_rag_content"),
+            chunk_table: qualified("_rag_chunks"),
+            bare_chunk_table: quote_identifier(bare("_rag_chunks")),
+            view: qualified("_rag"),
+        }
+    }
+}

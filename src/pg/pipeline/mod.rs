@@ -1,0 +1,8 @@
+//! Pipelines and their relations: made, altered, and kept right when their sources are.
+
+pub mod alter;
+pub mod content;
+pub mod create;
+pub mod define;
+pub mod remake;
+pub mod triggers;

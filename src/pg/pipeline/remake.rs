@@ -1,0 +1,339 @@
+//! Columns of a source are dropped, or get another type: what of a pipeline is in the way?
+//!
+//! The content view and the trigger for updates read the columns, so PostgreSQL would refuse the
+//! statement, or with CASCADE drop both, and with them the pipeline. So both are taken away before
+//! an ALTER TABLE begins and are made anew when it ends, in the same transaction. Metadata goes
+//! with its column. Key and content stay: what would the chunks be of?
+
+use std::cell::RefCell;
+
+use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
+
+use super::content::{self, Expression};
+use super::triggers;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::grants::Grants;
+use crate::pg::catalog::operator::Operators;
+use crate::pg::catalog::owner::as_owner;
+use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::catalog::relation;
+use crate::pg::catalog::source::Source;
+use crate::pg::catalog::view::{self, Column};
+use crate::pg::changes::{intake, noted};
+use crate::pg::server::acting::{Acting, SUPERUSER};
+use crate::pg::server::sql::{self, render};
+use crate::pg::server::transaction::in_subtransaction;
+
+/// What an ALTER TABLE is about to do to the columns of a table.
+#[derive(Debug, Default)]
+pub struct Alteration {
+    /// The table.
+    pub table: pg_sys::Oid,
+    /// Columns that it drops.
+    pub dropped: Vec<String>,
+    /// Columns that get another type.
+    pub retyped: Vec<String>,
+    /// Those of them whose values an expression makes.
+    pub converted: Vec<String>,
+}
+
+impl Alteration {
+    fn concerns(&self, column: &str) -> bool {
+        [&self.dropped, &self.retyped].iter().any(|names| names.iter().any(|name| name == column))
+    }
+}
+
+/// A column of the source, and what the pipeline's relations call it.
+struct Named {
+    source: String,
+    here: Column,
+}
+
+/// A pipeline without its content view.
+struct Detached {
+    pipeline: Pipeline,
+    altered: pg_sys::Oid,
+    key: Vec<Named>,
+    content: Expression,
+    title: Option<Expression>,
+    metadata: Vec<Named>,
+    /// Metadata columns that are about to be dropped, and those that are about to have another type;
+    /// of the latter, whether an expression makes their values.
+    dropped: Vec<Column>,
+    retyped: Vec<(Column, bool)>,
+    /// Columns that are read, other than metadata, and their types before; none where an expression
+    /// makes their values.
+    read: Vec<(String, Option<bool>)>,
+}
+
+thread_local! {
+    static DETACHED: RefCell<Vec<Detached>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Before an ALTER TABLE: takes away what is in its way. An error where a key or content would go.
+pub fn begin(alteration: &Alteration) -> Result<()> {
+    let _acting = Acting::as_role(SUPERUSER);
+    // Of a statement that has failed nothing was taken away in the end.
+    let mut detached = DETACHED.take();
+    let mut waiting = Vec::new();
+    for one in detached.drain(..) {
+        if is_detached(&one.pipeline)? {
+            waiting.push(one);
+        }
+    }
+    let statement = include_str!("../../../sql/query/pipelines_below.sql");
+    let arguments = [alteration.table.into()];
+    for id in sql::rows(statement, &arguments, |row| sql::required(row.get::<i32>(1)?))? {
+        let Some(pipeline) = pipeline::by_id(id)? else { continue };
+        if !is_detached(&pipeline)? {
+            waiting.extend(Detached::take(pipeline, alteration)?);
+        }
+    }
+    DETACHED.set(waiting);
+    Ok(())
+}
+
+/// After an ALTER TABLE of `tables`: makes anew what was taken away for it. To be called as the
+/// superuser.
+pub fn end(tables: impl Fn() -> Result<Vec<pg_sys::Oid>>) -> Result<()> {
+    let detached = DETACHED.take();
+    if detached.is_empty() {
+        return Ok(());
+    }
+    let tables = tables()?;
+    let (ours, others): (Vec<_>, Vec<_>) =
+        detached.into_iter().partition(|one| tables.contains(&one.altered));
+    DETACHED.set(others);
+    for one in ours {
+        // Not one of a statement that has failed.
+        if is_detached(&one.pipeline)? {
+            one.put_back()?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the pipeline has no content view in this transaction.
+fn is_detached(pipeline: &Pipeline) -> Result<bool> {
+    let now = pipeline::by_id(pipeline.id)?;
+    Ok(now.is_some_and(|now| now.content_view.oid == pg_sys::InvalidOid))
+}
+
+impl Detached {
+    /// Takes away what is in the way of `alteration`, if anything is.
+    fn take(pipeline: Pipeline, alteration: &Alteration) -> Result<Option<Detached>> {
+        let mut read = view::columns_read(&pipeline)?;
+        read.retain(|name| alteration.concerns(name));
+        if read.is_empty() {
+            return Ok(None);
+        }
+        let source = Source::describe(pipeline.source.oid)?;
+        let columns = view::content_columns(&pipeline)?;
+        let name = |(source, here)| Named { source, here };
+        let of_key = view::source_key_names(&pipeline).into_iter();
+        let key: Vec<Named> = of_key.zip(columns.keys).map(name).collect();
+        let of_metadata = view::metadata_names(&pipeline)?.into_iter();
+        let metadata: Vec<Named> = of_metadata.zip(columns.metadata).map(name).collect();
+        let in_content = view::names_in_content(&pipeline)?;
+        // What is neither, a query within the content reads.
+        let is_content = |name: &String| {
+            in_content.contains(name) || !metadata.iter().any(|column| column.source == *name)
+        };
+        for name in &read {
+            if key.iter().any(|column| column.source == *name) {
+                return Err(in_key(name, &pipeline));
+            }
+            if is_content(name) && alteration.dropped.contains(name) {
+                return Err(in_content_of(name, &pipeline));
+            }
+        }
+        let text_before = |name: String| {
+            let is_text = source.column(&name).is_some_and(|column| column.is_text);
+            let is_converted = alteration.converted.contains(&name);
+            (name, (!is_converted).then_some(is_text))
+        };
+        let read = read.into_iter().filter(is_content).map(text_before).collect();
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            metadata.into_iter().partition(|column| !alteration.dropped.contains(&column.source));
+        let retyped = kept.iter().filter(|column| alteration.retyped.contains(&column.source));
+        let retyped = retyped
+            .map(|column| (column.here.clone(), alteration.converted.contains(&column.source)))
+            .collect();
+        let detached = Detached {
+            altered: alteration.table,
+            key,
+            content: content::current(&pipeline, &source)?,
+            title: content::current_title(&pipeline, &source)?,
+            dropped: gone.into_iter().map(|column| column.here).collect(),
+            retyped,
+            read,
+            metadata: kept,
+            pipeline,
+        };
+        detached.drop_readers()?;
+        Ok(Some(detached))
+    }
+
+    /// Drops what reads the columns.
+    fn drop_readers(&self) -> Result<()> {
+        triggers::drop_for_update(&self.pipeline)?;
+        // First, since whoever drops a content view drops the pipeline.
+        pipeline::set_content_view(self.pipeline.id, None)?;
+        drop_view(&self.pipeline.content_view.sql)
+    }
+
+    /// Makes it anew, and has chunks and queue follow.
+    fn put_back(self) -> Result<()> {
+        let source = Source::describe(self.pipeline.source.oid)?;
+        let owner = quote_identifier(&source.owner);
+        let name = &self.pipeline.content_view.sql;
+        let statement = self.content_view(&source);
+        if let Err(failure) = in_subtransaction(|| sql::execute(&statement, &[]).map(drop)) {
+            let (of, why) = (&self.pipeline.name, failure.message);
+            let message = format!(
+                "the content of pipeline \"{of}\" cannot be made of {} as it would be: {why}",
+                source.sql
+            );
+            return Err(Error::new(ErrorKind::NotInState, message).hint(other_content(of)));
+        }
+        relation::give_relation("VIEW", name, &owner)?;
+        pipeline::set_content_view(self.pipeline.id, Some(name))?;
+        if !(self.dropped.is_empty() && self.retyped.is_empty()) {
+            self.alter_chunks(&source)?;
+        }
+        let Some(pipeline) = pipeline::by_id(self.pipeline.id)? else { return Ok(()) };
+        triggers::create_for_update(&pipeline)?;
+        if self.may_have_other_values(&source) {
+            intake::leave(pipeline.id, intake::Kind::All)?;
+            noted::wake_at_commit();
+        }
+        Ok(())
+    }
+
+    fn content_view(&self, source: &Source) -> String {
+        let alias = quote_identifier(&source.name);
+        let column =
+            |it: &Named| format!("{alias}.{} AS {}", quote_identifier(&it.source), it.here.name);
+        let keys: Vec<String> = self.key.iter().map(column).collect();
+        let metadata: String = self.metadata.iter().map(|it| format!(", {}", column(it))).collect();
+        let title = self.title.as_ref().map_or_else(String::new, |title| {
+            let values = [("title", title.sql.as_str()), ("name", view::TITLE)];
+            render(include_str!("../../../sql/query/content_title.sql"), &values)
+        });
+        render(
+            include_str!("../../../sql/query/create_content_view.sql"),
+            &[
+                ("content_view", &self.pipeline.content_view.sql),
+                ("keys", &keys.join(", ")),
+                ("content", &self.content.sql),
+                ("content_type", self.content.sql_type),
+                ("title", &title),
+                ("metadata", &metadata),
+                ("source", &source.sql),
+                ("alias", &alias),
+            ],
+        )
+    }
+
+    /// Has the chunks' metadata follow, and with it the view that shows it.
+    fn alter_chunks(&self, source: &Source) -> Result<()> {
+        let Pipeline { id, view, .. } = &self.pipeline;
+        let grants = Grants::of(view.oid)?;
+        drop_view(&view.sql)?;
+        as_owner(&self.pipeline, || self.alter_chunk_table(source))?;
+        self.create_view(source)?;
+        relation::give_relation("VIEW", &view.sql, &quote_identifier(&source.owner))?;
+        pipeline::set_view(*id, &view.sql)?;
+        if let Some(now) = pipeline::by_id(*id)? {
+            grants.give_on(&now.view)?;
+        }
+        if pipeline::set_filling_where_unindexed(*id)? {
+            noted::wake_at_commit();
+        }
+        Ok(())
+    }
+
+    /// As the owner: values may become others by casts of that owner's.
+    fn alter_chunk_table(&self, source: &Source) -> Result<()> {
+        let Pipeline { name, chunk_table, .. } = &self.pipeline;
+        let table = ("chunk_table", chunk_table.sql.as_str());
+        for column in &self.dropped {
+            let template = include_str!("../../../sql/query/chunk_column_drop.sql");
+            sql::execute(&render(template, &[table, ("column", &column.name)]), &[])?;
+            notice!("pipeline \"{name}\" goes on without the metadata column {}", column.name);
+        }
+        for (column, is_converted) in &self.retyped {
+            let kind = self.type_now(source, column);
+            // What an expression over the source makes of it, the source says.
+            let value = if *is_converted { "NULL" } else { column.name.as_str() };
+            let values = [table, ("column", &column.name), ("type", kind), ("value", value)];
+            let template = include_str!("../../../sql/query/chunk_column_type.sql");
+            sql::execute(&render(template, &values), &[])?;
+        }
+        Ok(())
+    }
+
+    fn type_now<'a>(&self, source: &'a Source, here: &Column) -> &'a str {
+        let named = self.metadata.iter().find(|column| column.here.name == here.name);
+        let column = named.and_then(|column| source.column(&column.source));
+        column.map_or("text", |column| column.sql_type.as_str())
+    }
+
+    fn create_view(&self, source: &Source) -> Result<()> {
+        let shown = |column: &Named| format!("c.{}", column.here.name);
+        let equal = |column: &Named| {
+            let source = format!("s.{}", quote_identifier(&column.source));
+            let chunks = format!("c.{}", column.here.name);
+            Operators::of(column.here.type_oid).equal_to(&source, &chunks)
+        };
+        let keys: Vec<String> = self.key.iter().map(shown).collect();
+        let join: Vec<String> = self.key.iter().map(equal).collect();
+        let metadata: String = self.metadata.iter().map(|it| format!(", {}", shown(it))).collect();
+        let statement = render(
+            include_str!("../../../sql/query/create_view.sql"),
+            &[
+                ("view", &self.pipeline.view.sql),
+                ("chunk_table", &self.pipeline.chunk_table.sql),
+                ("source", &source.sql),
+                ("keys", &keys.join(", ")),
+                ("metadata", &metadata),
+                ("key_join", &join.join(" AND ")),
+            ],
+        );
+        sql::execute(&statement, &[]).map(drop)
+    }
+
+    /// Whether a document, or metadata, may be another one now. A text stays what it is in another
+    /// type for texts.
+    fn may_have_other_values(&self, source: &Source) -> bool {
+        let is_text = |name: &String| source.column(name).is_some_and(|column| column.is_text);
+        self.read.iter().any(|(name, was_text)| *was_text != Some(true) || !is_text(name))
+            || self.retyped.iter().any(|(_, is_converted)| *is_converted)
+    }
+}
+
+fn drop_view(view: &str) -> Result<()> {
+    let statement = render(include_str!("../../../sql/query/drop_view.sql"), &[("view", view)]);
+    sql::execute(&statement, &[]).map(drop)
+}
+
+fn in_key(column: &str, pipeline: &Pipeline) -> Error {
+    let name = &pipeline.name;
+    let message = format!("column \"{column}\" is of the key of pipeline \"{name}\"");
+    Error::new(ErrorKind::NotInState, message).hint(
+        "Drop the pipeline with rag_drop_pipeline first, and create it again after the change.",
+    )
+}
+
+fn in_content_of(column: &str, pipeline: &Pipeline) -> Error {
+    let name = &pipeline.name;
+    let message = format!("the content of pipeline \"{name}\" is made of column \"{column}\"");
+    Error::new(ErrorKind::NotInState, message).hint(other_content(name))
+}
+
+fn other_content(pipeline: &str) -> String {
+    format!(
+        "First give it another content with rag_alter_pipeline('{pipeline}', content => ...), and rag_wait until its chunks are made; or drop it with rag_drop_pipeline('{pipeline}')."
+    )
+}

@@ -1,0 +1,179 @@
+//! A question gets its answer: retrieve, choose what is read, have the answer written, check it.
+//!
+//! ```text
+//! read     what is shown of the chunks that were found
+//! extract  the built-in answerer
+//! write    a language model, in the way of a strategy
+//! tools    what the strategy works with
+//! reuse    what it wrote for a question that means the same
+//! trust    is it so?
+//! verifier who says whether it is
+//! shown    how what is cited looks
+//! stream   all of this, told while it is written
+//! ```
+
+mod extract;
+mod read;
+mod reuse;
+mod shown;
+mod stream;
+mod tools;
+mod trust;
+mod unread;
+pub mod verifier;
+mod write;
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+pub use read::{check, source};
+pub use stream::{Record, Telling, tell};
+pub use trust::{TrustOptions, TrustWish};
+
+use super::conversation::Conversation;
+use super::search::Search;
+use crate::answer::citation::Citations;
+use crate::answer::strategy::{Calls, Strategy, StrategyOptions};
+use crate::context::{ContextOptions, Reading};
+use crate::error::{Error, ErrorKind, Result};
+use crate::extract::EXTRACTIVE;
+use crate::pg::ragd::provider::Capacity;
+use crate::pg::ragd::usage::ForPipeline;
+use crate::pg::ragd::{cache, trace};
+use crate::pg::server::guc::Caching;
+use crate::prompt::messages::Message;
+use crate::prompt::template::Template;
+
+/// Who writes, and under which conditions.
+pub struct Writing {
+    /// 'extractive' or a foreign server.
+    pub llm: String,
+    /// In how many calls.
+    pub strategy: &'static dyn Strategy,
+    /// How the strategy goes about it.
+    pub strategy_options: StrategyOptions,
+    /// In which words a language model is asked; `None`: those of the pipeline, or the usual ones.
+    pub template: Option<Template>,
+    /// Confidence below which the extractive answerer abstains.
+    pub min_confidence: Option<f32>,
+    /// Most sentences of an extractive answer.
+    pub max_sentences: Option<usize>,
+    /// Sampling temperature of a language model.
+    pub temperature: f32,
+    /// Longest answer of a language model, in tokens.
+    pub max_tokens: Option<u32>,
+    /// Which answers are given again; `None`: as `rag.cache` says.
+    pub caching: Option<Caching>,
+    /// Cosine from which on two questions may mean the same.
+    pub cache_similarity: f32,
+    /// What was said before.
+    pub conversation: Option<Conversation>,
+    /// What is read of the chunks.
+    pub context: ContextOptions,
+    /// How much the language model can read.
+    pub capacity: Capacity,
+    /// How it is checked and shown.
+    pub trust: TrustOptions,
+}
+
+/// An answer and what it stands on.
+pub struct Answer {
+    /// The text with its markers [n].
+    pub text: String,
+    /// Whether the documents hold the answer.
+    pub supported: Option<bool>,
+    /// Probability that they do, where the answerer gives one.
+    pub confidence: Option<f32>,
+    /// One object a citation; markers that point to nothing have only a marker and a position.
+    pub citations: Value,
+    /// The chunks that were read, in the order of their numbers.
+    pub context: Value,
+    /// Who wrote, tokens and times.
+    pub usage: Value,
+    /// One object a claim, with what its sources say of it.
+    pub claims: Value,
+    /// How well the sources say what the answer says, from 0 to 1; `None` where nobody has looked.
+    pub faithfulness: Option<f32>,
+    /// Whether somebody ought to look at it.
+    pub needs_review: bool,
+}
+
+/// What an answerer wrote.
+struct Draft {
+    /// The text; its marker [n] cites the n-th of `readings`.
+    text: String,
+    /// What was read.
+    readings: Vec<Reading>,
+    /// Whether the answerer found an answer.
+    supported: bool,
+    /// Probability that there is one, where the answerer gives it.
+    confidence: Option<f32>,
+    /// What is cited, where the answerer says so exactly; else the markers are looked up.
+    citations: Option<Citations>,
+    /// Tokens and the like.
+    usage: Value,
+}
+
+/// Answers `question` from the pipeline that `search` searches.
+pub fn ask(question: &str, search: &Search, writing: &Writing) -> Result<Answer> {
+    let _spending = ForPipeline::new(search.pipeline.id);
+    let _caching = cache::Using::new(writing.caching);
+    let start = Instant::now();
+    let (draft, retrieving) = match writing.llm.as_str() {
+        EXTRACTIVE => extracted(question, search, writing)?,
+        _ => write::write(question, search, writing)?,
+    };
+    let check = || trust::checked(question, draft, &writing.trust);
+    let mut answer = trace::step("verify", String::new, check)?;
+    note_times(&mut answer, &writing.llm, retrieving, start.elapsed().saturating_sub(retrieving));
+    Ok(answer)
+}
+
+/// Adds who wrote, and how long was searched and written.
+fn note_times(answer: &mut Answer, llm: &str, retrieving: Duration, writing: Duration) {
+    answer.usage["llm"] = json!(llm);
+    answer.usage["retrieve_ms"] = milliseconds(retrieving);
+    answer.usage["answer_ms"] = milliseconds(writing);
+}
+
+/// What the built-in answerer says, and how long was searched.
+fn extracted(question: &str, search: &Search, writing: &Writing) -> Result<(Draft, Duration)> {
+    if !writing.strategy.is_for_extractive() {
+        let message = format!(
+            "strategy \"{}\" needs a language model, and the built-in answerer \"extractive\" is none",
+            writing.strategy.name()
+        );
+        return Err(Error::new(ErrorKind::Unsupported, message).hint(
+            "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The strategies 'auto' and 'compact' need none.",
+        ));
+    }
+    let start = Instant::now();
+    let passages = search.run(question)?;
+    let retrieving = start.elapsed();
+    let readings = read::read(question, passages, search, writing, Calls::One)?;
+    let extract = || extract::extract(question, readings, search, writing);
+    let mut draft = trace::step("extract", String::new, extract)?;
+    draft.usage["strategy"] = json!("compact");
+    Ok((draft, retrieving))
+}
+
+/// What a language model would be asked first.
+pub fn messages(question: &str, search: &Search, writing: &Writing) -> Result<Vec<Message>> {
+    write::messages(question, search, writing)
+}
+
+/// What is read, the tokens of each as it is sent, and last those of the overview before it.
+pub fn context(
+    question: &str,
+    search: &Search,
+    writing: &Writing,
+) -> Result<(Vec<Reading>, Vec<usize>)> {
+    let readings = read::read(question, search.run(question)?, search, writing, Calls::One)?;
+    let sizes = read::sizes(&readings, search, writing)?;
+    Ok((readings, sizes))
+}
+
+fn milliseconds(time: Duration) -> Value {
+    json!((time.as_secs_f64() * 1e4).round() / 10.0)
+}

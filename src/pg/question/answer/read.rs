@@ -1,0 +1,91 @@
+//! What is read of the chunks that were found.
+
+mod means;
+mod room;
+mod time;
+mod tokens;
+
+use crate::answer::strategy::Calls;
+use crate::context::assemble::{Job, assembled};
+use crate::context::{ContextOptions, Means, Reading, headers};
+use crate::error::{Error, ErrorKind, Result};
+use crate::extract::EXTRACTIVE;
+use crate::pg::catalog::template;
+use crate::pg::question::search::Search;
+use crate::pg::ragd::trace;
+use crate::pg::server::random;
+use crate::prompt::messages::{Source, as_sent, overview_as_sent};
+use crate::prompt::tokens::Counter;
+use crate::retrieve::Passage;
+
+use super::Writing;
+use means::{OnDemand, Summaries};
+pub use room::room;
+pub use tokens::Tokens;
+
+/// What is read for `question` of the passages that were found for it, best first: as much as one
+/// call can read, or all, where several share it.
+pub fn read(
+    question: &str,
+    passages: Vec<Passage>,
+    search: &Search,
+    writing: &Writing,
+    calls: Calls,
+) -> Result<Vec<Reading>> {
+    let options = &writing.context;
+    let mut tokens = Tokens::of(search, writing)?;
+    let call = room::room(question, writing, &mut tokens)?.sources;
+    let budget = call.filter(|_| calls == Calls::One);
+    let times = time::places(&passages, options.order_by.as_deref(), search)?;
+    let time = |passage: &Passage| times.get(&passage.chunk_id).copied();
+    let job = Job { question, options, budget, call, time: &time };
+    let mut means = Means {
+        counter: &mut tokens,
+        embedder: &mut OnDemand { model: &search.pipeline.model },
+        writer: &mut Summaries::new(&writing.llm, options),
+        nonce: &mut random::nonce,
+        templates: &template::find,
+    };
+    trace::found("read", String::new, || assembled(passages, &job, &mut means))
+}
+
+/// An error where `options` ask for what `search` or `llm` has not.
+pub fn check(options: &ContextOptions, search: &Search, llm: &str) -> Result<()> {
+    options.check()?;
+    let columns = search.metadata();
+    if let Some(names) = &options.headers {
+        headers::check(names, &columns.iter().map(|column| column.bare()).collect::<Vec<_>>())?;
+    }
+    options.order_by.as_deref().map_or(Ok(()), |name| time::column(name, columns).map(drop))?;
+    match options.compression.asks() {
+        Some(name) if llm == EXTRACTIVE => {
+            let message = format!(
+                "compression \"{name}\" needs a language model, and the built-in answerer \"extractive\" is none"
+            );
+            Err(Error::new(ErrorKind::Unsupported, message).hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The compressions 'truncate' and 'extractive' need none."))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The tokens of each of `readings` as it is sent, and of the overview before them.
+pub fn sizes(readings: &[Reading], search: &Search, writing: &Writing) -> Result<Vec<usize>> {
+    let sent = (1..).zip(readings).map(|(number, reading)| {
+        let source = Source { overview: None, ..reading.source() };
+        as_sent(number, &source)
+    });
+    let mut texts: Vec<String> = sent.collect();
+    let overview = readings.first().and_then(|first| first.overview.as_deref());
+    texts.push(overview.map_or_else(String::new, overview_as_sent));
+    Tokens::of(search, writing)?.count(&texts)
+}
+
+/// A passage as a language model reads it.
+pub fn source(passage: &Passage) -> Source {
+    Reading::whole(passage.clone()).source()
+}
+
+/// The part of a passage that is shown, as a language model reads it.
+pub fn shown(reading: &Reading) -> Source {
+    reading.source()
+}

@@ -1,0 +1,64 @@
+//! Who tells what sentences mean, and who sums up.
+
+use crate::context::ContextOptions;
+use crate::embed::{Embedder, Kind, Spanned};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::ragd::embed::Embedding;
+use crate::pg::ragd::generate::generate_all_by;
+use crate::pg::ragd::provider;
+use crate::prompt::messages::Message;
+use crate::prompt::writer::Writer;
+use crate::protocol::Lane;
+
+/// Longest summary or overview, in tokens.
+const LONGEST: u32 = 1000;
+
+/// Looks for the model when there is something to embed: not all ways of reading need it.
+pub struct OnDemand<'a> {
+    /// Its name.
+    pub model: &'a str,
+}
+
+impl Embedder for OnDemand<'_> {
+    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        Embedding::with_model(Some(self.model), Lane::Query)?.embed(texts, kind)
+    }
+
+    fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+        Embedding::with_model(Some(self.model), Lane::Query)?.embed_in_place(documents)
+    }
+}
+
+/// The language model of the answer sums up what it will read.
+pub struct Summaries<'a> {
+    llm: &'a str,
+    /// Calls that are left: one a summary, and one for the overview.
+    left: u32,
+}
+
+impl<'a> Summaries<'a> {
+    /// As many as `options` allow.
+    pub fn new(llm: &'a str, options: &ContextOptions) -> Summaries<'a> {
+        Summaries { llm, left: options.max_summaries.saturating_add(1) }
+    }
+}
+
+impl Writer for Summaries<'_> {
+    fn write(&mut self, messages: &[Message]) -> Result<String> {
+        Ok(self.write_all(vec![messages.to_vec()])?.concat())
+    }
+
+    fn write_all(&mut self, prompts: Vec<Vec<Message>>) -> Result<Vec<String>> {
+        if prompts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let calls = u32::try_from(prompts.len()).unwrap_or(u32::MAX);
+        self.left = self.left.checked_sub(calls).ok_or_else(|| {
+            Error::new(ErrorKind::OutOfResources, "compression takes more calls than it may")
+                .hint("Raise max_summaries.")
+        })?;
+        let provider = provider::config(self.llm)?;
+        let written = generate_all_by(&provider, prompts, (0.0, Some(LONGEST)), None)?;
+        written.into_iter().map(|it| Ok(it?.text)).collect()
+    }
+}

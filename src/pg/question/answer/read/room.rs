@@ -1,0 +1,57 @@
+//! How many tokens of context the language model can take.
+
+use crate::context::budget::{Room, USUAL, room as room_in};
+use crate::error::{Error, Result};
+use crate::extract::EXTRACTIVE;
+use crate::pg::question::answer::Writing;
+use crate::prompt::tokens::Counter;
+
+/// The tokens that chunks, and chunks with what was written before, may take in a call.
+///
+/// What the call says, which must fit into the window of the model where that is known; or what
+/// the window has room for; or the usual. The built-in answerer has no window.
+pub fn room(question: &str, writing: &Writing, counter: &mut dyn Counter) -> Result<Room> {
+    let given = writing.context.context_tokens.map(|tokens| tokens as usize);
+    let Some(window) = writing.capacity.window else {
+        return Ok(of_unknown_window(given, writing.llm == EXTRACTIVE));
+    };
+    let asked: usize = counter.count(&[question.to_owned()])?.iter().sum();
+    let answer = writing.max_tokens.map(|tokens| tokens as usize);
+    let room = room_in(window as usize, asked, answer);
+    match given {
+        Some(tokens) if tokens > room => Err(too_much(writing, window, tokens, room)),
+        _ if room == 0 => Err(too_small(writing, window)),
+        Some(tokens) if tokens > 0 => Ok(Room { sources: Some(tokens), all: Some(room) }),
+        _ => Ok(Room { sources: Some(room), all: Some(room) }),
+    }
+}
+
+fn of_unknown_window(given: Option<usize>, is_extractive: bool) -> Room {
+    match given {
+        Some(0) => Room::default(),
+        Some(tokens) => {
+            Room { sources: Some(tokens), all: (!is_extractive).then_some(tokens.max(USUAL)) }
+        }
+        None if is_extractive => Room::default(),
+        None => Room { sources: Some(USUAL), all: Some(USUAL) },
+    }
+}
+
+fn too_much(writing: &Writing, window: u32, tokens: usize, room: usize) -> Error {
+    let llm = &writing.llm;
+    Error::invalid(format!(
+        "{tokens} tokens of context do not fit into the window of \"{llm}\", {window} tokens"
+    ))
+    .detail(format!(
+        "Beside the question, the template and the answer there is room for {room} tokens."
+    ))
+    .hint("Lower context_tokens or max_tokens, or correct context_window of the server.")
+}
+
+fn too_small(writing: &Writing, window: u32) -> Error {
+    let llm = &writing.llm;
+    Error::invalid(format!(
+        "the window of \"{llm}\", {window} tokens, has no room for context beside the question, the template and the answer"
+    ))
+    .hint("Lower max_tokens, or correct context_window of the server.")
+}

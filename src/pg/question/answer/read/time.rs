@@ -1,0 +1,69 @@
+//! The order of chunks in time.
+
+use std::collections::HashMap;
+
+use pgrx::prelude::*;
+use serde_json::Value;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::view::Column;
+use crate::pg::question::search::Search;
+use crate::pg::server::sql::{self, render};
+use crate::retrieve::Passage;
+
+/// The types whose values are earlier and later: times, and numbers such as a year.
+const TYPES: [pg_sys::Oid; 9] = [
+    pg_sys::DATEOID,
+    pg_sys::TIMESTAMPOID,
+    pg_sys::TIMESTAMPTZOID,
+    pg_sys::INT2OID,
+    pg_sys::INT4OID,
+    pg_sys::INT8OID,
+    pg_sys::NUMERICOID,
+    pg_sys::FLOAT4OID,
+    pg_sys::FLOAT8OID,
+];
+
+/// Of each chunk that has a time, its place among all, by its key. Values are compared by
+/// PostgreSQL, so that times of different zones and infinite ones are where they belong.
+pub fn places(
+    passages: &[Passage],
+    order_by: Option<&str>,
+    search: &Search,
+) -> Result<HashMap<i64, i64>> {
+    let Some(name) = order_by else { return Ok(HashMap::new()) };
+    let column = column(name, search.metadata())?;
+    let value = |passage: &Passage| match passage.metadata.get(name) {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(other) => Some(other.to_string()),
+    };
+    let values: Vec<Option<String>> = passages.iter().map(value).collect();
+    let statement = include_str!("../../../../../sql/query/chronological.sql");
+    let statement = render(statement, &[("type", &column.sql_type)]);
+    let places = sql::rows(&statement, &[values.into()], |row| row.get::<i64>(1))?;
+    let known = passages.iter().zip(places);
+    Ok(known.filter_map(|(passage, place)| Some((passage.chunk_id, place?))).collect())
+}
+
+/// The column called `name`, which must hold times or numbers.
+pub fn column<'a>(name: &str, columns: &'a [Column]) -> Result<&'a Column> {
+    let fits = |column: &&Column| TYPES.contains(&column.type_oid);
+    let found = columns.iter().find(|column| column.bare() == name);
+    found.filter(fits).ok_or_else(|| {
+        let what = match found {
+            Some(column) => format!("is of type {} and has no order in time", column.sql_type),
+            None => "is no column of metadata".to_owned(),
+        };
+        let fitting = columns.iter().filter(fits).map(|column| column.bare());
+        let names: Vec<String> = fitting.collect();
+        let hint = match names.as_slice() {
+            [] => "The pipeline declares no metadata column that holds a date, a time or a number."
+                .to_owned(),
+            _ => format!("Metadata columns that can be ordered by: {}.", names.join(", ")),
+        };
+        let kind =
+            if found.is_some() { ErrorKind::WrongObjectType } else { ErrorKind::UndefinedObject };
+        Error::new(kind, format!("order_by names \"{name}\", which {what}")).hint(hint)
+    })
+}

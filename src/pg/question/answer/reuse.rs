@@ -1,0 +1,132 @@
+//! An answer that was given of late to a question that means the same.
+//!
+//! Whatever was retrieved for the new question was retrieved as its caller. So an earlier answer is
+//! taken only if all that was read for it has been found for this question too, word for word, with
+//! what stands above it: a model may say what it read without citing it. Nobody is told what they
+//! may not read, and nothing that has changed is told again.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Draft, Writing, write};
+use crate::answer::reuse::{are_alike, cited, is_whole, renumbered};
+use crate::answer::strategy::Pending;
+use crate::context::Reading;
+use crate::embed::{Embedder, Kind};
+use crate::error::Result;
+use crate::pg::question::search::Search;
+use crate::pg::ragd::embed::Embedding;
+use crate::pg::ragd::{cache, provider, trace, usage};
+use crate::pg::server::guc::Caching;
+use crate::pg::server::random;
+use crate::prompt::messages::as_sent;
+use crate::protocol::Lane;
+
+/// An answer that is remembered.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    question: String,
+    text: String,
+    /// The chunks that were read for it, in the order of their numbers: ID and what was sent.
+    read: Vec<(i64, String)>,
+}
+
+/// A question whose answer may be known, or is to be kept.
+pub struct Look {
+    question: String,
+    scope: String,
+    vector: Vec<f32>,
+    at_least: f32,
+}
+
+impl Look {
+    /// What the call `pending` shall answer; `None` where nothing is to be remembered. Only answers
+    /// that take one call are given again.
+    pub fn new(
+        question: &str,
+        pending: &Pending,
+        search: &Search,
+        writing: &Writing,
+    ) -> Result<Option<Look>> {
+        if cache::caching() != Caching::Semantic || !pending.is_only_call() {
+            return Ok(None);
+        }
+        Ok(Some(Look {
+            question: question.to_owned(),
+            scope: scope(search, writing)?,
+            vector: vector(question, search)?,
+            at_least: writing.cache_similarity,
+        }))
+    }
+
+    /// The answer that was given to a question like this one, if it stands on what was read now.
+    pub fn find(&self, readings: &[Reading]) -> Result<Option<String>> {
+        let find = || Ok(cache::recall(&self.scope, &self.vector, self.at_least));
+        for kept in trace::found("recall", String::new, find)? {
+            let Ok(kept) = serde_json::from_str::<Kept>(&kept) else { continue };
+            if let Some(text) = fitted(&kept, &self.question, readings) {
+                usage::note_cache_hit();
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Keeps an answer for questions like this one.
+    pub fn keep(self, draft: &Draft) {
+        if let Some(kept) = kept(&self.question, draft) {
+            cache::keep(self.scope, self.vector, kept);
+        }
+    }
+}
+
+/// All that decides an answer besides the question and what was found.
+fn scope(search: &Search, writing: &Writing) -> Result<String> {
+    let (id, generation) = (search.pipeline.id, search.pipeline.generation);
+    let provider = provider::config(&writing.llm)?;
+    let template = write::template_of(search, writing)?;
+    let Writing { temperature, max_tokens, .. } = writing;
+    Ok(cache::of_caller(&format!(
+        "answer {id} {generation} {provider:?} {template:?} {temperature} {max_tokens:?}"
+    )))
+}
+
+fn vector(question: &str, search: &Search) -> Result<Vec<f32>> {
+    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), Lane::Query)?;
+    Ok(embedding.embed(&[question.to_owned()], Kind::Query)?.swap_remove(0))
+}
+
+/// The text with the numbers of what was found now; `None` where the question is another one, or
+/// something that it cites was not found.
+fn fitted(kept: &Kept, question: &str, readings: &[Reading]) -> Option<String> {
+    if !are_alike(&kept.question, question) {
+        return None;
+    }
+    let places: HashMap<(i64, String), u32> = readings.iter().map(sent).zip(1..).collect();
+    let place =
+        |(number, read): (u32, &(i64, String))| places.get(read).map(|place| (number, *place));
+    let numbers = (1..).zip(&kept.read).map(place).collect::<Option<BTreeMap<u32, u32>>>()?;
+    renumbered(&kept.text, &numbers)
+}
+
+/// A chunk as it is sent, whatever its number.
+fn sent(reading: &Reading) -> (i64, String) {
+    (reading.passage.chunk_id, as_sent(1, &reading.source()))
+}
+
+/// A whole answer that cites, and nothing else than what was read.
+fn kept(question: &str, draft: &Draft) -> Option<String> {
+    let cited = cited(&draft.text);
+    let is_read = |number: &u32| (1..=draft.readings.len()).contains(&(*number as usize));
+    if !draft.supported || cited.is_empty() || !cited.iter().all(is_read) {
+        return None;
+    }
+    // What was cut short is worth another try; what holds a mark of this call means nothing later.
+    if !is_whole(&draft.usage) || random::has_nonce(&draft.text) {
+        return None;
+    }
+    let read = draft.readings.iter().map(sent).collect();
+    let kept = Kept { question: question.to_owned(), text: draft.text.clone(), read };
+    serde_json::to_string(&kept).ok()
+}

@@ -1,0 +1,344 @@
+//! An answer is told while it is written.
+//!
+//! ```text
+//! question → read → a language model begins → its pieces, one a row → what stands behind them, as JSON
+//! ```
+//!
+//! Of an answer that takes several calls the last one is told, which makes it; those before it are
+//! made before the first row. Nothing that was told can be taken back, so the answer is checked when
+//! it is complete, and the last row says what came of it. An answer that is not written piece by piece
+//! is told sentence by sentence.
+//!
+//! What is kept from one row to the next is Rust's own: nothing of it lies in the memory of the call
+//! in which a row is asked for.
+
+use std::time::{Duration, Instant};
+
+use pgrx::{Uuid, pg_sys};
+use serde_json::json;
+
+use super::reuse::Look;
+use super::tools::{longest, said};
+use super::unread::{self, Unread};
+use super::write::{self, Asking, Beginning, State as Begun};
+use super::{Answer, Draft, Writing, note_times, trust};
+use crate::answer::strategy::Pending;
+use crate::error::Result;
+use crate::extract::EXTRACTIVE;
+use crate::pg::question::conversation::{self, Conversation};
+use crate::pg::question::search::Search;
+use crate::pg::question::trace_log;
+use crate::pg::ragd::cache;
+use crate::pg::ragd::client::Pieces;
+use crate::pg::ragd::generate::request_within;
+use crate::pg::ragd::trace::{self, Step};
+use crate::pg::ragd::usage::{self, ForPipeline, Usage};
+use crate::pg::server::error::unexpected;
+use crate::pg::server::guc::TraceLevel;
+use crate::protocol::{GenerateRequest, Generated, Request, Response};
+use crate::text::sentence::sentences;
+
+/// The rows of an answer: its text in pieces, then one row of JSON.
+pub struct Telling {
+    state: State,
+    record: Option<Record>,
+    turn: Option<Turn>,
+    /// Who has asked.
+    role: pg_sys::Oid,
+}
+
+/// How the answer came about, which is to be kept.
+pub struct Record {
+    /// How much of it.
+    pub level: TraceLevel,
+    /// What was asked.
+    pub asked: trace_log::Asked,
+    /// What was done before the first row.
+    pub steps: Vec<Step>,
+}
+
+/// A question of a conversation, which is to be kept with its answer.
+struct Turn {
+    conversation: Conversation,
+    question: String,
+    standalone: String,
+}
+
+enum State {
+    /// A language model writes.
+    Written(Box<Written>),
+    /// The answer is there; these are left of it.
+    Known { pieces: std::vec::IntoIter<String>, answer: Box<Answer>, told: String },
+    /// All is told.
+    Over,
+}
+
+/// An answer that is being written.
+struct Written {
+    pieces: Pieces,
+    request: GenerateRequest,
+    pending: Pending,
+    look: Option<Look>,
+    question: String,
+    writing: Writing,
+    pipeline: i32,
+    /// What was told of it.
+    told: String,
+    times: Times,
+    /// What the call has taken.
+    used: Usage,
+}
+
+/// When what happened.
+struct Times {
+    begun: Instant,
+    retrieving: Duration,
+    asked: Instant,
+    first_piece: Option<Instant>,
+}
+
+/// Answers `question` from the pipeline that `search` searches; the answer begins before it is
+/// complete.
+pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<Telling> {
+    if writing.llm == EXTRACTIVE {
+        return super::ask(question, search, &writing).map(known);
+    }
+    let _spending = ForPipeline::new(search.pipeline.id);
+    let _caching = cache::Using::new(writing.caching);
+    let begun = Instant::now();
+    let Beginning { state, retrieving } = write::begin(question, search, &writing)?;
+    let mut times = Times { begun, retrieving, asked: begun, first_piece: None };
+    let Asking { pending, provider, look } = match state {
+        Begun::Known(draft) => return checked(question, draft, &writing, &times).map(known),
+        Begun::Asking(asking) => *asking,
+    };
+    let sampling = (writing.temperature, longest(&writing, &pending.limits));
+    let prompt = pending.prompt.clone();
+    let request = request_within(&provider, prompt, sampling, pending.limits.timeout_ms);
+    times.asked = Instant::now();
+    if let Some(remembered) = cache::recalled(&request) {
+        let draft = write::draft(pending.finish(Ok(said(remembered)), "", 0)?);
+        if let Some(look) = look {
+            look.keep(&draft);
+        }
+        return checked(question, draft, &writing, &times).map(known);
+    }
+    let pieces = Pieces::of(&Request::GenerateStream(request.clone()))?;
+    let (question, pipeline) = (question.to_owned(), search.pipeline.id);
+    let (told, used) = (String::new(), Usage::default());
+    #[rustfmt::skip]
+    let written = Written { pieces, request, pending, look, question, writing, pipeline, told, times, used };
+    Ok(telling(State::Written(Box::new(written))))
+}
+
+impl Telling {
+    /// The same, with how it came about kept when all is told.
+    pub fn recorded(mut self, record: Record) -> Telling {
+        if record.level != TraceLevel::Off {
+            unread::follow_transaction();
+        }
+        self.record = Some(record);
+        self
+    }
+
+    /// The same, with the answer kept as one to `question` of a conversation, in which that means
+    /// `standalone`.
+    pub fn in_conversation(
+        mut self,
+        conversation: Conversation,
+        question: &str,
+        standalone: &str,
+    ) -> Telling {
+        let (question, standalone) = (question.to_owned(), standalone.to_owned());
+        self.turn = Some(Turn { conversation, question, standalone });
+        self
+    }
+
+    /// The last row of an answer that was written.
+    fn complete(&mut self, written: Written, reply: Result<Generated>) -> Result<String> {
+        let is_recorded = self.record.as_ref().is_some_and(|it| it.level != TraceLevel::Off);
+        let told = written.told.clone();
+        let (answer, steps) = trace::recorded(is_recorded, || written.end(reply))?;
+        if let Some(record) = &mut self.record {
+            trace::go_on(&mut record.steps, steps);
+        }
+        self.finish(&answer, &told)
+    }
+
+    /// The last row, with what is kept of the answer.
+    fn finish(&mut self, answer: &Answer, told: &str) -> Result<String> {
+        let trace = match self.record.take() {
+            Some(Record { level, asked, steps }) => trace_log::keep(level, &asked, answer, &steps)?,
+            None => None,
+        };
+        if let Some(Turn { conversation, question, standalone }) = self.turn.take() {
+            let (question, standalone) = (question.as_str(), standalone.as_str());
+            let answer = answer.text.as_str();
+            conversation.append(&conversation::Turn { question, standalone, answer, trace })?;
+        }
+        Ok(last_row(answer, trace, told))
+    }
+}
+
+/// Nobody reads on. That is seen where PostgreSQL frees its memory, so nothing may fail here.
+impl Drop for Telling {
+    fn drop(&mut self) {
+        let state = std::mem::replace(&mut self.state, State::Over);
+        let record = self.record.take().filter(|it| it.level != TraceLevel::Off);
+        let Some(mut record) = record else { return };
+        let answer = match state {
+            State::Over => return,
+            State::Known { answer, .. } => *answer,
+            State::Written(written) => written.left(&mut record.steps),
+        };
+        unread::keep_at_commit(Unread { role: self.role, record, answer });
+    }
+}
+
+impl Iterator for Telling {
+    type Item = Result<String>;
+
+    fn next(&mut self) -> Option<Result<String>> {
+        let mut written = match std::mem::replace(&mut self.state, State::Over) {
+            State::Over => return None,
+            State::Known { mut pieces, answer, told } => {
+                let Some(piece) = pieces.next() else { return Some(self.finish(&answer, &told)) };
+                self.state = State::Known { pieces, answer, told };
+                return Some(Ok(piece));
+            }
+            State::Written(written) => written,
+        };
+        match written.next() {
+            Ok(Response::Piece(piece)) => {
+                self.state = State::Written(written);
+                Some(Ok(piece))
+            }
+            Ok(Response::Text(generated)) => Some(self.complete(*written, Ok(generated))),
+            Ok(other) => Some(Err(unexpected(&other))),
+            Err(error) => Some(self.complete(*written, Err(error))),
+        }
+    }
+}
+
+impl Written {
+    fn next(&mut self) -> Result<Response> {
+        let before = usage::total();
+        let response = self.pieces.next();
+        self.used = self.used.plus(&usage::total().since(&before));
+        if let Ok(Response::Piece(piece)) = &response {
+            self.times.first_piece.get_or_insert_with(Instant::now);
+            self.told += piece;
+        }
+        response
+    }
+
+    /// Says to the trace what the call has taken so far.
+    fn note_call(&self, how: &str, used: Usage) -> Result<Duration> {
+        let took = self.times.asked.elapsed();
+        let provider = &self.request.provider;
+        let named = format!("{} {}, {how}", provider.name, provider.model);
+        let note = || {
+            trace::done("generate", named, took, used);
+            Ok(took)
+        };
+        trace::step("write", || self.pending.step.to_owned(), note)
+    }
+
+    /// What there is of an answer that nobody reads on. Its call ends with it.
+    fn left(mut self, steps: &mut Vec<Step>) -> Answer {
+        let _spending = ForPipeline::new(self.pipeline);
+        let before = usage::total();
+        self.pieces.give_up();
+        // How much was written is not known, but that it was begun.
+        let mut used = self.used.plus(&usage::total().since(&before));
+        used.llm_calls = used.llm_calls.saturating_add(1);
+        let note = || self.note_call("in pieces, not read to the end", used);
+        if let Ok((_, later)) = trace::recorded(true, note) {
+            trace::go_on(steps, later);
+        }
+        let none = || json!([]);
+        Answer {
+            text: self.told,
+            supported: None,
+            confidence: None,
+            citations: none(),
+            context: none(),
+            usage: json!({}),
+            claims: none(),
+            faithfulness: None,
+            needs_review: false,
+        }
+    }
+
+    /// The answer, once all of it is there.
+    fn end(self, reply: Result<Generated>) -> Result<Answer> {
+        let _spending = ForPipeline::new(self.pipeline);
+        let _caching = cache::Using::new(self.writing.caching);
+        let took = self.note_call("in pieces", self.used)?;
+        if let Ok(generated) = &reply {
+            cache::remember(&self.request, generated);
+        }
+        let outcome = self.pending.finish(reply.map(said), &self.told, took.as_millis() as u64)?;
+        let draft = write::draft(outcome);
+        if let Some(look) = self.look {
+            look.keep(&draft);
+        }
+        checked(&self.question, draft, &self.writing, &self.times)
+    }
+}
+
+/// The answer, with what its sources say of it.
+fn checked(question: &str, draft: Draft, writing: &Writing, times: &Times) -> Result<Answer> {
+    let Times { begun, retrieving, first_piece, .. } = times;
+    let writing_until = |time: Duration| time.saturating_sub(*retrieving);
+    let took = begun.elapsed();
+    let check = || trust::checked(question, draft, &writing.trust);
+    let mut answer = trace::step("verify", String::new, check)?;
+    note_times(&mut answer, &writing.llm, *retrieving, writing_until(took));
+    if let Some(first) = first_piece {
+        let until = writing_until(first.duration_since(*begun));
+        answer.usage["first_piece_ms"] = super::milliseconds(until);
+    }
+    Ok(answer)
+}
+
+fn known(answer: Answer) -> Telling {
+    let pieces: Vec<String> = in_sentences(&answer.text).map(str::to_owned).collect();
+    let told = pieces.concat();
+    telling(State::Known { pieces: pieces.into_iter(), answer: Box::new(answer), told })
+}
+
+fn telling(state: State) -> Telling {
+    // SAFETY: a variable of the session.
+    let role = unsafe { pg_sys::GetUserId() };
+    Telling { state, record: None, turn: None, role }
+}
+
+/// `text` cut before each of its sentences but the first. A marker stays with the sentence before it.
+fn in_sentences(text: &str) -> impl Iterator<Item = &str> {
+    let starts = sentences(text).into_iter().skip(1).map(|range| range.start);
+    let mut cuts: Vec<usize> = starts.filter(|start| !text[*start..].starts_with('[')).collect();
+    cuts.push(text.len());
+    let mut start = 0;
+    let pieces = cuts.into_iter().map(move |end| &text[std::mem::replace(&mut start, end)..end]);
+    pieces.filter(|piece| !piece.is_empty())
+}
+
+/// What `rag_answer_details` has beside the answer; and the answer where it is not what was told.
+fn last_row(answer: &Answer, trace: Option<Uuid>, told: &str) -> String {
+    let mut row = json!({
+        "citations": answer.citations,
+        "supported": answer.supported,
+        "confidence": answer.confidence,
+        "context": answer.context,
+        "usage": answer.usage,
+        "trace_id": trace.map(|id| id.to_string()),
+        "claims": answer.claims,
+        "faithfulness": answer.faithfulness,
+        "needs_review": answer.needs_review,
+    });
+    if answer.text.trim() != told.trim() {
+        row["answer"] = json!(answer.text);
+    }
+    row.to_string()
+}

@@ -1,0 +1,174 @@
+//! What a strategy of answers works with: the search of a call, the provider and the templates.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use super::read::Tokens;
+use super::{Writing, read, write};
+use crate::answer::strategy::{Calls, Limits, Reply, Tools};
+use crate::context::Reading;
+use crate::context::budget::Room;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::template;
+use crate::pg::question::search::Search;
+use crate::pg::ragd::generate::generate_all_by;
+use crate::pg::ragd::trace;
+use crate::pg::server::random;
+use crate::prompt::messages::{Message, Source};
+use crate::prompt::template::Template;
+use crate::prompt::tokens::Counter;
+use crate::protocol::{Generated, ProviderConfig};
+use crate::retrieve::Passage;
+
+/// The tools of one answer.
+pub struct Session<'a> {
+    search: &'a Search,
+    writing: &'a Writing,
+    /// Who writes; `None` where prompts are only looked at.
+    provider: Option<ProviderConfig>,
+    /// The template of the answer, once it was asked for.
+    answer: Option<Template>,
+    /// Those of steps, by name.
+    templates: Vec<(String, Template)>,
+    /// Who counts tokens, and what was counted.
+    tokens: Option<Tokens>,
+    counted: HashMap<String, usize>,
+    begun: Instant,
+    retrieving: Duration,
+}
+
+impl<'a> Session<'a> {
+    /// Tools with which nobody is asked.
+    pub fn looking(search: &'a Search, writing: &'a Writing) -> Session<'a> {
+        Session {
+            search,
+            writing,
+            provider: None,
+            answer: writing.template.clone(),
+            templates: Vec::new(),
+            tokens: None,
+            counted: HashMap::new(),
+            begun: Instant::now(),
+            retrieving: Duration::ZERO,
+        }
+    }
+
+    /// Tools of a language model.
+    pub fn new(search: &'a Search, writing: &'a Writing, provider: ProviderConfig) -> Session<'a> {
+        Session { provider: Some(provider), ..Session::looking(search, writing) }
+    }
+
+    /// How long was searched.
+    pub fn retrieving(&self) -> Duration {
+        self.retrieving
+    }
+}
+
+/// What was counted is not counted again: a strategy weighs the same sources more than once.
+impl Counter for Session<'_> {
+    fn count(&mut self, texts: &[String]) -> Result<Vec<usize>> {
+        let is_new = |text: &&String| !self.counted.contains_key(*text);
+        let new: Vec<String> = texts.iter().filter(is_new).cloned().collect();
+        if !new.is_empty() {
+            let mut tokens = match self.tokens.take() {
+                Some(tokens) => tokens,
+                None => Tokens::of(self.search, self.writing)?,
+            };
+            let counts = tokens.count(&new)?;
+            self.tokens = Some(tokens);
+            self.counted.extend(new.into_iter().zip(counts));
+        }
+        let known = |text: &String| self.counted.get(text).copied().unwrap_or_default();
+        Ok(texts.iter().map(known).collect())
+    }
+}
+
+impl Tools for Session<'_> {
+    fn retrieve(&mut self, query: &str) -> Result<Vec<Passage>> {
+        let begun = Instant::now();
+        let passages = self.search.run(query);
+        self.retrieving += begun.elapsed();
+        passages
+    }
+
+    fn read(
+        &mut self,
+        question: &str,
+        passages: Vec<Passage>,
+        calls: Calls,
+    ) -> Result<Vec<Reading>> {
+        read::read(question, passages, self.search, self.writing, calls)
+    }
+
+    fn room(&mut self, question: &str) -> Result<Room> {
+        let writing = self.writing;
+        read::room(question, writing, self)
+    }
+
+    fn source(&self, reading: &Reading) -> Source {
+        read::shown(reading)
+    }
+
+    fn generate_all(
+        &mut self,
+        step: &'static str,
+        prompts: Vec<Vec<Message>>,
+        limits: Limits,
+    ) -> Result<Vec<Result<Reply>>> {
+        let Some(provider) = &self.provider else {
+            return Err(Error::new(ErrorKind::Internal, "there is nobody who could be asked"));
+        };
+        ask_all(provider, step, prompts, limits, self.writing)
+    }
+
+    /// The template of the call, or that of the pipeline, or the usual one.
+    fn answer_template(&mut self) -> Result<Template> {
+        if let Some(known) = &self.answer {
+            return Ok(known.clone());
+        }
+        let found = write::template_of(self.search, self.writing)?;
+        Ok(self.answer.insert(found).clone())
+    }
+
+    fn template(&mut self, name: &str) -> Result<Template> {
+        if let Some((_, known)) = self.templates.iter().find(|(known, _)| known == name) {
+            return Ok(known.clone());
+        }
+        let found = template::find(name)?;
+        self.templates.push((name.to_owned(), found.clone()));
+        Ok(found)
+    }
+
+    fn nonce(&mut self) -> Result<String> {
+        random::nonce()
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        self.begun.elapsed().as_millis() as u64
+    }
+}
+
+/// What a language model replies to each of `prompts`, within `limits`.
+pub fn ask_all(
+    provider: &ProviderConfig,
+    step: &'static str,
+    prompts: Vec<Vec<Message>>,
+    limits: Limits,
+    writing: &Writing,
+) -> Result<Vec<Result<Reply>>> {
+    let sampling = (writing.temperature, longest(writing, &limits));
+    let ask = || generate_all_by(provider, prompts, sampling, limits.timeout_ms);
+    let replies = trace::step("write", || step.to_owned(), ask)?;
+    Ok(replies.into_iter().map(|reply| reply.map(said)).collect())
+}
+
+/// How many tokens a reply may have.
+pub fn longest(writing: &Writing, limits: &Limits) -> Option<u32> {
+    [writing.max_tokens, limits.max_tokens].into_iter().flatten().min()
+}
+
+/// What was written, as strategies know it.
+pub fn said(generated: Generated) -> Reply {
+    let Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts } = generated;
+    Reply { text, finish_reason, prompt_tokens, completion_tokens, attempts }
+}

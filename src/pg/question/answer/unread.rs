@@ -1,0 +1,67 @@
+//! Answers in pieces that nobody reads to their end.
+//!
+//! Whoever asked for one has had it written, or a part of it, so it leaves a trace like any other. That
+//! the reader has left is seen when PostgreSQL frees what the rows came from, and nothing can be written
+//! then. So it is written right before the commit. A rollback takes it back, as it does with each trace.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+
+use pgrx::prelude::*;
+
+use super::Answer;
+use super::stream::Record;
+use crate::pg::question::trace_log;
+use crate::pg::server::error::OrReport;
+use crate::pg::server::{acting, sql};
+
+thread_local! {
+    static LEFT: RefCell<Vec<Unread>> = const { RefCell::new(Vec::new()) };
+    static FOLLOWS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// An answer whose reader has left.
+pub struct Unread {
+    /// Who has asked.
+    pub role: pg_sys::Oid,
+    /// How it came about.
+    pub record: Record,
+    /// What there was of it.
+    pub answer: Answer,
+}
+
+/// Sees to what is to be done at the end of the transaction.
+pub fn follow_transaction() {
+    if !FOLLOWS.replace(true) {
+        // SAFETY: registered once a session; the callback is a function of this library, which is never
+        // unloaded.
+        unsafe { pg_sys::RegisterXactCallback(Some(at_end), std::ptr::null_mut()) };
+    }
+}
+
+/// Has the trace of an answer kept by the commit. In a transaction that has failed there will be none.
+pub fn keep_at_commit(unread: Unread) {
+    // SAFETY: reads the transaction's state.
+    if unsafe { pg_sys::IsTransactionState() } {
+        LEFT.with_borrow_mut(|left| left.push(unread));
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _argument: *mut c_void) {
+    use pg_sys::XactEvent::{XACT_EVENT_ABORT, XACT_EVENT_PRE_COMMIT, XACT_EVENT_PRE_PREPARE};
+    match event {
+        XACT_EVENT_PRE_COMMIT | XACT_EVENT_PRE_PREPARE => write(),
+        XACT_EVENT_ABORT => drop(LEFT.take()),
+        _ => {}
+    }
+}
+
+fn write() {
+    for Unread { role, record, answer } in LEFT.take() {
+        let Record { level, asked, steps } = record;
+        let keep = || trace_log::keep(level, &asked, &answer, &steps);
+        // No statement is under way any more, and so there is no snapshot.
+        sql::with_latest_snapshot(|| acting::as_role(role, keep)).or_report();
+    }
+}

@@ -1,0 +1,120 @@
+//! Who says whether the sources say what an answer says.
+
+use serde_json::{Value, json};
+
+use crate::context::Reading;
+use crate::error::{Error, ErrorKind, Result};
+use crate::extract::EXTRACTIVE;
+use crate::pg::catalog::template;
+use crate::pg::ragd::generate::generate;
+use crate::pg::ragd::rerank::Reranker;
+use crate::pg::server::random;
+use crate::verify::{Claim, judge, nli, verify};
+
+/// Longest reply about [`judge::CLAIMS_A_CALL`] claims, in tokens.
+const REPLY: u32 = 4000;
+
+/// Who compares.
+pub enum Verifier {
+    /// Nobody.
+    Nobody,
+    /// The words of both.
+    Words,
+    /// A language model, by the name of its server.
+    Llm(String),
+    /// A model that reads a context and a claim together.
+    Model(Reranker),
+}
+
+/// What a verifier says.
+#[derive(Default)]
+pub struct Checked {
+    /// The claims of the answer; of nobody, none.
+    pub claims: Vec<Claim>,
+    /// Whether a reply could not be read, so that words decided.
+    pub unread: bool,
+    /// Calls and tokens, where a language model was asked.
+    pub cost: Option<Value>,
+}
+
+impl Verifier {
+    /// 'words', 'llm', where `llm` judges, 'none', or the name of a model.
+    pub fn named(name: Option<&str>, llm: &str) -> Result<Verifier> {
+        match name.unwrap_or("words") {
+            "words" => Ok(Verifier::Words),
+            "none" => Ok(Verifier::Nobody),
+            "llm" if llm == EXTRACTIVE => {
+                let message = "verifier \"llm\" needs a language model, and the built-in answerer \"extractive\" is none";
+                Err(Error::new(ErrorKind::Unsupported, message).hint(
+                    "Name a foreign server of rag_llm as llm, or in the option verifier_llm.",
+                ))
+            }
+            "llm" => Ok(Verifier::Llm(llm.to_owned())),
+            other => inference(other).map(Verifier::Model),
+        }
+    }
+
+    /// Compares each claim of `answer` with what was read.
+    pub fn check(&self, question: &str, answer: &str, readings: &[Reading]) -> Result<Checked> {
+        let contexts: Vec<&str> = readings.iter().map(|it| it.passage.content.as_str()).collect();
+        self.compare(question, answer, &contexts)
+    }
+
+    /// Compares each claim of `answer` with `contexts`, which it cites by their numbers.
+    pub fn compare(&self, question: &str, answer: &str, contexts: &[&str]) -> Result<Checked> {
+        let interrupt = &mut || {
+            pgrx::check_for_interrupts!();
+        };
+        match self {
+            Verifier::Nobody => Ok(Checked::default()),
+            Verifier::Words => {
+                let claims = verify(answer, contexts, interrupt);
+                Ok(Checked { claims, ..Checked::default() })
+            }
+            Verifier::Llm(llm) => ask(llm, question, verify(answer, contexts, interrupt), contexts),
+            Verifier::Model(model) => {
+                let claims = verify(answer, contexts, interrupt);
+                let texts: Vec<String> = claims.iter().map(|claim| claim.text.clone()).collect();
+                let entailed = contexts.iter().map(|context| model.scores(context, &texts));
+                let entailed = entailed.collect::<Result<Vec<_>>>()?;
+                let claims = nli::decided(&claims, &entailed, contexts);
+                Ok(Checked { claims, ..Checked::default() })
+            }
+        }
+    }
+}
+
+/// The registered model called `name`, which must read pairs.
+fn inference(name: &str) -> Result<Reranker> {
+    match Reranker::model(name) {
+        Ok(model @ Reranker::CrossEncoder(_)) => Ok(model),
+        Ok(_) => Err(Error::new(
+            ErrorKind::WrongObjectType,
+            format!("model \"{name}\" reads no pairs of texts, so it cannot verify"),
+        )
+        .hint("Name a model of natural language inference that rag_add_model has registered.")),
+        Err(_) => Err(Error::invalid(format!("unknown verifier \"{name}\""))
+            .hint("Known verifiers: words, llm, none, and models of natural language inference that rag_add_model has registered.")),
+    }
+}
+
+/// Has a language model decide about `claims`.
+fn ask(llm: &str, question: &str, claims: Vec<Claim>, contexts: &[&str]) -> Result<Checked> {
+    let template = template::find(judge::TEMPLATE)?;
+    let mut checked = Checked::default();
+    let (mut calls, mut read, mut written) = (0, 0, 0);
+    for part in claims.chunks(judge::CLAIMS_A_CALL) {
+        let messages = judge::messages(&template, question, part, contexts, &random::nonce()?)?;
+        let reply = generate(llm, messages, 0.0, Some(REPLY))?;
+        calls += 1;
+        read = u64::saturating_add(read, reply.prompt_tokens.unwrap_or_default());
+        written = u64::saturating_add(written, reply.completion_tokens.unwrap_or_default());
+        let decided = judge::decided(part, &reply.text, contexts);
+        checked.unread |= decided.is_none();
+        checked.claims.extend(decided.unwrap_or_else(|| part.to_vec()));
+    }
+    checked.cost = (calls > 0).then(
+        || json!({"llm": llm, "calls": calls, "prompt_tokens": read, "completion_tokens": written}),
+    );
+    Ok(checked)
+}

@@ -1,0 +1,124 @@
+//! A language model writes the answer, in the way of a strategy.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::reuse::Look;
+use super::tools::{Session, ask_all};
+use super::{Draft, Writing};
+use crate::answer::strategy::{self, Begun, Outcome, Pending, StrategyOptions};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::{template, wording};
+use crate::pg::question::search::Search;
+use crate::pg::ragd::{provider, usage};
+use crate::prompt::messages::Message;
+use crate::prompt::template::Template;
+use crate::protocol::ProviderConfig;
+
+/// An answer up to the call that makes it.
+pub struct Beginning {
+    /// How far it has come.
+    pub state: State,
+    /// How long was searched.
+    pub retrieving: Duration,
+}
+
+/// How far an answer has come.
+pub enum State {
+    /// It is there.
+    Known(Draft),
+    /// A call is left.
+    Asking(Box<Asking>),
+}
+
+/// What is left to be asked.
+pub struct Asking {
+    /// The call.
+    pub pending: Pending,
+    /// Who is called.
+    pub provider: ProviderConfig,
+    /// Where it is kept what was answered to such a question.
+    pub look: Option<Look>,
+}
+
+/// What the language model of `writing` answers, and how long was searched.
+pub fn write(question: &str, search: &Search, writing: &Writing) -> Result<(Draft, Duration)> {
+    let Beginning { state, retrieving } = begin(question, search, writing)?;
+    let Asking { pending, provider, look } = match state {
+        State::Known(draft) => return Ok((draft, retrieving)),
+        State::Asking(asking) => *asking,
+    };
+    let begun = Instant::now();
+    let prompts = vec![pending.prompt.clone()];
+    let mut replies = ask_all(&provider, pending.step, prompts, pending.limits, writing)?;
+    let missing = || Err(Error::new(ErrorKind::Internal, "a call was not made"));
+    let reply = replies.pop().unwrap_or_else(missing);
+    let draft = draft(pending.finish(reply, "", begun.elapsed().as_millis() as u64)?);
+    if let Some(look) = look {
+        look.keep(&draft);
+    }
+    Ok((draft, retrieving))
+}
+
+/// The same up to the call that makes the answer, if it is not known what a question that means the
+/// same was answered.
+pub fn begin(question: &str, search: &Search, writing: &Writing) -> Result<Beginning> {
+    let provider = provider::config(&writing.llm)?;
+    let options = priced(&writing.strategy_options, &provider)?;
+    let mut tools = Session::new(search, writing, provider.clone());
+    let begun = strategy::begin(writing.strategy, question, &options, &mut tools)?;
+    let retrieving = tools.retrieving();
+    let pending = match begun {
+        Begun::Done(outcome) => {
+            return Ok(Beginning { state: State::Known(draft(outcome)), retrieving });
+        }
+        Begun::Asking(pending) => *pending,
+    };
+    let look = Look::new(question, &pending, search, writing)?;
+    let state = match look.as_ref().map(|look| look.find(pending.readings())).transpose()? {
+        Some(Some(text)) => State::Known(remembered(text, pending)),
+        _ => State::Asking(Box::new(Asking { pending, provider, look })),
+    };
+    Ok(Beginning { state, retrieving })
+}
+
+/// What it would be asked first.
+pub fn messages(question: &str, search: &Search, writing: &Writing) -> Result<Vec<Message>> {
+    let mut tools = Session::looking(search, writing);
+    strategy::preview(writing.strategy, question, &writing.strategy_options, &mut tools)
+}
+
+/// `options` with the prices of the provider where they name none.
+fn priced(options: &StrategyOptions, provider: &ProviderConfig) -> Result<StrategyOptions> {
+    let price = usage::price(provider).map(|price| (price.input, price.output));
+    Ok(StrategyOptions { budget: options.budget.priced(price)?, ..*options })
+}
+
+/// What a strategy has come to.
+pub fn draft(outcome: Outcome) -> Draft {
+    let Outcome { text, readings, supported, usage } = outcome;
+    Draft { text, readings, supported, confidence: None, citations: None, usage }
+}
+
+fn remembered(text: String, pending: Pending) -> Draft {
+    Draft {
+        text,
+        readings: pending.into_readings(),
+        supported: true,
+        confidence: None,
+        citations: None,
+        usage: json!({"strategy": "compact", "calls": 0, "cache": "semantic"}),
+    }
+}
+
+/// In which words it is asked: those of the call, of the pipeline, or the usual ones.
+pub fn template_of(search: &Search, writing: &Writing) -> Result<Template> {
+    match &writing.template {
+        Some(template) => Ok(template.clone()),
+        None => {
+            let name = wording::template_of(search.pipeline.id)?;
+            template::find(name.as_deref().unwrap_or(template::STANDARD))
+        }
+    }
+}

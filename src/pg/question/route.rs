@@ -1,0 +1,89 @@
+//! Which pipeline a question goes to, where the caller leaves that open.
+
+use pgrx::prelude::*;
+
+use super::rewrite::Llm;
+use crate::embed::{Embedder, Kind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::{stranger, template, wording};
+use crate::pg::ragd::embed::Embedding;
+use crate::protocol::Lane;
+use crate::retrieve::RetrieveOptions;
+use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
+
+/// The pipeline that is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Asked {
+    /// Its name; `None` for the only one.
+    pub name: Option<String>,
+    /// Whether it was the caller who named it.
+    pub is_named: bool,
+}
+
+impl Asked {
+    /// What the caller says, where that is not left open.
+    pub fn by_caller(name: Option<&str>) -> Self {
+        Asked { name: name.map(str::to_owned), is_named: name.is_some() }
+    }
+}
+
+/// The pipeline that is asked: `name`, unless that is 'auto', or there is none and the option
+/// `route` is given. A NOTICE says which one was chosen, of those that run no code of strangers.
+pub fn pipeline_for(
+    name: Option<&str>,
+    question: &str,
+    options: &RetrieveOptions,
+    llm: Option<&str>,
+) -> Result<Asked> {
+    if !is_open(name, options) {
+        return Ok(Asked::by_caller(name));
+    }
+    let choices = choices()?;
+    let place = match (choices.len(), options.route.unwrap_or_default()) {
+        // Which is an error that says so, or the only one.
+        (0 | 1, _) => 0,
+        (_, Route::Similarity) => nearest(question, &choices)?,
+        (_, Route::Llm) => {
+            let llm = Llm::named("route \"llm\"", &options.rewrite, llm)?;
+            route::ask(question, &choices, &template::find(TEMPLATE)?, &mut llm.writer())?
+        }
+    };
+    let chosen = choices.into_iter().nth(place).map(|choice| choice.name);
+    if let Some(name) = &chosen {
+        notice!("pipeline \"{name}\" was chosen");
+    }
+    Ok(Asked { name: chosen, is_named: false })
+}
+
+/// What can be chosen; an error where there are pipelines and none of them can.
+fn choices() -> Result<Vec<Choice>> {
+    let (mut choices, mut others) = (Vec::new(), Vec::new());
+    for (id, choice) in wording::choices()? {
+        match stranger::runs_no_code(id)? {
+            true => choices.push(choice),
+            false => others.push(choice.name),
+        }
+    }
+    if choices.is_empty() && !others.is_empty() {
+        return Err(Error::new(ErrorKind::Forbidden, "there is no pipeline that can be chosen")
+            .detail("What may run code of a role that you do not trust is asked only by its name.")
+            .hint(format!("Add pipeline => with one of: {}.", others.join(", "))));
+    }
+    Ok(choices)
+}
+
+/// Whether the pipeline depends on the question.
+pub fn is_open(name: Option<&str>, options: &RetrieveOptions) -> bool {
+    name.map_or(options.route.is_some(), |name| name == AUTO)
+}
+
+fn nearest(question: &str, choices: &[Choice]) -> Result<usize> {
+    let mut embedding = Embedding::with_model(None, Lane::Query)?;
+    let asked = embedding.embed(&[question.to_owned()], Kind::Query)?;
+    // One at a time, so that the session remembers each.
+    let mut describe = |it: &Choice| -> Result<Vec<f32>> {
+        Ok(embedding.embed(std::slice::from_ref(&it.description), Kind::Passage)?.swap_remove(0))
+    };
+    let descriptions = choices.iter().map(&mut describe).collect::<Result<Vec<_>>>()?;
+    Ok(route::nearest(&asked[0], &descriptions).unwrap_or_default())
+}

@@ -1,0 +1,221 @@
+//! What a search looks up: words and vectors, and what each of them finds.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Search;
+use super::statement::{self, Statements};
+use super::text::Words;
+use crate::embed::{Embedder, Kind};
+use crate::error::Result;
+use crate::pg::ragd::embed::Embedding;
+use crate::pg::ragd::trace;
+use crate::pg::server::row_security::{Ranking, hides_rows};
+use crate::pg::server::vector::Vector;
+use crate::pg::server::{prepared, sql};
+use crate::protocol::Lane;
+use crate::retrieve::Mode;
+use crate::retrieve::closeness::{MOST_TEXTS, Question, Texts};
+use crate::retrieve::fusion::{self, Candidate, Found, fuse, nearest_of_both};
+use crate::retrieve::merge::merged;
+use crate::rewrite::feedback::{self, Seen};
+use crate::rewrite::{Lookup, Rewriting, Way};
+
+/// Something to look up as the two sides want it.
+pub struct Asked {
+    vector: Option<Vector>,
+    words: Option<String>,
+    question: Question,
+}
+
+/// What the two sides put forward.
+struct Sides {
+    dense: Vec<Found>,
+    lexical: Vec<Found>,
+    texts: Texts<Words>,
+}
+
+impl Search {
+    /// What `rewriting` is looked up by, and the vector of the question itself. All that is
+    /// embedded in the same way is embedded together.
+    pub(super) fn ask(
+        &self,
+        question: &str,
+        rewriting: &Rewriting,
+    ) -> Result<(Option<Vector>, Vec<Asked>)> {
+        let lookups = &rewriting.lookups;
+        let words = |lookup: &Lookup| match self.mode {
+            Mode::Dense => Ok((None, Question::default())),
+            Mode::Lexical | Mode::Hybrid => self.words(&lookup.text),
+        };
+        let words = lookups.iter().map(words).collect::<Result<Vec<_>>>()?;
+        if self.mode == Mode::Lexical {
+            let asked = words.into_iter();
+            let asked = asked.map(|(words, question)| Asked { vector: None, words, question });
+            return Ok((None, asked.collect()));
+        }
+        let (own, vectors) = self.embed(question, lookups)?;
+        let asked = words.into_iter().zip(vectors).map(|((words, question), vector)| {
+            let vector = Some(Vector(vector));
+            Asked { vector, words, question }
+        });
+        Ok((Some(Vector(own)), asked.collect()))
+    }
+
+    /// The vector of the question, and one for each lookup.
+    fn embed(&self, question: &str, lookups: &[Lookup]) -> Result<(Vec<f32>, Vec<Vec<f32>>)> {
+        let mut embedding = Embedding::with_model(Some(&self.pipeline.model), Lane::Query)?;
+        let mut texts = vec![question.to_owned()];
+        texts.extend(lookups.iter().map(|it| it.text.clone()).filter(|text| text != question));
+        let vectors = embedding.embed(&texts, Kind::Query)?;
+        let passages: Vec<String> = lookups.iter().flat_map(|it| it.passages.clone()).collect();
+        let mut passages = match passages.is_empty() {
+            true => Vec::new(),
+            false => embedding.embed(&passages, Kind::Passage)?,
+        };
+        let own = vectors[0].clone();
+        let mut others = vectors.into_iter().skip(1);
+        let vector = |lookup: &Lookup| {
+            let is_other = lookup.text != question;
+            let text = if is_other { others.next() } else { None }.unwrap_or_else(|| own.clone());
+            let rest = passages.split_off(lookup.passages.len());
+            let mut all = std::mem::replace(&mut passages, rest);
+            if all.is_empty() {
+                return text;
+            }
+            all.push(text);
+            feedback::mean(&all)
+        };
+        let vectors = lookups.iter().map(vector).collect();
+        Ok((own, vectors))
+    }
+
+    /// The words as a tsquery, `None` where there are none, and with their places.
+    fn words(&self, text: &str) -> Result<(Option<String>, Question)> {
+        let statement = include_str!("../../../../sql/query/tsquery.sql");
+        let arguments = [self.pipeline.config.as_str().into(), text.into()];
+        let found = prepared::rows(statement, &arguments, |row| {
+            let words = row.get::<Vec<String>>(2)?.unwrap_or_default();
+            let words = words.into_iter().map(String::into_bytes);
+            let places = row.get::<Vec<i32>>(3)?.unwrap_or_default();
+            let places = places.into_iter().map(|place| place.clamp(0, i32::from(u16::MAX)) as u16);
+            Ok((row.get::<String>(1)?, Question::new(places.zip(words).collect())))
+        })?;
+        Ok(found.into_iter().next().unwrap_or_default())
+    }
+
+    /// What all of `asked` find, as one list.
+    pub(super) fn find(
+        &self,
+        statements: &Statements<'_>,
+        asked: &[Asked],
+        rewriting: &Rewriting,
+    ) -> Result<Vec<Candidate>> {
+        let find = |one: &Asked| -> Result<Vec<Candidate>> {
+            pgrx::check_for_interrupts!();
+            let Sides { dense, lexical, texts } = self.sides(statements, one)?;
+            trace::found("fuse", String::new, || {
+                let mut fused = fuse(&dense, &lexical, &texts, &self.options);
+                if dense.is_empty() && hides_rows(self.pipeline.chunk_table.oid)? {
+                    fusion::score_by_place(&mut fused);
+                }
+                Ok(fused)
+            })
+        };
+        let mut lists = asked.iter().map(find).collect::<Result<Vec<_>>>()?;
+        let has_feedback = self.rewriter.as_ref().is_some_and(|it| it.way == Way::Prf);
+        if let (true, [asked], [found]) = (has_feedback, asked, lists.as_slice())
+            && let Some(again) = self.ask_again(statements, asked, found)?
+        {
+            lists.push(find(&again)?);
+        }
+        Ok(merged(lists, rewriting.merge))
+    }
+
+    /// What each side puts forward. Without a single word to look for, the vectors do alone.
+    fn sides(&self, statements: &Statements<'_>, asked: &Asked) -> Result<Sides> {
+        let arguments = [
+            asked.vector.clone().into(),
+            asked.words.clone().into(),
+            statements.filter.values.clone().into(),
+            self.candidates().into(),
+            statements.lexical_index.into(),
+        ];
+        let _ranking = Ranking::by(statements.lexical_index, self.pipeline.chunk_table.oid);
+        let mut texts = Texts { question: asked.question.clone(), of: HashMap::new() };
+        let mut side = |statement: &str| {
+            let mut read = 0;
+            prepared::rows_planned_for_values(statement, &arguments, |row| {
+                let chunk_id = sql::required(row.get(1)?)?;
+                read += 1;
+                if read <= MOST_TEXTS
+                    && let Some(words) = row.get::<Words>(4)?
+                {
+                    texts.of.insert(chunk_id, words);
+                }
+                Ok(Found { chunk_id, similarity: row.get(2)?, lexical: row.get(3)? })
+            })
+        };
+        let is_dense = asked.vector.is_some();
+        let mut traced = |stage, is_asked: bool, statement: &str| match is_asked {
+            true => trace::found(stage, String::new, || side(statement)),
+            false => Ok(Vec::new()),
+        };
+        let mut dense = traced("dense", is_dense, &statements.dense())?;
+        if let (Some(statement), true) = (statements.represented(), is_dense) {
+            let represented = traced("represented", true, &statement)?;
+            dense = nearest_of_both(dense, represented, self.candidates() as usize);
+        }
+        let lexical = traced("lexical", asked.words.is_some(), &statements.lexical())?;
+        Ok(Sides { dense, lexical, texts })
+    }
+
+    /// The question with what the first of `found` say; `None` where nothing was found.
+    fn ask_again(
+        &self,
+        statements: &Statements<'_>,
+        asked: &Asked,
+        found: &[Candidate],
+    ) -> Result<Option<Asked>> {
+        let options = &self.options.rewrite;
+        let chunks = options.chunks.unwrap_or(feedback::CHUNKS) as usize;
+        let first: Vec<i64> = found.iter().take(chunks).map(|one| one.chunk_id).collect();
+        if first.is_empty() {
+            return Ok(None);
+        }
+        let mut seen = sql::rows(
+            &statements.feedback(asked.vector.is_some()),
+            &[first.clone().into()],
+            statement::seen,
+        )?;
+        seen.sort_by_key(|(chunk_id, _)| first.iter().position(|id| id == chunk_id));
+        let seen: Vec<Seen> = seen.into_iter().map(|(_, seen)| seen).collect();
+        let weight = options.weight.unwrap_or(feedback::WEIGHT);
+        let vector = asked.vector.as_ref();
+        let vector = vector.map(|Vector(own)| Vector(feedback::moved(own, &seen, weight)));
+        let terms = options.terms.unwrap_or(feedback::TERMS) as usize;
+        let repeat = options.repeat.unwrap_or(feedback::REPEAT) as usize;
+        let words =
+            asked.words.as_deref().map(|words| with_likely_words(words, repeat, &seen, terms));
+        Ok(Some(Asked { vector, words, question: asked.question.clone() }))
+    }
+}
+
+/// A tsquery of words, each as often as `repeat` says, with the likeliest words of chunks added once.
+fn with_likely_words(words: &str, repeat: usize, seen: &[Seen], most: usize) -> String {
+    let known: HashSet<String> = seen
+        .iter()
+        .flat_map(|chunk| &chunk.words)
+        .map(|(word, _)| word)
+        .filter(|word| words.contains(&quoted(word)))
+        .cloned()
+        .collect();
+    let likely = feedback::likely_words(seen, &known, most);
+    let mut all = vec![words.to_owned(); repeat];
+    all.extend(likely.iter().map(|word| quoted(word)));
+    all.join(" | ")
+}
+
+/// A lexeme as a tsquery's text has it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\\', "\\\\").replace('\'', "''"))
+}

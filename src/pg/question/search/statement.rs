@@ -1,0 +1,313 @@
+//! The statements of a search, and their rows.
+
+use pgrx::prelude::*;
+use pgrx::spi::{SpiHeapTupleData, quote_literal};
+
+use super::Search;
+use super::filter_sql::FilterSql;
+use super::lexical_index::lexical_index;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::operator::Operators;
+use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::view::Column;
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::sql::{self, render};
+use crate::retrieve::expansion::Neighbour;
+use crate::retrieve::options::Recency;
+use crate::retrieve::{Hit, Mode, Passage, RetrieveOptions};
+use crate::rewrite::feedback::Seen;
+
+/// What is looked up once for all statements of a search.
+pub struct Parts {
+    /// The schema of pgvector's operators.
+    vector: String,
+    /// The schema of our own.
+    rag: String,
+    /// The age of a chunk.
+    age: String,
+}
+
+impl Parts {
+    /// An error where the column of `recency` holds no time.
+    pub fn new(options: &RetrieveOptions, metadata: &[Column]) -> Result<Self> {
+        let age = match &options.recency {
+            Some(recency) => age(recency, metadata)?,
+            None => include_str!("../../../../sql/query/age_none.sql").to_owned(),
+        };
+        Ok(Parts { vector: sql::vector_schema()?, rag: sql::extension_schema()?, age })
+    }
+}
+
+/// Fills the statements of one search.
+pub struct Statements<'a> {
+    /// The search.
+    pub search: &'a Search,
+    /// What must hold for each chunk.
+    pub filter: &'a FilterSql,
+    /// The rag_bm25 index of the chunks; pipelines that are older than this have none.
+    pub lexical_index: Option<pg_sys::Oid>,
+}
+
+impl<'a> Statements<'a> {
+    /// Locks the view of the chunks, and so do the statements with what they read: to be called when
+    /// no model is waited for any more.
+    pub fn new(search: &'a Search, filter: &'a FilterSql) -> Self {
+        let Pipeline { view, source, .. } = &search.pipeline;
+        let lexical_index = lexical_index(view.oid, source.oid);
+        Statements { search, filter, lexical_index }
+    }
+
+    /// The nearest vectors.
+    pub fn dense(&self) -> String {
+        let score = self.score("d.tsv");
+        let template = include_str!("../../../../sql/query/retrieve_dense.sql");
+        self.candidates("d", template, ("score", &score))
+    }
+
+    /// The texts that match best.
+    pub fn lexical(&self) -> String {
+        let (template, name, value) = match self.is_indexed() {
+            true => (
+                include_str!("../../../../sql/query/retrieve_lexical.sql"),
+                "distance",
+                self.distance("v.tsv"),
+            ),
+            false => (
+                include_str!("../../../../sql/query/retrieve_lexical_unindexed.sql"),
+                "score",
+                self.rank("v.tsv"),
+            ),
+        };
+        self.candidates("l", template, (name, &value))
+    }
+
+    /// The chunks whose summaries or questions are nearest, where there are any.
+    pub fn represented(&self) -> Option<String> {
+        let Search { pipeline, parts, representations, .. } = self.search;
+        let table = representations.as_ref()?;
+        let score = self.score("d.tsv");
+        Some(render(
+            include_str!("../../../../sql/query/retrieve_represented.sql"),
+            &[
+                ("view", &*pipeline.view.sql),
+                ("chunk_table", &pipeline.chunk_table.sql),
+                ("representations", &table.sql),
+                ("vector", &parts.vector),
+                ("filter", &self.filter.condition),
+                ("score", &score),
+                ("words", &self.words("d")),
+            ],
+        ))
+    }
+
+    /// The words of each chunk, where it matters how they stand.
+    fn words(&self, candidate: &str) -> String {
+        match self.search.mode == Mode::Hybrid && self.search.options.looks_closer() {
+            true => {
+                render(include_str!("../../../../sql/query/words.sql"), &[("candidate", candidate)])
+            }
+            false => include_str!("../../../../sql/query/words_none.sql").to_owned(),
+        }
+    }
+
+    fn is_indexed(&self) -> bool {
+        self.lexical_index.is_some()
+    }
+
+    /// How well the words of a text match; the best is the greatest.
+    fn score(&self, document: &str) -> String {
+        match self.is_indexed() {
+            true => {
+                let distance = self.distance(document);
+                let template = include_str!("../../../../sql/query/text_score.sql");
+                render(template, &[("distance", &distance)])
+            }
+            false => self.rank(document),
+        }
+    }
+
+    /// How far a text is from the question by its words; the best is the least.
+    fn distance(&self, document: &str) -> String {
+        let template = include_str!("../../../../sql/query/text_distance.sql");
+        render(template, &[("document", document), ("rag", &self.search.parts.rag)])
+    }
+
+    /// The same without an index; the best is the greatest.
+    fn rank(&self, document: &str) -> String {
+        let template = include_str!("../../../../sql/query/text_rank.sql");
+        render(template, &[("document", document)])
+    }
+
+    fn candidates(&self, candidate: &str, template: &str, score: (&str, &str)) -> String {
+        let Search { pipeline, parts, .. } = self.search;
+        let values = [
+            ("view", &*pipeline.view.sql),
+            ("vector", &parts.vector),
+            ("filter", &self.filter.condition),
+            ("words", &self.words(candidate)),
+            score,
+        ];
+        render(template, &values)
+    }
+
+    /// Chunks by their keys.
+    pub fn passages(&self) -> String {
+        let Search { pipeline, columns, options, parts, .. } = self.search;
+        let embedding = match options.compares_chunks() {
+            true => include_str!("../../../../sql/query/embedding_elements.sql"),
+            false => include_str!("../../../../sql/query/embedding_none.sql"),
+        };
+        render(
+            include_str!("../../../../sql/query/retrieve_passages.sql"),
+            &[
+                ("view", &pipeline.view.sql),
+                ("vector", &parts.vector),
+                ("source_key", &source_key(&columns.keys)),
+                ("metadata", &json_object(&columns.metadata, Column::bare, metadata_value)),
+                ("age", &parts.age),
+                ("embedding", embedding),
+            ],
+        )
+    }
+
+    /// Words of chunks, and their vectors if they are wanted.
+    pub fn feedback(&self, with_vectors: bool) -> String {
+        let embedding = match with_vectors {
+            true => include_str!("../../../../sql/query/embedding_elements.sql"),
+            false => include_str!("../../../../sql/query/embedding_none.sql"),
+        };
+        render(
+            include_str!("../../../../sql/query/retrieve_feedback.sql"),
+            &[("view", &self.search.pipeline.view.sql), ("embedding", embedding)],
+        )
+    }
+
+    /// The chunks around others.
+    pub fn neighbours(&self) -> String {
+        let same = |column: &Column| {
+            let [one, other] = ["v", "h"].map(|relation| format!("{relation}.{}", column.name));
+            let equal = Operators::of(column.type_oid).equal_to(&one, &other);
+            render(include_str!("../../../../sql/query/same_key.sql"), &[("equal", &equal)])
+        };
+        let Search { pipeline, columns, .. } = self.search;
+        let same: Vec<String> = columns.keys.iter().map(same).collect();
+        render(
+            include_str!("../../../../sql/query/retrieve_neighbours.sql"),
+            &[("view", &pipeline.view.sql), ("same_source", &same.concat())],
+        )
+    }
+}
+
+/// The age in days by the column of `recency`.
+fn age(recency: &Recency, metadata: &[Column]) -> Result<String> {
+    let times = metadata.iter().filter(|column| is_time(column)).collect::<Vec<_>>();
+    let found = times.iter().find(|column| column.bare() == recency.column);
+    let column = found.ok_or_else(|| {
+        let message = format!("recency names \"{}\", which is no time", recency.column);
+        let names: Vec<String> = times.iter().map(|column| column.bare()).collect();
+        let hint = match names.as_slice() {
+            [] => "The pipeline declares no metadata column of type date or timestamp.".to_owned(),
+            _ => format!("Metadata columns that are: {}.", names.join(", ")),
+        };
+        Error::new(ErrorKind::UndefinedObject, message).hint(hint)
+    })?;
+    Ok(render(include_str!("../../../../sql/query/age.sql"), &[("column", &column.name)]))
+}
+
+fn is_time(column: &Column) -> bool {
+    [pg_sys::DATEOID, pg_sys::TIMESTAMPOID, pg_sys::TIMESTAMPTZOID].contains(&column.type_oid)
+}
+
+/// A row of `retrieve_passages.sql`; its places and score come from the fusion.
+pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
+    let passage = Passage {
+        rank: 0,
+        score: 0.0,
+        chunk_id: sql::required(row.get(1)?)?,
+        source_key: sql::required(row.get(2)?)?,
+        chunk_no: sql::required(row.get(3)?)?,
+        content: sql::required(row.get(4)?)?,
+        start_char: sql::required(row.get(5)?)?,
+        end_char: sql::required(row.get(6)?)?,
+        heading: row.get(7)?,
+        metadata: sql::required(row.get::<Jsonb>(8)?)?.0,
+        similarity: row.get(9)?,
+        dense_rank: None,
+        lexical_rank: None,
+        rerank_score: None,
+    };
+    let vector = row.get::<Vec<f32>>(11)?.unwrap_or_default();
+    Ok(Hit { passage, age: row.get(10)?, vector })
+}
+
+/// A row of `retrieve_feedback.sql`: a chunk's key, and what it says.
+pub fn seen(row: &SpiHeapTupleData<'_>) -> Result<(i64, Seen), pgrx::spi::Error> {
+    let words = row.get::<Vec<String>>(2)?.unwrap_or_default();
+    let counts = row.get::<Vec<i32>>(3)?.unwrap_or_default();
+    let counts = counts.into_iter().map(|count| count.max(1) as u32);
+    let vector = row.get::<Vec<f32>>(4)?.unwrap_or_default();
+    let seen = Seen { words: words.into_iter().zip(counts).collect(), vector };
+    Ok((sql::required(row.get(1)?)?, seen))
+}
+
+/// A row of `retrieve_neighbours.sql`.
+pub fn neighbour(row: &SpiHeapTupleData<'_>) -> Result<Neighbour, pgrx::spi::Error> {
+    Ok(Neighbour {
+        hit: sql::required(row.get(1)?)?,
+        chunk_id: sql::required(row.get(2)?)?,
+        chunk_no: sql::required(row.get(3)?)?,
+        content: sql::required(row.get(4)?)?,
+        start_char: sql::required(row.get(5)?)?,
+        end_char: sql::required(row.get(6)?)?,
+    })
+}
+
+/// The key as text; of a composite key, a JSON object under the source's column names.
+fn source_key(keys: &[Column]) -> String {
+    match keys {
+        [key] => format!("v.{}::pg_catalog.text", key.name),
+        _ => format!("({})::pg_catalog.text", json_object(keys, Column::of_source, value)),
+    }
+}
+
+fn value(column: &Column) -> String {
+    format!("v.{}", column.name)
+}
+
+/// A value as JSON that can be read: text where it is a number beyond those of a program, or nested
+/// deeper than anybody follows. One such row is not to make all that find it fail.
+fn metadata_value(column: &Column) -> String {
+    const HARMLESS: [pg_sys::Oid; 12] = [
+        pg_sys::BOOLOID,
+        pg_sys::INT2OID,
+        pg_sys::INT4OID,
+        pg_sys::INT8OID,
+        pg_sys::FLOAT4OID,
+        pg_sys::FLOAT8OID,
+        pg_sys::TEXTOID,
+        pg_sys::VARCHAROID,
+        pg_sys::DATEOID,
+        pg_sys::TIMESTAMPOID,
+        pg_sys::TIMESTAMPTZOID,
+        pg_sys::UUIDOID,
+    ];
+    if HARMLESS.contains(&column.type_oid) {
+        return value(column);
+    }
+    let template = include_str!("../../../../sql/query/metadata_value.sql");
+    let most = [("digits", "{200}"), ("levels", "{100}"), ("column", &*column.name)];
+    render(template, &most)
+}
+
+/// An expression that builds a JSON object of columns of `v`.
+fn json_object(
+    columns: &[Column],
+    name: impl Fn(&Column) -> String,
+    value: impl Fn(&Column) -> String,
+) -> String {
+    let pairs = columns.iter().map(|column| {
+        let label = quote_literal(name(column));
+        format!("{label}, {}", value(column))
+    });
+    format!("pg_catalog.jsonb_build_object({})", pairs.collect::<Vec<_>>().join(", "))
+}

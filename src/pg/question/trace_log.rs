@@ -1,0 +1,106 @@
+//! `rag.trace_log` and `rag.feedback`.
+
+use pgrx::Uuid;
+use pgrx::datum::Interval;
+use serde_json::Value;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::question::answer::Answer;
+use crate::pg::ragd::trace::Step;
+use crate::pg::server::guc::TraceLevel;
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::{acting, random, sql, transaction};
+
+/// What was asked of whom.
+pub struct Asked {
+    /// The question.
+    pub question: String,
+    /// Name of the pipeline.
+    pub pipeline: String,
+    /// How the chunks were put to the answerer.
+    pub strategy: String,
+    /// Who wrote.
+    pub llm: String,
+}
+
+/// Keeps how an answer came about, for its role; the ID. `None` where nothing is to be kept, or
+/// nothing can be: on a standby, and in a transaction that only reads.
+pub fn keep(
+    level: TraceLevel,
+    asked: &Asked,
+    answer: &Answer,
+    steps: &[Step],
+) -> Result<Option<Uuid>> {
+    if level == TraceLevel::Off || !transaction::can_write() {
+        return Ok(None);
+    }
+    let is_full = level == TraceLevel::Full;
+    let id = random::uuid()?;
+    let sum = |figure: fn(&Step) -> u64| {
+        let sum = steps.iter().map(figure).fold(0, u64::saturating_add);
+        i64::try_from(sum).unwrap_or(i64::MAX)
+    };
+    let arguments = [
+        id.into(),
+        acting::current_user().into(),
+        asked.pipeline.as_str().into(),
+        asked.strategy.as_str().into(),
+        asked.llm.as_str().into(),
+        is_full.then_some(asked.question.as_str()).into(),
+        is_full.then_some(answer.text.as_str()).into(),
+        answer.supported.into(),
+        answer.confidence.into(),
+        is_full.then(|| Jsonb(answer.citations.clone())).into(),
+        Jsonb(steps.iter().map(|step| step.to_json(is_full)).collect::<Value>()).into(),
+        sum(|step| step.usage.embedding_tokens).into(),
+        sum(|step| step.usage.llm_calls).into(),
+        sum(|step| step.usage.llm_tokens).into(),
+        sum(|step| step.usage.cache_hits).into(),
+        steps.iter().map(|step| step.usage.cost).sum::<f64>().into(),
+        steps.iter().map(|step| step.ms).sum::<f64>().into(),
+    ];
+    // Traces are not the caller's to write: what is there has happened.
+    let statement = include_str!("../../../sql/query/trace_insert.sql");
+    acting::as_superuser(|| sql::execute(statement, &arguments))?;
+    Ok(Some(id))
+}
+
+/// Keeps what the caller thinks of an answer, of which the trace must be the caller's.
+pub fn give_feedback(trace: Uuid, score: f32, comment: Option<&str>) -> Result<()> {
+    if !(0.0..=1.0).contains(&score) {
+        return Err(Error::invalid(format!("score must be between 0 and 1: {score}"))
+            .hint("1 is a good answer, 0 is a bad one."));
+    }
+    let find = include_str!("../../../sql/query/trace_is_seen.sql");
+    // Also one that the statement under way has written.
+    let seen = sql::changed_rows(find, &[trace.into()], |row| sql::required(row.get::<bool>(1)?))?;
+    let unknown = || {
+        let message = format!("trace {trace} does not exist, or is of another role");
+        Error::new(ErrorKind::UndefinedObject, message)
+            .hint("SET rag.trace = 'summary', and take the trace_id of rag_answer_details.")
+    };
+    if !seen.contains(&true) {
+        return Err(unknown());
+    }
+    let arguments = [trace.into(), acting::current_user().into(), score.into(), comment.into()];
+    let statement = include_str!("../../../sql/query/feedback_insert.sql");
+    // It may just have been purged.
+    match acting::as_superuser(|| sql::execute(statement, &arguments))? {
+        0 => Err(unknown()),
+        _ => Ok(()),
+    }
+}
+
+/// Deletes traces of the caller's that are older than so long; how many.
+pub fn purge(older_than: Interval) -> Result<i64> {
+    let arguments = [acting::current_role().into(), older_than.into()];
+    let statement = include_str!("../../../sql/query/trace_purge.sql");
+    acting::as_superuser(|| sql::changed_number(statement, &arguments))
+}
+
+/// Deletes a trace of the caller's; whether it was there.
+pub fn delete(trace: Uuid) -> Result<bool> {
+    let arguments = [acting::current_role().into(), trace.into()];
+    let statement = include_str!("../../../sql/query/trace_delete.sql");
+    Ok(acting::as_superuser(|| sql::execute(statement, &arguments))? > 0)
+}

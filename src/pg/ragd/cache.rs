@@ -1,0 +1,130 @@
+//! What a language model has written of late, remembered by ragd for all sessions.
+//!
+//! An answer depends on the messages that the model got to read, and these hold all that the
+//! caller's own retrieval found. So the messages are the key, with the role and the provider: who
+//! may not see a row has other messages, a row that changes makes other messages, and so does a
+//! new version of a template. Nothing has to be thrown away when something changes.
+
+use std::cell::Cell;
+
+use pgrx::pg_sys;
+
+use super::{client, usage};
+use crate::error::Result;
+use crate::pg::server::guc::{self, Caching};
+use crate::pg::server::random;
+use crate::protocol::{GenerateRequest, Generated, Note, Request, Response};
+
+thread_local! {
+    static CACHING: Cell<Option<Caching>> = const { Cell::new(None) };
+}
+
+/// While it lives, what is remembered is not as `rag.cache` says.
+pub struct Using(Option<Caching>);
+
+impl Using {
+    /// `caching`, or what holds already.
+    pub fn new(caching: Option<Caching>) -> Using {
+        Using(CACHING.replace(caching.or(CACHING.get())))
+    }
+}
+
+impl Drop for Using {
+    fn drop(&mut self) {
+        CACHING.set(self.0);
+    }
+}
+
+/// What is remembered now.
+pub fn caching() -> Caching {
+    CACHING.get().unwrap_or_else(guc::cache)
+}
+
+/// What was written for `request` of late, or what `write` writes now.
+pub fn written(
+    request: &GenerateRequest,
+    write: impl FnOnce() -> Result<Generated>,
+) -> Result<Generated> {
+    if let Some(known) = recalled(request) {
+        return Ok(known);
+    }
+    let generated = write()?;
+    remember(request, &generated);
+    Ok(generated)
+}
+
+/// The same of several requests; `write` gets those whose answers are not remembered.
+pub fn all_written(
+    requests: Vec<GenerateRequest>,
+    write: impl FnOnce(Vec<GenerateRequest>) -> Result<Vec<Result<Generated>>>,
+) -> Result<Vec<Result<Generated>>> {
+    let known: Vec<Option<Generated>> = requests.iter().map(recalled).collect();
+    let is_new = |(request, known): (GenerateRequest, &Option<Generated>)| {
+        known.is_none().then_some(request)
+    };
+    let new: Vec<GenerateRequest> = requests.into_iter().zip(&known).filter_map(is_new).collect();
+    let made = if new.is_empty() { Vec::new() } else { write(new.clone())? };
+    for (request, generated) in new.iter().zip(&made) {
+        if let Ok(generated) = generated {
+            remember(request, generated);
+        }
+    }
+    let mut made = made.into_iter();
+    Ok(known.into_iter().filter_map(|known| known.map(Ok).or_else(|| made.next())).collect())
+}
+
+/// What was written for `request` of late, if it is remembered.
+pub fn recalled(request: &GenerateRequest) -> Option<Generated> {
+    if caching() == Caching::Off {
+        return None;
+    }
+    let text = recall(&of_caller(&blind(request)), &[], 0.0).into_iter().next()?;
+    usage::note_cache_hit();
+    Some(Generated {
+        text,
+        finish_reason: "stop".to_owned(),
+        prompt_tokens: Some(0),
+        completion_tokens: Some(0),
+        attempts: 0,
+    })
+}
+
+/// Remembers what was written. What was cut short is worth another try; what holds a mark of this
+/// call means nothing later.
+pub fn remember(request: &GenerateRequest, generated: &Generated) {
+    let is_whole = generated.finish_reason == "stop" && !random::has_nonce(&generated.text);
+    if is_whole && caching() != Caching::Off {
+        keep(of_caller(&blind(request)), Vec::new(), generated.text.clone());
+    }
+}
+
+/// A key that nobody else has: with the database and the role.
+pub fn of_caller(key: &str) -> String {
+    // SAFETY: variables of the session.
+    let (database, role) = unsafe { (pg_sys::MyDatabaseId, pg_sys::GetUserId()) };
+    format!("{} {} {key}", database.to_u32(), role.to_u32())
+}
+
+/// All that a request says, but for its random marks; of a key it says only where it is.
+fn blind(request: &GenerateRequest) -> String {
+    let mut request = request.clone();
+    for message in &mut request.messages {
+        message.content = random::without_nonces(&message.content);
+    }
+    format!("{request:?}")
+}
+
+/// What was kept for `scope`, the nearest to `vector` first. What cannot be asked is not there.
+pub fn recall(scope: &str, vector: &[f32], at_least: f32) -> Vec<String> {
+    let (scope, vector) = (scope.to_owned(), vector.to_vec());
+    match client::call(&Request::Recall { scope, vector, at_least }) {
+        Ok(Response::Recalled(found)) => found,
+        _ => Vec::new(),
+    }
+}
+
+/// Keeps `text`. Nothing is lost where that fails but time.
+pub fn keep(scope: String, vector: Vec<f32>, text: String) {
+    let seconds = guc::cache_ttl();
+    drop(client::call(&Request::Remember(Note { scope, vector, text, seconds })));
+}

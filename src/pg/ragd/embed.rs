@@ -1,0 +1,338 @@
+//! Vectors of texts, from a model of ragd or one behind a provider.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use pgrx::prelude::*;
+
+use crate::embed::{Embedder, Kind, Spanned};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::model::{self, Model};
+use crate::pg::ragd::client::Watch;
+use crate::pg::ragd::{client, provider, trace, usage};
+use crate::pg::server::error::unexpected;
+use crate::protocol::{EmbedRequest, Lane, ProviderConfig, Request, Response, VectorKey};
+
+/// Texts sent to ragd in one request, so that cancel and memory stay bounded.
+const TEXTS_A_REQUEST: usize = 256;
+
+/// Results that a session remembers. A STABLE function in ORDER BY is called once a row of
+/// the limit, or of the table: all but the first call end here.
+const REMEMBERED: usize = 64;
+
+/// Longest text that is remembered, in bytes.
+const LONGEST_REMEMBERED: usize = 8192;
+
+thread_local! {
+    static MEMO: RefCell<VecDeque<(MemoKey, Vec<f32>)>> = const { RefCell::new(VecDeque::new()) };
+    /// When the statement began in which nothing is to be remembered that others have asked.
+    static ALONE: Cell<i64> = const { Cell::new(i64::MIN) };
+}
+
+#[derive(PartialEq)]
+struct MemoKey {
+    model: Model,
+    /// What decides its vectors; of a model behind a provider that may be another one at any time.
+    identity: String,
+    kind: Kind,
+    text: String,
+}
+
+/// A model, seen from a session: one of ragd's, or one behind a provider.
+pub struct Embedding {
+    model: Model,
+    /// How the current role reaches the provider, if the model is behind one.
+    provider: Option<ProviderConfig>,
+    lane: Lane,
+}
+
+impl Embedding {
+    /// The model called `model`, or that of `rag.embedding_model`.
+    ///
+    /// Fails, for a model behind a server, if the current role may not use that server.
+    pub fn with_model(model: Option<&str>, lane: Lane) -> Result<Self> {
+        let model = model::find(model)?;
+        let config = |remote: &model::Remote| {
+            provider::embedding_config(&remote.server, Some(&remote.model))
+        };
+        let provider = model.remote.as_ref().map(config).transpose()?;
+        Ok(Embedding { model, provider, lane })
+    }
+
+    fn request(&self, texts: &[String], kind: Kind) -> Request {
+        let (lane, texts) = (self.lane, texts.to_vec());
+        match self.provider.clone() {
+            None => Request::Embed { model: self.model.reference.clone(), kind, lane, texts },
+            Some(provider) => {
+                let dimension = u32::try_from(self.model.dimension).ok();
+                Request::EmbedRemotely(EmbedRequest { provider, dimension, lane, kind, texts })
+            }
+        }
+    }
+
+    /// What decides its vectors.
+    fn identity(&self) -> String {
+        match self.request(&[], Kind::Query) {
+            Request::EmbedRemotely(request) => request.identity(),
+            _ => self.model.reference.identity(),
+        }
+    }
+
+    /// Embeds many texts, with something to look after meanwhile.
+    pub fn embed_and_watch(
+        &self,
+        texts: &[String],
+        kind: Kind,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<Vec<f32>>> {
+        self.embed_all(texts, kind, Some(watch))
+    }
+
+    /// Embeds places of documents, with something to look after meanwhile. Only the models of ragd can.
+    pub fn embed_in_place_and_watch(
+        &self,
+        documents: &[Spanned],
+        mut watch: Option<&mut Watch<'_>>,
+    ) -> Result<Vec<Vec<f32>>> {
+        let mut vectors = Vec::new();
+        for documents in documents.chunks(TEXTS_A_REQUEST) {
+            let request = self.request_in_place(documents)?;
+            let count = documents.iter().map(|it| it.spans.len()).sum();
+            add(&request, count, watch.as_deref_mut(), &mut vectors)?;
+        }
+        Ok(vectors)
+    }
+
+    fn check_in_place(&self) -> Result<()> {
+        if self.provider.is_none() {
+            return Ok(());
+        }
+        let message = format!(
+            "model \"{}\" is behind a server, which gives no vectors of tokens",
+            self.model.reference.name
+        );
+        Err(Error::new(ErrorKind::Unsupported, message)
+            .hint("Late chunking needs a model in a folder."))
+    }
+
+    fn request_in_place(&self, documents: &[Spanned]) -> Result<Request> {
+        self.check_in_place()?;
+        let (model, lane) = (self.model.reference.clone(), self.lane);
+        Ok(Request::EmbedInPlace { model, lane, documents: documents.to_vec() })
+    }
+
+    fn embed_all(
+        &self,
+        texts: &[String],
+        kind: Kind,
+        watch: Option<&mut Watch<'_>>,
+    ) -> Result<Vec<Vec<f32>>> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        self.add_all(texts, kind, watch, &mut vectors)?;
+        Ok(vectors)
+    }
+
+    /// Adds the vectors of many texts to `vectors`, with something to look after meanwhile. Where
+    /// that fails, those of the first texts may be there.
+    pub fn add_and_watch(
+        &self,
+        texts: &[String],
+        kind: Kind,
+        watch: &mut Watch<'_>,
+        vectors: &mut Vec<Vec<f32>>,
+    ) -> Result<()> {
+        self.add_all(texts, kind, Some(watch), vectors)
+    }
+
+    /// Whether the model is behind a provider.
+    pub fn is_remote(&self) -> bool {
+        self.provider.is_some()
+    }
+
+    /// The name of the model.
+    pub fn name(&self) -> &str {
+        &self.model.reference.name
+    }
+
+    fn add_all(
+        &self,
+        texts: &[String],
+        kind: Kind,
+        mut watch: Option<&mut Watch<'_>>,
+        vectors: &mut Vec<Vec<f32>>,
+    ) -> Result<()> {
+        for texts in texts.chunks(TEXTS_A_REQUEST) {
+            let request = self.request(texts, kind);
+            add(&request, texts.len(), watch.as_deref_mut(), vectors)?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds the vectors that `request` asks for, `count` of them, to `vectors`; fewer where it fails.
+fn add(
+    request: &Request,
+    count: usize,
+    watch: Option<&mut Watch<'_>>,
+    vectors: &mut Vec<Vec<f32>>,
+) -> Result<()> {
+    let is_whole =
+        |length: usize, dimension: u32| length == dimension as usize * count && dimension > 0;
+    let is_part =
+        |length: usize, dimension: u32| length < dimension as usize * count && dimension > 0;
+    let (dimension, values, outcome) = match client::call_and_watch(request, watch)? {
+        Response::Vectors { dimension, values, .. } if is_whole(values.len(), dimension) => {
+            (dimension, values, Ok(()))
+        }
+        Response::SomeVectors { dimension, values, error, .. }
+            if is_part(values.len(), dimension) =>
+        {
+            (dimension, values, Err(error))
+        }
+        other => return Err(unexpected(&other)),
+    };
+    vectors.extend(values.chunks_exact(dimension as usize).map(<[f32]>::to_vec));
+    outcome
+}
+
+impl Embedder for Embedding {
+    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        let name = || self.model.reference.name.clone();
+        trace::found("embed", name, || self.embed_or_recall(texts, kind))
+    }
+
+    fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+        self.check_in_place()?;
+        let name = || self.model.reference.name.clone();
+        trace::step("embed", name, || {
+            trace::rows(documents.len());
+            self.embed_in_place_and_watch(documents, None)
+        })
+    }
+}
+
+impl Embedding {
+    /// A single text comes from memory where this session has asked for it of late.
+    fn embed_or_recall(&self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        if let [text] = texts {
+            let (model, identity) = (self.model.clone(), self.identity());
+            let key = MemoKey { model, identity, kind, text: text.clone() };
+            if let Some(vector) = recall(&key) {
+                usage::note_cache_hit();
+                return Ok(vec![vector]);
+            }
+            let vector = match self.recall_shared(&key)? {
+                Some(vector) => vector,
+                None => self.embed_all(texts, kind, None)?.swap_remove(0),
+            };
+            remember(key, &vector);
+            return Ok(vec![vector]);
+        }
+        self.embed_all(texts, kind, None)
+    }
+
+    /// What any session has asked for of late, ragd remembers.
+    fn recall_shared(&self, key: &MemoKey) -> Result<Option<Vec<f32>>> {
+        let is_alone = ALONE.get() == statement_start();
+        if self.lane != Lane::Query || key.text.len() > LONGEST_REMEMBERED || is_alone {
+            return Ok(None);
+        }
+        let (model, kind, text) = (key.identity.clone(), key.kind, key.text.clone());
+        match client::call(&Request::RecallVector(VectorKey { model, kind, text }))? {
+            Response::Vectors { values, .. } => {
+                usage::note_cache_hit();
+                Ok(Some(values))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Forgets all embeddings that this session remembers, and has the statement under way ask ragd for
+/// none that others have asked for: what is measured is to be done.
+pub fn forget_embeddings() {
+    MEMO.with_borrow_mut(VecDeque::clear);
+    ALONE.set(statement_start());
+}
+
+fn statement_start() -> i64 {
+    // SAFETY: reads the session's state.
+    unsafe { pg_sys::GetCurrentStatementStartTimestamp() }
+}
+
+fn recall(key: &MemoKey) -> Option<Vec<f32>> {
+    MEMO.with_borrow_mut(|memo| {
+        let place = memo.iter().position(|(known, _)| known == key)?;
+        // The last used stands in front, the longest unused falls off the end.
+        let entry = memo.remove(place)?;
+        memo.push_front(entry);
+        memo.front().map(|(_, vector)| vector.clone())
+    })
+}
+
+fn remember(key: MemoKey, vector: &[f32]) {
+    if key.text.len() > LONGEST_REMEMBERED {
+        return;
+    }
+    MEMO.with_borrow_mut(|memo| {
+        memo.truncate(REMEMBERED - 1);
+        memo.push_front((key, vector.to_vec()));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{ModelRef, Task};
+
+    fn key(name: &str, kind: Kind, text: &str) -> MemoKey {
+        let name = name.to_owned();
+        let reference = ModelRef { name, path: "/models".to_owned(), file: None, digest: None };
+        let task = Task::Embed;
+        let (remote, pooling) = (None, None);
+        let model = Model { reference, remote, task, dimension: 1, max_tokens: 8, pooling };
+        MemoKey { model, identity: String::new(), kind, text: text.to_owned() }
+    }
+
+    #[test]
+    fn what_was_asked_of_late_is_remembered() {
+        let number = |n: usize| key("m", Kind::Query, &n.to_string());
+        (0..REMEMBERED).for_each(|n| remember(number(n), &[n as f32]));
+        assert_eq!(recall(&number(0)), Some(vec![0.0]));
+        // One more: the longest unused goes, which is 1 since 0 was asked for again.
+        remember(number(REMEMBERED), &[-1.0]);
+        assert_eq!(recall(&number(0)), Some(vec![0.0]));
+        assert_eq!(recall(&number(1)), None);
+        assert_eq!(recall(&number(2)), Some(vec![2.0]));
+    }
+
+    #[test]
+    fn another_model_or_kind_is_another_vector() {
+        remember(key("m", Kind::Query, "text"), &[1.0]);
+        assert_eq!(recall(&key("m", Kind::Query, "text")), Some(vec![1.0]));
+        assert_eq!(recall(&key("m", Kind::Passage, "text")), None);
+        assert_eq!(recall(&key("n", Kind::Query, "text")), None);
+    }
+
+    #[test]
+    fn another_server_or_length_is_another_vector() {
+        let at = |server: &str, dimension| {
+            let remote = model::Remote { server: server.to_owned(), model: "m".to_owned() };
+            let mut key = key("far", Kind::Query, "text");
+            (key.model.remote, key.model.dimension) = (Some(remote), dimension);
+            key
+        };
+        remember(at("a", 3), &[1.0]);
+        assert_eq!(recall(&at("a", 3)), Some(vec![1.0]));
+        assert_eq!(recall(&at("b", 3)), None);
+        assert_eq!(recall(&at("a", 4)), None);
+        assert_eq!(recall(&MemoKey { identity: "another way".to_owned(), ..at("a", 3) }), None);
+    }
+
+    #[test]
+    fn long_texts_are_not_remembered() {
+        let long = "x".repeat(LONGEST_REMEMBERED + 1);
+        remember(key("m", Kind::Query, &long), &[1.0]);
+        assert_eq!(recall(&key("m", Kind::Query, &long)), None);
+    }
+}

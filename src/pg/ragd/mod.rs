@@ -1,0 +1,18 @@
+//! What a session asks of ragd: vectors, chunks, parsed documents, replies of language models.
+//!
+//! [`client`] has the connection. [`provider`] looks up how a language model is reached, [`usage`] counts
+//! what calls cost and [`trace`] which were made.
+
+pub mod trace;
+pub mod usage;
+
+pub mod client;
+pub mod provider;
+
+pub mod cache;
+
+pub mod chunk;
+pub mod embed;
+pub mod generate;
+pub mod parse;
+pub mod rerank;

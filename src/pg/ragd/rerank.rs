@@ -1,0 +1,144 @@
+//! Rerankers, seen from a session.
+
+use super::generate::generate;
+use super::{client, provider};
+use crate::error::Result;
+use crate::pg::catalog::{model, template};
+use crate::pg::server::error::unexpected;
+use crate::pg::server::{guc, random};
+use crate::protocol::{ModelRef, ProviderConfig, Request, RerankRequest, Response, Task};
+use crate::rerank::{LATE_INTERACTION, LLM, judge};
+use crate::retrieve::{Hit, RetrieveOptions, rank};
+
+/// Passages sent to ragd in one request, so that cancel and memory stay bounded.
+const PASSAGES_A_REQUEST: usize = 256;
+
+/// Longest answer of a language model that grades, in tokens.
+const GRADES: u32 = 400;
+
+/// Who reads passages again.
+pub enum Reranker {
+    /// A cross-encoder.
+    CrossEncoder(ModelRef),
+    /// The token vectors of an embedding model.
+    LateInteraction(ModelRef),
+    /// A model behind a server.
+    Remote(Box<ProviderConfig>),
+    /// A language model.
+    Judge(String),
+}
+
+impl Reranker {
+    /// 'late_interaction', 'llm' or the name of a model; `embedding` is whose token vectors late
+    /// interaction compares, by default those of `rag.embedding_model`.
+    ///
+    /// An embedding model behind a server shows no token vectors: those of the built-in one
+    /// stand in.
+    pub fn named(name: &str, embedding: Option<&str>) -> Result<Reranker> {
+        match name {
+            LATE_INTERACTION => Ok(Reranker::LateInteraction(model::find(embedding)?.reference)),
+            LLM => Ok(Reranker::Judge(guc::llm())),
+            _ => Reranker::model(name),
+        }
+    }
+
+    /// The registered model called `name`.
+    pub fn model(name: &str) -> Result<Reranker> {
+        let model = model::find_reranker(name)?;
+        if let Some(remote) = &model.remote {
+            let config = provider::embedding_config(&remote.server, Some(&remote.model))?;
+            return Ok(Reranker::Remote(Box::new(config)));
+        }
+        Ok(match model.task {
+            Task::Embed => Reranker::LateInteraction(model.reference),
+            Task::Rerank => Reranker::CrossEncoder(model.reference),
+        })
+    }
+
+    /// As users know it.
+    pub fn name(&self) -> &str {
+        match self {
+            Reranker::CrossEncoder(model) => &model.name,
+            Reranker::LateInteraction(_) => LATE_INTERACTION,
+            Reranker::Remote(provider) => &provider.name,
+            Reranker::Judge(llm) => llm,
+        }
+    }
+
+    /// One score a passage, greater is better, from 0 to 1.
+    pub fn scores(&self, query: &str, passages: &[String]) -> Result<Vec<f32>> {
+        match self {
+            Reranker::CrossEncoder(model) | Reranker::LateInteraction(model) => {
+                let parts = passages.chunks(PASSAGES_A_REQUEST);
+                let scores: Result<Vec<_>> =
+                    parts.map(|part| compare(model, query, part)).collect();
+                Ok(scores?.concat())
+            }
+            Reranker::Remote(provider) => {
+                let parts = passages.chunks(PASSAGES_A_REQUEST);
+                let scores: Result<Vec<_>> =
+                    parts.map(|part| compare_remotely(provider, query, part)).collect();
+                Ok(scores?.concat())
+            }
+            Reranker::Judge(llm) => {
+                let parts = passages.chunks(judge::PASSAGES_A_CALL);
+                let scores: Result<Vec<_>> = parts.map(|part| grade(llm, query, part)).collect();
+                Ok(scores?.concat())
+            }
+        }
+    }
+
+    /// The first of `hits` in a new order.
+    pub fn rerank(
+        &self,
+        query: &str,
+        hits: Vec<Hit>,
+        options: &RetrieveOptions,
+    ) -> Result<Vec<Hit>> {
+        let first = hits.iter().take(options.rerank_candidates as usize);
+        let passages: Vec<String> = first.map(|hit| hit.passage.content.clone()).collect();
+        let scores: Vec<f64> = self.scores(query, &passages)?.into_iter().map(f64::from).collect();
+        let weight = options.rerank_weight.unwrap_or_else(|| self.usual_weight());
+        Ok(rank::reranked(hits, &scores, weight))
+    }
+
+    /// Token vectors that were not trained for it do better together with the search; a model
+    /// that was knows best.
+    fn usual_weight(&self) -> f64 {
+        match self {
+            Reranker::LateInteraction(_) => 0.5,
+            Reranker::CrossEncoder(_) | Reranker::Remote(_) | Reranker::Judge(_) => 1.0,
+        }
+    }
+}
+
+fn compare(model: &ModelRef, query: &str, passages: &[String]) -> Result<Vec<f32>> {
+    let (model, query, passages) = (model.clone(), query.to_owned(), passages.to_vec());
+    let count = passages.len();
+    scored(Request::Rerank { model, query, passages }, count)
+}
+
+fn compare_remotely(
+    provider: &ProviderConfig,
+    query: &str,
+    passages: &[String],
+) -> Result<Vec<f32>> {
+    let (provider, query, passages) = (provider.clone(), query.to_owned(), passages.to_vec());
+    let count = passages.len();
+    scored(Request::RerankRemotely(RerankRequest { provider, query, passages }), count)
+}
+
+fn scored(request: Request, count: usize) -> Result<Vec<f32>> {
+    match client::call(&request)? {
+        Response::Scores(scores) if scores.len() == count => Ok(scores),
+        other => Err(unexpected(&other)),
+    }
+}
+
+fn grade(llm: &str, query: &str, passages: &[String]) -> Result<Vec<f32>> {
+    let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
+    let template = template::find(judge::TEMPLATE)?;
+    let messages = judge::messages(&template, query, &texts, &random::nonce()?)?;
+    let answer = generate(llm, messages, 0.0, Some(GRADES))?;
+    judge::scores(&answer.text, passages.len())
+}

@@ -1,0 +1,180 @@
+//! Acting as another role, as index maintenance does.
+
+use std::cell::Cell;
+use std::ffi::CStr;
+
+use pgrx::prelude::*;
+
+/// The role that owns what `initdb` makes.
+pub const SUPERUSER: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::BOOTSTRAP_SUPERUSERID);
+
+/// Settings under which values of every type become the same text in every session. A changed row's
+/// key is read under the same ones (`capture/plain_text.rs`).
+const PLAIN_TEXT: [(&CStr, &CStr); 5] = [
+    (c"datestyle", c"ISO, MDY"),
+    (c"intervalstyle", c"postgres"),
+    (c"timezone", c"UTC"),
+    (c"extra_float_digits", c"1"),
+    (c"bytea_output", c"hex"),
+];
+
+thread_local! {
+    /// As which owner a worker of pg_rag has last acted.
+    static OWNER: Cell<Option<pg_sys::Oid>> = const { Cell::new(None) };
+}
+
+/// While it lives, the session acts as another role, looks names up in pg_catalog only, and
+/// turns values into the same text as every other session does.
+pub struct Acting {
+    role: pg_sys::Oid,
+    context: i32,
+    settings: Settings,
+}
+
+impl Acting {
+    /// Acts as `role` until the value is dropped.
+    pub fn as_role(role: pg_sys::Oid) -> Self {
+        let settings = Settings::new();
+        let mut before = Acting { role: pg_sys::InvalidOid, context: 0, settings };
+        // SAFETY: what index maintenance and REFRESH MATERIALIZED VIEW do; undone in Drop, or
+        // by the transaction's abort.
+        unsafe {
+            pg_sys::GetUserIdAndSecContext(&mut before.role, &mut before.context);
+            // A policy that is forced on a table's owner holds for who reads the chunks, not for
+            // who makes them.
+            let restricted = (pg_sys::SECURITY_LOCAL_USERID_CHANGE
+                | pg_sys::SECURITY_RESTRICTED_OPERATION
+                | pg_sys::SECURITY_NOFORCE_RLS) as i32;
+            pg_sys::SetUserIdAndSecContext(role, before.context | restricted);
+        }
+        before.settings.set(c"search_path", c"pg_catalog, pg_temp");
+        before.settings.set_plain_text();
+        before
+    }
+}
+
+impl Drop for Acting {
+    fn drop(&mut self) {
+        // While an error unwinds, the abort of the (sub)transaction puts both back.
+        if !std::thread::panicking() {
+            // SAFETY: the values as_role took.
+            unsafe { pg_sys::SetUserIdAndSecContext(self.role, self.context) };
+        }
+    }
+}
+
+/// Settings that are as they were once this is dropped.
+pub struct Settings(i32);
+
+impl Settings {
+    /// From here on.
+    pub fn new() -> Self {
+        // SAFETY: opens a level of settings, which Drop or the transaction's abort closes.
+        Settings(unsafe { pg_sys::NewGUCNestLevel() })
+    }
+
+    /// Has values become the same text in every session.
+    fn set_plain_text(&mut self) {
+        PLAIN_TEXT.iter().for_each(|(name, value)| self.set(name, value));
+    }
+
+    /// Sets `name` to `value`.
+    pub fn set(&mut self, name: &CStr, value: &CStr) {
+        self.set_as(pg_sys::GucContext::PGC_USERSET, name, value);
+    }
+
+    /// Sets `name`, which only a superuser may set, to `value`.
+    pub fn set_as_superuser(&mut self, name: &CStr, value: &CStr) {
+        self.set_as(pg_sys::GucContext::PGC_SUSET, name, value);
+    }
+
+    fn set_as(&mut self, context: pg_sys::GucContext::Type, name: &CStr, value: &CStr) {
+        // SAFETY: constant strings; the level of settings is open.
+        unsafe {
+            pg_sys::set_config_option(
+                name.as_ptr(),
+                value.as_ptr(),
+                context,
+                pg_sys::GucSource::PGC_S_SESSION,
+                pg_sys::GucAction::GUC_ACTION_SAVE,
+                true,
+                0,
+                false,
+            );
+        }
+    }
+}
+
+impl Drop for Settings {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: the level that `new` opened.
+            unsafe { pg_sys::AtEOXact_GUC(false, self.0) };
+        }
+    }
+}
+
+/// The owner of a table on which the caller holds a lock.
+pub fn table_owner(table: pg_sys::Oid) -> pg_sys::Oid {
+    let relation = unsafe {
+        // SAFETY: by this function's contract nobody can drop the table.
+        pgrx::PgRelation::with_lock(table, pg_sys::NoLock as pg_sys::LOCKMODE)
+    };
+    // SAFETY: rd_rel of an open relation is valid.
+    unsafe { (*relation.rd_rel).relowner }
+}
+
+/// The current role.
+pub fn current_role() -> pg_sys::Oid {
+    // SAFETY: a variable of the session.
+    unsafe { pg_sys::GetUserId() }
+}
+
+/// The name of the current role.
+pub fn current_user() -> String {
+    role_name(current_role())
+}
+
+/// The name of a role that is there.
+pub fn role_name(role: pg_sys::Oid) -> String {
+    // SAFETY: the name is a C string in the current memory context, or NULL.
+    unsafe {
+        let name = pg_sys::GetUserNameFromId(role, true);
+        if name.is_null() {
+            return role.to_u32().to_string();
+        }
+        CStr::from_ptr(name).to_string_lossy().into_owned()
+    }
+}
+
+/// Does `work` as the superuser, who owns what is of pg_rag.
+pub fn as_superuser<T>(work: impl FnOnce() -> T) -> T {
+    let _acting = Acting::as_role(SUPERUSER);
+    work()
+}
+
+/// Does `work` as a role.
+pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
+    let _acting = Acting::as_role(role);
+    work()
+}
+
+/// From here on this process, a worker, works for the owners as whom it acts.
+pub fn work_for_owners() {
+    OWNER.set(Some(SUPERUSER));
+}
+
+/// For whom this process works: the role that the session has set, whatever functions do in between. A worker
+/// works for the owner of the source as whom it has last acted.
+pub fn on_behalf_of() -> pg_sys::Oid {
+    // SAFETY: a variable of the process.
+    OWNER.get().unwrap_or_else(|| unsafe { pg_sys::GetOuterUserId() })
+}
+
+/// Acts as the owner of a table, on which the caller holds a lock. In a worker it works for this role
+/// from here on.
+pub fn as_owner_of(table: pg_sys::Oid) -> Acting {
+    let owner = table_owner(table);
+    OWNER.set(OWNER.get().map(|_| owner));
+    Acting::as_role(owner)
+}

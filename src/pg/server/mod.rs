@@ -1,0 +1,21 @@
+//! The server itself: how its errors, statements, settings, roles, transactions and timers are used.
+//!
+//! Nothing here knows a pipeline, a question or a model.
+
+pub mod error;
+pub mod json;
+pub mod random;
+pub mod sql;
+
+pub mod acting;
+pub mod guc;
+pub mod install;
+pub mod options;
+pub mod prepared;
+pub mod reserve;
+pub mod row_security;
+pub mod time_limit;
+pub mod timers;
+pub mod transaction;
+pub mod vector;
+pub mod wait_event;

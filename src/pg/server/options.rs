@@ -1,0 +1,66 @@
+//! The `options jsonb` argument.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::pg::server::json::Jsonb;
+
+/// Characters that an error shows of a value.
+const LONGEST_SHOWN: usize = 80;
+
+/// Reads `options` into a struct that denies unknown fields.
+///
+/// An unknown key is an error that names the known ones; NULL is an empty object.
+pub fn read<T: DeserializeOwned>(options: Option<Jsonb>) -> Result<T> {
+    parse(object(options)?)
+}
+
+/// An `options` argument that is read in parts, each by who knows it.
+pub struct Given {
+    rest: Map<String, Value>,
+    known: Vec<&'static str>,
+}
+
+impl Given {
+    /// NULL is an empty object.
+    pub fn of(options: Option<Jsonb>) -> Result<Given> {
+        match object(options)? {
+            Value::Object(rest) => Ok(Given { rest, known: Vec::new() }),
+            _ => Ok(Given { rest: Map::new(), known: Vec::new() }),
+        }
+    }
+
+    /// Takes the keys `keys` out, into a struct that denies unknown fields.
+    pub fn take<T: DeserializeOwned>(&mut self, keys: &[&'static str]) -> Result<T> {
+        self.known.extend(keys);
+        let is_theirs = |(key, _): &(String, Value)| keys.contains(&key.as_str());
+        let (theirs, rest): (Map<_, _>, Map<_, _>) =
+            std::mem::take(&mut self.rest).into_iter().partition(is_theirs);
+        self.rest = rest;
+        parse(theirs.into())
+    }
+
+    /// What has not been taken. An unknown key is an error that names all known ones.
+    pub fn rest<T: DeserializeOwned>(self) -> Result<T> {
+        parse(self.rest.into())
+            .map_err(|error: Error| error.hint(format!("Known too: {}.", self.known.join(", "))))
+    }
+}
+
+fn parse<T: DeserializeOwned>(object: Value) -> Result<T> {
+    serde_json::from_value(object).map_err(|error| Error::invalid(format!("options: {error}")))
+}
+
+/// The options as they are, which must be an object; NULL is an empty one.
+pub fn object(options: Option<Jsonb>) -> Result<Value> {
+    let value = options.map_or_else(|| serde_json::json!({}), |json| json.0);
+    match value.is_object() {
+        true => Ok(value),
+        false => {
+            let shown: String = value.to_string().chars().take(LONGEST_SHOWN).collect();
+            Err(Error::invalid(format!("options is not a JSON object: {shown}"))
+                .hint("For instance '{\"threshold\": 0.3}'."))
+        }
+    }
+}

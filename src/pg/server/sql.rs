@@ -1,0 +1,151 @@
+//! The extension's own statements: text from `sql/query/`, values as parameters,
+//! identifiers quoted.
+
+use std::ffi::CStr;
+
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+use pgrx::spi::{SpiClient, SpiHeapTupleData};
+
+use super::error::spi_failed;
+use super::prepared;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Fills the `{placeholders}` of a statement.
+///
+/// One pass: what is put in is not looked through again, so that a brace in a user's
+/// expression stays a brace. A placeholder that nobody fills is a defect and panics.
+pub fn render(template: &str, values: &[(&str, &str)]) -> String {
+    let mut statement = String::with_capacity(template.len() * 2);
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        let Some(close) = rest[open..].find('}') else { break };
+        let name = &rest[open + 1..open + close];
+        let (_, value) = values
+            .iter()
+            .find(|(known, _)| *known == name)
+            .unwrap_or_else(|| panic!("statement has a placeholder {name} that is not filled"));
+        statement.push_str(&rest[..open]);
+        statement.push_str(value);
+        rest = &rest[open + close + 1..];
+    }
+    statement.push_str(rest);
+    statement
+}
+
+/// Runs `work` with a connection to SPI.
+pub fn connect<R>(work: impl FnOnce(&mut SpiClient<'_>) -> R) -> R {
+    Spi::connect_mut(work)
+}
+
+/// An SQL error in a read-only transaction, such as all of a standby's: `function` writes.
+pub fn refuse_if_read_only(function: &CStr) {
+    // SAFETY: reads the transaction's state and a C string.
+    unsafe { pg_sys::PreventCommandIfReadOnly(function.as_ptr()) };
+}
+
+/// Runs a query and maps its rows.
+pub fn rows<T>(
+    statement: &str,
+    arguments: &[DatumWithOid<'_>],
+    mut map: impl FnMut(&SpiHeapTupleData<'_>) -> Result<T, pgrx::spi::Error>,
+) -> Result<Vec<T>> {
+    connect(|client| {
+        let table = client.select(statement, None, arguments)?;
+        table.into_iter().map(|row| map(&row)).collect::<Result<_, _>>()
+    })
+    .map_err(spi_failed)
+}
+
+/// Runs a statement that changes something, or locks rows, and maps the rows it returns.
+pub fn changed_rows<T>(
+    statement: &str,
+    arguments: &[DatumWithOid<'_>],
+    mut map: impl FnMut(&SpiHeapTupleData<'_>) -> Result<T, pgrx::spi::Error>,
+) -> Result<Vec<T>> {
+    connect(|client| {
+        let table = client.update(statement, None, arguments)?;
+        table.into_iter().map(|row| map(&row)).collect::<Result<_, _>>()
+    })
+    .map_err(spi_failed)
+}
+
+/// Has queries see what has been committed until now, also in a long statement.
+pub fn with_latest_snapshot<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: pushed here and popped here; after an error the transaction's abort pops it.
+    unsafe {
+        pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
+        let done = work();
+        pg_sys::PopActiveSnapshot();
+        done
+    }
+}
+
+/// Runs a statement that changes something; the number of rows it touched.
+pub fn execute(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<usize> {
+    connect(|client| Ok(client.update(statement, None, arguments)?.len())).map_err(spi_failed)
+}
+
+/// Runs a statement that changes something and returns one number.
+pub fn changed_number(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<i64> {
+    let found = changed_rows(statement, arguments, |row| required(row.get::<i64>(1)?))?;
+    Ok(found.first().copied().unwrap_or_default())
+}
+
+/// A value that a row must have.
+pub fn required<T>(value: Option<T>) -> Result<T, pgrx::spi::Error> {
+    value.ok_or(pgrx::spi::Error::InvalidPosition)
+}
+
+/// The OID of pgvector's type.
+pub fn vector_type() -> Result<pg_sys::Oid> {
+    let found = rows(include_str!("../../../sql/query/vector_type.sql"), &[], |row| {
+        required(row.get::<pg_sys::Oid>(1)?)
+    })?;
+    found.first().copied().ok_or_else(no_vector)
+}
+
+/// The schema of pgvector's type and operators, quoted.
+pub fn vector_schema() -> Result<String> {
+    let found = prepared::rows(include_str!("../../../sql/query/vector_schema.sql"), &[], |row| {
+        required(row.get::<String>(1)?)
+    })?;
+    found.into_iter().next().ok_or_else(no_vector)
+}
+
+/// The schema of our own functions and operators, quoted.
+pub fn extension_schema() -> Result<String> {
+    let found =
+        prepared::rows(include_str!("../../../sql/query/extension_schema.sql"), &[], |row| {
+            required(row.get::<String>(1)?)
+        })?;
+    found.into_iter().next().ok_or_else(|| {
+        Error::new(ErrorKind::UndefinedObject, "the extension \"pg_rag\" is not installed")
+    })
+}
+
+/// The schema of rag_hnsw's operator classes, quoted.
+pub fn opclass_schema() -> Result<String> {
+    let found = rows(include_str!("../../../sql/query/opclass_schema.sql"), &[], |row| {
+        required(row.get::<String>(1)?)
+    })?;
+    found.into_iter().next().ok_or_else(|| {
+        Error::new(ErrorKind::UndefinedObject, "the operator classes of rag_hnsw are missing")
+            .hint("ALTER EXTENSION pg_rag UPDATE.")
+    })
+}
+
+fn no_vector() -> Error {
+    Error::new(ErrorKind::UndefinedObject, "the extension \"vector\" is not installed")
+        .hint("CREATE EXTENSION vector.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render;
+
+    #[test]
+    fn values_are_not_looked_through_again() {
+        assert_eq!(render("SELECT {a}, {b}", &[("a", "'{b}'"), ("b", "2")]), "SELECT '{b}', 2");
+    }
+}

@@ -1,0 +1,279 @@
+//! Work that is done in several transactions, with none open in between.
+
+use std::panic::AssertUnwindSafe;
+
+use pgrx::PgTryBuilder;
+use pgrx::pg_sys::panic::CaughtError;
+use pgrx::prelude::*;
+
+use super::error::{Raised, code_text, sqlstate_text};
+use super::time_limit;
+use crate::error::{Error, ErrorKind, Result};
+
+/// An error as it is kept in a table.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Its SQLSTATE, five characters.
+    pub sqlstate: String,
+    /// What it says.
+    pub message: String,
+    /// Whether it may be gone the next time, whatever the row.
+    pub is_passing: bool,
+    /// Whether a provider refused or answered nonsense, or ragd hung again: because of the row, or of
+    /// itself.
+    pub is_of_provider: bool,
+    /// Whether code of a user ran for longer than it may.
+    pub is_over_time: bool,
+    /// When to try again, in seconds, if somebody said so.
+    pub retry_after: Option<f64>,
+}
+
+impl Failure {
+    /// Whether somebody else had a lock that was not waited for.
+    pub fn is_lock_taken(&self) -> bool {
+        self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE as i32)
+    }
+
+    /// Whether somebody waited for the other's lock, and the other for its own.
+    pub fn is_deadlock(&self) -> bool {
+        self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED as i32)
+    }
+
+    /// Whether somebody has cancelled the statement.
+    pub fn is_cancel(&self) -> bool {
+        let code = code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32);
+        self.sqlstate == code && !self.is_over_time
+    }
+
+    /// The worker that had a row in hand, and no other one, has ended.
+    pub fn of_ended_worker() -> Failure {
+        Failure {
+            sqlstate: code_text(PgSqlErrorCode::ERRCODE_ADMIN_SHUTDOWN as i32),
+            message: "the worker that had this row in hand ended".to_owned(),
+            is_passing: false,
+            is_of_provider: false,
+            is_over_time: false,
+            retry_after: None,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        use ErrorKind::{
+            BudgetExceeded, DaemonHung, DaemonLost, DaemonUnavailable, NotInState, OutOfResources,
+            ProviderBusy, ProviderFailed, ProviderTimeout,
+        };
+        let passing = [
+            DaemonLost,
+            DaemonUnavailable,
+            NotInState,
+            OutOfResources,
+            ProviderBusy,
+            ProviderTimeout,
+            BudgetExceeded,
+        ];
+        Failure {
+            sqlstate: sqlstate_text(error.kind()),
+            message: error.message().to_owned(),
+            is_passing: passing.contains(&error.kind()),
+            is_of_provider: matches!(error.kind(), ProviderFailed | DaemonHung),
+            is_over_time: false,
+            retry_after: error.retry_delay().map(|delay| delay.as_secs_f64()),
+        }
+    }
+}
+
+impl Failure {
+    fn caught(error: &CaughtError) -> Self {
+        let (CaughtError::PostgresError(report)
+        | CaughtError::ErrorReport(report)
+        | CaughtError::RustPanic { ereport: report, .. }) = error;
+        use PgSqlErrorCode::{
+            ERRCODE_LOCK_NOT_AVAILABLE, ERRCODE_OUT_OF_MEMORY, ERRCODE_QUERY_CANCELED,
+            ERRCODE_T_R_DEADLOCK_DETECTED, ERRCODE_T_R_SERIALIZATION_FAILURE,
+        };
+        let passing = [
+            ERRCODE_LOCK_NOT_AVAILABLE,
+            ERRCODE_OUT_OF_MEMORY,
+            ERRCODE_QUERY_CANCELED,
+            ERRCODE_T_R_DEADLOCK_DETECTED,
+            ERRCODE_T_R_SERIALIZATION_FAILURE,
+        ];
+        if time_limit::was_over() {
+            return Failure::over_time();
+        }
+        let code = match error {
+            CaughtError::PostgresError(_) => Raised::last(),
+            _ => None,
+        };
+        Failure {
+            sqlstate: code_text(code.unwrap_or(report.sql_error_code() as i32)),
+            message: report.message().to_owned(),
+            is_passing: passing.contains(&report.sql_error_code()),
+            is_of_provider: false,
+            is_over_time: false,
+            retry_after: None,
+        }
+    }
+
+    /// Whatever the code of the user made of its cancel.
+    fn over_time() -> Self {
+        Failure {
+            sqlstate: code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32),
+            message: time_limit::message(),
+            is_over_time: true,
+            ..Failure::of_ended_worker()
+        }
+    }
+}
+
+/// What [`caught`] and [`Transactions::run`] return.
+pub type Outcome<T> = Result<T, Failure>;
+
+/// Turns errors that PostgreSQL raises in `work` into values. What is left of a transaction must be
+/// rolled back after one.
+pub fn caught<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
+    let _raised = Raised::noted();
+    PgTryBuilder::new(AssertUnwindSafe(|| work().map_err(Failure::from)))
+        .catch_others(|error| Err(Failure::caught(&error)))
+        .execute()
+}
+
+/// Whether all statements of the transaction see what had been committed before the first one: it is
+/// REPEATABLE READ or SERIALIZABLE. Locks and triggers are those of the present all the same.
+pub fn has_one_snapshot() -> bool {
+    // SAFETY: reads a variable of this process.
+    unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
+}
+
+/// Who begins and ends transactions.
+#[derive(Clone, Copy)]
+pub enum Transactions {
+    /// A background worker: there is none, so each piece of work has its own.
+    OfWorker,
+    /// A procedure that may commit: there always is one.
+    OfProcedure,
+}
+
+impl Transactions {
+    /// Does `work` in a transaction of its own, which is rolled back where it fails.
+    pub fn run<T>(self, work: impl FnOnce() -> Result<T>) -> Outcome<T> {
+        match self {
+            Transactions::OfWorker => in_worker(work),
+            Transactions::OfProcedure => in_procedure(work),
+        }
+    }
+}
+
+fn in_worker<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
+    let outcome = caught(|| {
+        // SAFETY: as every background worker does; no transaction is open.
+        unsafe {
+            pg_sys::SetCurrentStatementStartTimestamp();
+            pg_sys::StartTransactionCommand();
+            keep_extension();
+            pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+        }
+        let done = work()?;
+        // SAFETY: ends what was begun above.
+        unsafe {
+            pg_sys::PopActiveSnapshot();
+            pg_sys::CommitTransactionCommand();
+        }
+        Ok(done)
+    });
+    if outcome.is_err() {
+        // SAFETY: ends whatever is left of the transaction; without one it does nothing.
+        unsafe { pg_sys::AbortCurrentTransaction() };
+    }
+    outcome
+}
+
+/// Has DROP EXTENSION, or an upgrade, wait for the end of the transaction before it locks anything of
+/// the extension's: what it locks one by one, in an order of its own, the work wants in another.
+fn keep_extension() {
+    // SAFETY: a lock of a number, held by the transaction; the extension may be gone. The launcher
+    // is connected to no database.
+    unsafe {
+        if pg_sys::MyDatabaseId == pg_sys::InvalidOid {
+            return;
+        }
+        let extension = pg_sys::get_extension_oid(c"pg_rag".as_ptr(), true);
+        if extension != pg_sys::InvalidOid {
+            // With which COMMENT ON EXTENSION conflicts, too: what an upgrade begins with.
+            let mode = pg_sys::ShareLock as pg_sys::LOCKMODE;
+            pg_sys::LockDatabaseObject(pg_sys::ExtensionRelationId, extension, 0, mode);
+        }
+    }
+}
+
+/// Does `work` with a connection to SPI that can commit.
+///
+/// Fails in a transaction block, or a function: there it can't.
+pub fn non_atomic<T>(
+    call: pg_sys::FunctionCallInfo,
+    procedure: &str,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    // SAFETY: the context of a CALL says whether it may commit; the connection is closed again,
+    // or by the abort after an error.
+    unsafe {
+        let context = (*call).context.cast::<pg_sys::CallContext>();
+        let is_call = !context.is_null()
+            && (*context).type_ == pg_sys::NodeTag::T_CallContext
+            && !(*context).atomic;
+        if !is_call {
+            let message = format!("{procedure} commits, and can't run inside a transaction block");
+            return Err(Error::new(ErrorKind::NotInState, message)
+                .hint("CALL it on its own, not between BEGIN and COMMIT and not in a function."));
+        }
+        pg_sys::SPI_connect_ext(pg_sys::SPI_OPT_NONATOMIC as i32);
+        let done = work();
+        pg_sys::SPI_finish();
+        done
+    }
+}
+
+/// The procedure's own transaction can't be rolled back and left, so the work is done in a
+/// subtransaction.
+fn in_procedure<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
+    let outcome = in_subtransaction(|| {
+        keep_extension();
+        // SAFETY: after a commit there is none, and values that are stored apart want one. It is
+        // popped again, or by the rollback.
+        unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot()) };
+        let done = work()?;
+        // SAFETY: pushed above.
+        unsafe { pg_sys::PopActiveSnapshot() };
+        Ok(done)
+    });
+    // SAFETY: called with the procedure's own, non-atomic connection on top.
+    unsafe { pg_sys::SPI_commit() };
+    outcome
+}
+
+/// Does `work` in a subtransaction, which is rolled back where it fails.
+pub fn in_subtransaction<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
+    // SAFETY: the memory context and the resource owner are put back, as PL/pgSQL does for a
+    // block with EXCEPTION.
+    unsafe {
+        let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+        pg_sys::BeginInternalSubTransaction(std::ptr::null());
+        pg_sys::MemoryContextSwitchTo(context);
+        let outcome = caught(work);
+        match &outcome {
+            Ok(_) => pg_sys::ReleaseCurrentSubTransaction(),
+            Err(_) => pg_sys::RollbackAndReleaseCurrentSubTransaction(),
+        }
+        pg_sys::MemoryContextSwitchTo(context);
+        pg_sys::CurrentResourceOwner = owner;
+        outcome
+    }
+}
+
+/// Whether rows can be written now.
+pub fn can_write() -> bool {
+    // SAFETY: variables and states of the session.
+    unsafe { !pg_sys::XactReadOnly && !pg_sys::RecoveryInProgress() && !pg_sys::IsInParallelMode() }
+}
