@@ -2,6 +2,12 @@
 //!
 //! Each test collects every breach of one rule and names them all, as `file:line: what`.
 
+#[path = "architecture/boundaries.rs"]
+mod boundaries;
+#[path = "architecture/floors.rs"]
+mod floors;
+#[path = "architecture/path.rs"]
+mod path;
 #[path = "architecture/source.rs"]
 mod source;
 #[path = "architecture/sql.rs"]
@@ -11,171 +17,12 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use regex::Regex;
-use source::{Function, RustFile, SourceFile, Token, files, root, rust_files};
+use source::{Function, RustFile, SourceFile, files, root, rust_files};
 
 /// Fails with the list, if there is one.
 fn check(rule: &str, breaches: impl IntoIterator<Item = String>) {
     let breaches: Vec<String> = breaches.into_iter().collect();
     assert!(breaches.is_empty(), "{rule}:\n  {}\n", breaches.join("\n  "));
-}
-
-/// Something that may be named in some places only.
-struct Boundary {
-    /// A path in Rust: found as `a::b` and in `a::{..., b}`.
-    name: &'static str,
-    /// Where it holds; empty: everywhere.
-    within: &'static [&'static str],
-    /// Where it does not hold.
-    except: &'static [&'static str],
-    why: &'static str,
-}
-
-const STAGES: &[&str] = &[
-    "src/text",
-    "src/vector",
-    "src/work",
-    "src/parse",
-    "src/chunk",
-    "src/embed",
-    "src/pipeline.rs",
-    "src/pages",
-    "src/bm25",
-    "src/hnsw",
-    "src/prompt",
-    "src/represent",
-    "src/rewrite",
-    "src/situate",
-    "src/rerank",
-    "src/retrieve",
-    "src/extract",
-    "src/context",
-    "src/answer",
-    "src/verify",
-    "src/eval",
-];
-const READS_FILES: &[&str] = &["src/embed/manifest.rs", "src/embed/manifest_tests.rs"];
-
-const BOUNDARIES: &[Boundary] = &[
-    Boundary {
-        name: "pgrx",
-        within: &[],
-        except: &["src/pg/", "pgrx-tests/"],
-        why: "only src/pg knows PostgreSQL",
-    },
-    Boundary {
-        name: "pgrx_tests",
-        within: &[],
-        except: &["pgrx-tests/"],
-        why: "only pgrx-tests runs inside a server",
-    },
-    Boundary {
-        name: "pgrx::JsonB",
-        within: &[],
-        except: &["src/pg/server/json.rs"],
-        why: "it panics on what a program can't hold; pg::json::Jsonb does not",
-    },
-    Boundary {
-        name: "crate::pg",
-        within: &[],
-        except: &["src/pg/", "pgrx-tests/"],
-        why: "nothing points at src/pg",
-    },
-    Boundary {
-        name: "crate::daemon",
-        within: STAGES,
-        except: &[],
-        why: "a stage does not know who calls it",
-    },
-    Boundary {
-        name: "crate::protocol",
-        within: STAGES,
-        except: &[],
-        why: "a stage does not know how sessions and ragd speak",
-    },
-    Boundary {
-        name: "crate::provider",
-        within: STAGES,
-        except: &[],
-        why: "a stage does not know who writes",
-    },
-    Boundary { name: "std::net", within: STAGES, except: &[], why: "a stage has no socket" },
-    Boundary { name: "std::os", within: STAGES, except: &[], why: "a stage has no system calls" },
-    Boundary { name: "std::fs", within: STAGES, except: READS_FILES, why: "a stage has no files" },
-    Boundary { name: "std::thread", within: STAGES, except: &[], why: "a stage has no threads" },
-    Boundary {
-        name: "std::time::Instant",
-        within: STAGES,
-        except: &[],
-        why: "a stage has no clock",
-    },
-    Boundary {
-        name: "std::time::SystemTime",
-        within: STAGES,
-        except: &[],
-        why: "a stage has no clock",
-    },
-];
-
-#[test]
-fn boundaries_are_kept() {
-    let sources = rust_files();
-    let breaches = BOUNDARIES.iter().flat_map(|boundary| {
-        let path: Vec<&str> = boundary.name.split("::").collect();
-        let concerned = sources.iter().filter(|source| {
-            (boundary.within.is_empty() || source.file.is_below(boundary.within))
-                && !source.file.is_below(boundary.except)
-        });
-        concerned
-            .flat_map(|source| {
-                let lines = mentions(&source.tokens, &path);
-                lines.into_iter().map(move |line| {
-                    format!("{}:{line}: {} ({})", source.path(), boundary.name, boundary.why)
-                })
-            })
-            .collect::<Vec<_>>()
-    });
-    check("a name is used where it must not be", breaches);
-}
-
-/// Lines outside of tests that name `path`.
-fn mentions(tokens: &[Token], path: &[&str]) -> Vec<usize> {
-    let starts = |(index, token): (usize, &Token)| {
-        let begins = token.text == path[0] && !follows_path(&tokens[..index]);
-        (!token.in_test && begins && names(&tokens[index + 1..], &path[1..])).then_some(token.line)
-    };
-    tokens.iter().enumerate().filter_map(starts).collect()
-}
-
-fn follows_path(before: &[Token]) -> bool {
-    let colon = |token: &Token| token.text == ":";
-    matches!(before, [.., a, b] if colon(a) && colon(b))
-}
-
-/// Whether `::rest` or `::{..., rest}` comes next.
-fn names(tokens: &[Token], rest: &[&str]) -> bool {
-    let Some(next) = rest.first() else { return true };
-    match tokens {
-        [a, b, name, ..] if a.text == ":" && b.text == ":" => {
-            name.text == *next || name.text == "{" && lists(&tokens[3..], next)
-        }
-        _ => false,
-    }
-}
-
-/// Whether a group that has just been opened has `name` at the beginning of an item.
-fn lists(tokens: &[Token], name: &str) -> bool {
-    let (mut depth, mut begins) = (0, true);
-    for token in tokens {
-        match token.text.as_str() {
-            "{" => depth += 1,
-            "}" if depth == 0 => return false,
-            "}" => depth -= 1,
-            text if depth == 0 && begins && text == name => return true,
-            _ => {}
-        }
-        begins = token.text == ",";
-    }
-    false
 }
 
 /// Where the server, the system or a processor's instructions are called.

@@ -7,7 +7,7 @@
 
 use std::cell::RefCell;
 use std::io::{ErrorKind as Io, Read, Write};
-use std::os::fd::{AsRawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 

@@ -1,0 +1,124 @@
+//! Names that may be used in some folders only.
+
+use crate::check;
+use crate::path::paths;
+use crate::source::rust_files;
+
+/// Something that may be named in some places only.
+struct Boundary {
+    /// A path in Rust: found as `a::b` and in `a::{..., b}`.
+    name: &'static str,
+    /// Where it holds; empty: everywhere.
+    within: &'static [&'static str],
+    /// Where it does not hold.
+    except: &'static [&'static str],
+    why: &'static str,
+}
+
+const STAGES: &[&str] = &[
+    "src/text",
+    "src/vector",
+    "src/work",
+    "src/parse",
+    "src/chunk",
+    "src/embed",
+    "src/pipeline.rs",
+    "src/pages",
+    "src/bm25",
+    "src/hnsw",
+    "src/prompt",
+    "src/represent",
+    "src/rewrite",
+    "src/situate",
+    "src/rerank",
+    "src/retrieve",
+    "src/extract",
+    "src/context",
+    "src/answer",
+    "src/verify",
+    "src/eval",
+];
+const READS_FILES: &[&str] = &["src/embed/manifest.rs", "src/embed/manifest_tests.rs"];
+
+const BOUNDARIES: &[Boundary] = &[
+    Boundary {
+        name: "pgrx",
+        within: &[],
+        except: &["src/pg/", "pgrx-tests/"],
+        why: "only src/pg knows PostgreSQL",
+    },
+    Boundary {
+        name: "pgrx_tests",
+        within: &[],
+        except: &["pgrx-tests/"],
+        why: "only pgrx-tests runs inside a server",
+    },
+    Boundary {
+        name: "pgrx::JsonB",
+        within: &[],
+        except: &["src/pg/server/json.rs"],
+        why: "it panics on what a program can't hold; pg::json::Jsonb does not",
+    },
+    Boundary {
+        name: "crate::pg",
+        within: &[],
+        except: &["src/pg/", "pgrx-tests/"],
+        why: "nothing points at src/pg",
+    },
+    Boundary {
+        name: "crate::daemon",
+        within: STAGES,
+        except: &[],
+        why: "a stage does not know who calls it",
+    },
+    Boundary {
+        name: "crate::protocol",
+        within: STAGES,
+        except: &[],
+        why: "a stage does not know how sessions and ragd speak",
+    },
+    Boundary {
+        name: "crate::provider",
+        within: STAGES,
+        except: &[],
+        why: "a stage does not know who writes",
+    },
+    Boundary { name: "std::net", within: STAGES, except: &[], why: "a stage has no socket" },
+    Boundary { name: "std::os", within: STAGES, except: &[], why: "a stage has no system calls" },
+    Boundary { name: "std::fs", within: STAGES, except: READS_FILES, why: "a stage has no files" },
+    Boundary { name: "std::thread", within: STAGES, except: &[], why: "a stage has no threads" },
+    Boundary {
+        name: "std::time::Instant",
+        within: STAGES,
+        except: &[],
+        why: "a stage has no clock",
+    },
+    Boundary {
+        name: "std::time::SystemTime",
+        within: STAGES,
+        except: &[],
+        why: "a stage has no clock",
+    },
+];
+
+#[test]
+fn boundaries_are_kept() {
+    let mut breaches = Vec::new();
+    for source in rust_files() {
+        let concerned = BOUNDARIES.iter().filter(|boundary| {
+            (boundary.within.is_empty() || source.file.is_below(boundary.within))
+                && !source.file.is_below(boundary.except)
+        });
+        let concerned: Vec<&Boundary> = concerned.collect();
+        for path in paths(&source) {
+            for boundary in &concerned {
+                let name: Vec<&str> = boundary.name.split("::").collect();
+                if path.starts_with(&name) {
+                    let (file, line) = (source.path(), path.line);
+                    breaches.push(format!("{file}:{line}: {} ({})", boundary.name, boundary.why));
+                }
+            }
+        }
+    }
+    check("a name is used where it must not be", breaches);
+}
