@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use regex::Regex;
-use source::{Function, RustFile, SourceFile, files, root, rust_files};
+use source::{Function, RustFile, SourceFile, Statement, files, root, rust_files, statements};
 
 /// Fails with the list, if there is one.
 fn check(rule: &str, breaches: impl IntoIterator<Item = String>) {
@@ -76,73 +76,97 @@ fn sql_is_in_sql_files() {
 
 #[test]
 fn every_statement_is_used() {
-    let texts: Vec<String> = rust_files()
-        .into_iter()
-        .filter(|source| source.file.is_below(&["src/"]))
-        .flat_map(|source| source.strings.into_iter().map(|text| text.text))
-        .collect();
-    let unused = |file: &SourceFile| {
-        let used = format!("/{}\"", file.path);
-        !texts.iter().any(|text| text.ends_with(&used))
-    };
-    let statements = files(&["sql/query", "sql/install"], &[".sql"]);
-    assert!(statements.len() > 20, "the statements were not found below sql/");
-    let breaches = statements.into_iter().filter(unused).map(|file| file.path);
-    check("statements that no include_str! or extension_sql_file! names", breaches);
+    let sources = rust_files();
+    let sources = || sources.iter().filter(|source| source.file.is_below(&["src/"]));
+    let names =
+        |text: &String| sources().any(|it| it.strings.iter().any(|s| s.text.ends_with(text)));
+    let installed = files(&["sql/install"], &[".sql"]).into_iter().map(|file| file.path);
+    let not_installed = installed.filter(|path| !names(&format!("/{path}\"")));
+
+    let statements = statements();
+    assert!(statements.len() > 100, "the statements were not found below sql/query");
+    let mut seen = BTreeSet::new();
+    let wrong = statements.iter().map(Statement::path).filter(|path| {
+        let used = format!("query!({path})");
+        !seen.insert(path.clone()) || !sources().any(|it| it.file.text.contains(&used))
+    });
+    check("SQL that is used nowhere, or there twice", not_installed.chain(wrong));
 }
 
 /// Statements that run with the search path `pg_catalog, pg_temp`, within `Acting` or `Settings` of
-/// `src/pg/server/acting.rs`, by the beginning of their names. What is not here runs as its caller, or becomes
+/// `src/pg/server/acting.rs`: whole files, or statements by name. What is not here runs as its caller, or becomes
 /// part of a view or policy.
 const ACTING: &[&str] = &[
-    "activity_",
-    "budget_find",
-    "chunks_",
-    "content_size",
-    "contexts_",
-    "conversation_insert",
-    "conversation_turn_insert",
-    "documents_by_key",
-    "eval_metrics_insert",
-    "eval_results_insert",
-    "eval_run_insert",
-    "feedback_insert",
-    "pipeline_alter",
-    "pipeline_delete",
-    "pipeline_fill",
-    "pipeline_hold",
-    "pipeline_insert",
-    "pipeline_is_trusted",
-    "pipeline_live",
-    "pipeline_lock",
-    "pipeline_pause",
-    "pipeline_runs_no_code",
-    "pipeline_represent_set",
-    "pipeline_situate_set",
-    "pipeline_take",
-    "pipeline_unnamed",
-    "pipeline_wording_",
-    "pipelines_altered",
-    "pipelines_lost",
-    "pipelines_perhaps_smaller",
-    "pipelines_to_",
-    "price_find",
-    "queue_",
-    "representations_",
-    "source_keys_",
-    "tables_outside_with_trigger",
-    "trace_insert",
+    "activity.",
+    "chunk.",
+    "contexts.around",
+    "contexts.forget_gone",
+    "contexts.inherit",
+    "contexts.known",
+    "contexts.missing",
+    "contexts.pipelines",
+    "contexts.put",
+    "contexts.set",
+    "contexts.unused",
+    "contexts.use",
+    "conversation.insert",
+    "conversation.turn_insert",
+    "evaluation.metrics_insert",
+    "evaluation.results_insert",
+    "evaluation.run_insert",
+    "event.pipelines_altered",
+    "event.pipelines_lost",
+    "event.pipelines_perhaps_smaller",
+    "event.pipelines_to_give",
+    "generation.content_size",
+    "pipeline.alter",
+    "pipeline.delete",
+    "pipeline.fill_from",
+    "pipeline.filled",
+    "pipeline.hold",
+    "pipeline.hold_now",
+    "pipeline.insert",
+    "pipeline.live",
+    "pipeline.lock",
+    "pipeline.pause",
+    "pipeline.take",
+    "pipeline.take_both",
+    "pipeline.take_name",
+    "pipeline.unnamed",
+    "provider.budgets",
+    "provider.price",
+    "queue.",
+    "representations.embed",
+    "representations.forget",
+    "representations.forget_gone",
+    "representations.give_up",
+    "representations.insert",
+    "representations.missing",
+    "representations.pipelines",
+    "representations.set",
+    "representations.unembedded",
+    "stranger.",
+    "template.inherit_wording",
+    "template.set_wording",
+    "trace.insert",
+    "trace.insert_feedback",
+    "trigger.tables_outside_with",
 ];
 
 #[test]
 fn what_callers_run_names_its_operators_with_their_schema() {
-    let acting = |file: &SourceFile| ACTING.iter().any(|name| file.stem().starts_with(name));
-    let statements = files(&["sql/query"], &[".sql"]);
-    let names_nothing = |name: &&&str| !statements.iter().any(|it| it.stem().starts_with(**name));
-    let unknown = ACTING.iter().filter(names_nothing).map(|name| format!("no {name}* is there"));
-    let unsafe_ones = statements.iter().filter(|file| !acting(file)).flat_map(|file| {
-        let found = sql::looked_up(&file.text).into_iter();
-        found.map(|(line, what)| format!("{}:{line}: {what}", file.path))
+    let statements = statements();
+    let names = |known: &&str, path: &str| {
+        path == *known || known.ends_with('.') && path.starts_with(*known)
+    };
+    let unknown =
+        ACTING.iter().filter(|known| !statements.iter().any(|it| names(known, &it.path())));
+    let unknown = unknown.map(|known| format!("no {known} is there"));
+    let not_acting =
+        statements.iter().filter(|it| !ACTING.iter().any(|known| names(known, &it.path())));
+    let unsafe_ones = not_acting.flat_map(|statement| {
+        let found = sql::looked_up(&statement.text).into_iter();
+        found.map(|(line, what)| format!("{}:{}: {what}", statement.path(), statement.line + line))
     });
     check("looked up in the caller's search path", unsafe_ones.chain(unknown));
 }

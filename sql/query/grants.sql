@@ -1,3 +1,6 @@
+-- What others may do with the relations of a pipeline.
+
+-- name: list
 -- $1: a relation's OID. What others than its owner may do with it or with a column of it: the privilege,
 -- the column (none: the whole relation), to whom it was given, quoted, and what says whether it may be
 -- passed on.
@@ -18,3 +21,9 @@ CROSS JOIN LATERAL pg_catalog.aclexplode(l.acl) AS a
 LEFT JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) a.grantee
 WHERE a.grantee OPERATOR(pg_catalog.<>) l.relowner AND (a.grantee OPERATOR(pg_catalog.=) 0 OR r.oid IS NOT NULL)
 ORDER BY 3, 1, 2
+
+-- name: grant
+GRANT {privilege}{column} ON {relation} TO {grantee}{option}
+
+-- name: revoke_all
+REVOKE ALL ON {relation} FROM {grantees}

@@ -4,7 +4,7 @@
 //! (question, mode, k, filter) → passages, best first
 //! ```
 //!
-//! Two statements (`sql/query/retrieve_{dense,lexical}.sql`) put candidates forward. What
+//! Two statements (`dense` and `lexical` of `sql/query/retrieve.sql`) put candidates forward. What
 //! becomes of them is said here: [`fusion`] makes one list of two, and [`closeness`] tells it how
 //! the question's words stand in a text; [`merge`] makes one list of what several lookups found,
 //! [`rank`] has age count and leaves out what says nothing new ([`diversity`]), and [`expansion`]

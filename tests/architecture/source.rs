@@ -65,6 +65,47 @@ fn collect(path: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
+/// A statement of `sql/query/`, or a part of one.
+pub struct Statement {
+    /// The name of its file, without folder and ending.
+    pub file: String,
+    pub name: String,
+    /// That of its name.
+    pub line: usize,
+    pub text: String,
+}
+
+impl Statement {
+    /// As `query!` takes it.
+    pub fn path(&self) -> String {
+        format!("{}.{}", self.file, self.name)
+    }
+}
+
+/// All statements of `sql/query/`.
+pub fn statements() -> Vec<Statement> {
+    let mut statements: Vec<Statement> = Vec::new();
+    for file in files(&["sql/query"], &[".sql"]) {
+        for (number, line) in file.text.lines().enumerate() {
+            let of_this_file = statements.last_mut().filter(|it| it.file == file.stem());
+            match (line.strip_prefix("-- name: "), of_this_file) {
+                (Some(name), _) => statements.push(Statement {
+                    file: file.stem().to_owned(),
+                    name: name.to_owned(),
+                    line: number + 1,
+                    text: String::new(),
+                }),
+                (None, Some(statement)) => statement.text.extend([line, "\n"]),
+                (None, None) => {
+                    let is_comment = line.is_empty() || line.starts_with("--");
+                    assert!(is_comment, "{}:{}: no statement", file.path, number + 1);
+                }
+            }
+        }
+    }
+    statements
+}
+
 /// A Rust file, taken apart. What tests its own file (`#[cfg(test)]`) is kept apart too.
 pub struct RustFile {
     pub file: SourceFile,

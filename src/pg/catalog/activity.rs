@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::pg::server::sql;
+use crate::pg::server::sql::query;
 use crate::pg::server::transaction::Failure;
 
 /// Why a row failed.
@@ -22,7 +23,7 @@ impl Failure {
 
 /// Keeps the last error of a pipeline, and how many rows were given up.
 pub fn note_failure(pipeline: i32, rows: i64, reason: &Reason<'_>) -> Result<()> {
-    let statement = include_str!("../../../sql/query/activity_fail.sql");
+    let statement = query!(activity.fail);
     let arguments = [pipeline.into(), rows.into(), reason.sqlstate.into(), reason.message.into()];
     sql::execute(statement, &arguments).map(drop)
 }
@@ -44,7 +45,7 @@ pub struct Work {
 
 /// Adds to what has been done for a pipeline.
 pub fn note_work(pipeline: i32, work: &Work) -> Result<()> {
-    let statement = include_str!("../../../sql/query/activity_add.sql");
+    let statement = query!(activity.add);
     let count = |number: usize| (number as i64).into();
     let arguments = [
         pipeline.into(),

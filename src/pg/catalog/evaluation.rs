@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::eval::judgement::Judgements;
 use crate::eval::load::NewCase;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::sql::query;
 use crate::pg::server::{acting, sql};
 
 /// Cases or results that one statement writes.
@@ -45,9 +46,7 @@ pub fn resolve(name: Option<&str>) -> Result<String> {
 }
 
 fn names() -> Result<Vec<String>> {
-    sql::rows(include_str!("../../../sql/query/eval_set_names.sql"), &[], |row| {
-        sql::required(row.get::<String>(1)?)
-    })
+    sql::rows(query!(evaluation.set_names), &[], |row| sql::required(row.get::<String>(1)?))
 }
 
 fn unknown(name: &str, names: &[String]) -> Error {
@@ -61,7 +60,7 @@ fn unknown(name: &str, names: &[String]) -> Error {
 
 /// The cases of a set, which must have some.
 pub fn cases(set: &str) -> Result<Vec<Case>> {
-    let statement = include_str!("../../../sql/query/eval_cases.sql");
+    let statement = query!(evaluation.cases);
     let found = sql::rows(statement, &[set.into()], |row| {
         let answers = row.get::<Vec<Option<String>>>(3)?.unwrap_or_default();
         let relevant = sql::required(row.get::<Jsonb>(4)?)?.0;
@@ -98,8 +97,8 @@ pub fn in_case(error: Error, case: &Case) -> Error {
 /// Makes sure that there is a set called `name` which the caller may change.
 pub fn ensure_set(name: &str) -> Result<()> {
     let first = |row: &pgrx::spi::SpiHeapTupleData<'_>| sql::required(row.get::<String>(1)?);
-    let find = include_str!("../../../sql/query/eval_set_find.sql");
-    let insert = include_str!("../../../sql/query/eval_set_insert.sql");
+    let find = query!(evaluation.set_find);
+    let insert = query!(evaluation.set_insert);
     if !sql::changed_rows(find, &[name.into()], first)?.is_empty() {
         return Ok(());
     }
@@ -114,7 +113,7 @@ pub fn ensure_set(name: &str) -> Result<()> {
 /// Adds cases to a set that the caller may change, in place of those of the same label. The labels
 /// must be different.
 pub fn replace_cases(set: &str, cases: &[NewCase]) -> Result<()> {
-    let statement = include_str!("../../../sql/query/eval_cases_replace.sql");
+    let statement = query!(evaluation.cases_replace);
     for part in cases.chunks(ROWS_A_STATEMENT) {
         check_for_interrupts!();
         let rows = part.iter().map(|case| {
@@ -136,17 +135,17 @@ pub fn replace_cases(set: &str, cases: &[NewCase]) -> Result<()> {
 pub fn delete(set: &str, label: Option<&str>) -> Result<i64> {
     let set = resolve(Some(set))?;
     let Some(label) = label else {
-        let statement = include_str!("../../../sql/query/eval_set_delete.sql");
+        let statement = query!(evaluation.set_delete);
         return acting::as_superuser(|| sql::changed_number(statement, &[set.into()]));
     };
-    let statement = include_str!("../../../sql/query/eval_case_delete.sql");
+    let statement = query!(evaluation.case_delete);
     let cases = acting::as_superuser(|| sql::execute(statement, &[set.into(), label.into()]))?;
     Ok(cases as i64)
 }
 
 /// Deletes runs of the caller's that are older than so long; how many.
 pub fn purge(older_than: Interval, set: Option<&str>) -> Result<i64> {
-    let statement = include_str!("../../../sql/query/eval_purge.sql");
+    let statement = query!(evaluation.purge);
     let arguments = [acting::current_role().into(), older_than.into(), set.into()];
     acting::as_superuser(|| sql::changed_number(statement, &arguments))
 }
@@ -154,13 +153,13 @@ pub fn purge(older_than: Interval, set: Option<&str>) -> Result<i64> {
 /// Gives a set of the caller's to a role that the caller is a member of.
 pub fn give(set: &str, owner: &str) -> Result<()> {
     let set = resolve(Some(set))?;
-    let is_mine = include_str!("../../../sql/query/role_is_mine.sql");
+    let is_mine = query!(evaluation.role_is_mine);
     let mine = sql::rows(is_mine, &[owner.into()], |row| sql::required(row.get::<bool>(1)?))?;
     if !mine.contains(&true) {
         let message = format!("must be a member of role \"{owner}\" to give it an evaluation set");
         return Err(Error::new(ErrorKind::Forbidden, message));
     }
-    let statement = include_str!("../../../sql/query/eval_set_give.sql");
+    let statement = query!(evaluation.set_give);
     acting::as_superuser(|| sql::execute(statement, &[set.into(), owner.into()])).map(drop)
 }
 
@@ -199,13 +198,13 @@ pub fn keep(run: Run<'_>) -> Result<()> {
     ];
     // Runs are not the caller's to write: what is there has been measured.
     acting::as_superuser(|| {
-        let statement = include_str!("../../../sql/query/eval_run_insert.sql");
+        let statement = query!(evaluation.run_insert);
         let ids =
             sql::changed_rows(statement, &arguments, |row| sql::required(row.get::<i64>(1)?))?;
         // It may have been deleted while its cases were asked.
         let id = *ids.first().ok_or_else(|| unknown(run.set, &[]))?;
-        let metrics = include_str!("../../../sql/query/eval_metrics_insert.sql");
-        let results = include_str!("../../../sql/query/eval_results_insert.sql");
+        let metrics = query!(evaluation.metrics_insert);
+        let results = query!(evaluation.results_insert);
         insert(metrics, id, &run.metrics)?;
         insert(results, id, &run.results)
     })

@@ -6,7 +6,7 @@ use pgrx::spi::quote_identifier;
 use super::pipeline::Relation;
 use super::view;
 use crate::error::Result;
-use crate::pg::server::sql::{self, render, required};
+use crate::pg::server::sql::{self, query, render, required};
 
 /// The privileges on a relation and its columns, but for the owner's.
 pub struct Grants(Vec<Grant>);
@@ -24,7 +24,7 @@ struct Grant {
 impl Grants {
     /// Those on `relation`.
     pub fn of(relation: pg_sys::Oid) -> Result<Grants> {
-        let statement = include_str!("../../../sql/query/grants.sql");
+        let statement = query!(grants.list);
         let grants = sql::rows(statement, &[relation.into()], |row| {
             Ok(Grant {
                 privilege: required(row.get(1)?)?,
@@ -51,8 +51,7 @@ impl Grants {
             return Ok(());
         }
         let values = [("relation", relation.sql.as_str()), ("grantees", &grantees.join(", "))];
-        sql::execute(&render(include_str!("../../../sql/query/revoke_all.sql"), &values), &[])
-            .map(drop)
+        sql::execute(&render(query!(grants.revoke_all), &values), &[]).map(drop)
     }
 }
 
@@ -70,6 +69,6 @@ impl Grant {
             ("grantee", &self.grantee),
             ("option", &self.option),
         ];
-        sql::execute(&render(include_str!("../../../sql/query/grant.sql"), &values), &[]).map(drop)
+        sql::execute(&render(query!(grants.grant), &values), &[]).map(drop)
     }
 }

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::pg::server::acting::{Settings, as_superuser};
 use crate::pg::server::error::raise;
 use crate::pg::server::sql;
+use crate::pg::server::sql::query;
 use crate::pg::server::transaction::{Outcome, Transactions, in_subtransaction};
 
 /// Between two attempts to lock all that is dropped.
@@ -110,7 +111,7 @@ pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
         let Pipeline { view, content_view, chunk_table, source, .. } = pipeline;
         let own = [view, content_view, chunk_table, source].into_iter().chain(others);
         relations.extend(own.map(|relation| relation.oid));
-        let partitions = include_str!("../../../sql/query/partition_tree.sql");
+        let partitions = query!(relation.partition_tree);
         relations.extend(sql::rows(partitions, &[source.oid.into()], |row| {
             sql::required(row.get::<pg_sys::Oid>(1)?)
         })?);
@@ -135,7 +136,7 @@ pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
 /// Locks a source and its partitions for readers, as far as nobody is to be waited for; whether that was
 /// all of them.
 pub fn read_at_once(source: pg_sys::Oid) -> Result<bool> {
-    let partitions = include_str!("../../../sql/query/partition_tree.sql");
+    let partitions = query!(relation.partition_tree);
     let relations =
         sql::rows(partitions, &[source.into()], |row| sql::required(row.get::<pg_sys::Oid>(1)?))?;
     let mode = lock_of(Chunks::Read);

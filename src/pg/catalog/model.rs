@@ -3,6 +3,7 @@
 use pgrx::spi::SpiHeapTupleData;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::server::sql::query;
 use crate::pg::server::{guc, install, prepared, sql};
 use crate::protocol::{ModelInfo, ModelRef, Task};
 
@@ -70,7 +71,7 @@ pub fn find_reranker(name: &str) -> Result<Model> {
 }
 
 fn look_up(name: &str) -> Result<Option<Model>> {
-    let statement = include_str!("../../../sql/query/model_find.sql");
+    let statement = query!(model.find);
     Ok(prepared::rows(statement, &[name.into()], model)?.into_iter().next())
 }
 
@@ -111,7 +112,7 @@ fn measure(name: String) -> ModelRef {
 /// Registers a model whose files say `info`.
 pub fn insert(name: &str, path: &str, info: &ModelInfo) -> Result<()> {
     sql::execute(
-        include_str!("../../../sql/query/model_insert.sql"),
+        query!(model.insert),
         &[
             name.into(),
             info.task.name().into(),
@@ -149,7 +150,7 @@ pub fn insert_remote(
 ) -> Result<()> {
     let task = if dimension.is_some() { Task::Embed } else { Task::Rerank };
     sql::execute(
-        include_str!("../../../sql/query/model_insert_remote.sql"),
+        query!(model.insert_remote),
         &[
             name.into(),
             remote.server.as_str().into(),
@@ -165,17 +166,13 @@ pub fn insert_remote(
 
 /// Whether a model is called `name`.
 pub fn exists(name: &str) -> Result<bool> {
-    let found =
-        sql::rows(include_str!("../../../sql/query/model_find.sql"), &[name.into()], |_| Ok(()))?;
+    let found = sql::rows(query!(model.find), &[name.into()], |_| Ok(()))?;
     Ok(!found.is_empty())
 }
 
 /// Forgets the model; an error where a pipeline uses it.
 pub fn delete(name: &str) -> Result<()> {
-    let users =
-        sql::rows(include_str!("../../../sql/query/model_users.sql"), &[name.into()], |row| {
-            row.get::<String>(1)
-        })?;
+    let users = sql::rows(query!(model.users), &[name.into()], |row| row.get::<String>(1))?;
     if let Some(Some(pipelines)) = users.into_iter().next() {
         return Err(Error::new(
             ErrorKind::InvalidParameter,
@@ -183,7 +180,7 @@ pub fn delete(name: &str) -> Result<()> {
         )
         .hint("Drop those pipelines first."));
     }
-    match sql::execute(include_str!("../../../sql/query/model_delete.sql"), &[name.into()])? {
+    match sql::execute(query!(model.delete), &[name.into()])? {
         0 => Err(unknown(name)),
         _ => Ok(()),
     }
@@ -196,8 +193,6 @@ fn unknown(name: &str) -> Error {
 
 /// The names of the registered models.
 fn known() -> String {
-    let known = sql::rows(include_str!("../../../sql/query/model_names.sql"), &[], |row| {
-        row.get::<String>(1)
-    });
+    let known = sql::rows(query!(model.names), &[], |row| row.get::<String>(1));
     known.ok().and_then(|mut rows| rows.pop().flatten()).unwrap_or_default()
 }

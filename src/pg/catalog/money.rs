@@ -4,10 +4,11 @@ use crate::account::calendar::Period;
 use crate::account::{Limit, Price};
 use crate::error::Result;
 use crate::pg::server::sql;
+use crate::pg::server::sql::query;
 
 /// What a model of a server costs; `None` where nobody has said.
 pub fn price(server: &str, model: &str) -> Result<Option<Price>> {
-    let statement = include_str!("../../../sql/query/price_find.sql");
+    let statement = query!(provider.price);
     let found = sql::rows(statement, &[server.into(), model.into()], |row| {
         Ok(Price { input: sql::required(row.get(1)?)?, output: sql::required(row.get(2)?)? })
     })?;
@@ -16,7 +17,7 @@ pub fn price(server: &str, model: &str) -> Result<Option<Price>> {
 
 /// How much a role may spend.
 pub fn limits(role: &str) -> Result<Vec<Limit>> {
-    let statement = include_str!("../../../sql/query/budget_find.sql");
+    let statement = query!(provider.budgets);
     let found = sql::rows(statement, &[role.into()], |row| {
         let period: String = sql::required(row.get(1)?)?;
         let max_tokens = row.get::<i64>(2)?.map(|most| most.max(0) as u64);

@@ -11,6 +11,7 @@ use crate::chunk::{ChunkOptions, Settings, Strategy};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
 /// A relation of a pipeline.
@@ -161,23 +162,21 @@ pub fn by_id(id: i32) -> Result<Option<Pipeline>> {
 
 /// Whether the caller owns the pipeline's source.
 fn is_owned(id: i32) -> Result<bool> {
-    let statement = include_str!("../../../sql/query/pipeline_is_owned.sql");
+    let statement = query!(pipeline.is_owned);
     let found = sql::rows(statement, &[id.into()], |row| sql::required(row.get::<bool>(1)?))?;
     Ok(found.contains(&true))
 }
 
 /// The pipeline that is to take the place of this one.
 pub fn successor(id: i32) -> Result<Option<Pipeline>> {
-    let statement = include_str!("../../../sql/query/pipeline_successor.sql");
+    let statement = query!(pipeline.successor);
     let found = sql::rows(statement, &[id.into()], |row| sql::required(row.get::<i32>(1)?))?;
     found.first().map_or(Ok(None), |id| by_id(*id))
 }
 
 /// Names of the pipelines the caller may see.
 pub fn names() -> Result<Vec<String>> {
-    prepared::rows(include_str!("../../../sql/query/pipeline_names.sql"), &[], |row| {
-        sql::required(row.get::<String>(1)?)
-    })
+    prepared::rows(query!(pipeline.names), &[], |row| sql::required(row.get::<String>(1)?))
 }
 
 /// What a new row of `rag.pipeline` says; relations as SQL names.
@@ -216,7 +215,7 @@ pub struct NewPipeline<'a> {
 
 /// Adds a row; its ID.
 pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
-    let statement = include_str!("../../../sql/query/pipeline_insert.sql");
+    let statement = query!(pipeline.insert);
     let config = config_name(new.config)?;
     let arguments = [
         new.name.into(),
@@ -244,7 +243,7 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
 
 /// The qualified name of the text search configuration that the caller means.
 fn config_name(config: &str) -> Result<String> {
-    let statement = include_str!("../../../sql/query/config_name.sql");
+    let statement = query!(pipeline.config_name);
     let found = sql::rows(statement, &[config.into()], |row| sql::required(row.get(1)?))?;
     found.into_iter().next().ok_or_else(|| {
         let message = format!("text search configuration \"{config}\" does not exist");
@@ -255,12 +254,12 @@ fn config_name(config: &str) -> Result<String> {
 /// The pipeline, which stays as it is until the end of the transaction. To be locked before anything
 /// of its queue, by who locks none of its relations.
 pub fn hold(id: i32) -> Result<Option<Pipeline>> {
-    locked(include_str!("../../../sql/query/pipeline_hold.sql"), id)
+    locked(query!(pipeline.hold), id)
 }
 
 /// The same, against everybody.
 pub fn lock(id: i32) -> Result<Option<Pipeline>> {
-    locked(include_str!("../../../sql/query/pipeline_lock.sql"), id)
+    locked(query!(pipeline.lock), id)
 }
 
 fn locked(statement: &str, id: i32) -> Result<Option<Pipeline>> {
@@ -272,49 +271,49 @@ fn locked(statement: &str, id: i32) -> Result<Option<Pipeline>> {
 
 /// Has the pipeline stay as it is until the end of the transaction; whether that was possible at once.
 pub fn hold_now(id: i32) -> Result<bool> {
-    let statement = include_str!("../../../sql/query/pipeline_hold_now.sql");
+    let statement = query!(pipeline.hold_now);
     Ok(change(statement, &[id.into()], |_| Ok(()))?.len() == 1)
 }
 
 /// Locks a pipeline against others that would build its index; whether that was possible at once.
 pub fn take(id: i32) -> Result<bool> {
-    let statement = include_str!("../../../sql/query/pipeline_take.sql");
+    let statement = query!(pipeline.take);
     Ok(change(statement, &[id.into()], |_| Ok(()))?.len() == 1)
 }
 
 /// Locks two pipelines against everybody; whether that was possible at once.
 pub fn take_both(id: i32, other: i32) -> Result<bool> {
-    let statement = include_str!("../../../sql/query/pipeline_take_both.sql");
+    let statement = query!(pipeline.take_both);
     Ok(change(statement, &[id.into(), other.into()], |_| Ok(()))?.len() == 2)
 }
 
 /// IDs of pipelines whose rows have all been seen to for the first time; only that of `only` if given.
 pub fn filled(only: Option<i32>) -> Result<Vec<i32>> {
-    let statement = include_str!("../../../sql/query/pipeline_filled.sql");
+    let statement = query!(pipeline.filled);
     sql::rows(statement, &[only.into()], |row| sql::required(row.get(1)?))
 }
 
 /// All rows that were queued until `time` belong to the first embedding.
 pub fn set_fill_from(id: i32, time: TimestampWithTimeZone) -> Result<()> {
-    let statement = include_str!("../../../sql/query/pipeline_fill_from.sql");
+    let statement = query!(pipeline.fill_from);
     execute(statement, &[id.into(), time.into()])
 }
 
 /// All rows of the source have been seen.
 pub fn set_live(id: i32) -> Result<()> {
-    execute(include_str!("../../../sql/query/pipeline_live.sql"), &[id.into()])
+    execute(query!(pipeline.live), &[id.into()])
 }
 
 /// Removes a pipeline, but not its successor.
 pub fn forget_replaced(successor: i32, old: i32) -> Result<()> {
-    let statement = include_str!("../../../sql/query/pipeline_unnamed.sql");
+    let statement = query!(pipeline.unnamed);
     execute(statement, &[successor.into()])?;
     delete(old)
 }
 
 /// Gives a successor the name and mode of the pipeline that it has replaced, and `view` as its view.
 pub fn take_name(successor: i32, old: &Pipeline, view: pg_sys::Oid) -> Result<()> {
-    let statement = include_str!("../../../sql/query/pipeline_take_name.sql");
+    let statement = query!(pipeline.take_name);
     let arguments =
         [successor.into(), old.name.as_str().into(), old.mode.name().into(), view.into()];
     execute(statement, &arguments)
@@ -322,30 +321,30 @@ pub fn take_name(successor: i32, old: &Pipeline, view: pg_sys::Oid) -> Result<()
 
 /// Changes what can be changed in place.
 pub fn alter(id: i32, name: &str, mode: Mode) -> Result<()> {
-    let statement = include_str!("../../../sql/query/pipeline_alter.sql");
+    let statement = query!(pipeline.alter);
     execute(statement, &[id.into(), name.into(), mode.name().into()])
 }
 
 /// Where key, content and metadata of the source's rows are, by a name in SQL; `None` while nowhere.
 pub fn set_content_view(id: i32, view: Option<&str>) -> Result<()> {
-    let statement = include_str!("../../../sql/query/pipeline_content_view.sql");
+    let statement = query!(pipeline.content_view);
     execute(statement, &[id.into(), view.into()])
 }
 
 /// Where the chunks are, as the caller may see them, by a name in SQL.
 pub fn set_view(id: i32, view: &str) -> Result<()> {
-    execute(include_str!("../../../sql/query/pipeline_view.sql"), &[id.into(), view.into()])
+    execute(query!(pipeline.view), &[id.into(), view.into()])
 }
 
 /// Has the vectors of a pipeline indexed that have no index any more; whether that is so.
 pub fn set_filling_where_unindexed(id: i32) -> Result<bool> {
-    let statement = include_str!("../../../sql/query/pipeline_unindexed.sql");
+    let statement = query!(pipeline.unindexed);
     Ok(!change(statement, &[id.into()], |_| Ok(()))?.is_empty())
 }
 
 /// Has workers leave it alone, or not any more.
 pub fn set_paused(id: i32, is_paused: bool) -> Result<()> {
-    let statement = include_str!("../../../sql/query/pipeline_pause.sql");
+    let statement = query!(pipeline.pause);
     execute(statement, &[id.into(), is_paused.into()])
 }
 
@@ -364,7 +363,7 @@ fn execute(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<()> {
 
 /// Removes a row.
 pub fn delete(id: i32) -> Result<()> {
-    execute(include_str!("../../../sql/query/pipeline_delete.sql"), &[id.into()])
+    execute(query!(pipeline.delete), &[id.into()])
 }
 
 fn only_one() -> Result<Pipeline> {
@@ -390,7 +389,7 @@ fn unknown(name: &str) -> Error {
 }
 
 fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
-    let statement = include_str!("../../../sql/query/pipeline_find.sql");
+    let statement = query!(pipeline.find);
     let found = prepared::rows(statement, &[name.into(), id.into()], |row| {
         let text = |column: usize| sql::required(row.get::<String>(column)?);
         let (strategy, mode, stage) = (text(13)?, text(18)?, text(20)?);

@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 
 use super::pipeline::Relation;
 use crate::error::Result;
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 
 /// Indexes the vectors of a table, with `filters`, columns to filter by, each after a comma.
 pub fn index_vectors(table: &Relation, filters: &str) -> Result<()> {
@@ -16,7 +16,7 @@ pub fn index_vectors(table: &Relation, filters: &str) -> Result<()> {
         ("name", &name_beside(table.oid, Some(c"embedding"), c"idx")),
         ("filters", filters),
     ];
-    let index = render(include_str!("../../../sql/query/create_vector_index.sql"), &values);
+    let index = render(query!(relation.create_vector_index), &values);
     sql::execute(&index, &[]).map(drop)
 }
 
@@ -46,27 +46,27 @@ pub fn name_beside(table: pg_sys::Oid, column: Option<&CStr>, label: &CStr) -> S
 
 /// Whoever may read the source may read `relations`, which are made of it; PUBLIC gets nothing.
 pub fn let_readers_read(source: pg_sys::Oid, relations: &str) -> Result<()> {
-    let statement = include_str!("../../../sql/query/readers.sql");
+    let statement = query!(relation.readers);
     let readers =
         sql::rows(statement, &[source.into()], |row| sql::required(row.get::<String>(1)?))?;
     if readers.is_empty() {
         return Ok(());
     }
     let values = [("relations", relations), ("readers", &readers.join(", "))];
-    let statement = render(include_str!("../../../sql/query/grant_select.sql"), &values);
+    let statement = render(query!(relation.grant_select), &values);
     sql::execute(&statement, &[]).map(drop)
 }
 
 /// Gives a relation to another owner, whose name is quoted.
 pub fn give_relation(kind: &str, relation: &str, owner: &str) -> Result<()> {
     let values = [("kind", kind), ("relation", relation), ("owner", owner)];
-    let statement = render(include_str!("../../../sql/query/change_owner.sql"), &values);
+    let statement = render(query!(relation.change_owner), &values);
     sql::execute(&statement, &[]).map(drop)
 }
 
 /// A relation that was dropped has no name any more, only its number.
 pub fn drop_if_there(template: &str, relation: &Relation, values: &[(&str, &str)]) -> Result<()> {
-    let statement = include_str!("../../../sql/query/relation_exists.sql");
+    let statement = query!(relation.exists);
     let found = sql::rows(statement, &[relation.oid.into()], |_| Ok(()))?;
     match found.is_empty() {
         true => Ok(()),

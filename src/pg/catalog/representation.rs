@@ -7,6 +7,7 @@ use super::pipeline::Relation;
 use crate::error::Result;
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 use crate::represent::Wanted;
 
@@ -22,7 +23,7 @@ pub struct Representation {
 
 /// That of a pipeline, if it has one.
 pub fn of(pipeline: i32) -> Result<Option<Representation>> {
-    let statement = include_str!("../../../sql/query/pipeline_represent.sql");
+    let statement = query!(representations.find);
     let found = prepared::rows(statement, &[pipeline.into()], |row| {
         let option = sql::required(row.get::<Jsonb>(1)?)?.0;
         let relation =
@@ -35,7 +36,7 @@ pub fn of(pipeline: i32) -> Result<Option<Representation>> {
 
 /// Keeps what is wanted of a pipeline that is the caller's; `relation` is the name of the table.
 pub fn set(pipeline: i32, option: Option<&Json>, relation: Option<&str>) -> Result<()> {
-    let statement = include_str!("../../../sql/query/pipeline_represent_set.sql");
+    let statement = query!(representations.set);
     let option = option.map(|option| Jsonb(option.clone()));
     as_superuser(|| sql::execute(statement, &[pipeline.into(), option.into(), relation.into()]))
         .map(drop)
@@ -44,7 +45,7 @@ pub fn set(pipeline: i32, option: Option<&Json>, relation: Option<&str>) -> Resu
 /// Pipelines whose chunks are described, each with a text that is another one when there may
 /// be more to do; only that of `only` if given.
 pub fn pipelines(only: Option<i32>) -> Result<Vec<(i32, String)>> {
-    let statement = include_str!("../../../sql/query/pipelines_to_represent.sql");
+    let statement = query!(representations.pipelines);
     sql::rows(statement, &[only.into()], |row| {
         Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
     })

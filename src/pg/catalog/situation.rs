@@ -7,6 +7,7 @@ use super::pipeline::Relation;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 use crate::situate::Wanted;
 
@@ -20,7 +21,7 @@ pub struct Situation {
 
 /// That of a pipeline, if it has one.
 pub fn of(pipeline: i32) -> Result<Option<Situation>> {
-    let statement = include_str!("../../../sql/query/pipeline_situate.sql");
+    let statement = query!(contexts.find);
     let found = prepared::rows(statement, &[pipeline.into()], |row| {
         let option = sql::required(row.get::<Jsonb>(1)?)?.0;
         let relation =
@@ -35,7 +36,7 @@ pub fn of(pipeline: i32) -> Result<Option<Situation>> {
 
 /// Keeps who says it, of a pipeline that is the caller's; `relation` is the name of the table.
 pub fn set(pipeline: i32, wanted: &Wanted, relation: &str) -> Result<()> {
-    let statement = include_str!("../../../sql/query/pipeline_situate_set.sql");
+    let statement = query!(contexts.set);
     let option = Jsonb(json!(wanted));
     as_superuser(|| sql::execute(statement, &[pipeline.into(), option.into(), relation.into()]))
         .map(drop)
@@ -44,7 +45,7 @@ pub fn set(pipeline: i32, wanted: &Wanted, relation: &str) -> Result<()> {
 /// Pipelines whose chunks are put into their connection, each with a text that is another one when
 /// there may be more to do; only that of `only` if given.
 pub fn pipelines(only: Option<i32>) -> Result<Vec<(i32, String)>> {
-    let statement = include_str!("../../../sql/query/pipelines_to_situate.sql");
+    let statement = query!(contexts.pipelines);
     sql::rows(statement, &[only.into()], |row| {
         Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
     })

@@ -4,6 +4,7 @@ use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::sql;
+use crate::pg::server::sql::query;
 
 /// What the catalog says of a table.
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ pub struct SourceColumn {
 impl Source {
     /// Reads the catalog; an error where the table cannot have a pipeline or is not the caller's.
     pub fn describe(oid: pg_sys::Oid) -> Result<Self> {
-        let statement = include_str!("../../../sql/query/source_describe.sql");
+        let statement = query!(source.describe);
         let found = sql::rows(statement, &[oid.into()], |row| {
             let text = |column: usize| sql::required(row.get::<String>(column)?);
             let owned: bool = sql::required(row.get(4)?)?;
@@ -109,7 +110,7 @@ impl Source {
     }
 
     fn unique_keys(&self) -> Result<Vec<Vec<String>>> {
-        let statement = include_str!("../../../sql/query/source_unique_keys.sql");
+        let statement = query!(source.unique_keys);
         sql::rows(statement, &[self.oid.into()], |row| sql::required(row.get::<Vec<String>>(1)?))
     }
 
@@ -135,7 +136,7 @@ fn check_kind(sql: &str, kind: &str, persistence: &str) -> Result<()> {
 }
 
 fn columns(oid: pg_sys::Oid) -> Result<Vec<SourceColumn>> {
-    sql::rows(include_str!("../../../sql/query/source_columns.sql"), &[oid.into()], |row| {
+    sql::rows(query!(source.columns), &[oid.into()], |row| {
         let category: String = sql::required(row.get(3)?)?;
         Ok(SourceColumn {
             name: sql::required(row.get(1)?)?,

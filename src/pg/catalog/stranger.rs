@@ -9,6 +9,7 @@ use pgrx::pg_sys;
 use super::pipeline::Pipeline;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::acting::{Settings, role_name, table_owner};
+use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
 /// An error where a search in `pipeline`, which the caller has not named, may run code of a stranger.
@@ -38,8 +39,7 @@ pub fn runs_no_code(pipeline: i32) -> Result<bool> {
         })?;
         Ok(found.contains(&true))
     };
-    Ok(says(include_str!("../../../sql/query/pipeline_is_trusted.sql"))?
-        || says(include_str!("../../../sql/query/pipeline_runs_no_code.sql"))?)
+    Ok(says(query!(stranger.is_trusted))? || says(query!(stranger.runs_no_code))?)
 }
 
 fn refused(pipeline: &Pipeline) -> Error {

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::sql;
+use crate::pg::server::sql::query;
 use crate::prompt::template::Template;
 
 /// The template that is used to answer where none is named.
@@ -33,12 +34,8 @@ pub fn content(reference: &str, version: Option<i32>) -> Result<String> {
 pub fn set(name: &str, content: &str, description: Option<&str>) -> Result<i32> {
     check_name(name)?;
     Template::parse(name, content)?;
-    sql::changed_rows(
-        include_str!("../../../sql/query/template_lock.sql"),
-        &[name.into()],
-        |_| Ok(()),
-    )?;
-    let statement = include_str!("../../../sql/query/template_insert.sql");
+    sql::changed_rows(query!(template.lock), &[name.into()], |_| Ok(()))?;
+    let statement = query!(template.insert);
     let arguments = [name.into(), content.into(), description.into()];
     let versions = sql::changed_rows(statement, &arguments, |row| sql::required(row.get(1)?))?;
     versions
@@ -63,7 +60,7 @@ fn look_up(reference: &str, version: Option<i32>) -> Result<Row> {
         None => (reference, None),
     };
     let version = version.or(in_name);
-    let statement = include_str!("../../../sql/query/template_find.sql");
+    let statement = query!(template.find);
     let found = sql::rows(statement, &[name.into(), version.into()], |row| {
         Ok(Row {
             name: sql::required(row.get(1)?)?,
@@ -86,14 +83,14 @@ fn unknown(name: &str, version: Option<i32>) -> Error {
         let rows = sql::rows(statement, arguments, |row| row.get::<String>(1));
         rows.ok().and_then(|rows| rows.into_iter().next().flatten())
     };
-    let versions = include_str!("../../../sql/query/template_versions.sql");
+    let versions = query!(template.versions);
     let (message, hint) = match (version, listed(versions, &[name.into()])) {
         (Some(version), Some(versions)) => (
             format!("template \"{name}\" has no version {version}"),
             format!("It has: {versions}."),
         ),
         _ => {
-            let names = listed(include_str!("../../../sql/query/template_names.sql"), &[]);
+            let names = listed(query!(template.names), &[]);
             (
                 format!("template \"{name}\" does not exist"),
                 format!("Known templates: {}.", names.unwrap_or_default()),

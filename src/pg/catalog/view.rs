@@ -9,6 +9,7 @@ use pgrx::{PgList, PgRelation};
 use super::operator;
 use super::pipeline::Pipeline;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
 /// A column of a view.
@@ -123,7 +124,7 @@ pub fn check_row_by_row(pipeline: &Pipeline) -> Result<()> {
 
 /// The columns of a relation, in order.
 pub fn columns(relation: pg_sys::Oid) -> Result<Vec<Column>> {
-    let statement = include_str!("../../../sql/query/view_columns.sql");
+    let statement = query!(view.columns);
     prepared::rows(statement, &[relation.into()], |row| {
         Ok(Column {
             name: pgrx::spi::quote_identifier(sql::required(row.get::<String>(1)?)?),
@@ -156,7 +157,7 @@ pub fn metadata_names(pipeline: &Pipeline) -> Result<Vec<String>> {
 /// content view is gone.
 pub fn key_attributes(pipeline: &Pipeline, table: pg_sys::Oid) -> Result<Vec<(i32, pg_sys::Oid)>> {
     let view = &pipeline.content_view;
-    let statement = include_str!("../../../sql/query/relation_exists.sql");
+    let statement = query!(relation.exists);
     if sql::rows(statement, &[view.oid.into()], |_| Ok(()))?.is_empty() {
         return Ok(Vec::new());
     }
@@ -176,11 +177,9 @@ pub fn key_attributes(pipeline: &Pipeline, table: pg_sys::Oid) -> Result<Vec<(i3
 
 /// The names, bare, of the key columns as results show them.
 pub fn key_names(pipeline: &Pipeline) -> Result<Vec<String>> {
-    let columns = sql::rows(
-        include_str!("../../../sql/query/view_columns.sql"),
-        &[pipeline.content_view.oid.into()],
-        |row| sql::required(row.get::<String>(1)?),
-    )?;
+    let columns = sql::rows(query!(view.columns), &[pipeline.content_view.oid.into()], |row| {
+        sql::required(row.get::<String>(1)?)
+    })?;
     Ok(columns.iter().take(pipeline.key_columns).map(|name| of_source(name).to_owned()).collect())
 }
 
@@ -222,7 +221,7 @@ pub fn names_in_content(pipeline: &Pipeline) -> Result<Vec<String>> {
 }
 
 fn dependencies(pipeline: &Pipeline) -> Result<Vec<String>> {
-    let statement = include_str!("../../../sql/query/view_dependencies.sql");
+    let statement = query!(view.dependencies);
     let arguments = [pipeline.content_view.oid.into(), pipeline.source.oid.into()];
     sql::rows(statement, &arguments, |row| sql::required(row.get::<String>(1)?))
 }

@@ -4,6 +4,7 @@ use super::template;
 use crate::error::Result;
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::sql;
+use crate::pg::server::sql::query;
 use crate::rewrite::route::Choice;
 
 /// What is to be said; `None` stays as it is, and an empty text takes it away.
@@ -29,7 +30,7 @@ impl Wording {
         if self.template.is_none() && self.description.is_none() {
             return Ok(());
         }
-        let statement = include_str!("../../../sql/query/pipeline_wording_set.sql");
+        let statement = query!(template.set_wording);
         let arguments =
             [pipeline.into(), self.template.clone().into(), self.description.clone().into()];
         as_superuser(|| sql::execute(statement, &arguments)).map(drop)
@@ -38,20 +39,20 @@ impl Wording {
 
 /// Gives a successor what the pipeline says whose place it is to take.
 pub fn inherit(successor: i32, old: i32) -> Result<()> {
-    let statement = include_str!("../../../sql/query/pipeline_wording_inherit.sql");
+    let statement = query!(template.inherit_wording);
     as_superuser(|| sql::execute(statement, &[successor.into(), old.into()])).map(drop)
 }
 
 /// The name of the template in which the pipeline's questions are answered, if it has one.
 pub fn template_of(pipeline: i32) -> Result<Option<String>> {
-    let statement = include_str!("../../../sql/query/pipeline_template.sql");
+    let statement = query!(template.of_pipeline);
     let found = sql::rows(statement, &[pipeline.into()], |row| row.get::<String>(1))?;
     Ok(found.into_iter().next().flatten())
 }
 
 /// The pipelines that the caller may see, by their IDs, with what is in them.
 pub fn choices() -> Result<Vec<(i32, Choice)>> {
-    let statement = include_str!("../../../sql/query/pipelines_described.sql");
+    let statement = query!(template.described_pipelines);
     sql::rows(statement, &[], |row| {
         let (name, description) = (sql::required(row.get(2)?)?, sql::required(row.get(3)?)?);
         Ok((sql::required(row.get(1)?)?, Choice { name, description }))

@@ -14,6 +14,7 @@ use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::catalog::view;
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::sql;
+use crate::pg::server::sql::query;
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::work::changed_keys::KeyBuffer;
 
@@ -106,7 +107,7 @@ pub fn belongs(table: pg_sys::Oid, pipeline: &Pipeline) -> Result<bool> {
     if pipeline.source.oid == table {
         return Ok(true);
     }
-    let statement = include_str!("../../../sql/query/partition_ancestors.sql");
+    let statement = query!(relation.partition_ancestors);
     let ancestors = sql::rows(statement, &[table.into()], |row| row.get::<pg_sys::Oid>(1))?;
     Ok(ancestors.contains(&Some(pipeline.source.oid)))
 }

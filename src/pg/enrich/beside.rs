@@ -10,7 +10,7 @@ use crate::pg::catalog::pipeline::{Pipeline, Relation};
 use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_read};
 use crate::pg::catalog::source::Source;
 use crate::pg::catalog::{relation, representation, situation};
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 
 /// What a table is to be.
 pub struct Form {
@@ -35,12 +35,9 @@ pub fn create(pipeline: &Pipeline, form: &Form, values: &[(&str, &str)]) -> Resu
     sql::execute(&render(form.definition, &all), &[])?;
     sql::execute(&render(form.policy, &all), &[])?;
     let secured = [("chunk_table", table.as_str())];
-    sql::execute(
-        &render(include_str!("../../../sql/query/enable_row_security.sql"), &secured),
-        &[],
-    )?;
+    sql::execute(&render(query!(relation.enable_row_security), &secured), &[])?;
     if source.forces_row_security {
-        let force = include_str!("../../../sql/query/force_row_security.sql");
+        let force = query!(relation.force_row_security);
         sql::execute(&render(force, &secured), &[])?;
     }
     give_relation("TABLE", &table, &pgrx::spi::quote_identifier(&source.owner))?;
@@ -57,7 +54,7 @@ pub fn of(pipeline: &Pipeline) -> Result<Vec<Relation>> {
 
 /// Drops a table.
 pub fn drop_table(table: &Relation) -> Result<()> {
-    let template = include_str!("../../../sql/query/drop_chunk_table.sql");
+    let template = query!(relation.drop_table);
     drop_if_there(template, table, &[("chunk_table", &table.sql)])
 }
 

@@ -27,7 +27,7 @@ use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::provider;
 use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::server::acting::as_superuser;
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::{Outcome, Transactions};
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{guc, random};
@@ -44,8 +44,8 @@ const TEXTS_A_STEP: i32 = 64;
 
 const FORM: Form = Form {
     label: c"representations",
-    definition: include_str!("../../../sql/query/create_representations.sql"),
-    policy: include_str!("../../../sql/query/create_policy_representations.sql"),
+    definition: query!(representations.create_table),
+    policy: query!(representations.create_policy),
 };
 
 /// Has `option` hold for a pipeline of the caller: an object, or `false` or null for nothing.
@@ -121,7 +121,7 @@ fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
     let chunks = &pipeline.chunk_table;
     let name = relation::name_beside(chunks.oid, Some(c"content_hash"), c"idx");
     let values = [("name", name.as_str()), ("chunk_table", &chunks.sql)];
-    sql::execute(&render(include_str!("../../../sql/query/create_hash_index.sql"), &values), &[])?;
+    sql::execute(&render(query!(representations.create_index), &values), &[])?;
     representation::set(pipeline.id, Some(option), Some(&table))?;
     let made = representation::of(pipeline.id)?.ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the table of representations is not there")
@@ -235,7 +235,7 @@ fn load(id: i32) -> Result<Option<Work>> {
                 false => Vec::new(),
             };
             if missing.is_empty() && unembedded.is_empty() {
-                let gone = include_str!("../../../sql/query/representations_forget_gone.sql");
+                let gone = query!(representations.forget_gone);
                 sql::execute(&render(gone, &tables(&pipeline, &relation.sql)), &[])?;
                 return Ok(None);
             }
@@ -252,7 +252,7 @@ fn tables<'a>(pipeline: &'a Pipeline, representations: &'a str) -> [(&'static st
 }
 
 fn missing(pipeline: &Pipeline, representations: &str, template: &str) -> Result<Vec<Missing>> {
-    let statement = include_str!("../../../sql/query/representations_missing.sql");
+    let statement = query!(representations.missing);
     let statement = render(statement, &tables(pipeline, representations));
     sql::rows(&statement, &[template.into(), CHUNKS_A_STEP.into()], |row| {
         let content = sql::required(row.get(2)?)?;
@@ -262,7 +262,7 @@ fn missing(pipeline: &Pipeline, representations: &str, template: &str) -> Result
 }
 
 fn unembedded(representations: &str) -> Result<Vec<Written>> {
-    let statement = include_str!("../../../sql/query/representations_unembedded.sql");
+    let statement = query!(representations.unembedded);
     let statement = render(statement, &[("representations", representations)]);
     sql::rows(&statement, &[TEXTS_A_STEP.into()], |row| {
         let (hash, kind) = (sql::required(row.get(1)?)?, sql::required(row.get(2)?)?);
@@ -290,7 +290,7 @@ fn keep(
     in_pipeline(transactions, id, |representations| {
         let values = [("representations", representations)];
         let hashes: Vec<&[u8]> = described.iter().map(|(it, _)| it.hash.as_slice()).collect();
-        let forget = render(include_str!("../../../sql/query/representations_forget.sql"), &values);
+        let forget = render(query!(representations.forget), &values);
         sql::execute(&forget, &[hashes.into()])?;
         let mut rows: Vec<Row<'_>> = Vec::new();
         for (Missing { hash, .. }, texts) in described {
@@ -301,7 +301,7 @@ fn keep(
                 })),
             }
         }
-        let insert = render(include_str!("../../../sql/query/representations_insert.sql"), &values);
+        let insert = render(query!(representations.insert), &values);
         let arguments = [
             tools.template.name.as_str().into(),
             rows.iter().map(|row| row.0).collect::<Vec<_>>().into(),
@@ -323,13 +323,13 @@ fn put_vectors(
         embedded.into_iter().partition(|(_, vector)| vector.is_some());
     in_pipeline(transactions, id, |representations| {
         let values = [("representations", representations), ("vector", &sql::vector_schema()?)];
-        let embed = render(include_str!("../../../sql/query/representations_embed.sql"), &values);
+        let embed = render(query!(representations.embed), &values);
         let vectors = embedded.iter().map(|(_, vector)| vector.clone().map(Vector));
         let [hashes, kinds, numbers] = keys(&embedded);
         let contents = embedded.iter().map(|(it, _)| it.content.as_str()).collect::<Vec<_>>();
         let vectors = vectors.collect::<Vec<_>>().into();
         sql::execute(&embed, &[hashes, kinds, numbers, contents.into(), vectors])?;
-        let give_up = include_str!("../../../sql/query/representations_give_up.sql");
+        let give_up = query!(representations.give_up);
         sql::execute(&render(give_up, &values[..1]), &keys(&refused)).map(drop)
     })
 }

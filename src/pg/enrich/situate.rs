@@ -27,7 +27,7 @@ use crate::pg::ragd::provider;
 use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::error::raise;
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::{Outcome, Transactions};
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{guc, random};
@@ -44,8 +44,8 @@ const KNOWN_A_STEP: i32 = 64;
 
 const FORM: Form = Form {
     label: c"contexts",
-    definition: include_str!("../../../sql/query/create_contexts.sql"),
-    policy: include_str!("../../../sql/query/create_policy_contexts.sql"),
+    definition: query!(contexts.create_table),
+    policy: query!(contexts.create_policy),
 };
 
 /// An error where `wanted` cannot be; else the same with the name of the language model, so that it
@@ -93,13 +93,13 @@ pub fn create(pipeline: &Pipeline, wanted: &Wanted, old: Option<&Pipeline>) -> R
     let table = beside::create(pipeline, &FORM, &[])?;
     let name = relation::name_beside(pipeline.chunk_table.oid, Some(c"context_key"), c"idx");
     let values = [("name", name.as_str()), ("chunk_table", &pipeline.chunk_table.sql)];
-    sql::execute(&render(include_str!("../../../sql/query/create_place_index.sql"), &values), &[])?;
+    sql::execute(&render(query!(contexts.create_index), &values), &[])?;
     situation::set(pipeline.id, wanted, &table)?;
     let Some(old) = old else { return Ok(()) };
     match situation::of(old.id)? {
         None => Ok(()),
         Some(Situation { relation, .. }) => {
-            let inherit = include_str!("../../../sql/query/contexts_inherit.sql");
+            let inherit = query!(contexts.inherit);
             let values = [("contexts", table.as_str()), ("old", &relation.sql)];
             as_owner(pipeline, || sql::execute(&render(inherit, &values), &[])).map(drop)
         }
@@ -133,7 +133,7 @@ fn known(pipeline: &Pipeline, places: &[PlaceHash]) -> Result<Lines> {
     let Some(Situation { relation, .. }) = situation::of(pipeline.id)? else {
         return Ok(Lines::new());
     };
-    let statement = include_str!("../../../sql/query/contexts_known.sql");
+    let statement = query!(contexts.known);
     let statement = render(statement, &[("contexts", &relation.sql)]);
     let places: Vec<&[u8]> = places.iter().map(PlaceHash::as_slice).collect();
     let found = sql::rows(&statement, &[places.into()], |row| {
@@ -244,7 +244,7 @@ fn load(id: i32) -> Result<Option<(Tools, Vec<Place>)>> {
             let tools = Tools { template, provider, embedding };
             let places = places(&pipeline, &relation.sql, &tools)?;
             if places.is_empty() && pipeline.stage == Stage::Live {
-                let gone = include_str!("../../../sql/query/contexts_forget_gone.sql");
+                let gone = query!(contexts.forget_gone);
                 sql::execute(&render(gone, &tables(&pipeline, &relation.sql)), &[])?;
             }
             Ok((!places.is_empty()).then_some((tools, places)))
@@ -258,14 +258,14 @@ fn tables<'a>(pipeline: &'a Pipeline, contexts: &'a str) -> [(&'static str, &'a 
 
 fn places(pipeline: &Pipeline, contexts: &str, tools: &Tools) -> Result<Vec<Place>> {
     let tables = tables(pipeline, contexts);
-    let missing = render(include_str!("../../../sql/query/contexts_missing.sql"), &tables);
+    let missing = render(query!(contexts.missing), &tables);
     let arguments = [tools.template.name.as_str().into(), tools.llm().into(), CHUNKS_A_STEP.into()];
     let mut found = rows(&missing, &arguments)?;
     for (chunk, place) in &mut found {
         place.said = Said::Not(around(pipeline, *chunk)?);
     }
     if found.is_empty() {
-        let unused = render(include_str!("../../../sql/query/contexts_unused.sql"), &tables);
+        let unused = render(query!(contexts.unused), &tables);
         found = rows(&unused, &[KNOWN_A_STEP.into()])?;
     }
     Ok(found.into_iter().map(|(_, place)| place).collect())
@@ -288,7 +288,7 @@ fn around(pipeline: &Pipeline, chunk: i64) -> Result<String> {
         ("chunk_table", pipeline.chunk_table.sql.as_str()),
         ("same_document", &same.join(" AND ")),
     ];
-    let statement = render(include_str!("../../../sql/query/contexts_around.sql"), &values);
+    let statement = render(query!(contexts.around), &values);
     let arguments = [chunk.into(), (BEGINNING as i32).into(), (AROUND as i32).into()];
     let found = sql::rows(&statement, &arguments, |row| {
         let (start, end): (i32, i32) = (sql::required(row.get(2)?)?, sql::required(row.get(3)?)?);
@@ -321,7 +321,7 @@ fn whole(place: &Place) -> String {
 /// Keeps what has been said of places, and by whom.
 fn keep(transactions: Transactions, id: i32, tools: &Tools, places: &[Place]) -> Outcome<()> {
     in_pipeline(transactions, id, |_, contexts| {
-        let put = include_str!("../../../sql/query/contexts_put.sql");
+        let put = query!(contexts.put);
         let arguments = [
             tools.template.name.as_str().into(),
             tools.llm().into(),
@@ -367,7 +367,7 @@ fn put_before(
             hashes.iter().map(|hash| hash.as_slice()).collect::<Vec<_>>().into(),
             vectors.iter().cloned().map(Vector).collect::<Vec<_>>().into(),
         ];
-        let statement = render(include_str!("../../../sql/query/contexts_use.sql"), &values);
+        let statement = render(query!(contexts.use), &values);
         sql::execute(&statement, &arguments).map(drop)
     })
 }

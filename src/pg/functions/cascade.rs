@@ -14,7 +14,7 @@ use crate::pg::changes::intake;
 use crate::pg::pipeline::triggers;
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 
 #[pg_extern(sql = false)]
 fn rag_cascade(fcinfo: pg_sys::FunctionCallInfo) {
@@ -36,11 +36,9 @@ fn cascade(data: &pg_sys::TriggerData) -> Result<()> {
     // SAFETY: a row trigger has the row that was; this one is AFTER DELETE OR UPDATE.
     let old = unsafe { value(data, data.tg_trigtuple, key) }?;
     let (template, values) = match is_update(data) {
-        false => (include_str!("../../../sql/query/cascade_delete.sql"), vec![old]),
+        false => (query!(cascade.delete), vec![old]),
         // SAFETY: after an update it has the row that is.
-        true => (include_str!("../../../sql/query/cascade_update.sql"), unsafe {
-            vec![old, value(data, data.tg_newtuple, key)?]
-        }),
+        true => (query!(cascade.update), unsafe { vec![old, value(data, data.tg_newtuple, key)?] }),
     };
     dependants.chunks_exact(2).try_for_each(|dependant| {
         let (table, column) = (quote_identifier(&dependant[0]), quote_identifier(&dependant[1]));
@@ -62,7 +60,7 @@ fn case_has_set(data: &pg_sys::TriggerData) -> Result<()> {
     let name =
         set.datum().and_then(|name| unsafe { String::from_datum(name.sans_lifetime(), false) });
     let name = name.unwrap_or_default();
-    let statement = include_str!("../../../sql/query/eval_set_hold.sql");
+    let statement = query!(evaluation.set_hold);
     if as_superuser(|| sql::changed_rows(statement, &[set], |_| Ok(())))?.is_empty() {
         let message = format!("evaluation set \"{name}\" does not exist");
         return Err(Error::new(ErrorKind::UndefinedObject, message)

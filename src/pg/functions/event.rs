@@ -16,6 +16,7 @@ use crate::pg::pipeline::{create, triggers};
 use crate::pg::server::acting::{Acting, SUPERUSER};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::sql;
+use crate::pg::server::sql::query;
 
 #[pg_extern(sql = false)]
 fn rag_prepare_source(fcinfo: pg_sys::FunctionCallInfo) {
@@ -137,7 +138,7 @@ unsafe fn note_command(command: &pg_sys::AlterTableCmd, found: &mut Alteration) 
 
 /// Tables that the statement has altered.
 fn tables_altered() -> Result<Vec<pg_sys::Oid>> {
-    let statement = include_str!("../../../sql/query/tables_altered.sql");
+    let statement = query!(event.tables_altered);
     sql::rows(statement, &[], |row| sql::required(row.get(1)?))
 }
 
@@ -154,7 +155,7 @@ fn given() -> Result<Vec<(i32, String)>> {
     if intake::table(c"pipeline").is_none() {
         return Ok(Vec::new());
     }
-    sql::rows(include_str!("../../../sql/query/pipelines_to_give.sql"), &[], |row| {
+    sql::rows(query!(event.pipelines_to_give), &[], |row| {
         Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
     })
 }
@@ -164,14 +165,14 @@ fn altered() -> Result<Vec<(i32, bool)>> {
     if intake::table(c"pipeline").is_none() {
         return Ok(Vec::new());
     }
-    sql::rows(include_str!("../../../sql/query/pipelines_altered.sql"), &[], |row| {
+    sql::rows(query!(event.pipelines_altered), &[], |row| {
         Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
     })
 }
 
 fn forget_dropped() -> Result<()> {
     let _acting = Acting::as_role(SUPERUSER);
-    for id in concerned(include_str!("../../../sql/query/pipelines_lost.sql"))? {
+    for id in concerned(query!(event.pipelines_lost))? {
         // What is dropped here comes by here too.
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
         if !create::undo(id)? {
@@ -179,7 +180,7 @@ fn forget_dropped() -> Result<()> {
         }
         notice!("pipeline \"{}\" is dropped with what it was made of", pipeline.name);
     }
-    for id in concerned(include_str!("../../../sql/query/pipelines_perhaps_smaller.sql"))? {
+    for id in concerned(query!(event.pipelines_perhaps_smaller))? {
         intake::leave(id, intake::Kind::Gone)?;
         noted::wake_at_commit();
     }

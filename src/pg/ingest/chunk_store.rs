@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::{self, Column, ContentColumns, content_columns};
 use crate::pg::changes::keys::Key;
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::pg::server::vector::Vector;
 use crate::pipeline::{ChunkStore, Content, Document, StoredChunk, Vectors};
@@ -39,7 +39,7 @@ impl<'a> SqlStore<'a> {
 
     /// The rows with these keys. One that is gone, or that the owner can't see, has no content.
     pub fn documents(&self, keys: &[Key]) -> Result<Vec<Document>> {
-        let statement = self.render(include_str!("../../../sql/query/documents_by_key.sql"), 1);
+        let statement = self.render(query!(chunk.documents_by_key), 1);
         let is_file = self.columns.content.type_oid == pg_sys::BYTEAOID;
         let is_html = self.pipeline.chunking.strategy == Strategy::Html;
         let text = if is_html { Content::Html } else { Content::Text };
@@ -74,20 +74,17 @@ impl<'a> SqlStore<'a> {
 
     /// A query for the keys of all rows of the source.
     pub fn all_keys(&self) -> String {
-        self.render_keys(include_str!("../../../sql/query/source_keys_all.sql"))
+        self.render_keys(query!(chunk.source_keys_all))
     }
 
     /// A query for the keys of those rows of the source that have no chunk.
     pub fn missing_keys(&self) -> String {
-        self.render_keys(include_str!("../../../sql/query/source_keys_missing.sql"))
+        self.render_keys(query!(chunk.source_keys_missing))
     }
 
     /// Drops the chunks of rows that are in the source no more; how many.
     pub fn forget_gone(&self) -> Result<usize> {
-        sql::execute(
-            &self.render_keys(include_str!("../../../sql/query/chunks_forget_gone.sql")),
-            &[],
-        )
+        sql::execute(&self.render_keys(query!(chunk.forget_gone)), &[])
     }
 
     fn render_keys(&self, template: &str) -> String {
@@ -154,7 +151,7 @@ impl<'a> SqlStore<'a> {
     }
 
     fn forget_other(&self, keys: &[Key], chunks: &[StoredChunk]) -> Result<()> {
-        let statement = self.render(include_str!("../../../sql/query/chunks_forget_other.sql"), 4);
+        let statement = self.render(query!(chunk.forget_other), 4);
         let mut arguments: Vec<DatumWithOid<'_>> = vec![
             integers(chunks, |chunk| chunk.document as i32 + 1).into(),
             integers(chunks, |chunk| chunk.chunk_no).into(),
@@ -167,7 +164,7 @@ impl<'a> SqlStore<'a> {
 
 impl ChunkStore for SqlStore<'_> {
     fn known_vectors(&mut self, documents: &[Document]) -> Result<Vectors> {
-        let statement = self.render(include_str!("../../../sql/query/chunks_known.sql"), 1);
+        let statement = self.render(query!(chunk.known), 1);
         let known = sql::rows(&statement, &self.key_arrays(&keys_of(documents)), |row| {
             let hash: Vec<u8> = sql::required(row.get(1)?)?;
             Ok((hash, sql::required(row.get::<Vec<f32>>(2)?)?))
@@ -181,7 +178,7 @@ impl ChunkStore for SqlStore<'_> {
         if chunks.is_empty() {
             return Ok(());
         }
-        let statement = self.render(include_str!("../../../sql/query/chunks_insert.sql"), 15);
+        let statement = self.render(query!(chunk.insert), 15);
         let mut arguments: Vec<DatumWithOid<'_>> = vec![
             integers(chunks, |chunk| chunk.document as i32 + 1).into(),
             integers(chunks, |chunk| chunk.chunk_no).into(),

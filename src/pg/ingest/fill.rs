@@ -21,7 +21,7 @@ use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::parse::RemoteParser;
 use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::server::error::spi_failed;
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::time_limit;
 use crate::pipeline::{ChunkStore, LineStore, Stages};
 use crate::protocol::Lane;
@@ -54,7 +54,7 @@ pub fn fill(pipeline: &Pipeline) -> Result<()> {
 /// Rows of a source and bytes of their content; no more than `most` rows are looked at.
 pub fn content_size(pipeline: &Pipeline, most: i64) -> Result<(i64, i64)> {
     let values = [("content_view", pipeline.content_view.sql.as_str())];
-    let statement = render(include_str!("../../../sql/query/content_size.sql"), &values);
+    let statement = render(query!(generation.content_size), &values);
     let found = sql::rows(&statement, &[most.into()], |row| {
         Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
     })?;
@@ -80,7 +80,7 @@ pub fn build_index(pipeline: &Pipeline) -> Result<()> {
     let metadata = SqlStore::of(pipeline)?.columns.metadata;
     index_vectors(&pipeline.chunk_table, &filter_columns(&metadata))?;
     let values = [("chunk_table", pipeline.chunk_table.sql.as_str())];
-    let analyze = render(include_str!("../../../sql/query/analyze.sql"), &values);
+    let analyze = render(query!(generation.analyze), &values);
     // It computes the expressions of indexes that the owner may have made.
     let tables = [pipeline.chunk_table.oid];
     time_limit::limited_by_rows(&tables, || sql::execute(&analyze, &[])).map(drop)

@@ -13,7 +13,7 @@ use crate::pg::catalog::{relation, view};
 use crate::pg::enrich::beside;
 use crate::pg::pipeline::triggers;
 use crate::pg::server::acting::Settings;
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 
 /// Indexes the vectors of a pipeline that has been filled, and has it take the place of the one
 /// that it replaces.
@@ -56,7 +56,7 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
             ("chunk_table", &old.chunk_table.sql),
             ("source", &old.source.sql),
         ];
-        let lock = render(include_str!("../../../sql/query/lock_for_exchange.sql"), &values);
+        let lock = render(query!(generation.lock_for_exchange), &values);
         sql::execute(&lock, &[])?;
         triggers::drop_all(old)?;
         others.iter().try_for_each(beside::drop_table)?;
@@ -82,34 +82,33 @@ fn take_view(new: &Pipeline, old: &Pipeline) -> Result<pgrx::pg_sys::Oid> {
         take_name("VIEW", &new.view, &old.view)?;
         return Ok(new.view.oid);
     }
-    let statement = include_str!("../../../sql/query/view_definition.sql");
+    let statement = query!(generation.view_definition);
     let definition =
         sql::rows(statement, &[new.view.oid.into()], |row| sql::required(row.get::<String>(1)?))?;
     let values = [
         ("view", old.view.sql.as_str()),
         ("definition", definition.first().map_or("", String::as_str)),
     ];
-    sql::execute(&render(include_str!("../../../sql/query/replace_view.sql"), &values), &[])?;
+    sql::execute(&render(query!(generation.replace_view), &values), &[])?;
     let values = [("view", new.view.sql.as_str())];
-    sql::execute(&render(include_str!("../../../sql/query/drop_view.sql"), &values), &[])?;
+    sql::execute(&render(query!(relation.drop_view), &values), &[])?;
     Ok(old.view.oid)
 }
 
 /// Drops a relation of the old pipeline and gives its name, and what others may do with it, to the new
 /// one's.
 fn take_name(kind: &str, new: &pipeline::Relation, old: &pipeline::Relation) -> Result<()> {
-    let statement = include_str!("../../../sql/query/relation_exists.sql");
+    let statement = query!(relation.exists);
     let names =
         sql::rows(statement, &[old.oid.into()], |row| sql::required(row.get::<String>(1)?))?;
     let Some(name) = names.first() else { return Ok(()) };
     let template = match kind {
-        "TABLE" => include_str!("../../../sql/query/drop_chunk_table.sql"),
-        _ => include_str!("../../../sql/query/drop_view.sql"),
+        "TABLE" => query!(relation.drop_table),
+        _ => query!(relation.drop_view),
     };
     let key = if kind == "TABLE" { "chunk_table" } else { "view" };
     Grants::of(old.oid)?.give_on(new)?;
     relation::drop_if_there(template, old, &[(key, &old.sql)])?;
     let values = [("kind", kind), ("relation", &new.sql), ("name", name)];
-    sql::execute(&render(include_str!("../../../sql/query/rename_relation.sql"), &values), &[])
-        .map(drop)
+    sql::execute(&render(query!(generation.rename_relation), &values), &[]).map(drop)
 }

@@ -14,6 +14,7 @@ use crate::pg::catalog::pipeline;
 use crate::pg::changes::intake::Kind;
 use crate::pg::changes::keys::Key;
 use crate::pg::server::acting::Settings;
+use crate::pg::server::sql::query;
 use crate::pg::server::{random, sql, time_limit};
 
 /// Rows of `rag.intake` that are taken at once.
@@ -41,7 +42,7 @@ pub struct Changes {
 
 /// A pipeline, but for `others`, about which sessions have left something, if it can be seen to now.
 pub fn changed(only: Option<i32>, others: &[i32]) -> Result<Option<i32>> {
-    let statement = include_str!("../../../sql/query/queue_changed.sql");
+    let statement = query!(queue.changed);
     let arguments = [only.into(), others.to_vec().into()];
     let found = sql::changed_rows(statement, &arguments, |row| sql::required(row.get(1)?))?;
     Ok(found.into_iter().next())
@@ -50,14 +51,14 @@ pub fn changed(only: Option<i32>, others: &[i32]) -> Result<Option<i32>> {
 /// Whether somebody else has in hand what sessions have left about a pipeline or its successor; asked
 /// where [`changed`] finds nothing.
 pub fn is_changed_elsewhere(pipeline: i32) -> Result<bool> {
-    let statement = include_str!("../../../sql/query/queue_changed_elsewhere.sql");
+    let statement = query!(queue.changed_elsewhere);
     let found = sql::rows(statement, &[pipeline.into()], |row| sql::required(row.get(1)?))?;
     Ok(found.contains(&true))
 }
 
 /// Takes what sessions have left about a pipeline, a part of it at a time.
 pub fn drain(pipeline: i32) -> Result<Changes> {
-    let statement = include_str!("../../../sql/query/queue_drain.sql");
+    let statement = query!(queue.drain);
     let rows = sql::changed_rows(statement, &[pipeline.into(), MOST_DRAINED.into()], |row| {
         Ok((
             sql::required(row.get::<String>(1)?)?,
@@ -98,7 +99,7 @@ pub fn add(
     found: Found,
 ) -> Result<()> {
     let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
-    let statement = include_str!("../../../sql/query/queue_add.sql");
+    let statement = query!(queue.add);
     let is_fill = found == Found::AmongAll;
     let (columns, queued_at) = (columns as i64, changes.queued_at);
     let arguments =
@@ -143,7 +144,7 @@ pub struct Workable {
 
 /// Pipelines with something to do; only `pipeline` if it is given.
 pub fn workable(pipeline: Option<i32>) -> Result<Vec<Workable>> {
-    let statement = include_str!("../../../sql/query/queue_workable.sql");
+    let statement = query!(queue.workable);
     by_index(|| {
         sql::rows(statement, &[pipeline.into()], |row| {
             let owner: pg_sys::Oid = sql::required(row.get(2)?)?;
@@ -158,7 +159,7 @@ pub fn workable(pipeline: Option<i32>) -> Result<Vec<Workable>> {
 
 /// What is workable of pipelines of which no other process has rows in hand.
 pub fn workable_apart(pipeline: Option<i32>) -> Result<Vec<Workable>> {
-    let statement = include_str!("../../../sql/query/queue_in_hand.sql");
+    let statement = query!(queue.in_hand);
     let process = i64::from(std::process::id());
     let others: HashSet<i32> =
         by_index(|| sql::rows(statement, &[process.into()], |row| sql::required(row.get(1)?)))?
@@ -169,7 +170,7 @@ pub fn workable_apart(pipeline: Option<i32>) -> Result<Vec<Workable>> {
 
 /// Seconds until something can be done that can't be done now.
 pub fn next_time() -> Result<Option<f64>> {
-    let statement = include_str!("../../../sql/query/queue_next_time.sql");
+    let statement = query!(queue.next_time);
     Ok(sql::rows(statement, &[], |row| row.get(1))?.into_iter().next().flatten())
 }
 
@@ -197,7 +198,7 @@ pub enum Wanted {
 
 /// Takes up to `most` rows in hand, or one that was in the hand of a process that has gone.
 pub fn claim(pipeline: i32, most: i64, lease: i64, wanted: Wanted) -> Result<Vec<Claimed>> {
-    let statement = include_str!("../../../sql/query/queue_claim.sql");
+    let statement = query!(queue.claim);
     let arguments = [
         pipeline.into(),
         most.into(),
@@ -222,7 +223,7 @@ pub fn claim(pipeline: i32, most: i64, lease: i64, wanted: Wanted) -> Result<Vec
 
 /// The keys that are still in hand, locked until the end of the transaction.
 pub fn owned(pipeline: i32, lease: i64) -> Result<HashSet<Key>> {
-    let statement = include_str!("../../../sql/query/queue_owned.sql");
+    let statement = query!(queue.owned);
     let keys = by_index(|| {
         sql::changed_rows(statement, &[pipeline.into(), lease.into()], |row| {
             sql::required(row.get::<Key>(1)?)
@@ -233,7 +234,7 @@ pub fn owned(pipeline: i32, lease: i64) -> Result<HashSet<Key>> {
 
 /// Keeps what is in hand for longer.
 pub fn renew(pipeline: i32, lease: i64) -> Result<()> {
-    let statement = include_str!("../../../sql/query/queue_renew.sql");
+    let statement = query!(queue.renew);
     let arguments = [pipeline.into(), lease.into(), lease_seconds().into()];
     by_index(|| sql::execute(statement, &arguments)).map(drop)
 }
@@ -243,7 +244,7 @@ pub fn done(pipeline: i32, lease: i64, rows: &[&Claimed]) -> Result<()> {
     let Some(first) = rows.first() else { return Ok(()) };
     let parts: Vec<&str> = rows.iter().flat_map(|row| &row.key).map(String::as_str).collect();
     let changes: Vec<i64> = rows.iter().map(|row| row.change).collect();
-    let statement = include_str!("../../../sql/query/queue_done.sql");
+    let statement = query!(queue.done);
     let columns = first.key.len() as i64;
     let arguments = [pipeline.into(), lease.into(), parts.into(), columns.into(), changes.into()];
     by_index(|| sql::execute(statement, &arguments)).map(drop)
@@ -251,7 +252,7 @@ pub fn done(pipeline: i32, lease: i64, rows: &[&Claimed]) -> Result<()> {
 
 /// Gives back what is in hand, through no fault of the rows.
 pub fn release(pipeline: i32, lease: i64) -> Result<()> {
-    let statement = include_str!("../../../sql/query/queue_release.sql");
+    let statement = query!(queue.release);
     by_index(|| sql::execute(statement, &[pipeline.into(), lease.into()])).map(drop)
 }
 
@@ -261,14 +262,14 @@ pub fn set_apart(pipeline: i32, lease: i64, reason: &Reason<'_>) -> Result<()> {
     if pipeline::hold(pipeline)?.is_none() {
         return Ok(());
     }
-    let statement = include_str!("../../../sql/query/queue_set_apart.sql");
+    let statement = query!(queue.set_apart);
     by_index(|| sql::execute(statement, &[pipeline.into(), lease.into()]))?;
     note_failure(pipeline, 0, reason)
 }
 
 /// Leaves a pipeline alone for so many seconds.
 pub fn postpone(pipeline: i32, seconds: f64) -> Result<()> {
-    let statement = include_str!("../../../sql/query/queue_postpone.sql");
+    let statement = query!(queue.postpone);
     sql::execute(statement, &[pipeline.into(), seconds.into()]).map(drop)
 }
 
@@ -291,8 +292,8 @@ pub fn fail(
         row.change.into(),
     ];
     let statement = match seconds {
-        Some(_) => include_str!("../../../sql/query/queue_fail.sql"),
-        None => include_str!("../../../sql/query/queue_bury.sql"),
+        Some(_) => query!(queue.fail),
+        None => query!(queue.bury),
     };
     arguments.extend(seconds.map(Into::into));
     // Locked, so that it does not change from here on.
@@ -310,7 +311,7 @@ fn by_index<R>(work: impl FnOnce() -> R) -> R {
 
 /// Whether something that changed before `time` can't be found yet.
 pub fn is_pending(pipeline: i32, time: TimestampWithTimeZone) -> Result<bool> {
-    let statement = include_str!("../../../sql/query/queue_pending.sql");
+    let statement = query!(queue.pending);
     let found = sql::rows(statement, &[pipeline.into(), time.into()], |row| {
         sql::required(row.get::<bool>(1)?)
     })?;
@@ -319,7 +320,7 @@ pub fn is_pending(pipeline: i32, time: TimestampWithTimeZone) -> Result<bool> {
 
 /// Whether workers have rows of a pipeline to see to, or in hand.
 pub fn has_any(pipeline: i32) -> Result<bool> {
-    let statement = include_str!("../../../sql/query/queue_any.sql");
+    let statement = query!(queue.any);
     let read = || sql::rows(statement, &[pipeline.into()], |row| sql::required(row.get(1)?));
     let found: Vec<bool> = sql::with_latest_snapshot(|| by_index(read))?;
     Ok(found.contains(&true))
@@ -329,9 +330,9 @@ pub fn has_any(pipeline: i32) -> Result<bool> {
 /// how many. All of the pipeline's, or the one with this key.
 pub fn retry(pipeline: i32, key: Option<Key>) -> Result<i64> {
     // Before those that were given up, as workers do.
-    let lock = include_str!("../../../sql/query/queue_lock_failed.sql");
+    let lock = query!(queue.lock_failed);
     sql::execute(lock, &[pipeline.into(), key.clone().into()])?;
-    let statement = include_str!("../../../sql/query/queue_retry.sql");
+    let statement = query!(queue.retry);
     let found = sql::changed_rows(statement, &[pipeline.into(), key.into()], |row| {
         sql::required(row.get::<i64>(1)?)
     })?;

@@ -14,6 +14,7 @@ use crate::pg::ingest::queue;
 use crate::pg::processes::registry::{self, Role, Watch};
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::sql;
+use crate::pg::server::sql::query;
 use crate::pg::server::transaction::Transactions;
 
 /// Between two looks.
@@ -74,7 +75,7 @@ fn is_anything_left() -> bool {
 
 /// Ends all workers of this database.
 fn end_workers() {
-    let end = || sql::execute(include_str!("../../../sql/query/workers_end.sql"), &[]);
+    let end = || sql::execute(query!(worker.end_workers), &[]);
     if let Err(failure) = Transactions::OfWorker.run(end) {
         log!("pg_rag watcher: {}: {}", failure.sqlstate, failure.message);
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::source::Source;
 use crate::pg::catalog::view;
-use crate::pg::server::sql::render;
+use crate::pg::server::sql::{query, render};
 
 /// The content of a pipeline.
 #[derive(Clone, Debug)]
@@ -116,11 +116,8 @@ fn check_expression(what: &str, content: &str) -> Result<()> {
     if content.trim().is_empty() {
         return Err(not_one());
     }
-    let statement = CString::new(render(
-        include_str!("../../../sql/query/content_probe.sql"),
-        &[("content", content)],
-    ))
-    .map_err(|_| not_one())?;
+    let statement = CString::new(render(query!(create.content_probe), &[("content", content)]))
+        .map_err(|_| not_one())?;
     match is_single_expression(&statement) {
         true => Ok(()),
         false => Err(not_one()),

@@ -25,7 +25,7 @@ use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_rea
 use crate::pg::catalog::source::Source;
 use crate::pg::catalog::{locking, view};
 use crate::pg::enrich::{beside, situate};
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 use crate::rewrite::route::AUTO;
 use crate::situate::Wanted;
 
@@ -164,12 +164,12 @@ impl Plan<'_> {
         let title = match &self.title {
             Some(title) => {
                 let values = [("title", title.sql.as_str()), ("name", view::TITLE)];
-                render(include_str!("../../../sql/query/content_title.sql"), &values)
+                render(query!(create.content_title), &values)
             }
             None => String::new(),
         };
         let statement = render(
-            include_str!("../../../sql/query/create_content_view.sql"),
+            query!(create.content_view),
             &[
                 ("content_view", &names.content_view),
                 ("keys", &keys),
@@ -192,7 +192,7 @@ impl Plan<'_> {
             .iter()
             .map(|name| format!(", {} {}", quote_identifier(name), typed(name)));
         let statement = render(
-            include_str!("../../../sql/query/create_chunk_table.sql"),
+            query!(create.chunk_table),
             &[
                 ("chunk_table", &names.chunk_table),
                 ("keys", &keys),
@@ -205,16 +205,13 @@ impl Plan<'_> {
         );
         sql::execute(&statement, &[])?;
         let on_table = |template| render(template, &[("chunk_table", &names.chunk_table)]);
-        sql::execute(&on_table(include_str!("../../../sql/query/create_lexical_index.sql")), &[])?;
-        sql::execute(&on_table(include_str!("../../../sql/query/enable_row_security.sql")), &[])?;
+        sql::execute(&on_table(query!(create.lexical_index)), &[])?;
+        sql::execute(&on_table(query!(relation.enable_row_security)), &[])?;
         if self.source.forces_row_security {
-            sql::execute(
-                &on_table(include_str!("../../../sql/query/force_row_security.sql")),
-                &[],
-            )?;
+            sql::execute(&on_table(query!(relation.force_row_security)), &[])?;
         }
         let statement = render(
-            include_str!("../../../sql/query/create_policy.sql"),
+            query!(create.policy),
             &[
                 ("chunk_table", &names.chunk_table),
                 ("source", &self.source.sql),
@@ -227,7 +224,7 @@ impl Plan<'_> {
     fn create_view(&self, names: &Names) -> Result<()> {
         let metadata = self.metadata.iter().map(|name| format!(", c.{}", quote_identifier(name)));
         let statement = render(
-            include_str!("../../../sql/query/create_view.sql"),
+            query!(create.view),
             &[
                 ("view", &names.view),
                 ("chunk_table", &names.chunk_table),
@@ -309,14 +306,10 @@ fn drop_made(pipeline: &Pipeline, others: &[Relation]) -> Result<()> {
     others.iter().try_for_each(beside::drop_table)?;
     triggers::drop_all(pipeline)?;
     for view in [&pipeline.view, &pipeline.content_view] {
-        drop_if_there(
-            include_str!("../../../sql/query/drop_view.sql"),
-            view,
-            &[("view", &view.sql)],
-        )?;
+        drop_if_there(query!(relation.drop_view), view, &[("view", &view.sql)])?;
     }
     let table = &pipeline.chunk_table;
-    let template = include_str!("../../../sql/query/drop_chunk_table.sql");
+    let template = query!(relation.drop_table);
     drop_if_there(template, table, &[("chunk_table", &table.sql)])
 }
 
@@ -345,7 +338,7 @@ impl Names {
     /// extension was dropped.
     fn check_free(&self) -> Result<()> {
         let names = vec![&*self.view, &*self.content_view, &*self.chunk_table];
-        let statement = include_str!("../../../sql/query/relations_in_the_way.sql");
+        let statement = query!(create.relations_in_the_way);
         let taken = sql::rows(statement, &[names.into()], |row| {
             Ok((sql::required(row.get::<String>(1)?)?, sql::required(row.get::<String>(2)?)?))
         })?;

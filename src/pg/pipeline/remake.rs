@@ -22,7 +22,7 @@ use crate::pg::catalog::source::Source;
 use crate::pg::catalog::view::{self, Column};
 use crate::pg::changes::{intake, noted};
 use crate::pg::server::acting::{Acting, SUPERUSER};
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::in_subtransaction;
 
 /// What an ALTER TABLE is about to do to the columns of a table.
@@ -82,7 +82,7 @@ pub fn begin(alteration: &Alteration) -> Result<()> {
             waiting.push(one);
         }
     }
-    let statement = include_str!("../../../sql/query/pipelines_below.sql");
+    let statement = query!(remake.pipelines_below);
     let arguments = [alteration.table.into()];
     for id in sql::rows(statement, &arguments, |row| sql::required(row.get::<i32>(1)?))? {
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
@@ -219,10 +219,10 @@ impl Detached {
         let metadata: String = self.metadata.iter().map(|it| format!(", {}", column(it))).collect();
         let title = self.title.as_ref().map_or_else(String::new, |title| {
             let values = [("title", title.sql.as_str()), ("name", view::TITLE)];
-            render(include_str!("../../../sql/query/content_title.sql"), &values)
+            render(query!(create.content_title), &values)
         });
         render(
-            include_str!("../../../sql/query/create_content_view.sql"),
+            query!(create.content_view),
             &[
                 ("content_view", &self.pipeline.content_view.sql),
                 ("keys", &keys.join(", ")),
@@ -259,7 +259,7 @@ impl Detached {
         let Pipeline { name, chunk_table, .. } = &self.pipeline;
         let table = ("chunk_table", chunk_table.sql.as_str());
         for column in &self.dropped {
-            let template = include_str!("../../../sql/query/chunk_column_drop.sql");
+            let template = query!(remake.drop_column);
             sql::execute(&render(template, &[table, ("column", &column.name)]), &[])?;
             notice!("pipeline \"{name}\" goes on without the metadata column {}", column.name);
         }
@@ -268,7 +268,7 @@ impl Detached {
             // What an expression over the source makes of it, the source says.
             let value = if *is_converted { "NULL" } else { column.name.as_str() };
             let values = [table, ("column", &column.name), ("type", kind), ("value", value)];
-            let template = include_str!("../../../sql/query/chunk_column_type.sql");
+            let template = query!(remake.change_type);
             sql::execute(&render(template, &values), &[])?;
         }
         Ok(())
@@ -291,7 +291,7 @@ impl Detached {
         let join: Vec<String> = self.key.iter().map(equal).collect();
         let metadata: String = self.metadata.iter().map(|it| format!(", {}", shown(it))).collect();
         let statement = render(
-            include_str!("../../../sql/query/create_view.sql"),
+            query!(create.view),
             &[
                 ("view", &self.pipeline.view.sql),
                 ("chunk_table", &self.pipeline.chunk_table.sql),
@@ -314,7 +314,7 @@ impl Detached {
 }
 
 fn drop_view(view: &str) -> Result<()> {
-    let statement = render(include_str!("../../../sql/query/drop_view.sql"), &[("view", view)]);
+    let statement = render(query!(relation.drop_view), &[("view", view)]);
     sql::execute(&statement, &[]).map(drop)
 }
 

@@ -8,25 +8,22 @@ use pgrx::trigger_support::called_as_trigger;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Mode, Pipeline};
 use crate::pg::catalog::view;
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 
 /// The triggers of every pipeline but one, for each row but for the last.
 const TRIGGERS: [(&str, &str); 3] = [
-    ("insert", include_str!("../../../sql/query/create_trigger_insert.sql")),
-    ("delete", include_str!("../../../sql/query/create_trigger_delete.sql")),
+    ("insert", query!(trigger.create_insert)),
+    ("delete", query!(trigger.create_delete)),
     TRUNCATE,
 ];
 
 /// The one whose condition reads columns.
-const UPDATE: (&str, &str) =
-    ("update", include_str!("../../../sql/query/create_trigger_update.sql"));
+const UPDATE: (&str, &str) = ("update", query!(trigger.create_update));
 
-const TRUNCATE: (&str, &str) =
-    ("truncate", include_str!("../../../sql/query/create_trigger_truncate.sql"));
+const TRUNCATE: (&str, &str) = ("truncate", query!(trigger.create_truncate));
 
 /// The one at the end of each statement, in mode sync.
-const STATEMENT: (&str, &str) =
-    ("statement", include_str!("../../../sql/query/create_trigger_statement.sql"));
+const STATEMENT: (&str, &str) = ("statement", query!(trigger.create_statement));
 
 thread_local! {
     static ARE_BEING_MADE: Cell<bool> = const { Cell::new(false) };
@@ -111,7 +108,7 @@ pub fn drop_for_statement(pipeline: &Pipeline) -> Result<()> {
 pub fn cover_partitions(pipeline: &Pipeline) -> Result<()> {
     let _being_made = BeingMade::new();
     let (event, template) = TRUNCATE;
-    let statement = include_str!("../../../sql/query/partitions_without_trigger.sql");
+    let statement = query!(trigger.partitions_without);
     let arguments = [pipeline.source.oid.into(), trigger_name(pipeline.id, event).into()];
     let uncovered = sql::rows(statement, &arguments, |row| sql::required(row.get::<String>(1)?))?;
     uncovered.iter().try_for_each(|table| create_one(pipeline, event, template, table, &[]))
@@ -120,7 +117,7 @@ pub fn cover_partitions(pipeline: &Pipeline) -> Result<()> {
 /// Has tables that were partitions, and are no more, say nothing.
 pub fn uncover_detached(pipeline: &Pipeline) -> Result<()> {
     let trigger = trigger_name(pipeline.id, TRUNCATE.0);
-    let statement = include_str!("../../../sql/query/tables_outside_with_trigger.sql");
+    let statement = query!(trigger.tables_outside_with);
     let arguments = [pipeline.source.oid.into(), trigger.as_str().into()];
     let tables = sql::rows(statement, &arguments, |row| sql::required(row.get::<String>(1)?))?;
     drop_from(&tables, &trigger)
@@ -138,13 +135,13 @@ fn create_one(
     let mut values = vec![("trigger", trigger.as_str()), ("source", table), ("id", &id)];
     values.extend(columns);
     sql::execute(&render(template, &values), &[])?;
-    let always = include_str!("../../../sql/query/enable_trigger_always.sql");
+    let always = query!(trigger.enable_always);
     sql::execute(&render(always, &values), &[]).map(drop)
 }
 
 fn drop_one(pipeline: &Pipeline, event: &str) -> Result<()> {
     let trigger = trigger_name(pipeline.id, event);
-    let statement = include_str!("../../../sql/query/tables_with_trigger.sql");
+    let statement = query!(trigger.tables_with);
     let tables = sql::rows(statement, &[trigger.as_str().into()], |row| {
         sql::required(row.get::<String>(1)?)
     })?;
@@ -152,7 +149,7 @@ fn drop_one(pipeline: &Pipeline, event: &str) -> Result<()> {
 }
 
 fn drop_from(tables: &[String], trigger: &str) -> Result<()> {
-    let template = include_str!("../../../sql/query/drop_trigger.sql");
+    let template = query!(trigger.drop);
     tables.iter().try_for_each(|table| {
         let values = [("trigger", trigger), ("source", table)];
         sql::execute(&render(template, &values), &[]).map(drop)

@@ -8,6 +8,7 @@ use crate::pg::catalog::template;
 use crate::pg::ragd::generate::generate;
 use crate::pg::ragd::trace;
 use crate::pg::server::acting::{self, as_superuser};
+use crate::pg::server::sql::query;
 use crate::pg::server::{random, sql};
 use crate::rewrite::condense::{self, TEMPLATE, TURNS};
 
@@ -18,7 +19,7 @@ const TOKENS: u32 = 300;
 pub fn begin(title: Option<&str>) -> Result<Uuid> {
     let id = random::uuid()?;
     let arguments = [id.into(), acting::current_user().into(), title.into()];
-    let statement = include_str!("../../../sql/query/conversation_insert.sql");
+    let statement = query!(conversation.insert);
     as_superuser(|| sql::execute(statement, &arguments))?;
     Ok(id)
 }
@@ -26,7 +27,7 @@ pub fn begin(title: Option<&str>) -> Result<Uuid> {
 /// Deletes a conversation of the caller's with its turns; whether it was there.
 pub fn delete(id: Uuid) -> Result<bool> {
     let arguments = [acting::current_role().into(), id.into()];
-    let statement = include_str!("../../../sql/query/conversation_delete.sql");
+    let statement = query!(conversation.delete);
     Ok(as_superuser(|| sql::execute(statement, &arguments))? > 0)
 }
 
@@ -57,12 +58,12 @@ impl Conversation {
                 .hint("Begin one with SELECT rag_conversation().")
         };
         let id = uuid(id).ok_or_else(unknown)?;
-        let find = include_str!("../../../sql/query/conversation_find.sql");
+        let find = query!(conversation.find);
         // Also one that the statement under way has begun, and its turns.
         if sql::changed_rows(find, &[id.into()], |_| Ok(()))?.is_empty() {
             return Err(unknown());
         }
-        let statement = include_str!("../../../sql/query/conversation_turns.sql");
+        let statement = query!(conversation.turns);
         let turns = sql::changed_rows(statement, &[id.into(), (TURNS as i32).into()], |row| {
             let (question, answer) = (sql::required(row.get(1)?)?, sql::required(row.get(2)?)?);
             Ok(condense::Turn { question, answer })
@@ -102,7 +103,7 @@ impl Conversation {
             turn.answer.into(),
             turn.trace.into(),
         ];
-        let statement = include_str!("../../../sql/query/conversation_turn_insert.sql");
+        let statement = query!(conversation.turn_insert);
         as_superuser(|| sql::execute(statement, &arguments)).map(drop)
     }
 }

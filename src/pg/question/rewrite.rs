@@ -12,6 +12,7 @@ use crate::pg::catalog::template;
 use crate::pg::catalog::view::Column;
 use crate::pg::ragd::generate::generate_by;
 use crate::pg::ragd::{provider, usage};
+use crate::pg::server::sql::query;
 use crate::pg::server::{guc, sql};
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
@@ -197,9 +198,7 @@ fn remember(asked: Asked, answer: &str) {
 }
 
 fn today() -> Result<String> {
-    let found = sql::rows(include_str!("../../../sql/query/today.sql"), &[], |row| {
-        sql::required(row.get::<String>(1)?)
-    })?;
+    let found = sql::rows(query!(retrieve.today), &[], |row| sql::required(row.get::<String>(1)?))?;
     found.into_iter().next().ok_or_else(|| Error::new(ErrorKind::Internal, "there is no date"))
 }
 

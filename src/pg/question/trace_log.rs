@@ -9,6 +9,7 @@ use crate::pg::question::answer::Answer;
 use crate::pg::ragd::trace::Step;
 use crate::pg::server::guc::TraceLevel;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::sql::query;
 use crate::pg::server::{acting, random, sql, transaction};
 
 /// What was asked of whom.
@@ -60,7 +61,7 @@ pub fn keep(
         steps.iter().map(|step| step.ms).sum::<f64>().into(),
     ];
     // Traces are not the caller's to write: what is there has happened.
-    let statement = include_str!("../../../sql/query/trace_insert.sql");
+    let statement = query!(trace.insert);
     acting::as_superuser(|| sql::execute(statement, &arguments))?;
     Ok(Some(id))
 }
@@ -71,7 +72,7 @@ pub fn give_feedback(trace: Uuid, score: f32, comment: Option<&str>) -> Result<(
         return Err(Error::invalid(format!("score must be between 0 and 1: {score}"))
             .hint("1 is a good answer, 0 is a bad one."));
     }
-    let find = include_str!("../../../sql/query/trace_is_seen.sql");
+    let find = query!(trace.is_seen);
     // Also one that the statement under way has written.
     let seen = sql::changed_rows(find, &[trace.into()], |row| sql::required(row.get::<bool>(1)?))?;
     let unknown = || {
@@ -83,7 +84,7 @@ pub fn give_feedback(trace: Uuid, score: f32, comment: Option<&str>) -> Result<(
         return Err(unknown());
     }
     let arguments = [trace.into(), acting::current_user().into(), score.into(), comment.into()];
-    let statement = include_str!("../../../sql/query/feedback_insert.sql");
+    let statement = query!(trace.insert_feedback);
     // It may just have been purged.
     match acting::as_superuser(|| sql::execute(statement, &arguments))? {
         0 => Err(unknown()),
@@ -94,13 +95,13 @@ pub fn give_feedback(trace: Uuid, score: f32, comment: Option<&str>) -> Result<(
 /// Deletes traces of the caller's that are older than so long; how many.
 pub fn purge(older_than: Interval) -> Result<i64> {
     let arguments = [acting::current_role().into(), older_than.into()];
-    let statement = include_str!("../../../sql/query/trace_purge.sql");
+    let statement = query!(trace.purge);
     acting::as_superuser(|| sql::changed_number(statement, &arguments))
 }
 
 /// Deletes a trace of the caller's; whether it was there.
 pub fn delete(trace: Uuid) -> Result<bool> {
     let arguments = [acting::current_role().into(), trace.into()];
-    let statement = include_str!("../../../sql/query/trace_delete.sql");
+    let statement = query!(trace.delete);
     Ok(acting::as_superuser(|| sql::execute(statement, &arguments))? > 0)
 }

@@ -18,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::extract::EXTRACTIVE;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::sql;
+use crate::pg::server::sql::query;
 use crate::protocol::apis::default_base_url;
 use crate::protocol::{KeySource, PROVIDER_APIS, ProviderConfig, Special, has_fit_port};
 
@@ -221,7 +222,7 @@ fn find(name: &str) -> Result<Option<Server>> {
 }
 
 fn check_usage(name: &str) -> Result<()> {
-    let statement = include_str!("../../../sql/query/server_usage.sql");
+    let statement = query!(provider.usage);
     let allowed = sql::rows(statement, &[name.into()], |row| sql::required(row.get::<bool>(1)?))?;
     match allowed.first() {
         Some(true) => Ok(()),

@@ -11,6 +11,7 @@ use pgrx::prelude::*;
 use super::prepared;
 use super::sql::required;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::server::sql::query;
 
 thread_local! {
     static RANKED_BY: Cell<pg_sys::Oid> = const { Cell::new(pg_sys::InvalidOid) };
@@ -19,12 +20,12 @@ thread_local! {
 /// Whether there may be rows of `table` that the caller does not see. The chunks of a pipeline are
 /// visible as their source is.
 pub fn hides_rows(table: pg_sys::Oid) -> Result<bool> {
-    ask(include_str!("../../../sql/query/rows_hidden.sql"), table)
+    ask(query!(row_security.hides_rows), table)
 }
 
 /// An error for who does not see all rows of `table`, unless statistics are for this caller.
 pub fn expect_figures(table: pg_sys::Oid, index: &str) -> Result<()> {
-    if !ask(include_str!("../../../sql/query/figures_hidden.sql"), table)? {
+    if !ask(query!(row_security.hides_figures), table)? {
         return Ok(());
     }
     let message =

@@ -11,6 +11,70 @@ use super::error::spi_failed;
 use super::prepared;
 use crate::error::{Error, ErrorKind, Result};
 
+/// A statement of `sql/query/`: `query!(queue.claim)` is the one called `claim` in `queue.sql`. Where there is
+/// none of this name, the crate does not compile.
+macro_rules! query {
+    ($file:ident . $name:ident) => {
+        const {
+            $crate::pg::server::sql::section(
+                include_str!(concat!(
+                    env!("CARGO_MANIFEST_DIR"),
+                    "/sql/query/",
+                    stringify!($file),
+                    ".sql"
+                )),
+                stringify!($name),
+            )
+        }
+    };
+}
+
+pub(crate) use query;
+
+/// What stands before the name of a statement, on a line of its own.
+const NAME: &str = "-- name: ";
+
+/// The statement called `name` in the text of a file: from the line after its name to the next name.
+pub const fn section(file: &'static str, name: &str) -> &'static str {
+    let text = file.as_bytes();
+    let (mut line, mut begin) = (0, None);
+    while line < text.len() {
+        let mut end = line;
+        while end < text.len() && text[end] != b'\n' {
+            end += 1;
+        }
+        if is_at(text, line, NAME) {
+            if let Some(begin) = begin {
+                return trimmed(file, begin, line);
+            }
+            if is_at(text, line + NAME.len(), name) && end == line + NAME.len() + name.len() {
+                begin = Some(end + 1);
+            }
+        }
+        line = end + 1;
+    }
+    match begin {
+        Some(begin) => trimmed(file, begin, text.len()),
+        None => panic!("there is no statement of this name"),
+    }
+}
+
+const fn is_at(text: &[u8], place: usize, part: &str) -> bool {
+    let part = part.as_bytes();
+    let mut count = 0;
+    while count < part.len() && place + count < text.len() && text[place + count] == part[count] {
+        count += 1;
+    }
+    count == part.len()
+}
+
+const fn trimmed(file: &'static str, begin: usize, mut end: usize) -> &'static str {
+    while end > begin && file.as_bytes()[end - 1].is_ascii_whitespace() {
+        end -= 1;
+    }
+    file.split_at(end).0.split_at(begin).1
+}
+
 /// Fills the `{placeholders}` of a statement.
 ///
 /// One pass: what is put in is not looked through again, so that a brace in a user's
@@ -99,15 +163,14 @@ pub fn required<T>(value: Option<T>) -> Result<T, pgrx::spi::Error> {
 
 /// The OID of pgvector's type.
 pub fn vector_type() -> Result<pg_sys::Oid> {
-    let found = rows(include_str!("../../../sql/query/vector_type.sql"), &[], |row| {
-        required(row.get::<pg_sys::Oid>(1)?)
-    })?;
+    let found =
+        rows(query!(extension.vector_type), &[], |row| required(row.get::<pg_sys::Oid>(1)?))?;
     found.first().copied().ok_or_else(no_vector)
 }
 
 /// The schema of pgvector's type and operators, quoted.
 pub fn vector_schema() -> Result<String> {
-    let found = prepared::rows(include_str!("../../../sql/query/vector_schema.sql"), &[], |row| {
+    let found = prepared::rows(query!(extension.vector_schema), &[], |row| {
         required(row.get::<String>(1)?)
     })?;
     found.into_iter().next().ok_or_else(no_vector)
@@ -116,9 +179,7 @@ pub fn vector_schema() -> Result<String> {
 /// The schema of our own functions and operators, quoted.
 pub fn extension_schema() -> Result<String> {
     let found =
-        prepared::rows(include_str!("../../../sql/query/extension_schema.sql"), &[], |row| {
-            required(row.get::<String>(1)?)
-        })?;
+        prepared::rows(query!(extension.schema), &[], |row| required(row.get::<String>(1)?))?;
     found.into_iter().next().ok_or_else(|| {
         Error::new(ErrorKind::UndefinedObject, "the extension \"pg_rag\" is not installed")
     })
@@ -126,9 +187,7 @@ pub fn extension_schema() -> Result<String> {
 
 /// The schema of rag_hnsw's operator classes, quoted.
 pub fn opclass_schema() -> Result<String> {
-    let found = rows(include_str!("../../../sql/query/opclass_schema.sql"), &[], |row| {
-        required(row.get::<String>(1)?)
-    })?;
+    let found = rows(query!(extension.opclass_schema), &[], |row| required(row.get::<String>(1)?))?;
     found.into_iter().next().ok_or_else(|| {
         Error::new(ErrorKind::UndefinedObject, "the operator classes of rag_hnsw are missing")
             .hint("ALTER EXTENSION pg_rag UPDATE.")
@@ -142,7 +201,20 @@ fn no_vector() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::render;
+    use super::{render, section};
+
+    #[test]
+    fn a_statement_ends_where_the_next_one_begins() {
+        let file = "-- About.\n\n-- name: one\nSELECT 1\n\n-- name: one_more\n-- Why.\n AND 2\n";
+        assert_eq!(section(file, "one"), "SELECT 1");
+        assert_eq!(section(file, "one_more"), "-- Why.\n AND 2");
+    }
+
+    #[test]
+    #[should_panic(expected = "no statement of this name")]
+    fn part_of_a_name_is_no_name() {
+        section("-- name: claimed\nSELECT 1\n", "claim");
+    }
 
     #[test]
     fn values_are_not_looked_through_again() {

@@ -3,7 +3,7 @@
 //! After `rag.document_timeout` it is cancelled as `statement_timeout` cancels: a timer asks for an
 //! interrupt, which the next look for interrupts raises. Code that catches the error and goes on is
 //! cancelled again each second. After [`CANCELS`] of them the process ends, which nothing can catch; the
-//! row in hand then has an attempt less (see `queue_claim.sql`).
+//! row in hand then has an attempt less (see `claim` in `queue.sql`).
 //!
 //! A session that calls `rag_run` has its own `statement_timeout`, and nobody behind it.
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::error::Result;
 use crate::pg::catalog::operator::Operators;
 use crate::pg::catalog::view::Column;
-use crate::pg::server::sql::render;
+use crate::pg::server::sql::{query, render};
 use crate::retrieve::filter::{self, Comparison, Condition, Test};
 
 /// A metadata filter as a condition over `v`, and the values it binds as `$3`.
@@ -28,7 +28,7 @@ impl FilterSql {
         let parts: Vec<String> =
             conditions.iter().map(|condition| sql.part(condition, metadata)).collect();
         sql.condition = match parts.as_slice() {
-            [] => include_str!("../../../../sql/query/filter_none.sql").to_owned(),
+            [] => query!(filter.none).to_owned(),
             _ => parts.join(" AND "),
         };
         Ok(sql)
@@ -40,13 +40,13 @@ impl FilterSql {
         let mut comparison = Comparison::Equal;
         let first = self.values.len() + 1;
         let template = match &condition.test {
-            Test::Null => include_str!("../../../../sql/query/filter_null.sql"),
-            Test::NotNull => include_str!("../../../../sql/query/filter_not_null.sql"),
+            Test::Null => query!(filter.null),
+            Test::NotNull => query!(filter.not_null),
             Test::OneOf { values, or_null } => {
                 self.values.extend_from_slice(values);
                 match or_null {
-                    true => include_str!("../../../../sql/query/filter_one_of_or_null.sql"),
-                    false => include_str!("../../../../sql/query/filter_one_of.sql"),
+                    true => query!(filter.one_of_or_null),
+                    false => query!(filter.one_of),
                 }
             }
             Test::Compare(wanted, value) => {
@@ -54,9 +54,9 @@ impl FilterSql {
                 comparison = *wanted;
                 match comparison {
                     Comparison::NotEqual => {
-                        include_str!("../../../../sql/query/filter_not_equal.sql")
+                        query!(filter.not_equal)
                     }
-                    _ => include_str!("../../../../sql/query/filter_compare.sql"),
+                    _ => query!(filter.compare),
                 }
             }
         };

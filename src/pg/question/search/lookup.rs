@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
 use crate::pg::server::row_security::{Ranking, hides_rows};
+use crate::pg::server::sql::query;
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
 use crate::protocol::Lane;
@@ -91,7 +92,7 @@ impl Search {
 
     /// The words as a tsquery, `None` where there are none, and with their places.
     fn words(&self, text: &str) -> Result<(Option<String>, Question)> {
-        let statement = include_str!("../../../../sql/query/tsquery.sql");
+        let statement = query!(retrieve.tsquery);
         let arguments = [self.pipeline.config.as_str().into(), text.into()];
         let found = prepared::rows(statement, &arguments, |row| {
             let words = row.get::<Vec<String>>(2)?.unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::pg::catalog::operator::Operators;
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::Column;
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 use crate::retrieve::expansion::Neighbour;
 use crate::retrieve::options::Recency;
 use crate::retrieve::{Hit, Mode, Passage, RetrieveOptions};
@@ -32,7 +32,7 @@ impl Parts {
     pub fn new(options: &RetrieveOptions, metadata: &[Column]) -> Result<Self> {
         let age = match &options.recency {
             Some(recency) => age(recency, metadata)?,
-            None => include_str!("../../../../sql/query/age_none.sql").to_owned(),
+            None => query!(retrieve.age_none).to_owned(),
         };
         Ok(Parts { vector: sql::vector_schema()?, rag: sql::extension_schema()?, age })
     }
@@ -60,23 +60,15 @@ impl<'a> Statements<'a> {
     /// The nearest vectors.
     pub fn dense(&self) -> String {
         let score = self.score("d.tsv");
-        let template = include_str!("../../../../sql/query/retrieve_dense.sql");
+        let template = query!(retrieve.dense);
         self.candidates("d", template, ("score", &score))
     }
 
     /// The texts that match best.
     pub fn lexical(&self) -> String {
         let (template, name, value) = match self.is_indexed() {
-            true => (
-                include_str!("../../../../sql/query/retrieve_lexical.sql"),
-                "distance",
-                self.distance("v.tsv"),
-            ),
-            false => (
-                include_str!("../../../../sql/query/retrieve_lexical_unindexed.sql"),
-                "score",
-                self.rank("v.tsv"),
-            ),
+            true => (query!(retrieve.lexical), "distance", self.distance("v.tsv")),
+            false => (query!(retrieve.lexical_unindexed), "score", self.rank("v.tsv")),
         };
         self.candidates("l", template, (name, &value))
     }
@@ -87,7 +79,7 @@ impl<'a> Statements<'a> {
         let table = representations.as_ref()?;
         let score = self.score("d.tsv");
         Some(render(
-            include_str!("../../../../sql/query/retrieve_represented.sql"),
+            query!(retrieve.represented),
             &[
                 ("view", &*pipeline.view.sql),
                 ("chunk_table", &pipeline.chunk_table.sql),
@@ -103,10 +95,8 @@ impl<'a> Statements<'a> {
     /// The words of each chunk, where it matters how they stand.
     fn words(&self, candidate: &str) -> String {
         match self.search.mode == Mode::Hybrid && self.search.options.looks_closer() {
-            true => {
-                render(include_str!("../../../../sql/query/words.sql"), &[("candidate", candidate)])
-            }
-            false => include_str!("../../../../sql/query/words_none.sql").to_owned(),
+            true => render(query!(retrieve.words), &[("candidate", candidate)]),
+            false => query!(retrieve.words_none).to_owned(),
         }
     }
 
@@ -119,7 +109,7 @@ impl<'a> Statements<'a> {
         match self.is_indexed() {
             true => {
                 let distance = self.distance(document);
-                let template = include_str!("../../../../sql/query/text_score.sql");
+                let template = query!(retrieve.text_score);
                 render(template, &[("distance", &distance)])
             }
             false => self.rank(document),
@@ -128,13 +118,13 @@ impl<'a> Statements<'a> {
 
     /// How far a text is from the question by its words; the best is the least.
     fn distance(&self, document: &str) -> String {
-        let template = include_str!("../../../../sql/query/text_distance.sql");
+        let template = query!(retrieve.text_distance);
         render(template, &[("document", document), ("rag", &self.search.parts.rag)])
     }
 
     /// The same without an index; the best is the greatest.
     fn rank(&self, document: &str) -> String {
-        let template = include_str!("../../../../sql/query/text_rank.sql");
+        let template = query!(retrieve.text_rank);
         render(template, &[("document", document)])
     }
 
@@ -154,11 +144,11 @@ impl<'a> Statements<'a> {
     pub fn passages(&self) -> String {
         let Search { pipeline, columns, options, parts, .. } = self.search;
         let embedding = match options.compares_chunks() {
-            true => include_str!("../../../../sql/query/embedding_elements.sql"),
-            false => include_str!("../../../../sql/query/embedding_none.sql"),
+            true => query!(retrieve.embedding_elements),
+            false => query!(retrieve.embedding_none),
         };
         render(
-            include_str!("../../../../sql/query/retrieve_passages.sql"),
+            query!(retrieve.passages),
             &[
                 ("view", &pipeline.view.sql),
                 ("vector", &parts.vector),
@@ -173,11 +163,11 @@ impl<'a> Statements<'a> {
     /// Words of chunks, and their vectors if they are wanted.
     pub fn feedback(&self, with_vectors: bool) -> String {
         let embedding = match with_vectors {
-            true => include_str!("../../../../sql/query/embedding_elements.sql"),
-            false => include_str!("../../../../sql/query/embedding_none.sql"),
+            true => query!(retrieve.embedding_elements),
+            false => query!(retrieve.embedding_none),
         };
         render(
-            include_str!("../../../../sql/query/retrieve_feedback.sql"),
+            query!(retrieve.feedback),
             &[("view", &self.search.pipeline.view.sql), ("embedding", embedding)],
         )
     }
@@ -187,12 +177,12 @@ impl<'a> Statements<'a> {
         let same = |column: &Column| {
             let [one, other] = ["v", "h"].map(|relation| format!("{relation}.{}", column.name));
             let equal = Operators::of(column.type_oid).equal_to(&one, &other);
-            render(include_str!("../../../../sql/query/same_key.sql"), &[("equal", &equal)])
+            render(query!(retrieve.same_key), &[("equal", &equal)])
         };
         let Search { pipeline, columns, .. } = self.search;
         let same: Vec<String> = columns.keys.iter().map(same).collect();
         render(
-            include_str!("../../../../sql/query/retrieve_neighbours.sql"),
+            query!(retrieve.neighbours),
             &[("view", &pipeline.view.sql), ("same_source", &same.concat())],
         )
     }
@@ -211,14 +201,14 @@ fn age(recency: &Recency, metadata: &[Column]) -> Result<String> {
         };
         Error::new(ErrorKind::UndefinedObject, message).hint(hint)
     })?;
-    Ok(render(include_str!("../../../../sql/query/age.sql"), &[("column", &column.name)]))
+    Ok(render(query!(retrieve.age), &[("column", &column.name)]))
 }
 
 fn is_time(column: &Column) -> bool {
     [pg_sys::DATEOID, pg_sys::TIMESTAMPOID, pg_sys::TIMESTAMPTZOID].contains(&column.type_oid)
 }
 
-/// A row of `retrieve_passages.sql`; its places and score come from the fusion.
+/// A row of `passages` of retrieve.sql; its places and score come from the fusion.
 pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
     let passage = Passage {
         rank: 0,
@@ -240,7 +230,7 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
     Ok(Hit { passage, age: row.get(10)?, vector })
 }
 
-/// A row of `retrieve_feedback.sql`: a chunk's key, and what it says.
+/// A row of `feedback` of retrieve.sql: a chunk's key, and what it says.
 pub fn seen(row: &SpiHeapTupleData<'_>) -> Result<(i64, Seen), pgrx::spi::Error> {
     let words = row.get::<Vec<String>>(2)?.unwrap_or_default();
     let counts = row.get::<Vec<i32>>(3)?.unwrap_or_default();
@@ -250,7 +240,7 @@ pub fn seen(row: &SpiHeapTupleData<'_>) -> Result<(i64, Seen), pgrx::spi::Error>
     Ok((sql::required(row.get(1)?)?, seen))
 }
 
-/// A row of `retrieve_neighbours.sql`.
+/// A row of `neighbours` of retrieve.sql.
 pub fn neighbour(row: &SpiHeapTupleData<'_>) -> Result<Neighbour, pgrx::spi::Error> {
     Ok(Neighbour {
         hit: sql::required(row.get(1)?)?,
@@ -294,7 +284,7 @@ fn metadata_value(column: &Column) -> String {
     if HARMLESS.contains(&column.type_oid) {
         return value(column);
     }
-    let template = include_str!("../../../../sql/query/metadata_value.sql");
+    let template = query!(retrieve.metadata_value);
     let most = [("digits", "{200}"), ("levels", "{100}"), ("column", &*column.name)];
     render(template, &most)
 }

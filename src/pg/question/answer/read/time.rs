@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::view::Column;
 use crate::pg::question::search::Search;
-use crate::pg::server::sql::{self, render};
+use crate::pg::server::sql::{self, query, render};
 use crate::retrieve::Passage;
 
 /// The types whose values are earlier and later: times, and numbers such as a year.
@@ -39,7 +39,7 @@ pub fn places(
         Some(other) => Some(other.to_string()),
     };
     let values: Vec<Option<String>> = passages.iter().map(value).collect();
-    let statement = include_str!("../../../../../sql/query/chronological.sql");
+    let statement = query!(retrieve.chronological);
     let statement = render(statement, &[("type", &column.sql_type)]);
     let places = sql::rows(&statement, &[values.into()], |row| row.get::<i64>(1))?;
     let known = passages.iter().zip(places);

@@ -1,1 +1,0 @@
-ANALYZE {chunk_table}

@@ -1,1 +1,0 @@
-ALTER {kind} {relation} OWNER TO {owner}

@@ -1,0 +1,68 @@
+-- The chunk table of a pipeline, read and written by workers.
+
+-- name: documents_by_key
+-- $1..: one text array a key column. The rows with these keys, as far as there are any. The
+-- condition for each column is what keeps a volatile content from being computed for other rows.
+SELECT ARRAY[{key_texts}], v.content, {title}
+FROM ROWS FROM ({unnest_keys}) AS d ({key_names})
+JOIN {content_view} AS v ON {view_match}
+WHERE {view_keys_known}
+
+-- name: known
+-- $1..: one text array a key column. Vectors of these documents' chunks, by text.
+SELECT DISTINCT ON (c.content_hash) c.content_hash, c.embedding::real[]
+FROM {chunk_table} AS c
+JOIN ROWS FROM ({unnest_keys}) AS d ({key_names}) ON {chunk_match}
+WHERE c.model = {model}
+
+-- name: insert
+-- $1: document of each chunk; $2..$14: the chunks; then one text array a key column. A chunk that
+-- is there already has the same text: what is around it may have changed.
+INSERT INTO {chunk_table} AS c ({key_names}, chunk_no, content, start_char, end_char, heading,
+                                parent_start, parent_end, context, context_line, context_key, token_count,
+                                content_hash, model, embedding{metadata_names})
+SELECT {view_keys}, u.chunk_no, u.content, u.start_char, u.end_char, u.heading,
+       u.parent_start, u.parent_end, u.context, u.context_line, u.context_key, u.token_count,
+       u.content_hash, {model}, u.embedding{metadata}
+FROM ROWS FROM (pg_catalog.unnest($1::integer[]), pg_catalog.unnest($2::integer[]),
+                pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::integer[]),
+                pg_catalog.unnest($5::integer[]), pg_catalog.unnest($6::text[]),
+                pg_catalog.unnest($7::integer[]), pg_catalog.unnest($8::integer[]),
+                pg_catalog.unnest($9::text[]), pg_catalog.unnest($10::text[]),
+                pg_catalog.unnest($11::bytea[]), pg_catalog.unnest($12::integer[]),
+                pg_catalog.unnest($13::bytea[]), pg_catalog.unnest($14::{vector}.vector[]))
+     AS u (document, chunk_no, content, start_char, end_char, heading, parent_start, parent_end,
+           context, context_line, context_key, token_count, content_hash, embedding)
+JOIN ROWS FROM ({unnest_keys}) WITH ORDINALITY AS d ({key_names}, document)
+  ON d.document = u.document
+JOIN {content_view} AS v ON {view_match}
+WHERE {view_keys_known}
+ON CONFLICT ({key_names}, chunk_no) DO UPDATE
+SET ({around}) = ROW({new_around})
+WHERE pg_catalog.record_image_ne(ROW({old_around}), ROW({new_around}))
+
+-- name: forget_other
+-- $1: document of each chunk that stays, $2: its number, $3: the hash of its text; then one text
+-- array a key column. Chunks of these documents that are not among them.
+DELETE FROM {chunk_table} AS c
+USING ROWS FROM ({unnest_keys}) WITH ORDINALITY AS d ({key_names}, document)
+WHERE {chunk_match}
+  AND NOT EXISTS (
+      SELECT FROM ROWS FROM (pg_catalog.unnest($1::integer[]), pg_catalog.unnest($2::integer[]),
+                             pg_catalog.unnest($3::bytea[])) AS u (document, chunk_no, content_hash)
+      WHERE u.document = d.document AND u.chunk_no = c.chunk_no
+        AND u.content_hash = c.content_hash)
+
+-- name: forget_gone
+-- Chunks of rows that are in the source no more.
+DELETE FROM {chunk_table} AS c
+WHERE NOT EXISTS (SELECT FROM {source} AS s WHERE {key_join})
+
+-- name: source_keys_all
+-- The keys of all rows, as text.
+SELECT ARRAY[{keys}]::text[] FROM {source} AS s
+
+-- name: source_keys_missing
+-- The keys of rows without a chunk, as text.
+SELECT ARRAY[{keys}]::text[] FROM {source} AS s
+WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE {key_join})

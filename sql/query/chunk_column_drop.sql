@@ -1,1 +1,0 @@
-ALTER TABLE {chunk_table} DROP COLUMN {column}

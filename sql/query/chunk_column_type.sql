@@ -1,1 +1,0 @@
-ALTER TABLE {chunk_table} ALTER COLUMN {column} TYPE {type} USING {value}::{type}

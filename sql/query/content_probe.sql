@@ -1,3 +1,0 @@
-SELECT (
-{content}
-)::pg_catalog.text

@@ -1,4 +1,0 @@
-,
-(
-{title}
-)::pg_catalog.text AS {name}

@@ -1,1 +1,0 @@
-SELECT id FROM rag.conversation WHERE id OPERATOR(pg_catalog.=) $1

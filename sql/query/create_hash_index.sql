@@ -1,1 +1,0 @@
-CREATE INDEX IF NOT EXISTS {name} ON {chunk_table} (content_hash)

@@ -1,1 +1,0 @@
-CREATE INDEX ON {chunk_table} USING rag_bm25 (tsv)

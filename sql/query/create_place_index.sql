@@ -1,1 +1,0 @@
-CREATE INDEX {name} ON {chunk_table} (context_key)

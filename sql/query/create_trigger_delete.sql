@@ -1,2 +1,0 @@
-CREATE TRIGGER {trigger} AFTER DELETE ON {source}
-FOR EACH ROW EXECUTE FUNCTION rag.capture({id})

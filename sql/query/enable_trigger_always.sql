@@ -1,2 +1,0 @@
--- Also for what logical replication applies.
-ALTER TABLE {source} ENABLE ALWAYS TRIGGER {trigger}

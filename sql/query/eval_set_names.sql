@@ -1,1 +1,0 @@
-SELECT name FROM rag.eval_set ORDER BY name

@@ -1,0 +1,41 @@
+-- What DDL has done to pipelines and their sources.
+
+-- name: tables_altered
+-- In an event trigger: the relations that have just been altered.
+SELECT d.objid FROM pg_catalog.pg_event_trigger_ddl_commands() AS d
+WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+
+-- name: pipelines_altered
+-- In an event trigger: pipelines whose partitioned source, or a part of it, has just been made or
+-- altered, and whether rows may have come or gone with that. A dump has the triggers of partitions, too.
+SELECT p.id, pg_catalog.bool_or(d.command_tag = 'ALTER TABLE')
+FROM pg_catalog.pg_event_trigger_ddl_commands() AS d
+JOIN pg_catalog.pg_class AS c ON c.oid = d.objid AND (c.relkind = 'p' OR c.relispartition)
+JOIN rag.pipeline AS p
+  ON p.source = d.objid OR p.source IN (SELECT relid FROM pg_catalog.pg_partition_ancestors(d.objid))
+WHERE d.classid = 'pg_catalog.pg_class'::regclass
+  AND NOT rag.is_being_restored()
+GROUP BY p.id
+
+-- name: pipelines_lost
+-- In an event trigger: pipelines that have just lost their source, their content or their chunks.
+SELECT DISTINCT p.id
+FROM pg_catalog.pg_event_trigger_dropped_objects() AS d
+JOIN rag.pipeline AS p ON d.objid IN (p.source, p.content_view, p.chunk_table)
+WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
+
+-- name: pipelines_perhaps_smaller
+-- In an event trigger: pipelines that have just lost a part of their source, which had the trigger that
+-- each part has. A trigger that is dropped by itself takes no rows with it.
+SELECT DISTINCT p.id
+FROM pg_catalog.pg_event_trigger_dropped_objects() AS d
+JOIN rag.pipeline AS p ON d.address_names[3] = pg_catalog.format('rag_%s_truncate', p.id)
+WHERE d.object_type = 'trigger' AND NOT d.original
+
+-- name: pipelines_to_give
+-- Pipelines whose source belongs to another role than their chunks, and that role, quoted.
+SELECT p.id, pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(s.relowner))
+FROM rag.pipeline AS p
+JOIN pg_catalog.pg_class AS s ON s.oid = p.source
+JOIN pg_catalog.pg_class AS c ON c.oid = p.chunk_table
+WHERE s.relowner <> c.relowner

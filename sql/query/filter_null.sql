@@ -1,1 +1,0 @@
-(v.{column} IS NULL)

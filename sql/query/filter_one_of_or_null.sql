@@ -1,1 +1,0 @@
-(v.{column} IS NULL OR v.{column}{cast} {operator} ANY (($3[{first}:{last}])::{type}[]{cast_all}))

@@ -1,1 +1,0 @@
-GRANT {privilege}{column} ON {relation} TO {grantee}{option}

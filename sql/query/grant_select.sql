@@ -1,1 +1,0 @@
-GRANT SELECT ON {relations} TO {readers}

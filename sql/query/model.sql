@@ -1,0 +1,25 @@
+-- Registered models.
+
+-- name: find
+SELECT name, path, file, dimension, max_tokens, digest, builtin, server, remote_model, task,
+       pooling
+FROM rag.model
+WHERE name OPERATOR(pg_catalog.=) $1
+
+-- name: insert
+INSERT INTO rag.model (name, task, path, file, dimension, max_tokens, pooling, normalized,
+                       query_prefix, passage_prefix, digest)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+
+-- name: insert_remote
+INSERT INTO rag.model (name, server, remote_model, dimension, max_tokens, task, normalized)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+
+-- name: names
+SELECT pg_catalog.string_agg(name, ', ' ORDER BY name) FROM rag.model
+
+-- name: users
+SELECT pg_catalog.string_agg(name, ', ' ORDER BY name) FROM rag.pipeline WHERE model OPERATOR(pg_catalog.=) $1
+
+-- name: delete
+DELETE FROM rag.model WHERE name OPERATOR(pg_catalog.=) $1

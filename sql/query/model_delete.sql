@@ -1,1 +1,0 @@
-DELETE FROM rag.model WHERE name OPERATOR(pg_catalog.=) $1

@@ -1,1 +1,0 @@
-DELETE FROM rag.pipeline WHERE id = $1

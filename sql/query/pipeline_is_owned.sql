@@ -1,1 +1,0 @@
-SELECT rag.owns_pipeline($1)

@@ -1,1 +1,0 @@
-UPDATE rag.pipeline SET stage = 'live' WHERE id = $1

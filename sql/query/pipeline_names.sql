@@ -1,1 +1,0 @@
-SELECT name FROM rag.pipeline WHERE name IS NOT NULL ORDER BY name

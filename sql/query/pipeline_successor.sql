@@ -1,1 +1,0 @@
-SELECT id FROM rag.pipeline WHERE replaces OPERATOR(pg_catalog.=) $1

@@ -1,1 +1,0 @@
-SELECT template FROM rag.pipeline WHERE id OPERATOR(pg_catalog.=) $1

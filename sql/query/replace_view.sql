@@ -1,1 +1,0 @@
-CREATE OR REPLACE VIEW {view} WITH (security_invoker = true) AS {definition}

@@ -1,0 +1,103 @@
+-- Summaries and questions of chunks, which language models write.
+
+-- name: missing
+-- Texts of chunks that nobody has described in this template. $1: the template, $2: how many.
+SELECT DISTINCT ON (c.content_hash) c.content_hash, c.content, c.heading
+FROM {chunk_table} AS c
+WHERE NOT EXISTS (SELECT FROM {representations} AS r WHERE r.content_hash = c.content_hash AND r.template = $1)
+ORDER BY c.content_hash
+LIMIT $2
+
+-- name: insert
+-- $1: the template; $2..$5: hash of the chunk's text, kind, number, text. They have no vectors yet.
+INSERT INTO {representations} (content_hash, kind, no, template, content)
+SELECT u.content_hash, u.kind, u.no, $1, u.content
+FROM ROWS FROM (pg_catalog.unnest($2::bytea[]), pg_catalog.unnest($3::text[]),
+                pg_catalog.unnest($4::integer[]), pg_catalog.unnest($5::text[]))
+     AS u (content_hash, kind, no, content)
+ON CONFLICT DO NOTHING
+
+-- name: give_up
+-- Forgets texts that nobody embeds. That the chunk has been described stays known.
+-- $1..$3: hash of the chunk's text, kind, number.
+WITH gone AS (
+    DELETE FROM {representations} AS r
+    USING ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::text[]),
+                     pg_catalog.unnest($3::integer[])) AS u (content_hash, kind, no)
+    WHERE r.content_hash = u.content_hash AND r.kind = u.kind AND r.no = u.no AND r.embedding IS NULL
+    RETURNING r.content_hash, r.template
+)
+INSERT INTO {representations} (content_hash, kind, no, template)
+SELECT DISTINCT gone.content_hash, 'none', 1, gone.template
+FROM gone
+ON CONFLICT DO NOTHING
+
+-- name: unembedded
+-- Texts that describe chunks and have no vectors yet. $1: how many.
+SELECT r.content_hash, r.kind, r.no, r.content
+FROM {representations} AS r
+WHERE r.content IS NOT NULL AND r.embedding IS NULL
+ORDER BY r.content_hash, r.kind, r.no
+LIMIT $1
+
+-- name: embed
+-- $1..$5: hash of the chunk's text, kind, number, text, and the vector of the text.
+UPDATE {representations} AS r
+SET embedding = u.embedding
+FROM ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::text[]),
+                pg_catalog.unnest($3::integer[]), pg_catalog.unnest($4::text[]),
+                pg_catalog.unnest($5::{vector}.vector[]))
+     AS u (content_hash, kind, no, content, embedding)
+WHERE r.content_hash = u.content_hash AND r.kind = u.kind AND r.no = u.no AND r.content = u.content
+
+-- name: forget
+-- $1: hashes of texts.
+DELETE FROM {representations} WHERE content_hash = ANY ($1)
+
+-- name: forget_gone
+-- What describes no chunk any more.
+DELETE FROM {representations} AS r
+WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE c.content_hash = r.content_hash)
+
+-- name: create_table
+CREATE TABLE {table} (
+    content_hash bytea NOT NULL,
+    kind         text NOT NULL CHECK (kind OPERATOR(pg_catalog.=) ANY (ARRAY['summary', 'question', 'none']::pg_catalog.text[])),
+    no           integer NOT NULL,
+    template     text NOT NULL,
+    content      text,
+    embedding    {vector}.vector({dimension}),
+    PRIMARY KEY (content_hash, kind, no),
+    CHECK ((kind OPERATOR(pg_catalog.=) 'none') OPERATOR(pg_catalog.=) (content IS NULL)
+           AND (content IS NOT NULL OR embedding IS NULL))
+)
+
+-- name: create_index
+CREATE INDEX IF NOT EXISTS {name} ON {chunk_table} (content_hash)
+
+-- name: create_policy
+CREATE POLICY rag_source_visible ON {table} FOR SELECT
+    USING (EXISTS (SELECT FROM {chunk_table} AS c WHERE c.content_hash OPERATOR(pg_catalog.=) {bare}.content_hash))
+
+-- name: find
+-- $1: pipeline. What is made of its chunks, and where that is.
+SELECT p.represent, c.oid, pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname)
+FROM rag.pipeline AS p
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.representations
+JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE p.id OPERATOR(pg_catalog.=) $1 AND p.represent IS NOT NULL
+
+-- name: set
+-- $1: pipeline, $2: what is made of its chunks, $3: the name of the table where it is kept.
+UPDATE rag.pipeline SET represent = $2, representations = $3::text::regclass WHERE id = $1
+
+-- name: pipelines
+-- $1: the only pipeline, or NULL for those that workers see to. Those whose chunks are described, and a
+-- text that is another one when there may be more to do.
+SELECT p.id, pg_catalog.concat_ws(' ', p.representations::oid, p.represent, a.rows_done, (SELECT pg_catalog.count(*) FROM rag.template))
+FROM rag.pipeline AS p
+LEFT JOIN rag.activity AS a ON a.pipeline = p.id
+WHERE p.represent IS NOT NULL AND NOT p.paused
+  AND CASE WHEN $1 IS NULL THEN p.mode <> 'manual' ELSE $1 IN (p.id, p.replaces) END
+  AND rag.is_whole(p.id, p.source, p.chunk_table, p.representations)
+ORDER BY p.id

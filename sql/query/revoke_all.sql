@@ -1,1 +1,0 @@
-REVOKE ALL ON {relation} FROM {grantees}

@@ -1,2 +1,0 @@
--- $1: a table.
-SELECT rag.hides_rows($1)

@@ -1,1 +1,0 @@
- AND {equal}

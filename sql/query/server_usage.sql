@@ -1,1 +1,0 @@
-SELECT pg_catalog.has_server_privilege($1, 'USAGE')

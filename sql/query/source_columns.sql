@@ -1,7 +1,0 @@
--- $1: the source's OID. Its columns, in order.
-SELECT a.attname::pg_catalog.text, pg_catalog.format_type(a.atttypid, a.atttypmod), t.typcategory::pg_catalog.text,
-       a.atttypid
-FROM pg_catalog.pg_attribute a
-JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
-WHERE a.attrelid OPERATOR(pg_catalog.=) $1 AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped
-ORDER BY a.attnum

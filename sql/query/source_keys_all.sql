@@ -1,2 +1,0 @@
--- The keys of all rows, as text.
-SELECT ARRAY[{keys}]::text[] FROM {source} AS s

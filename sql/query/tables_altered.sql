@@ -1,3 +1,0 @@
--- In an event trigger: the relations that have just been altered.
-SELECT d.objid FROM pg_catalog.pg_event_trigger_ddl_commands() AS d
-WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass

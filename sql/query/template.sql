@@ -1,0 +1,60 @@
+-- Templates of prompts, and which of them pipelines use.
+
+-- name: names
+SELECT pg_catalog.string_agg(DISTINCT name, ', ' ORDER BY name) FROM rag.template
+
+-- name: versions
+-- $1: name.
+SELECT pg_catalog.string_agg(version::pg_catalog.text, ', ' ORDER BY version) FROM rag.template WHERE name OPERATOR(pg_catalog.=) $1
+
+-- name: find
+-- $1: name, $2: version, NULL for the newest.
+SELECT name, version, content FROM rag.template
+WHERE name OPERATOR(pg_catalog.=) $1 AND ($2 IS NULL OR version OPERATOR(pg_catalog.=) $2)
+ORDER BY version DESC
+LIMIT 1
+
+-- name: lock
+-- $1: name. Until the end of the transaction nobody else counts its versions.
+SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('rag.template ' OPERATOR(pg_catalog.||) $1, 0))
+
+-- name: insert
+-- $1: name, $2: content, $3: description, that of the version before if NULL. What is there already
+-- is no new version.
+WITH newest AS (
+    SELECT version, content, description FROM rag.template WHERE name OPERATOR(pg_catalog.=) $1 ORDER BY version DESC LIMIT 1
+), inserted AS (
+    INSERT INTO rag.template (name, version, content, description)
+    SELECT $1, coalesce(n.version, 0) OPERATOR(pg_catalog.+) 1, $2, coalesce($3, n.description)
+    FROM (SELECT) AS always LEFT JOIN newest AS n ON true
+    WHERE n.content IS NULL OR n.content OPERATOR(pg_catalog.<>) $2
+       OR $3 IS NOT NULL AND (n.description IS NULL OR n.description OPERATOR(pg_catalog.<>) $3)
+    RETURNING version
+)
+SELECT version FROM inserted
+UNION ALL
+SELECT version FROM newest WHERE NOT EXISTS (SELECT FROM inserted)
+
+-- name: of_pipeline
+SELECT template FROM rag.pipeline WHERE id OPERATOR(pg_catalog.=) $1
+
+-- name: set_wording
+-- $1: pipeline, $2: template, $3: description; NULL stays as it is, and an empty text takes it away.
+UPDATE rag.pipeline
+SET template = nullif(coalesce($2, template), ''), description = nullif(coalesce($3, description), '')
+WHERE id = $1 OR replaces = $1
+
+-- name: inherit_wording
+-- $1: pipeline, $2: the one whose place it is to take.
+UPDATE rag.pipeline AS p
+SET template = o.template, description = o.description
+FROM rag.pipeline AS o
+WHERE p.id = $1 AND o.id = $2
+
+-- name: described_pipelines
+-- The pipelines that the caller may see, and what is in them.
+SELECT p.id, p.name,
+       coalesce(p.description, pg_catalog.obj_description(p.source, 'pg_class'), pg_catalog.replace(p.name, '_', ' '))
+FROM rag.pipeline AS p
+WHERE p.name IS NOT NULL
+ORDER BY p.name

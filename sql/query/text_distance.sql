@@ -1,1 +1,0 @@
-{document} OPERATOR({rag}.<@>) ROW($5::pg_catalog.oid, $2::pg_catalog.text::pg_catalog.tsquery)::{rag}.rag_bm25_query

@@ -1,1 +1,0 @@
-pg_catalog.ts_rank({document}, $2::pg_catalog.text::pg_catalog.tsquery, 1)::pg_catalog.float8

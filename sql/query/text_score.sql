@@ -1,1 +1,0 @@
-OPERATOR(pg_catalog.-) ({distance})

@@ -1,1 +1,0 @@
-SELECT pg_catalog.to_char(CURRENT_DATE, 'YYYY-MM-DD')

@@ -1,0 +1,31 @@
+-- Traces of answers, and feedback.
+
+-- name: insert
+-- $1: ID, $2: role, $3: pipeline, $4: strategy, $5: who wrote, $6: question, $7: answer, $8: whether it
+-- is supported, $9: confidence, $10: citations, $11: steps, $12: tokens embedded, $13: calls of language
+-- models, $14: their tokens, $15: what was remembered, $16: cost, $17: milliseconds.
+INSERT INTO rag.trace_log (id, owner, pipeline, strategy, llm, question, answer, supported, confidence, citations,
+                           steps, embedding_tokens, llm_calls, llm_tokens, cache_hits, cost, ms)
+VALUES ($1, $2::name, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::numeric, $17)
+
+-- name: is_seen
+SELECT EXISTS (SELECT FROM rag.trace_log WHERE id OPERATOR(pg_catalog.=) $1)
+
+-- name: purge
+-- $1: the caller, $2: how old. Each role deletes what is its own, or of a role that it is a member of.
+WITH gone AS (
+    DELETE FROM rag.trace_log
+    WHERE pg_catalog.pg_has_role($1::pg_catalog.oid, owner_id, 'USAGE')
+      AND created_at OPERATOR(pg_catalog.<) (pg_catalog.now() OPERATOR(pg_catalog.-) $2::interval)
+    RETURNING 1)
+SELECT pg_catalog.count(*) FROM gone
+
+-- name: delete
+-- $1: the caller, $2: ID.
+DELETE FROM rag.trace_log
+WHERE id OPERATOR(pg_catalog.=) $2 AND pg_catalog.pg_has_role($1::pg_catalog.oid, owner_id, 'USAGE')
+
+-- name: insert_feedback
+-- $1: trace, $2: role, $3: score, $4: comment.
+INSERT INTO rag.feedback (trace, owner, score, comment)
+SELECT t.id, $2::name, $3, $4 FROM rag.trace_log AS t WHERE t.id OPERATOR(pg_catalog.=) $1 FOR KEY SHARE

@@ -1,1 +1,0 @@
-SELECT EXISTS (SELECT FROM rag.trace_log WHERE id OPERATOR(pg_catalog.=) $1)

@@ -1,0 +1,68 @@
+-- Triggers of source tables.
+
+-- name: create_insert
+CREATE TRIGGER {trigger} AFTER INSERT ON {source}
+FOR EACH ROW EXECUTE FUNCTION rag.capture({id})
+
+-- name: create_update
+-- Rows are compared as stored, which works for any type.
+CREATE TRIGGER {trigger} AFTER UPDATE ON {source}
+FOR EACH ROW
+WHEN (pg_catalog.record_image_ne({old_row}, {new_row}))
+EXECUTE FUNCTION rag.capture({id})
+
+-- name: create_delete
+CREATE TRIGGER {trigger} AFTER DELETE ON {source}
+FOR EACH ROW EXECUTE FUNCTION rag.capture({id})
+
+-- name: create_truncate
+CREATE TRIGGER {trigger} AFTER TRUNCATE ON {source}
+FOR EACH STATEMENT EXECUTE FUNCTION rag.capture({id})
+
+-- name: create_statement
+CREATE TRIGGER {trigger} AFTER INSERT OR UPDATE OR DELETE ON {source}
+FOR EACH STATEMENT EXECUTE FUNCTION rag.capture({id})
+
+-- name: enable_always
+-- Also for what logical replication applies.
+ALTER TABLE {source} ENABLE ALWAYS TRIGGER {trigger}
+
+-- name: drop
+DROP TRIGGER IF EXISTS {trigger} ON {source}
+
+-- name: tables_with
+-- $1: name of a trigger of ours. Tables that have it and did not get it from another table.
+SELECT pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname)
+FROM pg_catalog.pg_trigger AS g
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) g.tgrelid
+JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE g.tgname OPERATOR(pg_catalog.=) $1 AND g.tgparentid OPERATOR(pg_catalog.=) 0 AND g.tgfoid OPERATOR(pg_catalog.=) 'rag.capture'::pg_catalog.regproc
+
+-- name: tables_outside_with
+-- $1: a source, $2: name of a trigger of ours. Tables that have it and are no part of the source any
+-- more. No part is locked: others may be altering them.
+WITH RECURSIVE t (relid) AS (
+    SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = $1
+    UNION ALL
+    SELECT i.inhrelid FROM t JOIN pg_catalog.pg_inherits AS i ON i.inhparent = t.relid
+)
+SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname)
+FROM pg_catalog.pg_trigger AS g
+JOIN pg_catalog.pg_class AS c ON c.oid = g.tgrelid
+JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE g.tgname = $2 AND g.tgparentid = 0 AND g.tgfoid = 'rag.capture'::regproc AND g.tgrelid <> $1
+  AND NOT EXISTS (SELECT FROM t WHERE t.relid = g.tgrelid)
+
+-- name: partitions_without
+-- $1: a source, $2: name of a trigger. Partitions that don't have it, at any depth. None of them is
+-- locked: others may be altering them.
+WITH RECURSIVE t (relid) AS (
+    SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) $1
+    UNION ALL
+    SELECT i.inhrelid FROM t JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) t.relid
+)
+SELECT pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname)
+FROM t
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) t.relid AND c.relispartition
+JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid OPERATOR(pg_catalog.=) t.relid AND g.tgname OPERATOR(pg_catalog.=) $2)

@@ -1,1 +1,0 @@
-NULL::pg_catalog.tsvector
