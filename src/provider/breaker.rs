@@ -16,14 +16,14 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::pause::ProviderId;
+use crate::work::backoff::Backoff;
 
 /// Calls in a row after which a provider counts as down.
 pub const FAILURES: u32 = 5;
 
-/// How long it is left alone then; each later time is twice as long.
+/// How long it is left alone then.
+const PAUSES: Backoff = Backoff::doubling(FIRST, LONGEST);
 const FIRST: Duration = Duration::from_secs(5);
-
-/// The longest time.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// What those are told who come while one call tries.
@@ -99,13 +99,8 @@ impl Breakers {
         breaker.failures = breaker.failures.saturating_add(1);
         breaker.is_tried = false;
         let times = breaker.failures.checked_sub(FAILURES);
-        breaker.until = now + times.map_or(Duration::ZERO, left_alone);
+        breaker.until = now + times.map_or(Duration::ZERO, |times| PAUSES.pause(times));
     }
-}
-
-/// How long a provider is left alone that has been left alone so many times.
-fn left_alone(times: u32) -> Duration {
-    FIRST.saturating_mul(1 << times.min(16)).min(LONGEST)
 }
 
 #[cfg(test)]

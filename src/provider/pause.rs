@@ -15,10 +15,12 @@
 //! Calls that were on their way together are refused together. That is one refusal and not
 //! many: what arrives during a pause does not make the next one longer.
 
+use crate::work::backoff::Backoff;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// The first pause that nobody asked for; the ones after it double.
+/// Pauses that nobody asked for.
+const PAUSES: Backoff = Backoff::doubling(FIRST, LONGEST);
 const FIRST: Duration = Duration::from_secs(1);
 
 /// The longest pause that nobody asked for.
@@ -59,7 +61,7 @@ impl Pauses {
         let is_over = pause.until <= now;
         match asked {
             Some(asked) => pause.until = pause.until.max(now + granted(asked, random)),
-            None if is_over => pause.until = now + unasked(pause.count, random),
+            None if is_over => pause.until = now + PAUSES.at_most(pause.count, random),
             None => {}
         }
         pause.count += u32::from(is_over);
@@ -84,11 +86,6 @@ impl Pauses {
 /// Everybody was told the same moment; a little later is still polite.
 fn granted(asked: Duration, random: f64) -> Duration {
     asked.min(LONGEST_ASKED) + FIRST.mul_f64(random / 2.0)
-}
-
-fn unasked(count: u32, random: f64) -> Duration {
-    let full = FIRST.saturating_mul(1 << count.min(16)).min(LONGEST);
-    full.mul_f64(0.5 + random / 2.0)
 }
 
 #[cfg(test)]

@@ -18,11 +18,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::call::POLL;
 use crate::error::{Bill, Error, ErrorKind, Result};
+use crate::work::backoff::Backoff;
 
-/// The first wait; the ones after it double.
+/// Waits that nobody asked for.
+const WAITS: Backoff = Backoff::doubling(FIRST_WAIT, LONGEST_WAIT);
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-
-/// The longest wait that nobody asked for.
 const LONGEST_WAIT: Duration = Duration::from_secs(8);
 
 /// How long and how often a call may be made.
@@ -118,11 +118,10 @@ pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
 
 /// How long to wait before retry number `retry`, counted from 0; `random` is in 0..1.
 fn wait(retry: u32, asked: Option<Duration>, random: f64) -> Duration {
-    let full = FIRST_WAIT.saturating_mul(1 << retry.min(16)).min(LONGEST_WAIT);
     match asked {
         // Everybody was told the same moment; a little later is still polite.
         Some(asked) => asked.saturating_add(FIRST_WAIT.mul_f64(random / 2.0)),
-        None => full.mul_f64(0.5 + random / 2.0),
+        None => WAITS.at_most(retry, random),
     }
 }
 

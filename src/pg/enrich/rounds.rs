@@ -9,6 +9,7 @@ use crate::pg::catalog::{activity, pipeline};
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::random;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions};
+use crate::work::backoff::{Backoff, jittered};
 
 /// What lets go of a call where somebody waits for this process to leave.
 pub fn unless_unwanted(is_unwanted: fn() -> bool) -> impl FnMut() -> Result<()> {
@@ -21,7 +22,8 @@ pub fn unless_unwanted(is_unwanted: fn() -> bool) -> impl FnMut() -> Result<()> 
     }
 }
 
-/// The longest pause after a failure.
+/// Pauses after failures.
+const PAUSES: Backoff = Backoff::doubling(Duration::from_secs(1), LONGEST_PAUSE);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// How far it is.
@@ -87,10 +89,8 @@ impl Rounds {
             return Err(failure.clone());
         }
         let count = self.not_before.get(&id).map_or(0, |(_, count)| *count);
-        let asked = failure.retry_after.and_then(|it| Duration::try_from_secs_f64(it).ok());
-        let doubled =
-            Duration::from_secs(1 << count.min(6)).mul_f64(0.75 + 0.5 * random::fraction());
-        let pause = asked.unwrap_or(doubled).min(LONGEST_PAUSE);
+        let pause = jittered(PAUSES.pause(count), random::fraction());
+        let pause = failure.retry_after.unwrap_or(pause).min(LONGEST_PAUSE);
         self.not_before.insert(id, (Instant::now() + pause, count + 1));
         transactions.run(|| {
             as_superuser(|| match pipeline::hold(id)? {

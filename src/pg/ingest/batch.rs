@@ -26,11 +26,10 @@ use crate::pg::enrich::situate::Situater;
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::random;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions};
+use crate::work::backoff::jittered;
+use crate::work::bisection::{self, Cause};
+use crate::work::outages::Outages;
 
-/// The longest pause where a model or provider can't be reached.
-const LONGEST_OUTAGE_PAUSE: f64 = 60.0;
-/// After so many, an error of a provider is taken for one about the row.
-const OUTAGES_IN_A_ROW: u32 = 5;
 /// A provider that has answered within this time answers.
 const RECENTLY: Duration = Duration::from_secs(60);
 /// The pause before an index is tried again that could not be built.
@@ -77,8 +76,7 @@ pub struct Runner {
     turns: Turns,
     /// When new rows were last done, by pipeline.
     answered: HashMap<i32, Instant>,
-    /// How often in a row something was out of order, by pipeline.
-    outages: HashMap<i32, u32>,
+    outages: Outages,
     finish_not_before: HashMap<i32, Instant>,
     /// Who has language models write about chunks when there is nothing else to do.
     writers: Option<(Situater, Describer)>,
@@ -95,7 +93,7 @@ impl Runner {
             only,
             turns: Turns::default(),
             answered: HashMap::new(),
-            outages: HashMap::new(),
+            outages: Outages::default(),
             finish_not_before: HashMap::new(),
             writers: Some((Situater::default(), Describer::default())),
             workable: queue::workable,
@@ -186,21 +184,20 @@ impl Runner {
             // The claim is undone with the transaction.
             Err(failure) => return self.outage(pipeline, None, failure),
         };
-        let outages = self.outages.get(&pipeline).copied().unwrap_or_default();
-        // A row that failed while others did not long ago is not tried again for the others' sake.
         let answered = self.answered.get(&pipeline).is_some_and(|time| time.elapsed() < RECENTLY);
-        let doubts_provider = outages < OUTAGES_IN_A_ROW && (is_new || !answered);
+        let mut doubts_provider = self.outages.doubts_provider(pipeline, is_new, answered);
         let pace = self.turns.pace(pipeline, batch.is_remote());
-        let mut job = Job::new(self.transactions, self.is_unwanted, batch, doubts_provider, pace);
+        let mut job = Job::new(self.transactions, self.is_unwanted, batch, pace);
         if job.was_left_alone() {
             return job.fail(0, &Failure::of_ended_worker()).map(|()| Step::worked(1));
         }
         let (lease, rows) = (job.lease(), job.rows());
-        let passing = job.run(&(0..rows).collect::<Vec<usize>>())?;
+        let places: Vec<usize> = (0..rows).collect();
+        let passing = bisection::run(&mut job, &places, &mut doubts_provider)?;
         self.turns.keep_pace(pipeline, job.pace);
         match passing {
             None => {
-                self.outages.remove(&pipeline);
+                self.outages.end(pipeline);
                 if is_new {
                     self.answered.insert(pipeline, Instant::now());
                 }
@@ -212,7 +209,7 @@ impl Runner {
                     is_full: is_new && rows == most,
                 })
             }
-            Some(failure) if failure.is_over_time => {
+            Some(failure) if failure.cause == Cause::OverTime => {
                 let apart = || queue::set_apart(pipeline, lease, &failure.reason());
                 self.transactions.run(|| as_superuser(apart)).map(|()| Step::worked(rows))
             }
@@ -226,7 +223,7 @@ impl Runner {
     /// Something is out of order and it isn't a row: the whole pipeline waits, and rows in hand go
     /// back.
     fn outage(&mut self, pipeline: i32, lease: Option<i64>, failure: Failure) -> Outcome<Step> {
-        let seconds = self.outage_seconds(pipeline, &failure);
+        let pause = self.pause(pipeline, &failure);
         let reason = failure.reason();
         self.transactions.run(|| {
             as_superuser(|| {
@@ -235,7 +232,7 @@ impl Runner {
                 }
                 // First the pipeline, then its queue.
                 if !failure.is_cancel() {
-                    queue::postpone(pipeline, seconds)?;
+                    queue::postpone(pipeline, pause)?;
                     activity::note_failure(pipeline, 0, &reason)?;
                 }
                 match lease {
@@ -247,16 +244,11 @@ impl Runner {
         Ok(Step::Passing(failure))
     }
 
-    fn outage_seconds(&mut self, pipeline: i32, failure: &Failure) -> f64 {
+    fn pause(&mut self, pipeline: i32, failure: &Failure) -> Duration {
         if failure.is_lock_taken() || failure.is_deadlock() {
-            return with_jitter(PAUSE_FOR_LOCKS.as_secs_f64());
+            return jittered(PAUSE_FOR_LOCKS, random::fraction());
         }
-        let count = self.outages.entry(pipeline).or_default();
-        *count += 1;
-        failure.retry_after.unwrap_or_else(|| {
-            let doubled = 0.5 * 2f64.powi((*count).min(10) as i32);
-            with_jitter(doubled.min(LONGEST_OUTAGE_PAUSE))
-        })
+        self.outages.begin(pipeline, failure.retry_after, random::fraction())
     }
 
     /// A pipeline whose rows have all been seen gets its index, or takes the place of another;
@@ -278,7 +270,7 @@ impl Runner {
                 if matches!(self.transactions, Transactions::OfProcedure) {
                     return Err(failure);
                 }
-                if failure.is_passing { PAUSE_FOR_LOCKS } else { PAUSE_FOR_INDEX }
+                if failure.cause == Cause::Passing { PAUSE_FOR_LOCKS } else { PAUSE_FOR_INDEX }
             }
         };
         self.finish_not_before.insert(id, now + pause);
@@ -304,9 +296,4 @@ impl Runner {
             .min()
             .map_or(Step::Idle, Step::Later)
     }
-}
-
-/// `seconds` and a quarter more or less, so that not all come back at once.
-fn with_jitter(seconds: f64) -> f64 {
-    seconds * (0.75 + 0.5 * random::fraction())
 }

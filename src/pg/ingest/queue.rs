@@ -5,6 +5,7 @@
 //! several rows does so in the order of their keys.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use pgrx::prelude::*;
 
@@ -267,20 +268,20 @@ pub fn set_apart(pipeline: i32, lease: i64, reason: &Reason<'_>) -> Result<()> {
     note_failure(pipeline, 0, reason)
 }
 
-/// Leaves a pipeline alone for so many seconds.
-pub fn postpone(pipeline: i32, seconds: f64) -> Result<()> {
+/// Leaves a pipeline alone for so long.
+pub fn postpone(pipeline: i32, pause: Duration) -> Result<()> {
     let statement = query!(queue.postpone);
-    sql::execute(statement, &[pipeline.into(), seconds.into()]).map(drop)
+    sql::execute(statement, &[pipeline.into(), pause.as_secs_f64().into()]).map(drop)
 }
 
-/// A row has failed: it is tried again in `seconds`, or, if `None`, given up. What it has changed into
+/// A row has failed: it is tried again after `pause`, or, if `None`, given up. What it has changed into
 /// meanwhile is tried at once.
 pub fn fail(
     pipeline: i32,
     lease: i64,
     row: &Claimed,
     reason: &Reason<'_>,
-    seconds: Option<f64>,
+    pause: Option<Duration>,
 ) -> Result<()> {
     let key = row.key.clone();
     let mut arguments = vec![
@@ -291,15 +292,15 @@ pub fn fail(
         reason.message.into(),
         row.change.into(),
     ];
-    let statement = match seconds {
+    let statement = match pause {
         Some(_) => query!(queue.fail),
         None => query!(queue.bury),
     };
-    arguments.extend(seconds.map(Into::into));
+    arguments.extend(pause.map(|pause| pause.as_secs_f64().into()));
     // Locked, so that it does not change from here on.
     owned(pipeline, lease)?;
     let touched = sql::execute(statement, &arguments)?;
-    note_failure(pipeline, i64::from(seconds.is_none() && touched > 0), reason)
+    note_failure(pipeline, i64::from(pause.is_none() && touched > 0), reason)
 }
 
 /// The queue grows and shrinks faster than its statistics do; its indexes always serve.

@@ -26,6 +26,7 @@ use super::beat::Beat;
 use super::registry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::guc;
+use crate::work::backoff::Backoff;
 
 /// ragd's socket.
 pub const SOCKET: &str = "pg_stat_tmp/pg_rag.sock";
@@ -37,8 +38,8 @@ const LOCK_PATH: &CStr = c"pg_stat_tmp/pg_rag.lock";
 /// A ragd that lived shorter than this counts as failed to start.
 const SHORT_LIFE: Duration = Duration::from_secs(1);
 
-/// Longest pause between two starts.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Pauses between two starts.
+const PAUSES: Backoff = Backoff::doubling(Duration::from_millis(100), Duration::from_secs(5));
 
 /// Time ragd gets to leave by itself.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -257,7 +258,7 @@ fn wait(pause: Duration, tried: &Settings) -> bool {
 fn pause(failures: u32) -> Duration {
     match failures {
         0 => Duration::ZERO,
-        n => (Duration::from_millis(50) * 2u32.saturating_pow(n.min(10))).min(LONGEST_PAUSE),
+        n => PAUSES.pause(n - 1),
     }
 }
 

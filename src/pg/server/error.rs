@@ -7,6 +7,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::work::bisection::Cause;
 
 /// Turns a failure into an SQL error.
 pub trait OrReport<T> {
@@ -94,7 +95,7 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
 
 /// Raises again what was caught.
 pub fn raise(failure: &super::transaction::Failure) -> ! {
-    if failure.is_over_time {
+    if failure.cause == Cause::OverTime {
         super::time_limit::is_over_again();
     }
     let code = failure

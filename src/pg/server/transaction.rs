@@ -2,6 +2,8 @@
 
 use std::panic::AssertUnwindSafe;
 
+use std::time::Duration;
+
 use pgrx::PgTryBuilder;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::prelude::*;
@@ -9,6 +11,7 @@ use pgrx::prelude::*;
 use super::error::{Raised, code_text, sqlstate_text};
 use super::time_limit;
 use crate::error::{Error, ErrorKind, Result};
+use crate::work::bisection::Cause;
 
 /// An error as it is kept in a table.
 #[derive(Clone, Debug)]
@@ -17,15 +20,10 @@ pub struct Failure {
     pub sqlstate: String,
     /// What it says.
     pub message: String,
-    /// Whether it may be gone the next time, whatever the row.
-    pub is_passing: bool,
-    /// Whether a provider refused or answered nonsense, or ragd hung again: because of the row, or of
-    /// itself.
-    pub is_of_provider: bool,
-    /// Whether code of a user ran for longer than it may.
-    pub is_over_time: bool,
-    /// When to try again, in seconds, if somebody said so.
-    pub retry_after: Option<f64>,
+    /// What it is about.
+    pub cause: Cause,
+    /// How long to wait before the next attempt, if the other side said so.
+    pub retry_after: Option<Duration>,
 }
 
 impl Failure {
@@ -42,7 +40,7 @@ impl Failure {
     /// Whether somebody has cancelled the statement.
     pub fn is_cancel(&self) -> bool {
         let code = code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32);
-        self.sqlstate == code && !self.is_over_time
+        self.sqlstate == code && self.cause != Cause::OverTime
     }
 
     /// The worker that had a row in hand, and no other one, has ended.
@@ -50,9 +48,7 @@ impl Failure {
         Failure {
             sqlstate: code_text(PgSqlErrorCode::ERRCODE_ADMIN_SHUTDOWN as i32),
             message: "the worker that had this row in hand ended".to_owned(),
-            is_passing: false,
-            is_of_provider: false,
-            is_over_time: false,
+            cause: Cause::Row,
             retry_after: None,
         }
     }
@@ -76,10 +72,13 @@ impl From<Error> for Failure {
         Failure {
             sqlstate: sqlstate_text(error.kind()),
             message: error.message().to_owned(),
-            is_passing: passing.contains(&error.kind()),
-            is_of_provider: matches!(error.kind(), ProviderFailed | DaemonHung),
-            is_over_time: false,
-            retry_after: error.retry_delay().map(|delay| delay.as_secs_f64()),
+            cause: match error.kind() {
+                // ragd may hang on the row, or a provider refuse it; or it is they that are out of order.
+                ProviderFailed | DaemonHung => Cause::Provider,
+                kind if passing.contains(&kind) => Cause::Passing,
+                _ => Cause::Row,
+            },
+            retry_after: error.retry_delay(),
         }
     }
 }
@@ -110,9 +109,10 @@ impl Failure {
         Failure {
             sqlstate: code_text(code.unwrap_or(report.sql_error_code() as i32)),
             message: report.message().to_owned(),
-            is_passing: passing.contains(&report.sql_error_code()),
-            is_of_provider: false,
-            is_over_time: false,
+            cause: match passing.contains(&report.sql_error_code()) {
+                true => Cause::Passing,
+                false => Cause::Row,
+            },
             retry_after: None,
         }
     }
@@ -122,7 +122,7 @@ impl Failure {
         Failure {
             sqlstate: code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32),
             message: time_limit::message(),
-            is_over_time: true,
+            cause: Cause::OverTime,
             ..Failure::of_ended_worker()
         }
     }

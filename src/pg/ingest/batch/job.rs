@@ -1,9 +1,8 @@
 //! Rows in hand: read, cut and embedded, and stored.
 
 use std::collections::HashSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::with_jitter;
 use crate::error::Result;
 use crate::pg::catalog::activity;
 use crate::pg::catalog::activity::Work;
@@ -18,15 +17,16 @@ use crate::pg::ingest::queue::{self, Claimed, Wanted};
 use crate::pg::ingest::renewing::{Kept, Renewing};
 use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::server::acting::as_superuser;
-use crate::pg::server::guc;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught};
+use crate::pg::server::{guc, random};
 use crate::pipeline::{ChunkStore, Document, LineStore, Stages, StoredChunk, Vectors, prepare};
 use crate::protocol::Lane;
+use crate::work::backoff::{Backoff, jittered};
+use crate::work::bisection::{self, Cause};
 use crate::work::pacing::Pace;
 
-/// Seconds before the second attempt at a row; each one waits longer.
-const FIRST_PAUSE: f64 = 1.0;
-const LONGEST_PAUSE: f64 = 3600.0;
+/// Pauses between attempts at a row.
+const PAUSES: Backoff = Backoff::by(4, Duration::from_secs(1), Duration::from_secs(3600));
 
 /// Rows in hand.
 pub struct Batch {
@@ -70,8 +70,6 @@ pub struct Job {
     kept: Kept,
     /// Vectors of texts that were embedded, but could not be stored yet.
     embedded: Vectors,
-    /// Whether an error of a provider is taken for its own, and not for one about a row.
-    doubts_provider: bool,
     /// How fast it goes.
     pub pace: Pace,
     /// How many rows are left in hand, since all were too long to be done together.
@@ -84,12 +82,11 @@ impl Job {
         transactions: Transactions,
         is_unwanted: fn() -> bool,
         batch: Batch,
-        doubts_provider: bool,
         pace: Pace,
     ) -> Job {
         let kept = Kept::of(batch.pipeline.id, batch.tools.embedding.name());
         let embedded = Vectors::new();
-        Job { transactions, is_unwanted, batch, kept, embedded, doubts_provider, pace, left: 0 }
+        Job { transactions, is_unwanted, batch, kept, embedded, pace, left: 0 }
     }
 
     /// How many rows it has.
@@ -110,46 +107,6 @@ impl Job {
     /// Keeps what has been paid for until it is tried again.
     pub fn put_back(self) {
         self.kept.put_back();
-    }
-
-    /// Embeds and stores the rows in these places of the batch. A row that can't be embedded is
-    /// found by halves and noted; the others are not its concern. Returns what is out of order
-    /// where it is not a row: then nothing is noted.
-    pub fn run(&mut self, places: &[usize]) -> Outcome<Option<Failure>> {
-        let failure = match self.embed_and_store(places) {
-            Ok(()) => return Ok(None),
-            Err(failure) if failure.is_passing => return Ok(Some(failure)),
-            // Not by halves, each of which would take that long: others wait.
-            Err(failure) if failure.is_over_time => {
-                if let [place] = places {
-                    self.fail(*place, &failure)?;
-                }
-                return Ok(Some(failure));
-            }
-            Err(failure) => failure,
-        };
-        if failure.is_of_provider && self.doubts_provider {
-            let (Some(first), Some(last)) = (places.first(), places.last()) else {
-                return Ok(None);
-            };
-            // If it answers for one of these, there is something about another row.
-            let answers = places.len() > 1
-                && (self.embed_and_store(&[*first]).is_ok()
-                    || self.embed_and_store(&[*last]).is_ok());
-            if !answers {
-                return Ok(Some(failure));
-            }
-            self.doubts_provider = false;
-        }
-        if let [place] = places {
-            self.fail(*place, &failure)?;
-            return Ok(None);
-        }
-        let (first, second) = places.split_at(places.len() / 2);
-        match self.run(first)? {
-            None => self.run(second),
-            passing => Ok(passing),
-        }
     }
 
     fn embed_and_store(&mut self, places: &[usize]) -> Outcome<()> {
@@ -257,15 +214,31 @@ impl Job {
         let Batch { pipeline, lease, rows, .. } = &self.batch;
         let row = &rows[place];
         let is_last = row.attempts + 1 >= guc::max_attempts();
-        let pause = with_jitter((FIRST_PAUSE * 4f64.powi(row.attempts)).min(LONGEST_PAUSE));
-        let seconds = (!is_last).then_some(pause);
+        let pause = PAUSES.pause(u32::try_from(row.attempts).unwrap_or_default());
+        let pause = (!is_last).then(|| jittered(pause, random::fraction()));
         let reason = failure.reason();
         self.transactions.run(|| {
             as_superuser(|| match pipeline::hold(pipeline.id)? {
-                Some(_) => queue::fail(pipeline.id, *lease, row, &reason, seconds),
+                Some(_) => queue::fail(pipeline.id, *lease, row, &reason, pause),
                 None => Ok(()),
             })
         })
+    }
+}
+
+impl bisection::Batch for Job {
+    type Failure = Failure;
+
+    fn attempt(&mut self, places: &[usize]) -> Outcome<()> {
+        self.embed_and_store(places)
+    }
+
+    fn note_failure(&mut self, place: usize, failure: &Failure) -> Outcome<()> {
+        self.fail(place, failure)
+    }
+
+    fn cause(failure: &Failure) -> Cause {
+        failure.cause
     }
 }
 
