@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 use serde_json::Value as Json;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::EXTRACTIVE;
+use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::catalog::template;
 use crate::pg::catalog::view::Column;
 use crate::pg::ragd::generate::generate_by;
@@ -115,10 +115,7 @@ impl Llm {
     pub fn named(what: &str, options: &RewriteOptions, llm: Option<&str>) -> Result<Llm> {
         let name = options.llm.as_deref().or(llm).map_or_else(guc::llm, str::to_owned);
         if name == EXTRACTIVE {
-            let message = format!(
-                "{what} needs a language model, and the built-in answerer \"extractive\" is none"
-            );
-            return Err(Error::new(ErrorKind::Unsupported, message).hint(
+            return Err(needs_language_model(what).hint(
                 "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The rewrite 'prf' and the route 'similarity' need none.",
             ));
         }

@@ -36,8 +36,8 @@ use super::search::Search;
 use crate::answer::citation::Citations;
 use crate::answer::strategy::{AnswerStrategy, Calls, StrategyOptions};
 use crate::context::{ContextOptions, Reading};
-use crate::error::{Error, ErrorKind, Result};
-use crate::extract::EXTRACTIVE;
+use crate::error::Result;
+use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::ragd::provider::Capacity;
 use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::ragd::{cache, trace};
@@ -140,11 +140,8 @@ fn note_times(answer: &mut Answer, llm: &str, retrieving: Duration, writing: Dur
 /// What the built-in answerer says, and how long was searched.
 fn extracted(question: &str, search: &Search, writing: &Writing) -> Result<(Draft, Duration)> {
     if !writing.strategy.is_for_extractive {
-        let message = format!(
-            "strategy \"{}\" needs a language model, and the built-in answerer \"extractive\" is none",
-            writing.strategy.name
-        );
-        return Err(Error::new(ErrorKind::Unsupported, message).hint(
+        let what = format!("strategy \"{}\"", writing.strategy.name);
+        return Err(needs_language_model(&what).hint(
             "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The strategies 'auto' and 'compact' need none.",
         ));
     }
