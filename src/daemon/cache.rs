@@ -5,8 +5,6 @@
 //! brings a key that says all of what an entry depends on, the role among it; entries of one key
 //! are never found by another. What is kept is bounded, and forgotten with ragd.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::embed::Kind;
 use crate::protocol::{Note, VectorKey};
+use crate::recent::Recent;
 use crate::vector::dot_f32;
 
 /// Most bytes of vectors.
@@ -72,7 +71,7 @@ impl Cache {
     pub fn keep_vector(&self, key: &VectorKey, vector: &[f32]) {
         if key.text.len() <= LONGEST {
             let bytes = size_of_val(vector) + ENTRY;
-            locked(&self.vectors).put(hash_of(key), vector.to_vec(), bytes);
+            locked(&self.vectors).put_sized(hash_of(key), vector.to_vec(), bytes);
         }
     }
 
@@ -87,7 +86,7 @@ impl Cache {
         let until = now + Duration::from_secs(u64::from(seconds));
         all.insert(0, Kept { vector, text, until });
         let bytes = all.iter().map(|it| it.text.len() + size_of_val(&it.vector[..]) + ENTRY).sum();
-        texts.put(key, all, bytes);
+        texts.put_sized(key, all, bytes);
     }
 
     /// Texts that were kept for `scope`: with an empty `vector` the one that has none; else those
@@ -108,8 +107,8 @@ impl Cache {
 
     /// Entries that are kept, and how often one was found.
     pub fn figures(&self) -> (u64, u64) {
-        let vectors = locked(&self.vectors).entries.len();
-        let texts = locked(&self.texts).entries.len();
+        let vectors = locked(&self.vectors).len();
+        let texts = locked(&self.texts).len();
         ((vectors + texts) as u64, self.hits.load(Ordering::Relaxed))
     }
 }
@@ -143,66 +142,8 @@ fn cosine(first: &[f32], second: &[f32]) -> f32 {
     if lengths > 0.0 { (dot_f32(first, second) / lengths.sqrt()) as f32 } else { 0.0 }
 }
 
-/// The entries that were used last, as many as have room.
-struct Recent<K, V> {
-    entries: HashMap<K, Entry<V>>,
-    /// Keys by the time of their last use.
-    order: BTreeMap<u64, K>,
-    clock: u64,
-    bytes: usize,
-    most: usize,
-}
-
-struct Entry<V> {
-    value: V,
-    bytes: usize,
-    used: u64,
-}
-
-impl<K: Hash + Eq + Copy, V> Recent<K, V> {
-    fn new(most: usize) -> Self {
-        Recent { entries: HashMap::new(), order: BTreeMap::new(), clock: 0, bytes: 0, most }
-    }
-
-    fn get(&mut self, key: &K) -> Option<&V> {
-        let entry = self.entries.get_mut(key)?;
-        self.order.remove(&entry.used);
-        self.clock += 1;
-        entry.used = self.clock;
-        self.order.insert(self.clock, *key);
-        Some(&entry.value)
-    }
-
-    fn take(&mut self, key: &K) -> Option<V> {
-        let entry = self.entries.remove(key)?;
-        self.order.remove(&entry.used);
-        self.bytes -= entry.bytes;
-        Some(entry.value)
-    }
-
-    /// What has not been used for the longest time makes room. What is larger than all the room
-    /// there is, is not kept.
-    fn put(&mut self, key: K, value: V, bytes: usize) {
-        self.take(&key);
-        if bytes > self.most {
-            return;
-        }
-        while self.bytes + bytes > self.most {
-            let Some((_, oldest)) = self.order.first_key_value() else { break };
-            let oldest = *oldest;
-            self.take(&oldest);
-        }
-        self.clock += 1;
-        self.order.insert(self.clock, key);
-        self.entries.insert(key, Entry { value, bytes, used: self.clock });
-        self.bytes += bytes;
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     fn note(scope: &str, vector: &[f32], text: &str) -> Note {
@@ -267,35 +208,5 @@ mod tests {
         let long = "x".repeat(LONGEST + 1);
         cache.keep_vector(&key("x", Kind::Query, &long), &[1.0]);
         assert_eq!(found("x", Kind::Query, &long), None);
-    }
-
-    proptest! {
-        /// Whatever is asked and kept, it is what a list of entries by their last use gives, and
-        /// never more than has room.
-        #[test]
-        fn the_longest_unused_goes_first(
-            steps in proptest::collection::vec((0u8..12, 0usize..50, any::<bool>()), 0..200),
-        ) {
-            let mut recent = Recent::new(100);
-            let mut naive: Vec<(u8, usize)> = Vec::new();
-            for (key, bytes, puts) in steps {
-                let place = naive.iter().position(|(known, _)| *known == key);
-                let before = place.map(|place| naive.remove(place));
-                if puts {
-                    recent.put(key, bytes, bytes);
-                    naive.insert(0, (key, bytes));
-                    while naive.iter().map(|(_, bytes)| bytes).sum::<usize>() > 100 {
-                        naive.pop();
-                    }
-                } else {
-                    let found = recent.get(&key).copied();
-                    prop_assert_eq!(found, before.map(|(_, bytes)| bytes));
-                    naive.splice(0..0, before);
-                }
-                prop_assert_eq!(recent.bytes, naive.iter().map(|(_, bytes)| bytes).sum::<usize>());
-                prop_assert_eq!(recent.entries.len(), naive.len());
-                prop_assert_eq!(recent.order.len(), naive.len());
-            }
-        }
     }
 }

@@ -45,10 +45,19 @@ use score::{best_first, scores};
 use similarity::similarities;
 
 use crate::embed::Embedder;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Name of the answerer that needs no language model.
 pub const EXTRACTIVE: &str = "extractive";
+
+/// The error where `what` needs a language model and [`EXTRACTIVE`] is named as the one to use.
+#[must_use]
+pub fn needs_language_model(what: &str) -> Error {
+    let message = format!(
+        "{what} needs a language model, and the built-in answerer \"{EXTRACTIVE}\" is none"
+    );
+    Error::new(ErrorKind::Unsupported, message)
+}
 
 /// The answer where the passages hold none.
 pub const NO_ANSWER: &str = "The documents don't say.";

@@ -25,7 +25,7 @@ pub const NO_ANSWER: &str = "I don't know: the sources do not say.";
 pub const SAMPLE_MARK: &str = "0f1e2d3c4b5a6978";
 
 /// One message of a chat.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Message {
     /// "system", "user" or "assistant".
     pub role: String,

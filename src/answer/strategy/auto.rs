@@ -11,10 +11,7 @@
 //! 4. Everything else: `compact`.
 
 use super::budget::estimate;
-use super::compact::Compact;
-use super::decompose_parallel::DecomposeParallel;
-use super::tree_summarize::TreeSummarize;
-use super::{Desk, Strategy, Written};
+use super::{AnswerStrategy, Desk, Written, compact, decompose_parallel, tree_summarize};
 use crate::error::Result;
 use crate::retrieve::Passage;
 
@@ -28,44 +25,34 @@ const LONG: u64 = 12_000;
 const FEWEST_CALLS: u32 = 3;
 
 /// `auto`.
-pub struct Auto;
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "auto",
+    description: "chooses decompose_parallel for several questions in one, tree_summarize for very \
+        many sources, and compact otherwise",
+    calls: "as many as the strategy it chooses",
+    options: &["group_size", "sub_questions"],
+    is_for_extractive: true,
+    reads_in_groups: false,
+    answer,
+};
 
-impl Strategy for Auto {
-    fn name(&self) -> &'static str {
-        "auto"
-    }
-
-    fn description(&self) -> &'static str {
-        "compact, unless there are several questions in one (decompose_parallel) or very many sources (tree_summarize)"
-    }
-
-    fn calls(&self) -> &'static str {
-        "those of the strategy it chooses"
-    }
-
-    fn options(&self) -> &'static [&'static str] {
-        &["group_size", "sub_questions"]
-    }
-
-    fn is_for_extractive(&self) -> bool {
-        true
-    }
-
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
-        let strategy = choose(desk)?;
-        desk.hand_over(strategy);
-        strategy.answer(desk)
-    }
+fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+    let strategy = choose(desk)?;
+    desk.hand_over(strategy);
+    (strategy.answer)(desk)
 }
 
-fn choose(desk: &mut Desk<'_>) -> Result<&'static dyn Strategy> {
+fn choose(desk: &mut Desk<'_>) -> Result<&'static AnswerStrategy> {
     if desk.calls_allowed() < FEWEST_CALLS {
-        return Ok(&Compact);
+        return Ok(&compact::STRATEGY);
     }
     if asks_several(desk.question) {
-        return Ok(&DecomposeParallel);
+        return Ok(&decompose_parallel::STRATEGY);
     }
-    Ok(if is_much(desk.passages()?) { &TreeSummarize } else { &Compact })
+    match is_much(desk.passages()?) {
+        true => Ok(&tree_summarize::STRATEGY),
+        false => Ok(&compact::STRATEGY),
+    }
 }
 
 fn is_much(found: &[Passage]) -> bool {

@@ -1,38 +1,23 @@
 //! All sources in one call.
 
-use super::{Desk, Last, Otherwise, Strategy, Written};
+use super::{AnswerStrategy, Desk, Last, Otherwise, Written};
 use crate::context::step::Numbered;
 use crate::error::Result;
 
 /// `compact`.
-pub struct Compact;
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "compact",
+    description: "answers from all sources in one call",
+    calls: "1",
+    options: &[],
+    is_for_extractive: true,
+    reads_in_groups: false,
+    answer,
+};
 
-impl Compact {
-    /// As users write it.
-    pub const NAME: &'static str = "compact";
-}
-
-impl Strategy for Compact {
-    fn name(&self) -> &'static str {
-        Compact::NAME
-    }
-
-    fn description(&self) -> &'static str {
-        "all sources in one call"
-    }
-
-    fn calls(&self) -> &'static str {
-        "1"
-    }
-
-    fn is_for_extractive(&self) -> bool {
-        true
-    }
-
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
-        let sources = desk.found()?;
-        answer_from(desk, &sources)
-    }
+fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+    let sources = desk.found()?;
+    answer_from(desk, &sources)
 }
 
 /// The answer in one call from `sources`; none where there are no sources.

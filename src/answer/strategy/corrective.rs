@@ -11,7 +11,7 @@
 use super::compact::answer_from;
 use super::desk::note;
 use super::grade::grades;
-use super::{Desk, Strategy, Written};
+use super::{AnswerStrategy, Desk, Written};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::list;
@@ -23,49 +23,36 @@ const RELEVANT: f32 = 6.0;
 const ROUNDS: u32 = 1;
 
 /// `corrective`.
-pub struct Corrective;
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "corrective",
+    description: "grades what was found and answers from the relevant sources; if there are none, \
+        searches again in other words or abstains",
+    calls: "2 if something relevant was found; 2 more for each of up to rounds (1) further searches",
+    options: &["min_grade", "rounds"],
+    is_for_extractive: false,
+    reads_in_groups: true,
+    answer,
+};
 
-impl Strategy for Corrective {
-    fn name(&self) -> &'static str {
-        "corrective"
+fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+    let found = desk.found()?;
+    let mut kept = Kept::default();
+    let mut queries: Vec<String> = Vec::new();
+    kept.sort(desk, found)?;
+    let rounds = desk.options.rounds.unwrap_or(ROUNDS) as usize;
+    while kept.relevant.is_empty() && !kept.is_blind && queries.len() < rounds {
+        let Some(query) = other_query(desk, &queries)? else { break };
+        let mut new = desk.look_up(&query)?;
+        new.retain(|one| !kept.seen.contains(&one.number));
+        kept.sort(desk, new)?;
+        queries.push(query);
     }
-
-    fn description(&self) -> &'static str {
-        "grades what was found; answers from what is relevant, or looks again in other words, or abstains"
+    let mut sources = kept.relevant;
+    if !queries.is_empty() || sources.is_empty() {
+        sources.extend(kept.doubtful);
     }
-
-    fn calls(&self) -> &'static str {
-        "2 where something relevant was found; 2 more for each of at most rounds (1) further searches"
-    }
-
-    fn options(&self) -> &'static [&'static str] {
-        &["min_grade", "rounds"]
-    }
-
-    fn reads_in_groups(&self) -> bool {
-        true
-    }
-
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
-        let found = desk.found()?;
-        let mut kept = Kept::default();
-        let mut queries: Vec<String> = Vec::new();
-        kept.sort(desk, found)?;
-        let rounds = desk.options.rounds.unwrap_or(ROUNDS) as usize;
-        while kept.relevant.is_empty() && !kept.is_blind && queries.len() < rounds {
-            let Some(query) = other_query(desk, &queries)? else { break };
-            let mut new = desk.look_up(&query)?;
-            new.retain(|one| !kept.seen.contains(&one.number));
-            kept.sort(desk, new)?;
-            queries.push(query);
-        }
-        let mut sources = kept.relevant;
-        if !queries.is_empty() || sources.is_empty() {
-            sources.extend(kept.doubtful);
-        }
-        let shown = best(desk, sources)?;
-        answer_from(desk, &shown)
-    }
+    let shown = best(desk, sources)?;
+    answer_from(desk, &shown)
 }
 
 /// As many of the graded sources as a call can show, the best of them, in the order of their numbers.

@@ -2,45 +2,36 @@
 //! the others.
 
 use super::sub_question::{Finding, conclude, split};
-use super::{Desk, Strategy, Written};
+use super::{AnswerStrategy, Desk, Written};
 use crate::error::Result;
 
 /// `decompose_parallel`.
-pub struct DecomposeParallel;
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "decompose_parallel",
+    description: "looks up sub-questions and answers them independently, in parallel, then \
+        answers the question",
+    calls: "2, plus 1 for each of up to sub_questions (4) sub-questions, in parallel",
+    options: &["sub_questions"],
+    is_for_extractive: false,
+    reads_in_groups: false,
+    answer,
+};
 
-impl Strategy for DecomposeParallel {
-    fn name(&self) -> &'static str {
-        "decompose_parallel"
-    }
-
-    fn description(&self) -> &'static str {
-        "sub-questions, each looked up and answered by itself, at once; then the question"
-    }
-
-    fn calls(&self) -> &'static str {
-        "2, and 1 for each of at most sub_questions (4), at once"
-    }
-
-    fn options(&self) -> &'static [&'static str] {
-        &["sub_questions"]
-    }
-
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
-        let mut asked = Vec::new();
-        let mut prompts = Vec::new();
-        for question in split(desk)? {
-            let sources = desk.look_up(&question)?;
-            if !sources.is_empty() {
-                prompts.push(desk.answer_prompt(&question, &sources)?);
-                asked.push((question, sources));
-            }
+fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+    let mut asked = Vec::new();
+    let mut prompts = Vec::new();
+    for question in split(desk)? {
+        let sources = desk.look_up(&question)?;
+        if !sources.is_empty() {
+            prompts.push(desk.answer_prompt(&question, &sources)?);
+            asked.push((question, sources));
         }
-        let replies = desk.prepare_all("sub_answer", prompts)?;
-        let findings: Vec<Finding> = asked
-            .iter()
-            .zip(replies)
-            .filter_map(|((question, sources), reply)| Finding::new(question, reply, sources, &[]))
-            .collect();
-        conclude(desk, &findings)
     }
+    let replies = desk.prepare_all("sub_answer", prompts)?;
+    let findings: Vec<Finding> = asked
+        .iter()
+        .zip(replies)
+        .filter_map(|((question, sources), reply)| Finding::new(question, reply, sources, &[]))
+        .collect();
+    conclude(desk, &findings)
 }

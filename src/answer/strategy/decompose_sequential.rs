@@ -2,49 +2,40 @@
 //! each answered with the answers to those before it.
 
 use super::sub_question::{Finding, conclude, split};
-use super::{Desk, Strategy, Written};
+use super::{AnswerStrategy, Desk, Written};
 use crate::context::step::Material;
 use crate::error::Result;
 
 /// `decompose_sequential`.
-pub struct DecomposeSequential;
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "decompose_sequential",
+    description: "looks up and answers sub-questions one by one, each with the answers to the \
+        previous ones, then answers the question",
+    calls: "2, plus 1 for each of up to sub_questions (4) sub-questions",
+    options: &["sub_questions"],
+    is_for_extractive: false,
+    reads_in_groups: false,
+    answer,
+};
 
-impl Strategy for DecomposeSequential {
-    fn name(&self) -> &'static str {
-        "decompose_sequential"
-    }
-
-    fn description(&self) -> &'static str {
-        "sub-questions one after the other, each with the answers to those before it; then the question"
-    }
-
-    fn calls(&self) -> &'static str {
-        "2, and 1 for each of at most sub_questions (4)"
-    }
-
-    fn options(&self) -> &'static [&'static str] {
-        &["sub_questions"]
-    }
-
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
-        let mut findings: Vec<Finding> = Vec::new();
-        for question in split(desk)? {
-            let sources = desk.look_up(&question)?;
-            let notes: Vec<String> = findings.iter().map(Finding::note).collect();
-            if sources.is_empty() && notes.is_empty() {
-                continue;
-            }
-            let prompt = match notes.is_empty() {
-                true => desk.answer_prompt(&question, &sources)?,
-                false => {
-                    let material =
-                        Material { question: &question, sources: &sources, notes: &notes, n: 0 };
-                    desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?
-                }
-            };
-            let reply = desk.prepare("sub_answer", prompt)?;
-            findings.extend(Finding::new(&question, reply, &sources, &findings));
+fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for question in split(desk)? {
+        let sources = desk.look_up(&question)?;
+        let notes: Vec<String> = findings.iter().map(Finding::note).collect();
+        if sources.is_empty() && notes.is_empty() {
+            continue;
         }
-        conclude(desk, &findings)
+        let prompt = match notes.is_empty() {
+            true => desk.answer_prompt(&question, &sources)?,
+            false => {
+                let material =
+                    Material { question: &question, sources: &sources, notes: &notes, n: 0 };
+                desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?
+            }
+        };
+        let reply = desk.prepare("sub_answer", prompt)?;
+        findings.extend(Finding::new(&question, reply, &sources, &findings));
     }
+    conclude(desk, &findings)
 }

@@ -6,7 +6,7 @@ use super::budget::{Ledger, estimate, estimate_all};
 use super::last::{Begun, Last, Pending, Work};
 use super::options::StrategyOptions;
 use super::tools::{Calls, Tools};
-use super::{Strategy, Written};
+use super::{AnswerStrategy, Written};
 use crate::context::budget::none_fits;
 use crate::context::step::{self, Material, Numbered};
 use crate::context::{Reading, fit};
@@ -56,7 +56,7 @@ enum Preview {
 impl<'a> Desk<'a> {
     /// An empty one, for `strategy`.
     pub fn new(
-        strategy: &dyn Strategy,
+        strategy: &AnswerStrategy,
         question: &'a str,
         options: &'a StrategyOptions,
         tools: &'a mut dyn Tools,
@@ -72,7 +72,7 @@ impl<'a> Desk<'a> {
             passages: None,
             found: None,
             times_read: 0,
-            strategy: strategy.name(),
+            strategy: strategy.name,
             calls: calls_of(strategy),
             preview: Preview::No,
         }
@@ -111,8 +111,8 @@ impl<'a> Desk<'a> {
     }
 
     /// Says that another strategy works here from now on.
-    pub fn hand_over(&mut self, strategy: &dyn Strategy) {
-        self.strategy = strategy.name();
+    pub fn hand_over(&mut self, strategy: &AnswerStrategy) {
+        self.strategy = strategy.name;
         self.calls = calls_of(strategy);
     }
 
@@ -373,8 +373,8 @@ impl<'a> Desk<'a> {
     }
 }
 
-fn calls_of(strategy: &dyn Strategy) -> Calls {
-    if strategy.reads_in_groups() { Calls::Several } else { Calls::One }
+fn calls_of(strategy: &AnswerStrategy) -> Calls {
+    if strategy.reads_in_groups { Calls::Several } else { Calls::One }
 }
 
 /// What a model wrote, as it is shown in a later call: not too long.

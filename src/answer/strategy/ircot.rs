@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use super::cited::only;
 use super::compact::answer_from;
 use super::desk::note;
-use super::{Desk, Last, Otherwise, Strategy, Written};
+use super::{AnswerStrategy, Desk, Last, Otherwise, Written};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
@@ -27,49 +27,38 @@ const SOURCES: usize = 15;
 const LONGEST: usize = 500;
 
 /// `ircot`.
-pub struct Ircot;
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "ircot",
+    description: "writes a sentence of reasoning and looks it up, repeatedly; then answers from \
+        everything found",
+    calls: "1, plus 1 for each of up to rounds (4) sentences",
+    options: &["rounds"],
+    is_for_extractive: false,
+    reads_in_groups: false,
+    answer,
+};
 
-impl Strategy for Ircot {
-    fn name(&self) -> &'static str {
-        "ircot"
-    }
-
-    fn description(&self) -> &'static str {
-        "a sentence of reasoning, which is looked up, and again; then the answer from all that was found"
-    }
-
-    fn calls(&self) -> &'static str {
-        "1, and 1 for each of at most rounds (4) sentences"
-    }
-
-    fn options(&self) -> &'static [&'static str] {
-        &["rounds"]
-    }
-
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
-        let mut sources = desk.found()?;
-        let mut thoughts: Vec<String> = Vec::new();
-        for _ in 0..desk.options.rounds.unwrap_or(ROUNDS) {
-            let Some(thought) = think(desk, &sources, &thoughts)? else { break };
-            let is_last = concludes(&thought);
-            if !is_last {
-                let found = desk.look_up(&thought)?;
-                add(&mut sources, found);
-            }
-            thoughts.push(thought);
-            if is_last {
-                break;
-            }
+fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+    let mut sources = desk.found()?;
+    let mut thoughts: Vec<String> = Vec::new();
+    for _ in 0..desk.options.rounds.unwrap_or(ROUNDS) {
+        let Some(thought) = think(desk, &sources, &thoughts)? else { break };
+        let is_last = concludes(&thought);
+        if !is_last {
+            let found = desk.look_up(&thought)?;
+            add(&mut sources, found);
         }
-        if thoughts.is_empty() || sources.is_empty() {
-            return answer_from(desk, &sources);
+        thoughts.push(thought);
+        if is_last {
+            break;
         }
-        let material =
-            Material { question: desk.question, sources: &sources, notes: &thoughts, n: 0 };
-        let prompt =
-            desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
-        Ok(Written::Asks(Last { step: "answer", prompt, otherwise: Otherwise::Nothing }))
     }
+    if thoughts.is_empty() || sources.is_empty() {
+        return answer_from(desk, &sources);
+    }
+    let material = Material { question: desk.question, sources: &sources, notes: &thoughts, n: 0 };
+    let prompt = desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
+    Ok(Written::Asks(Last { step: "answer", prompt, otherwise: Otherwise::Nothing }))
 }
 
 /// The next sentence; `None` where there is none, or it was said before.

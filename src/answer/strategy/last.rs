@@ -127,7 +127,7 @@ impl Pending {
 
     /// Whether this one call, with all sources, is all that there is to the answer.
     pub fn is_only_call(&self) -> bool {
-        self.work.strategy == super::compact::Compact::NAME && !self.work.readings.is_empty()
+        self.work.strategy == super::compact::STRATEGY.name && !self.work.readings.is_empty()
     }
 
     /// The answer, of what was replied after so long. A call that ran out of the budget's time counts

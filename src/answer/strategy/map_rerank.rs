@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::cited::only;
-use super::{Desk, Strategy, Written};
+use super::{AnswerStrategy, Desk, Written};
 use crate::context::step::Material;
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
@@ -15,51 +15,37 @@ use crate::prompt::object;
 const GROUP: u32 = 1;
 
 /// `map_rerank`.
-pub struct MapRerank;
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "map_rerank",
+    description: "answers from each group of sources separately, in parallel, and returns the \
+        answer with the highest score",
+    calls: "1 per group of group_size (1) sources, in parallel",
+    options: &["group_size"],
+    is_for_extractive: false,
+    reads_in_groups: true,
+    answer,
+};
 
-impl Strategy for MapRerank {
-    fn name(&self) -> &'static str {
-        "map_rerank"
+fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+    let sources = desk.found()?;
+    let size = desk.options.group_size.unwrap_or(GROUP) as usize;
+    let groups = desk.groups(&sources, size)?;
+    let mut prompts = Vec::with_capacity(groups.len());
+    for group in &groups {
+        let material = Material { question: desk.question, sources: group, ..Material::default() };
+        prompts.push(desk.prompt("map_rerank", material, &["question", "sources"])?);
     }
-
-    fn description(&self) -> &'static str {
-        "each source by itself, at once, and the answer with the best score"
-    }
-
-    fn calls(&self) -> &'static str {
-        "1 for each group of group_size (1) sources, at once"
-    }
-
-    fn options(&self) -> &'static [&'static str] {
-        &["group_size"]
-    }
-
-    fn reads_in_groups(&self) -> bool {
-        true
-    }
-
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
-        let sources = desk.found()?;
-        let size = desk.options.group_size.unwrap_or(GROUP) as usize;
-        let groups = desk.groups(&sources, size)?;
-        let mut prompts = Vec::with_capacity(groups.len());
-        for group in &groups {
-            let material =
-                Material { question: desk.question, sources: group, ..Material::default() };
-            prompts.push(desk.prompt("map_rerank", material, &["question", "sources"])?);
+    let replies = desk.write_all("answer", prompts)?;
+    let mut best: Option<(String, f64)> = None;
+    for (reply, group) in replies.into_iter().zip(groups) {
+        let Some((text, score)) = reply.as_deref().and_then(read) else { continue };
+        // Of equals the one whose source was found to be better.
+        if best.as_ref().is_none_or(|(_, known)| score > *known) {
+            let known: BTreeSet<usize> = group.iter().map(|one| one.number).collect();
+            best = Some((only(&text, &known), score));
         }
-        let replies = desk.write_all("answer", prompts)?;
-        let mut best: Option<(String, f64)> = None;
-        for (reply, group) in replies.into_iter().zip(groups) {
-            let Some((text, score)) = reply.as_deref().and_then(read) else { continue };
-            // Of equals the one whose source was found to be better.
-            if best.as_ref().is_none_or(|(_, known)| score > *known) {
-                let known: BTreeSet<usize> = group.iter().map(|one| one.number).collect();
-                best = Some((only(&text, &known), score));
-            }
-        }
-        Ok(best.map_or(Written::Nothing, |(text, _)| Written::Answer(text)))
     }
+    Ok(best.map_or(Written::Nothing, |(text, _)| Written::Answer(text)))
 }
 
 /// An answer and its score, from 0 to 100, 0 where none can be read; `None` where there is no

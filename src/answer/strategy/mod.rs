@@ -4,7 +4,7 @@
 //! (question, tools, budget) → text whose markers [n] cite what was read
 //! ```
 //!
-//! A strategy is a file that implements [`Strategy`] over a [`Desk`] and stands in [`ALL`].
+//! A strategy is a file with an [`AnswerStrategy`], which works at a [`Desk`] and stands in [`ALL`].
 //! The desk is all it has: it looks things up, numbers what is read, asks a language model, and
 //! keeps the budget. So a strategy can neither overrun a limit nor lose a number, and a new one
 //! touches no other. The registry is what `rag_answer`, `rag_strategies` and the errors read.
@@ -55,36 +55,24 @@ pub use tools::{Calls, Limits, Reply, Tools};
 use crate::error::{Error, ErrorKind, Result};
 use crate::prompt::messages::Message;
 
-/// A way to write an answer.
-pub trait Strategy: Sync {
+/// A way to write an answer: what users are told about it, and how it is done.
+pub struct AnswerStrategy {
     /// As users write it.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// What it does, in a line.
-    fn description(&self) -> &'static str;
-
+    pub description: &'static str,
     /// How many calls of a language model it makes, in a line.
-    fn calls(&self) -> &'static str;
-
+    pub calls: &'static str,
     /// The options that it reads, besides the budget.
-    fn options(&self) -> &'static [&'static str] {
-        &[]
-    }
-
+    pub options: &'static [&'static str],
     /// Whether the built-in answerer can stand in for a language model.
-    fn is_for_extractive(&self) -> bool {
-        false
-    }
-
-    /// Whether it shares what it reads out among its calls, or makes a choice of it. What is found is
-    /// then all on the desk, be it more than one call can read.
-    fn reads_in_groups(&self) -> bool {
-        false
-    }
-
+    pub is_for_extractive: bool,
+    /// Whether it divides what it reads among its calls, or selects from it. Then everything found is
+    /// on the desk, even if it is more than one call can read.
+    pub reads_in_groups: bool,
     /// Writes the answer to the desk's question, but for the call that makes it. Where the budget is
     /// spent the desk says nothing more, and the answer is made of what there is.
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written>;
+    answer: fn(&mut Desk<'_>) -> Result<Written>,
 }
 
 /// What a strategy comes to.
@@ -101,25 +89,25 @@ pub enum Written {
 }
 
 /// All strategies, in the order in which they are listed.
-pub const ALL: [&dyn Strategy; 11] = [
-    &auto::Auto,
-    &compact::Compact,
-    &refine::Refine,
-    &tree_summarize::TreeSummarize,
-    &simple_summarize::SimpleSummarize,
-    &map_rerank::MapRerank,
-    &decompose_sequential::DecomposeSequential,
-    &decompose_parallel::DecomposeParallel,
-    &ircot::Ircot,
-    &self_rag::SelfRag,
-    &corrective::Corrective,
+pub const ALL: [&AnswerStrategy; 11] = [
+    &auto::STRATEGY,
+    &compact::STRATEGY,
+    &refine::STRATEGY,
+    &tree_summarize::STRATEGY,
+    &simple_summarize::STRATEGY,
+    &map_rerank::STRATEGY,
+    &decompose_sequential::STRATEGY,
+    &decompose_parallel::STRATEGY,
+    &ircot::STRATEGY,
+    &self_rag::STRATEGY,
+    &corrective::STRATEGY,
 ];
 
 /// The strategy called `name`; `auto` for `None`.
-pub fn named(name: Option<&str>) -> Result<&'static dyn Strategy> {
+pub fn named(name: Option<&str>) -> Result<&'static AnswerStrategy> {
     let name = name.unwrap_or("auto");
-    ALL.into_iter().find(|strategy| strategy.name() == name).ok_or_else(|| {
-        let known: Vec<&str> = ALL.iter().map(|strategy| strategy.name()).collect();
+    ALL.into_iter().find(|strategy| strategy.name == name).ok_or_else(|| {
+        let known: Vec<&str> = ALL.iter().map(|strategy| strategy.name).collect();
         Error::new(ErrorKind::InvalidParameter, format!("unknown strategy \"{name}\""))
             .hint(format!("Known strategies: {}.", known.join(", ")))
     })
@@ -127,13 +115,13 @@ pub fn named(name: Option<&str>) -> Result<&'static dyn Strategy> {
 
 /// Answers `question` in the way of `strategy`, up to the call that makes the answer.
 pub fn begin(
-    strategy: &dyn Strategy,
+    strategy: &AnswerStrategy,
     question: &str,
     options: &StrategyOptions,
     tools: &mut dyn Tools,
 ) -> Result<Begun> {
     let mut desk = Desk::new(strategy, question, options, tools);
-    match strategy.answer(&mut desk)? {
+    match (strategy.answer)(&mut desk)? {
         Written::Asks(last) => Ok(desk.close(last)),
         written => Ok(Begun::Done(desk.work().written(written))),
     }
@@ -141,13 +129,13 @@ pub fn begin(
 
 /// The messages of the first call that `strategy` would make. Nobody is asked.
 pub fn preview(
-    strategy: &dyn Strategy,
+    strategy: &AnswerStrategy,
     question: &str,
     options: &StrategyOptions,
     tools: &mut dyn Tools,
 ) -> Result<Vec<Message>> {
     let mut desk = Desk::new(strategy, question, options, tools).previewing();
-    let written = strategy.answer(&mut desk)?;
+    let written = (strategy.answer)(&mut desk)?;
     Ok(match (desk.first_prompt(), written) {
         (Some(prompt), _) => prompt,
         (None, Written::Asks(last)) => last.prompt,

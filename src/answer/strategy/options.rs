@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::budget::Budget;
-use super::{ALL, Strategy};
+use super::{ALL, AnswerStrategy};
 use crate::error::{Error, Result};
 
 /// The keys of [`StrategyOptions`] among the options of `rag_answer`.
@@ -45,13 +45,12 @@ pub struct StrategyOptions {
 
 impl StrategyOptions {
     /// An error for a value out of range, or an option that `strategy` does not read.
-    pub fn check(&self, strategy: &dyn Strategy) -> Result<()> {
+    pub fn check(&self, strategy: &AnswerStrategy) -> Result<()> {
         self.budget.check()?;
-        let read = strategy.options();
+        let AnswerStrategy { name, options: read, .. } = strategy;
         if let Some(other) = self.given().into_iter().find(|name| !read.contains(name)) {
-            let name = strategy.name();
-            let owners = ALL.iter().filter(|it| it.options().contains(&other));
-            let owners: Vec<&str> = owners.map(|it| it.name()).collect();
+            let owners = ALL.iter().filter(|it| it.options.contains(&other));
+            let owners: Vec<&str> = owners.map(|it| it.name).collect();
             return Err(Error::invalid(format!("strategy \"{name}\" has no option \"{other}\""))
                 .hint(format!("Strategies that have it: {}.", owners.join(", "))));
         }
@@ -117,10 +116,10 @@ mod tests {
     #[test]
     fn every_option_is_somebodys_and_every_key_an_option() {
         for key in KEYS.iter().filter(|key| **key != "budget") {
-            assert!(ALL.iter().any(|strategy| strategy.options().contains(key)), "{key}");
+            assert!(ALL.iter().any(|strategy| strategy.options.contains(key)), "{key}");
         }
         for strategy in ALL {
-            for option in strategy.options() {
+            for option in strategy.options {
                 assert!(KEYS.contains(option), "{option}");
             }
         }

@@ -3,7 +3,7 @@
 
 use super::compact::answer_from;
 use super::desk::note;
-use super::{Desk, Last, Otherwise, Strategy, Written};
+use super::{AnswerStrategy, Desk, Last, Otherwise, Written};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
@@ -12,56 +12,43 @@ use crate::prompt::messages::is_no_answer;
 const GROUP: u32 = 3;
 
 /// `refine`.
-pub struct Refine;
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "refine",
+    description: "answers from the first group of sources, then improves the answer with one \
+        group after another",
+    calls: "1 per group of group_size (3) sources",
+    options: &["group_size"],
+    is_for_extractive: false,
+    reads_in_groups: true,
+    answer,
+};
 
-impl Strategy for Refine {
-    fn name(&self) -> &'static str {
-        "refine"
+fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+    let sources = desk.found()?;
+    let size = desk.options.group_size.unwrap_or(GROUP) as usize;
+    if sources.is_empty() {
+        return answer_from(desk, &[]);
     }
-
-    fn description(&self) -> &'static str {
-        "an answer from the first sources, improved with the next ones, group after group"
+    // How many a group has depends on the draft beside it. Here it is seen that there is one.
+    desk.groups(&sources, size)?;
+    let mut rest = sources.as_slice();
+    let mut written = Written::Nothing;
+    while !rest.is_empty() {
+        written = desk.finished(written)?;
+        let draft = match &written {
+            Written::Answer(draft) if !is_no_answer(draft) => Some(draft.clone()),
+            _ => None,
+        };
+        let notes: Vec<String> = draft.iter().map(|draft| note(draft)).collect();
+        let (group, number) = desk.next_group(rest, size, &notes)?;
+        rest = &rest[number..];
+        written = match draft {
+            _ if group.is_empty() => written,
+            Some(draft) => improved(desk, draft, &notes, &group)?,
+            None => begun(desk, written, &group)?,
+        };
     }
-
-    fn calls(&self) -> &'static str {
-        "1 for each group of group_size (3) sources"
-    }
-
-    fn options(&self) -> &'static [&'static str] {
-        &["group_size"]
-    }
-
-    fn reads_in_groups(&self) -> bool {
-        true
-    }
-
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
-        let sources = desk.found()?;
-        let size = desk.options.group_size.unwrap_or(GROUP) as usize;
-        if sources.is_empty() {
-            return answer_from(desk, &[]);
-        }
-        // How many a group has depends on the draft beside it. Here it is seen that there is one.
-        desk.groups(&sources, size)?;
-        let mut rest = sources.as_slice();
-        let mut written = Written::Nothing;
-        while !rest.is_empty() {
-            written = desk.finished(written)?;
-            let draft = match &written {
-                Written::Answer(draft) if !is_no_answer(draft) => Some(draft.clone()),
-                _ => None,
-            };
-            let notes: Vec<String> = draft.iter().map(|draft| note(draft)).collect();
-            let (group, number) = desk.next_group(rest, size, &notes)?;
-            rest = &rest[number..];
-            written = match draft {
-                _ if group.is_empty() => written,
-                Some(draft) => improved(desk, draft, &notes, &group)?,
-                None => begun(desk, written, &group)?,
-            };
-        }
-        Ok(written)
-    }
+    Ok(written)
 }
 
 /// An answer from `group`; what there was `before`, which is nothing to improve, where none comes.

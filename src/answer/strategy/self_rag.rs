@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::cited::only;
 use super::desk::note;
 use super::grade::grades;
-use super::{Desk, Strategy, Written};
+use super::{AnswerStrategy, Desk, Written};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
@@ -20,43 +20,29 @@ use crate::prompt::messages::is_no_answer;
 const RELEVANT: f32 = 5.0;
 
 /// `self_rag`.
-pub struct SelfRag;
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "self_rag",
+    description: "judges whether sources are needed, which are relevant and whether each draft is \
+        supported; returns the best supported answer",
+    calls: "2, plus 2 per relevant source, in parallel",
+    options: &["min_grade", "always_retrieve"],
+    is_for_extractive: false,
+    reads_in_groups: true,
+    answer,
+};
 
-impl Strategy for SelfRag {
-    fn name(&self) -> &'static str {
-        "self_rag"
+fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+    let is_settled = desk.options.always_retrieve.unwrap_or_default();
+    if !is_settled && needs_none(desk)? {
+        return without_sources(desk);
     }
-
-    fn description(&self) -> &'static str {
-        "needs it sources, are they relevant, does one support the answer from it, how useful is that? The best answer"
-    }
-
-    fn calls(&self) -> &'static str {
-        "2, and 2 for each relevant source, at once"
-    }
-
-    fn options(&self) -> &'static [&'static str] {
-        &["min_grade", "always_retrieve"]
-    }
-
-    fn reads_in_groups(&self) -> bool {
-        true
-    }
-
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
-        let is_settled = desk.options.always_retrieve.unwrap_or_default();
-        if !is_settled && needs_none(desk)? {
-            return without_sources(desk);
-        }
-        let found = desk.found()?;
-        let grades = grades(desk, &found)?;
-        let least = desk.options.min_grade.unwrap_or(RELEVANT);
-        let is_relevant =
-            |one: &Numbered| grades.get(&one.number).is_none_or(|grade| *grade >= least);
-        let relevant: Vec<Numbered> = found.into_iter().filter(is_relevant).collect();
-        let drafts = drafts(desk, relevant)?;
-        best(desk, drafts, &grades)
-    }
+    let found = desk.found()?;
+    let grades = grades(desk, &found)?;
+    let least = desk.options.min_grade.unwrap_or(RELEVANT);
+    let is_relevant = |one: &Numbered| grades.get(&one.number).is_none_or(|grade| *grade >= least);
+    let relevant: Vec<Numbered> = found.into_iter().filter(is_relevant).collect();
+    let drafts = drafts(desk, relevant)?;
+    best(desk, drafts, &grades)
 }
 
 /// Whether the model says so. Where the budget has no room for the question, sources are needed.

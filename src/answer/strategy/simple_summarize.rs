@@ -2,7 +2,7 @@
 //! whole of the last.
 
 use super::compact::answer_from;
-use super::{Desk, Strategy, Written};
+use super::{AnswerStrategy, Desk, Written};
 use crate::context::step::Numbered;
 use crate::error::Result;
 use crate::prompt::messages::Source;
@@ -15,40 +15,27 @@ const TOKENS: u32 = 2000;
 const CHARACTERS: usize = 4;
 
 /// `simple_summarize`.
-pub struct SimpleSummarize;
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "simple_summarize",
+    description: "answers from all sources in one call, each cut to its share of source_tokens \
+        (2000)",
+    calls: "1",
+    options: &["source_tokens"],
+    is_for_extractive: false,
+    reads_in_groups: true,
+    answer,
+};
 
-impl Strategy for SimpleSummarize {
-    fn name(&self) -> &'static str {
-        "simple_summarize"
+fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+    let sources = desk.found()?;
+    let mut room = desk.options.source_tokens.unwrap_or(TOKENS) as usize * CHARACTERS;
+    let mut cut = shared(sources.clone(), room);
+    // The window may have room for less.
+    while room > 0 && !desk.can_show(&cut)? {
+        room = room * 3 / 4;
+        cut = shared(sources.clone(), room);
     }
-
-    fn description(&self) -> &'static str {
-        "all sources in one call, each cut to its share of source_tokens (2000)"
-    }
-
-    fn calls(&self) -> &'static str {
-        "1"
-    }
-
-    fn options(&self) -> &'static [&'static str] {
-        &["source_tokens"]
-    }
-
-    fn reads_in_groups(&self) -> bool {
-        true
-    }
-
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
-        let sources = desk.found()?;
-        let mut room = desk.options.source_tokens.unwrap_or(TOKENS) as usize * CHARACTERS;
-        let mut cut = shared(sources.clone(), room);
-        // The window may have room for less.
-        while room > 0 && !desk.can_show(&cut)? {
-            room = room * 3 / 4;
-            cut = shared(sources.clone(), room);
-        }
-        answer_from(desk, &cut)
-    }
+    answer_from(desk, &cut)
 }
 
 /// The sources in `room` characters: what short ones leave goes to long ones.

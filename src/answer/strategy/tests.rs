@@ -175,7 +175,7 @@ fn scripted(finds: &[(&'static str, &[u32])], says: &[&'static str]) -> Scripted
 
 /// Answers `question`, with all calls.
 fn run(
-    strategy: &dyn Strategy,
+    strategy: &AnswerStrategy,
     question: &str,
     options: &StrategyOptions,
     tools: &mut dyn Tools,
@@ -333,11 +333,11 @@ fn a_preview_is_the_first_prompt_and_asks_nobody() {
         let says: Vec<&'static str> = vec![QUESTION; 99];
         let mut tools = scripted(&[(QUESTION, &[1, 2])], &says);
         run(strategy, QUESTION, &given, &mut tools).unwrap();
-        assert_eq!(shown, tools.asked[0].2, "{}", strategy.name());
+        assert_eq!(shown, tools.asked[0].2, "{}", strategy.name);
         let mut tools = scripted(&[], &[]);
         assert!(
             !preview(strategy, QUESTION, &given, &mut tools).unwrap().is_empty()
-                || strategy.name() == "map_rerank"
+                || strategy.name == "map_rerank"
         );
     }
 }
@@ -354,7 +354,7 @@ fn whatever_a_model_says_the_budget_holds() {
                     &vec![said; 99],
                 );
                 let outcome = run(strategy, QUESTION, &given, &mut tools).unwrap();
-                let name = strategy.name();
+                let name = strategy.name;
                 assert!(tools.asked.len() <= calls, "{name} {calls} {said}");
                 assert!(!outcome.text.is_empty(), "{name} {calls} {said}");
                 assert_eq!(outcome.usage["calls"], tools.asked.len());
@@ -390,11 +390,11 @@ fn what_goes_wrong_is_said_unless_the_time_is_over() {
 
 #[test]
 fn strategies_are_known_by_their_names() {
-    assert_eq!(named(None).unwrap().name(), "auto");
+    assert_eq!(named(None).unwrap().name, "auto");
     for (place, strategy) in ALL.iter().enumerate() {
-        assert_eq!(named(Some(strategy.name())).unwrap().name(), strategy.name());
-        assert!(!strategy.description().is_empty() && !strategy.calls().is_empty());
-        assert!(ALL[..place].iter().all(|other| other.name() != strategy.name()));
+        assert_eq!(named(Some(strategy.name)).unwrap().name, strategy.name);
+        assert!(!strategy.description.is_empty() && !strategy.calls.is_empty());
+        assert!(ALL[..place].iter().all(|other| other.name != strategy.name));
     }
     let error = named(Some("compct")).err().unwrap();
     assert_eq!(error.message(), "unknown strategy \"compct\"");

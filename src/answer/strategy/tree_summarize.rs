@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::cited::only;
 use super::compact::answer_from;
 use super::desk::note;
-use super::{Desk, Last, Otherwise, Strategy, Written};
+use super::{AnswerStrategy, Desk, Last, Otherwise, Written};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::{Message, is_no_answer};
@@ -15,41 +15,28 @@ use crate::prompt::messages::{Message, is_no_answer};
 const GROUP: u32 = 4;
 
 /// `tree_summarize`.
-pub struct TreeSummarize;
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "tree_summarize",
+    description: "answers from groups of sources in parallel, then merges the answers until one \
+        is left",
+    calls: "1 per group of group_size (4) sources, in parallel; then 1 per group of answers",
+    options: &["group_size"],
+    is_for_extractive: false,
+    reads_in_groups: true,
+    answer,
+};
 
-impl Strategy for TreeSummarize {
-    fn name(&self) -> &'static str {
-        "tree_summarize"
+fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+    let sources = desk.found()?;
+    let size = desk.options.group_size.unwrap_or(GROUP) as usize;
+    let groups = desk.groups(&sources, size)?;
+    if let [] | [_] = groups.as_slice() {
+        return answer_from(desk, groups.first().map_or(&[], Vec::as_slice));
     }
-
-    fn description(&self) -> &'static str {
-        "groups of sources at once, and their answers merged until one is left"
-    }
-
-    fn calls(&self) -> &'static str {
-        "1 for each group of group_size (4) sources, at once; then 1 for each group of answers"
-    }
-
-    fn options(&self) -> &'static [&'static str] {
-        &["group_size"]
-    }
-
-    fn reads_in_groups(&self) -> bool {
-        true
-    }
-
-    fn answer(&self, desk: &mut Desk<'_>) -> Result<Written> {
-        let sources = desk.found()?;
-        let size = desk.options.group_size.unwrap_or(GROUP) as usize;
-        let groups = desk.groups(&sources, size)?;
-        if let [] | [_] = groups.as_slice() {
-            return answer_from(desk, groups.first().map_or(&[], Vec::as_slice));
-        }
-        match leaves(desk, &groups)? {
-            // Groups of one would never become fewer.
-            Some(leaves) => merge(desk, leaves, size.max(2)),
-            None => in_one_call(desk, &sources, &groups[0]),
-        }
+    match leaves(desk, &groups)? {
+        // Groups of one would never become fewer.
+        Some(leaves) => merge(desk, leaves, size.max(2)),
+        None => in_one_call(desk, &sources, &groups[0]),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::protocol::{ModelInfo, ModelRef, Task};
 const MEASURE: (&str, &str) = ("all-minilm-l6-v2", "onnx/model_int8.onnx");
 
 /// A registered model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Model {
     /// What ragd needs to find it; of a model behind a server, to find the tokenizer that
     /// measures its chunks.
@@ -30,7 +30,7 @@ pub struct Model {
 }
 
 /// A model behind a foreign server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Remote {
     /// The server's name.
     pub server: String,

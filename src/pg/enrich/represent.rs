@@ -15,7 +15,7 @@ use super::asking::{self, HARMLESS, Replies, Step};
 use super::beside::{self, Form};
 use super::rounds::{Rounds, unless_unwanted};
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::EXTRACTIVE;
+use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
 use crate::pg::catalog::pipeline::{self, Mode, Pipeline};
@@ -77,9 +77,7 @@ fn complete(pipeline: &Pipeline, option: &Json) -> Result<Json> {
     template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
     let llm = wanted.llm.unwrap_or_else(guc::llm);
     if llm == EXTRACTIVE {
-        let message =
-            "represent needs a language model, and the built-in answerer \"extractive\" is none";
-        return Err(Error::new(ErrorKind::Unsupported, message).hint(
+        return Err(needs_language_model("represent").hint(
             "Name a foreign server of the wrapper rag_llm: {\"summary\": true, \"llm\": \"...\"}.",
         ));
     }

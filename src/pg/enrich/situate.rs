@@ -14,7 +14,7 @@ use super::beside::{self, Form};
 use super::rounds::{Rounds, unless_unwanted};
 use crate::chunk::context::in_context;
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::EXTRACTIVE;
+use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
 use crate::pg::catalog::pipeline::{self, Mode, Pipeline, Stage};
@@ -60,8 +60,7 @@ pub fn complete(wanted: &Wanted, mode: Mode, late: bool) -> Result<Wanted> {
     template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
     let llm = wanted.llm.clone().unwrap_or_else(guc::llm);
     if llm == EXTRACTIVE {
-        let message = "contextual \"llm\" needs a language model, and the built-in answerer \"extractive\" is none";
-        return Err(Error::new(ErrorKind::Unsupported, message).hint(
+        return Err(needs_language_model("contextual \"llm\"").hint(
             "Name a foreign server of the wrapper rag_llm: {\"contextual\": {\"llm\": \"...\"}}.",
         ));
     }

@@ -16,8 +16,8 @@ fn rag_strategies() -> TableIterator<
     ),
 > {
     let rows = strategy::ALL.into_iter().map(|it| {
-        let options = ["budget"].iter().chain(it.options()).copied().collect();
-        (it.name(), it.description(), it.calls(), options)
+        let options = ["budget"].iter().chain(it.options).copied().collect();
+        (it.name, it.description, it.calls, options)
     });
     TableIterator::new(rows)
 }

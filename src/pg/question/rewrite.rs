@@ -1,13 +1,12 @@
 //! Rewriting, seen from a session: who writes, and what was written of late.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 
 use pgrx::prelude::*;
 use serde_json::Value as Json;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::EXTRACTIVE;
+use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::catalog::template;
 use crate::pg::catalog::view::Column;
 use crate::pg::ragd::generate::generate_by;
@@ -18,6 +17,7 @@ use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::writer::Writer;
 use crate::protocol::ProviderConfig;
+use crate::recent::Recent;
 use crate::retrieve::{filter, value};
 use crate::rewrite::{RewriteOptions, Rewriting, Task, Way, rewrite};
 
@@ -31,15 +31,16 @@ const REMEMBERED: usize = 64;
 const LONGEST_REMEMBERED: usize = 64 << 10;
 
 thread_local! {
-    static MEMO: RefCell<VecDeque<(Asked, String)>> = const { RefCell::new(VecDeque::new()) };
+    static MEMO: RefCell<Recent<Asked, String>> = RefCell::new(Recent::new(REMEMBERED));
 }
 
 /// What decides an answer. The messages are made of a version of a template and of the question.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Asked {
     base_url: String,
     model: String,
-    temperature: f32,
+    /// As bits, which can be compared and hashed.
+    temperature: u32,
     max_tokens: Option<u32>,
     messages: Vec<Message>,
 }
@@ -115,10 +116,7 @@ impl Llm {
     pub fn named(what: &str, options: &RewriteOptions, llm: Option<&str>) -> Result<Llm> {
         let name = options.llm.as_deref().or(llm).map_or_else(guc::llm, str::to_owned);
         if name == EXTRACTIVE {
-            let message = format!(
-                "{what} needs a language model, and the built-in answerer \"extractive\" is none"
-            );
-            return Err(Error::new(ErrorKind::Unsupported, message).hint(
+            return Err(needs_language_model(what).hint(
                 "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The rewrite 'prf' and the route 'similarity' need none.",
             ));
         }
@@ -149,7 +147,7 @@ impl Writer for Calls<'_> {
         let asked = Asked {
             base_url: provider.base_url.clone(),
             model: provider.model.clone(),
-            temperature: *temperature,
+            temperature: temperature.to_bits(),
             max_tokens: *max_tokens,
             messages: messages.to_vec(),
         };
@@ -173,28 +171,18 @@ impl Writer for Calls<'_> {
 
 /// Forgets all that this session has been told.
 pub fn forget() {
-    MEMO.with_borrow_mut(VecDeque::clear);
+    MEMO.with_borrow_mut(Recent::clear);
 }
 
 fn recall(asked: &Asked) -> Option<String> {
-    MEMO.with_borrow_mut(|memo| {
-        let place = memo.iter().position(|(known, _)| known == asked)?;
-        // The last used stands in front, the longest unused falls off the end.
-        let entry = memo.remove(place)?;
-        memo.push_front(entry);
-        memo.front().map(|(_, answer)| answer.clone())
-    })
+    MEMO.with_borrow_mut(|memo| memo.get(asked).cloned())
 }
 
 fn remember(asked: Asked, answer: &str) {
     let length: usize = asked.messages.iter().map(|message| message.content.len()).sum();
-    if length + answer.len() > LONGEST_REMEMBERED {
-        return;
+    if length + answer.len() <= LONGEST_REMEMBERED {
+        MEMO.with_borrow_mut(|memo| memo.put(asked, answer.to_owned()));
     }
-    MEMO.with_borrow_mut(|memo| {
-        memo.truncate(REMEMBERED - 1);
-        memo.push_front((asked, answer.to_owned()));
-    });
 }
 
 fn today() -> Result<String> {
@@ -209,21 +197,23 @@ mod tests {
     fn asked(text: &str) -> Asked {
         let messages = vec![Message { role: "user".to_owned(), content: text.to_owned() }];
         let (base_url, model) = ("http://h/v1".to_owned(), "m".to_owned());
-        Asked { base_url, model, temperature: 0.0, max_tokens: None, messages }
+        Asked { base_url, model, temperature: 0, max_tokens: None, messages }
     }
 
     #[test]
-    fn what_was_said_of_late_is_remembered() {
-        (0..REMEMBERED).for_each(|n| remember(asked(&n.to_string()), "a"));
-        assert_eq!(recall(&asked("0")).as_deref(), Some("a"));
-        remember(asked("new"), "b");
-        assert_eq!(recall(&asked("0")).as_deref(), Some("a"));
-        assert_eq!(recall(&asked("1")), None);
-        let other = Asked { model: "n".to_owned(), ..asked("new") };
-        assert_eq!(recall(&other), None);
+    fn another_question_or_model_has_another_answer() {
+        remember(asked("one"), "a");
+        assert_eq!(recall(&asked("one")).as_deref(), Some("a"));
+        assert_eq!(recall(&asked("two")), None);
+        assert_eq!(recall(&Asked { model: "n".to_owned(), ..asked("one") }), None);
+        assert_eq!(recall(&Asked { temperature: 1.0_f32.to_bits(), ..asked("one") }), None);
+        forget();
+        assert_eq!(recall(&asked("one")), None);
+    }
+
+    #[test]
+    fn long_answers_are_not_remembered() {
         remember(asked("long"), &"x".repeat(LONGEST_REMEMBERED));
         assert_eq!(recall(&asked("long")), None);
-        forget();
-        assert_eq!(recall(&asked("new")), None);
     }
 }

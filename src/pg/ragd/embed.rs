@@ -1,7 +1,6 @@
 //! Vectors of texts, from a model of ragd or one behind a provider.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 
 use pgrx::prelude::*;
 
@@ -12,6 +11,7 @@ use crate::pg::ragd::client::Watch;
 use crate::pg::ragd::{client, provider, trace, usage};
 use crate::pg::server::error::unexpected;
 use crate::protocol::{EmbedRequest, Lane, ProviderConfig, Request, Response, VectorKey};
+use crate::recent::Recent;
 
 /// Texts sent to ragd in one request, so that cancel and memory stay bounded.
 const TEXTS_A_REQUEST: usize = 256;
@@ -24,12 +24,12 @@ const REMEMBERED: usize = 64;
 const LONGEST_REMEMBERED: usize = 8192;
 
 thread_local! {
-    static MEMO: RefCell<VecDeque<(MemoKey, Vec<f32>)>> = const { RefCell::new(VecDeque::new()) };
+    static MEMO: RefCell<Recent<MemoKey, Vec<f32>>> = RefCell::new(Recent::new(REMEMBERED));
     /// When the statement began in which nothing is to be remembered that others have asked.
     static ALONE: Cell<i64> = const { Cell::new(i64::MIN) };
 }
 
-#[derive(PartialEq)]
+#[derive(PartialEq, Eq, Hash)]
 struct MemoKey {
     model: Model,
     /// What decides its vectors; of a model behind a provider that may be another one at any time.
@@ -251,7 +251,7 @@ impl Embedding {
 /// Forgets all embeddings that this session remembers, and has the statement under way ask ragd for
 /// none that others have asked for: what is measured is to be done.
 pub fn forget_embeddings() {
-    MEMO.with_borrow_mut(VecDeque::clear);
+    MEMO.with_borrow_mut(Recent::clear);
     ALONE.set(statement_start());
 }
 
@@ -261,23 +261,13 @@ fn statement_start() -> i64 {
 }
 
 fn recall(key: &MemoKey) -> Option<Vec<f32>> {
-    MEMO.with_borrow_mut(|memo| {
-        let place = memo.iter().position(|(known, _)| known == key)?;
-        // The last used stands in front, the longest unused falls off the end.
-        let entry = memo.remove(place)?;
-        memo.push_front(entry);
-        memo.front().map(|(_, vector)| vector.clone())
-    })
+    MEMO.with_borrow_mut(|memo| memo.get(key).cloned())
 }
 
 fn remember(key: MemoKey, vector: &[f32]) {
-    if key.text.len() > LONGEST_REMEMBERED {
-        return;
+    if key.text.len() <= LONGEST_REMEMBERED {
+        MEMO.with_borrow_mut(|memo| memo.put(key, vector.to_vec()));
     }
-    MEMO.with_borrow_mut(|memo| {
-        memo.truncate(REMEMBERED - 1);
-        memo.push_front((key, vector.to_vec()));
-    });
 }
 
 #[cfg(test)]
@@ -292,18 +282,6 @@ mod tests {
         let (remote, pooling) = (None, None);
         let model = Model { reference, remote, task, dimension: 1, max_tokens: 8, pooling };
         MemoKey { model, identity: String::new(), kind, text: text.to_owned() }
-    }
-
-    #[test]
-    fn what_was_asked_of_late_is_remembered() {
-        let number = |n: usize| key("m", Kind::Query, &n.to_string());
-        (0..REMEMBERED).for_each(|n| remember(number(n), &[n as f32]));
-        assert_eq!(recall(&number(0)), Some(vec![0.0]));
-        // One more: the longest unused goes, which is 1 since 0 was asked for again.
-        remember(number(REMEMBERED), &[-1.0]);
-        assert_eq!(recall(&number(0)), Some(vec![0.0]));
-        assert_eq!(recall(&number(1)), None);
-        assert_eq!(recall(&number(2)), Some(vec![2.0]));
     }
 
     #[test]

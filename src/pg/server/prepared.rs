@@ -6,7 +6,6 @@
 //! stale by DDL, another role or another search path is made anew.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
@@ -17,24 +16,25 @@ use pgrx::spi::{OwnedPreparedStatement, SpiClient, SpiHeapTupleData};
 use super::error::spi_failed;
 use super::sql::connect;
 use crate::error::Result;
+use crate::recent::Recent;
 
 /// Statements that a session keeps. A search has about a dozen, and each pipeline and each shape of a
 /// filter makes three of them others.
 const KEPT: usize = 48;
 
 /// A statement, with the types of its parameters: another `CREATE EXTENSION vector` is another type.
-#[derive(PartialEq)]
+#[derive(PartialEq, Eq, Hash)]
 struct Key {
     types: Vec<pg_sys::Oid>,
     statement: String,
 }
 
-type Kept = VecDeque<(Key, Rc<OwnedPreparedStatement>)>;
+type Kept = Recent<Key, Rc<OwnedPreparedStatement>>;
 
 thread_local! {
     // Never dropped: at the end of the process PostgreSQL's memory is no longer there to be freed.
     static STATEMENTS: ManuallyDrop<RefCell<Kept>> =
-        const { ManuallyDrop::new(RefCell::new(VecDeque::new())) };
+        ManuallyDrop::new(RefCell::new(Recent::new(KEPT)));
 }
 
 /// As [`rows`](super::sql::rows) of `sql.rs`, of a statement that will be asked again.
@@ -71,31 +71,16 @@ fn prepared(
 ) -> Result<Rc<OwnedPreparedStatement>, pgrx::spi::Error> {
     let types = arguments.iter().map(DatumWithOid::oid).collect();
     let key = Key { types, statement: statement.to_owned() };
-    if let Some(known) = recall(&key) {
+    let known = STATEMENTS.with(|kept| kept.borrow_mut().get(&key).map(Rc::clone));
+    if let Some(known) = known {
         return Ok(known);
     }
     let types: Vec<PgOid> = key.types.iter().map(|oid| PgOid::from(*oid)).collect();
     let made = Rc::new(client.prepare(statement, &types)?.keep());
-    let longest_unused = STATEMENTS.with(|kept| {
-        let mut kept = kept.borrow_mut();
-        kept.push_front((key, Rc::clone(&made)));
-        let count = kept.len().min(KEPT);
-        kept.split_off(count)
-    });
+    let longest_unused = STATEMENTS.with(|kept| kept.borrow_mut().put(key, Rc::clone(&made)));
+    // Freed by PostgreSQL, now that the list is no longer borrowed.
     drop(longest_unused);
     Ok(made)
-}
-
-/// The last used stands in front.
-fn recall(key: &Key) -> Option<Rc<OwnedPreparedStatement>> {
-    STATEMENTS.with(|kept| {
-        let mut kept = kept.borrow_mut();
-        let place = kept.iter().position(|(known, _)| known == key)?;
-        let entry = kept.remove(place)?;
-        let statement = Rc::clone(&entry.1);
-        kept.push_front(entry);
-        Some(statement)
-    })
 }
 
 /// While it lives, `plan_cache_mode` is that of plans for the values at hand.

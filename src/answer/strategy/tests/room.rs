@@ -153,13 +153,13 @@ fn no_call_of_any_strategy_shows_more_than_it_can_read() {
             let mut tools = scripted(&[(QUESTION, &found), ("A [1].", &[31, 32])], &vec![said; 99]);
             tools.room = Room { sources: Some(room), all: Some(room) };
             // What is read for one call is cut to it before it is on the desk.
-            if !strategy.reads_in_groups() {
+            if !strategy.reads_in_groups {
                 tools.finds[0].1.truncate(2);
                 tools.finds[1].1.truncate(2);
             }
             let given = options(json!({}));
             let outcome = run(strategy, QUESTION, &given, &mut tools).unwrap();
-            let name = strategy.name();
+            let name = strategy.name;
             assert!(!outcome.text.is_empty(), "{name} {room}");
             for (_, step, prompt) in &tools.asked {
                 let shown = prompt[1].content.split("Question:").next().unwrap();

@@ -34,10 +34,10 @@ pub use trust::{TrustOptions, TrustWish};
 use super::conversation::Conversation;
 use super::search::Search;
 use crate::answer::citation::Citations;
-use crate::answer::strategy::{Calls, Strategy, StrategyOptions};
+use crate::answer::strategy::{AnswerStrategy, Calls, StrategyOptions};
 use crate::context::{ContextOptions, Reading};
-use crate::error::{Error, ErrorKind, Result};
-use crate::extract::EXTRACTIVE;
+use crate::error::Result;
+use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::ragd::provider::Capacity;
 use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::ragd::{cache, trace};
@@ -50,7 +50,7 @@ pub struct Writing {
     /// 'extractive' or a foreign server.
     pub llm: String,
     /// In how many calls.
-    pub strategy: &'static dyn Strategy,
+    pub strategy: &'static AnswerStrategy,
     /// How the strategy goes about it.
     pub strategy_options: StrategyOptions,
     /// In which words a language model is asked; `None`: those of the pipeline, or the usual ones.
@@ -139,12 +139,9 @@ fn note_times(answer: &mut Answer, llm: &str, retrieving: Duration, writing: Dur
 
 /// What the built-in answerer says, and how long was searched.
 fn extracted(question: &str, search: &Search, writing: &Writing) -> Result<(Draft, Duration)> {
-    if !writing.strategy.is_for_extractive() {
-        let message = format!(
-            "strategy \"{}\" needs a language model, and the built-in answerer \"extractive\" is none",
-            writing.strategy.name()
-        );
-        return Err(Error::new(ErrorKind::Unsupported, message).hint(
+    if !writing.strategy.is_for_extractive {
+        let what = format!("strategy \"{}\"", writing.strategy.name);
+        return Err(needs_language_model(&what).hint(
             "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The strategies 'auto' and 'compact' need none.",
         ));
     }

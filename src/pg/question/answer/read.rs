@@ -8,8 +8,8 @@ mod tokens;
 use crate::answer::strategy::Calls;
 use crate::context::assemble::{Job, assembled};
 use crate::context::{ContextOptions, Means, Reading, headers};
-use crate::error::{Error, ErrorKind, Result};
-use crate::extract::EXTRACTIVE;
+use crate::error::Result;
+use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::catalog::template;
 use crate::pg::question::search::Search;
 use crate::pg::ragd::trace;
@@ -59,10 +59,8 @@ pub fn check(options: &ContextOptions, search: &Search, llm: &str) -> Result<()>
     options.order_by.as_deref().map_or(Ok(()), |name| time::column(name, columns).map(drop))?;
     match options.compression.asks() {
         Some(name) if llm == EXTRACTIVE => {
-            let message = format!(
-                "compression \"{name}\" needs a language model, and the built-in answerer \"extractive\" is none"
-            );
-            Err(Error::new(ErrorKind::Unsupported, message).hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The compressions 'truncate' and 'extractive' need none."))
+            let what = format!("compression \"{name}\"");
+            Err(needs_language_model(&what).hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The compressions 'truncate' and 'extractive' need none."))
         }
         _ => Ok(()),
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::context::Reading;
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::EXTRACTIVE;
+use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::catalog::template;
 use crate::pg::ragd::generate::generate;
 use crate::pg::ragd::rerank::Reranker;
@@ -43,12 +43,8 @@ impl Verifier {
         match name.unwrap_or("words") {
             "words" => Ok(Verifier::Words),
             "none" => Ok(Verifier::Nobody),
-            "llm" if llm == EXTRACTIVE => {
-                let message = "verifier \"llm\" needs a language model, and the built-in answerer \"extractive\" is none";
-                Err(Error::new(ErrorKind::Unsupported, message).hint(
-                    "Name a foreign server of rag_llm as llm, or in the option verifier_llm.",
-                ))
-            }
+            "llm" if llm == EXTRACTIVE => Err(needs_language_model("verifier \"llm\"")
+                .hint("Name a foreign server of rag_llm as llm, or in the option verifier_llm.")),
             "llm" => Ok(Verifier::Llm(llm.to_owned())),
             other => inference(other).map(Verifier::Model),
         }
