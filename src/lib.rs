@@ -6,6 +6,7 @@
 
 pub mod error;
 
+pub mod options;
 pub mod recent;
 pub mod spare;
 pub mod text;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
+use crate::options;
 use crate::retrieve::RetrieveOptions;
 
 /// Most configurations of one evaluation.
@@ -140,10 +141,10 @@ pub fn parse(json: &str) -> Result<Vec<Configuration>> {
         if configurations.iter().any(|known| known.name == name) {
             return Err(Error::invalid(format!("two configurations are called \"{name}\"")));
         }
-        let arguments: Arguments = serde_json::from_value(arguments).map_err(|error| {
-            Error::invalid(format!("configuration \"{name}\": {error}")).hint(
-                "A configuration has arguments of rag_retrieve or rag_answer, such as {\"mode\": \"dense\"}.",
-            )
+        let arguments: Arguments = options::read("", arguments, &[]).map_err(|error| {
+            let usual = "A configuration has arguments of rag_retrieve or rag_answer, such as {\"mode\": \"dense\"}.";
+            let hint = error.hint_text().unwrap_or(usual);
+            Error::invalid(format!("configuration \"{name}\": {}", error.message())).hint(hint)
         })?;
         configurations.push(Configuration { name, arguments });
     }
@@ -188,9 +189,9 @@ mod tests {
         check("{}", "configurations is empty");
         check("[]", "configurations: invalid type: sequence, expected an object");
         check(r#"{"a": {}, "a": {}}"#, "two configurations are called \"a\"");
-        check(r#"{"a": {"mod": "dense"}}"#, "configuration \"a\": unknown field `mod`");
-        check(r#"{"a": {"mode": 1}}"#, "configuration \"a\": invalid type: integer `1`");
-        check(r#"{"a": 1}"#, "configuration \"a\": invalid type");
+        check(r#"{"a": {"mod": "dense"}}"#, "configuration \"a\": unknown option \"mod\"");
+        check(r#"{"a": {"mode": 1}}"#, "configuration \"a\": option \"mode\" must be a string, not 1");
+        check(r#"{"a": 1}"#, "configuration \"a\": options must be an object, not 1");
     }
 
     #[test]

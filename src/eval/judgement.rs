@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::options;
 
 /// How items are written, for hints.
 const FORMS: &str = "An item is a source key, or an object with source_key (and perhaps chunk_no, \
@@ -138,8 +139,8 @@ fn read(item: &Value) -> Result<(Target, f64)> {
     if !item.is_object() {
         return Ok((Target::Source(key_of(item)?), 1.0));
     }
-    let parsed: Item = serde_json::from_value(item.clone())
-        .map_err(|error| not_understood(item, &error.to_string()).hint(FORMS))?;
+    let parsed: Item = options::read("", item.clone(), &[])
+        .map_err(|error| not_understood(item, error.message()).hint(FORMS))?;
     let grade = parsed.grade.unwrap_or(1.0);
     if !(0.0..=1e6).contains(&grade) {
         return Err(Error::invalid(format!("grade must be between 0 and 1000000: {grade}")));
@@ -229,7 +230,7 @@ mod tests {
         fails(json!([null]), "not a source key");
         fails(json!([{"grade": 1}]), "which row, chunk or span");
         fails(json!([{"chunk_id": 1, "source_key": "a"}]), "which row, chunk or span");
-        fails(json!([{"source": "a"}]), "unknown field `source`");
+        fails(json!([{"source": "a"}]), "unknown option \"source\"");
         fails(json!([{"source_key": "a", "grade": -1}]), "grade must be between");
         fails(json!([{"source_key": "a", "start_char": 9, "end_char": 9}]), "a span must have");
         fails(json!(["a", {"chunk_id": 1}]), "different kinds");

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::options;
 use crate::prompt::messages::{self, Message, Source};
 use crate::prompt::template::Template;
 use crate::prompt::{list, object};
@@ -54,8 +55,7 @@ impl Wanted {
     /// What the option `represent` says.
     pub fn read(option: &Json) -> Result<Wanted> {
         let example = "For instance {\"summary\": true, \"questions\": 3}.";
-        let wanted: Wanted = serde_json::from_value(option.clone())
-            .map_err(|error| Error::invalid(format!("represent: {error}")).hint(example))?;
+        let wanted: Wanted = options::read("represent", option.clone(), &[])?;
         if wanted.questions > MOST {
             let questions = wanted.questions;
             return Err(Error::invalid(format!(
@@ -165,8 +165,8 @@ mod tests {
         };
         check(json!({}), "neither a summary nor questions");
         check(json!({"questions": 21}), "questions of represent must be between 0 and 20: 21");
-        check(json!({"abstract": true}), "represent: unknown field `abstract`");
-        check(json!("yes"), "represent: invalid type");
+        check(json!({"abstract": true}), "unknown option \"abstract\" of \"represent\"");
+        check(json!("yes"), "option \"represent\" must be an object, not \"yes\"");
         assert_eq!(Wanted::read(&json!({"questions": 3})).unwrap(), wanted(false, 3));
     }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Way;
 use crate::error::{Error, Result};
+use crate::options;
 
 /// Most questions or passages that are asked for.
 const MOST: u32 = 10;
@@ -55,22 +56,24 @@ struct Written {
     repeat: Option<u32>,
 }
 
+/// An error as serde passes it on, with its hint.
+fn custom<E: serde::de::Error>(error: Error) -> E {
+    let hint = error.hint_text().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    E::custom(format!("{error}{hint}"))
+}
+
 impl<'de> Deserialize<'de> for RewriteOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let written = match Value::deserialize(deserializer)? {
             Value::Null => Written::default(),
             Value::String(way) => Written { way: Some(way), ..Written::default() },
-            object @ Value::Object(_) => serde_json::from_value(object)
-                .map_err(|error| D::Error::custom(format!("rewrite: {error}")))?,
+            object @ Value::Object(_) => options::read("", object, &[]).map_err(custom)?,
             other => {
                 let message = format!("rewrite is neither a name nor an object: {other}");
                 return Err(D::Error::custom(message));
             }
         };
-        RewriteOptions::of(written).map_err(|error| {
-            let hint = error.hint_text().map(|hint| format!(" ({hint})")).unwrap_or_default();
-            D::Error::custom(format!("{error}{hint}"))
-        })
+        RewriteOptions::of(written).map_err(custom)
     }
 }
 
@@ -171,7 +174,7 @@ mod tests {
             assert!(error.contains(message), "{error} does not say {message}");
         };
         check(json!("hide"), "unknown rewrite \"hide\" (Known values: none, multi_query, fusion");
-        check(json!({"m": 4}), "rewrite: unknown field `m`");
+        check(json!({"m": 4}), "unknown option \"m\"");
         check(json!({"way": "x"}), "unknown rewrite \"x\"");
         check(json!(7), "rewrite is neither a name nor an object: 7");
     }

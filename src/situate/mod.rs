@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::error::{Error, Result};
+use crate::options;
 use crate::prompt::messages::{self, Message, Source};
 use crate::prompt::template::Template;
 
@@ -66,9 +67,9 @@ impl Contextual {
             Json::Null | Json::Bool(false) => Ok(Contextual::No),
             Json::Bool(true) => Ok(Contextual::Headings),
             Json::String(text) if text == "llm" => Ok(Contextual::Situated(Wanted::default())),
-            Json::Object(_) => serde_json::from_value(option.clone())
-                .map(Contextual::Situated)
-                .map_err(|error| wrong(format!("has an {error}"))),
+            Json::Object(_) => {
+                options::read("contextual", option.clone(), &[]).map(Contextual::Situated)
+            }
             other => Err(wrong(format!("cannot be {other}"))),
         }
     }
@@ -171,12 +172,12 @@ mod tests {
         for (option, expected) in [
             (json!("yes"), "contextual cannot be \"yes\""),
             (json!(1), "contextual cannot be 1"),
-            (json!({"model": "x"}), "contextual has an unknown field `model`"),
-            (json!({"llm": 3}), "contextual has an invalid type"),
+            (json!({"model": "x"}), "unknown option \"model\" of \"contextual\""),
+            (json!({"llm": 3}), "option \"contextual.llm\" must be a string, not 3"),
         ] {
             let error = Contextual::read(&option).unwrap_err();
             assert!(error.message().starts_with(expected), "{error}");
-            assert!(error.hint_text().is_some_and(|hint| hint.contains("\"llm\"")), "{error}");
+            assert!(error.hint_text().is_none_or(|hint| hint.contains("llm")), "{error}");
         }
     }
 

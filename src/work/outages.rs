@@ -71,7 +71,9 @@ mod tests {
         assert!(outages.doubts_provider(1, true, true));
         assert!(outages.doubts_provider(1, false, false));
         assert!(!outages.doubts_provider(1, false, true), "others were done not long ago");
-        (0..MOST_IN_A_ROW).for_each(|_| drop(outages.begin(1, None, 0.0)));
+        for _ in 0..MOST_IN_A_ROW {
+            outages.begin(1, None, 0.0);
+        }
         assert!(!outages.doubts_provider(1, true, false));
     }
 }

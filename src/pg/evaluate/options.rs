@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::eval::interval::Resampling;
 use crate::eval::summary::SummaryOptions;
 use crate::extract::EXTRACTIVE;
+use crate::options;
 use crate::pg::server::guc;
 
 /// Greatest k: most chunks that one call of `rag_retrieve` returns.
@@ -87,8 +88,7 @@ impl Default for Options {
 impl Options {
     /// Reads and checks them.
     pub fn read(options: &Value) -> Result<Options> {
-        let read: Options = serde_json::from_value(options.clone())
-            .map_err(|error| Error::invalid(format!("options: {error}")))?;
+        let read: Options = options::read("", options.clone(), &[])?;
         if !(1..=100_000).contains(&read.resamples) {
             return Err(out_of_range("resamples", "between 1 and 100000", read.resamples));
         }

@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::options;
 use crate::pg::server::json::Jsonb;
 
 /// Characters that an error shows of a value.
@@ -13,7 +14,7 @@ const LONGEST_SHOWN: usize = 80;
 ///
 /// An unknown key is an error that names the known ones; NULL is an empty object.
 pub fn read<T: DeserializeOwned>(options: Option<Jsonb>) -> Result<T> {
-    parse(object(options)?)
+    options::read("", object(options)?, &[])
 }
 
 /// An `options` argument that is read in parts, each by who knows it.
@@ -38,18 +39,13 @@ impl Given {
         let (theirs, rest): (Map<_, _>, Map<_, _>) =
             std::mem::take(&mut self.rest).into_iter().partition(is_theirs);
         self.rest = rest;
-        parse(theirs.into())
+        options::read("", theirs.into(), &[])
     }
 
     /// What has not been taken. An unknown key is an error that names all known ones.
     pub fn rest<T: DeserializeOwned>(self) -> Result<T> {
-        parse(self.rest.into())
-            .map_err(|error: Error| error.hint(format!("Known too: {}.", self.known.join(", "))))
+        options::read("", self.rest.into(), &self.known)
     }
-}
-
-fn parse<T: DeserializeOwned>(object: Value) -> Result<T> {
-    serde_json::from_value(object).map_err(|error| Error::invalid(format!("options: {error}")))
 }
 
 /// The options as they are, which must be an object; NULL is an empty one.
