@@ -116,7 +116,7 @@ fn embedded(texts: &[String], count: usize, kind: &str) -> Result<Option<VectorF
 }
 
 fn embed_rest(client: &mut Client, texts: &[String], kind: &str, file: &VectorFile) -> Result<()> {
-    let embed = "SELECT unnest(rag_embed($1::text[], kind => $2))::real[]";
+    let embed = "SELECT unnest(rag_embed_batch($1::text[], kind => $2))::real[]";
     let (first, started) = (file.len()?, Instant::now());
     for (batch, part) in texts[first..].chunks(BATCH).enumerate() {
         let rows = client.query(embed, &[&part, &kind])?;

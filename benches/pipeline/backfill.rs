@@ -22,7 +22,7 @@ const CUT: &str = "DROP TABLE IF EXISTS piece;
     SELECT array_agg(c.content ORDER BY paper.id, c.chunk_no) AS contents
     FROM paper, rag_chunk(paper.content, max_tokens => 256) AS c";
 
-const ALONE: &str = "SELECT count(*) FROM unnest(rag_embed((SELECT contents FROM piece)))";
+const ALONE: &str = "SELECT count(*) FROM unnest(rag_embed_batch((SELECT contents FROM piece)))";
 
 /// What the rounds add up to.
 #[derive(Default)]
@@ -46,7 +46,7 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
     let server = Server::start(&["rag.max_workers = 2"])?;
     let mut client = server.session();
     client.batch_execute("CREATE TABLE paper (id integer PRIMARY KEY, content text NOT NULL)")?;
-    client.batch_execute("SELECT rag_embed(ARRAY['the model is loaded by this'])")?;
+    client.batch_execute("SELECT rag_embed_batch(ARRAY['the model is loaded by this'])")?;
     let mut sum = Sum::default();
     let rounds = settings.rounds.unwrap_or(3);
     for (round, slice) in documents.chunks(settings.documents).take(rounds).enumerate() {

@@ -70,7 +70,7 @@ fn embed(client: &mut Client, id: usize) -> Result<Duration> {
     let contents = "SELECT array_agg(content) FROM note_rag WHERE source_id = $1";
     let contents: Vec<String> = client.query_one(contents, &[&(id as i32)])?.get(0);
     let started = Instant::now();
-    client.query_one("SELECT rag_embed($1::text[])::text", &[&contents])?;
+    client.query_one("SELECT rag_embed_batch($1::text[])::text", &[&contents])?;
     Ok(started.elapsed())
 }
 

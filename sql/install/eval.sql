@@ -218,7 +218,7 @@ VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_eval_purge_wrapper';
 COMMENT ON FUNCTION rag_eval_purge IS 'delete those of your runs of rag_eval that are older than so long; how many';
 
-CREATE FUNCTION rag_eval_give(eval_set text, owner name) RETURNS void
+CREATE FUNCTION rag_eval_give(eval_set text, owner name) RETURNS text
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_eval_give_wrapper';
-COMMENT ON FUNCTION rag_eval_give IS 'give one of your evaluation sets to a role that you are a member of';
+COMMENT ON FUNCTION rag_eval_give IS 'give one of your evaluation sets to a role that you are a member of. Returns its name';

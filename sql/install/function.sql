@@ -41,16 +41,16 @@ CREATE FUNCTION rag_embed(
 ) RETURNS vector
 STABLE PARALLEL SAFE COST 100000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_embed_wrapper';
-COMMENT ON FUNCTION rag_embed(text, text, text) IS 'the embedding of a text; kind is query or passage';
+COMMENT ON FUNCTION rag_embed IS 'the embedding of a text; kind is query or passage';
 
-CREATE FUNCTION rag_embed(
+CREATE FUNCTION rag_embed_batch(
     input text[],
     model text DEFAULT NULL,
     kind  text DEFAULT 'passage'
 ) RETURNS vector[]
 STABLE PARALLEL SAFE COST 1000000
-LANGUAGE c AS 'MODULE_PATHNAME', 'rag_embed_many_wrapper';
-COMMENT ON FUNCTION rag_embed(text[], text, text) IS 'the embeddings of texts, made in batches; kind is query or passage';
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_embed_batch_wrapper';
+COMMENT ON FUNCTION rag_embed_batch IS 'the embeddings of texts, made in batches; kind is query or passage';
 
 CREATE FUNCTION rag_rerank(
     query    text,
@@ -109,10 +109,10 @@ CREATE FUNCTION rag_create_pipeline(
     model      text DEFAULT NULL,
     mode       text DEFAULT 'async',
     options    jsonb DEFAULT '{}'
-) RETURNS regclass
+) RETURNS text
 VOLATILE PARALLEL UNSAFE COST 1000000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_create_pipeline_wrapper';
-COMMENT ON FUNCTION rag_create_pipeline IS 'chunk and embed a table''s rows, now and whenever they change';
+COMMENT ON FUNCTION rag_create_pipeline IS 'chunk and embed a table''s rows, now and whenever they change; the name of the pipeline';
 
 CREATE FUNCTION rag_alter_pipeline(
     pipeline   text,
@@ -125,10 +125,10 @@ CREATE FUNCTION rag_alter_pipeline(
     model      text DEFAULT NULL,
     mode       text DEFAULT NULL,
     options    jsonb DEFAULT '{}'
-) RETURNS void
+) RETURNS text
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_alter_pipeline_wrapper';
-COMMENT ON FUNCTION rag_alter_pipeline IS 'change a pipeline; what needs new chunks is made beside the old ones, which answer until then';
+COMMENT ON FUNCTION rag_alter_pipeline IS 'change a pipeline; what needs new chunks is made beside the old ones, which answer until then. Returns its name';
 
 CREATE FUNCTION rag_wait(
     pipeline text DEFAULT NULL,
@@ -136,17 +136,17 @@ CREATE FUNCTION rag_wait(
 ) RETURNS boolean
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_wait_wrapper';
-COMMENT ON FUNCTION rag_wait IS 'wait until all that has been committed can be found; false after the timeout';
+COMMENT ON FUNCTION rag_wait IS 'wait until all that has been committed can be found, in one pipeline or in all; false after the timeout';
 
-CREATE FUNCTION rag_pause(pipeline text DEFAULT NULL) RETURNS void
+CREATE FUNCTION rag_pause(pipeline text DEFAULT NULL) RETURNS text
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_pause_wrapper';
-COMMENT ON FUNCTION rag_pause IS 'have workers leave a pipeline alone; changes wait in its queue';
+COMMENT ON FUNCTION rag_pause IS 'have workers leave a pipeline alone; changes wait in its queue. Returns its name';
 
-CREATE FUNCTION rag_resume(pipeline text DEFAULT NULL) RETURNS void
+CREATE FUNCTION rag_resume(pipeline text DEFAULT NULL) RETURNS text
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_resume_wrapper';
-COMMENT ON FUNCTION rag_resume IS 'the end of rag_pause';
+COMMENT ON FUNCTION rag_resume IS 'have workers see to a pipeline again after rag_pause. Returns its name';
 
 CREATE FUNCTION rag_retry(
     pipeline text DEFAULT NULL,
@@ -160,10 +160,10 @@ CREATE PROCEDURE rag_run(pipeline text DEFAULT NULL)
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_run_wrapper';
 COMMENT ON PROCEDURE rag_run IS 'embed what has changed, committing batch by batch';
 
-CREATE FUNCTION rag_drop_pipeline(pipeline text) RETURNS void
+CREATE FUNCTION rag_drop_pipeline(pipeline text) RETURNS text
 VOLATILE PARALLEL UNSAFE STRICT
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_drop_pipeline_wrapper';
-COMMENT ON FUNCTION rag_drop_pipeline IS 'drop a pipeline with its chunks; the source table stays as it is';
+COMMENT ON FUNCTION rag_drop_pipeline IS 'drop a pipeline with its chunks; the source table stays as it is. Returns its name';
 
 CREATE FUNCTION rag_retrieve(
     query    text,
@@ -285,7 +285,7 @@ VOLATILE PARALLEL UNSAFE ROWS 1
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_add_model_wrapper';
 COMMENT ON FUNCTION rag_add_model IS 'register an embedding model or a reranker in a folder on the server, or behind a provider; superusers only';
 
-CREATE FUNCTION rag_drop_model(name text) RETURNS void
+CREATE FUNCTION rag_drop_model(name text) RETURNS text
 VOLATILE PARALLEL UNSAFE STRICT
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_drop_model_wrapper';
 COMMENT ON FUNCTION rag_drop_model IS 'forget a model that no pipeline uses; its files stay';

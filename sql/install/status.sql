@@ -4,7 +4,7 @@
 
 CREATE VIEW rag.pipeline_status WITH (security_barrier = true) AS
 SELECT coalesce(p.name, o.name)                             AS pipeline,
-       p.source                                             AS source,
+       p.source::text                                       AS source,
        p.mode                                               AS mode,
        p.generation                                         AS generation,
        CASE WHEN p.replaces IS NOT NULL THEN 'filling beside generation ' || o.generation::text

@@ -81,10 +81,10 @@ CREATE FUNCTION rag_feedback(
     trace_id uuid,
     score    real,
     comment  text DEFAULT NULL
-) RETURNS void
+) RETURNS uuid
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_feedback_wrapper';
-COMMENT ON FUNCTION rag_feedback IS 'keep what you think of an answer, from 0, bad, to 1, good, with its trace';
+COMMENT ON FUNCTION rag_feedback IS 'keep what you think of an answer, from 0, bad, to 1, good, with its trace. Returns the ID of the trace';
 
 CREATE FUNCTION rag_trace_purge(older_than interval) RETURNS bigint
 VOLATILE PARALLEL UNSAFE STRICT

@@ -78,7 +78,7 @@ fn stopped_while_a_session_waits() {
     let Some(cluster) = Cluster::start(&[SETTING]) else { return };
     cluster.connect().batch_execute(SETUP).unwrap();
     let embed =
-        format!("CREATE TEMP TABLE made AS SELECT rag_embed(ARRAY[{}]) AS vectors", texts());
+        format!("CREATE TEMP TABLE made AS SELECT rag_embed_batch(ARRAY[{}]) AS vectors", texts());
     let (mut client, ragd) = stopped_during(&cluster, &embed);
     wait_for_another(&cluster, ragd);
     assert_eq!(count(&mut client, "SELECT cardinality(vectors)::bigint FROM made"), 256);
@@ -173,7 +173,7 @@ fn who_is_busy_does_not_hang() {
     let mut client = cluster.connect();
     client.batch_execute(SETUP).unwrap();
     let ragd = process::ragd(cluster.postmaster_pid());
-    let embed = format!("SELECT rag_embed(ARRAY[{}])", texts());
+    let embed = format!("SELECT rag_embed_batch(ARRAY[{}])", texts());
     let begun = Instant::now();
     while begun.elapsed() < 4 * TIMEOUT {
         client.batch_execute(&embed).unwrap();

@@ -86,7 +86,7 @@ const QUESTIONS: &[&str] = &[
     "SELECT rag_prompt('harbour', 'vk')",
     "SELECT rag_explain('harbour', 'vk')",
     "SELECT rag_rerank('harbour', ARRAY['a boat', 'a harbour'])",
-    "SELECT rag_embed('harbour'), rag_embed(ARRAY['harbour'])",
+    "SELECT rag_embed('harbour'), rag_embed_batch(ARRAY['harbour'])",
     "SELECT rag_chunk('One. Two.'), rag_verify('a', ARRAY['b']), rag_strategies()",
     "SELECT rag_conversation('about boats')",
     "SELECT rag_eval_load('ROLE', '[{\"question\": \"harbour\", \"relevant\": [\"a\"]}]')",

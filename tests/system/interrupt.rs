@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// Seconds of embedding, for any machine.
 fn slow_embedding() -> String {
     let texts: Vec<String> = (0..512).map(|seed| format!("'{}'", prose(seed, 30))).collect();
-    format!("SELECT rag_embed(ARRAY[{}])", texts.join(","))
+    format!("SELECT rag_embed_batch(ARRAY[{}])", texts.join(","))
 }
 
 /// A load that embeds in a trigger.

@@ -178,7 +178,7 @@ fn bulk_work_of_all_sessions_leaves_a_busy_provider_alone() {
     client
         .batch_execute("SELECT rag_add_model('far', server => 'crowded', dimension => 3)")
         .unwrap();
-    let embed = "SELECT rag_embed(ARRAY['one', 'two'], 'far')";
+    let embed = "SELECT rag_embed_batch(ARRAY['one', 'two'], 'far')";
     for client in [&mut client, &mut cluster.connect()] {
         assert_fails(client, embed, &["53000", "crowded", "Repeat the statement in"]);
     }
@@ -224,7 +224,7 @@ fn nobody_speaks_for_the_provider_of_somebody_else() {
         assert_fails(&mut client, "SELECT rag_generate('x', 'sickening')", &["429"]);
     }
     assert_eq!(http.requests().len(), before + 6);
-    let embed = "SELECT vector_dims((rag_embed(ARRAY['one', 'two'], 'far'))[1])";
+    let embed = "SELECT vector_dims((rag_embed_batch(ARRAY['one', 'two'], 'far'))[1])";
     client.batch_execute("RESET ROLE").unwrap();
     assert_eq!(client.query_one(embed, &[]).unwrap().get::<_, i32>(0), 8);
 

@@ -369,7 +369,7 @@ pub fn delete(id: i32) -> Result<()> {
 fn only_one() -> Result<Pipeline> {
     let names = names()?;
     match names.as_slice() {
-        [] => Err(Error::new(ErrorKind::UndefinedObject, "there is no pipeline")
+        [] => Err(Error::new(ErrorKind::UndefinedObject, "there is no pipeline that you may read")
             .hint("Create one with SELECT rag_create_pipeline('table', 'text column').")),
         [name] => resolve(Some(name)),
         _ => Err(Error::new(

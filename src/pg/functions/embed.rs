@@ -1,4 +1,4 @@
-//! `rag_embed`.
+//! `rag_embed`, `rag_embed_batch`.
 
 use pgrx::prelude::*;
 
@@ -18,7 +18,7 @@ fn rag_embed(input: Option<&str>, model: Option<&str>, kind: Option<&str>) -> Op
 }
 
 #[pg_extern(sql = false)]
-fn rag_embed_many(
+fn rag_embed_batch(
     input: Option<Vec<Option<String>>>,
     model: Option<&str>,
     kind: Option<&str>,

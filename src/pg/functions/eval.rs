@@ -89,11 +89,12 @@ fn rag_eval_purge(older_than: Option<Interval>, eval_set: Option<&str>) -> i64 {
 }
 
 #[pg_extern(sql = false)]
-fn rag_eval_give(eval_set: Option<&str>, owner: Option<&CStr>) {
+fn rag_eval_give(eval_set: Option<&str>, owner: Option<&CStr>) -> String {
     sql::refuse_if_read_only(c"rag_eval_give()");
     let set = present("eval_set", eval_set).or_report();
     let owner = present("owner", owner).or_report().to_string_lossy();
     evaluation::give(set, &owner).or_report();
+    set.to_owned()
 }
 
 fn present<T>(what: &str, value: Option<T>) -> Result<T> {

@@ -53,9 +53,10 @@ fn rag_add_model(
 }
 
 #[pg_extern(sql = false)]
-fn rag_drop_model(name: &str) {
+fn rag_drop_model(name: &str) -> String {
     sql::refuse_if_read_only(c"rag_drop_model()");
     superuser_only("drop").and_then(|()| model::delete(name)).or_report();
+    name.to_owned()
 }
 
 /// Where a model is to be found, as the arguments say.

@@ -113,7 +113,7 @@ fn rag_create_pipeline(
     model: Option<&str>,
     mode: Option<&str>,
     options: Option<Jsonb>,
-) -> pg_sys::Oid {
+) -> String {
     sql::refuse_if_read_only(c"rag_create_pipeline()");
     let options: Options = options::read(options).or_report();
     let chunking = chunking(strategy, max_tokens, overlap, &options.chunk).or_report();
@@ -144,7 +144,7 @@ fn rag_alter_pipeline(
     model: Option<&str>,
     mode: Option<&str>,
     options: Option<Jsonb>,
-) {
+) -> String {
     sql::refuse_if_read_only(c"rag_alter_pipeline()");
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
@@ -158,6 +158,7 @@ fn rag_alter_pipeline(
     let wanted = Alteration { name, content, metadata, cut, model, mode, config, context };
     let pipeline = pipeline::owned_and_held(Some(pipeline)).or_report();
     alter(&pipeline, wanted, &wording, represent.as_ref()).or_report();
+    name.map_or(pipeline.name, str::to_owned)
 }
 
 fn alter(
@@ -178,9 +179,10 @@ fn alter(
 }
 
 #[pg_extern(sql = false)]
-fn rag_drop_pipeline(name: &str) {
+fn rag_drop_pipeline(name: &str) -> String {
     sql::refuse_if_read_only(c"rag_drop_pipeline()");
     drop_pipeline(name).or_report();
+    name.to_owned()
 }
 
 /// While it was waited for, another generation may have taken its place and its name.
@@ -232,7 +234,8 @@ struct Wish<'a> {
 }
 
 impl Wish<'_> {
-    fn fulfil(self) -> Result<pg_sys::Oid> {
+    /// The pipeline's name.
+    fn fulfil(self) -> Result<String> {
         let Options { template, description, .. } = &self.options;
         let wording = Wording { template: template.clone(), description: description.clone() };
         wording.check()?;
@@ -284,7 +287,7 @@ impl Wish<'_> {
             drop(acting);
             fill_later(&pipeline)?;
         }
-        Ok(pipeline.chunk_table.oid)
+        Ok(pipeline.name)
     }
 
     fn fills_now(&self, pipeline: &Pipeline) -> Result<bool> {

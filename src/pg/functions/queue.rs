@@ -30,20 +30,21 @@ const NO_SLOT: Duration = Duration::from_secs(3);
 #[pg_extern(sql = false)]
 fn rag_wait(pipeline: Option<&str>, timeout: Option<Interval>) -> bool {
     let timeout = duration(timeout).or_report();
-    pipeline::resolve(pipeline).and_then(|pipeline| wait(&pipeline, timeout)).or_report()
+    waited_for(pipeline).and_then(|pipelines| wait(&pipelines, timeout)).or_report()
 }
 
 #[pg_extern(sql = false)]
-fn rag_pause(pipeline: Option<&str>) {
+fn rag_pause(pipeline: Option<&str>) -> String {
     sql::refuse_if_read_only(c"rag_pause()");
-    owned(pipeline).and_then(|it| pipeline::set_paused(it.id, true)).or_report();
+    set_paused(pipeline, true).or_report()
 }
 
 #[pg_extern(sql = false)]
-fn rag_resume(pipeline: Option<&str>) {
+fn rag_resume(pipeline: Option<&str>) -> String {
     sql::refuse_if_read_only(c"rag_resume()");
-    owned(pipeline).and_then(|it| pipeline::set_paused(it.id, false)).or_report();
+    let name = set_paused(pipeline, false).or_report();
     noted::wake_at_commit();
+    name
 }
 
 #[pg_extern(sql = false)]
@@ -70,18 +71,63 @@ fn duration(interval: Option<Interval>) -> Result<Duration> {
         .map_err(|_| Error::invalid(format!("timeout must not be negative: {seconds} seconds")))
 }
 
-fn wait(pipeline: &Pipeline, timeout: Duration) -> Result<bool> {
+/// Has workers leave a pipeline alone, or see to it again; its name.
+fn set_paused(pipeline: Option<&str>, is_paused: bool) -> Result<String> {
+    let pipeline = owned(pipeline)?;
+    pipeline::set_paused(pipeline.id, is_paused)?;
+    Ok(pipeline.name)
+}
+
+/// Names of the pipelines that are waited for: the one called `name`, the only one, or all that workers
+/// see to. A NOTICE says what is not waited for.
+fn waited_for(name: Option<&str>) -> Result<Vec<String>> {
+    let names = match name {
+        None => pipeline::names()?,
+        Some(_) => Vec::new(),
+    };
+    if names.len() < 2 {
+        let pipeline = pipeline::resolve(name)?;
+        remark_on_own_changes(&pipeline);
+        return Ok(vec![pipeline.name]);
+    }
+    let mut waited_for = Vec::new();
+    for name in names {
+        let pipeline = pipeline::resolve(Some(&name))?;
+        match pipeline.mode.has_workers() && !pipeline.is_paused {
+            true => {
+                remark_on_own_changes(&pipeline);
+                waited_for.push(name);
+            }
+            false => notice!("pipeline \"{name}\" is paused or in mode manual, and not waited for"),
+        }
+    }
+    Ok(waited_for)
+}
+
+fn remark_on_own_changes(pipeline: &Pipeline) {
+    if pipeline.mode == Mode::Async && noted::has_keys(pipeline.id) {
+        let name = &pipeline.name;
+        notice!("pipeline \"{name}\" finds what this transaction has changed once it is committed");
+    }
+}
+
+fn wait(pipelines: &[String], timeout: Duration) -> Result<bool> {
     // SAFETY: reads the clock.
     let now = unsafe { pg_sys::GetCurrentTimestamp() };
     let time = TimestampWithTimeZone::try_from(now)
         .map_err(|_| Error::new(ErrorKind::Internal, "the clock is out of range"))?;
     let (begun, mut woken, mut in_vain) = (Instant::now(), None::<Instant>, None::<Instant>);
+    let mut left = pipelines;
     loop {
-        if !sql::with_latest_snapshot(|| as_superuser(|| has_pending(&pipeline.name, time)))? {
-            return Ok(true);
+        // One after the other: what the first one has to find, it has found for good.
+        while let Some((first, others)) = left.split_first() {
+            if sql::with_latest_snapshot(|| as_superuser(|| has_pending(first, time)))? {
+                break;
+            }
+            left = others;
         }
-        if begun.elapsed() >= timeout {
-            return Ok(false);
+        if left.is_empty() || begun.elapsed() >= timeout {
+            return Ok(left.is_empty());
         }
         if woken.is_none_or(|time| time.elapsed() >= WAKE) {
             match registry::wake() {
@@ -93,8 +139,8 @@ fn wait(pipeline: &Pipeline, timeout: Duration) -> Result<bool> {
             }
             woken = Some(Instant::now());
         }
-        let left = timeout.saturating_sub(begun.elapsed());
-        client::pause(LOOK.min(left).max(Duration::from_millis(1)));
+        let rest = timeout.saturating_sub(begun.elapsed());
+        client::pause(LOOK.min(rest).max(Duration::from_millis(1)));
     }
 }
 

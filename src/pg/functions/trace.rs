@@ -63,11 +63,12 @@ pub fn money(cost: f64) -> Option<AnyNumeric> {
 }
 
 #[pg_extern(sql = false)]
-fn rag_feedback(trace_id: Option<Uuid>, score: Option<f32>, comment: Option<&str>) {
+fn rag_feedback(trace_id: Option<Uuid>, score: Option<f32>, comment: Option<&str>) -> Uuid {
     sql::refuse_if_read_only(c"rag_feedback()");
     let trace_id = present("trace_id", trace_id).or_report();
     let score = present("score", score).or_report();
     trace_log::give_feedback(trace_id, score, comment).or_report();
+    trace_id
 }
 
 #[pg_extern(sql = false)]

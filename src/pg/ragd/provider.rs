@@ -293,6 +293,9 @@ impl Options {
             None => Ok(()),
             Some((name, _)) => {
                 Err(Error::invalid(format!("unknown option \"{name}\"")).hint(match known {
+                    _ if KEY_OPTIONS.contains(&name.as_str()) => {
+                        format!("It is an option of a user mapping: CREATE USER MAPPING FOR ... SERVER ... OPTIONS ({name} '...').")
+                    }
                     [] => "There are no options here.".to_owned(),
                     _ => format!("Known options: {}.", known.join(", ")),
                 }))

@@ -36,5 +36,5 @@ SELECT cache_hits > :hits, remembered > 0 FROM rag.daemon_status();
 -- Another kind of text has another vector, and arrays are bulk loads, which are not remembered.
 SELECT rag_embed(:'question', kind => 'passage') IS NOT NULL;
 SELECT cache_hits AS hits FROM rag.daemon_status() \gset
-SELECT cardinality(rag_embed(ARRAY[:'question'], kind => 'query'));
+SELECT cardinality(rag_embed_batch(ARRAY[:'question'], kind => 'query'));
 SELECT cache_hits = :hits FROM rag.daemon_status();

@@ -16,15 +16,15 @@ ORDER BY 2, 1;
 -- Alone or in a batch, among shorter and longer ones: the same vector.
 SELECT max(abs(a - b)) < 1e-5
 FROM (SELECT ARRAY['short', 'That is a happy person', repeat('a longer text, said again. ', 20)] AS texts) t,
-     LATERAL (SELECT rag_embed(texts, 'all-minilm-l6-v2-fp32') AS batch) e,
+     LATERAL (SELECT rag_embed_batch(texts, 'all-minilm-l6-v2-fp32') AS batch) e,
      generate_subscripts(texts, 1) AS i,
      LATERAL unnest(batch[i]::real[], rag_embed(texts[i], 'all-minilm-l6-v2-fp32')::real[]) AS u (a, b);
 
 -- NULL in, NULL out; in an array at its place.
-SELECT rag_embed(NULL::text) IS NULL, rag_embed(NULL::text[]) IS NULL;
-SELECT i, vectors[i] IS NULL FROM (SELECT rag_embed(ARRAY['one', NULL, 'three']) AS vectors) v, generate_series(1, 3) AS i;
-SELECT rag_embed('{}'::text[]);
-SELECT cardinality(rag_embed(ARRAY[NULL, NULL]::text[]));
+SELECT rag_embed(NULL::text) IS NULL, rag_embed_batch(NULL::text[]) IS NULL;
+SELECT i, vectors[i] IS NULL FROM (SELECT rag_embed_batch(ARRAY['one', NULL, 'three']) AS vectors) v, generate_series(1, 3) AS i;
+SELECT rag_embed_batch('{}'::text[]);
+SELECT cardinality(rag_embed_batch(ARRAY[NULL, NULL]::text[]));
 
 -- The empty text, text without letters, and text longer than the model reads have vectors too.
 SELECT vector_dims(rag_embed('')), vector_dims(rag_embed(E' \n')), vector_dims(rag_embed('!?')), vector_dims(rag_embed(repeat('word ', 5000)));
@@ -58,7 +58,7 @@ SET client_min_messages = warning;
 SELECT fails($$SELECT rag_embed('text', 'nowhere')$$);
 SELECT fails($$SELECT rag_embed('text', kind => 'document')$$);
 SELECT fails($$SELECT rag_embed('text', kind => NULL)$$);
-SELECT fails($$SELECT rag_embed(ARRAY['text'], 'nowhere')$$);
+SELECT fails($$SELECT rag_embed_batch(ARRAY['text'], 'nowhere')$$);
 SET rag.embedding_model = 'nowhere';
 SELECT fails($$SELECT rag_embed('text')$$);
 RESET rag.embedding_model;

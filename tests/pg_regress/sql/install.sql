@@ -69,7 +69,7 @@ SELECT ai.rag_answer('Where is the mill?');
 INSERT INTO docs VALUES (2, 'The inn stands on the hill.');
 SELECT ai.rag_wait();
 SELECT source_key FROM ai.rag_retrieve('Where is the inn?', k => 1);
-SELECT pg_typeof(ai.rag_embed('a')), pg_typeof(ai.rag_embed(ARRAY['a']));
+SELECT pg_typeof(ai.rag_embed('a')), pg_typeof(ai.rag_embed_batch(ARRAY['a']));
 
 -- Pipelines depend on the extension. Chunks stay when it goes, as a plain table.
 SELECT unnest(string_to_array(replace(line, 'DETAIL: ', ''), E'\n')) COLLATE "C" AS dependent FROM fails('DROP EXTENSION pg_rag') AS line WHERE line LIKE 'DETAIL%' ORDER BY 1;

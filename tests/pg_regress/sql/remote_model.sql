@@ -51,14 +51,14 @@ SELECT fails($$SELECT rag_create_pipeline('docs', 'body', model => 'far', max_to
 -- Using it takes USAGE on the server.
 SET ROLE regress_stranger;
 SELECT fails($$SELECT rag_embed('text', 'far')$$);
-SELECT fails($$SELECT rag_embed(ARRAY['text'], 'far')$$);
+SELECT fails($$SELECT rag_embed_batch(ARRAY['text'], 'far')$$);
 SELECT fails($$SELECT * FROM rag_add_model('x', server => 'remote', model => 'm', dimension => 3)$$);
 RESET ROLE;
 GRANT USAGE ON FOREIGN SERVER remote TO regress_stranger;
 SET ROLE regress_stranger;
 SELECT line ~ '^38000: provider "remote" cannot be reached', line ~ 'secret' FROM fails($$SELECT rag_embed('text', 'far')$$) AS line WHERE line !~ '^(HINT|DETAIL)';
 SELECT rag_embed(NULL::text, 'far') IS NULL;
-SELECT rag_embed('{}'::text[], 'far');
+SELECT rag_embed_batch('{}'::text[], 'far');
 RESET ROLE;
 
 -- A server that is gone takes its models out of use.
