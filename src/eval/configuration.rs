@@ -190,7 +190,10 @@ mod tests {
         check("[]", "configurations: invalid type: sequence, expected an object");
         check(r#"{"a": {}, "a": {}}"#, "two configurations are called \"a\"");
         check(r#"{"a": {"mod": "dense"}}"#, "configuration \"a\": unknown option \"mod\"");
-        check(r#"{"a": {"mode": 1}}"#, "configuration \"a\": option \"mode\" must be a string, not 1");
+        check(
+            r#"{"a": {"mode": 1}}"#,
+            "configuration \"a\": option \"mode\" must be a string, not 1",
+        );
         check(r#"{"a": 1}"#, "configuration \"a\": options must be an object, not 1");
     }
 

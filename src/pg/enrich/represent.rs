@@ -15,7 +15,6 @@ use super::asking::{self, HARMLESS, Replies, Step};
 use super::beside::{self, Form};
 use super::rounds::{Rounds, unless_unwanted};
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
 use crate::pg::catalog::pipeline::{self, Mode, Pipeline};
@@ -24,7 +23,7 @@ use crate::pg::catalog::{model, relation, template};
 use crate::pg::changes::noted;
 use crate::pg::ragd::client::Watch;
 use crate::pg::ragd::embed::Embedding;
-use crate::pg::ragd::provider;
+use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::sql::{self, query, render};
@@ -76,12 +75,11 @@ fn complete(pipeline: &Pipeline, option: &Json) -> Result<Json> {
     check_mode(pipeline.mode)?;
     template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
     let llm = wanted.llm.unwrap_or_else(guc::llm);
-    if llm == EXTRACTIVE {
-        return Err(needs_language_model("represent").hint(
+    Llm::named(&llm)?.provider_for("represent").map_err(|error| {
+        error.hint(
             "Name a foreign server of the wrapper rag_llm: {\"summary\": true, \"llm\": \"...\"}.",
-        ));
-    }
-    provider::config(&llm)?;
+        )
+    })?;
     let mut option = option.clone();
     option["llm"] = json!(llm);
     Ok(option)
@@ -237,7 +235,8 @@ fn load(id: i32) -> Result<Option<Work>> {
                 sql::execute(&render(gone, &tables(&pipeline, &relation.sql)), &[])?;
                 return Ok(None);
             }
-            let provider = provider::config(wanted.llm.as_deref().unwrap_or(EXTRACTIVE))?;
+            let llm = Llm::or_default(wanted.llm.as_deref())?;
+            let provider = llm.into_provider_for("represent")?;
             let embedding = Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?;
             let tools = Tools { wanted, template, provider, embedding };
             Ok(Some(Work { tools, missing, unembedded }))

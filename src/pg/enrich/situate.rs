@@ -14,7 +14,6 @@ use super::beside::{self, Form};
 use super::rounds::{Rounds, unless_unwanted};
 use crate::chunk::context::in_context;
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
 use crate::pg::catalog::pipeline::{self, Mode, Pipeline, Stage};
@@ -23,7 +22,7 @@ use crate::pg::catalog::view::content_columns;
 use crate::pg::catalog::{relation, template};
 use crate::pg::ragd::client::Watch;
 use crate::pg::ragd::embed::Embedding;
-use crate::pg::ragd::provider;
+use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::error::raise;
@@ -59,12 +58,11 @@ pub fn complete(wanted: &Wanted, mode: Mode, late: bool) -> Result<Wanted> {
     }
     template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
     let llm = wanted.llm.clone().unwrap_or_else(guc::llm);
-    if llm == EXTRACTIVE {
-        return Err(needs_language_model("contextual \"llm\"").hint(
+    Llm::named(&llm)?.provider_for("contextual \"llm\"").map_err(|error| {
+        error.hint(
             "Name a foreign server of the wrapper rag_llm: {\"contextual\": {\"llm\": \"...\"}}.",
-        ));
-    }
-    provider::config(&llm)?;
+        )
+    })?;
     Ok(Wanted { llm: Some(llm), template: wanted.template.clone() })
 }
 
@@ -238,7 +236,8 @@ fn load(id: i32) -> Result<Option<(Tools, Vec<Place>)>> {
         let Some(Situation { wanted, relation }) = situation::of(id)? else { return Ok(None) };
         let template = template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
         as_owner_of_all(&pipeline, || {
-            let provider = provider::config(wanted.llm.as_deref().unwrap_or(EXTRACTIVE))?;
+            let llm = Llm::or_default(wanted.llm.as_deref())?;
+            let provider = llm.into_provider_for("contextual \"llm\"")?;
             let embedding = Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?;
             let tools = Tools { template, provider, embedding };
             let places = places(&pipeline, &relation.sql, &tools)?;

@@ -24,7 +24,7 @@ use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::generate::{Behind, generate};
 use crate::pg::server::random;
 use crate::prompt::messages::Source;
-use crate::protocol::Lane;
+use crate::protocol::{Lane, ProviderConfig};
 use crate::represent::{self, Wanted};
 use crate::verify::Verdict;
 
@@ -34,7 +34,7 @@ const QUESTIONS: u32 = 3;
 /// Who judges answers.
 pub struct AnswerJudge {
     /// A language model, if one does.
-    llm: Option<String>,
+    llm: Option<ProviderConfig>,
     /// Replies that could not be read.
     unread: Cell<u32>,
 }
@@ -64,7 +64,8 @@ impl AnswerJudge {
     pub fn warn(&self) {
         if let (Some(llm), count @ 1..) = (&self.llm, self.unread.get()) {
             warning!(
-                "{count} of the replies of \"{llm}\" about answers could not be read; those answers lack the scores"
+                "{count} of the replies of \"{}\" about answers could not be read; those answers lack the scores",
+                llm.name
             );
         }
     }
@@ -112,7 +113,7 @@ impl AnswerJudge {
         let source = Source { content: text.to_owned(), ..Source::default() };
         let template = template::find(represent::TEMPLATE)?;
         let messages = represent::messages(&template, &source, &wanted, &random::nonce()?)?;
-        let reply = generate(llm, messages, 0.0, None)?;
+        let reply = generate(llm.clone(), messages, 0.0, None)?;
         let Ok(texts) = represent::texts(&reply.text, &wanted) else {
             self.unread.set(self.unread.get() + 1);
             return Ok(None);
@@ -148,14 +149,14 @@ impl AnswerJudge {
     }
 
     /// The precision of a context that `llm` grades.
-    fn useful(&self, llm: &str, case: &Case, read: &[Read]) -> Result<Option<f64>> {
+    fn useful(&self, llm: &ProviderConfig, case: &Case, read: &[Read]) -> Result<Option<f64>> {
         if read.is_empty() {
             return Ok(Some(0.0));
         }
         let source = |it: &Read| Source { content: it.content.clone(), ..Source::default() };
         let sources: Vec<Source> = read.iter().map(source).collect();
         let messages = judge::messages(&case.question, &sources, &random::nonce()?);
-        let reply = generate(llm, messages, 0.0, None)?;
+        let reply = generate(llm.clone(), messages, 0.0, None)?;
         let useful = judge::useful(&reply.text, read.len());
         if useful.is_none() {
             self.unread.set(self.unread.get() + 1);
@@ -164,13 +165,13 @@ impl AnswerJudge {
     }
 
     /// The share of the claims of the first expected answer that `llm` finds in the context.
-    fn attributed(&self, llm: &str, case: &Case, read: &[Read]) -> Result<Option<f64>> {
+    fn attributed(&self, llm: &ProviderConfig, case: &Case, read: &[Read]) -> Result<Option<f64>> {
         let Some(expected) = case.answers.first() else { return Ok(None) };
         let contexts = contents(read);
         if contexts.is_empty() {
             return Ok(Some(0.0));
         }
-        let verifier = Verifier::Llm(llm.to_owned());
+        let verifier = Verifier::Llm(Box::new(llm.clone()));
         let checked = verifier.compare(&case.question, &bare(expected), &contexts)?;
         if checked.unread {
             self.unread.set(self.unread.get() + 1);

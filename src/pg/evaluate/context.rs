@@ -17,14 +17,14 @@ use crate::pg::question::answer;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::generate::{Behind, generate};
 use crate::pg::server::random;
-use crate::protocol::Lane;
+use crate::protocol::{Lane, ProviderConfig};
 use crate::retrieve::Passage;
 
 /// Who judges contexts.
 pub struct Judge {
     measure: ContextMeasure,
     k: u32,
-    llm: String,
+    llm: Option<ProviderConfig>,
     /// Replies that were no grades.
     unread: Cell<u32>,
 }
@@ -33,8 +33,10 @@ impl Judge {
     /// Fails where a language model is to judge and there is none.
     pub fn new(options: &Options) -> Result<Judge> {
         let llm = match options.context {
-            ContextMeasure::Llm => options.judging_llm("a context", "the context similarity")?,
-            ContextMeasure::None | ContextMeasure::Similarity => String::new(),
+            ContextMeasure::Llm => {
+                Some(options.judging_llm("a context", "the context similarity")?)
+            }
+            ContextMeasure::None | ContextMeasure::Similarity => None,
         };
         let unread = Cell::new(0);
         Ok(Judge { measure: options.context, k: options.context_k, llm, unread })
@@ -47,12 +49,11 @@ impl Judge {
 
     /// A warning if replies could not be read.
     pub fn warn(&self) {
-        match self.unread.get() {
-            0 => {}
-            count => warning!(
+        if let (Some(llm), count @ 1..) = (&self.llm, self.unread.get()) {
+            warning!(
                 "{count} of the replies of \"{}\" held no grades; those contexts have no context_relevance",
-                self.llm
-            ),
+                llm.name
+            );
         }
     }
 }
@@ -118,13 +119,13 @@ impl Context<'_> {
     }
 
     fn ask(&self, passages: &[Passage]) -> Result<Option<f64>> {
-        if passages.is_empty() {
+        let (Some(llm), false) = (&self.judge.llm, passages.is_empty()) else {
             return Ok(Some(0.0));
-        }
+        };
         let sources: Vec<_> = passages.iter().map(answer::source).collect();
         let messages = judge::messages(&self.case.question, &sources, &random::nonce()?);
         let _behind = Behind::people();
-        let reply = generate(&self.judge.llm, messages, 0.0, None)?;
+        let reply = generate(llm.clone(), messages, 0.0, None)?;
         let relevance = judge::relevance(&reply.text, passages.len());
         if relevance.is_none() {
             self.judge.unread.set(self.judge.unread.get() + 1);

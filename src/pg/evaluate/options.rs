@@ -7,9 +7,9 @@ use super::out_of_range;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::interval::Resampling;
 use crate::eval::summary::SummaryOptions;
-use crate::extract::EXTRACTIVE;
 use crate::options;
-use crate::pg::server::guc;
+use crate::pg::ragd::llm::Llm;
+use crate::protocol::ProviderConfig;
 
 /// Greatest k: most chunks that one call of `rag_retrieve` returns.
 const MOST: i32 = 10_000;
@@ -110,10 +110,9 @@ impl Options {
 
     /// Who judges, which must be a language model: `what` cannot be judged otherwise.
     /// `instead` is what can be used in its place.
-    pub fn judging_llm(&self, what: &str, instead: &str) -> Result<String> {
-        let llm = self.llm.clone().unwrap_or_else(guc::llm);
-        if llm != EXTRACTIVE {
-            return Ok(llm);
+    pub fn judging_llm(&self, what: &str, instead: &str) -> Result<ProviderConfig> {
+        if let Llm::Provider(llm) = Llm::or_default(self.llm.as_deref())? {
+            return Ok(llm.config);
         }
         let message = format!("the built-in answerer \"extractive\" cannot judge {what}");
         let hint = format!("Name a foreign server of rag_llm in the option llm, or use {instead}.");

@@ -4,10 +4,11 @@ use pgrx::prelude::*;
 use serde::Deserialize;
 
 use crate::error::Result;
-use crate::pg::ragd::generate::{ask, writer};
+use crate::pg::ragd::generate::ask;
+use crate::pg::ragd::llm::Llm;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::{guc, options};
+use crate::pg::server::options;
 use crate::protocol::{GenerateRequest, Lane, Message};
 
 #[derive(Deserialize, Default)]
@@ -32,15 +33,17 @@ fn rag_generate(
         messages.push(message("system", system));
     }
     messages.push(message("user", prompt));
-    let llm = llm.map_or_else(guc::llm, str::to_owned);
-    Some(write(&llm, messages, options).or_report())
+    let written = Llm::or_default(llm).and_then(|llm| write(llm, messages, options));
+    Some(written.or_report())
 }
 
-/// The text that the foreign server `llm` writes; JSON where `options` have a schema.
-fn write(llm: &str, messages: Vec<Message>, options: Options) -> Result<String> {
+/// The text that `llm` writes; JSON where `options` have a schema.
+fn write(llm: Llm, messages: Vec<Message>, options: Options) -> Result<String> {
     let Options { temperature, max_tokens, schema } = options;
     let schema = schema.map(|schema| schema.to_string());
-    let provider = writer(llm)?;
+    let provider = llm.into_provider_for("rag_generate").map_err(|error| {
+        error.hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name.")
+    })?;
     let lane = Lane::Query;
     let request = GenerateRequest { provider, messages, temperature, max_tokens, schema, lane };
     Ok(ask(request)?.text)

@@ -3,13 +3,14 @@
 use pgrx::Uuid;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::EXTRACTIVE;
 use crate::pg::catalog::template;
 use crate::pg::ragd::generate::generate;
+use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
 use crate::pg::server::acting::{self, as_superuser};
 use crate::pg::server::sql::query;
 use crate::pg::server::{random, sql};
+use crate::protocol::ProviderConfig;
 use crate::rewrite::condense::{self, TEMPLATE, TURNS};
 
 /// Longest question of a language model, in tokens.
@@ -72,14 +73,14 @@ impl Conversation {
     }
 
     /// `question` as it is understood without the conversation. `llm` writes it, if it can.
-    pub fn condensed(&self, question: &str, llm: &str) -> Result<String> {
+    pub fn condensed(&self, question: &str, llm: &Llm) -> Result<String> {
         if self.turns.is_empty() {
             return Ok(question.to_owned());
         }
         trace::step("condense", String::new, || {
             let condensed = match llm {
-                EXTRACTIVE => condense::without_model(&self.turns, question),
-                llm => self.ask(question, llm)?,
+                Llm::Extractive => condense::without_model(&self.turns, question),
+                Llm::Provider(llm) => self.ask(question, &llm.config)?,
             };
             trace::words(|| condensed.clone());
             Ok(condensed)
@@ -87,10 +88,10 @@ impl Conversation {
     }
 
     /// What the model does not understand is looked up as it is.
-    fn ask(&self, question: &str, llm: &str) -> Result<String> {
+    fn ask(&self, question: &str, llm: &ProviderConfig) -> Result<String> {
         let template = template::find(TEMPLATE)?;
         let messages = condense::messages(&template, &self.turns, question, &random::nonce()?)?;
-        let answer = generate(llm, messages, 0.0, Some(TOKENS))?;
+        let answer = generate(llm.clone(), messages, 0.0, Some(TOKENS))?;
         Ok(condense::read(&answer.text).unwrap_or_else(|| question.to_owned()))
     }
 

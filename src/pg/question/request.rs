@@ -11,7 +11,7 @@ use crate::answer::strategy::{self, StrategyOptions};
 use crate::context::{ContextOptions, options};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
-use crate::pg::ragd::provider;
+use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, Step};
 use crate::pg::server::guc::Caching;
 use crate::pg::server::json::Jsonb;
@@ -158,7 +158,7 @@ impl Wish<'_> {
         let trust: TrustWish = given.take(&TrustWish::OPTIONS)?;
         let retrieval: RetrieveOptions = given.rest()?;
         retrieval.check()?;
-        let llm = self.llm.map_or_else(guc::llm, str::to_owned);
+        let llm = Llm::or_default(self.llm)?;
         let conversation = before.conversation.as_deref().map(Conversation::find).transpose()?;
         let text = question("question", text)?;
         let text = match &conversation {
@@ -174,7 +174,6 @@ impl Wish<'_> {
         answer::check(&context, &search, &llm)?;
         let min_confidence = check_confidence(options.min_confidence)?.or_else(guc::min_confidence);
         let writing = answer::Writing {
-            capacity: provider::capacity(&llm)?,
             context,
             trust: trust.resolve(&llm, min_confidence)?,
             llm,
@@ -200,7 +199,7 @@ fn asked(
     search: &Search,
     writing: &answer::Writing,
 ) -> trace_log::Asked {
-    let (pipeline, llm) = (search.pipeline.name.clone(), writing.llm.clone());
+    let (pipeline, llm) = (search.pipeline.name.clone(), writing.llm.name().to_owned());
     trace::remark(|| format!("pipeline {pipeline}, strategy {strategy}, llm {llm}"));
     trace_log::Asked { question: question.to_owned(), pipeline, strategy, llm }
 }

@@ -6,13 +6,13 @@ use pgrx::prelude::*;
 use serde_json::Value as Json;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::catalog::template;
 use crate::pg::catalog::view::Column;
-use crate::pg::ragd::generate::generate_by;
-use crate::pg::ragd::{provider, usage};
+use crate::pg::ragd::generate::generate;
+use crate::pg::ragd::llm::Llm;
+use crate::pg::ragd::usage;
+use crate::pg::server::sql;
 use crate::pg::server::sql::query;
-use crate::pg::server::{guc, sql};
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::writer::Writer;
@@ -51,7 +51,7 @@ pub struct Rewriter {
     pub way: Way,
     options: RewriteOptions,
     /// In which words which model is asked, where one is.
-    asks: Option<(Template, Llm)>,
+    asks: Option<(Template, RewriteModel)>,
     /// Names and types of the metadata columns that a filter can be made of.
     columns: Vec<(String, String)>,
 }
@@ -67,7 +67,8 @@ impl Rewriter {
         let asks = match way.template() {
             None => None,
             Some(usual) => {
-                let llm = Llm::named(&format!("rewrite \"{}\"", way.name()), options, llm)?;
+                let llm =
+                    RewriteModel::named(&format!("rewrite \"{}\"", way.name()), options, llm)?;
                 Some((template::find(options.template.as_deref().unwrap_or(usual))?, llm))
             }
         };
@@ -103,25 +104,25 @@ impl Rewriter {
     }
 }
 
-/// A language model that the current role may use.
-pub struct Llm {
+/// A language model that rewrites, with what a call of it may take.
+pub struct RewriteModel {
     provider: ProviderConfig,
     temperature: f32,
     max_tokens: Option<u32>,
     calls: u32,
 }
 
-impl Llm {
+impl RewriteModel {
     /// The one that `options` name, or `llm`, or that of `rag.llm`; `what` needs it.
-    pub fn named(what: &str, options: &RewriteOptions, llm: Option<&str>) -> Result<Llm> {
-        let name = options.llm.as_deref().or(llm).map_or_else(guc::llm, str::to_owned);
-        if name == EXTRACTIVE {
-            return Err(needs_language_model(what).hint(
+    pub fn named(what: &str, options: &RewriteOptions, llm: Option<&str>) -> Result<RewriteModel> {
+        let llm = Llm::or_default(options.llm.as_deref().or(llm))?;
+        let provider = llm.into_provider_for(what).map_err(|error| {
+            error.hint(
                 "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The rewrite 'prf' and the route 'similarity' need none.",
-            ));
-        }
-        Ok(Llm {
-            provider: provider::config(&name)?,
+            )
+        })?;
+        Ok(RewriteModel {
+            provider,
             temperature: options.temperature,
             max_tokens: Some(options.max_tokens.unwrap_or(TOKENS)),
             calls: options.calls(),
@@ -136,14 +137,14 @@ impl Llm {
 
 /// The calls of one rewriting.
 pub struct Calls<'a> {
-    llm: &'a Llm,
+    llm: &'a RewriteModel,
     left: u32,
 }
 
 impl Writer for Calls<'_> {
     /// What this session has been told of late is not asked again.
     fn write(&mut self, messages: &[Message]) -> Result<String> {
-        let Llm { provider, temperature, max_tokens, calls } = self.llm;
+        let RewriteModel { provider, temperature, max_tokens, calls } = self.llm;
         let asked = Asked {
             base_url: provider.base_url.clone(),
             model: provider.model.clone(),
@@ -162,8 +163,7 @@ impl Writer for Calls<'_> {
             )
             .hint("Raise max_calls of the option rewrite.")
         })?;
-        let answer =
-            generate_by(provider.clone(), messages.to_vec(), *temperature, *max_tokens)?.text;
+        let answer = generate(provider.clone(), messages.to_vec(), *temperature, *max_tokens)?.text;
         remember(asked, &answer);
         Ok(answer)
     }

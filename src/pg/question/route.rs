@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use super::rewrite::Llm;
+use super::rewrite::RewriteModel;
 use crate::embed::{Embedder, Kind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::{stranger, template, wording};
@@ -44,7 +44,7 @@ pub fn pipeline_for(
         (0 | 1, _) => 0,
         (_, Route::Similarity) => nearest(question, &choices)?,
         (_, Route::Llm) => {
-            let llm = Llm::named("route \"llm\"", &options.rewrite, llm)?;
+            let llm = RewriteModel::named("route \"llm\"", &options.rewrite, llm)?;
             route::ask(question, &choices, &template::find(TEMPLATE)?, &mut llm.writer())?
         }
     };

@@ -3,9 +3,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::extract::EXTRACTIVE;
-use crate::pg::ragd::{cache, client, provider, trace};
+use crate::error::{Error, Result};
+use crate::pg::ragd::{cache, client, trace};
 use crate::pg::server::error::unexpected;
 use crate::protocol::{
     GenerateMany, GenerateRequest, Generated, Lane, Message, ProviderConfig, Request, Response,
@@ -31,30 +30,8 @@ impl Drop for Behind {
     }
 }
 
-/// Has the foreign server `llm` write.
-pub fn generate(
-    llm: &str,
-    messages: Vec<Message>,
-    temperature: f32,
-    max_tokens: Option<u32>,
-) -> Result<Generated> {
-    generate_by(writer(llm)?, messages, temperature, max_tokens)
-}
-
-/// How the current role reaches the foreign server `llm`, which has to be one that writes.
-pub fn writer(llm: &str) -> Result<ProviderConfig> {
-    if llm == EXTRACTIVE {
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            "the built-in answerer \"extractive\" cannot write free text",
-        )
-        .hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name."));
-    }
-    provider::config(llm)
-}
-
 /// Has a provider write that the current role may use.
-pub fn generate_by(
+pub fn generate(
     provider: ProviderConfig,
     messages: Vec<Message>,
     temperature: f32,

@@ -14,5 +14,6 @@ pub mod cache;
 pub mod chunk;
 pub mod embed;
 pub mod generate;
+pub mod llm;
 pub mod parse;
 pub mod rerank;

@@ -15,7 +15,6 @@ use pgrx::prelude::*;
 
 use super::usage;
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::EXTRACTIVE;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::sql;
 use crate::pg::server::sql::query;
@@ -64,11 +63,8 @@ pub struct Capacity {
     pub tokenizer: Option<String>,
 }
 
-/// What the foreign server `name` says of that. The built-in answerer says nothing.
+/// What the foreign server `name` says of that.
 pub fn capacity(name: &str) -> Result<Capacity> {
-    if name == EXTRACTIVE {
-        return Ok(Capacity::default());
-    }
     let options = Options(find(name)?.ok_or_else(|| unknown_llm(name))?.options);
     let window = options.number("context_window", 0)?;
     let tokenizer = options.text("tokenizer");

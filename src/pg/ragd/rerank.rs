@@ -1,11 +1,12 @@
 //! Rerankers, seen from a session.
 
 use super::generate::generate;
+use super::llm::Llm;
 use super::{client, provider};
 use crate::error::Result;
 use crate::pg::catalog::{model, template};
 use crate::pg::server::error::unexpected;
-use crate::pg::server::{guc, random};
+use crate::pg::server::random;
 use crate::protocol::{ModelRef, ProviderConfig, Request, RerankRequest, Response, Task};
 use crate::rerank::{LATE_INTERACTION, LLM, judge};
 use crate::retrieve::{Hit, RetrieveOptions, rank};
@@ -25,7 +26,7 @@ pub enum Reranker {
     /// A model behind a server.
     Remote(Box<ProviderConfig>),
     /// A language model.
-    Judge(String),
+    Judge(Box<ProviderConfig>),
 }
 
 impl Reranker {
@@ -37,7 +38,14 @@ impl Reranker {
     pub fn named(name: &str, embedding: Option<&str>) -> Result<Reranker> {
         match name {
             LATE_INTERACTION => Ok(Reranker::LateInteraction(model::find(embedding)?.reference)),
-            LLM => Ok(Reranker::Judge(guc::llm())),
+            LLM => {
+                let llm = Llm::or_default(None)?.into_provider_for("rerank \"llm\"");
+                let llm = llm.map_err(|error| {
+                    error
+                        .hint("SET rag.llm to the name of a foreign server of the wrapper rag_llm.")
+                })?;
+                Ok(Reranker::Judge(Box::new(llm)))
+            }
             _ => Reranker::model(name),
         }
     }
@@ -61,7 +69,7 @@ impl Reranker {
             Reranker::CrossEncoder(model) => &model.name,
             Reranker::LateInteraction(_) => LATE_INTERACTION,
             Reranker::Remote(provider) => &provider.name,
-            Reranker::Judge(llm) => llm,
+            Reranker::Judge(llm) => &llm.name,
         }
     }
 
@@ -135,10 +143,10 @@ fn scored(request: Request, count: usize) -> Result<Vec<f32>> {
     }
 }
 
-fn grade(llm: &str, query: &str, passages: &[String]) -> Result<Vec<f32>> {
+fn grade(llm: &ProviderConfig, query: &str, passages: &[String]) -> Result<Vec<f32>> {
     let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
     let template = template::find(judge::TEMPLATE)?;
     let messages = judge::messages(&template, query, &texts, &random::nonce()?)?;
-    let answer = generate(llm, messages, 0.0, Some(GRADES))?;
+    let answer = generate(llm.clone(), messages, 0.0, Some(GRADES))?;
     judge::scores(&answer.text, passages.len())
 }

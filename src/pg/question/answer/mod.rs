@@ -37,8 +37,8 @@ use crate::answer::citation::Citations;
 use crate::answer::strategy::{AnswerStrategy, Calls, StrategyOptions};
 use crate::context::{ContextOptions, Reading};
 use crate::error::Result;
-use crate::extract::{EXTRACTIVE, needs_language_model};
-use crate::pg::ragd::provider::Capacity;
+use crate::extract::needs_language_model;
+use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::ragd::{cache, trace};
 use crate::pg::server::guc::Caching;
@@ -47,8 +47,8 @@ use crate::prompt::template::Template;
 
 /// Who writes, and under which conditions.
 pub struct Writing {
-    /// 'extractive' or a foreign server.
-    pub llm: String,
+    /// What writes.
+    pub llm: Llm,
     /// In how many calls.
     pub strategy: &'static AnswerStrategy,
     /// How the strategy goes about it.
@@ -71,8 +71,6 @@ pub struct Writing {
     pub conversation: Option<Conversation>,
     /// What is read of the chunks.
     pub context: ContextOptions,
-    /// How much the language model can read.
-    pub capacity: Capacity,
     /// How it is checked and shown.
     pub trust: TrustOptions,
 }
@@ -120,13 +118,18 @@ pub fn ask(question: &str, search: &Search, writing: &Writing) -> Result<Answer>
     let _spending = ForPipeline::new(search.pipeline.id);
     let _caching = cache::Using::new(writing.caching);
     let start = Instant::now();
-    let (draft, retrieving) = match writing.llm.as_str() {
-        EXTRACTIVE => extracted(question, search, writing)?,
-        _ => write::write(question, search, writing)?,
+    let (draft, retrieving) = match &writing.llm {
+        Llm::Extractive => extracted(question, search, writing)?,
+        Llm::Provider(llm) => write::write(question, search, writing, &llm.config)?,
     };
     let check = || trust::checked(question, draft, &writing.trust);
     let mut answer = trace::step("verify", String::new, check)?;
-    note_times(&mut answer, &writing.llm, retrieving, start.elapsed().saturating_sub(retrieving));
+    note_times(
+        &mut answer,
+        writing.llm.name(),
+        retrieving,
+        start.elapsed().saturating_sub(retrieving),
+    );
     Ok(answer)
 }
 

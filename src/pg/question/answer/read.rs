@@ -9,9 +9,10 @@ use crate::answer::strategy::Calls;
 use crate::context::assemble::{Job, assembled};
 use crate::context::{ContextOptions, Means, Reading, headers};
 use crate::error::Result;
-use crate::extract::{EXTRACTIVE, needs_language_model};
+use crate::extract::needs_language_model;
 use crate::pg::catalog::template;
 use crate::pg::question::search::Search;
+use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
 use crate::pg::server::random;
 use crate::prompt::messages::{Source, as_sent, overview_as_sent};
@@ -50,7 +51,7 @@ pub fn read(
 }
 
 /// An error where `options` ask for what `search` or `llm` has not.
-pub fn check(options: &ContextOptions, search: &Search, llm: &str) -> Result<()> {
+pub fn check(options: &ContextOptions, search: &Search, llm: &Llm) -> Result<()> {
     options.check()?;
     let columns = search.metadata();
     if let Some(names) = &options.headers {
@@ -58,7 +59,7 @@ pub fn check(options: &ContextOptions, search: &Search, llm: &str) -> Result<()>
     }
     options.order_by.as_deref().map_or(Ok(()), |name| time::column(name, columns).map(drop))?;
     match options.compression.asks() {
-        Some(name) if llm == EXTRACTIVE => {
+        Some(name) if llm.is_extractive() => {
             let what = format!("compression \"{name}\"");
             Err(needs_language_model(&what).hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The compressions 'truncate' and 'extractive' need none."))
         }

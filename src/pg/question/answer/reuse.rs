@@ -17,11 +17,11 @@ use crate::embed::{Embedder, Kind};
 use crate::error::Result;
 use crate::pg::question::search::Search;
 use crate::pg::ragd::embed::Embedding;
-use crate::pg::ragd::{cache, provider, trace, usage};
+use crate::pg::ragd::{cache, trace, usage};
 use crate::pg::server::guc::Caching;
 use crate::pg::server::random;
 use crate::prompt::messages::as_sent;
-use crate::protocol::Lane;
+use crate::protocol::{Lane, ProviderConfig};
 
 /// An answer that is remembered.
 #[derive(Serialize, Deserialize)]
@@ -48,13 +48,14 @@ impl Look {
         pending: &Pending,
         search: &Search,
         writing: &Writing,
+        provider: &ProviderConfig,
     ) -> Result<Option<Look>> {
         if cache::caching() != Caching::Semantic || !pending.is_only_call() {
             return Ok(None);
         }
         Ok(Some(Look {
             question: question.to_owned(),
-            scope: scope(search, writing)?,
+            scope: scope(search, writing, provider)?,
             vector: vector(question, search)?,
             at_least: writing.cache_similarity,
         }))
@@ -82,9 +83,8 @@ impl Look {
 }
 
 /// All that decides an answer besides the question and what was found.
-fn scope(search: &Search, writing: &Writing) -> Result<String> {
+fn scope(search: &Search, writing: &Writing, provider: &ProviderConfig) -> Result<String> {
     let (id, generation) = (search.pipeline.id, search.pipeline.generation);
-    let provider = provider::config(&writing.llm)?;
     let template = write::template_of(search, writing)?;
     let Writing { temperature, max_tokens, .. } = writing;
     Ok(cache::of_caller(&format!(

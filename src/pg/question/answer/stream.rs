@@ -24,13 +24,13 @@ use super::write::{self, Asking, Beginning, State as Begun};
 use super::{Answer, Draft, Writing, note_times, trust};
 use crate::answer::strategy::Pending;
 use crate::error::Result;
-use crate::extract::EXTRACTIVE;
 use crate::pg::question::conversation::{self, Conversation};
 use crate::pg::question::search::Search;
 use crate::pg::question::trace_log;
 use crate::pg::ragd::cache;
 use crate::pg::ragd::client::Pieces;
 use crate::pg::ragd::generate::request_within;
+use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, Step};
 use crate::pg::ragd::usage::{self, ForPipeline, Usage};
 use crate::pg::server::error::unexpected;
@@ -100,21 +100,22 @@ struct Times {
 /// Answers `question` from the pipeline that `search` searches; the answer begins before it is
 /// complete.
 pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<Telling> {
-    if writing.llm == EXTRACTIVE {
-        return super::ask(question, search, &writing).map(known);
-    }
+    let provider = match &writing.llm {
+        Llm::Extractive => return super::ask(question, search, &writing).map(known),
+        Llm::Provider(llm) => &llm.config,
+    };
     let _spending = ForPipeline::new(search.pipeline.id);
     let _caching = cache::Using::new(writing.caching);
     let begun = Instant::now();
-    let Beginning { state, retrieving } = write::begin(question, search, &writing)?;
+    let Beginning { state, retrieving } = write::begin(question, search, &writing, provider)?;
     let mut times = Times { begun, retrieving, asked: begun, first_piece: None };
-    let Asking { pending, provider, look } = match state {
+    let Asking { pending, look } = match state {
         Begun::Known(draft) => return checked(question, draft, &writing, &times).map(known),
         Begun::Asking(asking) => *asking,
     };
     let sampling = (writing.temperature, longest(&writing, &pending.limits));
     let prompt = pending.prompt.clone();
-    let request = request_within(&provider, prompt, sampling, pending.limits.timeout_ms);
+    let request = request_within(provider, prompt, sampling, pending.limits.timeout_ms);
     times.asked = Instant::now();
     if let Some(remembered) = cache::recalled(&request) {
         let draft = write::draft(pending.finish(Ok(said(remembered)), "", 0)?);
@@ -294,7 +295,7 @@ fn checked(question: &str, draft: Draft, writing: &Writing, times: &Times) -> Re
     let took = begun.elapsed();
     let check = || trust::checked(question, draft, &writing.trust);
     let mut answer = trace::step("verify", String::new, check)?;
-    note_times(&mut answer, &writing.llm, *retrieving, writing_until(took));
+    note_times(&mut answer, writing.llm.name(), *retrieving, writing_until(took));
     if let Some(first) = first_piece {
         let until = writing_until(first.duration_since(*begun));
         answer.usage["first_piece_ms"] = super::milliseconds(until);

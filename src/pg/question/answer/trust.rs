@@ -11,6 +11,7 @@ use crate::answer::style::{Style, Styled, styled};
 use crate::context::Reading;
 use crate::error::Result;
 use crate::extract::NO_ANSWER;
+use crate::pg::ragd::llm::Llm;
 use crate::verify::{Claim, Evidence, Verdict, faithfulness};
 
 /// The confidence below which an answer of a language model is taken for doubtful, unless somebody
@@ -63,14 +64,15 @@ impl TrustWish {
     ];
 
     /// Looks up what the options name. `llm` writes, and judges unless another is named.
-    pub fn resolve(self, llm: &str, min_confidence: Option<f32>) -> Result<TrustOptions> {
+    pub fn resolve(self, llm: &Llm, min_confidence: Option<f32>) -> Result<TrustOptions> {
         let naming = Naming {
             link_column: self.link_column,
             link_template: self.link_template,
             source_column: self.source_column,
         };
         naming.check(self.citation_style)?;
-        let judge = self.verifier_llm.as_deref().unwrap_or(llm);
+        let other = self.verifier_llm.as_deref().map(Llm::named).transpose()?;
+        let judge = other.as_ref().unwrap_or(llm);
         Ok(TrustOptions {
             style: self.citation_style,
             naming,

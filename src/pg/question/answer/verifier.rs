@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use crate::context::Reading;
 use crate::error::{Error, ErrorKind, Result};
-use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::catalog::template;
 use crate::pg::ragd::generate::generate;
+use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::rerank::Reranker;
 use crate::pg::server::random;
+use crate::protocol::ProviderConfig;
 use crate::verify::{Claim, judge, nli, verify};
 
 /// Longest reply about [`judge::CLAIMS_A_CALL`] claims, in tokens.
@@ -21,7 +22,7 @@ pub enum Verifier {
     /// The words of both.
     Words,
     /// A language model, by the name of its server.
-    Llm(String),
+    Llm(Box<ProviderConfig>),
     /// A model that reads a context and a claim together.
     Model(Reranker),
 }
@@ -39,13 +40,16 @@ pub struct Checked {
 
 impl Verifier {
     /// 'words', 'llm', where `llm` judges, 'none', or the name of a model.
-    pub fn named(name: Option<&str>, llm: &str) -> Result<Verifier> {
+    pub fn named(name: Option<&str>, llm: &Llm) -> Result<Verifier> {
         match name.unwrap_or("words") {
             "words" => Ok(Verifier::Words),
             "none" => Ok(Verifier::Nobody),
-            "llm" if llm == EXTRACTIVE => Err(needs_language_model("verifier \"llm\"")
-                .hint("Name a foreign server of rag_llm as llm, or in the option verifier_llm.")),
-            "llm" => Ok(Verifier::Llm(llm.to_owned())),
+            "llm" => match llm.provider_for("verifier \"llm\"") {
+                Ok(provider) => Ok(Verifier::Llm(Box::new(provider.clone()))),
+                Err(error) => Err(error.hint(
+                    "Name a foreign server of rag_llm as llm, or in the option verifier_llm.",
+                )),
+            },
             other => inference(other).map(Verifier::Model),
         }
     }
@@ -95,13 +99,18 @@ fn inference(name: &str) -> Result<Reranker> {
 }
 
 /// Has a language model decide about `claims`.
-fn ask(llm: &str, question: &str, claims: Vec<Claim>, contexts: &[&str]) -> Result<Checked> {
+fn ask(
+    llm: &ProviderConfig,
+    question: &str,
+    claims: Vec<Claim>,
+    contexts: &[&str],
+) -> Result<Checked> {
     let template = template::find(judge::TEMPLATE)?;
     let mut checked = Checked::default();
     let (mut calls, mut read, mut written) = (0, 0, 0);
     for part in claims.chunks(judge::CLAIMS_A_CALL) {
         let messages = judge::messages(&template, question, part, contexts, &random::nonce()?)?;
-        let reply = generate(llm, messages, 0.0, Some(REPLY))?;
+        let reply = generate(llm.clone(), messages, 0.0, Some(REPLY))?;
         calls += 1;
         read = u64::saturating_add(read, reply.prompt_tokens.unwrap_or_default());
         written = u64::saturating_add(written, reply.completion_tokens.unwrap_or_default());
@@ -110,7 +119,7 @@ fn ask(llm: &str, question: &str, claims: Vec<Claim>, contexts: &[&str]) -> Resu
         checked.claims.extend(decided.unwrap_or_else(|| part.to_vec()));
     }
     checked.cost = (calls > 0).then(
-        || json!({"llm": llm, "calls": calls, "prompt_tokens": read, "completion_tokens": written}),
+        || json!({"llm": llm.name, "calls": calls, "prompt_tokens": read, "completion_tokens": written}),
     );
     Ok(checked)
 }

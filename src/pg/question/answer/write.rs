@@ -11,7 +11,7 @@ use crate::answer::strategy::{self, Begun, Outcome, Pending, StrategyOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::{template, wording};
 use crate::pg::question::search::Search;
-use crate::pg::ragd::{provider, usage};
+use crate::pg::ragd::usage;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::protocol::ProviderConfig;
@@ -36,22 +36,25 @@ pub enum State {
 pub struct Asking {
     /// The call.
     pub pending: Pending,
-    /// Who is called.
-    pub provider: ProviderConfig,
     /// Where it is kept what was answered to such a question.
     pub look: Option<Look>,
 }
 
 /// What the language model of `writing` answers, and how long was searched.
-pub fn write(question: &str, search: &Search, writing: &Writing) -> Result<(Draft, Duration)> {
-    let Beginning { state, retrieving } = begin(question, search, writing)?;
-    let Asking { pending, provider, look } = match state {
+pub fn write(
+    question: &str,
+    search: &Search,
+    writing: &Writing,
+    provider: &ProviderConfig,
+) -> Result<(Draft, Duration)> {
+    let Beginning { state, retrieving } = begin(question, search, writing, provider)?;
+    let Asking { pending, look } = match state {
         State::Known(draft) => return Ok((draft, retrieving)),
         State::Asking(asking) => *asking,
     };
     let begun = Instant::now();
     let prompts = vec![pending.prompt.clone()];
-    let mut replies = ask_all(&provider, pending.step, prompts, pending.limits, writing)?;
+    let mut replies = ask_all(provider, pending.step, prompts, pending.limits, writing)?;
     let missing = || Err(Error::new(ErrorKind::Internal, "a call was not made"));
     let reply = replies.pop().unwrap_or_else(missing);
     let draft = draft(pending.finish(reply, "", begun.elapsed().as_millis() as u64)?);
@@ -63,9 +66,13 @@ pub fn write(question: &str, search: &Search, writing: &Writing) -> Result<(Draf
 
 /// The same up to the call that makes the answer, if it is not known what a question that means the
 /// same was answered.
-pub fn begin(question: &str, search: &Search, writing: &Writing) -> Result<Beginning> {
-    let provider = provider::config(&writing.llm)?;
-    let options = priced(&writing.strategy_options, &provider)?;
+pub fn begin(
+    question: &str,
+    search: &Search,
+    writing: &Writing,
+    provider: &ProviderConfig,
+) -> Result<Beginning> {
+    let options = priced(&writing.strategy_options, provider)?;
     let mut tools = Session::new(search, writing, provider.clone());
     let begun = strategy::begin(writing.strategy, question, &options, &mut tools)?;
     let retrieving = tools.retrieving();
@@ -75,10 +82,10 @@ pub fn begin(question: &str, search: &Search, writing: &Writing) -> Result<Begin
         }
         Begun::Asking(pending) => *pending,
     };
-    let look = Look::new(question, &pending, search, writing)?;
+    let look = Look::new(question, &pending, search, writing, provider)?;
     let state = match look.as_ref().map(|look| look.find(pending.readings())).transpose()? {
         Some(Some(text)) => State::Known(remembered(text, pending)),
-        _ => State::Asking(Box::new(Asking { pending, provider, look })),
+        _ => State::Asking(Box::new(Asking { pending, look })),
     };
     Ok(Beginning { state, retrieving })
 }

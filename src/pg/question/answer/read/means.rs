@@ -5,7 +5,7 @@ use crate::embed::{Embedder, Kind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::generate::generate_all_by;
-use crate::pg::ragd::provider;
+use crate::pg::ragd::llm::Llm;
 use crate::prompt::messages::Message;
 use crate::prompt::writer::Writer;
 use crate::protocol::Lane;
@@ -31,14 +31,14 @@ impl Embedder for OnDemand<'_> {
 
 /// The language model of the answer sums up what it will read.
 pub struct Summaries<'a> {
-    llm: &'a str,
+    llm: &'a Llm,
     /// Calls that are left: one a summary, and one for the overview.
     left: u32,
 }
 
 impl<'a> Summaries<'a> {
     /// As many as `options` allow.
-    pub fn new(llm: &'a str, options: &ContextOptions) -> Summaries<'a> {
+    pub fn new(llm: &'a Llm, options: &ContextOptions) -> Summaries<'a> {
         Summaries { llm, left: options.max_summaries.saturating_add(1) }
     }
 }
@@ -57,8 +57,8 @@ impl Writer for Summaries<'_> {
             Error::new(ErrorKind::OutOfResources, "compression takes more calls than it may")
                 .hint("Raise max_summaries.")
         })?;
-        let provider = provider::config(self.llm)?;
-        let written = generate_all_by(&provider, prompts, (0.0, Some(LONGEST)), None)?;
+        let provider = self.llm.provider_for("a summary")?;
+        let written = generate_all_by(provider, prompts, (0.0, Some(LONGEST)), None)?;
         written.into_iter().map(|it| Ok(it?.text)).collect()
     }
 }

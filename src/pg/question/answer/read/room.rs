@@ -2,7 +2,6 @@
 
 use crate::context::budget::{Room, USUAL, room as room_in};
 use crate::error::{Error, Result};
-use crate::extract::EXTRACTIVE;
 use crate::pg::question::answer::Writing;
 use crate::prompt::tokens::Counter;
 
@@ -12,8 +11,8 @@ use crate::prompt::tokens::Counter;
 /// the window has room for; or the usual. The built-in answerer has no window.
 pub fn room(question: &str, writing: &Writing, counter: &mut dyn Counter) -> Result<Room> {
     let given = writing.context.context_tokens.map(|tokens| tokens as usize);
-    let Some(window) = writing.capacity.window else {
-        return Ok(of_unknown_window(given, writing.llm == EXTRACTIVE));
+    let Some(window) = writing.llm.capacity().window else {
+        return Ok(of_unknown_window(given, writing.llm.is_extractive()));
     };
     let asked: usize = counter.count(&[question.to_owned()])?.iter().sum();
     let answer = writing.max_tokens.map(|tokens| tokens as usize);
@@ -38,7 +37,7 @@ fn of_unknown_window(given: Option<usize>, is_extractive: bool) -> Room {
 }
 
 fn too_much(writing: &Writing, window: u32, tokens: usize, room: usize) -> Error {
-    let llm = &writing.llm;
+    let llm = writing.llm.name();
     Error::invalid(format!(
         "{tokens} tokens of context do not fit into the window of \"{llm}\", {window} tokens"
     ))
@@ -49,7 +48,7 @@ fn too_much(writing: &Writing, window: u32, tokens: usize, room: usize) -> Error
 }
 
 fn too_small(writing: &Writing, window: u32) -> Error {
-    let llm = &writing.llm;
+    let llm = writing.llm.name();
     Error::invalid(format!(
         "the window of \"{llm}\", {window} tokens, has no room for context beside the question, the template and the answer"
     ))

@@ -1,0 +1,83 @@
+//! Language models by name: the built-in answerer, or one behind a provider.
+
+use super::provider::{self, Capacity};
+use crate::error::Result;
+use crate::extract::{EXTRACTIVE, needs_language_model};
+use crate::pg::server::guc;
+use crate::protocol::ProviderConfig;
+
+/// What writes answers. A name is looked up once; from then on its server, key and prices are known.
+pub enum Llm {
+    /// The built-in answerer, which quotes and writes no text of its own.
+    Extractive,
+    /// A language model behind a foreign server.
+    Provider(Box<Provider>),
+}
+
+/// A language model behind a foreign server that the current role may use.
+pub struct Provider {
+    /// How it is reached.
+    pub config: ProviderConfig,
+    /// How much it reads.
+    pub capacity: Capacity,
+}
+
+impl Llm {
+    /// The one called `name`: 'extractive' or a foreign server.
+    ///
+    /// Fails where there is no such server, its options are incomplete, or the current role has no USAGE on
+    /// it.
+    pub fn named(name: &str) -> Result<Llm> {
+        if name == EXTRACTIVE {
+            return Ok(Llm::Extractive);
+        }
+        let capacity = provider::capacity(name)?;
+        Ok(Llm::Provider(Box::new(Provider { config: provider::config(name)?, capacity })))
+    }
+
+    /// The one called `name`, or that of the setting `rag.llm`.
+    pub fn or_default(name: Option<&str>) -> Result<Llm> {
+        match name {
+            Some(name) => Llm::named(name),
+            None => Llm::named(&guc::llm()),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Llm::Extractive => EXTRACTIVE,
+            Llm::Provider(provider) => &provider.config.name,
+        }
+    }
+
+    /// Whether it is the built-in answerer.
+    pub fn is_extractive(&self) -> bool {
+        matches!(self, Llm::Extractive)
+    }
+
+    /// How much it reads; of the built-in answerer nothing is known, since it reads all.
+    pub fn capacity(&self) -> Capacity {
+        match self {
+            Llm::Extractive => Capacity::default(),
+            Llm::Provider(provider) => provider.capacity.clone(),
+        }
+    }
+
+    /// How it is reached; an error where `what` needs a language model and this is none.
+    pub fn provider_for(&self, what: &str) -> Result<&ProviderConfig> {
+        match self {
+            Llm::Extractive => Err(needs_language_model(what)),
+            Llm::Provider(provider) => Ok(&provider.config),
+        }
+    }
+
+    /// How it is reached, without anything else of it; an error where `what` needs a language model and this is
+    /// none.
+    pub fn into_provider_for(self, what: &str) -> Result<ProviderConfig> {
+        match self {
+            Llm::Extractive => Err(needs_language_model(what)),
+            Llm::Provider(provider) => Ok(provider.config),
+        }
+    }
+}
