@@ -86,7 +86,7 @@ impl Search {
         })
     }
 
-    /// The same with scores by the statistics of another index, for all terms of the query.
+    /// The search with scores by `statistics`, those of another index, for all terms of the query.
     #[must_use]
     pub fn with_statistics(self, statistics: Statistics) -> Search {
         Search { statistics: Some(statistics), ..self }

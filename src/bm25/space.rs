@@ -50,8 +50,10 @@ pub fn place<S: StoreMut>(store: &S, new: &Page) -> Result<u32> {
     place_if(store, new, |_| true)?.ok_or_else(|| corrupt(0, "no page is to be had"))
 }
 
-/// The same as long as `is_wanted`, which without the structure lock says that the number of the page
-/// is in use: otherwise somebody might take it for lost, or be reading the chain that it was in.
+/// Writes a page that is stamped already, to a free page or at the end; `None`, and nothing is
+/// written, if the index is not `is_wanted` any more. Without the structure lock, `is_wanted` has
+/// to check that the number of the page is in use: otherwise another process might take the page
+/// for lost, or be reading the chain that it was in.
 pub fn place_if<S: StoreMut>(
     store: &S,
     new: &Page,

@@ -28,7 +28,8 @@ impl ClientConnection {
         Ok(ClientConnection { stream, role: 0 })
     }
 
-    /// The same, which asks for this role.
+    /// The connection with `role`, an OID of PostgreSQL's, as the role on whose behalf it asks; 0
+    /// is none.
     #[must_use]
     pub fn of_role(self, role: u32) -> ClientConnection {
         ClientConnection { role, ..self }

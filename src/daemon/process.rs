@@ -12,7 +12,7 @@ use super::log;
 /// How readily the kernel kills ragd when memory is short; sessions have 0, the most is 1000.
 const OOM_SCORE: &str = "900";
 
-/// The same of a process that reads a document.
+/// How readily the kernel kills a process that reads a document when memory is short: first of all.
 const CHILD_OOM_SCORE: &str = "1000";
 
 /// Signals that end ragd. SIGHUP reloads a server, so it must not kill ragd.

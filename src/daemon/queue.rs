@@ -33,7 +33,7 @@ use crate::protocol::Lane;
 /// Full batches of higher lanes that go while the lane of fresh texts waits.
 pub const PATIENCE_OF_FRESH: usize = 1;
 
-/// The same of the lane of bulk.
+/// Full batches of higher lanes that go while the lane of bulk waits.
 pub const PATIENCE_OF_BULK: usize = 4;
 
 /// Padded tokens of a batch of short queries, and so of the longest of them.

@@ -94,7 +94,8 @@ mod tests {
 
     use super::*;
 
-    /// The same tosses, one sign after the other.
+    /// The share of tosses of signs whose sum is as far from 0 as that of `differences`, each sign
+    /// tossed and added by itself.
     fn naive(differences: &[f64], draws: u32, seed: u64) -> f64 {
         let differences: Vec<f64> = differences.iter().copied().filter(|it| *it != 0.0).collect();
         let sum: f64 = differences.iter().sum();

@@ -108,7 +108,7 @@ pub struct Evidence {
     pub passage: usize,
     /// Where it stands in the passage's content, in bytes.
     pub bytes: Range<usize>,
-    /// The same in characters.
+    /// Where it stands in the passage's content, in characters.
     pub chars: Range<usize>,
     /// Log odds, by which pieces of the same answer can be compared.
     pub score: f32,

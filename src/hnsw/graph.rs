@@ -47,7 +47,8 @@ pub trait Graph {
         seen: &mut dyn FnMut(Found),
     ) -> Result<()>;
 
-    /// The same vector's node one layer below `layer`; `None` if the node is not there.
+    /// The node one layer below `layer` that stands for the same vector as `node`, which is on
+    /// `layer`; `None` if the node is not there.
     fn below(&self, node: u32, layer: u8) -> Result<Option<u32>>;
 
     /// Fails if the caller should stop.

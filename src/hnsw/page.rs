@@ -237,9 +237,9 @@ pub struct NewNode<'a> {
     pub row: Row,
     /// The layer.
     pub layer: u8,
-    /// The same vector's node one layer below; unused on the ground.
+    /// The node of this vector one layer below; unused on the ground layer.
     pub below: u32,
-    /// The same vector's node on the ground; unused there.
+    /// The node of this vector on the ground layer; unused on the ground layer itself.
     pub ground: u32,
     /// The vector.
     pub payload: &'a [u8],

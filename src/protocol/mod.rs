@@ -86,8 +86,8 @@ pub enum Request {
     },
     /// Have a language model write. Answered by [`Response::Text`].
     Generate(GenerateRequest),
-    /// The same, told while it is written: answered by any number of [`Response::Piece`], then by
-    /// [`Response::Text`].
+    /// Have a language model write, and pass on the text while it is written. Answered by any
+    /// number of [`Response::Piece`], then by [`Response::Text`].
     GenerateStream(GenerateRequest),
     /// Have a provider turn texts into vectors. Answered by [`Response::Vectors`], or by
     /// [`Response::SomeVectors`].

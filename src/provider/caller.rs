@@ -109,8 +109,9 @@ impl<'a> Caller<'a> {
         self.insist(gone, |scope| self.attempt(question, scope))
     }
 
-    /// The same for an answer that is told while it is written. Nothing is asked again of which a
-    /// piece was told.
+    /// Asks, within the provider's limits, for an answer that is passed to `hear` piece by piece
+    /// while it is written; gives the whole answer and what it has taken. Once a piece has been
+    /// passed on, nothing is asked again.
     pub fn listen<Q: Streamed>(
         &self,
         question: &mut Q,

@@ -82,7 +82,7 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// The same with its form asked for in that `manner`.
+    /// The request with its form, if it has one, asked for in that `manner`.
     fn in_manner(mut self, manner: Manner) -> Self {
         if let Some(form) = self.form.as_mut().filter(|form| form.manner != manner) {
             form.manner = manner;
@@ -197,7 +197,8 @@ pub fn generate<P: Protocol>(
     Ok(reckoned(generated, effort, request))
 }
 
-/// The same, with each piece of the answer told to `hear` when it comes.
+/// Has a provider write an answer as a stream, and passes each piece of it to `hear` as it arrives.
+/// Gives the whole answer with its tokens at the end.
 pub fn generate_stream<P: Protocol + 'static>(
     request: &GenerateRequest,
     memory: &Memory,

@@ -42,8 +42,8 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// The same of a call that was answered, with what was read and written for it as far as that is
-    /// known.
+    /// The trouble of a call that the provider has answered, with a bill for one call: the tokens
+    /// `read` and `written` for it, `None` where they are not known.
     pub fn billed(self, read: Option<u64>, written: Option<u64>) -> Trouble {
         Trouble { error: self.error.with_bill(Some(Bill::new(1, read, written))), ..self }
     }

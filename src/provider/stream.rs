@@ -277,7 +277,7 @@ mod tests {
         Ok(events)
     }
 
-    /// The same events, however the bytes are cut.
+    /// Checks that `stream` decodes to `events`, whatever the sizes of the pieces it arrives in.
     fn check(content_type: &str, stream: &[u8], events: &[&str]) {
         for sizes in [&[][..], &[1], &[2], &[3, 1, 7]] {
             assert_eq!(decode(content_type, stream, sizes).unwrap(), events, "{sizes:?}");

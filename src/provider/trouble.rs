@@ -271,7 +271,7 @@ impl Teller<'_> {
         self.nonsense_in(why, &String::from_utf8_lossy(&reply.body))
     }
 
-    /// The same, for a part of a reply.
+    /// A reply of success of which a part, `body`, is not what was asked for, because of `why`.
     pub fn nonsense_in(&self, why: &str, body: &str) -> Trouble {
         let body = self.show(body);
         let what = if body.is_empty() { "nothing".to_string() } else { format!("\"{body}\"") };

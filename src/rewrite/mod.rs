@@ -113,7 +113,7 @@ pub enum Merge {
     Union,
     /// By the sum of the reciprocals of its places.
     Reciprocal,
-    /// The same, where what comes after the first list counts half.
+    /// By the sum of the reciprocals of its places, where every list after the first counts half.
     Feedback,
     /// In turn, one of each list.
     Shares,

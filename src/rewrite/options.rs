@@ -38,7 +38,7 @@ pub struct RewriteOptions {
     pub repeat: Option<u32>,
 }
 
-/// The same as it is written.
+/// The options as they are written in JSON, before they are checked.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct Written {

@@ -41,7 +41,8 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
     sentences_interruptibly(text, &mut || {})
 }
 
-/// The same; `interrupt` is called every 64 KiB and for each paragraph, and may unwind.
+/// Byte ranges of the sentences of `text`, in order, as [`sentences`] gives them. `interrupt` is
+/// called every 64 KiB and for each paragraph, and may unwind.
 pub fn sentences_interruptibly(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let caseless = is_caseless(text);

@@ -95,7 +95,8 @@ impl Facts {
             - 1.3 * f64::from(self.negates)
     }
 
-    /// The same as a probability.
+    /// Probability that the place says what the claim says; a claim with a new number gets no more
+    /// than `NEW_NUMBER`.
     pub fn probability(&self) -> f64 {
         let probability = 1.0 / (1.0 + (-self.log_odds()).exp());
         if self.has_new_number { probability.min(NEW_NUMBER) } else { probability }

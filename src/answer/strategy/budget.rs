@@ -84,8 +84,8 @@ impl Budget {
         Ok(())
     }
 
-    /// The same with the prices `known` of a million tokens that are read, and of as many that are
-    /// written, where it has none of its own. An error for a cost without prices.
+    /// The budget with the prices `known`, of a million tokens read and of a million written, where
+    /// it has none of its own. Fails if it has a cost and no prices.
     pub fn priced(self, known: Option<(f64, f64)>) -> Result<Budget> {
         let input_price = self.input_price.or(known.map(|it| it.0));
         let output_price = self.output_price.or(known.map(|it| it.1));
@@ -113,7 +113,7 @@ pub struct Ledger {
     attempts: u32,
     /// As the provider says.
     said: Counts,
-    /// The same, with estimates where the provider says nothing.
+    /// Tokens read and written, with estimates where the provider says nothing.
     read: u64,
     written: u64,
     finish_reason: Option<String>,

@@ -36,7 +36,7 @@ pub struct Desk<'a> {
     numbers: HashMap<(String, i32, i32), usize>,
     /// What was found for the question itself, and has not been read yet.
     passages: Option<Vec<Passage>>,
-    /// The same, read.
+    /// What was found for the question itself, once it has been read.
     found: Option<Vec<Numbered>>,
     /// How often something was read.
     times_read: usize,
@@ -98,7 +98,7 @@ impl<'a> Desk<'a> {
         Work { strategy, readings, ledger }
     }
 
-    /// The same with the last call, if the budget has room for it.
+    /// Ends the work with the last call, if the budget has room for it.
     pub fn close(mut self, last: Last) -> Begun {
         let Last { step, prompt, otherwise } = last;
         let size = estimate_all(&prompt);
@@ -134,7 +134,7 @@ impl<'a> Desk<'a> {
         Ok(self.passages.as_deref().unwrap_or_default())
     }
 
-    /// The same as sources. They are read once.
+    /// What was found for the question, as numbered sources, best first. They are read once.
     pub fn found(&mut self) -> Result<Vec<Numbered>> {
         if let Some(found) = &self.found {
             return Ok(found.clone());
@@ -289,7 +289,9 @@ impl<'a> Desk<'a> {
         Ok(self.prepare_all(step, vec![prompt])?.pop().flatten())
     }
 
-    /// The same of several things at once. Where there is no room for all, the first are asked.
+    /// Asks several things at once that prepare an answer; gives the replies in their order. Where
+    /// the budget has no room for all beside the answer, the first are asked and the others are
+    /// `None`.
     pub fn prepare_all(
         &mut self,
         step: &'static str,
@@ -300,7 +302,9 @@ impl<'a> Desk<'a> {
         self.ask(step, prompts, Some(shown.min(most) + estimate(self.question)))
     }
 
-    /// The same where the answer will be made of the replies, and the sources are not shown again.
+    /// Asks several things at once that prepare an answer, which will be made of the replies: room
+    /// is kept for the question, not for showing the sources again. Where the budget has no room
+    /// for all, the first are asked and the others are `None`.
     pub fn prepare_parts(
         &mut self,
         step: &'static str,

@@ -120,7 +120,7 @@ impl Pending {
         &self.work.readings
     }
 
-    /// The same, and nothing else of it.
+    /// What was read, in the order of its numbers; the call itself is dropped.
     pub fn into_readings(self) -> Vec<Reading> {
         self.work.readings
     }

@@ -258,7 +258,8 @@ pub fn hold(id: i32) -> Result<Option<Pipeline>> {
     locked(include_str!("../../../sql/query/pipeline_hold.sql"), id)
 }
 
-/// The same, against everybody.
+/// The pipeline, locked against every other session until the end of the transaction: none can
+/// hold, change or drop it. `None` if there is no pipeline `id`.
 pub fn lock(id: i32) -> Result<Option<Pipeline>> {
     locked(include_str!("../../../sql/query/pipeline_lock.sql"), id)
 }

@@ -12,9 +12,9 @@ use crate::represent::Wanted;
 
 /// What is wanted, and where it is kept.
 pub struct Representation {
-    /// What is wanted.
+    /// What a language model is to write of each chunk.
     pub wanted: Wanted,
-    /// The same as it is stored.
+    /// `wanted` as the catalog stores it, in JSON.
     pub option: Json,
     /// The table of summaries and questions.
     pub relation: Relation,

@@ -205,7 +205,7 @@ impl Place {
         matches!(self.said, Said::Not(_))
     }
 
-    /// The same, of which this is said.
+    /// The place with `line` as what a language model has said of it; `None` if that was of no use.
     fn with(self, line: Option<String>) -> Place {
         Place { said: Said::Line(line), ..self }
     }

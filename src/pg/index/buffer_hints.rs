@@ -57,7 +57,8 @@ impl BufferHints {
         self.buffers.borrow().get(block as usize).copied().filter(|buffer| *buffer > 0)
     }
 
-    /// The same for a look at the page; nothing where that is to be an ordinary one.
+    /// The buffer to try before an ordinary lookup of a page. `None` where none is known, and for
+    /// one look in `ORDINARY`, which is to be an ordinary one.
     pub fn to_try(&self, block: u32) -> Option<pg_sys::Buffer> {
         let looks = self.looks.get().wrapping_add(1);
         self.looks.set(looks);

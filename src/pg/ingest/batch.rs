@@ -35,9 +35,9 @@ const OUTAGES_IN_A_ROW: u32 = 5;
 const RECENTLY: Duration = Duration::from_secs(60);
 /// The pause before an index is tried again that could not be built.
 const PAUSE_FOR_INDEX: Duration = Duration::from_secs(60);
-/// The same, where others are at work on the pipeline.
+/// The pause before a pipeline is tried again that other processes are at work on.
 const PAUSE_FOR_OTHERS: Duration = Duration::from_millis(50);
-/// The same, where others held a lock.
+/// The pause, on average, before a pipeline is tried again of which another session held a lock.
 const PAUSE_FOR_LOCKS: Duration = Duration::from_secs(1);
 /// For so long, what sessions have left is taken before something else is done; then once more at most of
 /// each pipeline.
@@ -102,12 +102,14 @@ impl Runner {
         }
     }
 
-    /// The same, but that others have language models write.
+    /// The runner without the calls of language models that situate and describe chunks: other
+    /// workers make them.
     pub fn without_writers(self) -> Runner {
         Runner { writers: None, ..self }
     }
 
-    /// The same, but of those pipelines that nobody else is at work on.
+    /// The runner without those calls ([`Runner::without_writers`]), which also leaves alone the
+    /// pipelines that another process has rows of in hand.
     pub fn apart(self) -> Runner {
         Runner { workable: queue::workable_apart, ..self.without_writers() }
     }

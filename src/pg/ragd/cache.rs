@@ -53,7 +53,8 @@ pub fn written(
     Ok(generated)
 }
 
-/// The same of several requests; `write` gets those whose answers are not remembered.
+/// What was written for each of `requests` of late, in their order; `write` gets those whose
+/// answers are not remembered, and gives as many results.
 pub fn all_written(
     requests: Vec<GenerateRequest>,
     write: impl FnOnce(Vec<GenerateRequest>) -> Result<Vec<Result<Generated>>>,

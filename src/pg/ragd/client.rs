@@ -24,8 +24,9 @@ use crate::protocol::{self, HEADER, Request, Response};
 /// How often a call that can be repeated is made when ragd goes away in its middle.
 const ATTEMPTS: u32 = 5;
 
-/// The same where it went away each time after it had not answered for as long as makes it hang: what
-/// it hangs on may be this very call, and all others wait behind it.
+/// How often a call that can be repeated is made when ragd goes away each time after a silence as
+/// long as `rag.ragd_heartbeat_timeout`: what it hangs on may be this very call, and all others
+/// wait behind it.
 const HANGS: u32 = 2;
 
 /// Pause between two looks for ragd's socket.
@@ -55,7 +56,8 @@ pub fn call(request: &Request) -> Result<Response> {
     call_and_watch(request, None)
 }
 
-/// The same, with something to look after meanwhile.
+/// Sends `request` and returns what ragd answers, as [`call`] does; `watch` is called about twice a
+/// second while the caller waits, and ends the call by an error.
 pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> Result<Response> {
     let frame = protocol::encode_call(acting::on_behalf_of().to_u32(), request)?;
     let admitted = usage::admit(request)?;

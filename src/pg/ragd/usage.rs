@@ -298,7 +298,8 @@ fn written(it: &Generated, expected: u64) -> (u64, u64, u64) {
     (u64::from(it.attempts), it.prompt_tokens.unwrap_or(expected), output)
 }
 
-/// The same of calls that came to nothing.
+/// Calls, tokens read and tokens written by calls that failed and are billed nevertheless.
+/// `expected` tokens were read where the provider says nothing.
 fn billed(bill: &Bill, expected: u64) -> (u64, u64, u64) {
     (bill.calls.into(), bill.input_of(expected), bill.output)
 }

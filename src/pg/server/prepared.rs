@@ -51,8 +51,8 @@ pub fn rows<T>(
     .map_err(spi_failed)
 }
 
-/// The same, planned for these very values: how many rows are wanted and what a filter leaves of them
-/// decides which index is used.
+/// The rows of a statement that will be asked again, each through `map`, planned for these very
+/// values: how many rows are wanted and what a filter leaves of them decides which index is used.
 pub fn rows_planned_for_values<T>(
     statement: &str,
     arguments: &[DatumWithOid<'_>],

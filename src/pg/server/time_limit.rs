@@ -41,7 +41,8 @@ pub fn limited<T>(work: impl FnOnce() -> T) -> T {
     limited_to(1, work)
 }
 
-/// The same for a statement that looks at all rows of these tables, which the caller has locked.
+/// Runs code of a user in a statement that looks at all rows of `tables`, which the caller has
+/// locked: for as long as a document may take, and once more for each `ROWS_A_SHARE` rows.
 pub fn limited_by_rows<T>(tables: &[pg_sys::Oid], work: impl FnOnce() -> T) -> T {
     let rows: f32 = tables.iter().map(|table| rows_of(*table).max(0.0)).sum();
     limited_to(1 + (rows / ROWS_A_SHARE) as u32, work)

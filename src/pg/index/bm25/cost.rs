@@ -21,8 +21,8 @@ const WORD_PAGES: f64 = 2.0;
 const PAGE_SHARE: f64 = 0.3;
 /// The share of the rows that is expected to have the words of a query that is not known yet.
 const UNKNOWN_SHARE: f64 = 0.05;
-/// The same for a scan in order, of which mostly the beginning is read. It is what PostgreSQL
-/// itself expects of `@@`.
+/// The share of the rows that a scan in order is expected to read while its query is not known:
+/// mostly the beginning. It is what PostgreSQL itself expects of `@@`.
 const UNKNOWN_SHARE_IN_ORDER: f64 = 0.005;
 
 /// What costs more than any other path, also one that is disabled. The planner takes differences of

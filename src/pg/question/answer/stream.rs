@@ -132,7 +132,7 @@ pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<Telling
 }
 
 impl Telling {
-    /// The same, with how it came about kept when all is told.
+    /// The answer, to be kept with its trace (see [`Record`]) once all of it is told.
     pub fn recorded(mut self, record: Record) -> Telling {
         if record.level != TraceLevel::Off {
             unread::follow_transaction();
@@ -141,8 +141,8 @@ impl Telling {
         self
     }
 
-    /// The same, with the answer kept as one to `question` of a conversation, in which that means
-    /// `standalone`.
+    /// The answer, to be kept once all of it is told, as one to `question` in `conversation`, where
+    /// the question means `standalone`.
     pub fn in_conversation(
         mut self,
         conversation: Conversation,

@@ -41,7 +41,8 @@ pub struct TrustWish {
     low_confidence: LowConfidence,
 }
 
-/// The same, checked.
+/// How an answer is checked and shown: the options of [`TrustWish`], checked, with what they name
+/// looked up.
 pub struct TrustOptions {
     style: Style,
     naming: Naming,

@@ -61,8 +61,8 @@ pub fn write(question: &str, search: &Search, writing: &Writing) -> Result<(Draf
     Ok((draft, retrieving))
 }
 
-/// The same up to the call that makes the answer, if it is not known what a question that means the
-/// same was answered.
+/// Does all the work on an answer up to the last call, which writes it. There is no such call if
+/// the strategy needs none, or if it is known what a question that means the same was answered.
 pub fn begin(question: &str, search: &Search, writing: &Writing) -> Result<Beginning> {
     let provider = provider::config(&writing.llm)?;
     let options = priced(&writing.strategy_options, &provider)?;

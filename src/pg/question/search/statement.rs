@@ -132,7 +132,8 @@ impl<'a> Statements<'a> {
         render(template, &[("document", document), ("rag", &self.search.parts.rag)])
     }
 
-    /// The same without an index; the best is the greatest.
+    /// How well a text matches the words of the question where no index scores it; the best is the
+    /// greatest.
     fn rank(&self, document: &str) -> String {
         let template = include_str!("../../../../sql/query/text_rank.sql");
         render(template, &[("document", document)])
