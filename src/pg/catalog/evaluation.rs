@@ -21,7 +21,7 @@ pub struct Case {
     pub question: String,
     /// Expected answers, any of which will do.
     pub answers: Vec<String>,
-    /// What is relevant.
+    /// Which documents or passages are relevant.
     pub judgements: Judgements,
     /// A filter of the metadata.
     pub filter: Option<Value>,
@@ -166,11 +166,11 @@ pub fn give(set: &str, owner: &str) -> Result<()> {
 
 /// A run to be kept.
 pub struct Run<'a> {
-    /// The evaluation set.
+    /// Name of the evaluation set.
     pub set: &'a str,
     /// How many cases were asked.
     pub cases: usize,
-    /// The k.
+    /// The cutoffs k at which metrics are taken.
     pub ks: &'a [u32],
     /// The configurations, as they were given.
     pub configurations: &'a str,
@@ -178,9 +178,9 @@ pub struct Run<'a> {
     pub options: Value,
     /// How long it took.
     pub seconds: f64,
-    /// Rows of `rag.eval_metric`.
+    /// Metrics, as rows of `rag.eval_metric`.
     pub metrics: Vec<Value>,
-    /// Rows of `rag.eval_result`.
+    /// Results by case, as rows of `rag.eval_result`.
     pub results: Vec<Value>,
 }
 

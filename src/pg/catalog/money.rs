@@ -5,7 +5,7 @@ use crate::account::{Limit, Price};
 use crate::error::Result;
 use crate::pg::server::sql;
 
-/// What a model of a server costs; `None` where nobody has said.
+/// What a model of a server costs; `None` where `rag.price` has no row for it.
 pub fn price(server: &str, model: &str) -> Result<Option<Price>> {
     let statement = include_str!("../../../sql/query/price_find.sql");
     let found = sql::rows(statement, &[server.into(), model.into()], |row| {

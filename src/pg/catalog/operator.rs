@@ -1,9 +1,9 @@
-//! By which operators values are compared, whoever asks and whatever their search path.
+//! By which operators values are compared, whatever the role and its search path.
 //!
 //! A statement that runs as its caller, a policy and a view name each operator with its schema. A
 //! bare `=` would be looked up in the caller's search path, where an operator for just these types
-//! goes before PostgreSQL's own, and whoever may create objects in one of its schemas could have
-//! code of theirs run with the rights of others.
+//! goes before PostgreSQL's own, and any role that may create objects in one of its schemas could
+//! have code of its own run with the rights of others.
 
 use std::ffi::CStr;
 
@@ -19,7 +19,7 @@ pub struct Operators {
     family: pg_sys::Oid,
     /// The type that they take, `text` for `varchar`.
     input: pg_sys::Oid,
-    /// That by which values are equal; none for types that can't be told to be.
+    /// The operator by which values are equal; none for types that can't be told to be.
     equal: pg_sys::Oid,
     /// What makes a value of the type one that they take, as SQL behind the value.
     pub cast: String,
@@ -62,7 +62,7 @@ impl Operators {
 }
 
 /// Makes a value of the type `kind` one of `input`, where these are two types and not a type and a
-/// kind of types. A domain would else be looked up as itself, among operators of anybody.
+/// kind of types. A domain would else be looked up as itself, among operators of any role.
 fn cast(kind: pg_sys::Oid, input: pg_sys::Oid) -> String {
     if input == kind || input == pg_sys::InvalidOid {
         return String::new();

@@ -1,7 +1,7 @@
 //! `rag.pipeline`.
 //!
-//! Users only read the table. What is written here is written as the superuser, so who calls must
-//! have seen that the source is its caller's: [`owned`] and `Source::describe` do.
+//! Users only read the table. What is written here is written as the superuser, so the caller must
+//! have checked that the source belongs to the session's role: [`owned`] and `Source::describe` do.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
@@ -22,14 +22,14 @@ pub struct Relation {
     pub sql: String,
 }
 
-/// Who embeds what has changed.
+/// Which process embeds what has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Workers, soon after the change was committed.
     Async,
     /// The statement that changes it.
     Sync,
-    /// `rag_run`.
+    /// The call of `rag_run`.
     Manual,
 }
 
@@ -67,7 +67,7 @@ impl Mode {
 pub enum Stage {
     /// Not all rows have been seen; there is no index of the vectors yet.
     Filling,
-    /// All were seen.
+    /// All rows have been seen.
     Live,
 }
 
@@ -92,7 +92,7 @@ pub struct Pipeline {
     pub source: Relation,
     /// Key, content and metadata of the source's rows.
     pub content_view: Relation,
-    /// The chunks.
+    /// The table of chunks.
     pub chunk_table: Relation,
     /// The chunks, as the caller may see them.
     pub view: Relation,
@@ -112,7 +112,7 @@ pub struct Pipeline {
     pub config: String,
     /// How often its chunks have been made anew, from 1.
     pub generation: i32,
-    /// Who embeds.
+    /// Which process embeds what has changed.
     pub mode: Mode,
     /// Whether workers leave it alone.
     pub is_paused: bool,
@@ -143,7 +143,8 @@ pub fn owned(name: Option<&str>) -> Result<Pipeline> {
     }
 }
 
-/// As [`owned`], and nobody drops it or has another take its place until the end of the transaction.
+/// The pipeline as [`owned`] gives it, held: until the end of the transaction it can't be dropped,
+/// and no other can take its place.
 pub fn owned_and_held(name: Option<&str>) -> Result<Pipeline> {
     loop {
         let pipeline = sql::with_latest_snapshot(|| owned(name))?;
@@ -204,7 +205,7 @@ pub struct NewPipeline<'a> {
     pub late: bool,
     /// Name of the text search configuration.
     pub config: &'a str,
-    /// Who embeds.
+    /// Which process embeds what has changed.
     pub mode: Mode,
     /// How far the first embedding is.
     pub stage: Stage,
@@ -252,8 +253,8 @@ fn config_name(config: &str) -> Result<String> {
     })
 }
 
-/// The pipeline, which stays as it is until the end of the transaction. To be locked before anything
-/// of its queue, by who locks none of its relations.
+/// The pipeline, which stays as it is until the end of the transaction. To be locked before
+/// anything of its queue, by callers that lock none of its relations.
 pub fn hold(id: i32) -> Result<Option<Pipeline>> {
     locked(include_str!("../../../sql/query/pipeline_hold.sql"), id)
 }
@@ -283,7 +284,7 @@ pub fn take(id: i32) -> Result<bool> {
     Ok(change(statement, &[id.into()], |_| Ok(()))?.len() == 1)
 }
 
-/// Locks two pipelines against everybody; whether that was possible at once.
+/// Locks two pipelines against all other sessions; whether that was possible at once.
 pub fn take_both(id: i32, other: i32) -> Result<bool> {
     let statement = include_str!("../../../sql/query/pipeline_take_both.sql");
     Ok(change(statement, &[id.into(), other.into()], |_| Ok(()))?.len() == 2)
@@ -363,7 +364,7 @@ fn execute(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<()> {
     change(statement, arguments, |_| Ok(())).map(drop)
 }
 
-/// Removes a row.
+/// Removes a pipeline's row from the catalog.
 pub fn delete(id: i32) -> Result<()> {
     execute(include_str!("../../../sql/query/pipeline_delete.sql"), &[id.into()])
 }

@@ -41,8 +41,8 @@ pub fn set(pipeline: i32, option: Option<&Json>, relation: Option<&str>) -> Resu
         .map(drop)
 }
 
-/// Pipelines whose chunks are described, each with a text that is another one when there may
-/// be more to do; only that of `only` if given.
+/// Pipelines whose chunks are described, each with a text that changes when there may be more to
+/// do; only that of `only` if given.
 pub fn pipelines(only: Option<i32>) -> Result<Vec<(i32, String)>> {
     let statement = include_str!("../../../sql/query/pipelines_to_represent.sql");
     sql::rows(statement, &[only.into()], |row| {

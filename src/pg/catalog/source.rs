@@ -8,13 +8,13 @@ use crate::pg::server::sql;
 /// What the catalog says of a table.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Its OID.
+    /// The table's OID.
     pub oid: pg_sys::Oid,
-    /// Its bare name.
+    /// The table's name, without schema or quotes.
     pub name: String,
-    /// Its schema's name.
+    /// The name of its schema, without quotes.
     pub schema: String,
-    /// Its owner's name.
+    /// The name of its owner, without quotes.
     pub owner: String,
     /// Its name in SQL.
     pub sql: String,
@@ -27,11 +27,11 @@ pub struct Source {
 /// A column of a source.
 #[derive(Clone, Debug)]
 pub struct SourceColumn {
-    /// Its name, bare.
+    /// The column's name, without quotes.
     pub name: String,
     /// Its type, as in SQL.
     pub sql_type: String,
-    /// Its type.
+    /// The OID of its type.
     pub type_oid: pg_sys::Oid,
     /// Whether it holds text.
     pub is_text: bool,

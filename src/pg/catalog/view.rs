@@ -14,11 +14,11 @@ use crate::pg::server::{prepared, sql};
 /// A column of a view.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its name, quoted.
+    /// The column's name, quoted.
     pub name: String,
     /// Its type, as in SQL.
     pub sql_type: String,
-    /// Its type.
+    /// The OID of its type.
     pub type_oid: pg_sys::Oid,
 }
 
@@ -52,7 +52,7 @@ impl Column {
         }
     }
 
-    /// Of a key column, its name in the source when the pipeline was made, bare.
+    /// The name that a key column had in the source when the pipeline was made, bare.
     pub fn of_source(&self) -> String {
         of_source(&self.bare()).to_owned()
     }
@@ -99,8 +99,8 @@ pub fn title_place(pipeline: &Pipeline) -> Result<Option<usize>> {
 
 /// An error where the content view does not show each row by itself.
 ///
-/// An aggregate or a window looks at other rows, whose changes nobody would notice, and a
-/// function that returns a set makes several of one row.
+/// An aggregate or a window looks at other rows, whose changes would go unnoticed, and a function
+/// that returns a set makes several of one row.
 pub fn check_row_by_row(pipeline: &Pipeline) -> Result<()> {
     // SAFETY: as in `origins`.
     let culprit = unsafe {

@@ -1,8 +1,8 @@
 //! In which buffer has this session last seen a page of an index?
 //!
-//! A page that is pinned by such a hint is found without the table of buffers, and PostgreSQL does not
-//! notice the use: to the clock that looks for buffers to be given away, the busiest pages would be
-//! those that nobody wants. So now and then a page is looked up in the ordinary way.
+//! A page that is pinned by such a hint is found without the table of buffers, and PostgreSQL does
+//! not notice the use: the clock that looks for buffers to be given away would take the busiest
+//! pages for unused ones. So now and then a page is looked up in the ordinary way.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::vector::prefetch::prefetch;
 
 /// Indexes whose hints a session keeps.
 const MOST_INDEXES: usize = 64;
-/// Of so many looks at pages, one is an ordinary one.
+/// One in so many looks at pages is an ordinary one.
 const ORDINARY: u32 = 16;
 
 /// By block; 0 where nothing is known.

@@ -108,7 +108,7 @@ impl Runner {
         Runner { writers: None, ..self }
     }
 
-    /// The runner without those calls ([`Runner::without_writers`]), which also leaves alone the
+    /// The runner as [`Runner::without_writers`] makes it, which also leaves alone the
     /// pipelines that another process has rows of in hand.
     pub fn apart(self) -> Runner {
         Runner { workable: queue::workable_apart, ..self.without_writers() }

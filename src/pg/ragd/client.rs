@@ -1,9 +1,8 @@
 //! The session's end of ragd's socket.
 //!
-//! A session keeps one connection. While it waits for ragd it waits on its latch too, so
-//! that cancel, statement_timeout and pg_terminate_backend act at once: they unwind out of
-//! [`Connection`]'s methods, the connection is dropped, and ragd sees that nobody waits any
-//! more.
+//! A session keeps one connection. While it waits for ragd it waits on its latch too, so that
+//! cancel, statement_timeout and pg_terminate_backend act at once: they unwind out of
+//! [`Connection`]'s methods, the connection is dropped, and ragd sees that its caller is gone.
 
 use std::cell::RefCell;
 use std::io::{ErrorKind as Io, Read, Write};
@@ -32,7 +31,7 @@ const HANGS: u32 = 2;
 /// Pause between two looks for ragd's socket.
 const POLL: Duration = Duration::from_millis(10);
 
-/// Between two looks whether there is a supervisor, while nobody listens.
+/// Between two looks whether there is a supervisor, while ragd does not listen.
 const START_AGAIN: Duration = Duration::from_secs(1);
 
 /// So often there may be no slot for one, and the pause in between.
@@ -85,10 +84,10 @@ pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> R
 
 /// How often ragd has gone away in the middle of a call.
 struct Losses {
-    /// After so long it hangs; `None`: nobody looks.
+    /// A call without an answer for so long means that ragd hangs; `None`: that is not watched.
     limit: Option<Duration>,
     lost: u32,
-    /// Of these, how often it had hung, as far as a session can tell.
+    /// How often of these it had hung, as far as a session can tell.
     hung: u32,
 }
 
@@ -174,7 +173,7 @@ impl Pieces {
 
     /// Waits for the next frame: a [`Response::Piece`] or, once, the last one.
     pub fn next(&mut self) -> Result<Response> {
-        // While it waits it belongs to nobody, so that an interrupt closes it.
+        // While it waits it is owned by this call only, so that an interrupt closes it.
         let mut connection = self.connection.take().ok_or_else(ended)?;
         let _waiting = Waiting::for_provider();
         let response = connection.answer()?;
@@ -221,7 +220,7 @@ impl Connection {
 
     fn send(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
-            // ragd may read as fast as this is written, so that nobody ever waits.
+            // ragd may read as fast as this is written, so that the loop never waits.
             check_for_interrupts!();
             match self.0.write(bytes) {
                 Ok(written) => bytes = &bytes[written..],
@@ -303,7 +302,7 @@ pub fn pause(time: Duration) {
     wait(None, Some(time));
 }
 
-/// Connects; starts ragd first where nobody listens.
+/// Connects; starts ragd first where it does not listen.
 fn connect() -> Result<Connection> {
     if let Some(stream) = open_socket()? {
         return Ok(Connection(stream));

@@ -16,7 +16,7 @@ const PASSAGES_A_REQUEST: usize = 256;
 /// Longest answer of a language model that grades, in tokens.
 const GRADES: u32 = 400;
 
-/// Who reads passages again.
+/// What reads passages again.
 pub enum Reranker {
     /// A cross-encoder.
     CrossEncoder(ModelRef),
@@ -24,7 +24,7 @@ pub enum Reranker {
     LateInteraction(ModelRef),
     /// A model behind a server.
     Remote(Box<ProviderConfig>),
-    /// A language model.
+    /// A language model, by the name of its server.
     Judge(String),
 }
 

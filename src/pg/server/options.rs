@@ -16,7 +16,7 @@ pub fn read<T: DeserializeOwned>(options: Option<Jsonb>) -> Result<T> {
     parse(object(options)?)
 }
 
-/// An `options` argument that is read in parts, each by who knows it.
+/// An `options` argument that is read in parts, each by the code that knows it.
 pub struct Given {
     rest: Map<String, Value>,
     known: Vec<&'static str>,

@@ -62,7 +62,7 @@ pub fn rows_planned_for_values<T>(
     rows(statement, arguments, map)
 }
 
-/// The statement from memory, or prepared. It lives as long as somebody runs it, also where another
+/// The statement from memory, or prepared. It lives as long as a call runs it, also where another
 /// takes its place meanwhile.
 fn prepared(
     client: &SpiClient<'_>,

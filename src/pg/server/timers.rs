@@ -45,7 +45,7 @@ impl Timer {
         }
     }
 
-    /// From here on it is not called.
+    /// Stops the timer: its handler is not called any more.
     pub fn stop(self) {
         // SAFETY: as above.
         unsafe { unguarded::disable_timeout(self.0, false) };

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub struct Failure {
     /// Its SQLSTATE, five characters.
     pub sqlstate: String,
-    /// What it says.
+    /// The message of the error.
     pub message: String,
     /// Whether it may be gone the next time, whatever the row.
     pub is_passing: bool,
@@ -24,22 +24,22 @@ pub struct Failure {
     pub is_of_provider: bool,
     /// Whether code of a user ran for longer than it may.
     pub is_over_time: bool,
-    /// When to try again, in seconds, if somebody said so.
+    /// When to try again, in seconds, if the provider or ragd said so.
     pub retry_after: Option<f64>,
 }
 
 impl Failure {
-    /// Whether somebody else had a lock that was not waited for.
+    /// Whether another session had a lock that was not waited for.
     pub fn is_lock_taken(&self) -> bool {
         self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE as i32)
     }
 
-    /// Whether somebody waited for the other's lock, and the other for its own.
+    /// Whether two sessions waited for one another's locks.
     pub fn is_deadlock(&self) -> bool {
         self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED as i32)
     }
 
-    /// Whether somebody has cancelled the statement.
+    /// Whether the statement was cancelled, and not by a time limit of ours.
     pub fn is_cancel(&self) -> bool {
         let code = code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32);
         self.sqlstate == code && !self.is_over_time
@@ -147,7 +147,7 @@ pub fn has_one_snapshot() -> bool {
     unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
 }
 
-/// Who begins and ends transactions.
+/// By which process transactions are begun and ended.
 #[derive(Clone, Copy)]
 pub enum Transactions {
     /// A background worker: there is none, so each piece of work has its own.

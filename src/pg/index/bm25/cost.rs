@@ -251,7 +251,7 @@ unsafe fn known(root: *mut pg_sys::PlannerInfo, operator: *mut pg_sys::Node) -> 
     }
 }
 
-/// What things cost.
+/// What the planner's steps cost, in its units.
 struct Cost {
     /// A page of the index.
     page: f64,

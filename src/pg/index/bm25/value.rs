@@ -30,7 +30,7 @@ pub unsafe fn with_document<T>(
 /// Bytes of a lexeme's entry.
 const ENTRY: usize = 4;
 
-/// Of a position, the bits that are not its label.
+/// The bits of a position that are not its label.
 const PLACE: u16 = 0x3FFF;
 
 /// The lexemes of a tsvector, in its own order, which is that of their bytes.

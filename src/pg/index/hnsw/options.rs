@@ -99,7 +99,7 @@ fn element(
     }
 }
 
-/// The callback amoptions.
+/// The callback amoptions: reads and checks the storage parameters.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amoptions(
     reloptions: pg_sys::Datum,
