@@ -10,7 +10,7 @@ use crate::pg::server::acting::as_superuser;
 use crate::pg::server::random;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions};
 
-/// What lets go of a call where somebody waits for this process to leave.
+/// What ends a call once another process waits for this one to leave.
 pub fn unless_unwanted(is_unwanted: fn() -> bool) -> impl FnMut() -> Result<()> {
     move || match is_unwanted() {
         true => {
@@ -35,8 +35,8 @@ pub struct Rounds {
 
 impl Rounds {
     /// Has `work` done for the first of `pipelines` for which there is something to do; what it
-    /// returns, 0 where there is nothing to do now. Each pipeline comes with a text that is another
-    /// one when there may be more to do.
+    /// returns, 0 where there is nothing to do now. Each pipeline comes with a text that changes
+    /// when there may be more to do.
     pub fn step(
         &mut self,
         transactions: Transactions,
@@ -100,7 +100,7 @@ impl Rounds {
         })?;
         match transactions {
             Transactions::OfWorker => Ok(()),
-            // Who calls a procedure is told, and does not wait.
+            // The caller of a procedure gets the error, and does not wait.
             Transactions::OfProcedure => Err(failure.clone()),
         }
     }

@@ -51,7 +51,7 @@ pub struct Searched {
     pub scores: Scores,
     /// How long it took.
     pub milliseconds: f64,
-    /// What was answered, where that was wanted.
+    /// The answer's text, where answers were wanted.
     pub answer: Option<String>,
 }
 

@@ -20,16 +20,16 @@ const USUAL: [u32; 4] = [1, 3, 5, 10];
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum ContextMeasure {
-    /// Not at all.
+    /// It is not measured.
     #[default]
     None,
     /// By the similarity of its sentences to question and answers.
     Similarity,
-    /// By a language model.
+    /// By the judgement of a language model.
     Llm,
 }
 
-/// Who says what questions an answer answers, which chunks are useful and whether they hold an
+/// What says which questions an answer answers, which chunks are useful and whether they hold an
 /// expected answer.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -37,7 +37,7 @@ pub enum JudgeOfAnswers {
     /// Words, vectors and judgements.
     #[default]
     Words,
-    /// A language model.
+    /// The judgement of a language model.
     Llm,
 }
 
@@ -49,13 +49,13 @@ pub struct Options {
     pub keep: bool,
     /// Whether questions are answered too.
     pub answers: bool,
-    /// Who judges answers and what was read for them.
+    /// What judges answers and what was read for them.
     pub judge: JudgeOfAnswers,
     /// How the context is measured.
     pub context: ContextMeasure,
     /// How many chunks are the context.
     pub context_k: u32,
-    /// Who judges; that of `rag.llm` if not given.
+    /// The foreign server of the model that judges; that of `rag.llm` if not given.
     pub llm: Option<String>,
     /// How often cases are drawn for an interval.
     resamples: u32,
@@ -108,8 +108,8 @@ impl Options {
         Ok(read)
     }
 
-    /// Who judges, which must be a language model: `what` cannot be judged otherwise.
-    /// `instead` is what can be used in its place.
+    /// The language model that judges; an error where there is none: `what` cannot be judged
+    /// otherwise. `instead` is what can be used in its place.
     pub fn judging_llm(&self, what: &str, instead: &str) -> Result<String> {
         let llm = self.llm.clone().unwrap_or_else(guc::llm);
         if llm != EXTRACTIVE {

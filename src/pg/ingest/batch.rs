@@ -39,8 +39,8 @@ const PAUSE_FOR_INDEX: Duration = Duration::from_secs(60);
 const PAUSE_FOR_OTHERS: Duration = Duration::from_millis(50);
 /// The pause, on average, before a pipeline is tried again of which another session held a lock.
 const PAUSE_FOR_LOCKS: Duration = Duration::from_secs(1);
-/// For so long, what sessions have left is taken before something else is done; then once more at most of
-/// each pipeline.
+/// For so long, what sessions have left is taken before something else is done; then at most once
+/// more for each pipeline.
 const DRAIN_TIME: Duration = Duration::from_millis(50);
 
 /// What a step came to.
@@ -70,7 +70,7 @@ impl Step {
 /// Does the work of pipelines, step by step.
 pub struct Runner {
     transactions: Transactions,
-    /// Whether somebody waits for this process to leave.
+    /// Whether another process waits for this one to leave.
     is_unwanted: fn() -> bool,
     /// The only pipeline, or all that workers see to.
     only: Option<i32>,
@@ -80,7 +80,7 @@ pub struct Runner {
     /// How often in a row something was out of order, by pipeline.
     outages: HashMap<i32, u32>,
     finish_not_before: HashMap<i32, Instant>,
-    /// Who has language models write about chunks when there is nothing else to do.
+    /// What has language models write about chunks when there is nothing else to do.
     writers: Option<(Situater, Describer)>,
     /// Which pipelines it sees to.
     workable: fn(Option<i32>) -> Result<Vec<Workable>>,
@@ -145,9 +145,10 @@ impl Runner {
         }
     }
 
-    /// A pipeline, but for `others`, about which sessions have left something, and whether others have such in hand: a
-    /// worker leaves it to them, who sees to one pipeline only waits for it. To be asked before the queue
-    /// is looked at, where all is that they have drained by then.
+    /// A pipeline, but for `others`, about which sessions have left something, and whether another
+    /// process has such in hand: a worker leaves it to that one, a runner of one pipeline only
+    /// waits for it. To be asked before the queue is looked at, where all is that they have drained
+    /// by then.
     fn changed(&self, others: &[i32]) -> Result<(Option<i32>, bool)> {
         let changed = queue::changed(self.only, others)?;
         let is_elsewhere = match (changed, self.only) {

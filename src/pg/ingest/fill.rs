@@ -94,11 +94,11 @@ fn filter_columns(metadata: &[Column]) -> String {
 
 /// What reads, cuts and embeds the documents of a pipeline.
 pub struct Tools {
-    /// Reads files.
+    /// Reads the text of files.
     pub reader: RemoteParser,
-    /// Cuts them.
+    /// Cuts documents into chunks.
     pub chunker: RemoteChunker,
-    /// Embeds them.
+    /// Embeds the chunks.
     pub embedding: Embedding,
     /// Whether it embeds title and headings with each chunk.
     pub contextual: bool,

@@ -44,7 +44,7 @@ pub struct Turn<'a> {
     pub standalone: &'a str,
     /// What was answered.
     pub answer: &'a str,
-    /// Its trace.
+    /// The ID of its trace.
     pub trace: Option<Uuid>,
 }
 

@@ -1,4 +1,4 @@
-//! Rewriting, seen from a session: who writes, and what was written of late.
+//! Rewriting, seen from a session: which model writes, and what was written lately.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ use crate::protocol::ProviderConfig;
 use crate::retrieve::{filter, value};
 use crate::rewrite::{RewriteOptions, Rewriting, Task, Way, rewrite};
 
-/// Longest answer of a language model, in tokens, unless somebody says otherwise.
+/// Longest answer of a language model, in tokens, unless the options say otherwise.
 const TOKENS: u32 = 1000;
 
 /// Answers that a session remembers.
@@ -45,10 +45,10 @@ struct Asked {
 
 /// Rewrites the questions of a search.
 pub struct Rewriter {
-    /// How.
+    /// How the questions are rewritten.
     pub way: Way,
     options: RewriteOptions,
-    /// In which words which model is asked, where one is.
+    /// The template and the language model, where one is asked.
     asks: Option<(Template, Llm)>,
     /// Names and types of the metadata columns that a filter can be made of.
     columns: Vec<(String, String)>,
@@ -129,7 +129,7 @@ impl Llm {
         })
     }
 
-    /// Somebody who may make so many calls as the options allow.
+    /// A writer that may make as many calls as the options allow.
     pub fn writer(&self) -> Calls<'_> {
         Calls { llm: self, left: self.calls }
     }
@@ -142,7 +142,7 @@ pub struct Calls<'a> {
 }
 
 impl Writer for Calls<'_> {
-    /// What this session has been told of late is not asked again.
+    /// What this session was answered lately is not asked again.
     fn write(&mut self, messages: &[Message]) -> Result<String> {
         let Llm { provider, temperature, max_tokens, calls } = self.llm;
         let asked = Asked {

@@ -36,9 +36,9 @@ const MOST: i32 = 10_000;
 
 /// What is searched, and how.
 pub struct Search {
-    /// Where.
+    /// The pipeline that is searched.
     pub pipeline: Pipeline,
-    /// Whether it is the caller who said so.
+    /// Whether the caller named it.
     is_named: bool,
     columns: ContentColumns,
     k: i32,

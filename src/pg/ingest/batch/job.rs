@@ -28,7 +28,7 @@ use crate::work::pacing::Pace;
 const FIRST_PAUSE: f64 = 1.0;
 const LONGEST_PAUSE: f64 = 3600.0;
 
-/// Rows in hand.
+/// The rows of a pipeline that are in hand, and what is needed to embed them.
 pub struct Batch {
     pipeline: Pipeline,
     lease: i64,
@@ -238,7 +238,7 @@ impl Job {
         let Batch { pipeline, lease, rows, .. } = &self.batch;
         locking::at_work(self.transactions, pipeline.id, Chunks::Written, |pipeline| {
             let Some(pipeline) = pipeline else { return Ok(()) };
-            // Whose lease has run out is somebody else's now.
+            // Rows whose lease has run out belong to another process now.
             let owned = queue::owned(pipeline.id, *lease)?;
             let (documents, chunks) = only(&owned, documents, chunks);
             as_owner(pipeline, || SqlStore::of(pipeline)?.replace(&documents, &chunks))?;

@@ -4,10 +4,10 @@
 //! question → read → a language model begins → its pieces, one a row → what stands behind them, as JSON
 //! ```
 //!
-//! Of an answer that takes several calls the last one is told, which makes it; those before it are
-//! made before the first row. Nothing that was told can be taken back, so the answer is checked when
-//! it is complete, and the last row says what came of it. An answer that is not written piece by piece
-//! is told sentence by sentence.
+//! If an answer takes several calls, the last one, which makes the answer, is streamed; those
+//! before it are made before the first row. Nothing that was told can be taken back, so the answer
+//! is checked when it is complete, and the last row says what came of it. An answer that is not
+//! written piece by piece is told sentence by sentence.
 //!
 //! What is kept from one row to the next is Rust's own: nothing of it lies in the memory of the call
 //! in which a row is asked for.
@@ -43,7 +43,7 @@ pub struct Telling {
     state: State,
     record: Option<Record>,
     turn: Option<Turn>,
-    /// Who has asked.
+    /// The role that has asked.
     role: pg_sys::Oid,
 }
 
@@ -51,7 +51,7 @@ pub struct Telling {
 pub struct Record {
     /// How much of it.
     pub level: TraceLevel,
-    /// What was asked.
+    /// The question, and how it was to be answered.
     pub asked: trace_log::Asked,
     /// What was done before the first row.
     pub steps: Vec<Step>,
@@ -69,7 +69,7 @@ enum State {
     Written(Box<Written>),
     /// The answer is there; these are left of it.
     Known { pieces: std::vec::IntoIter<String>, answer: Box<Answer>, told: String },
-    /// All is told.
+    /// All rows have been given.
     Over,
 }
 
@@ -82,14 +82,14 @@ struct Written {
     question: String,
     writing: Writing,
     pipeline: i32,
-    /// What was told of it.
+    /// The text that was told so far.
     told: String,
     times: Times,
     /// What the call has taken.
     used: Usage,
 }
 
-/// When what happened.
+/// When the steps of the answer began, and how long was searched.
 struct Times {
     begun: Instant,
     retrieving: Duration,
@@ -244,7 +244,7 @@ impl Written {
         trace::step("write", || self.pending.step.to_owned(), note)
     }
 
-    /// What there is of an answer that nobody reads on. Its call ends with it.
+    /// What there is of an answer whose reader does not read on. Its call ends with it.
     fn left(mut self, steps: &mut Vec<Step>) -> Answer {
         let _spending = ForPipeline::new(self.pipeline);
         let before = usage::total();

@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::extract::NO_ANSWER;
 use crate::verify::{Claim, Evidence, Verdict, faithfulness};
 
-/// The confidence below which an answer of a language model is taken for doubtful, unless somebody
-/// says otherwise: that it says what its sources say is as likely as not.
+/// The confidence below which an answer of a language model is taken for doubtful, unless the
+/// options say otherwise: that it says what its sources say is as likely as not.
 const DOUBTFUL: f32 = 0.5;
 
 /// What becomes of a doubtful answer.
@@ -187,7 +187,7 @@ fn listed(found: &Citations, styled: &Styled, style: Style) -> Value {
     resolved.chain(unresolved).collect()
 }
 
-/// Objects of `claims`.
+/// JSON objects of `claims`.
 fn claims(claims: &[Claim], readings: &[Reading]) -> Value {
     let object = |(number, claim): (usize, &Claim)| {
         let mut value = json!({

@@ -26,7 +26,7 @@ pub struct Beginning {
 
 /// How far an answer has come.
 pub enum State {
-    /// It is there.
+    /// The answer is there.
     Known(Draft),
     /// A call is left.
     Asking(Box<Asking>),
@@ -34,11 +34,11 @@ pub enum State {
 
 /// What is left to be asked.
 pub struct Asking {
-    /// The call.
+    /// The call, with its prompt and limits.
     pub pending: Pending,
-    /// Who is called.
+    /// The provider that is called.
     pub provider: ProviderConfig,
-    /// Where it is kept what was answered to such a question.
+    /// Where an answer to a question that means the same is looked up and kept.
     pub look: Option<Look>,
 }
 
@@ -112,7 +112,7 @@ fn remembered(text: String, pending: Pending) -> Draft {
     }
 }
 
-/// In which words it is asked: those of the call, of the pipeline, or the usual ones.
+/// The template of the prompt: that of the call, of the pipeline, or the usual one.
 pub fn template_of(search: &Search, writing: &Writing) -> Result<Template> {
     match &writing.template {
         Some(template) => Ok(template.clone()),
