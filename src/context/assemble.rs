@@ -18,7 +18,7 @@ use crate::retrieve::Passage;
 
 /// What is asked, and how much can be read for it.
 pub struct Job<'a> {
-    /// The question.
+    /// The question to be answered.
     pub question: &'a str,
     /// How chunks become what is read.
     pub options: &'a ContextOptions,

@@ -24,7 +24,7 @@ pub const GAP: &str = "[...]";
 /// A chunk on its way to its reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
-    /// The chunk.
+    /// The chunk that was found.
     pub passage: Passage,
     /// What is said of it.
     pub header: Header,

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! An answer that is written in several calls may stand on more than one of them can read. The
-//! sources are shared out among the calls then ([`group`]), and what a call shows is held against its
-//! room once more before it is made ([`fitted`]), whoever put it together.
+//! sources are shared out among the calls then ([`group`]), and what a call shows is held against
+//! its room once more before it is made ([`fitted`]), whatever put it together.
 
 use super::budget::{Room, none_fits, shares};
 use super::excerpt::{whole_sentences, whole_words};

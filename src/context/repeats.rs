@@ -45,7 +45,7 @@ const NEGATIONS: [&str; 19] = [
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dedupe {
-    /// None.
+    /// No chunk is left out.
     None,
     /// Those with the text of a better one, but for white space and capitals.
     #[default]

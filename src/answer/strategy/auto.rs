@@ -27,7 +27,7 @@ const LONG: u64 = 12_000;
 /// Fewest calls with which anything but one is tried.
 const FEWEST_CALLS: u32 = 3;
 
-/// `auto`.
+/// The strategy `auto`: chooses another one by the question and what was found.
 pub struct Auto;
 
 impl Strategy for Auto {

@@ -45,13 +45,13 @@ pub struct Budget {
 /// A limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Of calls.
+    /// The limit of calls.
     Calls,
-    /// Of tokens.
+    /// The limit of tokens.
     Tokens,
-    /// Of seconds.
+    /// The limit of seconds.
     Seconds,
-    /// Of money.
+    /// The limit of money.
     Cost,
 }
 
@@ -138,7 +138,7 @@ pub fn estimate_all(messages: &[Message]) -> u64 {
 }
 
 impl Ledger {
-    /// Nothing spent.
+    /// The ledger of a budget of which nothing is spent.
     pub fn new(budget: Budget) -> Ledger {
         Ledger { budget, ..Ledger::default() }
     }
@@ -184,7 +184,8 @@ impl Ledger {
         (granted, Limits { max_tokens, timeout_ms })
     }
 
-    /// Who prepares may take half of the time that is left.
+    /// Milliseconds that are left for calls at `now_ms`, all of them or, if the call only prepares
+    /// the answer (`keeps`), half; `None` without a limit.
     fn time_left(&self, keeps: bool, now_ms: u64) -> Option<u64> {
         let end = (self.budget.seconds? * 1000.0) as u64;
         let left = end.saturating_sub(now_ms);

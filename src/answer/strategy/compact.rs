@@ -4,7 +4,7 @@ use super::{Desk, Last, Otherwise, Strategy, Written};
 use crate::context::step::Numbered;
 use crate::error::Result;
 
-/// `compact`.
+/// The strategy `compact`: all sources, one call.
 pub struct Compact;
 
 impl Compact {

@@ -22,7 +22,7 @@ const RELEVANT: f32 = 6.0;
 /// Searches after the first one.
 const ROUNDS: u32 = 1;
 
-/// `corrective`.
+/// The strategy `corrective`: grades what was found, looks again or abstains.
 pub struct Corrective;
 
 impl Strategy for Corrective {

@@ -5,7 +5,7 @@ use super::sub_question::{Finding, conclude, split};
 use super::{Desk, Strategy, Written};
 use crate::error::Result;
 
-/// `decompose_parallel`.
+/// The strategy `decompose_parallel`: sub-questions answered at once.
 pub struct DecomposeParallel;
 
 impl Strategy for DecomposeParallel {

@@ -6,7 +6,7 @@ use super::{Desk, Strategy, Written};
 use crate::context::step::Material;
 use crate::error::Result;
 
-/// `decompose_sequential`.
+/// The strategy `decompose_sequential`: sub-questions answered one after the other.
 pub struct DecomposeSequential;
 
 impl Strategy for DecomposeSequential {

@@ -23,7 +23,7 @@ const OF_ANSWERS: [&str; 2] = ["question", "sources"];
 
 /// All that a strategy has.
 pub struct Desk<'a> {
-    /// The question.
+    /// The question to be answered.
     pub question: &'a str,
     /// How the strategy goes about its work.
     pub options: &'a StrategyOptions,
@@ -40,7 +40,7 @@ pub struct Desk<'a> {
     found: Option<Vec<Numbered>>,
     /// How often something was read.
     times_read: usize,
-    /// Who works here in the end, and for how many calls that reads.
+    /// Which strategy works here in the end, and for how many calls that reads.
     strategy: &'static str,
     calls: Calls,
     preview: Preview,
@@ -78,7 +78,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// One at which nobody is asked, and the first prompt is kept.
+    /// A desk that asks no language model and keeps the first prompt.
     #[must_use]
     pub fn previewing(self) -> Desk<'a> {
         Desk { preview: Preview::Waiting, ..self }

@@ -14,7 +14,7 @@ use crate::prompt::object;
 /// Sources in a call.
 const GROUP: u32 = 1;
 
-/// `map_rerank`.
+/// The strategy `map_rerank`: groups at once, the surest answer.
 pub struct MapRerank;
 
 impl Strategy for MapRerank {

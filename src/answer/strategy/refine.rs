@@ -11,7 +11,7 @@ use crate::prompt::messages::is_no_answer;
 /// Sources in a call.
 const GROUP: u32 = 3;
 
-/// `refine`.
+/// The strategy `refine`: group after group, each improves the answer.
 pub struct Refine;
 
 impl Strategy for Refine {

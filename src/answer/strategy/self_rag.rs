@@ -2,9 +2,9 @@
 //! of them relevant? Is the answer from it supported by it? How useful is the answer?
 //!
 //! The paper trains a model that writes these judgements as tokens of its own; here any model is
-//! asked for them. As in the paper each source is answered from by itself, and the answer is
-//! taken whose judgements weigh most: relevance and support count 1, usefulness 0.5. Other than
-//! there an answer that its source does not support is never given.
+//! asked for them. As in the paper each source is answered from by itself, and the answer is taken
+//! whose judgements weigh most: relevance and support count 1, usefulness 0.5. Unlike there an
+//! answer that its source does not support is never given.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -19,7 +19,7 @@ use crate::prompt::messages::is_no_answer;
 /// Grade from which a source is relevant.
 const RELEVANT: f32 = 5.0;
 
-/// `self_rag`.
+/// The strategy `self_rag`: answers from each source and takes the answer that is judged best.
 pub struct SelfRag;
 
 impl Strategy for SelfRag {

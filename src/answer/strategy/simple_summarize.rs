@@ -14,7 +14,7 @@ const TOKENS: u32 = 2000;
 /// Characters of a token, about.
 const CHARACTERS: usize = 4;
 
-/// `simple_summarize`.
+/// The strategy `simple_summarize`: a share of each source, one call.
 pub struct SimpleSummarize;
 
 impl Strategy for SimpleSummarize {

@@ -14,7 +14,7 @@ use crate::prompt::messages::{Message, is_no_answer};
 /// Sources, or answers, in a call.
 const GROUP: u32 = 4;
 
-/// `tree_summarize`.
+/// The strategy `tree_summarize`: groups at once, their answers merged.
 pub struct TreeSummarize;
 
 impl Strategy for TreeSummarize {

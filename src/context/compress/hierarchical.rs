@@ -10,7 +10,7 @@ use crate::context::Means;
 use crate::context::excerpt::Piece;
 use crate::error::Result;
 
-/// In which words an overview is asked for.
+/// Name of the template in which an overview is asked for.
 const TEMPLATE: &str = "overview_context";
 
 /// Words that an overview may have.
