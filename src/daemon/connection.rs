@@ -18,7 +18,7 @@ pub struct ClientConnection {
 impl ClientConnection {
     /// Connects to the socket at `path`.
     ///
-    /// Fails with [`ErrorKind::DaemonUnavailable`] if nobody listens there.
+    /// Fails with [`ErrorKind::DaemonUnavailable`] if ragd does not listen there.
     pub fn connect(path: impl AsRef<Path>) -> Result<ClientConnection> {
         let path = path.as_ref();
         let stream = UnixStream::connect(path).map_err(|error| {
@@ -41,7 +41,7 @@ impl ClientConnection {
         self.receive()
     }
 
-    /// Asks, without waiting.
+    /// Sends a request, without waiting for the answer.
     pub fn send(&mut self, request: &Request) -> Result<()> {
         frame::write(&mut self.stream, &encode_call(self.role, request)?)
     }

@@ -25,9 +25,9 @@ use crate::protocol::{
 };
 use crate::provider::{self, Embedded, Memory};
 
-/// What handlers share.
+/// What the handlers of all connections share.
 pub struct Handler {
-    /// The models.
+    /// The models that are known, by their files.
     pub registry: Registry,
     /// What was learned of providers.
     pub memory: Memory,
@@ -39,7 +39,7 @@ pub struct Handler {
 
 /// An answer, and whether the connection can go on.
 pub struct Answer {
-    /// What to send.
+    /// The response to be sent.
     pub response: Response,
     /// False after a frame that was none: what follows it can't be trusted.
     pub go_on: bool,
@@ -143,7 +143,7 @@ impl Handler {
         }
     }
 
-    /// Keeps the vector of a text that somebody waits for; those of a bulk load are not asked for
+    /// Keeps the vector of a text that a user waits for; those of a bulk load are not asked for
     /// again.
     fn keep_vector(
         &self,
@@ -221,7 +221,7 @@ impl Handler {
         })
     }
 
-    /// Passages go by the lane of fresh texts: there they lie sorted by length, and nobody's query waits
+    /// Passages go by the lane of fresh texts: there they lie sorted by length, and no query waits
     /// behind fifty of them.
     fn rerank(
         &self,

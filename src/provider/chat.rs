@@ -54,11 +54,11 @@ pub trait Protocol {
 
 /// What is asked, ready to be put into a protocol's words.
 pub struct Asked<'a> {
-    /// Who is asked.
+    /// The provider that is asked.
     pub provider: &'a ProviderConfig,
     /// What was said so far.
     pub turns: Turns,
-    /// `None`: the model has it its own way.
+    /// Sampling temperature; `None`: the model's own.
     pub temperature: Option<f32>,
     /// Longest answer in tokens.
     pub max_tokens: Option<u32>,
@@ -122,15 +122,15 @@ impl<'a> Asked<'a> {
 /// What was heard so far.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// The text.
+    /// The text that was written so far.
     pub text: String,
     /// Why it ended, once it has: "stop", "length", "content_filter", or the provider's word.
     pub finish_reason: Option<String>,
     /// Why nothing may be said about this, if the provider says so.
     pub blocked: Option<String>,
-    /// Tokens read.
+    /// Tokens that were read, if the provider has said.
     pub prompt_tokens: Option<u64>,
-    /// Tokens written.
+    /// Tokens that were written, if the provider has said.
     pub completion_tokens: Option<u64>,
 }
 

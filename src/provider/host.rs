@@ -172,7 +172,7 @@ pub struct CheckedResolver {
     pub private: PrivateHosts,
     /// The host and port of a proxy that the administrator has chosen, which may be anywhere.
     pub trusted: Option<(String, u16)>,
-    /// Who looks up.
+    /// What looks addresses up.
     pub inner: DefaultResolver,
 }
 

@@ -22,7 +22,7 @@ use crate::error::{Bill, Error, ErrorKind, Result};
 /// The first wait; the ones after it double.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
-/// The longest wait that nobody asked for.
+/// The longest wait where the provider names none.
 const LONGEST_WAIT: Duration = Duration::from_secs(8);
 
 /// How long and how often a call may be made.
@@ -60,7 +60,7 @@ pub struct Effort {
 
 /// What may help after a failed attempt.
 pub enum Remedy {
-    /// Nothing.
+    /// Nothing helps.
     None,
     /// Trying again; after so long, if the provider says.
     Retry(Option<Duration>),
@@ -68,8 +68,8 @@ pub enum Remedy {
     Changed,
 }
 
-/// Calls `attempt` until it succeeds, fails for good, or `policy` ends it; gives the result
-/// and what it has taken. `attempt` is told how much time is left.
+/// Calls `attempt` until it succeeds, fails for good, or `policy` ends it; gives the result and
+/// what it has taken. `attempt` gets the time that is left.
 pub fn run<T>(
     policy: &Policy,
     gone: &dyn Fn() -> bool,
@@ -100,7 +100,7 @@ pub fn run<T>(
     }
 }
 
-/// The error of a call that nobody waits for any more.
+/// The error of a call that no client waits for any more.
 pub fn given_up() -> Error {
     Error::new(ErrorKind::ProviderFailed, "call was given up because nobody waits for it")
 }
@@ -120,7 +120,7 @@ pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
 fn wait(retry: u32, asked: Option<Duration>, random: f64) -> Duration {
     let full = FIRST_WAIT.saturating_mul(1 << retry.min(16)).min(LONGEST_WAIT);
     match asked {
-        // Everybody was told the same moment; a little later is still polite.
+        // All callers got the same moment; a little later is still polite.
         Some(asked) => asked.saturating_add(FIRST_WAIT.mul_f64(random / 2.0)),
         None => full.mul_f64(0.5 + random / 2.0),
     }

@@ -66,7 +66,8 @@ pub fn resource(model: &str) -> String {
     if model.contains('/') { name } else { format!("models/{name}") }
 }
 
-/// Who was called, with which key, for what: what every message of this file needs.
+/// The provider that was called, with which key and for what: what every message of this file
+/// needs.
 pub struct Teller<'a> {
     /// The provider as configured.
     pub provider: &'a ProviderConfig,
@@ -382,7 +383,7 @@ fn retry_delay(body: &Value) -> Option<Duration> {
     Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }
 
-/// Rounded up: who comes back after so many is not early.
+/// Milliseconds, rounded up: a caller that comes back after so many is not early.
 fn milliseconds(pause: Duration) -> u128 {
     pause.as_nanos().div_ceil(1_000_000)
 }
