@@ -65,7 +65,7 @@ fn date(day: i32) -> (i32, i32, i32) {
     (year + cycle * 400 + i32::from(month <= 2), month, day)
 }
 
-/// As 2026-12-31.
+/// A day as text, such as 2026-12-31.
 #[must_use]
 pub fn text(day: i32) -> String {
     let (year, month, day) = date(day);

@@ -28,7 +28,7 @@ const PATIENCE: usize = 4096;
 
 /// A segment that goes into a merge.
 pub struct Input {
-    /// The segment.
+    /// The segment that is read.
     pub segment: Segment,
     /// Documents to be left out.
     pub dead: Option<NumberSet>,

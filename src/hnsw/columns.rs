@@ -47,13 +47,13 @@ impl Values {
         Values(bytes)
     }
 
-    /// What [`Values::bytes`] gave.
+    /// The values whose bytes [`Values::bytes`] gave.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Values {
         Values(bytes.to_vec())
     }
 
-    /// Flags and values.
+    /// Flags and values, as they are stored.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0

@@ -49,7 +49,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// Adds another scan's.
+    /// Adds the effort of another scan.
     pub fn add(&mut self, other: Effort) {
         self.nodes += other.nodes;
         self.distances += other.distances;
@@ -153,9 +153,9 @@ pub struct Scan {
     highest_given: f64,
     /// What a sweep found and is not in order yet.
     swept: Vec<Candidate>,
-    /// Distances of sweeps.
+    /// Distances that sweeps have computed.
     distances: u64,
-    /// Rows given.
+    /// Rows that were given.
     rows: u64,
 }
 
@@ -210,7 +210,7 @@ impl Scan {
         Effort { nodes, distances: distances + self.distances, rows: self.rows }
     }
 
-    /// The next row.
+    /// The next row in order, with its distance; `None` after the last.
     pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<(Nearness, Row)>> {
         loop {
             if let Some(next) = self.ready.pop() {

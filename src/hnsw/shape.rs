@@ -45,7 +45,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
-    /// Nothing.
+    /// Nothing: it can be filled.
     Free = 0,
     /// A node whose row is there, as far as the index knows.
     Live = 1,
@@ -82,7 +82,7 @@ impl Degree {
     }
 }
 
-/// What the indexed column holds, in the eyes of who fills it.
+/// What the indexed column holds, as users see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Column {
@@ -138,11 +138,11 @@ impl Filters {
 /// The shape of an index: what follows from its columns and options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Of the vectors.
+    /// The type, length and distance of the vectors.
     pub space: Space,
-    /// Of the graph.
+    /// How many links the graph has.
     pub degree: Degree,
-    /// Of the columns beside the vector.
+    /// The columns beside the vector, by which a scan filters.
     pub filters: Filters,
     pub(super) payload: usize,
     slot_bits: u32,
@@ -153,16 +153,16 @@ pub struct Shape {
 /// Where a walk begins: a node of the highest layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The node.
+    /// The number of the node.
     pub node: u32,
-    /// Its layer.
+    /// The node's layer.
     pub layer: u8,
 }
 
 /// A place in a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The page.
+    /// The number of the page.
     pub block: u32,
     /// The slot in it.
     pub slot: u32,

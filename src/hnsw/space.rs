@@ -114,7 +114,7 @@ pub enum Elements<'a> {
 /// A metric and a form for vectors of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Space {
-    /// What distances mean.
+    /// The metric in which distances are measured.
     pub metric: Metric,
     /// How elements are held.
     pub storage: Storage,
@@ -465,7 +465,7 @@ fn dot_sq8(a: &[u8], b: &[u8], dimensions: f64) -> f64 {
 }
 
 fn jaccard(a: &[u8], b: &[u8]) -> f64 {
-    // Of two empty sets pgvector says 1.
+    // pgvector says 1 for two empty sets.
     let empty = a.iter().zip(b).all(|(a, b)| a & b == 0);
     if empty { 1.0 } else { vector::jaccard(a, b) }
 }

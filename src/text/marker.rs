@@ -121,7 +121,7 @@ pub(crate) fn code(answer: &str) -> Vec<Range<usize>> {
         at = end;
     }
     match open {
-        // A fence that nobody closes holds the rest.
+        // A fence that is not closed holds the rest.
         Some((start, _)) => found.push(start..at),
         None => spans(answer, paragraph..at, &mut found),
     }

@@ -26,7 +26,7 @@ use super::line::{Line, LineKind, lines};
 /// which takes quadratic time in the length of the run.
 const LONGEST_QUIET_RUN: usize = 64;
 
-/// After so many bytes a line that goes on is looked at anew, so that whoever waits may stop.
+/// After so many bytes a line that goes on is looked at anew, so that the caller may stop.
 const LONGEST_WINDOW: usize = 1 << 16;
 
 /// Longest reference mark ("[12, 14]", "[citation needed]") that stays with the sentence before

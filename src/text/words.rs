@@ -29,7 +29,7 @@ pub(crate) struct Word {
     pub folded: String,
     /// Capitalised, and not only because it begins a sentence.
     pub is_name: bool,
-    /// Holds a digit.
+    /// Whether it holds a digit.
     pub is_number: bool,
 }
 
