@@ -29,13 +29,13 @@ pub struct Error {
 /// What a provider has been paid for, or is likely to want to be, although nothing came of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bill {
-    /// Calls.
+    /// Calls of the provider.
     pub calls: u32,
     /// Those of them of which it did not say how much it has read.
     pub uncounted: u32,
     /// Tokens read in the others.
     pub input: u64,
-    /// Tokens written, as far as anybody knows.
+    /// Tokens written, as far as that is known.
     pub output: u64,
 }
 
@@ -54,7 +54,7 @@ impl Bill {
         self.input.saturating_add(expected.saturating_mul(self.uncounted.into()))
     }
 
-    /// Both together.
+    /// The sum of both bills.
     #[must_use]
     pub fn plus(self, more: Bill) -> Bill {
         Bill {
@@ -165,12 +165,12 @@ impl Error {
         self
     }
 
-    /// What was paid for in vain; `None`: nothing, as far as anybody knows.
+    /// What was paid for in vain; `None`: nothing, as far as that is known.
     pub fn bill(&self) -> Option<Bill> {
         self.bill.as_deref().copied()
     }
 
-    /// The kind.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
@@ -190,8 +190,8 @@ impl Error {
         self.hint.as_deref()
     }
 
-    /// How long to wait before the same can be tried again, if somebody said so. It counts
-    /// from the moment at which the error was made.
+    /// How long to wait before the same can be tried again, if the provider or ragd said so. It
+    /// counts from the moment at which the error was made.
     pub fn retry_delay(&self) -> Option<Duration> {
         self.retry_after
     }

@@ -42,11 +42,11 @@ pub struct Arguments {
     pub rewrite: Option<String>,
     /// How what is found is ranked again.
     pub rerank: Option<String>,
-    /// Further options.
+    /// All other options, as JSON.
     pub options: Option<Value>,
-    /// How the chunks are put to who answers.
+    /// How the chunks are put to the answerer: the name of a strategy.
     pub strategy: Option<String>,
-    /// Who answers, and rewrites the question.
+    /// The language model that answers, and rewrites the question.
     pub llm: Option<String>,
 }
 
@@ -86,8 +86,8 @@ impl Arguments {
     }
 }
 
-/// Whether retrieval knows an option of this name. What it does not know is for who answers, and
-/// refused there if nobody knows it.
+/// Whether retrieval knows an option of this name. What it does not know is for the answerer, and
+/// refused there if it is not known either.
 fn is_of_retrieval(name: &str, value: &Value) -> bool {
     let read = serde_json::from_value::<RetrieveOptions>(json!({ name: value }));
     let unknown = format!("unknown field `{name}`");

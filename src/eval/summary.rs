@@ -16,12 +16,12 @@ pub struct SummaryOptions {
     pub permutations: u32,
 }
 
-/// A figure.
+/// A figure of a configuration, with its interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The number of the configuration, from 0.
     pub configuration: usize,
-    /// What was measured.
+    /// The metric, and over how many results.
     pub measure: Measure,
     /// Its mean, or percentile.
     pub value: f64,

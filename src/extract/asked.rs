@@ -19,7 +19,7 @@ pub(super) enum Asked {
     Number,
     /// Somebody or some place, which many languages write with a capital.
     Name,
-    /// No telling.
+    /// Anything: the question does not tell.
     Anything,
 }
 

@@ -25,7 +25,7 @@ const USUAL_GAP: f32 = 8.0;
 /// What speaks for and against.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Facts {
-    /// The best score.
+    /// The score of the best piece.
     pub best: f32,
     /// The mean score of what was read: how like the question everything is that was found. What
     /// answers stands out from that; what only shares the topic does not.

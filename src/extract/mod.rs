@@ -58,7 +58,7 @@ pub const NO_ANSWER: &str = "The documents don't say.";
 pub struct Passage<'a> {
     /// By what number it is cited.
     pub number: u32,
-    /// The text.
+    /// The text of the chunk.
     pub content: &'a str,
     /// The headings it stands under.
     pub heading: Option<&'a str>,

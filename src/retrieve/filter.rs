@@ -23,13 +23,13 @@ pub struct Condition {
 /// A test of a column's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// It is NULL.
+    /// The value is NULL.
     Null,
     /// It is not NULL.
     NotNull,
     /// It is one of these; with `or_null`, or NULL.
     OneOf {
-        /// The values.
+        /// The values that are allowed, as text.
         values: Vec<String>,
         /// Whether NULL will do too.
         or_null: bool,
@@ -45,13 +45,13 @@ pub enum Comparison {
     Equal,
     /// `ne`; NULL is different from any value.
     NotEqual,
-    /// `lt`
+    /// `lt`: it comes before the other.
     Less,
-    /// `lte`
+    /// `lte`: it comes before the other, or is equal.
     LessOrEqual,
-    /// `gt`
+    /// `gt`: it comes after the other.
     Greater,
-    /// `gte`
+    /// `gte`: it comes after the other, or is equal.
     GreaterOrEqual,
 }
 

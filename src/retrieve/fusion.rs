@@ -54,7 +54,7 @@ pub struct Found {
 pub struct Candidate {
     /// Primary key of the chunk.
     pub chunk_id: i64,
-    /// Greater is better.
+    /// The fused score; greater is better.
     pub score: f64,
     /// Place among the nearest vectors, from 1.
     pub dense_rank: Option<i32>,

@@ -41,7 +41,7 @@ pub(super) struct Facts {
     pub missing: f64,
     /// Whether it speaks of its writer or reader, and the context does not.
     pub speaks_of_itself: bool,
-    /// Whether it asks.
+    /// Whether the place asks what the claim says.
     pub asks: bool,
     /// Whether it negates, and the context does not.
     pub negates: bool,
@@ -51,7 +51,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Gathers them.
+    /// Gathers the facts of a claim and a place.
     pub fn gather(
         statement: &Statement,
         wanted: &Wanted,

@@ -24,7 +24,7 @@ const LARGE: usize = 1 << 20;
 pub struct KeyBuffer(Vec<u8>);
 
 impl KeyBuffer {
-    /// Without columns.
+    /// A key without columns.
     pub const fn new() -> Self {
         KeyBuffer(Vec::new())
     }
@@ -62,7 +62,7 @@ fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 pub struct RowKey<'a>(&'a [u8]);
 
 impl<'a> RowKey<'a> {
-    /// The columns.
+    /// The values of the columns, in order.
     pub fn columns(self) -> impl Iterator<Item = &'a [u8]> {
         let mut rest = self.0;
         std::iter::from_fn(move || next(&mut rest))
@@ -121,7 +121,7 @@ impl ChangedKeys {
         self.count == 0
     }
 
-    /// The keys.
+    /// The keys of changed rows.
     pub fn iter(&self) -> impl Iterator<Item = RowKey<'_>> {
         keys(&self.bytes)
     }
