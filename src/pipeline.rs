@@ -119,7 +119,7 @@ pub trait Chunker {
 
 /// Keeps what language models have said of places.
 pub trait LineStore {
-    /// As far as it is there.
+    /// The lines that are there, by place.
     fn lines(&mut self, places: &[PlaceHash]) -> Result<Lines>;
 }
 

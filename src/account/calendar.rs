@@ -23,7 +23,7 @@ impl Period {
         [Period::Day, Period::Month].into_iter().find(|period| period.name() == name)
     }
 
-    /// As users write it.
+    /// The name that users write.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

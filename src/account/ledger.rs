@@ -217,7 +217,8 @@ fn locked(mut lock: impl FnMut() -> io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Somebody else may have done so meanwhile; then there is nothing to do.
+/// Puts sums in the place of a file's lines. Another session may have done so meanwhile; then there
+/// is nothing to do.
 fn replace_by_sums(path: &Path) -> io::Result<()> {
     let mut file = File::open(path)?;
     locked(|| file.lock())?;

@@ -22,9 +22,9 @@ const CHARACTERS_A_TOKEN: u64 = 4;
 /// What a million tokens cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Price {
-    /// Of what the model reads.
+    /// Price of what the model reads.
     pub input: f64,
-    /// Of what it writes.
+    /// Price of what the model writes.
     pub output: f64,
 }
 

@@ -4,10 +4,10 @@
 //! (answer with markers, numbered chunks) → character spans in the source documents
 //! ```
 //!
-//! A marker names a chunk; a reader wants the sentence. Of the chunk's sentences the one is
-//! quoted that shares most words with the sentence of the answer that carries the marker.
-//! Words that few sentences of the chunk have count for more, words near the marker count
-//! double: a sentence may make two claims, each with its own marker.
+//! A marker names a chunk; a reader wants the sentence. The chunk's sentence is quoted that shares
+//! most words with the sentence of the answer that carries the marker. Words that few sentences of
+//! the chunk have count for more, words near the marker count double: a sentence may make two
+//! claims, each with its own marker.
 //!
 //! Where no word is shared (the answer is in another language, say) the whole chunk is
 //! quoted: it is what the marker names, and a guess would look like a finding.

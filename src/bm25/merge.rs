@@ -34,7 +34,7 @@ pub struct Input {
     pub dead: Option<NumberSet>,
 }
 
-/// Writes a segment, into the same store or another. Nobody changes the inputs meanwhile. Gives
+/// Writes a segment, into the same store or another. The inputs must not change meanwhile. Gives
 /// `None` if no document is left.
 pub fn merge<R: Store, W: StoreMut>(
     from: &R,

@@ -188,7 +188,7 @@ fn add_page<S: StoreMut>(store: &S, seen: &Meta, bytes: &[u8]) -> Result<Option<
     let mut pages = 0;
     let is_done = if seen.free.pages > 0 {
         reuse(store, seen.free.head, |meta, page| {
-            // Somebody has added a page with room meanwhile.
+            // Another session has added a page with room meanwhile.
             if meta.pending != seen.pending {
                 return Ok(false);
             }

@@ -21,9 +21,9 @@ use crate::pages::{Row, Store};
 /// The postings of a term of a query in a segment.
 #[derive(Debug)]
 pub enum Listed {
-    /// As the dictionary says.
+    /// Postings in the segment, where the dictionary says.
     Found(Found),
-    /// In memory, for a prefix.
+    /// Postings united in memory, for a prefix.
     United(Union),
 }
 

@@ -117,7 +117,7 @@ mod tests {
         let readings = read(&texts, &ContextOptions::default(), None, script);
         let whole: Vec<Reading> = passages(&texts).into_iter().map(Reading::whole).collect();
         assert_eq!(readings, whole);
-        // Nobody was asked for anything.
+        // Nothing was asked for.
         assert_eq!((script.counted, script.embedded, script.asked.len()), (0, 0, 0));
     }
 

@@ -27,9 +27,9 @@ const TEMPLATE: usize = 640;
 /// How many tokens a call can read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Room {
-    /// Of chunks; `None`: any number.
+    /// Tokens of chunks; `None`: any number.
     pub sources: Option<usize>,
-    /// Of chunks and of what was written before; `None`: any number.
+    /// Tokens of chunks and of what was written before; `None`: any number.
     pub all: Option<usize>,
 }
 

@@ -55,7 +55,7 @@ impl Reading {
         Reading { shown: passage.content.clone(), passage, header, overview: None }
     }
 
-    /// As a language model reads it.
+    /// The source as a language model reads it.
     #[must_use]
     pub fn source(&self) -> Source {
         let Header { heading, values } = self.header.clone();

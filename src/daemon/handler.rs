@@ -53,8 +53,8 @@ struct ChunkWork<'a> {
 }
 
 impl Handler {
-    /// Answers a frame's body. What can be told earlier goes to `outbox`. Never panics: a bug becomes
-    /// an error of kind [`ErrorKind::Internal`].
+    /// Answers a frame's body. Pieces that can be sent before the answer go to `outbox`. Never
+    /// panics: a bug becomes an error of kind [`ErrorKind::Internal`].
     pub fn answer(&self, body: &[u8], is_alive: &IsAlive, outbox: &mut Outbox<'_>) -> Answer {
         let Call { role, request } = match decode::<Call>(body) {
             Ok(call) => call,
@@ -256,7 +256,7 @@ impl Handler {
         let hear = &mut |piece: &str| outbox.add(piece);
         let outcome =
             provider::generate_stream(request, &self.memory, &|| !client.is_alive(), hear);
-        // What was written is told, also where it ends in an error.
+        // What was written is sent, also where it ends in an error.
         outbox.flush()?;
         outcome.map(Response::Text)
     }

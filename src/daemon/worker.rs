@@ -252,7 +252,7 @@ impl Shared {
         if self.wait_for_beside().is_none() {
             return;
         }
-        // Whoever waits now waits for the other thread.
+        // A client that waits now waits for the other thread.
         let mut model = match (beside.load)() {
             Ok(model) => model,
             Err(error) => return log::line(format!("questions wait for batches: {error}")),
@@ -346,7 +346,7 @@ fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> 
     })
 }
 
-/// Whoever has gone meanwhile gets nothing, which is no error.
+/// A client that has gone meanwhile gets nothing, which is no error.
 fn reply(job: Job, numbers: Result<Vec<f32>>) {
     let _ = job.reply.send(Done { index: job.index, numbers });
 }

@@ -53,7 +53,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// As it is stored.
+    /// The name that is stored.
     pub fn name(self) -> &'static str {
         match self {
             Task::Embed => "embed",

@@ -150,7 +150,7 @@ pub fn parse(json: &str) -> Result<Vec<Configuration>> {
     Ok(configurations)
 }
 
-/// Both filters together. Of a column that is in both, what `case` says counts.
+/// Both filters together. For a column that is in both, what `case` says counts.
 pub fn merged_filter(own: Option<&Value>, case: Option<&Value>) -> Option<Value> {
     match (own, case) {
         (Some(Value::Object(own)), Some(Value::Object(case))) => {

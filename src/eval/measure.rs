@@ -81,7 +81,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// As users read it.
+    /// The name that users read.
     pub fn name(self) -> &'static str {
         match self {
             Metric::Ndcg => "ndcg",

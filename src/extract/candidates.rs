@@ -14,7 +14,7 @@ use crate::text::words::{Word, credit, each_word, terms, words};
 /// A question and its words.
 #[derive(Debug)]
 pub(super) struct Question {
-    /// As it was asked.
+    /// The question as it was asked.
     pub text: String,
     /// All its words, the first `MOST_WORDS` of them.
     pub words: Vec<Word>,

@@ -79,7 +79,7 @@ impl Facts {
         }
     }
 
-    /// From 0 to 1.
+    /// Probability that the pieces answer the question, from 0 to 1.
     pub fn confidence(&self) -> f32 {
         let log_odds = match self.matched {
             None => {

@@ -56,7 +56,7 @@ pub const NO_ANSWER: &str = "The documents don't say.";
 /// A retrieved chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage<'a> {
-    /// By what number it is cited.
+    /// The number by which it is cited.
     pub number: u32,
     /// The text of the chunk.
     pub content: &'a str,

@@ -497,7 +497,7 @@ pub mod heap {
 
     use super::{AtomicU32, Memory, Result};
 
-    /// As much as there is.
+    /// Memory of the process, as much as there is.
     pub struct Heap;
 
     impl Memory for Heap {

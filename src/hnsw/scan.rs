@@ -103,8 +103,8 @@ pub enum Probe {
 const WALK_TO_SWEEP: usize = 6;
 /// Nodes that a walk visits for each of the nearest it finds, about.
 const VISITS: usize = 10;
-/// The part of a sweep's cost that a walk may cost before it gives way to the sweep. Nobody
-/// knows how many rows will be asked for; so what was in vain is never more than this.
+/// The part of a sweep's cost that a walk may cost before it gives way to the sweep. How many rows
+/// will be asked for is not known; so what was in vain is never more than this.
 const PART_OF_SWEEP: usize = 3;
 /// Rows that are put in order at once at first, where a sweep has found many.
 const FIRST_SORTED: usize = 64;

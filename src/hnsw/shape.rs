@@ -37,7 +37,7 @@ pub enum Kind {
 impl Kind {
     /// All of them, in the order of their numbers.
     pub const ALL: [Kind; 4] = [Kind::Ground, Kind::Upper, Kind::Loose, Kind::Column];
-    /// Those whose pages hold slots.
+    /// The kinds whose pages hold slots.
     pub const WITH_SLOTS: [Kind; 3] = [Kind::Ground, Kind::Upper, Kind::Loose];
 }
 

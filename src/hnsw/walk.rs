@@ -49,7 +49,7 @@ fn distance_part(key: Key) -> u64 {
 pub struct Walk {
     /// All nodes met, in the order of meeting.
     found: Vec<Found>,
-    /// Those to be expanded, nearest first.
+    /// Nodes to be expanded, nearest first.
     frontier: BinaryHeap<Reverse<Key>>,
     /// The ef nearest that count, farthest first.
     nearest: BinaryHeap<Key>,

@@ -364,7 +364,7 @@ pub enum Response {
     },
     /// To [`Request::Generate`] and, after the pieces, to [`Request::GenerateStream`].
     Text(Generated),
-    /// To any of them.
+    /// Answers any request that has failed.
     Failed(Error),
     /// To [`Request::Rerank`] and [`Request::RerankRemotely`]: one score a passage, greater is better.
     Scores(Vec<f32>),

@@ -110,7 +110,7 @@ pub struct HostRules {
 pub enum PrivateHosts {
     /// No address is allowed but those of the public Internet.
     None,
-    /// Those of the machine itself.
+    /// The addresses of the machine itself are allowed, too.
     #[default]
     Loopback,
     /// All addresses are allowed.
@@ -129,7 +129,7 @@ pub fn has_fit_port(authority: &str) -> bool {
 }
 
 impl PrivateHosts {
-    /// As the setting `rag.allow_private_hosts` says it.
+    /// The value of the setting `rag.allow_private_hosts`.
     pub fn name(self) -> &'static str {
         match self {
             PrivateHosts::None => "none",

@@ -76,7 +76,7 @@ pub struct Reply {
 /// Why nothing came back that could be read.
 #[derive(Debug)]
 pub enum Failure {
-    /// Nobody waits for the answer any more.
+    /// The client does not wait for the answer any more.
     Gone,
     /// There is no connection, or it ended before an answer began. May pass.
     NoAnswer(String),
@@ -174,7 +174,7 @@ impl Incoming {
             .name("provider call".into())
             .spawn(move || {
                 let end = exchange(&runner, &call, &sender).map(|()| Event::End);
-                // Nobody takes the outcome of a call that was given up.
+                // The outcome of a call that was given up is not taken.
                 let _ = sender.send(end);
             })
             .map_err(|error| Failure::Broken(format!("cannot start a thread: {error}")))?;

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A protocol is a [`Protocol`]: how the body looks, and where in a reply and in the events of a
-//! streamed one the text stands. All else is here, the same for all. What ends a text is told in
-//! the words of OpenAI's protocol: "stop", "length", "content_filter".
+//! streamed one the text stands. All else is here, the same for all. The reason for which a text
+//! ends is given in the words of OpenAI's protocol: "stop", "length", "content_filter".
 
 use std::marker::PhantomData;
 

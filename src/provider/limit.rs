@@ -23,7 +23,7 @@ use crate::protocol::{CallLimits, Lane};
 /// The time within which the calls of `requests_per_minute` may begin.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// When a bulk call is worth repeating that found all places taken. Nobody knows; calls take seconds.
+/// When a bulk call is worth repeating that found all places taken: a guess, as calls take seconds.
 const TAKEN: Duration = Duration::from_secs(1);
 
 /// Whether a call may be made.
@@ -143,7 +143,7 @@ pub struct Permit<'a> {
 /// Why a call is not made in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoTurn {
-    /// Nobody waits any more.
+    /// The client does not wait any more.
     Gone,
     /// So many calls have begun within a minute; the next may begin after so long.
     MinuteFull(Duration),

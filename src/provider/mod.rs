@@ -114,7 +114,7 @@ pub fn generate_stream(
 ) -> Result<Generated> {
     apis::check(&request.provider, Ability::Generate)?;
     if request.schema.is_some() {
-        // Nobody knows before its end whether an answer has the form that it should have.
+        // It is not known before its end whether an answer has the form that it should have.
         let generated = generate(request, memory, gone)?;
         hear(&generated.text)?;
         return Ok(generated);

@@ -57,7 +57,7 @@ impl FromStr for Mode {
 /// A chunk that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Passage {
-    /// From 1, best first.
+    /// Place in the result, from 1, best first.
     pub rank: i32,
     /// What the order is by; its scale depends on the mode.
     pub score: f64,

@@ -67,7 +67,7 @@ impl Way {
         ("prf", Way::Prf),
     ];
 
-    /// As users write it.
+    /// The name that users write.
     #[must_use]
     pub fn name(self) -> &'static str {
         Way::ALL.iter().find(|(_, way)| *way == self).map_or("", |(name, _)| *name)
@@ -115,7 +115,7 @@ pub enum Merge {
     Reciprocal,
     /// By the sum of the reciprocals of its places, where every list after the first counts half.
     Feedback,
-    /// In turn, one of each list.
+    /// By taking one of each list in turn.
     Shares,
 }
 

@@ -115,8 +115,8 @@ impl Opinion {
         }
     }
 
-    /// Where the quote stands: in the context that is named, or in another. Of what is not cited
-    /// by a claim that cites nothing counts.
+    /// Where the quote stands: in the context that is named, or in another. A context that the
+    /// claim does not cite counts only if the claim cites nothing.
     fn evidence(&self, claim: &Claim, contexts: &[&str]) -> Option<Evidence> {
         let quote = self.quote.as_deref()?;
         let named = self.source.and_then(|number| number.checked_sub(1));

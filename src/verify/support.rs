@@ -41,7 +41,7 @@ pub(super) struct Facts {
     pub missing: f64,
     /// Whether it speaks of its writer or reader, and the context does not.
     pub speaks_of_itself: bool,
-    /// Whether the place asks what the claim says.
+    /// Whether the claim is a question.
     pub asks: bool,
     /// Whether it negates, and the context does not.
     pub negates: bool,

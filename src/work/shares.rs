@@ -38,13 +38,13 @@ impl<K> Shares<K> {
     /// that always wants some.
     #[must_use]
     pub fn with_credit(credit: u64) -> Self {
-        // Nobody is behind zero.
+        // No client is behind zero.
         Shares { credit, ahead: HashMap::new(), now: credit }
     }
 }
 
 impl<K: Copy + Eq + Hash> Shares<K> {
-    /// Which of the clients that wait is next; the first of those who have had equally little. It
+    /// Which of the clients that wait is next; the first of those that have had equally little. It
     /// stays its turn until it is charged.
     pub fn next(&mut self, waiting: impl IntoIterator<Item = K>) -> Option<K> {
         let next = waiting.into_iter().min_by_key(|who| self.time(*who))?;
@@ -52,7 +52,7 @@ impl<K: Copy + Eq + Hash> Shares<K> {
         Some(next)
     }
 
-    /// So much is done for him, whether it was his turn or not.
+    /// Notes that so much is done for a client, whether it was its turn or not.
     pub fn charge(&mut self, who: K, cost: u64) {
         let time = self.time(who).saturating_add(cost);
         let least = self.least();

@@ -111,7 +111,7 @@ pub struct Ledger {
     budget: Budget,
     calls: u32,
     attempts: u32,
-    /// As the provider says.
+    /// Tokens read and written, as the provider says.
     said: Counts,
     /// Tokens read and written, with estimates where the provider says nothing.
     read: u64,

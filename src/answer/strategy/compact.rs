@@ -8,7 +8,7 @@ use crate::error::Result;
 pub struct Compact;
 
 impl Compact {
-    /// As users write it.
+    /// The name that users write.
     pub const NAME: &'static str = "compact";
 }
 

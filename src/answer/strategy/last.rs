@@ -108,7 +108,7 @@ impl Work {
                 self.outcome(text, supported)
             }
             Written::Free(text) => self.outcome(text, false),
-            // Whoever runs the strategy has made its last call.
+            // The code that runs the strategy has made its last call.
             Written::Asks(_) | Written::Nothing => self.outcome(NO_ANSWER.to_owned(), false),
         }
     }

@@ -57,7 +57,7 @@ use crate::prompt::messages::Message;
 
 /// A way to write an answer.
 pub trait Strategy: Sync {
-    /// As users write it.
+    /// The name that users write.
     fn name(&self) -> &'static str;
 
     /// What it does, in a line.
@@ -139,7 +139,7 @@ pub fn begin(
     }
 }
 
-/// The messages of the first call that `strategy` would make. Nobody is asked.
+/// The messages of the first call that `strategy` would make. No language model is asked.
 pub fn preview(
     strategy: &dyn Strategy,
     question: &str,

@@ -121,7 +121,7 @@ fn best(desk: &mut Desk<'_>, drafts: Vec<Draft>, grades: &HashMap<usize, f32>) -
 struct Judgement {
     /// 0: the source does not support it; 0.5: in part; 1: fully.
     support: f32,
-    /// From 1 to 5.
+    /// How useful the answer is, from 1 to 5.
     use_of: f32,
 }
 

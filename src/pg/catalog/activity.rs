@@ -14,7 +14,7 @@ pub struct Reason<'a> {
 }
 
 impl Failure {
-    /// As it is kept.
+    /// The reason as it is kept.
     pub fn reason(&self) -> Reason<'_> {
         Reason { sqlstate: &self.sqlstate, message: &self.message }
     }

@@ -26,7 +26,7 @@ pub struct Operators {
 }
 
 impl Operators {
-    /// Those of a type.
+    /// The operators of a type.
     pub fn of(kind: pg_sys::Oid) -> Self {
         let flags = pg_sys::TYPECACHE_EQ_OPR | pg_sys::TYPECACHE_BTREE_OPFAMILY;
         // SAFETY: a look-up of a type that is that of a column; entries of the cache stay.

@@ -16,7 +16,7 @@ use crate::pg::server::{prepared, sql};
 /// A relation of a pipeline.
 #[derive(Clone, Debug)]
 pub struct Relation {
-    /// Its OID.
+    /// The relation's OID.
     pub oid: pg_sys::Oid,
     /// Its name in SQL: quoted, and qualified where the search path asks for it.
     pub sql: String,
@@ -37,7 +37,7 @@ impl Mode {
     /// All of them, the default first.
     pub const ALL: [Mode; 3] = [Mode::Async, Mode::Sync, Mode::Manual];
 
-    /// As users write it.
+    /// The name that users write.
     pub fn name(self) -> &'static str {
         match self {
             Mode::Async => "async",
@@ -72,7 +72,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// As it is stored.
+    /// The name that is stored.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Filling => "filling",

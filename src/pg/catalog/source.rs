@@ -16,11 +16,11 @@ pub struct Source {
     pub schema: String,
     /// The name of its owner, without quotes.
     pub owner: String,
-    /// Its name in SQL.
+    /// The table's name in SQL, with schema and quotes.
     pub sql: String,
     /// Whether its row-level security holds for its owner too.
     pub forces_row_security: bool,
-    /// Its columns, in order.
+    /// The table's columns, in order.
     pub columns: Vec<SourceColumn>,
 }
 
@@ -29,7 +29,7 @@ pub struct Source {
 pub struct SourceColumn {
     /// The column's name, without quotes.
     pub name: String,
-    /// Its type, as in SQL.
+    /// The column's type, as in SQL.
     pub sql_type: String,
     /// The OID of its type.
     pub type_oid: pg_sys::Oid,

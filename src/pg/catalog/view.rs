@@ -16,7 +16,7 @@ use crate::pg::server::{prepared, sql};
 pub struct Column {
     /// The column's name, quoted.
     pub name: String,
-    /// Its type, as in SQL.
+    /// The column's type, as in SQL.
     pub sql_type: String,
     /// The OID of its type.
     pub type_oid: pg_sys::Oid,

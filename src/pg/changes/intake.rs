@@ -25,7 +25,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As it is written.
+    /// The name that is written into the table.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Keys => "keys",

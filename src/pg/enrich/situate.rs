@@ -1,7 +1,7 @@
 //! In which connection chunks stand: which model says so, and how chunks come to know it.
 //!
 //! ```text
-//! look where nobody has said it │ ask a language model │ keep │  embed │ put it before the chunks
+//! look where it is not yet said │ ask a language model │ keep │  embed │ put it before the chunks
 //!        a transaction          │         none         │  t.  │  none  │      a transaction
 //! ```
 //!

@@ -39,7 +39,7 @@ pub struct Evaluation {
     cases: Vec<Case>,
     ks: Vec<u32>,
     configurations: Vec<Configuration>,
-    /// As they were given.
+    /// Configurations and options as they were given.
     given: (String, Value),
     options: Options,
     pipeline: Option<String>,

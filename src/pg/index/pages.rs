@@ -113,7 +113,7 @@ impl Pages {
         outcome
     }
 
-    /// As [`StoreMut::append`], without logging it.
+    /// Adds a page as [`StoreMut::append`] does, without logging it.
     pub fn append_unlogged(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
         let pinned = extend(self.relation, MAIN);
         // SAFETY: the buffer is pinned.

@@ -115,7 +115,7 @@ pub struct Claimed {
     pub change: i64,
     /// How often it has failed.
     pub attempts: i32,
-    /// In whose hand it is.
+    /// The number of the lease under which it is in hand.
     pub lease: i64,
     /// Whether it was found when all rows were looked through.
     pub is_fill: bool,

@@ -359,7 +359,7 @@ impl Names {
         ))
     }
 
-    /// Those of a pipeline called `pipeline`.
+    /// The names of the relations of a pipeline called `pipeline`.
     pub fn of(schema: &str, pipeline: &str, generation: i32) -> Self {
         let bare = |suffix: &str| {
             let suffix = match generation {

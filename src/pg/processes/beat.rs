@@ -79,7 +79,7 @@ impl Beat {
     /// Asks, unless the last question still waits for its answer.
     fn ask(&mut self, timeout: Duration) {
         if self.connection.is_none() {
-            // Nobody listens yet, or too many wait to be let in: then it has not answered.
+            // ragd does not listen yet, or too many wait to be let in: then it has not answered.
             self.connection = socket::open_socket().ok().flatten();
             (self.is_asked, self.length) = (false, 0);
         }

@@ -1,9 +1,9 @@
 //! Which pipeline workers run, and how they are woken.
 //!
-//! A file with locks says who runs: a worker of a server holds one of the first bytes, as many as
-//! `rag.max_workers`, and the first worker of a database holds the byte that stands for it. Locks
-//! go with their process, so nothing is ever stale, and they say who holds them: that process is
-//! woken by a signal, after which its latch is set. So no shared memory is needed, which only a
+//! A file with locks says which workers run: a worker of a server holds one of the first bytes, as
+//! many as `rag.max_workers`, and the first worker of a database holds the byte that stands for it.
+//! Locks go with their process, so nothing is ever stale, and they say which process holds them: it
+//! is woken by a signal, after which its latch is set. So no shared memory is needed, which only a
 //! preloaded library could have, and no NOTIFY, which locks the whole server at each commit.
 //!
 //! Empty files say what must outlive a process: that a database waits for a worker, from the time

@@ -38,9 +38,9 @@ pub struct Conversation {
 
 /// A question in a conversation.
 pub struct Turn<'a> {
-    /// As it was asked.
+    /// The question as it was asked.
     pub question: &'a str,
-    /// As it was looked up.
+    /// The question as it was looked up.
     pub standalone: &'a str,
     /// What was answered.
     pub answer: &'a str,

@@ -170,7 +170,7 @@ impl Writer for Calls<'_> {
     }
 }
 
-/// Forgets all that this session has been told.
+/// Forgets all that this session was answered.
 pub fn forget() {
     MEMO.with_borrow_mut(VecDeque::clear);
 }

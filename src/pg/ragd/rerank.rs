@@ -55,7 +55,7 @@ impl Reranker {
         })
     }
 
-    /// As users know it.
+    /// The name that users write.
     pub fn name(&self) -> &str {
         match self {
             Reranker::CrossEncoder(model) => &model.name,

@@ -154,7 +154,7 @@ pub fn prepare(provider: &ProviderConfig) -> Result<()> {
     // SAFETY: variables of the session.
     let (role, database) = unsafe { (pg_sys::GetUserId(), pg_sys::MyDatabaseId) };
     let role_name = acting::role_name(role);
-    // Nobody's operators are to come in between the role and its budget.
+    // No role's operators are to come in between the role and its budget.
     let (price, limits) = acting::as_superuser(|| {
         let price = money::price(&provider.name, &provider.model)?;
         Ok::<_, Error>((price, money::limits(&role_name)?))

@@ -117,7 +117,7 @@ impl Drop for Settings {
 /// The owner of a table on which the caller holds a lock.
 pub fn table_owner(table: pg_sys::Oid) -> pg_sys::Oid {
     let relation = unsafe {
-        // SAFETY: by this function's contract nobody can drop the table.
+        // SAFETY: by this function's contract the table can't be dropped.
         pgrx::PgRelation::with_lock(table, pg_sys::NoLock as pg_sys::LOCKMODE)
     };
     // SAFETY: rd_rel of an open relation is valid.

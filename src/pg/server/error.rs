@@ -142,7 +142,7 @@ impl Raised {
         }
     }
 
-    /// That of the last error, packed.
+    /// The SQLSTATE of the last error, packed.
     pub fn last() -> Option<i32> {
         RAISED.get()
     }

@@ -27,7 +27,7 @@ pub enum Caching {
     /// No answer is given again.
     #[name = c"off"]
     Off,
-    /// Those to the same messages.
+    /// Answers to the same messages are given again.
     #[name = c"exact"]
     Exact,
     /// Those to questions that mean the same, too.

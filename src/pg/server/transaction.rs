@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// An error as it is kept in a table.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// Its SQLSTATE, five characters.
+    /// The error's SQLSTATE, five characters.
     pub sqlstate: String,
     /// The message of the error.
     pub message: String,

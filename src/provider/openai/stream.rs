@@ -1,4 +1,4 @@
-//! A chat completion that is told while it is written.
+//! A chat completion that is passed on while it is written.
 //!
 //! ```text
 //! data: {"choices": [{"delta": {"content": "Hel"}, "finish_reason": null}]}

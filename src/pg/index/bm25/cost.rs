@@ -290,12 +290,12 @@ impl Cost {
         Self::pages(estimate) * self.page + estimate.postings * self.operator * POSTING_SHARE
     }
 
-    /// Until the first row comes.
+    /// The cost until the first row comes.
     fn first(&self, estimate: &Estimate) -> f64 {
         if estimate.is_ordered { BEST_SHARE * self.pass(estimate) } else { 0.0 }
     }
 
-    /// From there to the last row.
+    /// The cost from the first row to the last.
     fn rest(&self, estimate: &Estimate) -> f64 {
         let compares = estimate.rows * estimate.rows.max(2.0).log2();
         self.pass(estimate) + estimate.rows * self.row + compares * self.operator * POSTING_SHARE

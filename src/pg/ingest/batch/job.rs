@@ -97,7 +97,7 @@ impl Job {
         self.batch.rows.len()
     }
 
-    /// In whose hand they are.
+    /// The number of the lease under which the rows are in hand.
     pub fn lease(&self) -> i64 {
         self.batch.lease
     }

@@ -22,8 +22,8 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// The owners of sources have equal shares of the time, and so have the pipelines of an owner. Of a
-    /// pipeline, what is new goes before what has failed.
+    /// The owners of sources have equal shares of the time, and so have the pipelines of an owner.
+    /// What is new in a pipeline goes before what has failed.
     pub fn next(&mut self, workable: &[Workable]) -> Option<Workable> {
         let owner = self.roles.next(workable.iter().map(|it| it.owner))?;
         let of_owner = workable.iter().filter(|it| it.owner == owner);

@@ -49,7 +49,7 @@ use crate::prompt::template::Template;
 pub struct Writing {
     /// 'extractive' or a foreign server.
     pub llm: String,
-    /// In how many calls.
+    /// The strategy, which says in how many calls.
     pub strategy: &'static dyn Strategy,
     /// How the strategy goes about it.
     pub strategy_options: StrategyOptions,

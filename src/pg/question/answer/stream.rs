@@ -180,7 +180,8 @@ impl Telling {
     }
 }
 
-/// Nobody reads on. That is seen where PostgreSQL frees its memory, so nothing may fail here.
+/// The reader does not read on. That is seen where PostgreSQL frees its memory, so nothing may fail
+/// here.
 impl Drop for Telling {
     fn drop(&mut self) {
         let state = std::mem::replace(&mut self.state, State::Over);

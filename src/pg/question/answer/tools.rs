@@ -28,7 +28,7 @@ pub struct Session<'a> {
     provider: Option<ProviderConfig>,
     /// The template of the answer, once it was asked for.
     answer: Option<Template>,
-    /// Those of steps, by name.
+    /// The templates of steps, by name.
     templates: Vec<(String, Template)>,
     /// What counts tokens, and what was counted.
     tokens: Option<Tokens>,

@@ -131,7 +131,7 @@ impl TrustOptions {
         self.style
     }
 
-    /// By what names sources go.
+    /// The columns and template by which sources are named and linked.
     pub(super) fn naming(&self) -> &Naming {
         &self.naming
     }

@@ -37,7 +37,7 @@ pub struct Summaries<'a> {
 }
 
 impl<'a> Summaries<'a> {
-    /// As many as `options` allow.
+    /// A writer of as many summaries as `options` allow, and an overview.
     pub fn new(llm: &'a str, options: &ContextOptions) -> Summaries<'a> {
         Summaries { llm, left: options.max_summaries.saturating_add(1) }
     }
