@@ -31,7 +31,7 @@ pub struct Error {
 pub struct Bill {
     /// Calls of the provider.
     pub calls: u32,
-    /// Those of them of which it did not say how much it has read.
+    /// Calls among them of which the provider did not say how many tokens it has read.
     pub uncounted: u32,
     /// Tokens read in the others.
     pub input: u64,
@@ -40,7 +40,8 @@ pub struct Bill {
 }
 
 impl Bill {
-    /// That of `calls` that have read and written so many tokens together, as far as that was said.
+    /// The bill of `calls` that have read and written so many tokens together, as far as that was
+    /// said.
     #[must_use]
     pub fn new(calls: u32, read: Option<u64>, written: Option<u64>) -> Bill {
         let uncounted = if read.is_some() { 0 } else { calls };
@@ -119,7 +120,7 @@ pub enum ErrorKind {
     ProviderBusy,
     /// Something that pg_rag promises itself did not hold.
     Internal,
-    /// It would take more than a role may spend, or a session may write.
+    /// A call would take more than a role may spend, or a session may write.
     BudgetExceeded,
     /// ragd has hung during a call again and again, perhaps because of it.
     DaemonHung,

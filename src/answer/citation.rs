@@ -136,7 +136,7 @@ struct Reading<'a> {
 struct Claim {
     /// The words of the sentence.
     sentence: Rc<Words>,
-    /// Those of them that stand between the marker before and this one.
+    /// The words of the sentence that stand between the marker before and this one.
     clause: Rc<Words>,
 }
 

@@ -21,7 +21,7 @@ pub enum Value {
     Text(String),
     /// Nothing: there is no link.
     Missing,
-    /// It is not known by that name.
+    /// There is no value of that name.
     Unknown,
 }
 

@@ -17,7 +17,8 @@ use super::bits::{Bytes, SLACK, bits_of, pack, packed_bytes, put_number, unpack}
 pub const BLOCK: usize = 128;
 /// Bytes of the largest block, with slack for unpacking.
 pub const LARGEST_BLOCK: usize = 2 + 2 * 4 * BLOCK + SLACK;
-/// Pairs of a frontier. Of more, neighbours are replaced by one that surpasses both.
+/// Most pairs of a frontier. Where there are more, neighbours are replaced by one that surpasses
+/// both.
 pub const MOST_PAIRS: usize = 6;
 /// Bytes of the largest entry.
 pub const LARGEST_ENTRY: usize = 5 + 5 + 1 + MOST_PAIRS * 10;

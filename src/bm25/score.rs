@@ -87,7 +87,8 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Those of no index: each term is as rare as the others, and texts are as long as a chunk.
+    /// Statistics without an index: each term is as rare as the others, and texts are as long as a
+    /// chunk.
     #[must_use]
     pub fn unknown(query: &[Term]) -> Statistics {
         Statistics { documents: 1000, total_length: 100_000, frequencies: vec![10; query.len()] }

@@ -34,8 +34,8 @@ pub fn group(
     }
 }
 
-/// As [`group`], of texts that were written before and shall be shown together: at least two, where
-/// there are two, each cut to half of the room if need be.
+/// The texts, written before, that can be shown together, as [`group`] chooses sources: at least
+/// two, where there are two, each cut to half of the room if need be.
 pub fn note_group(
     notes: &[String],
     most: usize,

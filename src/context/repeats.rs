@@ -47,10 +47,10 @@ const NEGATIONS: [&str; 19] = [
 pub enum Dedupe {
     /// No chunk is left out.
     None,
-    /// Those with the text of a better one, but for white space and capitals.
+    /// Chunks with the text of a better one, but for white space and capitals.
     #[default]
     Exact,
-    /// Those that say nothing that one better chunk does not say.
+    /// Chunks that say nothing that one better chunk does not say.
     Near,
 }
 

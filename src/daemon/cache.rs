@@ -137,7 +137,7 @@ fn hash(parts: &[&[u8]]) -> Key {
     hasher.finalize().into()
 }
 
-/// Of no direction is a vector of zeros, which is like nothing.
+/// A vector of zeros has no direction: it is like nothing.
 fn cosine(first: &[f32], second: &[f32]) -> f32 {
     let lengths = dot_f32(first, first) * dot_f32(second, second);
     if lengths > 0.0 { (dot_f32(first, second) / lengths.sqrt()) as f32 } else { 0.0 }

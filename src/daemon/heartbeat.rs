@@ -25,10 +25,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// At least so many questions are asked before something hangs.
+/// Least number of looks before something hangs.
 const PARTS: u32 = 5;
 
-/// So many times the limit is too long for a computation.
+/// How many times the limit a computation of usual size may take.
 const ENDLESS: u32 = 10;
 
 /// A thread that has used less than one part in so many of the time has stood still.
@@ -66,13 +66,13 @@ pub struct UnderWay {
 }
 
 impl Heartbeat {
-    /// This thread begins a batch of so many tokens, padding included.
+    /// Notes that this thread begins a batch of so many tokens, padding included.
     pub fn begin_batch(&self, model: &str, tokens: usize) -> UnderWay {
         let size = 1 + tokens / USUAL_BATCH;
         self.begin(format!("a batch of model \"{}\"", short(model)), size as u32)
     }
 
-    /// This thread begins to look at the files of a model, and perhaps to load it.
+    /// Notes that this thread begins to look at the files of a model, and perhaps to load it.
     pub fn begin_loading(&self, model: &str) -> UnderWay {
         self.begin(format!("the loading of model \"{}\"", short(model)), LOADING)
     }

@@ -231,8 +231,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// This with a text of `length` tokens, if the batch stays within the budget and the text is
-    /// enough like the others that little of the rectangle is padding.
+    /// The batch's shape with one more text of `length` tokens, if the batch stays within the
+    /// budget and the text is enough like the others that little of the rectangle is padding.
     fn with(self, length: usize, budget: usize) -> Option<Shape> {
         let longest = self.longest.max(length);
         let fits = longest * (self.count + 1) <= budget && self.is_like(length);

@@ -29,7 +29,7 @@ use crate::protocol::Lane;
 /// with the allocator.
 const REST: Duration = Duration::from_secs(1);
 
-/// For so long after a query, others are expected.
+/// How long after a query others are expected.
 const ASKED: Duration = Duration::from_millis(250);
 
 /// Whether the client that asked still waits for the answer.

@@ -46,9 +46,9 @@ const SANE_MAX_TOKENS: u64 = 1 << 20;
 /// What a model is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Task {
-    /// It gives a vector for a text.
+    /// The model gives a vector for a text.
     Embed,
-    /// It reads two texts together and gives a score.
+    /// The model reads two texts together and gives a score.
     Rerank,
 }
 

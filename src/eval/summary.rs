@@ -38,7 +38,7 @@ pub struct Figure {
 /// How a configuration stands to the first one, on the cases that both have a score for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast {
-    /// This one's figure less the first one's.
+    /// The configuration's figure less the first one's.
     pub difference: f64,
     /// How likely it is by chance; `None` of percentiles, which are not means of cases.
     pub p_value: Option<f64>,

@@ -18,7 +18,7 @@ pub(super) struct Question {
     pub text: String,
     /// All its words, the first `MOST_WORDS` of them.
     pub words: Vec<Word>,
-    /// Those that carry it, each once, in its order.
+    /// The words that carry the question, each once, in its order.
     pub terms: Vec<Word>,
     /// What it asks for.
     pub asked: Asked,

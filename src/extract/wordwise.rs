@@ -25,7 +25,7 @@ pub(super) struct Matches {
     pub terms: f32,
     /// By the terms as far as no word is spelled like them.
     pub unspelled: f32,
-    /// Of all words, cubed, with the nearest word anywhere in the passage.
+    /// By all words, cubed, with the nearest word anywhere in the passage.
     pub passage: f32,
     /// Part of the words whose nearest word in the passage is here.
     pub won: f32,

@@ -53,9 +53,9 @@ pub struct Walk {
     frontier: BinaryHeap<Reverse<Key>>,
     /// The ef nearest that count, farthest first.
     nearest: BinaryHeap<Key>,
-    /// Those that were not near enough to be expanded.
+    /// Nodes that were not near enough to be expanded.
     passed_over: Vec<Key>,
-    /// Those that count and were among the ef nearest once.
+    /// Nodes that count and were among the ef nearest once.
     displaced: Vec<Key>,
     /// Whether what is passed over is kept for a wider walk.
     can_widen: bool,

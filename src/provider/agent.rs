@@ -50,7 +50,7 @@ pub struct Line {
 
 type Digest = [u8; 32];
 
-/// Those whose connection may still be open.
+/// Lines whose connection may still be open.
 static IDLE: Mutex<Vec<Line>> = Mutex::new(Vec::new());
 
 /// A line for `route`, which no other call has.

@@ -37,7 +37,7 @@ const REMEMBERED: Duration = Duration::from_secs(600);
 pub enum Health {
     /// The provider answered, whatever it said.
     Up,
-    /// It did not, or something before it said that it doesn't.
+    /// The provider did not answer, or something before it said that it doesn't.
     Down,
     /// The call does not say: it was given up, or not made.
     Unknown,

@@ -49,7 +49,7 @@ struct Ways<'a> {
     resources: Vec<&'a Value>,
     anchors: Vec<(&'a str, &'a Value)>,
     counted: HashMap<*const Value, u64>,
-    /// Those that are being counted, and how far into the answer they were begun.
+    /// Parts that are being counted, and how far into the answer they were begun.
     open: HashMap<*const Value, usize>,
 }
 

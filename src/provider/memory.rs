@@ -71,7 +71,7 @@ impl Memory {
         locked(&self.manners).of(asked, Instant::now())
     }
 
-    /// It was asked for in that `manner`, after another was refused.
+    /// Notes that a form was asked for in that `manner`, after another was refused.
     pub fn note_manner(&self, asked: Whom, manner: Manner) {
         locked(&self.manners).accepted(asked, manner, Instant::now());
     }

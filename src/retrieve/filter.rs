@@ -25,16 +25,16 @@ pub struct Condition {
 pub enum Test {
     /// The value is NULL.
     Null,
-    /// It is not NULL.
+    /// The value is not NULL.
     NotNull,
-    /// It is one of these; with `or_null`, or NULL.
+    /// The value is one of these; with `or_null`, or NULL.
     OneOf {
         /// The values that are allowed, as text.
         values: Vec<String>,
         /// Whether NULL will do too.
         or_null: bool,
     },
-    /// It stands so to this value.
+    /// The value stands so to this one.
     Compare(Comparison, String),
 }
 

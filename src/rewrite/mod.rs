@@ -210,7 +210,7 @@ impl Task<'_> {
     }
 }
 
-/// Rewrites a question. Of [`Way::Prf`] this is the first lookup; the second needs what it finds.
+/// Rewrites a question. For [`Way::Prf`] this is the first lookup; the second needs what it finds.
 pub fn rewrite(task: &Task<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
     match task.way {
         Way::MultiQuery => multi_query::rewrite(task, Merge::Union, writer),

@@ -13,7 +13,7 @@ const LENGTH: usize = size_of::<u32>();
 const SETS: usize = 512;
 const WAYS: usize = 2;
 
-/// So many keys are looked through one by one.
+/// Most keys that are looked through one by one.
 const FEW: usize = 16;
 
 /// Bytes from which on keys are looked through for those that are there twice.

@@ -65,14 +65,14 @@ impl Pace {
         self.bytes_a_second.map_or(FIRST_BYTES, within).clamp(LEAST_BYTES, MOST_BYTES)
     }
 
-    /// So many rows had so many bytes.
+    /// Notes that so many rows had so many bytes.
     pub fn read(&mut self, rows: usize, bytes: usize) {
         if rows > 0 {
             self.bytes_a_row = Some(mean(self.bytes_a_row, bytes as f64 / rows as f64));
         }
     }
 
-    /// So many bytes took so long.
+    /// Notes that so many bytes took so long.
     pub fn took(&mut self, bytes: usize, time: Duration) {
         // What has no text says nothing about texts.
         if bytes > 0 {

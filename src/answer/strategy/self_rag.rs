@@ -128,7 +128,7 @@ struct Judgement {
 impl Judgement {
     const UNKNOWN: Judgement = Judgement { support: 0.5, use_of: 3.0 };
 
-    /// Of lines like "support: fully" and "use: 4", or an object with these members.
+    /// Reads lines like "support: fully" and "use: 4", or an object with these members.
     fn read(reply: &str) -> Judgement {
         let mut read = Judgement::UNKNOWN;
         for line in reply.to_lowercase().split(['\n', ',', ';']) {

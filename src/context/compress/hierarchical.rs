@@ -1,8 +1,7 @@
 //! A bit of each: an overview of all chunks, summaries of the middle, excerpts of the best.
 //!
 //! The best third speaks for itself, by its best sentences. The next third is summed up, chunk by
-//! chunk. Of the rest is read what the overview says of it, which has no number and cannot be
-//! cited.
+//! chunk. The rest is read through the overview, which has no number and cannot be cited.
 
 use super::summarize::{asked, begun, prompt, summarized};
 use super::{Compressed, Task, extractive};

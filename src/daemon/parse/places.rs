@@ -36,7 +36,7 @@ struct Taken {
 }
 
 impl Places {
-    /// So many, two at least.
+    /// Places for `most` processes, two at least.
     pub fn new(most: usize) -> Places {
         let most = most.max(2);
         let taken =
@@ -100,7 +100,7 @@ impl Taken {
         }
     }
 
-    /// Whose turn it is.
+    /// The ticket and role whose turn it is, if there is a place.
     fn next(&self) -> Option<(u64, u32)> {
         if self.by_role.values().sum::<usize>() >= self.most {
             return None;

@@ -34,7 +34,7 @@ pub struct Work {
     pub rows: usize,
     /// Chunks of those rows.
     pub chunks: usize,
-    /// Those of them that had to be embedded.
+    /// Chunks among these that had to be embedded.
     pub embedded: usize,
     /// Tokens of the chunks that had to be embedded.
     pub tokens: usize,

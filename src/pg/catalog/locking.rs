@@ -33,7 +33,7 @@ enum Taken {
 /// What is done with the chunks.
 #[derive(Clone, Copy)]
 pub enum Chunks {
-    /// They may be read.
+    /// The chunks may be read.
     Read,
     /// The chunks are written.
     Written,

@@ -43,8 +43,9 @@ impl Operators {
         format!("{one}{cast} {equal} {other}{cast}")
     }
 
-    /// That of a comparison, as SQL. That of [`Comparison::NotEqual`] is `=`, too: what it says of two
-    /// values is to be turned round. A type that has no such operator gets PostgreSQL's words for that.
+    /// The operator of a comparison, as SQL. [`Comparison::NotEqual`] has `=`, too: what it says of
+    /// two values is to be turned round. A type that has no such operator gets PostgreSQL's words
+    /// for that.
     pub fn operator(&self, comparison: Comparison) -> String {
         let (strategy, name) = match comparison {
             Comparison::Equal | Comparison::NotEqual => return named(self.equal, "="),

@@ -20,7 +20,7 @@ pub struct Representation {
     pub relation: Relation,
 }
 
-/// That of a pipeline, if it has one.
+/// What is made of the chunks of a pipeline, and where it is kept; `None` if nothing is.
 pub fn of(pipeline: i32) -> Result<Option<Representation>> {
     let statement = include_str!("../../../sql/query/pipeline_represent.sql");
     let found = prepared::rows(statement, &[pipeline.into()], |row| {

@@ -18,7 +18,8 @@ pub struct Situation {
     pub relation: Relation,
 }
 
-/// That of a pipeline, if it has one.
+/// Which model says in which connection the chunks of a pipeline stand, and where that is kept;
+/// `None` if none does.
 pub fn of(pipeline: i32) -> Result<Option<Situation>> {
     let statement = include_str!("../../../sql/query/pipeline_situate.sql");
     let found = prepared::rows(statement, &[pipeline.into()], |row| {

@@ -55,7 +55,7 @@ impl Timeouts {
 }
 
 thread_local! {
-    /// Those of this process.
+    /// The timeouts that this process has met.
     static TIMEOUTS: RefCell<Timeouts> = RefCell::default();
 }
 

@@ -28,7 +28,7 @@ pub struct BufferHints {
 }
 
 impl BufferHints {
-    /// Those of a relation, by the file it is in: REINDEX and TRUNCATE change that.
+    /// The hints of a relation, by the file it is in: REINDEX and TRUNCATE change that.
     ///
     /// # Safety
     ///

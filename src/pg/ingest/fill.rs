@@ -107,7 +107,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Those of `pipeline`; what they embed waits in `lane`.
+    /// The tools of `pipeline`; what they embed waits in `lane`.
     pub fn of(pipeline: &Pipeline, lane: Lane) -> Result<Self> {
         let model = model::find(Some(&pipeline.model))?;
         let options = fitted(pipeline, &model);

@@ -191,7 +191,7 @@ pub enum Wanted {
     New,
     /// New ones that were found when all rows were looked through.
     Fill,
-    /// Those that have failed before.
+    /// Rows that have failed before.
     Failed,
 }
 

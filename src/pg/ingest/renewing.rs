@@ -47,7 +47,7 @@ impl Kept {
         }
     }
 
-    /// Those of `texts` that have no vector, equal ones once.
+    /// The `texts` that have no vector, equal ones once.
     fn missing(&self, texts: &[String]) -> Vec<String> {
         let mut wanted = HashSet::new();
         let is_missing = |text: &&String| {
@@ -79,7 +79,7 @@ pub struct Renewing<'a> {
     pub kept: &'a mut Kept,
     /// How the lease is renewed.
     pub transactions: Transactions,
-    /// Whose rows these are.
+    /// The pipeline whose rows these are.
     pub pipeline: i32,
     /// The number of the lease.
     pub lease: i64,

@@ -24,7 +24,7 @@ static IS_GIVEN: AtomicBool = AtomicBool::new(false);
 pub struct Steps(Timer);
 
 impl Steps {
-    /// Those of a worker that has a place and a connection.
+    /// The steps of a worker that has a place and a connection.
     pub fn new(alarm: Alarm) -> Steps {
         // There is one place a process.
         let _ = ALARM.set(alarm);

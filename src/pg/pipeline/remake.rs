@@ -34,7 +34,7 @@ pub struct Alteration {
     pub dropped: Vec<String>,
     /// Columns that get another type.
     pub retyped: Vec<String>,
-    /// Those of them whose values an expression makes.
+    /// Columns among these whose values an expression makes.
     pub converted: Vec<String>,
 }
 

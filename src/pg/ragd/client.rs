@@ -34,7 +34,7 @@ const POLL: Duration = Duration::from_millis(10);
 /// Between two looks whether there is a supervisor, while ragd does not listen.
 const START_AGAIN: Duration = Duration::from_secs(1);
 
-/// So often there may be no slot for one, and the pause in between.
+/// How often in a row there may be no slot for a supervisor, and the pause in between.
 const REFUSALS: u32 = 3;
 const REFUSED: Duration = Duration::from_millis(100);
 

@@ -30,7 +30,7 @@ pub enum Caching {
     /// Answers to the same messages are given again.
     #[name = c"exact"]
     Exact,
-    /// Those to questions that mean the same, too.
+    /// Answers to questions that mean the same are given again, too.
     #[name = c"semantic"]
     Semantic,
 }

@@ -37,7 +37,8 @@ thread_local! {
         const { ManuallyDrop::new(RefCell::new(VecDeque::new())) };
 }
 
-/// As [`rows`](super::sql::rows) of `sql.rs`, of a statement that will be asked again.
+/// The rows of a statement that will be asked again, each through `map`, as
+/// [`rows`](super::sql::rows) of `sql.rs` gives them.
 pub fn rows<T>(
     statement: &str,
     arguments: &[DatumWithOid<'_>],

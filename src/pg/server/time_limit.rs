@@ -17,7 +17,7 @@ use pgrx::prelude::*;
 use super::guc;
 use super::timers::Timer;
 
-/// So often code is cancelled, each a second after the other, before the process ends.
+/// How often code is cancelled, each time a second after the last, before the process ends.
 const CANCELS: u32 = 5;
 
 /// Rows of a table for which a statement that looks at all of them has the time of one document more.

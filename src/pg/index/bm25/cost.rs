@@ -222,7 +222,7 @@ fn of_question(question: &Question, pages: &Pages, tuples: f64) -> Option<Estima
 enum Known {
     Now(pg_sys::Datum),
     Null,
-    /// It comes from another table, or as a parameter.
+    /// The value comes from another table, or as a parameter.
     Later,
 }
 

@@ -70,7 +70,7 @@ impl Operand {
 }
 
 impl Question {
-    /// That of a tsquery's bytes after its length word.
+    /// Reads a tsquery's bytes after its length word; an error where they are damaged.
     pub fn new(body: &[u8]) -> Result<Question> {
         let count = number(body, 0).ok_or_else(damaged)? as usize;
         let end = count.checked_mul(ITEM).and_then(|bytes| bytes.checked_add(4));

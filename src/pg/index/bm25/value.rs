@@ -41,7 +41,7 @@ pub struct Lexemes<'a> {
 }
 
 impl<'a> Lexemes<'a> {
-    /// Those of a tsvector's bytes after its length word.
+    /// Reads a tsvector's bytes after its length word; an error where they are damaged.
     pub fn new(body: &'a [u8]) -> Result<Lexemes<'a>> {
         let count = number(body, 0).ok_or_else(damaged)? as usize;
         let end = count.checked_mul(ENTRY).and_then(|bytes| bytes.checked_add(ENTRY));

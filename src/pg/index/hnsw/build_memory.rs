@@ -26,7 +26,7 @@ pub struct BuildMemory {
 }
 
 impl BuildMemory {
-    /// So many bytes, and then a file.
+    /// Memory of so many bytes, and then a file.
     pub fn new(bytes: usize) -> BuildMemory {
         BuildMemory { left: bytes, file: None, current: None }
     }

@@ -21,10 +21,10 @@ const DOUBTFUL: f32 = 0.5;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LowConfidence {
-    /// It is given, with `needs_review`.
+    /// The answer is given, with `needs_review`.
     #[default]
     Flag,
-    /// It is not given.
+    /// The answer is not given.
     Abstain,
 }
 
