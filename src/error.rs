@@ -88,7 +88,7 @@ pub enum ErrorKind {
     Unsupported,
     /// Possible, but not now or not here.
     NotInState,
-    /// The role may not do this.
+    /// The role may not do what was asked.
     Forbidden,
     /// Two vectors or a vector and a column differ in dimension.
     DimensionMismatch,

@@ -79,7 +79,7 @@ impl Document {
     }
 }
 
-/// A chunk as it is stored.
+/// A chunk as it is stored, with its place among the documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredChunk {
     /// Position in the list of documents, from 0.
@@ -155,7 +155,7 @@ pub struct Prepared {
     pub chunks: Vec<StoredChunk>,
     /// Texts that had to be embedded; the others had a vector already.
     pub embedded: usize,
-    /// Tokens of those texts.
+    /// Tokens of the texts that were embedded.
     pub tokens: usize,
 }
 
@@ -247,7 +247,7 @@ struct Piece {
 }
 
 impl Piece {
-    /// What is embedded of it.
+    /// What is embedded of the chunk.
     fn whole(&self) -> String {
         in_context(self.context.as_deref(), self.line.as_deref(), &self.chunk.content)
     }

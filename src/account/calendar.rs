@@ -17,7 +17,7 @@ pub enum Period {
 }
 
 impl Period {
-    /// The one called `name`.
+    /// The period called `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<Period> {
         [Period::Day, Period::Month].into_iter().find(|period| period.name() == name)

@@ -110,7 +110,7 @@ pub struct Entry {
     pub last: u32,
     /// How many bytes it has.
     pub bytes: usize,
-    /// The best of it.
+    /// The pairs of it that no other surpasses.
     pub frontier: Frontier,
 }
 
@@ -172,7 +172,7 @@ impl Block {
         &self.documents[..self.count]
     }
 
-    /// The frequencies in them.
+    /// How often the documents have the term, in their order.
     #[inline]
     pub fn frequencies(&self) -> &[u32] {
         &self.frequencies[..self.count]

@@ -102,7 +102,7 @@ impl Search {
         Ok(hit)
     }
 
-    /// What it has done so far.
+    /// What the search has done so far.
     #[must_use]
     pub fn effort(&self) -> Effort {
         self.effort

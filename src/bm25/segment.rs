@@ -84,7 +84,7 @@ impl Header {
         }
     }
 
-    /// Writes it, and numbers of pages.
+    /// Writes the header, and numbers of pages.
     pub fn put(&self, bytes: &mut [u8], map: &[u32]) {
         put_u32(bytes, 0, self.documents);
         put_u32(bytes, 4, self.width);

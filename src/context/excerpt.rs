@@ -109,7 +109,7 @@ impl Piece {
         Piece { parts, ..self.clone() }
     }
 
-    /// What is read of it.
+    /// The reading of the piece.
     #[must_use]
     pub fn reading(self) -> Reading {
         let shown = self.text();

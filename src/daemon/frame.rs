@@ -17,7 +17,7 @@ pub enum Frame {
 pub enum ReadError {
     /// The stream broke or ended within a frame: there is no client to answer.
     Lost,
-    /// What came isn't a frame.
+    /// The bytes that came are no frame.
     Corrupt(Error),
 }
 

@@ -96,7 +96,7 @@ impl Model {
         Ok(Model { name: name.to_string(), options, inputs, output, session, pad_token })
     }
 
-    /// The name it was loaded by.
+    /// The name by which the model was loaded.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -46,7 +46,7 @@ const LARGE: usize = 8 << 20;
 /// How long a ragd that is about to end is waited for.
 const HANDOVER: (u32, Duration) = (20, Duration::from_millis(100));
 
-/// How ragd is to be.
+/// The settings that ragd is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Where the socket goes.

@@ -8,7 +8,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// One that begins at `seed`.
+    /// A generator that begins at `seed`.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }

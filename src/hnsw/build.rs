@@ -95,7 +95,7 @@ pub struct Builder<M: Memory> {
     ready: AtomicU32,
     /// The next to be linked.
     next: AtomicU32,
-    /// Nodes that are linked.
+    /// How many nodes are linked.
     linked: AtomicU32,
     /// The next whose lists are to be cut.
     next_cut: AtomicU32,
@@ -178,7 +178,7 @@ impl<M: Memory> Builder<M> {
         if filling.rows.len() == CHUNK { self.publish(&mut filling, memory) } else { Ok(()) }
     }
 
-    /// Says that nothing will be added.
+    /// Says that no vector will be added any more.
     pub fn complete(&self, memory: &mut M) -> Result<()> {
         // Memory for putting the nodes into the order of the pages.
         spare::check(BYTES_TO_ORDER * self.added() as usize)?;
@@ -260,7 +260,7 @@ impl<M: Memory> Builder<M> {
         select(&self.shape.space, &candidates, most)
     }
 
-    /// Nodes that are linked.
+    /// How many nodes are linked.
     pub fn linked(&self) -> u32 {
         self.linked.load(Ordering::Acquire)
     }

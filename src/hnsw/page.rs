@@ -170,7 +170,7 @@ impl<'a> Slot<'a> {
         if is_loose == (self.kind == Kind::Loose) { state } else { State::Free }
     }
 
-    /// Whether it holds a node.
+    /// Whether the slot holds a node.
     #[must_use]
     pub fn is_node(&self) -> bool {
         matches!(self.state(), State::Live | State::Dead)
@@ -274,7 +274,7 @@ impl<'a> SlotMut<'a> {
         Slot { shape: self.shape, kind: self.kind, bytes: self.bytes }
     }
 
-    /// Puts a node here.
+    /// Puts a node into the slot.
     pub fn fill(&mut self, node: &NewNode<'_>) {
         self.bytes.fill(0);
         self.set_row(node.row);

@@ -57,7 +57,7 @@ impl Effort {
     }
 }
 
-/// How a scan goes about it.
+/// How a scan searches.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// How many nearest nodes the first walk finds.
@@ -84,7 +84,7 @@ pub enum Nearness {
 /// What a scan looks for, and where.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// What should be near.
+    /// The probe that rows should be near to.
     pub probe: Probe,
     /// What the rows must meet, all of it.
     pub conditions: Vec<Condition>,
@@ -203,7 +203,7 @@ impl Scan {
         self.meta.shape.space.is_estimate()
     }
 
-    /// What it has cost so far.
+    /// What the scan has cost so far.
     #[must_use]
     pub fn effort(&self) -> Effort {
         let (nodes, distances) = self.walk.effort();

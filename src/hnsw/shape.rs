@@ -215,7 +215,7 @@ impl Shape {
         (self.covered > 0).then(|| block - (block - 1) % group)
     }
 
-    /// All such pages below `blocks`.
+    /// The column pages below block `blocks`.
     pub fn column_blocks(&self, blocks: u32) -> impl Iterator<Item = u32> + use<> {
         let last = if self.covered > 0 { blocks } else { 0 };
         (1..last).step_by(self.covered as usize + 1)
@@ -283,7 +283,7 @@ impl Shape {
         place.block << self.slot_bits | place.slot
     }
 
-    /// Where a node lies.
+    /// Where a node lies on pages.
     #[must_use]
     pub fn place(&self, node: u32) -> Place {
         Place { block: node >> self.slot_bits, slot: node & ((1 << self.slot_bits) - 1) }

@@ -228,7 +228,7 @@ impl Walk {
         self.frontier.is_empty() && self.passed_over.is_empty()
     }
 
-    /// Bytes that it takes.
+    /// Bytes of memory that the walk takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of::<Found>() * self.found.capacity()

@@ -30,7 +30,7 @@ const MAX_IDLE: usize = 16;
 /// Longest file of certificates, in bytes: more than all public authorities have together.
 const MAX_CERTIFICATES: u64 = 4 << 20;
 
-/// Where to, and how.
+/// Which URL is called, and by which way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     /// The URL that is called.

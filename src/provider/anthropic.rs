@@ -15,7 +15,7 @@ use super::chat::{self, Asked, Heard, Protocol, translated};
 use super::dialect::Dialect;
 use super::trouble::Task;
 
-/// How Anthropic is spoken to.
+/// How Anthropic's API is called: its headers, and the end of its address.
 pub const DIALECT: Dialect = Dialect {
     key_header: Some("x-api-key"),
     headers: &[("anthropic-version", "2023-06-01")],

@@ -50,7 +50,7 @@ pub struct Breakers(HashMap<ProviderId, Breaker>);
 struct Breaker {
     /// Calls in a row.
     failures: u32,
-    /// When it may be called again.
+    /// When the provider may be called again.
     until: Instant,
     /// Whether a call is trying.
     is_tried: bool,

@@ -40,7 +40,7 @@ const MAX_ERROR_BODY: usize = 64 << 10;
 /// Longest piece of a body, in bytes, and how many of them wait to be looked at.
 const PIECE: (usize, usize) = (64 << 10, 16);
 
-/// What is to be sent where.
+/// A request, and where it is to be sent.
 pub struct Call {
     /// The whole URL, as [`endpoint`] made it.
     pub url: String,
@@ -50,7 +50,7 @@ pub struct Call {
     pub body: Vec<u8>,
     /// Limit for the name, the connection and TLS.
     pub connect_timeout: Duration,
-    /// Limit for all of it.
+    /// Limit for the whole call.
     pub timeout: Duration,
     /// By which way the host is reached, and which hosts may be.
     pub network: Network,

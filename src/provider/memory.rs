@@ -99,7 +99,7 @@ impl Memory {
 pub struct Attempt<'a> {
     memory: &'a Memory,
     provider: ProviderId,
-    /// What became of it.
+    /// What became of the call.
     pub health: Health,
 }
 

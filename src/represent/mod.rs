@@ -29,9 +29,9 @@ const LONGEST: usize = 2000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Wanted {
-    /// Whether a summary is.
+    /// Whether a summary is written.
     pub summary: bool,
-    /// How many questions are.
+    /// How many questions are written.
     pub questions: u32,
     /// The language model that writes them; `None`: `rag.llm` of the role that embeds.
     pub llm: Option<String>,

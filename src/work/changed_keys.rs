@@ -116,7 +116,7 @@ impl ChangedKeys {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -268,7 +268,7 @@ impl Ledger {
         self.stopped_by.get_or_insert(limit);
     }
 
-    /// What users get to see.
+    /// What users get to see of the budget's use, as JSON.
     pub fn usage(&self, strategy: &str) -> Value {
         let steps: Vec<Value> =
             self.steps.iter().map(|(step, calls)| json!({"step": step, "calls": calls})).collect();

@@ -54,7 +54,7 @@ enum Preview {
 }
 
 impl<'a> Desk<'a> {
-    /// An empty one, for `strategy`.
+    /// A desk at which nothing has been done yet, for `strategy`.
     pub fn new(
         strategy: &dyn Strategy,
         question: &'a str,

@@ -60,7 +60,7 @@ pub trait Strategy: Sync {
     /// The name that users write.
     fn name(&self) -> &'static str;
 
-    /// What it does, in a line.
+    /// What the strategy does, in a line.
     fn description(&self) -> &'static str;
 
     /// How many calls of a language model it makes, in a line.

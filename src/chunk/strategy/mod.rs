@@ -42,7 +42,7 @@ pub enum Strategy {
     Page,
     /// Functions and classes, then statements, then lines.
     Code,
-    /// Sentences that speak of the same.
+    /// Sentences that are about one subject.
     Semantic,
     /// Small chunks that know the larger ones they are parts of.
     Hierarchical,

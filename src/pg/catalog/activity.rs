@@ -38,7 +38,7 @@ pub struct Work {
     pub embedded: usize,
     /// Tokens of the chunks that had to be embedded.
     pub tokens: usize,
-    /// How long it took.
+    /// How long the batch took, in seconds.
     pub seconds: f64,
 }
 

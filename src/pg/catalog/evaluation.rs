@@ -176,7 +176,7 @@ pub struct Run<'a> {
     pub configurations: &'a str,
     /// The options, as they were given.
     pub options: Value,
-    /// How long it took.
+    /// How long the run took, in seconds.
     pub seconds: f64,
     /// Metrics, as rows of `rag.eval_metric`.
     pub metrics: Vec<Value>,

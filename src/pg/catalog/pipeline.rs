@@ -34,7 +34,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// All of them, the default first.
+    /// All modes, the default first.
     pub const ALL: [Mode; 3] = [Mode::Async, Mode::Sync, Mode::Manual];
 
     /// The name that users write.
@@ -114,7 +114,7 @@ pub struct Pipeline {
     pub generation: i32,
     /// Which process embeds what has changed.
     pub mode: Mode,
-    /// Whether workers leave it alone.
+    /// Whether workers leave the pipeline alone.
     pub is_paused: bool,
     /// How far the first embedding is.
     pub stage: Stage,
@@ -211,11 +211,11 @@ pub struct NewPipeline<'a> {
     pub stage: Stage,
     /// How often its chunks have been made anew, from 1.
     pub generation: i32,
-    /// The pipeline whose place it takes.
+    /// The ID of the pipeline whose place it takes.
     pub replaces: Option<i32>,
 }
 
-/// Adds a row; its ID.
+/// Adds a row to `rag.pipeline`; gives its ID.
 pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
     let statement = include_str!("../../../sql/query/pipeline_insert.sql");
     let config = config_name(new.config)?;

@@ -16,7 +16,7 @@ use crate::work::changed_keys::RowKey;
 pub enum Kind {
     /// These have changed, or gone.
     Keys,
-    /// Any of them may have changed.
+    /// Any row may have changed.
     All,
     /// Rows may have come of which no trigger has noted a key.
     Missing,

@@ -137,7 +137,7 @@ type Row<'a> = (&'a [u8], &'a str, i32, Option<&'a str>);
 /// Describes chunks, step by step.
 #[derive(Default)]
 pub struct Describer {
-    /// How far it is.
+    /// How far the rounds over pipelines are.
     pub rounds: Rounds,
 }
 

@@ -24,7 +24,8 @@ pub fn unless_unwanted(is_unwanted: fn() -> bool) -> impl FnMut() -> Result<()> 
 /// The longest pause after a failure.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// How far it is.
+/// How far the rounds over pipelines are: for which nothing is left to do, and when others are
+/// tried again.
 #[derive(Default)]
 pub struct Rounds {
     /// By pipeline, how things stood when nothing was left to do.

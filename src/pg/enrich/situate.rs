@@ -146,7 +146,7 @@ fn known(pipeline: &Pipeline, places: &[PlaceHash]) -> Result<Lines> {
 /// Puts chunks into their connection, step by step.
 #[derive(Default)]
 pub struct Situater {
-    /// How far it is.
+    /// How far the rounds over pipelines are.
     pub rounds: Rounds,
 }
 

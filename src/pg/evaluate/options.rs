@@ -85,7 +85,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads and checks them.
+    /// Reads the options from JSON, and checks them.
     pub fn read(options: &Value) -> Result<Options> {
         let read: Options = serde_json::from_value(options.clone())
             .map_err(|error| Error::invalid(format!("options: {error}")))?;

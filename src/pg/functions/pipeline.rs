@@ -37,7 +37,7 @@ struct Options {
     backfill: Backfill,
     /// Name of the template in which questions are answered.
     template: Option<String>,
-    /// What is in it.
+    /// What is in the pipeline.
     description: Option<String>,
     /// Settings of the strategy.
     chunk: Settings,
@@ -85,7 +85,7 @@ struct Changes {
     config: Option<String>,
     /// Name of the template in which questions are answered.
     template: Option<String>,
-    /// What is in it.
+    /// What is in the pipeline.
     description: Option<String>,
     /// Settings of the strategy.
     chunk: Option<Settings>,

@@ -52,7 +52,7 @@ impl BufferHints {
         BufferHints { buffers, looks: Cell::new(0) }
     }
 
-    /// Where a page was seen last.
+    /// The buffer in which a page was seen last.
     pub fn get(&self, block: u32) -> Option<pg_sys::Buffer> {
         self.buffers.borrow().get(block as usize).copied().filter(|buffer| *buffer > 0)
     }

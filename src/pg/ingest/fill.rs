@@ -172,7 +172,7 @@ impl<'a> Progress<'a> {
         Progress { pipeline, documents: 0, chunks: 0, said: Instant::now() }
     }
 
-    /// So much more is done.
+    /// Adds to what is done: so many documents and chunks.
     pub fn advance(&mut self, documents: usize, chunks: usize) {
         self.documents += documents;
         self.chunks += chunks;

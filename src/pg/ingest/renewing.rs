@@ -40,7 +40,7 @@ impl Kept {
         kept.filter(|kept| kept.model == model).unwrap_or_else(nothing)
     }
 
-    /// Keeps it for the next attempt.
+    /// Keeps the vectors for the next attempt.
     pub fn put_back(self) {
         if !self.vectors.is_empty() {
             KEPT.with_borrow_mut(|all| all.insert(self.pipeline, self));
@@ -83,7 +83,7 @@ pub struct Renewing<'a> {
     pub pipeline: i32,
     /// The number of the lease.
     pub lease: i64,
-    /// When it was renewed.
+    /// When the lease was renewed.
     pub renewed: Instant,
     /// Whether another process waits for this one to leave.
     pub is_unwanted: fn() -> bool,

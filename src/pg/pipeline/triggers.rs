@@ -159,7 +159,7 @@ fn drop_from(tables: &[String], trigger: &str) -> Result<()> {
     })
 }
 
-/// Drops those that are there.
+/// Drops those triggers of a pipeline that are there.
 pub fn drop_all(pipeline: &Pipeline) -> Result<()> {
     TRIGGERS
         .iter()

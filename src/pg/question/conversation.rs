@@ -49,7 +49,7 @@ pub struct Turn<'a> {
 }
 
 impl Conversation {
-    /// The one with this ID.
+    /// The conversation with this ID.
     pub fn find(id: &str) -> Result<Conversation> {
         let unknown = || {
             let message = format!("conversation \"{id}\" does not exist, or is of another role");

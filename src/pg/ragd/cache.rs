@@ -35,7 +35,7 @@ impl Drop for Using {
     }
 }
 
-/// What is remembered now.
+/// Which answers are remembered for the question under way.
 pub fn caching() -> Caching {
     CACHING.get().unwrap_or_else(guc::cache)
 }

@@ -70,7 +70,7 @@ impl Embedding {
         }
     }
 
-    /// What decides its vectors.
+    /// What decides the vectors of the model.
     fn identity(&self) -> String {
         match self.request(&[], Kind::Query) {
             Request::EmbedRemotely(request) => request.identity(),

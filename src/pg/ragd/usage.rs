@@ -34,7 +34,7 @@ thread_local! {
     static LEDGER: RefCell<Ledger> = RefCell::new(Ledger::new(FOLDER));
 }
 
-/// What has been used.
+/// What calls to ragd have used.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Tokens that went through an embedding model.

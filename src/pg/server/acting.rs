@@ -19,7 +19,7 @@ const PLAIN_TEXT: [(&CStr, &CStr); 5] = [
 ];
 
 thread_local! {
-    /// As which owner a worker of pg_rag has last acted.
+    /// The owner as whom a worker of pg_rag has last acted.
     static OWNER: Cell<Option<pg_sys::Oid>> = const { Cell::new(None) };
 }
 
@@ -153,7 +153,7 @@ pub fn as_superuser<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Does `work` as a role.
+/// Does `work` as `role`.
 pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     let _acting = Acting::as_role(role);
     work()
@@ -171,8 +171,8 @@ pub fn on_behalf_of() -> pg_sys::Oid {
     OWNER.get().unwrap_or_else(|| unsafe { pg_sys::GetOuterUserId() })
 }
 
-/// Acts as the owner of a table, on which the caller holds a lock. In a worker it works for this role
-/// from here on.
+/// Acts as the owner of a table, on which the caller holds a lock. A worker works on behalf of this
+/// role from now on.
 pub fn as_owner_of(table: pg_sys::Oid) -> Acting {
     let owner = table_owner(table);
     OWNER.set(OWNER.get().map(|_| owner));

@@ -327,7 +327,7 @@ pub fn max_workers() -> i32 {
     MAX_WORKERS.get()
 }
 
-/// `rag.max_attempts`.
+/// `rag.max_attempts`: how often a row is tried.
 pub fn max_attempts() -> i32 {
     MAX_ATTEMPTS.get()
 }
@@ -365,17 +365,17 @@ pub fn min_confidence() -> Option<f32> {
     (value >= 0.0).then_some(value as f32)
 }
 
-/// `rag.trace`.
+/// `rag.trace`: what is kept of how an answer came about.
 pub fn trace() -> TraceLevel {
     TRACE.get()
 }
 
-/// `rag.cache`.
+/// `rag.cache`: which answers of language models are given again.
 pub fn cache() -> Caching {
     CACHE.get()
 }
 
-/// `rag.cache_ttl`, in seconds.
+/// `rag.cache_ttl`: how long answers are kept, in seconds.
 pub fn cache_ttl() -> u32 {
     CACHE_TTL.get() as u32
 }
@@ -412,7 +412,7 @@ pub fn ragd_heartbeat_timeout() -> Option<std::time::Duration> {
     (milliseconds > 0).then(|| std::time::Duration::from_millis(milliseconds.max(100)))
 }
 
-/// `rag.ragd_start_timeout`.
+/// `rag.ragd_start_timeout`: how long a session waits for ragd to start.
 pub fn ragd_start_timeout() -> std::time::Duration {
     std::time::Duration::from_millis(RAGD_START_TIMEOUT.get() as u64)
 }

@@ -23,7 +23,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// NULL is an empty object.
+    /// Takes an argument to be read; NULL is an empty object.
     pub fn of(options: Option<Jsonb>) -> Result<Given> {
         match object(options)? {
             Value::Object(rest) => Ok(Given { rest, known: Vec::new() }),

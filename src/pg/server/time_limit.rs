@@ -74,7 +74,7 @@ pub fn was_over() -> bool {
     IS_OVER.swap(false, Ordering::Relaxed)
 }
 
-/// An error that came of a limit is raised again.
+/// Notes that an error that came of a limit is raised again.
 pub fn is_over_again() {
     IS_OVER.store(true, Ordering::Relaxed);
 }

@@ -45,7 +45,7 @@ impl Failure {
         self.sqlstate == code && !self.is_over_time
     }
 
-    /// The worker that had a row in hand, and no other one, has ended.
+    /// The failure of a row whose worker has ended while it had no other row in hand.
     pub fn of_ended_worker() -> Failure {
         Failure {
             sqlstate: code_text(PgSqlErrorCode::ERRCODE_ADMIN_SHUTDOWN as i32),
@@ -150,9 +150,9 @@ pub fn has_one_snapshot() -> bool {
 /// By which process transactions are begun and ended.
 #[derive(Clone, Copy)]
 pub enum Transactions {
-    /// A background worker: there is none, so each piece of work has its own.
+    /// A background worker: no transaction is open, so each piece of work has its own.
     OfWorker,
-    /// A procedure that may commit: there always is one.
+    /// A procedure that may commit: a transaction is always open.
     OfProcedure,
 }
 
@@ -201,7 +201,7 @@ fn keep_extension() {
         }
         let extension = pg_sys::get_extension_oid(c"pg_rag".as_ptr(), true);
         if extension != pg_sys::InvalidOid {
-            // With which COMMENT ON EXTENSION conflicts, too: what an upgrade begins with.
+            // COMMENT ON EXTENSION, with which an upgrade begins, conflicts with it, too.
             let mode = pg_sys::ShareLock as pg_sys::LOCKMODE;
             pg_sys::LockDatabaseObject(pg_sys::ExtensionRelationId, extension, 0, mode);
         }

@@ -72,7 +72,7 @@ pub unsafe extern "C-unwind" fn amcostestimate(
     }
 }
 
-/// What will be found.
+/// What a scan will find, in numbers that may have a fraction.
 struct Estimate {
     /// Words that are looked up.
     words: f64,
@@ -84,7 +84,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// For terms that are in so many rows each.
+    /// The estimate for terms that are in so many rows each.
     fn new(frequencies: &[f64], tuples: f64, is_ordered: bool) -> Estimate {
         let tuples = tuples.max(1.0);
         let missed = |frequency: &f64| 1.0 - (frequency / tuples).min(1.0);
@@ -97,13 +97,13 @@ impl Estimate {
         }
     }
 
-    /// Where the query is not known.
+    /// The estimate where the query is not known.
     fn unknown(tuples: f64, is_ordered: bool) -> Estimate {
         let share = if is_ordered { UNKNOWN_SHARE_IN_ORDER } else { UNKNOWN_SHARE };
         Estimate::new(&[tuples * share], tuples, is_ordered)
     }
 
-    /// All rows, each of which is looked at.
+    /// The estimate for all rows, each of which is looked at.
     fn all(tuples: f64) -> Estimate {
         Estimate::new(&[tuples], tuples, false)
     }

@@ -9,7 +9,7 @@ const MODE: i32 = pg_sys::ExclusiveLock as i32;
 pub struct StructureLock(pg_sys::Relation);
 
 impl StructureLock {
-    /// Waits for it.
+    /// Takes the lock, and waits for it where another session has it.
     ///
     /// # Safety
     ///

@@ -101,7 +101,7 @@ pub unsafe extern "C-unwind" fn ambeginscan(
     unsafe { access_method::new_scan::<Opaque>(index, keys, order_bys) }
 }
 
-/// Begins anew, with the keys given.
+/// The callback amrescan: begins anew, with the keys given.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amrescan(
     scan: pg_sys::IndexScanDesc,

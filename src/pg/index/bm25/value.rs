@@ -49,7 +49,7 @@ impl<'a> Lexemes<'a> {
         Ok(Lexemes { entries: &body[ENTRY..end], texts: &body[end..] })
     }
 
-    /// How many there are.
+    /// How many lexemes there are.
     pub fn count(&self) -> usize {
         self.entries.len() / ENTRY
     }

@@ -55,7 +55,7 @@ impl Batch {
         })
     }
 
-    /// Whether a provider embeds it.
+    /// Whether a provider embeds the batch.
     pub fn is_remote(&self) -> bool {
         self.tools.embedding.is_remote()
     }
@@ -72,14 +72,14 @@ pub struct Job {
     embedded: Vectors,
     /// Whether an error of a provider is taken for its own, and not for one about a row.
     doubts_provider: bool,
-    /// How fast it goes.
+    /// How fast the pipeline's work goes.
     pub pace: Pace,
     /// How many rows are left in hand, since all were too long to be done together.
     pub left: usize,
 }
 
 impl Job {
-    /// Nothing of it is done yet.
+    /// The job of a batch of which nothing is done yet.
     pub fn new(
         transactions: Transactions,
         is_unwanted: fn() -> bool,
@@ -92,7 +92,7 @@ impl Job {
         Job { transactions, is_unwanted, batch, kept, embedded, doubts_provider, pace, left: 0 }
     }
 
-    /// How many rows it has.
+    /// How many rows the batch has.
     pub fn rows(&self) -> usize {
         self.batch.rows.len()
     }

@@ -73,7 +73,7 @@ pub struct Writing {
     pub context: ContextOptions,
     /// How much the language model can read.
     pub capacity: Capacity,
-    /// How it is checked and shown.
+    /// How the answer is checked and shown.
     pub trust: TrustOptions,
 }
 

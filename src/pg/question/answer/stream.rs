@@ -49,7 +49,7 @@ pub struct Telling {
 
 /// How the answer came about, which is to be kept.
 pub struct Record {
-    /// How much of it.
+    /// How much of it is kept.
     pub level: TraceLevel,
     /// The question, and how it was to be answered.
     pub asked: trace_log::Asked,

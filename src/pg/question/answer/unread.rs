@@ -25,9 +25,9 @@ thread_local! {
 pub struct Unread {
     /// The role that has asked.
     pub role: pg_sys::Oid,
-    /// How it came about.
+    /// How the answer came about.
     pub record: Record,
-    /// What there was of it.
+    /// What there was of the answer.
     pub answer: Answer,
 }
 

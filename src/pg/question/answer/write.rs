@@ -18,7 +18,7 @@ use crate::protocol::ProviderConfig;
 
 /// An answer up to the call that makes it.
 pub struct Beginning {
-    /// How far it has come.
+    /// How far the answer has come.
     pub state: State,
     /// How long was searched.
     pub retrieving: Duration,
@@ -83,7 +83,7 @@ pub fn begin(question: &str, search: &Search, writing: &Writing) -> Result<Begin
     Ok(Beginning { state, retrieving })
 }
 
-/// What it would be asked first.
+/// The prompt of the first call that the strategy would make.
 pub fn messages(question: &str, search: &Search, writing: &Writing) -> Result<Vec<Message>> {
     let mut tools = Session::looking(search, writing);
     strategy::preview(writing.strategy, question, &writing.strategy_options, &mut tools)
