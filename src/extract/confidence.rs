@@ -4,9 +4,10 @@
 //! (scores, candidates, what the model says) → probability
 //! ```
 //!
-//! A logistic model over ten facts, or over five where the model has no vectors for words, fitted to questions asked twice: of a collection that
-//! holds their paragraph and of the same collection without it. So it is the probability
-//! that the answer is there if that was as likely as not beforehand.
+//! A logistic model over ten facts, or over five where the model has no vectors for words, fitted
+//! to questions asked twice: of a collection that holds their paragraph and of the same collection
+//! without it. So it is the probability that the answer is there if that was as likely as not
+//! beforehand.
 
 use super::asked::Asked;
 use super::candidates::Candidates;

@@ -4,9 +4,9 @@
 //! with room (block 0, then the page). What is read without a lock is compared again under it
 //! before a list is replaced, so that no change of another process is lost.
 //!
-//! The order of writing is: the node on the ground with its own links, its filter values, the
-//! links back; the same for its nodes above; and last the entry. A crash in between leaves a node that few links lead to;
-//! its row was not committed.
+//! The order of writing is: the node on the ground with its own links, its filter values, the links
+//! back; the same for its nodes above; and last the entry. A crash in between leaves a node that
+//! few links lead to; its row was not committed.
 
 use super::columns::{Values, set_values};
 use super::graph::{Found, Graph, PageGraph};

@@ -378,7 +378,8 @@ impl Space {
     }
 
     /// A value that the operator's, for two vectors that were encoded, is not below (unless
-    /// [`Space::is_estimate`]: then it is the estimate); `distance` is what [`Space::distance`] gave for the payloads.
+    /// [`Space::is_estimate`]: then it is the estimate); `distance` is what [`Space::distance`]
+    /// gave for the payloads.
     ///
     /// The residuals bound what the forms lost: by the triangle inequality for L2 and L1, by
     /// Cauchy and Schwarz for the dot product. A further allowance is for rounding, here and

@@ -348,11 +348,12 @@ pub enum Response {
     Status(Status),
     /// Answers [`Request::Describe`].
     Model(ModelInfo),
-    /// To [`Request::Parse`]: a document that can't be read does not keep the others from it.
+    /// Answers [`Request::Parse`]: a document that can't be read does not keep the others from it.
     Parts(Vec<ParseOutcome>),
     /// Answers [`Request::Chunk`]: the chunks of each document, in order.
     Chunks(Vec<Vec<Chunk>>),
-    /// To [`Request::Embed`], [`Request::EmbedRemotely`] and [`Request::EmbedInPlace`]: the vectors one after the other.
+    /// Answers [`Request::Embed`], [`Request::EmbedRemotely`] and [`Request::EmbedInPlace`]: the
+    /// vectors one after the other.
     Vectors {
         /// Length of each vector.
         dimension: u32,
@@ -362,22 +363,22 @@ pub enum Response {
         /// that it says it has read.
         tokens: u64,
     },
-    /// To [`Request::Generate`] and, after the pieces, to [`Request::GenerateStream`].
+    /// Answers [`Request::Generate`] and, after the pieces, [`Request::GenerateStream`].
     Text(Generated),
     /// Answers any request that has failed.
     Failed(Error),
-    /// To [`Request::Rerank`] and [`Request::RerankRemotely`]: one score a passage, greater is better.
+    /// Answers [`Request::Rerank`] and [`Request::RerankRemotely`]: one score a passage, greater is better.
     Scores(Vec<f32>),
-    /// To [`Request::GenerateStream`]: what has just been written. More is to come.
+    /// Answers [`Request::GenerateStream`]: what has just been written. More is to come.
     Piece(String),
-    /// To [`Request::GenerateMany`], in the order of the requests: a call that fails does not
+    /// Answers [`Request::GenerateMany`], in the order of the requests: a call that fails does not
     /// keep the others from their text.
     Texts(Vec<GenerateOutcome>),
-    /// To [`Request::Recall`]: what was remembered, the nearest first.
+    /// Answers [`Request::Recall`]: what was remembered, the nearest first.
     Recalled(Vec<String>),
-    /// To [`Request::CountTokens`]: one number a text, special tokens not counted.
+    /// Answers [`Request::CountTokens`]: one number a text, special tokens not counted.
     Counts(Vec<u32>),
-    /// To [`Request::EmbedRemotely`]: the vectors of the first texts, and why the others have none.
+    /// Answers [`Request::EmbedRemotely`]: the vectors of the first texts, and why the others have none.
     SomeVectors {
         /// Length of each vector.
         dimension: u32,

@@ -171,7 +171,7 @@ impl<'a> Caller<'a> {
             let listener = Listener { incoming, decoder, teller, patience };
             return listener.listen(&mut *reader, hear);
         }
-        // Refused, or told all at once.
+        // Refused, or answered all at once.
         let reply = self.whole(&mut incoming, Some(head), scope)?;
         self.judge(question, &reply)?;
         let generated = question.read(&reply, &teller)?;

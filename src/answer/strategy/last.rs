@@ -1,8 +1,8 @@
 //! The call that makes the answer.
 //!
 //! A strategy does not make it itself but says what it would ask ([`Last`]). So the code that runs
-//! the strategy can have the answer told while it is written, look first whether it is known, or
-//! only show the prompt.
+//! the strategy can have the answer streamed, look first whether it is known, or only show the
+//! prompt.
 
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! What a language model makes of each chunk for the question.
 //!
-//! A call for each of the best chunks, so that what is said of one is not mixed up with another, and
-//! all of them at once; the rest are cut. What the model writes is data like the chunk, and what an answer cites is
-//! looked up in the chunk itself.
+//! A call for each of the best chunks, so that what is said of one is not mixed up with another,
+//! and all of them at once; the rest are cut. What the model writes is data like the chunk, and
+//! what an answer cites is looked up in the chunk itself.
 
 use super::{Task, truncate};
 use crate::context::Means;

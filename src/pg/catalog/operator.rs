@@ -19,7 +19,7 @@ pub struct Operators {
     family: pg_sys::Oid,
     /// The type that they take, `text` for `varchar`.
     input: pg_sys::Oid,
-    /// The operator by which values are equal; none for types that can't be told to be.
+    /// The operator by which values are equal; none for types that have none.
     equal: pg_sys::Oid,
     /// What makes a value of the type one that they take, as SQL behind the value.
     pub cast: String,

@@ -31,8 +31,8 @@ impl Column {
         }
     }
 
-    /// The operator by which its values are told to be equal, also where names are looked up in
-    /// pg_catalog only: a type of an extension, such as `ltree`, has its own.
+    /// The operator by which its values are equal, also where names are looked up in pg_catalog
+    /// only: a type of an extension, such as `ltree`, has its own.
     pub fn equality(&self) -> String {
         // SAFETY: look-ups of a type that is that of a column; what they give is of this memory
         // context, and two C strings where there is such an operator.

@@ -84,7 +84,7 @@ impl Evaluation {
         Ok(Evaluation { set, cases, ks, configurations, given, options, pipeline })
     }
 
-    /// Asks all questions, and keeps the run unless told otherwise.
+    /// Asks all questions, and keeps the run unless the options say otherwise.
     pub fn run(self) -> Result<Outcome> {
         let started = Instant::now();
         let contenders =

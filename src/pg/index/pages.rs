@@ -265,8 +265,8 @@ mod unguarded {
     }
 }
 
-/// Runs what calls functions of PostgreSQL that pgrx does not guard, as those of [`unguarded`]: one point for all of them that errors jump to,
-/// and from which they unwind.
+/// Runs what calls functions of PostgreSQL that pgrx does not guard, as those of [`unguarded`]: one
+/// point for all of them that errors jump to, and from which they unwind.
 ///
 /// # Safety
 ///

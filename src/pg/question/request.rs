@@ -111,7 +111,7 @@ impl Wish<'_> {
         Ok(Told { answer, trace_id, steps })
     }
 
-    /// The answer, told while it is written.
+    /// The answer, streamed while it is written.
     pub fn tell(self, text: Option<&str>) -> Result<Telling> {
         self.refuse_if_not_kept();
         let level = guc::trace();

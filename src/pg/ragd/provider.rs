@@ -1,4 +1,5 @@
-//! Providers of language models and embeddings: foreign servers of the wrapper `rag_llm` and their user mappings.
+//! Providers of language models and embeddings: foreign servers of the wrapper `rag_llm` and their
+//! user mappings.
 //!
 //! Which role may use a server is PostgreSQL's own access control: USAGE on the wrapper to say
 //! where a server is, USAGE on the server to call it. Keys are options of user mappings. A key in a

@@ -3,7 +3,7 @@
 //! Whatever was retrieved for the new question was retrieved as its caller. So an earlier answer is
 //! taken only if all that was read for it has been found for this question too, word for word, with
 //! what stands above it: a model may say what it read without citing it. No role learns what it may
-//! not read, and nothing that has changed is told again.
+//! not read, and nothing that has changed since is given again.
 
 use std::collections::{BTreeMap, HashMap};
 

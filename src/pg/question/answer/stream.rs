@@ -1,13 +1,13 @@
-//! An answer is told while it is written.
+//! An answer is streamed while it is written.
 //!
 //! ```text
-//! question → read → a language model begins → its pieces, one a row → what stands behind them, as JSON
+//! question → read → a language model begins → its pieces, one a row → what stands behind, as JSON
 //! ```
 //!
 //! If an answer takes several calls, the last one, which makes the answer, is streamed; those
-//! before it are made before the first row. Nothing that was told can be taken back, so the answer
-//! is checked when it is complete, and the last row says what came of it. An answer that is not
-//! written piece by piece is told sentence by sentence.
+//! before it are made before the first row. Nothing that was streamed can be taken back, so the
+//! answer is checked when it is complete, and the last row says what came of it. An answer that is
+//! not written piece by piece is streamed sentence by sentence.
 //!
 //! What is kept from one row to the next is Rust's own: nothing of it lies in the memory of the call
 //! in which a row is asked for.
@@ -82,7 +82,7 @@ struct Written {
     question: String,
     writing: Writing,
     pipeline: i32,
-    /// The text that was told so far.
+    /// The text that was streamed so far.
     told: String,
     times: Times,
     /// What the call has taken.
@@ -132,7 +132,7 @@ pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<Telling
 }
 
 impl Telling {
-    /// The answer, to be kept with its trace (see [`Record`]) once all of it is told.
+    /// The answer, to be kept with its trace (see [`Record`]) once all of it is streamed.
     pub fn recorded(mut self, record: Record) -> Telling {
         if record.level != TraceLevel::Off {
             unread::follow_transaction();
@@ -141,8 +141,8 @@ impl Telling {
         self
     }
 
-    /// The answer, to be kept once all of it is told, as one to `question` in `conversation`, where
-    /// the question means `standalone`.
+    /// The answer, to be kept once all of it is streamed, as one to `question` in `conversation`,
+    /// where the question means `standalone`.
     pub fn in_conversation(
         mut self,
         conversation: Conversation,
@@ -325,7 +325,8 @@ fn in_sentences(text: &str) -> impl Iterator<Item = &str> {
     pieces.filter(|piece| !piece.is_empty())
 }
 
-/// What `rag_answer_details` has beside the answer; and the answer where it is not what was told.
+/// What `rag_answer_details` has beside the answer; and the answer where it is not what was
+/// streamed.
 fn last_row(answer: &Answer, trace: Option<Uuid>, told: &str) -> String {
     let mut row = json!({
         "citations": answer.citations,
