@@ -25,7 +25,7 @@ pub struct Segment {
     pub left: f32,
     /// Its right end, in points.
     pub right: f32,
-    /// The height of its baseline, in points.
+    /// Where its baseline is, in points; grows downwards.
     pub y: f32,
     /// The size of its letters.
     pub size: f32,

@@ -22,7 +22,7 @@ pub struct Relation {
     pub sql: String,
 }
 
-/// Which process embeds what has changed.
+/// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Workers, soon after the change was committed.
@@ -112,7 +112,7 @@ pub struct Pipeline {
     pub config: String,
     /// How often its chunks have been made anew, from 1.
     pub generation: i32,
-    /// Which process embeds what has changed.
+    /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
     pub mode: Mode,
     /// Whether workers leave the pipeline alone.
     pub is_paused: bool,
@@ -205,7 +205,7 @@ pub struct NewPipeline<'a> {
     pub late: bool,
     /// Name of the text search configuration.
     pub config: &'a str,
-    /// Which process embeds what has changed.
+    /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
     pub mode: Mode,
     /// How far the first embedding is.
     pub stage: Stage,

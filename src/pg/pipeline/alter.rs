@@ -26,7 +26,7 @@ pub struct Alteration<'a> {
     pub cut: Cut<'a>,
     /// Name of the embedding model.
     pub model: Option<&'a str>,
-    /// Which process embeds what changes.
+    /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
     pub mode: Option<Mode>,
     /// Name of the text search configuration.
     pub config: Option<String>,

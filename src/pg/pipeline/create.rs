@@ -75,7 +75,7 @@ pub struct Plan<'a> {
     pub metadata: &'a [String],
     /// Name of the text search configuration.
     pub config: &'a str,
-    /// Which process embeds what changes.
+    /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
     pub mode: Mode,
     /// How far the first embedding will be when the transaction ends.
     pub stage: Stage,
