@@ -29,18 +29,19 @@ pub struct Error {
 /// What a provider has been paid for, or is likely to want to be, although nothing came of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bill {
-    /// Calls.
+    /// Calls of the provider.
     pub calls: u32,
-    /// Those of them of which it did not say how much it has read.
+    /// Calls among them of which the provider did not say how many tokens it has read.
     pub uncounted: u32,
     /// Tokens read in the others.
     pub input: u64,
-    /// Tokens written, as far as anybody knows.
+    /// Tokens written, as far as that is known.
     pub output: u64,
 }
 
 impl Bill {
-    /// That of `calls` that have read and written so many tokens together, as far as that was said.
+    /// The bill of `calls` that have read and written so many tokens together, as far as that was
+    /// said.
     #[must_use]
     pub fn new(calls: u32, read: Option<u64>, written: Option<u64>) -> Bill {
         let uncounted = if read.is_some() { 0 } else { calls };
@@ -54,7 +55,7 @@ impl Bill {
         self.input.saturating_add(expected.saturating_mul(self.uncounted.into()))
     }
 
-    /// Both together.
+    /// The sum of both bills.
     #[must_use]
     pub fn plus(self, more: Bill) -> Bill {
         Bill {
@@ -87,7 +88,7 @@ pub enum ErrorKind {
     Unsupported,
     /// Possible, but not now or not here.
     NotInState,
-    /// The role may not do this.
+    /// The role may not do what was asked.
     Forbidden,
     /// Two vectors or a vector and a column differ in dimension.
     DimensionMismatch,
@@ -119,7 +120,7 @@ pub enum ErrorKind {
     ProviderBusy,
     /// Something that pg_rag promises itself did not hold.
     Internal,
-    /// It would take more than a role may spend, or a session may write.
+    /// A call would take more than a role may spend, or a session may write.
     BudgetExceeded,
     /// ragd has hung during a call again and again, perhaps because of it.
     DaemonHung,
@@ -165,12 +166,12 @@ impl Error {
         self
     }
 
-    /// What was paid for in vain; `None`: nothing, as far as anybody knows.
+    /// What was paid for in vain; `None`: nothing, as far as that is known.
     pub fn bill(&self) -> Option<Bill> {
         self.bill.as_deref().copied()
     }
 
-    /// The kind.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
@@ -190,8 +191,8 @@ impl Error {
         self.hint.as_deref()
     }
 
-    /// How long to wait before the same can be tried again, if somebody said so. It counts
-    /// from the moment at which the error was made.
+    /// How long to wait before the same can be tried again, if the provider or ragd said so. It
+    /// counts from the moment at which the error was made.
     pub fn retry_delay(&self) -> Option<Duration> {
         self.retry_after
     }

@@ -25,7 +25,7 @@ pub type Vectors = HashMap<ContentHash, Vec<f32>>;
 /// A source row: its key as text, one value a key column, and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// The key's values.
+    /// The values of the key's columns, as text.
     pub key: Vec<String>,
     /// What it is called, where the pipeline says what that is.
     pub title: Option<String>,
@@ -36,7 +36,7 @@ pub struct Document {
 /// What a document says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// As text.
+    /// A text as it is.
     Text(String),
     /// As an HTML page.
     Html(String),
@@ -47,7 +47,7 @@ pub enum Content {
 /// What has to be read before it is a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The bytes.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
     /// Its MIME type; `None`: found out from the bytes.
     pub mime: Option<&'static str>,
@@ -79,7 +79,7 @@ impl Document {
     }
 }
 
-/// A chunk as it is stored.
+/// A chunk as it is stored, with its place among the documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredChunk {
     /// Position in the list of documents, from 0.
@@ -92,7 +92,7 @@ pub struct StoredChunk {
     pub context: Option<String>,
     /// What a language model says of its place, which is said after that.
     pub line: Option<String>,
-    /// By what that is kept; `None` where nobody is asked.
+    /// By what that is kept; `None` where no model is asked.
     pub place: Option<PlaceHash>,
     /// Hash of context, line and text; where chunks are embedded in place, of the document and the place.
     pub hash: ContentHash,
@@ -100,13 +100,13 @@ pub struct StoredChunk {
     pub vector: Vec<f32>,
 }
 
-/// Reads files.
+/// Reads the text of files.
 pub trait Reader {
     /// The text of each file.
     fn read(&mut self, files: Vec<File>) -> Result<Vec<String>>;
 }
 
-/// Cuts documents.
+/// Cuts documents into chunks.
 pub trait Chunker {
     /// One list of chunks a document. Some ways of cutting compare sentences, which `embedder`
     /// turns into vectors.
@@ -119,11 +119,11 @@ pub trait Chunker {
 
 /// Keeps what language models have said of places.
 pub trait LineStore {
-    /// As far as it is there.
+    /// The lines that are there, by place.
     fn lines(&mut self, places: &[PlaceHash]) -> Result<Lines>;
 }
 
-/// Keeps chunks.
+/// Keeps chunks and their vectors.
 pub trait ChunkStore {
     /// Vectors that the chunks of these documents have now, by the hash of their text.
     fn known_vectors(&mut self, documents: &[Document]) -> Result<Vectors>;
@@ -134,11 +134,11 @@ pub trait ChunkStore {
 
 /// The stages through which a document gets in.
 pub struct Stages<'a> {
-    /// Reads files.
+    /// Reads the text of files.
     pub reader: &'a mut dyn Reader,
-    /// Cuts texts.
+    /// Cuts texts into chunks.
     pub chunker: &'a mut dyn Chunker,
-    /// Embeds chunks.
+    /// Embeds texts and chunks.
     pub embedder: &'a mut dyn Embedder,
     /// Whether title and headings are embedded with each chunk.
     pub contextual: bool,
@@ -155,7 +155,7 @@ pub struct Prepared {
     pub chunks: Vec<StoredChunk>,
     /// Texts that had to be embedded; the others had a vector already.
     pub embedded: usize,
-    /// Tokens of those texts.
+    /// Tokens of the texts that were embedded.
     pub tokens: usize,
 }
 
@@ -247,7 +247,7 @@ struct Piece {
 }
 
 impl Piece {
-    /// What is embedded of it.
+    /// What is embedded of the chunk.
     fn whole(&self) -> String {
         in_context(self.context.as_deref(), self.line.as_deref(), &self.chunk.content)
     }
@@ -400,7 +400,7 @@ fn no_vector() -> Error {
 mod tests {
     use super::*;
 
-    /// Cuts at spaces.
+    /// Cuts at spaces, a word a chunk.
     struct Words;
 
     impl Chunker for Words {
@@ -427,7 +427,7 @@ mod tests {
             Ok(texts.iter().map(|text| vec![text.len() as f32]).collect())
         }
 
-        /// Of a span its length and that of its document.
+        /// For each span its length and that of its document.
         fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
             let of = |it: &Spanned| -> Vec<Vec<f32>> {
                 self.0.extend(it.spans.iter().map(|span| it.text[span.clone()].to_owned()));

@@ -14,7 +14,7 @@ pub fn check(bytes: usize) -> Result<()> {
     let wanted = bytes.saturating_add(SPARE);
     let mut probe: Vec<u8> = Vec::new();
     let granted = probe.try_reserve_exact(wanted).is_ok();
-    // Else the compiler sees that nobody uses it, and asks for nothing.
+    // Otherwise the compiler sees that the memory is not used, and asks for none.
     std::hint::black_box(probe.as_ptr());
     match granted {
         true => Ok(()),
@@ -22,7 +22,7 @@ pub fn check(bytes: usize) -> Result<()> {
     }
 }
 
-/// The error of who is refused so many bytes.
+/// The error of a caller that is refused so many bytes.
 #[must_use]
 pub fn refused(bytes: usize) -> Error {
     let megabytes = bytes.div_ceil(1 << 20);

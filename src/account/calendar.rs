@@ -17,13 +17,13 @@ pub enum Period {
 }
 
 impl Period {
-    /// The one called `name`.
+    /// The period called `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<Period> {
         [Period::Day, Period::Month].into_iter().find(|period| period.name() == name)
     }
 
-    /// As users write it.
+    /// The name that users write.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ fn date(day: i32) -> (i32, i32, i32) {
     (year + cycle * 400 + i32::from(month <= 2), month, day)
 }
 
-/// As 2026-12-31.
+/// A day as text, such as 2026-12-31.
 #[must_use]
 pub fn text(day: i32) -> String {
     let (year, month, day) = date(day);

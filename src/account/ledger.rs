@@ -10,8 +10,8 @@
 //! written as well: on standbys, in transactions that only read.
 //!
 //! A reader remembers how far it has read, so that it reads each line once. A file that was long
-//! for a reader who began at its start is replaced by one with the sums: who appends holds a
-//! shared lock on the file, and who replaces it an exclusive one.
+//! for a reader that began at its start is replaced by one with the sums: a session that appends
+//! holds a shared lock on the file, and one that replaces it an exclusive one.
 
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -29,7 +29,7 @@ const LONG: u64 = 1 << 20;
 /// Days that are kept: those of a year and of the month before it.
 const KEPT: i32 = 400;
 
-/// Who spent, where and on what.
+/// Which role has spent, where and on what.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Account {
     /// OID of the database.
@@ -38,9 +38,9 @@ pub struct Account {
     pub role: u32,
     /// ID of the pipeline; 0: none.
     pub pipeline: i32,
-    /// The foreign server.
+    /// The name of the foreign server.
     pub server: String,
-    /// The model.
+    /// The name of the model.
     pub model: String,
 }
 
@@ -142,7 +142,7 @@ impl Ledger {
         self.folder.join(day.to_string())
     }
 
-    /// Old files are in nobody's way, so that failing to remove one is no reason to stop.
+    /// Old files are in no one's way, so that failing to remove one is no reason to stop.
     fn forget_before(&self, first: i32) {
         let days = self.days().unwrap_or_default();
         days.into_iter().filter(|day| *day < first).for_each(|day| {
@@ -217,7 +217,8 @@ fn locked(mut lock: impl FnMut() -> io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Somebody else may have done so meanwhile; then there is nothing to do.
+/// Puts sums in the place of a file's lines. Another session may have done so meanwhile; then there
+/// is nothing to do.
 fn replace_by_sums(path: &Path) -> io::Result<()> {
     let mut file = File::open(path)?;
     locked(|| file.lock())?;
@@ -300,7 +301,7 @@ mod tests {
         let length = fs::metadata(first.path(5)).unwrap().len();
         let count = LONG / length + 10;
         (1..count).for_each(|_| first.add(5, &account(1), &ONE).unwrap());
-        // Those who go on adding meanwhile are not disturbed.
+        // Threads that go on adding meanwhile are not disturbed.
         let adders: Vec<_> = (2..6)
             .map(|role| {
                 let ledger = ledger(&folder);

@@ -16,15 +16,15 @@ use std::ops::AddAssign;
 use self::calendar::Period;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Characters that make about a token, where nobody has counted.
+/// Characters that make about a token, where the tokens were not counted.
 const CHARACTERS_A_TOKEN: u64 = 4;
 
 /// What a million tokens cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Price {
-    /// Of what the model reads.
+    /// Price of what the model reads.
     pub input: f64,
-    /// Of what it writes.
+    /// Price of what the model writes.
     pub output: f64,
 }
 
@@ -36,7 +36,7 @@ impl Price {
     }
 }
 
-/// What was spent.
+/// What providers were paid for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     /// Calls of a provider, those that were made again included.
@@ -62,11 +62,11 @@ impl AddAssign for Spent {
 /// How much may be spent in a period.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// In which time.
+    /// The time in which it may be spent.
     pub period: Period,
     /// Tokens read and written.
     pub max_tokens: Option<u64>,
-    /// Money.
+    /// Money, in the currency of the prices.
     pub max_cost: Option<f64>,
 }
 

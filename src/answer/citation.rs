@@ -4,10 +4,10 @@
 //! (answer with markers, numbered chunks) → character spans in the source documents
 //! ```
 //!
-//! A marker names a chunk; a reader wants the sentence. Of the chunk's sentences the one is
-//! quoted that shares most words with the sentence of the answer that carries the marker.
-//! Words that few sentences of the chunk have count for more, words near the marker count
-//! double: a sentence may make two claims, each with its own marker.
+//! A marker names a chunk; a reader wants the sentence. The chunk's sentence is quoted that shares
+//! most words with the sentence of the answer that carries the marker. Words that few sentences of
+//! the chunk have count for more, words near the marker count double: a sentence may make two
+//! claims, each with its own marker.
 //!
 //! Where no word is shared (the answer is in another language, say) the whole chunk is
 //! quoted: it is what the marker names, and a guess would look like a finding.
@@ -25,7 +25,7 @@ use crate::text::sentence::{sentences, sentences_interruptibly};
 /// A chunk that an answer can cite; the first has number 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitedSource {
-    /// The chunk.
+    /// The chunk's ID.
     pub chunk_id: i64,
     /// The key of the row it was cut from, as text.
     pub source_key: String,
@@ -42,7 +42,7 @@ pub struct CitedSource {
 pub struct Citation {
     /// The number in the marker.
     pub marker: i32,
-    /// The chunk.
+    /// The chunk's ID.
     pub chunk_id: i64,
     /// The key of the row it was cut from, as text.
     pub source_key: String,
@@ -68,9 +68,10 @@ pub struct Unresolved {
 /// All that an answer cites.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Citations {
-    /// In the order of the answer. Markers that quote the same span are listed once.
+    /// What the markers stand for, in the order of the answer. Markers that quote the same span are
+    /// listed once.
     pub citations: Vec<Citation>,
-    /// In the order of the answer.
+    /// Markers that no source answers to, in the order of the answer.
     pub unresolved: Vec<Unresolved>,
 }
 
@@ -121,11 +122,11 @@ struct Reading<'a> {
     sentences: Vec<Range<usize>>,
     /// Where words of `bare` begin.
     words: Vec<usize>,
-    /// Where they end.
+    /// Where words of `bare` end.
     word_ends: Vec<usize>,
     /// Where lines of `bare` end.
     newlines: Vec<usize>,
-    /// For each marker, the end of the last one before it that words follow.
+    /// For each marker, the end of the last marker before it that words follow.
     clauses: Vec<usize>,
     /// The sentence and the clause that were read last; neighbours share them.
     read: [(Range<usize>, Rc<Words>); 2],
@@ -135,7 +136,7 @@ struct Reading<'a> {
 struct Claim {
     /// The words of the sentence.
     sentence: Rc<Words>,
-    /// Those of them that stand between the marker before and this one.
+    /// The words of the sentence that stand between the marker before and this one.
     clause: Rc<Words>,
 }
 

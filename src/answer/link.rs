@@ -1,11 +1,11 @@
-//! # link: where does a source stand for who wants to read on?
+//! # link: where does a source stand for a reader who wants to read on?
 //!
 //! ```text
 //! (template, values) → address;  address → the same, safe inside a Markdown link
 //! ```
 //!
-//! Addresses come out of rows, which strangers may have written. So only addresses of the web and
-//! of mail become links, or those without a scheme, which stay within the site that shows them.
+//! Addresses come out of rows, whose text is not trusted. So only addresses of the web and of mail
+//! become links, or those without a scheme, which stay within the site that shows them.
 
 use crate::error::{Error, Result};
 
@@ -21,7 +21,7 @@ pub enum Value {
     Text(String),
     /// Nothing: there is no link.
     Missing,
-    /// It is not known by that name.
+    /// There is no value of that name.
     Unknown,
 }
 

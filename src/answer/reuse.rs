@@ -45,7 +45,7 @@ fn names_are_named(first: &[Word], second: &[Word]) -> bool {
     first.iter().filter(|word| word.is_name && !is_speaker(word)).all(is_there)
 }
 
-/// The English word for who speaks is written like a name.
+/// Whether `word` is the English "I", which is written like a name.
 fn is_speaker(word: &Word) -> bool {
     let rest = word.folded.strip_prefix('i');
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['\'', '\u{2019}']))

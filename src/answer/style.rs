@@ -9,9 +9,9 @@
 //! link      Refunds take five days [[4]](https://...).
 //! ```
 //!
-//! `numeric` and `footnote` count sources anew, in the order of their first use, and append a
-//! list. A number that no source has would point to nothing there, so it is left out of the
-//! text; in every style it is told to the caller. Code is never touched.
+//! `numeric` and `footnote` count sources anew, in the order of their first use, and append a list.
+//! A number that no source has would point to nothing there, so it is left out of the text; in
+//! every style the caller learns of it. Code is never touched.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -50,7 +50,7 @@ impl Style {
 pub struct Shown {
     /// What it is called.
     pub label: String,
-    /// Where in it.
+    /// Where in the source the text stands.
     pub place: String,
     /// What is quoted of it.
     pub quotes: Vec<String>,
@@ -61,7 +61,7 @@ pub struct Shown {
 /// An answer in a style.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Styled {
-    /// The text.
+    /// The answer's text in the style, with its list of sources if the style has one.
     pub text: String,
     /// The sources that are cited, as indexes, in the order of their first use. In a style that
     /// renumbers the first of them is number 1.

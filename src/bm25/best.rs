@@ -8,7 +8,7 @@ use crate::pages::Row;
 /// A row that was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// The row.
+    /// The row of the table.
     pub row: Row,
     /// Its score, from 0 on.
     pub score: f64,

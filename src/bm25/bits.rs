@@ -45,7 +45,7 @@ impl<'a> Bytes<'a> {
         u32::try_from(self.number()?).ok()
     }
 
-    /// The next bytes.
+    /// The next bytes, as many as asked for; `None` if there are fewer.
     #[inline]
     pub fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(bytes)?;

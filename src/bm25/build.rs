@@ -31,7 +31,7 @@ pub struct Builder<'a, T> {
 }
 
 impl<'a, T: StoreMut> Builder<'a, T> {
-    /// `scratch` is an empty store of its own, say a temporary file; nobody else uses it, only
+    /// `scratch` is an empty store of its own, say a temporary file; nothing else uses it, only
     /// `append`, `read`, `blocks` and `interrupted` are called of it. `memory` is in bytes.
     pub fn new(scratch: &'a T, memory: usize) -> Builder<'a, T> {
         Builder {
@@ -43,7 +43,7 @@ impl<'a, T: StoreMut> Builder<'a, T> {
         }
     }
 
-    /// Adds a document.
+    /// Adds a document to the index.
     pub fn add(&mut self, document: &Document<'_>) -> Result<()> {
         if self.documents.is_multiple_of(DOCUMENTS_A_LOOK) {
             // A table of terms that grows is there twice for a moment; what is written is put in order.

@@ -37,20 +37,20 @@ pub struct Figures {
     pub free_pages: u32,
     /// Pages that were lost in a crash; the next VACUUM finds them.
     pub lost_pages: u32,
-    /// All pages.
+    /// Pages of the index, used or free.
     pub pages: u32,
 }
 
 /// What a segment is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SegmentFigures {
-    /// Documents.
+    /// Documents of the segment.
     pub documents: u64,
     /// Distinct terms.
     pub terms: u64,
     /// Pairs of a term and a document that has it.
     pub postings: u64,
-    /// Pages.
+    /// Pages of the segment.
     pub pages: u32,
 }
 
@@ -86,8 +86,8 @@ pub fn figures<S: Store>(store: &S) -> Result<Figures> {
     })
 }
 
-/// Reads everything and says what is wrong with it. Problems are found in an index that nobody
-/// changes meanwhile; otherwise what is half done may look like one.
+/// Reads everything and says what is wrong with it. Problems are found in an index that does not
+/// change meanwhile; otherwise what is half done may look like one.
 pub fn check<S: Store>(store: &S) -> Result<(Vec<Problem>, Figures)> {
     let meta = read_meta(store)?;
     let mut check = Check::new(store, store.blocks()?);

@@ -34,7 +34,8 @@ pub struct Cursor<'a> {
     pub term: usize,
     /// The most that a document of the current block can score by this term.
     pub bound: f64,
-    /// The same for a document with a frequency of 1, 2 and so on, once the block is decoded.
+    /// The most that a document of the current block with a frequency of 1, 2 and so on can score
+    /// by this term, once the block is decoded.
     bounds: [f64; LOW],
     blocks: Blocks<'a>,
     entries: Run,

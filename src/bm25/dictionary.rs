@@ -20,14 +20,14 @@ const LARGEST: u64 = (FULL + 2 * super::LONGEST_LEXEME + 128) as u64;
 pub enum Place {
     /// Here: there is but one.
     Single {
-        /// The document.
+        /// The number of the document in its segment.
         document: u32,
-        /// The frequency.
+        /// How often the document has the term.
         frequency: u32,
     },
-    /// In the lists.
+    /// In the lists of the segment.
     List {
-        /// Where they begin.
+        /// Where its blocks begin in the lists.
         position: u64,
         /// Bytes of the blocks.
         blocks: u64,
@@ -41,7 +41,7 @@ pub enum Place {
 pub struct Found {
     /// How many documents have it.
     pub documents: u32,
-    /// Where they are.
+    /// Where the postings are.
     pub place: Place,
 }
 
@@ -81,10 +81,10 @@ fn separator<'a>(before: &[u8], key: &'a [u8]) -> &'a [u8] {
     &key[..(shared(before, key) + 1).min(key.len())]
 }
 
-/// Writes a dictionary. Whoever calls it writes the bytes that it gives.
+/// Writes a dictionary. The caller writes the bytes that it gives to pages.
 #[derive(Debug, Default)]
 pub struct Writer {
-    /// Leaves first.
+    /// The nodes that are being written, leaves first.
     levels: Vec<Node>,
     terms: u64,
 }
@@ -296,7 +296,7 @@ impl Terms {
         Ok(())
     }
 
-    /// The next term.
+    /// The next term, in order.
     pub fn next<S: Store>(
         &mut self,
         store: &S,

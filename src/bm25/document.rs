@@ -44,7 +44,7 @@ impl<'a> Document<'a> {
         Ok(Document { row, length, terms })
     }
 
-    /// The row.
+    /// The row of the table.
     #[must_use]
     pub fn row(&self) -> Row {
         self.row

@@ -23,7 +23,7 @@ use crate::pages::StoreMut;
 const TIER: usize = 8;
 /// Pages that a session merges which only wanted to insert.
 const QUICK_PAGES: u64 = 1024;
-/// So many segments that they are merged whatever it costs.
+/// The number of segments from which on they are merged whatever it costs.
 const TOO_MANY: usize = 64;
 /// Pages of what is merged: a quarter of what a segment has room for.
 pub const MOST_PAGES: u64 = (IN_ROOT * IN_MAP / 4) as u64;

@@ -35,7 +35,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Adds a document.
+    /// Adds a document to those in memory.
     pub fn add(&mut self, document: &Document<'_>) {
         self.begin(document.row(), document.length());
         for (term, frequency) in document.terms() {

@@ -28,13 +28,13 @@ const PATIENCE: usize = 4096;
 
 /// A segment that goes into a merge.
 pub struct Input {
-    /// The segment.
+    /// The segment that is read.
     pub segment: Segment,
     /// Documents to be left out.
     pub dead: Option<NumberSet>,
 }
 
-/// Writes a segment, into the same store or another. Nobody changes the inputs meanwhile. Gives
+/// Writes a segment, into the same store or another. The inputs must not change meanwhile. Gives
 /// `None` if no document is left.
 pub fn merge<R: Store, W: StoreMut>(
     from: &R,

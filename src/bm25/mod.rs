@@ -12,7 +12,7 @@
 //!
 //! | call | lock that the caller holds |
 //! |---|---|
-//! | [`create`], [`Builder::finish`] | nobody else sees the index |
+//! | [`create`], [`Builder::finish`] | no other session sees the index |
 //! | [`insert`] | none |
 //! | [`flush`], [`vacuum`] | the **structure lock**: one at a time |
 //! | [`statistics`], [`Search`], [`rows()`], [`check`], [`figures`] | none |
@@ -66,7 +66,8 @@ pub use vacuum::{Report, vacuum};
 use crate::error::Result;
 use crate::pages::{Page, StoreMut};
 
-/// Block 0 of an empty index, for who writes pages without a [`StoreMut`], as of an INIT fork.
+/// Block 0 of an empty index, for code that writes pages without a [`StoreMut`], as of an INIT
+/// fork.
 #[must_use]
 pub fn first_page() -> Box<Page> {
     let mut page = space::blank();

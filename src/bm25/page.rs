@@ -33,9 +33,9 @@ pub fn corrupt(block: u32, what: &str) -> Error {
 /// Why nothing was read.
 #[derive(Debug)]
 pub enum Stop {
-    /// The page belongs to somebody else by now.
+    /// The page has another use by now.
     Moved(u32),
-    /// Anything else.
+    /// Reading has failed.
     Failed(Error),
 }
 
@@ -46,7 +46,7 @@ impl From<Error> for Stop {
 }
 
 impl From<Stop> for Error {
-    /// For who knows that no page can have moved.
+    /// The error for a caller that knows that no page can have moved.
     fn from(stop: Stop) -> Error {
         match stop {
             Stop::Moved(block) => corrupt(block, "the page belongs to something else"),
@@ -76,7 +76,7 @@ pub enum Kind {
     Free = 0x26,
 }
 
-/// Says what a page is, to whom it belongs, and which page follows in its chain.
+/// Says what a page is, which chain it belongs to, and which page follows in the chain.
 pub fn stamp(page: &mut Page, kind: Kind, number: u64, next: u32) {
     page[HEADER_BYTES..START].copy_from_slice(&number.to_ne_bytes());
     page[TRAILER..].fill(0);
@@ -95,7 +95,7 @@ pub fn set_next(page: &mut Page, next: u32) {
     put_u32(page, TRAILER + 4, next);
 }
 
-/// To whom a page belongs.
+/// The number of the chain that a page belongs to.
 #[must_use]
 pub fn number(page: &Page) -> u64 {
     get_u64(page, HEADER_BYTES)
@@ -107,7 +107,7 @@ pub fn is(page: &Page, kind: Kind) -> bool {
     page[TRAILER] == kind as u8
 }
 
-/// Whether nobody has written this page yet.
+/// Whether the page has never been written yet.
 #[must_use]
 pub fn is_blank(page: &Page) -> bool {
     page[TRAILER] == 0 && number(page) == 0
@@ -129,15 +129,15 @@ pub fn content_mut(page: &mut Page) -> &mut [u8] {
 pub struct Chain {
     /// The number; 0 if there is no such chain.
     pub number: u64,
-    /// The first page.
+    /// The first page of the chain.
     pub head: u32,
-    /// The last page.
+    /// The last page of the chain.
     pub tail: u32,
     /// How many pages there are.
     pub pages: u32,
 }
 
-/// A segment, or pages that nobody needs any more.
+/// A segment, or pages that are not used any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     /// The pages. The head of a segment's is its root.
@@ -150,7 +150,7 @@ pub struct Entry {
     pub is_retired: bool,
 }
 
-/// Block 0.
+/// What block 0 says of the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
     /// How often a page may have changed its owner: grows whenever something is retired.
@@ -163,18 +163,18 @@ pub struct Meta {
     pub sealed: Chain,
     /// Free pages, the oldest first. They keep the numbers they had.
     pub free: Chain,
-    /// Segments.
+    /// Segments, and pages that were given up.
     pub entries: Vec<Entry>,
 }
 
 impl Meta {
-    /// Of an empty index.
+    /// The first block of an empty index.
     #[must_use]
     pub fn new() -> Meta {
         Meta { next_number: 1, ..Meta::default() }
     }
 
-    /// Reads block 0.
+    /// Reads the description of the index from block 0.
     pub fn read(page: &Page) -> Result<Meta> {
         let bytes = &page[START..TRAILER];
         if get_u32(bytes, 0) != MAGIC || !is(page, Kind::First) {
@@ -225,7 +225,7 @@ impl Meta {
         }
     }
 
-    /// The segments.
+    /// The segments that have not been given up.
     pub fn segments(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| !entry.is_retired)
     }
@@ -321,12 +321,12 @@ pub fn get_u64(bytes: &[u8], at: usize) -> u64 {
     u64::from_ne_bytes(eight)
 }
 
-/// Writes four bytes.
+/// Writes a number into four bytes.
 pub fn put_u32(bytes: &mut [u8], at: usize, value: u32) {
     bytes[at..at + 4].copy_from_slice(&value.to_ne_bytes());
 }
 
-/// Writes eight bytes.
+/// Writes a number into eight bytes.
 pub fn put_u64(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + 8].copy_from_slice(&value.to_ne_bytes());
 }

@@ -39,9 +39,9 @@ const ATTEMPTS: usize = 10_000;
 pub enum Inserted {
     /// The document is in the index.
     Done,
-    /// The document is in the index, and somebody should [`flush`](super::flush()) it: the
-    /// caller, if the structure lock is to be had without waiting. It will be said again at one
-    /// of the next inserts.
+    /// The document is in the index, and the list should be [`flush`](super::flush())ed: by the
+    /// caller, if the structure lock is to be had without waiting. It will be said again at one of
+    /// the next inserts.
     FlushDue,
 }
 
@@ -72,7 +72,7 @@ pub fn insert<S: StoreMut>(store: &S, document: &Document<'_>) -> Result<Inserte
 }
 
 /// Puts a document on pages of its own, and links them to the list all at once. Until then they are
-/// nobody's, but have the number of the list, so that vacuum does not take them for lost.
+/// in no chain, but have the number of the list, so that vacuum does not take them for lost.
 fn insert_long<S: StoreMut>(store: &S, bytes: &[u8]) -> Result<Inserted> {
     if bytes.len() > LONGEST {
         let message = format!(
@@ -182,13 +182,13 @@ fn put(content: &mut [u8], end: usize, bytes: &[u8]) {
     content[..2].copy_from_slice(&((end + bytes.len()) as u16).to_ne_bytes());
 }
 
-/// Makes a page with one document the head of the list. Gives how many pages it has now, `None`
-/// if somebody else was faster.
+/// Makes a page with one document the head of the list. Gives how many pages it has now, `None` if
+/// another session was faster.
 fn add_page<S: StoreMut>(store: &S, seen: &Meta, bytes: &[u8]) -> Result<Option<u32>> {
     let mut pages = 0;
     let is_done = if seen.free.pages > 0 {
         reuse(store, seen.free.head, |meta, page| {
-            // Somebody has added a page with room meanwhile.
+            // Another session has added a page with room meanwhile.
             if meta.pending != seen.pending {
                 return Ok(false);
             }
@@ -196,7 +196,7 @@ fn add_page<S: StoreMut>(store: &S, seen: &Meta, bytes: &[u8]) -> Result<Option<
             Ok(true)
         })?
     } else {
-        // The page is nobody's between these two steps, and vacuum may take it for lost.
+        // The page is in no chain between these two steps, and vacuum may take it for lost.
         let block = store.append(|_, _| ())?;
         store.write_two(0, block, |first, page| {
             let mut meta = Meta::read(first)?;
@@ -258,9 +258,9 @@ pub fn seal<S: StoreMut>(store: &S) -> Result<()> {
 /// A document of the pending list.
 #[derive(Debug)]
 pub struct Pending<'a> {
-    /// The row.
+    /// The row of the table.
     pub row: Row,
-    /// The length.
+    /// The document's length, in word positions.
     pub length: u32,
     count: u32,
     terms: Bytes<'a>,
@@ -313,8 +313,8 @@ fn decode(bytes: &[u8]) -> Option<Pending<'_>> {
     Some(Pending { row, length, count, terms: left })
 }
 
-/// Closes each page of a sealed list, so that nobody appends to one who remembers it as the head: what
-/// comes after the list has been read would be lost. Under the structure lock.
+/// Closes each page of a sealed list, so that no session appends to one that it remembers as the
+/// head: what comes after the list has been read would be lost. Under the structure lock.
 pub fn close<S: StoreMut>(store: &S, sealed: &Chain) -> Result<()> {
     let (mut block, blocks) = (sealed.head, store.blocks()?);
     for _ in 0..sealed.pages {

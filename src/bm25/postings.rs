@@ -17,7 +17,8 @@ use super::bits::{Bytes, SLACK, bits_of, pack, packed_bytes, put_number, unpack}
 pub const BLOCK: usize = 128;
 /// Bytes of the largest block, with slack for unpacking.
 pub const LARGEST_BLOCK: usize = 2 + 2 * 4 * BLOCK + SLACK;
-/// Pairs of a frontier. Of more, neighbours are replaced by one that surpasses both.
+/// Most pairs of a frontier. Where there are more, neighbours are replaced by one that surpasses
+/// both.
 pub const MOST_PAIRS: usize = 6;
 /// Bytes of the largest entry.
 pub const LARGEST_ENTRY: usize = 5 + 5 + 1 + MOST_PAIRS * 10;
@@ -25,9 +26,9 @@ pub const LARGEST_ENTRY: usize = 5 + 5 + 1 + MOST_PAIRS * 10;
 /// A pair of frequency and length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pair {
-    /// The frequency.
+    /// How often the document has the term.
     pub frequency: u32,
-    /// The length.
+    /// The document's length, in word positions.
     pub length: u32,
 }
 
@@ -39,13 +40,13 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// The pairs.
+    /// The pairs, ascending.
     #[must_use]
     pub fn pairs(&self) -> &[Pair] {
         &self.pairs[..self.count]
     }
 
-    /// Of one posting.
+    /// The frontier of one posting.
     #[must_use]
     pub fn of(pair: Pair) -> Frontier {
         let mut frontier = Frontier { count: 1, ..Frontier::default() };
@@ -53,7 +54,7 @@ impl Frontier {
         frontier
     }
 
-    /// Of the postings of a block, which has some.
+    /// The frontier of the postings of a block, which has some.
     #[must_use]
     pub fn of_all(postings: impl Iterator<Item = Pair>) -> Frontier {
         let mut best: Vec<Pair> = Vec::with_capacity(16);
@@ -105,11 +106,11 @@ impl Frontier {
 /// What is known of a block without decoding it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// Its last document.
+    /// The number of its last document.
     pub last: u32,
-    /// Its bytes.
+    /// How many bytes it has.
     pub bytes: usize,
-    /// The best of it.
+    /// The pairs of it that no other surpasses.
     pub frontier: Frontier,
 }
 
@@ -143,7 +144,7 @@ fn gap(before: u32, document: u32) -> u32 {
     document.wrapping_sub(before).wrapping_sub(1)
 }
 
-/// A block, decoded.
+/// A block that has been decoded: its documents and the frequency of the term in each.
 #[derive(Clone, Debug)]
 pub struct Block {
     documents: [u32; BLOCK],
@@ -158,20 +159,20 @@ impl Default for Block {
 }
 
 impl Block {
-    /// Of one posting.
+    /// The block of one posting.
     pub fn of(document: u32, frequency: u32) -> Block {
         let mut block = Block { count: 1, ..Block::default() };
         (block.documents[0], block.frequencies[0]) = (document, frequency);
         block
     }
 
-    /// Its documents, ascending.
+    /// The numbers of its documents, ascending.
     #[inline]
     pub fn documents(&self) -> &[u32] {
         &self.documents[..self.count]
     }
 
-    /// The frequencies in them.
+    /// How often the documents have the term, in their order.
     #[inline]
     pub fn frequencies(&self) -> &[u32] {
         &self.frequencies[..self.count]

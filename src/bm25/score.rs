@@ -25,7 +25,7 @@ pub struct Term {
     /// Whether all lexemes that begin so are meant. They count as one term: its frequency in a
     /// document is the sum of theirs, and its documents are those that have any of them.
     pub prefix: bool,
-    /// What it counts; not negative.
+    /// How much the term counts; not negative.
     pub weight: f64,
 }
 
@@ -63,7 +63,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Fails if they mean nothing.
+    /// Fails if the settings mean nothing.
     pub fn validate(&self) -> Result<()> {
         if !(self.k1.is_finite() && self.k1 >= 0.0) {
             return Err(Error::invalid(format!("k1 is {}, expected a number from 0 on", self.k1)));
@@ -87,7 +87,8 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Those of no index: each term is as rare as the others, and texts are as long as a chunk.
+    /// Statistics without an index: each term is as rare as the others, and texts are as long as a
+    /// chunk.
     #[must_use]
     pub fn unknown(query: &[Term]) -> Statistics {
         Statistics { documents: 1000, total_length: 100_000, frequencies: vec![10; query.len()] }

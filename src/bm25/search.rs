@@ -12,9 +12,9 @@
 //! strategies and optimizations", 1995), and of these the terms left out are asked for one after
 //! the other, as long as the document may still be good enough.
 //!
-//! A search is told no number of hits. It finds some, and when they are used up more, four times
-//! as many, that come after the last one given. The statistics stay those of the first look, so
-//! scores and their order do too.
+//! A search does not know how many hits will be wanted. It finds some, and when they are used up
+//! more, four times as many, that come after the last one given. The statistics stay those of the
+//! first look, so scores and their order do too.
 
 use super::best::{Best, Hit};
 use super::cursor::Cursor;
@@ -55,7 +55,7 @@ pub struct Search {
     settings: Settings,
     /// Hits to be found next.
     most: usize,
-    /// Of the first look, if the caller has given none.
+    /// The statistics of the first look, if the caller has given none.
     statistics: Option<Statistics>,
     /// Hits to be given, the worst first.
     hits: Vec<Hit>,
@@ -65,7 +65,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Begins. `expected` is how many hits will probably be asked for, 0 if nobody knows; more
+    /// Begins. `expected` is how many hits will probably be asked for, 0 if that is not known; more
     /// can always be had. Nothing is read before the first [`Search::next`].
     pub fn new(query: Vec<Term>, settings: Settings, expected: usize) -> Result<Search> {
         settings.validate()?;
@@ -86,7 +86,7 @@ impl Search {
         })
     }
 
-    /// The same with scores by the statistics of another index, for all terms of the query.
+    /// The search with scores by `statistics`, those of another index, for all terms of the query.
     #[must_use]
     pub fn with_statistics(self, statistics: Statistics) -> Search {
         Search { statistics: Some(statistics), ..self }
@@ -102,7 +102,7 @@ impl Search {
         Ok(hit)
     }
 
-    /// What it has done so far.
+    /// What the search has done so far.
     #[must_use]
     pub fn effort(&self) -> Effort {
         self.effort
@@ -145,7 +145,7 @@ struct Hunt<'a, S> {
     scorer: &'a Scorer,
     best: &'a mut Best,
     effort: &'a mut Effort,
-    /// In the order of the query, in which scores are summed.
+    /// A cursor for each term, in the order of the query, in which scores are summed.
     cursors: Vec<Cursor<'a>>,
     lengths: Lengths,
     rows: Rows,

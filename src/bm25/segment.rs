@@ -33,9 +33,9 @@ const RUN: usize = 4096;
 /// One of the two streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Rows, postings, lengths.
+    /// Rows, postings and lengths of documents.
     Lists,
-    /// Terms.
+    /// Terms, and where their postings are.
     Dictionary,
 }
 
@@ -50,13 +50,13 @@ pub struct Header {
     pub total_length: u64,
     /// How many terms there are.
     pub terms: u64,
-    /// How many postings.
+    /// How many postings there are.
     pub postings: u64,
     /// Where the lengths begin.
     pub lengths: u64,
     /// Where the root of the dictionary is.
     pub dictionary: u64,
-    /// Its bytes.
+    /// Bytes of that root.
     pub dictionary_bytes: u32,
     /// How many levels are below it.
     pub levels: u32,
@@ -67,7 +67,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads it.
+    /// Reads the header from the bytes of a root.
     fn get(bytes: &[u8]) -> Header {
         Header {
             documents: get_u32(bytes, 0),
@@ -84,7 +84,7 @@ impl Header {
         }
     }
 
-    /// Writes it, and numbers of pages.
+    /// Writes the header, and numbers of pages.
     pub fn put(&self, bytes: &mut [u8], map: &[u32]) {
         put_u32(bytes, 0, self.documents);
         put_u32(bytes, 4, self.width);
@@ -125,7 +125,7 @@ impl Header {
 /// A segment to be read.
 #[derive(Debug)]
 pub struct Segment {
-    /// Its pages.
+    /// The pages of the segment.
     pub chain: Chain,
     /// What its root says.
     pub header: Header,
@@ -275,7 +275,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// From a position on.
+    /// Bytes of a stream from a position on.
     pub fn new(stream: Stream, position: u64, bytes: u64) -> Run {
         Run { stream, position, end: position.saturating_add(bytes), buffer: Vec::new(), used: 0 }
     }
@@ -309,7 +309,7 @@ impl Run {
         Ok(())
     }
 
-    /// Goes on.
+    /// Passes over bytes of those in memory.
     #[inline]
     pub fn skip(&mut self, bytes: usize) {
         self.used = (self.used + bytes).min(self.buffer.len());

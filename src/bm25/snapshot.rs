@@ -21,9 +21,9 @@ use crate::pages::{Row, Store};
 /// The postings of a term of a query in a segment.
 #[derive(Debug)]
 pub enum Listed {
-    /// As the dictionary says.
+    /// Postings in the segment, where the dictionary says.
     Found(Found),
-    /// In memory, for a prefix.
+    /// Postings united in memory, for a prefix.
     United(Union),
 }
 
@@ -39,7 +39,7 @@ impl Listed {
 /// A segment, and what it has of the query.
 #[derive(Debug)]
 pub struct Part {
-    /// The segment.
+    /// The segment that is read.
     pub segment: Segment,
     /// The postings of each term of the query.
     pub lists: Vec<Option<Listed>>,
@@ -48,9 +48,9 @@ pub struct Part {
 /// A pending document that has some terms of the query.
 #[derive(Debug)]
 pub struct Match {
-    /// The row.
+    /// The row of the table.
     pub row: Row,
-    /// The length.
+    /// The document's length, in word positions.
     pub length: u32,
     /// The frequency of each term of the query.
     pub frequencies: Vec<u32>,
@@ -61,7 +61,7 @@ pub struct Match {
 pub struct Snapshot {
     /// Segments, largest first.
     pub parts: Vec<Part>,
-    /// Pending documents.
+    /// Pending documents that have some terms of the query.
     pub matches: Vec<Match>,
     /// What scores depend on.
     pub statistics: Statistics,

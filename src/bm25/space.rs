@@ -14,8 +14,8 @@ use super::page::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::{PAGE_SIZE, Page, Store, StoreMut};
 
-/// Takes the free page at the head and has it filled, or says that there is none, or that it was
-/// somebody else's: `false`. `fill` may refuse.
+/// Takes the free page at the head and has it filled; `false` if there is none, if another session
+/// has taken it meanwhile, or if `fill` refuses.
 pub fn reuse<S: StoreMut>(
     store: &S,
     head: u32,
@@ -50,8 +50,10 @@ pub fn place<S: StoreMut>(store: &S, new: &Page) -> Result<u32> {
     place_if(store, new, |_| true)?.ok_or_else(|| corrupt(0, "no page is to be had"))
 }
 
-/// The same as long as `is_wanted`, which without the structure lock says that the number of the page
-/// is in use: otherwise somebody might take it for lost, or be reading the chain that it was in.
+/// Writes a page that is stamped already, to a free page or at the end; `None`, and nothing is
+/// written, if the index is not `is_wanted` any more. Without the structure lock, `is_wanted` has
+/// to check that the number of the page is in use: otherwise another process might take the page
+/// for lost, or be reading the chain that it was in.
 pub fn place_if<S: StoreMut>(
     store: &S,
     new: &Page,
@@ -201,15 +203,15 @@ pub fn accounted(meta: &Meta) -> u64 {
     1 + chains.into_iter().chain(entries).map(|chain| u64::from(chain.pages)).sum::<u64>()
 }
 
-/// Finds pages that a crash or an error has left to nobody. Under the structure lock, which
-/// nobody makes segments without; inserts may go on. Gives how many there were.
+/// Finds pages that belong to nothing after a crash or an error. Under the structure lock, without
+/// which no segments are made; inserts may go on. Gives how many there were.
 pub fn sweep<S: StoreMut>(store: &S) -> Result<u32> {
     let before = read_meta(store)?;
     let blocks = store.blocks()?;
     if accounted(&before) >= u64::from(blocks) {
         return Ok(0);
     }
-    // Free pages are taken from everybody first, or one could be used while the set is made.
+    // Free pages are taken out of use first, or one could be used while the set is made.
     let number = new_number(store)?;
     let (mut meta, mut before_free) = (before, 0);
     change_meta(store, |now| {
@@ -232,7 +234,7 @@ pub fn sweep<S: StoreMut>(store: &S) -> Result<u32> {
     Ok(freed.saturating_sub(before_free))
 }
 
-/// Puts a page that nobody uses at the head of the free ones.
+/// Puts a page that is not used at the head of the free ones.
 fn free<S: StoreMut>(store: &S, block: u32, number: u64) -> Result<bool> {
     store.write_two(0, block, |first, page| {
         let mut meta = Meta::read(first)?;

@@ -18,7 +18,7 @@ use crate::pages::{PAGE_SIZE, Row, Store};
 /// A document of the twin: its length and its words.
 type Words = (u32, BTreeMap<Vec<u8>, u32>);
 
-/// The same as an index, without one.
+/// The documents of an index by their rows, to be searched without one.
 #[derive(Clone, Debug, Default)]
 struct Twin(BTreeMap<Row, Words>);
 

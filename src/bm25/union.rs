@@ -32,7 +32,7 @@ pub struct Union {
     pub documents: u32,
     /// The blocks, one after the other, with slack behind them.
     pub blocks: Vec<u8>,
-    /// Their entries.
+    /// The entries of the blocks.
     pub entries: Vec<u8>,
 }
 

@@ -25,7 +25,7 @@ pub struct Report {
     pub removed: u64,
     /// Rows that are left.
     pub left: u64,
-    /// Pages that nobody had used since a crash, and that can be used again.
+    /// Pages that were lost since a crash, and that can be used again.
     pub recovered: u32,
 }
 

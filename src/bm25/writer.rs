@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Pages are written once, each with the number of the page written before it, so that the root,
-//! which comes last, is the head of a chain of all. Until the entry is put into the first page,
-//! nobody knows of them.
+//! which comes last, is the head of a chain of all. Until the entry is put into the first page, no
+//! reader knows of them.
 
 use super::dictionary::{self, Found, Place};
 use super::page::{BODY, Chain, Entry, Kind, content_mut, stamp};
@@ -83,14 +83,14 @@ impl<S: StoreMut> Pages<'_, S> {
     }
 }
 
-/// Writes a segment.
+/// Writes a segment to pages.
 pub struct SegmentWriter<'a, S> {
     pages: Pages<'a, S>,
     lists: Stream,
     dictionary: Stream,
     terms: dictionary::Writer,
     encoder: Encoder,
-    /// Of all documents.
+    /// The lengths of all documents, in word positions.
     lengths: Vec<u32>,
     header: Header,
     /// Where the list of the term begins, and what of it is not written yet.

@@ -1,7 +1,7 @@
 //! What is this source code written in?
 //!
-//! A guess for who does not say: each language has beginnings of lines that are typical of it,
-//! and the one whose are met most often in the first lines is taken.
+//! A guess for callers that do not say: each language has beginnings of lines that are typical of
+//! it, and the one whose are met most often in the first lines is taken.
 
 use serde::{Deserialize, Serialize};
 
@@ -228,7 +228,7 @@ impl Language {
                 *count += usize::from(Some(length) == most);
             }
         }
-        // Of those that are alike the first one: C, and not what could be C++ as well.
+        // The first of those that are alike: C, and not what could be C++ as well.
         let most = counts.iter().copied().max().filter(|most| *most > 0)?;
         let first = counts.iter().position(|count| *count == most)?;
         BEGINNINGS.get(first).map(|(language, _)| *language)

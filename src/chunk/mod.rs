@@ -115,7 +115,7 @@ pub fn chunk(
     chunk_remembering(document, options, tokenizer, &mut WordMemo::default())
 }
 
-/// [`chunk`] with the words that were met in other documents, for who cuts many.
+/// [`chunk`] with the words that were met in other documents, for callers that cut many.
 ///
 /// The chunks are the same; `memo` was used with no other tokenizer.
 pub fn chunk_remembering(

@@ -167,7 +167,8 @@ impl ChunkOptions {
         }
     }
 
-    /// The same with chunks of at most `most` tokens to be embedded.
+    /// The options with chunks of at most `most` tokens to be embedded, and overlap and minimum
+    /// lowered to fit.
     #[must_use]
     pub fn limited_to(&self, most: u32) -> Self {
         let most = most.max(MIN_MAX_TOKENS);

@@ -42,7 +42,7 @@ pub(super) struct Piece {
     pub section: usize,
 }
 
-/// Fills chunks.
+/// Fills chunks with the pieces of a plan.
 pub(super) struct Packer<'a> {
     // What is cut
     text: &'a str,

@@ -30,7 +30,7 @@ const WINDOW: usize = 3;
 pub struct Distances {
     /// Vectors of sentences whose boundaries are not done yet, and of those before them.
     near: VecDeque<Vec<f32>>,
-    /// Of the vectors in `near`, those before the next boundary.
+    /// How many of the vectors in `near` come before the next boundary.
     before: usize,
     done: Vec<f32>,
 }

@@ -21,7 +21,7 @@ pub(super) struct TokenIndex {
     starts: Vec<u32>,
     /// Places within a word where the document was cut to be tokenized in stretches.
     seams: Vec<usize>,
-    /// [`Tokenizer::splits_at_white_space`].
+    /// Whether the tokenizer [splits at white space](Tokenizer::splits_at_white_space).
     is_local: bool,
 }
 

@@ -18,7 +18,7 @@ use crate::retrieve::Passage;
 
 /// What is asked, and how much can be read for it.
 pub struct Job<'a> {
-    /// The question.
+    /// The question to be answered.
     pub question: &'a str,
     /// How chunks become what is read.
     pub options: &'a ContextOptions,
@@ -117,7 +117,7 @@ mod tests {
         let readings = read(&texts, &ContextOptions::default(), None, script);
         let whole: Vec<Reading> = passages(&texts).into_iter().map(Reading::whole).collect();
         assert_eq!(readings, whole);
-        // Nobody was asked for anything.
+        // Nothing was asked for.
         assert_eq!((script.counted, script.embedded, script.asked.len()), (0, 0, 0));
     }
 

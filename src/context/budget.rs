@@ -14,11 +14,11 @@ use crate::prompt::tokens::Counter;
 /// Chunks that are looked at after the first that does not fit.
 const MOST_TRIED: usize = 8;
 
-/// Tokens for the chunks where nobody says how many, and the model's window is not known. It
-/// leaves a window of 8,192 tokens room for the rest of the question and for the answer.
+/// Tokens for the chunks where the options don't say how many, and the model's window is not known.
+/// It leaves a window of 8,192 tokens room for the rest of the question and for the answer.
 pub const USUAL: usize = 6000;
 
-/// Tokens that are left for an answer whose length nobody limits.
+/// Tokens that are left for an answer whose length is not limited.
 const ANSWER: usize = 1024;
 
 /// Tokens that are left for the template and for what a provider puts around messages.
@@ -27,9 +27,9 @@ const TEMPLATE: usize = 640;
 /// How many tokens a call can read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Room {
-    /// Of chunks; `None`: any number.
+    /// Tokens of chunks; `None`: any number.
     pub sources: Option<usize>,
-    /// Of chunks and of what was written before; `None`: any number.
+    /// Tokens of chunks and of what was written before; `None`: any number.
     pub all: Option<usize>,
 }
 

@@ -25,7 +25,7 @@ use crate::prompt::tokens::Counter;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compression {
-    /// Not at all.
+    /// They are not made shorter.
     #[default]
     None,
     /// By their beginnings.
@@ -53,9 +53,9 @@ impl Compression {
 /// What is to be made shorter for what.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// The question.
+    /// The question to be answered.
     pub question: &'a str,
-    /// How.
+    /// How it is made shorter.
     pub compression: Compression,
     /// The part of the tokens that is to be left, above 0 and at most 1.
     pub ratio: f64,

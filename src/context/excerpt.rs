@@ -24,7 +24,7 @@ pub const GAP: &str = "[...]";
 /// A chunk on its way to its reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
-    /// The chunk.
+    /// The chunk that was found.
     pub passage: Passage,
     /// What is said of it.
     pub header: Header,
@@ -42,7 +42,7 @@ impl Piece {
         Piece { passage, header, summary: None, parts }
     }
 
-    /// The same chunk by what a language model made of it.
+    /// The chunk with `summary`, which a language model made of it, in its place, all of it shown.
     #[must_use]
     pub fn summarized(self, summary: String) -> Piece {
         let parts = std::iter::once(0..summary.len()).collect();
@@ -61,7 +61,7 @@ impl Piece {
         joined(self.base(), &self.parts)
     }
 
-    /// The same with what stands above it.
+    /// The piece as a source: the text that is shown, with the heading and metadata above it.
     #[must_use]
     pub fn source(&self) -> Source {
         let Header { heading, values } = self.header.clone();
@@ -79,7 +79,7 @@ impl Piece {
         self.parts.iter().flat_map(of_part).collect()
     }
 
-    /// The same with no more than `ranges`, which may overlap and stand in any order.
+    /// The piece with no more shown than `ranges`, which may overlap and stand in any order.
     #[must_use]
     pub fn with_only(self, ranges: Vec<Range<usize>>) -> Piece {
         let parts = common(&self.parts, &united(ranges));
@@ -109,7 +109,7 @@ impl Piece {
         Piece { parts, ..self.clone() }
     }
 
-    /// What is read of it.
+    /// The reading of the piece.
     #[must_use]
     pub fn reading(self) -> Reading {
         let shown = self.text();
@@ -127,7 +127,8 @@ pub fn whole_sentences(text: &str, fits: &mut Fits<'_, String>) -> Result<Option
     longest(&ends, &|end| up_to(text, end), fits)
 }
 
-/// The same that ends with a word.
+/// The longest beginning of `text` that `fits` and ends with a word, and the mark after it; `None`
+/// where the first word does not fit.
 pub fn whole_words(text: &str, fits: &mut Fits<'_, String>) -> Result<Option<String>> {
     longest(&ends_of_words(text), &|end| up_to(text, end), fits)
 }

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! An answer that is written in several calls may stand on more than one of them can read. The
-//! sources are shared out among the calls then ([`group`]), and what a call shows is held against its
-//! room once more before it is made ([`fitted`]), whoever put it together.
+//! sources are shared out among the calls then ([`group`]), and what a call shows is held against
+//! its room once more before it is made ([`fitted`]), whatever put it together.
 
 use super::budget::{Room, none_fits, shares};
 use super::excerpt::{whole_sentences, whole_words};
@@ -34,8 +34,8 @@ pub fn group(
     }
 }
 
-/// As [`group`], of texts that were written before and shall be shown together: at least two, where
-/// there are two, each cut to half of the room if need be.
+/// The texts, written before, that can be shown together, as [`group`] chooses sources: at least
+/// two, where there are two, each cut to half of the room if need be.
 pub fn note_group(
     notes: &[String],
     most: usize,

@@ -4,7 +4,7 @@
 //! (passage, names) → heading; name: value; ...
 //! ```
 //!
-//! Where nobody says anything, the headings it stands under and all of its metadata.
+//! Where the options don't say, the headings it stands under and all of its metadata.
 
 use serde_json::Value;
 

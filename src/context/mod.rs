@@ -7,9 +7,9 @@
 //! [`assemble`] chooses what is read of the chunks that were found: it leaves out what repeats
 //! another one ([`repeats`]), makes the others shorter ([`compress`]), keeps what the model can
 //! take ([`budget`]) and puts it in order ([`order`]). [`template`] says in which words the model
-//! is asked, and [`prompt`] puts what strangers wrote between lines that they could not know.
-//! [`step`] does so for an answer that is written in several calls, and [`fit`] sees to it that each
-//! of them can be read.
+//! is asked, and [`prompt`] puts text that is not trusted between lines that its writers could not
+//! know. [`step`] does so for an answer that is written in several calls, and [`fit`] sees to it
+//! that each of them can be read.
 
 pub mod assemble;
 pub mod budget;
@@ -55,7 +55,7 @@ impl Reading {
         Reading { shown: passage.content.clone(), passage, header, overview: None }
     }
 
-    /// As a language model reads it.
+    /// The source as a language model reads it.
     #[must_use]
     pub fn source(&self) -> Source {
         let Header { heading, values } = self.header.clone();
@@ -70,7 +70,7 @@ pub struct Means<'a> {
     pub counter: &'a mut dyn Counter,
     /// Tells how near sentences are to the question.
     pub embedder: &'a mut dyn Embedder,
-    /// Sums up.
+    /// Sums up texts.
     pub writer: &'a mut dyn Writer,
     /// Gives some random letters, new for each call of the writer.
     pub nonce: &'a mut dyn FnMut() -> Result<String>,

@@ -33,11 +33,11 @@ pub struct ContextOptions {
     pub context_tokens: Option<u32>,
     /// The model that has the language model's own tokenizer.
     pub tokenizer: Option<String>,
-    /// In which order they are read.
+    /// In which order chunks are read.
     pub order: Order,
     /// The column of the metadata by which they are in time.
     pub order_by: Option<String>,
-    /// Which chunks repeat another one.
+    /// Which chunks repeat another one and are left out.
     pub dedupe_chunks: Dedupe,
     /// Whether a sentence is shown once only.
     pub dedupe_sentences: bool,
@@ -69,7 +69,7 @@ impl Default for ContextOptions {
 }
 
 impl ContextOptions {
-    /// An error where a value is out of its range, or one is missing that another one needs.
+    /// An error where a value is out of its range, or one is missing that another value needs.
     pub fn check(&self) -> Result<()> {
         let ratio = self.compression_ratio;
         if !(ratio > 0.0 && ratio <= 1.0) {

@@ -45,12 +45,12 @@ const NEGATIONS: [&str; 19] = [
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dedupe {
-    /// None.
+    /// No chunk is left out.
     None,
-    /// Those with the text of a better one, but for white space and capitals.
+    /// Chunks with the text of a better one, but for white space and capitals.
     #[default]
     Exact,
-    /// Those that say nothing that one better chunk does not say.
+    /// Chunks that say nothing that one better chunk does not say.
     Near,
 }
 

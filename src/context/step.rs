@@ -4,9 +4,9 @@
 //! (template, question, some of the sources, what was written before, nonce) → messages
 //! ```
 //!
-//! A source keeps the number that it has among all that are read, however few of them a call
-//! shows, so that a marker means the same in each of them. What a model wrote earlier is built
-//! on what strangers wrote. It is data as well, and stands between lines of the same kind.
+//! A source keeps the number that it has among all that are read, however few of them a call shows,
+//! so that a marker means the same in each of them. What a model wrote earlier is built on text
+//! that is not trusted. It is data as well, and stands between lines of the same kind.
 
 use crate::error::Result;
 use crate::prompt::messages::{self, Message, NO_ANSWER, Source};
@@ -17,14 +17,14 @@ use crate::prompt::template::{Template, Value, Values};
 pub struct Numbered {
     /// What an answer cites it by.
     pub number: usize,
-    /// What is shown.
+    /// The source as it is shown.
     pub source: Source,
 }
 
 /// What a step is about.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Material<'a> {
-    /// The question.
+    /// The question to be answered.
     pub question: &'a str,
     /// The sources that are shown.
     pub sources: &'a [Numbered],
@@ -90,7 +90,7 @@ pub fn note_as_sent(number: usize, text: &str) -> String {
     note(number, text, messages::SAMPLE_MARK) + "\n\n"
 }
 
-/// What a model is told about the lines that there can be.
+/// What a prompt says about the lines that there can be.
 fn frame(mark: &str, sources: &[Source], has_notes: bool) -> String {
     let of_notes = format!(
         "Each note stands between a line \"<<<note N {mark}>>>\" and a line \

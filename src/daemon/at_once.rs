@@ -32,7 +32,7 @@ pub fn generate_many(
     all(many, &call)
 }
 
-/// As [`generate_many`], with what makes a call.
+/// Does the work of [`generate_many`]; `call` makes a call.
 fn all(
     many: &GenerateMany,
     call: &(impl Fn(&GenerateRequest) -> Result<Generated> + Sync),

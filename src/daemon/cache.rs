@@ -1,7 +1,7 @@
-//! What was made of late and may be wanted again: vectors of questions, and what language models
+//! What was made lately and may be wanted again: vectors of questions, and what language models
 //! wrote.
 //!
-//! It is in ragd because all sessions share it here, whatever they may read or write. Whoever asks
+//! It is in ragd because all sessions share it here, whatever they may read or write. Each request
 //! brings a key that says all of what an entry depends on, the role among it; entries of one key
 //! are never found by another. What is kept is bounded, and forgotten with ragd.
 
@@ -36,7 +36,7 @@ const ENTRY: usize = 200;
 
 type Key = [u8; 32];
 
-/// The entries.
+/// Vectors and texts that are kept, and how often one was found.
 pub struct Cache {
     vectors: Mutex<Recent<Key, Vec<f32>>>,
     texts: Mutex<Recent<Key, Vec<Kept>>>,
@@ -60,7 +60,7 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// A vector that was made of late.
+    /// The vector of a text, if it was made lately.
     pub fn vector(&self, key: &VectorKey) -> Option<Vec<f32>> {
         let found = locked(&self.vectors).get(&hash_of(key)).cloned();
         self.hits.fetch_add(u64::from(found.is_some()), Ordering::Relaxed);
@@ -136,7 +136,7 @@ fn hash(parts: &[&[u8]]) -> Key {
     hasher.finalize().into()
 }
 
-/// Of no direction is a vector of zeros, which is like nothing.
+/// A vector of zeros has no direction: it is like nothing.
 fn cosine(first: &[f32], second: &[f32]) -> f32 {
     let lengths = dot_f32(first, first) * dot_f32(second, second);
     if lengths > 0.0 { (dot_f32(first, second) / lengths.sqrt()) as f32 } else { 0.0 }

@@ -1,9 +1,8 @@
-//! What a process that reads strangers' documents may do: compute, for a while, in limited
-//! memory.
+//! What a process that reads documents of users may do: compute, for a while, in limited memory.
 //!
-//! The child is ragd's own executable, started anew, so that it has nothing of ragd's memory:
-//! no document of anybody else, no key. It opens no file after its start, and a defect in a
-//! library can do no more than end it.
+//! The child is ragd's own executable, started anew, so that it has nothing of ragd's memory: no
+//! document of another caller, no key. It opens no file after its start, and a defect in a library
+//! can do no more than end it.
 
 use std::io;
 use std::time::Duration;
@@ -19,8 +18,8 @@ const NICENESS: libc::c_int = 10;
 
 /// Takes from this process what it does not need. To be called first of all.
 ///
-/// `time` is the limit for computing, for the case that nobody is left to end the process.
-/// Gives false if the parent has died already.
+/// `time` is the limit for computing, for the case that no process is left to end this one. Gives
+/// false if the parent has died already.
 pub fn confine(time: Duration) -> bool {
     let has_parent = process::detach_child();
     limit(libc::RLIMIT_AS, MEMORY);
@@ -37,8 +36,8 @@ pub fn confine(time: Duration) -> bool {
     has_parent
 }
 
-/// Has this process stand back where processors are short: of a document nobody knows how long it takes,
-/// and questions are answered within milliseconds.
+/// Has this process stand back where processors are short: it is not known how long a document
+/// takes, and questions are answered within milliseconds.
 pub fn stand_back() {
     // SAFETY: setpriority takes numbers only; 0 is this process.
     if unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS) } != 0 {

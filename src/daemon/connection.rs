@@ -18,7 +18,7 @@ pub struct ClientConnection {
 impl ClientConnection {
     /// Connects to the socket at `path`.
     ///
-    /// Fails with [`ErrorKind::DaemonUnavailable`] if nobody listens there.
+    /// Fails with [`ErrorKind::DaemonUnavailable`] if ragd does not listen there.
     pub fn connect(path: impl AsRef<Path>) -> Result<ClientConnection> {
         let path = path.as_ref();
         let stream = UnixStream::connect(path).map_err(|error| {
@@ -28,7 +28,8 @@ impl ClientConnection {
         Ok(ClientConnection { stream, role: 0 })
     }
 
-    /// The same, which asks for this role.
+    /// The connection with `role`, an OID of PostgreSQL's, as the role on whose behalf it asks; 0
+    /// is none.
     #[must_use]
     pub fn of_role(self, role: u32) -> ClientConnection {
         ClientConnection { role, ..self }
@@ -40,7 +41,7 @@ impl ClientConnection {
         self.receive()
     }
 
-    /// Asks, without waiting.
+    /// Sends a request, without waiting for the answer.
     pub fn send(&mut self, request: &Request) -> Result<()> {
         frame::write(&mut self.stream, &encode_call(self.role, request)?)
     }

@@ -48,7 +48,7 @@ fn add_file(hasher: &mut Sha256, name: &str, path: &std::path::Path) -> std::io:
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint(Vec<Option<Stat>>);
 
-/// Changes whenever a file's content does, short of somebody turning back the clock.
+/// Changes whenever a file's content does, unless the clock is turned back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stat {
     length: u64,

@@ -32,13 +32,13 @@ pub struct EmbedJob<'a> {
     pub dimension: usize,
     /// What stands before each text.
     pub opening: Opening<'a>,
-    /// What is read.
+    /// What is read of the model's output for each text.
     pub reading: Reading,
     /// Which queue the texts wait in.
     pub lane: Lane,
-    /// The texts.
+    /// The texts to be embedded.
     pub texts: &'a [String],
-    /// Who waits.
+    /// The client that waits for the vectors.
     pub client: Client,
 }
 
@@ -53,8 +53,7 @@ pub enum Opening<'a> {
 
 /// Embeds the texts; the answer is [`Response::Vectors`].
 ///
-/// Gives an error of kind [`ErrorKind::DaemonLost`], which nobody will read, if the client
-/// has gone.
+/// Gives an error of kind [`ErrorKind::DaemonLost`], which is never read, if the client has gone.
 pub fn embed(job: &EmbedJob) -> Result<Response> {
     let Numbers { values, tokens } = run(job)?;
     Ok(Response::Vectors { dimension: job.dimension as u32, values, tokens })

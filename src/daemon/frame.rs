@@ -7,7 +7,7 @@ use crate::protocol::{HEADER, body_length};
 
 /// What a stream gave.
 pub enum Frame {
-    /// A whole body.
+    /// The body of a frame, whole.
     Body(Vec<u8>),
     /// The other side closed between two frames, as it should.
     End,
@@ -15,9 +15,9 @@ pub enum Frame {
 
 /// Why no frame could be read.
 pub enum ReadError {
-    /// The stream broke or ended within a frame: there is nobody to answer.
+    /// The stream broke or ended within a frame: there is no client to answer.
     Lost,
-    /// What came isn't a frame.
+    /// The bytes that came are no frame.
     Corrupt(Error),
 }
 

@@ -25,9 +25,9 @@ use crate::protocol::{
 };
 use crate::provider::{self, Embedded, Memory};
 
-/// What handlers share.
+/// What the handlers of all connections share.
 pub struct Handler {
-    /// The models.
+    /// The models that are known, by their files.
     pub registry: Registry,
     /// What was learned of providers.
     pub memory: Memory,
@@ -39,7 +39,7 @@ pub struct Handler {
 
 /// An answer, and whether the connection can go on.
 pub struct Answer {
-    /// What to send.
+    /// The response to be sent.
     pub response: Response,
     /// False after a frame that was none: what follows it can't be trusted.
     pub go_on: bool,
@@ -53,8 +53,8 @@ struct ChunkWork<'a> {
 }
 
 impl Handler {
-    /// Answers a frame's body. What can be told earlier goes to `outbox`. Never panics: a bug becomes
-    /// an error of kind [`ErrorKind::Internal`].
+    /// Answers a frame's body. Pieces that can be sent before the answer go to `outbox`. Never
+    /// panics: a bug becomes an error of kind [`ErrorKind::Internal`].
     pub fn answer(&self, body: &[u8], is_alive: &IsAlive, outbox: &mut Outbox<'_>) -> Answer {
         let Call { role, request } = match decode::<Call>(body) {
             Ok(call) => call,
@@ -143,7 +143,7 @@ impl Handler {
         }
     }
 
-    /// Keeps the vector of a text that somebody waits for; those of a bulk load are not asked for
+    /// Keeps the vector of a text that a user waits for; those of a bulk load are not asked for
     /// again.
     fn keep_vector(
         &self,
@@ -221,7 +221,7 @@ impl Handler {
         })
     }
 
-    /// Passages go by the lane of fresh texts: there they lie sorted by length, and nobody's query waits
+    /// Passages go by the lane of fresh texts: there they lie sorted by length, and no query waits
     /// behind fifty of them.
     fn rerank(
         &self,
@@ -256,7 +256,7 @@ impl Handler {
         let hear = &mut |piece: &str| outbox.add(piece);
         let outcome =
             provider::generate_stream(request, &self.memory, &|| !client.is_alive(), hear);
-        // What was written is told, also where it ends in an error.
+        // What was written is sent, also where it ends in an error.
         outbox.flush()?;
         outcome.map(Response::Text)
     }

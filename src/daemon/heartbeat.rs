@@ -4,9 +4,9 @@
 //! (what was begun when, by whom, and the processor time of that thread since) → what hangs
 //! ```
 //!
-//! Whoever runs a batch, or has the files of a model in hand, says so here before and after. The
-//! supervisor asks several times within the limit of its setting, and each time what is under way is
-//! looked at. Something hangs
+//! A thread that runs a batch, or has the files of a model in hand, says so here before and after.
+//! The supervisor asks several times within the limit of its setting, and each time what is under
+//! way is looked at. Something hangs
 //!
 //! * if its thread has used next to no processor time for as long as the limit: it waits for what
 //!   never comes, a lock or a disk;
@@ -14,23 +14,24 @@
 //!   usual batch may take as many times longer.
 //!
 //! It is the thread's own processor time that counts, since other threads compute for other models,
-//! or look around for their clients. Nobody else computes for it unseen: ONNX Runtime has the thread
-//! that calls it take part in everything, and turn round and round while it waits for the others.
+//! or look around for their clients. No other thread computes for it unseen: ONNX Runtime has the
+//! thread that calls it take part in everything, and turn round and round while it waits for the
+//! others.
 //!
-//! Time is counted from one question to the next, and of each wait a [`PARTS`]th of the limit at
-//! most: where ragd was stopped for an hour, or the machine slept, nothing has hung for that hour.
+//! Time is counted from one question to the next, and a [`PARTS`]th of the limit at most for each
+//! wait: where ragd was stopped for an hour, or the machine slept, nothing has hung for that hour.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// At least so many questions are asked before something hangs.
+/// Least number of looks before something hangs.
 const PARTS: u32 = 5;
 
-/// So many times the limit is too long for a computation.
+/// How many times the limit a computation of usual size may take.
 const ENDLESS: u32 = 10;
 
-/// Who has used less than one part in so many of the time has stood still.
+/// A thread that has used less than one part in so many of the time has stood still.
 const STILL: u32 = 10_000;
 
 /// Padded tokens of a usual batch.
@@ -39,7 +40,7 @@ const USUAL_BATCH: usize = 1024;
 /// The files of a model are read, hashed and made ready: that takes longer than a usual batch.
 const LOADING: u32 = 10;
 
-/// Characters of a model's name that are told.
+/// Characters of a model's name that are shown.
 const LONGEST_NAME: usize = 100;
 
 /// What is under way.
@@ -65,13 +66,13 @@ pub struct UnderWay {
 }
 
 impl Heartbeat {
-    /// This thread begins a batch of so many tokens, padding included.
+    /// Notes that this thread begins a batch of so many tokens, padding included.
     pub fn begin_batch(&self, model: &str, tokens: usize) -> UnderWay {
         let size = 1 + tokens / USUAL_BATCH;
         self.begin(format!("a batch of model \"{}\"", short(model)), size as u32)
     }
 
-    /// This thread begins to look at the files of a model, and perhaps to load it.
+    /// Notes that this thread begins to look at the files of a model, and perhaps to load it.
     pub fn begin_loading(&self, model: &str) -> UnderWay {
         self.begin(format!("the loading of model \"{}\"", short(model)), LOADING)
     }
@@ -88,7 +89,7 @@ impl Heartbeat {
 
     /// What hangs, in words, where nothing may stand still for longer than `limit`.
     ///
-    /// Takes no lock that anybody holds while something is under way.
+    /// Takes no lock that is held while something is under way.
     pub fn hang(&self, limit: Duration) -> Option<String> {
         let (now, mut hang) = (Instant::now(), None);
         for work in self.all().works.values_mut() {
@@ -111,7 +112,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// A name that anybody may have made up must not fill the log.
+/// A name that may be any user's invention must not fill the log.
 fn short(name: &str) -> &str {
     name.char_indices().nth(LONGEST_NAME).map_or(name, |(end, _)| &name[..end])
 }
@@ -233,7 +234,7 @@ mod tests {
         assert_eq!(check(1, &[nothing; 20]), (10, Some(Hang::Still(LIMIT))));
         // However large it is.
         assert_eq!(check(50, &[nothing; 20]).0, 10);
-        // Who wakes for a moment and sleeps on has stood still, too.
+        // A thread that wakes for a moment and sleeps on has stood still, too.
         assert_eq!(check(1, &[(SECOND, Duration::from_micros(20)); 20]).0, 10);
     }
 

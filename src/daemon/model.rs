@@ -41,14 +41,14 @@ pub struct Text {
     pub tokens: Vec<u32>,
     /// Where the second of a pair begins; the number of tokens if there is none.
     pub second: usize,
-    /// What is wanted.
+    /// What is read of the model's output for it.
     pub reading: Reading,
 }
 
 /// What is read of what an embedding model gives for a text; a reranker gives a score.
 #[derive(Clone)]
 pub enum Reading {
-    /// Its vector.
+    /// The text's vector.
     Pooled,
     /// The vectors of its tokens, one after the other.
     Tokens,
@@ -96,7 +96,7 @@ impl Model {
         Ok(Model { name: name.to_string(), options, inputs, output, session, pad_token })
     }
 
-    /// The name it was loaded by.
+    /// The name by which the model was loaded.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -121,14 +121,14 @@ impl Model {
 
 /// How many texts, and how long the longest is.
 pub struct Rows {
-    /// How many texts.
+    /// The number of texts.
     pub count: usize,
     /// Tokens of the longest.
     pub length: usize,
 }
 
 impl Rows {
-    /// Of these texts.
+    /// The rows of a batch of these texts.
     pub fn of(batch: &[&Text]) -> Rows {
         Rows {
             count: batch.len(),
@@ -136,7 +136,7 @@ impl Rows {
         }
     }
 
-    /// Tokens, padding included.
+    /// Tokens of all rows, padding included.
     pub fn tokens(&self) -> usize {
         self.count * self.length
     }

@@ -4,7 +4,7 @@
 //! piece → (what the session has not taken yet, and the piece) → a frame, if there is room
 //! ```
 //!
-//! A session may take its time: it may be a cursor that nobody fetches from. The provider is read
+//! A session may take its time: it may be a cursor that is not fetched from. The provider is read
 //! on nevertheless, since a call has a limit and a place among few. What the session does not take
 //! waits here, and goes out in larger pieces later.
 
@@ -24,7 +24,7 @@ pub struct Outbox<'a> {
 }
 
 impl Outbox<'_> {
-    /// For the session at the other end of `stream`.
+    /// An empty outbox for the session at the other end of `stream`.
     pub fn new(stream: &UnixStream) -> Outbox<'_> {
         Outbox { stream, waiting: String::new() }
     }

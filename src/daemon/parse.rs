@@ -49,7 +49,7 @@ pub struct Parsers {
 }
 
 impl Parsers {
-    /// None runs yet.
+    /// The places for parsers, none of which runs yet.
     pub fn new() -> Parsers {
         let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
         Parsers { places: Places::new(cores.clamp(1, MOST) + 1), limits: Limits::default() }

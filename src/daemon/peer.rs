@@ -1,10 +1,10 @@
-//! The process at the other end of a socket: who is it, and is it still there?
+//! The process at the other end of a socket: which user runs it, and is it still there?
 
 use std::mem::{size_of, zeroed};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
-/// The user a process runs as when it is not known: `(uid_t) -1` is nobody's.
+/// The user a process runs as when it is not known: no user has `(uid_t) -1`.
 const UNKNOWN: libc::uid_t = libc::uid_t::MAX;
 
 /// Whether the other end runs as the same operating system user as this process.

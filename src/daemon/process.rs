@@ -12,7 +12,7 @@ use super::log;
 /// How readily the kernel kills ragd when memory is short; sessions have 0, the most is 1000.
 const OOM_SCORE: &str = "900";
 
-/// The same of a process that reads a document.
+/// How readily the kernel kills a process that reads a document when memory is short: first of all.
 const CHILD_OOM_SCORE: &str = "1000";
 
 /// Signals that end ragd. SIGHUP reloads a server, so it must not kill ragd.
@@ -21,7 +21,7 @@ const END: [libc::c_int; 3] = [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT];
 /// Makes this process one of its own. To be called first of all, while there is one thread
 /// and nothing is open.
 ///
-/// Gives false if the parent has died already, so that nobody would ever stop ragd.
+/// Gives false if the parent has died already, so that nothing would ever stop ragd.
 pub fn detach() -> bool {
     close_inherited();
     reset_signals(&end_signals());
@@ -71,8 +71,8 @@ pub fn release_memory() {
 
 /// The descriptors of a session or of the postmaster: its sockets, data files, the death pipe.
 fn close_inherited() {
-    // SAFETY: nothing is open yet but the standard streams, which are kept; nobody else uses
-    // a descriptor of this process.
+    // SAFETY: nothing is open yet but the standard streams, which are kept; no other thread uses a
+    // descriptor of this process.
     let status = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
     if status != 0 {
         close_listed();

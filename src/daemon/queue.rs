@@ -7,17 +7,18 @@
 //! A batch is a rectangle: every text in it is padded to the longest. So a batch is filled
 //! while `longest * count` is within the budget, with texts of like length.
 //!
-//! * **Lanes**: a person's query goes before fresh texts, such as those of a row that has just
-//!   changed, and these before bulk. A lower lane that waits has a batch after those above it have had
-//!   as much as [`PATIENCE_OF_FRESH`] or [`PATIENCE_OF_BULK`] full ones, or a busy site would never finish
-//!   loading.
-//! * **Roles share a lane**, so that nobody's many or long texts keep another one's out:
-//!   what each role has had is counted in tokens.
+//! * **Lanes**: a user's query goes before fresh texts, such as those of a row that has just
+//!   changed, and these before bulk. A lower lane that waits has a batch after those above it have
+//!   had as much as [`PATIENCE_OF_FRESH`] or [`PATIENCE_OF_BULK`] full ones, or a busy site would
+//!   never finish loading.
+//! * **Roles share a lane**, so that one role's many or long texts do not keep another's out: what
+//!   each role has had is counted in tokens.
 //! * **Queries go in their order** ([`line`]), and other texts by length ([`sorted`]), requests taking
 //!   turns.
 //! * **There may be a second run of the model**, beside the one of [`Queue::next_batch`]:
-//!   [`Queue::next_short_batch`] has short queries for it, [`Queue::next_bulk_batch`] what nobody waits for.
-//! * Whoever has gone is dropped before anything is computed for them.
+//!   [`Queue::next_short_batch`] has short queries for it, [`Queue::next_bulk_batch`] what no user
+//!   waits for.
+//! * The texts of a client that has gone are dropped before anything is computed for them.
 //!
 //! Nothing here knows of threads, sockets or time.
 
@@ -33,7 +34,7 @@ use crate::protocol::Lane;
 /// Full batches of higher lanes that go while the lane of fresh texts waits.
 pub const PATIENCE_OF_FRESH: usize = 1;
 
-/// The same of the lane of bulk.
+/// Full batches of higher lanes that go while the lane of bulk waits.
 pub const PATIENCE_OF_BULK: usize = 4;
 
 /// Padded tokens of a batch of short queries, and so of the longest of them.
@@ -51,7 +52,7 @@ const SMALL: usize = 16;
 pub struct Entry<T> {
     /// The request it belongs to.
     pub owner: u64,
-    /// The role for whom the request is; of one request always the same.
+    /// The role on whose behalf the request is made; the same for all texts of a request.
     pub role: u32,
     /// Tokens, at least 1.
     pub length: usize,
@@ -59,16 +60,16 @@ pub struct Entry<T> {
     pub payload: T,
 }
 
-/// Texts that go through the model together, none if nobody waits any more.
+/// Texts that go through the model together, none if no client waits any more.
 #[derive(Debug)]
 pub struct Batch<T> {
-    /// The texts.
+    /// The texts of the batch.
     pub entries: Vec<Entry<T>>,
     lane: Lane,
 }
 
 impl<T> Batch<T> {
-    /// Whether nobody waits for it.
+    /// Whether no user waits for it.
     pub fn is_bulk(&self) -> bool {
         self.lane == Lane::Bulk
     }
@@ -78,7 +79,7 @@ impl<T> Batch<T> {
         self.lane == Lane::Query && self.entries.iter().all(|entry| entry.length <= SHORT)
     }
 
-    /// Tokens, padding included.
+    /// Tokens of all texts, padding included.
     fn tokens(&self) -> usize {
         self.entries.iter().map(|entry| entry.length).max().unwrap_or_default() * self.entries.len()
     }
@@ -114,12 +115,12 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Texts that wait.
+    /// The number of texts that wait.
     pub fn len(&self) -> usize {
         self.queries.len() + self.fresh.len() + self.bulk.len()
     }
 
-    /// Whether nothing waits.
+    /// Whether no text waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -140,7 +141,8 @@ impl<T> Queue<T> {
         self.bulk.forget(owner);
     }
 
-    /// Takes the next batch, of bulk only if it `takes_bulk`; it is empty only if nobody who is alive waits.
+    /// Takes the next batch, of bulk only if it `takes_bulk`; it is empty only if no client that is
+    /// alive waits.
     ///
     /// `is_alive` is asked once a request and batch at most.
     pub fn next_batch(&mut self, takes_bulk: bool, is_alive: impl Fn(&T) -> bool) -> Batch<T> {
@@ -176,7 +178,7 @@ impl<T> Queue<T> {
         Batch { entries, lane: Lane::Bulk }
     }
 
-    /// Whether bulk waits.
+    /// Whether texts of the bulk lane wait.
     pub fn has_bulk(&self) -> bool {
         !self.bulk.is_empty()
     }
@@ -229,8 +231,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// This with a text of `length` tokens, if the batch stays within the budget and the text is
-    /// enough like the others that little of the rectangle is padding.
+    /// The batch's shape with one more text of `length` tokens, if the batch stays within the
+    /// budget and the text is enough like the others that little of the rectangle is padding.
     fn with(self, length: usize, budget: usize) -> Option<Shape> {
         let longest = self.longest.max(length);
         let fits = longest * (self.count + 1) <= budget && self.is_like(length);
@@ -244,7 +246,7 @@ impl Shape {
     }
 }
 
-/// Remembers for one batch who is alive.
+/// Remembers for one batch which clients are alive.
 struct Alive<F> {
     is_alive: F,
     known: HashMap<u64, bool>,

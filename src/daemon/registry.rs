@@ -4,8 +4,8 @@
 //! model reference → its manifest and digest, its tokenizer, the thread that runs it
 //! ```
 //!
-//! A slot holds what is known of one ONNX file. Slots are locked one by one, so that loading
-//! a large model delays only those who wait for it. Nothing is loaded before somebody needs
+//! A slot holds what is known of one ONNX file. Slots are locked one by one, so that loading a
+//! large model delays only the requests that wait for it. Nothing is loaded before a request needs
 //! it: cutting documents takes the tokenizer alone.
 //!
 //! A failure is not remembered: the next request tries again, since files come and go.
@@ -65,9 +65,9 @@ pub struct LoadedModel {
     pub name: String,
     /// What its files say.
     pub manifest: Arc<Manifest>,
-    /// Its tokenizer.
+    /// The model's tokenizer.
     pub tokenizer: Arc<ModelTokenizer>,
-    /// Its thread.
+    /// The threads that run the model.
     pub worker: Worker,
 }
 
@@ -124,8 +124,8 @@ impl Registry {
         (names, waiting.iter().sum())
     }
 
-    /// What hangs, in words, where nothing may stand still for longer than `limit`: a batch, or who
-    /// has the files of a model in hand. Waits for no slot.
+    /// What hangs, in words, where nothing may stand still for longer than `limit`: a batch, or a
+    /// thread that has the files of a model in hand. Waits for no slot.
     pub fn hang(&self, limit: Duration) -> Option<String> {
         self.heartbeat.hang(limit)
     }
@@ -151,8 +151,8 @@ impl Registry {
         Ok(LoadedModel { name: name.clone(), manifest, tokenizer, worker })
     }
 
-    /// How a model is loaded once more, with a thread less; none where nobody would ask it for little, or it
-    /// is large.
+    /// How a model is loaded once more, with a thread less; none where it does not embed, and so is
+    /// not asked for little, or where it is large.
     fn beside(&self, files: &Files, name: &str, pad: u32) -> Option<Beside> {
         let Files { manifest, fingerprint, .. } = files;
         if manifest.task != Task::Embed || fingerprint.bytes() > LARGEST_TWICE {

@@ -60,8 +60,8 @@ impl Runtime {
     }
 }
 
-/// Reads a library before it is loaded. The dynamic linker has one lock, which each new thread takes
-/// too: with a disk that does not answer, nobody could connect any more.
+/// Reads a library before it is loaded. The dynamic linker has one lock, which each new thread
+/// takes too: with a disk that does not answer, no client could connect any more.
 fn read(path: &Path) -> io::Result<()> {
     let mut file = File::open(path)?;
     if !file.metadata()?.is_file() {

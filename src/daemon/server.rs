@@ -46,7 +46,7 @@ const LARGE: usize = 8 << 20;
 /// How long a ragd that is about to end is waited for.
 const HANDOVER: (u32, Duration) = (20, Duration::from_millis(100));
 
-/// How ragd is to be.
+/// The settings that ragd is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Where the socket goes.
@@ -59,7 +59,7 @@ pub struct Options {
     pub max_batch_tokens: usize,
 }
 
-/// ragd, listening.
+/// ragd's server, listening on its socket.
 pub struct Server {
     listener: UnixListener,
     socket: Socket,
@@ -103,7 +103,7 @@ impl Server {
         self.socket.clone()
     }
 
-    /// Serves, for ever.
+    /// Serves connections for ever.
     pub fn serve(&self) -> ! {
         loop {
             match self.listener.accept() {
@@ -187,7 +187,7 @@ fn send(mut stream: &UnixStream, response: Response) -> bool {
     }
 }
 
-/// Makes room for the socket: removes one that nobody listens on.
+/// Makes room for the socket: removes one that no process listens on.
 fn clear_path(path: &Path) -> Result<()> {
     for _ in 0..HANDOVER.0 {
         match fs::symlink_metadata(path) {

@@ -30,7 +30,7 @@ pub type Whole = (Vec<u32>, Vec<(usize, usize)>);
 pub struct Frame {
     /// Before them: special tokens, and those of a prefix.
     pub before: Vec<u32>,
-    /// After them.
+    /// After them: special tokens.
     pub after: Vec<u32>,
     /// How many tokens of a text have room between them, one at least.
     pub room: usize,
@@ -97,7 +97,7 @@ impl ModelTokenizer {
         let room = self.max_tokens.saturating_sub(special).max(2);
         let (mut first, mut second) =
             (self.encode_head(first, room)?, self.encode_head(second, room)?);
-        // Of two long texts each gets half, and the longer one the odd token.
+        // Two long texts get half each, and the longer one the odd token.
         let half = if first.len() > second.len() { room.div_ceil(2) } else { room / 2 };
         let share = half.max(room.saturating_sub(second.len()));
         first.truncate(first.len().min(share), 0, TruncationDirection::Right);

@@ -1,7 +1,7 @@
 //! The threads of a model: they take batches from the queue and run them.
 //!
-//! One runs all that waits, on all processors. Another one runs something beside it, so that no question
-//! waits for what nobody waits for:
+//! One runs all that waits, on all processors. Another one runs something beside it, so that no
+//! question waits for what no user waits for:
 //!
 //! * short queries, while the first one has a batch of other texts;
 //! * bulk, while there are questions: on all processors but one, which leaves that one to the questions and
@@ -25,20 +25,20 @@ use super::{log, process};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::Lane;
 
-/// How long nobody may come before memory is given back; batches leave tens of megabytes of
-/// it with the allocator.
+/// How long no text may come before memory is given back; batches leave tens of megabytes of it
+/// with the allocator.
 const REST: Duration = Duration::from_secs(1);
 
-/// For so long after a query, others are expected.
+/// How long after a query others are expected.
 const ASKED: Duration = Duration::from_millis(250);
 
-/// Whether whoever asked still waits for the answer.
+/// Whether the client that asked still waits for the answer.
 pub type IsAlive = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// Who asks.
+/// The session that asks.
 #[derive(Clone)]
 pub struct Client {
-    /// The role for whom it is.
+    /// The role on whose behalf it asks.
     pub role: u32,
     /// Whether the session is still there.
     pub is_alive: IsAlive,
@@ -57,7 +57,7 @@ pub struct Job {
     pub index: usize,
     /// What the model gets, and what is read of what it gives.
     pub text: Text,
-    /// Who wants it.
+    /// The client that wants it.
     pub client: Client,
     /// Where the numbers go.
     pub reply: Sender<Done>,
@@ -73,7 +73,7 @@ pub struct Done {
 
 /// How a [`Worker`] gets its model once more.
 pub struct Beside {
-    /// Loads it.
+    /// Loads the model.
     pub load: Box<dyn FnOnce() -> Result<Model> + Send>,
     /// The most padded tokens of a batch of bulk in it.
     pub max_batch_tokens: usize,
@@ -99,7 +99,7 @@ struct State {
     running: Running,
     /// Whether the second thread is there.
     is_two: bool,
-    /// When somebody last asked something.
+    /// When a query last came.
     asked: Option<Instant>,
     closed: bool,
 }
@@ -133,8 +133,8 @@ impl State {
 }
 
 impl Worker {
-    /// Starts a thread for `model`, with batches of up to `max_batch_tokens` padded tokens, which are told
-    /// to `heartbeat`, and one that runs something beside them, if there is a way to.
+    /// Starts a thread for `model`, with batches of up to `max_batch_tokens` padded tokens, which
+    /// are reported to `heartbeat`, and one that runs something beside them, if there is a way to.
     pub fn start(
         model: Model,
         beside: Option<Beside>,
@@ -150,7 +150,7 @@ impl Worker {
         };
         let (state, wake, wake_beside) = (Mutex::new(state), Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { state, wake, wake_beside, heartbeat });
-        // From here on, the threads that there are end with it.
+        // From now on, the threads that there are end with it.
         let worker = Worker { shared: Arc::clone(&shared) };
         let theirs = Arc::clone(&shared);
         start_thread("ragd-model", move || theirs.work(model))?;
@@ -252,7 +252,7 @@ impl Shared {
         if self.wait_for_beside().is_none() {
             return;
         }
-        // Whoever waits now waits for the other thread.
+        // A client that waits now waits for the other thread.
         let mut model = match (beside.load)() {
             Ok(model) => model,
             Err(error) => return log::line(format!("questions wait for batches: {error}")),
@@ -328,11 +328,11 @@ impl Shared {
     }
 }
 
-/// What comes next.
+/// What a thread does next.
 enum Turn {
-    /// A batch, empty if whoever waited has gone.
+    /// A batch, empty if the client that waited has gone.
     Batch(Batch<Job>),
-    /// Nobody came for a while.
+    /// No text came for a while.
     Idle,
     /// The model is no longer wanted.
     Closed,
@@ -346,7 +346,7 @@ fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> 
     })
 }
 
-/// Whoever has gone meanwhile gets nothing, which is no error.
+/// A client that has gone meanwhile gets nothing, which is no error.
 fn reply(job: Job, numbers: Result<Vec<f32>>) {
     let _ = job.reply.send(Done { index: job.index, numbers });
 }

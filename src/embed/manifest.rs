@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The layout is that of sentence-transformers: `config.json` describes the transformer,
-//! `modules.json` lists what comes after it, each module in a folder of its own. A folder
-//! without `modules.json` is taken for a plain transformer with mean pooling and
-//! normalisation, which is what most people mean by one.
+//! `modules.json` lists what comes after it, each module in a folder of its own. A folder without
+//! `modules.json` is taken for a plain transformer with mean pooling and normalisation, which is
+//! what is mostly meant by one.
 //!
 //! What this version cannot compute (a dense layer, max pooling) is refused by name:
 //! vectors that are nearly right are worse than none.
@@ -46,14 +46,14 @@ const SANE_MAX_TOKENS: u64 = 1 << 20;
 /// What a model is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Task {
-    /// It gives a vector for a text.
+    /// The model gives a vector for a text.
     Embed,
-    /// It reads two texts together and gives a score.
+    /// The model reads two texts together and gives a score.
     Rerank,
 }
 
 impl Task {
-    /// As it is stored.
+    /// The name that is stored.
     pub fn name(self) -> &'static str {
         match self {
             Task::Embed => "embed",
@@ -76,8 +76,8 @@ pub struct Manifest {
     pub absent: Vec<String>,
     /// What it is for.
     pub task: Task,
-    /// Of a model of natural language inference, which of its numbers says that the second text
-    /// follows from the first, from 0. It scores pairs, as a reranker does.
+    /// Which of its numbers says that the second text follows from the first, from 0, if it is a
+    /// model of natural language inference. Such a model scores pairs, as a reranker does.
     pub entailment: Option<usize>,
     /// Length of the vectors; of a reranker, inside it.
     pub dimension: u32,
@@ -262,7 +262,7 @@ impl Folder {
             .map_err(|error| corrupted(&self.path.join(file), &format!("it is not JSON ({error})")))
     }
 
-    /// An optional file.
+    /// The JSON of an optional file; `None` if there is no such file.
     fn json(&mut self, file: &str) -> Result<Option<Value>> {
         if self.path.join(file).exists() {
             return self.require_json(file).map(Some);

@@ -30,9 +30,9 @@ pub enum Kind {
 /// A document, and places in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spanned {
-    /// What it says.
+    /// The document's text.
     pub text: String,
-    /// In bytes.
+    /// Places in the text, in bytes.
     pub spans: Vec<Range<usize>>,
 }
 

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 pub enum Pooling {
     /// The mean over the tokens that are not padding.
     Mean,
-    /// The first token.
+    /// The vector of the first token.
     Cls,
     /// The last token that is not padding.
     Last,

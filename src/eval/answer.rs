@@ -1,8 +1,8 @@
 //! How near does an answer come to an expected one?
 //!
 //! Compared as the SQuAD evaluation compares answers (Rajpurkar et al., EMNLP 2016): small letters,
-//! without punctuation and English articles. Of several expected answers the nearest counts. In
-//! scripts that put no spaces between words each character is a token, as in MLQA (Lewis et al.,
+//! without punctuation and English articles. If several answers are expected, the nearest counts.
+//! In scripts that put no spaces between words each character is a token, as in MLQA (Lewis et al.,
 //! ACL 2020).
 
 use std::collections::HashMap;

@@ -43,11 +43,11 @@ pub struct Arguments {
     pub rewrite: Option<String>,
     /// How what is found is ranked again.
     pub rerank: Option<String>,
-    /// Further options.
+    /// All other options, as JSON.
     pub options: Option<Value>,
-    /// How the chunks are put to who answers.
+    /// How the chunks are put to the answerer: the name of a strategy.
     pub strategy: Option<String>,
-    /// Who answers, and rewrites the question.
+    /// The language model that answers, and rewrites the question.
     pub llm: Option<String>,
 }
 
@@ -87,8 +87,8 @@ impl Arguments {
     }
 }
 
-/// Whether retrieval knows an option of this name. What it does not know is for who answers, and
-/// refused there if nobody knows it.
+/// Whether retrieval knows an option of this name. What it does not know is for the answerer, and
+/// refused there if it is not known either.
 fn is_of_retrieval(name: &str, value: &Value) -> bool {
     let read = serde_json::from_value::<RetrieveOptions>(json!({ name: value }));
     let unknown = format!("unknown field `{name}`");
@@ -151,7 +151,7 @@ pub fn parse(json: &str) -> Result<Vec<Configuration>> {
     Ok(configurations)
 }
 
-/// Both filters together. Of a column that is in both, what `case` says counts.
+/// Both filters together. For a column that is in both, what `case` says counts.
 pub fn merged_filter(own: Option<&Value>, case: Option<&Value>) -> Option<Value> {
     match (own, case) {
         (Some(Value::Object(own)), Some(Value::Object(case))) => {

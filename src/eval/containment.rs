@@ -11,7 +11,7 @@ pub fn holds_any(text: &str, answers: &[String]) -> bool {
     answers.iter().any(|answer| holds(&text, &normalized(answer)))
 }
 
-/// Both normalised.
+/// Whether `text` holds the words of `answer`; both are normalised.
 fn holds(text: &str, answer: &str) -> bool {
     let answer = answer.trim();
     if answer.is_empty() {

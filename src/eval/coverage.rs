@@ -4,7 +4,8 @@
 
 use std::ops::Range;
 
-/// The same characters in spans that are in order and don't touch.
+/// Spans that hold the same characters as `spans`, in order and without touching each other; empty
+/// spans are left out.
 pub fn merged(mut spans: Vec<Range<i32>>) -> Vec<Range<i32>> {
     spans.retain(|span| span.start < span.end);
     spans.sort_by_key(|span| span.start);

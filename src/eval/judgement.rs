@@ -37,7 +37,7 @@ pub enum Target {
 pub enum Level {
     /// Rows of the source: of several chunks of a row the best counts.
     Source,
-    /// Chunks.
+    /// Chunks of the source's rows.
     Chunk,
     /// Chunks, as far as they cover characters that are relevant.
     Span,
@@ -51,7 +51,7 @@ pub struct Judgements {
 }
 
 impl Default for Judgements {
-    /// Nothing is relevant.
+    /// No item is relevant.
     fn default() -> Self {
         Judgements { level: Level::Source, items: Vec::new() }
     }

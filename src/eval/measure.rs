@@ -56,7 +56,7 @@ pub enum Metric {
     ContextRecall,
     /// Whether it was answered that there is no answer.
     Abstention,
-    /// Whether an answer was given that somebody ought to look at.
+    /// Whether an answer was given that ought to be reviewed.
     NeedsReview,
     /// Milliseconds that a retrieval takes, on average.
     LatencyMean,
@@ -81,7 +81,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// As users read it.
+    /// The name that users read.
     pub fn name(self) -> &'static str {
         match self {
             Metric::Ndcg => "ndcg",
@@ -127,7 +127,7 @@ impl Metric {
 /// A metric, of the first k results where it has a k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Measure {
-    /// What is measured.
+    /// The metric that is measured.
     pub metric: Metric,
     /// Over how many results.
     pub k: Option<u32>,

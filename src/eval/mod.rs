@@ -7,9 +7,10 @@
 //! ```
 //!
 //! A case is a question with what is relevant to it. [`score`] says how well one ranking does on
-//! one case, and [`answer`] and [`citing`] how well an answer does; [`summary`] makes figures of many, with an interval that says how far they can be
-//! trusted ([`interval`]) and a test of whether two configurations differ ([`significance`]).
-//! [`load`] reads judged sets. Running the retrieval is the caller's business, and so is the clock.
+//! one case, and [`answer`] and [`citing`] how well an answer does; [`summary`] makes figures of
+//! many, with an interval that says how far they can be trusted ([`interval`]) and a test of
+//! whether two configurations differ ([`significance`]). [`load`] reads judged sets. Running the
+//! retrieval is the caller's business, and so is the clock.
 
 pub mod configuration;
 pub mod judgement;

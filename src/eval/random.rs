@@ -3,17 +3,17 @@
 //! SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). Intervals and tests repeat exactly for the same
 //! seed, on every machine.
 
-/// A generator.
+/// A generator of pseudorandom numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// One that begins at `seed`.
+    /// A generator that begins at `seed`.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// 64 bits.
+    /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;

@@ -20,9 +20,9 @@ pub struct Found<'a> {
     pub chunk_id: i64,
     /// Its place in the document, from 0.
     pub chunk_no: i32,
-    /// Its characters.
+    /// Its characters in the document, from 0.
     pub chars: Range<i32>,
-    /// Its text.
+    /// The text of the chunk.
     pub content: &'a str,
 }
 
@@ -124,8 +124,8 @@ impl Ranking {
         note(Metric::Precision, relevant as f64 / size as f64);
         note(Metric::HitRate, f64::from(u8::from(relevant > 0)));
         note(Metric::Mrr, reciprocal_rank(first));
-        // How many chunks hold all that is relevant depends on where documents are cut, so of spans
-        // nobody knows the ideal ranking; and a reference may be covered in part.
+        // How many chunks hold all that is relevant depends on where documents are cut, so the
+        // ideal ranking of spans is not known; and a reference may be covered in part.
         if self.level != Level::Span {
             let count = self.places.values().filter(|place| **place < size).count();
             let recall = count as f64 / self.ideal.len() as f64;

@@ -1,11 +1,11 @@
 //! Would two configurations differ so much by chance?
 //!
 //! The paired randomization test (Fisher, The Design of Experiments, 1935; for retrieval Smucker,
-//! Allan and Carterette, CIKM 2007). If both configurations were equally good, which score of a case
-//! belongs to which would be a toss: so the sign of each difference is tossed again and again, and p is the
-//! share of tosses whose sum is at least as far from zero as the one that was measured. It is
-//! two-sided and supposes no distribution. Of the tests that Smucker and others compare it is the one
-//! that the others approximate.
+//! Allan and Carterette, CIKM 2007). If both configurations were equally good, which score of a
+//! case belongs to which would be a toss: so the sign of each difference is tossed again and again,
+//! and p is the share of tosses whose sum is at least as far from zero as the one that was
+//! measured. It is two-sided and supposes no distribution. The other tests that Smucker and others
+//! compare approximate it.
 //!
 //! With few differences all tosses are counted, and p is exact. With many, so many of them are
 //! drawn, and p is (those as far + 1) / (all + 1), which is never 0 (Phipson and Smyth, 2010).
@@ -94,7 +94,8 @@ mod tests {
 
     use super::*;
 
-    /// The same tosses, one sign after the other.
+    /// The share of tosses of signs whose sum is as far from 0 as that of `differences`, each sign
+    /// tossed and added by itself.
     fn naive(differences: &[f64], draws: u32, seed: u64) -> f64 {
         let differences: Vec<f64> = differences.iter().copied().filter(|it| *it != 0.0).collect();
         let sum: f64 = differences.iter().sum();

@@ -16,12 +16,12 @@ pub struct SummaryOptions {
     pub permutations: u32,
 }
 
-/// A figure.
+/// A figure of a configuration, with its interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The number of the configuration, from 0.
     pub configuration: usize,
-    /// What was measured.
+    /// The metric, and over how many results.
     pub measure: Measure,
     /// Its mean, or percentile.
     pub value: f64,
@@ -38,7 +38,7 @@ pub struct Figure {
 /// How a configuration stands to the first one, on the cases that both have a score for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast {
-    /// This one's figure less the first one's.
+    /// The configuration's figure less the first one's.
     pub difference: f64,
     /// How likely it is by chance; `None` of percentiles, which are not means of cases.
     pub p_value: Option<f64>,

@@ -17,9 +17,9 @@ pub(super) enum Asked {
     Time,
     /// A number, in digits or words.
     Number,
-    /// Somebody or some place, which many languages write with a capital.
+    /// A person or a place, which many languages write with a capital.
     Name,
-    /// No telling.
+    /// Anything: the question does not tell.
     Anything,
 }
 

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// What a stretch of lines is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Running text.
+    /// Running text of sentences.
     Prose,
     /// One item of a list, without its marker.
     Item,
@@ -30,7 +30,7 @@ pub(super) enum Kind {
 pub(super) struct Block {
     /// Where it lies in the content, in bytes, without markers and outer white space.
     pub range: Range<usize>,
-    /// What it is.
+    /// What kind of lines they are.
     pub kind: Kind,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn blocks(content: &str) -> Vec<Block> {
 /// What one line says about the layout; ranges are of the text without its marker.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// White space.
+    /// Only white space.
     Blank,
     /// A fence of backticks or tildes.
     Fence,
@@ -129,7 +129,7 @@ fn lines(content: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Reads one line.
+/// Says what one line is.
 pub(super) fn classify(content: &str, line: Range<usize>) -> Line {
     let mut text = trim(content, line);
     while content[text.clone()].starts_with('>') {

@@ -11,21 +11,21 @@ use super::asked::{Asked, asked};
 use super::units::{Unit, units};
 use crate::text::words::{Word, credit, each_word, terms, words};
 
-/// The question, read.
+/// A question and its words.
 #[derive(Debug)]
 pub(super) struct Question {
-    /// As it was asked.
+    /// The question as it was asked.
     pub text: String,
-    /// All its words.
+    /// All its words, the first `MOST_WORDS` of them.
     pub words: Vec<Word>,
-    /// Those that carry it, each once, in its order.
+    /// The words that carry the question, each once, in its order.
     pub terms: Vec<Word>,
     /// What it asks for.
     pub asked: Asked,
 }
 
 impl Question {
-    /// Reads `text`.
+    /// Reads the words of `text`.
     pub fn read(text: &str) -> Question {
         let words: Vec<Word> = each_word(text).take(MOST_WORDS).collect();
         Question { text: text.to_string(), terms: terms(&words), asked: asked(&words), words }
@@ -40,7 +40,7 @@ const MOST_WORDS: usize = 2000;
 pub(super) struct Candidate {
     /// Index of its passage.
     pub passage: usize,
-    /// Where it stands.
+    /// Where it stands in the passage.
     pub unit: Unit,
     /// What is judged of it.
     pub reading: String,
@@ -58,7 +58,7 @@ pub(super) struct Candidate {
 pub(super) struct Candidates<'a> {
     /// What they are candidates for.
     pub question: &'a Question,
-    /// In reading order.
+    /// The candidates, in reading order.
     pub all: Vec<Candidate>,
     /// For each passage, the indexes of its candidates.
     pub of_passage: Vec<Range<usize>>,

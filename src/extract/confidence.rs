@@ -4,9 +4,10 @@
 //! (scores, candidates, what the model says) → probability
 //! ```
 //!
-//! A logistic model over ten facts, or over five where the model has no vectors for words, fitted to questions asked twice: of a collection that
-//! holds their paragraph and of the same collection without it. So it is the probability
-//! that the answer is there if that was as likely as not beforehand.
+//! A logistic model over ten facts, or over five where the model has no vectors for words, fitted
+//! to questions asked twice: of a collection that holds their paragraph and of the same collection
+//! without it. So it is the probability that the answer is there if that was as likely as not
+//! beforehand.
 
 use super::asked::Asked;
 use super::candidates::Candidates;
@@ -25,7 +26,7 @@ const USUAL_GAP: f32 = 8.0;
 /// What speaks for and against.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Facts {
-    /// The best score.
+    /// The score of the best piece.
     pub best: f32,
     /// The mean score of what was read: how like the question everything is that was found. What
     /// answers stands out from that; what only shares the topic does not.
@@ -79,7 +80,7 @@ impl Facts {
         }
     }
 
-    /// From 0 to 1.
+    /// Probability that the pieces answer the question, from 0 to 1.
     pub fn confidence(&self) -> f32 {
         let log_odds = match self.matched {
             None => {

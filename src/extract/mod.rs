@@ -65,9 +65,9 @@ pub const NO_ANSWER: &str = "The documents don't say.";
 /// A retrieved chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage<'a> {
-    /// By what number it is cited.
+    /// The number by which it is cited.
     pub number: u32,
-    /// The text.
+    /// The text of the chunk.
     pub content: &'a str,
     /// The headings it stands under.
     pub heading: Option<&'a str>,
@@ -117,7 +117,7 @@ pub struct Evidence {
     pub passage: usize,
     /// Where it stands in the passage's content, in bytes.
     pub bytes: Range<usize>,
-    /// The same in characters.
+    /// Where it stands in the passage's content, in characters.
     pub chars: Range<usize>,
     /// Log odds, by which pieces of the same answer can be compared.
     pub score: f32,

@@ -30,7 +30,7 @@ const MARK: &str = "\"";
 
 /// A text, read by the model.
 pub(super) struct Read {
-    /// Its vector.
+    /// The text's vector.
     pub vector: Vec<f32>,
     /// For each of the first [`MOST_WORDS`] words of the question, the cosine of its nearest word.
     pub nearest: Vec<f32>,

@@ -51,7 +51,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// The sum, weighed.
+    /// The weighted sum of all signals.
     pub fn score(&self) -> f32 {
         5.3 * self.similarity
             + 6.57 * self.best_similarity
@@ -136,7 +136,7 @@ pub(super) fn signals(candidates: &Candidates, similarities: &Similarities) -> V
 
 /// How much each term counts.
 struct Weights {
-    /// All the same.
+    /// Weights by which all terms count the same.
     alike: Vec<f32>,
     /// The rarer among the candidates, the more: what stands in all of them tells nothing.
     telling: Vec<f32>,

@@ -19,12 +19,12 @@ use crate::error::{Error, ErrorKind, Result};
 /// Cosines with the question.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Similarities {
-    /// Of each passage.
+    /// The cosine of each passage.
     pub passages: Vec<f32>,
-    /// Of each candidate, where it was embedded.
+    /// The cosine of each candidate, where it was embedded.
     pub candidates: Vec<Option<f32>>,
-    /// Of each candidate and each word of the question, that of the nearest word; none where the
-    /// candidate was not embedded or the model has no vectors for words.
+    /// For each candidate and each word of the question, the cosine of the nearest word; none where
+    /// the candidate was not embedded or the model has no vectors for words.
     pub nearest: Vec<Option<Vec<f32>>>,
 }
 

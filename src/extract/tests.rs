@@ -236,7 +236,7 @@ fn only_the_promising_are_embedded() {
 
 #[test]
 fn a_word_may_stand_for_another() {
-    /// Knows that who founds something establishes it.
+    /// Knows that founding is establishing.
     struct Synonyms(WordHash);
     impl Embedder for Synonyms {
         fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {

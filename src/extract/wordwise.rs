@@ -17,15 +17,15 @@ const SAME: f32 = 1e-6;
 /// What speaks for a candidate, word by word.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Matches {
-    /// Of the words that ask, such as "who": what stands in the place of the answer is a bit
-    /// like them.
+    /// By the words that ask, such as "who": what stands in the place of the answer is a bit like
+    /// them.
     pub asking: f32,
-    /// Of the terms, cubed and weighed as in `overlap`: half a match is much less than half of
-    /// the truth.
+    /// By the terms, cubed and weighed as in `overlap`: half a match is much less than half of the
+    /// truth.
     pub terms: f32,
-    /// Of the terms as far as no word is spelled like them.
+    /// By the terms as far as no word is spelled like them.
     pub unspelled: f32,
-    /// Of all words, cubed, with the nearest word anywhere in the passage.
+    /// By all words, cubed, with the nearest word anywhere in the passage.
     pub passage: f32,
     /// Part of the words whose nearest word in the passage is here.
     pub won: f32,

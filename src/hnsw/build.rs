@@ -8,15 +8,15 @@
 //! no threads of its own: one caller [`Builder::add`]s vectors, others call
 //! [`Builder::link_next`] until it says that nothing is left.
 //!
-//! A list has room for a quarter more neighbours than it will have in the end. Who finds it full
-//! chooses the best anew, and leaves that room for those to come (the slack of DiskANN, Subramanya
-//! and others, NeurIPS 2019). Lists that are still too long once all is linked are cut then.
+//! A list has room for a quarter more neighbours than it will have in the end. A thread that finds
+//! it full chooses the best anew, and leaves that room for those to come (the slack of DiskANN,
+//! Subramanya and others, NeurIPS 2019). Lists that are still too long once all is linked are cut
+//! then.
 //!
 //! Vectors and links lie in chunks that are made once and never moved, in memory that the caller
-//! gives ([`Memory`]). Links are atomic numbers: who
-//! reads a list while it is being changed may see a mixture of the old and the new one, which
-//! is a list of good links all the same. Who changes a list holds its lock, one of
-//! [`LOCKS`]; nobody holds two.
+//! gives ([`Memory`]). Links are atomic numbers: a thread that reads a list while it is being
+//! changed may see a mixture of the old and the new one, which is a list of good links all the
+//! same. A thread that changes a list holds its lock, one of [`LOCKS`]; no thread holds two.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -54,10 +54,10 @@ const NO_LINK: u32 = u32::MAX;
 pub trait Memory {
     /// Numbers that are written once.
     type Numbers: Deref<Target = [u32]> + Send + Sync;
-    /// Numbers that change.
+    /// Numbers that change while threads read them.
     type Links: Deref<Target = [AtomicU32]> + Send + Sync;
 
-    /// Keeps some numbers.
+    /// Keeps numbers that will not change.
     fn numbers(&mut self, numbers: Vec<u32>) -> Result<Self::Numbers>;
 
     /// As many numbers as asked for, of whatever value.
@@ -71,9 +71,9 @@ struct Chunk<M: Memory> {
     /// Flags and values of the filter columns.
     values: Vec<u8>,
     layers: Vec<u8>,
-    /// Of the ground layer; for the layers above, see `upper`.
+    /// Links of the ground layer; for the layers above, see `upper`.
     links: M::Links,
-    /// Of each node above the ground: its lists, lowest first.
+    /// The lists of each node above the ground, lowest first.
     upper: Vec<Option<Box<[AtomicU32]>>>,
 }
 
@@ -95,7 +95,7 @@ pub struct Builder<M: Memory> {
     ready: AtomicU32,
     /// The next to be linked.
     next: AtomicU32,
-    /// Nodes that are linked.
+    /// How many nodes are linked.
     linked: AtomicU32,
     /// The next whose lists are to be cut.
     next_cut: AtomicU32,
@@ -178,9 +178,9 @@ impl<M: Memory> Builder<M> {
         if filling.rows.len() == CHUNK { self.publish(&mut filling, memory) } else { Ok(()) }
     }
 
-    /// Says that nothing will be added.
+    /// Says that no vector will be added any more.
     pub fn complete(&self, memory: &mut M) -> Result<()> {
-        // For the order of the nodes on pages.
+        // Memory for putting the nodes into the order of the pages.
         spare::check(BYTES_TO_ORDER * self.added() as usize)?;
         let mut filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
         if !filling.rows.is_empty() {
@@ -224,7 +224,7 @@ impl<M: Memory> Builder<M> {
                 self.linked.fetch_add(1, Ordering::AcqRel);
                 Ok(Progress::Linked)
             }
-            // A list is cut when nobody links to its node any more.
+            // A list is cut once no thread links to its node any more.
             Err(_) if is_complete && self.linked() == ready => Ok(self.cut_some(ready)),
             Err(_) => Ok(Progress::Waiting),
         }
@@ -260,7 +260,7 @@ impl<M: Memory> Builder<M> {
         select(&self.shape.space, &candidates, most)
     }
 
-    /// Nodes that are linked.
+    /// How many nodes are linked.
     pub fn linked(&self) -> u32 {
         self.linked.load(Ordering::Acquire)
     }
@@ -292,7 +292,7 @@ impl<M: Memory> Builder<M> {
             starts = walk.below(&graph, layer)?;
             found.push((layer, walk.nearest()));
         }
-        // From the ground up: who comes down through this node must find its links there.
+        // From the ground up: a walk that comes down through this node must find its links there.
         for (layer, nearest) in found.iter().rev() {
             self.connect(node, *layer, nearest);
         }
@@ -497,7 +497,7 @@ pub mod heap {
 
     use super::{AtomicU32, Memory, Result};
 
-    /// As much as there is.
+    /// Memory of the process, as much as there is.
     pub struct Heap;
 
     impl Memory for Heap {

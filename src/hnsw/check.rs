@@ -18,11 +18,11 @@ use crate::pages::{Page, Store};
 pub struct Problem {
     /// What it is, in a word or two.
     pub problem: &'static str,
-    /// The page.
+    /// The number of the page.
     pub block: u32,
-    /// The slot.
+    /// The number of the slot in the page.
     pub slot: u32,
-    /// What exactly.
+    /// What exactly is wrong.
     pub detail: String,
 }
 
@@ -62,8 +62,8 @@ struct Check<'a> {
     figures: Figures,
 }
 
-/// Looks at every page. `problems` are found in an index that nobody changes meanwhile;
-/// otherwise what is half done may look like one.
+/// Looks at every page. `problems` are found in an index that does not change meanwhile; otherwise
+/// what is half done may look like one.
 pub fn check<S: Store>(store: &S) -> Result<(Vec<Problem>, Figures)> {
     let meta = read_meta(store)?;
     let mut check = Check {

@@ -47,13 +47,13 @@ impl Values {
         Values(bytes)
     }
 
-    /// What [`Values::bytes`] gave.
+    /// The values whose bytes [`Values::bytes`] gave.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Values {
         Values(bytes.to_vec())
     }
 
-    /// Flags and values.
+    /// Flags and values, as they are stored.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
@@ -78,7 +78,7 @@ pub fn set_values<S: StoreMut>(store: &S, shape: &Shape, node: u32, values: &Val
     let Some(block) = shape.column_block(place.block) else { return Ok(()) };
     store
         .write(block, |page| {
-            // Whoever added the page may not have come to it yet, or never will.
+            // The process that added the page may not have come to it yet, or never will.
             if page::kind(page).is_none() {
                 page::initialise(page, Kind::Column);
             }

@@ -15,9 +15,9 @@ use crate::pages::{Page, Store, Tour};
 /// A node that a walk came across.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
-    /// The node.
+    /// The number of the node.
     pub node: u32,
-    /// Its row.
+    /// The row of its vector.
     pub row: Row,
     /// Whether its row is there, as far as the index knows.
     pub is_live: bool,
@@ -47,7 +47,8 @@ pub trait Graph {
         seen: &mut dyn FnMut(Found),
     ) -> Result<()>;
 
-    /// The same vector's node one layer below `layer`; `None` if the node is not there.
+    /// The node one layer below `layer` that stands for the same vector as `node`, which is on
+    /// `layer`; `None` if the node is not there.
     fn below(&self, node: u32, layer: u8) -> Result<Option<u32>>;
 
     /// Fails if the caller should stop.
@@ -63,7 +64,7 @@ pub(super) const AHEAD: usize = 6;
 /// since it was read. The first is passed over, the second is a node like any other, at the
 /// distance it has. So no reader needs protection from vacuum, on a standby neither.
 pub struct PageGraph<'a, S> {
-    /// The pages.
+    /// The pages that the graph lies on.
     pub store: &'a S,
     /// The shape of the index.
     pub shape: &'a Shape,

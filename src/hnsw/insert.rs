@@ -1,12 +1,12 @@
 //! # insert: how does one more vector get into the graph on pages?
 //!
-//! INSERT, algorithm 1 of the HNSW paper. Pages are locked one at a time, but for the list of
-//! pages with room (block 0, then the page). What is read without a lock is compared again
-//! under it before a list is replaced, so that nobody's change is lost.
+//! INSERT, algorithm 1 of the HNSW paper. Pages are locked one at a time, but for the list of pages
+//! with room (block 0, then the page). What is read without a lock is compared again under it
+//! before a list is replaced, so that no change of another process is lost.
 //!
-//! The order of writing is: the node on the ground with its own links, its filter values, the
-//! links back; the same for its nodes above; and last the entry. A crash in between leaves a node that few links lead to;
-//! its row was not committed.
+//! The order of writing is: the node on the ground with its own links, its filter values, the links
+//! back; the same for its nodes above; and last the entry. A crash in between leaves a node that
+//! few links lead to; its row was not committed.
 
 use super::columns::{Values, set_values};
 use super::graph::{Found, Graph, PageGraph};
@@ -30,7 +30,7 @@ pub struct Scratch {
     visited: Visited,
 }
 
-/// Reads block 0.
+/// Reads the description of the index in block 0.
 pub fn read_meta<S: Store>(store: &S) -> Result<Meta> {
     store.read(0, Meta::read)?
 }
@@ -60,9 +60,9 @@ pub fn expect_probe(shape: &Shape, probe: &Payload) -> Result<()> {
 /// What an index holds of a row whose vector has a place in the graph.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// The row.
+    /// The row of the table.
     pub row: Row,
-    /// The vector.
+    /// The vector, as it is stored.
     pub payload: Payload,
     /// The vector as a probe, where that is another form.
     pub probe: Option<Payload>,
@@ -316,9 +316,9 @@ pub fn raise_entry<S: StoreMut>(store: &S, candidate: Entry) -> Result<()> {
 
 /// A node's links as they were read, with the row that tells whether it is still the same.
 pub struct Links {
-    /// The row.
+    /// The row of the node.
     pub row: Row,
-    /// The neighbours.
+    /// The numbers of its neighbours.
     pub links: Vec<u32>,
 }
 

@@ -53,7 +53,7 @@ impl NodeSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether none is.
+    /// Whether no number is in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)

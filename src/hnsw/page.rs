@@ -26,7 +26,7 @@ pub fn corrupt(block: u32, what: &str) -> Error {
     .hint("REINDEX the index.")
 }
 
-/// Block 0.
+/// What block 0 says of the index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Meta {
     /// What the column holds.
@@ -40,13 +40,13 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// Of an empty index.
+    /// The first block of an empty index.
     #[must_use]
     pub fn new(column: Column, shape: Shape) -> Meta {
         Meta { column, shape, entry: None, with_room: [NONE; 3] }
     }
 
-    /// Reads block 0.
+    /// Reads the description of the index from block 0.
     pub fn read(page: &Page) -> Result<Meta> {
         let at = |offset: usize| HEADER_BYTES + offset;
         if get_u32(page, at(0)) != MAGIC {
@@ -85,7 +85,7 @@ impl Meta {
         Ok(Meta { column, shape: Shape::new(space, degree, filters)?, entry, with_room })
     }
 
-    /// Writes block 0.
+    /// Writes the description of the index to block 0.
     pub fn write(&self, page: &mut Page) {
         let at = |offset: usize| HEADER_BYTES + offset;
         put_u32(page, at(0), MAGIC);
@@ -170,7 +170,7 @@ impl<'a> Slot<'a> {
         if is_loose == (self.kind == Kind::Loose) { state } else { State::Free }
     }
 
-    /// Whether it holds a node.
+    /// Whether the slot holds a node.
     #[must_use]
     pub fn is_node(&self) -> bool {
         matches!(self.state(), State::Live | State::Dead)
@@ -188,19 +188,19 @@ impl<'a> Slot<'a> {
         if self.kind == Kind::Upper { self.bytes[7] } else { 0 }
     }
 
-    /// Of a node above the ground: the same vector's node one layer below.
+    /// The node one layer below that stands for the same vector; only of a node above the ground.
     #[must_use]
     pub fn below(&self) -> u32 {
         get_u32(self.bytes, 8)
     }
 
-    /// Of a node above the ground: the same vector's node on the ground.
+    /// The node on the ground that stands for the same vector; only of a node above the ground.
     #[must_use]
     pub fn ground(&self) -> u32 {
         get_u32(self.bytes, 12)
     }
 
-    /// The vector.
+    /// The vector's bytes, as they are stored.
     #[must_use]
     pub fn payload(&self) -> &'a [u8] {
         let start = Shape::header(self.kind);
@@ -220,7 +220,7 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// The neighbours.
+    /// The numbers of the node's neighbours.
     pub fn neighbours(&self) -> impl Iterator<Item = u32> + 'a {
         let start = Shape::header(self.kind) + self.shape.payload;
         let numbers = self.bytes[start..].chunks_exact(4);
@@ -233,15 +233,15 @@ impl<'a> Slot<'a> {
 /// What is to be written into a slot.
 #[derive(Clone, Copy, Debug)]
 pub struct NewNode<'a> {
-    /// The row.
+    /// The row of the table.
     pub row: Row,
-    /// The layer.
+    /// The node's layer, 0 for the ground.
     pub layer: u8,
-    /// The same vector's node one layer below; unused on the ground.
+    /// The node of this vector one layer below; unused on the ground layer.
     pub below: u32,
-    /// The same vector's node on the ground; unused there.
+    /// The node of this vector on the ground layer; unused on the ground layer itself.
     pub ground: u32,
-    /// The vector.
+    /// The vector's bytes, as they are stored.
     pub payload: &'a [u8],
     /// The neighbours, nearest first.
     pub neighbours: &'a [u32],
@@ -268,13 +268,13 @@ impl<'a> SlotMut<'a> {
         Some(SlotMut { shape, kind: expected, bytes })
     }
 
-    /// Looks at it.
+    /// The slot, to be read.
     #[must_use]
     pub fn look(&self) -> Slot<'_> {
         Slot { shape: self.shape, kind: self.kind, bytes: self.bytes }
     }
 
-    /// Puts a node here.
+    /// Puts a node into the slot.
     pub fn fill(&mut self, node: &NewNode<'_>) {
         self.bytes.fill(0);
         self.set_row(node.row);
@@ -301,12 +301,12 @@ impl<'a> SlotMut<'a> {
         put_u16(self.bytes, 4, row.line);
     }
 
-    /// Changes the state.
+    /// Changes what the slot holds.
     pub fn set_state(&mut self, state: State) {
         self.bytes[6] = state as u8;
     }
 
-    /// Empties it.
+    /// Empties the slot.
     pub fn free(&mut self) {
         self.bytes.fill(0);
     }

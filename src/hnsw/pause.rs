@@ -1,4 +1,4 @@
-//! Work on all nodes of a graph takes seconds, and whoever waits for it may have changed their mind.
+//! Work on all nodes of a graph takes seconds, and may have been cancelled meanwhile.
 
 /// Called now and then by what takes long; it may end the work by unwinding.
 pub type Pause<'a> = &'a mut dyn FnMut();

@@ -49,7 +49,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// Adds another scan's.
+    /// Adds the effort of another scan.
     pub fn add(&mut self, other: Effort) {
         self.nodes += other.nodes;
         self.distances += other.distances;
@@ -57,7 +57,7 @@ impl Effort {
     }
 }
 
-/// How a scan goes about it.
+/// How a scan searches.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// How many nearest nodes the first walk finds.
@@ -84,7 +84,7 @@ pub enum Nearness {
 /// What a scan looks for, and where.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// What should be near.
+    /// The probe that rows should be near to.
     pub probe: Probe,
     /// What the rows must meet, all of it.
     pub conditions: Vec<Condition>,
@@ -103,8 +103,8 @@ pub enum Probe {
 const WALK_TO_SWEEP: usize = 6;
 /// Nodes that a walk visits for each of the nearest it finds, about.
 const VISITS: usize = 10;
-/// The part of a sweep's cost that a walk may cost before it gives way to the sweep. Nobody
-/// knows how many rows will be asked for; so what was in vain is never more than this.
+/// The part of a sweep's cost that a walk may cost before it gives way to the sweep. How many rows
+/// will be asked for is not known; so what was in vain is never more than this.
 const PART_OF_SWEEP: usize = 3;
 /// Rows that are put in order at once at first, where a sweep has found many.
 const FIRST_SORTED: usize = 64;
@@ -153,9 +153,9 @@ pub struct Scan {
     highest_given: f64,
     /// What a sweep found and is not in order yet.
     swept: Vec<Candidate>,
-    /// Distances of sweeps.
+    /// Distances that sweeps have computed.
     distances: u64,
-    /// Rows given.
+    /// Rows that were given.
     rows: u64,
 }
 
@@ -203,14 +203,14 @@ impl Scan {
         self.meta.shape.space.is_estimate()
     }
 
-    /// What it has cost so far.
+    /// What the scan has cost so far.
     #[must_use]
     pub fn effort(&self) -> Effort {
         let (nodes, distances) = self.walk.effort();
         Effort { nodes, distances: distances + self.distances, rows: self.rows }
     }
 
-    /// The next row.
+    /// The next row in order, with its distance; `None` after the last.
     pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<(Nearness, Row)>> {
         loop {
             if let Some(next) = self.ready.pop() {

@@ -15,11 +15,11 @@ use super::space::Space;
 /// A node that could become a neighbour.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// Its number.
+    /// The number of the node.
     pub node: u32,
     /// Its distance to the node that gets neighbours.
     pub distance: f32,
-    /// Its vector.
+    /// The node's vector, as it is stored.
     pub payload: &'a [u8],
 }
 

@@ -37,7 +37,7 @@ pub enum Kind {
 impl Kind {
     /// All of them, in the order of their numbers.
     pub const ALL: [Kind; 4] = [Kind::Ground, Kind::Upper, Kind::Loose, Kind::Column];
-    /// Those whose pages hold slots.
+    /// The kinds whose pages hold slots.
     pub const WITH_SLOTS: [Kind; 3] = [Kind::Ground, Kind::Upper, Kind::Loose];
 }
 
@@ -45,7 +45,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
-    /// Nothing.
+    /// Nothing: it can be filled.
     Free = 0,
     /// A node whose row is there, as far as the index knows.
     Live = 1,
@@ -82,7 +82,7 @@ impl Degree {
     }
 }
 
-/// What the indexed column holds, in the eyes of who fills it.
+/// What the indexed column holds, as users see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Column {
@@ -138,11 +138,11 @@ impl Filters {
 /// The shape of an index: what follows from its columns and options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Of the vectors.
+    /// The type, length and distance of the vectors.
     pub space: Space,
-    /// Of the graph.
+    /// How many links the graph has.
     pub degree: Degree,
-    /// Of the columns beside the vector.
+    /// The columns beside the vector, by which a scan filters.
     pub filters: Filters,
     pub(super) payload: usize,
     slot_bits: u32,
@@ -153,16 +153,16 @@ pub struct Shape {
 /// Where a walk begins: a node of the highest layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The node.
+    /// The number of the node.
     pub node: u32,
-    /// Its layer.
+    /// The node's layer.
     pub layer: u8,
 }
 
 /// A place in a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The page.
+    /// The number of the page.
     pub block: u32,
     /// The slot in it.
     pub slot: u32,
@@ -215,7 +215,7 @@ impl Shape {
         (self.covered > 0).then(|| block - (block - 1) % group)
     }
 
-    /// All such pages below `blocks`.
+    /// The column pages below block `blocks`.
     pub fn column_blocks(&self, blocks: u32) -> impl Iterator<Item = u32> + use<> {
         let last = if self.covered > 0 { blocks } else { 0 };
         (1..last).step_by(self.covered as usize + 1)
@@ -283,7 +283,7 @@ impl Shape {
         place.block << self.slot_bits | place.slot
     }
 
-    /// Where a node lies.
+    /// Where a node lies on pages.
     #[must_use]
     pub fn place(&self, node: u32) -> Place {
         Place { block: node >> self.slot_bits, slot: node & ((1 << self.slot_bits) - 1) }

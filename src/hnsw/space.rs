@@ -114,7 +114,7 @@ pub enum Elements<'a> {
 /// A metric and a form for vectors of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Space {
-    /// What distances mean.
+    /// The metric in which distances are measured.
     pub metric: Metric,
     /// How elements are held.
     pub storage: Storage,
@@ -378,7 +378,8 @@ impl Space {
     }
 
     /// A value that the operator's, for two vectors that were encoded, is not below (unless
-    /// [`Space::is_estimate`]: then it is the estimate); `distance` is what [`Space::distance`] gave for the payloads.
+    /// [`Space::is_estimate`]: then it is the estimate); `distance` is what [`Space::distance`]
+    /// gave for the payloads.
     ///
     /// The residuals bound what the forms lost: by the triangle inequality for L2 and L1, by
     /// Cauchy and Schwarz for the dot product. A further allowance is for rounding, here and
@@ -465,7 +466,7 @@ fn dot_sq8(a: &[u8], b: &[u8], dimensions: f64) -> f64 {
 }
 
 fn jaccard(a: &[u8], b: &[u8]) -> f64 {
-    // Of two empty sets pgvector says 1.
+    // pgvector says 1 for two empty sets.
     let empty = a.iter().zip(b).all(|(a, b)| a & b == 0);
     if empty { 1.0 } else { vector::jaccard(a, b) }
 }

@@ -407,7 +407,7 @@ fn inserts_at_once_lose_nothing() {
     assert!(recall(&store, &shape, &vectors, &|_| false) >= 0.98);
 }
 
-/// The same shape, with a number and a small number beside the vector.
+/// `shape` with two filter columns beside the vector, of 8 bytes and of 1.
 fn filtered(shape: Shape) -> Shape {
     Shape::new(shape.space, shape.degree, Filters::new(&[8, 1]).unwrap()).unwrap()
 }

@@ -262,7 +262,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         }
         let mut new = old.links.clone();
         new.push(to.node);
-        // Whoever changed the list meanwhile has linked it well enough.
+        // A process that has changed the list meanwhile has linked it well enough.
         replace_links(&self.graph, from, to.layer, &old, &new).map(drop)
     }
 

@@ -34,7 +34,7 @@ impl Visited {
         std::mem::replace(&mut self.rounds[node], self.round) != self.round
     }
 
-    /// Bytes it takes.
+    /// Bytes of memory that it takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.rounds.capacity()

@@ -49,13 +49,13 @@ fn distance_part(key: Key) -> u64 {
 pub struct Walk {
     /// All nodes met, in the order of meeting.
     found: Vec<Found>,
-    /// Those to be expanded, nearest first.
+    /// Nodes to be expanded, nearest first.
     frontier: BinaryHeap<Reverse<Key>>,
     /// The ef nearest that count, farthest first.
     nearest: BinaryHeap<Key>,
-    /// Those that were not near enough to be expanded.
+    /// Nodes that were not near enough to be expanded.
     passed_over: Vec<Key>,
-    /// Those that count and were among the ef nearest once.
+    /// Nodes that count and were among the ef nearest once.
     displaced: Vec<Key>,
     /// Whether what is passed over is kept for a wider walk.
     can_widen: bool,
@@ -228,7 +228,7 @@ impl Walk {
         self.frontier.is_empty() && self.passed_over.is_empty()
     }
 
-    /// Bytes that it takes.
+    /// Bytes of memory that the walk takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of::<Found>() * self.found.capacity()

@@ -28,7 +28,7 @@ struct Order<'a, M: Memory> {
     builder: &'a Builder<M>,
     /// Nodes of the ground layer.
     ground: Vec<u32>,
-    /// Where a node stands among them.
+    /// Where a node stands in the order of the pages.
     ranks: Vec<u32>,
     /// Nodes above, with their layers; the layers of a node stand together, lowest first.
     upper: Vec<(u32, u8)>,

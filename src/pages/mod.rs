@@ -29,7 +29,7 @@ pub trait Store {
     /// How many pages there are, or were a moment ago.
     fn blocks(&self) -> Result<u32>;
 
-    /// Looks at a page, which nobody changes meanwhile. A block beyond the end is an error.
+    /// Looks at a page, which does not change meanwhile. A block beyond the end is an error.
     ///
     /// `look` may not read another page: there is never more than one page locked by a reader.
     fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T>;
@@ -68,7 +68,7 @@ pub trait Tour {
 
 /// Pages to be changed. What one call changes survives a crash whole, or not at all.
 pub trait StoreMut: Store {
-    /// Changes one page, which nobody else sees meanwhile. If `change` says `false` or fails,
+    /// Changes one page, which no other process sees meanwhile. If `change` says `false` or fails,
     /// nothing is changed. Gives what it said.
     fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool>;
 
@@ -80,7 +80,7 @@ pub trait StoreMut: Store {
         change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
     ) -> Result<bool>;
 
-    /// Adds a page of zeros, has it filled by one who is told its number, and gives the number.
+    /// Adds a page of zeros, has it filled by `fill`, which gets its number, and gives the number.
     fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32>;
 
     /// Does several changes that belong together, which take a moment: meanwhile
@@ -93,7 +93,7 @@ pub trait StoreMut: Store {
 /// A row of the table: block and line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Row {
-    /// The block.
+    /// The number of the block.
     pub block: u32,
     /// The line pointer in it, from 1.
     pub line: u16,

@@ -57,7 +57,7 @@ impl StoreMut for RamStore {
         change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
     ) -> Result<bool> {
         debug_assert!(first < second, "pages are locked in ascending order");
-        // Once for both: who waits to append would come between two.
+        // Once for both: a thread that waits to append would come between two.
         let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
         let (one, two) = (page_of(&pages, first)?, page_of(&pages, second)?);
         let mut one = one.write().unwrap_or_else(PoisonError::into_inner);

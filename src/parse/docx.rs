@@ -38,7 +38,7 @@ pub fn is_docx(document: &[u8]) -> bool {
     }
 }
 
-/// Reads a document.
+/// Reads a DOCX document into its parts.
 pub fn parse(document: &[u8], limits: &Limits) -> Result<Vec<Part>> {
     let mut archive = Archive::open(document, limits.unzipped)?;
     let main = archive.main_document()?;

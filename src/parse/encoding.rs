@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// Bytes in which a page says what its encoding is, as browsers have it.
 const PRESCAN: usize = 1024;
 
-/// Of so many characters of a text, at most one is a control character.
+/// At most one in so many characters of a text is a control character.
 const CONTROLS: usize = 50;
 
 /// The encoding called `label`, in any of its names.

@@ -27,7 +27,7 @@ const TYPES: &[(Format, &[&str])] = &[
 /// A document whose format is known.
 #[derive(Debug)]
 pub struct Found {
-    /// The format.
+    /// The format of the document.
     pub format: Format,
     /// The document as text; empty where the format is a binary one.
     pub text: String,

@@ -61,7 +61,7 @@ const BLOCKS: &[&str] = &[
 /// Widest cell that counts as more than one.
 const WIDEST_CELL: usize = 64;
 
-/// Reads a page.
+/// Reads an HTML page into its parts.
 pub fn parse(text: &str, limits: &Limits) -> Result<Vec<Part>> {
     let tree = Tree::new(text, limits.depth);
     if tree.is_too_deep {
@@ -225,7 +225,7 @@ fn push_collapsed(line: &mut String, text: &str) {
 /// What of a subtree becomes one text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flat {
-    /// Everything.
+    /// Everything in it.
     All,
     /// What is seen, blocks apart by spaces.
     Seen,

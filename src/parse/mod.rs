@@ -19,10 +19,10 @@
 //! its heading as its first line. Where the document has a single heading of the highest
 //! level, its title, there is a single part: the chunks inside have their own paths.
 //!
-//! The documents are strangers'. Each limit of [`Limits`] is held while reading, nesting is
-//! walked with bounded stacks, entities are not expanded, and a library that panics becomes
-//! an error. What can't be bounded here, time and memory inside the libraries, is the
-//! business of the process in which ragd runs this.
+//! The documents are not trusted. Each limit of [`Limits`] is held while reading, nesting is walked
+//! with bounded stacks, entities are not expanded, and a library that panics becomes an error. What
+//! can't be bounded here, time and memory inside the libraries, is the business of the process in
+//! which ragd runs this.
 
 #[cfg(feature = "parse")]
 mod docx;
@@ -84,9 +84,9 @@ pub struct Limits {
     pub text: usize,
     /// Bytes of one unzipped file inside the document.
     pub unzipped: usize,
-    /// Pages.
+    /// Pages of a document.
     pub pages: usize,
-    /// Elements inside elements.
+    /// Levels of elements inside elements.
     pub depth: usize,
 }
 

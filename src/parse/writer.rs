@@ -165,7 +165,7 @@ impl Writer {
         section::split(&self.text, &self.headings, title)
     }
 
-    /// What was written.
+    /// The text that was written.
     pub fn into_text(self) -> String {
         self.text
     }

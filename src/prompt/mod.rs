@@ -4,10 +4,10 @@
 //! (template, question, sources, nonce) → messages;  reply → list │ object
 //! ```
 //!
-//! [`messages`] puts what strangers wrote between lines that they could not know, and [`template`]
-//! says in which words the model is asked. [`writer`] is whoever replies. A reply is a stranger's text
-//! as well: [`list`] and [`object`] take of it what they understand. [`tokens`] says how much of a
-//! model's context a text takes.
+//! [`messages`] puts text that is not trusted between lines that its writers could not know, and
+//! [`template`] says in which words the model is asked. [`writer`] is what replies. A reply is not
+//! trusted either: [`list`] and [`object`] take of it what they understand. [`tokens`] says how
+//! much of a model's context a text takes.
 
 pub mod list;
 pub mod messages;

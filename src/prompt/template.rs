@@ -39,7 +39,7 @@ pub const VARIABLES: [(&str, &str); 14] = [
     ("claims", "the numbered claims of an answer, between such lines, too"),
 ];
 
-/// Variables that are the texts of strangers.
+/// Variables whose text is not trusted.
 const STRANGERS: [&str; 6] = ["sources", "chunk", "document", "history", "notes", "claims"];
 
 /// Longest template, in bytes.
@@ -77,9 +77,9 @@ struct Part {
 /// What a variable stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A text.
+    /// A text, put in as it is.
     Text(String),
-    /// A number.
+    /// A whole number.
     Number(u32),
     /// A list of things with named texts.
     List(Vec<Vec<(&'static str, String)>>),

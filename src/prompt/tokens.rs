@@ -9,7 +9,7 @@
 
 use crate::error::Result;
 
-/// Whoever counts tokens.
+/// Counts the tokens of texts, by a model's tokenizer or by an estimate.
 pub trait Counter {
     /// The tokens of each text, in the order of `texts`.
     fn count(&mut self, texts: &[String]) -> Result<Vec<usize>>;

@@ -1,6 +1,6 @@
 //! Which wire protocols are there, and what can be asked in each?
 //!
-//! Sessions and ragd look here, so that a wish that nobody can fulfil fails before it is sent.
+//! Sessions and ragd look here, so that a wish that no protocol can fulfil fails before it is sent.
 
 use super::{PROVIDER_APIS, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// What a provider can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ability {
-    /// Writing.
+    /// Writing answers.
     Generate,
     /// Vectors of texts.
     Embed,
@@ -53,9 +53,9 @@ pub fn check(provider: &ProviderConfig, ability: Ability) -> Result<()> {
         .hint(format!("Apis that can {verb}: {}.", ability.apis().join(", "))))
 }
 
-/// Where the protocol `api` is spoken if nobody says otherwise.
+/// Where the protocol `api` is spoken unless the foreign server says otherwise.
 ///
-/// None for `openai`: many servers speak it, and texts must not go to one that nobody named.
+/// None for `openai`: many servers speak it, and texts must not go to one that was not named.
 #[must_use]
 pub fn default_base_url(api: &str) -> Option<&'static str> {
     Some(match api {

@@ -30,12 +30,12 @@ pub const MAX_FRAME: usize = 1 << 30;
 /// Bytes of the length before a frame's body.
 pub const HEADER: usize = 4;
 
-/// What a session asks, and for whom.
+/// What a session asks, and on behalf of which role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// The OID of the role: what can be had by few at a time is shared by roles.
     pub role: u32,
-    /// What is asked.
+    /// What the session asks.
     pub request: Request,
 }
 
@@ -48,24 +48,24 @@ pub fn encode_call(role: u32, request: &Request) -> Result<Vec<u8>> {
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// Is somebody there? Answered by [`Response::Status`].
+    /// Does ragd run? Answered by [`Response::Status`].
     Status,
     /// Read a model's files. Answered by [`Response::Model`].
     Describe(ModelRef),
     /// Read documents. Answered by [`Response::Parts`], one result a document.
     Parse {
-        /// The documents, whole.
+        /// The bytes of the documents.
         documents: Vec<Document>,
         /// How they are read.
         options: ParseOptions,
-        /// Limit for each.
+        /// Limit for each document, in milliseconds.
         timeout_ms: u64,
     },
     /// Cut documents. Answered by [`Response::Chunks`], one list a document.
     Chunk {
-        /// Whose tokenizer measures.
+        /// The model whose tokenizer measures.
         model: ModelRef,
-        /// The documents, whole.
+        /// The text of the documents.
         documents: Vec<String>,
         /// How they are cut.
         options: ChunkOptions,
@@ -75,19 +75,19 @@ pub enum Request {
     },
     /// Turn texts into vectors. Answered by [`Response::Vectors`].
     Embed {
-        /// Which model.
+        /// The model that embeds.
         model: ModelRef,
         /// What the texts are.
         kind: Kind,
         /// Which queue they wait in.
         lane: Lane,
-        /// The texts.
+        /// The texts to be embedded.
         texts: Vec<String>,
     },
     /// Have a language model write. Answered by [`Response::Text`].
     Generate(GenerateRequest),
-    /// The same, told while it is written: answered by any number of [`Response::Piece`], then by
-    /// [`Response::Text`].
+    /// Have a language model write, and pass on the text while it is written. Answered by any
+    /// number of [`Response::Piece`], then by [`Response::Text`].
     GenerateStream(GenerateRequest),
     /// Have a provider turn texts into vectors. Answered by [`Response::Vectors`], or by
     /// [`Response::SomeVectors`].
@@ -95,23 +95,23 @@ pub enum Request {
     /// Compare passages with a question: by a cross-encoder, or by the token vectors of an
     /// embedding model. Answered by [`Response::Scores`].
     Rerank {
-        /// Which model.
+        /// The model that compares.
         model: ModelRef,
-        /// The question.
+        /// The question's text.
         query: String,
-        /// The passages.
+        /// The passages' texts.
         passages: Vec<String>,
     },
     /// Have a provider compare passages with a question. Answered by [`Response::Scores`].
     RerankRemotely(RerankRequest),
     /// Have a language model write several texts at once. Answered by [`Response::Texts`].
     GenerateMany(GenerateMany),
-    /// Look whether a vector was made of late. Answered by [`Response::Vectors`], or by an empty
+    /// Look whether a vector was made lately. Answered by [`Response::Vectors`], or by an empty
     /// [`Response::Recalled`].
     RecallVector(VectorKey),
     /// Look what was remembered. Answered by [`Response::Recalled`].
     Recall {
-        /// Of what.
+        /// The scope that it was remembered in (see [`Note::scope`]).
         scope: String,
         /// Near to what; empty: the one that was remembered without a vector.
         vector: Vec<f32>,
@@ -122,9 +122,9 @@ pub enum Request {
     Remember(Note),
     /// Count the tokens of texts. Answered by [`Response::Counts`].
     CountTokens {
-        /// Whose tokenizer counts.
+        /// The model whose tokenizer counts.
         model: ModelRef,
-        /// The texts, whole.
+        /// The texts to be counted.
         texts: Vec<String>,
     },
     /// Turn places in documents into vectors, each in the light of its whole document. Answered by
@@ -134,7 +134,7 @@ pub enum Request {
         model: ModelRef,
         /// Which queue they wait in.
         lane: Lane,
-        /// The documents, whole.
+        /// The documents and their places.
         documents: Vec<Spanned>,
     },
     /// Does anything hang? Answered by [`Response::Heartbeat`] at once, whatever else goes on.
@@ -151,7 +151,7 @@ pub struct VectorKey {
     pub model: String,
     /// What the text is.
     pub kind: Kind,
-    /// The text.
+    /// The text that is embedded.
     pub text: String,
 }
 
@@ -162,9 +162,9 @@ pub struct Note {
     pub scope: String,
     /// By what it is found; empty: by the scope alone.
     pub vector: Vec<f32>,
-    /// The text.
+    /// The text that is remembered.
     pub text: String,
-    /// How long.
+    /// How long it is remembered, in seconds.
     pub seconds: u32,
 }
 
@@ -186,7 +186,7 @@ pub enum ChildJob<'a> {
     Parse(ParseJob<'a>),
     /// Find where a text may be cut. Answered by a [`Plan`](crate::chunk::Plan).
     Plan {
-        /// The text.
+        /// The text to be cut.
         text: &'a str,
         /// How it is cut.
         options: ChunkOptions,
@@ -210,7 +210,7 @@ pub struct ParseJob<'a> {
 /// What the child process answers: the parts, or why there are none.
 pub type ParseOutcome = std::result::Result<Vec<Part>, Error>;
 
-/// Which queue a text waits in. Providers are told two of them apart: whether somebody waits, or not.
+/// Which queue a text waits in. Providers only see whether a user waits or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Lane {
     /// Goes first: a person waits for it.
@@ -261,7 +261,7 @@ pub struct ModelInfo {
 /// A chat completion to be made by a provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GenerateRequest {
-    /// Who makes it.
+    /// The provider that makes it.
     pub provider: ProviderConfig,
     /// What was said so far, oldest first.
     pub messages: Vec<Message>,
@@ -271,7 +271,7 @@ pub struct GenerateRequest {
     pub max_tokens: Option<u32>,
     /// The JSON schema that the answer must fit; `None`: it is free text.
     pub schema: Option<String>,
-    /// Whether somebody waits. Calls for [`Lane::Bulk`] go behind the others, and fail with
+    /// Whether a user waits. Calls for [`Lane::Bulk`] go behind the others, and fail with
     /// [`ErrorKind::ProviderBusy`] while the provider wants to be left alone.
     pub lane: Lane,
 }
@@ -279,7 +279,7 @@ pub struct GenerateRequest {
 /// Chat completions to be made at once, as far as that is possible.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GenerateMany {
-    /// Which.
+    /// The requests, in any order.
     pub requests: Vec<GenerateRequest>,
     /// Limit for all of them together; those that are not done by then have timed out. `None`:
     /// each has its own limit and no other.
@@ -289,27 +289,27 @@ pub struct GenerateMany {
 /// Texts to be embedded by a provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EmbedRequest {
-    /// Who does it, with which model.
+    /// The provider that embeds, and with which model.
     pub provider: ProviderConfig,
     /// Length of the vectors; `None`: the length that the model gives.
     pub dimension: Option<u32>,
-    /// Whether somebody waits. Calls for [`Lane::Bulk`] fail with
-    /// [`ErrorKind::ProviderBusy`] while the provider wants to be left alone.
+    /// Whether a user waits. Calls for [`Lane::Bulk`] fail with [`ErrorKind::ProviderBusy`] while
+    /// the provider wants to be left alone.
     pub lane: Lane,
     /// What the texts are; some providers want to know.
     pub kind: Kind,
-    /// The texts.
+    /// The texts to be embedded.
     pub texts: Vec<String>,
 }
 
 /// Passages to be compared with a question by a provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RerankRequest {
-    /// Who does it, with which model.
+    /// The provider that compares, and with which model.
     pub provider: ProviderConfig,
-    /// The question.
+    /// The question's text.
     pub query: String,
-    /// The passages.
+    /// The passages' texts.
     pub passages: Vec<String>,
 }
 
@@ -324,8 +324,9 @@ impl ModelRef {
 }
 
 impl EmbedRequest {
-    /// What decides the vectors of this model, as far as anybody but its provider knows: who is
-    /// asked, by which way, as whom, and whose server says so. The key cannot be read from it.
+    /// What decides the vectors of this model, as far as it is known outside its provider: which
+    /// server is asked, by which way, with which key, and whose foreign server says so. The key
+    /// cannot be read from it.
     #[must_use]
     pub fn identity(&self) -> String {
         let ProviderConfig { api, base_url, model, api_key, network, .. } = &self.provider;
@@ -343,17 +344,18 @@ impl EmbedRequest {
 /// What ragd answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Response {
-    /// To [`Request::Status`].
+    /// Answers [`Request::Status`].
     Status(Status),
-    /// To [`Request::Describe`].
+    /// Answers [`Request::Describe`].
     Model(ModelInfo),
-    /// To [`Request::Parse`]: a document that can't be read does not keep the others from it.
+    /// Answers [`Request::Parse`]: a document that can't be read does not keep the others from it.
     Parts(Vec<ParseOutcome>),
-    /// To [`Request::Chunk`].
+    /// Answers [`Request::Chunk`]: the chunks of each document, in order.
     Chunks(Vec<Vec<Chunk>>),
-    /// To [`Request::Embed`], [`Request::EmbedRemotely`] and [`Request::EmbedInPlace`]: the vectors one after the other.
+    /// Answers [`Request::Embed`], [`Request::EmbedRemotely`] and [`Request::EmbedInPlace`]: the
+    /// vectors one after the other.
     Vectors {
-        /// Length of each.
+        /// Length of each vector.
         dimension: u32,
         /// `dimension` times the number of texts.
         values: Vec<f32>,
@@ -361,24 +363,24 @@ pub enum Response {
         /// that it says it has read.
         tokens: u64,
     },
-    /// To [`Request::Generate`] and, after the pieces, to [`Request::GenerateStream`].
+    /// Answers [`Request::Generate`] and, after the pieces, [`Request::GenerateStream`].
     Text(Generated),
-    /// To any of them.
+    /// Answers any request that has failed.
     Failed(Error),
-    /// To [`Request::Rerank`] and [`Request::RerankRemotely`]: one score a passage, greater is better.
+    /// Answers [`Request::Rerank`] and [`Request::RerankRemotely`]: one score a passage, greater is better.
     Scores(Vec<f32>),
-    /// To [`Request::GenerateStream`]: what has just been written. More is to come.
+    /// Answers [`Request::GenerateStream`]: what has just been written. More is to come.
     Piece(String),
-    /// To [`Request::GenerateMany`], in the order of the requests: a call that fails does not
+    /// Answers [`Request::GenerateMany`], in the order of the requests: a call that fails does not
     /// keep the others from their text.
     Texts(Vec<GenerateOutcome>),
-    /// To [`Request::Recall`]: what was remembered, the nearest first.
+    /// Answers [`Request::Recall`]: what was remembered, the nearest first.
     Recalled(Vec<String>),
-    /// To [`Request::CountTokens`]: one number a text, special tokens not counted.
+    /// Answers [`Request::CountTokens`]: one number a text, special tokens not counted.
     Counts(Vec<u32>),
-    /// To [`Request::EmbedRemotely`]: the vectors of the first texts, and why the others have none.
+    /// Answers [`Request::EmbedRemotely`]: the vectors of the first texts, and why the others have none.
     SomeVectors {
-        /// Length of each.
+        /// Length of each vector.
         dimension: u32,
         /// The vectors one after the other.
         values: Vec<f32>,
@@ -387,7 +389,7 @@ pub enum Response {
         /// What has kept the others from theirs.
         error: Error,
     },
-    /// To [`Request::Heartbeat`].
+    /// Answers [`Request::Heartbeat`].
     Heartbeat {
         /// What hangs and since when, in words; `None`: nothing does.
         hang: Option<String>,
@@ -412,10 +414,10 @@ pub struct Generated {
     pub attempts: u32,
 }
 
-/// How ragd is.
+/// The state of ragd.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// Its process ID.
+    /// ragd's process ID.
     pub pid: u32,
     /// The version of the package it was built from.
     pub version: String,

@@ -24,13 +24,13 @@ pub struct ProviderConfig {
     pub model: String,
     /// Where the key is.
     pub api_key: KeySource,
-    /// Limit for connecting.
+    /// Limit for connecting, in milliseconds.
     pub connect_timeout_ms: u64,
     /// Limit for the whole call, retries included.
     pub timeout_ms: u64,
     /// How often a call that failed for a passing reason is made again.
     pub max_retries: u32,
-    /// What only some want to be told.
+    /// Settings that only some protocols or servers have.
     pub special: Special,
     /// How much it is asked, over all sessions.
     pub limits: CallLimits,
@@ -38,7 +38,7 @@ pub struct ProviderConfig {
     pub network: Network,
 }
 
-/// What only some protocols or servers want to be told.
+/// Settings that only some protocols or servers have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Special {
     /// The header that holds the key alone; `None`: as the protocol has it.
@@ -52,11 +52,11 @@ pub struct Special {
 pub enum KeySource {
     /// The server wants none.
     None,
-    /// In the user mapping itself.
+    /// The key stands in the user mapping itself.
     Inline(String),
-    /// In a file that ragd reads.
+    /// The key stands in a file that ragd reads; its path.
     File(String),
-    /// In ragd's environment.
+    /// The key stands in ragd's environment; the variable's name.
     Environment(String),
 }
 
@@ -82,7 +82,7 @@ pub struct CallLimits {
     pub requests_per_minute: Option<u32>,
 }
 
-/// By which way, and to which hosts.
+/// By which way a provider is reached, and on which hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
     /// An HTTP proxy as `http://host:port`; `None`: the one that ragd's environment names.
@@ -108,12 +108,12 @@ pub struct HostRules {
 /// Which addresses are allowed that are not of the public Internet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PrivateHosts {
-    /// None.
+    /// No address is allowed but those of the public Internet.
     None,
-    /// Those of the machine itself.
+    /// The addresses of the machine itself are allowed, too.
     #[default]
     Loopback,
-    /// All.
+    /// All addresses are allowed.
     All,
 }
 
@@ -129,7 +129,7 @@ pub fn has_fit_port(authority: &str) -> bool {
 }
 
 impl PrivateHosts {
-    /// As the setting `rag.allow_private_hosts` says it.
+    /// The value of the setting `rag.allow_private_hosts`.
     pub fn name(self) -> &'static str {
         match self {
             PrivateHosts::None => "none",

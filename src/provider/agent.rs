@@ -30,12 +30,12 @@ const MAX_IDLE: usize = 16;
 /// Longest file of certificates, in bytes: more than all public authorities have together.
 const MAX_CERTIFICATES: u64 = 4 << 20;
 
-/// Where to, and how.
+/// Which URL is called, and by which way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// What is called.
+    /// The URL that is called.
     pub url: String,
-    /// By which way.
+    /// By which way it is reached.
     pub network: Network,
 }
 
@@ -50,10 +50,10 @@ pub struct Line {
 
 type Digest = [u8; 32];
 
-/// Those whose connection may still be open.
+/// Lines whose connection may still be open.
 static IDLE: Mutex<Vec<Line>> = Mutex::new(Vec::new());
 
-/// A line for `route`; nobody else has it.
+/// A line for `route`, which no other call has.
 pub fn take(route: Route) -> Result<Line, Failure> {
     let file = route.network.ca_file.as_deref().map(read_authorities).transpose()?;
     let authorities = file.as_ref().map(|bytes| Sha256::digest(bytes).into());
@@ -103,8 +103,9 @@ fn new(route: &Route, authorities: Option<&[u8]>) -> Result<Agent, Failure> {
     Ok(Agent::with_parts(config, DefaultConnector::default(), resolver))
 }
 
-/// The proxy of the server's options; else the one that the environment names. This machine is behind
-/// neither: what is for it does not leave it, and the proxy's own machine is another one.
+/// The proxy of the server's options; else the one that the environment names. This machine is
+/// behind neither: calls to it do not leave it, and for the proxy's own machine it would be another
+/// machine.
 ///
 /// This is safe because calls go through a tunnel (CONNECT): the proxy learns the name of
 /// the host, and of an https call nothing else.
@@ -151,7 +152,8 @@ fn is_loopback(host: &str) -> bool {
     bare == "localhost" || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
-/// Whom to believe that a host is who it says: Mozilla's list, or the authorities of a file.
+/// Which authorities are trusted to say that a host is the one it claims to be: Mozilla's list, or
+/// those of a file.
 fn tls(network: &Network, authorities: Option<&[u8]>) -> Result<TlsConfig, Failure> {
     let (Some(path), Some(bytes)) = (&network.ca_file, authorities) else {
         return Ok(TlsConfig::default());
@@ -168,7 +170,7 @@ fn unfit_file(path: &str, why: &str) -> Failure {
     }
 }
 
-/// The file, which is read for each call: it may be another one by now.
+/// The file of authorities, which is read for each call: it may have changed.
 fn read_authorities(path: &str) -> Result<Vec<u8>, Failure> {
     read_whole(path).map_err(|why| unfit_file(path, &why))
 }

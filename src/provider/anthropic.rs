@@ -15,7 +15,7 @@ use super::chat::{self, Asked, Heard, Protocol, translated};
 use super::dialect::Dialect;
 use super::trouble::Task;
 
-/// How Anthropic is spoken to.
+/// How Anthropic's API is called: its headers, and the end of its address.
 pub const DIALECT: Dialect = Dialect {
     key_header: Some("x-api-key"),
     headers: &[("anthropic-version", "2023-06-01")],
@@ -40,7 +40,7 @@ const OBJECT_TOOL: &str = "answer";
 /// What the tool is called that takes any other answer, as its one member.
 const VALUE_TOOL: &str = "answer_value";
 
-/// That member.
+/// The member of `VALUE_TOOL`'s input that holds the answer.
 const VALUE: &str = "value";
 
 const REASONS: &[(&str, &str)] = &[
@@ -52,7 +52,7 @@ const REASONS: &[(&str, &str)] = &[
     ("refusal", "content_filter"),
 ];
 
-/// Writing.
+/// The messages API, for writing.
 pub struct Messages;
 
 impl Protocol for Messages {

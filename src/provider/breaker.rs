@@ -4,10 +4,10 @@
 //! (provider, what became of its calls, now) → call it, or not before then
 //! ```
 //!
-//! A provider that cannot be reached costs everybody who asks it a timeout and some retries. After
-//! five calls in a row that came to nothing, retries included, it is left alone for 5 seconds, and
-//! whoever asks is told so at once. Then one call may try. If that fails too, the time doubles, up to
-//! a minute; if it works, everybody may call again.
+//! A provider that cannot be reached costs each caller a timeout and some retries. After five calls
+//! in a row that came to nothing, retries included, it is left alone for 5 seconds, and calls fail
+//! at once with the time that is left. Then one call may try. If that fails too, the time doubles,
+//! up to a minute; if it works, all may call again.
 //!
 //! Down is what cannot be connected to, and what answers 502, 503 or 504. A refusal, a nonsense or a
 //! slow answer is an answer of a provider that is there.
@@ -26,7 +26,7 @@ const PAUSES: Backoff = Backoff::doubling(FIRST, LONGEST);
 const FIRST: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What those are told who come while one call tries.
+/// The time after which calls that come while one tries are to come back.
 const WHILE_TRYING: Duration = Duration::from_secs(1);
 
 /// After so long without a call, failures are forgotten.
@@ -37,7 +37,7 @@ const REMEMBERED: Duration = Duration::from_secs(600);
 pub enum Health {
     /// The provider answered, whatever it said.
     Up,
-    /// It did not, or something before it said that it doesn't.
+    /// The provider did not answer, or something before it said that it doesn't.
     Down,
     /// The call does not say: it was given up, or not made.
     Unknown,
@@ -50,15 +50,15 @@ pub struct Breakers(HashMap<ProviderId, Breaker>);
 struct Breaker {
     /// Calls in a row.
     failures: u32,
-    /// When it may be called again.
+    /// When the provider may be called again.
     until: Instant,
     /// Whether a call is trying.
     is_tried: bool,
 }
 
 impl Breakers {
-    /// Whether `provider` may be called at `now`; if not, how long it is left alone. Who may call
-    /// has to [`Breakers::note`] what became of it.
+    /// Whether `provider` may be called at `now`; if not, how long it is left alone. A caller that
+    /// is admitted has to [`Breakers::note`] what became of the call.
     pub fn admit(&mut self, provider: &ProviderId, now: Instant) -> Result<(), Duration> {
         let Some(breaker) = self.0.get_mut(provider) else { return Ok(()) };
         if breaker.failures < FAILURES {

@@ -5,9 +5,9 @@
 //!                              → the same, and the body piece by piece
 //! ```
 //!
-//! The call runs on a thread of its own, because a blocked read cannot look up. The caller
-//! looks every 50 ms whether somebody still waits; when nobody does it shuts the connection
-//! down, so that the provider stops writing and the thread ends.
+//! The call runs on a thread of its own, because a blocked read cannot look up. The caller looks
+//! every 50 ms whether its client still waits; when it does not, it shuts the connection down, so
+//! that the provider stops writing and the thread ends.
 //!
 //! Connections are kept for the next call. Redirects are never followed: the key is for the
 //! host that the foreign server names and for no other.
@@ -25,7 +25,7 @@ use super::host::Refused;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Network, has_fit_port};
 
-/// How often the caller looks whether somebody still waits.
+/// How often the caller looks whether its client still waits.
 pub const POLL: Duration = Duration::from_millis(50);
 
 /// Longest body that is read. An answer has some kilobytes.
@@ -40,28 +40,28 @@ const MAX_ERROR_BODY: usize = 64 << 10;
 /// Longest piece of a body, in bytes, and how many of them wait to be looked at.
 const PIECE: (usize, usize) = (64 << 10, 16);
 
-/// What is to be sent where.
+/// A request, and where it is to be sent.
 pub struct Call {
     /// The whole URL, as [`endpoint`] made it.
     pub url: String,
     /// Names and values, the key among them.
     pub headers: Vec<(String, String)>,
-    /// JSON.
+    /// The body, in JSON.
     pub body: Vec<u8>,
     /// Limit for the name, the connection and TLS.
     pub connect_timeout: Duration,
-    /// Limit for all of it.
+    /// Limit for the whole call.
     pub timeout: Duration,
-    /// By which way, and to which hosts.
+    /// By which way the host is reached, and which hosts may be.
     pub network: Network,
     /// Whether the body is wanted while it is written.
     pub stream: bool,
 }
 
-/// What came back.
+/// What the provider replied.
 #[derive(Debug)]
 pub struct Reply {
-    /// The HTTP status.
+    /// The HTTP status code.
     pub status: u16,
     /// The header `Content-Type`, or nothing.
     pub content_type: String,
@@ -76,7 +76,7 @@ pub struct Reply {
 /// Why nothing came back that could be read.
 #[derive(Debug)]
 pub enum Failure {
-    /// Nobody waits for the answer any more.
+    /// The client does not wait for the answer any more.
     Gone,
     /// There is no connection, or it ended before an answer began. May pass.
     NoAnswer(String),
@@ -92,15 +92,15 @@ pub enum Failure {
     TooLong(usize),
     /// The host has no address that may be called.
     Refused(Refused),
-    /// What the host shows for a certificate does not say that it is who it should be.
+    /// The host's certificate does not prove that it is the one it claims to be.
     Untrusted(String),
     /// An option of the server cannot be used.
     Unfit {
-        /// Its name.
+        /// The option's name.
         option: &'static str,
         /// What kind of error that is.
         kind: ErrorKind,
-        /// Why not.
+        /// Why it cannot be used.
         why: String,
     },
     /// The proxy of the environment cannot be used.
@@ -109,10 +109,10 @@ pub enum Failure {
     Broken(String),
 }
 
-/// How long somebody waits.
+/// How long a call may be waited for.
 #[derive(Clone, Copy)]
 pub struct Patience<'a> {
-    /// Says that nobody waits any more.
+    /// Says that the client does not wait any more.
     pub gone: &'a dyn Fn() -> bool,
     /// When waiting ends with [`Failure::Silence`].
     pub until: Option<Instant>,
@@ -156,7 +156,7 @@ pub struct Incoming {
 }
 
 enum Event {
-    /// Status and headers.
+    /// Status and headers have come.
     Head(Reply),
     /// More of the body.
     Piece(Vec<u8>),
@@ -174,7 +174,7 @@ impl Incoming {
             .name("provider call".into())
             .spawn(move || {
                 let end = exchange(&runner, &call, &sender).map(|()| Event::End);
-                // Nobody takes the outcome of a call that was given up.
+                // The outcome of a call that was given up is not taken.
                 let _ = sender.send(end);
             })
             .map_err(|error| Failure::Broken(format!("cannot start a thread: {error}")))?;
@@ -296,7 +296,7 @@ fn exchange(agent: &Agent, call: &Call, told: &Told) -> std::result::Result<(), 
 /// What happens to a body after so many bytes, decompressed: a small body can unpack to a huge one.
 #[derive(Clone, Copy)]
 enum Limit {
-    /// The call fails.
+    /// The call fails after so many bytes.
     Fail(usize),
     /// The rest is left out, as it is where the body breaks off.
     Cut(usize),

@@ -7,11 +7,11 @@
 //! What differs from protocol to protocol is a [`Question`]; limits, retries, pauses and the
 //! hiding of keys are here, the same for all.
 //!
-//! A provider that is busy is left alone by who can wait: calls of the lane
-//! [`Lane::Bulk`] fail at once while its pause lasts, saying when to come back, so that no
-//! thread is held by waiting and no limit is overrun again. A person who waits for one answer
-//! is worth another attempt, so calls of [`Lane::Query`] are made in spite of a pause. What
-//! they hear is noted for the others.
+//! A provider that is busy is left alone by calls that can wait: those of the lane [`Lane::Bulk`]
+//! fail at once while its pause lasts, saying when to come back, so that no thread is held by
+//! waiting and no limit is overrun again. A user who waits for one answer is worth another attempt,
+//! so calls of [`Lane::Query`] are made in spite of a pause. What they hear is noted for the
+//! others.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ use crate::protocol::{Generated, Lane, ProviderConfig};
 
 /// What is asked, in the words of a protocol.
 pub trait Question {
-    /// What comes back.
+    /// What a reply of success is read as.
     type Answer;
 
     /// The body of the request.
@@ -50,7 +50,7 @@ pub trait Question {
     ) -> std::result::Result<Self::Answer, Trouble>;
 }
 
-/// Who asks whom, for what.
+/// What makes the calls of one request: the provider, the key, the task and the lane.
 pub struct Caller<'a> {
     provider: &'a ProviderConfig,
     task: &'static Task,
@@ -68,7 +68,7 @@ pub struct Caller<'a> {
 struct Scope<'a> {
     /// When it has to be over.
     until: Instant,
-    /// Whether nobody waits any more.
+    /// Whether the client does not wait any more.
     gone: &'a dyn Fn() -> bool,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Caller<'a> {
         Ok(Caller { provider, task, lane, memory, url, key, id, health })
     }
 
-    /// Who is asked, for what is remembered of it.
+    /// Which provider is asked, for what is remembered of it.
     pub fn id(&self) -> ProviderId {
         self.id
     }
@@ -109,8 +109,9 @@ impl<'a> Caller<'a> {
         self.insist(gone, |scope| self.attempt(question, scope))
     }
 
-    /// The same for an answer that is told while it is written. Nothing is asked again of which a
-    /// piece was told.
+    /// Asks, within the provider's limits, for an answer that is passed to `hear` piece by piece
+    /// while it is written; gives the whole answer and what it has taken. Once a piece has been
+    /// passed on, nothing is asked again.
     pub fn listen<Q: Streamed>(
         &self,
         question: &mut Q,
@@ -170,7 +171,7 @@ impl<'a> Caller<'a> {
             let listener = Listener { incoming, decoder, teller, patience };
             return listener.listen(&mut *reader, hear);
         }
-        // Refused, or told all at once.
+        // Refused, or answered all at once.
         let reply = self.whole(&mut incoming, Some(head), scope)?;
         self.judge(question, &reply)?;
         let generated = question.read(&reply, &teller)?;

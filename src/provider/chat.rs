@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A protocol is a [`Protocol`]: how the body looks, and where in a reply and in the events of a
-//! streamed one the text stands. All else is here, the same for all. What ends a text is told in
-//! the words of OpenAI's protocol: "stop", "length", "content_filter".
+//! streamed one the text stands. All else is here, the same for all. The reason for which a text
+//! ends is given in the words of OpenAI's protocol: "stop", "length", "content_filter".
 
 use std::marker::PhantomData;
 
@@ -54,11 +54,11 @@ pub trait Protocol {
 
 /// What is asked, ready to be put into a protocol's words.
 pub struct Asked<'a> {
-    /// Who is asked.
+    /// The provider that is asked.
     pub provider: &'a ProviderConfig,
     /// What was said so far.
     pub turns: Turns,
-    /// `None`: the model has it its own way.
+    /// Sampling temperature; `None`: the model's own.
     pub temperature: Option<f32>,
     /// Longest answer in tokens.
     pub max_tokens: Option<u32>,
@@ -82,7 +82,7 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// The same with its form asked for in that `manner`.
+    /// The request with its form, if it has one, asked for in that `manner`.
     fn in_manner(mut self, manner: Manner) -> Self {
         if let Some(form) = self.form.as_mut().filter(|form| form.manner != manner) {
             form.manner = manner;
@@ -122,15 +122,15 @@ impl<'a> Asked<'a> {
 /// What was heard so far.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// The text.
+    /// The text that was written so far.
     pub text: String,
     /// Why it ended, once it has: "stop", "length", "content_filter", or the provider's word.
     pub finish_reason: Option<String>,
     /// Why nothing may be said about this, if the provider says so.
     pub blocked: Option<String>,
-    /// Tokens read.
+    /// Tokens that were read, if the provider has said.
     pub prompt_tokens: Option<u64>,
-    /// Tokens written.
+    /// Tokens that were written, if the provider has said.
     pub completion_tokens: Option<u64>,
 }
 
@@ -197,7 +197,8 @@ pub fn generate<P: Protocol>(
     Ok(reckoned(generated, effort, request))
 }
 
-/// The same, with each piece of the answer told to `hear` when it comes.
+/// Has a provider write an answer as a stream, and passes each piece of it to `hear` as it arrives.
+/// Gives the whole answer with its tokens at the end.
 pub fn generate_stream<P: Protocol + 'static>(
     request: &GenerateRequest,
     memory: &Memory,

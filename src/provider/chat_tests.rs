@@ -5,7 +5,7 @@ use crate::protocol::{CallLimits, KeySource, Network, Special};
 use crate::provider::key::Key;
 use crate::provider::{anthropic, cohere, gemini, ollama};
 
-/// Pieces as they come, and what is told at the end.
+/// Pieces as they come, and what is given at the end.
 fn listen<P: Protocol>(events: &[&str]) -> (Vec<String>, Result<Generated>) {
     let provider = ProviderConfig {
         name: "p".into(),

@@ -50,7 +50,7 @@ pub trait Protocol {
     const TASK: &'static Task;
     /// Most texts of a call.
     const MOST_TEXTS: usize;
-    /// A reply.
+    /// The body of a reply.
     type Answer: DeserializeOwned;
 
     /// The body of a request.
@@ -62,11 +62,11 @@ pub trait Protocol {
 
 /// What is asked, ready to be put into a protocol's words.
 pub struct Asked<'a> {
-    /// Who is asked.
+    /// The provider that is asked.
     pub provider: &'a ProviderConfig,
     /// What the texts are.
     pub kind: Kind,
-    /// The texts.
+    /// The texts to be embedded.
     pub texts: &'a [String],
     /// Length of the vectors; `None`: the length that the model gives by itself.
     pub dimension: Option<u32>,
@@ -96,8 +96,8 @@ pub struct Embedded {
     pub values: Vec<f32>,
     /// Tokens read, as far as the provider says.
     pub tokens: u64,
-    /// Why the last texts have no vectors. Those of the first are not thrown away for that: they may
-    /// be paid for, and who asks again for all of them may never come to the end.
+    /// Why the last texts have no vectors. Those of the first are not thrown away for that: they
+    /// may be paid for, and a caller that asks again for all of them may never come to the end.
     pub failed: Option<Error>,
 }
 

@@ -5,9 +5,9 @@
 //! name → addresses → those that the rules allow
 //! ```
 //!
-//! Whoever may create a foreign server could have the machine of the database call whatever that
-//! machine can reach: a neighbour's administration pages, or the service by which a cloud gives
-//! out credentials. So addresses that are not of the public Internet are refused, but for the
+//! A role that may create a foreign server could have the machine of the database call whatever
+//! that machine can reach: a neighbour's administration pages, or the service by which a cloud
+//! gives out credentials. So addresses that are not of the public Internet are refused, but for the
 //! machine's own, on which language models commonly run. Administrators can say otherwise.
 //!
 //! What counts is the address that is about to be connected to, and not the name: names are looked
@@ -172,7 +172,7 @@ pub struct CheckedResolver {
     pub private: PrivateHosts,
     /// The host and port of a proxy that the administrator has chosen, which may be anywhere.
     pub trusted: Option<(String, u16)>,
-    /// Who looks up.
+    /// What looks addresses up.
     pub inner: DefaultResolver,
 }
 

@@ -26,7 +26,8 @@ const DEEPEST: usize = 500;
 /// of its kind than are counted here.
 const CIRCLE: u64 = 1000;
 
-/// Fails with an error about a parameter where `schema` could keep who checks with it busy for ever.
+/// Fails with an error about a parameter where checking an answer against `schema` could take for
+/// ever.
 pub fn check(schema: &Value) -> Result<()> {
     let mut ways = Ways { resources: vec![schema], ..Ways::default() };
     ways.collect(schema);
@@ -48,7 +49,7 @@ struct Ways<'a> {
     resources: Vec<&'a Value>,
     anchors: Vec<(&'a str, &'a Value)>,
     counted: HashMap<*const Value, u64>,
-    /// Those that are being counted, and how far into the answer they were begun.
+    /// Parts that are being counted, and how far into the answer they were begun.
     open: HashMap<*const Value, usize>,
 }
 

@@ -51,11 +51,13 @@ impl Key {
         self.0.as_deref()
     }
 
-    /// Who is called as `provider` says, with this key. The key cannot be read from it.
+    /// A digest of the provider that `provider` and this key address. The key cannot be read from
+    /// it.
     ///
-    /// A proxy can answer in the place of whom it leads to, and so can who has a certificate of an
-    /// authority of somebody's choice. So both are part of it, and so is the role whose server it is:
-    /// nobody's own server speaks for those of others.
+    /// A proxy can answer in the place of the host it leads to, and so can a server with a
+    /// certificate of an authority that the server's owner has chosen. So both are part of it, and
+    /// so is the role whose foreign server it is: what one role's server says does not count for
+    /// those of others.
     pub fn identity(&self, provider: &ProviderConfig) -> ProviderId {
         let Network { proxy, ca_file, owner, .. } = &provider.network;
         let address = provider.base_url.trim_end_matches('/');

@@ -1,12 +1,13 @@
-//! Whose turn is it to call a provider?
+//! Which call to a provider is next?
 //!
 //! ```text
-//! (provider, limits, who waits, now) → now, after so long, or when another call ends
+//! (provider, limits, calls that wait, now) → now, after so long, or when another call ends
 //! ```
 //!
 //! Limits hold for all sessions together: so many calls at a time, so many that begin within any 60
 //! seconds. A call of the queries' lane waits in line, as long as it has time. A bulk call does not
-//! wait: it is told when to come back, so that it holds no thread, and it goes behind the line.
+//! wait: it fails with the time to come back, so that it holds no thread, and it goes behind the
+//! line.
 //!
 //! What is counted belongs to an address, a key and an owner, as pauses do: servers with the same ones
 //! share the count, and each compares it with limits of its own. Calls without a limit are not counted.
@@ -19,13 +20,13 @@ use super::call::POLL;
 use super::pause::ProviderId;
 use crate::protocol::{CallLimits, Lane};
 
-/// In which so many calls may begin.
+/// The time within which the calls of `requests_per_minute` may begin.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// When a bulk call is worth repeating that found all places taken. Nobody knows; calls take seconds.
+/// When a bulk call is worth repeating that found all places taken: a guess, as calls take seconds.
 const TAKEN: Duration = Duration::from_secs(1);
 
-/// Whether it is somebody's turn.
+/// Whether a call may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// Yes; the call counts from now on.
@@ -51,7 +52,7 @@ struct Load {
     running: u32,
     /// When the calls of the last minute began, oldest first.
     begun: VecDeque<Instant>,
-    /// Who waits, first come first.
+    /// The calls that wait, first come first.
     line: VecDeque<Ticket>,
 }
 
@@ -71,7 +72,7 @@ impl Limits {
         self.forget(provider);
     }
 
-    /// Whether it is the turn of who has `ticket`, or of somebody without one.
+    /// Whether it is the turn of the call that has `ticket`, or of one without a ticket.
     fn turn(
         &mut self,
         provider: ProviderId,
@@ -106,7 +107,7 @@ impl Limits {
         }
     }
 
-    /// Nothing is kept of who has no call within a minute.
+    /// Nothing is kept of a provider that has had no call within a minute.
     fn forget(&mut self, provider: &ProviderId) {
         let is_idle =
             |load: &Load| load.running == 0 && load.begun.is_empty() && load.line.is_empty();
@@ -139,10 +140,10 @@ pub struct Permit<'a> {
     counted: Option<(&'a Gate, ProviderId)>,
 }
 
-/// Why it is nobody's turn in time.
+/// Why a call is not made in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoTurn {
-    /// Nobody waits any more.
+    /// The client does not wait any more.
     Gone,
     /// So many calls have begun within a minute; the next may begin after so long.
     MinuteFull(Duration),
@@ -150,17 +151,17 @@ pub enum NoTurn {
     AllTaken(Duration),
 }
 
-/// Who wants a turn.
+/// A call that wants its turn.
 pub struct Wish<'a> {
-    /// Of whom.
+    /// The provider that is to be called.
     pub provider: ProviderId,
-    /// Its limits.
+    /// The provider's limits.
     pub limits: &'a CallLimits,
     /// Whether it waits in line.
     pub lane: Lane,
-    /// How long.
+    /// How long it waits.
     pub until: Instant,
-    /// Whether nobody waits any more.
+    /// Whether the client does not wait any more.
     pub gone: &'a dyn Fn() -> bool,
 }
 

@@ -20,7 +20,7 @@ const REMEMBERED: Duration = Duration::from_secs(600);
 /// A model of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Whom {
-    /// Which server.
+    /// Which provider, and by which key and way.
     pub provider: ProviderId,
     /// The protocol in which it is asked.
     pub api: String,

@@ -1,6 +1,6 @@
 //! What ragd remembers of providers from one call to the next.
 //!
-//! None of it matters: who forgets it makes a call or two too many.
+//! None of it matters: without it, a call or two too many would be made.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use super::schema::Manner;
 /// Models that are remembered; beyond that all are forgotten, which is simpler than choosing.
 const MOST_MODELS: usize = 1000;
 
-/// Which providers want to be left alone, which are down, who is calling them, which models are
+/// Which providers want to be left alone, which are down, which calls they have, which models are
 /// asked for shorter vectors, and which refuse to be asked for a form.
 #[derive(Default)]
 pub struct Memory {
@@ -30,7 +30,7 @@ pub struct Memory {
 /// A model whose vectors have another length than is wanted unless one asks.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Shortened {
-    /// Whose it is.
+    /// The provider of the model.
     pub provider: ProviderId,
     /// What it is called there.
     pub model: String,
@@ -54,8 +54,8 @@ impl Memory {
         locked(&self.pauses).left(provider, Instant::now())
     }
 
-    /// Whether the provider may be called; if it is down, how long it is left alone. What becomes of
-    /// the call has to be told.
+    /// Whether the provider may be called; if it is down, how long it is left alone. What becomes
+    /// of the call has to be reported.
     pub fn attend(&self, provider: ProviderId) -> Result<Attempt<'_>, Duration> {
         locked(&self.breakers).admit(&provider, Instant::now())?;
         Ok(Attempt { memory: self, provider, health: Health::Unknown })
@@ -71,7 +71,7 @@ impl Memory {
         locked(&self.manners).of(asked, Instant::now())
     }
 
-    /// It was asked for in that `manner`, after another was refused.
+    /// Notes that a form was asked for in that `manner`, after another was refused.
     pub fn note_manner(&self, asked: Whom, manner: Manner) {
         locked(&self.manners).accepted(asked, manner, Instant::now());
     }
@@ -99,7 +99,7 @@ impl Memory {
 pub struct Attempt<'a> {
     memory: &'a Memory,
     provider: ProviderId,
-    /// What became of it.
+    /// What became of the call.
     pub health: Health,
 }
 

@@ -1,4 +1,4 @@
-//! # provider: who writes the answer, embeds the texts or ranks the passages, elsewhere?
+//! # provider: what writes the answer, embeds the texts or ranks the passages, elsewhere?
 //!
 //! ```text
 //! (messages, provider, key) → text, why it ends, tokens read and written
@@ -11,8 +11,8 @@
 //!
 //! What they are the words of:
 //!
-//! * [`chat`] has a model write, [`turns`] says who speaks when,
-//! * [`schema`] insists on the form of an answer, [`manners`] knows who refuses to be asked for one,
+//! * [`chat`] has a model write, [`turns`] says which role speaks when,
+//! * [`schema`] insists on the form of an answer, [`manners`] knows which servers refuse one,
 //! * [`embeddings`] has texts embedded, [`batch`] cuts many texts into calls,
 //! * [`rerank`] has passages compared with a question.
 //!
@@ -26,12 +26,12 @@
 //! * [`stream`] reads an answer while it is written,
 //! * [`retry`] decides whether a call that failed is made again, and when,
 //! * [`pause`] says how long a provider that is busy is left alone, by all sessions,
-//! * [`limit`] says whose turn it is where calls are limited, [`breaker`] whether a provider is down,
+//! * [`limit`] says which call is next where calls are limited, [`breaker`] which provider is down,
 //! * [`memory`] holds the pauses and what else is known of providers,
 //! * [`trouble`] says in words what went wrong and what can be done.
 //!
-//! All of it runs in ragd and blocks the thread of the connection that asked. That is
-//! fine: the thread does nothing else, and looks every 50 ms whether somebody still waits.
+//! All of it runs in ragd and blocks the thread of the connection that asked. That is fine: the
+//! thread does nothing else, and looks every 50 ms whether its client still waits.
 
 mod agent;
 mod anthropic;
@@ -70,8 +70,8 @@ use crate::protocol::{EmbedRequest, GenerateRequest, Generated, RerankRequest};
 
 /// Has the provider of `request` write an answer, in the form that it asks for.
 ///
-/// `gone` says whether whoever asked has left; then the call is given up within 50 ms, its
-/// connection closed, and an error returned that nobody reads. Fails with
+/// `gone` says whether the client has left; then the call is given up within 50 ms, its connection
+/// closed, and an error returned that is never read. Fails with
 /// [`ErrorKind::ProviderTimeout`](crate::error::ErrorKind::ProviderTimeout) where a limit of the
 /// provider's configuration is reached, with
 /// [`ErrorKind::ProviderFailed`](crate::error::ErrorKind::ProviderFailed) where the provider
@@ -99,13 +99,13 @@ fn write(request: &GenerateRequest, memory: &Memory, gone: &dyn Fn() -> bool) ->
     }
 }
 
-/// Has the provider of `request` write an answer, and tells `hear` each piece as soon as it is
+/// Has the provider of `request` write an answer, and passes each piece to `hear` as soon as it is
 /// there; gives all of it. An error of `hear` ends the call.
 ///
 /// Fails as [`generate`] does, perhaps after some pieces; and with
 /// [`ErrorKind::ProviderTimeout`](crate::error::ErrorKind::ProviderTimeout) where none comes within
 /// `first_token_timeout`. An answer of a provider that does not stream, or that must have a form,
-/// is told as one piece.
+/// comes as one piece.
 pub fn generate_stream(
     request: &GenerateRequest,
     memory: &Memory,
@@ -114,7 +114,7 @@ pub fn generate_stream(
 ) -> Result<Generated> {
     apis::check(&request.provider, Ability::Generate)?;
     if request.schema.is_some() {
-        // Nobody knows before its end whether an answer has the form that it should have.
+        // It is not known before its end whether an answer has the form that it should have.
         let generated = generate(request, memory, gone)?;
         hear(&generated.text)?;
         return Ok(generated);
@@ -133,8 +133,8 @@ pub fn generate_stream(
 ///
 /// Fails as [`generate`] does; and, for the lane Bulk, with
 /// [`ErrorKind::ProviderBusy`](crate::error::ErrorKind::ProviderBusy) and the time to wait where
-/// the provider says that it is busy or said so a while ago. What fails after some of several calls
-/// have brought their vectors is told beside these.
+/// the provider says that it is busy or said so a while ago. An error that comes after some of
+/// several calls have brought their vectors is given beside these.
 pub fn embed(request: &EmbedRequest, memory: &Memory, gone: &dyn Fn() -> bool) -> Result<Embedded> {
     apis::check(&request.provider, Ability::Embed)?;
     match request.provider.api.as_str() {
@@ -200,7 +200,7 @@ mod tests {
         assert!(ABILITIES.iter().all(|ability| ability.apis().iter().all(known)));
     }
 
-    /// Nobody listens there, and nobody waits.
+    /// The errors of an address where no server listens and no client waits.
     fn errors(api: &str) -> [Error; 3] {
         let provider = ProviderConfig {
             name: "p".into(),

@@ -4,13 +4,13 @@
 //! (provider, what it asked for, now) → not before then
 //! ```
 //!
-//! A provider that answers 429 means everybody who comes with the same key, and not the one
-//! text that was too many. So the pause belongs to the provider, and bulk work of all
-//! sessions keeps it, as far as it goes there by servers of the same owner and by the same proxy: who
-//! makes a server of one's own could otherwise have its proxy say that somebody else's is busy. A provider that says how long is believed, up to an hour. One that does
-//! not say gets 1 second the first time, then twice as long each time up to 60 seconds, each
-//! time a random part of up to a half less, so that several servers with one key do not come
-//! back together.
+//! A provider that answers 429 means all callers with the same key, and not the one text that was
+//! too many. So the pause belongs to the provider, and bulk work of all sessions keeps it, as far
+//! as it goes there by servers of the same owner and by the same proxy: the owner of a foreign
+//! server could otherwise have its proxy say that another role's provider is busy. A provider that
+//! says how long is believed, up to an hour. One that does not say gets 1 second the first time,
+//! then twice as long each time up to 60 seconds, each time a random part of up to a half less, so
+//! that several servers with one key do not come back together.
 //!
 //! Calls that were on their way together are refused together. That is one refusal and not
 //! many: what arrives during a pause does not make the next one longer.
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const PAUSES: Backoff = Backoff::doubling(FIRST, LONGEST);
 const FIRST: Duration = Duration::from_secs(1);
 
-/// The longest pause that nobody asked for.
+/// The longest pause of a provider that names none.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// The longest pause that is granted. A provider whose clock is wrong must not be lost until
@@ -33,7 +33,8 @@ const LONGEST_ASKED: Duration = Duration::from_secs(3600);
 /// How long after its end a pause still makes the next one longer.
 const REMEMBERED: Duration = Duration::from_secs(600);
 
-/// Who is left alone: a digest of an address, a key, the way there and the role that has chosen it.
+/// Which provider is left alone: a digest of an address, a key, the way there and the role that has
+/// chosen it.
 pub type ProviderId = [u8; 32];
 
 /// The pauses of all providers.
@@ -83,7 +84,7 @@ impl Pauses {
     }
 }
 
-/// Everybody was told the same moment; a little later is still polite.
+/// All callers got the same moment; a little later is still polite.
 fn granted(asked: Duration, random: f64) -> Duration {
     asked.min(LONGEST_ASKED) + FIRST.mul_f64(random / 2.0)
 }

@@ -57,7 +57,7 @@ pub fn rerank(
         "voyage" => &VOYAGE,
         _ => &OPENAI,
     };
-    // Somebody waits for what is ranked.
+    // A user waits for what is ranked.
     let caller = Caller::new(&request.provider, task, Lane::Query, memory)?;
     let (scores, _) = caller.ask(&mut Passages { request, name: "documents" }, gone)?;
     Ok(scores)

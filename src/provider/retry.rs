@@ -42,8 +42,8 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// The same of a call that was answered, with what was read and written for it as far as that is
-    /// known.
+    /// The trouble of a call that the provider has answered, with a bill for one call: the tokens
+    /// `read` and `written` for it, `None` where they are not known.
     pub fn billed(self, read: Option<u64>, written: Option<u64>) -> Trouble {
         Trouble { error: self.error.with_bill(Some(Bill::new(1, read, written))), ..self }
     }
@@ -60,7 +60,7 @@ pub struct Effort {
 
 /// What may help after a failed attempt.
 pub enum Remedy {
-    /// Nothing.
+    /// Nothing helps.
     None,
     /// Trying again; after so long, if the provider says.
     Retry(Option<Duration>),
@@ -68,8 +68,8 @@ pub enum Remedy {
     Changed,
 }
 
-/// Calls `attempt` until it succeeds, fails for good, or `policy` ends it; gives the result
-/// and what it has taken. `attempt` is told how much time is left.
+/// Calls `attempt` until it succeeds, fails for good, or `policy` ends it; gives the result and
+/// what it has taken. `attempt` gets the time that is left.
 pub fn run<T>(
     policy: &Policy,
     gone: &dyn Fn() -> bool,
@@ -100,7 +100,7 @@ pub fn run<T>(
     }
 }
 
-/// The error of a call that nobody waits for any more.
+/// The error of a call that no client waits for any more.
 pub fn given_up() -> Error {
     Error::new(ErrorKind::ProviderFailed, "call was given up because nobody waits for it")
 }
@@ -119,7 +119,7 @@ pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
 /// How long to wait before retry number `retry`, counted from 0; `random` is in 0..1.
 fn wait(retry: u32, asked: Option<Duration>, random: f64) -> Duration {
     match asked {
-        // Everybody was told the same moment; a little later is still polite.
+        // All callers got the same moment; a little later is still polite.
         Some(asked) => asked.saturating_add(FIRST_WAIT.mul_f64(random / 2.0)),
         None => WAITS.at_most(retry, random),
     }

@@ -4,11 +4,11 @@
 //! (schema, request) → an answer that fits, or where it does not
 //! ```
 //!
-//! A JSON schema goes to the provider in its protocol's own way. Where that is refused, plain
-//! JSON is asked for, and where even that is refused, nothing but the prompt says what is
-//! wanted. Who refused is asked more modestly at once for a while
-//! ([`manners`](super::manners)). Whatever the provider promises, the answer is checked here. One that does not fit is
-//! shown to the model once, with what is wrong about it.
+//! A JSON schema goes to the provider in its protocol's own way. Where that is refused, plain JSON
+//! is asked for, and where even that is refused, nothing but the prompt says what is wanted. A
+//! server that has refused is asked more modestly at once for a while
+//! ([`manners`](super::manners)). Whatever the provider promises, the answer is checked here. One
+//! that does not fit is shown to the model once, with what is wrong about it.
 //!
 //! Schemas are of the drafts 4 to 2020-12. Nothing is fetched: a reference leads to another
 //! place of the same schema.
@@ -35,7 +35,7 @@ const REPAIR: &str = "Your answer does not fit the JSON schema:";
 /// How a form is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// In the protocol's own way.
+    /// The schema, in the protocol's own way.
     Schema,
     /// The protocol's own way of asking for JSON, and the schema in the prompt.
     Json,
@@ -46,7 +46,7 @@ pub enum Manner {
 /// A form that an answer must have.
 #[derive(Clone, Debug)]
 pub struct Form {
-    /// The JSON schema.
+    /// The JSON schema that the answer must fit.
     pub schema: Value,
     /// How it is asked for.
     pub manner: Manner,

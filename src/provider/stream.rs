@@ -46,9 +46,9 @@ pub trait Reader {
     }
 }
 
-/// A question whose answer can be told while it is written.
+/// A question whose answer can be passed on while it is written.
 pub trait Streamed: Question<Answer = Generated> {
-    /// Who reads what comes.
+    /// What reads the events of the reply.
     fn reader(&self) -> Box<dyn Reader>;
 }
 
@@ -57,11 +57,11 @@ pub type Hear<'a> = dyn FnMut(&str) -> crate::error::Result<()> + 'a;
 
 /// A reply that is read while it comes.
 pub struct Listener<'a> {
-    /// The reply.
+    /// The reply, as it arrives.
     pub incoming: Incoming,
     /// How its events are told apart.
     pub decoder: Decoder,
-    /// Who says what went wrong.
+    /// What says what went wrong.
     pub teller: Teller<'a>,
     /// How long the first piece is waited for.
     pub patience: Patience<'a>,
@@ -155,7 +155,8 @@ enum Framing {
 }
 
 impl Decoder {
-    /// For a reply of success that is a stream by its `Content-Type`.
+    /// The decoder for a reply of success that is a stream by its `Content-Type`; `None` for any
+    /// other.
     pub fn of(reply: &Reply) -> Option<Decoder> {
         let kind = reply.content_type.split(';').next().unwrap_or_default().trim();
         let framing = match kind.to_ascii_lowercase().as_str() {
@@ -277,7 +278,7 @@ mod tests {
         Ok(events)
     }
 
-    /// The same events, however the bytes are cut.
+    /// Checks that `stream` decodes to `events`, whatever the sizes of the pieces it arrives in.
     fn check(content_type: &str, stream: &[u8], events: &[&str]) {
         for sizes in [&[][..], &[1], &[2], &[3, 1, 7]] {
             assert_eq!(decode(content_type, stream, sizes).unwrap(), events, "{sizes:?}");

@@ -66,7 +66,8 @@ pub fn resource(model: &str) -> String {
     if model.contains('/') { name } else { format!("models/{name}") }
 }
 
-/// Who was called, with which key, for what: what every message of this file needs.
+/// The provider that was called, with which key and for what: what every message of this file
+/// needs.
 pub struct Teller<'a> {
     /// The provider as configured.
     pub provider: &'a ProviderConfig,
@@ -271,7 +272,7 @@ impl Teller<'_> {
         self.nonsense_in(why, &String::from_utf8_lossy(&reply.body))
     }
 
-    /// The same, for a part of a reply.
+    /// A reply of success of which a part, `body`, is not what was asked for, because of `why`.
     pub fn nonsense_in(&self, why: &str, body: &str) -> Trouble {
         let body = self.show(body);
         let what = if body.is_empty() { "nothing".to_string() } else { format!("\"{body}\"") };
@@ -382,7 +383,7 @@ fn retry_delay(body: &Value) -> Option<Duration> {
     Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }
 
-/// Rounded up: who comes back after so many is not early.
+/// Milliseconds, rounded up: a caller that comes back after so many is not early.
 fn milliseconds(pause: Duration) -> u128 {
     pause.as_nanos().div_ceil(1_000_000)
 }

@@ -1,4 +1,4 @@
-//! Who speaks when?
+//! Which role speaks when?
 //!
 //! ```text
 //! messages → what the system says, then user and assistant in turns, the user first
@@ -12,7 +12,7 @@ use crate::protocol::Message;
 /// Stands before an answer to a question that is no longer there.
 const LEFT_OUT: &str = "(Earlier messages are left out.)";
 
-/// A conversation.
+/// A conversation in the form that all protocols take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turns {
     /// What the system says.
@@ -49,7 +49,7 @@ fn role(message: &Message) -> &'static str {
     if message.role == "assistant" { "assistant" } else { "user" }
 }
 
-/// Who has just spoken goes on.
+/// Adds `text`; the role that has just spoken goes on in the same turn.
 fn say(turns: &mut Vec<(&'static str, String)>, role: &'static str, text: &str) {
     match turns.last_mut() {
         Some((last, said)) if *last == role => {

@@ -17,7 +17,7 @@ use crate::embed::Kind;
 /// How Voyage AI is spoken to.
 pub const DIALECT: Dialect = Dialect { key_header: None, headers: &[], base_url_end: "/v1" };
 
-/// Embedding.
+/// The embeddings API, for embedding.
 pub struct Embed;
 
 impl Protocol for Embed {

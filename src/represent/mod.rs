@@ -4,7 +4,7 @@
 //! (chunk, template, nonce) → messages;  answer → a summary, questions
 //! ```
 //!
-//! A chunk says more than people ask, in other words than they ask in. A summary of it and the
+//! A chunk says more than users ask, in other words than they ask in. A summary of it and the
 //! questions that it answers are nearer to a question; found by one of them, the chunk itself is
 //! returned. A language model writes them, once for each text and version of the template.
 
@@ -30,11 +30,11 @@ const LONGEST: usize = 2000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Wanted {
-    /// Whether a summary is.
+    /// Whether a summary is written.
     pub summary: bool,
-    /// How many questions are.
+    /// How many questions are written.
     pub questions: u32,
-    /// Who writes them; `None`: `rag.llm` of whoever embeds.
+    /// The language model that writes them; `None`: `rag.llm` of the role that embeds.
     pub llm: Option<String>,
     /// The template; `None`: the usual one.
     pub template: Option<String>,
@@ -43,11 +43,11 @@ pub struct Wanted {
 /// A text that stands for a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// `summary` or `question`.
+    /// What it is: `summary` or `question`.
     pub kind: &'static str,
-    /// From 1.
+    /// Its number among those of its kind, from 1.
     pub no: i32,
-    /// The text.
+    /// The text that was written.
     pub content: String,
 }
 
@@ -73,7 +73,7 @@ impl Wanted {
 
 /// The messages that ask for the texts of a chunk.
 ///
-/// `nonce` is something that nobody could know when the chunk was written.
+/// `nonce` is something that could not be known when the chunk was written.
 pub fn messages(
     template: &Template,
     chunk: &Source,

@@ -26,7 +26,7 @@ const BEST: f32 = 10.0;
 
 /// The messages in which `template` asks for the grades of `passages`, which are numbered from 1.
 ///
-/// `nonce` is something that nobody could know when the passages were written.
+/// `nonce` is something that could not be known when the passages were written.
 pub fn messages(
     template: &Template,
     question: &str,

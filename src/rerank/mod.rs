@@ -4,7 +4,7 @@
 //! (question, passages) → one score a passage, greater is better
 //! ```
 //!
-//! A search compares what was computed of a passage before anybody asked. A reranker reads
+//! A search compares what was computed of a passage before the question was asked. A reranker reads
 //! question and passage together, which costs a run of a model for each passage:
 //!
 //! * [`late_interaction`] compares the vectors of their tokens, by the embedding model that is

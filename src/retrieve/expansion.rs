@@ -20,7 +20,7 @@ pub struct Neighbour {
     pub chunk_id: i64,
     /// Position in the document.
     pub chunk_no: i32,
-    /// The text.
+    /// The text of the chunk.
     pub content: String,
     /// First character in the document.
     pub start_char: i32,
@@ -53,7 +53,7 @@ pub fn expanded(hits: Vec<Hit>, neighbours: Vec<Neighbour>) -> Vec<Hit> {
     kept
 }
 
-/// The chunks that lie one after the other around the hit and are nobody's yet, in order.
+/// The chunks that lie one after the other around the hit and belong to no other hit yet, in order.
 fn run_around(passage: &Passage, mut near: Vec<Neighbour>, taken: &HashSet<i64>) -> Vec<Neighbour> {
     near.retain(|part| !taken.contains(&part.chunk_id));
     near.sort_by_key(|part| part.chunk_no);

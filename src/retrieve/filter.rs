@@ -23,18 +23,18 @@ pub struct Condition {
 /// A test of a column's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// It is NULL.
+    /// The value is NULL.
     Null,
-    /// It is not NULL.
+    /// The value is not NULL.
     NotNull,
-    /// It is one of these; with `or_null`, or NULL.
+    /// The value is one of these; with `or_null`, or NULL.
     OneOf {
-        /// The values.
+        /// The values that are allowed, as text.
         values: Vec<String>,
         /// Whether NULL will do too.
         or_null: bool,
     },
-    /// It stands so to this value.
+    /// The value stands so to this one.
     Compare(Comparison, String),
 }
 
@@ -45,13 +45,13 @@ pub enum Comparison {
     Equal,
     /// `ne`; NULL is different from any value.
     NotEqual,
-    /// `lt`
+    /// `lt`: it comes before the other.
     Less,
-    /// `lte`
+    /// `lte`: it comes before the other, or is equal.
     LessOrEqual,
-    /// `gt`
+    /// `gt`: it comes after the other.
     Greater,
-    /// `gte`
+    /// `gte`: it comes after the other, or is equal.
     GreaterOrEqual,
 }
 

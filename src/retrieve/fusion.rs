@@ -27,10 +27,12 @@ use super::options::{Fusion, Normalize, RetrieveOptions};
 /// deviation of the scores is worth 1.
 const COMBINED_K: f64 = 3.0;
 
-/// What a standard deviation of the share of words that stand together is worth beside these.
+/// What a standard deviation of the share of words that stand together is worth beside the 1 of a
+/// standard deviation of the scores.
 const TOGETHER: f64 = 0.15;
 
-/// The same of the share of pairs.
+/// What a standard deviation of the share of pairs of words is worth beside the 1 of a standard
+/// deviation of the scores.
 const PAIRS: f64 = 0.1;
 
 /// What it is worth to be named by the best text.
@@ -52,7 +54,7 @@ pub struct Found {
 pub struct Candidate {
     /// Primary key of the chunk.
     pub chunk_id: i64,
-    /// Greater is better.
+    /// The fused score; greater is better.
     pub score: f64,
     /// Place among the nearest vectors, from 1.
     pub dense_rank: Option<i32>,

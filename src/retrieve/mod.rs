@@ -32,9 +32,9 @@ use crate::error::{Error, Result};
 /// Which side of the search is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Nearest vectors.
+    /// The nearest vectors.
     Dense,
-    /// Matching words.
+    /// The texts with matching words.
     Lexical,
     /// Both, as [`fusion`] says.
     Hybrid,
@@ -57,7 +57,7 @@ impl FromStr for Mode {
 /// A chunk that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Passage {
-    /// From 1, best first.
+    /// Place in the result, from 1, best first.
     pub rank: i32,
     /// What the order is by; its scale depends on the mode.
     pub score: f64,
@@ -67,7 +67,7 @@ pub struct Passage {
     pub chunk_id: i64,
     /// Position in its document, from 0.
     pub chunk_no: i32,
-    /// The text.
+    /// The text of the chunk.
     pub content: String,
     /// First character in the document, from 0.
     pub start_char: i32,
@@ -90,7 +90,7 @@ pub struct Passage {
 /// A passage on its way through the ranking, with what is not returned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// What is returned.
+    /// The passage that is returned.
     pub passage: Passage,
     /// Its vector; empty where it is not needed.
     pub vector: Vec<f32>,

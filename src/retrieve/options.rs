@@ -30,7 +30,7 @@ pub struct RetrieveOptions {
     pub rerank_weight: Option<f64>,
     /// Share of relevance against novelty in maximal marginal relevance, from 0 to 1.
     pub mmr: Option<f64>,
-    /// Newer is better.
+    /// By which column, and how much, newer rows are ranked higher.
     pub recency: Option<Recency>,
     /// Least likeness at which two chunks say the same; 1: only equal texts do.
     pub dedupe: Option<f64>,
@@ -81,9 +81,9 @@ pub enum Likeness {
 }
 
 impl Likeness {
-    /// From where on two chunks say the same, unless somebody says otherwise.
+    /// From where on two chunks say the same, unless the options say otherwise.
     ///
-    /// Of two texts of 100 words that differ in 5 here and there, 0.73 of the shingles are shared.
+    /// Two texts of 100 words that differ in 5 here and there share 0.73 of the shingles.
     #[must_use]
     pub fn threshold(self) -> f64 {
         match self {
@@ -116,7 +116,7 @@ impl Recency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expand {
-    /// Nothing.
+    /// Nothing around the chunk is returned.
     None,
     /// The chunks beside it that stand under the same heading.
     Section,

@@ -73,7 +73,8 @@ pub fn reranked(mut hits: Vec<Hit>, scores: &[f64], weight: f64) -> Vec<Hit> {
     hits
 }
 
-/// Makes scores fall on from `last`, so that who sorts by them again finds the same order.
+/// Makes scores fall on from `last`, so that a caller that sorts by them again finds the same
+/// order.
 fn sink(rest: &mut [Hit], last: Option<&Hit>) {
     let Some(last) = last.map(|hit| hit.passage.score) else { return };
     for (place, hit) in (1..).zip(rest) {

@@ -21,8 +21,9 @@ const WORDS: usize = 3;
 pub struct Shingles(Vec<u64>);
 
 impl Shingles {
-    /// Those of `text`. Its words are those of Unicode, in lower case, so punctuation and white space
-    /// do not count, and a Chinese character is a word. A text of fewer than three words is one shingle.
+    /// The shingles of `text`. Its words are those of Unicode, in lower case, so punctuation and
+    /// white space do not count, and a Chinese character is a word. A text of fewer than three
+    /// words is one shingle.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let words: Vec<String> = text.unicode_words().map(str::to_lowercase).collect();

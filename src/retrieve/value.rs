@@ -10,15 +10,15 @@ use crate::error::{Error, Result};
 /// What values of a type look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Anything.
+    /// Any text.
     Text,
     /// Digits, of so many bytes at most.
     Integer(u32),
     /// A number, with at most so many digits before the point.
     Number(u32),
-    /// true or false.
+    /// A truth value, `true` or `false`.
     Boolean,
-    /// A date.
+    /// A date, such as 2024-12-31.
     Date,
     /// A date, perhaps with a time.
     Timestamp,
@@ -114,7 +114,7 @@ fn is_number(value: &str, digits: u32) -> bool {
     parsed.is_some_and(|number| number == 0.0 || number.abs() < 10_f64.powi(digits as i32) - 0.5)
 }
 
-/// `2024-12-31`.
+/// Whether it is a date, such as `2024-12-31`.
 fn is_date(value: &str) -> bool {
     let Some([year, month, day]) = numbers(value, '-', [4, 2, 2]) else { return false };
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);

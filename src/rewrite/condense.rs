@@ -38,7 +38,7 @@ const POINTING: [&str; 25] = [
 pub struct Turn {
     /// The question, as it stands alone.
     pub question: String,
-    /// What was answered.
+    /// The text of the answer.
     pub answer: String,
 }
 

@@ -12,7 +12,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// Chunks that are taken, unless somebody says otherwise.
+/// Chunks that are taken, unless the options say otherwise.
 pub const CHUNKS: u32 = 5;
 
 /// Words that are added.
@@ -79,7 +79,7 @@ pub fn moved(question: &[f32], seen: &[Seen], weight: f64) -> Vec<f32> {
     let sum: Vec<f32> = sum.iter().map(|value| *value as f32).collect();
     add(&mut moved, &sum, weight);
     let moved: Vec<f32> = moved.iter().map(|value| *value as f32).collect();
-    // Of two opposite directions nothing may be left.
+    // Nothing may be left of two opposite directions.
     if moved.iter().any(|value| *value != 0.0) { moved } else { question.to_vec() }
 }
 

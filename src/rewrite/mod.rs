@@ -4,16 +4,16 @@
 //! (question, way, template, language model) → lookups, how their findings are merged, a filter
 //! ```
 //!
-//! People ask in other words than documents answer in. A language model can ask in more words
-//! ([`multi_query`]), answer before anything was found ([`hyde`]), ask for the rule behind the
-//! case ([`step_back`]), ask one thing after the other ([`decompose`]), or read a filter out of
-//! the question ([`self_query`]). [`feedback`] takes the words of what was found first and needs
-//! no language model. [`route`] chooses where to look.
+//! Users ask in other words than documents answer in. A language model can ask in more words
+//! ([`multi_query`]), answer before anything was found ([`hyde`]), ask for the rule behind the case
+//! ([`step_back`]), ask one thing after the other ([`decompose`]), or read a filter out of the
+//! question ([`self_query`]). [`feedback`] takes the words of what was found first and needs no
+//! language model. [`route`] chooses where to look.
 //!
-//! What a model writes is a stranger's text: it is read by [`list`] and [`object`], which
-//! take what they understand and leave the rest, and becomes words to look for or values to
-//! compare with, never anything else. Where nothing of it can be used, the question is looked up
-//! as it is, and a remark says so.
+//! What a model writes is not trusted: it is read by [`list`] and [`object`], which take what they
+//! understand and leave the rest, and becomes words to look for or values to compare with, never
+//! anything else. Where nothing of it can be used, the question is looked up as it is, and a remark
+//! says so.
 
 pub mod condense;
 pub mod decompose;
@@ -67,7 +67,7 @@ impl Way {
         ("prf", Way::Prf),
     ];
 
-    /// As users write it.
+    /// The name that users write.
     #[must_use]
     pub fn name(self) -> &'static str {
         Way::ALL.iter().find(|(_, way)| *way == self).map_or("", |(name, _)| *name)
@@ -83,7 +83,7 @@ impl Way {
         }
     }
 
-    /// How many questions or passages are wanted if nobody says so.
+    /// How many questions or passages are wanted if the options don't say.
     fn usual_number(self) -> u32 {
         match self {
             Way::MultiQuery => 3,
@@ -113,9 +113,9 @@ pub enum Merge {
     Union,
     /// By the sum of the reciprocals of its places.
     Reciprocal,
-    /// The same, where what comes after the first list counts half.
+    /// By the sum of the reciprocals of its places, where every list after the first counts half.
     Feedback,
-    /// In turn, one of each list.
+    /// By taking one of each list in turn.
     Shares,
 }
 
@@ -129,7 +129,7 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    /// A question.
+    /// A lookup of a question, by its words and its vector.
     #[must_use]
     pub fn question(text: impl Into<String>) -> Lookup {
         Lookup { text: text.into(), passages: Vec::new() }
@@ -175,19 +175,19 @@ impl Rewriting {
 
 /// What is to be rewritten.
 pub struct Task<'a> {
-    /// The question.
+    /// The question to be rewritten.
     pub question: &'a str,
-    /// How.
+    /// The way in which it is rewritten.
     pub way: Way,
     /// How many questions or passages, and of how many calls.
     pub options: &'a RewriteOptions,
-    /// In which words a language model is asked.
+    /// The template in which a language model is asked.
     pub template: &'a Template,
     /// The metadata that can be filtered by: name and type of each column.
     pub columns: &'a [(String, String)],
     /// The date, as 2024-12-31.
     pub today: &'a str,
-    /// Checks a filter.
+    /// Fails if a filter cannot be used.
     pub check: &'a dyn Fn(&Json) -> Result<()>,
 }
 
@@ -210,7 +210,7 @@ impl Task<'_> {
     }
 }
 
-/// Rewrites a question. Of [`Way::Prf`] this is the first lookup; the second needs what it finds.
+/// Rewrites a question. For [`Way::Prf`] this is the first lookup; the second needs what it finds.
 pub fn rewrite(task: &Task<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
     match task.way {
         Way::MultiQuery => multi_query::rewrite(task, Merge::Union, writer),

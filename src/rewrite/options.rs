@@ -14,15 +14,15 @@ const MOST: u32 = 10;
 /// The member `rewrite` of the options: the name of a way, or an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RewriteOptions {
-    /// How.
+    /// The way in which questions are rewritten.
     pub way: Option<Way>,
     /// How many questions or passages are wanted; `None`: what suits the way.
     pub n: Option<u32>,
     /// The name of a template; `None`: that of the way.
     pub template: Option<String>,
-    /// Who writes; `None`: who answers, or `rag.llm`.
+    /// The language model that writes; `None`: the one that answers, or `rag.llm`.
     pub llm: Option<String>,
-    /// Sampling temperature.
+    /// Sampling temperature, from 0.
     pub temperature: f32,
     /// Longest answer of the language model, in tokens; `None`: 1000.
     pub max_tokens: Option<u32>,
@@ -39,7 +39,7 @@ pub struct RewriteOptions {
     pub repeat: Option<u32>,
 }
 
-/// The same as it is written.
+/// The options as they are written in JSON, before they are checked.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct Written {

@@ -23,14 +23,14 @@ pub enum Route {
     /// By the similarity of the question to the descriptions.
     #[default]
     Similarity,
-    /// By a language model.
+    /// By the choice of a language model.
     Llm,
 }
 
 /// A pipeline that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Its name.
+    /// The name of the pipeline.
     pub name: String,
     /// What is in it.
     pub description: String,
@@ -44,7 +44,7 @@ pub fn nearest(question: &[f32], descriptions: &[Vec<f32>]) -> Option<usize> {
         if length > 0.0 { dot_f32(question, description) / length } else { 0.0 }
     };
     let cosines: Vec<f64> = descriptions.iter().map(cosine).collect();
-    // Of those that are equally near the first.
+    // The first of those that are equally near.
     (0..cosines.len()).rev().max_by(|a, b| cosines[*a].total_cmp(&cosines[*b]))
 }
 

@@ -1,7 +1,7 @@
 //! What the question says about metadata, as a filter.
 //!
-//! The filter is checked like one that the caller gives, and its values against the types of
-//! their columns, before anything is asked with it. What is wrong is told to the model once; if
+//! The filter is checked like one that the caller gives, and its values against the types of their
+//! columns, before anything is asked with it. The model is asked once more with what is wrong; if
 //! that does not help, the search goes without a filter and says so.
 
 use serde_json::{Value as Json, json};

@@ -45,11 +45,11 @@ pub enum Contextual {
     Situated(Wanted),
 }
 
-/// Who says in which connection a chunk stands.
+/// Which model says in which connection a chunk stands, and how it is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Wanted {
-    /// The language model; `None`: `rag.llm` of whoever sets the option.
+    /// The language model; `None`: `rag.llm` of the session that sets the option.
     pub llm: Option<String>,
     /// The template; `None`: the usual one.
     pub template: Option<String>,
@@ -80,7 +80,7 @@ impl Contextual {
 pub struct Part {
     /// First character in the document, and one past the last.
     pub span: Range<u32>,
-    /// The text.
+    /// The text of the part.
     pub content: String,
 }
 
@@ -117,7 +117,7 @@ fn text_of(parts: &[Part], range: Range<u32>) -> String {
 /// The messages that ask for the line of a chunk.
 ///
 /// `document` is what [`excerpt`] gives of it; `heading` are its title and the headings the chunk
-/// stands under. `nonce` is something that nobody could know when the document was written.
+/// stands under. `nonce` is something that could not be known when the document was written.
 pub fn messages(
     template: &Template,
     heading: Option<&str>,

@@ -12,7 +12,7 @@ const LONGEST_WORD: usize = 32;
 /// White space and word that follow a stop are looked for in so many bytes.
 const LONGEST_GAP: usize = 128;
 
-/// With a capital, always followed by a name.
+/// Abbreviations with a capital, always followed by a name.
 const TITLES: &[&str] = &[
     "adm", "capt", "cmdr", "col", "cpl", "dipl", "dr", "dra", "drs", "fr", "frl", "gen", "gov",
     "hon", "hr", "ing", "lt", "maj", "med", "messrs", "mlle", "mme", "mr", "mrs", "ms", "mt", "mx",
@@ -26,7 +26,7 @@ const CONNECTIVES: &[&str] = &[
     "ст", "т.е", "т.к", "акад", "им", "напр", "проф", "рис", "св", "см", "ср", "табл", "тов", "ул",
 ];
 
-/// Before a number.
+/// Abbreviations before a number.
 const NUMBERED: &[&str] = &[
     "abb", "abs", "al", "anm", "app", "apr", "art", "aug", "bd", "c", "ch", "chap", "dec", "eq",
     "eqs", "ex", "feb", "fig", "figs", "jan", "jul", "jun", "kap", "lfd", "mar", "n", "no", "nos",
@@ -195,7 +195,7 @@ fn is_initial(word: &str) -> bool {
     word.strip_suffix('.').is_some_and(is_single_letter)
 }
 
-/// Exactly one letter.
+/// Whether it is exactly one letter.
 fn is_single_letter(stem: &str) -> bool {
     let mut characters = stem.chars();
     characters.next().is_some_and(char::is_alphabetic) && characters.next().is_none()

@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(crate) struct Line {
     /// Byte range in the text, without the line end.
     pub range: Range<usize>,
-    /// What it is.
+    /// What the line is.
     pub kind: LineKind,
 }
 
@@ -56,7 +56,7 @@ fn kind_of(line: &str) -> LineKind {
     }
 }
 
-/// An ATX heading.
+/// Whether the line is an ATX heading.
 fn is_heading(content: &str) -> bool {
     let rest = content.trim_start_matches('#');
     content.len() - rest.len() <= 6 && (rest.is_empty() || rest.starts_with([' ', '\t']))

@@ -29,7 +29,7 @@ pub fn markers(answer: &str) -> Vec<Marker> {
     each_marker(answer).collect()
 }
 
-/// The same, one by one.
+/// The markers of `answer` outside of code, in order, read as the iterator advances.
 pub(crate) fn each_marker(answer: &str) -> impl Iterator<Item = Marker> {
     let mut skip = code(answer).into_iter().peekable();
     let mut is_code = move |at: usize| {
@@ -121,7 +121,7 @@ pub(crate) fn code(answer: &str) -> Vec<Range<usize>> {
         at = end;
     }
     match open {
-        // A fence that nobody closes holds the rest.
+        // A fence that is not closed holds the rest.
         Some((start, _)) => found.push(start..at),
         None => spans(answer, paragraph..at, &mut found),
     }

@@ -26,7 +26,7 @@ use super::line::{Line, LineKind, lines};
 /// which takes quadratic time in the length of the run.
 const LONGEST_QUIET_RUN: usize = 64;
 
-/// After so many bytes a line that goes on is looked at anew, so that whoever waits may stop.
+/// After so many bytes a line that goes on is looked at anew, so that the caller may stop.
 const LONGEST_WINDOW: usize = 1 << 16;
 
 /// Longest reference mark ("[12, 14]", "[citation needed]") that stays with the sentence before
@@ -41,7 +41,8 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
     sentences_interruptibly(text, &mut || {})
 }
 
-/// The same; `interrupt` is called every 64 KiB and for each paragraph, and may unwind.
+/// Byte ranges of the sentences of `text`, in order, as [`sentences`] gives them. `interrupt` is
+/// called every 64 KiB and for each paragraph, and may unwind.
 pub fn sentences_interruptibly(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let caseless = is_caseless(text);

@@ -29,7 +29,7 @@ pub(crate) struct Word {
     pub folded: String,
     /// Capitalised, and not only because it begins a sentence.
     pub is_name: bool,
-    /// Holds a digit.
+    /// Whether it holds a digit.
     pub is_number: bool,
 }
 
@@ -38,7 +38,8 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     each_word(text).collect()
 }
 
-/// The same, one by one.
+/// The words of `text`, in order, read as the iterator advances; of scripts without spaces, the
+/// single characters.
 pub(crate) fn each_word(text: &str) -> impl Iterator<Item = Word> {
     text.unicode_words().enumerate().map(|(index, word)| {
         let bare = ["'s", "\u{2019}s", "'S", "\u{2019}S"]

@@ -18,13 +18,13 @@ const SHORTEST: usize = 3;
 
 /// A sentence of the answer.
 pub(super) struct Statement {
-    /// Without citations.
+    /// Its text without citations.
     pub text: String,
     /// Its words, in order.
     pub words: Vec<Word>,
     /// Indexes of the contexts that it cites, of those that there are.
     pub cited: Vec<usize>,
-    /// Whether it asks.
+    /// Whether it is a question.
     pub is_question: bool,
 }
 

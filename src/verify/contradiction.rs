@@ -84,7 +84,7 @@ fn is_another(ours: &[Word], theirs: &[Word], is_new: &dyn Fn(&Word) -> bool) ->
     differ(|word| word.is_number) || differ(|word| word.is_name && !word.is_number)
 }
 
-/// "9000" and "9,000".
+/// Whether both are one number in different writing, such as "9000" and "9,000".
 fn is_written_otherwise(one: &Word, other: &Word) -> bool {
     let digits = |word: &Word| word.folded.chars().filter(char::is_ascii_digit).collect::<String>();
     one.is_number && other.is_number && digits(one) == digits(other)

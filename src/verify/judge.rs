@@ -4,7 +4,7 @@
 //! (template, question, claims, contexts, nonce) → messages;  reply → claims with its verdicts
 //! ```
 //!
-//! A judge reads better than words can be compared, but nobody has to believe it. What it calls
+//! A judge reads better than words can be compared, but it need not be believed. What it calls
 //! supported must stand on a quote that is found in a context, in one that the claim cites if it
 //! cites; otherwise the comparison of words decides, as it does for a claim that the reply passes
 //! over.
@@ -32,7 +32,7 @@ const SHORTEST_QUOTE: usize = 2;
 /// The messages in which `template` has `claims` of an answer to `question` compared with
 /// `contexts`, which are numbered from 1.
 ///
-/// `nonce` is something that nobody could know when claims and contexts were written.
+/// `nonce` is something that could not be known when claims and contexts were written.
 pub fn messages(
     template: &Template,
     question: &str,
@@ -77,10 +77,10 @@ fn decide(claim: &mut Claim, verdict: Verdict, evidence: Option<Evidence>) {
 
 /// What a judge says to a claim.
 struct Opinion {
-    /// Of the claim, from 1.
+    /// The number of the claim, from 1.
     number: Option<usize>,
     verdict: Option<Verdict>,
-    /// Of the context, from 1.
+    /// The number of the context, from 1.
     source: Option<usize>,
     quote: Option<String>,
 }
@@ -115,8 +115,8 @@ impl Opinion {
         }
     }
 
-    /// Where the quote stands: in the context that is named, or in another. Of what is not cited
-    /// by a claim that cites nothing counts.
+    /// Where the quote stands: in the context that is named, or in another. A context that the
+    /// claim does not cite counts only if the claim cites nothing.
     fn evidence(&self, claim: &Claim, contexts: &[&str]) -> Option<Evidence> {
         let quote = self.quote.as_deref()?;
         let named = self.source.and_then(|number| number.checked_sub(1));

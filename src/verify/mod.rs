@@ -47,9 +47,9 @@ const CONTRADICTED: f64 = 0.25;
 /// What the context says of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same.
+    /// The context says what the claim says.
     Supported,
-    /// The same but for a number, a name or a "not".
+    /// The context says what the claim says but for a number, a name or a "not".
     Contradicted,
     /// Something else, or nothing.
     Unsupported,

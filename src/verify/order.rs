@@ -17,7 +17,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Of `numbers`.
+    /// The order of `numbers`, to be compared with others.
     pub fn of(numbers: &[u32]) -> Order {
         let mut places: HashMap<u32, Vec<u64>> = HashMap::new();
         for (at, number) in numbers.iter().enumerate() {

@@ -62,7 +62,7 @@ impl Form {
 }
 
 impl Sought {
-    /// Of a word in lower case.
+    /// What a word in lower case is looked for by.
     pub fn of(word: &str, vocabulary: &Vocabulary) -> Sought {
         let digits = digits(word);
         Sought {

@@ -32,7 +32,7 @@ const LONGEST_RUN: usize = 3;
 /// How many words one more sentence of evidence must add.
 const RUN_COST: f32 = 0.75;
 
-/// The contexts.
+/// The contexts of an answer, read once for all of its claims.
 #[derive(Default)]
 pub(super) struct Reading {
     sentences: Vec<Sentence>,
@@ -60,26 +60,26 @@ struct Window {
     context: usize,
     sentences: Range<usize>,
     tokens: Range<usize>,
-    /// The stems of words that stand side by side, once somebody asks.
+    /// The stems of words that stand side by side, once they are asked for.
     pairs: OnceCell<HashSet<(u32, u32)>>,
 }
 
 /// One window or two.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// The better one.
+    /// The better window.
     pub first: usize,
     /// What adds to it.
     pub second: Option<usize>,
 }
 
 impl Place {
-    /// One.
+    /// A place of one window.
     pub fn one(first: usize) -> Self {
         Place { first, second: None }
     }
 
-    /// Two.
+    /// A place of two windows.
     pub fn two(first: usize, second: usize) -> Self {
         Place { first, second: Some(second) }
     }
@@ -91,7 +91,7 @@ pub(super) struct Wanted {
     pub stems: Vec<u32>,
     /// Its words but for function words, as indexes; all where it has only those.
     pub content: Vec<usize>,
-    /// Each word once.
+    /// Each of its words once.
     distinct: Vec<Sought>,
     /// For each of its words in order, which of `distinct` it is.
     which: Vec<usize>,

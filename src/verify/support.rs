@@ -41,7 +41,7 @@ pub(super) struct Facts {
     pub missing: f64,
     /// Whether it speaks of its writer or reader, and the context does not.
     pub speaks_of_itself: bool,
-    /// Whether it asks.
+    /// Whether the claim is a question.
     pub asks: bool,
     /// Whether it negates, and the context does not.
     pub negates: bool,
@@ -51,7 +51,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Gathers them.
+    /// Gathers the facts of a claim and a place.
     pub fn gather(
         statement: &Statement,
         wanted: &Wanted,
@@ -95,7 +95,8 @@ impl Facts {
             - 1.3 * f64::from(self.negates)
     }
 
-    /// The same as a probability.
+    /// Probability that the place says what the claim says; a claim with a new number gets no more
+    /// than `NEW_NUMBER`.
     pub fn probability(&self) -> f64 {
         let probability = 1.0 / (1.0 + (-self.log_odds()).exp());
         if self.has_new_number { probability.min(NEW_NUMBER) } else { probability }

@@ -38,7 +38,7 @@ pub(super) struct Entry {
     pub stem: u32,
     /// Number of the letters that it shares with every word that it is like.
     pub first: u32,
-    /// Its letters.
+    /// The number of its letters.
     pub letters: u32,
     /// Numbers of the beginnings by which it is like others.
     pub beginnings: Box<[u32]>,

@@ -13,7 +13,7 @@ const LENGTH: usize = size_of::<u32>();
 const SETS: usize = 512;
 const WAYS: usize = 2;
 
-/// So many keys are looked through one by one.
+/// Most keys that are looked through one by one.
 const FEW: usize = 16;
 
 /// Bytes from which on keys are looked through for those that are there twice.
@@ -24,7 +24,7 @@ const LARGE: usize = 1 << 20;
 pub struct KeyBuffer(Vec<u8>);
 
 impl KeyBuffer {
-    /// Without columns.
+    /// A key without columns.
     pub const fn new() -> Self {
         KeyBuffer(Vec::new())
     }
@@ -62,7 +62,7 @@ fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 pub struct RowKey<'a>(&'a [u8]);
 
 impl<'a> RowKey<'a> {
-    /// The columns.
+    /// The values of the columns, in order.
     pub fn columns(self) -> impl Iterator<Item = &'a [u8]> {
         let mut rest = self.0;
         std::iter::from_fn(move || next(&mut rest))
@@ -116,12 +116,12 @@ impl ChangedKeys {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The keys.
+    /// The keys of changed rows.
     pub fn iter(&self) -> impl Iterator<Item = RowKey<'_>> {
         keys(&self.bytes)
     }

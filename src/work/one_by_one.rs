@@ -4,16 +4,17 @@
 //! (things, a question about one) → what is known of which │ why nothing of some │ why the rest waits
 //! ```
 //!
-//! A provider that answers for one thing and refuses another has something against that one. Nothing will
-//! be known of it, and no other waits for it. A provider that refuses whatever it is asked is out of order
-//! itself, and then nothing is said of the things. To tell one from the other it is asked about something
-//! that nobody can object to, unless it has answered for another thing already. What was answered may have
-//! been paid for, so it is never lost for what happens to the others.
+//! A provider that answers for one thing and refuses another has something against that one.
+//! Nothing will be known of it, and no other waits for it. A provider that refuses whatever it is
+//! asked is out of order itself, and then nothing is said of the things. To tell one from the other
+//! it is asked about something harmless, which no provider can object to, unless it has answered
+//! for another thing already. What was answered may have been paid for, so it is never lost for
+//! what happens to the others.
 
 /// What came of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply<A, F> {
-    /// An answer.
+    /// An answer to the question.
     Answer(A),
     /// No, be it because of what was asked or because of the provider's own state.
     Refused(F),
@@ -45,8 +46,9 @@ impl<T, A, F> Replies<T, A, F> {
     }
 }
 
-/// Asks about each of `things`. `ask` gets the thing; nothing, where it is to ask about what nobody can
-/// object to. Where there is an answer and somebody is in a hurry, as `is_hurried` says, the rest waits.
+/// Asks about each of `things`. `ask` gets the thing; nothing, where it is to ask about something
+/// harmless. Where there is an answer and the caller is in a hurry, as `is_hurried` says, the rest
+/// waits.
 pub fn one_by_one<T, A, F>(
     things: Vec<T>,
     mut ask: impl FnMut(Option<&T>) -> Reply<A, F>,
@@ -85,8 +87,8 @@ pub fn one_by_one<T, A, F>(
 mod tests {
     use super::*;
 
-    /// The replies to questions about `things`, and what was asked. A capital letter is refused, a digit
-    /// stops everything; `"."` is what nobody can object to.
+    /// The replies to questions about `things`, and what was asked. A capital letter is refused, a
+    /// digit stops everything; `"."` is the harmless question.
     fn asked(things: &str, works: bool) -> (Replies<char, String, &'static str>, String) {
         let mut asked = String::new();
         let ask = |thing: Option<&char>| {

@@ -18,10 +18,10 @@ pub const TARGET: Duration = Duration::from_millis(250);
 const MOST_BYTES: f64 = (128 << 10) as f64;
 const LEAST_BYTES: f64 = (1 << 10) as f64;
 
-/// Bytes of the first batch of which nobody knows how long it takes.
+/// Bytes of the first batch, of which it is not known how long it takes.
 const FIRST_BYTES: f64 = (4 << 10) as f64;
 
-/// Rows of a first batch, whose size nobody knows, and of any.
+/// Rows of a first batch, whose size is not known, and of any.
 const FIRST_ROWS: usize = 16;
 const MOST_ROWS: usize = 256;
 
@@ -65,14 +65,14 @@ impl Pace {
         self.bytes_a_second.map_or(FIRST_BYTES, within).clamp(LEAST_BYTES, MOST_BYTES)
     }
 
-    /// So many rows had so many bytes.
+    /// Notes that so many rows had so many bytes.
     pub fn read(&mut self, rows: usize, bytes: usize) {
         if rows > 0 {
             self.bytes_a_row = Some(mean(self.bytes_a_row, bytes as f64 / rows as f64));
         }
     }
 
-    /// So many bytes took so long.
+    /// Notes that so many bytes took so long.
     pub fn took(&mut self, bytes: usize, time: Duration) {
         // What has no text says nothing about texts.
         if bytes > 0 {

@@ -1,28 +1,28 @@
 //! # Whose turn is it?
 //!
 //! ```text
-//! (who waits, what each has had) → who is next
+//! (clients that wait, what each has had) → which is next
 //! ```
 //!
-//! Start-time fair queueing (Goyal, Vin, Cheng: *Start-time Fair Queuing*, 1997, section II): everybody
-//! has a virtual time, which grows by what is done for him, and who has the least is next. Who comes, or
-//! comes back, begins at the time of who is being served, or so much before it as there is credit: nobody
-//! saves up more turns by staying away, and nobody who has not had his share waits for more than what is
-//! just being done.
+//! Start-time fair queueing (Goyal, Vin, Cheng: *Start-time Fair Queuing*, 1997, section II): each
+//! client has a virtual time, which grows by what is done for it, and the one with the least is
+//! next. A client that comes, or comes back, begins at the time of the one that is being served, or
+//! so much before it as there is credit: none saves up more turns by staying away, and none that
+//! has not had its share waits for more than what is just being done.
 //!
 //! Nothing here knows of time, threads or what is done.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// What everybody has had, in any unit.
+/// What each client has had, in any unit.
 #[derive(Debug)]
 pub struct Shares<K> {
-    /// How far behind who comes may begin, by what he has not had.
+    /// How far behind a client that comes may begin, by what it has not had.
     credit: u64,
-    /// The virtual time of those who have no whole credit.
+    /// The virtual time of clients that have no whole credit.
     ahead: HashMap<K, u64>,
-    /// The virtual time of who was last served.
+    /// The virtual time of the client that was last served.
     now: u64,
 }
 
@@ -33,25 +33,26 @@ impl<K> Default for Shares<K> {
 }
 
 impl<K> Shares<K> {
-    /// Nobody has had anything. Who comes back after a while has so much at once before he shares with
-    /// others: else what needs several turns would be done no faster than by who always wants some.
+    /// No client has had anything. One that comes back after a while has so much at once before it
+    /// shares with others: else what needs several turns would be done no faster than for a client
+    /// that always wants some.
     #[must_use]
     pub fn with_credit(credit: u64) -> Self {
-        // Nobody is behind zero.
+        // No client is behind zero.
         Shares { credit, ahead: HashMap::new(), now: credit }
     }
 }
 
 impl<K: Copy + Eq + Hash> Shares<K> {
-    /// Whose turn it is among those who wait; the first of those who have had equally little. It stays
-    /// his turn until he is charged.
+    /// Which of the clients that wait is next; the first of those that have had equally little. It
+    /// stays its turn until it is charged.
     pub fn next(&mut self, waiting: impl IntoIterator<Item = K>) -> Option<K> {
         let next = waiting.into_iter().min_by_key(|who| self.time(*who))?;
         self.now = self.now.max(self.time(next));
         Some(next)
     }
 
-    /// So much is done for him, whether it was his turn or not.
+    /// Notes that so much is done for a client, whether it was its turn or not.
     pub fn charge(&mut self, who: K, cost: u64) {
         let time = self.time(who).saturating_add(cost);
         let least = self.least();
@@ -63,7 +64,7 @@ impl<K: Copy + Eq + Hash> Shares<K> {
         self.ahead.get(&who).copied().unwrap_or_default().max(self.least())
     }
 
-    /// The virtual time of who comes.
+    /// The virtual time of a client that comes.
     fn least(&self) -> u64 {
         self.now.saturating_sub(self.credit)
     }
@@ -150,7 +151,8 @@ mod tests {
     }
 
     proptest! {
-        /// Two who always wait have had the same, but for one turn of each (Theorem 1 of the paper).
+        /// Two clients that always wait have had the same, but for one turn of each (Theorem 1 of
+        /// the paper).
         #[test]
         fn shares_are_fair(costs in prop::collection::vec((1_u64..100, 1_u64..100), 1..200)) {
             let mut shares = Shares::default();

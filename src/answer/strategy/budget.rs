@@ -45,13 +45,13 @@ pub struct Budget {
 /// A limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Of calls.
+    /// The limit of calls.
     Calls,
-    /// Of tokens.
+    /// The limit of tokens.
     Tokens,
-    /// Of seconds.
+    /// The limit of seconds.
     Seconds,
-    /// Of money.
+    /// The limit of money.
     Cost,
 }
 
@@ -84,8 +84,8 @@ impl Budget {
         Ok(())
     }
 
-    /// The same with the prices `known` of a million tokens that are read, and of as many that are
-    /// written, where it has none of its own. An error for a cost without prices.
+    /// The budget with the prices `known`, of a million tokens read and of a million written, where
+    /// it has none of its own. Fails if it has a cost and no prices.
     pub fn priced(self, known: Option<(f64, f64)>) -> Result<Budget> {
         let input_price = self.input_price.or(known.map(|it| it.0));
         let output_price = self.output_price.or(known.map(|it| it.1));
@@ -111,9 +111,9 @@ pub struct Ledger {
     budget: Budget,
     calls: u32,
     attempts: u32,
-    /// As the provider says.
+    /// Tokens read and written, as the provider says.
     said: Counts,
-    /// The same, with estimates where the provider says nothing.
+    /// Tokens read and written, with estimates where the provider says nothing.
     read: u64,
     written: u64,
     finish_reason: Option<String>,
@@ -138,7 +138,7 @@ pub fn estimate_all(messages: &[Message]) -> u64 {
 }
 
 impl Ledger {
-    /// Nothing spent.
+    /// The ledger of a budget of which nothing is spent.
     pub fn new(budget: Budget) -> Ledger {
         Ledger { budget, ..Ledger::default() }
     }
@@ -184,7 +184,8 @@ impl Ledger {
         (granted, Limits { max_tokens, timeout_ms })
     }
 
-    /// Who prepares may take half of the time that is left.
+    /// Milliseconds that are left for calls at `now_ms`, all of them or, if the call only prepares
+    /// the answer (`keeps`), half; `None` without a limit.
     fn time_left(&self, keeps: bool, now_ms: u64) -> Option<u64> {
         let end = (self.budget.seconds? * 1000.0) as u64;
         let left = end.saturating_sub(now_ms);
@@ -267,7 +268,7 @@ impl Ledger {
         self.stopped_by.get_or_insert(limit);
     }
 
-    /// What users get to see.
+    /// What users get to see of the budget's use, as JSON.
     pub fn usage(&self, strategy: &str) -> Value {
         let steps: Vec<Value> =
             self.steps.iter().map(|(step, calls)| json!({"step": step, "calls": calls})).collect();

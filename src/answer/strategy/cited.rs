@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::text::marker::{Marker, markers};
 
-/// All of them.
+/// All numbers that the markers of `text` cite.
 pub fn numbers(text: &str) -> BTreeSet<usize> {
     markers(text).into_iter().flat_map(|marker| marker.numbers).map(|it| it as usize).collect()
 }
 
-/// The text without the numbers that are not among `known`: whoever wrote it cannot have seen
-/// these sources. What is left of a marker is written as [1][2].
+/// The text without the numbers that are not among `known`: the model that wrote it cannot have
+/// seen these sources. What is left of a marker is written as [1][2].
 pub fn only(text: &str, known: &BTreeSet<usize>) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut at = 0;

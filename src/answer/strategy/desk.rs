@@ -23,7 +23,7 @@ const OF_ANSWERS: [&str; 2] = ["question", "sources"];
 
 /// All that a strategy has.
 pub struct Desk<'a> {
-    /// The question.
+    /// The question to be answered.
     pub question: &'a str,
     /// How the strategy goes about its work.
     pub options: &'a StrategyOptions,
@@ -36,11 +36,11 @@ pub struct Desk<'a> {
     numbers: HashMap<(String, i32, i32), usize>,
     /// What was found for the question itself, and has not been read yet.
     passages: Option<Vec<Passage>>,
-    /// The same, read.
+    /// What was found for the question itself, once it has been read.
     found: Option<Vec<Numbered>>,
     /// How often something was read.
     times_read: usize,
-    /// Who works here in the end, and for how many calls that reads.
+    /// Which strategy works here in the end, and for how many calls that reads.
     strategy: &'static str,
     calls: Calls,
     preview: Preview,
@@ -54,7 +54,7 @@ enum Preview {
 }
 
 impl<'a> Desk<'a> {
-    /// An empty one, for `strategy`.
+    /// A desk at which nothing has been done yet, for `strategy`.
     pub fn new(
         strategy: &AnswerStrategy,
         question: &'a str,
@@ -78,7 +78,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// One at which nobody is asked, and the first prompt is kept.
+    /// A desk that asks no language model and keeps the first prompt.
     #[must_use]
     pub fn previewing(self) -> Desk<'a> {
         Desk { preview: Preview::Waiting, ..self }
@@ -98,7 +98,7 @@ impl<'a> Desk<'a> {
         Work { strategy, readings, ledger }
     }
 
-    /// The same with the last call, if the budget has room for it.
+    /// Ends the work with the last call, if the budget has room for it.
     pub fn close(mut self, last: Last) -> Begun {
         let Last { step, prompt, otherwise } = last;
         let size = estimate_all(&prompt);
@@ -134,7 +134,7 @@ impl<'a> Desk<'a> {
         Ok(self.passages.as_deref().unwrap_or_default())
     }
 
-    /// The same as sources. They are read once.
+    /// What was found for the question, as numbered sources, best first. They are read once.
     pub fn found(&mut self) -> Result<Vec<Numbered>> {
         if let Some(found) = &self.found {
             return Ok(found.clone());
@@ -289,7 +289,9 @@ impl<'a> Desk<'a> {
         Ok(self.prepare_all(step, vec![prompt])?.pop().flatten())
     }
 
-    /// The same of several things at once. Where there is no room for all, the first are asked.
+    /// Asks several things at once that prepare an answer; gives the replies in their order. Where
+    /// the budget has no room for all beside the answer, the first are asked and the others are
+    /// `None`.
     pub fn prepare_all(
         &mut self,
         step: &'static str,
@@ -300,7 +302,9 @@ impl<'a> Desk<'a> {
         self.ask(step, prompts, Some(shown.min(most) + estimate(self.question)))
     }
 
-    /// The same where the answer will be made of the replies, and the sources are not shown again.
+    /// Asks several things at once that prepare an answer, which will be made of the replies: room
+    /// is kept for the question, not for showing the sources again. Where the budget has no room
+    /// for all, the first are asked and the others are `None`.
     pub fn prepare_parts(
         &mut self,
         step: &'static str,

@@ -2,9 +2,9 @@
 //! model writes the next sentence of its reasoning, that sentence is looked up, and so on, until
 //! it says what the answer is. Then the question is answered from all that was found.
 //!
-//! As in the paper only the first sentence of a reply counts, reasoning ends with "answer is",
-//! and at most 15 sources are kept. Other than there no examples are shown, and whoever answers
-//! in the end is shown the reasoning.
+//! As in the paper only the first sentence of a reply counts, reasoning ends with "answer is", and
+//! at most 15 sources are kept. Unlike there no examples are shown, and the model that answers in
+//! the end is shown the reasoning.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::text::sentence::sentences;
 /// Most sentences of reasoning.
 const ROUNDS: u32 = 4;
 
-/// Most sources.
+/// Most sources that are kept.
 const SOURCES: usize = 15;
 
 /// Longest sentence that is looked up, in characters.

@@ -1,8 +1,8 @@
 //! The call that makes the answer.
 //!
-//! A strategy does not make it itself but says what it would ask ([`Last`]). So whoever runs the
-//! strategy can have the answer told while it is written, look first whether it is known, or only
-//! show the prompt.
+//! A strategy does not make it itself but says what it would ask ([`Last`]). So the code that runs
+//! the strategy can have the answer streamed, look first whether it is known, or only show the
+//! prompt.
 
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ pub struct Last {
 /// What the answer is where the last call gives none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Otherwise {
-    /// There is none.
+    /// There is no answer.
     Nothing,
     /// This, where nothing is said.
     IfSilent(String),
@@ -76,7 +76,7 @@ pub enum Begun {
 pub struct Pending {
     /// What is to be asked.
     pub prompt: Vec<Message>,
-    /// What for.
+    /// Name of the step that the call is for.
     pub step: &'static str,
     /// What the call may take.
     pub limits: Limits,
@@ -108,7 +108,7 @@ impl Work {
                 self.outcome(text, supported)
             }
             Written::Free(text) => self.outcome(text, false),
-            // Whoever runs the strategy has made its last call.
+            // The code that runs the strategy has made its last call.
             Written::Asks(_) | Written::Nothing => self.outcome(NO_ANSWER.to_owned(), false),
         }
     }
@@ -120,7 +120,7 @@ impl Pending {
         &self.work.readings
     }
 
-    /// The same, and nothing else of it.
+    /// What was read, in the order of its numbers; the call itself is dropped.
     pub fn into_readings(self) -> Vec<Reading> {
         self.work.readings
     }

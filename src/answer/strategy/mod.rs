@@ -9,9 +9,9 @@
 //! keeps the budget. So a strategy can neither overrun a limit nor lose a number, and a new one
 //! touches no other. The registry is what `rag_answer`, `rag_strategies` and the errors read.
 //!
-//! Who retrieves and who writes comes in as [`Tools`]. What a model writes is a stranger's text:
-//! grades and lists are read out of it by readers that take what they understand, and what goes
-//! into a later prompt stands between lines there ([`crate::context::step`]).
+//! What retrieves and what writes comes in as [`Tools`]. What a model writes is not trusted: grades
+//! and lists are read out of it by readers that take what they understand, and what goes into a
+//! later prompt stands between lines there ([`crate::context::step`]).
 //!
 //! ```text
 //! compact           all sources, one call
@@ -82,7 +82,7 @@ pub enum Written {
     Answer(String),
     /// An answer that stands on no source.
     Free(String),
-    /// There is none.
+    /// There is no answer.
     Nothing,
     /// The answer is what is replied to this.
     Asks(Last),
@@ -127,7 +127,7 @@ pub fn begin(
     }
 }
 
-/// The messages of the first call that `strategy` would make. Nobody is asked.
+/// The messages of the first call that `strategy` would make. No language model is asked.
 pub fn preview(
     strategy: &AnswerStrategy,
     question: &str,

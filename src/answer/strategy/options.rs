@@ -31,7 +31,7 @@ pub struct StrategyOptions {
     pub budget: Budget,
     /// Sources, or answers to be merged, in a call.
     pub group_size: Option<u32>,
-    /// Most sub-questions.
+    /// Most sub-questions of a question.
     pub sub_questions: Option<u32>,
     /// Most times that something is looked up again.
     pub rounds: Option<u32>,
@@ -77,7 +77,7 @@ impl StrategyOptions {
         }
     }
 
-    /// The options that have a value, the budget left out: it is everybody's.
+    /// The options that have a value, the budget left out, which all strategies have.
     fn given(&self) -> Vec<&'static str> {
         let all = [
             ("group_size", self.group_size.is_some()),

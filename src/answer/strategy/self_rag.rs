@@ -2,9 +2,9 @@
 //! of them relevant? Is the answer from it supported by it? How useful is the answer?
 //!
 //! The paper trains a model that writes these judgements as tokens of its own; here any model is
-//! asked for them. As in the paper each source is answered from by itself, and the answer is
-//! taken whose judgements weigh most: relevance and support count 1, usefulness 0.5. Other than
-//! there an answer that its source does not support is never given.
+//! asked for them. As in the paper each source is answered from by itself, and the answer is taken
+//! whose judgements weigh most: relevance and support count 1, usefulness 0.5. Unlike there an
+//! answer that its source does not support is never given.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -107,14 +107,14 @@ fn best(desk: &mut Desk<'_>, drafts: Vec<Draft>, grades: &HashMap<usize, f32>) -
 struct Judgement {
     /// 0: the source does not support it; 0.5: in part; 1: fully.
     support: f32,
-    /// From 1 to 5.
+    /// How useful the answer is, from 1 to 5.
     use_of: f32,
 }
 
 impl Judgement {
     const UNKNOWN: Judgement = Judgement { support: 0.5, use_of: 3.0 };
 
-    /// Of lines like "support: fully" and "use: 4", or an object with these members.
+    /// Reads lines like "support: fully" and "use: 4", or an object with these members.
     fn read(reply: &str) -> Judgement {
         let mut read = Judgement::UNKNOWN;
         for line in reply.to_lowercase().split(['\n', ',', ';']) {

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::prompt::list;
 use crate::prompt::messages::is_no_answer;
 
-/// Most sub-questions.
+/// Most sub-questions, unless the options say otherwise.
 const MOST: u32 = 4;
 
 /// What was found out about a sub-question.

@@ -44,7 +44,7 @@ pub trait Tools: Counter {
     /// The template called `name`, of a step.
     fn template(&mut self, name: &str) -> Result<Template>;
 
-    /// Letters and digits that nobody could foretell.
+    /// Letters and digits that can't be foretold.
     fn nonce(&mut self) -> Result<String>;
 
     /// Milliseconds since the answer was asked for.
@@ -54,9 +54,9 @@ pub trait Tools: Counter {
 /// For how many calls something is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calls {
-    /// For one, which reads all of it.
+    /// For one call, which reads all of it.
     One,
-    /// For several, of which each reads a part.
+    /// For several calls, of which each reads a part.
     Several,
 }
 
@@ -65,14 +65,14 @@ pub enum Calls {
 pub struct Limits {
     /// Longest reply, in tokens.
     pub max_tokens: Option<u32>,
-    /// Longest time.
+    /// Longest time, in milliseconds.
     pub timeout_ms: Option<u64>,
 }
 
 /// What a language model wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// The text.
+    /// The text that was written.
     pub text: String,
     /// Why it ends, as the provider says.
     pub finish_reason: String,

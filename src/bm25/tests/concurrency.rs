@@ -58,7 +58,8 @@ fn a_search_is_not_disturbed() {
     }
 }
 
-/// Whoever read the list's head before others added a page, and sleeps until the list is a segment.
+/// A session has read the list's head before others added a page, and sleeps until the list is a
+/// segment.
 #[test]
 fn nobody_appends_to_a_list_that_has_been_read() {
     let (store, mut twin) = (empty(), Twin::default());
@@ -77,7 +78,8 @@ fn nobody_appends_to_a_list_that_has_been_read() {
     compare(&store, &twin, &[term("short", 1.0), term("w7", 1.0)], Settings::default());
 }
 
-/// Somebody makes a segment of the list, and vacuums, after some of the pages have been written.
+/// Another session makes a segment of the list, and vacuums, after some of the pages have been
+/// written.
 #[test]
 fn a_long_document_meets_a_vacuum() {
     for left in 1..12 {

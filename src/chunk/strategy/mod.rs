@@ -24,7 +24,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub(super) use code::plan_by_layout;
 pub use page::FORM_FEED;
 
-/// The chunking strategies.
+/// The chunking strategies that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
@@ -42,7 +42,7 @@ pub enum Strategy {
     Page,
     /// Functions and classes, then statements, then lines.
     Code,
-    /// Sentences that speak of the same.
+    /// Sentences that are about one subject.
     Semantic,
     /// Small chunks that know the larger ones they are parts of.
     Hierarchical,
@@ -52,9 +52,9 @@ pub enum Strategy {
 pub struct StrategyInfo {
     /// Its name in SQL.
     pub name: &'static str,
-    /// One line for people.
+    /// One line that describes it to users.
     pub summary: &'static str,
-    /// The strategy.
+    /// The strategy itself.
     pub strategy: Strategy,
     /// Names of the settings it has.
     pub settings: &'static [&'static str],
@@ -187,7 +187,7 @@ pub struct Plan {
 /// A stretch of the document with a heading of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Section {
-    /// Byte range.
+    /// Byte range in the document.
     pub range: Range<usize>,
     /// Path of its headings.
     pub heading: Option<String>,
@@ -196,7 +196,7 @@ pub(super) struct Section {
 /// A stretch of the document that has a name, inside of another one or beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Scope {
-    /// Byte range.
+    /// Byte range in the document.
     pub range: Range<usize>,
     /// What it is called.
     pub name: String,

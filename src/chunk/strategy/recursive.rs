@@ -10,7 +10,7 @@ use crate::text::sentence::sentences;
 /// Shortest line that can have been wrapped, in bytes. Code and lists have shorter ones.
 const SHORTEST_WRAPPED_LINE: usize = 40;
 
-/// Paragraphs, lines, sentences.
+/// The plan of a text by paragraphs, lines and sentences.
 pub(super) fn plan(document: &str) -> Plan {
     let mut paragraphs = Vec::new();
     let mut line_starts = Vec::new();

@@ -5,10 +5,10 @@
 //! blocks, whose children are units (the file itself, bodies), and notes (comments,
 //! attributes), which belong to what follows them.
 //!
-//! What is parsed comes from strangers. The steps of the parser are counted and bounded, trees are
-//! walked without recursion, and what is known to be slow is not parsed. All the same there is
-//! code that takes long, and the scanners of some languages are written by hand in C; so ragd has
-//! this done in a process of its own, with a limit of time.
+//! What is parsed is not trusted. The steps of the parser are counted and bounded, trees are walked
+//! without recursion, and what is known to be slow is not parsed. All the same there is code that
+//! takes long, and the scanners of some languages are written by hand in C; so ragd has this done
+//! in a process of its own, with a limit of time.
 
 use std::ops::ControlFlow;
 use std::ops::Range;
@@ -51,18 +51,18 @@ enum Kind {
     Space,
     /// Holds members: a class, a trait.
     Class,
-    /// Holds statements.
+    /// Holds statements: a function or method.
     Function,
 }
 
 /// Where in the tree a node stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// In the file or a namespace.
+    /// In the file itself or a namespace.
     Top,
-    /// In a class.
+    /// Directly in a class.
     Class,
-    /// In a function.
+    /// Directly in a function.
     Function,
     /// In a block of a function.
     Deeper,

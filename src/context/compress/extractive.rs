@@ -50,7 +50,7 @@ fn ranked(pieces: &[Piece], question: &str, means: &mut Means<'_>) -> Result<Vec
     extract::ranked(question, &passages, means.embedder, MOST_EMBEDDED)
 }
 
-/// Of each piece, the ranges that are kept: the best that `most` tokens hold, and the very best.
+/// The ranges of each piece that are kept: the best that `most` tokens hold, and the very best.
 fn chosen(
     pieces: &[Piece],
     ranked: &[Evidence],

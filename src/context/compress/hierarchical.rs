@@ -1,8 +1,7 @@
 //! A bit of each: an overview of all chunks, summaries of the middle, excerpts of the best.
 //!
 //! The best third speaks for itself, by its best sentences. The next third is summed up, chunk by
-//! chunk. Of the rest is read what the overview says of it, which has no number and cannot be
-//! cited.
+//! chunk. The rest is read through the overview, which has no number and cannot be cited.
 
 use super::summarize::{asked, begun, prompt, summarized};
 use super::{Compressed, Task, extractive};
@@ -10,7 +9,7 @@ use crate::context::Means;
 use crate::context::excerpt::Piece;
 use crate::error::Result;
 
-/// In which words an overview is asked for.
+/// Name of the template in which an overview is asked for.
 const TEMPLATE: &str = "overview_context";
 
 /// Words that an overview may have.

@@ -1,8 +1,8 @@
 //! What a language model makes of each chunk for the question.
 //!
-//! A call for each of the best chunks, so that what is said of one is not mixed up with another, and
-//! all of them at once; the rest are cut. What the model writes is data like the chunk, and what an answer cites is
-//! looked up in the chunk itself.
+//! A call for each of the best chunks, so that what is said of one is not mixed up with another,
+//! and all of them at once; the rest are cut. What the model writes is data like the chunk, and
+//! what an answer cites is looked up in the chunk itself.
 
 use super::{Task, truncate};
 use crate::context::Means;
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::prompt::messages::{Message, Source, is_no_answer, summary_messages};
 use crate::text::marker::markers;
 
-/// In which words a summary is asked for.
+/// Name of the template in which a summary is asked for.
 const TEMPLATE: &str = "summarize_context";
 
 /// Chunks of so many tokens or fewer are left as they are.
@@ -50,7 +50,7 @@ pub(super) fn all_summarized(
 pub(super) struct Begun {
     piece: Piece,
     size: usize,
-    /// Whether somebody is asked; short ones are left as they are.
+    /// Whether the language model is asked; short ones are left as they are.
     is_asked: bool,
 }
 

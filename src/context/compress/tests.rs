@@ -17,12 +17,13 @@ pub fn passages(texts: &[&str]) -> Vec<Passage> {
     numbered.map(|(chunk_id, text)| Passage { chunk_id, ..passage(text) }).collect()
 }
 
-/// Somebody who counts words, knows what is embedded by its length, and says what a script says.
+/// A stand-in that counts words, knows what is embedded by its length, and writes what its script
+/// says.
 #[derive(Default)]
 pub struct Scripted {
     /// What is said, in turn.
     pub says: Vec<&'static str>,
-    /// What was asked.
+    /// The prompts that were asked.
     pub asked: Vec<Vec<Message>>,
     /// How many texts were counted.
     pub counted: usize,

@@ -15,7 +15,7 @@ pub fn run(time: Duration) -> ExitCode {
     if !confine(time) {
         return ExitCode::FAILURE;
     }
-    // A panic is an error that is answered, and its words are of no use to anybody.
+    // A panic is an error that is answered; the message that it prints would be of no use.
     std::panic::set_hook(Box::new(|_| {}));
     let mut input = Vec::new();
     if std::io::stdin().lock().read_to_end(&mut input).is_err() {

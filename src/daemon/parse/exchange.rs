@@ -20,7 +20,7 @@ const PIECE: usize = 64 << 10;
 pub struct Exchange<'a> {
     /// The child has to be done by then.
     pub deadline: Instant,
-    /// Whether anybody waits for the result.
+    /// Whether the client still waits for the result.
     pub is_alive: &'a IsAlive,
     /// The time between two looks at the client.
     pub glance: Duration,
@@ -32,7 +32,7 @@ pub struct Exchange<'a> {
 pub enum Ended {
     /// The child closed its output.
     Closed {
-        /// What it gave.
+        /// What the child wrote to its output.
         output: Vec<u8>,
         /// What it said on standard error.
         complaint: String,

@@ -1,8 +1,8 @@
-//! Who may have a process now?
+//! Which request may have a process now?
 //!
-//! There are few places, and a process may have one for as long as documents may take. So the role with
-//! the fewest goes first, and none has all of them: whatever another role sends, there is a place left.
-//! Within a role, who came first goes first.
+//! There are few places, and a process may have one for as long as documents may take. So the role
+//! with the fewest goes first, and none has all of them: whatever another role sends, there is a
+//! place left. Within a role, the request that came first goes first.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use std::time::Duration;
 use crate::daemon::worker::Client;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How often who waits looks whether the client is still there.
+/// How often a request that waits looks whether the client is still there.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// Places for processes.
+/// Places for processes, shared by roles.
 pub struct Places {
     taken: Mutex<Taken>,
     freed: Condvar,
@@ -26,7 +26,7 @@ pub struct Place<'a> {
     role: u32,
 }
 
-/// Who has places, and who wants one.
+/// Which roles have places, and which requests want one.
 struct Taken {
     most: usize,
     by_role: HashMap<u32, usize>,
@@ -36,7 +36,7 @@ struct Taken {
 }
 
 impl Places {
-    /// So many, two at least.
+    /// Places for `most` processes, two at least.
     pub fn new(most: usize) -> Places {
         let most = most.max(2);
         let taken =
@@ -50,7 +50,7 @@ impl Places {
         let ticket = taken.queue(client.role);
         loop {
             if taken.admit(ticket) {
-                // There may be another one for who comes next.
+                // There may be another one for the request that comes next.
                 self.freed.notify_all();
                 return Ok(Place { places: self, role: client.role });
             }
@@ -88,7 +88,7 @@ impl Taken {
         self.waiting.retain(|(waiting, _)| *waiting != ticket);
     }
 
-    /// Takes a place for who has `ticket`, if it is his turn.
+    /// Takes a place for the request that has `ticket`, if it is its turn.
     fn admit(&mut self, ticket: u64) -> bool {
         match self.next() {
             Some((first, role)) if first == ticket => {
@@ -100,7 +100,7 @@ impl Taken {
         }
     }
 
-    /// Whose turn it is.
+    /// The ticket and role whose turn it is, if there is a place.
     fn next(&self) -> Option<(u64, u32)> {
         if self.by_role.values().sum::<usize>() >= self.most {
             return None;

@@ -1,4 +1,5 @@
-//! Queries: who came first goes first, and roles take turns, and so do the requests of a role.
+//! Queries: the one that came first goes first, and roles take turns, and so do the requests of a
+//! role.
 
 use std::collections::{HashSet, VecDeque};
 

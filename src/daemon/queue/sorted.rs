@@ -1,4 +1,4 @@
-//! Texts for which nobody waits one by one: they go by length.
+//! Texts that are not waited for one by one: they go by length.
 //!
 //! The request whose turn it is has its longest text in the batch, and the next shorter texts of *all*
 //! requests fill it up. Since they lie sorted, hardly anything is padding. Roles take turns, and within a

@@ -17,7 +17,7 @@ use crate::pages::{Store, StoreMut};
 /// How often all ways are looked at while some had to be made.
 const ROUNDS: usize = 4;
 
-/// What leads where.
+/// Which nodes can be reached, and from where.
 struct Ways {
     entry: Option<u32>,
     /// A walk can come here.

@@ -10,7 +10,7 @@ use super::{NAME, damaged};
 use crate::error::Result;
 use crate::parse::{Limits, beyond, encoding, unreadable};
 
-/// An open archive.
+/// A ZIP archive that is open for reading.
 pub struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
     /// Bytes that a file may have when it is unzipped.

@@ -16,7 +16,7 @@ pub const LIST_LEVELS: usize = 9;
 #[derive(Default)]
 pub struct Styles {
     styles: HashMap<String, Style>,
-    /// From a list to what it looks like.
+    /// For each list, the name of what it looks like.
     lists: HashMap<String, String>,
     /// What lists look like: of each level, whether it is numbered.
     looks: HashMap<String, [Mark; LIST_LEVELS]>,

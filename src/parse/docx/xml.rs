@@ -15,7 +15,7 @@ pub struct Xml<'a> {
     limit: usize,
 }
 
-/// What comes next.
+/// What comes next in the XML.
 pub enum Tag<'a> {
     /// An element begins; one without content ends at once.
     Start(Start<'a>),

@@ -17,7 +17,7 @@ pub type NodeId = usize;
 /// Characters given to the parser between two looks at the depth.
 const PIECE: usize = 4096;
 
-/// A page.
+/// The tree of an HTML page.
 pub struct Tree {
     nodes: Vec<Node>,
     /// Whether elements were nested too deeply, so that the tree is not whole.
@@ -28,13 +28,13 @@ pub struct Tree {
 pub enum Content {
     /// An element's name, and the attributes that decide whether it is seen.
     Element(Element),
-    /// Text.
+    /// A piece of text.
     Text(StrTendril),
     /// The page, a comment, a template's content.
     Other,
 }
 
-/// An element.
+/// An element of the page.
 pub struct Element {
     name: QualName,
     attributes: Vec<Attribute>,
@@ -77,7 +77,7 @@ impl Tree {
         parser.finish()
     }
 
-    /// The page itself.
+    /// The node of the page itself.
     pub fn root(&self) -> NodeId {
         0
     }

@@ -16,7 +16,7 @@ const LINES: usize = 3;
 /// Characters that the lines of a column have on average, at least.
 const CHARACTERS: usize = 18;
 
-/// Of so many lines one may cross a gutter.
+/// One in so many lines may cross a gutter.
 const CROSSING: usize = 4;
 
 /// The narrowest gutter, in sizes of the letters.

@@ -48,7 +48,7 @@ pub struct PageReader<'a> {
 }
 
 impl<'a> PageReader<'a> {
-    /// For the pages of `pdf`.
+    /// A reader for the pages of `pdf`.
     pub fn new(pdf: &'a Pdf) -> PageReader<'a> {
         // Annotations are drawn over a page: notes, stamps, form fields, and links.
         let settings =

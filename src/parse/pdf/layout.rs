@@ -19,13 +19,13 @@ const BASELINE: f32 = 0.45;
 /// Letters on one line, close together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
-    /// What it says.
+    /// The text of the letters.
     pub text: String,
-    /// Its left end.
+    /// Its left end, in points.
     pub left: f32,
-    /// Its right end.
+    /// Its right end, in points.
     pub right: f32,
-    /// Its baseline.
+    /// Where its baseline is, in points; grows downwards.
     pub y: f32,
     /// The size of its letters.
     pub size: f32,
@@ -34,7 +34,7 @@ pub struct Segment {
 /// Lines that belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// What it is.
+    /// What the block is.
     pub kind: Kind,
     /// Its text, on one line; of a table nothing.
     pub text: String,
@@ -45,11 +45,11 @@ pub struct Block {
 /// What a block is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// Text.
+    /// Running text.
     Paragraph,
     /// An item of a list, with its marker.
     Item(String),
-    /// Rows of cells.
+    /// A table: rows of cells.
     Table(Vec<Vec<String>>),
 }
 

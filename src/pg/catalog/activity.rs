@@ -8,14 +8,14 @@ use crate::pg::server::transaction::Failure;
 /// Why a row failed.
 #[derive(Clone, Debug)]
 pub struct Reason<'a> {
-    /// SQLSTATE.
+    /// SQLSTATE of the error, five characters.
     pub sqlstate: &'a str,
     /// What the error said.
     pub message: &'a str,
 }
 
 impl Failure {
-    /// As it is kept.
+    /// The reason as it is kept.
     pub fn reason(&self) -> Reason<'_> {
         Reason { sqlstate: &self.sqlstate, message: &self.message }
     }
@@ -33,13 +33,13 @@ pub fn note_failure(pipeline: i32, rows: i64, reason: &Reason<'_>) -> Result<()>
 pub struct Work {
     /// Rows of the source.
     pub rows: usize,
-    /// Their chunks.
+    /// Chunks of those rows.
     pub chunks: usize,
-    /// Those of them that had to be embedded.
+    /// Chunks among these that had to be embedded.
     pub embedded: usize,
-    /// Tokens of those.
+    /// Tokens of the chunks that had to be embedded.
     pub tokens: usize,
-    /// How long it took.
+    /// How long the batch took, in seconds.
     pub seconds: f64,
 }
 

@@ -22,7 +22,7 @@ pub struct Case {
     pub question: String,
     /// Expected answers, any of which will do.
     pub answers: Vec<String>,
-    /// What is relevant.
+    /// Which documents or passages are relevant.
     pub judgements: Judgements,
     /// A filter of the metadata.
     pub filter: Option<Value>,
@@ -165,21 +165,21 @@ pub fn give(set: &str, owner: &str) -> Result<()> {
 
 /// A run to be kept.
 pub struct Run<'a> {
-    /// The evaluation set.
+    /// Name of the evaluation set.
     pub set: &'a str,
     /// How many cases were asked.
     pub cases: usize,
-    /// The k.
+    /// The cutoffs k at which metrics are taken.
     pub ks: &'a [u32],
     /// The configurations, as they were given.
     pub configurations: &'a str,
     /// The options, as they were given.
     pub options: Value,
-    /// How long it took.
+    /// How long the run took, in seconds.
     pub seconds: f64,
-    /// Rows of `rag.eval_metric`.
+    /// Metrics, as rows of `rag.eval_metric`.
     pub metrics: Vec<Value>,
-    /// Rows of `rag.eval_result`.
+    /// Results by case, as rows of `rag.eval_result`.
     pub results: Vec<Value>,
 }
 

@@ -22,7 +22,7 @@ struct Grant {
 }
 
 impl Grants {
-    /// Those on `relation`.
+    /// The privileges granted on `relation` and its columns.
     pub fn of(relation: pg_sys::Oid) -> Result<Grants> {
         let statement = query!(grants.list);
         let grants = sql::rows(statement, &[relation.into()], |row| {

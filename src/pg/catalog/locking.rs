@@ -1,10 +1,10 @@
-//! Locks of a pipeline and its relations, for whoever works on it or drops it.
+//! Locks of a pipeline and its relations, for code that works on it or drops it.
 //!
 //! A question locks the view, the chunks and then the source; a statement in mode sync locks the
-//! source first and the chunks after it; who drops a table locks that first, and the row of the
-//! pipeline in the end. Whatever order is chosen here, it is the wrong one for somebody. So nobody is
-//! waited for longer than a moment while other locks are held: they are given back, and all of it
-//! is tried again.
+//! source first and the chunks after it; DROP TABLE locks the table first, and the row of the
+//! pipeline in the end. Whatever order is chosen here, it is the wrong one for one of them. So no
+//! other session is waited for longer than a moment while other locks are held: they are given
+//! back, and all of it is tried again.
 
 use std::time::{Duration, Instant};
 
@@ -24,9 +24,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Between two looks whether the statement is cancelled.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
 
-/// What somebody else has locked.
+/// What another session has locked.
 enum Taken {
-    /// For the lock that is wanted.
+    /// The relation, and the lock on it that is wanted.
     Relation(pg_sys::Oid, pg_sys::LOCKMODE),
     Row,
 }
@@ -34,17 +34,18 @@ enum Taken {
 /// What is done with the chunks.
 #[derive(Clone, Copy)]
 pub enum Chunks {
-    /// They may be read.
+    /// The chunks may be read.
     Read,
-    /// They are written.
+    /// The chunks are written.
     Written,
 }
 
 /// Does `work` in a transaction of its own in which the pipeline stays as it is, and so do its
-/// relations. It is given none where the pipeline has been dropped, or another one has taken its place.
+/// relations. `work` gets `None` where the pipeline has been dropped, or another one has taken its
+/// place.
 ///
-/// Who drops it is waited for without any lock. In a worker that is an error that passes where it
-/// takes long.
+/// A session that drops the pipeline is waited for without any lock. In a worker that is an error
+/// that passes where it takes long.
 pub fn at_work<T>(
     transactions: Transactions,
     id: i32,
@@ -82,8 +83,8 @@ pub fn at_work<T>(
     }
 }
 
-/// Locks the relations of a pipeline so that nobody drops them, in the order in which DROP TABLE
-/// does; or gives one that somebody else has locked.
+/// Locks the relations of a pipeline so that they can't be dropped, in the order in which DROP
+/// TABLE does; or gives one that another session has locked.
 fn share(pipeline: &Pipeline, chunks: Chunks) -> Option<Taken> {
     let Pipeline { source, content_view, chunk_table, .. } = pipeline;
     let read = lock_of(Chunks::Read);
@@ -103,8 +104,9 @@ fn lock_of(chunks: Chunks) -> pg_sys::LOCKMODE {
     }
 }
 
-/// Locks all relations of `pipelines`, each with `others` of its own, their source and its partitions
-/// against everybody, until the end of the transaction. Waits as long as `lock_timeout` allows.
+/// Locks all relations of `pipelines`, each with `others` of its own, their source and its
+/// partitions against all other sessions, until the end of the transaction. Waits as long as
+/// `lock_timeout` allows.
 pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
     let mut relations = Vec::new();
     for (pipeline, others) in pipelines {
@@ -127,13 +129,13 @@ pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
         if is_over || !(failure.is_lock_taken() || failure.is_deadlock()) {
             raise(&failure);
         }
-        // Those who were behind this one come first.
+        // Sessions that were behind this one come first.
         wait(pause);
         pause = (2 * pause).min(LONGEST_PAUSE);
     }
 }
 
-/// Locks a source and its partitions for readers, as far as nobody is to be waited for; whether that was
+/// Locks a source and its partitions for readers, as far as that needs no waiting; whether that was
 /// all of them.
 pub fn read_at_once(source: pg_sys::Oid) -> Result<bool> {
     let partitions = query!(relation.partition_tree);

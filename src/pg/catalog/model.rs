@@ -19,7 +19,7 @@ pub struct Model {
     pub reference: ModelRef,
     /// Where it is, if it is behind a server.
     pub remote: Option<Remote>,
-    /// What it is for.
+    /// Whether the model embeds or reranks.
     pub task: Task,
     /// Length of its vectors; 0 of a reranker, which gives none.
     pub dimension: i32,

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::pg::server::sql;
 use crate::pg::server::sql::query;
 
-/// What a model of a server costs; `None` where nobody has said.
+/// What a model of a server costs; `None` where `rag.price` has no row for it.
 pub fn price(server: &str, model: &str) -> Result<Option<Price>> {
     let statement = query!(provider.price);
     let found = sql::rows(statement, &[server.into(), model.into()], |row| {

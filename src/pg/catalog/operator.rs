@@ -1,9 +1,9 @@
-//! By which operators values are compared, whoever asks and whatever their search path.
+//! By which operators values are compared, whatever the role and its search path.
 //!
 //! A statement that runs as its caller, a policy and a view name each operator with its schema. A
 //! bare `=` would be looked up in the caller's search path, where an operator for just these types
-//! goes before PostgreSQL's own, and whoever may create objects in one of its schemas could have
-//! code of theirs run with the rights of others.
+//! goes before PostgreSQL's own, and any role that may create objects in one of its schemas could
+//! have code of its own run with the rights of others.
 
 use std::ffi::CStr;
 
@@ -19,14 +19,14 @@ pub struct Operators {
     family: pg_sys::Oid,
     /// The type that they take, `text` for `varchar`.
     input: pg_sys::Oid,
-    /// That by which values are equal; none for types that can't be told to be.
+    /// The operator by which values are equal; none for types that have none.
     equal: pg_sys::Oid,
     /// What makes a value of the type one that they take, as SQL behind the value.
     pub cast: String,
 }
 
 impl Operators {
-    /// Those of a type.
+    /// The operators of a type.
     pub fn of(kind: pg_sys::Oid) -> Self {
         let flags = pg_sys::TYPECACHE_EQ_OPR | pg_sys::TYPECACHE_BTREE_OPFAMILY;
         // SAFETY: a look-up of a type that is that of a column; entries of the cache stay.
@@ -43,8 +43,9 @@ impl Operators {
         format!("{one}{cast} {equal} {other}{cast}")
     }
 
-    /// That of a comparison, as SQL. That of [`Comparison::NotEqual`] is `=`, too: what it says of two
-    /// values is to be turned round. A type that has no such operator gets PostgreSQL's words for that.
+    /// The operator of a comparison, as SQL. [`Comparison::NotEqual`] has `=`, too: what it says of
+    /// two values is to be turned round. A type that has no such operator gets PostgreSQL's words
+    /// for that.
     pub fn operator(&self, comparison: Comparison) -> String {
         let (strategy, name) = match comparison {
             Comparison::Equal | Comparison::NotEqual => return named(self.equal, "="),
@@ -62,7 +63,7 @@ impl Operators {
 }
 
 /// Makes a value of the type `kind` one of `input`, where these are two types and not a type and a
-/// kind of types. A domain would else be looked up as itself, among operators of anybody.
+/// kind of types. A domain would else be looked up as itself, among operators of any role.
 fn cast(kind: pg_sys::Oid, input: pg_sys::Oid) -> String {
     if input == kind || input == pg_sys::InvalidOid {
         return String::new();

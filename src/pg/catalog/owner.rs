@@ -1,4 +1,4 @@
-//! Who a pipeline belongs to: the owner of its source.
+//! Which role a pipeline belongs to: the owner of its source.
 
 use super::pipeline::Pipeline;
 use crate::pg::server::acting::as_owner_of;

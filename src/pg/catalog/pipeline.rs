@@ -1,7 +1,7 @@
 //! `rag.pipeline`.
 //!
-//! Users only read the table. What is written here is written as the superuser, so who calls must
-//! have seen that the source is its caller's: [`owned`] and `Source::describe` do.
+//! Users only read the table. What is written here is written as the superuser, so the caller must
+//! have checked that the source belongs to the session's role: [`owned`] and `Source::describe` do.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
@@ -17,28 +17,28 @@ use crate::pg::server::{prepared, sql};
 /// A relation of a pipeline.
 #[derive(Clone, Debug)]
 pub struct Relation {
-    /// Its OID.
+    /// The relation's OID.
     pub oid: pg_sys::Oid,
     /// Its name in SQL: quoted, and qualified where the search path asks for it.
     pub sql: String,
 }
 
-/// Who embeds what has changed.
+/// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Workers, soon after the change was committed.
     Async,
     /// The statement that changes it.
     Sync,
-    /// `rag_run`.
+    /// The call of `rag_run`.
     Manual,
 }
 
 impl Mode {
-    /// All of them, the default first.
+    /// All modes, the default first.
     pub const ALL: [Mode; 3] = [Mode::Async, Mode::Sync, Mode::Manual];
 
-    /// As users write it.
+    /// The name that users write.
     pub fn name(self) -> &'static str {
         match self {
             Mode::Async => "async",
@@ -68,12 +68,12 @@ impl Mode {
 pub enum Stage {
     /// Not all rows have been seen; there is no index of the vectors yet.
     Filling,
-    /// All were seen.
+    /// All rows have been seen.
     Live,
 }
 
 impl Stage {
-    /// As it is stored.
+    /// The name that is stored.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Filling => "filling",
@@ -93,7 +93,7 @@ pub struct Pipeline {
     pub source: Relation,
     /// Key, content and metadata of the source's rows.
     pub content_view: Relation,
-    /// The chunks.
+    /// The table of chunks.
     pub chunk_table: Relation,
     /// The chunks, as the caller may see them.
     pub view: Relation,
@@ -113,9 +113,9 @@ pub struct Pipeline {
     pub config: String,
     /// How often its chunks have been made anew, from 1.
     pub generation: i32,
-    /// Who embeds.
+    /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
     pub mode: Mode,
-    /// Whether workers leave it alone.
+    /// Whether workers leave the pipeline alone.
     pub is_paused: bool,
     /// How far the first embedding is.
     pub stage: Stage,
@@ -144,7 +144,8 @@ pub fn owned(name: Option<&str>) -> Result<Pipeline> {
     }
 }
 
-/// As [`owned`], and nobody drops it or has another take its place until the end of the transaction.
+/// The pipeline as [`owned`] gives it, held: until the end of the transaction it can't be dropped,
+/// and no other can take its place.
 pub fn owned_and_held(name: Option<&str>) -> Result<Pipeline> {
     loop {
         let pipeline = sql::with_latest_snapshot(|| owned(name))?;
@@ -203,17 +204,17 @@ pub struct NewPipeline<'a> {
     pub late: bool,
     /// Name of the text search configuration.
     pub config: &'a str,
-    /// Who embeds.
+    /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
     pub mode: Mode,
     /// How far the first embedding is.
     pub stage: Stage,
     /// How often its chunks have been made anew, from 1.
     pub generation: i32,
-    /// The pipeline whose place it takes.
+    /// The ID of the pipeline whose place it takes.
     pub replaces: Option<i32>,
 }
 
-/// Adds a row; its ID.
+/// Adds a row to `rag.pipeline`; gives its ID.
 pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
     let statement = query!(pipeline.insert);
     let config = config_name(new.config)?;
@@ -251,13 +252,14 @@ fn config_name(config: &str) -> Result<String> {
     })
 }
 
-/// The pipeline, which stays as it is until the end of the transaction. To be locked before anything
-/// of its queue, by who locks none of its relations.
+/// The pipeline, which stays as it is until the end of the transaction. To be locked before
+/// anything of its queue, by callers that lock none of its relations.
 pub fn hold(id: i32) -> Result<Option<Pipeline>> {
     locked(query!(pipeline.hold), id)
 }
 
-/// The same, against everybody.
+/// The pipeline, locked against every other session until the end of the transaction: none can
+/// hold, change or drop it. `None` if there is no pipeline `id`.
 pub fn lock(id: i32) -> Result<Option<Pipeline>> {
     locked(query!(pipeline.lock), id)
 }
@@ -281,7 +283,7 @@ pub fn take(id: i32) -> Result<bool> {
     Ok(change(statement, &[id.into()], |_| Ok(()))?.len() == 1)
 }
 
-/// Locks two pipelines against everybody; whether that was possible at once.
+/// Locks two pipelines against all other sessions; whether that was possible at once.
 pub fn take_both(id: i32, other: i32) -> Result<bool> {
     let statement = query!(pipeline.take_both);
     Ok(change(statement, &[id.into(), other.into()], |_| Ok(()))?.len() == 2)
@@ -361,7 +363,7 @@ fn execute(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<()> {
     change(statement, arguments, |_| Ok(())).map(drop)
 }
 
-/// Removes a row.
+/// Removes a pipeline's row from the catalog.
 pub fn delete(id: i32) -> Result<()> {
     execute(query!(pipeline.delete), &[id.into()])
 }

@@ -44,7 +44,7 @@ pub fn name_beside(table: pg_sys::Oid, column: Option<&CStr>, label: &CStr) -> S
     }
 }
 
-/// Whoever may read the source may read `relations`, which are made of it; PUBLIC gets nothing.
+/// Lets roles that may read the source read `relations`, which are made of it; PUBLIC gets nothing.
 pub fn let_readers_read(source: pg_sys::Oid, relations: &str) -> Result<()> {
     let statement = query!(relation.readers);
     let readers =

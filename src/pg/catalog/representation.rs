@@ -13,15 +13,15 @@ use crate::represent::Wanted;
 
 /// What is wanted, and where it is kept.
 pub struct Representation {
-    /// What is wanted.
+    /// What a language model is to write of each chunk.
     pub wanted: Wanted,
-    /// The same as it is stored.
+    /// `wanted` as the catalog stores it, in JSON.
     pub option: Json,
     /// The table of summaries and questions.
     pub relation: Relation,
 }
 
-/// That of a pipeline, if it has one.
+/// What is made of the chunks of a pipeline, and where it is kept; `None` if nothing is.
 pub fn of(pipeline: i32) -> Result<Option<Representation>> {
     let statement = query!(representations.find);
     let found = prepared::rows(statement, &[pipeline.into()], |row| {
@@ -42,8 +42,8 @@ pub fn set(pipeline: i32, option: Option<&Json>, relation: Option<&str>) -> Resu
         .map(drop)
 }
 
-/// Pipelines whose chunks are described, each with a text that is another one when there may
-/// be more to do; only that of `only` if given.
+/// Pipelines whose chunks are described, each with a text that changes when there may be more to
+/// do; only that of `only` if given.
 pub fn pipelines(only: Option<i32>) -> Result<Vec<(i32, String)>> {
     let statement = query!(representations.pipelines);
     sql::rows(statement, &[only.into()], |row| {

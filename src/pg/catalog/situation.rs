@@ -1,5 +1,5 @@
-//! Who says in which connection a pipeline's chunks stand: `context_llm` and `contexts` of
-//! `rag.pipeline`.
+//! Which language model says in which connection a pipeline's chunks stand: `context_llm` and
+//! `contexts` of `rag.pipeline`.
 
 use serde_json::json;
 
@@ -11,15 +11,16 @@ use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 use crate::situate::Wanted;
 
-/// Who says it, and where that is kept.
+/// Which model says it, and where that is kept.
 pub struct Situation {
-    /// Who says it.
+    /// Which model says it, and how it is asked.
     pub wanted: Wanted,
     /// The table of what has been said.
     pub relation: Relation,
 }
 
-/// That of a pipeline, if it has one.
+/// Which model says in which connection the chunks of a pipeline stand, and where that is kept;
+/// `None` if none does.
 pub fn of(pipeline: i32) -> Result<Option<Situation>> {
     let statement = query!(contexts.find);
     let found = prepared::rows(statement, &[pipeline.into()], |row| {
@@ -34,7 +35,7 @@ pub fn of(pipeline: i32) -> Result<Option<Situation>> {
     Ok(Some(Situation { wanted, relation }))
 }
 
-/// Keeps who says it, of a pipeline that is the caller's; `relation` is the name of the table.
+/// Keeps which model says it, for a pipeline of the caller's; `relation` is the name of the table.
 pub fn set(pipeline: i32, wanted: &Wanted, relation: &str) -> Result<()> {
     let statement = query!(contexts.set);
     let option = Jsonb(json!(wanted));
@@ -42,8 +43,8 @@ pub fn set(pipeline: i32, wanted: &Wanted, relation: &str) -> Result<()> {
         .map(drop)
 }
 
-/// Pipelines whose chunks are put into their connection, each with a text that is another one when
-/// there may be more to do; only that of `only` if given.
+/// Pipelines whose chunks are put into their connection, each with a text that changes when there
+/// may be more to do; only that of `only` if given.
 pub fn pipelines(only: Option<i32>) -> Result<Vec<(i32, String)>> {
     let statement = query!(contexts.pipelines);
     sql::rows(statement, &[only.into()], |row| {

@@ -9,30 +9,30 @@ use crate::pg::server::sql::query;
 /// What the catalog says of a table.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Its OID.
+    /// The table's OID.
     pub oid: pg_sys::Oid,
-    /// Its bare name.
+    /// The table's name, without schema or quotes.
     pub name: String,
-    /// Its schema's name.
+    /// The name of its schema, without quotes.
     pub schema: String,
-    /// Its owner's name.
+    /// The name of its owner, without quotes.
     pub owner: String,
-    /// Its name in SQL.
+    /// The table's name in SQL, with schema and quotes.
     pub sql: String,
     /// Whether its row-level security holds for its owner too.
     pub forces_row_security: bool,
-    /// Its columns, in order.
+    /// The table's columns, in order.
     pub columns: Vec<SourceColumn>,
 }
 
 /// A column of a source.
 #[derive(Clone, Debug)]
 pub struct SourceColumn {
-    /// Its name, bare.
+    /// The column's name, without quotes.
     pub name: String,
-    /// Its type, as in SQL.
+    /// The column's type, as in SQL.
     pub sql_type: String,
-    /// Its type.
+    /// The OID of its type.
     pub type_oid: pg_sys::Oid,
     /// Whether it holds text.
     pub is_text: bool,

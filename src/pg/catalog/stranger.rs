@@ -1,8 +1,9 @@
 //! Whose code would a search run?
 //!
-//! A pipeline's view and policies are its owner's, who may have replaced them, and what they call runs
-//! as whoever reads. Who names a pipeline has chosen to trust its owner, as who names a view has.
-//! Where nobody has named it, a search is made only where it runs no code of strangers.
+//! A pipeline's view and policies are its owner's, who may have replaced them, and what they call
+//! runs as the role that reads. A role that names a pipeline has chosen to trust its owner, as one
+//! that names a view has. Where the pipeline was not named, a search is made only if it runs no
+//! code of other roles.
 
 use pgrx::pg_sys;
 
@@ -12,8 +13,9 @@ use crate::pg::server::acting::{Settings, role_name, table_owner};
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
-/// An error where a search in `pipeline`, which the caller has not named, may run code of a stranger.
-/// What the search reads is locked, so that it stays as it is.
+/// An error where a search in `pipeline`, which the caller has not named, may run code of a role
+/// that the caller has no reason to trust. What the search reads is locked, so that it stays as it
+/// is.
 pub fn check(pipeline: &Pipeline) -> Result<()> {
     // In the order in which a question locks them.
     for relation in [&pipeline.view, &pipeline.chunk_table, &pipeline.source] {

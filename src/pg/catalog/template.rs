@@ -11,7 +11,7 @@ pub const STANDARD: &str = "standard";
 /// Longest name, in characters.
 const LONGEST_NAME: usize = 100;
 
-/// A row.
+/// A version of a template: a row of `rag.template`.
 struct Row {
     name: String,
     version: i32,

@@ -15,11 +15,11 @@ use crate::pg::server::{prepared, sql};
 /// A column of a view.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its name, quoted.
+    /// The column's name, quoted.
     pub name: String,
-    /// Its type, as in SQL.
+    /// The column's type, as in SQL.
     pub sql_type: String,
-    /// Its type.
+    /// The OID of its type.
     pub type_oid: pg_sys::Oid,
 }
 
@@ -32,8 +32,8 @@ impl Column {
         }
     }
 
-    /// The operator by which its values are told to be equal, also where names are looked up in
-    /// pg_catalog only: a type of an extension, such as `ltree`, has its own.
+    /// The operator by which its values are equal, also where names are looked up in pg_catalog
+    /// only: a type of an extension, such as `ltree`, has its own.
     pub fn equality(&self) -> String {
         // SAFETY: look-ups of a type that is that of a column; what they give is of this memory
         // context, and two C strings where there is such an operator.
@@ -53,7 +53,7 @@ impl Column {
         }
     }
 
-    /// Of a key column, its name in the source when the pipeline was made, bare.
+    /// The name that a key column had in the source when the pipeline was made, bare.
     pub fn of_source(&self) -> String {
         of_source(&self.bare()).to_owned()
     }
@@ -100,8 +100,8 @@ pub fn title_place(pipeline: &Pipeline) -> Result<Option<usize>> {
 
 /// An error where the content view does not show each row by itself.
 ///
-/// An aggregate or a window looks at other rows, whose changes nobody would notice, and a
-/// function that returns a set makes several of one row.
+/// An aggregate or a window looks at other rows, whose changes would go unnoticed, and a function
+/// that returns a set makes several of one row.
 pub fn check_row_by_row(pipeline: &Pipeline) -> Result<()> {
     // SAFETY: as in `origins`.
     let culprit = unsafe {

@@ -1,7 +1,7 @@
 //! `rag.intake`, where sessions leave what has changed.
 //!
-//! Rows are appended as they are, without a statement: at the end of a transaction, whoever
-//! runs it, whatever its settings.
+//! Rows are appended as they are, without a statement: at the end of a transaction, whatever its
+//! role and its settings.
 
 use std::ffi::CStr;
 
@@ -16,16 +16,16 @@ use crate::work::changed_keys::RowKey;
 pub enum Kind {
     /// These have changed, or gone.
     Keys,
-    /// Any of them may have changed.
+    /// Any row may have changed.
     All,
-    /// Some may have come that nobody has told of.
+    /// Rows may have come of which no trigger has noted a key.
     Missing,
-    /// Some have gone.
+    /// Some rows have gone.
     Gone,
 }
 
 impl Kind {
-    /// As it is written.
+    /// The name that is written into the table.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Keys => "keys",
@@ -53,8 +53,9 @@ const COLUMNS: usize = 4;
 const COLUMN_TYPES: [pg_sys::Oid; COLUMNS] =
     [pg_sys::INT4OID, pg_sys::TEXTOID, pg_sys::TEXTARRAYOID, pg_sys::TIMESTAMPTZOID];
 
-/// Locks the table as [`Writer`] will, until the end of the transaction. Who changes a source does so
-/// at once: DROP EXTENSION then waits for it here, and not at its commit for DROP EXTENSION.
+/// Locks the table as [`Writer`] will, until the end of the transaction. A statement that changes a
+/// source does so at once: DROP EXTENSION then waits for it here, and not at its commit for DROP
+/// EXTENSION.
 pub fn keep() {
     if let Some(table) = table(c"intake") {
         // SAFETY: a lock of a number, held by the transaction; the table may be gone.
@@ -62,15 +63,16 @@ pub fn keep() {
     }
 }
 
-/// The open table.
+/// The table, open and locked, to be appended to.
 pub struct Writer(PgRelation);
 
 impl Writer {
     /// Opens the table; `None` where the extension has been dropped.
     pub fn open() -> Option<Writer> {
         let table = table(c"intake")?;
-        // SAFETY: looked up just now; the lock waits for whoever drops it. It is the transaction's,
-        // and stays when the table is closed: what is written has yet to be committed.
+        // SAFETY: looked up just now; the lock waits for a session that drops it. It is the
+        // transaction's, and stays when the table is closed: what is written has yet to be
+        // committed.
         Some(Writer(unsafe {
             pg_sys::LockRelationOid(table, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE);
             PgRelation::with_lock(table, pg_sys::NoLock as pg_sys::LOCKMODE)

@@ -48,7 +48,7 @@ enum Form {
     Int2,
     Int4,
     Int8,
-    /// By the output function of the type.
+    /// Written by the output function of the type.
     Other(pg_sys::Oid),
 }
 

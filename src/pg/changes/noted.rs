@@ -29,7 +29,7 @@ struct Changes {
     /// Taken by a subtransaction further in, which may yet be rolled back without them.
     taken: ChangedKeys,
     has_gone: bool,
-    /// Whether rows have changed, nobody knows which.
+    /// Whether rows have changed, it is not known which.
     has_unknown: bool,
 }
 
@@ -59,7 +59,7 @@ pub fn key(pipeline: i32, key: RowKey<'_>, wakes: bool) {
     }
 }
 
-/// Notes that rows have gone, nobody knows which.
+/// Notes that rows have gone, it is not known which.
 pub fn gone(pipeline: i32, wakes: bool) {
     with(|noted| {
         noted.wakes |= wakes;
@@ -68,7 +68,7 @@ pub fn gone(pipeline: i32, wakes: bool) {
 }
 
 /// Notes that a row has changed of a pipeline that was made after the snapshot of this transaction:
-/// what its key is, and who does the work, can't be read.
+/// what its key is, and which process does the work, can't be read.
 pub fn unknown(pipeline: i32) {
     with(|noted| {
         noted.wakes = true;
@@ -134,7 +134,7 @@ unsafe extern "C-unwind" fn at_end(
         XACT_EVENT_ABORT, XACT_EVENT_COMMIT, XACT_EVENT_PRE_COMMIT, XACT_EVENT_PRE_PREPARE,
         XACT_EVENT_PREPARE,
     };
-    // By its snapshot nobody else goes.
+    // No other transaction goes by its snapshot.
     if has_one_snapshot() && !matches!(event, XACT_EVENT_PRE_COMMIT | XACT_EVENT_PRE_PREPARE) {
         keys::forget_all();
     }

@@ -55,7 +55,7 @@ impl Variables {
 pub struct PlainText(Variables);
 
 impl PlainText {
-    /// From here on.
+    /// Switches the settings of output functions to plain text, until this is dropped.
     pub fn begin() -> PlainText {
         let before = Variables::current();
         Variables {

@@ -1,7 +1,7 @@
 //! Providers asked in the background, about one thing after the other.
 //!
-//! Nobody waits for the answers, so each call goes behind those of people: while its provider is busy it
-//! fails with the time to wait, and the pipeline waits.
+//! No user waits for the answers, so each call goes behind those of users: while its provider is
+//! busy it fails with the time to wait, and the pipeline waits.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use crate::work::one_by_one::{self, Reply, one_by_one};
 /// Longest answer of a language model, in tokens; some think before they write.
 const TOKENS: u32 = 2000;
 
-/// What nobody can object to, in the place of what is asked about.
+/// A text that no provider can object to, in the place of what is asked about.
 pub const HARMLESS: &str = "The library opens at nine in the morning.";
 
 /// What came of the questions about things.
@@ -55,7 +55,7 @@ impl Timeouts {
 }
 
 thread_local! {
-    /// Those of this process.
+    /// The timeouts that this process has met.
     static TIMEOUTS: RefCell<Timeouts> = RefCell::default();
 }
 
@@ -142,8 +142,8 @@ pub struct Step {
 }
 
 impl Step {
-    /// How much was done; the failure for which the pipeline has to wait. One that is about a thing and
-    /// not about the provider is noted, and nobody waits for it.
+    /// How much was done; the failure for which the pipeline has to wait. One that is about a thing
+    /// and not about the provider is noted, and the pipeline does not wait for it.
     pub fn settle(self, transactions: Transactions, id: i32) -> Outcome<usize> {
         match (self.stopped, self.refused) {
             (Some(failure), _) => Err(failure),

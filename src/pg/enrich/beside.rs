@@ -1,7 +1,7 @@
 //! Tables beside the chunks of a pipeline, in which is kept what language models make of them.
 //!
-//! They belong to the owner of the source and have the row-level security of the chunks: who does
-//! not see a row sees nothing that was made of it.
+//! They belong to the owner of the source and have the row-level security of the chunks: a role
+//! that does not see a row sees nothing that was made of it.
 
 use std::ffi::CStr;
 

@@ -1,4 +1,4 @@
-//! Summaries and questions of chunks: their table, and who fills it.
+//! Summaries and questions of chunks: their table, and how it is filled.
 //!
 //! ```text
 //! look which texts are not described │ ask a language model, embed │ store
@@ -68,8 +68,8 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     Ok(())
 }
 
-/// An error where `option` asks for something that cannot be; else the option with the name of
-/// the language model, so that it does not depend on who describes.
+/// An error where `option` asks for something that cannot be; else the option with the name of the
+/// language model, so that it does not depend on the role that describes.
 fn complete(pipeline: &Pipeline, option: &Json) -> Result<Json> {
     let wanted = Wanted::read(option)?;
     check_mode(pipeline.mode)?;
@@ -133,7 +133,7 @@ type Row<'a> = (&'a [u8], &'a str, i32, Option<&'a str>);
 /// Describes chunks, step by step.
 #[derive(Default)]
 pub struct Describer {
-    /// How far it is.
+    /// How far the rounds over pipelines are.
     pub rounds: Rounds,
 }
 
@@ -310,7 +310,7 @@ fn keep(
     })
 }
 
-/// Gives texts their vectors. What nobody embeds is forgotten.
+/// Gives texts their vectors. A text that no model embeds is forgotten.
 fn put_vectors(
     transactions: Transactions,
     id: i32,

@@ -11,7 +11,7 @@ use crate::pg::server::random;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions};
 use crate::work::backoff::{Backoff, jittered};
 
-/// What lets go of a call where somebody waits for this process to leave.
+/// What ends a call once another process waits for this one to leave.
 pub fn unless_unwanted(is_unwanted: fn() -> bool) -> impl FnMut() -> Result<()> {
     move || match is_unwanted() {
         true => {
@@ -26,7 +26,8 @@ pub fn unless_unwanted(is_unwanted: fn() -> bool) -> impl FnMut() -> Result<()> 
 const PAUSES: Backoff = Backoff::doubling(Duration::from_secs(1), LONGEST_PAUSE);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// How far it is.
+/// How far the rounds over pipelines are: for which nothing is left to do, and when others are
+/// tried again.
 #[derive(Default)]
 pub struct Rounds {
     /// By pipeline, how things stood when nothing was left to do.
@@ -37,8 +38,8 @@ pub struct Rounds {
 
 impl Rounds {
     /// Has `work` done for the first of `pipelines` for which there is something to do; what it
-    /// returns, 0 where there is nothing to do now. Each pipeline comes with a text that is another
-    /// one when there may be more to do.
+    /// returns, 0 where there is nothing to do now. Each pipeline comes with a text that changes
+    /// when there may be more to do.
     pub fn step(
         &mut self,
         transactions: Transactions,
@@ -100,7 +101,7 @@ impl Rounds {
         })?;
         match transactions {
             Transactions::OfWorker => Ok(()),
-            // Who calls a procedure is told, and does not wait.
+            // The caller of a procedure gets the error, and does not wait.
             Transactions::OfProcedure => Err(failure.clone()),
         }
     }

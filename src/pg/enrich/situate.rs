@@ -1,7 +1,7 @@
-//! In which connection chunks stand: who says so, and how chunks come to know it.
+//! In which connection chunks stand: which model says so, and how chunks come to know it.
 //!
 //! ```text
-//! look where nobody has said it │ ask a language model │ keep │  embed │ put it before the chunks
+//! look where it is not yet said │ ask a language model │ keep │  embed │ put it before the chunks
 //!        a transaction          │         none         │  t.  │  none  │      a transaction
 //! ```
 //!
@@ -47,8 +47,8 @@ const FORM: Form = Form {
     policy: query!(contexts.create_policy),
 };
 
-/// An error where `wanted` cannot be; else the same with the name of the language model, so that it
-/// does not depend on who embeds.
+/// An error where `wanted` cannot be; else `wanted` with the name of the language model, so that it
+/// does not depend on the role that embeds.
 pub fn complete(wanted: &Wanted, mode: Mode, late: bool) -> Result<Wanted> {
     check_mode(mode)?;
     if late {
@@ -106,12 +106,12 @@ pub fn create(pipeline: &Pipeline, wanted: &Wanted, old: Option<&Pipeline>) -> R
 /// What has been said of the places of a pipeline's chunks.
 pub struct KnownLines<'a> {
     pipeline: &'a Pipeline,
-    /// Who begins the transaction in which it is looked up; `None`: there is one, of the owner.
+    /// How the transaction is begun in which it is looked up; `None`: there is one, of the owner.
     transactions: Option<Transactions>,
 }
 
 impl<'a> KnownLines<'a> {
-    /// Of `pipeline`, if somebody says it.
+    /// The places of `pipeline`, if a language model is to say anything of them.
     pub fn of(pipeline: &'a Pipeline, transactions: Option<Transactions>) -> Option<Self> {
         pipeline.situated.then_some(KnownLines { pipeline, transactions })
     }
@@ -143,7 +143,7 @@ fn known(pipeline: &Pipeline, places: &[PlaceHash]) -> Result<Lines> {
 /// Puts chunks into their connection, step by step.
 #[derive(Default)]
 pub struct Situater {
-    /// How far it is.
+    /// How far the rounds over pipelines are.
     pub rounds: Rounds,
 }
 
@@ -202,7 +202,7 @@ impl Place {
         matches!(self.said, Said::Not(_))
     }
 
-    /// The same, of which this is said.
+    /// The place with `line` as what a language model has said of it; `None` if that was of no use.
     fn with(self, line: Option<String>) -> Place {
         Place { said: Said::Line(line), ..self }
     }
@@ -228,8 +228,8 @@ fn situate_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool) 
     Step { count, refused, stopped }.settle(transactions, id)
 }
 
-/// Chunks of a pipeline whose connection nobody has said, or whose chunks do not know it, and what is
-/// needed to change that.
+/// Chunks of a pipeline whose connection has not been said yet, or whose chunks do not know it, and
+/// what is needed to change that.
 fn load(id: i32) -> Result<Option<(Tools, Vec<Place>)>> {
     as_superuser(|| {
         let Some(pipeline) = pipeline::by_id(id)? else { return Ok(None) };
@@ -316,7 +316,7 @@ fn whole(place: &Place) -> String {
     in_context(place.context.as_deref(), place.line(), &place.content)
 }
 
-/// Keeps what has been said of places, and by whom.
+/// Keeps what has been said of places, with the model that said it.
 fn keep(transactions: Transactions, id: i32, tools: &Tools, places: &[Place]) -> Outcome<()> {
     in_pipeline(transactions, id, |_, contexts| {
         let put = query!(contexts.put);
@@ -330,7 +330,8 @@ fn keep(transactions: Transactions, id: i32, tools: &Tools, places: &[Place]) ->
     })
 }
 
-/// Puts what is said of places before the chunks there. Where nobody embeds that, nothing is said.
+/// Puts what is said of places before the chunks there. Where no model embeds that, nothing is
+/// said.
 fn put_before(
     transactions: Transactions,
     id: i32,
@@ -370,8 +371,8 @@ fn put_before(
     })
 }
 
-/// Does `work` as the owner of a pipeline, with the name of its table, if it is still there: it may
-/// have been dropped, or another one taken its place.
+/// Does `work` as the owner of a pipeline, with the name of its table, if it is still there: the
+/// pipeline may have been dropped, or another one may have taken its place.
 fn in_pipeline(
     transactions: Transactions,
     id: i32,

@@ -31,7 +31,7 @@ use crate::verify::Verdict;
 /// Questions that a language model writes for an answer; as many as RAGAS.
 const QUESTIONS: u32 = 3;
 
-/// Who judges answers.
+/// What judges answers.
 pub struct AnswerJudge {
     /// A language model, if one does.
     llm: Option<ProviderConfig>,

@@ -38,7 +38,8 @@ pub struct Contender<'a> {
     ks: &'a [u32],
     default_pipeline: Option<&'a str>,
     options: RetrieveOptions,
-    /// Of questions without a filter of their own, by the number of chunks and the pipeline.
+    /// Searches for questions without a filter of their own, by the number of chunks and the
+    /// pipeline.
     searches: HashMap<(u32, Asked), Search>,
     pipeline: String,
 }
@@ -51,7 +52,7 @@ pub struct Searched {
     pub scores: Scores,
     /// How long it took.
     pub milliseconds: f64,
-    /// What was answered, where that was wanted.
+    /// The answer's text, where answers were wanted.
     pub answer: Option<String>,
 }
 

@@ -20,7 +20,7 @@ use crate::pg::server::random;
 use crate::protocol::{Lane, ProviderConfig};
 use crate::retrieve::Passage;
 
-/// Who judges contexts.
+/// What judges contexts.
 pub struct Judge {
     measure: ContextMeasure,
     k: u32,

@@ -2,9 +2,10 @@
 //! `rag_retrieve`, and what is found is scored by [`crate::eval`]. Where answers are wanted, each is
 //! made as `rag_answer` makes it.
 //!
-//! The configurations take turns at each question, another one first each time, so that whatever
-//! else the machine does falls on all of them. None of them profits from another's embedding of
-//! the question: what the session remembers of embeddings is forgotten before each search.
+//! The configurations take turns at each question, a different one first each time, so that
+//! whatever else the machine does falls on all of them. None of them profits from another's
+//! embedding of the question: what the session remembers of embeddings is forgotten before each
+//! search.
 
 mod answer;
 mod contender;
@@ -38,7 +39,7 @@ pub struct Evaluation {
     cases: Vec<Case>,
     ks: Vec<u32>,
     configurations: Vec<Configuration>,
-    /// As they were given.
+    /// Configurations and options as they were given.
     given: (String, Value),
     options: Options,
     pipeline: Option<String>,
@@ -46,7 +47,7 @@ pub struct Evaluation {
 
 /// Figures and the names of their configurations.
 pub struct Outcome {
-    /// In the order of the configurations.
+    /// Figures, in the order of the configurations.
     pub figures: Vec<Figure>,
     /// Names of the configurations.
     pub names: Vec<String>,
@@ -56,18 +57,18 @@ pub struct Outcome {
 pub struct Wish<'a> {
     /// Where configurations search that name no pipeline.
     pub pipeline: Option<&'a str>,
-    /// The judged questions.
+    /// Name of the set of judged questions.
     pub set: Option<&'a str>,
     /// Over how many results scores are computed.
     pub ks: Option<Vec<Option<i32>>>,
     /// What is compared, as JSON.
     pub configurations: Option<String>,
-    /// Further options.
+    /// All other options, as JSON.
     pub options: Value,
 }
 
 impl Evaluation {
-    /// Checks the arguments.
+    /// Checks the arguments of `rag_eval`.
     pub fn new(wish: Wish<'_>) -> Result<Evaluation> {
         let options = Options::read(&wish.options)?;
         let ks = options::ks(wish.ks)?;
@@ -83,7 +84,7 @@ impl Evaluation {
         Ok(Evaluation { set, cases, ks, configurations, given, options, pipeline })
     }
 
-    /// Asks all questions, and keeps the run unless told otherwise.
+    /// Asks all questions, and keeps the run unless the options say otherwise.
     pub fn run(self) -> Result<Outcome> {
         let started = Instant::now();
         let contenders =
@@ -163,7 +164,7 @@ impl Evaluation {
     }
 }
 
-/// Rows of `rag.eval_metric`.
+/// The figures as rows of `rag.eval_metric`.
 fn metrics(figures: &[Figure], contenders: &[Contender<'_>]) -> Vec<Value> {
     let row = |(place, figure): (usize, &Figure)| {
         let contender = &contenders[figure.configuration];

@@ -21,16 +21,16 @@ const USUAL: [u32; 4] = [1, 3, 5, 10];
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum ContextMeasure {
-    /// Not at all.
+    /// It is not measured.
     #[default]
     None,
     /// By the similarity of its sentences to question and answers.
     Similarity,
-    /// By a language model.
+    /// By the judgement of a language model.
     Llm,
 }
 
-/// Who says what questions an answer answers, which chunks are useful and whether they hold an
+/// What says which questions an answer answers, which chunks are useful and whether they hold an
 /// expected answer.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -38,7 +38,7 @@ pub enum JudgeOfAnswers {
     /// Words, vectors and judgements.
     #[default]
     Words,
-    /// A language model.
+    /// The judgement of a language model.
     Llm,
 }
 
@@ -50,13 +50,13 @@ pub struct Options {
     pub keep: bool,
     /// Whether questions are answered too.
     pub answers: bool,
-    /// Who judges answers and what was read for them.
+    /// What judges answers and what was read for them.
     pub judge: JudgeOfAnswers,
     /// How the context is measured.
     pub context: ContextMeasure,
     /// How many chunks are the context.
     pub context_k: u32,
-    /// Who judges; that of `rag.llm` if not given.
+    /// The foreign server of the model that judges; that of `rag.llm` if not given.
     pub llm: Option<String>,
     /// How often cases are drawn for an interval.
     resamples: u32,
@@ -86,7 +86,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads and checks them.
+    /// Reads the options from JSON, and checks them.
     pub fn read(options: &Value) -> Result<Options> {
         let read: Options = options::read("", options.clone(), &[])?;
         if !(1..=100_000).contains(&read.resamples) {

@@ -71,7 +71,7 @@ fn store(set: Option<&str>, loaded: Loaded) -> Result<usize> {
     Ok(loaded.cases.len())
 }
 
-/// Who may COPY from a file of the server may read one here.
+/// A role that may COPY from a file of the server may read one here.
 fn check_may_read() -> Result<()> {
     // SAFETY: reads the current role and the catalog.
     let may = unsafe {

@@ -69,7 +69,8 @@ fn chunks_of(document: String, options: ChunkOptions, model: Option<&str>) -> Re
     Ok(chunker.chunk(&texts, &mut OnDemand { model })?.pop().unwrap_or_default())
 }
 
-/// Looks for the model when there is something to embed: who may not use it may count its tokens.
+/// Looks for the model when there is something to embed: a role that may not use it may count its
+/// tokens.
 struct OnDemand<'a> {
     model: Option<&'a str>,
 }

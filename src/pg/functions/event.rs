@@ -1,7 +1,7 @@
 //! `rag.prepare_source`, `rag.forget_dropped`, `rag.follow_source`: what PostgreSQL calls before and
 //! after DDL.
 //!
-//! They run in everybody's DDL, so they look first whether a pipeline is concerned at all.
+//! They run in the DDL of all roles, so they look first whether a pipeline is concerned at all.
 
 use std::ffi::CStr;
 

@@ -70,7 +70,7 @@ struct Wish<'a> {
     task: Option<&'a str>,
 }
 
-/// What was registered.
+/// What was registered of the model.
 struct Added {
     dimension: Option<i32>,
     max_tokens: i32,

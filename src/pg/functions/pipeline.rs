@@ -35,9 +35,9 @@ struct Options {
     config: String,
     /// When the rows that are there are embedded.
     backfill: Backfill,
-    /// In which words questions are answered.
+    /// Name of the template in which questions are answered.
     template: Option<String>,
-    /// What is in it.
+    /// What is in the pipeline.
     description: Option<String>,
     /// Settings of the strategy.
     chunk: Settings,
@@ -74,7 +74,7 @@ enum Backfill {
     Auto,
     /// Before the statement ends.
     Now,
-    /// By the workers.
+    /// By the workers, after the commit.
     Background,
 }
 
@@ -83,9 +83,9 @@ enum Backfill {
 struct Changes {
     /// Text search configuration of the lexical index.
     config: Option<String>,
-    /// In which words questions are answered.
+    /// Name of the template in which questions are answered.
     template: Option<String>,
-    /// What is in it.
+    /// What is in the pipeline.
     description: Option<String>,
     /// Settings of the strategy.
     chunk: Option<Settings>,
@@ -276,7 +276,7 @@ impl Wish<'_> {
         if let Some(option) = &self.options.represent {
             represent::alter(&pipeline, option)?;
         }
-        // As whoever embeds later does.
+        // As the role that embeds later.
         let acting = Acting::as_role(table_owner(pipeline.source.oid));
         if self.fills_now(&pipeline)? {
             fill::fill(&pipeline)?;
@@ -302,8 +302,8 @@ impl Wish<'_> {
     }
 }
 
-/// Who writes to the source is waited for before there are triggers, and what was written meanwhile is
-/// not in a snapshot that is older than that.
+/// Sessions that write to the source are waited for before there are triggers, and what was written
+/// meanwhile is not in a snapshot that is older than that.
 fn look_again_if_old(pipeline: &Pipeline) -> Result<()> {
     if !has_one_snapshot() {
         return Ok(());

@@ -24,7 +24,8 @@ use crate::pg::server::transaction::{Transactions, non_atomic};
 const LOOK: Duration = Duration::from_millis(10);
 /// How often it makes sure that there is a worker.
 const WAKE: Duration = Duration::from_millis(500);
-/// For so long there may be no slot for one: another process has perhaps just taken it for that worker.
+/// For so long there may be no slot for a worker: another process has perhaps just taken it for
+/// that worker.
 const NO_SLOT: Duration = Duration::from_secs(3);
 
 #[pg_extern(sql = false)]

@@ -1,8 +1,8 @@
 //! In which buffer has this session last seen a page of an index?
 //!
-//! A page that is pinned by such a hint is found without the table of buffers, and PostgreSQL does not
-//! notice the use: to the clock that looks for buffers to be given away, the busiest pages would be
-//! those that nobody wants. So now and then a page is looked up in the ordinary way.
+//! A page that is pinned by such a hint is found without the table of buffers, and PostgreSQL does
+//! not notice the use: the clock that looks for buffers to be given away would take the busiest
+//! pages for unused ones. So now and then a page is looked up in the ordinary way.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::vector::prefetch::prefetch;
 
 /// Indexes whose hints a session keeps.
 const MOST_INDEXES: usize = 64;
-/// Of so many looks at pages, one is an ordinary one.
+/// One in so many looks at pages is an ordinary one.
 const ORDINARY: u32 = 16;
 
 /// By block; 0 where nothing is known.
@@ -28,7 +28,7 @@ pub struct BufferHints {
 }
 
 impl BufferHints {
-    /// Those of a relation, by the file it is in: REINDEX and TRUNCATE change that.
+    /// The hints of a relation, by the file it is in: REINDEX and TRUNCATE change that.
     ///
     /// # Safety
     ///
@@ -52,12 +52,13 @@ impl BufferHints {
         BufferHints { buffers, looks: Cell::new(0) }
     }
 
-    /// Where a page was seen last.
+    /// The buffer in which a page was seen last.
     pub fn get(&self, block: u32) -> Option<pg_sys::Buffer> {
         self.buffers.borrow().get(block as usize).copied().filter(|buffer| *buffer > 0)
     }
 
-    /// The same for a look at the page; nothing where that is to be an ordinary one.
+    /// The buffer to try before an ordinary lookup of a page. `None` where none is known, and for
+    /// one look in `ORDINARY`, which is to be an ordinary one.
     pub fn to_try(&self, block: u32) -> Option<pg_sys::Buffer> {
         let looks = self.looks.get().wrapping_add(1);
         self.looks.set(looks);

@@ -7,7 +7,7 @@ use pgrx::prelude::*;
 
 use super::{bm25, hnsw};
 
-/// Whom to ask before us.
+/// The hook that was there before ours, to be called first.
 static mut BEFORE: pg_sys::explain_per_node_hook_type = None;
 
 /// Has EXPLAIN ask us. To be called once, as the library is loaded.

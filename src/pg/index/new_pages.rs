@@ -8,8 +8,8 @@ use super::pages::{Pages, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::{PAGE_SIZE, Page, Store, StoreMut};
 
-/// Pages of an index that nobody else sees yet. Changes are not logged one by one, but all pages
-/// in the end.
+/// Pages of an index that no other session sees yet. Changes are not logged one by one, but all
+/// pages in the end.
 pub struct NewPages {
     relation: pg_sys::Relation,
     pages: Pages,
@@ -18,7 +18,7 @@ pub struct NewPages {
 impl NewPages {
     /// # Safety
     ///
-    /// `relation` is an open index that nobody else sees yet, and whose main fork is empty.
+    /// `relation` is an open index that no other session sees yet, and whose main fork is empty.
     pub unsafe fn new(relation: pg_sys::Relation) -> NewPages {
         // SAFETY: by this function's contract.
         unsafe { NewPages { relation, pages: Pages::new(relation) } }
@@ -73,7 +73,7 @@ pub struct TemporaryPages {
 }
 
 impl TemporaryPages {
-    /// An empty file.
+    /// An empty temporary file.
     pub fn new() -> TemporaryPages {
         // SAFETY: called in a transaction.
         TemporaryPages { file: unsafe { pg_sys::BufFileCreateTemp(false) }, blocks: Cell::new(0) }

@@ -14,8 +14,8 @@ pub struct OpenedIndex(pg_sys::Relation);
 impl OpenedIndex {
     /// Opens an index of the access method `of` that the caller may read the table of.
     pub fn new(oid: pg_sys::Oid, of: &CStr) -> Result<OpenedIndex> {
-        // SAFETY: look-ups by OID; the relation is opened only if it is an index, and a list of
-        // those who wait for its lock is made anew when it is there.
+        // SAFETY: look-ups by OID; the relation is opened only if it is an index, and a list of the
+        // sessions that wait for its lock is made anew when it is there.
         unsafe {
             let name = pg_sys::get_rel_name(oid);
             if name.is_null() {
@@ -44,7 +44,8 @@ impl OpenedIndex {
         }
     }
 
-    /// As [`new`](Self::new), for figures of all its rows: of who may know them.
+    /// Opens the index as [`new`](Self::new) does, for figures of all its rows; fails for a role
+    /// that does not see all rows of the table.
     pub fn for_figures(oid: pg_sys::Oid, of: &CStr) -> Result<OpenedIndex> {
         let opened = OpenedIndex::new(oid, of)?;
         row_security::expect_figures(row_security::table_of(oid), &opened.name())?;
@@ -87,25 +88,25 @@ impl OpenedIndex {
         unsafe { (*(*self.0).rd_index).indisready }
     }
 
-    /// Its name.
+    /// The index's name.
     pub fn name(&self) -> String {
         // SAFETY: the index is open; its description has a name.
         let name = unsafe { CStr::from_ptr((*(*self.0).rd_rel).relname.data.as_ptr()) };
         name.to_string_lossy().into_owned()
     }
 
-    /// Its OID.
+    /// The index's OID.
     pub fn oid(&self) -> pg_sys::Oid {
         // SAFETY: the index is open.
         unsafe { (*self.0).rd_id }
     }
 
-    /// The index itself.
+    /// The relation of the open index.
     pub fn relation(&self) -> pg_sys::Relation {
         self.0
     }
 
-    /// Its pages.
+    /// The index's pages.
     pub fn pages(&self) -> Pages {
         // SAFETY: the index is open.
         unsafe { Pages::new(self.0) }

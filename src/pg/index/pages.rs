@@ -39,7 +39,7 @@ impl Pages {
     ///
     /// To be called in [`guarded`].
     unsafe fn look_at<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> T {
-        // SAFETY: as in `pin`; the buffer is pinned, and under the lock nobody changes the page.
+        // SAFETY: as in `pin`; the buffer is pinned, and under the lock the page does not change.
         unsafe {
             let file = locator(self.relation);
             let is_there = |hint: &i32| unguarded::ReadRecentBuffer(file, MAIN, block, *hint);
@@ -99,7 +99,7 @@ impl Pages {
         }
     }
 
-    /// Changes a page of an index that nobody else sees yet, without logging it. A change that
+    /// Changes a page of an index that no other session sees yet, without logging it. A change that
     /// fails may be half done.
     pub fn write_unlogged(
         &self,
@@ -113,7 +113,7 @@ impl Pages {
         outcome
     }
 
-    /// As [`StoreMut::append`], without logging it.
+    /// Adds a page as [`StoreMut::append`] does, without logging it.
     pub fn append_unlogged(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
         let pinned = extend(self.relation, MAIN);
         // SAFETY: the buffer is pinned.
@@ -265,8 +265,8 @@ mod unguarded {
     }
 }
 
-/// Runs what calls functions of PostgreSQL that pgrx does not guard, as those of [`unguarded`]: one point for all of them that errors jump to,
-/// and from which they unwind.
+/// Runs what calls functions of PostgreSQL that pgrx does not guard, as those of [`unguarded`]: one
+/// point for all of them that errors jump to, and from which they unwind.
 ///
 /// # Safety
 ///
@@ -367,12 +367,12 @@ pub struct Writer {
 impl Writer {
     /// # Safety
     ///
-    /// `relation` is an open index that nobody else sees yet, and whose fork is empty.
+    /// `relation` is an open index that no other session sees yet, and whose fork is empty.
     pub unsafe fn new(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> Writer {
         Writer { relation, fork }
     }
 
-    /// Adds a page.
+    /// Adds a page at the end.
     pub fn push(&self, page: &Page) -> Result<()> {
         let pinned = extend(self.relation, self.fork);
         let outcome = pinned.change_unlogged(|new| {
@@ -386,7 +386,7 @@ impl Writer {
     /// Logs all pages, if the index is one whose changes are logged. The INIT fork always is.
     pub fn log(&self) {
         let is_init = self.fork == pg_sys::ForkNumber::INIT_FORKNUM;
-        // SAFETY: the relation is open, and nobody changes its pages meanwhile.
+        // SAFETY: the relation is open, and no other process changes its pages meanwhile.
         unsafe {
             if is_init || needs_log(self.relation) {
                 let blocks = pg_sys::RelationGetNumberOfBlocksInFork(self.relation, self.fork);

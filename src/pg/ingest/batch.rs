@@ -34,12 +34,12 @@ use crate::work::outages::Outages;
 const RECENTLY: Duration = Duration::from_secs(60);
 /// The pause before an index is tried again that could not be built.
 const PAUSE_FOR_INDEX: Duration = Duration::from_secs(60);
-/// The same, where others are at work on the pipeline.
+/// The pause before a pipeline is tried again that other processes are at work on.
 const PAUSE_FOR_OTHERS: Duration = Duration::from_millis(50);
-/// The same, where others held a lock.
+/// The pause, on average, before a pipeline is tried again of which another session held a lock.
 const PAUSE_FOR_LOCKS: Duration = Duration::from_secs(1);
-/// For so long, what sessions have left is taken before something else is done; then once more at most of
-/// each pipeline.
+/// For so long, what sessions have left is taken before something else is done; then at most once
+/// more for each pipeline.
 const DRAIN_TIME: Duration = Duration::from_millis(50);
 
 /// What a step came to.
@@ -69,7 +69,7 @@ impl Step {
 /// Does the work of pipelines, step by step.
 pub struct Runner {
     transactions: Transactions,
-    /// Whether somebody waits for this process to leave.
+    /// Whether another process waits for this one to leave.
     is_unwanted: fn() -> bool,
     /// The only pipeline, or all that workers see to.
     only: Option<i32>,
@@ -78,7 +78,7 @@ pub struct Runner {
     answered: HashMap<i32, Instant>,
     outages: Outages,
     finish_not_before: HashMap<i32, Instant>,
-    /// Who has language models write about chunks when there is nothing else to do.
+    /// What has language models write about chunks when there is nothing else to do.
     writers: Option<(Situater, Describer)>,
     /// Which pipelines it sees to.
     workable: fn(Option<i32>) -> Result<Vec<Workable>>,
@@ -100,12 +100,14 @@ impl Runner {
         }
     }
 
-    /// The same, but that others have language models write.
+    /// The runner without the calls of language models that situate and describe chunks: other
+    /// workers make them.
     pub fn without_writers(self) -> Runner {
         Runner { writers: None, ..self }
     }
 
-    /// The same, but of those pipelines that nobody else is at work on.
+    /// The runner as [`Runner::without_writers`] makes it, which also leaves alone the
+    /// pipelines that another process has rows of in hand.
     pub fn apart(self) -> Runner {
         Runner { workable: queue::workable_apart, ..self.without_writers() }
     }
@@ -141,9 +143,10 @@ impl Runner {
         }
     }
 
-    /// A pipeline, but for `others`, about which sessions have left something, and whether others have such in hand: a
-    /// worker leaves it to them, who sees to one pipeline only waits for it. To be asked before the queue
-    /// is looked at, where all is that they have drained by then.
+    /// A pipeline, but for `others`, about which sessions have left something, and whether another
+    /// process has such in hand: a worker leaves it to that one, a runner of one pipeline only
+    /// waits for it. To be asked before the queue is looked at, where all is that they have drained
+    /// by then.
     fn changed(&self, others: &[i32]) -> Result<(Option<i32>, bool)> {
         let changed = queue::changed(self.only, others)?;
         let is_elsewhere = match (changed, self.only) {

@@ -94,11 +94,11 @@ fn filter_columns(metadata: &[Column]) -> String {
 
 /// What reads, cuts and embeds the documents of a pipeline.
 pub struct Tools {
-    /// Reads files.
+    /// Reads the text of files.
     pub reader: RemoteParser,
-    /// Cuts them.
+    /// Cuts documents into chunks.
     pub chunker: RemoteChunker,
-    /// Embeds them.
+    /// Embeds the chunks.
     pub embedding: Embedding,
     /// Whether it embeds title and headings with each chunk.
     pub contextual: bool,
@@ -107,7 +107,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Those of `pipeline`; what they embed waits in `lane`.
+    /// The tools of `pipeline`; what they embed waits in `lane`.
     pub fn of(pipeline: &Pipeline, lane: Lane) -> Result<Self> {
         let model = model::find(Some(&pipeline.model))?;
         let options = fitted(pipeline, &model);
@@ -172,7 +172,7 @@ impl<'a> Progress<'a> {
         Progress { pipeline, documents: 0, chunks: 0, said: Instant::now() }
     }
 
-    /// So much more is done.
+    /// Adds to what is done: so many documents and chunks.
     pub fn advance(&mut self, documents: usize, chunks: usize) {
         self.documents += documents;
         self.chunks += chunks;

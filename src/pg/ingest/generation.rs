@@ -20,7 +20,8 @@ use crate::pg::server::sql::{self, query, render};
 ///
 /// To be called as a role that may create relations in the source's schema, as the source's owner
 /// may not have to: nothing of what is done here runs code of that owner.
-/// Returns whether it was done; not while others are at work on it. Index and exchange are two calls.
+/// Returns whether it was done; not while other processes are at work on it. Index and exchange are
+/// two calls.
 pub fn finish(id: i32) -> Result<bool> {
     if !pipeline::take(id)? {
         return Ok(false);
@@ -42,11 +43,11 @@ pub fn finish(id: i32) -> Result<bool> {
 }
 
 fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
-    // First, since whoever drops a pipeline's relations drops the pipeline.
+    // First, since dropping a pipeline's relations drops the pipeline.
     let others = beside::of(old)?;
     pipeline::forget_replaced(new.id, old.id)?;
     let view = {
-        // Who waits for a lock has everybody else wait behind: better give up soon, before anybody
+        // All later requests for a lock wait behind this one: better give up soon, before a session
         // is found to be in a deadlock, and try again.
         let mut settings = Settings::new();
         settings.set(c"lock_timeout", c"200ms");

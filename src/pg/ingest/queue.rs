@@ -1,7 +1,7 @@
-//! `rag.queue`: what is to be embedded, who has it in hand, and what came of it.
+//! `rag.queue`: what is to be embedded, which process has it in hand, and what came of it.
 //!
 //! To be used as the superuser. A row is leased, not locked, while a model works on it; so no
-//! transaction is open meanwhile, and a worker that dies loses nothing but time. Whoever locks
+//! transaction is open meanwhile, and a worker that dies loses nothing but time. Code that locks
 //! several rows does so in the order of their keys.
 
 use std::collections::HashSet;
@@ -32,11 +32,11 @@ pub const RENEW_AFTER: f64 = LEASE_SECONDS / 3.0;
 pub struct Changes {
     /// Keys of changed rows.
     pub keys: Vec<Key>,
-    /// When somebody asked for all rows.
+    /// When a session asked for all rows.
     pub all_asked_at: Option<TimestampWithTimeZone>,
-    /// Whether rows have come, nobody knows which.
+    /// Whether rows have come, it is not known which.
     pub has_missing: bool,
-    /// Whether rows have gone, nobody knows which.
+    /// Whether rows have gone, it is not known which.
     pub has_gone: bool,
     queued_at: Option<TimestampWithTimeZone>,
 }
@@ -49,8 +49,8 @@ pub fn changed(only: Option<i32>, others: &[i32]) -> Result<Option<i32>> {
     Ok(found.into_iter().next())
 }
 
-/// Whether somebody else has in hand what sessions have left about a pipeline or its successor; asked
-/// where [`changed`] finds nothing.
+/// Whether another process has in hand what sessions have left about a pipeline or its successor;
+/// asked where [`changed`] finds nothing.
 pub fn is_changed_elsewhere(pipeline: i32) -> Result<bool> {
     let statement = query!(queue.changed_elsewhere);
     let found = sql::rows(statement, &[pipeline.into()], |row| sql::required(row.get(1)?))?;
@@ -74,7 +74,7 @@ pub fn drain(pipeline: i32) -> Result<Changes> {
             Some(Kind::All) => changes.all_asked_at = Some(queued_at),
             Some(Kind::Missing) => changes.has_missing = true,
             Some(Kind::Gone) => changes.has_gone = true,
-            // How many columns a key has is known to who adds them.
+            // How many columns a key has is known to the code that adds them.
             Some(Kind::Keys) | None => changes.keys.push(keys),
         }
     }
@@ -84,7 +84,7 @@ pub fn drain(pipeline: i32) -> Result<Changes> {
 /// How it is known that rows are to be embedded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// They have changed.
+    /// Triggers noted that they have changed.
     Changed,
     /// All were looked through. They go behind those that have changed.
     AmongAll,
@@ -111,13 +111,13 @@ pub fn add(
 /// A row that this worker has in hand.
 #[derive(Clone, Debug)]
 pub struct Claimed {
-    /// Its key.
+    /// The key of the row.
     pub key: Key,
     /// The change of it that is seen to.
     pub change: i64,
     /// How often it has failed.
     pub attempts: i32,
-    /// In whose hand it is.
+    /// The number of the lease under which it is in hand.
     pub lease: i64,
     /// Whether it was found when all rows were looked through.
     pub is_fill: bool,
@@ -135,7 +135,7 @@ impl Claimed {
 /// Something to do of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workable {
-    /// Which.
+    /// ID of the pipeline.
     pub pipeline: i32,
     /// The OID of its source's owner.
     pub owner: u32,
@@ -193,7 +193,7 @@ pub enum Wanted {
     New,
     /// New ones that were found when all rows were looked through.
     Fill,
-    /// Those that have failed before.
+    /// Rows that have failed before.
     Failed,
 }
 
@@ -257,7 +257,7 @@ pub fn release(pipeline: i32, lease: i64) -> Result<()> {
     by_index(|| sql::execute(statement, &[pipeline.into(), lease.into()])).map(drop)
 }
 
-/// Gives back what is in hand, to be tried row by row: some of it fails, nobody knows which.
+/// Gives back what is in hand, to be tried row by row: some of it fails, it is not known which.
 pub fn set_apart(pipeline: i32, lease: i64, reason: &Reason<'_>) -> Result<()> {
     // First the pipeline, then its queue.
     if pipeline::hold(pipeline)?.is_none() {

@@ -1,9 +1,9 @@
 //! A pipeline's texts become vectors, however long that takes.
 //!
 //! A provider that is asked for many texts may answer some of the calls and be busy for the others.
-//! Who then began with the first text again would pay for it again, and come to no end where a
-//! document has more chunks than the provider embeds at a time. So what it has embedded is kept until
-//! the rows in hand are done, also by a session that is told to come back later.
+//! A process that then began with the first text again would pay for it again, and come to no end
+//! where a document has more chunks than the provider embeds at a time. So what it has embedded is
+//! kept until the rows in hand are done, also by a session that has to come back later.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -20,7 +20,7 @@ use crate::pg::server::transaction::Transactions;
 use crate::pipeline::{Vectors, content_hash};
 
 thread_local! {
-    /// By pipeline.
+    /// Vectors that are kept, by the ID of the pipeline.
     static KEPT: RefCell<HashMap<i32, Kept>> = RefCell::new(HashMap::new());
 }
 
@@ -40,14 +40,14 @@ impl Kept {
         kept.filter(|kept| kept.model == model).unwrap_or_else(nothing)
     }
 
-    /// Keeps it for the next attempt.
+    /// Keeps the vectors for the next attempt.
     pub fn put_back(self) {
         if !self.vectors.is_empty() {
             KEPT.with_borrow_mut(|all| all.insert(self.pipeline, self));
         }
     }
 
-    /// Those of `texts` that have no vector, equal ones once.
+    /// The `texts` that have no vector, equal ones once.
     fn missing(&self, texts: &[String]) -> Vec<String> {
         let mut wanted = HashSet::new();
         let is_missing = |text: &&String| {
@@ -73,19 +73,19 @@ impl Kept {
 
 /// Embeds, and keeps the lease while that takes long.
 pub struct Renewing<'a> {
-    /// Who embeds.
+    /// What embeds the texts.
     pub inner: &'a mut Embedding,
     /// What it has embedded already.
     pub kept: &'a mut Kept,
     /// How the lease is renewed.
     pub transactions: Transactions,
-    /// Whose rows these are.
+    /// The pipeline whose rows these are.
     pub pipeline: i32,
-    /// The lease.
+    /// The number of the lease.
     pub lease: i64,
-    /// When it was renewed.
+    /// When the lease was renewed.
     pub renewed: Instant,
-    /// Whether somebody waits for this process to leave.
+    /// Whether another process waits for this one to leave.
     pub is_unwanted: fn() -> bool,
 }
 
@@ -108,7 +108,7 @@ impl Renewing<'_> {
                         None => Ok(()),
                     })
                 };
-                // If it can't be kept, the rows are embedded once more by somebody else.
+                // If it can't be kept, the rows are embedded once more by another process.
                 drop(transactions.run(renew));
                 *renewed = Instant::now();
             }

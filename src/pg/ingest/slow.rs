@@ -1,5 +1,5 @@
-//! What a worker tells while it is in one step for long: so others see to the other pipelines, and to it
-//! where somebody wants to drop the database.
+//! What a worker signals while it is in one step for long: so others see to the other pipelines,
+//! and to the worker itself where a session wants to drop the database.
 //!
 //! Nothing of the process itself can do that, which is perhaps in code of a user. So a timer does, in
 //! whose handler only system calls can be made: it locks a byte of the workers' file, and wakes the
@@ -24,14 +24,14 @@ static IS_GIVEN: AtomicBool = AtomicBool::new(false);
 pub struct Steps(Timer);
 
 impl Steps {
-    /// Those of a worker that has a place and a connection.
+    /// The steps of a worker that has a place and a connection.
     pub fn new(alarm: Alarm) -> Steps {
         // There is one place a process.
         let _ = ALARM.set(alarm);
         Steps(Timer::new(give_alarm))
     }
 
-    /// Does one.
+    /// Does one step, timed.
     pub fn take<T>(&self, step: impl FnOnce() -> T) -> T {
         self.0.start(LONG);
         let done = step();

@@ -9,8 +9,8 @@
 //! Row triggers and not transition tables: those keep a copy of each whole row, and don't exist
 //! for what logical replication applies or is written into a partition directly.
 //!
-//! It runs for whoever changes the table. An application role needs no right on the
-//! pipeline: what is read and written for it is fixed, and is done as the owner.
+//! It runs as the role that changes the table. An application role needs no right on the pipeline:
+//! what is read and written for it is fixed, and is done as the owner.
 
 use std::cell::Cell;
 

@@ -1,9 +1,9 @@
 //! Watches the workers of a database while one of them is in a step for long.
 //!
-//! It runs nobody's code and takes no place among the workers. If there is work that the others have not
-//! in hand, and a place, it starts a worker for it. If somebody wants to drop the database, it ends the
-//! workers, since code of a user may hold one for as long as `rag.document_timeout`, and in it
-//! nothing can look around.
+//! It runs no code of users and takes no place among the workers. If there is work that the others
+//! have not in hand, and a place, it starts a worker for it. If a session wants to drop the
+//! database, it ends the workers, since code of a user may hold one for as long as
+//! `rag.document_timeout`, and in it nothing can look around.
 
 use std::time::{Duration, Instant};
 
@@ -17,14 +17,14 @@ use crate::pg::server::sql;
 use crate::pg::server::sql::query;
 use crate::pg::server::transaction::Transactions;
 
-/// Between two looks.
+/// Between two looks at the workers.
 const LOOK_AROUND: Duration = Duration::from_millis(500);
 /// It leaves after so long without anything to watch.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A worker that was started has found its work after so long, if it found a place.
 const START_AGAIN: Duration = Duration::from_secs(2);
 
-/// A watcher's life.
+/// The main function of a watcher's process.
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_rag_watcher_main(argument: pg_sys::Datum) {
@@ -62,7 +62,7 @@ fn live(watch: &Watch, database: pg_sys::Oid) {
     }
 }
 
-/// Whether there is something to do that nobody has in hand.
+/// Whether there is something to do that no process has in hand.
 fn is_anything_left() -> bool {
     let look = || {
         as_superuser(|| {

@@ -1,7 +1,7 @@
 //! A pipeline worker: a background worker with a connection to one database.
 //!
 //! It does what there is to do and then waits on its latch, which the next commit that changes a
-//! source sets. Once a second it looks whether somebody wants to drop the database, which its
+//! source sets. Once a second it looks whether a session wants to drop the database, which its
 //! connection would prevent. After a minute without work it leaves; the next commit starts another.
 
 use std::ffi::CStr;
@@ -19,7 +19,7 @@ use crate::pg::server::acting::{self, Acting, SUPERUSER};
 use crate::pg::server::time_limit;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions};
 
-/// Between two looks whether the database is wanted by somebody who needs it empty.
+/// Between two looks whether a session needs the database empty.
 const LOOK_AROUND: Duration = Duration::from_secs(1);
 /// Between two looks for work without being woken: for what PREPARE TRANSACTION left, and the like.
 const LOOK_FOR_WORK: Duration = Duration::from_secs(10);
@@ -30,9 +30,9 @@ const SHIFT: Duration = Duration::from_secs(5);
 /// Full batches without a rest from which on another worker is worth its start.
 const MUCH: u32 = 2;
 
-/// Settings of a worker, whatever is set for its database. What it does can be done again: so it does
-/// not wait for the disk at each of its commits, nor for long for a lock, with all other pipelines
-/// behind it, and if it is in a deadlock with somebody, it is the one who finds out.
+/// Settings of a worker, whatever is set for its database. What it does can be done again: so it
+/// does not wait for the disk at each of its commits, nor for long for a lock, with all other
+/// pipelines behind it, and if it is in a deadlock with a session, it is the one that finds out.
 const SETTINGS: &[(&CStr, &CStr)] = &[
     (c"search_path", c"pg_catalog, pg_temp"),
     (c"synchronous_commit", c"off"),
@@ -46,7 +46,7 @@ const SETTINGS: &[(&CStr, &CStr)] = &[
     (c"transaction_timeout", c"0"),
 ];
 
-/// A worker's life.
+/// The main function of a worker's process.
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_rag_worker_main(argument: pg_sys::Datum) {
@@ -106,11 +106,11 @@ pub fn connect(database: pg_sys::Oid) {
 
 /// Why a worker waits.
 enum Wait {
-    /// For work.
+    /// It waits for work.
     Idle,
-    /// For work, but no longer than until something can be tried again.
+    /// It waits for work, but no longer than until something can be tried again.
     Later(Duration),
-    /// For what is out of order.
+    /// It waits for something that is out of order.
     Passing(Duration),
 }
 
@@ -185,7 +185,7 @@ impl Worker {
     }
 
     /// Whether this worker has the place that ragd needs, without which it can do nothing. Then the
-    /// database gets in line, and whoever calls ragd next, or commits, starts it.
+    /// database gets in line, and the session that calls ragd next, or commits, starts the worker.
     fn is_in_the_way(&self) -> bool {
         let is_alone = supervisor::start().is_err() && matches!(supervisor::runs(), Ok(false));
         if is_alone && self.role == Role::Leader {
@@ -282,7 +282,7 @@ fn time_to_work() -> Option<Duration> {
     }
 }
 
-/// Ends the process if it is told to, and reads the configuration if that has changed.
+/// Ends the process if that was asked for, and reads the configuration if that has changed.
 pub fn handle_interrupts() {
     check_for_interrupts!();
     // SAFETY: called between two transactions, as background workers do.
@@ -310,8 +310,8 @@ pub fn wait_latch(time: Duration) -> bool {
     }
 }
 
-/// Whether somebody holds a lock on the database that keeps new sessions out: it is about to be
-/// dropped, renamed, moved or copied, and waits for all others to leave.
+/// Whether a session holds a lock on the database that keeps new sessions out: the database is
+/// about to be dropped, renamed, moved or copied, which waits for all others to leave.
 pub fn is_database_wanted() -> bool {
     let outcome = Transactions::OfWorker.run(|| {
         // What sessions lock as they begin. There is no function for it before PostgreSQL 18.

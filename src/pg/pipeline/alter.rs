@@ -24,11 +24,11 @@ pub struct Alteration<'a> {
     pub metadata: Option<Vec<String>>,
     /// How documents are cut.
     pub cut: Cut<'a>,
-    /// The embedding model.
+    /// Name of the embedding model.
     pub model: Option<&'a str>,
-    /// Who embeds.
+    /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
     pub mode: Option<Mode>,
-    /// Text search configuration.
+    /// Name of the text search configuration.
     pub config: Option<String>,
     /// What is embedded with each chunk.
     pub context: Context,
@@ -39,7 +39,7 @@ pub struct Alteration<'a> {
 pub struct Cut<'a> {
     /// Where they may be cut.
     pub strategy: Option<&'a str>,
-    /// Longest chunk.
+    /// Length of the longest chunk, in tokens.
     pub max_tokens: Option<i32>,
     /// Tokens that a chunk shares with the one before.
     pub overlap: Option<i32>,
@@ -85,7 +85,7 @@ impl Cut<'_> {
 }
 
 impl Alteration<'_> {
-    /// Changes `pipeline`.
+    /// Changes `pipeline` as the options say.
     pub fn carry_out(self, pipeline: &Pipeline) -> Result<()> {
         let source = Source::describe(pipeline.source.oid)?;
         let mut pipeline = pipeline.clone();
@@ -145,7 +145,8 @@ impl Alteration<'_> {
         }
     }
 
-    /// Whether title and headings are embedded with each chunk from now on, and who says more.
+    /// Whether title and headings are embedded with each chunk from now on, and which language
+    /// model says more.
     fn contextual(&self, pipeline: &Pipeline, late: bool) -> Result<(bool, Option<Wanted>)> {
         let current = situation::of(pipeline.id)?.map(|it| it.wanted);
         let (contextual, wanted) = match &self.context.contextual {

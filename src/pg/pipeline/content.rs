@@ -67,7 +67,8 @@ pub fn current(pipeline: &Pipeline, source: &Source) -> Result<Expression> {
     shown(pipeline, source, pipeline.key_columns)
 }
 
-/// The same of its title, if it has one.
+/// The expression of a pipeline's title, with the names that the source's columns have now; `None`
+/// if it has no title.
 pub fn current_title(pipeline: &Pipeline, source: &Source) -> Result<Option<Expression>> {
     let place = view::title_place(pipeline)?;
     place.map(|place| shown(pipeline, source, place)).transpose()

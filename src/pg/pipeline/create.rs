@@ -57,15 +57,15 @@ const LONGEST_NAME: usize = pg_sys::NAMEDATALEN as usize - 1;
 pub struct Plan<'a> {
     /// Name of the pipeline.
     pub name: String,
-    /// The table.
+    /// The table whose rows are embedded.
     pub source: Source,
-    /// Its key columns.
+    /// Names of its key columns.
     pub key: Vec<String>,
     /// What is cut and embedded.
     pub content: Expression,
     /// Whether title and headings are embedded with each chunk.
     pub contextual: bool,
-    /// Who says in which connection a chunk stands, where that is embedded, too.
+    /// Which language model says in which connection a chunk stands, where that is embedded, too.
     pub situated: Option<Wanted>,
     /// Whether a document is embedded as a whole and cut afterwards.
     pub late: bool,
@@ -73,15 +73,15 @@ pub struct Plan<'a> {
     pub title: Option<Expression>,
     /// Columns that are copied beside each chunk.
     pub metadata: &'a [String],
-    /// Text search configuration.
+    /// Name of the text search configuration.
     pub config: &'a str,
-    /// Who embeds.
+    /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
     pub mode: Mode,
     /// How far the first embedding will be when the transaction ends.
     pub stage: Stage,
     /// The pipeline whose place it is to take.
     pub predecessor: Option<&'a Pipeline>,
-    /// The embedding model.
+    /// The model that embeds the chunks.
     pub model: Model,
     /// How documents are cut.
     pub chunking: ChunkOptions,
@@ -98,7 +98,7 @@ impl Plan<'_> {
         self.create_chunk_table(&names)?;
         self.create_view(&names)?;
         let relations = [&names.content_view, &names.chunk_table, &names.view];
-        // What a superuser makes for somebody else is that owner's.
+        // What a superuser makes for another role's source belongs to that role.
         give_relations(relations.map(String::as_str), &quote_identifier(&self.source.owner))?;
         let readable = format!("{}, {}", names.chunk_table, names.view);
         let_readers_read(self.source.oid, &readable)?;
@@ -270,7 +270,7 @@ pub fn check_name(name: &str) -> Result<()> {
         )));
     }
     if name == AUTO {
-        // Else its owner would have code run by whoever leaves the choice to pg_rag.
+        // Otherwise its owner would have code run by any role that leaves the choice to pg_rag.
         return Err(Error::invalid("a pipeline cannot be called \"auto\"")
             .hint("pipeline => 'auto' chooses a pipeline. Give it another name with name => ..."));
     }
@@ -294,8 +294,8 @@ pub fn undo(id: i32) -> Result<bool> {
         let others = beside::of(&generation)?;
         generations.push((generation, others));
     }
-    // First, since whoever drops a pipeline's relations drops the pipeline; and all of them before
-    // any relation is locked, since who works on one of them may wait for the source of both.
+    // First, since dropping a pipeline's relations drops the pipeline; and all of them before any
+    // relation is locked, since a session at work on one of them may wait for the source of both.
     generations.iter().try_for_each(|(generation, _)| pipeline::delete(generation.id))?;
     locking::lock_for_drop(&generations)?;
     generations.iter().try_for_each(|(generation, others)| drop_made(generation, others))?;
@@ -324,12 +324,12 @@ fn list<'a>(names: &'a [String], form: impl Fn(&'a String) -> String) -> String 
 
 /// SQL names of a pipeline's relations, in the source's schema.
 pub struct Names {
-    /// Of the view of the content.
+    /// Name of the view of the content.
     pub content_view: String,
-    /// Of the chunk table.
+    /// Name of the chunk table.
     pub chunk_table: String,
     bare_chunk_table: String,
-    /// Of the chunks' view.
+    /// Name of the chunks' view.
     pub view: String,
 }
 
@@ -352,7 +352,7 @@ impl Names {
         ))
     }
 
-    /// Those of a pipeline called `pipeline`.
+    /// The names of the relations of a pipeline called `pipeline`.
     pub fn of(schema: &str, pipeline: &str, generation: i32) -> Self {
         let bare = |suffix: &str| {
             let suffix = match generation {

@@ -35,7 +35,7 @@ pub fn check_late(late: bool, model: &model::Model) -> Result<()> {
     ))
 }
 
-/// An error where a title is given that nobody would read.
+/// An error where a title is given that would not be used.
 pub fn check_title(contextual: bool, title: Option<&str>) -> Result<()> {
     match title {
         Some(title) if !contextual => {

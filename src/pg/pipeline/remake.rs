@@ -28,13 +28,13 @@ use crate::pg::server::transaction::in_subtransaction;
 /// What an ALTER TABLE is about to do to the columns of a table.
 #[derive(Debug, Default)]
 pub struct Alteration {
-    /// The table.
+    /// OID of the table.
     pub table: pg_sys::Oid,
     /// Columns that it drops.
     pub dropped: Vec<String>,
     /// Columns that get another type.
     pub retyped: Vec<String>,
-    /// Those of them whose values an expression makes.
+    /// Columns among these whose values an expression makes.
     pub converted: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ thread_local! {
 /// Before an ALTER TABLE: takes away what is in its way. An error where a key or content would go.
 pub fn begin(alteration: &Alteration) -> Result<()> {
     let _acting = Acting::as_role(SUPERUSER);
-    // Of a statement that has failed nothing was taken away in the end.
+    // A statement that has failed has taken nothing away in the end.
     let mut detached = DETACHED.take();
     let mut waiting = Vec::new();
     for one in detached.drain(..) {
@@ -178,7 +178,7 @@ impl Detached {
     /// Drops what reads the columns.
     fn drop_readers(&self) -> Result<()> {
         triggers::drop_for_update(&self.pipeline)?;
-        // First, since whoever drops a content view drops the pipeline.
+        // First, since dropping a content view drops the pipeline.
         pipeline::set_content_view(self.pipeline.id, None)?;
         drop_view(&self.pipeline.content_view.sql)
     }
@@ -304,8 +304,8 @@ impl Detached {
         sql::execute(&statement, &[]).map(drop)
     }
 
-    /// Whether a document, or metadata, may be another one now. A text stays what it is in another
-    /// type for texts.
+    /// Whether a document, or metadata, may have another value now. A text stays what it is in
+    /// another type for texts.
     fn may_have_other_values(&self, source: &Source) -> bool {
         let is_text = |name: &String| source.column(name).is_some_and(|column| column.is_text);
         self.read.iter().any(|(name, was_text)| *was_text != Some(true) || !is_text(name))

@@ -49,7 +49,7 @@ pub fn are_being_made() -> bool {
     ARE_BEING_MADE.get()
 }
 
-/// Makes them all.
+/// Makes all triggers of a pipeline on its source.
 pub fn create(pipeline: &Pipeline) -> Result<()> {
     let _being_made = BeingMade::new();
     for (event, template) in TRIGGERS {
@@ -77,7 +77,7 @@ pub fn create_for_update(pipeline: &Pipeline) -> Result<()> {
     create_one(pipeline, event, template, &pipeline.source.sql, &columns)
 }
 
-/// Takes back [`create_for_update`].
+/// Drops the trigger of [`create_for_update`].
 pub fn drop_for_update(pipeline: &Pipeline) -> Result<()> {
     drop_one(pipeline, UPDATE.0)
 }
@@ -99,7 +99,7 @@ pub fn create_for_statement(pipeline: &Pipeline) -> Result<()> {
     sql::execute(&render(template, &values), &[]).map(drop)
 }
 
-/// Takes back [`create_for_statement`].
+/// Drops the trigger of [`create_for_statement`].
 pub fn drop_for_statement(pipeline: &Pipeline) -> Result<()> {
     drop_one(pipeline, STATEMENT.0)
 }
@@ -156,7 +156,7 @@ fn drop_from(tables: &[String], trigger: &str) -> Result<()> {
     })
 }
 
-/// Drops those that are there.
+/// Drops those triggers of a pipeline that are there.
 pub fn drop_all(pipeline: &Pipeline) -> Result<()> {
     TRIGGERS
         .iter()
@@ -168,9 +168,9 @@ fn trigger_name(id: i32, event: &str) -> String {
     format!("rag_{id}_{event}")
 }
 
-/// What a trigger function is called with; an error where somebody calls `function` by hand, which pgrx's
-/// `pg_trigger` takes for an internal one. What such a function returns, a null pointer that is no NULL,
-/// is what triggers return whose word doesn't count.
+/// What a trigger function is called with; an error where `function` is called by hand, which
+/// pgrx's `pg_trigger` takes for an internal one. What such a function returns, a null pointer that
+/// is no NULL, is what triggers return whose result is ignored.
 ///
 /// # Safety
 ///

@@ -4,8 +4,8 @@
 //! time to ask again, [`LOOKS`] times within `rag.ragd_heartbeat_timeout`. ragd hangs if so many
 //! looks in a row were in vain, or if it says itself that something in it does.
 //!
-//! Looks are counted, and not the time alone: where the machine slept, or nobody let the supervisor
-//! run, one look comes late, and ragd has all the others to answer.
+//! Looks are counted, and not the time alone: where the machine slept, or the supervisor did not
+//! get to run, one look comes late, and ragd has all the others to answer.
 
 use std::io::{ErrorKind as Io, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -39,7 +39,7 @@ pub struct Beat {
 }
 
 impl Beat {
-    /// Of a ragd that has just been started.
+    /// The heartbeat of a ragd that has just been started.
     pub fn new() -> Beat {
         Beat {
             connection: None,
@@ -79,7 +79,7 @@ impl Beat {
     /// Asks, unless the last question still waits for its answer.
     fn ask(&mut self, timeout: Duration) {
         if self.connection.is_none() {
-            // Nobody listens yet, or too many wait to be let in: then it has not answered.
+            // ragd does not listen yet, or too many wait to be let in: then it has not answered.
             self.connection = socket::open_socket().ok().flatten();
             (self.is_asked, self.length) = (false, 0);
         }
@@ -120,7 +120,8 @@ impl Beat {
     }
 }
 
-/// The answer, if all of it is there. What can't be understood is an answer, too: who speaks lives.
+/// The answer, if all of it is there. What can't be understood is an answer, too: ragd is alive if
+/// it sends anything.
 fn read_frame(bytes: &[u8]) -> Option<Response> {
     let length = match protocol::body_length(*bytes.first_chunk::<HEADER>()?) {
         Ok(length) => length,

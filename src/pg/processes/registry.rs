@@ -1,9 +1,9 @@
 //! Which pipeline workers run, and how they are woken.
 //!
-//! A file with locks says who runs: a worker of a server holds one of the first bytes, as many as
-//! `rag.max_workers`, and the first worker of a database holds the byte that stands for it. Locks
-//! go with their process, so nothing is ever stale, and they say who holds them: that process is
-//! woken by a signal, after which its latch is set. So no shared memory is needed, which only a
+//! A file with locks says which workers run: a worker of a server holds one of the first bytes, as
+//! many as `rag.max_workers`, and the first worker of a database holds the byte that stands for it.
+//! Locks go with their process, so nothing is ever stale, and they say which process holds them: it
+//! is woken by a signal, after which its latch is set. So no shared memory is needed, which only a
 //! preloaded library could have, and no NOTIFY, which locks the whole server at each commit.
 //!
 //! Empty files say what must outlive a process: that a database waits for a worker, from the time
@@ -26,8 +26,8 @@ const LOCK_FILE: &str = "pg_stat_tmp/pg_rag.workers";
 const WAITING: &str = "pg_stat_tmp/pg_rag.waiting.";
 /// Databases in which a worker is at work, likewise: what is left of one that was ended.
 const ACTIVE: &str = "pg_stat_tmp/pg_rag.active.";
-/// Where the bytes of databases begin: of their first worker, of one that is in a step for long, and of
-/// who watches those. There are 2^32 numbers of databases.
+/// Where the bytes of databases begin: of their first worker, of one that is in a step for long,
+/// and of the watcher of those. There are 2^32 numbers of databases.
 const DATABASES: i64 = 1 << 16;
 const SLOW: i64 = DATABASES + (1 << 32);
 const WATCHED: i64 = SLOW + (1 << 32);
@@ -37,7 +37,7 @@ const START_AGAIN: Duration = Duration::from_millis(200);
 
 /// Where there is no slot for a worker, its database waits at least so long for another attempt.
 const START_LATER: Duration = Duration::from_secs(1);
-/// Between two looks at those that wait, where nobody has called.
+/// Between two looks at databases in line, unless a process wakes the supervisor.
 const LOOK_AT_LINE: Duration = Duration::from_secs(10);
 
 thread_local! {
@@ -118,7 +118,7 @@ pub fn start(database: pg_sys::Oid, role: Role) -> Result<()> {
     )
 }
 
-/// Starts who watches a database's workers, one of which is in a step for long.
+/// Starts the watcher of a database's workers, one of which is in a step for long.
 fn start_watcher(database: pg_sys::Oid) -> Result<()> {
     register("pg_rag watcher", "pg_rag_watcher_main", u64::from(database.to_u32()))
 }
@@ -166,7 +166,7 @@ impl Place {
             if role != Role::Leader {
                 return Ok(None);
             }
-            // Whoever leaves gives its slot back and then looks who is in line.
+            // A worker that leaves gives its slot back and then looks which database is in line.
             put_in_line(database, Duration::ZERO);
             if !take_slot() {
                 return Ok(None);
@@ -183,7 +183,7 @@ impl Place {
         Alarm { file: self.file.as_raw_fd(), slow: SLOW + database, watched: WATCHED + database }
     }
 
-    /// Stops being the one that is woken: whoever commits from now on starts another worker.
+    /// Stops being the worker that is woken: a session that commits from now on starts another one.
     pub fn stop_leading(&self) {
         set_lock(self.file.as_raw_fd(), database_byte(self.database), libc::F_UNLCK);
     }
@@ -210,8 +210,8 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// Tells that this worker is in a step for long; whether somebody watches the database, who need
-    /// not be called. Nothing but system calls: for a signal's handler.
+    /// Marks that this worker is in a step for long; whether the database has a watcher, so that
+    /// none needs to be started. Nothing but system calls: for a signal's handler.
     pub fn give(self) -> bool {
         set_lock(self.file, self.slow, libc::F_WRLCK);
         let mut lock = byte_lock(self.watched, libc::F_WRLCK);
@@ -226,14 +226,14 @@ impl Alarm {
     }
 }
 
-/// Who watches a database's workers, as long as it lives.
+/// The watcher of a database's workers, as long as it lives.
 pub struct Watch {
     file: File,
     database: pg_sys::Oid,
 }
 
 impl Watch {
-    /// `None` where somebody does.
+    /// Becomes the database's watcher; `None` if it has one.
     pub fn take(database: pg_sys::Oid) -> Result<Option<Watch>> {
         IS_WORKER.set(true);
         let file = open()?;
@@ -271,7 +271,7 @@ pub fn start_waiting() {
     let (line, now) = (in_line(), SystemTime::now());
     let due = line.iter().take_while(|(from, _)| *from <= now).count().max(1);
     for (_, database) in line.into_iter().take(due.min(guc::max_workers() as usize)) {
-        // If the file is gone already, somebody else is starting it.
+        // If the file is gone already, another process is starting it.
         let is_ours = std::fs::remove_file(file_of(WAITING, database)).is_ok();
         if is_ours && start(database, Role::Leader).is_err() {
             put_in_line(database, START_LATER);
@@ -279,8 +279,8 @@ pub fn start_waiting() {
     }
 }
 
-/// How long until a database that waits is worth another look, if one does: there may be a slot for its
-/// worker now that nobody has told of.
+/// How long until a database that waits is worth another look, if one does: there may be a slot for
+/// its worker now without any process having said so.
 pub fn time_to_start() -> Option<Duration> {
     let (time, _) = in_line().into_iter().next()?;
     Some(time.duration_since(SystemTime::now()).unwrap_or_default().max(LOOK_AT_LINE))
@@ -316,8 +316,8 @@ unsafe extern "C-unwind" fn at_exit(_code: i32, _argument: pg_sys::Datum) {
     }
 }
 
-/// Starts workers in databases whose worker was ended, or that wait for what it leaves, and who watches
-/// those that are in a step for long; called by the supervisor.
+/// Starts workers in databases whose worker was ended, or that wait for the slot it leaves, and
+/// watchers of workers that are in a step for long; called by the supervisor.
 pub fn start_abandoned() {
     for database in databases(ACTIVE) {
         if needs_watcher(database).unwrap_or(false) {

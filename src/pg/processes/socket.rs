@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use super::supervisor;
 use crate::error::{Error, ErrorKind, Result};
 
-/// A connection to ragd that never blocks, or `None` where nobody listens (yet).
+/// A connection to ragd that never blocks, or `None` where ragd does not listen (yet).
 pub fn open_socket() -> Result<Option<UnixStream>> {
     let socket = nonblocking_socket()?;
     let address = address();
@@ -34,7 +34,7 @@ pub fn open_socket() -> Result<Option<UnixStream>> {
 }
 
 fn nonblocking_socket() -> Result<OwnedFd> {
-    // SAFETY: a new descriptor, owned by nobody else.
+    // SAFETY: a new descriptor, which has no other owner.
     unsafe {
         let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
         match libc::socket(libc::AF_UNIX, kind, 0) {

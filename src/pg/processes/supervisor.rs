@@ -28,7 +28,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::guc;
 use crate::work::backoff::Backoff;
 
-/// ragd's socket.
+/// ragd's socket, relative to the data directory.
 pub const SOCKET: &str = "pg_stat_tmp/pg_rag.sock";
 
 /// Locked by the living supervisor.
@@ -123,7 +123,7 @@ fn builder() -> BackgroundWorkerBuilder {
         .set_restart_time(Some(Duration::from_secs(1)))
 }
 
-/// The supervisor's life.
+/// The main function of the supervisor's process.
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pg_rag_supervisor_main(_argument: pg_sys::Datum) {

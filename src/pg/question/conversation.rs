@@ -40,18 +40,18 @@ pub struct Conversation {
 
 /// A question in a conversation.
 pub struct Turn<'a> {
-    /// As it was asked.
+    /// The question as it was asked.
     pub question: &'a str,
-    /// As it was looked up.
+    /// The question as it was looked up.
     pub standalone: &'a str,
     /// What was answered.
     pub answer: &'a str,
-    /// Its trace.
+    /// The ID of its trace.
     pub trace: Option<Uuid>,
 }
 
 impl Conversation {
-    /// The one with this ID.
+    /// The conversation with this ID.
     pub fn find(id: &str) -> Result<Conversation> {
         let unknown = || {
             let message = format!("conversation \"{id}\" does not exist, or is of another role");

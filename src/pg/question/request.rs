@@ -55,7 +55,7 @@ const SIMILAR: f32 = 0.95;
 
 /// The arguments of `rag_answer` besides the question.
 pub struct Wish<'a> {
-    /// Where.
+    /// Name of the pipeline that is asked.
     pub pipeline: Option<&'a str>,
     /// How the chunks are put to the answerer.
     pub strategy: Option<&'a str>,
@@ -65,19 +65,19 @@ pub struct Wish<'a> {
     pub mode: Option<&'a str>,
     /// Conditions on the metadata.
     pub filter: Option<Jsonb>,
-    /// Who writes.
+    /// 'extractive' or the foreign server that writes.
     pub llm: Option<&'a str>,
-    /// The rest.
+    /// All other options, as JSON.
     pub options: Option<Jsonb>,
 }
 
 /// An answer, and how it came about.
 pub struct Told {
-    /// The answer.
+    /// The answer and what it was made of.
     pub answer: Answer,
     /// Its row of `rag.trace_log`, if there is one.
     pub trace_id: Option<Uuid>,
-    /// What was done, if somebody wants to know.
+    /// What was done, step by step, if the caller wants to know.
     pub steps: Vec<Step>,
 }
 
@@ -111,7 +111,7 @@ impl Wish<'_> {
         Ok(Told { answer, trace_id, steps })
     }
 
-    /// The answer, told while it is written.
+    /// The answer, streamed while it is written.
     pub fn tell(self, text: Option<&str>) -> Result<Telling> {
         self.refuse_if_not_kept();
         let level = guc::trace();
@@ -146,7 +146,7 @@ impl Wish<'_> {
         answer::messages(&text, &search, &writing)
     }
 
-    /// The question as it is looked up, where, and who answers it.
+    /// The question as it is looked up, where it is looked up, and how the answer is written.
     pub fn prepare(self, text: Option<&str>) -> Result<(String, Search, answer::Writing)> {
         let strategy = strategy::named(self.strategy)?;
         let mut given = Given::of(self.options)?;
@@ -192,7 +192,7 @@ impl Wish<'_> {
     }
 }
 
-/// What is asked of whom, which the trace says, too.
+/// What is asked and what answers it, for the trace.
 fn asked(
     question: &str,
     strategy: String,

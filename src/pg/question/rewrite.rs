@@ -1,4 +1,4 @@
-//! Rewriting, seen from a session: who writes, and what was written of late.
+//! Rewriting, seen from a session: which model writes, and what was written lately.
 
 use std::cell::RefCell;
 
@@ -21,7 +21,7 @@ use crate::recent::Recent;
 use crate::retrieve::{filter, value};
 use crate::rewrite::{RewriteOptions, Rewriting, Task, Way, rewrite};
 
-/// Longest answer of a language model, in tokens, unless somebody says otherwise.
+/// Longest answer of a language model, in tokens, unless the options say otherwise.
 const TOKENS: u32 = 1000;
 
 /// Answers that a session remembers.
@@ -47,7 +47,7 @@ struct Asked {
 
 /// Rewrites the questions of a search.
 pub struct Rewriter {
-    /// How.
+    /// How the questions are rewritten.
     pub way: Way,
     options: RewriteOptions,
     /// In which words which model is asked, where one is.
@@ -129,7 +129,7 @@ impl RewriteModel {
         })
     }
 
-    /// Somebody who may make so many calls as the options allow.
+    /// A writer that may make as many calls as the options allow.
     pub fn writer(&self) -> Calls<'_> {
         Calls { llm: self, left: self.calls }
     }
@@ -142,7 +142,7 @@ pub struct Calls<'a> {
 }
 
 impl Writer for Calls<'_> {
-    /// What this session has been told of late is not asked again.
+    /// What this session was answered lately is not asked again.
     fn write(&mut self, messages: &[Message]) -> Result<String> {
         let RewriteModel { provider, temperature, max_tokens, calls } = self.llm;
         let asked = Asked {
@@ -169,7 +169,7 @@ impl Writer for Calls<'_> {
     }
 }
 
-/// Forgets all that this session has been told.
+/// Forgets all that this session was answered.
 pub fn forget() {
     MEMO.with_borrow_mut(Recent::clear);
 }

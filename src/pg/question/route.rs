@@ -16,7 +16,7 @@ use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
 pub struct Asked {
     /// Its name; `None` for the only one.
     pub name: Option<String>,
-    /// Whether it was the caller who named it.
+    /// Whether the caller named it.
     pub is_named: bool,
 }
 
@@ -28,7 +28,8 @@ impl Asked {
 }
 
 /// The pipeline that is asked: `name`, unless that is 'auto', or there is none and the option
-/// `route` is given. A NOTICE says which one was chosen, of those that run no code of strangers.
+/// `route` is given. A NOTICE says which one was chosen, of those that run no code of roles that
+/// the caller has no reason to trust.
 pub fn pipeline_for(
     name: Option<&str>,
     question: &str,

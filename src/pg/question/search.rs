@@ -36,9 +36,9 @@ const MOST: i32 = 10_000;
 
 /// What is searched, and how.
 pub struct Search {
-    /// Where.
+    /// The pipeline that is searched.
     pub pipeline: Pipeline,
-    /// Whether it is the caller who said so.
+    /// Whether the caller named it.
     is_named: bool,
     columns: ContentColumns,
     k: i32,
@@ -92,7 +92,7 @@ impl Search {
         })
     }
 
-    /// The same with the question rewritten: by the way `rewrite`, or that of the options. `llm`
+    /// The search with the question rewritten: by the way `rewrite`, or that of the options. `llm`
     /// writes, unless the options name another.
     pub fn rewritten_by(mut self, rewrite: Option<&str>, llm: Option<&str>) -> Result<Self> {
         let options = &self.options.rewrite;
@@ -101,16 +101,16 @@ impl Search {
         Ok(self)
     }
 
-    /// The same with the candidates read again by `reranker`: 'late_interaction', 'llm' or the
-    /// name of a model.
+    /// The search with the candidates read again by `reranker`: 'late_interaction', 'llm' or the
+    /// name of a model. `None`: they are not.
     pub fn reranked_by(mut self, reranker: Option<&str>) -> Result<Self> {
         let named = |name| Reranker::named(name, Some(&self.pipeline.model));
         self.reranker = reranker.map(named).transpose()?;
         Ok(self)
     }
 
-    /// The same with the parents of chunks that have some, where nothing is said of what stands
-    /// around them.
+    /// The search with chunks replaced by their parents, if the pipeline chunks hierarchically and
+    /// the options ask for no `expand` and no neighbours.
     pub fn with_parents(mut self) -> Self {
         let says_nothing = self.options.expand.is_none() && self.options.neighbours == 0;
         if says_nothing && self.pipeline.chunking.strategy == Strategy::Hierarchical {

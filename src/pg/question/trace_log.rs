@@ -12,15 +12,15 @@ use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql::query;
 use crate::pg::server::{acting, random, sql, transaction};
 
-/// What was asked of whom.
+/// What was asked, and what answered it.
 pub struct Asked {
-    /// The question.
+    /// The question's text.
     pub question: String,
     /// Name of the pipeline.
     pub pipeline: String,
     /// How the chunks were put to the answerer.
     pub strategy: String,
-    /// Who wrote.
+    /// 'extractive' or the foreign server that wrote.
     pub llm: String,
 }
 

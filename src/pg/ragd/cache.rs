@@ -1,9 +1,9 @@
-//! What a language model has written of late, remembered by ragd for all sessions.
+//! What a language model has written lately, remembered by ragd for all sessions.
 //!
 //! An answer depends on the messages that the model got to read, and these hold all that the
-//! caller's own retrieval found. So the messages are the key, with the role and the provider: who
-//! may not see a row has other messages, a row that changes makes other messages, and so does a
-//! new version of a template. Nothing has to be thrown away when something changes.
+//! caller's own retrieval found. So the messages are the key, with the role and the provider: a
+//! role that may not see a row has other messages, a row that changes makes other messages, and so
+//! does a new version of a template. Nothing has to be thrown away when something changes.
 
 use std::cell::Cell;
 
@@ -35,12 +35,12 @@ impl Drop for Using {
     }
 }
 
-/// What is remembered now.
+/// Which answers are remembered for the question under way.
 pub fn caching() -> Caching {
     CACHING.get().unwrap_or_else(guc::cache)
 }
 
-/// What was written for `request` of late, or what `write` writes now.
+/// What was written for `request` lately, or what `write` writes now.
 pub fn written(
     request: &GenerateRequest,
     write: impl FnOnce() -> Result<Generated>,
@@ -53,7 +53,8 @@ pub fn written(
     Ok(generated)
 }
 
-/// The same of several requests; `write` gets those whose answers are not remembered.
+/// What was written for each of `requests` lately, in their order; `write` gets those whose answers
+/// are not remembered, and gives as many results.
 pub fn all_written(
     requests: Vec<GenerateRequest>,
     write: impl FnOnce(Vec<GenerateRequest>) -> Result<Vec<Result<Generated>>>,
@@ -73,7 +74,7 @@ pub fn all_written(
     Ok(known.into_iter().filter_map(|known| known.map(Ok).or_else(|| made.next())).collect())
 }
 
-/// What was written for `request` of late, if it is remembered.
+/// What was written for `request` lately, if it is remembered.
 pub fn recalled(request: &GenerateRequest) -> Option<Generated> {
     if caching() == Caching::Off {
         return None;
@@ -98,7 +99,7 @@ pub fn remember(request: &GenerateRequest, generated: &Generated) {
     }
 }
 
-/// A key that nobody else has: with the database and the role.
+/// A key that no other caller has: with the database and the role.
 pub fn of_caller(key: &str) -> String {
     // SAFETY: variables of the session.
     let (database, role) = unsafe { (pg_sys::MyDatabaseId, pg_sys::GetUserId()) };

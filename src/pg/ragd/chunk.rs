@@ -21,7 +21,7 @@ const SENTENCES: usize = 1024;
 
 /// Has ragd cut documents.
 pub struct RemoteChunker {
-    /// Whose tokenizer measures.
+    /// The model whose tokenizer measures.
     pub model: ModelRef,
     /// How documents are cut.
     pub options: ChunkOptions,

@@ -1,9 +1,8 @@
 //! The session's end of ragd's socket.
 //!
-//! A session keeps one connection. While it waits for ragd it waits on its latch too, so
-//! that cancel, statement_timeout and pg_terminate_backend act at once: they unwind out of
-//! [`Connection`]'s methods, the connection is dropped, and ragd sees that nobody waits any
-//! more.
+//! A session keeps one connection. While it waits for ragd it waits on its latch too, so that
+//! cancel, statement_timeout and pg_terminate_backend act at once: they unwind out of
+//! [`Connection`]'s methods, the connection is dropped, and ragd sees that its caller is gone.
 
 use std::cell::RefCell;
 use std::io::{ErrorKind as Io, Read, Write};
@@ -24,17 +23,18 @@ use crate::protocol::{self, HEADER, Request, Response};
 /// How often a call that can be repeated is made when ragd goes away in its middle.
 const ATTEMPTS: u32 = 5;
 
-/// The same where it went away each time after it had not answered for as long as makes it hang: what
-/// it hangs on may be this very call, and all others wait behind it.
+/// How often a call that can be repeated is made when ragd goes away each time after a silence as
+/// long as `rag.ragd_heartbeat_timeout`: what it hangs on may be this very call, and all others
+/// wait behind it.
 const HANGS: u32 = 2;
 
 /// Pause between two looks for ragd's socket.
 const POLL: Duration = Duration::from_millis(10);
 
-/// Between two looks whether there is a supervisor, while nobody listens.
+/// Between two looks whether there is a supervisor, while ragd does not listen.
 const START_AGAIN: Duration = Duration::from_secs(1);
 
-/// So often there may be no slot for one, and the pause in between.
+/// How often in a row there may be no slot for a supervisor, and the pause in between.
 const REFUSALS: u32 = 3;
 const REFUSED: Duration = Duration::from_millis(100);
 
@@ -55,7 +55,8 @@ pub fn call(request: &Request) -> Result<Response> {
     call_and_watch(request, None)
 }
 
-/// The same, with something to look after meanwhile.
+/// Sends `request` and returns what ragd answers, as [`call`] does; `watch` is called about twice a
+/// second while the caller waits, and ends the call by an error.
 pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> Result<Response> {
     let frame = protocol::encode_call(acting::on_behalf_of().to_u32(), request)?;
     let admitted = usage::admit(request)?;
@@ -83,10 +84,10 @@ pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> R
 
 /// How often ragd has gone away in the middle of a call.
 struct Losses {
-    /// After so long it hangs; `None`: nobody looks.
+    /// A call without an answer for so long means that ragd hangs; `None`: that is not watched.
     limit: Option<Duration>,
     lost: u32,
-    /// Of these, how often it had hung, as far as a session can tell.
+    /// How often of these it had hung, as far as a session can tell.
     hung: u32,
 }
 
@@ -172,7 +173,7 @@ impl Pieces {
 
     /// Waits for the next frame: a [`Response::Piece`] or, once, the last one.
     pub fn next(&mut self) -> Result<Response> {
-        // While it waits it belongs to nobody, so that an interrupt closes it.
+        // While it waits it is owned by this call only, so that an interrupt closes it.
         let mut connection = self.connection.take().ok_or_else(ended)?;
         let _waiting = Waiting::for_provider();
         let response = connection.answer()?;
@@ -219,7 +220,7 @@ impl Connection {
 
     fn send(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
-            // ragd may read as fast as this is written, so that nobody ever waits.
+            // ragd may read as fast as this is written, so that the loop never waits.
             check_for_interrupts!();
             match self.0.write(bytes) {
                 Ok(written) => bytes = &bytes[written..],
@@ -301,7 +302,7 @@ pub fn pause(time: Duration) {
     wait(None, Some(time));
 }
 
-/// Connects; starts ragd first where nobody listens.
+/// Connects; starts ragd first where it does not listen.
 fn connect() -> Result<Connection> {
     if let Some(stream) = open_socket()? {
         return Ok(Connection(stream));

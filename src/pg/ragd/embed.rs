@@ -32,7 +32,7 @@ thread_local! {
 #[derive(PartialEq, Eq, Hash)]
 struct MemoKey {
     model: Model,
-    /// What decides its vectors; of a model behind a provider that may be another one at any time.
+    /// What decides its vectors; for a model behind a provider, that may change at any time.
     identity: String,
     kind: Kind,
     text: String,
@@ -70,7 +70,7 @@ impl Embedding {
         }
     }
 
-    /// What decides its vectors.
+    /// What decides the vectors of the model.
     fn identity(&self) -> String {
         match self.request(&[], Kind::Query) {
             Request::EmbedRemotely(request) => request.identity(),
@@ -212,7 +212,8 @@ impl Embedder for Embedding {
 }
 
 impl Embedding {
-    /// A single text comes from memory where this session has asked for it of late.
+    /// Vectors of `texts`; a single text comes from memory where this session has asked for it
+    /// lately.
     fn embed_or_recall(&self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
         if let [text] = texts {
             let (model, identity) = (self.model.clone(), self.identity());
@@ -231,7 +232,7 @@ impl Embedding {
         self.embed_all(texts, kind, None)
     }
 
-    /// What any session has asked for of late, ragd remembers.
+    /// The vector of a text that any session has asked for lately, which ragd remembers.
     fn recall_shared(&self, key: &MemoKey) -> Result<Option<Vec<f32>>> {
         let is_alone = ALONE.get() == statement_start();
         if self.lane != Lane::Query || key.text.len() > LONGEST_REMEMBERED || is_alone {

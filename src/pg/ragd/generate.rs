@@ -14,11 +14,11 @@ thread_local! {
     static LANE: Cell<Lane> = const { Cell::new(Lane::Query) };
 }
 
-/// While it lives, language models are asked behind those for whose answers people wait.
+/// While it lives, calls of language models wait behind those for whose answers users wait.
 pub struct Behind(Lane);
 
 impl Behind {
-    /// From here on.
+    /// Puts the calls of this process behind from now on.
     pub fn people() -> Behind {
         Behind(LANE.replace(Lane::Bulk))
     }
@@ -51,8 +51,8 @@ pub fn ask(request: GenerateRequest) -> Result<Generated> {
     trace::step("generate", || named, || cache::written(&request, write))
 }
 
-/// Has a language model write. Who goes behind others is sent away by a provider that is busy, and comes
-/// back when it is told to, as long as a call may take.
+/// Has a language model write. A call that goes behind others is sent away by a provider that is
+/// busy, and made again when the provider says, as long as a call may take.
 fn call(request: &GenerateRequest) -> Result<Response> {
     let end = Instant::now() + Duration::from_millis(request.provider.timeout_ms);
     let is_bulk = request.lane == Lane::Bulk;

@@ -1,10 +1,10 @@
-//! Providers of language models and embeddings: foreign servers of the wrapper `rag_llm` and their user mappings.
+//! Providers of language models and embeddings: foreign servers of the wrapper `rag_llm` and their
+//! user mappings.
 //!
-//! Who may use a server is PostgreSQL's own access control: USAGE on the wrapper to say where
-//! a server is, USAGE on the server to call it. Keys are options of user mappings. A key in a
-//! file or in the environment belongs to the server's operating system user, so only a
-//! superuser may name one: anyone else could have the server read any file and send it to a
-//! host.
+//! Which role may use a server is PostgreSQL's own access control: USAGE on the wrapper to say
+//! where a server is, USAGE on the server to call it. Keys are options of user mappings. A key in a
+//! file or in the environment belongs to the server's operating system user, so only a superuser
+//! may name one: any other role could have the server read any file and send it to a host.
 
 mod transport;
 

@@ -17,7 +17,7 @@ const PASSAGES_A_REQUEST: usize = 256;
 /// Longest answer of a language model that grades, in tokens.
 const GRADES: u32 = 400;
 
-/// Who reads passages again.
+/// What reads passages again.
 pub enum Reranker {
     /// A cross-encoder.
     CrossEncoder(ModelRef),
@@ -63,7 +63,7 @@ impl Reranker {
         })
     }
 
-    /// As users know it.
+    /// The name that users write.
     pub fn name(&self) -> &str {
         match self {
             Reranker::CrossEncoder(model) => &model.name,

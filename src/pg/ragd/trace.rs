@@ -1,8 +1,8 @@
 //! What happens while a question is answered, step by step.
 //!
 //! Where something is done it says so with [`step`], which costs a look at a variable as long as
-//! nobody records. Steps may be inside of others; the figures of each are its own, without those of
-//! the steps in it, so that they can be added up.
+//! nothing is recorded. Steps may be inside of others; the figures of each are its own, without
+//! those of the steps in it, so that they can be added up.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ pub struct Step {
     pub rows: Option<usize>,
     /// How long it took, in milliseconds.
     pub ms: f64,
-    /// What it used.
+    /// Tokens, calls and cost that it took.
     pub usage: Usage,
 }
 

@@ -1,4 +1,4 @@
-//! What the calls of this session to ragd have taken, and whether there may be another one.
+//! What the calls of this session to ragd have taken, and whether it may make another one.
 //!
 //! Counted where all answers pass, so that whatever a retrieval asks for is part of it. What a
 //! provider is paid for is written into the ledger of the server as well, as soon as the answer is
@@ -34,7 +34,7 @@ thread_local! {
     static LEDGER: RefCell<Ledger> = RefCell::new(Ledger::new(FOLDER));
 }
 
-/// What has been used.
+/// What calls to ragd have used.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Tokens that went through an embedding model.
@@ -73,7 +73,7 @@ impl Usage {
         }
     }
 
-    /// This and `more`.
+    /// The sum of this and `more`.
     pub fn plus(&self, more: &Usage) -> Usage {
         Usage {
             embedding_tokens: self.embedding_tokens.saturating_add(more.embedding_tokens),
@@ -125,7 +125,7 @@ pub fn take() -> Usage {
 pub struct ForPipeline(i32);
 
 impl ForPipeline {
-    /// From here on, for the pipeline with this ID.
+    /// Accounts for the pipeline with this ID from now on.
     pub fn new(id: i32) -> ForPipeline {
         ForPipeline(PIPELINE.replace(id))
     }
@@ -154,7 +154,7 @@ pub fn prepare(provider: &ProviderConfig) -> Result<()> {
     // SAFETY: variables of the session.
     let (role, database) = unsafe { (pg_sys::GetUserId(), pg_sys::MyDatabaseId) };
     let role_name = acting::role_name(role);
-    // Nobody's operators are to come in between the role and its budget.
+    // No role's operators are to come in between the role and its budget.
     let (price, limits) = acting::as_superuser(|| {
         let price = money::price(&provider.name, &provider.model)?;
         Ok::<_, Error>((price, money::limits(&role_name)?))
@@ -166,15 +166,15 @@ pub fn prepare(provider: &ProviderConfig) -> Result<()> {
     Ok(())
 }
 
-/// What a million tokens of `provider` cost, by what was looked up when its options were read; `None`
-/// where nobody has said.
+/// What a million tokens of `provider` cost, by what was looked up when its options were read;
+/// `None` where `rag.price` has no row for it.
 pub fn price(provider: &ProviderConfig) -> Option<Price> {
     let key = (provider.name.clone(), provider.model.clone());
     TERMS.with_borrow(|known| known.get(&key)?.price)
 }
 
-/// A call that may be made. Until it is known how it ended it counts as made: whoever cancels it
-/// has read, or had read, what was sent.
+/// A call that may be made. Until it is known how it ended it counts as made: the provider of a
+/// call that is cancelled has read, or may have read, what was sent.
 pub struct Admitted {
     /// `None`: it costs nothing.
     of: Option<(Account, Price)>,
@@ -239,8 +239,8 @@ impl Admitted {
         }
     }
 
-    /// The call has failed. It counts where the provider has answered all the same, and where nobody
-    /// knows what it has done meanwhile.
+    /// The call has failed. It counts where the provider has answered all the same, and where it is
+    /// not known what it has done meanwhile.
     pub fn failed(mut self, error: &Error) {
         if error.kind() == ErrorKind::DaemonLost {
             return;
@@ -298,7 +298,8 @@ fn written(it: &Generated, expected: u64) -> (u64, u64, u64) {
     (u64::from(it.attempts), it.prompt_tokens.unwrap_or(expected), output)
 }
 
-/// The same of calls that came to nothing.
+/// Calls, tokens read and tokens written by calls that failed and are billed nevertheless.
+/// `expected` tokens were read where the provider says nothing.
 fn billed(bill: &Bill, expected: u64) -> (u64, u64, u64) {
     (bill.calls.into(), bill.input_of(expected), bill.output)
 }

@@ -19,7 +19,7 @@ const PLAIN_TEXT: [(&CStr, &CStr); 5] = [
 ];
 
 thread_local! {
-    /// As which owner a worker of pg_rag has last acted.
+    /// The owner as whom a worker of pg_rag has last acted.
     static OWNER: Cell<Option<pg_sys::Oid>> = const { Cell::new(None) };
 }
 
@@ -40,8 +40,8 @@ impl Acting {
         // by the transaction's abort.
         unsafe {
             pg_sys::GetUserIdAndSecContext(&mut before.role, &mut before.context);
-            // A policy that is forced on a table's owner holds for who reads the chunks, not for
-            // who makes them.
+            // A policy that is forced on a table's owner holds for the roles that read the chunks,
+            // not for the one that makes them.
             let restricted = (pg_sys::SECURITY_LOCAL_USERID_CHANGE
                 | pg_sys::SECURITY_RESTRICTED_OPERATION
                 | pg_sys::SECURITY_NOFORCE_RLS) as i32;
@@ -67,7 +67,7 @@ impl Drop for Acting {
 pub struct Settings(i32);
 
 impl Settings {
-    /// From here on.
+    /// Keeps the settings as they are now, until this is dropped.
     pub fn new() -> Self {
         // SAFETY: opens a level of settings, which Drop or the transaction's abort closes.
         Settings(unsafe { pg_sys::NewGUCNestLevel() })
@@ -117,14 +117,14 @@ impl Drop for Settings {
 /// The owner of a table on which the caller holds a lock.
 pub fn table_owner(table: pg_sys::Oid) -> pg_sys::Oid {
     let relation = unsafe {
-        // SAFETY: by this function's contract nobody can drop the table.
+        // SAFETY: by this function's contract the table can't be dropped.
         pgrx::PgRelation::with_lock(table, pg_sys::NoLock as pg_sys::LOCKMODE)
     };
     // SAFETY: rd_rel of an open relation is valid.
     unsafe { (*relation.rd_rel).relowner }
 }
 
-/// The current role.
+/// The role whose rights the current code has.
 pub fn current_role() -> pg_sys::Oid {
     // SAFETY: a variable of the session.
     unsafe { pg_sys::GetUserId() }
@@ -147,32 +147,32 @@ pub fn role_name(role: pg_sys::Oid) -> String {
     }
 }
 
-/// Does `work` as the superuser, who owns what is of pg_rag.
+/// Does `work` as the superuser, which owns the objects of pg_rag.
 pub fn as_superuser<T>(work: impl FnOnce() -> T) -> T {
     let _acting = Acting::as_role(SUPERUSER);
     work()
 }
 
-/// Does `work` as a role.
+/// Does `work` as `role`.
 pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     let _acting = Acting::as_role(role);
     work()
 }
 
-/// From here on this process, a worker, works for the owners as whom it acts.
+/// Has this process, a worker, work on behalf of the owners as whom it acts from now on.
 pub fn work_for_owners() {
     OWNER.set(Some(SUPERUSER));
 }
 
-/// For whom this process works: the role that the session has set, whatever functions do in between. A worker
-/// works for the owner of the source as whom it has last acted.
+/// The role on whose behalf this process works: the one that the session has set, whatever
+/// functions do in between. A worker works for the owner of the source as whom it has last acted.
 pub fn on_behalf_of() -> pg_sys::Oid {
     // SAFETY: a variable of the process.
     OWNER.get().unwrap_or_else(|| unsafe { pg_sys::GetOuterUserId() })
 }
 
-/// Acts as the owner of a table, on which the caller holds a lock. In a worker it works for this role
-/// from here on.
+/// Acts as the owner of a table, on which the caller holds a lock. A worker works on behalf of this
+/// role from now on.
 pub fn as_owner_of(table: pg_sys::Oid) -> Acting {
     let owner = table_owner(table);
     OWNER.set(OWNER.get().map(|_| owner));

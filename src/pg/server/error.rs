@@ -29,7 +29,7 @@ impl<T> OrReport<T> for Result<T> {
 pub fn without_backtraces() {
     const DECIDES: &str = "RUST_LIB_BACKTRACE";
     let before = std::env::var_os(DECIDES);
-    // SAFETY: nobody else reads or writes the environment, as there is no other thread.
+    // SAFETY: nothing else reads or writes the environment, as there is no other thread.
     unsafe { std::env::set_var(DECIDES, "0") };
     drop(std::backtrace::Backtrace::capture());
     // SAFETY: as above.
@@ -41,7 +41,7 @@ pub fn without_backtraces() {
     }
 }
 
-/// Raises `error`.
+/// Raises `error` as an error of PostgreSQL's, with its SQLSTATE, detail and hint.
 pub fn report(error: &Error) -> ! {
     let mut report = ErrorReport::new(sqlstate(error.kind()), error.message().to_owned(), "pg_rag");
     if let Some(detail) = error.detail_text() {
@@ -127,10 +127,10 @@ thread_local! {
 pub struct Raised(*mut pg_sys::ErrorContextCallback);
 
 impl Raised {
-    /// From here on.
+    /// Begins to note; forgets the code noted before.
     pub fn noted() -> Self {
         RAISED.set(None);
-        // SAFETY: a link of PostgreSQL's list of whom to tell of errors. It stays where it is until
+        // SAFETY: a link of PostgreSQL's list of callbacks for errors. It stays where it is until
         // Drop takes it out of the list again.
         unsafe {
             let link = Box::into_raw(Box::new(pg_sys::ErrorContextCallback {
@@ -143,7 +143,7 @@ impl Raised {
         }
     }
 
-    /// That of the last error, packed.
+    /// The SQLSTATE of the last error, packed.
     pub fn last() -> Option<i32> {
         RAISED.get()
     }
@@ -151,8 +151,8 @@ impl Raised {
 
 impl Drop for Raised {
     fn drop(&mut self) {
-        // SAFETY: made by `noted`; whoever came into the list later has left it, or was taken out
-        // by whoever caught the error.
+        // SAFETY: made by `noted`; every link that came into the list later has left it, or was
+        // taken out by the code that caught the error.
         unsafe { pg_sys::error_context_stack = Box::from_raw(self.0).previous };
     }
 }
@@ -167,7 +167,7 @@ unsafe extern "C-unwind" fn note_code(_: *mut c_void) {
     }
 }
 
-/// ragd answered something else than it was asked.
+/// The error for an answer of ragd's that does not fit the request.
 pub fn unexpected(response: &crate::protocol::Response) -> Error {
     let mut what = format!("{response:?}");
     what.truncate(what.char_indices().nth(100).map_or(what.len(), |(place, _)| place));

@@ -10,13 +10,13 @@ use crate::protocol::{HostRules, PrivateHosts};
 /// What is kept of how an answer came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
 pub enum TraceLevel {
-    /// Nothing.
+    /// Nothing is kept.
     #[name = c"off"]
     Off,
-    /// Figures.
+    /// Figures are kept, without any text.
     #[name = c"summary"]
     Summary,
-    /// Texts too.
+    /// Figures and texts are kept.
     #[name = c"full"]
     Full,
 }
@@ -24,13 +24,13 @@ pub enum TraceLevel {
 /// Which answers of language models are given again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
 pub enum Caching {
-    /// None.
+    /// No answer is given again.
     #[name = c"off"]
     Off,
-    /// Those to the same messages.
+    /// Answers to the same messages are given again.
     #[name = c"exact"]
     Exact,
-    /// Those to questions that mean the same, too.
+    /// Answers to questions that mean the same are given again, too.
     #[name = c"semantic"]
     Semantic,
 }
@@ -322,12 +322,12 @@ fn define_for_administrators() {
     );
 }
 
-/// `rag.max_workers`.
+/// `rag.max_workers`: the most pipeline workers of a server.
 pub fn max_workers() -> i32 {
     MAX_WORKERS.get()
 }
 
-/// `rag.max_attempts`.
+/// `rag.max_attempts`: how often a row is tried.
 pub fn max_attempts() -> i32 {
     MAX_ATTEMPTS.get()
 }
@@ -337,7 +337,7 @@ pub fn document_timeout() -> std::time::Duration {
     std::time::Duration::from_millis(DOCUMENT_TIMEOUT.get() as u64)
 }
 
-/// `rag.allow_private_hosts` and `rag.allowed_hosts`.
+/// `rag.allow_private_hosts` and `rag.allowed_hosts`: which hosts may be called.
 pub fn host_rules() -> HostRules {
     let private = match ALLOW_PRIVATE_HOSTS.get() {
         PrivateHostsSetting::None => PrivateHosts::None,
@@ -349,12 +349,12 @@ pub fn host_rules() -> HostRules {
     HostRules { private, allowed: rules.map(str::to_owned).collect() }
 }
 
-/// `rag.embedding_model`.
+/// `rag.embedding_model`: the model of calls and new pipelines that name none.
 pub fn embedding_model() -> String {
     text(&EMBEDDING_MODEL)
 }
 
-/// `rag.llm`.
+/// `rag.llm`: `extractive` or the foreign server that writes answers where a call names none.
 pub fn llm() -> String {
     text(&LLM)
 }
@@ -365,22 +365,22 @@ pub fn min_confidence() -> Option<f32> {
     (value >= 0.0).then_some(value as f32)
 }
 
-/// `rag.trace`.
+/// `rag.trace`: what is kept of how an answer came about.
 pub fn trace() -> TraceLevel {
     TRACE.get()
 }
 
-/// `rag.cache`.
+/// `rag.cache`: which answers of language models are given again.
 pub fn cache() -> Caching {
     CACHE.get()
 }
 
-/// `rag.cache_ttl`, in seconds.
+/// `rag.cache_ttl`: how long answers are kept, in seconds.
 pub fn cache_ttl() -> u32 {
     CACHE_TTL.get() as u32
 }
 
-/// `rag.parse_timeout`.
+/// `rag.parse_timeout`: the longest time that `rag_parse` takes for a document.
 pub fn parse_timeout() -> std::time::Duration {
     std::time::Duration::from_millis(PARSE_TIMEOUT.get() as u64)
 }
@@ -412,7 +412,7 @@ pub fn ragd_heartbeat_timeout() -> Option<std::time::Duration> {
     (milliseconds > 0).then(|| std::time::Duration::from_millis(milliseconds.max(100)))
 }
 
-/// `rag.ragd_start_timeout`.
+/// `rag.ragd_start_timeout`: how long a session waits for ragd to start.
 pub fn ragd_start_timeout() -> std::time::Duration {
     std::time::Duration::from_millis(RAGD_START_TIMEOUT.get() as u64)
 }

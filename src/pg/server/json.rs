@@ -1,7 +1,7 @@
 //! PostgreSQL's `jsonb`, read with errors that name what a program can't hold.
 //!
 //! A jsonb may hold numbers far beyond those of a program, and be nested thousands of levels deep.
-//! Whoever hands such a value over is told so.
+//! A caller that hands over such a value gets an error that says so.
 
 use std::ffi::CStr;
 use std::io::{self, BufReader, Read};

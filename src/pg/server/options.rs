@@ -17,14 +17,14 @@ pub fn read<T: DeserializeOwned>(options: Option<Jsonb>) -> Result<T> {
     options::read("", object(options)?, &[])
 }
 
-/// An `options` argument that is read in parts, each by who knows it.
+/// An `options` argument that is read in parts, each by the code that knows it.
 pub struct Given {
     rest: Map<String, Value>,
     known: Vec<&'static str>,
 }
 
 impl Given {
-    /// NULL is an empty object.
+    /// Takes an argument to be read; NULL is an empty object.
     pub fn of(options: Option<Jsonb>) -> Result<Given> {
         match object(options)? {
             Value::Object(rest) => Ok(Given { rest, known: Vec::new() }),

@@ -37,7 +37,8 @@ thread_local! {
         ManuallyDrop::new(RefCell::new(Recent::new(KEPT)));
 }
 
-/// As [`rows`](super::sql::rows) of `sql.rs`, of a statement that will be asked again.
+/// The rows of a statement that will be asked again, each through `map`, as
+/// [`rows`](super::sql::rows) of `sql.rs` gives them.
 pub fn rows<T>(
     statement: &str,
     arguments: &[DatumWithOid<'_>],
@@ -51,8 +52,8 @@ pub fn rows<T>(
     .map_err(spi_failed)
 }
 
-/// The same, planned for these very values: how many rows are wanted and what a filter leaves of them
-/// decides which index is used.
+/// The rows of a statement that will be asked again, each through `map`, planned for these very
+/// values: how many rows are wanted and what a filter leaves of them decides which index is used.
 pub fn rows_planned_for_values<T>(
     statement: &str,
     arguments: &[DatumWithOid<'_>],
@@ -62,7 +63,7 @@ pub fn rows_planned_for_values<T>(
     rows(statement, arguments, map)
 }
 
-/// The statement from memory, or prepared. It lives as long as somebody runs it, also where another
+/// The statement from memory, or prepared. It lives as long as a call runs it, also where another
 /// takes its place meanwhile.
 fn prepared(
     client: &SpiClient<'_>,

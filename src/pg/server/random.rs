@@ -1,4 +1,4 @@
-//! Bytes that nobody can foretell.
+//! Bytes that can't be foretold.
 
 use std::cell::RefCell;
 use std::collections::{HashSet, VecDeque};

@@ -1,8 +1,9 @@
 //! Does row-level security hide rows of a table from the caller?
 //!
-//! Who does not see all rows is not told what is in the others: how frequent words are, how many
-//! rows there are. A search of ours is the exception. It ranks by the statistics of all rows, since
-//! without them each word would count the same, and shows nothing but the order of visible rows.
+//! A role that does not see all rows must not learn what is in the others: how frequent words are,
+//! how many rows there are. A search of ours is the exception. It ranks by the statistics of all
+//! rows, since without them each word would count the same, and shows nothing but the order of
+//! visible rows.
 
 use std::cell::Cell;
 
@@ -23,7 +24,8 @@ pub fn hides_rows(table: pg_sys::Oid) -> Result<bool> {
     ask(query!(row_security.hides_rows), table)
 }
 
-/// An error for who does not see all rows of `table`, unless statistics are for this caller.
+/// An error for a role that does not see all rows of `table`, unless statistics are for this
+/// caller.
 pub fn expect_figures(table: pg_sys::Oid, index: &str) -> Result<()> {
     if !ask(query!(row_security.hides_figures), table)? {
         return Ok(());
@@ -45,13 +47,13 @@ fn ask(statement: &str, table: pg_sys::Oid) -> Result<bool> {
     Ok(hidden.contains(&true))
 }
 
-/// While it lives, a search of ours ranks by the statistics of an index, whoever asks.
+/// While it lives, a search of ours ranks by the statistics of an index, whatever the role.
 pub struct Ranking(pg_sys::Oid);
 
 impl Ranking {
-    /// By those of `index`, if it is one of `chunks`, the table that the catalog says is the
-    /// pipeline's own. Its view may name another's index, since the view's owner may replace it,
-    /// and would have functions of this owner called meanwhile.
+    /// Ranks by the statistics of `index`, if it is one of `chunks`, the table that the catalog
+    /// says is the pipeline's own. The pipeline's view may name another's index, since the view's
+    /// owner may replace it, and would have functions of this owner called meanwhile.
     pub fn by(index: Option<pg_sys::Oid>, chunks: pg_sys::Oid) -> Self {
         let own = index.filter(|index| table_of(*index) == chunks);
         Ranking(RANKED_BY.replace(own.unwrap_or(pg_sys::InvalidOid)))

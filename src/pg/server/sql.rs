@@ -77,8 +77,8 @@ const fn trimmed(file: &'static str, begin: usize, mut end: usize) -> &'static s
 
 /// Fills the `{placeholders}` of a statement.
 ///
-/// One pass: what is put in is not looked through again, so that a brace in a user's
-/// expression stays a brace. A placeholder that nobody fills is a defect and panics.
+/// One pass: what is put in is not looked through again, so that a brace in a user's expression
+/// stays a brace. A placeholder without a value is a defect and panics.
 pub fn render(template: &str, values: &[(&str, &str)]) -> String {
     let mut statement = String::with_capacity(template.len() * 2);
     let mut rest = template;

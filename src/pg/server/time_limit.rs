@@ -1,11 +1,11 @@
-//! How long code of users may run in a worker, with the rows of everybody else behind it.
+//! How long code of users may run in a worker, with the rows of all other users behind it.
 //!
 //! After `rag.document_timeout` it is cancelled as `statement_timeout` cancels: a timer asks for an
 //! interrupt, which the next look for interrupts raises. Code that catches the error and goes on is
 //! cancelled again each second. After [`CANCELS`] of them the process ends, which nothing can catch; the
 //! row in hand then has an attempt less (see `claim` in `queue.sql`).
 //!
-//! A session that calls `rag_run` has its own `statement_timeout`, and nobody behind it.
+//! A session that calls `rag_run` has its own `statement_timeout`, and no rows of others behind it.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -17,7 +17,7 @@ use pgrx::prelude::*;
 use super::guc;
 use super::timers::Timer;
 
-/// So often code is cancelled, each a second after the other, before the process ends.
+/// How often code is cancelled, each time a second after the last, before the process ends.
 const CANCELS: u32 = 5;
 
 /// Rows of a table for which a statement that looks at all of them has the time of one document more.
@@ -31,7 +31,7 @@ thread_local! {
     static RUNS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// From here on [`limited`] limits: this is a worker, and its timeouts are initialized.
+/// Has [`limited`] limit from now on: this is a worker, and its timeouts are initialized.
 pub fn begin() {
     TIMER.set(Some(Timer::new(over)));
 }
@@ -41,15 +41,16 @@ pub fn limited<T>(work: impl FnOnce() -> T) -> T {
     limited_to(1, work)
 }
 
-/// The same for a statement that looks at all rows of these tables, which the caller has locked.
+/// Runs code of a user in a statement that looks at all rows of `tables`, which the caller has
+/// locked: for as long as a document may take, and once more for each `ROWS_A_SHARE` rows.
 pub fn limited_by_rows<T>(tables: &[pg_sys::Oid], work: impl FnOnce() -> T) -> T {
     let rows: f32 = tables.iter().map(|table| rows_of(*table).max(0.0)).sum();
     limited_to(1 + (rows / ROWS_A_SHARE) as u32, work)
 }
 
-/// About the rows of a table; less than none where nobody has counted them.
+/// About the rows of a table; less than none where they were never counted.
 fn rows_of(table: pg_sys::Oid) -> f32 {
-    // SAFETY: by the caller's lock nobody can drop the table; rd_rel of an open relation is valid.
+    // SAFETY: by the caller's lock the table can't be dropped; rd_rel of an open relation is valid.
     unsafe {
         let relation = pgrx::PgRelation::with_lock(table, pg_sys::NoLock as pg_sys::LOCKMODE);
         (*relation.rd_rel).reltuples
@@ -68,12 +69,12 @@ fn limited_to<T>(shares: u32, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Whether the error that has just been caught came of a limit; it is told once.
+/// Whether the error that has just been caught came of a limit; true once for each such error.
 pub fn was_over() -> bool {
     IS_OVER.swap(false, Ordering::Relaxed)
 }
 
-/// An error that came of a limit is raised again.
+/// Notes that an error that came of a limit is raised again.
 pub fn is_over_again() {
     IS_OVER.store(true, Ordering::Relaxed);
 }
@@ -114,7 +115,8 @@ impl Drop for Limit {
         self.0.stop();
         RUNS.set(false);
         if IS_OVER.load(Ordering::Relaxed) {
-            // SAFETY: a flag of this process, which its handlers set; nobody is to be cancelled later.
+            // SAFETY: a flag of this process, which its handlers set; nothing is to be cancelled
+            // later.
             unsafe { pg_sys::QueryCancelPending = 0 };
         }
     }

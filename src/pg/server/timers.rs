@@ -26,7 +26,7 @@ mod unguarded {
 pub struct Timer(u32);
 
 impl Timer {
-    /// A new one, of which there are ten a process at most, since there is no way to give one back.
+    /// A new timer. A process has ten at most, since there is no way to give one back.
     ///
     /// `handler` must do nothing but what a signal's handler may.
     pub fn new(handler: Handler) -> Timer {
@@ -45,7 +45,7 @@ impl Timer {
         }
     }
 
-    /// From here on it is not called.
+    /// Stops the timer: its handler is not called any more.
     pub fn stop(self) {
         // SAFETY: as above.
         unsafe { unguarded::disable_timeout(self.0, false) };

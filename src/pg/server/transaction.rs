@@ -16,9 +16,9 @@ use crate::work::bisection::Cause;
 /// An error as it is kept in a table.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// Its SQLSTATE, five characters.
+    /// The error's SQLSTATE, five characters.
     pub sqlstate: String,
-    /// What it says.
+    /// The message of the error.
     pub message: String,
     /// What it is about.
     pub cause: Cause,
@@ -27,23 +27,23 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Whether somebody else had a lock that was not waited for.
+    /// Whether another session had a lock that was not waited for.
     pub fn is_lock_taken(&self) -> bool {
         self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE as i32)
     }
 
-    /// Whether somebody waited for the other's lock, and the other for its own.
+    /// Whether two sessions waited for one another's locks.
     pub fn is_deadlock(&self) -> bool {
         self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED as i32)
     }
 
-    /// Whether somebody has cancelled the statement.
+    /// Whether the statement was cancelled, and not by a time limit of ours.
     pub fn is_cancel(&self) -> bool {
         let code = code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32);
         self.sqlstate == code && self.cause != Cause::OverTime
     }
 
-    /// The worker that had a row in hand, and no other one, has ended.
+    /// The failure of a row whose worker has ended while it had no other row in hand.
     pub fn of_ended_worker() -> Failure {
         Failure {
             sqlstate: code_text(PgSqlErrorCode::ERRCODE_ADMIN_SHUTDOWN as i32),
@@ -147,12 +147,12 @@ pub fn has_one_snapshot() -> bool {
     unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
 }
 
-/// Who begins and ends transactions.
+/// By which process transactions are begun and ended.
 #[derive(Clone, Copy)]
 pub enum Transactions {
-    /// A background worker: there is none, so each piece of work has its own.
+    /// A background worker: no transaction is open, so each piece of work has its own.
     OfWorker,
-    /// A procedure that may commit: there always is one.
+    /// A procedure that may commit: a transaction is always open.
     OfProcedure,
 }
 
@@ -201,7 +201,7 @@ fn keep_extension() {
         }
         let extension = pg_sys::get_extension_oid(c"pg_rag".as_ptr(), true);
         if extension != pg_sys::InvalidOid {
-            // With which COMMENT ON EXTENSION conflicts, too: what an upgrade begins with.
+            // COMMENT ON EXTENSION, with which an upgrade begins, conflicts with it, too.
             let mode = pg_sys::ShareLock as pg_sys::LOCKMODE;
             pg_sys::LockDatabaseObject(pg_sys::ExtensionRelationId, extension, 0, mode);
         }

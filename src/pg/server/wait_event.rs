@@ -29,17 +29,17 @@ thread_local! {
 pub struct Waiting(usize);
 
 impl Waiting {
-    /// For the answer to `request`.
+    /// Waits for the answer to `request`.
     pub fn for_answer(request: &Request) -> Waiting {
         Waiting(CURRENT.replace(place(request)))
     }
 
-    /// For a provider.
+    /// Waits for a provider.
     pub fn for_provider() -> Waiting {
         Waiting(CURRENT.replace(PROVIDER))
     }
 
-    /// For ragd to start.
+    /// Waits for ragd to start.
     pub fn for_start() -> Waiting {
         Waiting(CURRENT.replace(START))
     }
@@ -78,7 +78,7 @@ pub fn current() -> u32 {
 
 #[cfg(any(feature = "pg17", feature = "pg18"))]
 fn number(name: &CStr) -> u32 {
-    // SAFETY: a C string; the server gives the same number to all who ask for the same name.
+    // SAFETY: a C string; the server gives the same number to all that ask for the same name.
     unsafe { pg_sys::WaitEventExtensionNew(name.as_ptr()) }
 }
 

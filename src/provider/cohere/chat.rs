@@ -29,7 +29,7 @@ const REASONS: &[(&str, &str)] = &[
     ("ERROR_TOXIC", "content_filter"),
 ];
 
-/// Writing.
+/// The chat API, for writing.
 pub struct Chat;
 
 impl Protocol for Chat {

@@ -14,10 +14,10 @@ use crate::embed::Kind;
 use crate::provider::embeddings::{self, Asked, Found, Protocol};
 use crate::provider::trouble::Task;
 
-/// Embedding.
+/// The embed API, for embedding.
 pub struct Embed;
 
-/// What comes back.
+/// The body of a reply.
 #[derive(Deserialize)]
 pub struct Answer {
     embeddings: Vectors,

@@ -26,7 +26,7 @@ const TASK: Task = Task {
 
 const REASONS: &[(&str, &str)] = &[("STOP", "stop"), ("MAX_TOKENS", "length")];
 
-/// What stops an answer that somebody might mind.
+/// Reasons by which a filter stops an answer.
 const FILTERS: &[&str] = &[
     "SAFETY",
     "RECITATION",
@@ -37,7 +37,7 @@ const FILTERS: &[&str] = &[
     "IMAGE_SAFETY",
 ];
 
-/// Writing.
+/// The API `generateContent`, for writing.
 pub struct Content;
 
 impl Protocol for Content {

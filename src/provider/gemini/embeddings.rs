@@ -16,10 +16,10 @@ use crate::embed::Kind;
 use crate::provider::embeddings::{self, Asked, Found, Protocol};
 use crate::provider::trouble::{Task, resource};
 
-/// Embedding.
+/// The embedding API, for embedding.
 pub struct Embed;
 
-/// What comes back.
+/// The body of a reply.
 #[derive(Deserialize)]
 pub struct Answer {
     embeddings: Vec<Item>,

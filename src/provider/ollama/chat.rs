@@ -24,7 +24,7 @@ const TASK: Task = Task {
     too_long: chat::TOO_LONG,
 };
 
-/// Writing.
+/// The chat API, for writing.
 pub struct Chat;
 
 impl Protocol for Chat {

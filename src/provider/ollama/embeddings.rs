@@ -13,10 +13,10 @@ use super::DIALECT;
 use crate::provider::embeddings::{self, Asked, Found, Protocol};
 use crate::provider::trouble::Task;
 
-/// Embedding.
+/// The embed API, for embedding.
 pub struct Embed;
 
-/// What comes back.
+/// The body of a reply.
 #[derive(Deserialize)]
 pub struct Answer {
     embeddings: Vec<Vec<f64>>,

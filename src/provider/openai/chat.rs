@@ -55,7 +55,8 @@ pub fn generate(
     Ok(chat::reckoned(generated, effort, request))
 }
 
-/// The same, with each piece of the answer told to `hear` when it comes.
+/// Has the chat completions API write an answer as a stream, and passes each piece of it to `hear`
+/// as it arrives. Gives the whole answer with its tokens at the end.
 pub fn generate_stream(
     request: &GenerateRequest,
     memory: &Memory,
@@ -121,7 +122,7 @@ impl<'a> ChatRequest<'a> {
         })
     }
 
-    /// The same with its form asked for in that `manner`.
+    /// The request with its form, if it has one, asked for in that `manner`.
     fn in_manner(mut self, manner: Manner) -> Self {
         let Some(form) = self.form.as_mut().filter(|form| form.manner != manner) else {
             return self;

@@ -15,10 +15,10 @@ use super::DIALECT;
 use crate::provider::embeddings::{self, Asked, Found, Protocol};
 use crate::provider::trouble::Task;
 
-/// Embedding.
+/// The embeddings API, for embedding.
 pub struct Embed;
 
-/// What comes back.
+/// The body of a reply.
 #[derive(Deserialize)]
 pub struct Answer {
     data: Vec<Item>,
@@ -34,7 +34,7 @@ struct Item {
 }
 
 impl Answer {
-    /// Its vectors.
+    /// The reply's vectors, by their places in the request, and its tokens.
     pub fn found(self) -> Found {
         let items = self.data.into_iter().map(|item| (item.index, item.embedding));
         Found { items: items.collect(), tokens: tokens(&self.usage) }

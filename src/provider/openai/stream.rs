@@ -1,4 +1,4 @@
-//! A chat completion that is told while it is written.
+//! A chat completion that is passed on while it is written.
 //!
 //! ```text
 //! data: {"choices": [{"delta": {"content": "Hel"}, "finish_reason": null}]}
@@ -7,8 +7,8 @@
 //! data: [DONE]
 //! ```
 //!
-//! The usage comes only from who is asked for it, with `stream_options`, which some servers refuse;
-//! it is given up then. Some servers leave `[DONE]` out: an answer with a reason for its end is whole.
+//! The usage comes only for requests with `stream_options`, which some servers refuse; it is given
+//! up then. Some servers leave `[DONE]` out: an answer with a reason for its end is whole.
 
 use serde_json::Value;
 

@@ -52,7 +52,7 @@ fn a_tree_answers_groups_at_once_and_merges_level_by_level() {
     // The second group never saw source 1.
     assert_eq!(done.user(3), format!("{}\n\n{}", notes(&["A [1].", "B [3]."]), asks(QUESTION)));
     assert!(!done.system(3).contains("<<<source N"), "{}", done.system(3));
-    // The third answer had nobody to be merged with, and waited.
+    // The third answer had no other to be merged with, and waited.
     assert_eq!(
         done.user(4),
         format!("{}\n\n{}", notes(&["A [1]. B [3].", "C [6]."]), asks(QUESTION))

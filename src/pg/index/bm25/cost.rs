@@ -21,8 +21,8 @@ const WORD_PAGES: f64 = 2.0;
 const PAGE_SHARE: f64 = 0.3;
 /// The share of the rows that is expected to have the words of a query that is not known yet.
 const UNKNOWN_SHARE: f64 = 0.05;
-/// The same for a scan in order, of which mostly the beginning is read. It is what PostgreSQL
-/// itself expects of `@@`.
+/// The share of the rows that a scan in order is expected to read while its query is not known:
+/// mostly the beginning. It is what PostgreSQL itself expects of `@@`.
 const UNKNOWN_SHARE_IN_ORDER: f64 = 0.005;
 
 /// What costs more than any other path, also one that is disabled. The planner takes differences of
@@ -72,7 +72,7 @@ pub unsafe extern "C-unwind" fn amcostestimate(
     }
 }
 
-/// What will be found.
+/// What a scan will find, in numbers that may have a fraction.
 struct Estimate {
     /// Words that are looked up.
     words: f64,
@@ -84,7 +84,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// For terms that are in so many rows each.
+    /// The estimate for terms that are in so many rows each.
     fn new(frequencies: &[f64], tuples: f64, is_ordered: bool) -> Estimate {
         let tuples = tuples.max(1.0);
         let missed = |frequency: &f64| 1.0 - (frequency / tuples).min(1.0);
@@ -97,13 +97,13 @@ impl Estimate {
         }
     }
 
-    /// Where the query is not known.
+    /// The estimate where the query is not known.
     fn unknown(tuples: f64, is_ordered: bool) -> Estimate {
         let share = if is_ordered { UNKNOWN_SHARE_IN_ORDER } else { UNKNOWN_SHARE };
         Estimate::new(&[tuples * share], tuples, is_ordered)
     }
 
-    /// All rows, each of which is looked at.
+    /// The estimate for all rows, each of which is looked at.
     fn all(tuples: f64) -> Estimate {
         Estimate::new(&[tuples], tuples, false)
     }
@@ -222,7 +222,7 @@ fn of_question(question: &Question, pages: &Pages, tuples: f64) -> Option<Estima
 enum Known {
     Now(pg_sys::Datum),
     Null,
-    /// It comes from another table, or as a parameter.
+    /// The value comes from another table, or as a parameter.
     Later,
 }
 
@@ -251,7 +251,7 @@ unsafe fn known(root: *mut pg_sys::PlannerInfo, operator: *mut pg_sys::Node) -> 
     }
 }
 
-/// What things cost.
+/// What the planner's steps cost, in its units.
 struct Cost {
     /// A page of the index.
     page: f64,
@@ -290,12 +290,12 @@ impl Cost {
         Self::pages(estimate) * self.page + estimate.postings * self.operator * POSTING_SHARE
     }
 
-    /// Until the first row comes.
+    /// The cost until the first row comes.
     fn first(&self, estimate: &Estimate) -> f64 {
         if estimate.is_ordered { BEST_SHARE * self.pass(estimate) } else { 0.0 }
     }
 
-    /// From there to the last row.
+    /// The cost from the first row to the last.
     fn rest(&self, estimate: &Estimate) -> f64 {
         let compares = estimate.rows * estimate.rows.max(2.0).log2();
         self.pass(estimate) + estimate.rows * self.row + compares * self.operator * POSTING_SHARE

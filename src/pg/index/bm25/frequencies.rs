@@ -30,7 +30,7 @@ impl Frequencies {
         })
     }
 
-    /// Of a word of these queries, or of a beginning of one.
+    /// About how many rows have a word of these queries, or a word that begins so.
     pub fn get(&self, term: &Term) -> f64 {
         match term.prefix {
             true => self.prefix,

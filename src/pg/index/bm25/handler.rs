@@ -1,4 +1,4 @@
-//! What PostgreSQL is told about the access method.
+//! How the access method describes itself to PostgreSQL.
 
 use std::sync::OnceLock;
 

@@ -41,7 +41,7 @@ unsafe fn insert(index: pg_sys::Relation, document: &Document<'_>) -> Result<()>
     let pages = unsafe { Pages::new(index) };
     match bm25::insert(&pages, document)? {
         Inserted::Done => Ok(()),
-        // Where somebody else is at it, nothing is to be done.
+        // Where another session is at it, nothing is to be done.
         // SAFETY: by this function's contract.
         Inserted::FlushDue => match unsafe { StructureLock::try_take(index) } {
             Some(_lock) => bm25::flush(&pages, Merging::Quick),

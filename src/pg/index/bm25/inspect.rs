@@ -12,7 +12,7 @@ fn opened(index: pg_sys::Oid) -> Result<OpenedIndex> {
     OpenedIndex::for_figures(index, c"rag_bm25")
 }
 
-/// Looks at everything, while nobody makes or drops segments.
+/// Looks at everything, while no other session makes or drops segments.
 fn problems(index: pg_sys::Oid) -> Result<Vec<Problem>> {
     let index = opened(index)?;
     // SAFETY: the index is open until the end of this function.

@@ -1,15 +1,15 @@
-//! The lock on an index's structure: of those who make segments one is at work at a time.
+//! The lock on an index's structure: only one session at a time makes segments.
 
 use pgrx::prelude::*;
 
 const MODE: i32 = pg_sys::ExclusiveLock as i32;
 
-/// The lock, held as long as this lives; after an error the transaction's end gives it back.
-/// It is a lock on page 0 in PostgreSQL's table of locks, so who waits can be cancelled.
+/// The lock, held as long as this lives; after an error the transaction's end gives it back. It is
+/// a lock on page 0 in PostgreSQL's table of locks, so a session that waits can be cancelled.
 pub struct StructureLock(pg_sys::Relation);
 
 impl StructureLock {
-    /// Waits for it.
+    /// Takes the lock, and waits for it where another session has it.
     ///
     /// # Safety
     ///
@@ -20,7 +20,7 @@ impl StructureLock {
         StructureLock(index)
     }
 
-    /// Takes it if nobody has it.
+    /// Takes the lock if no other session has it.
     ///
     /// # Safety
     ///

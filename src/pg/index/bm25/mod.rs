@@ -31,8 +31,8 @@ use crate::pg::server::row_security::hides_statistics;
 /// The strategy number of `tsvector @@ tsquery`; `tsvector <@> rag_bm25_query` is 2.
 const MATCH: u16 = 1;
 
-/// Opens the index that a query names. One that REINDEX CONCURRENTLY has just replaced serves those
-/// who began before.
+/// Opens the index that a query names. One that REINDEX CONCURRENTLY has just replaced serves the
+/// sessions that began before.
 fn open(index: pg_sys::Oid) -> Result<OpenedIndex> {
     let index = OpenedIndex::new(index, c"rag_bm25")?;
     if index.is_ready() {
@@ -43,8 +43,9 @@ fn open(index: pg_sys::Oid) -> Result<OpenedIndex> {
         .hint("Its build has failed or is not done. REINDEX INDEX makes it anew."))
 }
 
-/// How frequent words are by an index, as far as the caller may know that: to who does not see all
-/// rows all words are the same, or the scores of made-up texts would tell the words of hidden ones.
+/// How frequent words are by an index, as far as the caller may know that: for a role that does not
+/// see all rows all words are the same, or the scores of made-up texts would tell the words of
+/// hidden ones.
 fn statistics(index: &OpenedIndex, terms: &[Term]) -> Result<Statistics> {
     match hides_statistics(index.oid())? {
         true => Ok(Statistics::unknown(terms)),

@@ -23,7 +23,8 @@ fn rag_bm25_distance(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
 struct Asked {
     /// The query's bytes, by which it is known again.
     query: Vec<u8>,
-    /// Who asked: an expression may outlive a change of the role, and others may see less.
+    /// The role that asked: an expression may outlive a change of the role, and others may see
+    /// less.
     role: pg_sys::Oid,
     settings: Settings,
     /// `None` where nothing is asked.

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// Bytes of an item.
 const ITEM: usize = 12;
 
-/// A tsquery.
+/// A tsquery as a tree of words and operators.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
     /// An operator before its operands; empty where the query is.
@@ -21,13 +21,13 @@ pub struct Question {
 /// An item of a tsquery; operands by their places, which come later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
-    /// A word.
+    /// A word that is to be there.
     Word(Operand),
     /// What is not to be there.
     Not(usize),
-    /// Both.
+    /// Both operands match.
     And(usize, usize),
-    /// One or both.
+    /// One operand matches, or both.
     Or(usize, usize),
     /// Both, at a distance from one another.
     Phrase(usize, usize),
@@ -47,7 +47,7 @@ pub struct Operand {
 /// Terms of which a text must have one.
 #[derive(Clone, Debug, Default)]
 pub struct Cover {
-    /// Each once.
+    /// The terms, each once.
     pub terms: Vec<Term>,
     /// What they cost together.
     pub cost: f64,
@@ -70,7 +70,7 @@ impl Operand {
 }
 
 impl Question {
-    /// That of a tsquery's bytes after its length word.
+    /// Reads a tsquery's bytes after its length word; an error where they are damaged.
     pub fn new(body: &[u8]) -> Result<Question> {
         let count = number(body, 0).ok_or_else(damaged)? as usize;
         let end = count.checked_mul(ITEM).and_then(|bytes| bytes.checked_add(4));

@@ -4,9 +4,9 @@
 //! Without it the rows that may match come in no order. What the words alone don't decide, such
 //! as a phrase, the executor checks again.
 //!
-//! For who does not see all rows of the table no such plan is made: EXPLAIN would count the hidden rows
-//! that have a word, as those that a policy removes from the best. A plan that was made for somebody
-//! else gives all rows in no order, and the executor scores and sorts them.
+//! For a role that does not see all rows of the table no such plan is made: EXPLAIN would count the
+//! hidden rows that have a word, as those that a policy removes from the best. A plan that was made
+//! for another role gives all rows in no order, and the executor scores and sorts them.
 
 use pgrx::prelude::*;
 
@@ -27,7 +27,7 @@ use crate::pg::server::row_security::hides_statistics;
 #[derive(Default)]
 struct Opaque {
     scan: Option<UnderWay>,
-    /// Of the scans before, if this one is done again and again.
+    /// What the scans before have done, if this one is done again and again.
     effort: Effort,
 }
 
@@ -64,7 +64,7 @@ struct UnderWay {
 
 /// Where the rows come from.
 enum Source {
-    /// The words.
+    /// A search for the words, best first.
     Search(Box<Search>),
     /// All rows, the last first, where no word is wanted, as by `!a`, or may be looked up.
     Rows(Vec<Row>),
@@ -90,7 +90,7 @@ impl UnderWay {
     }
 }
 
-/// Makes a scan.
+/// The callback ambeginscan: makes a scan.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn ambeginscan(
     index: pg_sys::Relation,
@@ -101,7 +101,7 @@ pub unsafe extern "C-unwind" fn ambeginscan(
     unsafe { access_method::new_scan::<Opaque>(index, keys, order_bys) }
 }
 
-/// Begins anew, with the keys given.
+/// The callback amrescan: begins anew, with the keys given.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amrescan(
     scan: pg_sys::IndexScanDesc,
@@ -117,7 +117,7 @@ pub unsafe extern "C-unwind" fn amrescan(
     }
 }
 
-/// The next row.
+/// The callback amgettuple: the next row.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amgettuple(
     scan: pg_sys::IndexScanDesc,
@@ -139,7 +139,7 @@ pub unsafe extern "C-unwind" fn amgettuple(
     }
 }
 
-/// All rows.
+/// The callback amgetbitmap: all rows.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amgetbitmap(
     scan: pg_sys::IndexScanDesc,

@@ -12,8 +12,8 @@ use crate::pg::index::hnsw::pointer_of;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::error::OrReport;
 
-/// Pages of an index for who has time: where others would look whether to stop, VACUUM takes its
-/// pauses.
+/// Pages of an index for VACUUM, which has time: where other callers would look whether to stop, it
+/// takes its pauses.
 struct Paced(Pages);
 
 impl Store for Paced {

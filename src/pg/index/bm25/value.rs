@@ -30,7 +30,7 @@ pub unsafe fn with_document<T>(
 /// Bytes of a lexeme's entry.
 const ENTRY: usize = 4;
 
-/// Of a position, the bits that are not its label.
+/// The bits of a position that are not its label.
 const PLACE: u16 = 0x3FFF;
 
 /// The lexemes of a tsvector, in its own order, which is that of their bytes.
@@ -41,7 +41,7 @@ pub struct Lexemes<'a> {
 }
 
 impl<'a> Lexemes<'a> {
-    /// Those of a tsvector's bytes after its length word.
+    /// Reads a tsvector's bytes after its length word; an error where they are damaged.
     pub fn new(body: &'a [u8]) -> Result<Lexemes<'a>> {
         let count = number(body, 0).ok_or_else(damaged)? as usize;
         let end = count.checked_mul(ENTRY).and_then(|bytes| bytes.checked_add(ENTRY));
@@ -49,7 +49,7 @@ impl<'a> Lexemes<'a> {
         Ok(Lexemes { entries: &body[ENTRY..end], texts: &body[end..] })
     }
 
-    /// How many there are.
+    /// How many lexemes there are.
     pub fn count(&self) -> usize {
         self.entries.len() / ENTRY
     }

@@ -55,9 +55,9 @@ fn progress(parameter: u32, value: i64) {
 #[derive(Clone, Copy)]
 struct Plan {
     column: Column,
-    /// Of the pages.
+    /// The shape of the index on its pages.
     shape: Shape,
-    /// Of the graph in memory.
+    /// The shape of the graph in memory.
     build_shape: Shape,
 }
 
@@ -158,7 +158,7 @@ unsafe fn build(
     unsafe {
         let expected = expected_rows(table, &plan.shape.space);
         warn_of_little_memory(&plan.build_shape, expected);
-        // Before threads are started, who would take it as room of their own.
+        // Before threads are started, which would take it as room of their own.
         let reserve = Reserve::take()?;
         let builder = std::sync::Arc::new(Builder::new(plan.build_shape));
         let mut threads = Threads::start(&builder, expected);
@@ -191,7 +191,7 @@ unsafe fn build(
     }
 }
 
-/// `maintenance_work_mem`.
+/// `maintenance_work_mem`, in bytes.
 fn allowed_bytes() -> usize {
     // SAFETY: a plain setting, in kB.
     unsafe { pg_sys::maintenance_work_mem as usize * 1024 }

@@ -26,7 +26,7 @@ pub struct BuildMemory {
 }
 
 impl BuildMemory {
-    /// So many bytes, and then a file.
+    /// Memory of so many bytes, and then a file.
     pub fn new(bytes: usize) -> BuildMemory {
         BuildMemory { left: bytes, file: None, current: None }
     }
@@ -146,7 +146,7 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // SAFETY: it was mapped so, and nobody has a part of it any more.
+        // SAFETY: it was mapped so, and no part of it is in use any more.
         unsafe { libc::munmap(self.start.cast(), self.bytes) };
     }
 }
@@ -167,9 +167,9 @@ impl Mapped {
 
 /// Numbers that are written once.
 pub enum Numbers {
-    /// In memory.
+    /// Numbers in memory.
     Here(Vec<u32>),
-    /// In the file.
+    /// Numbers in the file.
     Mapped(Mapped),
 }
 
@@ -179,7 +179,7 @@ impl Deref for Numbers {
     fn deref(&self) -> &[u32] {
         match self {
             Numbers::Here(numbers) => numbers,
-            // SAFETY: nobody writes to this part after it was filled.
+            // SAFETY: this part is not written to after it was filled.
             Numbers::Mapped(part) => unsafe {
                 std::slice::from_raw_parts(part.start(), part.count)
             },
@@ -187,11 +187,11 @@ impl Deref for Numbers {
     }
 }
 
-/// Numbers that change.
+/// Numbers that change while threads read them.
 pub enum Links {
-    /// In memory.
+    /// Numbers in memory.
     Here(Vec<AtomicU32>),
-    /// In the file.
+    /// Numbers in the file.
     Mapped(Mapped),
 }
 
@@ -218,7 +218,7 @@ impl Memory for BuildMemory {
             return Ok(Numbers::Here(numbers));
         }
         let part = self.mapped(numbers.len())?;
-        // SAFETY: the part is as long, and nobody else has it.
+        // SAFETY: the part is as long, and nothing else has it.
         unsafe { std::ptr::copy_nonoverlapping(numbers.as_ptr(), part.start(), numbers.len()) };
         Ok(Numbers::Mapped(part))
     }

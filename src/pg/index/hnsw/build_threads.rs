@@ -26,7 +26,7 @@ const REST: Duration = Duration::from_micros(200);
 /// Nodes that the session links between two looks at interrupts.
 const TURN: usize = 16;
 
-/// Threads that link.
+/// Threads that link nodes of the graph while the session reads the table.
 pub struct Threads {
     stop: Arc<AtomicBool>,
     handles: Vec<JoinHandle<Result<()>>>,

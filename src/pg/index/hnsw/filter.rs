@@ -18,7 +18,7 @@ enum Form {
     Uuid,
     /// The value's OID, which does not sort as the type does.
     Enum,
-    /// A hash.
+    /// A hash of the text.
     Text,
 }
 
@@ -158,7 +158,8 @@ pub unsafe fn conditions(columns: &[FilterColumn], keys: &[pg_sys::ScanKeyData])
         .collect()
 }
 
-/// Ranges, and whether NULL will do. `None` where the key can't be told from the values.
+/// The ranges that are asked for, and whether NULL will do. `None` where the key can't be told from
+/// the values.
 ///
 /// # Safety
 ///

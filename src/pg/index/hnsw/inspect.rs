@@ -86,7 +86,7 @@ fn stats(index: pg_sys::Oid) -> Result<Stats> {
 
 #[pg_extern(sql = false)]
 fn rag_hnsw_prewarm(index: pg_sys::Oid) -> i64 {
-    // How many pages there are, everybody can see.
+    // How many pages there are, every role can see.
     OpenedIndex::new(index, c"rag_hnsw").and_then(|index| prewarm(&index.pages())).or_report()
 }
 

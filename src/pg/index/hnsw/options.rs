@@ -14,7 +14,7 @@ const DEFAULT: Degree = Degree { m: 16, ef_construction: 64 };
 /// From this many dimensions on, codes of eight bits are the default.
 const SQ8_FROM: u32 = 32;
 
-/// As PostgreSQL fills it in.
+/// The storage parameters as PostgreSQL fills them in.
 #[repr(C)]
 struct Options {
     length: i32,
@@ -99,7 +99,7 @@ fn element(
     }
 }
 
-/// The callback amoptions.
+/// The callback amoptions: reads and checks the storage parameters.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amoptions(
     reloptions: pg_sys::Datum,

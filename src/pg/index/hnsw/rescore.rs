@@ -19,12 +19,12 @@ pub struct Rescorer {
     state: *mut pg_sys::EState,
     slot: *mut pg_sys::TupleTableSlot,
     fetch: *mut pg_sys::IndexFetchTableData,
-    /// The last first.
+    /// Rows to be given, the nearest last.
     ready: Vec<(Nearness, Row)>,
 }
 
 impl Rescorer {
-    /// For a scan, until it ends or begins anew.
+    /// A rescorer for a scan, until that ends or begins anew.
     ///
     /// # Safety
     ///

@@ -30,7 +30,7 @@ const LARGEST_KEPT: usize = 64 << 20;
 #[derive(Default)]
 struct Opaque {
     scan: Option<(Pages, Scan)>,
-    /// Of the scans before, if this one is done again and again.
+    /// What the scans before have done, if this one is done again and again.
     effort: Effort,
     /// Where the index knows estimates only.
     rescorer: Option<Rescorer>,
@@ -57,7 +57,7 @@ impl Opaque {
     }
 }
 
-/// Makes a scan.
+/// The callback ambeginscan: makes a scan.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn ambeginscan(
     index: pg_sys::Relation,
@@ -84,7 +84,7 @@ pub unsafe extern "C-unwind" fn amrescan(
     }
 }
 
-/// The next row.
+/// The callback amgettuple: the next row.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amgettuple(
     scan: pg_sys::IndexScanDesc,

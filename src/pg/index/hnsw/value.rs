@@ -24,7 +24,7 @@ impl Detoasted {
         Detoasted { given, whole: unsafe { pg_sys::pg_detoast_datum(given) } }
     }
 
-    /// What follows the length word.
+    /// The value's bytes after its length word.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: a detoasted varlena has a four-byte header that says how long it is.
         unsafe {

@@ -28,7 +28,7 @@ use crate::work::pacing::Pace;
 /// Pauses between attempts at a row.
 const PAUSES: Backoff = Backoff::by(4, Duration::from_secs(1), Duration::from_secs(3600));
 
-/// Rows in hand.
+/// The rows of a pipeline that are in hand, and what is needed to embed them.
 pub struct Batch {
     pipeline: Pipeline,
     lease: i64,
@@ -55,7 +55,7 @@ impl Batch {
         })
     }
 
-    /// Whether a provider embeds it.
+    /// Whether a provider embeds the batch.
     pub fn is_remote(&self) -> bool {
         self.tools.embedding.is_remote()
     }
@@ -77,7 +77,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Nothing of it is done yet.
+    /// The job of a batch of which nothing is done yet.
     pub fn new(
         transactions: Transactions,
         is_unwanted: fn() -> bool,
@@ -89,12 +89,12 @@ impl Job {
         Job { transactions, is_unwanted, batch, kept, embedded, pace, left: 0 }
     }
 
-    /// How many rows it has.
+    /// How many rows the batch has.
     pub fn rows(&self) -> usize {
         self.batch.rows.len()
     }
 
-    /// In whose hand they are.
+    /// The number of the lease under which the rows are in hand.
     pub fn lease(&self) -> i64 {
         self.batch.lease
     }
@@ -195,7 +195,7 @@ impl Job {
         let Batch { pipeline, lease, rows, .. } = &self.batch;
         locking::at_work(self.transactions, pipeline.id, Chunks::Written, |pipeline| {
             let Some(pipeline) = pipeline else { return Ok(()) };
-            // Whose lease has run out is somebody else's now.
+            // Rows whose lease has run out belong to another process now.
             let owned = queue::owned(pipeline.id, *lease)?;
             let (documents, chunks) = only(&owned, documents, chunks);
             as_owner(pipeline, || SqlStore::of(pipeline)?.replace(&documents, &chunks))?;

@@ -10,11 +10,11 @@ use crate::work::shares::Shares;
 /// Every so many batches of a pipeline, one is of its fill, whatever has changed.
 const FILL_EVERY: u32 = 4;
 
-/// What this process has done for whom.
+/// What this process has done, by role and by pipeline.
 #[derive(Default)]
 pub struct Turns {
     roles: Shares<u32>,
-    /// By owner.
+    /// The shares of an owner's pipelines, by the owner's OID.
     pipelines: HashMap<u32, Shares<i32>>,
     /// Batches of new rows, by pipeline.
     batches: HashMap<i32, u32>,
@@ -22,8 +22,8 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// The owners of sources have equal shares of the time, and so have the pipelines of an owner. Of a
-    /// pipeline, what is new goes before what has failed.
+    /// The owners of sources have equal shares of the time, and so have the pipelines of an owner.
+    /// What is new in a pipeline goes before what has failed.
     pub fn next(&mut self, workable: &[Workable]) -> Option<Workable> {
         let owner = self.roles.next(workable.iter().map(|it| it.owner))?;
         let of_owner = workable.iter().filter(|it| it.owner == owner);

@@ -7,9 +7,9 @@
 //! tools    what the strategy works with
 //! reuse    what it wrote for a question that means the same
 //! trust    is it so?
-//! verifier who says whether it is
+//! verifier what says whether it is
 //! shown    how what is cited looks
-//! stream   all of this, told while it is written
+//! stream   all of this, passed on while it is written
 //! ```
 
 mod extract;
@@ -45,7 +45,7 @@ use crate::pg::server::guc::Caching;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 
-/// Who writes, and under which conditions.
+/// Which model writes, and under which conditions.
 pub struct Writing {
     /// What writes.
     pub llm: Llm,
@@ -53,7 +53,7 @@ pub struct Writing {
     pub strategy: &'static AnswerStrategy,
     /// How the strategy goes about it.
     pub strategy_options: StrategyOptions,
-    /// In which words a language model is asked; `None`: those of the pipeline, or the usual ones.
+    /// The template of the prompt; `None`: that of the pipeline, or the usual one.
     pub template: Option<Template>,
     /// Confidence below which the extractive answerer abstains.
     pub min_confidence: Option<f32>,
@@ -87,13 +87,14 @@ pub struct Answer {
     pub citations: Value,
     /// The chunks that were read, in the order of their numbers.
     pub context: Value,
-    /// Who wrote, tokens and times.
+    /// The language model or answerer, tokens and times.
     pub usage: Value,
     /// One object a claim, with what its sources say of it.
     pub claims: Value,
-    /// How well the sources say what the answer says, from 0 to 1; `None` where nobody has looked.
+    /// How well the sources say what the answer says, from 0 to 1; `None` where that was not
+    /// verified.
     pub faithfulness: Option<f32>,
-    /// Whether somebody ought to look at it.
+    /// Whether the answer ought to be reviewed.
     pub needs_review: bool,
 }
 
@@ -101,7 +102,7 @@ pub struct Answer {
 struct Draft {
     /// The text; its marker [n] cites the n-th of `readings`.
     text: String,
-    /// What was read.
+    /// Chunks that were read, in the order of their numbers.
     readings: Vec<Reading>,
     /// Whether the answerer found an answer.
     supported: bool,
@@ -133,7 +134,7 @@ pub fn ask(question: &str, search: &Search, writing: &Writing) -> Result<Answer>
     Ok(answer)
 }
 
-/// Adds who wrote, and how long was searched and written.
+/// Adds which model wrote, and how long was searched and written.
 fn note_times(answer: &mut Answer, llm: &str, retrieving: Duration, writing: Duration) {
     answer.usage["llm"] = json!(llm);
     answer.usage["retrieve_ms"] = milliseconds(retrieving);

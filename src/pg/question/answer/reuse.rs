@@ -1,9 +1,9 @@
-//! An answer that was given of late to a question that means the same.
+//! An answer that was given lately to a question that means the same.
 //!
 //! Whatever was retrieved for the new question was retrieved as its caller. So an earlier answer is
 //! taken only if all that was read for it has been found for this question too, word for word, with
-//! what stands above it: a model may say what it read without citing it. Nobody is told what they
-//! may not read, and nothing that has changed is told again.
+//! what stands above it: a model may say what it read without citing it. No role learns what it may
+//! not read, and nothing that has changed since is given again.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -10,7 +10,7 @@ use crate::context::Reading;
 use crate::error::{Error, ErrorKind, Result};
 use crate::retrieve::Passage;
 
-/// By what sources go.
+/// The columns and template by which sources are named and linked.
 pub struct Naming {
     /// The metadata column with the address of a source.
     pub link_column: Option<String>,

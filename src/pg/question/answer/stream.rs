@@ -1,13 +1,13 @@
-//! An answer is told while it is written.
+//! An answer is streamed while it is written.
 //!
 //! ```text
-//! question → read → a language model begins → its pieces, one a row → what stands behind them, as JSON
+//! question → read → a language model begins → its pieces, one a row → what stands behind, as JSON
 //! ```
 //!
-//! Of an answer that takes several calls the last one is told, which makes it; those before it are
-//! made before the first row. Nothing that was told can be taken back, so the answer is checked when
-//! it is complete, and the last row says what came of it. An answer that is not written piece by piece
-//! is told sentence by sentence.
+//! If an answer takes several calls, the last one, which makes the answer, is streamed; those
+//! before it are made before the first row. Nothing that was streamed can be taken back, so the
+//! answer is checked when it is complete, and the last row says what came of it. An answer that is
+//! not written piece by piece is streamed sentence by sentence.
 //!
 //! What is kept from one row to the next is Rust's own: nothing of it lies in the memory of the call
 //! in which a row is asked for.
@@ -43,15 +43,15 @@ pub struct Telling {
     state: State,
     record: Option<Record>,
     turn: Option<Turn>,
-    /// Who has asked.
+    /// The role that has asked.
     role: pg_sys::Oid,
 }
 
 /// How the answer came about, which is to be kept.
 pub struct Record {
-    /// How much of it.
+    /// How much of it is kept.
     pub level: TraceLevel,
-    /// What was asked.
+    /// The question, and how it was to be answered.
     pub asked: trace_log::Asked,
     /// What was done before the first row.
     pub steps: Vec<Step>,
@@ -69,7 +69,7 @@ enum State {
     Written(Box<Written>),
     /// The answer is there; these are left of it.
     Known { pieces: std::vec::IntoIter<String>, answer: Box<Answer>, told: String },
-    /// All is told.
+    /// All rows have been given.
     Over,
 }
 
@@ -82,14 +82,14 @@ struct Written {
     question: String,
     writing: Writing,
     pipeline: i32,
-    /// What was told of it.
+    /// The text that was streamed so far.
     told: String,
     times: Times,
     /// What the call has taken.
     used: Usage,
 }
 
-/// When what happened.
+/// When the steps of the answer began, and how long was searched.
 struct Times {
     begun: Instant,
     retrieving: Duration,
@@ -133,7 +133,7 @@ pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<Telling
 }
 
 impl Telling {
-    /// The same, with how it came about kept when all is told.
+    /// The answer, to be kept with its trace (see [`Record`]) once all of it is streamed.
     pub fn recorded(mut self, record: Record) -> Telling {
         if record.level != TraceLevel::Off {
             unread::follow_transaction();
@@ -142,8 +142,8 @@ impl Telling {
         self
     }
 
-    /// The same, with the answer kept as one to `question` of a conversation, in which that means
-    /// `standalone`.
+    /// The answer, to be kept once all of it is streamed, as one to `question` in `conversation`,
+    /// where the question means `standalone`.
     pub fn in_conversation(
         mut self,
         conversation: Conversation,
@@ -181,7 +181,8 @@ impl Telling {
     }
 }
 
-/// Nobody reads on. That is seen where PostgreSQL frees its memory, so nothing may fail here.
+/// The reader does not read on. That is seen where PostgreSQL frees its memory, so nothing may fail
+/// here.
 impl Drop for Telling {
     fn drop(&mut self) {
         let state = std::mem::replace(&mut self.state, State::Over);
@@ -245,7 +246,7 @@ impl Written {
         trace::step("write", || self.pending.step.to_owned(), note)
     }
 
-    /// What there is of an answer that nobody reads on. Its call ends with it.
+    /// What there is of an answer whose reader does not read on. Its call ends with it.
     fn left(mut self, steps: &mut Vec<Step>) -> Answer {
         let _spending = ForPipeline::new(self.pipeline);
         let before = usage::total();
@@ -325,7 +326,8 @@ fn in_sentences(text: &str) -> impl Iterator<Item = &str> {
     pieces.filter(|piece| !piece.is_empty())
 }
 
-/// What `rag_answer_details` has beside the answer; and the answer where it is not what was told.
+/// What `rag_answer_details` has beside the answer; and the answer where it is not what was
+/// streamed.
 fn last_row(answer: &Answer, trace: Option<Uuid>, told: &str) -> String {
     let mut row = json!({
         "citations": answer.citations,

@@ -24,13 +24,13 @@ use crate::retrieve::Passage;
 pub struct Session<'a> {
     search: &'a Search,
     writing: &'a Writing,
-    /// Who writes; `None` where prompts are only looked at.
+    /// The provider of the language model; `None` where prompts are only looked at.
     provider: Option<ProviderConfig>,
     /// The template of the answer, once it was asked for.
     answer: Option<Template>,
-    /// Those of steps, by name.
+    /// The templates of steps, by name.
     templates: Vec<(String, Template)>,
-    /// Who counts tokens, and what was counted.
+    /// What counts tokens, and what was counted.
     tokens: Option<Tokens>,
     counted: HashMap<String, usize>,
     begun: Instant,
@@ -38,7 +38,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Tools with which nobody is asked.
+    /// Tools that only look at prompts and ask no language model.
     pub fn looking(search: &'a Search, writing: &'a Writing) -> Session<'a> {
         Session {
             search,

@@ -14,18 +14,18 @@ use crate::extract::NO_ANSWER;
 use crate::pg::ragd::llm::Llm;
 use crate::verify::{Claim, Evidence, Verdict, faithfulness};
 
-/// The confidence below which an answer of a language model is taken for doubtful, unless somebody
-/// says otherwise: that it says what its sources say is as likely as not.
+/// The confidence below which an answer of a language model is taken for doubtful, unless the
+/// options say otherwise: that it says what its sources say is as likely as not.
 const DOUBTFUL: f32 = 0.5;
 
 /// What becomes of a doubtful answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LowConfidence {
-    /// It is given, with `needs_review`.
+    /// The answer is given, with `needs_review`.
     #[default]
     Flag,
-    /// It is not given.
+    /// The answer is not given.
     Abstain,
 }
 
@@ -42,7 +42,8 @@ pub struct TrustWish {
     low_confidence: LowConfidence,
 }
 
-/// The same, checked.
+/// How an answer is checked and shown: the options of [`TrustWish`], checked, with what they name
+/// looked up.
 pub struct TrustOptions {
     style: Style,
     naming: Naming,
@@ -132,7 +133,7 @@ impl TrustOptions {
         self.style
     }
 
-    /// By what names sources go.
+    /// The columns and template by which sources are named and linked.
     pub(super) fn naming(&self) -> &Naming {
         &self.naming
     }
@@ -188,7 +189,7 @@ fn listed(found: &Citations, styled: &Styled, style: Style) -> Value {
     resolved.chain(unresolved).collect()
 }
 
-/// Objects of `claims`.
+/// JSON objects of `claims`.
 fn claims(claims: &[Claim], readings: &[Reading]) -> Value {
     let object = |(number, claim): (usize, &Claim)| {
         let mut value = json!({

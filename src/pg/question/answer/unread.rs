@@ -1,8 +1,9 @@
-//! Answers in pieces that nobody reads to their end.
+//! Answers in pieces that are not read to their end.
 //!
-//! Whoever asked for one has had it written, or a part of it, so it leaves a trace like any other. That
-//! the reader has left is seen when PostgreSQL frees what the rows came from, and nothing can be written
-//! then. So it is written right before the commit. A rollback takes it back, as it does with each trace.
+//! The caller has had such an answer written, or a part of it, so it leaves a trace like any other.
+//! That the reader has left is seen when PostgreSQL frees what the rows came from, and nothing can
+//! be written then. So it is written right before the commit. A rollback takes it back, as it does
+//! with each trace.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -22,11 +23,11 @@ thread_local! {
 
 /// An answer whose reader has left.
 pub struct Unread {
-    /// Who has asked.
+    /// The role that has asked.
     pub role: pg_sys::Oid,
-    /// How it came about.
+    /// How the answer came about.
     pub record: Record,
-    /// What there was of it.
+    /// What there was of the answer.
     pub answer: Answer,
 }
 

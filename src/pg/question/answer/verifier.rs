@@ -1,4 +1,4 @@
-//! Who says whether the sources say what an answer says.
+//! What says whether the sources say what an answer says.
 
 use serde_json::{Value, json};
 
@@ -15,9 +15,9 @@ use crate::verify::{Claim, judge, nli, verify};
 /// Longest reply about [`judge::CLAIMS_A_CALL`] claims, in tokens.
 const REPLY: u32 = 4000;
 
-/// Who compares.
+/// What compares an answer with its sources.
 pub enum Verifier {
-    /// Nobody.
+    /// Nothing compares them.
     Nobody,
     /// The words of both.
     Words,
@@ -30,7 +30,7 @@ pub enum Verifier {
 /// What a verifier says.
 #[derive(Default)]
 pub struct Checked {
-    /// The claims of the answer; of nobody, none.
+    /// The claims of the answer; none without a verifier.
     pub claims: Vec<Claim>,
     /// Whether a reply could not be read, so that words decided.
     pub unread: bool,

@@ -18,7 +18,7 @@ use crate::protocol::ProviderConfig;
 
 /// An answer up to the call that makes it.
 pub struct Beginning {
-    /// How far it has come.
+    /// How far the answer has come.
     pub state: State,
     /// How long was searched.
     pub retrieving: Duration,
@@ -26,7 +26,7 @@ pub struct Beginning {
 
 /// How far an answer has come.
 pub enum State {
-    /// It is there.
+    /// The answer is there.
     Known(Draft),
     /// A call is left.
     Asking(Box<Asking>),
@@ -34,7 +34,7 @@ pub enum State {
 
 /// What is left to be asked.
 pub struct Asking {
-    /// The call.
+    /// The call, with its prompt and limits.
     pub pending: Pending,
     /// Where it is kept what was answered to such a question.
     pub look: Option<Look>,
@@ -90,7 +90,7 @@ pub fn begin(
     Ok(Beginning { state, retrieving })
 }
 
-/// What it would be asked first.
+/// The prompt of the first call that the strategy would make.
 pub fn messages(question: &str, search: &Search, writing: &Writing) -> Result<Vec<Message>> {
     let mut tools = Session::looking(search, writing);
     strategy::preview(writing.strategy, question, &writing.strategy_options, &mut tools)
@@ -119,7 +119,7 @@ fn remembered(text: String, pending: Pending) -> Draft {
     }
 }
 
-/// In which words it is asked: those of the call, of the pipeline, or the usual ones.
+/// The template of the prompt: that of the call, of the pipeline, or the usual one.
 pub fn template_of(search: &Search, writing: &Writing) -> Result<Template> {
     match &writing.template {
         Some(template) => Ok(template.clone()),

@@ -40,7 +40,7 @@ impl Parts {
 
 /// Fills the statements of one search.
 pub struct Statements<'a> {
-    /// The search.
+    /// What is searched, and how.
     pub search: &'a Search,
     /// What must hold for each chunk.
     pub filter: &'a FilterSql,
@@ -57,7 +57,7 @@ impl<'a> Statements<'a> {
         Statements { search, filter, lexical_index }
     }
 
-    /// The nearest vectors.
+    /// The statement for the nearest vectors.
     pub fn dense(&self) -> String {
         let score = self.score("d.tsv");
         let template = query!(retrieve.dense);
@@ -122,7 +122,8 @@ impl<'a> Statements<'a> {
         render(template, &[("document", document), ("rag", &self.search.parts.rag)])
     }
 
-    /// The same without an index; the best is the greatest.
+    /// How well a text matches the words of the question where no index scores it; the best is the
+    /// greatest.
     fn rank(&self, document: &str) -> String {
         let template = query!(retrieve.text_rank);
         render(template, &[("document", document)])
@@ -265,7 +266,7 @@ fn value(column: &Column) -> String {
 }
 
 /// A value as JSON that can be read: text where it is a number beyond those of a program, or nested
-/// deeper than anybody follows. One such row is not to make all that find it fail.
+/// deeper than a program follows. One such row must not make all searches that find it fail.
 fn metadata_value(column: &Column) -> String {
     const HARMLESS: [pg_sys::Oid; 12] = [
         pg_sys::BOOLOID,

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::guc;
 use crate::protocol::{CallLimits, Network, has_fit_port};
 
-/// Most calls in a minute that can be told from no limit; each is remembered for a minute.
+/// Most calls in a minute, beyond which a limit would be none; each is remembered for a minute.
 const MOST: u32 = 100_000;
 
 /// How much a server is asked.

@@ -1,4 +1,4 @@
-//! Who tells what sentences mean, and who sums up.
+//! What embeds sentences, and what sums up.
 
 use crate::context::ContextOptions;
 use crate::embed::{Embedder, Kind, Spanned};
@@ -15,7 +15,7 @@ const LONGEST: u32 = 1000;
 
 /// Looks for the model when there is something to embed: not all ways of reading need it.
 pub struct OnDemand<'a> {
-    /// Its name.
+    /// The name of the model.
     pub model: &'a str,
 }
 

@@ -24,7 +24,7 @@ const TYPES: [pg_sys::Oid; 9] = [
     pg_sys::FLOAT8OID,
 ];
 
-/// Of each chunk that has a time, its place among all, by its key. Values are compared by
+/// The place of each chunk that has a time among all, by its key. Values are compared by
 /// PostgreSQL, so that times of different zones and infinite ones are where they belong.
 pub fn places(
     passages: &[Passage],
