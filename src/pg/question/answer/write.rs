@@ -64,7 +64,7 @@ pub fn write(
     Ok((draft, retrieving))
 }
 
-/// The same up to the call that makes the answer, if it is not known what a question that means the
+/// Does what leads up to the call that makes the answer, if it is not known what a question that means the
 /// same was answered.
 pub fn begin(
     question: &str,
