@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 const LONGEST_SHOWN: usize = 80;
 
 /// Least similarity, from 0 to 1, of a known name to one that is taken for a slip of the pen.
-const SIMILAR: f64 = 0.7;
+const SIMILAR: f64 = 0.8;
 
 /// Reads `value` into `T`, which should deny unknown fields. `name` is what the value is called, an empty
 /// text for the options themselves. `others` are keys that are known elsewhere, for the hint.
@@ -57,7 +57,7 @@ fn explained(place: &str, said: &str, others: &[&str]) -> Error {
     if let Some((value, expected)) = mistaken.and_then(|rest| rest.rsplit_once(", expected ")) {
         let error =
             Error::invalid(format!("{subject} must be {}, not {}", kind(expected), shown(value)));
-        return match value.starts_with("string") && is_unquoted(expected) {
+        return match is_quoted(value, expected) {
             true => error.hint("It is written without quotes."),
             false => error,
         };
@@ -112,6 +112,8 @@ fn kind(expected: &str) -> &str {
         "a string" => "a string",
         "a sequence" => "an array",
         "a map" => "an object",
+        "string or map" => "a string or an object",
+        _ if is_whole(expected) && expected.starts_with('u') => "a whole number, 0 or more",
         _ if is_whole(expected) => "a whole number",
         _ if expected.starts_with("struct ") || expected.starts_with("internally tagged") => {
             "an object"
@@ -125,8 +127,16 @@ fn is_whole(expected: &str) -> bool {
     ["8", "16", "32", "64", "128", "size"].contains(&size)
 }
 
-fn is_unquoted(expected: &str) -> bool {
-    is_whole(expected) || ["a boolean", "f32", "f64"].contains(&expected)
+/// Whether `value` is what is expected, but for the quotes around it.
+fn is_quoted(value: &str, expected: &str) -> bool {
+    let Some(text) = value.strip_prefix("string ").map(|it| it.trim_matches('"')) else {
+        return false;
+    };
+    match expected {
+        "a boolean" => text.parse::<bool>().is_ok(),
+        "f32" | "f64" => text.parse::<f64>().is_ok(),
+        _ => is_whole(expected) && text.parse::<i64>().is_ok(),
+    }
 }
 
 /// A value as serde names it, as it was written: `string "a"` is "a", and integer `5` is 5.
@@ -218,12 +228,12 @@ mod tests {
         );
         check(
             json!({"max_tokens": 1.5}),
-            "option \"max_tokens\" must be a whole number, not 1.5",
+            "option \"max_tokens\" must be a whole number, 0 or more, not 1.5",
             None,
         );
         check(
             json!({"max_tokens": -1}),
-            "option \"max_tokens\" must be a whole number, not -1",
+            "option \"max_tokens\" must be a whole number, 0 or more, not -1",
             None,
         );
         check(json!({"is_late": 1}), "option \"is_late\" must be true or false, not 1", None);
@@ -231,8 +241,8 @@ mod tests {
         check(json!({"budget": 3}), "option \"budget\" must be an object, not 3", None);
         check(
             json!({"budget": {"calls": "many"}}),
-            "option \"budget.calls\" must be a whole number, not \"many\"",
-            quotes,
+            "option \"budget.calls\" must be a whole number, 0 or more, not \"many\"",
+            None,
         );
         check(json!({"names": {}}), "option \"names\" must be an array, not an object", None);
         check(json!({"names": ["a", 1]}), "option \"names[1]\" must be a string, not 1", None);
@@ -252,7 +262,7 @@ mod tests {
         let error = read::<Budget>("contextual", json!({"calls": []}), &[]).unwrap_err();
         assert_eq!(
             error.message(),
-            "option \"contextual.calls\" must be a whole number, not an array"
+            "option \"contextual.calls\" must be a whole number, 0 or more, not an array"
         );
         let error = read::<Budget>("contextual", json!({"server": 1}), &[]).unwrap_err();
         assert_eq!(error.message(), "unknown option \"server\" of \"contextual\"");

@@ -64,9 +64,9 @@ SELECT count(*) = :before FROM rag.trace_log;
 
 -- What people think of it.
 SELECT trace_id AS id FROM rag_answer_details('How long are backups kept?') \gset
-SELECT rag_feedback(:'id', 1);
-SELECT rag_feedback(:'id', 0.25, 'too short');
-SELECT rag_feedback(trace_id, 0.75, 'in one statement') FROM rag_answer_details('How long are backups kept?');
+SELECT rag_feedback(:'id', 1) = :'id';
+SELECT rag_feedback(:'id', 0.25, 'too short') = :'id';
+SELECT rag_feedback(trace_id, 0.75, 'in one statement') = trace_id FROM rag_answer_details('How long are backups kept?');
 SELECT score, comment, owner = current_user FROM rag.feedback ORDER BY id;
 SELECT fails(format('SELECT rag_feedback(%L, 1.5)', :'id'));
 SELECT fails(format('SELECT rag_feedback(%L, %L)', :'id', 'NaN'));
@@ -85,7 +85,7 @@ SELECT count(*) FROM rag.feedback;
 SELECT count(*) FROM fails(format('SELECT rag_feedback(%L, 1)', :'id')) AS line WHERE line ~ 'or is of another role';
 SELECT trace_id AS theirs FROM rag_answer_details('How long are backups kept?') \gset
 SELECT owner, question FROM rag.trace_log;
-SELECT rag_feedback(:'theirs', 0.5, 'so so');
+SELECT rag_feedback(:'theirs', 0.5, 'so so') = :'theirs';
 SELECT score, comment, owner FROM rag.feedback;
 SELECT fails($$INSERT INTO rag.trace_log SELECT * FROM rag.trace_log$$);
 SELECT fails($$UPDATE rag.trace_log SET answer = 'x'$$);
