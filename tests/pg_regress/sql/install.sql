@@ -26,6 +26,19 @@ FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::re
 WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_rag')
   AND obj_description(p.oid, 'pg_proc') IS NULL;
 
+-- So has what a role can read, and each column of it.
+SELECT c.oid::regclass, a.attname
+FROM pg_class c
+CROSS JOIN LATERAL (
+    SELECT 0, NULL UNION ALL
+    SELECT t.attnum, t.attname FROM pg_attribute t WHERE t.attrelid = c.oid AND t.attnum > 0 AND NOT t.attisdropped
+) AS a (attnum, attname)
+WHERE c.relnamespace = 'rag'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  AND (c.relkind = 'v' OR has_any_column_privilege('regress_stranger', c.oid, 'SELECT'))
+  AND NOT EXISTS (SELECT FROM pg_description d
+                  WHERE d.classoid = 'pg_class'::regclass AND d.objoid = c.oid AND d.objsubid = a.attnum)
+ORDER BY 1, a.attnum;
+
 -- The catalog.
 SELECT attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull
 FROM pg_attribute
