@@ -77,6 +77,10 @@ CREATE EXTENSION pg_rag SCHEMA ai;
 CREATE TABLE docs (id integer PRIMARY KEY, body text);
 INSERT INTO docs VALUES (1, 'The mill stands by the river.');
 SELECT ai.rag_create_pipeline('docs', 'body');
+SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
+SELECT DISTINCT attname FROM pg_attribute
+WHERE attrelid IN ('docs_rag'::regclass, 'docs_rag_chunks'::regclass, 'docs_rag_content'::regclass)
+  AND attnum > 0 AND NOT attisdropped AND col_description(attrelid, attnum) IS NULL ORDER BY 1;
 SELECT source_key, content FROM ai.rag_retrieve('Where is the mill?');
 SELECT ai.rag_answer('Where is the mill?');
 INSERT INTO docs VALUES (2, 'The inn stands on the hill.');
