@@ -26,13 +26,21 @@ CREATE TABLE rag.model (
         OR task = 'rerank' AND dimension IS NULL AND pooling IS NULL)
 );
 COMMENT ON TABLE rag.model IS 'models that rag_embed and pipelines, or rag_rerank, can use';
+COMMENT ON COLUMN rag.model.name IS 'name by which rag_embed, rag_rerank and pipelines take it';
 COMMENT ON COLUMN rag.model.task IS 'embed: it gives vectors; rerank: it compares a passage with a question';
-COMMENT ON COLUMN rag.model.path IS 'folder in Hugging Face layout; of a built-in model, relative to the package''s models';
-COMMENT ON COLUMN rag.model.file IS 'ONNX file inside the folder';
+COMMENT ON COLUMN rag.model.path IS 'folder in Hugging Face layout; of a built-in model, relative to the package''s models; NULL for a model behind a server';
+COMMENT ON COLUMN rag.model.file IS 'ONNX file inside the folder; NULL for a model behind a server';
 COMMENT ON COLUMN rag.model.server IS 'foreign server of the wrapper rag_llm that embeds or reranks; NULL for a model in a folder';
-COMMENT ON COLUMN rag.model.remote_model IS 'what the provider calls the model';
-COMMENT ON COLUMN rag.model.digest IS 'SHA-256 over the files that matter; ragd refuses files that differ';
-COMMENT ON COLUMN rag.model.builtin IS 'comes with the package, which vouches for its files';
+COMMENT ON COLUMN rag.model.remote_model IS 'what the provider calls the model; NULL for a model in a folder';
+COMMENT ON COLUMN rag.model.dimension IS 'how many numbers each of its vectors has; NULL for a reranker';
+COMMENT ON COLUMN rag.model.max_tokens IS 'longest input in tokens, special tokens included; of a model behind a server, the longest chunk of a pipeline';
+COMMENT ON COLUMN rag.model.pooling IS 'how one vector is made of those of the tokens: mean, cls or last; NULL for a reranker and for a model behind a server';
+COMMENT ON COLUMN rag.model.normalized IS 'whether its vectors have length 1; false for a reranker';
+COMMENT ON COLUMN rag.model.query_prefix IS 'what is put before a question that is embedded; empty if nothing is';
+COMMENT ON COLUMN rag.model.passage_prefix IS 'what is put before a passage that is embedded; empty if nothing is';
+COMMENT ON COLUMN rag.model.digest IS 'SHA-256 over the files that matter; ragd refuses files that differ; NULL for a built-in model and for one behind a server';
+COMMENT ON COLUMN rag.model.builtin IS 'whether it comes with the package, which vouches for its files';
+COMMENT ON COLUMN rag.model.added_at IS 'when it was registered; of a built-in model, when the extension was created';
 
 INSERT INTO rag.model (name, path, file, dimension, max_tokens, pooling, normalized, builtin) VALUES
     ('all-minilm-l6-v2', 'all-minilm-l6-v2', 'onnx/model_int8.onnx', 384, 256, 'mean', true, true),

@@ -33,24 +33,35 @@ CREATE TABLE rag.pipeline (
     CHECK ((name IS NULL) = (replaces IS NOT NULL))
 );
 COMMENT ON TABLE rag.pipeline IS 'which tables are chunked and embedded, and how';
-COMMENT ON COLUMN rag.pipeline.content_view IS 'key, content and metadata of the source rows; follows renames by itself';
+COMMENT ON COLUMN rag.pipeline.id IS 'number of the pipeline, by which other tables name it; a new generation has a number of its own';
+COMMENT ON COLUMN rag.pipeline.name IS 'name by which functions take it; NULL for a new generation that has yet to take the place of another';
+COMMENT ON COLUMN rag.pipeline.source IS 'table whose rows are chunked and embedded';
+COMMENT ON COLUMN rag.pipeline.content_view IS 'view of the key, content and metadata of the source rows; follows renames by itself';
+COMMENT ON COLUMN rag.pipeline.chunk_table IS 'table of the chunks and their vectors';
 COMMENT ON COLUMN rag.pipeline.view IS 'the chunks joined to their source rows, read with the caller''s rights';
 COMMENT ON COLUMN rag.pipeline.key_columns IS 'the first so many columns of content_view are the key';
+COMMENT ON COLUMN rag.pipeline.model IS 'embedding model, a name of rag.model';
+COMMENT ON COLUMN rag.pipeline.strategy IS 'where documents are cut, a strategy of rag_chunk';
+COMMENT ON COLUMN rag.pipeline.max_tokens IS 'longest chunk, in tokens of the model';
+COMMENT ON COLUMN rag.pipeline.overlap IS 'most tokens that a chunk repeats from the end of the one before';
 COMMENT ON COLUMN rag.pipeline.chunk_options IS 'settings of the strategy, as the options of rag_chunk';
-COMMENT ON COLUMN rag.pipeline.contextual IS 'title and headings are embedded with each chunk, and searched with its words';
-COMMENT ON COLUMN rag.pipeline.late IS 'a document is embedded as a whole and cut afterwards';
+COMMENT ON COLUMN rag.pipeline.contextual IS 'whether title and headings are embedded with each chunk, and searched with its words';
+COMMENT ON COLUMN rag.pipeline.late IS 'whether a document is embedded as a whole and cut afterwards';
 COMMENT ON COLUMN rag.pipeline.config IS 'qualified name of the text search configuration; pg_upgrade refuses columns of type regconfig';
 COMMENT ON COLUMN rag.pipeline.mode IS 'async: workers embed changes soon after their commit; sync: the statement itself does; manual: CALL rag_run does';
-COMMENT ON COLUMN rag.pipeline.not_before IS 'workers leave it alone until then, because a model or provider could not be reached';
-COMMENT ON COLUMN rag.pipeline.stage IS 'filling: the rows of the source are embedded for the first time, the index of the vectors follows';
-COMMENT ON COLUMN rag.pipeline.fill_from IS 'it is filled when all that was queued until then is done';
-COMMENT ON COLUMN rag.pipeline.template IS 'in which words its questions are answered, a name of rag.template';
-COMMENT ON COLUMN rag.pipeline.description IS 'what is in it, for questions that look for their pipeline';
-COMMENT ON COLUMN rag.pipeline.represent IS 'what a language model makes of its chunks: a summary, questions';
-COMMENT ON COLUMN rag.pipeline.representations IS 'where that is kept';
-COMMENT ON COLUMN rag.pipeline.context_llm IS 'which language model says in which connection its chunks stand, and in which words it is asked';
-COMMENT ON COLUMN rag.pipeline.contexts IS 'where that is kept';
-COMMENT ON COLUMN rag.pipeline.replaces IS 'the pipeline whose place this one takes as soon as it is filled; it has no name until then';
+COMMENT ON COLUMN rag.pipeline.paused IS 'whether workers leave it alone until rag_resume';
+COMMENT ON COLUMN rag.pipeline.not_before IS 'workers leave it alone until then, because a model or provider could not be reached; NULL or past where nothing is in the way';
+COMMENT ON COLUMN rag.pipeline.stage IS 'filling: the rows of the source are embedded for the first time, the index of the vectors follows; live: all have been seen';
+COMMENT ON COLUMN rag.pipeline.fill_from IS 'it is filled when all that was queued until then is done; NULL where workers have not looked for all rows';
+COMMENT ON COLUMN rag.pipeline.generation IS 'number of the generation of its chunks, from 1';
+COMMENT ON COLUMN rag.pipeline.replaces IS 'id of the pipeline whose place this one takes as soon as it is filled, and whose name it gets; NULL for one that is in place';
+COMMENT ON COLUMN rag.pipeline.created_at IS 'when this generation was created';
+COMMENT ON COLUMN rag.pipeline.template IS 'in which words its questions are answered, a name of rag.template; NULL for the usual ones';
+COMMENT ON COLUMN rag.pipeline.description IS 'what is in it, for questions that look for their pipeline; NULL if the comment on its source, or else its name, is to say so';
+COMMENT ON COLUMN rag.pipeline.represent IS 'what a language model makes of its chunks: a summary, questions; NULL if nothing';
+COMMENT ON COLUMN rag.pipeline.representations IS 'table where that is kept; NULL where represent is';
+COMMENT ON COLUMN rag.pipeline.context_llm IS 'which language model says in which connection its chunks stand, and in which words it is asked; NULL if none does';
+COMMENT ON COLUMN rag.pipeline.contexts IS 'table where that is kept; NULL where context_llm is';
 
 -- Only the extension's functions write it: what stands here is done with the rights of others.
 ALTER TABLE rag.pipeline ENABLE ROW LEVEL SECURITY;

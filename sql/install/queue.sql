@@ -8,9 +8,11 @@ CREATE TABLE rag.intake (
 ) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
         -- Else VACUUM would lock out those who commit.
         vacuum_truncate = off);
-COMMENT ON TABLE rag.intake IS 'changes of source rows, written by their transactions; never updated, so that nobody waits for a worker';
+COMMENT ON TABLE rag.intake IS 'changes of source rows, written by their transactions; never updated, so that no transaction waits for a worker';
+COMMENT ON COLUMN rag.intake.pipeline IS 'id of the pipeline in rag.pipeline';
 COMMENT ON COLUMN rag.intake.kind IS 'keys: these rows; all: every row of the source; missing: rows without a chunk, and chunks whose row is gone; gone: the latter';
-COMMENT ON COLUMN rag.intake.keys IS 'the key columns as text, row after row';
+COMMENT ON COLUMN rag.intake.keys IS 'the key columns as text, row after row; empty where kind is not keys';
+COMMENT ON COLUMN rag.intake.queued_at IS 'when the change was noted';
 
 CREATE SEQUENCE rag.change;
 COMMENT ON SEQUENCE rag.change IS 'numbers the changes in the order in which workers noticed them';
@@ -32,11 +34,17 @@ CREATE TABLE rag.queue (
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
 CREATE INDEX queue_order ON rag.queue (pipeline, (attempts > 0), fill, change);
 COMMENT ON TABLE rag.queue IS 'rows of source tables that wait to be embedded, one a pipeline and key';
-COMMENT ON COLUMN rag.queue.change IS 'the last change; a worker that finds another one at its end leaves the row in the queue';
+COMMENT ON COLUMN rag.queue.pipeline IS 'id of the pipeline in rag.pipeline';
+COMMENT ON COLUMN rag.queue.key IS 'the key columns of the row as text';
+COMMENT ON COLUMN rag.queue.change IS 'number of the last change; a worker that finds another one at its end leaves the row in the queue';
 COMMENT ON COLUMN rag.queue.queued_at IS 'when the oldest change happened that cannot be found yet';
-COMMENT ON COLUMN rag.queue.changed_at IS 'when the oldest change happened since it was leased';
-COMMENT ON COLUMN rag.queue.attempts IS 'how often embedding this row has failed';
-COMMENT ON COLUMN rag.queue.lease IS 'who works on it, until leased_until: a number that begins with the process ID, odd if there is no other row; 0: nobody, but it is to be tried alone';
+COMMENT ON COLUMN rag.queue.changed_at IS 'when the oldest change happened since it was leased; NULL if there was none';
+COMMENT ON COLUMN rag.queue.attempts IS 'how often embedding this row has failed since it changed, from 0';
+COMMENT ON COLUMN rag.queue.next_attempt IS 'when it is tried again after a failure; NULL if it need not wait';
+COMMENT ON COLUMN rag.queue.lease IS 'worker that has it in hand until leased_until: a number that begins with the process ID, odd if there is no other row; 0: none, but it is to be tried alone; NULL: none';
+COMMENT ON COLUMN rag.queue.leased_until IS 'when the lease ends; NULL without a lease of a worker';
+COMMENT ON COLUMN rag.queue.sqlstate IS 'SQLSTATE of its last failure; NULL if it has not failed';
+COMMENT ON COLUMN rag.queue.message IS 'message of its last failure; NULL if it has not failed';
 COMMENT ON COLUMN rag.queue.fill IS 'whether it was found when all rows were looked through; changed rows go before such';
 
 CREATE FUNCTION rag.is_held(lease bigint, leased_until timestamptz) RETURNS boolean
@@ -71,6 +79,13 @@ CREATE TABLE rag.dead_letter (
     PRIMARY KEY (pipeline, key)
 );
 COMMENT ON TABLE rag.dead_letter IS 'rows that could not be embedded; rag_retry queues them again';
+COMMENT ON COLUMN rag.dead_letter.pipeline IS 'id of the pipeline in rag.pipeline';
+COMMENT ON COLUMN rag.dead_letter.key IS 'the key columns of the row as text';
+COMMENT ON COLUMN rag.dead_letter.attempts IS 'how often embedding this row has failed';
+COMMENT ON COLUMN rag.dead_letter.sqlstate IS 'SQLSTATE of the last failure';
+COMMENT ON COLUMN rag.dead_letter.message IS 'message of the last failure';
+COMMENT ON COLUMN rag.dead_letter.queued_at IS 'when the oldest change happened that could not be embedded';
+COMMENT ON COLUMN rag.dead_letter.failed_at IS 'when the last attempt failed';
 
 CREATE TABLE rag.activity (
     pipeline        integer PRIMARY KEY,
@@ -85,7 +100,18 @@ CREATE TABLE rag.activity (
     last_sqlstate   text,
     last_error      text
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE rag.activity IS 'what has been done for each pipeline since it was created';
+COMMENT ON TABLE rag.activity IS 'what workers and rag_run have done for each generation of a pipeline since it was created';
+COMMENT ON COLUMN rag.activity.pipeline IS 'id of the pipeline in rag.pipeline';
+COMMENT ON COLUMN rag.activity.rows_done IS 'rows of the source that were embedded';
+COMMENT ON COLUMN rag.activity.chunks_made IS 'chunks of these rows';
+COMMENT ON COLUMN rag.activity.chunks_embedded IS 'those of the chunks that did not keep the vector that they had';
+COMMENT ON COLUMN rag.activity.tokens_embedded IS 'tokens of chunks_embedded';
+COMMENT ON COLUMN rag.activity.rows_failed IS 'rows that went to rag.dead_letter';
+COMMENT ON COLUMN rag.activity.rows_a_second IS 'rows a second of late, of which the last batch makes three tenths; NULL before the first batch';
+COMMENT ON COLUMN rag.activity.last_done_at IS 'when a batch was done last; NULL before the first one';
+COMMENT ON COLUMN rag.activity.last_failed_at IS 'when something failed last, such as a row, a call of a model or the build of an index; NULL if nothing has';
+COMMENT ON COLUMN rag.activity.last_sqlstate IS 'SQLSTATE of that failure; NULL if there was none';
+COMMENT ON COLUMN rag.activity.last_error IS 'message of that failure; NULL if there was none';
 
 -- Keys and messages of rows are their owner's; the status views show figures to every reader.
 ALTER TABLE rag.intake ENABLE ROW LEVEL SECURITY;

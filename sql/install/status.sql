@@ -68,7 +68,31 @@ CROSS JOIN LATERAL (
 WHERE pg_catalog.has_table_privilege(p.source, 'SELECT')
    OR pg_catalog.has_any_column_privilege(p.source, 'SELECT')
 ORDER BY 1, p.generation;
-COMMENT ON VIEW rag.pipeline_status IS 'how far each pipeline is; numbers of rows and chunks are estimates of the statistics, and NULL to who may not see all rows';
+COMMENT ON VIEW rag.pipeline_status IS 'how far each pipeline is, and each new generation of one; figures are NULL where rows of the source may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.pipeline IS 'name of the pipeline; of a new generation, of the pipeline whose place it will take';
+COMMENT ON COLUMN rag.pipeline_status.source IS 'table whose rows are chunked and embedded';
+COMMENT ON COLUMN rag.pipeline_status.mode IS 'async: workers embed changes soon after their commit; sync: the statement itself does; manual: CALL rag_run does';
+COMMENT ON COLUMN rag.pipeline_status.generation IS 'number of the generation of its chunks, from 1';
+COMMENT ON COLUMN rag.pipeline_status.state IS 'live, filling, filling beside generation N, paused, or waiting for its model';
+COMMENT ON COLUMN rag.pipeline_status.model IS 'embedding model, a name of rag.model';
+COMMENT ON COLUMN rag.pipeline_status.source_rows IS 'rows of the source, an estimate of the statistics; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.chunks IS 'chunks, an estimate of the statistics; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.coverage IS 'share of the source rows that is neither pending nor failed, from 0 to 1, and 0 before workers have looked for all rows; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.pending_rows IS 'rows in the queue; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.retrying_rows IS 'rows in the queue that have failed before; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.rows_in_work IS 'rows in the queue that a worker has in hand; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.unqueued_changes IS 'changes that no worker has looked at yet; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.oldest_pending_at IS 'when the oldest change happened that cannot be found yet; NULL where there is none, or rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.lag_seconds IS 'age of that change in seconds, 0 where there is none; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.failed_rows IS 'rows in rag.dead_letter; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.rows_done IS 'rows that workers and rag_run have embedded for this generation; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.rows_a_second IS 'rows a second that a worker has embedded of late; NULL before the first batch, or where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.seconds_left IS 'about how many seconds one worker needs for the pending rows; NULL where rows_a_second is NULL or 0';
+COMMENT ON COLUMN rag.pipeline_status.last_done_at IS 'when a batch was done last; NULL before the first one, or where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.last_failed_at IS 'when something failed last, such as a row, a call of a model or the build of an index; NULL if nothing has, or where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.last_sqlstate IS 'SQLSTATE of that failure; NULL if there was none, or where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.last_error IS 'message of that failure; NULL if there was none, or for a caller that does not own the source';
+COMMENT ON COLUMN rag.pipeline_status.workers IS 'pipeline workers that run in this database; 0 for a caller that may not read all statistics';
 
 CREATE VIEW rag.model_status WITH (security_barrier = true) AS
 SELECT m.name AS model, m.dimension, m.max_tokens, m.builtin,
@@ -88,6 +112,14 @@ LEFT JOIN (SELECT p.model, pg_catalog.count(*) AS pipelines,
            GROUP BY p.model) AS u ON u.model = m.name
 ORDER BY 1;
 COMMENT ON VIEW rag.model_status IS 'what each model has done for the pipelines that the caller may see';
+COMMENT ON COLUMN rag.model_status.model IS 'name of the model';
+COMMENT ON COLUMN rag.model_status.dimension IS 'how many numbers each of its vectors has; NULL for a reranker';
+COMMENT ON COLUMN rag.model_status.max_tokens IS 'longest input in tokens, special tokens included';
+COMMENT ON COLUMN rag.model_status.builtin IS 'whether it comes with the package';
+COMMENT ON COLUMN rag.model_status.pipelines IS 'how many pipelines that the caller may see use it, new generations included';
+COMMENT ON COLUMN rag.model_status.chunks_embedded IS 'chunks that workers and rag_run have embedded for these pipelines, less those where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.model_status.tokens_embedded IS 'tokens of chunks_embedded';
+COMMENT ON COLUMN rag.model_status.last_used_at IS 'when a batch was done last for these pipelines, less those where rows may be hidden from the caller; NULL if none was';
 
 CREATE VIEW rag.stat_pipeline WITH (security_barrier = true) AS
 SELECT coalesce(p.name, o.name) AS pipeline, p.generation, p.model,
@@ -106,6 +138,17 @@ CROSS JOIN LATERAL (SELECT NOT rag.hides_figures(p.source) AS shown) AS f
 WHERE pg_catalog.has_table_privilege(p.source, 'SELECT')
    OR pg_catalog.has_any_column_privilege(p.source, 'SELECT')
 ORDER BY 1, 2;
-COMMENT ON VIEW rag.stat_pipeline IS 'rows, chunks and tokens embedded for each pipeline since it was created';
+COMMENT ON VIEW rag.stat_pipeline IS 'rows, chunks and tokens that workers and rag_run have embedded for each pipeline since it was created';
+COMMENT ON COLUMN rag.stat_pipeline.pipeline IS 'name of the pipeline; of a new generation, of the pipeline whose place it will take';
+COMMENT ON COLUMN rag.stat_pipeline.generation IS 'number of the generation of its chunks, from 1';
+COMMENT ON COLUMN rag.stat_pipeline.model IS 'embedding model, a name of rag.model';
+COMMENT ON COLUMN rag.stat_pipeline.rows_done IS 'rows of the source that were embedded; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.stat_pipeline.chunks_made IS 'chunks of these rows; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.stat_pipeline.chunks_embedded IS 'those of the chunks that did not keep the vector that they had; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.stat_pipeline.chunks_reused IS 'those of the chunks that kept the vector that they had; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.stat_pipeline.tokens_embedded IS 'tokens of chunks_embedded; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.stat_pipeline.rows_failed IS 'rows that went to rag.dead_letter; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.stat_pipeline.since IS 'when the generation was created';
+COMMENT ON COLUMN rag.stat_pipeline.last_done_at IS 'when a batch was done last; NULL before the first one, or where rows may be hidden from the caller';
 
 GRANT SELECT ON rag.pipeline_status, rag.model_status, rag.stat_pipeline TO PUBLIC;

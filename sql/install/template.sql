@@ -10,8 +10,12 @@ CREATE TABLE rag.template (
     PRIMARY KEY (name, version)
 );
 COMMENT ON TABLE rag.template IS 'in which words language models are asked; the newest version of a name counts';
+COMMENT ON COLUMN rag.template.name IS 'what it is called in options and by pipelines';
 COMMENT ON COLUMN rag.template.version IS '0: as it comes with pg_rag; from 1: as rag_template_set has written it';
+COMMENT ON COLUMN rag.template.content IS 'the template itself, in the language of Jinja';
+COMMENT ON COLUMN rag.template.description IS 'what it is for; NULL if nothing is said';
 COMMENT ON COLUMN rag.template.created_by IS 'role that wrote it; NULL: it comes with pg_rag';
+COMMENT ON COLUMN rag.template.created_at IS 'when it was written; of one that comes with pg_rag, when the extension was created';
 
 GRANT SELECT ON rag.template TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('rag.template', 'WHERE version > 0');

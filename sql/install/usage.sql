@@ -10,8 +10,8 @@ CREATE TABLE rag.price (
 COMMENT ON TABLE rag.price IS 'what a million tokens cost, in any currency';
 COMMENT ON COLUMN rag.price.server IS 'name of the foreign server';
 COMMENT ON COLUMN rag.price.model IS 'name of the model; NULL: all models of the server that have no price of their own';
-COMMENT ON COLUMN rag.price.input IS 'of tokens that the model reads';
-COMMENT ON COLUMN rag.price.output IS 'of tokens that it writes';
+COMMENT ON COLUMN rag.price.input IS 'price of a million tokens that the model reads, from 0';
+COMMENT ON COLUMN rag.price.output IS 'price of a million tokens that it writes, from 0';
 
 -- Roles are kept by name, so that a dump can be restored where one of them is missing.
 CREATE TABLE rag.budget (
@@ -23,9 +23,10 @@ CREATE TABLE rag.budget (
     CHECK (max_tokens IS NOT NULL OR max_cost IS NOT NULL)
 );
 COMMENT ON TABLE rag.budget IS 'how much a role may spend on calls of providers, in this database and in a day or month of UTC';
-COMMENT ON COLUMN rag.budget.role IS 'whose; NULL: of each role that has none of its own for this period';
-COMMENT ON COLUMN rag.budget.max_tokens IS 'most tokens that models read and write';
-COMMENT ON COLUMN rag.budget.max_cost IS 'most that they cost, by the prices of rag.price';
+COMMENT ON COLUMN rag.budget.role IS 'name of the role; NULL: each role that has none of its own for this period';
+COMMENT ON COLUMN rag.budget.period IS 'day or month';
+COMMENT ON COLUMN rag.budget.max_tokens IS 'most tokens that models read and write in the period; NULL: any number';
+COMMENT ON COLUMN rag.budget.max_cost IS 'most that they cost in the period, by the prices of rag.price; NULL: any sum';
 
 ALTER TABLE rag.budget ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON rag.budget FOR SELECT USING (role IS NULL OR rag.acts_for(role));
@@ -58,6 +59,15 @@ FROM rag.spent() AS s
 LEFT JOIN rag.pipeline AS p ON p.id = s.pipeline
 ORDER BY 1, 2, 3, s.server, s.model;
 COMMENT ON VIEW rag.stat_usage IS 'calls of providers, their tokens and cost by day, role, pipeline and model, of roles whose rights the caller has';
+COMMENT ON COLUMN rag.stat_usage.day IS 'day of UTC';
+COMMENT ON COLUMN rag.stat_usage.role IS 'name of the role that called; of calls by workers, the owner of the source';
+COMMENT ON COLUMN rag.stat_usage.pipeline IS 'name of the pipeline; NULL outside of pipelines, and for one that is gone, not in place yet, or not for the caller to see';
+COMMENT ON COLUMN rag.stat_usage.server IS 'name of the foreign server';
+COMMENT ON COLUMN rag.stat_usage.model IS 'what the provider calls the model';
+COMMENT ON COLUMN rag.stat_usage.calls IS 'calls of the provider, repeated ones included';
+COMMENT ON COLUMN rag.stat_usage.tokens_in IS 'tokens that the model has read';
+COMMENT ON COLUMN rag.stat_usage.tokens_out IS 'tokens that it has written';
+COMMENT ON COLUMN rag.stat_usage.cost IS 'what they cost, by the prices of rag.price; 0 where there was none';
 
 CREATE VIEW rag.stat_budget WITH (security_invoker = true) AS
 SELECT r.role, b.period, b.max_tokens, u.tokens AS used_tokens, b.max_cost, u.cost AS used_cost
@@ -72,5 +82,11 @@ WHERE b.role IS NOT NULL
    OR NOT EXISTS (SELECT FROM rag.budget AS o WHERE o.role = CURRENT_USER AND o.period = b.period)
 ORDER BY 1, 2;
 COMMENT ON VIEW rag.stat_budget IS 'budgets and what is used of them';
+COMMENT ON COLUMN rag.stat_budget.role IS 'name of the role; the caller, of a budget for each role';
+COMMENT ON COLUMN rag.stat_budget.period IS 'day or month, of UTC';
+COMMENT ON COLUMN rag.stat_budget.max_tokens IS 'most tokens that models read and write in the period; NULL: any number';
+COMMENT ON COLUMN rag.stat_budget.used_tokens IS 'tokens read and written in the current period, as far as the caller may see them';
+COMMENT ON COLUMN rag.stat_budget.max_cost IS 'most that they cost in the period, by the prices of rag.price; NULL: any sum';
+COMMENT ON COLUMN rag.stat_budget.used_cost IS 'what was spent in the current period, as far as the caller may see it';
 
 GRANT SELECT ON rag.stat_usage, rag.stat_budget TO PUBLIC;

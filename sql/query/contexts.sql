@@ -69,6 +69,13 @@ CREATE TABLE {table} (
     line        text
 )
 
+-- name: comment_table
+COMMENT ON TABLE {table} IS 'lines in which a language model says in which connection chunks stand';
+COMMENT ON COLUMN {table}.context_key IS 'context_key of the chunk that it is about';
+COMMENT ON COLUMN {table}.template IS 'template in which the language model was asked, with its version';
+COMMENT ON COLUMN {table}.llm IS 'language model: foreign server and model';
+COMMENT ON COLUMN {table}.line IS 'what it says, up to 256 bytes; NULL if nothing of use'
+
 -- name: create_index
 CREATE INDEX {name} ON {chunk_table} (context_key)
 

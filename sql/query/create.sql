@@ -22,6 +22,13 @@ FROM {source} AS {alias}
 {title}
 )::pg_catalog.text AS {name}
 
+-- name: comment_content_view
+COMMENT ON VIEW {content_view} IS {comment};
+COMMENT ON COLUMN {content_view}.content IS 'what is cut into chunks: a text, or a file that is read first; NULL or blank: the row has no chunks'
+
+-- name: comment_title
+COMMENT ON COLUMN {content_view}.{name} IS 'what the row is called, put before its chunks where they are embedded; NULL: the first heading of the document is'
+
 -- name: content_probe
 SELECT (
 {content}
@@ -56,6 +63,25 @@ CREATE TABLE {chunk_table} (
     UNIQUE ({key_names}, chunk_no)
 ) WITH (toast_tuple_target = 8160)
 
+-- name: comment_chunk_table
+COMMENT ON TABLE {chunk_table} IS {comment};
+COMMENT ON COLUMN {chunk_table}.chunk_id IS 'number of the chunk; a chunk that is made anew gets another one';
+COMMENT ON COLUMN {chunk_table}.chunk_no IS 'place of the chunk in its document, from 0';
+COMMENT ON COLUMN {chunk_table}.content IS 'text of the chunk, as it stands in the document';
+COMMENT ON COLUMN {chunk_table}.start_char IS 'first character of the chunk in the document, counted from 0';
+COMMENT ON COLUMN {chunk_table}.end_char IS 'one past the last character of the chunk in the document';
+COMMENT ON COLUMN {chunk_table}.heading IS 'path of headings above the chunk, its page, or the names of the code that it is in or has; NULL if there are none';
+COMMENT ON COLUMN {chunk_table}.parent_start IS 'first character, counted from 0, of the larger chunk that this one is a part of; NULL unless the strategy is hierarchical';
+COMMENT ON COLUMN {chunk_table}.parent_end IS 'one past the last character of that larger chunk; NULL unless the strategy is hierarchical';
+COMMENT ON COLUMN {chunk_table}.context IS 'title and headings, put before content where it is embedded and its words are indexed, up to 256 bytes; NULL if there are none or the pipeline is not contextual';
+COMMENT ON COLUMN {chunk_table}.context_line IS 'what a language model says of the chunk''s place, put between context and content, up to 256 bytes; NULL where nothing is said';
+COMMENT ON COLUMN {chunk_table}.context_key IS 'SHA-256 of the row''s key, the context, the text and those of the chunks beside it, by which context_line is kept; NULL unless a language model is to write it';
+COMMENT ON COLUMN {chunk_table}.token_count IS 'length of content in tokens of the embedding model, special tokens included';
+COMMENT ON COLUMN {chunk_table}.content_hash IS 'SHA-256 of what the vector depends on: context, context_line and content, or, if embedded late, the document and the place in it';
+COMMENT ON COLUMN {chunk_table}.model IS 'embedding model that made the vector, a name of rag.model';
+COMMENT ON COLUMN {chunk_table}.embedding IS 'vector of the chunk by the embedding model of the pipeline, to be compared by cosine distance';
+COMMENT ON COLUMN {chunk_table}.tsv IS 'words of the chunk and of its headings or context, to be searched with @@'
+
 -- name: lexical_index
 CREATE INDEX ON {chunk_table} USING rag_bm25 (tsv)
 
@@ -66,6 +92,27 @@ SELECT c.chunk_id, {keys}, c.chunk_no, c.content, c.start_char, c.end_char, c.he
 FROM {chunk_table} AS c
 JOIN {source} AS s ON {key_join}
 
+-- name: comment_view
+COMMENT ON VIEW {view} IS {comment};
+COMMENT ON COLUMN {view}.chunk_id IS 'number of the chunk; a chunk that is made anew gets another one';
+COMMENT ON COLUMN {view}.chunk_no IS 'place of the chunk in its document, from 0';
+COMMENT ON COLUMN {view}.content IS 'text of the chunk, as it stands in the document';
+COMMENT ON COLUMN {view}.start_char IS 'first character of the chunk in the document, counted from 0';
+COMMENT ON COLUMN {view}.end_char IS 'one past the last character of the chunk in the document';
+COMMENT ON COLUMN {view}.heading IS 'path of headings above the chunk, its page, or the names of the code that it is in or has; NULL if there are none';
+COMMENT ON COLUMN {view}.parent_start IS 'first character, counted from 0, of the larger chunk that this one is a part of; NULL unless the strategy is hierarchical';
+COMMENT ON COLUMN {view}.parent_end IS 'one past the last character of that larger chunk; NULL unless the strategy is hierarchical';
+COMMENT ON COLUMN {view}.token_count IS 'length of content in tokens of the embedding model, special tokens included';
+COMMENT ON COLUMN {view}.embedding IS 'vector of the chunk by the embedding model of the pipeline, to be compared by cosine distance';
+COMMENT ON COLUMN {view}.tsv IS 'words of the chunk and of its headings or context, to be searched with @@'
+
 -- name: policy
 CREATE POLICY rag_source_visible ON {chunk_table} FOR SELECT
     USING (EXISTS (SELECT FROM {source} AS s WHERE {key_join}))
+
+-- name: has_comment
+-- $1: a relation, $2: a text. A row where its comment is that text.
+SELECT 1 WHERE pg_catalog.obj_description($1, 'pg_class') OPERATOR(pg_catalog.=) $2
+
+-- name: comment_relation
+COMMENT ON {kind} {relation} IS {comment}

@@ -72,6 +72,15 @@ CREATE TABLE {table} (
            AND (content IS NOT NULL OR embedding IS NULL))
 )
 
+-- name: comment_table
+COMMENT ON TABLE {table} IS 'summaries and questions of chunks, which a language model has written and by which the chunks are found, too';
+COMMENT ON COLUMN {table}.content_hash IS 'content_hash of the chunks that it is about';
+COMMENT ON COLUMN {table}.kind IS 'summary, question, or none: nothing of use was written';
+COMMENT ON COLUMN {table}.no IS 'number of the text among those of its kind, from 1';
+COMMENT ON COLUMN {table}.template IS 'template in which the language model was asked, with its version';
+COMMENT ON COLUMN {table}.content IS 'what was written; NULL where kind is none';
+COMMENT ON COLUMN {table}.embedding IS 'vector of content by the embedding model of the pipeline; NULL until it is embedded, and where kind is none'
+
 -- name: create_index
 CREATE INDEX IF NOT EXISTS {name} ON {chunk_table} (content_hash)
 

@@ -118,9 +118,10 @@ pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
             sql::required(row.get::<pg_sys::Oid>(1)?)
         })?);
     }
+    let mode = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
     let (begun, mut pause) = (Instant::now(), FIRST_PAUSE);
     loop {
-        let Err(failure) = in_subtransaction(|| lock_at_once(&relations)) else {
+        let Err(failure) = in_subtransaction(|| lock_at_once(&relations, mode)) else {
             return Ok(());
         };
         // SAFETY: a setting of this session, in milliseconds; 0 is no limit.
@@ -132,6 +133,17 @@ pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
         // Sessions that were behind this one come first.
         wait(pause);
         pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+/// Locks relations as COMMENT does, until the end of the transaction, if others leave them soon; whether
+/// that is so.
+pub fn lock_for_comments(relations: &[pg_sys::Oid]) -> Result<bool> {
+    let mode = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
+    match in_subtransaction(|| lock_at_once(relations, mode)) {
+        Ok(()) => Ok(true),
+        Err(failure) if failure.is_lock_taken() || failure.is_deadlock() => Ok(false),
+        Err(failure) => raise(&failure),
     }
 }
 
@@ -156,12 +168,11 @@ fn wait(time: Duration) {
     }
 }
 
-fn lock_at_once(relations: &[pg_sys::Oid]) -> Result<()> {
+fn lock_at_once(relations: &[pg_sys::Oid], mode: pg_sys::LOCKMODE) -> Result<()> {
     let mut settings = Settings::new();
     settings.set(c"lock_timeout", c"200ms");
     // Before others look for deadlocks; and then PostgreSQL ends an autovacuum that is in the way.
     settings.set_as_superuser(c"deadlock_timeout", c"100ms");
-    let mode = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
     for relation in relations {
         // SAFETY: a lock of a number, held by the transaction; the relation may be gone.
         unsafe { pg_sys::LockRelationOid(*relation, mode) };

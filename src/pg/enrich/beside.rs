@@ -20,6 +20,8 @@ pub struct Form {
     pub definition: &'static str,
     /// The statement that makes its policy.
     pub policy: &'static str,
+    /// The statements that say what is in it.
+    pub comments: &'static str,
 }
 
 /// Makes a table beside the chunks of `pipeline`; its name in SQL. `values` are put into the
@@ -34,6 +36,7 @@ pub fn create(pipeline: &Pipeline, form: &Form, values: &[(&str, &str)]) -> Resu
     let all: Vec<(&str, &str)> = own.iter().chain(values).copied().collect();
     sql::execute(&render(form.definition, &all), &[])?;
     sql::execute(&render(form.policy, &all), &[])?;
+    sql::execute(&render(form.comments, &all), &[])?;
     let secured = [("chunk_table", table.as_str())];
     sql::execute(&render(query!(relation.enable_row_security), &secured), &[])?;
     if source.forces_row_security {

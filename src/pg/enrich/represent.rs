@@ -45,6 +45,7 @@ const FORM: Form = Form {
     label: c"representations",
     definition: query!(representations.create_table),
     policy: query!(representations.create_policy),
+    comments: query!(representations.comment_table),
 };
 
 /// Has `option` hold for a pipeline of the caller: an object, or `false` or null for nothing.

@@ -45,6 +45,7 @@ const FORM: Form = Form {
     label: c"contexts",
     definition: query!(contexts.create_table),
     policy: query!(contexts.create_policy),
+    comments: query!(contexts.comment_table),
 };
 
 /// An error where `wanted` cannot be; else `wanted` with the name of the language model, so that it

@@ -3,7 +3,7 @@
 use pgrx::prelude::*;
 
 use super::define::{check_chunk_size, check_late, check_title};
-use super::{content, create, triggers};
+use super::{comment, content, create, triggers};
 use crate::chunk::{ChunkOptions, Settings, Strategy};
 use crate::error::Result;
 use crate::pg::catalog::pipeline::{self, Mode, Pipeline};
@@ -97,13 +97,14 @@ impl Alteration<'_> {
         if self.name.is_none() && self.mode.is_none() {
             return Ok(());
         }
-        let before = pipeline.mode;
+        let (before, name_before) = (pipeline.mode, pipeline.name.clone());
         if let Some(name) = self.name.filter(|name| *name != pipeline.name) {
             create::check_name(name)?;
             pipeline.name = name.to_owned();
         }
         pipeline.mode = self.mode.unwrap_or(before);
         pipeline::alter(pipeline.id, &pipeline.name, pipeline.mode)?;
+        comment::rename(pipeline, &name_before)?;
         if (before == Mode::Sync) != (pipeline.mode == Mode::Sync) {
             match pipeline.mode {
                 Mode::Sync => triggers::create_for_statement(pipeline)?,

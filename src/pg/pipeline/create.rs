@@ -15,7 +15,7 @@ use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
 
 use super::content::Expression;
-use super::triggers;
+use super::{comment, triggers};
 use crate::chunk::ChunkOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::Model;
@@ -181,7 +181,8 @@ impl Plan<'_> {
                 ("alias", &alias),
             ],
         );
-        sql::execute(&statement, &[]).map(drop)
+        sql::execute(&statement, &[])?;
+        comment::on_content_view(&names.content_view, &self.name, self.title.is_some())
     }
 
     fn create_chunk_table(&self, names: &Names) -> Result<()> {
@@ -204,6 +205,7 @@ impl Plan<'_> {
             ],
         );
         sql::execute(&statement, &[])?;
+        comment::on_chunk_table(&names.chunk_table, &self.name)?;
         let on_table = |template| render(template, &[("chunk_table", &names.chunk_table)]);
         sql::execute(&on_table(query!(create.lexical_index)), &[])?;
         sql::execute(&on_table(query!(relation.enable_row_security)), &[])?;
@@ -234,7 +236,8 @@ impl Plan<'_> {
                 ("key_join", &self.key_join("c")?),
             ],
         );
-        sql::execute(&statement, &[]).map(drop)
+        sql::execute(&statement, &[])?;
+        comment::on_view(&names.view, &self.name)
     }
 
     /// Rows of the source `s` and of a relation with the chunks' key columns that belong together.

@@ -1,6 +1,7 @@
 //! Pipelines and their relations: made, altered, and kept right when their sources are.
 
 pub mod alter;
+pub mod comment;
 pub mod content;
 pub mod create;
 pub mod define;

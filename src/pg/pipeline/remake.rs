@@ -11,7 +11,7 @@ use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 
 use super::content::{self, Expression};
-use super::triggers;
+use super::{comment, triggers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::grants::Grants;
 use crate::pg::catalog::operator::Operators;
@@ -197,6 +197,7 @@ impl Detached {
             );
             return Err(Error::new(ErrorKind::NotInState, message).hint(other_content(of)));
         }
+        comment::on_content_view(name, &comment::name_of(&self.pipeline)?, self.title.is_some())?;
         relation::give_relation("VIEW", name, &owner)?;
         pipeline::set_content_view(self.pipeline.id, Some(name))?;
         if !(self.dropped.is_empty() && self.retyped.is_empty()) {
@@ -301,7 +302,8 @@ impl Detached {
                 ("key_join", &join.join(" AND ")),
             ],
         );
-        sql::execute(&statement, &[]).map(drop)
+        sql::execute(&statement, &[])?;
+        comment::on_view(&self.pipeline.view.sql, &comment::name_of(&self.pipeline)?)
     }
 
     /// Whether a document, or metadata, may have another value now. A text stays what it is in

@@ -43,6 +43,10 @@ GRANT SELECT, REFERENCES ON posts_rag_chunks TO regress_owner WITH GRANT OPTION;
 SET client_min_messages = notice;
 ALTER TABLE posts DROP COLUMN lang CASCADE;
 SET client_min_messages = warning;
+SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relname LIKE 'posts_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
+SELECT DISTINCT attname FROM pg_attribute
+WHERE attrelid IN ('posts_rag'::regclass, 'posts_rag_chunks'::regclass, 'posts_rag_content'::regclass)
+  AND attnum > 0 AND NOT attisdropped AND col_description(attrelid, attnum) IS NULL ORDER BY 1;
 SELECT fails($$SELECT * FROM rag_retrieve('bread', 'posts', filter => '{"lang": "en"}')$$);
 SELECT stage, indexes() FROM rag.pipeline;
 SELECT * FROM shows();

@@ -26,6 +26,19 @@ FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::re
 WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_rag')
   AND obj_description(p.oid, 'pg_proc') IS NULL;
 
+-- So has what a role can read, and each column of it.
+SELECT c.oid::regclass, a.attname
+FROM pg_class c
+CROSS JOIN LATERAL (
+    SELECT 0, NULL UNION ALL
+    SELECT t.attnum, t.attname FROM pg_attribute t WHERE t.attrelid = c.oid AND t.attnum > 0 AND NOT t.attisdropped
+) AS a (attnum, attname)
+WHERE c.relnamespace = 'rag'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  AND (c.relkind = 'v' OR has_any_column_privilege('regress_stranger', c.oid, 'SELECT'))
+  AND NOT EXISTS (SELECT FROM pg_description d
+                  WHERE d.classoid = 'pg_class'::regclass AND d.objoid = c.oid AND d.objsubid = a.attnum)
+ORDER BY 1, a.attnum;
+
 -- The catalog.
 SELECT attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull
 FROM pg_attribute
@@ -64,6 +77,10 @@ CREATE EXTENSION pg_rag SCHEMA ai;
 CREATE TABLE docs (id integer PRIMARY KEY, body text);
 INSERT INTO docs VALUES (1, 'The mill stands by the river.');
 SELECT ai.rag_create_pipeline('docs', 'body');
+SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
+SELECT DISTINCT attname FROM pg_attribute
+WHERE attrelid IN ('docs_rag'::regclass, 'docs_rag_chunks'::regclass, 'docs_rag_content'::regclass)
+  AND attnum > 0 AND NOT attisdropped AND col_description(attrelid, attnum) IS NULL ORDER BY 1;
 SELECT source_key, content FROM ai.rag_retrieve('Where is the mill?');
 SELECT ai.rag_answer('Where is the mill?');
 INSERT INTO docs VALUES (2, 'The inn stands on the hill.');

@@ -113,7 +113,9 @@ SELECT count(*) FROM many_rag;
 SELECT rag_drop_pipeline('many');
 
 -- By workers, and not while it is paused.
+COMMENT ON VIEW docs_rag_content IS 'foxes and towns';
 SELECT rag_alter_pipeline('docs', mode => 'async', name => 'texts');
+SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
 INSERT INTO docs VALUES (60, 'New', 'A row about elephants.', 'en');
 SELECT rag_wait('texts');
 SELECT content FROM docs_rag WHERE source_id = 60;
@@ -133,7 +135,7 @@ SELECT rag_alter_pipeline('texts', max_tokens => 100, strategy => 'sentence');
 SELECT rag_wait('texts');
 SELECT generation, strategy, max_tokens, model, name, stage, replaces IS NULL FROM rag.pipeline;
 SELECT count(*) FROM used WHERE source_id = 1;
-SELECT relname FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
+SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
 DROP VIEW used;
 SELECT rag_alter_pipeline('texts', content => $$title || ': ' || body$$, metadata => ARRAY['lang']);
 SELECT rag_wait('texts');

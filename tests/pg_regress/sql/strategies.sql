@@ -55,6 +55,9 @@ SELECT rag_drop_pipeline('nested');
 -- A chunk in its context: title and headings are embedded and searched with it, and are no part of it.
 SELECT rag_create_pipeline('manual', 'body', 'told', strategy => 'sentence', max_tokens => 24, mode => 'manual',
                            metadata => ARRAY['name'], options => '{"contextual": true, "title": "name"}');
+SELECT DISTINCT attname FROM pg_attribute
+WHERE attrelid IN ('told_rag'::regclass, 'told_rag_chunks'::regclass, 'told_rag_content'::regclass)
+  AND attnum > 0 AND NOT attisdropped AND col_description(attrelid, attnum) IS NULL ORDER BY 1;
 CALL rag_run('told');
 SELECT source_id, chunk_no, context, content FROM told_rag_chunks ORDER BY source_id, chunk_no;
 SELECT source_key, content FROM rag_retrieve('mill', k => 1, mode => 'lexical');
@@ -99,6 +102,8 @@ CREATE SERVER writer FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.
 SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": {"llm": "writer"}, "backfill": "background"}',
                            mode => 'manual');
 SELECT contextual, context_llm, contexts FROM rag.pipeline;
+SELECT obj_description(contexts, 'pg_class'), (SELECT count(col_description(attrelid, attnum)) FROM pg_attribute WHERE attrelid = contexts AND attnum > 0)
+FROM rag.pipeline;
 SELECT rag_alter_pipeline('pages', options => '{"contextual": {"llm": "writer", "template": "situate@0"}}');
 SELECT contextual, context_llm, contexts FROM rag.pipeline ORDER BY generation;
 SELECT fails($$SELECT rag_alter_pipeline('pages', mode => 'sync')$$);
