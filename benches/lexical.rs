@@ -12,11 +12,11 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use pg_rag::bm25::{
-    Builder, Document, Inserted, Merging, Search, Settings, Term, create, figures, flush, insert,
-    vacuum,
+    Bm25Search, Bm25Settings, IndexBuilder, IndexedDocument, Inserted, Merging, Term, create,
+    figures, flush, insert, vacuum,
 };
 use pg_rag::pages::ram::RamStore;
-use pg_rag::pages::{PAGE_SIZE, Row};
+use pg_rag::pages::{PAGE_SIZE, RowId};
 
 /// Documents, if no number is given.
 const DOCUMENTS: u32 = 1_000_000;
@@ -48,7 +48,7 @@ fn main() {
     let mut corpus = Corpus::default();
 
     let mut spent = Duration::ZERO;
-    let mut builder = Builder::new(&scratch, MEMORY);
+    let mut builder = IndexBuilder::new(&scratch, MEMORY);
     for number in 0..documents {
         let words = corpus.next(number);
         let start = Instant::now();
@@ -114,7 +114,7 @@ fn measure(store: &RamStore, name: &str, words: &[&str]) {
     let run = |expected: usize, hits: usize| {
         let start = Instant::now();
         let mut search =
-            Search::new(query.clone(), Settings::default(), expected).expect("a query");
+            Bm25Search::new(query.clone(), Bm25Settings::default(), expected).expect("a query");
         for _ in 0..hits {
             search.next(store).expect("an index");
         }
@@ -133,11 +133,11 @@ fn measure(store: &RamStore, name: &str, words: &[&str]) {
     );
 }
 
-fn document<'a>(number: u32, words: &'a HashMap<String, u32>) -> Document<'a> {
+fn document<'a>(number: u32, words: &'a HashMap<String, u32>) -> IndexedDocument<'a> {
     let length = words.values().sum();
     let terms = words.iter().map(|(word, frequency)| (word.as_bytes(), *frequency));
-    let row = Row { block: number / 50, line: (number % 50) as u16 + 1 };
-    Document::new(row, length, terms).expect("short words")
+    let row = RowId { block: number / 50, line: (number % 50) as u16 + 1 };
+    IndexedDocument::new(row, length, terms).expect("short words")
 }
 
 /// Documents without end, the same in each run.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::chunk::Chunk;
 use crate::chunk::context::{context, first_heading, in_context};
-use crate::embed::{Embedder, Kind, Spanned};
+use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 
 /// SHA-256 of what the vector of a chunk depends on.
@@ -101,7 +101,7 @@ pub struct StoredChunk {
 }
 
 /// Reads the text of files.
-pub trait Reader {
+pub trait FileReader {
     /// The text of each file.
     fn read(&mut self, files: Vec<File>) -> Result<Vec<String>>;
 }
@@ -135,7 +135,7 @@ pub trait ChunkStore {
 /// The stages through which a document gets in.
 pub struct Stages<'a> {
     /// Reads the text of files.
-    pub reader: &'a mut dyn Reader,
+    pub reader: &'a mut dyn FileReader,
     /// Cuts texts into chunks.
     pub chunker: &'a mut dyn Chunker,
     /// Embeds texts and chunks.
@@ -197,7 +197,7 @@ pub fn prepare(
         .into_iter()
         .map(|piece| {
             let vector = vectors.get(&piece.hash).cloned().ok_or_else(no_vector)?;
-            let Piece { document, chunk_no, chunk, context, line, place, hash } = piece;
+            let PreparedPiece { document, chunk_no, chunk, context, line, place, hash } = piece;
             Ok(StoredChunk { document, chunk_no, chunk, context, line, place, hash, vector })
         })
         .collect::<Result<Vec<_>>>()?;
@@ -217,7 +217,7 @@ pub fn ingest(
 }
 
 /// The text of each document; of those that are files, what the reader makes of them.
-pub fn texts(documents: &[Document], reader: &mut dyn Reader) -> Result<Vec<String>> {
+pub fn texts(documents: &[Document], reader: &mut dyn FileReader) -> Result<Vec<String>> {
     let files: Vec<File> = documents.iter().filter_map(Document::file).collect();
     let mut read = if files.is_empty() { Vec::new() } else { reader.read(files)? }.into_iter();
     let text = |document: &Document| match &document.content {
@@ -236,7 +236,7 @@ fn titles(documents: &[Document], texts: &[String]) -> Vec<Option<String>> {
     documents.iter().zip(texts).map(title).collect()
 }
 
-struct Piece {
+struct PreparedPiece {
     document: usize,
     chunk_no: i32,
     chunk: Chunk,
@@ -246,7 +246,7 @@ struct Piece {
     hash: ContentHash,
 }
 
-impl Piece {
+impl PreparedPiece {
     /// What is embedded of the chunk.
     fn whole(&self) -> String {
         in_context(self.context.as_deref(), self.line.as_deref(), &self.chunk.content)
@@ -254,21 +254,25 @@ impl Piece {
 }
 
 /// All chunks, in the context of their documents' titles if there are any.
-fn pieces(chunks: Vec<Vec<Chunk>>, titles: Option<&[Option<String>]>) -> Vec<Piece> {
+fn pieces(chunks: Vec<Vec<Chunk>>, titles: Option<&[Option<String>]>) -> Vec<PreparedPiece> {
     let mut pieces = Vec::new();
     for (document, chunks) in chunks.into_iter().enumerate() {
         for (chunk_no, chunk) in chunks.into_iter().enumerate() {
             let context = titles
                 .and_then(|titles| context(titles[document].as_deref(), chunk.heading.as_deref()));
             let (chunk_no, line, place, hash) = (chunk_no as i32, None, None, [0; 32]);
-            pieces.push(Piece { document, chunk_no, chunk, context, line, place, hash });
+            pieces.push(PreparedPiece { document, chunk_no, chunk, context, line, place, hash });
         }
     }
     pieces
 }
 
 /// Has pieces know their places, and what has been said of them.
-fn place(pieces: &mut [Piece], documents: &[Document], store: &mut dyn LineStore) -> Result<()> {
+fn place(
+    pieces: &mut [PreparedPiece],
+    documents: &[Document],
+    store: &mut dyn LineStore,
+) -> Result<()> {
     let places: Vec<PlaceHash> =
         (0..pieces.len()).map(|number| place_of(pieces, number, documents)).collect();
     let known = if places.is_empty() { Lines::new() } else { store.lines(&places)? };
@@ -283,7 +287,7 @@ fn place(pieces: &mut [Piece], documents: &[Document], store: &mut dyn LineStore
 ///
 /// The row's key is part of it, since others may not see what is said of this row. The rest of the
 /// document is not: a change in it would have all of its chunks asked about again.
-fn place_of(pieces: &[Piece], number: usize, documents: &[Document]) -> PlaceHash {
+fn place_of(pieces: &[PreparedPiece], number: usize, documents: &[Document]) -> PlaceHash {
     let own = &pieces[number];
     let neighbour = |number: Option<usize>| {
         let near = pieces.get(number?)?;
@@ -303,7 +307,7 @@ fn place_of(pieces: &[Piece], number: usize, documents: &[Document]) -> PlaceHas
     hash.finalize().into()
 }
 
-fn hash(pieces: &mut [Piece]) {
+fn hash(pieces: &mut [PreparedPiece]) {
     for piece in pieces {
         piece.hash = content_hash(&piece.whole());
     }
@@ -333,7 +337,7 @@ fn wholes(documents: &[Document], texts: &[String], contextual: bool) -> Vec<Who
 }
 
 /// Has the hash of a piece say what its vector depends on: the whole document, and where in it it is.
-fn hash_in_place(pieces: &mut [Piece], wholes: &[Whole]) {
+fn hash_in_place(pieces: &mut [PreparedPiece], wholes: &[Whole]) {
     let hashes: Vec<_> = wholes.iter().map(|it| Sha256::digest(it.text.as_bytes())).collect();
     for piece in pieces {
         let place = [piece.chunk.start_char, piece.chunk.end_char].map(u32::to_le_bytes);
@@ -343,29 +347,29 @@ fn hash_in_place(pieces: &mut [Piece], wholes: &[Whole]) {
 }
 
 /// The pieces that have no vector yet, equal ones once.
-fn missing<'a>(pieces: &'a [Piece], vectors: &Vectors) -> Vec<&'a Piece> {
+fn missing<'a>(pieces: &'a [PreparedPiece], vectors: &Vectors) -> Vec<&'a PreparedPiece> {
     let mut wanted = HashSet::new();
     let is_missing =
-        |piece: &&Piece| !vectors.contains_key(&piece.hash) && wanted.insert(piece.hash);
+        |piece: &&PreparedPiece| !vectors.contains_key(&piece.hash) && wanted.insert(piece.hash);
     pieces.iter().filter(is_missing).collect()
 }
 
 /// Embeds each piece by itself, in its context.
-fn embed_alone(pieces: &[&Piece], embedder: &mut dyn Embedder) -> Result<Vec<Vec<f32>>> {
+fn embed_alone(pieces: &[&PreparedPiece], embedder: &mut dyn Embedder) -> Result<Vec<Vec<f32>>> {
     let texts: Vec<String> = pieces.iter().map(|piece| piece.whole()).collect();
-    if texts.is_empty() { Ok(Vec::new()) } else { embedder.embed(&texts, Kind::Passage) }
+    if texts.is_empty() { Ok(Vec::new()) } else { embedder.embed(&texts, EmbeddingKind::Passage) }
 }
 
 /// Embeds the documents of the pieces, which stand document after document, and of each what the pieces
 /// are in it.
 fn embed_in_place(
-    pieces: &[&Piece],
+    pieces: &[&PreparedPiece],
     wholes: &[Whole],
     embedder: &mut dyn Embedder,
 ) -> Result<Vec<Vec<f32>>> {
-    let of_document = |pieces: &[&Piece]| {
+    let of_document = |pieces: &[&PreparedPiece]| {
         let whole = &wholes[pieces[0].document];
-        let ends = |piece: &&Piece| [piece.chunk.start_char, piece.chunk.end_char];
+        let ends = |piece: &&PreparedPiece| [piece.chunk.start_char, piece.chunk.end_char];
         let places = byte_offsets(&whole.text[whole.start..], pieces.iter().flat_map(ends));
         let span = |pair: &[usize]| whole.start + pair[0]..whole.start + pair[1];
         Spanned { text: whole.text.clone(), spans: places.chunks_exact(2).map(span).collect() }
@@ -422,7 +426,7 @@ mod tests {
     struct Lengths(Vec<String>);
 
     impl Embedder for Lengths {
-        fn embed(&mut self, texts: &[String], _kind: Kind) -> Result<Vec<Vec<f32>>> {
+        fn embed(&mut self, texts: &[String], _kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
             self.0.extend_from_slice(texts);
             Ok(texts.iter().map(|text| vec![text.len() as f32]).collect())
         }
@@ -455,7 +459,7 @@ mod tests {
     /// Reads what is between two bytes.
     struct Middle;
 
-    impl Reader for Middle {
+    impl FileReader for Middle {
         fn read(&mut self, files: Vec<File>) -> Result<Vec<String>> {
             let middle = |File { bytes, mime }: File| {
                 let text = String::from_utf8_lossy(&bytes[1..bytes.len() - 1]).into_owned();

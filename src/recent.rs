@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The entries that were used last. Finding one is a use of it.
 #[derive(Debug)]
 pub struct Recent<K, V> {
-    entries: HashMap<Arc<K>, Entry<V>>,
+    entries: HashMap<Arc<K>, RecentEntry<V>>,
     /// Keys by the time of their last use.
     order: BTreeMap<u64, Arc<K>>,
     clock: u64,
@@ -20,7 +20,7 @@ pub struct Recent<K, V> {
 }
 
 #[derive(Debug)]
-struct Entry<V> {
+struct RecentEntry<V> {
     value: V,
     size: usize,
     used: u64,
@@ -76,7 +76,7 @@ impl<K: Hash + Eq, V> Recent<K, V> {
         let key = Arc::new(key);
         self.clock += 1;
         self.order.insert(self.clock, Arc::clone(&key));
-        self.entries.insert(key, Entry { value, size, used: self.clock });
+        self.entries.insert(key, RecentEntry { value, size, used: self.clock });
         self.size += size;
         dropped
     }

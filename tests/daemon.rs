@@ -14,9 +14,9 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pg_rag::chunk::{ChunkOptions, Language, Settings, Strategy};
+use pg_rag::chunk::{ChunkOptions, ChunkSettings, Language, Strategy};
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::embed::Kind;
+use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::ErrorKind;
 use pg_rag::protocol::{
     CallLimits, EmbedRequest, GenerateRequest, KeySource, Lane, MAX_FRAME, ModelRef, Network,
@@ -252,7 +252,7 @@ fn source_code_is_parsed_in_a_process_of_its_own() {
     let folder = Folder::new();
     let model = folder.tiny_model();
     let ragd = Ragd::start();
-    let cut = |strategy, settings: &Settings, document: &str| {
+    let cut = |strategy, settings: &ChunkSettings, document: &str| {
         let (max_tokens, settings) = (64, settings.clone());
         let options = ChunkOptions { strategy, max_tokens, overlap: 0, settings };
         let documents = vec![document.to_owned()];
@@ -263,19 +263,20 @@ fn source_code_is_parsed_in_a_process_of_its_own() {
             other => panic!("{other:?}"),
         }
     };
-    let python = Settings { language: Some(Language::Python), ..Settings::default() };
+    let python = ChunkSettings { language: Some(Language::Python), ..ChunkSettings::default() };
     // On a busy machine the parser's time may be over before it has begun.
     eventually("a class is found", || {
         let found = cut(Strategy::Code, &python, "class A:\n    def f(self):\n        return 1\n");
         found[0].heading.as_deref() == Some("class A > def f")
     });
-    let nested = Settings { base: Some(Strategy::Code), ..Settings::default() };
+    let nested = ChunkSettings { base: Some(Strategy::Code), ..ChunkSettings::default() };
     eventually("a function is found", || {
         let found = cut(Strategy::Hierarchical, &nested, "def f():\n    return 1\n");
         (found[0].heading.as_deref(), found[0].parent) == (Some("def f"), Some((0, 21)))
     });
     // The parser's time for this grows faster than its length; it is cut by its lines all the same.
-    let typescript = Settings { language: Some(Language::TypeScript), ..Settings::default() };
+    let typescript =
+        ChunkSettings { language: Some(Language::TypeScript), ..ChunkSettings::default() };
     let document = "case 1:\n".repeat(50_000);
     let started = Instant::now();
     let found = cut(Strategy::Code, &typescript, &document);
@@ -402,7 +403,7 @@ fn all_sessions_leave_a_busy_provider_alone() {
         provider,
         dimension,
         lane,
-        kind: Kind::Passage,
+        kind: EmbeddingKind::Passage,
         texts,
     });
     let ragd = Ragd::start();

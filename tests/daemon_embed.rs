@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::embed::Kind;
+use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::{Error, ErrorKind};
 use pg_rag::protocol::{Lane, MAX_FRAME, Request, Response, encode};
 
@@ -71,7 +71,7 @@ fn a_text_has_one_vector_alone_or_in_company() {
     let together = embed(&mut client, &model, &texts).unwrap();
     for (text, vector) in texts.iter().zip(&together) {
         assert_same(&embed(&mut client, &model, &[text]).unwrap()[0], vector);
-        let query = request(&model, Kind::Query, Lane::Query, &[text]);
+        let query = request(&model, EmbeddingKind::Query, Lane::Query, &[text]);
         let Response::Vectors { values, .. } = client.call(&query).unwrap() else { panic!() };
         assert_same(&values, vector);
     }
@@ -108,7 +108,7 @@ fn tokens_are_counted_without_padding() {
     let ragd = installed.start();
     let call = request(
         &installed.model("onnx/model_int8.onnx"),
-        Kind::Passage,
+        EmbeddingKind::Passage,
         Lane::Bulk,
         &["a", "a b c"],
     );
@@ -131,7 +131,7 @@ fn many_clients_each_get_their_own_answers() {
                 for round in 0..4 {
                     let at = (number + round) % words.len();
                     let lane = if number % 3 == 0 { Lane::Bulk } else { Lane::Query };
-                    let call = request(&model, Kind::Query, lane, &[words[at], words[0]]);
+                    let call = request(&model, EmbeddingKind::Query, lane, &[words[at], words[0]]);
                     let Response::Vectors { values, .. } = client.call(&call).unwrap() else {
                         panic!()
                     };
@@ -152,11 +152,11 @@ fn a_query_overtakes_a_bulk_load() {
     embed(&mut ragd.connect(), &model, &["warm"]).unwrap();
     let mut bulk = ragd.connect();
     let long = "All work and no play makes a dull day. ".repeat(30);
-    bulk.send(&request(&model, Kind::Passage, Lane::Bulk, &[&*long; 1000])).unwrap();
+    bulk.send(&request(&model, EmbeddingKind::Passage, Lane::Bulk, &[&*long; 1000])).unwrap();
     eventually("the load waits", || status(&mut ragd.connect()).waiting > 100);
 
     let mut client = ragd.connect();
-    client.call(&request(&model, Kind::Query, Lane::Query, &["quick?"])).unwrap();
+    client.call(&request(&model, EmbeddingKind::Query, Lane::Query, &["quick?"])).unwrap();
     let waiting = status(&mut ragd.connect()).waiting;
     assert!(waiting > 0, "the query came out after the load");
 }
@@ -172,7 +172,7 @@ fn questions_and_a_load_beside_them_have_the_vectors_that_they_have_alone() {
         .collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let ask = |client: &mut ClientConnection| {
-        let question = request(&model, Kind::Query, Lane::Query, &["did it rain?"]);
+        let question = request(&model, EmbeddingKind::Query, Lane::Query, &["did it rain?"]);
         match client.call(&question).unwrap() {
             Response::Vectors { values, .. } => values,
             other => panic!("{other:?}"),
@@ -181,7 +181,7 @@ fn questions_and_a_load_beside_them_have_the_vectors_that_they_have_alone() {
     let mut client = ragd.connect();
     let (alone, answer) = (embed(&mut client, &model, &texts).unwrap(), ask(&mut client));
     let mut bulk = ragd.connect();
-    bulk.send(&request(&model, Kind::Passage, Lane::Bulk, &texts)).unwrap();
+    bulk.send(&request(&model, EmbeddingKind::Passage, Lane::Bulk, &texts)).unwrap();
     eventually("the load waits", || status(&mut ragd.connect()).waiting > 0);
     let mut asked = 0;
     while status(&mut client).waiting > 0 {
@@ -205,7 +205,9 @@ fn what_nobody_waits_for_is_dropped() {
     let clients: Vec<_> = (0..64)
         .map(|_| {
             let mut client = ragd.connect();
-            client.send(&request(&model, Kind::Passage, Lane::Bulk, &[&*long; 400])).unwrap();
+            client
+                .send(&request(&model, EmbeddingKind::Passage, Lane::Bulk, &[&*long; 400]))
+                .unwrap();
             client
         })
         .collect();
@@ -269,7 +271,12 @@ fn an_answer_too_long_to_send_fails_at_once() {
     let Some(installed) = Installed::find() else { return };
     let ragd = installed.start();
     let texts = vec![""; (MAX_FRAME / 4 / 384) + 1];
-    let call = request(&installed.model("onnx/model_int8.onnx"), Kind::Passage, Lane::Bulk, &texts);
+    let call = request(
+        &installed.model("onnx/model_int8.onnx"),
+        EmbeddingKind::Passage,
+        Lane::Bulk,
+        &texts,
+    );
     assert!(encode(&call).is_ok());
     let error = ragd.connect().call(&call).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutOfResources);

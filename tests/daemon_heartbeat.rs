@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::embed::Kind;
+use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::ErrorKind;
 use pg_rag::protocol::{Lane, ModelRef, Request, Response};
 
@@ -47,7 +47,7 @@ fn wait_for_hang(client: &mut ClientConnection, timeout_ms: u64) -> String {
 }
 
 fn embed(model: &ModelRef, texts: &[&str]) -> Request {
-    request(model, Kind::Passage, Lane::Bulk, texts)
+    request(model, EmbeddingKind::Passage, Lane::Bulk, texts)
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_computation_without_end_hangs() {
     let mut load = ragd.connect();
     load.send(&embed(&model, &["another text"])).unwrap();
     eventually("it waits", || status(&mut ragd.connect()).waiting == 1);
-    let question = request(&model, Kind::Query, Lane::Query, &["a question"]);
+    let question = request(&model, EmbeddingKind::Query, Lane::Query, &["a question"]);
     for _ in 0..3 {
         assert!(matches!(other.call(&question), Ok(Response::Vectors { .. })));
     }

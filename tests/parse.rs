@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use pg_rag::daemon::connection::ClientConnection;
 use pg_rag::error::{Error, ErrorKind};
 use pg_rag::parse::{ParseOptions, Part};
-use pg_rag::protocol::{Document, HEADER, ParseOutcome, Request, Response, decode, encode};
+use pg_rag::protocol::{FileDocument, HEADER, ParseOutcome, Request, Response, decode, encode};
 
 use support::documents;
 use support::ragd::Ragd;
@@ -23,7 +23,7 @@ use support::ragd::Ragd;
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn request(documents: Vec<Vec<u8>>, timeout: Duration) -> Request {
-    let documents = documents.into_iter().map(|bytes| Document { bytes, mime: None }).collect();
+    let documents = documents.into_iter().map(|bytes| FileDocument { bytes, mime: None }).collect();
     let timeout_ms = timeout.as_millis() as u64;
     Request::Parse { documents, options: ParseOptions::default(), timeout_ms }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pg_rag::error::{ErrorKind, Result};
 use pg_rag::protocol::{Generated, PROVIDER_APIS, Special};
-use pg_rag::provider::{Memory, generate, generate_stream};
+use pg_rag::provider::{ProviderMemory, generate, generate_stream};
 use serde_json::{Value, json};
 
 #[path = "support/http_server.rs"]
@@ -66,7 +66,7 @@ fn says(api: &str, text: &str) -> Reply {
 
 fn ask(api: &str, reply: Reply) -> Result<Generated> {
     let server = Server::play([reply]);
-    let outcome = generate(&chat(api, &server, &MESSAGES), &Memory::default(), &|| false);
+    let outcome = generate(&chat(api, &server, &MESSAGES), &ProviderMemory::default(), &|| false);
     assert_eq!(server.requests().len(), 1, "{api}: asked twice");
     outcome.inspect_err(check_silent)
 }
@@ -76,7 +76,7 @@ fn asked(api: &str, change: impl Fn(&mut pg_rag::protocol::GenerateRequest)) -> 
     let server = Server::play([says(api, "ok")]);
     let mut request = chat(api, &server, &MESSAGES);
     change(&mut request);
-    generate(&request, &Memory::default(), &|| false).unwrap();
+    generate(&request, &ProviderMemory::default(), &|| false).unwrap();
     server.requests().remove(0)
 }
 
@@ -364,7 +364,7 @@ fn the_overloaded_are_asked_again() {
         let server = Server::play([Reply::json(status, body), says(api, "ok")]);
         let mut request = chat(api, &server, &MESSAGES);
         request.provider.max_retries = 1;
-        let generated = generate(&request, &Memory::default(), &|| false).unwrap();
+        let generated = generate(&request, &ProviderMemory::default(), &|| false).unwrap();
         assert_eq!((generated.text.as_str(), generated.attempts), ("ok", 2), "{api} {status}");
     }
 }
@@ -386,7 +386,8 @@ fn a_temperature_that_is_refused_is_given_up() {
     for (api, path) in places {
         let server = refusing(api, path);
         let generated =
-            generate(&chat(api, &server, &MESSAGES), &Memory::default(), &|| false).unwrap();
+            generate(&chat(api, &server, &MESSAGES), &ProviderMemory::default(), &|| false)
+                .unwrap();
         assert_eq!((generated.text.as_str(), server.requests().len()), ("ok", 2), "{api}");
     }
 }
@@ -437,7 +438,7 @@ fn each_protocol_tells_what_it_writes() {
         };
         let request = chat(api, &server, &MESSAGES);
         let generated =
-            generate_stream(&request, &Memory::default(), &|| false, &mut hear).unwrap();
+            generate_stream(&request, &ProviderMemory::default(), &|| false, &mut hear).unwrap();
         assert_eq!(told, ["For ", "a row."], "{api}");
         assert_eq!(
             (generated.text.as_str(), generated.finish_reason.as_str()),
@@ -465,8 +466,8 @@ fn half_a_stream_is_no_answer() {
             Ok(())
         };
         let request = chat(api, &server, &MESSAGES);
-        let error =
-            generate_stream(&request, &Memory::default(), &|| false, &mut hear).unwrap_err();
+        let error = generate_stream(&request, &ProviderMemory::default(), &|| false, &mut hear)
+            .unwrap_err();
         check(&error, ErrorKind::ProviderFailed, "broke off its answer after 10 bytes of text");
         assert_eq!((told.as_str(), server.requests().len()), ("For a row.", 1), "{api}");
     }
@@ -499,7 +500,7 @@ fn the_key_is_in_no_error() {
                     Reply::json(status, &shape(key)).header("Location", &format!("http://{key}/"))
                 });
                 let request = chat(api, &server, &MESSAGES);
-                let error = generate(&request, &Memory::default(), &|| false).unwrap_err();
+                let error = generate(&request, &ProviderMemory::default(), &|| false).unwrap_err();
                 assert_eq!(server.requests().len(), 1, "the key was sent");
                 check_silent(&error);
             }
@@ -513,7 +514,7 @@ fn a_temperature_is_checked_before_a_call() {
         let server = Server::play([Reply::new(500)]);
         let mut request = chat(api, &server, &MESSAGES);
         request.temperature = f32::NAN;
-        let error = generate(&request, &Memory::default(), &|| false).unwrap_err();
+        let error = generate(&request, &ProviderMemory::default(), &|| false).unwrap_err();
         assert_eq!(
             (error.kind(), server.requests().len()),
             (ErrorKind::InvalidParameter, 0),

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use pg_rag::embed::Kind;
+use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{
     CallLimits, EmbedRequest, GenerateRequest, KeySource, Lane, Network, ProviderConfig, Response,
     decode, encode,
 };
-use pg_rag::provider::{self, Embedded, Memory};
+use pg_rag::provider::{self, Embedded, ProviderMemory};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn no_texts_are_no_call() {
 fn many_texts_are_several_calls() {
     let server = Server::answer(embeddings);
     let many: Vec<String> = (0..300).map(|n| format!("text number {n}")).collect();
-    let embedded = call(&request(&server, &many), &Memory::default()).unwrap();
+    let embedded = call(&request(&server, &many), &ProviderMemory::default()).unwrap();
     let sizes: Vec<usize> = server.requests().iter().map(|asked| texts(asked).len()).collect();
     assert_eq!(sizes, [128, 128, 44]);
     assert_eq!((embedded.values.len(), embedded.tokens), (300 * DIMENSION, 300));
@@ -74,7 +74,7 @@ fn the_vectors_before_a_failure_are_kept() {
     let first = json!({"data": items, "usage": {"prompt_tokens": 640}});
     let busy = Reply::new(429).header("Retry-After", "30");
     let server = Server::play([Reply::json(200, &first.to_string()), busy]);
-    let embedded = call(&request(&server, &many), &Memory::default()).unwrap();
+    let embedded = call(&request(&server, &many), &ProviderMemory::default()).unwrap();
     assert_eq!((embedded.dimension, embedded.values.len(), embedded.tokens), (3, 128 * 3, 640));
     check_busy(&embedded.failed.unwrap(), "HTTP status 429", 30_000..=30_500);
     assert_eq!(server.requests().len(), 2);
@@ -88,7 +88,7 @@ proptest! {
         cut in 0_usize..280,
     ) {
         let server = Server::answer(embeddings);
-        let memory = Memory::default();
+        let memory = ProviderMemory::default();
         let (head, tail) = words.split_at(cut.min(words.len()));
         let whole = call(&request(&server, &words), &memory).unwrap();
         let mut parts = call(&request(&server, head), &memory).unwrap().values;
@@ -157,7 +157,7 @@ fn no_answer_in_time_is_a_timeout() {
     let mut request = request(&server, &two_texts());
     request.provider.timeout_ms = 300;
     let begun = Instant::now();
-    let error = call(&request, &Memory::default()).unwrap_err();
+    let error = call(&request, &ProviderMemory::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ProviderTimeout);
     assert!(error.message().contains("did not answer within timeout of 300 ms"), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
@@ -169,7 +169,7 @@ fn who_leaves_is_let_go() {
     let request = request(&server, &two_texts());
     let begun = Instant::now();
     let gone = || !server.requests().is_empty();
-    provider::embed(&request, &Memory::default(), &gone).unwrap_err();
+    provider::embed(&request, &ProviderMemory::default(), &gone).unwrap_err();
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
 }
 
@@ -178,7 +178,7 @@ fn who_leaves_is_let_go() {
 #[test]
 fn a_wanted_length_is_asked_for_only_where_it_must_be() {
     let server = Server::answer(embeddings);
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let with_length = |dimension| {
         let request = EmbedRequest { dimension, ..request(&server, &["short".to_string()]) };
         let before = server.requests().len();
@@ -208,7 +208,7 @@ fn a_length_that_the_model_does_not_have_is_an_error() {
     let server = Server::answer(embeddings_of_one_length);
     let mut request = request(&server, &two_texts());
     request.dimension = Some(8);
-    let error = call(&request, &Memory::default()).unwrap_err();
+    let error = call(&request, &ProviderMemory::default()).unwrap_err();
     check(&error, "gave a vector of 64 dimensions for model \"tiny\", not 8");
     assert_eq!(server.requests().len(), 2);
 
@@ -218,7 +218,7 @@ fn a_length_that_the_model_does_not_have_is_an_error() {
         _ => Reply::json(400, said),
     });
     request.provider.base_url = refusing.base_url();
-    let error = call(&request, &Memory::default()).unwrap_err();
+    let error = call(&request, &ProviderMemory::default()).unwrap_err();
     check(&error, "HTTP status 400: dimensions are not supported");
     assert_eq!(refusing.requests().len(), 2);
 }
@@ -235,7 +235,7 @@ fn what_was_learned_of_a_model_may_cease_to_hold() {
             true => Reply::json(200, r#"{"data":[{"embedding":[0,0,1]}]}"#),
         }
     });
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let request = EmbedRequest { dimension: Some(3), ..request(&server, &["x".to_string()]) };
     call(&request, &memory).unwrap();
     replaced.store(true, std::sync::atomic::Ordering::SeqCst);
@@ -251,7 +251,7 @@ fn what_was_learned_of_a_model_may_cease_to_hold() {
 fn a_busy_provider_is_left_alone_until_it_says() {
     let busy = Reply::json(429, r#"{"error":{"message":"slow down"}}"#).header("Retry-After", "30");
     let server = Server::play([busy, vectors()]);
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let request = request(&server, &two_texts());
     let begun = Instant::now();
     let error = call(&request, &memory).unwrap_err();
@@ -265,7 +265,7 @@ fn a_busy_provider_is_left_alone_until_it_says() {
 #[test]
 fn a_busy_provider_is_called_again_after_its_pause() {
     let server = Server::play([Reply::new(429).header("Retry-After", "1"), vectors()]);
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let request = request(&server, &two_texts());
     let error = call(&request, &memory).unwrap_err();
     check_busy(&error, "HTTP status 429", 1000..=1500);
@@ -277,7 +277,7 @@ fn a_busy_provider_is_called_again_after_its_pause() {
 #[test]
 fn a_busy_provider_that_says_no_time_gets_one() {
     let server = Server::play([Reply::new(429), Reply::new(429), vectors()]);
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let request = request(&server, &two_texts());
     for length in [500..=1000, 1000..=2000] {
         let error = call(&request, &memory).unwrap_err();
@@ -292,7 +292,7 @@ fn a_busy_provider_that_says_no_time_gets_one() {
 fn a_pause_is_of_one_provider_and_one_key() {
     let busy = Server::play([Reply::new(429).header("Retry-After", "30")]);
     let idle = Server::play([vectors()]);
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let mut request = request(&busy, &two_texts());
     call(&request, &memory).unwrap_err();
     request.provider.base_url += "/";
@@ -335,7 +335,7 @@ fn a_vector_is_of_one_way_to_one_model() {
 fn who_waits_for_one_answer_is_not_held_back() {
     let soon = Reply::new(429).header("Retry-After", "0");
     let server = Server::play([Reply::new(429).header("Retry-After", "30"), soon, vectors()]);
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let bulk = request(&server, &two_texts());
     call(&bulk, &memory).unwrap_err();
     let query = EmbedRequest { lane: Lane::Query, ..bulk.clone() };
@@ -347,7 +347,7 @@ fn who_waits_for_one_answer_is_not_held_back() {
 #[test]
 fn what_a_language_model_says_holds_for_embeddings_too() {
     let server = Server::play([Reply::new(503).header("Retry-After", "30"), vectors()]);
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let mut bulk = request(&server, &two_texts());
     bulk.provider.max_retries = 0;
     let written = GenerateRequest {
@@ -373,7 +373,7 @@ fn trouble_is_tried_again_as_often_as_allowed() {
     let server = Server::play([Reply::new(502)]);
     let mut request = request(&server, &two_texts());
     request.provider.max_retries = 1;
-    let error = call(&request, &Memory::default()).unwrap_err();
+    let error = call(&request, &ProviderMemory::default()).unwrap_err();
     check(&error, "HTTP status 502");
     assert_eq!((server.requests().len(), error.retry_delay()), (2, None));
 }
@@ -413,7 +413,7 @@ fn the_key_is_in_no_error() {
             let mut request = request(&server, &two_texts());
             request.provider.max_retries = 0;
             // `call` looks each error through.
-            call(&request, &Memory::default()).unwrap_err();
+            call(&request, &ProviderMemory::default()).unwrap_err();
             assert_eq!(server.requests().len(), 1, "the key was sent");
         }
     }
@@ -446,18 +446,18 @@ fn request(server: &Server, texts: &[String]) -> EmbedRequest {
         },
         dimension: None,
         lane: Lane::Bulk,
-        kind: Kind::Passage,
+        kind: EmbeddingKind::Passage,
         texts: texts.to_vec(),
     }
 }
 
 fn ask(server: &Server, texts: &[&str]) -> Result<Embedded> {
     let texts: Vec<String> = texts.iter().map(|text| text.to_string()).collect();
-    call(&request(server, &texts), &Memory::default())
+    call(&request(server, &texts), &ProviderMemory::default())
 }
 
 /// Every error of these tests is looked through for the key.
-fn call(request: &EmbedRequest, memory: &Memory) -> Result<Embedded> {
+fn call(request: &EmbedRequest, memory: &ProviderMemory) -> Result<Embedded> {
     let outcome = provider::embed(request, memory, &|| false);
     if let Err(error) = &outcome {
         let frame = encode(&Response::Failed(error.clone())).unwrap();

@@ -1,10 +1,10 @@
 //! The protocols of Ollama, Gemini, Cohere and Voyage AI: texts that become vectors, and passages
 //! that are ranked.
 
-use pg_rag::embed::Kind;
+use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::{ErrorKind, Result};
 use pg_rag::protocol::{EmbedRequest, Lane, RerankRequest};
-use pg_rag::provider::{Embedded, Memory, embed, rerank};
+use pg_rag::provider::{Embedded, ProviderMemory, embed, rerank};
 use serde_json::{Value, json};
 
 #[path = "support/http_server.rs"]
@@ -45,17 +45,17 @@ fn request(api: &str, server: &Server, texts: &[&str]) -> EmbedRequest {
         provider: at(api, server),
         dimension: None,
         lane: Lane::Bulk,
-        kind: Kind::Passage,
+        kind: EmbeddingKind::Passage,
         texts: texts.iter().map(|text| text.to_string()).collect(),
     }
 }
 
 fn call(request: &EmbedRequest) -> Result<Embedded> {
-    embed(request, &Memory::default(), &|| false).inspect_err(check_silent)
+    embed(request, &ProviderMemory::default(), &|| false).inspect_err(check_silent)
 }
 
 /// What `api` was sent for two texts of this kind.
-fn asked(api: &str, kind: Kind) -> Request {
+fn asked(api: &str, kind: EmbeddingKind) -> Request {
     let server = Server::play([vectors(api, &[json!([3, 0]), json!([0, -2.5])])]);
     let request = EmbedRequest { kind, ..request(api, &server, &["one", "two"]) };
     let embedded = call(&request).unwrap();
@@ -67,7 +67,7 @@ fn asked(api: &str, kind: Kind) -> Request {
 
 #[test]
 fn ollama_gets_texts() {
-    let request = asked("ollama", Kind::Query);
+    let request = asked("ollama", EmbeddingKind::Query);
     assert_eq!(request.path, "/v1/embed");
     assert_eq!(body(&request), json!({"model": "tiny", "input": ["one", "two"]}));
     let server = Server::play([vectors("ollama", &[json!([1])])]);
@@ -80,7 +80,9 @@ fn ollama_gets_texts() {
 #[test]
 fn gemini_gets_a_request_a_text() {
     let one = |text: &str, task: &str| json!({"model": "models/tiny", "content": {"parts": [{"text": text}]}, "taskType": task});
-    for (kind, task) in [(Kind::Query, "RETRIEVAL_QUERY"), (Kind::Passage, "RETRIEVAL_DOCUMENT")] {
+    for (kind, task) in
+        [(EmbeddingKind::Query, "RETRIEVAL_QUERY"), (EmbeddingKind::Passage, "RETRIEVAL_DOCUMENT")]
+    {
         let request = asked("gemini", kind);
         assert_eq!(request.path, "/v1/models/tiny:batchEmbedContents");
         assert_eq!(request.header("x-goog-api-key"), Some(SECRET));
@@ -90,7 +92,9 @@ fn gemini_gets_a_request_a_text() {
 
 #[test]
 fn cohere_gets_what_the_texts_are() {
-    for (kind, name) in [(Kind::Query, "search_query"), (Kind::Passage, "search_document")] {
+    for (kind, name) in
+        [(EmbeddingKind::Query, "search_query"), (EmbeddingKind::Passage, "search_document")]
+    {
         let request = asked("cohere", kind);
         assert_eq!(request.path, "/v1/embed");
         assert_eq!(request.header("authorization"), Some(format!("Bearer {SECRET}").as_str()));
@@ -101,7 +105,7 @@ fn cohere_gets_what_the_texts_are() {
 
 #[test]
 fn voyage_gets_what_the_texts_are() {
-    for (kind, name) in [(Kind::Query, "query"), (Kind::Passage, "document")] {
+    for (kind, name) in [(EmbeddingKind::Query, "query"), (EmbeddingKind::Passage, "document")] {
         let request = asked("voyage", kind);
         assert_eq!(request.path, "/v1/embeddings");
         let expected = json!({"model": "tiny", "input": ["one", "two"], "input_type": name});
@@ -186,7 +190,7 @@ fn ranked(api: &str, server: &Server, passages: &[&str]) -> Result<Vec<f32>> {
         query: "Why?".into(),
         passages: passages.iter().map(|text| text.to_string()).collect(),
     };
-    rerank(&request, &Memory::default(), &|| false).inspect_err(check_silent)
+    rerank(&request, &ProviderMemory::default(), &|| false).inspect_err(check_silent)
 }
 
 fn scores(name: &str) -> Reply {

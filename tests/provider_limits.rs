@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pg_rag::embed::Kind;
+use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{
     CallLimits, EmbedRequest, GenerateRequest, HostRules, KeySource, Lane, Message, Network,
     PrivateHosts, ProviderConfig,
 };
-use pg_rag::provider::{Memory, embed, generate};
+use pg_rag::provider::{ProviderMemory, embed, generate};
 
 #[path = "support/http_server.rs"]
 mod http_server;
@@ -33,7 +33,7 @@ fn all_threads_together_make_so_many_calls_at_a_time() {
         counted.fetch_sub(1, Ordering::SeqCst);
         Reply::chat("ok")
     });
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let mut provider = provider(&server.base_url());
     provider.limits.max_concurrency = Some(2);
     thread::scope(|scope| {
@@ -53,7 +53,7 @@ fn bulk_work_is_told_when_to_come_back() {
         wait_for(|| may_answer.load(Ordering::SeqCst));
         Reply::json(200, vectors)
     });
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let mut provider = provider(&server.base_url());
     provider.limits.max_concurrency = Some(1);
     thread::scope(|scope| {
@@ -78,7 +78,7 @@ fn a_language_model_in_the_background_lets_people_go_first() {
         wait_for(|| may_answer.load(Ordering::SeqCst));
         Reply::chat("ok")
     });
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let mut provider = provider(&server.base_url());
     provider.limits.max_concurrency = Some(1);
     thread::scope(|scope| {
@@ -99,7 +99,7 @@ fn a_language_model_in_the_background_lets_people_go_first() {
 #[test]
 fn a_language_model_in_the_background_leaves_a_busy_provider_alone() {
     let busy = Reply::new(429).header("Retry-After", "30");
-    let (memory, server) = (Memory::default(), Server::play([busy, Reply::chat("ok")]));
+    let (memory, server) = (ProviderMemory::default(), Server::play([busy, Reply::chat("ok")]));
     let provider = provider(&server.base_url());
     for what in ["HTTP status 429", "said that it is busy"] {
         let error = write_in(Lane::Bulk, &provider, &memory).unwrap_err();
@@ -114,7 +114,7 @@ fn a_language_model_in_the_background_leaves_a_busy_provider_alone() {
 #[test]
 fn so_many_calls_a_minute_are_made_and_no_more() {
     let server = Server::play([Reply::chat("ok")]);
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     let mut provider = provider(&server.base_url());
     provider.limits.requests_per_minute = Some(2);
     write(&provider, &memory).unwrap();
@@ -136,7 +136,7 @@ fn retries_are_counted_too() {
     let mut provider = provider(&server.base_url());
     provider.limits.requests_per_minute = Some(3);
     provider.max_retries = 9;
-    let error = write(&provider, &Memory::default()).unwrap_err();
+    let error = write(&provider, &ProviderMemory::default()).unwrap_err();
     check(&error, ErrorKind::ProviderBusy, "requests_per_minute of 3");
     assert_eq!(server.requests().len(), 3);
 }
@@ -145,7 +145,7 @@ fn retries_are_counted_too() {
 
 #[test]
 fn a_provider_that_is_down_is_left_alone() {
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     // A port that was free a moment ago may be another test's server by now.
     let absent = provider("http://127.0.0.1:1/v1");
     for _ in 0..5 {
@@ -166,7 +166,7 @@ fn a_provider_that_is_down_is_left_alone() {
 #[test]
 fn what_answers_is_not_down() {
     for (status, calls) in [(502, 5), (503, 5), (504, 5), (500, 7), (400, 7), (401, 7)] {
-        let (memory, server) = (Memory::default(), Server::play([Reply::new(status)]));
+        let (memory, server) = (ProviderMemory::default(), Server::play([Reply::new(status)]));
         for _ in 0..7 {
             write(&provider(&server.base_url()), &memory).unwrap_err();
         }
@@ -178,7 +178,7 @@ fn what_answers_is_not_down() {
 fn a_provider_that_comes_back_is_called_again() {
     let mut script = vec![Reply::new(502); 5];
     script.push(Reply::chat("back"));
-    let (memory, server) = (Memory::default(), Server::play(script));
+    let (memory, server) = (ProviderMemory::default(), Server::play(script));
     let provider = provider(&server.base_url());
     for _ in 0..6 {
         write(&provider, &memory).unwrap_err();
@@ -207,7 +207,7 @@ fn nobodys_own_proxy_says_that_a_provider_is_busy() {
     let (theirs, mut ours) = (stranger(&liar), stranger(&server));
     ours.network.owner = 1;
     for owner in [2, 1] {
-        let memory = Memory::default();
+        let memory = ProviderMemory::default();
         // A way that only looks the same, and the same way, chosen by somebody else.
         let theirs = ProviderConfig {
             network: Network { owner, ..theirs.network.clone() },
@@ -224,7 +224,7 @@ fn nobodys_own_proxy_says_that_a_provider_is_busy() {
 
 #[test]
 fn nobodys_own_proxy_says_that_a_provider_is_down() {
-    let (memory, server) = (Memory::default(), Server::play([Reply::chat("ok")]));
+    let (memory, server) = (ProviderMemory::default(), Server::play([Reply::chat("ok")]));
     let ours = stranger(&server);
     let mut theirs = ours.clone();
     theirs.network.proxy = Some("http://127.0.0.1:1".into());
@@ -240,7 +240,8 @@ fn nobodys_own_proxy_says_that_a_provider_is_down() {
 fn nobodys_own_server_makes_others_wait() {
     let busy = Reply::new(429).header("Retry-After", "3600");
     let vectors = r#"{"data": [{"embedding": [0, 2]}]}"#;
-    let (memory, server) = (Memory::default(), Server::play([busy, Reply::json(200, vectors)]));
+    let (memory, server) =
+        (ProviderMemory::default(), Server::play([busy, Reply::json(200, vectors)]));
     let mut theirs = provider(&server.base_url());
     let mut ours = theirs.clone();
     (theirs.network.owner, ours.network.owner) = (2, 1);
@@ -262,7 +263,7 @@ fn this_machine_is_reached_directly_whatever_proxy_is_named() {
     for base_url in [server.base_url(), server.base_url().replace("127.0.0.1", "localhost")] {
         let mut provider = provider(&base_url);
         provider.network.proxy = Some(proxy.clone());
-        assert_eq!(write(&provider, &Memory::default()).unwrap(), "ok");
+        assert_eq!(write(&provider, &ProviderMemory::default()).unwrap(), "ok");
     }
     assert_eq!(*asked.lock().unwrap(), [] as [&str; 0]);
 }
@@ -288,7 +289,7 @@ fn addresses_that_are_refused_are_not_connected_to() {
     for (host, private) in [("localhost", PrivateHosts::Loopback), ("0.0.0.0", PrivateHosts::All)] {
         let mut provider = provider(&format!("http://{host}:{port}/v1"));
         provider.network.hosts.private = private;
-        assert_eq!(write(&provider, &Memory::default()).unwrap(), "stolen", "{host}");
+        assert_eq!(write(&provider, &ProviderMemory::default()).unwrap(), "stolen", "{host}");
     }
 }
 
@@ -296,9 +297,9 @@ fn addresses_that_are_refused_are_not_connected_to() {
 fn a_connection_of_other_rules_is_not_used() {
     let server = Server::play([Reply::chat("ok")]);
     let mut provider = provider(&server.base_url().replace("127.0.0.1", "localhost"));
-    write(&provider, &Memory::default()).unwrap();
+    write(&provider, &ProviderMemory::default()).unwrap();
     provider.network.hosts.private = PrivateHosts::None;
-    let error = write(&provider, &Memory::default()).unwrap_err();
+    let error = write(&provider, &ProviderMemory::default()).unwrap_err();
     check(&error, ErrorKind::Forbidden, "of host \"localhost\"");
     assert_eq!(server.requests().len(), 1);
 }
@@ -311,7 +312,7 @@ fn hosts_that_are_not_listed_are_not_called() {
     assert_eq!(server.connections(), 0);
     let mut provider = provider(&server.base_url());
     provider.network.hosts.allowed = vec!["127.0.0.1".into()];
-    write(&provider, &Memory::default()).unwrap();
+    write(&provider, &ProviderMemory::default()).unwrap();
 }
 
 #[test]
@@ -321,11 +322,11 @@ fn a_proxy_that_is_not_listed_gets_nothing_to_read() {
     let mut provider = provider("http://api.example.com/v1");
     provider.network.proxy = Some(proxy);
     provider.network.hosts.allowed = vec!["api.example.com".into()];
-    let error = write(&provider, &Memory::default()).unwrap_err();
+    let error = write(&provider, &ProviderMemory::default()).unwrap_err();
     check(&error, ErrorKind::Forbidden, "host \"127.0.0.1\" is not in rag.allowed_hosts");
     assert_eq!(*asked.lock().unwrap(), [] as [&str; 0]);
     provider.network.hosts.allowed.push("127.0.0.1".into());
-    assert_eq!(write(&provider, &Memory::default()).unwrap(), "ok");
+    assert_eq!(write(&provider, &ProviderMemory::default()).unwrap(), "ok");
 }
 
 // By which way.
@@ -336,17 +337,17 @@ fn a_proxy_leads_to_a_host_that_only_it_knows() {
     let (proxy, asked) = tunnel(server.url().trim_start_matches("http://").to_string());
     let mut provider = provider("http://provider.invalid/v1");
     provider.network.proxy = Some(proxy.clone());
-    assert_eq!(write(&provider, &Memory::default()).unwrap(), "through the tunnel");
+    assert_eq!(write(&provider, &ProviderMemory::default()).unwrap(), "through the tunnel");
     assert_eq!(*asked.lock().unwrap(), ["CONNECT provider.invalid:80 HTTP/1.1"]);
     assert_eq!(server.requests()[0].header("host"), Some("provider.invalid"));
 
     // The rules hold for the proxy, and for an address behind it.
     provider.network.hosts.private = PrivateHosts::None;
-    let error = write(&provider, &Memory::default()).unwrap_err();
+    let error = write(&provider, &ProviderMemory::default()).unwrap_err();
     check(&error, ErrorKind::Forbidden, "127.0.0.1");
     provider.network.hosts.private = PrivateHosts::Loopback;
     provider.base_url = "http://169.254.169.254/v1".into();
-    let error = write(&provider, &Memory::default()).unwrap_err();
+    let error = write(&provider, &ProviderMemory::default()).unwrap_err();
     check(&error, ErrorKind::Forbidden, "the private address 169.254.169.254");
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
@@ -356,11 +357,11 @@ fn unfit_ways_are_refused_by_name() {
     let server = Server::play([Reply::chat("ok")]);
     let mut provider = provider(&server.base_url());
     provider.network.proxy = Some("socks5://127.0.0.1:1080".into());
-    let error = write(&provider, &Memory::default()).unwrap_err();
+    let error = write(&provider, &ProviderMemory::default()).unwrap_err();
     check(&error, ErrorKind::InvalidParameter, "its proxy is not of the form http://host:port");
     provider.network.proxy = None;
     provider.network.ca_file = Some("/nonexistent/ca.pem".into());
-    let error = write(&provider, &Memory::default()).unwrap_err();
+    let error = write(&provider, &ProviderMemory::default()).unwrap_err();
     check(&error, ErrorKind::FileUnavailable, "ca_file \"/nonexistent/ca.pem\": No such file");
     assert_eq!(server.connections(), 0);
 }
@@ -404,11 +405,11 @@ fn provider(base_url: &str) -> ProviderConfig {
     }
 }
 
-fn write(provider: &ProviderConfig, memory: &Memory) -> Result<String> {
+fn write(provider: &ProviderConfig, memory: &ProviderMemory) -> Result<String> {
     write_in(Lane::Query, provider, memory)
 }
 
-fn write_in(lane: Lane, provider: &ProviderConfig, memory: &Memory) -> Result<String> {
+fn write_in(lane: Lane, provider: &ProviderConfig, memory: &ProviderMemory) -> Result<String> {
     let request = GenerateRequest {
         provider: provider.clone(),
         messages: vec![Message { role: "user".into(), content: "How?".into() }],
@@ -420,10 +421,15 @@ fn write_in(lane: Lane, provider: &ProviderConfig, memory: &Memory) -> Result<St
     generate(&request, memory, &|| false).map(|generated| generated.text)
 }
 
-fn turn_into_vectors(provider: &ProviderConfig, memory: &Memory) -> Result<()> {
+fn turn_into_vectors(provider: &ProviderConfig, memory: &ProviderMemory) -> Result<()> {
     let (lane, dimension, texts) = (Lane::Bulk, Some(2), vec!["text".to_string()]);
-    let request =
-        EmbedRequest { provider: provider.clone(), dimension, lane, kind: Kind::Passage, texts };
+    let request = EmbedRequest {
+        provider: provider.clone(),
+        dimension,
+        lane,
+        kind: EmbeddingKind::Passage,
+        texts,
+    };
     embed(&request, memory, &|| false).map(drop)
 }
 
@@ -431,7 +437,7 @@ fn refusal(base_url: &str, private: PrivateHosts, allowed: &[&str]) -> Error {
     let mut provider = provider(base_url);
     let allowed = allowed.iter().map(|rule| rule.to_string()).collect();
     provider.network.hosts = HostRules { private, allowed };
-    let error = write(&provider, &Memory::default()).unwrap_err();
+    let error = write(&provider, &ProviderMemory::default()).unwrap_err();
     check(&error, ErrorKind::Forbidden, "is not called");
     error
 }

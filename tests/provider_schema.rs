@@ -3,7 +3,7 @@
 
 use pg_rag::error::{ErrorKind, Result};
 use pg_rag::protocol::{GenerateRequest, Generated};
-use pg_rag::provider::{Memory, generate};
+use pg_rag::provider::{ProviderMemory, generate};
 use serde_json::{Value, json};
 
 #[path = "support/http_server.rs"]
@@ -56,7 +56,7 @@ fn request(api: &str, server: &Server, schema: &Value) -> GenerateRequest {
 }
 
 fn call(request: &GenerateRequest) -> Result<Generated> {
-    generate(request, &Memory::default(), &|| false).inspect_err(check_silent)
+    generate(request, &ProviderMemory::default(), &|| false).inspect_err(check_silent)
 }
 
 fn bodies(server: &Server) -> Vec<Value> {
@@ -162,7 +162,7 @@ fn who_has_refused_is_asked_more_modestly_at_once() {
             Some(_) => Reply::json(400, r#"{"error":{"message":"unknown format json_schema"}}"#),
             None => says(api, FITS),
         });
-        let memory = Memory::default();
+        let memory = ProviderMemory::default();
         let ask = |request: &GenerateRequest| generate(request, &memory, &|| false).unwrap();
         assert_eq!(ask(&request(api, &server, &schema())).attempts, 2, "{api}");
         // Another schema, the same server.
@@ -190,7 +190,7 @@ fn a_schema_that_is_refused_for_itself_says_nothing_of_others() {
         r#"{"error":{"message":"Invalid schema for response_format 'answer': in context=()"}}"#;
     let server =
         Server::play([Reply::json(400, refused), says("openai", FITS), says("openai", FITS)]);
-    let memory = Memory::default();
+    let memory = ProviderMemory::default();
     for _ in 0..2 {
         generate(&request("openai", &server, &schema()), &memory, &|| false).unwrap();
     }

@@ -7,7 +7,7 @@ use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{
     CallLimits, GenerateRequest, Generated, KeySource, Lane, Message, Network, ProviderConfig,
 };
-use pg_rag::provider::{Memory, generate_stream};
+use pg_rag::provider::{ProviderMemory, generate_stream};
 use serde_json::{Value, json};
 
 #[path = "support/http_server.rs"]
@@ -260,7 +260,7 @@ fn nobody_waiting_ends_the_call_at_once() {
         // The server hears only of those who leave after they have asked.
         let gone = || !server.requests().is_empty();
         let outcome =
-            generate_stream(&request(&server), &Memory::default(), &gone, &mut |_| Ok(()));
+            generate_stream(&request(&server), &ProviderMemory::default(), &gone, &mut |_| Ok(()));
         assert!(outcome.unwrap_err().message().contains("given up"));
         assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
         wait_for(|| server.abandoned() == 1);
@@ -272,10 +272,11 @@ fn who_does_not_listen_any_more_ends_the_call() {
     let long = Duration::from_secs(30);
     let server = Server::play([Reply::chat_stream([(NOW, "one "), (NOW, "two"), (long, "three")])]);
     let mut heard = 0;
-    let outcome = generate_stream(&request(&server), &Memory::default(), &|| false, &mut |_| {
-        heard += 1;
-        Err(Error::new(ErrorKind::DaemonLost, "no more"))
-    });
+    let outcome =
+        generate_stream(&request(&server), &ProviderMemory::default(), &|| false, &mut |_| {
+            heard += 1;
+            Err(Error::new(ErrorKind::DaemonLost, "no more"))
+        });
     assert_eq!((outcome.unwrap_err().message(), heard), ("no more", 1));
     wait_for(|| server.abandoned() == 1);
     assert_eq!(server.requests().len(), 1);
@@ -323,7 +324,7 @@ fn tell(server: &Server) -> Told {
 
 fn call(request: &GenerateRequest) -> Told {
     let mut pieces = Vec::new();
-    let outcome = generate_stream(request, &Memory::default(), &|| false, &mut |piece| {
+    let outcome = generate_stream(request, &ProviderMemory::default(), &|| false, &mut |piece| {
         pieces.push((piece.to_string(), Instant::now()));
         Ok(())
     });

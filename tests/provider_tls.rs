@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{GenerateRequest, KeySource, Lane, Message, ProviderConfig};
-use pg_rag::provider::{Memory, generate};
+use pg_rag::provider::{ProviderMemory, generate};
 use tempfile::TempDir;
 
 #[path = "support/https_server.rs"]
@@ -154,7 +154,7 @@ fn ask(base_url: &str, ca_file: Option<String>) -> Result<String> {
 }
 
 fn call(request: &GenerateRequest) -> Result<String> {
-    generate(request, &Memory::default(), &|| false).map(|generated| generated.text)
+    generate(request, &ProviderMemory::default(), &|| false).map(|generated| generated.text)
 }
 
 fn request(base_url: &str, ca_file: Option<String>) -> GenerateRequest {

@@ -12,9 +12,9 @@ mod support {
 }
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::embed::Kind;
+use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::{Error, ErrorKind};
-use pg_rag::protocol::{Lane, ModelInfo, ModelRef, Request, Response, Task};
+use pg_rag::protocol::{Lane, ModelInfo, ModelRef, ModelTask, Request, Response};
 
 use support::cross_encoder;
 use support::ragd::{Folder, Installed};
@@ -151,10 +151,10 @@ fn a_reranker_is_told_from_an_embedding_model() {
     let installed = Installed::find().unwrap();
     let ragd = installed.start();
     let mut client = ragd.connect();
-    assert_eq!(describe(&mut client, &model).task, Task::Rerank);
-    assert_eq!(describe(&mut client, &installed.model("onnx/model.onnx")).task, Task::Embed);
+    assert_eq!(describe(&mut client, &model).task, ModelTask::Rerank);
+    assert_eq!(describe(&mut client, &installed.model("onnx/model.onnx")).task, ModelTask::Embed);
     let texts = vec!["x".to_string()];
-    let request = Request::Embed { model, kind: Kind::Passage, lane: Lane::Bulk, texts };
+    let request = Request::Embed { model, kind: EmbeddingKind::Passage, lane: Lane::Bulk, texts };
     let error = call(&mut client, &request).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::WrongObjectType);
     assert!(error.message().contains("is a reranker"), "{error}");

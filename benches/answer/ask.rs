@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use pg_rag::embed::Kind;
-use pg_rag::extract::{Extract, ExtractOptions, Passage, extract};
+use pg_rag::embed::EmbeddingKind;
+use pg_rag::extract::{Extract, ExtractOptions, ExtractPassage, extract};
 use pg_rag::protocol::Lane;
 
 use crate::Settings;
@@ -48,7 +48,7 @@ pub fn ask_all(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Ve
     set.questions
         .iter()
         .map(|question| {
-            let vector = embedder.vector(&question.text, Kind::Query).to_vec();
+            let vector = embedder.vector(&question.text, EmbeddingKind::Query).to_vec();
             let mut ask = |hidden: &HashSet<usize>| {
                 let found = index.search(&question.text, &vector, hidden, settings.k);
                 (answer(set, question, &found, &settings.extract, embedder), found)
@@ -67,7 +67,7 @@ pub fn timed(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<
     let questions = set.questions.iter().take(TIMED);
     let searched: Vec<(&Judged, Vec<Found>)> = questions
         .map(|question| {
-            let vector = embedder.vector(&question.text, Kind::Query).to_vec();
+            let vector = embedder.vector(&question.text, EmbeddingKind::Query).to_vec();
             (question, index.search(&question.text, &vector, &HashSet::new(), settings.k))
         })
         .collect();
@@ -98,9 +98,9 @@ fn load(set: &Set, embedder: &mut Remembering) -> Vec<Vec<f32>> {
         })
         .collect();
     let questions: Vec<String> = set.questions.iter().map(|asked| asked.text.clone()).collect();
-    embedder.load(&passages, Kind::Passage, Lane::Bulk);
-    embedder.load(&questions, Kind::Query, Lane::Bulk);
-    passages.iter().map(|text| embedder.vector(text, Kind::Passage).to_vec()).collect()
+    embedder.load(&passages, EmbeddingKind::Passage, Lane::Bulk);
+    embedder.load(&questions, EmbeddingKind::Query, Lane::Bulk);
+    passages.iter().map(|text| embedder.vector(text, EmbeddingKind::Passage).to_vec()).collect()
 }
 
 fn answer(
@@ -110,9 +110,9 @@ fn answer(
     options: &ExtractOptions,
     embedder: &mut Remembering,
 ) -> Extract {
-    let passages: Vec<Passage> = (1..)
+    let passages: Vec<ExtractPassage> = (1..)
         .zip(found)
-        .map(|(number, found)| Passage {
+        .map(|(number, found)| ExtractPassage {
             number,
             content: &set.passages[found.passage].text,
             heading: Some(set.passages[found.passage].title.as_str()),

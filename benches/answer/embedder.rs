@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::embed::{Embedder, Kind, Spanned};
+use pg_rag::embed::{Embedder, EmbeddingKind, Spanned};
 use pg_rag::error::Result;
 use pg_rag::protocol::{Lane, ModelRef, Request, Response};
 
@@ -13,7 +13,7 @@ use crate::ragd::Ragd;
 pub struct Remembering {
     client: ClientConnection,
     model: ModelRef,
-    known: HashMap<(Kind, String), Vec<f32>>,
+    known: HashMap<(EmbeddingKind, String), Vec<f32>>,
     /// By the text of a document, whose spans are always the same.
     in_place: HashMap<String, Vec<Vec<f32>>>,
     /// Tokens embedded so far.
@@ -38,7 +38,7 @@ impl Remembering {
     }
 
     /// Embeds many texts, in requests of a moderate size.
-    pub fn load(&mut self, texts: &[String], kind: Kind, lane: Lane) {
+    pub fn load(&mut self, texts: &[String], kind: EmbeddingKind, lane: Lane) {
         let mut missing: Vec<String> = texts
             .iter()
             .filter(|text| !self.known.contains_key(&(kind, (*text).clone())))
@@ -62,13 +62,13 @@ impl Remembering {
     }
 
     /// The vector of a text that was loaded.
-    pub fn vector(&self, text: &str, kind: Kind) -> &[f32] {
+    pub fn vector(&self, text: &str, kind: EmbeddingKind) -> &[f32] {
         &self.known[&(kind, text.to_string())]
     }
 }
 
 impl Embedder for Remembering {
-    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+    fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
         self.load(texts, kind, Lane::Query);
         Ok(texts.iter().map(|text| self.vector(text, kind).to_vec()).collect())
     }

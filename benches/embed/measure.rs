@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::embed::Kind;
+use pg_rag::embed::EmbeddingKind;
 use pg_rag::protocol::{Lane, ModelRef, Request, Response};
 
 /// Embeds through ragd; gives the vectors, one after the other, and their tokens.
 pub fn embed(
     client: &mut ClientConnection,
     model: &ModelRef,
-    (kind, lane): (Kind, Lane),
+    (kind, lane): (EmbeddingKind, Lane),
     texts: &[String],
 ) -> (Vec<f32>, u64) {
     let request = Request::Embed { model: model.clone(), kind, lane, texts: texts.to_vec() };

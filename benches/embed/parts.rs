@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pg_rag::embed::Kind;
+use pg_rag::embed::EmbeddingKind;
 use pg_rag::protocol::{Lane, ModelRef};
 
 use crate::Settings;
@@ -14,8 +14,8 @@ use crate::measure::{embed, ndcg_at_10, quantile, time};
 use crate::plain::Plain;
 use crate::ragd::{Installed, Ragd};
 
-const BULK: (Kind, Lane) = (Kind::Passage, Lane::Bulk);
-const QUERY: (Kind, Lane) = (Kind::Query, Lane::Query);
+const BULK: (EmbeddingKind, Lane) = (EmbeddingKind::Passage, Lane::Bulk);
+const QUERY: (EmbeddingKind, Lane) = (EmbeddingKind::Query, Lane::Query);
 
 /// Queries this long at most count as short, in bytes.
 const SHORT: usize = 60;
@@ -210,7 +210,8 @@ pub fn quality(installed: &Installed, data: &Data) {
             let passages = texts(&set, usize::MAX);
             let ((passages, tokens), took) = time(|| embed(&mut client, &model, BULK, &passages));
             let queries: Vec<String> = set.queries.iter().map(|(_, text)| text.clone()).collect();
-            let (queries, _) = embed(&mut client, &model, (Kind::Query, Lane::Bulk), &queries);
+            let (queries, _) =
+                embed(&mut client, &model, (EmbeddingKind::Query, Lane::Bulk), &queries);
             let dimension = queries.len() / set.queries.len();
             let ndcg = ndcg_at_10(&set, &queries, &passages, dimension);
             let rate = tokens as f64 / took.as_secs_f64();

@@ -51,12 +51,12 @@ pub type Sums = HashMap<Account, Spent>;
 #[derive(Debug)]
 pub struct Ledger {
     folder: PathBuf,
-    days: HashMap<i32, Seen>,
+    days: HashMap<i32, ReadFile>,
 }
 
 /// What has been read of a file.
 #[derive(Debug, Default)]
-struct Seen {
+struct ReadFile {
     inode: u64,
     offset: u64,
     sums: Sums,
@@ -64,7 +64,7 @@ struct Seen {
 
 /// A line: an account and what was spent on it.
 #[derive(Serialize, Deserialize)]
-struct Line(u32, u32, i32, String, String, u64, u64, u64, f64);
+struct LedgerLine(u32, u32, i32, String, String, u64, u64, u64, f64);
 
 impl Ledger {
     /// The one in `folder`, which is made by the first entry.
@@ -104,7 +104,7 @@ impl Ledger {
                     replace_by_sums(&path)?;
                 }
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => *read = Seen::default(),
+            Err(error) if error.kind() == ErrorKind::NotFound => *read = ReadFile::default(),
             Err(error) => return Err(error),
         }
         Ok(&read.sums)
@@ -151,12 +151,12 @@ impl Ledger {
     }
 }
 
-impl Seen {
+impl ReadFile {
     /// Reads what is new; how many bytes, if that was all of the file, else 0.
     fn go_on(&mut self, mut file: File) -> io::Result<u64> {
         let inode = file.metadata()?.ino();
         if inode != self.inode {
-            *self = Seen { inode, ..Seen::default() };
+            *self = ReadFile { inode, ..ReadFile::default() };
         }
         let is_first = self.offset == 0;
         file.seek(SeekFrom::Start(self.offset))?;
@@ -173,8 +173,8 @@ impl Seen {
 /// What is no line is left out: a crash may have cut one short.
 fn add_lines(bytes: &[u8], sums: &mut Sums) {
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let Ok(line) = serde_json::from_slice::<Line>(line) else { continue };
-        let Line(database, role, pipeline, server, model, calls, input, output, cost) = line;
+        let Ok(line) = serde_json::from_slice::<LedgerLine>(line) else { continue };
+        let LedgerLine(database, role, pipeline, server, model, calls, input, output, cost) = line;
         let account = Account { database, role, pipeline, server, model };
         *sums.entry(account).or_default() += Spent { calls, input, output, cost };
     }
@@ -183,7 +183,7 @@ fn add_lines(bytes: &[u8], sums: &mut Sums) {
 fn line(account: &Account, spent: &Spent) -> io::Result<String> {
     let Account { database, role, pipeline, server, model } = account.clone();
     let Spent { calls, input, output, cost } = *spent;
-    let line = Line(database, role, pipeline, server, model, calls, input, output, cost);
+    let line = LedgerLine(database, role, pipeline, server, model, calls, input, output, cost);
     Ok(serde_json::to_string(&line)?)
 }
 

@@ -61,7 +61,7 @@ impl AddAssign for Spent {
 
 /// How much may be spent in a period.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limit {
+pub struct SpendingLimit {
     /// The time in which it may be spent.
     pub period: Period,
     /// Tokens read and written.
@@ -70,7 +70,7 @@ pub struct Limit {
     pub max_cost: Option<f64>,
 }
 
-impl Limit {
+impl SpendingLimit {
     /// An error of [`ErrorKind::BudgetExceeded`] where a call that comes with `next` would take
     /// `role` over the limit after it has spent `spent`. `day` is the current one.
     pub fn check(&self, role: &str, day: i32, spent: &Spent, next: &Spent) -> Result<()> {
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(price.of(0, 0), 0.0);
     }
 
-    fn allows(limit: &Limit, spent: Spent, next: Spent) -> Option<String> {
+    fn allows(limit: &SpendingLimit, spent: Spent, next: Spent) -> Option<String> {
         let error = limit.check("ann", 0, &spent, &next).err()?;
         assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
         error.detail_text().map(str::to_owned)
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_limit_of_tokens_counts_what_is_about_to_be_read() {
-        let limit = Limit { period: Period::Day, max_tokens: Some(100), max_cost: None };
+        let limit = SpendingLimit { period: Period::Day, max_tokens: Some(100), max_cost: None };
         let spent = |input, output| Spent { input, output, ..Spent::default() };
         assert_eq!(allows(&limit, spent(50, 40), spent(10, 0)), None);
         let refused = allows(&limit, spent(50, 40), spent(11, 0)).unwrap();
@@ -141,25 +141,25 @@ mod tests {
         let mut sum = Spent { calls: 1, input: u64::MAX - 1, output: 5, cost: 0.0 };
         sum += Spent { calls: 1, input: 2, output: u64::MAX, cost: 0.0 };
         assert_eq!((sum.calls, sum.input, sum.output), (2, u64::MAX, u64::MAX));
-        let limit = Limit { period: Period::Day, max_tokens: Some(100), max_cost: None };
+        let limit = SpendingLimit { period: Period::Day, max_tokens: Some(100), max_cost: None };
         assert!(allows(&limit, sum, Spent { input: 1, ..Spent::default() }).is_some());
     }
 
     #[test]
     fn a_limit_of_money_ends_where_it_is_reached() {
-        let limit = Limit { period: Period::Month, max_tokens: None, max_cost: Some(1.0) };
+        let limit = SpendingLimit { period: Period::Month, max_tokens: None, max_cost: Some(1.0) };
         let cost = |cost| Spent { cost, ..Spent::default() };
         assert_eq!(allows(&limit, cost(0.5), cost(0.25)), None);
         assert!(allows(&limit, cost(0.5), cost(0.75)).is_some());
         assert!(allows(&limit, cost(1.0), cost(0.0)).is_some());
         // Nothing is allowed where nothing may be spent.
-        let nothing = Limit { max_cost: Some(0.0), ..limit };
+        let nothing = SpendingLimit { max_cost: Some(0.0), ..limit };
         assert!(allows(&nothing, cost(0.0), cost(0.0)).is_some());
     }
 
     #[test]
     fn the_error_says_when_to_come_again() {
-        let limit = Limit { period: Period::Month, max_tokens: Some(0), max_cost: None };
+        let limit = SpendingLimit { period: Period::Month, max_tokens: Some(0), max_cost: None };
         let spent = Spent { input: 1, ..Spent::default() };
         let error = limit.check("ann", 20_779, &spent, &spent).unwrap_err();
         assert!(error.message().contains("\"ann\" for this month"), "{error}");

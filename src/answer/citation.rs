@@ -85,9 +85,9 @@ pub fn citations(answer: &str, sources: &[CitedSource], interrupt: &mut dyn FnMu
     if markers.is_empty() {
         return out;
     }
-    let mut reading = Reading::new(answer, &markers, interrupt);
-    let mut passages: HashMap<u32, Passage<'_>> = HashMap::new();
-    let mut characters = Counter::new(answer);
+    let mut reading = MarkedAnswer::new(answer, &markers, interrupt);
+    let mut passages: HashMap<u32, SentencedChunk<'_>> = HashMap::new();
+    let mut characters = PositionCounter::new(answer);
     for (index, marker) in markers.iter().enumerate() {
         let position = characters.up_to(marker.range.start);
         let claim = reading.claim(index);
@@ -97,7 +97,7 @@ pub fn citations(answer: &str, sources: &[CitedSource], interrupt: &mut dyn FnMu
                 out.unresolved.push(Unresolved { marker: number as i32, position });
                 continue;
             };
-            let passage = passages.entry(number).or_insert_with(|| Passage::new(source));
+            let passage = passages.entry(number).or_insert_with(|| SentencedChunk::new(source));
             let citation = passage.cite(number as i32, &claim);
             if !out.citations.contains(&citation) {
                 out.citations.push(citation);
@@ -111,11 +111,11 @@ fn source(sources: &[CitedSource], number: u32) -> Option<&CitedSource> {
     sources.get((number as usize).checked_sub(1)?)
 }
 
-type Words = HashSet<String>;
+type WordWeights = HashSet<String>;
 
 /// An answer and its markers, so that the claim of each marker can be found in a time that
 /// does not depend on the length of the answer: a model may write the same marker for ever.
-struct Reading<'a> {
+struct MarkedAnswer<'a> {
     markers: &'a [Marker],
     /// The answer with spaces for the markers: their digits are no words.
     bare: String,
@@ -129,18 +129,18 @@ struct Reading<'a> {
     /// For each marker, the end of the last marker before it that words follow.
     clauses: Vec<usize>,
     /// The sentence and the clause that were read last; neighbours share them.
-    read: [(Range<usize>, Rc<Words>); 2],
+    read: [(Range<usize>, Rc<WordWeights>); 2],
 }
 
 /// What a marker is put after.
-struct Claim {
+struct MarkedClaim {
     /// The words of the sentence.
-    sentence: Rc<Words>,
+    sentence: Rc<WordWeights>,
     /// The words of the sentence that stand between the marker before and this one.
-    clause: Rc<Words>,
+    clause: Rc<WordWeights>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> MarkedAnswer<'a> {
     fn new(answer: &str, markers: &'a [Marker], interrupt: &mut dyn FnMut()) -> Self {
         let bare = without(markers, answer);
         let (words, word_ends): (Vec<usize>, Vec<usize>) =
@@ -154,10 +154,10 @@ impl<'a> Reading<'a> {
         }
         let sentences = sentences_interruptibly(&bare, interrupt);
         let read = Default::default();
-        Reading { markers, bare, sentences, words, word_ends, newlines, clauses, read }
+        MarkedAnswer { markers, bare, sentences, words, word_ends, newlines, clauses, read }
     }
 
-    fn claim(&mut self, index: usize) -> Claim {
+    fn claim(&mut self, index: usize) -> MarkedClaim {
         let at = self.markers[index].range.start;
         let range = self.sentence_of(at).unwrap_or(at..at);
         let start = self.clauses[index].clamp(range.start, range.end);
@@ -166,7 +166,7 @@ impl<'a> Reading<'a> {
         let end = words_before.checked_sub(1).map_or(start, |last| self.word_ends[last]);
         let clause = self.words_of(1, start..end.clamp(start, range.end));
         let sentence = self.words_of(0, range);
-        Claim { sentence, clause }
+        MarkedClaim { sentence, clause }
     }
 
     /// The sentence that a marker at byte `at` belongs to: the one with the word before it,
@@ -189,7 +189,7 @@ impl<'a> Reading<'a> {
         self.sentences.get(begun.checked_sub(1)?).cloned()
     }
 
-    fn words_of(&mut self, slot: usize, range: Range<usize>) -> Rc<Words> {
+    fn words_of(&mut self, slot: usize, range: Range<usize>) -> Rc<WordWeights> {
         if self.read[slot].0 != range {
             self.read[slot] = (range.clone(), Rc::new(words(&self.bare[range])));
         }
@@ -213,16 +213,16 @@ fn any_in(places: &[usize], range: Range<usize>) -> bool {
 }
 
 /// A chunk's sentences and how much each of its words tells.
-struct Passage<'a> {
+struct SentencedChunk<'a> {
     source: &'a CitedSource,
-    sentences: Vec<(Range<usize>, Words)>,
+    sentences: Vec<(Range<usize>, WordWeights)>,
     weights: HashMap<String, f64>,
 }
 
-impl<'a> Passage<'a> {
+impl<'a> SentencedChunk<'a> {
     fn new(source: &'a CitedSource) -> Self {
         let content = &source.content;
-        let sentences: Vec<(Range<usize>, Words)> = sentences(content)
+        let sentences: Vec<(Range<usize>, WordWeights)> = sentences(content)
             .into_iter()
             .map(|range| (range.clone(), words(&content[range])))
             .collect();
@@ -232,10 +232,10 @@ impl<'a> Passage<'a> {
         }
         let all = sentences.len() as f64;
         weights.values_mut().for_each(|count| *count = (1.0 + all / *count).ln());
-        Passage { source, sentences, weights }
+        SentencedChunk { source, sentences, weights }
     }
 
-    fn cite(&self, marker: i32, claim: &Claim) -> Citation {
+    fn cite(&self, marker: i32, claim: &MarkedClaim) -> Citation {
         let source = self.source;
         let content = &source.content;
         let range = self.support(claim);
@@ -253,7 +253,7 @@ impl<'a> Passage<'a> {
     }
 
     /// The sentence that supports `claim` best, the first of equals; else all.
-    fn support(&self, claim: &Claim) -> Range<usize> {
+    fn support(&self, claim: &MarkedClaim) -> Range<usize> {
         let mut best = None;
         let mut best_score = 0.0;
         for (range, words) in &self.sentences {
@@ -266,7 +266,7 @@ impl<'a> Passage<'a> {
         best.unwrap_or_else(|| self.whole())
     }
 
-    fn score(&self, words: &Words, claim: &Claim) -> f64 {
+    fn score(&self, words: &WordWeights, claim: &MarkedClaim) -> f64 {
         let weight = |word: &String| self.weights.get(word).copied().unwrap_or_default();
         // Sorted, because sums of floats depend on their order and sets have none.
         let mut shared: Vec<&String> = words.intersection(&claim.sentence).collect();
@@ -284,15 +284,15 @@ impl<'a> Passage<'a> {
 }
 
 /// Counts the characters of a text on the way through it.
-struct Counter<'a> {
+struct PositionCounter<'a> {
     text: &'a str,
     byte: usize,
     characters: i32,
 }
 
-impl<'a> Counter<'a> {
+impl<'a> PositionCounter<'a> {
     fn new(text: &'a str) -> Self {
-        Counter { text, byte: 0, characters: 0 }
+        PositionCounter { text, byte: 0, characters: 0 }
     }
 
     /// Characters before `byte`, which never goes back.
@@ -303,7 +303,7 @@ impl<'a> Counter<'a> {
     }
 }
 
-fn words(text: &str) -> Words {
+fn words(text: &str) -> WordWeights {
     text.unicode_words().map(str::to_lowercase).collect()
 }
 

@@ -16,7 +16,7 @@ const SCHEMES: [&str; 3] = ["http", "https", "mailto"];
 const LONGEST: usize = 2048;
 
 /// What a placeholder of a template stands for.
-pub enum Value {
+pub enum LinkValue {
     /// A text, which is encoded.
     Text(String),
     /// Nothing: there is no link.
@@ -28,7 +28,7 @@ pub enum Value {
 /// `template` with each `{name}` replaced by its value; `None` where one is missing.
 ///
 /// Fails where a name is unknown or a brace is not closed.
-pub fn filled(template: &str, value: impl Fn(&str) -> Value) -> Result<Option<String>> {
+pub fn filled(template: &str, value: impl Fn(&str) -> LinkValue) -> Result<Option<String>> {
     let mut address = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
@@ -37,9 +37,9 @@ pub fn filled(template: &str, value: impl Fn(&str) -> Value) -> Result<Option<St
         })?;
         address += before;
         match value(name) {
-            Value::Text(text) => text.bytes().for_each(|byte| encode(byte, &mut address)),
-            Value::Missing => return Ok(None),
-            Value::Unknown => {
+            LinkValue::Text(text) => text.bytes().for_each(|byte| encode(byte, &mut address)),
+            LinkValue::Missing => return Ok(None),
+            LinkValue::Unknown => {
                 return Err(Error::invalid(format!(
                     "link_template has the unknown name \"{name}\""
                 )));
@@ -102,11 +102,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn value(name: &str) -> Value {
+    fn value(name: &str) -> LinkValue {
         match name {
-            "key" => Value::Text("a b/ü".to_owned()),
-            "gone" => Value::Missing,
-            _ => Value::Unknown,
+            "key" => LinkValue::Text("a b/ü".to_owned()),
+            "gone" => LinkValue::Missing,
+            _ => LinkValue::Unknown,
         }
     }
 

@@ -26,7 +26,7 @@ const LONGEST_QUOTE: usize = 300;
 /// How citations are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Style {
+pub enum CitationStyle {
     /// As the answerer wrote them.
     #[default]
     Inline,
@@ -38,10 +38,10 @@ pub enum Style {
     Link,
 }
 
-impl Style {
+impl CitationStyle {
     /// Whether sources get other numbers than those under which they were read.
     pub fn renumbers(self) -> bool {
-        matches!(self, Style::Numeric | Style::Footnote)
+        matches!(self, CitationStyle::Numeric | CitationStyle::Footnote)
     }
 }
 
@@ -73,7 +73,7 @@ pub struct Styled {
 
 impl Styled {
     /// By what number the source with index `source` is cited in `style`.
-    pub fn number(&self, source: usize, style: Style) -> usize {
+    pub fn number(&self, source: usize, style: CitationStyle) -> usize {
         let place = self.used.iter().position(|used| *used == source);
         place.filter(|_| style.renumbers()).unwrap_or(source) + 1
     }
@@ -82,12 +82,12 @@ impl Styled {
 /// `answer` with its markers in `style`.
 ///
 /// Markers are `[1]`, `[2, 3]` and `[1-3]` outside of code; number n is `sources[n - 1]`.
-pub fn styled(answer: &str, style: Style, sources: &[Shown]) -> Styled {
+pub fn styled(answer: &str, style: CitationStyle, sources: &[Shown]) -> Styled {
     let answer = match style {
-        Style::Footnote => without_footnotes(answer),
+        CitationStyle::Footnote => without_footnotes(answer),
         _ => answer.to_owned(),
     };
-    let mut page = Page { style, sources, styled: Styled::default(), characters: 0 };
+    let mut page = StyledText { style, sources, styled: Styled::default(), characters: 0 };
     let mut from = 0;
     for marker in markers(&answer) {
         page.write(&answer[from..marker.range.start]);
@@ -100,14 +100,14 @@ pub fn styled(answer: &str, style: Style, sources: &[Shown]) -> Styled {
 }
 
 /// What has been written so far.
-struct Page<'a> {
-    style: Style,
+struct StyledText<'a> {
+    style: CitationStyle,
     sources: &'a [Shown],
     styled: Styled,
     characters: usize,
 }
 
-impl Page<'_> {
+impl StyledText<'_> {
     fn write(&mut self, text: &str) {
         self.styled.text += text;
         self.characters += text.chars().count();
@@ -134,10 +134,10 @@ impl Page<'_> {
         }
         let is_linked = cited.iter().any(|source| self.sources[*source].link.is_some());
         match self.style {
-            Style::Link if is_linked => self.link(marker),
-            Style::Inline | Style::Link => self.write(written),
-            Style::Numeric | Style::Footnote if cited.is_empty() => {}
-            Style::Numeric | Style::Footnote => self.renumber(&cited),
+            CitationStyle::Link if is_linked => self.link(marker),
+            CitationStyle::Inline | CitationStyle::Link => self.write(written),
+            CitationStyle::Numeric | CitationStyle::Footnote if cited.is_empty() => {}
+            CitationStyle::Numeric | CitationStyle::Footnote => self.renumber(&cited),
         }
     }
 
@@ -155,7 +155,9 @@ impl Page<'_> {
         let number = |source: &usize| self.styled.number(*source, self.style);
         let numbers: Vec<usize> = cited.iter().map(number).collect();
         let written = match self.style {
-            Style::Footnote => numbers.iter().map(|number| format!("[^{number}]")).collect(),
+            CitationStyle::Footnote => {
+                numbers.iter().map(|number| format!("[^{number}]")).collect()
+            }
             _ => {
                 format!("[{}]", numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", "))
             }
@@ -181,7 +183,7 @@ impl Page<'_> {
             let named: Vec<&str> =
                 named.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
             match self.style {
-                Style::Footnote => {
+                CitationStyle::Footnote => {
                     format!("\n[^{number}]: {}({})", quoted(quotes), named.join(", "))
                 }
                 _ => format!("\n[{number}] {}", named.join(", ")),
@@ -251,38 +253,38 @@ mod tests {
         (1..=4).map(source).collect()
     }
 
-    fn check(style: Style, answer: &str, expected: &str) {
+    fn check(style: CitationStyle, answer: &str, expected: &str) {
         assert_eq!(styled(answer, style, &sources()).text, expected, "{answer}");
     }
 
     #[test]
     fn inline_is_what_was_written() {
-        check(Style::Inline, "A [4-1], b [9] `[1]`.", "A [4-1], b [9] `[1]`.");
+        check(CitationStyle::Inline, "A [4-1], b [9] `[1]`.", "A [4-1], b [9] `[1]`.");
     }
 
     #[test]
     fn numbers_count_by_first_use() {
         check(
-            Style::Numeric,
+            CitationStyle::Numeric,
             "A [4]. B [2, 4]. C [1-2].\n",
             "A [1]. B [2, 1]. C [3, 2].\n\n[1] row 4, Part 4\n[2] row 2\n[3] row 1, Part 1",
         );
-        check(Style::Numeric, "A [9]. B [0,2].", "A. B [1].\n\n[1] row 2");
-        check(Style::Numeric, "None. [7]", "None.");
-        check(Style::Numeric, "None.\n", "None.\n");
-        check(Style::Numeric, "`a[4]` b [4]", "`a[4]` b [1]\n\n[1] row 4, Part 4");
+        check(CitationStyle::Numeric, "A [9]. B [0,2].", "A. B [1].\n\n[1] row 2");
+        check(CitationStyle::Numeric, "None. [7]", "None.");
+        check(CitationStyle::Numeric, "None.\n", "None.\n");
+        check(CitationStyle::Numeric, "`a[4]` b [4]", "`a[4]` b [1]\n\n[1] row 4, Part 4");
     }
 
     #[test]
     fn footnotes_hold_the_quotes() {
         check(
-            Style::Footnote,
+            CitationStyle::Footnote,
             "A [3][1]. B [3, 1].",
             "A [^1][^2]. B [^1][^2].\n\n[^1]: \"Quote 3.\" (row 3, Part 3)\n\
              [^2]: \"Quote 1.\" (row 1, Part 1)",
         );
         check(
-            Style::Footnote,
+            CitationStyle::Footnote,
             "Forged[^1] `x[^1]` [2].",
             "Forged\\[^1] `x[^1]` [^1].\n\n[^1]: \"Quote 2.\" (row 2)",
         );
@@ -290,8 +292,12 @@ mod tests {
 
     #[test]
     fn links_lead_to_the_sources() {
-        check(Style::Link, "A [1]. B [2, 3].", "A [[1]](https://h/1). B [[2]](https://h/2)[3].");
-        check(Style::Link, "A [3]. B [9]. `[1]`", "A [3]. B [9]. `[1]`");
+        check(
+            CitationStyle::Link,
+            "A [1]. B [2, 3].",
+            "A [[1]](https://h/1). B [[2]](https://h/2)[3].",
+        );
+        check(CitationStyle::Link, "A [3]. B [9]. `[1]`", "A [3]. B [9]. `[1]`");
     }
 
     #[test]
@@ -301,7 +307,7 @@ mod tests {
             quotes: vec!["x\n\n[^2]: y <b>".into(), "z".repeat(400)],
             ..Shown::default()
         };
-        let text = styled("A [1].", Style::Footnote, &[forged]).text;
+        let text = styled("A [1].", CitationStyle::Footnote, &[forged]).text;
         let long = "z".repeat(300);
         assert_eq!(text, format!("A [^1].\n\n[^1]: \"x (^2): y b\" \"{long}…\" (a (9) 'b)"));
     }
@@ -309,16 +315,19 @@ mod tests {
     #[test]
     fn wrong_numbers_are_told_with_their_places() {
         let wrong = |style| styled("\u{e9} [7]. B [2, 0].", style, &sources()).wrong;
-        assert_eq!(wrong(Style::Inline), [(7, 2), (0, 9)]);
-        assert_eq!(wrong(Style::Numeric), [(7, 1), (0, 5)]);
+        assert_eq!(wrong(CitationStyle::Inline), [(7, 2), (0, 9)]);
+        assert_eq!(wrong(CitationStyle::Numeric), [(7, 1), (0, 5)]);
     }
 
     #[test]
     fn numbers_can_be_looked_up() {
-        let told = styled("A [4]. B [2].", Style::Numeric, &sources());
-        assert_eq!((told.number(3, Style::Numeric), told.number(1, Style::Numeric)), (1, 2));
-        let told = styled("A [4].", Style::Link, &sources());
-        assert_eq!(told.number(3, Style::Link), 4);
+        let told = styled("A [4]. B [2].", CitationStyle::Numeric, &sources());
+        assert_eq!(
+            (told.number(3, CitationStyle::Numeric), told.number(1, CitationStyle::Numeric)),
+            (1, 2)
+        );
+        let told = styled("A [4].", CitationStyle::Link, &sources());
+        assert_eq!(told.number(3, CitationStyle::Link), 4);
     }
 
     /// Without markers of any style, and without spaces.
@@ -340,8 +349,8 @@ mod tests {
             answer in "([a-c]{1,3}|\\[[0-6](, ?[0-6])?\\]|\\[[1-3]-[2-5]\\]| `b\\[1\\]` |\n\n```\nc\\[2\\]\n```\n\n| |\n|\\.|é){0,30}",
         ) {
             let sources = sources();
-            prop_assert_eq!(&styled(&answer, Style::Inline, &sources).text, &answer);
-            let told = styled(&answer, Style::Numeric, &sources);
+            prop_assert_eq!(&styled(&answer, CitationStyle::Inline, &sources).text, &answer);
+            let told = styled(&answer, CitationStyle::Numeric, &sources);
             let body = match told.used.is_empty() {
                 true => told.text.clone(),
                 false => told.text[..told.text.rfind("\n\n[1] ").unwrap()].to_owned(),
@@ -354,7 +363,7 @@ mod tests {
                 most = most.max(*number);
             }
             prop_assert_eq!(most as usize, told.used.len());
-            for style in [Style::Numeric, Style::Footnote, Style::Link] {
+            for style in [CitationStyle::Numeric, CitationStyle::Footnote, CitationStyle::Link] {
                 let text = styled(&answer, style, &sources).text;
                 for range in code(&answer) {
                     prop_assert!(text.contains(answer[range].trim_end()));
@@ -364,7 +373,7 @@ mod tests {
 
         #[test]
         fn any_text_has_a_style(answer in "\\PC{0,60}") {
-            for style in [Style::Inline, Style::Numeric, Style::Footnote, Style::Link] {
+            for style in [CitationStyle::Inline, CitationStyle::Numeric, CitationStyle::Footnote, CitationStyle::Link] {
                 let told = styled(&answer, style, &sources());
                 let length = told.text.chars().count();
                 prop_assert!(told.wrong.iter().all(|(_, at)| *at <= length));

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 use pg_rag::daemon::parse::run_child;
-use pg_rag::daemon::server::{Options, Server, batch_tokens};
+use pg_rag::daemon::server::{RagdServer, ServerOptions, batch_tokens};
 use pg_rag::daemon::{log, process};
 
 const USAGE: &str =
@@ -28,7 +28,7 @@ PostgreSQL starts ragd by itself when it is needed.";
 
 /// What the command line asks for.
 enum Command {
-    Serve(Options),
+    Serve(ServerOptions),
     /// Read one document, within so much time; ragd starts itself so.
     Parse(Duration),
     Print(String),
@@ -49,12 +49,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn serve(options: &Options) -> ExitCode {
+fn serve(options: &ServerOptions) -> ExitCode {
     if !process::detach() {
         log::line("the process that started ragd is gone");
         return ExitCode::FAILURE;
     }
-    let server = match Server::bind(options) {
+    let server = match RagdServer::bind(options) {
         Ok(server) => server,
         Err(error) => {
             log::line(error);
@@ -91,7 +91,7 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, lexopt::E
         }
     }
     let threads = threads.filter(|threads| *threads > 0).ok_or("missing option '--threads'")?;
-    Ok(Command::Serve(Options {
+    Ok(Command::Serve(ServerOptions {
         socket: socket.ok_or("missing option '--socket'")?,
         onnxruntime: onnxruntime.ok_or("missing option '--onnxruntime'")?,
         threads,

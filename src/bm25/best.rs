@@ -3,27 +3,27 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::pages::Row;
+use crate::pages::RowId;
 
 /// A row that was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
+pub struct Bm25Hit {
     /// The row of the table.
-    pub row: Row,
+    pub row: RowId,
     /// Its score, from 0 on.
     pub score: f64,
 }
 
-impl Hit {
+impl Bm25Hit {
     /// Where it comes: higher scores first, and of equal ones the lower row.
-    pub fn order(&self, other: &Hit) -> Ordering {
+    pub fn order(&self, other: &Bm25Hit) -> Ordering {
         other.score.total_cmp(&self.score).then(self.row.cmp(&other.row))
     }
 }
 
 /// A hit whose order is that in which hits are given.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Placed(Hit);
+struct Placed(Bm25Hit);
 
 impl Eq for Placed {}
 
@@ -43,20 +43,20 @@ impl PartialOrd for Placed {
 #[derive(Debug)]
 pub struct Best {
     most: usize,
-    after: Option<Hit>,
+    after: Option<Bm25Hit>,
     /// The worst on top.
     heap: BinaryHeap<Placed>,
 }
 
 impl Best {
     /// The best `most`, which is not 0, of those that come after `after`.
-    pub fn new(most: usize, after: Option<Hit>) -> Best {
+    pub fn new(most: usize, after: Option<Bm25Hit>) -> Best {
         Best { most, after, heap: BinaryHeap::new() }
     }
 
     /// The worst hit, if no more is needed without being better.
     #[inline]
-    pub fn worst(&self) -> Option<&Hit> {
+    pub fn worst(&self) -> Option<&Bm25Hit> {
         if self.heap.len() < self.most { None } else { self.heap.peek().map(|placed| &placed.0) }
     }
 
@@ -67,7 +67,7 @@ impl Best {
     }
 
     /// Takes a hit, if it is one of the best.
-    pub fn offer(&mut self, hit: Hit) {
+    pub fn offer(&mut self, hit: Bm25Hit) {
         if self.after.is_some_and(|after| hit.order(&after) != Ordering::Greater) {
             return;
         }
@@ -81,7 +81,7 @@ impl Best {
     }
 
     /// The hits, the worst first.
-    pub fn into_hits(self) -> Vec<Hit> {
+    pub fn into_hits(self) -> Vec<Bm25Hit> {
         let sorted = self.heap.into_sorted_vec();
         sorted.into_iter().rev().map(|placed| placed.0).collect()
     }

@@ -4,12 +4,12 @@
 //! documents → segments in a scratch store → one segment in the index
 //! ```
 
-use super::document::Document;
+use super::document::IndexedDocument;
 use super::flush::{MOST_DOCUMENTS, MOST_PAGES};
-use super::memory::Memory;
-use super::merge::{Input, merge};
-use super::page::{Entry, new_number};
-use super::segment::Segment;
+use super::memory::PendingSegment;
+use super::merge::{MergeInput, merge};
+use super::page::{DirectoryEntry, new_number};
+use super::segment::SegmentReader;
 use super::space::publish;
 use super::writer::SegmentWriter;
 use crate::error::Result;
@@ -22,21 +22,21 @@ const DOCUMENTS_A_LOOK: u64 = 256;
 /// Makes an index of many documents in bounded memory. What does not fit goes into a scratch
 /// store as a segment; at the end all are merged into the index, which then has one segment
 /// (more only beyond 8 GB) and no free pages.
-pub struct Builder<'a, T> {
+pub struct IndexBuilder<'a, T> {
     scratch: &'a T,
-    memory: Memory,
+    memory: PendingSegment,
     most_bytes: usize,
-    segments: Vec<Entry>,
+    segments: Vec<DirectoryEntry>,
     documents: u64,
 }
 
-impl<'a, T: StoreMut> Builder<'a, T> {
+impl<'a, T: StoreMut> IndexBuilder<'a, T> {
     /// `scratch` is an empty store of its own, say a temporary file; nothing else uses it, only
     /// `append`, `read`, `blocks` and `interrupted` are called of it. `memory` is in bytes.
-    pub fn new(scratch: &'a T, memory: usize) -> Builder<'a, T> {
-        Builder {
+    pub fn new(scratch: &'a T, memory: usize) -> IndexBuilder<'a, T> {
+        IndexBuilder {
             scratch,
-            memory: Memory::default(),
+            memory: PendingSegment::default(),
             most_bytes: memory,
             segments: Vec::new(),
             documents: 0,
@@ -44,7 +44,7 @@ impl<'a, T: StoreMut> Builder<'a, T> {
     }
 
     /// Adds a document to the index.
-    pub fn add(&mut self, document: &Document<'_>) -> Result<()> {
+    pub fn add(&mut self, document: &IndexedDocument<'_>) -> Result<()> {
         if self.documents.is_multiple_of(DOCUMENTS_A_LOOK) {
             // A table of terms that grows is there twice for a moment; what is written is put in order.
             spare::check(self.memory.bytes())?;
@@ -81,7 +81,7 @@ impl<'a, T: StoreMut> Builder<'a, T> {
         while !left.is_empty() {
             let (group, rest) = left.split_at(mergeable(left));
             let inputs = group.iter().map(|entry| self.open(entry));
-            let inputs = inputs.collect::<Result<Vec<Input>>>()?;
+            let inputs = inputs.collect::<Result<Vec<MergeInput>>>()?;
             let new = merge(self.scratch, &inputs, store, new_number(store)?)?;
             publish(store, &[], false, new)?;
             left = rest;
@@ -89,16 +89,16 @@ impl<'a, T: StoreMut> Builder<'a, T> {
         Ok(self.documents)
     }
 
-    fn open(&self, entry: &Entry) -> Result<Input> {
+    fn open(&self, entry: &DirectoryEntry) -> Result<MergeInput> {
         let blocks = self.scratch.blocks()?;
-        Ok(Input { segment: Segment::open(self.scratch, entry, blocks)?, dead: None })
+        Ok(MergeInput { segment: SegmentReader::open(self.scratch, entry, blocks)?, dead: None })
     }
 }
 
 /// How many of the first segments fit into one.
-fn mergeable(segments: &[Entry]) -> usize {
+fn mergeable(segments: &[DirectoryEntry]) -> usize {
     let (mut pages, mut documents) = (0, 0);
-    let fits = |entry: &&Entry| {
+    let fits = |entry: &&DirectoryEntry| {
         pages += u64::from(entry.chain.pages);
         documents += u64::from(entry.documents);
         pages <= MOST_PAGES && documents <= MOST_DOCUMENTS

@@ -4,14 +4,14 @@
 //! pages → problems, figures
 //! ```
 
-use super::cursor::Cursor;
-use super::dictionary::Terms;
+use super::cursor::PostingCursor;
+use super::dictionary::TermIterator;
 use super::number_set::NumberSet;
-use super::page::{Entry, MOST_ENTRIES, Meta, Reading, read_meta};
+use super::page::{Bm25Meta, DirectoryEntry, MOST_ENTRIES, ReadResult, read_meta};
 use super::pending::each_document;
-use super::score::{Scorer, Settings, Statistics};
-use super::search::Effort;
-use super::segment::{ROW_BYTES, Segment, read_lengths, row_of};
+use super::score::{Bm25Settings, Scorer, Statistics};
+use super::search::SearchEffort;
+use super::segment::{ROW_BYTES, SegmentReader, read_lengths, row_of};
 use super::snapshot::{Listed, settled};
 use super::space::{accounted, mark_chain};
 use crate::error::{Error, ErrorKind, Result};
@@ -22,7 +22,7 @@ const PATIENCE: u64 = 1024;
 
 /// What an index is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct IndexFigures {
     /// Documents, pending ones included.
     pub documents: u64,
     /// The sum of their lengths.
@@ -56,7 +56,7 @@ pub struct SegmentFigures {
 
 /// Something that should not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct IndexProblem {
     /// What it is, in a word or two.
     pub problem: &'static str,
     /// The page, as far as one is concerned.
@@ -65,20 +65,20 @@ pub struct Problem {
     pub detail: String,
 }
 
-struct Check<'a, S> {
+struct IndexCheck<'a, S> {
     store: &'a S,
     blocks: u32,
-    problems: Vec<Problem>,
-    figures: Figures,
+    problems: Vec<IndexProblem>,
+    figures: IndexFigures,
 }
 
 /// Reads what the first page says: how large the parts of the index are. Cheap.
-pub fn figures<S: Store>(store: &S) -> Result<Figures> {
+pub fn figures<S: Store>(store: &S) -> Result<IndexFigures> {
     settled(store, |meta, blocks| {
-        let mut check = Check::new(store, blocks);
+        let mut check = IndexCheck::new(store, blocks);
         check.count(meta);
         for entry in meta.segments() {
-            let segment = Segment::open(store, entry, blocks)?;
+            let segment = SegmentReader::open(store, entry, blocks)?;
             check.add_segment(entry, &segment);
         }
         check.read_pending(meta)?;
@@ -88,9 +88,9 @@ pub fn figures<S: Store>(store: &S) -> Result<Figures> {
 
 /// Reads everything and says what is wrong with it. Problems are found in an index that does not
 /// change meanwhile; otherwise what is half done may look like one.
-pub fn check<S: Store>(store: &S) -> Result<(Vec<Problem>, Figures)> {
+pub fn check<S: Store>(store: &S) -> Result<(Vec<IndexProblem>, IndexFigures)> {
     let meta = read_meta(store)?;
-    let mut check = Check::new(store, store.blocks()?);
+    let mut check = IndexCheck::new(store, store.blocks()?);
     check.count(&meta);
     check.look_at_chains(&meta)?;
     for entry in meta.segments() {
@@ -104,13 +104,13 @@ pub fn check<S: Store>(store: &S) -> Result<(Vec<Problem>, Figures)> {
     Ok((check.problems, check.figures))
 }
 
-impl<'a, S: Store> Check<'a, S> {
-    fn new(store: &'a S, blocks: u32) -> Check<'a, S> {
-        Check { store, blocks, problems: Vec::new(), figures: Figures::default() }
+impl<'a, S: Store> IndexCheck<'a, S> {
+    fn new(store: &'a S, blocks: u32) -> IndexCheck<'a, S> {
+        IndexCheck { store, blocks, problems: Vec::new(), figures: IndexFigures::default() }
     }
 
     fn complain(&mut self, problem: &'static str, block: u32, detail: String) {
-        self.problems.push(Problem { problem, block, detail });
+        self.problems.push(IndexProblem { problem, block, detail });
     }
 
     /// Makes a problem of an error that says that a page is not what it should be.
@@ -124,7 +124,7 @@ impl<'a, S: Store> Check<'a, S> {
         }
     }
 
-    fn count(&mut self, meta: &Meta) {
+    fn count(&mut self, meta: &Bm25Meta) {
         let figures = &mut self.figures;
         figures.pages = self.blocks;
         figures.free_pages = meta.free.pages;
@@ -133,7 +133,7 @@ impl<'a, S: Store> Check<'a, S> {
         figures.lost_pages = lost.min(u64::from(u32::MAX)) as u32;
     }
 
-    fn look_at_chains(&mut self, meta: &Meta) -> Result<()> {
+    fn look_at_chains(&mut self, meta: &Bm25Meta) -> Result<()> {
         if meta.entries.len() * 2 > MOST_ENTRIES {
             let detail = format!("There are {} segments; VACUUM merges them.", meta.entries.len());
             self.complain("many segments", 0, detail);
@@ -155,7 +155,7 @@ impl<'a, S: Store> Check<'a, S> {
         self.note("free pages", meta.free.head, outcome)
     }
 
-    fn add_segment(&mut self, entry: &Entry, segment: &Segment) {
+    fn add_segment(&mut self, entry: &DirectoryEntry, segment: &SegmentReader) {
         let header = &segment.header;
         self.figures.documents += u64::from(header.documents);
         self.figures.total_length = self.figures.total_length.saturating_add(header.total_length);
@@ -167,7 +167,7 @@ impl<'a, S: Store> Check<'a, S> {
         });
     }
 
-    fn read_pending(&mut self, meta: &Meta) -> Reading<()> {
+    fn read_pending(&mut self, meta: &Bm25Meta) -> ReadResult<()> {
         let (mut term, figures) = (Vec::new(), &mut self.figures);
         for chain in [&meta.sealed, &meta.pending] {
             each_document(self.store, chain, self.blocks, &mut |document| {
@@ -180,8 +180,8 @@ impl<'a, S: Store> Check<'a, S> {
         Ok(())
     }
 
-    fn read_segment(&mut self, entry: &Entry) -> Result<()> {
-        let segment = Segment::open(self.store, entry, self.blocks)?;
+    fn read_segment(&mut self, entry: &DirectoryEntry) -> Result<()> {
+        let segment = SegmentReader::open(self.store, entry, self.blocks)?;
         self.add_segment(entry, &segment);
         let block = entry.chain.head;
         let mut rows = segment.rows();
@@ -204,20 +204,20 @@ impl<'a, S: Store> Check<'a, S> {
         self.read_terms(&segment, &lengths)
     }
 
-    fn read_terms(&mut self, segment: &Segment, lengths: &[u32]) -> Result<()> {
+    fn read_terms(&mut self, segment: &SegmentReader, lengths: &[u32]) -> Result<()> {
         let statistics = Statistics { frequencies: vec![1], ..Statistics::default() };
         let query = [super::Term { bytes: Vec::new(), prefix: false, weight: 1.0 }];
-        let scorer = Scorer::new(&statistics, Settings::default(), &query);
-        let mut terms = Terms::from(self.store, segment, &[])?;
+        let scorer = Scorer::new(&statistics, Bm25Settings::default(), &query);
+        let mut terms = TermIterator::from(self.store, segment, &[])?;
         let (mut count, mut postings) = (0, 0);
         while let Some((_, found)) = terms.next(self.store, segment)? {
             if count % PATIENCE == 0 {
                 self.store.interrupted()?;
             }
             let listed = Listed::Found(found);
-            let mut effort = Effort::default();
+            let mut effort = SearchEffort::default();
             let (store, effort) = (self.store, &mut effort);
-            let mut cursor = Cursor::new(store, segment, 0, &listed, &scorer, effort)?;
+            let mut cursor = PostingCursor::new(store, segment, 0, &listed, &scorer, effort)?;
             while !cursor.is_at_end() {
                 let frontier = *cursor.frontier();
                 for (document, frequency) in cursor.postings(store, segment)? {
@@ -243,6 +243,6 @@ impl<'a, S: Store> Check<'a, S> {
     }
 }
 
-fn unbounded(segment: &Segment) -> Error {
+fn unbounded(segment: &SegmentReader) -> Error {
     segment.broken("a document can score more than its block is said to")
 }

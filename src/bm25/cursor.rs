@@ -1,15 +1,15 @@
 //! # cursor: what is the next document of a list, and what can it score at most?
 //!
-//! A cursor goes forward only. [`Cursor::approach`] reads no more than the entries of blocks;
-//! [`Cursor::seek`] decodes the block in which the document would be.
+//! A cursor goes forward only. [`PostingCursor::approach`] reads no more than the entries of blocks;
+//! [`PostingCursor::seek`] decodes the block in which the document would be.
 
 use super::bits::SLACK;
-use super::dictionary::Place;
-use super::page::Reading;
-use super::postings::{BLOCK, Block, Entry, Frontier, LARGEST_ENTRY, Pair};
+use super::dictionary::TermLocation;
+use super::page::ReadResult;
+use super::postings::{BLOCK, BlockEntry, DecodedBlock, Frontier, LARGEST_ENTRY, Pair};
 use super::score::Scorer;
-use super::search::Effort;
-use super::segment::{Lengths, Run, Segment, Stream};
+use super::search::SearchEffort;
+use super::segment::{Lengths, SegmentReader, StreamKind, StreamReader};
 use super::snapshot::Listed;
 use crate::pages::Store;
 
@@ -29,7 +29,7 @@ enum Blocks<'a> {
 
 /// The postings of one term of the query in one segment.
 #[derive(Debug)]
-pub struct Cursor<'a> {
+pub struct PostingCursor<'a> {
     /// Which term of the query.
     pub term: usize,
     /// The most that a document of the current block can score by this term.
@@ -38,71 +38,72 @@ pub struct Cursor<'a> {
     /// by this term, once the block is decoded.
     bounds: [f64; LOW],
     blocks: Blocks<'a>,
-    entries: Run,
+    entries: StreamReader,
     /// Postings in the blocks after the current one.
     left: u32,
     /// The current block; before the first, one without bytes.
-    entry: Entry,
+    entry: BlockEntry,
     /// The last document before it.
     before: u32,
     count: usize,
-    block: Block,
+    block: DecodedBlock,
     is_decoded: bool,
     at: usize,
     is_at_end: bool,
     bytes: Vec<u8>,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> PostingCursor<'a> {
     /// Stands at the first block.
     pub fn new<S: Store>(
         store: &S,
-        segment: &Segment,
+        segment: &SegmentReader,
         term: usize,
         listed: &'a Listed,
         scorer: &Scorer,
-        effort: &mut Effort,
-    ) -> Reading<Cursor<'a>> {
-        let none = Run::of(Vec::new());
+        effort: &mut SearchEffort,
+    ) -> ReadResult<PostingCursor<'a>> {
+        let none = StreamReader::of(Vec::new());
         let (blocks, entries, left) = match listed {
             Listed::United(union) => {
-                let entries = Run::of(union.entries.clone());
+                let entries = StreamReader::of(union.entries.clone());
                 (Blocks::United(&union.blocks, 0), entries, union.documents)
             }
             Listed::Found(found) => match found.place {
-                Place::Single { .. } => (Blocks::Single, none, 0),
-                Place::List { position, blocks, entries } => {
+                TermLocation::Single { .. } => (Blocks::Single, none, 0),
+                TermLocation::List { position, blocks, entries } => {
                     let start = position.saturating_add(blocks);
-                    let entries = Run::new(Stream::Lists, start, entries);
+                    let entries = StreamReader::new(StreamKind::Lists, start, entries);
                     (Blocks::Stored(position), entries, found.documents)
                 }
             },
         };
-        let mut cursor = Cursor {
+        let mut cursor = PostingCursor {
             term,
             bound: 0.0,
             bounds: [f64::INFINITY; LOW],
             blocks,
             entries,
             left,
-            entry: Entry { last: u32::MAX, ..Entry::default() },
+            entry: BlockEntry { last: u32::MAX, ..BlockEntry::default() },
             before: u32::MAX,
             count: 0,
-            block: Block::default(),
+            block: DecodedBlock::default(),
             is_decoded: true,
             at: 0,
             is_at_end: false,
             bytes: Vec::new(),
         };
         match listed {
-            Listed::Found(super::dictionary::Found {
-                place: Place::Single { document, frequency },
+            Listed::Found(super::dictionary::FoundTerm {
+                place: TermLocation::Single { document, frequency },
                 ..
             }) => {
                 let length = Lengths::default().get(store, segment, *document)?;
                 let pair = Pair { frequency: *frequency, length };
-                cursor.entry = Entry { last: *document, bytes: 0, frontier: Frontier::of(pair) };
-                cursor.block = Block::of(*document, *frequency);
+                cursor.entry =
+                    BlockEntry { last: *document, bytes: 0, frontier: Frontier::of(pair) };
+                cursor.block = DecodedBlock::of(*document, *frequency);
                 cursor.count = 1;
                 cursor.bound = scorer.part(term, *frequency, length);
                 cursor.bound_frequencies(scorer);
@@ -131,10 +132,10 @@ impl<'a> Cursor<'a> {
     pub fn next_block<S: Store>(
         &mut self,
         store: &S,
-        segment: &Segment,
+        segment: &SegmentReader,
         scorer: &Scorer,
-        effort: &mut Effort,
-    ) -> Reading<()> {
+        effort: &mut SearchEffort,
+    ) -> ReadResult<()> {
         effort.skipped += u64::from(!self.is_decoded);
         (self.is_decoded, self.at) = (true, 0);
         match &mut self.blocks {
@@ -149,7 +150,7 @@ impl<'a> Cursor<'a> {
         self.before = self.entry.last;
         let mut ahead = super::bits::Bytes(self.entries.ahead(store, segment, LARGEST_ENTRY)?);
         let bytes = ahead.0.len();
-        let entry = Entry::get(&mut ahead, self.before)
+        let entry = BlockEntry::get(&mut ahead, self.before)
             .filter(|entry| entry.last < segment.header.documents)
             .ok_or_else(|| segment.broken("the entry of a block makes no sense"))?;
         let used = bytes - ahead.0.len();
@@ -170,11 +171,11 @@ impl<'a> Cursor<'a> {
     pub fn approach<S: Store>(
         &mut self,
         store: &S,
-        segment: &Segment,
+        segment: &SegmentReader,
         document: u32,
         scorer: &Scorer,
-        effort: &mut Effort,
-    ) -> Reading<()> {
+        effort: &mut SearchEffort,
+    ) -> ReadResult<()> {
         while !self.is_at_end && self.entry.last < document {
             self.next_block(store, segment, scorer, effort)?;
         }
@@ -187,11 +188,11 @@ impl<'a> Cursor<'a> {
     pub fn seek<S: Store>(
         &mut self,
         store: &S,
-        segment: &Segment,
+        segment: &SegmentReader,
         document: u32,
         scorer: &Scorer,
-        effort: &mut Effort,
-    ) -> Reading<u32> {
+        effort: &mut SearchEffort,
+    ) -> ReadResult<u32> {
         if !self.is_decoded {
             self.decode(store, segment)?;
             self.bound_frequencies(scorer);
@@ -235,7 +236,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Decodes the current block.
-    fn decode<S: Store>(&mut self, store: &S, segment: &Segment) -> Reading<()> {
+    fn decode<S: Store>(&mut self, store: &S, segment: &SegmentReader) -> ReadResult<()> {
         let broken = || segment.broken("a block of postings makes no sense");
         let bytes: &[u8] = match &self.blocks {
             Blocks::Single => return Ok(()),
@@ -243,13 +244,13 @@ impl<'a> Cursor<'a> {
             Blocks::Stored(position) => {
                 self.bytes.clear();
                 let size = self.entry.bytes;
-                segment.read(store, Stream::Lists, *position, size, &mut self.bytes)?;
+                segment.read(store, StreamKind::Lists, *position, size, &mut self.bytes)?;
                 self.bytes.extend([0; SLACK]);
                 &self.bytes
             }
         };
         let [first, second, ..] = bytes else { return Err(broken().into()) };
-        let size = Block::size(*first, *second, self.count);
+        let size = DecodedBlock::size(*first, *second, self.count);
         let decoded = self.block.decode(bytes, self.count, self.before);
         let last = self.block.documents().last().copied();
         if decoded.is_none() || last != Some(self.entry.last) || size != self.entry.bytes {
@@ -263,8 +264,8 @@ impl<'a> Cursor<'a> {
     pub fn postings<S: Store>(
         &mut self,
         store: &S,
-        segment: &Segment,
-    ) -> Reading<impl Iterator<Item = (u32, u32)> + '_> {
+        segment: &SegmentReader,
+    ) -> ReadResult<impl Iterator<Item = (u32, u32)> + '_> {
         if !self.is_decoded {
             self.decode(store, segment)?;
         }

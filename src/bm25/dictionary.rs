@@ -6,8 +6,8 @@
 //! B-tree that is written once, from the left to the right.
 
 use super::bits::{Bytes, put_number};
-use super::page::Reading;
-use super::segment::{Segment, Stream};
+use super::page::ReadResult;
+use super::segment::{SegmentReader, StreamKind};
 use crate::pages::Store;
 
 /// Bytes from which on a leaf or branch is full.
@@ -17,7 +17,7 @@ const LARGEST: u64 = (FULL + 2 * super::LONGEST_LEXEME + 128) as u64;
 
 /// Where a term's postings are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TermLocation {
     /// Here: there is but one.
     Single {
         /// The number of the document in its segment.
@@ -38,16 +38,16 @@ pub enum Place {
 
 /// What the dictionary says of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundTerm {
     /// How many documents have it.
     pub documents: u32,
     /// Where the postings are.
-    pub place: Place,
+    pub place: TermLocation,
 }
 
 /// A leaf or branch that is being written.
 #[derive(Debug, Default)]
-struct Node {
+struct DictionaryNode {
     bytes: Vec<u8>,
     /// What tells it from the one before it.
     first: Vec<u8>,
@@ -55,7 +55,7 @@ struct Node {
     entries: usize,
 }
 
-impl Node {
+impl DictionaryNode {
     fn put_key(&mut self, key: &[u8]) {
         let shared = if self.entries == 0 { 0 } else { shared(&self.last, key) };
         put_number(&mut self.bytes, shared as u64);
@@ -83,16 +83,16 @@ fn separator<'a>(before: &[u8], key: &'a [u8]) -> &'a [u8] {
 
 /// Writes a dictionary. The caller writes the bytes that it gives to pages.
 #[derive(Debug, Default)]
-pub struct Writer {
+pub struct DictionaryWriter {
     /// The nodes that are being written, leaves first.
-    levels: Vec<Node>,
+    levels: Vec<DictionaryNode>,
     terms: u64,
 }
 
 /// Takes bytes of the dictionary, and says where they are.
 pub type Sink<'a, E> = &'a mut dyn FnMut(&[u8]) -> Result<u64, E>;
 
-impl Writer {
+impl DictionaryWriter {
     /// How many terms there are.
     pub fn terms(&self) -> u64 {
         self.terms
@@ -103,12 +103,12 @@ impl Writer {
     pub fn add<E>(
         &mut self,
         key: &[u8],
-        found: &Found,
+        found: &FoundTerm,
         position: u64,
         sink: Sink<'_, E>,
     ) -> Result<(), E> {
         if self.levels.is_empty() {
-            self.levels.push(Node::default());
+            self.levels.push(DictionaryNode::default());
         }
         if self.levels[0].is_full() {
             self.close(0, sink)?;
@@ -121,11 +121,11 @@ impl Writer {
         leaf.put_key(key);
         put_number(&mut leaf.bytes, u64::from(found.documents));
         match found.place {
-            Place::Single { document, frequency } => {
+            TermLocation::Single { document, frequency } => {
                 put_number(&mut leaf.bytes, u64::from(document));
                 put_number(&mut leaf.bytes, u64::from(frequency));
             }
-            Place::List { blocks, entries, .. } => {
+            TermLocation::List { blocks, entries, .. } => {
                 put_number(&mut leaf.bytes, blocks);
                 put_number(&mut leaf.bytes, entries);
             }
@@ -145,7 +145,7 @@ impl Writer {
             node.entries = 0;
             level += 1;
             if level == self.levels.len() {
-                self.levels.push(Node::default());
+                self.levels.push(DictionaryNode::default());
             }
             let above = &mut self.levels[level];
             if above.entries == 0 {
@@ -175,14 +175,14 @@ impl Writer {
 
 /// A leaf or branch that is being read. Keys ascend, or it ends with an error.
 #[derive(Debug, Default)]
-struct Cursor {
+struct NodeReader {
     bytes: Vec<u8>,
     at: usize,
     key: Vec<u8>,
     expected: u64,
 }
 
-impl Cursor {
+impl NodeReader {
     /// Goes on to the next key; `None` if the bytes make no sense.
     fn next_key(&mut self) -> Option<()> {
         let mut left = Bytes(&self.bytes[self.at..]);
@@ -213,24 +213,24 @@ impl Cursor {
         Some(())
     }
 
-    fn next_found(&mut self) -> Option<Found> {
+    fn next_found(&mut self) -> Option<FoundTerm> {
         let mut left = Bytes(&self.bytes[self.at..]);
         let documents = left.short()?;
         self.at = self.bytes.len() - left.0.len();
         let (one, other) = self.next_numbers()?;
         let place = match documents {
             0 => return None,
-            1 => Place::Single {
+            1 => TermLocation::Single {
                 document: u32::try_from(one).ok()?,
                 frequency: u32::try_from(other).ok().filter(|frequency| *frequency > 0)?,
             },
             _ => {
                 let position = self.expected;
                 self.expected = position.checked_add(one)?.checked_add(other)?;
-                Place::List { position, blocks: one, entries: other }
+                TermLocation::List { position, blocks: one, entries: other }
             }
         };
-        Some(Found { documents, place })
+        Some(FoundTerm { documents, place })
     }
 
     fn is_at_end(&self) -> bool {
@@ -240,18 +240,23 @@ impl Cursor {
 
 /// The terms of a segment, from one on.
 #[derive(Debug)]
-pub struct Terms {
+pub struct TermIterator {
     /// What of each branch down to the leaf is still to be read, the root first.
-    branches: Vec<Cursor>,
-    leaf: Cursor,
+    branches: Vec<NodeReader>,
+    leaf: NodeReader,
     /// The term before; terms ascend over leaves too.
     before: Option<Vec<u8>>,
 }
 
-impl Terms {
+impl TermIterator {
     /// Stands before the first term that is not before `from`.
-    pub fn from<S: Store>(store: &S, segment: &Segment, from: &[u8]) -> Reading<Terms> {
-        let mut terms = Terms { branches: Vec::new(), leaf: Cursor::default(), before: None };
+    pub fn from<S: Store>(
+        store: &S,
+        segment: &SegmentReader,
+        from: &[u8],
+    ) -> ReadResult<TermIterator> {
+        let mut terms =
+            TermIterator { branches: Vec::new(), leaf: NodeReader::default(), before: None };
         let header = &segment.header;
         let root = (header.dictionary, u64::from(header.dictionary_bytes));
         terms.descend(store, segment, root, from)?;
@@ -262,10 +267,10 @@ impl Terms {
     fn descend<S: Store>(
         &mut self,
         store: &S,
-        segment: &Segment,
+        segment: &SegmentReader,
         node: (u64, u64),
         from: &[u8],
-    ) -> Reading<()> {
+    ) -> ReadResult<()> {
         let levels = segment.header.levels as usize;
         let mut node = node;
         while self.branches.len() < levels {
@@ -300,8 +305,8 @@ impl Terms {
     pub fn next<S: Store>(
         &mut self,
         store: &S,
-        segment: &Segment,
-    ) -> Reading<Option<(&[u8], Found)>> {
+        segment: &SegmentReader,
+    ) -> ReadResult<Option<(&[u8], FoundTerm)>> {
         while self.leaf.is_at_end() {
             if !self.next_leaf(store, segment)? {
                 return Ok(None);
@@ -320,9 +325,9 @@ impl Terms {
         Ok(Some((&self.leaf.key, found)))
     }
 
-    fn next_leaf<S: Store>(&mut self, store: &S, segment: &Segment) -> Reading<bool> {
+    fn next_leaf<S: Store>(&mut self, store: &S, segment: &SegmentReader) -> ReadResult<bool> {
         store.interrupted()?;
-        while self.branches.last().is_some_and(Cursor::is_at_end) {
+        while self.branches.last().is_some_and(NodeReader::is_at_end) {
             self.branches.pop();
         }
         let Some(branch) = self.branches.last_mut() else { return Ok(false) };
@@ -336,19 +341,27 @@ impl Terms {
     }
 }
 
-fn read_node<S: Store>(store: &S, segment: &Segment, node: (u64, u64)) -> Reading<Cursor> {
+fn read_node<S: Store>(
+    store: &S,
+    segment: &SegmentReader,
+    node: (u64, u64),
+) -> ReadResult<NodeReader> {
     let (position, bytes) = node;
     if bytes > LARGEST {
         return Err(segment.broken("a part of the dictionary is too long").into());
     }
-    let mut cursor = Cursor::default();
-    segment.read(store, Stream::Dictionary, position, bytes as usize, &mut cursor.bytes)?;
+    let mut cursor = NodeReader::default();
+    segment.read(store, StreamKind::Dictionary, position, bytes as usize, &mut cursor.bytes)?;
     Ok(cursor)
 }
 
 /// What the dictionary says of a term, if it has it.
-pub fn find<S: Store>(store: &S, segment: &Segment, term: &[u8]) -> Reading<Option<Found>> {
-    let mut terms = Terms::from(store, segment, term)?;
+pub fn find<S: Store>(
+    store: &S,
+    segment: &SegmentReader,
+    term: &[u8],
+) -> ReadResult<Option<FoundTerm>> {
+    let mut terms = TermIterator::from(store, segment, term)?;
     while let Some((key, found)) = terms.next(store, segment)? {
         if key >= term {
             return Ok((key == term).then_some(found));

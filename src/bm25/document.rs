@@ -1,27 +1,27 @@
 //! # document: what does the index see of a row?
 
 use crate::error::{Error, Result};
-use crate::pages::Row;
+use crate::pages::RowId;
 
 /// Bytes of the longest lexeme; PostgreSQL's tsvector has none longer than 2,046.
 pub const LONGEST_LEXEME: usize = 2048;
 
 /// A row of the table, as the index sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document<'a> {
-    row: Row,
+pub struct IndexedDocument<'a> {
+    row: RowId,
     length: u32,
     terms: Vec<(&'a [u8], u32)>,
 }
 
-impl<'a> Document<'a> {
+impl<'a> IndexedDocument<'a> {
     /// A row, the number of its word positions, and its lexemes with their frequencies, in any
     /// order. A lexeme given twice has the sum of its frequencies; one of frequency 0 is left out.
     pub fn new(
-        row: Row,
+        row: RowId,
         length: u32,
         terms: impl IntoIterator<Item = (&'a [u8], u32)>,
-    ) -> Result<Document<'a>> {
+    ) -> Result<IndexedDocument<'a>> {
         let mut terms: Vec<(&[u8], u32)> =
             terms.into_iter().filter(|(_, frequency)| *frequency > 0).collect();
         if let Some((lexeme, _)) = terms.iter().find(|(it, _)| it.len() > LONGEST_LEXEME) {
@@ -41,12 +41,12 @@ impl<'a> Document<'a> {
             }
             is_same
         });
-        Ok(Document { row, length, terms })
+        Ok(IndexedDocument { row, length, terms })
     }
 
     /// The row of the table.
     #[must_use]
-    pub fn row(&self) -> Row {
+    pub fn row(&self) -> RowId {
         self.row
     }
 

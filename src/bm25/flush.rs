@@ -9,11 +9,11 @@
 //! `O(n log n)`. That is the logarithmic method of Bentley and Saxe ("Decomposable searching
 //! problems", 1980), which LSM trees and Lucene use too.
 
-use super::memory::Memory;
-use super::merge::{Input, merge};
-use super::page::{Entry, Meta, new_number, read_meta};
+use super::memory::PendingSegment;
+use super::merge::{MergeInput, merge};
+use super::page::{Bm25Meta, DirectoryEntry, new_number, read_meta};
 use super::pending::{close, each_document, seal};
-use super::segment::{IN_MAP, IN_ROOT, Segment};
+use super::segment::{IN_MAP, IN_ROOT, SegmentReader};
 use super::space::{publish, release};
 use super::writer::SegmentWriter;
 use crate::error::Result;
@@ -62,7 +62,7 @@ fn flush_sealed<S: StoreMut>(store: &S) -> Result<()> {
         return Ok(());
     }
     close(store, &sealed)?;
-    let (mut memory, mut term) = (Memory::default(), Vec::new());
+    let (mut memory, mut term) = (PendingSegment::default(), Vec::new());
     each_document(store, &sealed, store.blocks()?, &mut |document| {
         memory.begin(document.row, document.length);
         document.each_term(&mut term, |term, frequency| memory.add_term(term, frequency))
@@ -83,33 +83,33 @@ pub(super) fn merge_due<S: StoreMut>(store: &S, merging: Merging) -> Result<()> 
             return Ok(());
         }
         let inputs = due.iter().map(|entry| open(store, entry));
-        let inputs = inputs.collect::<Result<Vec<Input>>>()?;
+        let inputs = inputs.collect::<Result<Vec<MergeInput>>>()?;
         replace(store, &inputs)?;
     }
 }
 
 /// A segment as an input of a merge. Under the structure lock.
-pub(super) fn open<S: StoreMut>(store: &S, entry: &Entry) -> Result<Input> {
-    Ok(Input { segment: Segment::open(store, entry, store.blocks()?)?, dead: None })
+pub(super) fn open<S: StoreMut>(store: &S, entry: &DirectoryEntry) -> Result<MergeInput> {
+    Ok(MergeInput { segment: SegmentReader::open(store, entry, store.blocks()?)?, dead: None })
 }
 
 /// Puts one segment in the place of some.
-pub(super) fn replace<S: StoreMut>(store: &S, inputs: &[Input]) -> Result<()> {
+pub(super) fn replace<S: StoreMut>(store: &S, inputs: &[MergeInput]) -> Result<()> {
     let new = merge(store, inputs, store, new_number(store)?)?;
     let gone: Vec<u64> = inputs.iter().map(|input| input.segment.chain.number).collect();
     publish(store, &gone, false, new)
 }
 
-fn tier(entry: &Entry) -> u32 {
+fn tier(entry: &DirectoryEntry) -> u32 {
     entry.documents.max(1).ilog2() / TIER.ilog2()
 }
 
 /// The segments of the lowest tier that is full.
-fn due(meta: &Meta, merging: Merging) -> Vec<Entry> {
-    let mut segments: Vec<Entry> = meta.segments().copied().collect();
+fn due(meta: &Bm25Meta, merging: Merging) -> Vec<DirectoryEntry> {
+    let mut segments: Vec<DirectoryEntry> = meta.segments().copied().collect();
     segments.sort_by_key(|entry| entry.documents);
     let is_crowded = segments.len() >= TOO_MANY;
-    let is_possible = |group: &&[Entry]| {
+    let is_possible = |group: &&[DirectoryEntry]| {
         let pages: u64 = group.iter().map(|entry| u64::from(entry.chain.pages)).sum();
         let documents: u64 = group.iter().map(|entry| u64::from(entry.documents)).sum();
         let is_quick = pages <= QUICK_PAGES || is_crowded || merging == Merging::All;
@@ -119,7 +119,7 @@ fn due(meta: &Meta, merging: Merging) -> Vec<Entry> {
     let full = tiers.find(|group| group.len() >= TIER && is_possible(group));
     // If no tier is full, there are many tiers, or merges that aren't quick have been left.
     let smallest = || segments.chunks(TIER).next().filter(|group| is_crowded && is_possible(group));
-    full.or_else(smallest).map(<[Entry]>::to_vec).unwrap_or_default()
+    full.or_else(smallest).map(<[DirectoryEntry]>::to_vec).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -128,13 +128,13 @@ mod tests {
     use crate::bm25::page::Chain;
 
     fn check(documents: &[u32], merging: Merging, expected: &[u32]) {
-        let segment = |documents: &u32| Entry {
+        let segment = |documents: &u32| DirectoryEntry {
             chain: Chain { number: 1, head: 1, tail: 1, pages: 1 + documents / 10 },
             documents: *documents,
-            ..Entry::default()
+            ..DirectoryEntry::default()
         };
         let entries = documents.iter().map(segment).collect();
-        let due = due(&Meta { entries, ..Meta::new() }, merging);
+        let due = due(&Bm25Meta { entries, ..Bm25Meta::new() }, merging);
         let due: Vec<u32> = due.iter().map(|entry| entry.documents).collect();
         assert_eq!(due, expected, "{documents:?}");
     }

@@ -4,19 +4,19 @@
 //! [`Cursor`](super::cursor::Cursor).
 
 use super::bits::SLACK;
-use super::dictionary::{Found, Place};
-use super::page::Reading;
-use super::postings::{BLOCK, Block, LARGEST_BLOCK};
-use super::segment::{Run, Segment, Stream};
+use super::dictionary::{FoundTerm, TermLocation};
+use super::page::ReadResult;
+use super::postings::{BLOCK, DecodedBlock, LARGEST_BLOCK};
+use super::segment::{SegmentReader, StreamKind, StreamReader};
 use crate::pages::Store;
 
 /// A list that is read from one end to the other.
 #[derive(Debug)]
-pub struct List {
-    run: Run,
+pub struct ListReader {
+    run: StreamReader,
     /// Postings that are in no block read so far.
     left: u32,
-    block: Block,
+    block: DecodedBlock,
     at: usize,
     /// The last document of the block before.
     before: u32,
@@ -24,25 +24,29 @@ pub struct List {
     copy: Vec<u8>,
 }
 
-impl List {
+impl ListReader {
     /// The list of a term.
-    pub fn new(found: &Found) -> List {
+    pub fn new(found: &FoundTerm) -> ListReader {
         let (run, single) = match found.place {
-            Place::Single { document, frequency } => {
-                (Run::of(Vec::new()), Some((document, frequency)))
+            TermLocation::Single { document, frequency } => {
+                (StreamReader::of(Vec::new()), Some((document, frequency)))
             }
-            Place::List { position, blocks, .. } => {
-                (Run::new(Stream::Lists, position, blocks), None)
+            TermLocation::List { position, blocks, .. } => {
+                (StreamReader::new(StreamKind::Lists, position, blocks), None)
             }
         };
         let left = if single.is_some() { 0 } else { found.documents };
-        let (block, copy) = (Block::default(), Vec::new());
-        List { run, left, block, at: 0, before: u32::MAX, single, copy }
+        let (block, copy) = (DecodedBlock::default(), Vec::new());
+        ListReader { run, left, block, at: 0, before: u32::MAX, single, copy }
     }
 
     /// The next posting: document and frequency. Documents ascend, and exist.
     #[inline]
-    pub fn next<S: Store>(&mut self, store: &S, segment: &Segment) -> Reading<Option<(u32, u32)>> {
+    pub fn next<S: Store>(
+        &mut self,
+        store: &S,
+        segment: &SegmentReader,
+    ) -> ReadResult<Option<(u32, u32)>> {
         if self.at < self.block.documents().len() {
             let posting = (self.block.documents()[self.at], self.block.frequencies()[self.at]);
             self.at += 1;
@@ -54,8 +58,8 @@ impl List {
     fn next_block<S: Store>(
         &mut self,
         store: &S,
-        segment: &Segment,
-    ) -> Reading<Option<(u32, u32)>> {
+        segment: &SegmentReader,
+    ) -> ReadResult<Option<(u32, u32)>> {
         let documents = segment.header.documents;
         let broken = || segment.broken("a list of postings makes no sense");
         if let Some((document, frequency)) = self.single.take() {
@@ -68,7 +72,7 @@ impl List {
         let count = (self.left as usize).min(BLOCK);
         let ahead = self.run.ahead(store, segment, LARGEST_BLOCK)?;
         let [first, second, ..] = ahead else { return Err(broken().into()) };
-        let size = Block::size(*first, *second, count);
+        let size = DecodedBlock::size(*first, *second, count);
         self.copy.clear();
         self.copy.extend_from_slice(&ahead[..size.min(ahead.len())]);
         self.copy.extend([0; SLACK]);

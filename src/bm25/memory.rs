@@ -7,11 +7,11 @@
 use std::collections::HashMap;
 
 use super::bits::{Bytes, put_number};
-use super::document::Document;
-use super::page::Entry;
+use super::document::IndexedDocument;
+use super::page::DirectoryEntry;
 use super::writer::SegmentWriter;
 use crate::error::Result;
-use crate::pages::{Row, StoreMut};
+use crate::pages::{RowId, StoreMut};
 
 /// Bytes that a term takes besides its own and its postings'.
 const TERM_BYTES: usize = 112;
@@ -20,7 +20,7 @@ const PATIENCE: usize = 1024;
 
 /// The postings of a term: gaps between documents and frequencies, in few bytes.
 #[derive(Debug, Default)]
-struct List {
+struct MemoryPostings {
     bytes: Vec<u8>,
     /// One more than the last document.
     next: u32,
@@ -28,15 +28,15 @@ struct List {
 
 /// Documents that are in no segment yet.
 #[derive(Debug, Default)]
-pub struct Memory {
-    documents: Vec<(Row, u32)>,
-    terms: HashMap<Box<[u8]>, List>,
+pub struct PendingSegment {
+    documents: Vec<(RowId, u32)>,
+    terms: HashMap<Box<[u8]>, MemoryPostings>,
     bytes: usize,
 }
 
-impl Memory {
+impl PendingSegment {
     /// Adds a document to those in memory.
-    pub fn add(&mut self, document: &Document<'_>) {
+    pub fn add(&mut self, document: &IndexedDocument<'_>) {
         self.begin(document.row(), document.length());
         for (term, frequency) in document.terms() {
             self.add_term(term, *frequency);
@@ -44,9 +44,9 @@ impl Memory {
     }
 
     /// Begins a document, whose terms follow.
-    pub fn begin(&mut self, row: Row, length: u32) {
+    pub fn begin(&mut self, row: RowId, length: u32) {
         self.documents.push((row, length));
-        self.bytes += size_of::<(Row, u32)>();
+        self.bytes += size_of::<(RowId, u32)>();
     }
 
     /// Adds a term of the document.
@@ -77,7 +77,7 @@ impl Memory {
     }
 
     /// Writes all as a segment, documents in the order of their rows.
-    pub fn write<S: StoreMut>(&self, mut writer: SegmentWriter<'_, S>) -> Result<Entry> {
+    pub fn write<S: StoreMut>(&self, mut writer: SegmentWriter<'_, S>) -> Result<DirectoryEntry> {
         let mut order: Vec<u32> = (0..self.documents.len() as u32).collect();
         let is_sorted = self.documents.is_sorted_by_key(|(row, _)| *row);
         if !is_sorted {
@@ -90,7 +90,7 @@ impl Memory {
             writer.add_document(row, length)?;
         }
         writer.end_documents()?;
-        let mut terms: Vec<(&Box<[u8]>, &List)> = self.terms.iter().collect();
+        let mut terms: Vec<(&Box<[u8]>, &MemoryPostings)> = self.terms.iter().collect();
         terms.sort_unstable_by_key(|(term, _)| *term);
         let mut postings = Vec::new();
         for (place, (term, list)) in terms.into_iter().enumerate() {

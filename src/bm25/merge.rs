@@ -12,14 +12,14 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::dictionary::{Found, Terms};
-use super::list::List;
+use super::dictionary::{FoundTerm, TermIterator};
+use super::list::ListReader;
 use super::number_set::NumberSet;
-use super::page::Entry;
-use super::segment::{ROW_BYTES, Segment, length_of, row_of};
+use super::page::DirectoryEntry;
+use super::segment::{ROW_BYTES, SegmentReader, length_of, row_of};
 use super::writer::SegmentWriter;
 use crate::error::Result;
-use crate::pages::{Row, Store, StoreMut};
+use crate::pages::{RowId, Store, StoreMut};
 
 /// The new number of a document that is not there any more.
 const GONE: u32 = u32::MAX;
@@ -27,9 +27,9 @@ const GONE: u32 = u32::MAX;
 const PATIENCE: usize = 4096;
 
 /// A segment that goes into a merge.
-pub struct Input {
+pub struct MergeInput {
     /// The segment that is read.
-    pub segment: Segment,
+    pub segment: SegmentReader,
     /// Documents to be left out.
     pub dead: Option<NumberSet>,
 }
@@ -38,10 +38,10 @@ pub struct Input {
 /// `None` if no document is left.
 pub fn merge<R: Store, W: StoreMut>(
     from: &R,
-    inputs: &[Input],
+    inputs: &[MergeInput],
     to: &W,
     number: u64,
-) -> Result<Option<Entry>> {
+) -> Result<Option<DirectoryEntry>> {
     let any_is_left = inputs.iter().any(|input| {
         let is_dead = |document| input.dead.as_ref().is_some_and(|dead| dead.contains(document));
         (0..input.segment.header.documents).any(|document| !is_dead(document))
@@ -57,12 +57,12 @@ pub fn merge<R: Store, W: StoreMut>(
 }
 
 /// The next row of an input, its document and its length.
-type NextRow = Reverse<(Row, usize, u32, u32)>;
+type NextRow = Reverse<(RowId, usize, u32, u32)>;
 
 /// Writes the documents. Gives the new numbers of those of each input.
 fn merge_documents<R: Store, W: StoreMut>(
     from: &R,
-    inputs: &[Input],
+    inputs: &[MergeInput],
     writer: &mut SegmentWriter<'_, W>,
 ) -> Result<Vec<Vec<u32>>> {
     let mut runs: Vec<_> =
@@ -106,17 +106,17 @@ fn merge_documents<R: Store, W: StoreMut>(
 /// Writes the terms that are left, with their lists.
 fn merge_terms<R: Store, W: StoreMut>(
     from: &R,
-    inputs: &[Input],
+    inputs: &[MergeInput],
     new_numbers: &[Vec<u32>],
     writer: &mut SegmentWriter<'_, W>,
 ) -> Result<()> {
     let mut terms = Vec::new();
     for input in inputs {
-        terms.push(Terms::from(from, &input.segment, &[])?);
+        terms.push(TermIterator::from(from, &input.segment, &[])?);
     }
     let mut heap: BinaryHeap<Reverse<(Vec<u8>, usize)>> = BinaryHeap::new();
-    let mut founds: Vec<Option<Found>> = vec![None; inputs.len()];
-    let mut advance = |input: usize, founds: &mut Vec<Option<Found>>, key: &mut Vec<u8>| {
+    let mut founds: Vec<Option<FoundTerm>> = vec![None; inputs.len()];
+    let mut advance = |input: usize, founds: &mut Vec<Option<FoundTerm>>, key: &mut Vec<u8>| {
         let next = terms[input].next(from, &inputs[input].segment)?;
         founds[input] = next.map(|(_, found)| found);
         key.clear();
@@ -139,7 +139,7 @@ fn merge_terms<R: Store, W: StoreMut>(
                 break;
             }
             if let Some(found) = &founds[*input] {
-                lists.push((*input, List::new(found)));
+                lists.push((*input, ListReader::new(found)));
             }
             if !advance(*input, &mut founds, key)? {
                 PeekMut::pop(top);
@@ -158,13 +158,13 @@ fn merge_terms<R: Store, W: StoreMut>(
 
 fn merge_lists<R: Store, W: StoreMut>(
     from: &R,
-    inputs: &[Input],
+    inputs: &[MergeInput],
     new_numbers: &[Vec<u32>],
-    lists: &mut [(usize, List)],
+    lists: &mut [(usize, ListReader)],
     writer: &mut SegmentWriter<'_, W>,
 ) -> Result<()> {
     // The next living document of a list, by its new number, and its frequency.
-    let next = |(input, list): &mut (usize, List)| -> Result<Option<(u32, u32)>> {
+    let next = |(input, list): &mut (usize, ListReader)| -> Result<Option<(u32, u32)>> {
         while let Some((document, frequency)) = list.next(from, &inputs[*input].segment)? {
             let new = new_numbers[*input].get(document as usize).copied().unwrap_or(GONE);
             if new != GONE {

@@ -12,10 +12,10 @@
 //!
 //! | call | lock that the caller holds |
 //! |---|---|
-//! | [`create`], [`Builder::finish`] | no other session sees the index |
+//! | [`create`], [`IndexBuilder::finish`] | no other session sees the index |
 //! | [`insert`] | none |
 //! | [`flush`], [`vacuum`] | the **structure lock**: one at a time |
-//! | [`statistics`], [`Search`], [`rows()`], [`check`], [`figures`] | none |
+//! | [`statistics`], [`Bm25Search`], [`rows()`], [`check`], [`figures`] | none |
 
 mod document;
 mod score;
@@ -51,17 +51,17 @@ mod check;
 #[cfg(test)]
 mod tests;
 
-pub use best::Hit;
-pub use build::Builder;
-pub use check::{Figures, Problem, SegmentFigures, check, figures};
-pub use document::{Document, LONGEST_LEXEME};
+pub use best::Bm25Hit;
+pub use build::IndexBuilder;
+pub use check::{IndexFigures, IndexProblem, SegmentFigures, check, figures};
+pub use document::{IndexedDocument, LONGEST_LEXEME};
 pub use flush::{Merging, flush};
 pub use pending::{Inserted, insert};
 pub use rows::rows;
-pub use score::{Settings, Statistics, Term, score};
-pub use search::{Effort, Search};
+pub use score::{Bm25Settings, Statistics, Term, score};
+pub use search::{Bm25Search, SearchEffort};
 pub use snapshot::statistics;
-pub use vacuum::{Report, vacuum};
+pub use vacuum::{Bm25VacuumReport, vacuum};
 
 use crate::error::Result;
 use crate::pages::{Page, StoreMut};
@@ -71,11 +71,11 @@ use crate::pages::{Page, StoreMut};
 #[must_use]
 pub fn first_page() -> Box<Page> {
     let mut page = space::blank();
-    page::Meta::new().write(&mut page);
+    page::Bm25Meta::new().write(&mut page);
     page
 }
 
 /// Writes an empty index into a store without pages.
 pub fn create<S: StoreMut>(store: &S) -> Result<()> {
-    store.append(|_, page| page::Meta::new().write(page)).map(drop)
+    store.append(|_, page| page::Bm25Meta::new().write(page)).map(drop)
 }

@@ -56,12 +56,12 @@ impl From<Stop> for Error {
 }
 
 /// What comes of reading pages that may have got another owner meanwhile.
-pub type Reading<T> = Result<T, Stop>;
+pub type ReadResult<T> = Result<T, Stop>;
 
 /// What a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum Bm25PageKind {
     /// Block 0.
     First = 0x21,
     /// Documents of the pending list.
@@ -77,7 +77,7 @@ pub enum Kind {
 }
 
 /// Says what a page is, which chain it belongs to, and which page follows in the chain.
-pub fn stamp(page: &mut Page, kind: Kind, number: u64, next: u32) {
+pub fn stamp(page: &mut Page, kind: Bm25PageKind, number: u64, next: u32) {
     page[HEADER_BYTES..START].copy_from_slice(&number.to_ne_bytes());
     page[TRAILER..].fill(0);
     page[TRAILER] = kind as u8;
@@ -103,7 +103,7 @@ pub fn number(page: &Page) -> u64 {
 
 /// Whether a page is of this kind.
 #[must_use]
-pub fn is(page: &Page, kind: Kind) -> bool {
+pub fn is(page: &Page, kind: Bm25PageKind) -> bool {
     page[TRAILER] == kind as u8
 }
 
@@ -114,7 +114,7 @@ pub fn is_blank(page: &Page) -> bool {
 }
 
 /// The content of a page of this kind that belongs to `owner`.
-pub fn content(page: &Page, block: u32, kind: Kind, owner: u64) -> Reading<&[u8]> {
+pub fn content(page: &Page, block: u32, kind: Bm25PageKind, owner: u64) -> ReadResult<&[u8]> {
     let is_it = is(page, kind) && number(page) == owner;
     if is_it { Ok(&page[START..TRAILER]) } else { Err(Stop::Moved(block)) }
 }
@@ -139,7 +139,7 @@ pub struct Chain {
 
 /// A segment, or pages that are not used any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// The pages. The head of a segment's is its root.
     pub chain: Chain,
     /// How many documents it has.
@@ -152,7 +152,7 @@ pub struct Entry {
 
 /// What block 0 says of the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Meta {
+pub struct Bm25Meta {
     /// How often a page may have changed its owner: grows whenever something is retired.
     pub changes: u64,
     /// The number of the next chain.
@@ -164,20 +164,20 @@ pub struct Meta {
     /// Free pages, the oldest first. They keep the numbers they had.
     pub free: Chain,
     /// Segments, and pages that were given up.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DirectoryEntry>,
 }
 
-impl Meta {
+impl Bm25Meta {
     /// The first block of an empty index.
     #[must_use]
-    pub fn new() -> Meta {
-        Meta { next_number: 1, ..Meta::default() }
+    pub fn new() -> Bm25Meta {
+        Bm25Meta { next_number: 1, ..Bm25Meta::default() }
     }
 
     /// Reads the description of the index from block 0.
-    pub fn read(page: &Page) -> Result<Meta> {
+    pub fn read(page: &Page) -> Result<Bm25Meta> {
         let bytes = &page[START..TRAILER];
-        if get_u32(bytes, 0) != MAGIC || !is(page, Kind::First) {
+        if get_u32(bytes, 0) != MAGIC || !is(page, Bm25PageKind::First) {
             return Err(corrupt(0, "this is not the first page of a rag_bm25 index"));
         }
         let version = get_u16(bytes, 4);
@@ -190,7 +190,7 @@ impl Meta {
             return Err(corrupt(0, "too many segments"));
         }
         let entries = bytes[ENTRIES..].chunks_exact(ENTRY_BYTES).take(count);
-        let meta = Meta {
+        let meta = Bm25Meta {
             changes: get_u64(bytes, 8),
             next_number: get_u64(bytes, 16),
             pending: get_chain(bytes, 24),
@@ -209,7 +209,7 @@ impl Meta {
 
     /// Writes block 0. There are no more than [`MOST_ENTRIES`] entries.
     pub fn write(&self, page: &mut Page) {
-        stamp(page, Kind::First, 0, 0);
+        stamp(page, Bm25PageKind::First, 0, 0);
         let bytes = content_mut(page);
         put_u32(bytes, 0, MAGIC);
         bytes[4..6].copy_from_slice(&VERSION.to_ne_bytes());
@@ -226,7 +226,7 @@ impl Meta {
     }
 
     /// The segments that have not been given up.
-    pub fn segments(&self) -> impl Iterator<Item = &Entry> {
+    pub fn segments(&self) -> impl Iterator<Item = &DirectoryEntry> {
         self.entries.iter().filter(|entry| !entry.is_retired)
     }
 
@@ -241,17 +241,17 @@ impl Meta {
 }
 
 /// Reads block 0 of a store.
-pub fn read_meta<S: Store>(store: &S) -> Result<Meta> {
-    store.read(0, Meta::read)?
+pub fn read_meta<S: Store>(store: &S) -> Result<Bm25Meta> {
+    store.read(0, Bm25Meta::read)?
 }
 
 /// Changes block 0, if `change` says so.
 pub fn change_meta<S: StoreMut>(
     store: &S,
-    change: impl FnOnce(&mut Meta) -> Result<bool>,
+    change: impl FnOnce(&mut Bm25Meta) -> Result<bool>,
 ) -> Result<bool> {
     store.write(0, |page| {
-        let mut meta = Meta::read(page)?;
+        let mut meta = Bm25Meta::read(page)?;
         let is_changed = change(&mut meta)?;
         if is_changed {
             meta.write(page);
@@ -287,8 +287,8 @@ fn put_chain(bytes: &mut [u8], at: usize, chain: &Chain) {
     put_u32(bytes, at + 16, chain.pages);
 }
 
-fn get_entry(bytes: &[u8]) -> Entry {
-    Entry {
+fn get_entry(bytes: &[u8]) -> DirectoryEntry {
+    DirectoryEntry {
         chain: get_chain(bytes, 0),
         documents: get_u32(bytes, 20),
         total_length: get_u64(bytes, 24),
@@ -296,7 +296,7 @@ fn get_entry(bytes: &[u8]) -> Entry {
     }
 }
 
-fn put_entry(bytes: &mut [u8], entry: &Entry) {
+fn put_entry(bytes: &mut [u8], entry: &DirectoryEntry) {
     put_chain(bytes, 0, &entry.chain);
     put_u32(bytes, 20, entry.documents);
     put_u64(bytes, 24, entry.total_length);

@@ -10,15 +10,15 @@
 //! to be made, the head is sealed in one change with the first page, and inserts begin a new chain.
 
 use super::bits::{Bytes, put_number};
-use super::document::{Document, LONGEST_LEXEME};
+use super::document::{IndexedDocument, LONGEST_LEXEME};
 use super::page::{
-    self, BODY, Chain, Kind, Meta, Reading, Stop, change_meta, content, content_mut, corrupt,
-    get_u16, read_meta, stamp,
+    self, BODY, Bm25Meta, Bm25PageKind, Chain, ReadResult, Stop, change_meta, content, content_mut,
+    corrupt, get_u16, read_meta, stamp,
 };
 use super::segment::{ROW_BYTES, put_row, row_of};
 use super::space::{blank, place_if, reuse};
 use crate::error::{Error, Result};
-use crate::pages::{Page, Row, Store, StoreMut};
+use crate::pages::{Page, RowId, Store, StoreMut};
 
 /// Pages from which on a segment should be made: a search reads all of them.
 pub const DUE: u32 = 32;
@@ -53,7 +53,7 @@ impl Inserted {
 }
 
 /// Appends a document to the pending list.
-pub fn insert<S: StoreMut>(store: &S, document: &Document<'_>) -> Result<Inserted> {
+pub fn insert<S: StoreMut>(store: &S, document: &IndexedDocument<'_>) -> Result<Inserted> {
     let bytes = encode(document);
     if bytes.len() > BODY - START {
         return insert_long(store, &bytes[SIZE..]);
@@ -97,7 +97,7 @@ fn write_parts<S: StoreMut>(store: &S, number: u64, bytes: &[u8]) -> Result<Opti
     // Each page names the one after it, so the last part comes first.
     for part in bytes.chunks(BODY - START).rev() {
         let page = page_of_part(number, part, parts.pages > 0, parts.head);
-        let is_open = |meta: &Meta| meta.pending.number == number;
+        let is_open = |meta: &Bm25Meta| meta.pending.number == number;
         let Some(block) = place_if(store, &page, is_open)? else { return Ok(None) };
         parts.head = block;
         if parts.pages == 0 {
@@ -121,7 +121,7 @@ fn list_number<S: StoreMut>(store: &S) -> Result<u64> {
 }
 
 /// Gives the list a number, if it has none yet.
-fn number_list(meta: &mut Meta) -> u64 {
+fn number_list(meta: &mut Bm25Meta) -> u64 {
     if meta.pending.number == 0 {
         meta.pending.number = meta.next_number;
         meta.next_number += 1;
@@ -136,7 +136,7 @@ fn page_of_part(number: u64, part: &[u8], goes_on: bool, next: u32) -> Box<Page>
     put(content, START, part);
     content[SEALED] = 1;
     content[GOES_ON] = u8::from(goes_on);
-    stamp(&mut page, Kind::Pending, number, next);
+    stamp(&mut page, Bm25PageKind::Pending, number, next);
     page
 }
 
@@ -144,12 +144,12 @@ fn page_of_part(number: u64, part: &[u8], goes_on: bool, next: u32) -> Box<Page>
 fn link<S: StoreMut>(store: &S, new: Chain) -> Result<Option<u32>> {
     let mut pages = 0;
     let is_linked = store.write_two(0, new.tail, |first, page| {
-        let mut meta = Meta::read(first)?;
+        let mut meta = Bm25Meta::read(first)?;
         let pending = &mut meta.pending;
         if pending.number != new.number {
             return Ok(false);
         }
-        content(page, new.tail, Kind::Pending, new.number)?;
+        content(page, new.tail, Bm25PageKind::Pending, new.number)?;
         page::set_next(page, pending.head);
         if pending.pages == 0 {
             pending.tail = new.tail;
@@ -166,7 +166,7 @@ fn link<S: StoreMut>(store: &S, new: Chain) -> Result<Option<u32>> {
 /// Appends to the head of the list, if it still is that and has room.
 pub(super) fn append<S: StoreMut>(store: &S, pending: &Chain, bytes: &[u8]) -> Result<bool> {
     store.write(pending.head, |page| {
-        let is_head = page::is(page, Kind::Pending) && page::number(page) == pending.number;
+        let is_head = page::is(page, Bm25PageKind::Pending) && page::number(page) == pending.number;
         let content = content_mut(page);
         let (end, is_sealed) = (usize::from(get_u16(content, 0)), content[SEALED] != 0);
         if !is_head || is_sealed || end + bytes.len() > BODY {
@@ -184,7 +184,7 @@ fn put(content: &mut [u8], end: usize, bytes: &[u8]) {
 
 /// Makes a page with one document the head of the list. Gives how many pages it has now, `None` if
 /// another session was faster.
-fn add_page<S: StoreMut>(store: &S, seen: &Meta, bytes: &[u8]) -> Result<Option<u32>> {
+fn add_page<S: StoreMut>(store: &S, seen: &Bm25Meta, bytes: &[u8]) -> Result<Option<u32>> {
     let mut pages = 0;
     let is_done = if seen.free.pages > 0 {
         reuse(store, seen.free.head, |meta, page| {
@@ -199,7 +199,7 @@ fn add_page<S: StoreMut>(store: &S, seen: &Meta, bytes: &[u8]) -> Result<Option<
         // The page is in no chain between these two steps, and vacuum may take it for lost.
         let block = store.append(|_, _| ())?;
         store.write_two(0, block, |first, page| {
-            let mut meta = Meta::read(first)?;
+            let mut meta = Bm25Meta::read(first)?;
             if !page::is_blank(page) {
                 return Ok(false);
             }
@@ -211,7 +211,7 @@ fn add_page<S: StoreMut>(store: &S, seen: &Meta, bytes: &[u8]) -> Result<Option<
     Ok(is_done.then_some(pages))
 }
 
-fn begin(meta: &mut Meta, page: &mut Page, block: u32, bytes: &[u8]) -> u32 {
+fn begin(meta: &mut Bm25Meta, page: &mut Page, block: u32, bytes: &[u8]) -> u32 {
     let number = number_list(meta);
     if meta.pending.pages == 0 {
         meta.pending = Chain { number, head: 0, tail: block, pages: 0 };
@@ -219,7 +219,7 @@ fn begin(meta: &mut Meta, page: &mut Page, block: u32, bytes: &[u8]) -> u32 {
     let content = content_mut(page);
     content.fill(0);
     put(content, START, bytes);
-    stamp(page, Kind::Pending, number, meta.pending.head);
+    stamp(page, Bm25PageKind::Pending, number, meta.pending.head);
     meta.pending.head = block;
     meta.pending.pages += 1;
     meta.pending.pages
@@ -238,11 +238,11 @@ pub fn seal<S: StoreMut>(store: &S) -> Result<()> {
             return Err(corrupt(0, "a pending page that does not exist"));
         }
         let is_sealed = store.write_two(0, pending.head, |first, page| {
-            let mut meta = Meta::read(first)?;
+            let mut meta = Bm25Meta::read(first)?;
             if meta.pending != pending {
                 return Ok(false);
             }
-            content(page, pending.head, Kind::Pending, pending.number)?;
+            content(page, pending.head, Bm25PageKind::Pending, pending.number)?;
             content_mut(page)[SEALED] = 1;
             meta.sealed = std::mem::take(&mut meta.pending);
             meta.write(first);
@@ -257,16 +257,16 @@ pub fn seal<S: StoreMut>(store: &S) -> Result<()> {
 
 /// A document of the pending list.
 #[derive(Debug)]
-pub struct Pending<'a> {
+pub struct PendingDocument<'a> {
     /// The row of the table.
-    pub row: Row,
+    pub row: RowId,
     /// The document's length, in word positions.
     pub length: u32,
     count: u32,
     terms: Bytes<'a>,
 }
 
-impl Pending<'_> {
+impl PendingDocument<'_> {
     /// Gives each term, ascending, with its frequency. `None` if they make no sense.
     pub fn each_term(&self, term: &mut Vec<u8>, mut take: impl FnMut(&[u8], u32)) -> Option<()> {
         term.clear();
@@ -286,7 +286,7 @@ impl Pending<'_> {
     }
 }
 
-fn encode(document: &Document<'_>) -> Vec<u8> {
+fn encode(document: &IndexedDocument<'_>) -> Vec<u8> {
     let mut bytes = vec![0; SIZE];
     put_row(&mut bytes, document.row());
     put_number(&mut bytes, u64::from(document.length()));
@@ -306,11 +306,11 @@ fn encode(document: &Document<'_>) -> Vec<u8> {
     bytes
 }
 
-fn decode(bytes: &[u8]) -> Option<Pending<'_>> {
+fn decode(bytes: &[u8]) -> Option<PendingDocument<'_>> {
     let mut left = Bytes(bytes);
     let row = row_of(left.take(ROW_BYTES)?);
     let (length, count) = (left.short()?, left.short()?);
-    Some(Pending { row, length, count, terms: left })
+    Some(PendingDocument { row, length, count, terms: left })
 }
 
 /// Closes each page of a sealed list, so that no session appends to one that it remembers as the
@@ -324,7 +324,7 @@ pub fn close<S: StoreMut>(store: &S, sealed: &Chain) -> Result<()> {
         }
         let mut next = 0;
         store.write(block, |page| {
-            content(page, block, Kind::Pending, sealed.number)?;
+            content(page, block, Bm25PageKind::Pending, sealed.number)?;
             next = page::next(page);
             let is_open = content_mut(page)[SEALED] == 0;
             content_mut(page)[SEALED] = 1;
@@ -340,8 +340,8 @@ pub fn each_document<S: Store>(
     store: &S,
     chain: &Chain,
     blocks: u32,
-    take: &mut dyn FnMut(&Pending<'_>) -> Option<()>,
-) -> Reading<()> {
+    take: &mut dyn FnMut(&PendingDocument<'_>) -> Option<()>,
+) -> ReadResult<()> {
     if chain.pages > blocks {
         return Err(corrupt(chain.head, "more pending pages than there are pages").into());
     }
@@ -356,7 +356,7 @@ pub fn each_document<S: Store>(
             copy.clear();
         }
         let next = store.read(block, |page| {
-            let content = content(page, block, Kind::Pending, chain.number)?;
+            let content = content(page, block, Bm25PageKind::Pending, chain.number)?;
             goes_on = content[GOES_ON] != 0;
             let end = usize::from(get_u16(content, 0));
             copy.extend_from_slice(content.get(START..end).unwrap_or_default());
@@ -376,7 +376,10 @@ pub fn each_document<S: Store>(
     }
 }
 
-fn each_of_page(bytes: &[u8], take: &mut dyn FnMut(&Pending<'_>) -> Option<()>) -> Option<()> {
+fn each_of_page(
+    bytes: &[u8],
+    take: &mut dyn FnMut(&PendingDocument<'_>) -> Option<()>,
+) -> Option<()> {
     let mut left = Bytes(bytes);
     while !left.0.is_empty() {
         let size = usize::from(left.two()?);

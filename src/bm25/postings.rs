@@ -105,7 +105,7 @@ impl Frontier {
 
 /// What is known of a block without decoding it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct BlockEntry {
     /// The number of its last document.
     pub last: u32,
     /// How many bytes it has.
@@ -114,16 +114,16 @@ pub struct Entry {
     pub frontier: Frontier,
 }
 
-impl Entry {
+impl BlockEntry {
     /// Reads the next entry. `before` is the last document of the block before, `u32::MAX` if
     /// there is none.
     #[inline]
-    pub fn get(bytes: &mut Bytes<'_>, before: u32) -> Option<Entry> {
+    pub fn get(bytes: &mut Bytes<'_>, before: u32) -> Option<BlockEntry> {
         let last = after(before, bytes.short()?)?;
         let size = bytes.short()? as usize;
         let frontier = Frontier::get(bytes)?;
         let fits = size + SLACK <= LARGEST_BLOCK && frontier.count > 0;
-        fits.then_some(Entry { last, bytes: size, frontier })
+        fits.then_some(BlockEntry { last, bytes: size, frontier })
     }
 
     fn put(&self, bytes: &mut Vec<u8>, before: u32) {
@@ -146,22 +146,22 @@ fn gap(before: u32, document: u32) -> u32 {
 
 /// A block that has been decoded: its documents and the frequency of the term in each.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct DecodedBlock {
     documents: [u32; BLOCK],
     frequencies: [u32; BLOCK],
     count: usize,
 }
 
-impl Default for Block {
-    fn default() -> Block {
-        Block { documents: [0; BLOCK], frequencies: [0; BLOCK], count: 0 }
+impl Default for DecodedBlock {
+    fn default() -> DecodedBlock {
+        DecodedBlock { documents: [0; BLOCK], frequencies: [0; BLOCK], count: 0 }
     }
 }
 
-impl Block {
+impl DecodedBlock {
     /// The block of one posting.
-    pub fn of(document: u32, frequency: u32) -> Block {
-        let mut block = Block { count: 1, ..Block::default() };
+    pub fn of(document: u32, frequency: u32) -> DecodedBlock {
+        let mut block = DecodedBlock { count: 1, ..DecodedBlock::default() };
         (block.documents[0], block.frequencies[0]) = (document, frequency);
         block
     }
@@ -211,7 +211,7 @@ impl Block {
 /// Turns postings into blocks and entries.
 #[derive(Debug, Default)]
 pub struct Encoder {
-    block: Block,
+    block: DecodedBlock,
     gaps: Vec<u32>,
     lengths: Vec<u32>,
     last: Option<u32>,
@@ -280,7 +280,7 @@ impl Encoder {
         bytes.extend([gap_bits as u8, frequency_bits as u8]);
         pack(bytes, &self.gaps, gap_bits);
         pack(bytes, frequencies, frequency_bits);
-        let entry = Entry { last, bytes: bytes.len() - start, frontier };
+        let entry = BlockEntry { last, bytes: bytes.len() - start, frontier };
         entry.put(&mut self.entries, before);
         self.last = Some(last);
         self.block.count = 0;
@@ -311,11 +311,11 @@ mod tests {
             blocks.extend([0; SLACK]);
 
             let (mut entries, mut start, mut before) = (Bytes(encoder.entries()), 0, u32::MAX);
-            let mut block = Block::default();
+            let mut block = DecodedBlock::default();
             let all: Vec<_> = postings.into_iter().collect();
             for part in all.chunks(BLOCK) {
-                let entry = Entry::get(&mut entries, before).unwrap();
-                let size = Block::size(blocks[start], blocks[start + 1], part.len());
+                let entry = BlockEntry::get(&mut entries, before).unwrap();
+                let size = DecodedBlock::size(blocks[start], blocks[start + 1], part.len());
                 prop_assert_eq!(size, entry.bytes);
                 block.decode(&blocks[start..], part.len(), before).unwrap();
                 let read = block.documents().iter().zip(block.frequencies());
@@ -333,12 +333,12 @@ mod tests {
 
         #[test]
         fn random_bytes_are_no_block(bytes in prop::collection::vec(any::<u8>(), 0..1100)) {
-            let mut block = Block::default();
+            let mut block = DecodedBlock::default();
             for count in [0, 1, 7, 128, 129] {
                 let _ = block.decode(&bytes, count, 5);
                 prop_assert!(block.documents.len() == BLOCK);
             }
-            let _ = Entry::get(&mut Bytes(&bytes), 3);
+            let _ = BlockEntry::get(&mut Bytes(&bytes), 3);
         }
     }
 }

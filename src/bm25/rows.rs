@@ -2,18 +2,18 @@
 //!
 //! For a condition that no term decides, such as "without this word".
 
-use super::page::Reading;
+use super::page::ReadResult;
 use super::pending::each_document;
-use super::segment::{ROW_BYTES, Segment, row_of};
+use super::segment::{ROW_BYTES, SegmentReader, row_of};
 use super::snapshot::settled;
 use crate::error::Result;
-use crate::pages::{Row, Store};
+use crate::pages::{RowId, Store};
 
 /// Rows between two looks whether the caller should stop.
 const PATIENCE: u32 = 4096;
 
 /// All rows of the index, in no order, none twice.
-pub fn rows<S: Store>(store: &S) -> Result<Vec<Row>> {
+pub fn rows<S: Store>(store: &S) -> Result<Vec<RowId>> {
     settled(store, |meta, blocks| {
         let mut rows = Vec::new();
         for chain in [&meta.sealed, &meta.pending] {
@@ -23,13 +23,17 @@ pub fn rows<S: Store>(store: &S) -> Result<Vec<Row>> {
             })?;
         }
         for entry in meta.segments() {
-            of_segment(store, &Segment::open(store, entry, blocks)?, &mut rows)?;
+            of_segment(store, &SegmentReader::open(store, entry, blocks)?, &mut rows)?;
         }
         Ok(rows)
     })
 }
 
-fn of_segment<S: Store>(store: &S, segment: &Segment, rows: &mut Vec<Row>) -> Reading<()> {
+fn of_segment<S: Store>(
+    store: &S,
+    segment: &SegmentReader,
+    rows: &mut Vec<RowId>,
+) -> ReadResult<()> {
     let mut run = segment.rows();
     for document in 0..segment.header.documents {
         if document % PATIENCE == 0 {

@@ -14,7 +14,7 @@
 //! without the factor `k1 + 1`, which is the same for all and changes no order. So a term gives
 //! at most its weight times its idf.
 
-use super::document::Document;
+use super::document::IndexedDocument;
 use crate::error::{Error, Result};
 
 /// A term of a query.
@@ -38,7 +38,7 @@ impl Term {
 
     /// How often it occurs in a document.
     #[must_use]
-    pub fn frequency(&self, document: &Document<'_>) -> u32 {
+    pub fn frequency(&self, document: &IndexedDocument<'_>) -> u32 {
         let terms = document.terms();
         let start = terms.partition_point(|(lexeme, _)| *lexeme < &self.bytes[..]);
         let meant = terms[start..].iter().take_while(|(lexeme, _)| self.matches(lexeme));
@@ -48,21 +48,21 @@ impl Term {
 
 /// The two parameters of BM25.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct Bm25Settings {
     /// How slowly another occurrence of a term adds less; from 0 on.
     pub k1: f64,
     /// How much the length of a document counts; from 0 to 1.
     pub b: f64,
 }
 
-impl Default for Settings {
+impl Default for Bm25Settings {
     /// What Lucene has: 1.2 and 0.75.
-    fn default() -> Settings {
-        Settings { k1: 1.2, b: 0.75 }
+    fn default() -> Bm25Settings {
+        Bm25Settings { k1: 1.2, b: 0.75 }
     }
 }
 
-impl Settings {
+impl Bm25Settings {
     /// Fails if the settings mean nothing.
     pub fn validate(&self) -> Result<()> {
         if !(self.k1.is_finite() && self.k1 >= 0.0) {
@@ -107,7 +107,7 @@ pub(super) struct Scorer {
 }
 
 impl Scorer {
-    pub fn new(statistics: &Statistics, settings: Settings, query: &[Term]) -> Scorer {
+    pub fn new(statistics: &Statistics, settings: Bm25Settings, query: &[Term]) -> Scorer {
         let documents = statistics.documents as f64;
         let inverse_document_frequency = |df: u64| {
             let df = df as f64;
@@ -144,9 +144,9 @@ impl Scorer {
 #[must_use]
 pub fn score(
     statistics: &Statistics,
-    settings: Settings,
+    settings: Bm25Settings,
     query: &[Term],
-    document: &Document<'_>,
+    document: &IndexedDocument<'_>,
 ) -> f64 {
     let scorer = Scorer::new(statistics, settings, query);
     let terms = query.iter().enumerate();

@@ -16,12 +16,12 @@
 //! more, four times as many, that come after the last one given. The statistics stay those of the
 //! first look, so scores and their order do too.
 
-use super::best::{Best, Hit};
-use super::cursor::Cursor;
-use super::page::Reading;
-use super::score::{Scorer, Settings, Statistics, Term};
-use super::segment::{Lengths, Rows, Segment};
-use super::snapshot::{Part, Snapshot, settled};
+use super::best::{Best, Bm25Hit};
+use super::cursor::PostingCursor;
+use super::page::ReadResult;
+use super::score::{Bm25Settings, Scorer, Statistics, Term};
+use super::segment::{Lengths, RowReader, SegmentReader};
+use super::snapshot::{Snapshot, SnapshotPart, settled};
 use crate::error::{Error, Result};
 use crate::pages::Store;
 
@@ -36,7 +36,7 @@ const ROUNDING: f64 = 1.0 + 1e-9;
 
 /// How much a search has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effort {
+pub struct SearchEffort {
     /// Searches for a number of best hits, each larger than the one before.
     pub stages: u64,
     /// Blocks of up to 128 postings that were decoded.
@@ -50,31 +50,31 @@ pub struct Effort {
 /// A search under way. It gives all rows that have at least one of the terms, in descending
 /// order of scores, and among equal scores in ascending order of rows; none twice.
 #[derive(Debug)]
-pub struct Search {
+pub struct Bm25Search {
     query: Vec<Term>,
-    settings: Settings,
+    settings: Bm25Settings,
     /// Hits to be found next.
     most: usize,
     /// The statistics of the first look, if the caller has given none.
     statistics: Option<Statistics>,
     /// Hits to be given, the worst first.
-    hits: Vec<Hit>,
-    last: Option<Hit>,
+    hits: Vec<Bm25Hit>,
+    last: Option<Bm25Hit>,
     is_complete: bool,
-    effort: Effort,
+    effort: SearchEffort,
 }
 
-impl Search {
+impl Bm25Search {
     /// Begins. `expected` is how many hits will probably be asked for, 0 if that is not known; more
-    /// can always be had. Nothing is read before the first [`Search::next`].
-    pub fn new(query: Vec<Term>, settings: Settings, expected: usize) -> Result<Search> {
+    /// can always be had. Nothing is read before the first [`Bm25Search::next`].
+    pub fn new(query: Vec<Term>, settings: Bm25Settings, expected: usize) -> Result<Bm25Search> {
         settings.validate()?;
         if let Some(term) = query.iter().find(|it| !(it.weight.is_finite() && it.weight >= 0.0)) {
             let message =
                 format!("the weight of a term is {}, expected one from 0 on", term.weight);
             return Err(Error::invalid(message));
         }
-        Ok(Search {
+        Ok(Bm25Search {
             query,
             settings,
             most: if expected == 0 { FIRST } else { expected.min(MOST) },
@@ -82,18 +82,18 @@ impl Search {
             hits: Vec::new(),
             last: None,
             is_complete: false,
-            effort: Effort::default(),
+            effort: SearchEffort::default(),
         })
     }
 
     /// The search with scores by `statistics`, those of another index, for all terms of the query.
     #[must_use]
-    pub fn with_statistics(self, statistics: Statistics) -> Search {
-        Search { statistics: Some(statistics), ..self }
+    pub fn with_statistics(self, statistics: Statistics) -> Bm25Search {
+        Bm25Search { statistics: Some(statistics), ..self }
     }
 
     /// The next best row; `None` after the last. Always called with the same index.
-    pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<Hit>> {
+    pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<Bm25Hit>> {
         if self.hits.is_empty() && !self.is_complete {
             self.find_more(store)?;
         }
@@ -104,7 +104,7 @@ impl Search {
 
     /// What the search has done so far.
     #[must_use]
-    pub fn effort(&self) -> Effort {
+    pub fn effort(&self) -> SearchEffort {
         self.effort
     }
 
@@ -134,21 +134,21 @@ fn find_pending(snapshot: &Snapshot, scorer: &Scorer, best: &mut Best) {
         let terms = found.frequencies.iter().enumerate().filter(|(_, frequency)| **frequency > 0);
         let score = terms
             .fold(0.0, |sum, (term, frequency)| sum + scorer.part(term, *frequency, found.length));
-        best.offer(Hit { row: found.row, score });
+        best.offer(Bm25Hit { row: found.row, score });
     }
 }
 
 /// A search in one segment.
 struct Hunt<'a, S> {
     store: &'a S,
-    segment: &'a Segment,
+    segment: &'a SegmentReader,
     scorer: &'a Scorer,
     best: &'a mut Best,
-    effort: &'a mut Effort,
+    effort: &'a mut SearchEffort,
     /// A cursor for each term, in the order of the query, in which scores are summed.
-    cursors: Vec<Cursor<'a>>,
+    cursors: Vec<PostingCursor<'a>>,
     lengths: Lengths,
-    rows: Rows,
+    rows: RowReader,
     /// The cursors, the one with the lowest bound in the window first.
     order: Vec<usize>,
     /// The sum of the bounds of the first so many of them.
@@ -162,16 +162,16 @@ struct Hunt<'a, S> {
 impl<'a, S: Store> Hunt<'a, S> {
     fn new(
         store: &'a S,
-        part: &'a Part,
+        part: &'a SnapshotPart,
         scorer: &'a Scorer,
         best: &'a mut Best,
-        effort: &'a mut Effort,
-    ) -> Reading<Hunt<'a, S>> {
+        effort: &'a mut SearchEffort,
+    ) -> ReadResult<Hunt<'a, S>> {
         let segment = &part.segment;
         let mut cursors = Vec::new();
         for (term, listed) in part.lists.iter().enumerate() {
             if let Some(listed) = listed {
-                cursors.push(Cursor::new(store, segment, term, listed, scorer, effort)?);
+                cursors.push(PostingCursor::new(store, segment, term, listed, scorer, effort)?);
             }
         }
         Ok(Hunt {
@@ -182,7 +182,7 @@ impl<'a, S: Store> Hunt<'a, S> {
             effort,
             cursors,
             lengths: Lengths::default(),
-            rows: Rows::default(),
+            rows: RowReader::default(),
             order: Vec::new(),
             sums: Vec::new(),
             heads: Vec::new(),
@@ -191,14 +191,16 @@ impl<'a, S: Store> Hunt<'a, S> {
     }
 
     /// Goes from window to window.
-    fn run(&mut self) -> Reading<()> {
+    fn run(&mut self) -> ReadResult<()> {
         let (mut start, mut windows) = (0, 0);
         loop {
             for cursor in &mut self.cursors {
                 cursor.approach(self.store, self.segment, start, self.scorer, self.effort)?;
             }
             self.cursors.retain(|cursor| !cursor.is_at_end());
-            let Some(end) = self.cursors.iter().map(Cursor::last).min() else { return Ok(()) };
+            let Some(end) = self.cursors.iter().map(PostingCursor::last).min() else {
+                return Ok(());
+            };
             if self.is_of_use(start)? {
                 self.look_into(start, end)?;
             }
@@ -211,7 +213,7 @@ impl<'a, S: Store> Hunt<'a, S> {
     }
 
     /// Whether the window that begins here may hold a document that is good enough.
-    fn is_of_use(&mut self, start: u32) -> Reading<bool> {
+    fn is_of_use(&mut self, start: u32) -> ReadResult<bool> {
         let Some(worst) = self.best.worst().copied() else { return Ok(true) };
         // In the order of the query, like scores: so rounding can't make it lower than one.
         let bound: f64 = self.cursors.iter().fold(0.0, |sum, cursor| sum + cursor.bound);
@@ -220,7 +222,7 @@ impl<'a, S: Store> Hunt<'a, S> {
             || bound == worst.score && self.rows.get(self.store, self.segment, start)? < worst.row)
     }
 
-    fn look_into(&mut self, start: u32, end: u32) -> Reading<()> {
+    fn look_into(&mut self, start: u32, end: u32) -> ReadResult<()> {
         self.order.clear();
         self.order.extend(0..self.cursors.len());
         let cursors = &self.cursors;
@@ -263,14 +265,14 @@ impl<'a, S: Store> Hunt<'a, S> {
 
     /// The first document of a cursor's block that is not before this one.
     #[inline]
-    fn seek(&mut self, cursor: usize, document: u32) -> Reading<u32> {
+    fn seek(&mut self, cursor: usize, document: u32) -> ReadResult<u32> {
         let cursor = &mut self.cursors[cursor];
         cursor.seek(self.store, self.segment, document, self.scorer, self.effort)
     }
 
     /// Scores a document, as far as it may be good enough. The first `optional` cursors may have
     /// it; the others have been sought for it.
-    fn score(&mut self, document: u32, optional: usize) -> Reading<()> {
+    fn score(&mut self, document: u32, optional: usize) -> ReadResult<()> {
         let least = self.best.least();
         self.parts.clear();
         self.parts.resize(self.cursors.len(), 0.0);
@@ -291,13 +293,13 @@ impl<'a, S: Store> Hunt<'a, S> {
         let score = self.parts.iter().fold(0.0, |sum, part| sum + part);
         if score >= self.best.least() {
             let row = self.rows.get(self.store, self.segment, document)?;
-            self.best.offer(Hit { row, score });
+            self.best.offer(Bm25Hit { row, score });
         }
         Ok(())
     }
 
     /// What a cursor adds to the score of a document, which is noted and given.
-    fn part(&mut self, index: usize, document: u32, length: u32) -> Reading<f64> {
+    fn part(&mut self, index: usize, document: u32, length: u32) -> ReadResult<f64> {
         if self.seek(index, document)? != document {
             return Ok(0.0);
         }

@@ -10,10 +10,11 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::page::{
-    BODY, Chain, Entry, Kind, Reading, content, corrupt, get_u32, get_u64, put_u32, put_u64,
+    BODY, Bm25PageKind, Chain, DirectoryEntry, ReadResult, content, corrupt, get_u32, get_u64,
+    put_u32, put_u64,
 };
 use crate::error::Result;
-use crate::pages::{Row, Store};
+use crate::pages::{RowId, Store};
 
 /// Where the numbers of pages begin in a root.
 const MAP: usize = 96;
@@ -32,7 +33,7 @@ const RUN: usize = 4096;
 
 /// One of the two streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum StreamKind {
     /// Rows, postings and lengths of documents.
     Lists,
     /// Terms, and where their postings are.
@@ -41,7 +42,7 @@ pub enum Stream {
 
 /// What a root says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct SegmentRoot {
     /// How many documents there are.
     pub documents: u32,
     /// Bytes of a length: 1, 2 or 4.
@@ -66,10 +67,10 @@ pub struct Header {
     pub dictionary_pages: u32,
 }
 
-impl Header {
+impl SegmentRoot {
     /// Reads the header from the bytes of a root.
-    fn get(bytes: &[u8]) -> Header {
-        Header {
+    fn get(bytes: &[u8]) -> SegmentRoot {
+        SegmentRoot {
             documents: get_u32(bytes, 0),
             width: get_u32(bytes, 4),
             total_length: get_u64(bytes, 8),
@@ -124,11 +125,11 @@ impl Header {
 
 /// A segment to be read.
 #[derive(Debug)]
-pub struct Segment {
+pub struct SegmentReader {
     /// The pages of the segment.
     pub chain: Chain,
     /// What its root says.
-    pub header: Header,
+    pub header: SegmentRoot,
     /// How many pages the index has at least.
     blocks: u32,
     map: Vec<u32>,
@@ -136,15 +137,19 @@ pub struct Segment {
     maps: RefCell<HashMap<usize, Rc<[u32]>>>,
 }
 
-impl Segment {
+impl SegmentReader {
     /// Reads the root, in an index of so many pages.
-    pub fn open<S: Store>(store: &S, entry: &Entry, blocks: u32) -> Reading<Segment> {
+    pub fn open<S: Store>(
+        store: &S,
+        entry: &DirectoryEntry,
+        blocks: u32,
+    ) -> ReadResult<SegmentReader> {
         let chain = entry.chain;
         if chain.head >= blocks {
             return Err(corrupt(0, "a segment beyond the end").into());
         }
-        let (header, map) = look(store, chain.head, Kind::Root, chain.number, |bytes| {
-            let header = Header::get(bytes);
+        let (header, map) = look(store, chain.head, Bm25PageKind::Root, chain.number, |bytes| {
+            let header = SegmentRoot::get(bytes);
             let pages = header.pages();
             let numbers = if pages <= IN_ROOT { pages } else { pages.div_ceil(IN_MAP) };
             (header, numbers_of(&bytes[MAP..], numbers))
@@ -152,14 +157,16 @@ impl Segment {
         if !header.is_sound() || header.documents != entry.documents {
             return Err(corrupt(chain.head, "the root of a segment contradicts itself").into());
         }
-        Ok(Segment { chain, header, blocks, map, maps: RefCell::default() })
+        Ok(SegmentReader { chain, header, blocks, map, maps: RefCell::default() })
     }
 
     /// The page of a stretch of a stream.
-    fn block<S: Store>(&self, store: &S, stream: Stream, place: usize) -> Reading<u32> {
+    fn block<S: Store>(&self, store: &S, stream: StreamKind, place: usize) -> ReadResult<u32> {
         let (start, pages) = match stream {
-            Stream::Lists => (0, self.header.list_pages),
-            Stream::Dictionary => (self.header.list_pages as usize, self.header.dictionary_pages),
+            StreamKind::Lists => (0, self.header.list_pages),
+            StreamKind::Dictionary => {
+                (self.header.list_pages as usize, self.header.dictionary_pages)
+            }
         };
         if place >= pages as usize {
             return Err(self.broken("a place beyond the end of a segment").into());
@@ -173,18 +180,18 @@ impl Segment {
         self.existing(block)
     }
 
-    fn existing(&self, block: Option<u32>) -> Reading<u32> {
+    fn existing(&self, block: Option<u32>) -> ReadResult<u32> {
         let block = block.filter(|block| *block < self.blocks);
         Ok(block.ok_or_else(|| self.broken("a place beyond the end of a segment"))?)
     }
 
-    fn mapped<S: Store>(&self, store: &S, which: usize) -> Reading<Rc<[u32]>> {
+    fn mapped<S: Store>(&self, store: &S, which: usize) -> ReadResult<Rc<[u32]>> {
         if let Some(known) = self.maps.borrow().get(&which) {
             return Ok(Rc::clone(known));
         }
         let block = self.existing(self.map.get(which).copied())?;
         let read = |bytes: &[u8]| Rc::from(numbers_of(bytes, IN_MAP));
-        let numbers: Rc<[u32]> = look(store, block, Kind::Map, self.chain.number, read)?;
+        let numbers: Rc<[u32]> = look(store, block, Bm25PageKind::Map, self.chain.number, read)?;
         self.maps.borrow_mut().insert(which, Rc::clone(&numbers));
         Ok(numbers)
     }
@@ -193,17 +200,17 @@ impl Segment {
     pub fn read<S: Store>(
         &self,
         store: &S,
-        stream: Stream,
+        stream: StreamKind,
         position: u64,
         bytes: usize,
         into: &mut Vec<u8>,
-    ) -> Reading<()> {
+    ) -> ReadResult<()> {
         let (mut place, mut left) = (position, bytes);
         while left > 0 {
             let offset = (place % BODY as u64) as usize;
             let part = left.min(BODY - offset);
             let block = self.block(store, stream, (place / BODY as u64) as usize)?;
-            look(store, block, Kind::Data, self.chain.number, |content| {
+            look(store, block, Bm25PageKind::Data, self.chain.number, |content| {
                 into.extend_from_slice(&content[offset..offset + part]);
             })?;
             place += part as u64;
@@ -213,14 +220,14 @@ impl Segment {
     }
 
     /// The rows, from the first document on.
-    pub fn rows(&self) -> Run {
-        Run::new(Stream::Lists, 0, u64::from(self.header.documents) * ROW_BYTES as u64)
+    pub fn rows(&self) -> StreamReader {
+        StreamReader::new(StreamKind::Lists, 0, u64::from(self.header.documents) * ROW_BYTES as u64)
     }
 
     /// The lengths, from the first document on.
-    pub fn all_lengths(&self) -> Run {
+    pub fn all_lengths(&self) -> StreamReader {
         let bytes = u64::from(self.header.documents) * u64::from(self.header.width);
-        Run::new(Stream::Lists, self.header.lengths, bytes)
+        StreamReader::new(StreamKind::Lists, self.header.lengths, bytes)
     }
 
     /// Says that something in the segment is not what it should be.
@@ -235,13 +242,13 @@ fn numbers_of(bytes: &[u8], count: usize) -> Vec<u32> {
 }
 
 /// A row in six bytes.
-pub fn row_of(bytes: &[u8]) -> Row {
+pub fn row_of(bytes: &[u8]) -> RowId {
     let line = u16::from_le_bytes([bytes[4], bytes[5]]);
-    Row { block: u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]), line }
+    RowId { block: u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]), line }
 }
 
 /// Appends a row in six bytes.
-pub fn put_row(bytes: &mut Vec<u8>, row: Row) {
+pub fn put_row(bytes: &mut Vec<u8>, row: RowId) {
     bytes.extend(row.block.to_le_bytes());
     bytes.extend(row.line.to_le_bytes());
 }
@@ -255,17 +262,17 @@ pub fn length_of(bytes: &[u8]) -> u32 {
 fn look<S: Store, T>(
     store: &S,
     block: u32,
-    kind: Kind,
+    kind: Bm25PageKind,
     number: u64,
     look: impl FnOnce(&[u8]) -> T,
-) -> Reading<T> {
+) -> ReadResult<T> {
     store.read(block, |page| content(page, block, kind, number).map(look))?
 }
 
 /// Bytes of a stream that are read from one end to the other.
 #[derive(Clone, Debug)]
-pub struct Run {
-    stream: Stream,
+pub struct StreamReader {
+    stream: StreamKind,
     /// What of the stream is not in the buffer yet.
     position: u64,
     end: u64,
@@ -274,15 +281,21 @@ pub struct Run {
     used: usize,
 }
 
-impl Run {
+impl StreamReader {
     /// Bytes of a stream from a position on.
-    pub fn new(stream: Stream, position: u64, bytes: u64) -> Run {
-        Run { stream, position, end: position.saturating_add(bytes), buffer: Vec::new(), used: 0 }
+    pub fn new(stream: StreamKind, position: u64, bytes: u64) -> StreamReader {
+        StreamReader {
+            stream,
+            position,
+            end: position.saturating_add(bytes),
+            buffer: Vec::new(),
+            used: 0,
+        }
     }
 
     /// Bytes that are in memory.
-    pub fn of(bytes: Vec<u8>) -> Run {
-        Run { stream: Stream::Lists, position: 0, end: 0, buffer: bytes, used: 0 }
+    pub fn of(bytes: Vec<u8>) -> StreamReader {
+        StreamReader { stream: StreamKind::Lists, position: 0, end: 0, buffer: bytes, used: 0 }
     }
 
     /// The next bytes, at least so many if there are so many left.
@@ -290,16 +303,21 @@ impl Run {
     pub fn ahead<S: Store>(
         &mut self,
         store: &S,
-        segment: &Segment,
+        segment: &SegmentReader,
         bytes: usize,
-    ) -> Reading<&[u8]> {
+    ) -> ReadResult<&[u8]> {
         if self.buffer.len() - self.used < bytes && self.position < self.end {
             self.fetch(store, segment, bytes)?;
         }
         Ok(&self.buffer[self.used..])
     }
 
-    fn fetch<S: Store>(&mut self, store: &S, segment: &Segment, bytes: usize) -> Reading<()> {
+    fn fetch<S: Store>(
+        &mut self,
+        store: &S,
+        segment: &SegmentReader,
+        bytes: usize,
+    ) -> ReadResult<()> {
         self.buffer.drain(..self.used);
         self.used = 0;
         let wanted = RUN.max(bytes) as u64;
@@ -319,9 +337,9 @@ impl Run {
     pub fn take<'a, S: Store>(
         &'a mut self,
         store: &S,
-        segment: &Segment,
+        segment: &SegmentReader,
         bytes: usize,
-    ) -> Reading<&'a [u8]> {
+    ) -> ReadResult<&'a [u8]> {
         self.ahead(store, segment, bytes)?;
         let start = self.used;
         self.skip(bytes);
@@ -336,22 +354,22 @@ impl Run {
 /// Values of documents that are asked for in ascending order, more or less, so that neighbours
 /// are fetched together.
 #[derive(Debug, Default)]
-struct Chunk {
+struct ColumnReader {
     first: u32,
     count: u32,
     bytes: Vec<u8>,
 }
 
-impl Chunk {
+impl ColumnReader {
     /// The bytes of a document's value, each of which has `width`, the first at `start`.
     #[inline]
     fn get<S: Store>(
         &mut self,
         store: &S,
-        segment: &Segment,
+        segment: &SegmentReader,
         document: u32,
         (start, width, together): (u64, u32, u32),
-    ) -> Reading<&[u8]> {
+    ) -> ReadResult<&[u8]> {
         if document.wrapping_sub(self.first) >= self.count {
             let documents = segment.header.documents;
             if document >= documents {
@@ -363,7 +381,7 @@ impl Chunk {
             let count = together.min(documents - first);
             let position = start + u64::from(first) * u64::from(width);
             let bytes = (count * width) as usize;
-            segment.read(store, Stream::Lists, position, bytes, &mut self.bytes)?;
+            segment.read(store, StreamKind::Lists, position, bytes, &mut self.bytes)?;
             (self.first, self.count) = (first, count);
         }
         let at = (document - self.first) as usize * width as usize;
@@ -373,12 +391,17 @@ impl Chunk {
 
 /// The lengths of documents.
 #[derive(Debug, Default)]
-pub struct Lengths(Chunk);
+pub struct Lengths(ColumnReader);
 
 impl Lengths {
     /// The length of a document.
     #[inline]
-    pub fn get<S: Store>(&mut self, store: &S, segment: &Segment, document: u32) -> Reading<u32> {
+    pub fn get<S: Store>(
+        &mut self,
+        store: &S,
+        segment: &SegmentReader,
+        document: u32,
+    ) -> ReadResult<u32> {
         let (start, width) = (segment.header.lengths, segment.header.width);
         self.0.get(store, segment, document, (start, width, LENGTHS)).map(length_of)
     }
@@ -386,17 +409,22 @@ impl Lengths {
 
 /// The rows of documents.
 #[derive(Debug, Default)]
-pub struct Rows(Chunk);
+pub struct RowReader(ColumnReader);
 
-impl Rows {
+impl RowReader {
     /// The row of a document.
-    pub fn get<S: Store>(&mut self, store: &S, segment: &Segment, document: u32) -> Reading<Row> {
+    pub fn get<S: Store>(
+        &mut self,
+        store: &S,
+        segment: &SegmentReader,
+        document: u32,
+    ) -> ReadResult<RowId> {
         self.0.get(store, segment, document, (0, ROW_BYTES as u32, ROWS)).map(row_of)
     }
 }
 
 /// All lengths of a segment, in memory.
-pub fn read_lengths<S: Store>(store: &S, segment: &Segment) -> Result<Vec<u32>> {
+pub fn read_lengths<S: Store>(store: &S, segment: &SegmentReader) -> Result<Vec<u32>> {
     let mut run = segment.all_lengths();
     let width = segment.header.width as usize;
     let mut lengths = Vec::new();

@@ -9,20 +9,20 @@
 //! then, and perhaps a few documents more. A page that has got another owner meanwhile says so
 //! by its number, and then all begins anew.
 
-use super::dictionary::{Found, Terms, find};
-use super::page::{Meta, Reading, Stop, corrupt, read_meta};
-use super::pending::{Pending, each_document};
+use super::dictionary::{FoundTerm, TermIterator, find};
+use super::page::{Bm25Meta, ReadResult, Stop, corrupt, read_meta};
+use super::pending::{PendingDocument, each_document};
 use super::score::{Statistics, Term};
-use super::segment::Segment;
+use super::segment::SegmentReader;
 use super::union::{Union, unite};
 use crate::error::Result;
-use crate::pages::{Row, Store};
+use crate::pages::{RowId, Store};
 
 /// The postings of a term of a query in a segment.
 #[derive(Debug)]
 pub enum Listed {
     /// Postings in the segment, where the dictionary says.
-    Found(Found),
+    Found(FoundTerm),
     /// Postings united in memory, for a prefix.
     United(Union),
 }
@@ -38,9 +38,9 @@ impl Listed {
 
 /// A segment, and what it has of the query.
 #[derive(Debug)]
-pub struct Part {
+pub struct SnapshotPart {
     /// The segment that is read.
-    pub segment: Segment,
+    pub segment: SegmentReader,
     /// The postings of each term of the query.
     pub lists: Vec<Option<Listed>>,
 }
@@ -49,7 +49,7 @@ pub struct Part {
 #[derive(Debug)]
 pub struct Match {
     /// The row of the table.
-    pub row: Row,
+    pub row: RowId,
     /// The document's length, in word positions.
     pub length: u32,
     /// The frequency of each term of the query.
@@ -60,7 +60,7 @@ pub struct Match {
 #[derive(Debug)]
 pub struct Snapshot {
     /// Segments, largest first.
-    pub parts: Vec<Part>,
+    pub parts: Vec<SnapshotPart>,
     /// Pending documents that have some terms of the query.
     pub matches: Vec<Match>,
     /// What scores depend on.
@@ -70,7 +70,7 @@ pub struct Snapshot {
 /// Reads until no page has got another owner meanwhile.
 pub fn settled<S: Store, T>(
     store: &S,
-    mut read: impl FnMut(&Meta, u32) -> Reading<T>,
+    mut read: impl FnMut(&Bm25Meta, u32) -> ReadResult<T>,
 ) -> Result<T> {
     let mut meta = read_meta(store)?;
     loop {
@@ -95,10 +95,10 @@ impl Snapshot {
     /// Reads what an index has of a query.
     pub fn take<S: Store>(
         store: &S,
-        meta: &Meta,
+        meta: &Bm25Meta,
         blocks: u32,
         query: &[Term],
-    ) -> Reading<Snapshot> {
+    ) -> ReadResult<Snapshot> {
         let mut statistics =
             Statistics { frequencies: vec![0; query.len()], ..Statistics::default() };
         let mut matches = Vec::new();
@@ -119,28 +119,28 @@ impl Snapshot {
         let mut parts = Vec::new();
         for entry in meta.segments() {
             store.interrupted()?;
-            let segment = Segment::open(store, entry, blocks)?;
+            let segment = SegmentReader::open(store, entry, blocks)?;
             statistics.documents += u64::from(segment.header.documents);
             statistics.total_length =
                 statistics.total_length.saturating_add(segment.header.total_length);
             let lists = query.iter().map(|term| list(store, &segment, term));
-            let lists = lists.collect::<Reading<Vec<Option<Listed>>>>()?;
+            let lists = lists.collect::<ReadResult<Vec<Option<Listed>>>>()?;
             for (sum, listed) in statistics.frequencies.iter_mut().zip(&lists) {
                 *sum += listed.as_ref().map_or(0, |listed| u64::from(listed.documents()));
             }
-            parts.push(Part { segment, lists });
+            parts.push(SnapshotPart { segment, lists });
         }
         parts.sort_by_key(|part| std::cmp::Reverse(part.segment.header.documents));
         Ok(Snapshot { parts, matches, statistics })
     }
 }
 
-fn list<S: Store>(store: &S, segment: &Segment, term: &Term) -> Reading<Option<Listed>> {
+fn list<S: Store>(store: &S, segment: &SegmentReader, term: &Term) -> ReadResult<Option<Listed>> {
     if !term.prefix {
         return Ok(find(store, segment, &term.bytes)?.map(Listed::Found));
     }
     let mut founds = Vec::new();
-    let mut terms = Terms::from(store, segment, &term.bytes)?;
+    let mut terms = TermIterator::from(store, segment, &term.bytes)?;
     while let Some((key, found)) = terms.next(store, segment)? {
         if term.matches(key) {
             founds.push(found);
@@ -174,7 +174,7 @@ impl<'a> Seeker<'a> {
     }
 
     /// `None` if the document makes no sense; `Some(None)` if it has none of the terms.
-    fn seek(&mut self, document: &Pending<'_>) -> Option<Option<Match>> {
+    fn seek(&mut self, document: &PendingDocument<'_>) -> Option<Option<Match>> {
         let mut frequencies: Vec<u32> = Vec::new();
         let mut left = &self.exact[..];
         let (query, prefixes) = (self.query.len(), &self.prefixes);

@@ -8,8 +8,8 @@
 
 use super::number_set::NumberSet;
 use super::page::{
-    self, Chain, Entry, Kind, MOST_ENTRIES, Meta, change_meta, content_mut, corrupt, new_number,
-    read_meta,
+    self, Bm25Meta, Bm25PageKind, Chain, DirectoryEntry, MOST_ENTRIES, change_meta, content_mut,
+    corrupt, new_number, read_meta,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::{PAGE_SIZE, Page, Store, StoreMut};
@@ -19,17 +19,17 @@ use crate::pages::{PAGE_SIZE, Page, Store, StoreMut};
 pub fn reuse<S: StoreMut>(
     store: &S,
     head: u32,
-    fill: impl FnOnce(&mut Meta, &mut Page) -> Result<bool>,
+    fill: impl FnOnce(&mut Bm25Meta, &mut Page) -> Result<bool>,
 ) -> Result<bool> {
     if head == 0 || head >= store.blocks()? {
         return Err(corrupt(0, "a free page that does not exist"));
     }
     store.write_two(0, head, |first, page| {
-        let mut meta = Meta::read(first)?;
+        let mut meta = Bm25Meta::read(first)?;
         if meta.free.head != head || meta.free.pages == 0 {
             return Ok(false);
         }
-        if page::is(page, Kind::First) || meta.is_in_use(page::number(page)) {
+        if page::is(page, Bm25PageKind::First) || meta.is_in_use(page::number(page)) {
             return Err(corrupt(head, "a page is free and in use"));
         }
         meta.free.head = page::next(page);
@@ -57,7 +57,7 @@ pub fn place<S: StoreMut>(store: &S, new: &Page) -> Result<u32> {
 pub fn place_if<S: StoreMut>(
     store: &S,
     new: &Page,
-    is_wanted: impl Fn(&Meta) -> bool,
+    is_wanted: impl Fn(&Bm25Meta) -> bool,
 ) -> Result<Option<u32>> {
     let copy = |page: &mut Page| {
         let header = crate::pages::HEADER_BYTES;
@@ -72,7 +72,7 @@ pub fn place_if<S: StoreMut>(
         if meta.free.pages == 0 {
             return store.append(|_, page| copy(page)).map(Some);
         }
-        let fill = |meta: &mut Meta, page: &mut Page| {
+        let fill = |meta: &mut Bm25Meta, page: &mut Page| {
             let is_still = is_wanted(meta);
             if is_still {
                 copy(page);
@@ -90,7 +90,7 @@ pub fn publish<S: StoreMut>(
     store: &S,
     gone: &[u64],
     with_sealed: bool,
-    new: Option<Entry>,
+    new: Option<DirectoryEntry>,
 ) -> Result<()> {
     change_meta(store, |meta| {
         meta.changes += 1;
@@ -99,7 +99,11 @@ pub fn publish<S: StoreMut>(
         }
         if with_sealed {
             let chain = std::mem::take(&mut meta.sealed);
-            meta.entries.push(Entry { chain, is_retired: true, ..Entry::default() });
+            meta.entries.push(DirectoryEntry {
+                chain,
+                is_retired: true,
+                ..DirectoryEntry::default()
+            });
         }
         meta.entries.extend(new);
         if meta.entries.len() > MOST_ENTRIES {
@@ -143,7 +147,7 @@ fn lengthen<S: StoreMut>(store: &S, tail: u32, chain: Chain) -> Result<()> {
     }
     store
         .write_two(0, tail, |first, page| {
-            let mut meta = Meta::read(first)?;
+            let mut meta = Bm25Meta::read(first)?;
             if meta.free.pages == 0 || meta.free.tail != tail {
                 return Ok(false);
             }
@@ -160,7 +164,7 @@ fn lengthen<S: StoreMut>(store: &S, tail: u32, chain: Chain) -> Result<()> {
         .map(drop)
 }
 
-fn forget(meta: &mut Meta, chain: Chain) -> bool {
+fn forget(meta: &mut Bm25Meta, chain: Chain) -> bool {
     let before = meta.entries.len();
     meta.entries.retain(|entry| !(entry.is_retired && entry.chain == chain));
     meta.entries.len() < before
@@ -197,7 +201,7 @@ pub fn mark_chain<S: Store>(
 
 /// How many pages are accounted for.
 #[must_use]
-pub fn accounted(meta: &Meta) -> u64 {
+pub fn accounted(meta: &Bm25Meta) -> u64 {
     let chains = [meta.pending, meta.sealed, meta.free];
     let entries = meta.entries.iter().map(|entry| entry.chain);
     1 + chains.into_iter().chain(entries).map(|chain| u64::from(chain.pages)).sum::<u64>()
@@ -237,13 +241,13 @@ pub fn sweep<S: StoreMut>(store: &S) -> Result<u32> {
 /// Puts a page that is not used at the head of the free ones.
 fn free<S: StoreMut>(store: &S, block: u32, number: u64) -> Result<bool> {
     store.write_two(0, block, |first, page| {
-        let mut meta = Meta::read(first)?;
+        let mut meta = Bm25Meta::read(first)?;
         if meta.is_in_use(page::number(page)) {
             // An insert has got it meanwhile.
             return Ok(false);
         }
         content_mut(page).fill(0);
-        page::stamp(page, Kind::Free, number, meta.free.head);
+        page::stamp(page, Bm25PageKind::Free, number, meta.free.head);
         meta.free.head = block;
         meta.free.pages += 1;
         if meta.free.pages == 1 {

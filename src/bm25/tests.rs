@@ -9,28 +9,28 @@ mod ranking;
 
 use std::collections::BTreeMap;
 
-use super::page::{Meta, change_meta, read_meta};
+use super::page::{Bm25Meta, change_meta, read_meta};
 use super::*;
 use crate::error::ErrorKind;
 use crate::pages::ram::RamStore;
-use crate::pages::{PAGE_SIZE, Row, Store};
+use crate::pages::{PAGE_SIZE, RowId, Store};
 
 /// A document of the twin: its length and its words.
 type Words = (u32, BTreeMap<Vec<u8>, u32>);
 
 /// The documents of an index by their rows, to be searched without one.
 #[derive(Clone, Debug, Default)]
-struct Twin(BTreeMap<Row, Words>);
+struct Twin(BTreeMap<RowId, Words>);
 
 impl Twin {
-    fn document(&self, row: Row) -> Document<'_> {
+    fn document(&self, row: RowId) -> IndexedDocument<'_> {
         let (length, terms) = &self.0[&row];
         let terms = terms.iter().map(|(term, frequency)| (&term[..], *frequency));
-        Document::new(row, *length, terms).unwrap()
+        IndexedDocument::new(row, *length, terms).unwrap()
     }
 
     fn statistics(&self, query: &[Term]) -> Statistics {
-        let has = |term: &Term, row: &Row| term.frequency(&self.document(*row)) > 0;
+        let has = |term: &Term, row: &RowId| term.frequency(&self.document(*row)) > 0;
         let count = |term: &Term| self.0.keys().filter(|row| has(term, row)).count() as u64;
         Statistics {
             documents: self.0.len() as u64,
@@ -39,20 +39,20 @@ impl Twin {
         }
     }
 
-    fn hits(&self, query: &[Term], settings: Settings) -> Vec<Hit> {
+    fn hits(&self, query: &[Term], settings: Bm25Settings) -> Vec<Bm25Hit> {
         let statistics = self.statistics(query);
         let rows = self.0.keys().map(|row| (*row, self.document(*row)));
         let found = rows.filter(|(_, it)| query.iter().any(|term| term.frequency(it) > 0));
-        let mut hits: Vec<Hit> = found
-            .map(|(row, it)| Hit { row, score: score(&statistics, settings, query, &it) })
+        let mut hits: Vec<Bm25Hit> = found
+            .map(|(row, it)| Bm25Hit { row, score: score(&statistics, settings, query, &it) })
             .collect();
-        hits.sort_by(Hit::order);
+        hits.sort_by(Bm25Hit::order);
         hits
     }
 }
 
-fn row(number: u32) -> Row {
-    Row { block: number / 50, line: (number % 50) as u16 + 1 }
+fn row(number: u32) -> RowId {
+    RowId { block: number / 50, line: (number % 50) as u16 + 1 }
 }
 
 fn term(word: &str, weight: f64) -> Term {
@@ -70,7 +70,7 @@ fn empty() -> RamStore {
 }
 
 /// Inserts as an access method does.
-fn put(store: &RamStore, document: &Document<'_>) {
+fn put(store: &RamStore, document: &IndexedDocument<'_>) {
     match insert(store, document).unwrap() {
         Inserted::Done => {}
         Inserted::FlushDue => flush(store, Merging::Quick).unwrap(),
@@ -82,13 +82,18 @@ fn long(count: u32) -> Words {
     (count, (0..count).map(|number| (format!("w{number}").into_bytes(), 1)).collect())
 }
 
-fn all_hits(store: &RamStore, query: &[Term], settings: Settings, expected: usize) -> Vec<Hit> {
-    let mut search = Search::new(query.to_vec(), settings, expected).unwrap();
+fn all_hits(
+    store: &RamStore,
+    query: &[Term],
+    settings: Bm25Settings,
+    expected: usize,
+) -> Vec<Bm25Hit> {
+    let mut search = Bm25Search::new(query.to_vec(), settings, expected).unwrap();
     std::iter::from_fn(|| search.next(store).unwrap()).collect()
 }
 
 /// Holds an index against its twin: statistics, hits, their order and scores, and the pages.
-fn compare(store: &RamStore, twin: &Twin, query: &[Term], settings: Settings) {
+fn compare(store: &RamStore, twin: &Twin, query: &[Term], settings: Bm25Settings) {
     assert_eq!(statistics(store, query).unwrap(), twin.statistics(query), "{query:?}");
     for expected in [0, 1, 7] {
         let hits = all_hits(store, query, settings, expected);
@@ -100,7 +105,7 @@ fn compare(store: &RamStore, twin: &Twin, query: &[Term], settings: Settings) {
     assert_eq!(figures(store).unwrap().documents, seen.documents);
     let mut rows = rows(store).unwrap();
     rows.sort_unstable();
-    assert_eq!(rows, twin.0.keys().copied().collect::<Vec<Row>>());
+    assert_eq!(rows, twin.0.keys().copied().collect::<Vec<RowId>>());
 }
 
 /// A store that has something done before its pages are read, and before they are changed.

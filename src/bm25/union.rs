@@ -7,12 +7,12 @@
 //! For prefixes, which count as one term: only when all lists are read can one say how many
 //! documents it has.
 
-use super::dictionary::Found;
-use super::list::List;
-use super::page::Reading;
+use super::dictionary::FoundTerm;
+use super::list::ListReader;
+use super::page::ReadResult;
 use super::postings::Encoder;
 use super::score::Term;
-use super::segment::{Lengths, Segment};
+use super::segment::{Lengths, SegmentReader};
 use crate::error::{Error, ErrorKind};
 use crate::pages::Store;
 
@@ -39,10 +39,10 @@ pub struct Union {
 /// Makes one list of several.
 pub fn unite<S: Store>(
     store: &S,
-    segment: &Segment,
+    segment: &SegmentReader,
     term: &Term,
-    founds: &[Found],
-) -> Reading<Union> {
+    founds: &[FoundTerm],
+) -> ReadResult<Union> {
     let total: u64 = founds.iter().map(|found| u64::from(found.documents)).sum();
     let documents = segment.header.documents;
     let is_sparse = total <= u64::from(documents) / SPARSE || total <= 1024;
@@ -82,13 +82,13 @@ fn too_many(term: &Term, total: u64) -> Error {
 
 fn each_posting<S: Store>(
     store: &S,
-    segment: &Segment,
-    founds: &[Found],
+    segment: &SegmentReader,
+    founds: &[FoundTerm],
     mut take: impl FnMut(u32, u32),
-) -> Reading<()> {
+) -> ReadResult<()> {
     let mut steps = 0;
     for found in founds {
-        let mut list = List::new(found);
+        let mut list = ListReader::new(found);
         while let Some((document, frequency)) = list.next(store, segment)? {
             take(document, frequency);
             steps += 1;

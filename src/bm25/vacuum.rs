@@ -10,17 +10,17 @@
 use super::flush::{Merging, flush_pending, merge_due, open, replace};
 use super::number_set::NumberSet;
 use super::page::read_meta;
-use super::segment::{ROW_BYTES, Segment, row_of};
+use super::segment::{ROW_BYTES, SegmentReader, row_of};
 use super::space::sweep;
 use crate::error::Result;
-use crate::pages::{Row, StoreMut};
+use crate::pages::{RowId, StoreMut};
 
 /// Rows between two looks whether the caller should stop.
 const PATIENCE: u32 = 4096;
 
 /// What a vacuum did and saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct Bm25VacuumReport {
     /// Rows that were removed.
     pub removed: u64,
     /// Rows that are left.
@@ -31,9 +31,12 @@ pub struct Report {
 
 /// Removes the rows that are dead, flushes, merges all that is due, and finds lost pages again.
 /// Under the structure lock. With `|_| false` it is what VACUUM's cleanup needs.
-pub fn vacuum<S: StoreMut>(store: &S, is_dead: &mut dyn FnMut(Row) -> bool) -> Result<Report> {
+pub fn vacuum<S: StoreMut>(
+    store: &S,
+    is_dead: &mut dyn FnMut(RowId) -> bool,
+) -> Result<Bm25VacuumReport> {
     flush_pending(store)?;
-    let mut report = Report::default();
+    let mut report = Bm25VacuumReport::default();
     let segments: Vec<_> = read_meta(store)?.segments().copied().collect();
     for entry in &segments {
         let mut input = open(store, entry)?;
@@ -53,8 +56,8 @@ pub fn vacuum<S: StoreMut>(store: &S, is_dead: &mut dyn FnMut(Row) -> bool) -> R
 /// The documents of a segment whose rows are dead, and how many they are.
 fn dead_documents<S: StoreMut>(
     store: &S,
-    segment: &Segment,
-    is_dead: &mut dyn FnMut(Row) -> bool,
+    segment: &SegmentReader,
+    is_dead: &mut dyn FnMut(RowId) -> bool,
 ) -> Result<(NumberSet, u32)> {
     let documents = segment.header.documents;
     let (mut rows, mut dead, mut count) = (segment.rows(), NumberSet::below(documents), 0);

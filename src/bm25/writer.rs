@@ -8,25 +8,25 @@
 //! which comes last, is the head of a chain of all. Until the entry is put into the first page, no
 //! reader knows of them.
 
-use super::dictionary::{self, Found, Place};
-use super::page::{BODY, Chain, Entry, Kind, content_mut, stamp};
+use super::dictionary::{self, FoundTerm, TermLocation};
+use super::page::{BODY, Bm25PageKind, Chain, DirectoryEntry, content_mut, stamp};
 use super::postings::Encoder;
-use super::segment::{Header, IN_MAP, IN_ROOT, put_row};
+use super::segment::{IN_MAP, IN_ROOT, SegmentRoot, put_row};
 use super::space::{blank, place};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::{Page, Row, StoreMut};
+use crate::pages::{Page, RowId, StoreMut};
 
 /// A stream that is being written.
-struct Stream {
+struct StreamWriter {
     page: Box<Page>,
     used: usize,
     /// The pages that are full.
     map: Vec<u32>,
 }
 
-impl Stream {
-    fn new() -> Stream {
-        Stream { page: blank(), used: 0, map: Vec::new() }
+impl StreamWriter {
+    fn new() -> StreamWriter {
+        StreamWriter { page: blank(), used: 0, map: Vec::new() }
     }
 
     fn position(&self) -> u64 {
@@ -35,16 +35,16 @@ impl Stream {
 }
 
 /// The pages of a segment, linked as they are written.
-struct Pages<'a, S> {
+struct PageChain<'a, S> {
     store: &'a S,
     chain: Chain,
     /// Whether free pages are used, or pages are added.
     reuses: bool,
 }
 
-impl<S: StoreMut> Pages<'_, S> {
+impl<S: StoreMut> PageChain<'_, S> {
     /// Writes a page and empties it.
-    fn put(&mut self, page: &mut Page, kind: Kind) -> Result<u32> {
+    fn put(&mut self, page: &mut Page, kind: Bm25PageKind) -> Result<u32> {
         stamp(page, kind, self.chain.number, self.chain.head);
         let block = match self.reuses {
             true => place(self.store, page)?,
@@ -59,7 +59,7 @@ impl<S: StoreMut> Pages<'_, S> {
         Ok(block)
     }
 
-    fn append(&mut self, stream: &mut Stream, bytes: &[u8]) -> Result<()> {
+    fn append(&mut self, stream: &mut StreamWriter, bytes: &[u8]) -> Result<()> {
         let mut left = bytes;
         while !left.is_empty() {
             let part = left.len().min(BODY - stream.used);
@@ -74,9 +74,9 @@ impl<S: StoreMut> Pages<'_, S> {
         Ok(())
     }
 
-    fn close(&mut self, stream: &mut Stream) -> Result<()> {
+    fn close(&mut self, stream: &mut StreamWriter) -> Result<()> {
         if stream.used > 0 {
-            stream.map.push(self.put(&mut stream.page, Kind::Data)?);
+            stream.map.push(self.put(&mut stream.page, Bm25PageKind::Data)?);
             stream.used = 0;
         }
         Ok(())
@@ -85,14 +85,14 @@ impl<S: StoreMut> Pages<'_, S> {
 
 /// Writes a segment to pages.
 pub struct SegmentWriter<'a, S> {
-    pages: Pages<'a, S>,
-    lists: Stream,
-    dictionary: Stream,
-    terms: dictionary::Writer,
+    pages: PageChain<'a, S>,
+    lists: StreamWriter,
+    dictionary: StreamWriter,
+    terms: dictionary::DictionaryWriter,
     encoder: Encoder,
     /// The lengths of all documents, in word positions.
     lengths: Vec<u32>,
-    header: Header,
+    header: SegmentRoot,
     /// Where the list of the term begins, and what of it is not written yet.
     start: u64,
     buffer: Vec<u8>,
@@ -111,13 +111,13 @@ impl<'a, S: StoreMut> SegmentWriter<'a, S> {
 
     fn on(store: &'a S, number: u64, reuses: bool) -> SegmentWriter<'a, S> {
         SegmentWriter {
-            pages: Pages { store, chain: Chain { number, ..Chain::default() }, reuses },
-            lists: Stream::new(),
-            dictionary: Stream::new(),
-            terms: dictionary::Writer::default(),
+            pages: PageChain { store, chain: Chain { number, ..Chain::default() }, reuses },
+            lists: StreamWriter::new(),
+            dictionary: StreamWriter::new(),
+            terms: dictionary::DictionaryWriter::default(),
             encoder: Encoder::default(),
             lengths: Vec::new(),
-            header: Header::default(),
+            header: SegmentRoot::default(),
             start: 0,
             buffer: Vec::new(),
         }
@@ -125,7 +125,7 @@ impl<'a, S: StoreMut> SegmentWriter<'a, S> {
 
     /// Adds a document whose row is not before the one before. Its number is the number of
     /// documents before it.
-    pub fn add_document(&mut self, row: Row, length: u32) -> Result<()> {
+    pub fn add_document(&mut self, row: RowId, length: u32) -> Result<()> {
         if self.lengths.len() >= u32::MAX as usize - 1 {
             return Err(Error::new(ErrorKind::OutOfResources, "a segment has too many documents"));
         }
@@ -188,17 +188,17 @@ impl<'a, S: StoreMut> SegmentWriter<'a, S> {
         let count = self.encoder.count();
         let place = match self.encoder.single() {
             _ if count == 0 => return Ok(()),
-            Some((document, frequency)) => Place::Single { document, frequency },
+            Some((document, frequency)) => TermLocation::Single { document, frequency },
             None => {
                 self.write_block()?;
                 let blocks = self.lists.position() - self.start;
                 let entries = self.encoder.entries();
                 self.pages.append(&mut self.lists, entries)?;
-                Place::List { position: self.start, blocks, entries: entries.len() as u64 }
+                TermLocation::List { position: self.start, blocks, entries: entries.len() as u64 }
             }
         };
         self.header.postings += count;
-        let found = Found { documents: count as u32, place };
+        let found = FoundTerm { documents: count as u32, place };
         let (pages, dictionary) = (&mut self.pages, &mut self.dictionary);
         self.terms.add(term, &found, self.start, &mut |bytes| put(pages, dictionary, bytes))
     }
@@ -215,7 +215,7 @@ impl<'a, S: StoreMut> SegmentWriter<'a, S> {
     }
 
     /// Writes what is left, and the root. The segment is complete and not yet part of the index.
-    pub fn finish(mut self) -> Result<Entry> {
+    pub fn finish(mut self) -> Result<DirectoryEntry> {
         let (pages, dictionary) = (&mut self.pages, &mut self.dictionary);
         self.header.terms = self.terms.terms();
         let (root, bytes, levels) =
@@ -234,8 +234,8 @@ impl<'a, S: StoreMut> SegmentWriter<'a, S> {
             map = write_map(&mut self.pages, &mut page, &map)?;
         }
         self.header.put(content_mut(&mut page), &map);
-        self.pages.put(&mut page, Kind::Root)?;
-        Ok(Entry {
+        self.pages.put(&mut page, Bm25PageKind::Root)?;
+        Ok(DirectoryEntry {
             chain: self.pages.chain,
             documents: self.header.documents,
             total_length: self.header.total_length,
@@ -244,7 +244,11 @@ impl<'a, S: StoreMut> SegmentWriter<'a, S> {
     }
 }
 
-fn put<S: StoreMut>(pages: &mut Pages<'_, S>, stream: &mut Stream, bytes: &[u8]) -> Result<u64> {
+fn put<S: StoreMut>(
+    pages: &mut PageChain<'_, S>,
+    stream: &mut StreamWriter,
+    bytes: &[u8],
+) -> Result<u64> {
     let position = stream.position();
     pages.append(stream, bytes)?;
     Ok(position)
@@ -252,7 +256,7 @@ fn put<S: StoreMut>(pages: &mut Pages<'_, S>, stream: &mut Stream, bytes: &[u8])
 
 /// Writes the numbers of pages to pages of their own, and gives the numbers of these.
 fn write_map<S: StoreMut>(
-    pages: &mut Pages<'_, S>,
+    pages: &mut PageChain<'_, S>,
     page: &mut Page,
     map: &[u32],
 ) -> Result<Vec<u32>> {
@@ -267,7 +271,7 @@ fn write_map<S: StoreMut>(
         for (place, block) in part.iter().enumerate() {
             super::page::put_u32(bytes, 4 * place, *block);
         }
-        maps.push(pages.put(page, Kind::Map)?);
+        maps.push(pages.put(page, Bm25PageKind::Map)?);
     }
     Ok(maps)
 }

@@ -5,8 +5,8 @@
 //! `child_tokens`. No chunk reaches from one parent into another.
 
 use super::options::ChunkOptions;
-use super::packing::{Packer, Piece};
-use super::strategy::{Plan, Section};
+use super::packing::{PackedChunk, Packer};
+use super::strategy::{CutPlan, Section};
 use super::token_index::TokenIndex;
 use super::{CharacterCounter, Chunk, Tokenizer, to_chunks};
 use crate::error::Result;
@@ -14,7 +14,7 @@ use crate::error::Result;
 /// The chunks of `document` with their parents' places.
 pub(super) fn chunks(
     document: &str,
-    plan: Plan,
+    plan: CutPlan,
     index: &TokenIndex,
     options: &ChunkOptions,
     tokenizer: &dyn Tokenizer,
@@ -40,11 +40,11 @@ pub(super) fn chunks(
 }
 
 /// `plan` with a section for each parent.
-fn inside(plan: Plan, parents: &[Piece]) -> Plan {
-    let section = |parent: &Piece| Section {
+fn inside(plan: CutPlan, parents: &[PackedChunk]) -> CutPlan {
+    let section = |parent: &PackedChunk| Section {
         range: parent.range.clone(),
         heading: plan.sections[parent.section].heading.clone(),
     };
     let sections = parents.iter().map(section).collect();
-    Plan { sections, ..plan }
+    CutPlan { sections, ..plan }
 }

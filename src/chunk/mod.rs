@@ -37,13 +37,13 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub use language::Language;
-pub use options::{ChunkOptions, MAX_MAX_TOKENS, MIN_MAX_TOKENS, Settings};
+pub use options::{ChunkOptions, ChunkSettings, MAX_MAX_TOKENS, MIN_MAX_TOKENS};
 pub use packing::CHARACTERS_PER_TOKEN;
-pub use strategy::{FORM_FEED, Plan, STRATEGIES, Strategy, StrategyInfo};
+pub use strategy::{CutPlan, FORM_FEED, STRATEGIES, Strategy, StrategyInfo};
 pub use word_memo::WordMemo;
 
 use crate::error::{Error, ErrorKind, Result};
-use packing::{Packer, Piece};
+use packing::{PackedChunk, Packer};
 use token_index::TokenIndex;
 
 /// One piece of a document, small enough for a model.
@@ -67,7 +67,7 @@ pub struct Chunk {
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// Where it may be cut, of a strategy whose plan is made in a process of its own.
-    pub plan: Option<Plan>,
+    pub plan: Option<CutPlan>,
     /// Between each two neighbouring sentences, how little they have to do with each other;
     /// for [`Strategy::Semantic`].
     pub distances: Option<Vec<f32>>,
@@ -160,20 +160,25 @@ pub fn chunk_knowing(
 }
 
 /// Where `document` may be cut by `options`, which says nothing of tokens.
-pub fn plan(document: &str, options: &ChunkOptions) -> Plan {
+pub fn plan(document: &str, options: &ChunkOptions) -> CutPlan {
     options.base().plan(document, &options.settings)
 }
 
 /// Where source code may be cut by its layout alone.
-pub fn plan_by_layout(document: &str) -> Plan {
+pub fn plan_by_layout(document: &str) -> CutPlan {
     strategy::plan_by_layout(document)
 }
 
 /// `pieces` with their text, and their places in characters.
-fn to_chunks(document: &str, plan: &Plan, pieces: Vec<Piece>, special_tokens: usize) -> Vec<Chunk> {
+fn to_chunks(
+    document: &str,
+    plan: &CutPlan,
+    pieces: Vec<PackedChunk>,
+    special_tokens: usize,
+) -> Vec<Chunk> {
     let mut starts = CharacterCounter::new(document);
     let mut ends = CharacterCounter::new(document);
-    let to_chunk = |Piece { range, tokens, section }| Chunk {
+    let to_chunk = |PackedChunk { range, tokens, section }| Chunk {
         start_char: starts.count_to(range.start),
         end_char: ends.count_to(range.end),
         heading: plan.heading(section, &range),

@@ -33,13 +33,13 @@ pub struct ChunkOptions {
     /// than half of a chunk is repeated.
     pub overlap: u32,
     /// What only some strategies ask.
-    pub settings: Settings,
+    pub settings: ChunkSettings,
 }
 
 /// Settings that only some strategies know; `None` is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Settings {
+pub struct ChunkSettings {
     /// Of `code`: what it is written in; found out if it is not given.
     pub language: Option<Language>,
     /// Of `semantic`: the share of distances between neighbouring sentences, in percent,
@@ -53,10 +53,10 @@ pub struct Settings {
     pub base: Option<Strategy>,
 }
 
-impl Settings {
+impl ChunkSettings {
     /// The settings that are given, by their names in SQL.
     pub fn given(&self) -> Vec<&'static str> {
-        let Settings { language, percentile, min_tokens, child_tokens, base } = self;
+        let ChunkSettings { language, percentile, min_tokens, child_tokens, base } = self;
         let all = [
             ("language", language.is_some()),
             ("percentile", percentile.is_some()),
@@ -83,7 +83,7 @@ impl Default for ChunkOptions {
             strategy: Strategy::Recursive,
             max_tokens: 256,
             overlap: 0,
-            settings: Settings::default(),
+            settings: ChunkSettings::default(),
         }
     }
 }
@@ -93,7 +93,12 @@ impl ChunkOptions {
     ///
     /// Fails for a strategy that is not known, for sizes that make no sense for any model, and
     /// for settings that are not the strategy's.
-    pub fn new(strategy: &str, max_tokens: i32, overlap: i32, settings: Settings) -> Result<Self> {
+    pub fn new(
+        strategy: &str,
+        max_tokens: i32,
+        overlap: i32,
+        settings: ChunkSettings,
+    ) -> Result<Self> {
         let count = |name: &str, value: i32| {
             u32::try_from(value)
                 .map_err(|_| Error::invalid(format!("{name} must not be negative: {value}")))
@@ -276,7 +281,7 @@ mod tests {
     #[test]
     fn children_are_half_of_their_parent_at_most() {
         let longest = |max_tokens, child_tokens| {
-            let settings = Settings { child_tokens, ..Settings::default() };
+            let settings = ChunkSettings { child_tokens, ..ChunkSettings::default() };
             ChunkOptions::new("hierarchical", max_tokens, 0, settings).map(|it| it.longest())
         };
         assert_eq!(longest(1000, None), Ok(128));
@@ -288,14 +293,14 @@ mod tests {
     #[test]
     fn chunks_are_limited() {
         let limited = |strategy: &str, most| {
-            let options = ChunkOptions::new(strategy, 256, 200, Settings::default());
+            let options = ChunkOptions::new(strategy, 256, 200, ChunkSettings::default());
             options.map(|it| it.limited_to(most))
         };
         let recursive = limited("recursive", 192).unwrap();
         assert_eq!((recursive.max_tokens, recursive.overlap), (192, 96));
         let untouched = limited("recursive", 256).unwrap();
         assert_eq!((untouched.max_tokens, untouched.overlap), (256, 200));
-        let settings = Settings { child_tokens: Some(250), ..Settings::default() };
+        let settings = ChunkSettings { child_tokens: Some(250), ..ChunkSettings::default() };
         let nested = ChunkOptions::new("hierarchical", 1000, 0, settings).unwrap().limited_to(192);
         assert_eq!((nested.max_tokens, nested.longest()), (1000, 192));
         assert!(recursive.validate(2).is_ok() && nested.validate(2).is_ok());
@@ -303,13 +308,13 @@ mod tests {
 
     #[test]
     fn settings_become_json_and_come_back() {
-        let settings = Settings {
+        let settings = ChunkSettings {
             language: Some(Language::Cpp),
             base: Some(Strategy::Markdown),
-            ..Settings::default()
+            ..ChunkSettings::default()
         };
         let json = settings.to_json();
         assert_eq!(json, serde_json::json!({"language": "cpp", "base": "markdown"}));
-        assert_eq!(serde_json::from_value::<Settings>(json).unwrap(), settings);
+        assert_eq!(serde_json::from_value::<ChunkSettings>(json).unwrap(), settings);
     }
 }

@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::Tokenizer;
 use super::cutting::{first_word_start, grapheme_ceil, grapheme_floor, last_word_start};
 use super::options::ChunkOptions;
-use super::strategy::{Plan, skip_white_space};
+use super::strategy::{CutPlan, skip_white_space};
 use super::token_index::TokenIndex;
 use crate::error::{Error, Result};
 use crate::text::sentence::trimmed;
@@ -33,7 +33,7 @@ pub const CHARACTERS_PER_TOKEN: usize = 16;
 const OVERLAP_ATTEMPTS: usize = 4;
 
 /// A chunk in bytes.
-pub(super) struct Piece {
+pub(super) struct PackedChunk {
     /// Byte range in the document.
     pub range: Range<usize>,
     /// Tokens without special tokens.
@@ -46,7 +46,7 @@ pub(super) struct Piece {
 pub(super) struct Packer<'a> {
     // What is cut
     text: &'a str,
-    plan: &'a Plan,
+    plan: &'a CutPlan,
     // Measures
     tokenizer: &'a dyn Tokenizer,
     index: &'a TokenIndex,
@@ -60,7 +60,7 @@ impl<'a> Packer<'a> {
     /// A packer for `text`, whose tokens are in `index`; `options` are valid.
     pub(super) fn new(
         text: &'a str,
-        plan: &'a Plan,
+        plan: &'a CutPlan,
         index: &'a TokenIndex,
         options: &ChunkOptions,
         tokenizer: &'a dyn Tokenizer,
@@ -73,7 +73,7 @@ impl<'a> Packer<'a> {
     }
 
     /// All pieces, in order.
-    pub(super) fn pack(&self) -> Result<Vec<Piece>> {
+    pub(super) fn pack(&self) -> Result<Vec<PackedChunk>> {
         let mut pieces = Vec::new();
         for (number, section) in self.plan.sections.iter().enumerate() {
             self.pack_section(number, section.range.clone(), &mut pieces)?;
@@ -86,14 +86,14 @@ impl<'a> Packer<'a> {
         &self,
         number: usize,
         range: Range<usize>,
-        into: &mut Vec<Piece>,
+        into: &mut Vec<PackedChunk>,
     ) -> Result<()> {
         let Some(range) = trimmed(self.text, range) else { return Ok(()) };
         let mut start = range.start;
         let mut fresh = range.start;
         loop {
             let (piece, tokens) = self.next_piece(start, fresh, range.end)?;
-            into.push(Piece { range: piece.clone(), tokens, section: number });
+            into.push(PackedChunk { range: piece.clone(), tokens, section: number });
             if piece.end >= range.end {
                 return Ok(());
             }

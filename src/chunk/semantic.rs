@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::options::ChunkOptions;
-use super::strategy::{Plan, Section, Strategy};
+use super::strategy::{CutPlan, Section, Strategy};
 use super::token_index::TokenIndex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::sentence::sentences;
@@ -90,7 +90,7 @@ pub(super) fn plan(
     distances: &[f32],
     index: &TokenIndex,
     options: &ChunkOptions,
-) -> Result<Plan> {
+) -> Result<CutPlan> {
     let sentences = sentences(document);
     if sentences.len().saturating_sub(1) != distances.len() {
         let message =
@@ -111,7 +111,7 @@ pub(super) fn plan(
     let sections = starts.iter().enumerate().map(begin).zip(ends);
     let sections =
         sections.map(|(start, end)| Section { range: start..end, heading: None }).collect();
-    Ok(Plan { sections, ..plan })
+    Ok(CutPlan { sections, ..plan })
 }
 
 /// Which runs are wanted.

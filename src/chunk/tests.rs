@@ -244,7 +244,7 @@ fn code() {
 #[test]
 fn hierarchical() {
     let document = "A b c. D e f.\n\nG h i. J k l. M n o.\n\nP q.";
-    let settings = Settings { child_tokens: Some(8), ..Settings::default() };
+    let settings = ChunkSettings { child_tokens: Some(8), ..ChunkSettings::default() };
     let options =
         ChunkOptions { strategy: Strategy::Hierarchical, max_tokens: 14, overlap: 3, settings };
     let chunks = chunk(document, &options, WORDS).unwrap();
@@ -274,7 +274,7 @@ fn semantic() {
     let check = |distances: [f32; 3], expected: &[&str]| {
         let options = ChunkOptions {
             strategy: Strategy::Semantic,
-            settings: Settings { min_tokens: Some(1), ..Settings::default() },
+            settings: ChunkSettings { min_tokens: Some(1), ..ChunkSettings::default() },
             ..Default::default()
         };
         let findings = Findings { distances: Some(distances.to_vec()), plan: None };

@@ -5,8 +5,8 @@
 //! ```
 
 use super::budget::fitted;
-use super::compress::{Compressed, Task, compressed};
-use super::excerpt::Piece;
+use super::compress::{Compressed, CompressionTask, compressed};
+use super::excerpt::Excerpt;
 use super::headers::header;
 use super::order::ordered;
 use super::repeats::{without_repeated_sentences, without_repeats};
@@ -17,7 +17,7 @@ use crate::prompt::tokens::Counter;
 use crate::retrieve::Passage;
 
 /// What is asked, and how much can be read for it.
-pub struct Job<'a> {
+pub struct AssemblyJob<'a> {
     /// The question to be answered.
     pub question: &'a str,
     /// How chunks become what is read.
@@ -33,20 +33,20 @@ pub struct Job<'a> {
 /// What is read of `passages`, which stand best first, in the order of their numbers.
 pub fn assembled(
     passages: Vec<Passage>,
-    job: &Job<'_>,
+    job: &AssemblyJob<'_>,
     means: &mut Means<'_>,
 ) -> Result<Vec<Reading>> {
-    let Job { question, options, budget, call, time } = *job;
+    let AssemblyJob { question, options, budget, call, time } = *job;
     let names = options.headers.as_deref();
     let whole = passages.into_iter().map(|passage| {
         let header = header(&passage, names);
-        Piece::whole(passage, header)
+        Excerpt::whole(passage, header)
     });
     let mut pieces = without_repeats(whole.collect(), options.dedupe_chunks);
     if options.dedupe_sentences {
         pieces = without_repeated_sentences(pieces);
     }
-    let task = Task {
+    let task = CompressionTask {
         question,
         compression: options.compression,
         ratio: options.compression_ratio,
@@ -60,7 +60,7 @@ pub fn assembled(
         pieces = fitted(pieces, left, means.counter)?;
     }
     let pieces = ordered(pieces, options.order, |piece| time(&piece.passage));
-    let mut readings: Vec<Reading> = pieces.into_iter().map(Piece::reading).collect();
+    let mut readings: Vec<Reading> = pieces.into_iter().map(Excerpt::reading).collect();
     if let Some(first) = readings.first_mut() {
         first.overview = overview;
     }
@@ -89,7 +89,7 @@ mod tests {
 
     use super::super::compress::Compression;
     use super::super::compress::tests::{Scripted, passages};
-    use super::super::order::Order;
+    use super::super::order::ContextOrder;
     use super::super::repeats::Dedupe;
     use super::*;
     use crate::prompt::tokens::tests::words;
@@ -101,8 +101,13 @@ mod tests {
         script: &mut Scripted,
     ) -> Vec<Reading> {
         let time = |passage: &Passage| passage.metadata["day"].as_i64();
-        let job =
-            Job { question: "Where do visitors park?", options, budget, call: budget, time: &time };
+        let job = AssemblyJob {
+            question: "Where do visitors park?",
+            options,
+            budget,
+            call: budget,
+            time: &time,
+        };
         script.with(|means| assembled(passages(texts), &job, means)).unwrap()
     }
 
@@ -125,7 +130,7 @@ mod tests {
     fn each_step_sees_what_the_one_before_has_left() {
         let texts =
             ["The gate closes.", "the  gate closes.", "Visitors park behind the mill.", "Last."];
-        let options = ContextOptions { order: Order::UCurve, ..ContextOptions::default() };
+        let options = ContextOptions { order: ContextOrder::UCurve, ..ContextOptions::default() };
         let script = &mut Scripted::default();
         let all = ["The gate closes.", "Last.", "Visitors park behind the mill."];
         assert_eq!(shown(&read(&texts, &options, None, script)), all);
@@ -137,7 +142,7 @@ mod tests {
     #[test]
     fn order_is_by_time() {
         let options = ContextOptions {
-            order: Order::Chronological,
+            order: ContextOrder::Chronological,
             order_by: Some("day".to_owned()),
             headers: Some(vec!["day".to_owned()]),
             ..ContextOptions::default()
@@ -147,7 +152,8 @@ mod tests {
             passage.metadata["day"] = day;
         }
         let time = |passage: &Passage| passage.metadata["day"].as_i64();
-        let job = Job { question: "q", options: &options, budget: None, call: None, time: &time };
+        let job =
+            AssemblyJob { question: "q", options: &options, budget: None, call: None, time: &time };
         let script = &mut Scripted::default();
         let readings = script.with(|means| assembled(found, &job, means)).unwrap();
         assert_eq!(shown(&readings), ["First.", "Third.", "None."]);
@@ -170,7 +176,7 @@ mod tests {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let options = ContextOptions {
                 compression: [Compression::None, Compression::Truncate, Compression::Extractive][compression],
-                order: [Order::Relevance, Order::UCurve][order],
+                order: [ContextOrder::Relevance, ContextOrder::UCurve][order],
                 dedupe_chunks: Dedupe::Near,
                 dedupe_sentences: sentences,
                 ..ContextOptions::default()

@@ -6,7 +6,7 @@
 //!
 //! What is counted is what is sent: a chunk with the lines around it and what stands above it.
 
-use super::excerpt::Piece;
+use super::excerpt::Excerpt;
 use crate::error::{Error, Result};
 use crate::prompt::messages;
 use crate::prompt::tokens::Counter;
@@ -69,7 +69,11 @@ pub fn room(window: usize, question: usize, answer: Option<usize>) -> usize {
 ///
 /// Of the very first chunk, should none of its sentences fit, as many words as do. An error
 /// where nothing fits.
-pub fn fitted(pieces: Vec<Piece>, budget: usize, counter: &mut dyn Counter) -> Result<Vec<Piece>> {
+pub fn fitted(
+    pieces: Vec<Excerpt>,
+    budget: usize,
+    counter: &mut dyn Counter,
+) -> Result<Vec<Excerpt>> {
     if pieces.is_empty() {
         return Ok(pieces);
     }
@@ -84,7 +88,7 @@ pub fn fitted(pieces: Vec<Piece>, budget: usize, counter: &mut dyn Counter) -> R
             kept.push(piece);
         } else if tried < MOST_TRIED {
             tried += 1;
-            let mut fits = |piece: &Piece| {
+            let mut fits = |piece: &Excerpt| {
                 let size = sizes_of(std::slice::from_ref(piece), number, &mut *counter)?;
                 Ok(size <= room)
             };
@@ -104,12 +108,12 @@ pub fn fitted(pieces: Vec<Piece>, budget: usize, counter: &mut dyn Counter) -> R
 }
 
 /// The tokens of each piece as it is sent, where there are `number` of them.
-pub fn sizes(pieces: &[Piece], number: usize, counter: &mut dyn Counter) -> Result<Vec<usize>> {
+pub fn sizes(pieces: &[Excerpt], number: usize, counter: &mut dyn Counter) -> Result<Vec<usize>> {
     let sent = pieces.iter().map(|piece| messages::as_sent(number, &piece.source()));
     counter.count(&sent.collect::<Vec<_>>())
 }
 
-fn sizes_of(pieces: &[Piece], number: usize, counter: &mut dyn Counter) -> Result<usize> {
+fn sizes_of(pieces: &[Excerpt], number: usize, counter: &mut dyn Counter) -> Result<usize> {
     Ok(sizes(pieces, number, counter)?.iter().sum())
 }
 
@@ -132,7 +136,7 @@ mod tests {
 
     fn texts(contents: &[&str], budget: usize) -> Vec<String> {
         let pieces = contents.iter().map(|content| piece(content)).collect();
-        fitted(pieces, budget, &mut Words).unwrap().iter().map(Piece::text).collect()
+        fitted(pieces, budget, &mut Words).unwrap().iter().map(Excerpt::text).collect()
     }
 
     #[test]
@@ -214,7 +218,7 @@ mod tests {
             texts in prop::collection::vec("([a-z]{1,5}[ .\n]{1,2}){0,20}", 1..6),
             budget in 0_usize..120,
         ) {
-            let pieces: Vec<Piece> = texts.iter().map(|text| piece(text)).collect();
+            let pieces: Vec<Excerpt> = texts.iter().map(|text| piece(text)).collect();
             let number = pieces.len();
             let Ok(found) = fitted(pieces.clone(), budget, &mut Words) else {
                 let first = sizes_of(&pieces[..1], number, &mut Words).unwrap();

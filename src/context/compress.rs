@@ -16,9 +16,9 @@ mod truncate;
 use serde::Deserialize;
 
 use super::Means;
-use super::excerpt::Piece;
+use super::excerpt::Excerpt;
 use crate::error::Result;
-use crate::prompt::messages::{self, Source};
+use crate::prompt::messages::{self, PromptSource};
 use crate::prompt::tokens::Counter;
 
 /// How chunks are made shorter.
@@ -52,7 +52,7 @@ impl Compression {
 
 /// What is to be made shorter for what.
 #[derive(Clone, Copy, Debug)]
-pub struct Task<'a> {
+pub struct CompressionTask<'a> {
     /// The question to be answered.
     pub question: &'a str,
     /// How it is made shorter.
@@ -71,15 +71,15 @@ pub struct Task<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compressed {
     /// The chunks that are left, best first.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<Excerpt>,
     /// What a language model says of all of them.
     pub overview: Option<String>,
 }
 
 /// The chunks made shorter. Where something was found, something is left.
 pub fn compressed(
-    pieces: Vec<Piece>,
-    task: &Task<'_>,
+    pieces: Vec<Excerpt>,
+    task: &CompressionTask<'_>,
     means: &mut Means<'_>,
 ) -> Result<Compressed> {
     let only = |pieces| Compressed { pieces, overview: None };
@@ -107,10 +107,14 @@ struct Goal {
 }
 
 impl Goal {
-    fn of(pieces: &[Piece], task: &Task<'_>, counter: &mut dyn Counter) -> Result<Goal> {
-        let mut texts: Vec<String> = pieces.iter().map(Piece::text).collect();
+    fn of(
+        pieces: &[Excerpt],
+        task: &CompressionTask<'_>,
+        counter: &mut dyn Counter,
+    ) -> Result<Goal> {
+        let mut texts: Vec<String> = pieces.iter().map(Excerpt::text).collect();
         texts.extend(pieces.iter().map(|piece| {
-            let bare = Source { content: String::new(), ..piece.source() };
+            let bare = PromptSource { content: String::new(), ..piece.source() };
             messages::as_sent(pieces.len(), &bare)
         }));
         let mut sizes = counter.count(&texts)?;

@@ -12,9 +12,9 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Reading;
-use super::headers::Header;
+use super::headers::ChunkHeader;
 use crate::error::Result;
-use crate::prompt::messages::Source;
+use crate::prompt::messages::PromptSource;
 use crate::retrieve::Passage;
 use crate::text::sentence::sentences;
 
@@ -23,30 +23,30 @@ pub const GAP: &str = "[...]";
 
 /// A chunk on its way to its reader.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
+pub struct Excerpt {
     /// The chunk that was found.
     pub passage: Passage,
     /// What is said of it.
-    pub header: Header,
+    pub header: ChunkHeader,
     /// What a language model made of it, if one did.
     pub summary: Option<String>,
     /// What is shown of the summary, or else of the chunk: byte ranges, in order, apart.
     pub parts: Vec<Range<usize>>,
 }
 
-impl Piece {
+impl Excerpt {
     /// All of a chunk.
     #[must_use]
-    pub fn whole(passage: Passage, header: Header) -> Piece {
+    pub fn whole(passage: Passage, header: ChunkHeader) -> Excerpt {
         let parts = std::iter::once(0..passage.content.len()).collect();
-        Piece { passage, header, summary: None, parts }
+        Excerpt { passage, header, summary: None, parts }
     }
 
     /// The chunk with `summary`, which a language model made of it, in its place, all of it shown.
     #[must_use]
-    pub fn summarized(self, summary: String) -> Piece {
+    pub fn summarized(self, summary: String) -> Excerpt {
         let parts = std::iter::once(0..summary.len()).collect();
-        Piece { summary: Some(summary), parts, ..self }
+        Excerpt { summary: Some(summary), parts, ..self }
     }
 
     /// What the parts are parts of.
@@ -63,9 +63,9 @@ impl Piece {
 
     /// The piece as a source: the text that is shown, with the heading and metadata above it.
     #[must_use]
-    pub fn source(&self) -> Source {
-        let Header { heading, values } = self.header.clone();
-        Source { heading, metadata: values, content: self.text(), overview: None }
+    pub fn source(&self) -> PromptSource {
+        let ChunkHeader { heading, values } = self.header.clone();
+        PromptSource { heading, metadata: values, content: self.text(), overview: None }
     }
 
     /// The sentences that are shown.
@@ -81,32 +81,32 @@ impl Piece {
 
     /// The piece with no more shown than `ranges`, which may overlap and stand in any order.
     #[must_use]
-    pub fn with_only(self, ranges: Vec<Range<usize>>) -> Piece {
+    pub fn with_only(self, ranges: Vec<Range<usize>>) -> Excerpt {
         let parts = common(&self.parts, &united(ranges));
-        Piece { parts, ..self }
+        Excerpt { parts, ..self }
     }
 
     /// The longest beginning that `fits` and ends with a sentence; `None` where the first
     /// sentence does not.
-    pub fn cut_at_sentence(&self, fits: &mut Fits<'_>) -> Result<Option<Piece>> {
+    pub fn cut_at_sentence(&self, fits: &mut Fits<'_>) -> Result<Option<Excerpt>> {
         let ends: Vec<usize> = self.sentences().iter().map(|range| range.end).collect();
         self.cut(&ends, fits)
     }
 
     /// The longest beginning that `fits` and ends with a word; `None` where the first does not.
-    pub fn cut_at_word(&self, fits: &mut Fits<'_>) -> Result<Option<Piece>> {
+    pub fn cut_at_word(&self, fits: &mut Fits<'_>) -> Result<Option<Excerpt>> {
         self.cut(&ends_of_words(self.base()), fits)
     }
 
-    fn cut(&self, ends: &[usize], fits: &mut Fits<'_>) -> Result<Option<Piece>> {
+    fn cut(&self, ends: &[usize], fits: &mut Fits<'_>) -> Result<Option<Excerpt>> {
         let cut = longest(ends, &|end| self.up_to(end), fits)?;
         Ok(cut.filter(|piece| !piece.parts.is_empty()))
     }
 
-    fn up_to(&self, end: usize) -> Piece {
+    fn up_to(&self, end: usize) -> Excerpt {
         let parts = self.parts.iter().filter(|part| part.start < end);
         let parts = parts.map(|part| part.start..part.end.min(end)).collect();
-        Piece { parts, ..self.clone() }
+        Excerpt { parts, ..self.clone() }
     }
 
     /// The reading of the piece.
@@ -118,7 +118,7 @@ impl Piece {
 }
 
 /// Whether something is short enough.
-pub type Fits<'a, T = Piece> = dyn FnMut(&T) -> Result<bool> + 'a;
+pub type Fits<'a, T = Excerpt> = dyn FnMut(&T) -> Result<bool> + 'a;
 
 /// The longest beginning of `text` that `fits` and ends with a sentence, and the mark after it;
 /// `None` where the first sentence does not fit.
@@ -238,12 +238,12 @@ pub mod tests {
     }
 
     /// All of a chunk, without a header.
-    pub fn piece(content: &str) -> Piece {
-        Piece::whole(passage(content), Header::default())
+    pub fn piece(content: &str) -> Excerpt {
+        Excerpt::whole(passage(content), ChunkHeader::default())
     }
 
     /// Whether all of what is shown stands in the base.
-    pub fn is_from_its_base(piece: &Piece) -> bool {
+    pub fn is_from_its_base(piece: &Excerpt) -> bool {
         piece.text().split(GAP).all(|part| piece.base().contains(part.trim()))
     }
 
@@ -265,7 +265,7 @@ pub mod tests {
         assert_eq!(piece("").text(), "");
     }
 
-    fn within(most: usize) -> impl FnMut(&Piece) -> Result<bool> {
+    fn within(most: usize) -> impl FnMut(&Excerpt) -> Result<bool> {
         move |piece| Ok(piece.text().len() <= most)
     }
 

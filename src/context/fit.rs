@@ -12,7 +12,7 @@ use super::budget::{Room, none_fits, shares};
 use super::excerpt::{whole_sentences, whole_words};
 use super::step::{Material, Numbered, note_as_sent};
 use crate::error::Result;
-use crate::prompt::messages::{Source, as_sent};
+use crate::prompt::messages::{PromptSource, as_sent};
 use crate::prompt::tokens::Counter;
 
 /// The first of `sources` that fit into `room` together, `most` of them at most, and how many these
@@ -118,7 +118,7 @@ fn shortened(
     counter: &mut dyn Counter,
 ) -> Result<Option<Numbered>> {
     let with = |content: String| {
-        let source = Source { content, ..one.source.clone() };
+        let source = PromptSource { content, ..one.source.clone() };
         Numbered { number: one.number, source }
     };
     let mut fits = |content: &String| {
@@ -169,7 +169,8 @@ mod tests {
     use crate::prompt::tokens::tests::Words;
 
     fn numbered(texts: &[String]) -> Vec<Numbered> {
-        let source = |content: &String| Source { content: content.clone(), ..Source::default() };
+        let source =
+            |content: &String| PromptSource { content: content.clone(), ..PromptSource::default() };
         (1..).zip(texts).map(|(number, text)| Numbered { number, source: source(text) }).collect()
     }
 

@@ -17,7 +17,7 @@ pub const NAMES: [&str; 7] =
 
 /// What is said of a chunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct ChunkHeader {
     /// The headings it stands under.
     pub heading: Option<String>,
     /// Names and values, in order.
@@ -28,11 +28,11 @@ pub struct Header {
 ///
 /// A column of the metadata goes before one of [`NAMES`]; what is NULL is not shown.
 #[must_use]
-pub fn header(passage: &Passage, names: Option<&[String]>) -> Header {
+pub fn header(passage: &Passage, names: Option<&[String]>) -> ChunkHeader {
     let Some(names) = names else {
         let metadata = passage.metadata.as_object().into_iter().flatten();
         let values = metadata.filter_map(|(name, value)| Some((name.clone(), text(value)?)));
-        return Header { heading: passage.heading.clone(), values: values.collect() };
+        return ChunkHeader { heading: passage.heading.clone(), values: values.collect() };
     };
     let is_heading = |name: &String| name == "heading" && passage.metadata.get(name).is_none();
     let values = names.iter().filter(|name| !is_heading(name)).filter_map(|name| {
@@ -43,7 +43,7 @@ pub fn header(passage: &Passage, names: Option<&[String]>) -> Header {
         Some((name.clone(), value?))
     });
     let heading = passage.heading.clone().filter(|_| names.iter().any(is_heading));
-    Header { heading, values: values.collect() }
+    ChunkHeader { heading, values: values.collect() }
 }
 
 /// An error where one of `names` is neither of [`NAMES`] nor of `columns`.
@@ -89,7 +89,7 @@ mod tests {
     use super::super::excerpt::tests::passage;
     use super::*;
 
-    fn named(names: &[&str]) -> Header {
+    fn named(names: &[&str]) -> ChunkHeader {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         header(&some(), Some(&names))
     }
@@ -100,7 +100,7 @@ mod tests {
         Passage { metadata, heading, similarity, score: 0.0421, ..passage("Text.") }
     }
 
-    fn values(header: &Header) -> Vec<(&str, &str)> {
+    fn values(header: &ChunkHeader) -> Vec<(&str, &str)> {
         header.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn what_is_named_is_shown_in_its_order() {
-        assert_eq!(named(&[]), Header::default());
+        assert_eq!(named(&[]), ChunkHeader::default());
         let header = named(&["score", "year", "similarity", "author", "source_key"]);
         assert_eq!(header.heading, None);
         let expected =

@@ -24,10 +24,10 @@ pub mod step;
 
 pub use options::ContextOptions;
 
-use self::headers::Header;
+use self::headers::ChunkHeader;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::prompt::messages::Source;
+use crate::prompt::messages::PromptSource;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
 use crate::prompt::writer::Writer;
@@ -42,7 +42,7 @@ pub struct Reading {
     /// language model made of it.
     pub shown: String,
     /// What stands above it.
-    pub header: Header,
+    pub header: ChunkHeader,
     /// What stands before it: an overview of all that is read.
     pub overview: Option<String>,
 }
@@ -57,10 +57,10 @@ impl Reading {
 
     /// The source as a language model reads it.
     #[must_use]
-    pub fn source(&self) -> Source {
-        let Header { heading, values } = self.header.clone();
+    pub fn source(&self) -> PromptSource {
+        let ChunkHeader { heading, values } = self.header.clone();
         let (content, overview) = (self.shown.clone(), self.overview.clone());
-        Source { heading, metadata: values, content, overview }
+        PromptSource { heading, metadata: values, content, overview }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::compress::Compression;
-use super::order::Order;
+use super::order::ContextOrder;
 use super::repeats::Dedupe;
 use crate::error::{Error, Result};
 
@@ -34,7 +34,7 @@ pub struct ContextOptions {
     /// The model that has the language model's own tokenizer.
     pub tokenizer: Option<String>,
     /// In which order chunks are read.
-    pub order: Order,
+    pub order: ContextOrder,
     /// The column of the metadata by which they are in time.
     pub order_by: Option<String>,
     /// Which chunks repeat another one and are left out.
@@ -56,7 +56,7 @@ impl Default for ContextOptions {
         ContextOptions {
             context_tokens: None,
             tokenizer: None,
-            order: Order::Relevance,
+            order: ContextOrder::Relevance,
             order_by: None,
             dedupe_chunks: Dedupe::Exact,
             dedupe_sentences: false,
@@ -84,9 +84,9 @@ impl ContextOptions {
             )));
         }
         match (self.order, &self.order_by) {
-            (Order::Chronological, None) => Err(Error::invalid("order chronological needs order_by")
+            (ContextOrder::Chronological, None) => Err(Error::invalid("order chronological needs order_by")
                 .hint("Name a metadata column that holds a date, a time or a number, for instance '{\"order\": \"chronological\", \"order_by\": \"written\"}'.")),
-            (Order::Relevance | Order::UCurve, Some(column)) => {
+            (ContextOrder::Relevance | ContextOrder::UCurve, Some(column)) => {
                 Err(Error::invalid(format!("order_by names \"{column}\", and the order is not chronological"))
                     .hint("Add \"order\": \"chronological\", or leave order_by out."))
             }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 /// The order in which chunks are numbered and shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum ContextOrder {
     /// The best first.
     #[default]
     Relevance,
@@ -25,11 +25,15 @@ pub enum Order {
 /// `items`, which stand best first, in `order`. `time` is something that grows with time; items
 /// that have none come last, and of equals the better comes first.
 #[must_use]
-pub fn ordered<T>(mut items: Vec<T>, order: Order, time: impl Fn(&T) -> Option<i64>) -> Vec<T> {
+pub fn ordered<T>(
+    mut items: Vec<T>,
+    order: ContextOrder,
+    time: impl Fn(&T) -> Option<i64>,
+) -> Vec<T> {
     match order {
-        Order::Relevance => items,
-        Order::UCurve => u_curve(items),
-        Order::Chronological => {
+        ContextOrder::Relevance => items,
+        ContextOrder::UCurve => u_curve(items),
+        ContextOrder::Chronological => {
             items.sort_by_key(|item| time(item).map_or((true, 0), |time| (false, time)));
             items
         }
@@ -54,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_worst_stand_in_the_middle() {
-        let order = |n: i64| ordered((1..=n).collect(), Order::UCurve, |_| None);
+        let order = |n: i64| ordered((1..=n).collect(), ContextOrder::UCurve, |_| None);
         assert!(order(0).is_empty());
         assert_eq!(order(1), [1]);
         assert_eq!(order(2), [1, 2]);
@@ -68,17 +72,17 @@ mod tests {
         let names = |order| -> Vec<&str> {
             ordered(items.clone(), order, |item| item.1).iter().map(|item| item.0).collect()
         };
-        assert_eq!(names(Order::Chronological), ["c", "b", "e", "a", "d"]);
-        assert_eq!(names(Order::Relevance), ["a", "b", "c", "d", "e"]);
+        assert_eq!(names(ContextOrder::Chronological), ["c", "b", "e", "a", "d"]);
+        assert_eq!(names(ContextOrder::Relevance), ["a", "b", "c", "d", "e"]);
     }
 
     proptest! {
         #[test]
         fn an_order_is_a_permutation(times in prop::collection::vec(prop::option::of(0_i64..9), 0..20)) {
-            for order in [Order::Relevance, Order::UCurve, Order::Chronological] {
+            for order in [ContextOrder::Relevance, ContextOrder::UCurve, ContextOrder::Chronological] {
                 let items: Vec<usize> = (0..times.len()).collect();
                 let mut found = ordered(items.clone(), order, |at| times[*at]);
-                if order != Order::UCurve {
+                if order != ContextOrder::UCurve {
                     let again = ordered(found.clone(), order, |at| times[*at]);
                     prop_assert_eq!(&again, &found);
                 }

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::excerpt::Piece;
+use super::excerpt::Excerpt;
 use crate::text::words::{Word, words};
 
 /// Part of the runs that must stand in the better text.
@@ -56,8 +56,8 @@ pub enum Dedupe {
 
 /// The chunks without those that repeat a better one.
 #[must_use]
-pub fn without_repeats(mut pieces: Vec<Piece>, dedupe: Dedupe) -> Vec<Piece> {
-    let mut seen = Seen::default();
+pub fn without_repeats(mut pieces: Vec<Excerpt>, dedupe: Dedupe) -> Vec<Excerpt> {
+    let mut seen = KeptTexts::default();
     match dedupe {
         Dedupe::None => {}
         Dedupe::Exact => pieces.retain(|piece| seen.is_other(&piece.text())),
@@ -71,8 +71,8 @@ pub fn without_repeats(mut pieces: Vec<Piece>, dedupe: Dedupe) -> Vec<Piece> {
 /// The chunks without sentences that stand in a better one, or before in the same one. A chunk
 /// of which nothing is left is gone.
 #[must_use]
-pub fn without_repeated_sentences(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut seen = Seen::default();
+pub fn without_repeated_sentences(pieces: Vec<Excerpt>) -> Vec<Excerpt> {
+    let mut seen = KeptTexts::default();
     let mut left = Vec::with_capacity(pieces.len());
     for piece in pieces {
         let sentences = piece.sentences();
@@ -95,7 +95,7 @@ pub fn without_repeated_sentences(pieces: Vec<Piece>) -> Vec<Piece> {
 
 /// The texts that were kept so far.
 #[derive(Default)]
-struct Seen {
+struct KeptTexts {
     texts: HashSet<String>,
     /// The numbers of the texts that hold a run.
     holders: HashMap<u64, Vec<usize>>,
@@ -103,7 +103,7 @@ struct Seen {
     telling: Vec<HashSet<String>>,
 }
 
-impl Seen {
+impl KeptTexts {
     /// Whether no kept text is the same but for white space and capitals.
     fn is_other(&mut self, text: &str) -> bool {
         let plain: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
@@ -171,7 +171,7 @@ mod tests {
     const RULE: &str = "Employees may carry over ten days of holiday into the next year. The days must be taken before the end of March, or they are lost.";
 
     fn kept(texts: &[&str], dedupe: Dedupe) -> Vec<usize> {
-        let pieces: Vec<Piece> = (0..)
+        let pieces: Vec<Excerpt> = (0..)
             .zip(texts)
             .map(|(number, text)| {
                 let mut piece = piece(text);
@@ -213,7 +213,7 @@ mod tests {
             "See below.",
         ];
         let left = without_repeated_sentences(sentences.map(piece).to_vec());
-        let texts: Vec<String> = left.iter().map(Piece::text).collect();
+        let texts: Vec<String> = left.iter().map(Excerpt::text).collect();
         assert_eq!(texts[0], sentences[0]);
         assert_eq!(texts[1..], ["[...] Bring a torch with you.", "See below."]);
     }
@@ -233,7 +233,7 @@ mod tests {
     proptest! {
         #[test]
         fn once_is_enough(texts in prop::collection::vec("([ab]{1,2}( |\\. )){0,12}", 0..8)) {
-            let pieces: Vec<Piece> = texts.iter().map(|text| piece(text)).collect();
+            let pieces: Vec<Excerpt> = texts.iter().map(|text| piece(text)).collect();
             for dedupe in [Dedupe::None, Dedupe::Exact, Dedupe::Near] {
                 let once = without_repeats(pieces.clone(), dedupe);
                 prop_assert_eq!(&without_repeats(once.clone(), dedupe), &once);

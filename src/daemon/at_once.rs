@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::worker::IsAlive;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
-use crate::provider::{self, Memory};
+use crate::provider::{self, ProviderMemory};
 
 /// Most calls of one request that are in flight.
 const AT_ONCE: usize = 8;
@@ -25,7 +25,7 @@ const STACK: usize = 1 << 20;
 /// After a call has failed for good, those that were not begun are not made, and fail alike.
 pub fn generate_many(
     many: &GenerateMany,
-    memory: &Memory,
+    memory: &ProviderMemory,
     is_alive: &IsAlive,
 ) -> Vec<GenerateOutcome> {
     let call = |request: &GenerateRequest| provider::generate(request, memory, &|| !is_alive());

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use crate::embed::Kind;
+use crate::embed::EmbeddingKind;
 use crate::protocol::{Note, VectorKey};
 use crate::recent::Recent;
 use crate::vector::dot_f32;
@@ -34,16 +34,16 @@ const FOUND: usize = 4;
 /// What an entry takes besides its content, about, in bytes.
 const ENTRY: usize = 200;
 
-type Key = [u8; 32];
+type CacheKey = [u8; 32];
 
 /// Vectors and texts that are kept, and how often one was found.
 pub struct Cache {
-    vectors: Mutex<Recent<Key, Vec<f32>>>,
-    texts: Mutex<Recent<Key, Vec<Kept>>>,
+    vectors: Mutex<Recent<CacheKey, Vec<f32>>>,
+    texts: Mutex<Recent<CacheKey, Vec<CachedText>>>,
     hits: AtomicU64,
 }
 
-struct Kept {
+struct CachedText {
     vector: Vec<f32>,
     text: String,
     until: Instant,
@@ -84,7 +84,7 @@ impl Cache {
         all.retain(|kept| !vector.is_empty() && kept.until > now && kept.vector != vector);
         all.truncate(ALIKE - 1);
         let until = now + Duration::from_secs(u64::from(seconds));
-        all.insert(0, Kept { vector, text, until });
+        all.insert(0, CachedText { vector, text, until });
         let bytes = all.iter().map(|it| it.text.len() + size_of_val(&it.vector[..]) + ENTRY).sum();
         texts.put_sized(key, all, bytes);
     }
@@ -95,7 +95,7 @@ impl Cache {
         let mut texts = locked(&self.texts);
         let kept = texts.get(&hash(&[scope.as_bytes()])).map(Vec::as_slice).unwrap_or_default();
         let fresh = kept.iter().filter(|it| it.until > now && it.vector.len() == vector.len());
-        let mut found: Vec<(f32, &Kept)> = fresh
+        let mut found: Vec<(f32, &CachedText)> = fresh
             .map(|it| if vector.is_empty() { (1.0, it) } else { (cosine(vector, &it.vector), it) })
             .filter(|(cosine, _)| *cosine >= at_least)
             .collect();
@@ -118,16 +118,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn hash_of(VectorKey { model, kind, text }: &VectorKey) -> Key {
+fn hash_of(VectorKey { model, kind, text }: &VectorKey) -> CacheKey {
     let kind = match kind {
-        Kind::Query => b"query".as_slice(),
-        Kind::Passage => b"passage",
+        EmbeddingKind::Query => b"query".as_slice(),
+        EmbeddingKind::Passage => b"passage",
     };
     hash(&[model.as_bytes(), kind, text.as_bytes()])
 }
 
 /// Each part is preceded by its length, so that no two lists of parts are the same bytes.
-fn hash(parts: &[&[u8]]) -> Key {
+fn hash(parts: &[&[u8]]) -> CacheKey {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());
@@ -198,15 +198,15 @@ mod tests {
             kind,
             text: text.to_owned(),
         };
-        cache.keep_vector(&key("x", Kind::Query, "text"), &[1.0]);
+        cache.keep_vector(&key("x", EmbeddingKind::Query, "text"), &[1.0]);
         let found = |model, kind, text: &str| cache.vector(&key(model, kind, text));
-        assert_eq!(found("x", Kind::Query, "text"), Some(vec![1.0]));
-        assert_eq!(found("y", Kind::Query, "text"), None);
-        assert_eq!(found("x", Kind::Passage, "text"), None);
-        assert_eq!(found("x", Kind::Query, "texts"), None);
-        assert_eq!(found("xq", Kind::Query, "ext"), None);
+        assert_eq!(found("x", EmbeddingKind::Query, "text"), Some(vec![1.0]));
+        assert_eq!(found("y", EmbeddingKind::Query, "text"), None);
+        assert_eq!(found("x", EmbeddingKind::Passage, "text"), None);
+        assert_eq!(found("x", EmbeddingKind::Query, "texts"), None);
+        assert_eq!(found("xq", EmbeddingKind::Query, "ext"), None);
         let long = "x".repeat(LONGEST + 1);
-        cache.keep_vector(&key("x", Kind::Query, &long), &[1.0]);
-        assert_eq!(found("x", Kind::Query, &long), None);
+        cache.keep_vector(&key("x", EmbeddingKind::Query, &long), &[1.0]);
+        assert_eq!(found("x", EmbeddingKind::Query, &long), None);
     }
 }

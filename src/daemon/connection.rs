@@ -5,7 +5,7 @@
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use super::frame::{self, Frame, ReadError};
+use super::frame::{self, ReadError, ReceivedFrame};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Request, Response, decode, encode_call};
 
@@ -49,11 +49,11 @@ impl ClientConnection {
     /// Waits for the answer to what was sent.
     pub fn receive(&mut self) -> Result<Response> {
         match frame::read(&mut self.stream) {
-            Ok(Frame::Body(body)) => match decode(&body)? {
+            Ok(ReceivedFrame::Body(body)) => match decode(&body)? {
                 Response::Failed(error) => Err(error),
                 response => Ok(response),
             },
-            Ok(Frame::End) | Err(ReadError::Lost) => {
+            Ok(ReceivedFrame::End) | Err(ReadError::Lost) => {
                 Err(Error::new(ErrorKind::DaemonLost, "ragd closed the connection"))
             }
             Err(ReadError::Corrupt(error)) => Err(error),

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use super::model::{Reading, Text};
+use super::model::{EmbeddingOutput, ModelText};
 use super::tokenizer::ModelTokenizer;
-use super::worker::{Client, Done, Job, Worker};
+use super::worker::{Client, Done, ModelJob, ModelWorker};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Lane, MAX_FRAME, Response};
 use crate::rerank::late_interaction::TokenQuery;
@@ -25,7 +25,7 @@ pub const LOOK: Duration = Duration::from_millis(50);
 /// What goes through a model, and with what.
 pub struct EmbedJob<'a> {
     /// The model's threads.
-    pub worker: &'a Worker,
+    pub worker: &'a ModelWorker,
     /// The model's tokenizer.
     pub tokenizer: &'a ModelTokenizer,
     /// How many numbers are read of each text.
@@ -33,7 +33,7 @@ pub struct EmbedJob<'a> {
     /// What stands before each text.
     pub opening: Opening<'a>,
     /// What is read of the model's output for each text.
-    pub reading: Reading,
+    pub reading: EmbeddingOutput,
     /// Which queue the texts wait in.
     pub lane: Lane,
     /// The texts to be embedded.
@@ -55,7 +55,7 @@ pub enum Opening<'a> {
 ///
 /// Gives an error of kind [`ErrorKind::DaemonLost`], which is never read, if the client has gone.
 pub fn embed(job: &EmbedJob) -> Result<Response> {
-    let Numbers { values, tokens } = run(job)?;
+    let EmbeddedTexts { values, tokens } = run(job)?;
     Ok(Response::Vectors { dimension: job.dimension as u32, values, tokens })
 }
 
@@ -71,7 +71,7 @@ pub fn token_query(job: &EmbedJob, query: &str) -> Result<TokenQuery> {
     let dimension = job.dimension;
     let job = EmbedJob {
         dimension: dimension * count,
-        reading: Reading::Tokens,
+        reading: EmbeddingOutput::Tokens,
         texts: &texts,
         client: job.client.clone(),
         ..*job
@@ -80,14 +80,14 @@ pub fn token_query(job: &EmbedJob, query: &str) -> Result<TokenQuery> {
 }
 
 /// What was read of the texts of a request, one after the other.
-struct Numbers {
+struct EmbeddedTexts {
     values: Vec<f32>,
     tokens: u64,
 }
 
-fn run(job: &EmbedJob) -> Result<Numbers> {
+fn run(job: &EmbedJob) -> Result<EmbeddedTexts> {
     check_size(job.texts.len(), job.dimension)?;
-    let mut window = Window::new(job);
+    let mut window = EmbedRequestState::new(job);
     while !window.is_done() {
         window.fill_up()?;
         window.receive()?;
@@ -95,7 +95,7 @@ fn run(job: &EmbedJob) -> Result<Numbers> {
     Ok(window.finish())
 }
 
-fn tokenise(job: &EmbedJob, text: &str) -> Result<Text> {
+fn tokenise(job: &EmbedJob, text: &str) -> Result<ModelText> {
     let (tokens, second) = match job.opening {
         Opening::Prefix("") => (job.tokenizer.encode(text)?, None),
         Opening::Prefix(prefix) => (job.tokenizer.encode(&format!("{prefix}{text}"))?, None),
@@ -104,7 +104,7 @@ fn tokenise(job: &EmbedJob, text: &str) -> Result<Text> {
             (tokens, Some(second))
         }
     };
-    Ok(Text { second: second.unwrap_or(tokens.len()), tokens, reading: job.reading.clone() })
+    Ok(ModelText { second: second.unwrap_or(tokens.len()), tokens, reading: job.reading.clone() })
 }
 
 /// An answer that can't be sent should fail before it is computed.
@@ -129,7 +129,7 @@ pub fn next_owner() -> u64 {
 }
 
 /// A request in progress.
-struct Window<'a> {
+struct EmbedRequestState<'a> {
     job: &'a EmbedJob<'a>,
     owner: u64,
     reply: Sender<Done>,
@@ -141,10 +141,10 @@ struct Window<'a> {
     tokens: u64,
 }
 
-impl<'a> Window<'a> {
+impl<'a> EmbedRequestState<'a> {
     fn new(job: &'a EmbedJob<'a>) -> Self {
         let (reply, done) = channel();
-        Window {
+        EmbedRequestState {
             job,
             owner: next_owner(),
             reply,
@@ -178,10 +178,10 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
-    fn tokenise(&self, index: usize) -> Result<Job> {
+    fn tokenise(&self, index: usize) -> Result<ModelJob> {
         let text = tokenise(self.job, &self.job.texts[index])?;
         let client = self.job.client.clone();
-        Ok(Job { index, text, client, reply: self.reply.clone() })
+        Ok(ModelJob { index, text, client, reply: self.reply.clone() })
     }
 
     /// Waits for one text.
@@ -203,13 +203,13 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Numbers {
-        Numbers { values: std::mem::take(&mut self.values), tokens: self.tokens }
+    fn finish(mut self) -> EmbeddedTexts {
+        EmbeddedTexts { values: std::mem::take(&mut self.values), tokens: self.tokens }
     }
 }
 
 /// A request that fails or whose client has gone leaves nothing in the queue.
-impl Drop for Window<'_> {
+impl Drop for EmbedRequestState<'_> {
     fn drop(&mut self) {
         if self.in_flight > 0 {
             self.job.worker.forget(self.owner);

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{HEADER, body_length};
 
 /// What a stream gave.
-pub enum Frame {
+pub enum ReceivedFrame {
     /// The body of a frame, whole.
     Body(Vec<u8>),
     /// The other side closed between two frames, as it should.
@@ -27,17 +27,17 @@ const TRUSTED: usize = 1 << 20;
 /// Reads one frame.
 ///
 /// The buffer grows as bytes arrive: a header that promises a gigabyte costs nothing.
-pub fn read(stream: &mut impl Read) -> std::result::Result<Frame, ReadError> {
+pub fn read(stream: &mut impl Read) -> std::result::Result<ReceivedFrame, ReadError> {
     let mut header = [0; HEADER];
     match fill(stream, &mut header) {
         Ok(HEADER) => {}
-        Ok(0) => return Ok(Frame::End),
+        Ok(0) => return Ok(ReceivedFrame::End),
         Ok(_) | Err(_) => return Err(ReadError::Lost),
     }
     let length = body_length(header).map_err(ReadError::Corrupt)?;
     let mut body = Vec::with_capacity(length.min(TRUSTED));
     match stream.take(length as u64).read_to_end(&mut body) {
-        Ok(read) if read == length => Ok(Frame::Body(body)),
+        Ok(read) if read == length => Ok(ReceivedFrame::Body(body)),
         _ => Err(ReadError::Lost),
     }
 }
@@ -68,7 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::embed::Kind;
+    use crate::embed::EmbeddingKind;
     use crate::protocol::{
         Call, MAX_FRAME, ModelRef, Request, Response, VectorKey, decode, encode, encode_call,
     };
@@ -88,7 +88,7 @@ mod tests {
         let (name, path) = ("m".to_owned(), "/models".to_owned());
         let model = ModelRef { name, path, file: None, digest: Some("d".repeat(64)) };
         let text = || "Straße \u{1f600}".to_owned();
-        let key = VectorKey { model: "m".to_owned(), kind: Kind::Query, text: text() };
+        let key = VectorKey { model: "m".to_owned(), kind: EmbeddingKind::Query, text: text() };
         let requests = [
             Request::Status,
             Request::Describe(model.clone()),
@@ -129,11 +129,11 @@ mod tests {
             let outcome = read(&mut Slow(&stream, size));
             let promised = stream.first_chunk::<HEADER>().map(|it| u32::from_le_bytes(*it) as usize);
             match (outcome, promised) {
-                (Ok(Frame::Body(body)), Some(promised)) => {
+                (Ok(ReceivedFrame::Body(body)), Some(promised)) => {
                     prop_assert_eq!(&body[..], &stream[HEADER..HEADER + promised]);
                     check_decode(&body);
                 }
-                (Ok(Frame::End), _) => prop_assert!(stream.is_empty()),
+                (Ok(ReceivedFrame::End), _) => prop_assert!(stream.is_empty()),
                 (Err(ReadError::Corrupt(_)), Some(promised)) => prop_assert!(promised > MAX_FRAME),
                 (Err(ReadError::Lost), Some(promised)) => prop_assert!(promised > stream.len() - HEADER),
                 (Err(ReadError::Lost), None) => prop_assert!(!stream.is_empty()),
@@ -163,13 +163,13 @@ mod tests {
     #[test]
     fn a_frame_comes_back() {
         let frame = encode(&Request::Status).unwrap();
-        let Ok(Frame::Body(body)) = read(&mut &frame[..]) else { panic!("no body") };
+        let Ok(ReceivedFrame::Body(body)) = read(&mut &frame[..]) else { panic!("no body") };
         assert_eq!(body, frame[HEADER..]);
     }
 
     #[test]
     fn the_end_is_only_between_frames() {
-        assert!(matches!(read(&mut &[][..]), Ok(Frame::End)));
+        assert!(matches!(read(&mut &[][..]), Ok(ReceivedFrame::End)));
         assert!(matches!(read(&mut &[1, 0][..]), Err(ReadError::Lost)));
         assert!(matches!(read(&mut &[5, 0, 0, 0, 1][..]), Err(ReadError::Lost)));
     }

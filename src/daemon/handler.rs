@@ -7,30 +7,30 @@ use std::time::{Duration, Instant};
 use super::at_once::generate_many;
 use super::cache::Cache;
 use super::embed::{EmbedJob, Opening, check_size, embed, score, token_query};
-use super::model::Reading;
+use super::model::EmbeddingOutput;
 use super::outbox::Outbox;
 use super::parse::Parsers;
 use super::registry::Registry;
 use super::worker::{Client, IsAlive};
 use super::{late, log};
 use crate::chunk::{
-    ChunkOptions, Findings, Plan, Strategy, Tokenizer, WordMemo, chunk_knowing, plan_by_layout,
+    ChunkOptions, CutPlan, Findings, Strategy, Tokenizer, WordMemo, chunk_knowing, plan_by_layout,
 };
-use crate::embed::Kind;
+use crate::embed::EmbeddingKind;
 use crate::embed::manifest::Manifest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{
-    Call, EmbedRequest, GenerateRequest, Lane, ModelRef, Request, Response, Status, Task,
+    Call, EmbedRequest, GenerateRequest, Lane, ModelRef, ModelTask, Request, Response, Status,
     VectorKey, decode,
 };
-use crate::provider::{self, Embedded, Memory};
+use crate::provider::{self, Embedded, ProviderMemory};
 
 /// What the handlers of all connections share.
-pub struct Handler {
+pub struct HandlerContext {
     /// The models that are known, by their files.
     pub registry: Registry,
     /// What was learned of providers.
-    pub memory: Memory,
+    pub memory: ProviderMemory,
     /// The processes that read documents.
     pub parsers: Parsers,
     /// What may be wanted again.
@@ -38,7 +38,7 @@ pub struct Handler {
 }
 
 /// An answer, and whether the connection can go on.
-pub struct Answer {
+pub struct HandlerReply {
     /// The response to be sent.
     pub response: Response,
     /// False after a frame that was none: what follows it can't be trusted.
@@ -52,13 +52,13 @@ struct ChunkWork<'a> {
     distances: Vec<Vec<f32>>,
 }
 
-impl Handler {
+impl HandlerContext {
     /// Answers a frame's body. Pieces that can be sent before the answer go to `outbox`. Never
     /// panics: a bug becomes an error of kind [`ErrorKind::Internal`].
-    pub fn answer(&self, body: &[u8], is_alive: &IsAlive, outbox: &mut Outbox<'_>) -> Answer {
+    pub fn answer(&self, body: &[u8], is_alive: &IsAlive, outbox: &mut Outbox<'_>) -> HandlerReply {
         let Call { role, request } = match decode::<Call>(body) {
             Ok(call) => call,
-            Err(error) => return Answer { response: Response::Failed(error), go_on: false },
+            Err(error) => return HandlerReply { response: Response::Failed(error), go_on: false },
         };
         let client = Client { role, is_alive: Arc::clone(is_alive) };
         let result = catch_unwind(AssertUnwindSafe(|| self.handle(request, &client, outbox)));
@@ -67,7 +67,7 @@ impl Handler {
             Ok(Err(error)) => Response::Failed(error),
             Err(panic) => Response::Failed(panicked(&*panic)),
         };
-        Answer { response, go_on: true }
+        HandlerReply { response, go_on: true }
     }
 
     fn handle(
@@ -148,7 +148,7 @@ impl Handler {
     fn keep_vector(
         &self,
         model: Option<String>,
-        kind: Kind,
+        kind: EmbeddingKind,
         texts: &[String],
         response: &Response,
     ) {
@@ -189,7 +189,7 @@ impl Handler {
         document: &str,
         options: &ChunkOptions,
         client: &Client,
-    ) -> Result<Option<Plan>> {
+    ) -> Result<Option<CutPlan>> {
         if options.base() != Strategy::Code || document.trim().is_empty() {
             return Ok(None);
         }
@@ -200,12 +200,12 @@ impl Handler {
     fn embed(
         &self,
         model: &ModelRef,
-        (kind, lane): (Kind, Lane),
+        (kind, lane): (EmbeddingKind, Lane),
         texts: &[String],
         client: &Client,
     ) -> Result<Response> {
         let model = self.registry.model(model)?;
-        if model.manifest.task != Task::Embed {
+        if model.manifest.task != ModelTask::Embed {
             let message = format!("model \"{}\" is a reranker and gives no vectors", model.name);
             return Err(Error::new(ErrorKind::WrongObjectType, message));
         }
@@ -214,7 +214,7 @@ impl Handler {
             tokenizer: &model.tokenizer,
             dimension: model.manifest.dimension as usize,
             opening: Opening::Prefix(model.manifest.prefix(kind)),
-            reading: Reading::Pooled,
+            reading: EmbeddingOutput::Pooled,
             lane,
             texts,
             client: client.clone(),
@@ -236,14 +236,14 @@ impl Handler {
             tokenizer: &model.tokenizer,
             dimension: 1,
             opening: Opening::Question(query),
-            reading: Reading::Score,
+            reading: EmbeddingOutput::Score,
             lane: Lane::Fresh,
             texts: passages,
             client: client.clone(),
         };
         match model.manifest.task {
-            Task::Rerank => score(&job),
-            Task::Embed => late_interaction(&model.manifest, job, query),
+            ModelTask::Rerank => score(&job),
+            ModelTask::Embed => late_interaction(&model.manifest, job, query),
         }
     }
 
@@ -280,16 +280,16 @@ impl Handler {
 fn late_interaction(manifest: &Manifest, passages: EmbedJob, query: &str) -> Result<Response> {
     let question = EmbedJob {
         dimension: manifest.dimension as usize,
-        opening: Opening::Prefix(manifest.prefix(Kind::Query)),
+        opening: Opening::Prefix(manifest.prefix(EmbeddingKind::Query)),
         lane: Lane::Query,
         client: passages.client.clone(),
-        reading: Reading::Tokens,
+        reading: EmbeddingOutput::Tokens,
         ..passages
     };
     let query = Arc::new(token_query(&question, query)?);
     score(&EmbedJob {
-        opening: Opening::Prefix(manifest.prefix(Kind::Passage)),
-        reading: Reading::Match(query),
+        opening: Opening::Prefix(manifest.prefix(EmbeddingKind::Passage)),
+        reading: EmbeddingOutput::Match(query),
         ..passages
     })
 }

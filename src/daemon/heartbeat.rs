@@ -50,41 +50,41 @@ pub struct Heartbeat(Arc<Mutex<All>>);
 #[derive(Default)]
 struct All {
     next: u64,
-    works: BTreeMap<u64, Work>,
+    works: BTreeMap<u64, ThreadWork>,
 }
 
-struct Work {
+struct ThreadWork {
     what: String,
     clock: Option<Clock>,
-    progress: Progress,
+    progress: ThreadProgress,
 }
 
 /// Something is under way until this is dropped.
-pub struct UnderWay {
+pub struct RunningWork {
     heartbeat: Heartbeat,
     number: u64,
 }
 
 impl Heartbeat {
     /// Notes that this thread begins a batch of so many tokens, padding included.
-    pub fn begin_batch(&self, model: &str, tokens: usize) -> UnderWay {
+    pub fn begin_batch(&self, model: &str, tokens: usize) -> RunningWork {
         let size = 1 + tokens / USUAL_BATCH;
         self.begin(format!("a batch of model \"{}\"", short(model)), size as u32)
     }
 
     /// Notes that this thread begins to look at the files of a model, and perhaps to load it.
-    pub fn begin_loading(&self, model: &str) -> UnderWay {
+    pub fn begin_loading(&self, model: &str) -> RunningWork {
         self.begin(format!("the loading of model \"{}\"", short(model)), LOADING)
     }
 
-    fn begin(&self, what: String, size: u32) -> UnderWay {
+    fn begin(&self, what: String, size: u32) -> RunningWork {
         let clock = Clock::of_this_thread();
-        let progress = Progress::begin(Instant::now(), clock.and_then(Clock::read), size);
+        let progress = ThreadProgress::begin(Instant::now(), clock.and_then(Clock::read), size);
         let mut all = self.all();
         let number = all.next;
         all.next += 1;
-        all.works.insert(number, Work { what, clock, progress });
-        UnderWay { heartbeat: self.clone(), number }
+        all.works.insert(number, ThreadWork { what, clock, progress });
+        RunningWork { heartbeat: self.clone(), number }
     }
 
     /// What hangs, in words, where nothing may stand still for longer than `limit`.
@@ -106,7 +106,7 @@ impl Heartbeat {
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for RunningWork {
     fn drop(&mut self) {
         self.heartbeat.all().works.remove(&self.number);
     }
@@ -118,7 +118,7 @@ fn short(name: &str) -> &str {
 }
 
 /// How a work is getting on.
-struct Progress {
+struct ThreadProgress {
     /// How many times longer than a usual batch it may go on.
     size: u32,
     /// When it was looked at.
@@ -138,10 +138,10 @@ enum Hang {
     Endless(Duration),
 }
 
-impl Progress {
-    fn begin(now: Instant, used: Option<Duration>, size: u32) -> Progress {
+impl ThreadProgress {
+    fn begin(now: Instant, used: Option<Duration>, size: u32) -> ThreadProgress {
         let (taken, still) = (Duration::ZERO, Duration::ZERO);
-        Progress { size, looked: now, taken, still, used }
+        ThreadProgress { size, looked: now, taken, still, used }
     }
 
     /// Counts the time until `now`. `used` is the processor time of the thread; where it is not
@@ -216,7 +216,7 @@ mod tests {
     /// processor time used in it: how often it was looked at, and how it hangs.
     fn check(size: u32, waits: &[(Duration, Duration)]) -> (usize, Option<Hang>) {
         let (mut now, mut used) = (Instant::now(), SECOND);
-        let mut progress = Progress::begin(now, Some(used), size);
+        let mut progress = ThreadProgress::begin(now, Some(used), size);
         for (number, (wait, computed)) in (1..).zip(waits) {
             now += *wait;
             used += *computed;
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn a_clock_that_cannot_be_read_makes_nothing_hang_before_its_time() {
         let mut now = Instant::now();
-        let mut progress = Progress::begin(now, None, 1);
+        let mut progress = ThreadProgress::begin(now, None, 1);
         let mut looks = 0;
         loop {
             (now, looks) = (now + SECOND, looks + 1);

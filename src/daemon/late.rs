@@ -8,13 +8,13 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use super::embed::{LOOK, check_size, next_owner};
-use super::model::{Reading, Text};
+use super::model::{EmbeddingOutput, ModelText};
 use super::registry::LoadedModel;
-use super::tokenizer::{Frame, ModelTokenizer};
-use super::worker::{Client, Done, Job, Worker};
-use crate::embed::manifest::Task;
+use super::tokenizer::{ModelTokenizer, SpecialTokens};
+use super::worker::{Client, Done, ModelJob, ModelWorker};
+use crate::embed::manifest::ModelTask;
 use crate::embed::pooling::Pooling;
-use crate::embed::{Kind, Spanned, late};
+use crate::embed::{EmbeddingKind, Spanned, late};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Lane, Response};
 
@@ -35,8 +35,8 @@ pub fn embed(
     let dimension = model.manifest.dimension as usize;
     let count = documents.iter().map(|document| document.spans.len()).sum();
     check_size(count, dimension)?;
-    let mut work = Work::new(&model.worker, lane, count * dimension, dimension, client);
-    let frame = model.tokenizer.frame(model.manifest.prefix(Kind::Passage))?;
+    let mut work = LateRequest::new(&model.worker, lane, count * dimension, dimension, client);
+    let frame = model.tokenizer.frame(model.manifest.prefix(EmbeddingKind::Passage))?;
     let mut first = 0;
     for document in documents {
         queue(document, first, &frame, &model.tokenizer, &mut work)?;
@@ -53,9 +53,9 @@ fn check(model: &LoadedModel) -> Result<()> {
             .hint("Late chunking needs a model that takes the mean of its tokens' vectors."))
     };
     match (model.manifest.task, model.manifest.pooling) {
-        (Task::Rerank, _) => refuse("is a reranker and gives no vectors".to_owned()),
-        (Task::Embed, Pooling::Mean) => Ok(()),
-        (Task::Embed, other) => refuse(format!("pools by \"{}\"", other.name())),
+        (ModelTask::Rerank, _) => refuse("is a reranker and gives no vectors".to_owned()),
+        (ModelTask::Embed, Pooling::Mean) => Ok(()),
+        (ModelTask::Embed, other) => refuse(format!("pools by \"{}\"", other.name())),
     }
 }
 
@@ -63,9 +63,9 @@ fn check(model: &LoadedModel) -> Result<()> {
 fn queue(
     document: &Spanned,
     first: usize,
-    frame: &Frame,
+    frame: &SpecialTokens,
     tokenizer: &ModelTokenizer,
-    work: &mut Work<'_>,
+    work: &mut LateRequest<'_>,
 ) -> Result<()> {
     let (ids, places) = tokenizer.encode_whole(&document.text)?;
     for window in late::windows(&places, &document.spans, frame.room) {
@@ -74,10 +74,10 @@ fn queue(
             let is_last = window.tokens.start + part.tokens.end == ids.len();
             frame.around(&part.tokens, window.tokens.len(), is_first, is_last)
         });
-        let reading = Reading::Spans(spans.collect());
+        let reading = EmbeddingOutput::Spans(spans.collect());
         let tokens = frame.fill(&ids[window.tokens.clone()]);
         let chunks = window.parts.iter().map(|part| first + part.chunk).collect();
-        let text = Text { second: tokens.len(), tokens, reading };
+        let text = ModelText { second: tokens.len(), tokens, reading };
         work.push(Queued { text, chunks })?;
     }
     Ok(())
@@ -85,13 +85,13 @@ fn queue(
 
 /// A window that is to go through the model, and the chunks that it gives vectors for.
 struct Queued {
-    text: Text,
+    text: ModelText,
     chunks: Vec<usize>,
 }
 
 /// A request in progress.
-struct Work<'a> {
-    worker: &'a Worker,
+struct LateRequest<'a> {
+    worker: &'a ModelWorker,
     lane: Lane,
     client: &'a Client,
     owner: u64,
@@ -104,16 +104,16 @@ struct Work<'a> {
     tokens: u64,
 }
 
-impl<'a> Work<'a> {
+impl<'a> LateRequest<'a> {
     fn new(
-        worker: &'a Worker,
+        worker: &'a ModelWorker,
         lane: Lane,
         numbers: usize,
         dimension: usize,
         client: &'a Client,
     ) -> Self {
         let (reply, done) = channel();
-        Work {
+        LateRequest {
             worker,
             lane,
             client,
@@ -140,9 +140,9 @@ impl<'a> Work<'a> {
         let jobs = self.waiting.drain(..).enumerate().map(|(index, queued)| {
             chunks.push(queued.chunks);
             let (client, reply) = (self.client.clone(), self.reply.clone());
-            Job { index, text: queued.text, client, reply }
+            ModelJob { index, text: queued.text, client, reply }
         });
-        let jobs: Vec<Job> = jobs.collect();
+        let jobs: Vec<ModelJob> = jobs.collect();
         self.in_flight = jobs.len();
         self.worker.push(self.owner, self.lane, jobs);
         while self.in_flight > 0 {
@@ -172,7 +172,7 @@ impl<'a> Work<'a> {
 }
 
 /// A request that fails or whose client has gone leaves nothing in the queue.
-impl Drop for Work<'_> {
+impl Drop for LateRequest<'_> {
     fn drop(&mut self) {
         if self.in_flight > 0 {
             self.worker.forget(self.owner);
@@ -180,7 +180,7 @@ impl Drop for Work<'_> {
     }
 }
 
-impl Frame {
+impl SpecialTokens {
     /// The tokens of a text between those that the model wants around it.
     fn fill(&self, ids: &[u32]) -> Vec<u32> {
         let tokens = [&self.before[..], ids, &self.after[..]].concat();
@@ -211,13 +211,13 @@ mod tests {
 
     #[test]
     fn what_stands_around_a_document_belongs_to_its_ends() {
-        let frame = Frame { before: vec![1, 9], after: vec![2], room: 5, pad_token: 0 };
+        let frame = SpecialTokens { before: vec![1, 9], after: vec![2], room: 5, pad_token: 0 };
         assert_eq!(frame.fill(&[7, 8]), [1, 9, 7, 8, 2]);
         assert_eq!(frame.around(&(0..1), 3, true, false), 0..3);
         assert_eq!(frame.around(&(1..2), 3, false, false), 3..4);
         assert_eq!(frame.around(&(2..3), 3, false, true), 4..6);
         assert_eq!(frame.around(&(0..3), 3, true, true), 0..6);
-        let bare = Frame { before: Vec::new(), after: Vec::new(), room: 5, pad_token: 3 };
+        let bare = SpecialTokens { before: Vec::new(), after: Vec::new(), room: 5, pad_token: 3 };
         assert_eq!(bare.fill(&[]), [3]);
         assert_eq!(bare.around(&(0..0), 0, true, true), 0..1);
     }

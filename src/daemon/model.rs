@@ -18,7 +18,7 @@ use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::session::{HasSelectedOutputs, OutputSelector, RunOptions, Session, SessionInputValue};
 use ort::value::{Outlet, Tensor, TensorElementType};
 
-use super::output::Output;
+use super::output::ModelOutput;
 use super::runtime::Runtime;
 use crate::embed::manifest::Manifest;
 use crate::embed::pooling;
@@ -26,28 +26,28 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::rerank::late_interaction::TokenQuery;
 
 /// A model in memory.
-pub struct Model {
+pub struct OnnxModel {
     name: String,
     session: Session,
     options: RunOptions<HasSelectedOutputs>,
-    inputs: Vec<Input>,
-    output: Output,
+    inputs: Vec<ModelInput>,
+    output: ModelOutput,
     pad_token: u32,
 }
 
 /// A text, or a pair of them, as a model gets it.
-pub struct Text {
+pub struct ModelText {
     /// Its tokens, one at least.
     pub tokens: Vec<u32>,
     /// Where the second of a pair begins; the number of tokens if there is none.
     pub second: usize,
     /// What is read of the model's output for it.
-    pub reading: Reading,
+    pub reading: EmbeddingOutput,
 }
 
 /// What is read of what an embedding model gives for a text; a reranker gives a score.
 #[derive(Clone)]
-pub enum Reading {
+pub enum EmbeddingOutput {
     /// The text's vector.
     Pooled,
     /// The vectors of its tokens, one after the other.
@@ -61,21 +61,21 @@ pub enum Reading {
 }
 
 /// An input of the graph.
-struct Input {
+struct ModelInput {
     name: String,
-    role: Role,
+    role: InputRole,
     wide: bool,
 }
 
 /// What an input is for.
 #[derive(Clone, Copy)]
-enum Role {
+enum InputRole {
     Tokens,
     Mask,
     Types,
 }
 
-impl Model {
+impl OnnxModel {
     /// Loads the graph of `manifest`; `threads` work on a batch together.
     ///
     /// `name` is the model's name for messages, `pad_token` what fills short texts up.
@@ -85,15 +85,15 @@ impl Model {
         name: &str,
         pad_token: u32,
         threads: usize,
-    ) -> Result<Model> {
+    ) -> Result<OnnxModel> {
         let session = open_session(runtime, manifest, threads)?;
-        let inputs = session.inputs().iter().map(|input| Input::of(input, name));
+        let inputs = session.inputs().iter().map(|input| ModelInput::of(input, name));
         let inputs = inputs.collect::<Result<Vec<_>>>()?;
-        let output = Output::choose(&session, manifest, name)?;
+        let output = ModelOutput::choose(&session, manifest, name)?;
         let options = RunOptions::new()
             .map_err(|error| failed(name, &error))?
             .with_outputs(OutputSelector::no_default().with(&output.name));
-        Ok(Model { name: name.to_string(), options, inputs, output, session, pad_token })
+        Ok(OnnxModel { name: name.to_string(), options, inputs, output, session, pad_token })
     }
 
     /// The name by which the model was loaded.
@@ -102,8 +102,8 @@ impl Model {
     }
 
     /// What is read of each of a batch of texts, in their order.
-    pub fn run(&mut self, batch: &[&Text]) -> Result<Vec<Vec<f32>>> {
-        let rows = Rows::of(batch);
+    pub fn run(&mut self, batch: &[&ModelText]) -> Result<Vec<Vec<f32>>> {
+        let rows = ModelRows::of(batch);
         let inputs = self.inputs.iter().map(|input| input.fill(batch, &rows, self.pad_token));
         let inputs: Vec<(&str, SessionInputValue)> =
             inputs.collect::<ort::Result<Vec<_>>>().map_err(|error| failed(&self.name, &error))?;
@@ -120,17 +120,17 @@ impl Model {
 }
 
 /// How many texts, and how long the longest is.
-pub struct Rows {
+pub struct ModelRows {
     /// The number of texts.
     pub count: usize,
     /// Tokens of the longest.
     pub length: usize,
 }
 
-impl Rows {
+impl ModelRows {
     /// The rows of a batch of these texts.
-    pub fn of(batch: &[&Text]) -> Rows {
-        Rows {
+    pub fn of(batch: &[&ModelText]) -> ModelRows {
+        ModelRows {
             count: batch.len(),
             length: batch.iter().map(|text| text.tokens.len()).max().unwrap_or(0),
         }
@@ -142,12 +142,12 @@ impl Rows {
     }
 }
 
-impl Input {
-    fn of(outlet: &Outlet, model: &str) -> Result<Input> {
+impl ModelInput {
+    fn of(outlet: &Outlet, model: &str) -> Result<ModelInput> {
         let role = match outlet.name() {
-            "input_ids" => Role::Tokens,
-            "attention_mask" => Role::Mask,
-            "token_type_ids" => Role::Types,
+            "input_ids" => InputRole::Tokens,
+            "attention_mask" => InputRole::Mask,
+            "token_type_ids" => InputRole::Types,
             other => return Err(unsupported(model, &format!("wants the input \"{other}\""))),
         };
         let wide = match outlet.dtype().tensor_type() {
@@ -158,13 +158,13 @@ impl Input {
                 return Err(unsupported(model, &what));
             }
         };
-        Ok(Input { name: outlet.name().to_string(), role, wide })
+        Ok(ModelInput { name: outlet.name().to_string(), role, wide })
     }
 
     fn fill(
         &self,
-        batch: &[&Text],
-        rows: &Rows,
+        batch: &[&ModelText],
+        rows: &ModelRows,
         pad_token: u32,
     ) -> ort::Result<(&str, SessionInputValue<'static>)> {
         let shape = [rows.count, rows.length];
@@ -182,17 +182,17 @@ impl Input {
     /// The numbers of this input, row after row.
     fn values<'a>(
         &self,
-        batch: &'a [&Text],
-        rows: &Rows,
+        batch: &'a [&ModelText],
+        rows: &ModelRows,
         pad_token: u32,
     ) -> impl Iterator<Item = u32> + 'a {
         let (role, length) = (self.role, rows.length);
         batch.iter().flat_map(move |text| {
             let tokens = &text.tokens;
             (0..length).map(move |at| match role {
-                Role::Tokens => tokens.get(at).copied().unwrap_or(pad_token),
-                Role::Mask => u32::from(at < tokens.len()),
-                Role::Types => u32::from((text.second..tokens.len()).contains(&at)),
+                InputRole::Tokens => tokens.get(at).copied().unwrap_or(pad_token),
+                InputRole::Mask => u32::from(at < tokens.len()),
+                InputRole::Types => u32::from((text.second..tokens.len()).contains(&at)),
             })
         })
     }

@@ -60,12 +60,12 @@ impl Outbox<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::Frame;
+    use super::super::frame::ReceivedFrame;
     use super::*;
     use crate::protocol::decode;
 
     fn received(stream: &UnixStream) -> String {
-        let Ok(Frame::Body(body)) = frame::read(&mut &*stream) else { panic!("no frame") };
+        let Ok(ReceivedFrame::Body(body)) = frame::read(&mut &*stream) else { panic!("no frame") };
         match decode::<Response>(&body).unwrap() {
             Response::Piece(piece) => piece,
             other => panic!("{other:?}"),

@@ -9,8 +9,8 @@
 
 use ort::session::{Session, SessionOutputs};
 
-use super::model::{Reading, Rows, Text, unsupported};
-use crate::embed::manifest::{Manifest, Task};
+use super::model::{EmbeddingOutput, ModelRows, ModelText, unsupported};
+use crate::embed::manifest::{Manifest, ModelTask};
 use crate::embed::pooling::{self, Pooling};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rerank::cross_encoder::{probability, probability_of};
@@ -22,30 +22,30 @@ const VECTORS: [&str; 3] = ["last_hidden_state", "token_embeddings", "sentence_e
 const SCORES: [&str; 1] = ["logits"];
 
 /// The output that is used, and how it is read.
-pub struct Output {
+pub struct ModelOutput {
     /// Its name in the graph.
     pub name: String,
-    task: Task,
+    task: ModelTask,
     entailment: Option<usize>,
     pooling: Pooling,
     normalize: bool,
     dimension: usize,
 }
 
-impl Output {
+impl ModelOutput {
     /// The output to use, which is checked as far as the graph says what it is.
-    pub fn choose(session: &Session, manifest: &Manifest, model: &str) -> Result<Output> {
+    pub fn choose(session: &Session, manifest: &Manifest, model: &str) -> Result<ModelOutput> {
         let outputs = session.outputs();
         let wanted = match manifest.task {
-            Task::Embed => &VECTORS[..],
-            Task::Rerank => &SCORES[..],
+            ModelTask::Embed => &VECTORS[..],
+            ModelTask::Rerank => &SCORES[..],
         };
         let chosen = wanted
             .iter()
             .find_map(|name| outputs.iter().find(|output| output.name() == *name))
             .or(outputs.first())
             .ok_or_else(|| unsupported(model, "has no outputs"))?;
-        let output = Output {
+        let output = ModelOutput {
             name: chosen.name().to_string(),
             task: manifest.task,
             entailment: manifest.entailment,
@@ -67,8 +67,8 @@ impl Output {
         &self,
         model: &str,
         outputs: &SessionOutputs,
-        batch: &[&Text],
-        rows: &Rows,
+        batch: &[&ModelText],
+        rows: &ModelRows,
     ) -> Result<Vec<Vec<f32>>> {
         let value = outputs
             .get(&self.name)
@@ -80,15 +80,15 @@ impl Output {
         self.check_width(model, shape)?;
         let (count, length) = (rows.count as i64, rows.length as i64);
         match (self.task, &shape[..]) {
-            (Task::Rerank, [texts] | [texts, _]) if *texts == count => {
+            (ModelTask::Rerank, [texts] | [texts, _]) if *texts == count => {
                 let labels = numbers.len() / rows.count;
                 Ok(numbers.chunks_exact(labels).map(|logits| vec![self.score(logits)]).collect())
             }
-            (Task::Embed, [texts, _]) if *texts == count => {
+            (ModelTask::Embed, [texts, _]) if *texts == count => {
                 let texts = numbers.chunks_exact(self.dimension).zip(batch);
                 texts.map(|(vector, text)| self.pooled(model, vector, text)).collect()
             }
-            (Task::Embed, [texts, tokens, _]) if *texts == count && *tokens == length => {
+            (ModelTask::Embed, [texts, tokens, _]) if *texts == count && *tokens == length => {
                 let texts = numbers.chunks_exact(rows.length * self.dimension).zip(batch);
                 Ok(texts.map(|(hidden, text)| self.of_tokens(hidden, text)).collect())
             }
@@ -105,29 +105,29 @@ impl Output {
     }
 
     /// What is read of a text of which the graph gives one vector.
-    fn pooled(&self, model: &str, vector: &[f32], text: &Text) -> Result<Vec<f32>> {
+    fn pooled(&self, model: &str, vector: &[f32], text: &ModelText) -> Result<Vec<f32>> {
         match text.reading {
-            Reading::Pooled => Ok(self.scaled(vector.to_vec())),
+            EmbeddingOutput::Pooled => Ok(self.scaled(vector.to_vec())),
             _ => Err(unsupported(model, "gives one vector a text and none a token")
                 .hint("What looks at tokens needs a model with the output last_hidden_state.")),
         }
     }
 
     /// What is read of a text of which the graph gives a vector a token.
-    fn of_tokens(&self, hidden: &[f32], text: &Text) -> Vec<f32> {
+    fn of_tokens(&self, hidden: &[f32], text: &ModelText) -> Vec<f32> {
         let (length, dimension) = (text.tokens.len(), self.dimension);
         let tokens = &hidden[..length * dimension];
         match &text.reading {
-            Reading::Pooled => self.scaled(self.pooling.pool(hidden, length, dimension)),
-            Reading::Spans(spans) => spans
+            EmbeddingOutput::Pooled => self.scaled(self.pooling.pool(hidden, length, dimension)),
+            EmbeddingOutput::Spans(spans) => spans
                 .iter()
                 .flat_map(|span| {
                     let tokens = &tokens[span.start * dimension..span.end * dimension];
                     self.scaled(self.pooling.pool(tokens, span.len(), dimension))
                 })
                 .collect(),
-            Reading::Match(query) => vec![query.score(tokens)],
-            Reading::Tokens | Reading::Score => tokens.to_vec(),
+            EmbeddingOutput::Match(query) => vec![query.score(tokens)],
+            EmbeddingOutput::Tokens | EmbeddingOutput::Score => tokens.to_vec(),
         }
     }
 
@@ -141,14 +141,14 @@ impl Output {
     fn check_width(&self, model: &str, shape: &[i64]) -> Result<()> {
         let width = shape.last().copied().unwrap_or(0);
         match self.task {
-            Task::Rerank if self.entailment.is_some_and(|at| width > at as i64) => Ok(()),
-            Task::Rerank if shape.len() < 2 || (1..=2).contains(&width) => Ok(()),
-            Task::Rerank => {
+            ModelTask::Rerank if self.entailment.is_some_and(|at| width > at as i64) => Ok(()),
+            ModelTask::Rerank if shape.len() < 2 || (1..=2).contains(&width) => Ok(()),
+            ModelTask::Rerank => {
                 let what = format!("gives {width} numbers a pair, not one or two");
                 Err(unsupported(model, &what))
             }
-            Task::Embed if width == self.dimension as i64 => Ok(()),
-            Task::Embed => Err(Error::new(
+            ModelTask::Embed if width == self.dimension as i64 => Ok(()),
+            ModelTask::Embed => Err(Error::new(
                 ErrorKind::DimensionMismatch,
                 format!(
                     "model \"{model}\" gave vectors of {width} dimensions, its config.json says {}",

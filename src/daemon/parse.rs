@@ -22,15 +22,15 @@ use std::time::{Duration, Instant};
 
 use super::confine::MEMORY;
 use super::worker::Client;
-use crate::chunk::{ChunkOptions, Plan};
+use crate::chunk::{ChunkOptions, CutPlan};
 use crate::error::{Error, ErrorKind, Result};
-use crate::parse::{Limits, ParseOptions};
+use crate::parse::{ParseLimits, ParseOptions};
 use crate::protocol::{
-    ChildJob, Document, HEADER, ParseJob, ParseOutcome, body_length, decode, encode,
+    ChildJob, FileDocument, HEADER, ParseJob, ParseOutcome, body_length, decode, encode,
 };
 pub use child::run as run_child;
 use exchange::{Ended, Exchange};
-use places::Places;
+use places::ParserSlots;
 
 /// How often a wait looks whether the client is still there.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -44,15 +44,18 @@ const MOST: usize = 4;
 
 /// Starts the processes, for a role not more of them than there are cores.
 pub struct Parsers {
-    places: Places,
-    limits: Limits,
+    places: ParserSlots,
+    limits: ParseLimits,
 }
 
 impl Parsers {
     /// The places for parsers, none of which runs yet.
     pub fn new() -> Parsers {
         let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
-        Parsers { places: Places::new(cores.clamp(1, MOST) + 1), limits: Limits::default() }
+        Parsers {
+            places: ParserSlots::new(cores.clamp(1, MOST) + 1),
+            limits: ParseLimits::default(),
+        }
     }
 
     /// Reads `documents` one after the other, each for at most `timeout`.
@@ -60,12 +63,12 @@ impl Parsers {
     /// Fails as a whole if the client has gone or no process can be started.
     pub fn parse(
         &self,
-        documents: &[Document],
+        documents: &[FileDocument],
         options: &ParseOptions,
         timeout: Duration,
         client: &Client,
     ) -> Result<Vec<ParseOutcome>> {
-        let read = |document: &Document| {
+        let read = |document: &FileDocument| {
             let job = ParseJob {
                 bytes: &document.bytes,
                 mime: document.mime.as_deref(),
@@ -99,7 +102,7 @@ impl Parsers {
         text: &str,
         options: &ChunkOptions,
         client: &Client,
-    ) -> Result<Option<Plan>> {
+    ) -> Result<Option<CutPlan>> {
         if text.len() > self.limits.text {
             return Ok(None);
         }

@@ -27,7 +27,7 @@ mod sorted;
 
 use std::collections::HashMap;
 
-use self::line::Line;
+use self::line::LaneQueue;
 use self::sorted::Sorted;
 use crate::protocol::Lane;
 
@@ -49,7 +49,7 @@ const SMALL: usize = 16;
 
 /// A text that waits.
 #[derive(Debug)]
-pub struct Entry<T> {
+pub struct QueueEntry<T> {
     /// The request it belongs to.
     pub owner: u64,
     /// The role on whose behalf the request is made; the same for all texts of a request.
@@ -62,13 +62,13 @@ pub struct Entry<T> {
 
 /// Texts that go through the model together, none if no client waits any more.
 #[derive(Debug)]
-pub struct Batch<T> {
+pub struct TextBatch<T> {
     /// The texts of the batch.
-    pub entries: Vec<Entry<T>>,
+    pub entries: Vec<QueueEntry<T>>,
     lane: Lane,
 }
 
-impl<T> Batch<T> {
+impl<T> TextBatch<T> {
     /// Whether no user waits for it.
     pub fn is_bulk(&self) -> bool {
         self.lane == Lane::Bulk
@@ -90,7 +90,7 @@ impl<T> Batch<T> {
 pub struct Queue<T> {
     /// The most padded tokens in a batch. A text that is longer goes alone.
     budget: usize,
-    queries: Line<T>,
+    queries: LaneQueue<T>,
     fresh: Sorted<T>,
     bulk: Sorted<T>,
     passed: Passed,
@@ -108,7 +108,7 @@ impl<T> Queue<T> {
     pub fn new(budget: usize) -> Self {
         Queue {
             budget,
-            queries: Line::default(),
+            queries: LaneQueue::default(),
             fresh: Sorted::default(),
             bulk: Sorted::default(),
             passed: Passed::default(),
@@ -126,7 +126,7 @@ impl<T> Queue<T> {
     }
 
     /// Puts a text in a lane.
-    pub fn push(&mut self, lane: Lane, entry: Entry<T>) {
+    pub fn push(&mut self, lane: Lane, entry: QueueEntry<T>) {
         match lane {
             Lane::Query => self.queries.push(entry),
             Lane::Fresh => self.fresh.push(entry),
@@ -145,7 +145,7 @@ impl<T> Queue<T> {
     /// alive waits.
     ///
     /// `is_alive` is asked once a request and batch at most.
-    pub fn next_batch(&mut self, takes_bulk: bool, is_alive: impl Fn(&T) -> bool) -> Batch<T> {
+    pub fn next_batch(&mut self, takes_bulk: bool, is_alive: impl Fn(&T) -> bool) -> TextBatch<T> {
         let mut alive = Alive { is_alive, known: HashMap::new() };
         let lanes = self.due().into_iter().chain([Lane::Query, Lane::Fresh, Lane::Bulk]);
         let mut order = lanes.filter(|lane| takes_bulk || *lane != Lane::Bulk);
@@ -158,7 +158,7 @@ impl<T> Queue<T> {
             (!entries.is_empty()).then_some((lane, entries))
         });
         let (lane, entries) = found.unwrap_or((Lane::Bulk, Vec::new()));
-        let batch = Batch { entries, lane };
+        let batch = TextBatch { entries, lane };
         if !batch.entries.is_empty() {
             self.pass(lane, batch.tokens());
         }
@@ -171,11 +171,15 @@ impl<T> Queue<T> {
     }
 
     /// Takes the next batch of bulk, of up to `budget` padded tokens; it is empty if none waits.
-    pub fn next_bulk_batch(&mut self, budget: usize, is_alive: impl Fn(&T) -> bool) -> Batch<T> {
+    pub fn next_bulk_batch(
+        &mut self,
+        budget: usize,
+        is_alive: impl Fn(&T) -> bool,
+    ) -> TextBatch<T> {
         let mut alive = Alive { is_alive, known: HashMap::new() };
         let entries = self.bulk.batch(budget, &mut alive);
         self.passed.bulk = 0;
-        Batch { entries, lane: Lane::Bulk }
+        TextBatch { entries, lane: Lane::Bulk }
     }
 
     /// Whether texts of the bulk lane wait.
@@ -185,10 +189,10 @@ impl<T> Queue<T> {
 
     /// Takes the next batch of short queries; it is empty if none waits. No other lane goes without
     /// anything for it.
-    pub fn next_short_batch(&mut self, is_alive: impl Fn(&T) -> bool) -> Batch<T> {
+    pub fn next_short_batch(&mut self, is_alive: impl Fn(&T) -> bool) -> TextBatch<T> {
         let mut alive = Alive { is_alive, known: HashMap::new() };
         let entries = self.queries.batch(SHORT, SHORT.min(self.budget), &mut alive);
-        Batch { entries, lane: Lane::Query }
+        TextBatch { entries, lane: Lane::Query }
     }
 
     /// Whether a query waits that is short.
@@ -225,18 +229,18 @@ impl<T> Queue<T> {
 
 /// The rectangle of tokens that a batch is.
 #[derive(Clone, Copy, Default)]
-struct Shape {
+struct BatchShape {
     longest: usize,
     count: usize,
 }
 
-impl Shape {
+impl BatchShape {
     /// The batch's shape with one more text of `length` tokens, if the batch stays within the
     /// budget and the text is enough like the others that little of the rectangle is padding.
-    fn with(self, length: usize, budget: usize) -> Option<Shape> {
+    fn with(self, length: usize, budget: usize) -> Option<BatchShape> {
         let longest = self.longest.max(length);
         let fits = longest * (self.count + 1) <= budget && self.is_like(length);
-        (fits || self.count == 0).then_some(Shape { longest, count: self.count + 1 })
+        (fits || self.count == 0).then_some(BatchShape { longest, count: self.count + 1 })
     }
 
     /// Up to a quarter of padding is cheaper than another run; more is not.
@@ -253,7 +257,7 @@ struct Alive<F> {
 }
 
 impl<F> Alive<F> {
-    fn check<T>(&mut self, entry: &Entry<T>) -> bool
+    fn check<T>(&mut self, entry: &QueueEntry<T>) -> bool
     where
         F: Fn(&T) -> bool,
     {

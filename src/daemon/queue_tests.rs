@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::*;
 
 /// A text of role 0.
-fn text<T>(owner: u64, length: usize, payload: T) -> Entry<T> {
-    Entry { owner, role: 0, length, payload }
+fn text<T>(owner: u64, length: usize, payload: T) -> QueueEntry<T> {
+    QueueEntry { owner, role: 0, length, payload }
 }
 
 /// A queue of names.
@@ -20,7 +20,7 @@ fn queue(budget: usize, entries: &[(Lane, u64, usize, &'static str)]) -> Queue<&
     queue
 }
 
-fn names(batch: Batch<&'static str>) -> Vec<&'static str> {
+fn names(batch: TextBatch<&'static str>) -> Vec<&'static str> {
     batch.entries.into_iter().map(|entry| entry.payload).collect()
 }
 
@@ -210,7 +210,7 @@ fn whoever_asked_short_queries_and_has_gone_is_dropped() {
 #[test]
 fn roles_share_what_goes_beside_a_long_batch() {
     let mut queue = Queue::new(256);
-    let short = |role, payload| Entry { owner: u64::from(role), role, length: SHORT, payload };
+    let short = |role, payload| QueueEntry { owner: u64::from(role), role, length: SHORT, payload };
     (0..50).for_each(|_| queue.push(Query, short(1, "many")));
     assert_eq!(names(queue.next_short_batch(|_| true)), ["many"]);
     queue.push(Query, short(2, "other"));
@@ -241,11 +241,11 @@ fn crowd(lane: Lane) -> Queue<&'static str> {
     let mut queue = Queue::new(256);
     for owner in 0..8 {
         for _ in 0..100 {
-            queue.push(lane, Entry { owner, role: 1, length: 256, payload: "crowd" });
+            queue.push(lane, QueueEntry { owner, role: 1, length: 256, payload: "crowd" });
         }
     }
     assert_eq!(next(&mut queue), ["crowd"]);
-    queue.push(lane, Entry { owner: 9, role: 2, length: 20, payload: "other" });
+    queue.push(lane, QueueEntry { owner: 9, role: 2, length: 20, payload: "other" });
     queue
 }
 
@@ -263,7 +263,7 @@ fn roles_have_equal_shares_of_a_lane() {
         let mut had = [0; 3];
         for _ in 0..150 {
             while queue.len() < 900 {
-                queue.push(lane, Entry { owner: 9, role: 2, length: 64, payload: "other" });
+                queue.push(lane, QueueEntry { owner: 9, role: 2, length: 64, payload: "other" });
             }
             for entry in queue.next_batch(true, |_| true).entries {
                 had[entry.role as usize] += entry.length;
@@ -323,7 +323,7 @@ proptest! {
         for (number, &(lane, owner, length)) in texts.iter().enumerate() {
             let lane = [Query, Fresh, Bulk][lane];
             let role = owner as u32 % 2;
-            queue.push(lane, Entry { owner, role, length, payload: (lane, number) });
+            queue.push(lane, QueueEntry { owner, role, length, payload: (lane, number) });
         }
         let mut seen = vec![false; texts.len()];
         loop {

@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 use super::digest::{Fingerprint, digest};
 use super::heartbeat::Heartbeat;
 use super::log;
-use super::model::Model;
+use super::model::OnnxModel;
 use super::runtime::Runtime;
 use super::tokenizer::ModelTokenizer;
-use super::worker::{Beside, Worker};
-use crate::embed::manifest::{Manifest, Task};
+use super::worker::{Beside, ModelWorker};
+use crate::embed::manifest::{Manifest, ModelTask};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{ModelInfo, ModelRef};
 
@@ -36,16 +36,16 @@ pub struct Registry {
     runtime: Runtime,
     threads: usize,
     max_batch_tokens: usize,
-    slots: Mutex<HashMap<Key, Arc<Mutex<Slot>>>>,
+    slots: Mutex<HashMap<ModelKey, Arc<Mutex<ModelSlot>>>>,
     heartbeat: Heartbeat,
 }
 
 /// A folder and an ONNX file in it, as they were asked for.
-type Key = (String, Option<String>);
+type ModelKey = (String, Option<String>);
 
 /// What is known of a model.
 #[derive(Default)]
-struct Slot {
+struct ModelSlot {
     files: Option<Files>,
     tokenizer: Option<Arc<ModelTokenizer>>,
     loaded: Option<Arc<LoadedModel>>,
@@ -68,7 +68,7 @@ pub struct LoadedModel {
     /// The model's tokenizer.
     pub tokenizer: Arc<ModelTokenizer>,
     /// The threads that run the model.
-    pub worker: Worker,
+    pub worker: ModelWorker,
 }
 
 impl Registry {
@@ -130,19 +130,20 @@ impl Registry {
         self.heartbeat.hang(limit)
     }
 
-    fn slot(&self, reference: &ModelRef) -> Arc<Mutex<Slot>> {
+    fn slot(&self, reference: &ModelRef) -> Arc<Mutex<ModelSlot>> {
         let key = (reference.path.clone(), reference.file.clone());
         Arc::clone(locked(&self.slots).entry(key).or_default())
     }
 
-    fn load(&self, slot: &mut Slot, reference: &ModelRef) -> Result<LoadedModel> {
+    fn load(&self, slot: &mut ModelSlot, reference: &ModelRef) -> Result<LoadedModel> {
         let started = Instant::now();
         let tokenizer = slot.tokenizer()?;
         let manifest = slot.manifest()?;
         let (name, pad) = (&reference.name, tokenizer.pad_token());
-        let model = Model::load(&self.runtime, &manifest, name, pad, self.threads)?;
+        let model = OnnxModel::load(&self.runtime, &manifest, name, pad, self.threads)?;
         let beside = slot.files.as_ref().and_then(|files| self.beside(files, name, pad));
-        let worker = Worker::start(model, beside, self.max_batch_tokens, self.heartbeat.clone())?;
+        let worker =
+            ModelWorker::start(model, beside, self.max_batch_tokens, self.heartbeat.clone())?;
         log::line(format!(
             "loaded model \"{name}\" from \"{}\" in {} ms",
             manifest.onnx_path().display(),
@@ -155,7 +156,7 @@ impl Registry {
     /// not asked for little, or where it is large.
     fn beside(&self, files: &Files, name: &str, pad: u32) -> Option<Beside> {
         let Files { manifest, fingerprint, .. } = files;
-        if manifest.task != Task::Embed || fingerprint.bytes() > LARGEST_TWICE {
+        if manifest.task != ModelTask::Embed || fingerprint.bytes() > LARGEST_TWICE {
             return None;
         }
         let (manifest, fingerprint) = (Arc::clone(manifest), fingerprint.clone());
@@ -163,7 +164,7 @@ impl Registry {
         let (name, threads) = (name.to_owned(), self.threads.saturating_sub(1).max(1));
         let load = move || {
             let _under_way = heartbeat.begin_loading(&name);
-            let model = Model::load(&runtime, &manifest, &name, pad, threads)?;
+            let model = OnnxModel::load(&runtime, &manifest, &name, pad, threads)?;
             if Fingerprint::take(&manifest) != fingerprint {
                 return Err(changed_while_loading(&name));
             }
@@ -175,7 +176,7 @@ impl Registry {
     }
 }
 
-impl Slot {
+impl ModelSlot {
     /// Makes sure that the files are those the reference means. Looks at them if that was
     /// not done within `trust`, and always before it says that they are others.
     fn verify(&mut self, reference: &ModelRef, trust: Duration) -> Result<&Files> {
@@ -274,7 +275,7 @@ fn changed_while_loading(name: &str) -> Error {
         .hint("Try again when its files are complete.")
 }
 
-fn lock(slot: &Mutex<Slot>) -> MutexGuard<'_, Slot> {
+fn lock(slot: &Mutex<ModelSlot>) -> MutexGuard<'_, ModelSlot> {
     locked(slot)
 }
 

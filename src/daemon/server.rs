@@ -18,8 +18,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::cache::Cache;
-use super::frame::{self, Frame, ReadError};
-use super::handler::{Answer, Handler};
+use super::frame::{self, ReadError, ReceivedFrame};
+use super::handler::{HandlerContext, HandlerReply};
 use super::outbox::Outbox;
 use super::parse::Parsers;
 use super::registry::Registry;
@@ -28,7 +28,7 @@ use super::worker::IsAlive;
 use super::{log, peer, process};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Response, encode};
-use crate::provider::Memory;
+use crate::provider::ProviderMemory;
 
 /// Padded tokens in a batch, where nothing else is said: as many as keep `threads` busy. See
 /// `benches/embed.rs`: more gains little on a CPU, and a query waits for the batch before it.
@@ -48,7 +48,7 @@ const HANDOVER: (u32, Duration) = (20, Duration::from_millis(100));
 
 /// The settings that ragd is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct ServerOptions {
     /// Where the socket goes.
     pub socket: PathBuf,
     /// The ONNX Runtime library.
@@ -60,10 +60,10 @@ pub struct Options {
 }
 
 /// ragd's server, listening on its socket.
-pub struct Server {
+pub struct RagdServer {
     listener: UnixListener,
     socket: Socket,
-    handler: Arc<Handler>,
+    handler: Arc<HandlerContext>,
 }
 
 /// A socket's file, known by device and inode.
@@ -73,12 +73,12 @@ pub struct Socket {
     identity: (u64, u64),
 }
 
-impl Server {
+impl RagdServer {
     /// Makes the socket; only this operating system user can connect to it.
     ///
     /// The socket of a ragd that was killed is replaced. Fails with
     /// [`ErrorKind::DaemonUnavailable`] if a living one serves there or the path can't be used.
-    pub fn bind(options: &Options) -> Result<Server> {
+    pub fn bind(options: &ServerOptions) -> Result<RagdServer> {
         clear_path(&options.socket)?;
         let listener =
             bind_private(&options.socket).map_err(|error| cannot_listen(&options.socket, error))?;
@@ -86,12 +86,12 @@ impl Server {
             Socket::of(&options.socket).map_err(|error| cannot_listen(&options.socket, error))?;
         let runtime = Runtime::new(options.onnxruntime.clone());
         let registry = Registry::new(runtime, options.threads, options.max_batch_tokens);
-        Ok(Server {
+        Ok(RagdServer {
             listener,
             socket,
-            handler: Arc::new(Handler {
+            handler: Arc::new(HandlerContext {
                 registry,
-                memory: Memory::default(),
+                memory: ProviderMemory::default(),
                 parsers: Parsers::new(),
                 cache: Cache::default(),
             }),
@@ -148,13 +148,13 @@ impl Socket {
 }
 
 /// Answers one request after the other until the client has enough.
-fn converse(stream: &Arc<UnixStream>, handler: &Handler) {
+fn converse(stream: &Arc<UnixStream>, handler: &HandlerContext) {
     let watched = Arc::clone(stream);
     let is_alive: IsAlive = Arc::new(move || peer::is_open(&watched));
     loop {
         let body = match frame::read(&mut &**stream) {
-            Ok(Frame::Body(body)) => body,
-            Ok(Frame::End) | Err(ReadError::Lost) => return,
+            Ok(ReceivedFrame::Body(body)) => body,
+            Ok(ReceivedFrame::End) | Err(ReadError::Lost) => return,
             Err(ReadError::Corrupt(error)) => {
                 log::line(format!("closed a connection: {error}"));
                 send(stream, Response::Failed(error));
@@ -162,7 +162,8 @@ fn converse(stream: &Arc<UnixStream>, handler: &Handler) {
             }
         };
         let size = body.len();
-        let Answer { response, go_on } = handler.answer(&body, &is_alive, &mut Outbox::new(stream));
+        let HandlerReply { response, go_on } =
+            handler.answer(&body, &is_alive, &mut Outbox::new(stream));
         drop(body);
         if !send(stream, response) || !go_on {
             return;

@@ -27,7 +27,7 @@ const BYTES_PER_TOKEN: usize = 16;
 pub type Whole = (Vec<u32>, Vec<(usize, usize)>);
 
 /// What a model wants around the tokens of a text.
-pub struct Frame {
+pub struct SpecialTokens {
     /// Before them: special tokens, and those of a prefix.
     pub before: Vec<u32>,
     /// After them: special tokens.
@@ -125,7 +125,7 @@ impl ModelTokenizer {
     }
 
     /// What stands around the tokens of a text that has this prefix.
-    pub fn frame(&self, prefix: &str) -> Result<Frame> {
+    pub fn frame(&self, prefix: &str) -> Result<SpecialTokens> {
         let probe = self.inner.encode_fast("a", true).map_err(cannot_tokenize)?;
         let is_text: Vec<bool> =
             probe.get_special_tokens_mask().iter().map(|it| *it == 0).collect();
@@ -137,7 +137,7 @@ impl ModelTokenizer {
         );
         let after = probe.get_ids()[last..].to_vec();
         let room = self.max_tokens.saturating_sub(before.len() + after.len()).max(1);
-        Ok(Frame { before, after, room, pad_token: self.pad_token })
+        Ok(SpecialTokens { before, after, room, pad_token: self.pad_token })
     }
 
     /// The tokens of a text without special ones: all of them, or more than `room`.

@@ -10,7 +10,7 @@
 //! ONNX Runtime lets two threads run one session, but the crate that calls it does not trust all of it with
 //! that, so each has its own. The second one is made when there is a use for it for the first time.
 //!
-//! The threads end when the last [`Worker`] handle is dropped, after the batch at hand.
+//! The threads end when the last [`ModelWorker`] handle is dropped, after the batch at hand.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Sender;
@@ -19,8 +19,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::heartbeat::Heartbeat;
-use super::model::{Model, Rows, Text};
-use super::queue::{Batch, Entry, Queue};
+use super::model::{ModelRows, ModelText, OnnxModel};
+use super::queue::{Queue, QueueEntry, TextBatch};
 use super::{log, process};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::Lane;
@@ -52,11 +52,11 @@ impl Client {
 }
 
 /// A text on its way through the model.
-pub struct Job {
+pub struct ModelJob {
     /// Its place in the request.
     pub index: usize,
     /// What the model gets, and what is read of what it gives.
-    pub text: Text,
+    pub text: ModelText,
     /// The client that wants it.
     pub client: Client,
     /// Where the numbers go.
@@ -71,21 +71,21 @@ pub struct Done {
     pub numbers: Result<Vec<f32>>,
 }
 
-/// How a [`Worker`] gets its model once more.
+/// How a [`ModelWorker`] gets its model once more.
 pub struct Beside {
     /// Loads the model.
-    pub load: Box<dyn FnOnce() -> Result<Model> + Send>,
+    pub load: Box<dyn FnOnce() -> Result<OnnxModel> + Send>,
     /// The most padded tokens of a batch of bulk in it.
     pub max_batch_tokens: usize,
 }
 
 /// The handle of a model's threads.
-pub struct Worker {
+pub struct ModelWorker {
     shared: Arc<Shared>,
 }
 
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<WorkerState>,
     /// There is something to do for the thread that runs all that waits,
     wake: Condvar,
     /// or for the one that runs something beside it.
@@ -93,8 +93,8 @@ struct Shared {
     heartbeat: Heartbeat,
 }
 
-struct State {
-    queue: Queue<Job>,
+struct WorkerState {
+    queue: Queue<ModelJob>,
     /// What kind of batch the first thread has in the model.
     running: Running,
     /// Whether the second thread is there.
@@ -112,7 +112,7 @@ enum Running {
     Other,
 }
 
-impl State {
+impl WorkerState {
     /// How much longer the first thread leaves bulk to the second one.
     fn leaves_bulk(&self) -> Option<Duration> {
         let asked = self.asked.filter(|_| self.is_two && !self.closed)?;
@@ -132,16 +132,16 @@ impl State {
     }
 }
 
-impl Worker {
+impl ModelWorker {
     /// Starts a thread for `model`, with batches of up to `max_batch_tokens` padded tokens, which
     /// are reported to `heartbeat`, and one that runs something beside them, if there is a way to.
     pub fn start(
-        model: Model,
+        model: OnnxModel,
         beside: Option<Beside>,
         max_batch_tokens: usize,
         heartbeat: Heartbeat,
-    ) -> Result<Worker> {
-        let state = State {
+    ) -> Result<ModelWorker> {
+        let state = WorkerState {
             queue: Queue::new(max_batch_tokens),
             running: Running::Nothing,
             is_two: false,
@@ -151,7 +151,7 @@ impl Worker {
         let (state, wake, wake_beside) = (Mutex::new(state), Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { state, wake, wake_beside, heartbeat });
         // From now on, the threads that there are end with it.
-        let worker = Worker { shared: Arc::clone(&shared) };
+        let worker = ModelWorker { shared: Arc::clone(&shared) };
         let theirs = Arc::clone(&shared);
         start_thread("ragd-model", move || theirs.work(model))?;
         if let Some(beside) = beside {
@@ -161,11 +161,11 @@ impl Worker {
     }
 
     /// Queues texts of request `owner`.
-    pub fn push(&self, owner: u64, lane: Lane, jobs: Vec<Job>) {
+    pub fn push(&self, owner: u64, lane: Lane, jobs: Vec<ModelJob>) {
         let mut state = self.shared.lock();
         for job in jobs {
             let (role, length) = (job.client.role, job.text.tokens.len());
-            state.queue.push(lane, Entry { owner, role, length, payload: job });
+            state.queue.push(lane, QueueEntry { owner, role, length, payload: job });
         }
         if lane == Lane::Query {
             state.asked = Some(Instant::now());
@@ -185,7 +185,7 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for ModelWorker {
     fn drop(&mut self) {
         self.shared.lock().closed = true;
         self.shared.wake.notify_one();
@@ -194,36 +194,36 @@ impl Drop for Worker {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WorkerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self, mut model: Model) {
+    fn work(&self, mut model: OnnxModel) {
         let mut limit = Some(REST);
         loop {
             limit = match self.wait_for_batch(limit) {
-                Turn::Batch(batch) => {
+                WorkerTurn::Batch(batch) => {
                     self.run(&mut model, batch);
                     self.lock().running = Running::Nothing;
                     self.wake_beside.notify_one();
                     Some(REST)
                 }
-                Turn::Idle => {
+                WorkerTurn::Idle => {
                     process::release_memory();
                     None
                 }
-                Turn::Closed => return,
+                WorkerTurn::Closed => return,
             };
         }
     }
 
     /// Waits for the next batch, for ever or as long as `limit`.
-    fn wait_for_batch(&self, limit: Option<Duration>) -> Turn {
+    fn wait_for_batch(&self, limit: Option<Duration>) -> WorkerTurn {
         let mut state = self.lock();
         loop {
             let leaves_bulk = state.leaves_bulk();
             if state.queue.has_some(leaves_bulk.is_none()) {
-                let is_alive = |job: &Job| job.client.is_alive();
+                let is_alive = |job: &ModelJob| job.client.is_alive();
                 let batch = state.queue.next_batch(leaves_bulk.is_none(), is_alive);
                 state.running = match () {
                     () if batch.is_of_short_queries() => Running::ShortQueries,
@@ -231,10 +231,10 @@ impl Shared {
                     () => Running::Other,
                 };
                 self.wake_beside.notify_one();
-                return Turn::Batch(batch);
+                return WorkerTurn::Batch(batch);
             }
             if state.closed {
-                return Turn::Closed;
+                return WorkerTurn::Closed;
             }
             // What is left to the other thread now is not left to it for ever.
             let is_empty = state.queue.is_empty();
@@ -242,7 +242,7 @@ impl Shared {
             let (woken, timed_out) = self.wait(state, limit);
             state = woken;
             if timed_out && is_empty && state.queue.is_empty() && !state.closed {
-                return Turn::Idle;
+                return WorkerTurn::Idle;
             }
         }
     }
@@ -259,7 +259,7 @@ impl Shared {
         };
         self.lock().is_two = true;
         while let Some((mut state, lane)) = self.wait_for_beside() {
-            let (queue, is_alive) = (&mut state.queue, |job: &Job| job.client.is_alive());
+            let (queue, is_alive) = (&mut state.queue, |job: &ModelJob| job.client.is_alive());
             let batch = match lane {
                 Lane::Query => queue.next_short_batch(is_alive),
                 Lane::Fresh | Lane::Bulk => {
@@ -273,7 +273,7 @@ impl Shared {
 
     /// Waits until there is something to do beside the other thread's batch: of which lane. `None` if the
     /// model is no longer wanted.
-    fn wait_for_beside(&self) -> Option<(MutexGuard<'_, State>, Lane)> {
+    fn wait_for_beside(&self) -> Option<(MutexGuard<'_, WorkerState>, Lane)> {
         let mut state = self.lock();
         while !state.closed {
             if let Some(lane) = state.beside() {
@@ -285,7 +285,7 @@ impl Shared {
     }
 
     /// Runs a batch and sends each text what was read of it, or all of them why there is none.
-    fn run(&self, model: &mut Model, batch: Batch<Job>) {
+    fn run(&self, model: &mut OnnxModel, batch: TextBatch<ModelJob>) {
         match self.compute(model, &batch.entries) {
             Ok(results) => {
                 for (entry, numbers) in batch.entries.into_iter().zip(results) {
@@ -301,12 +301,16 @@ impl Shared {
         }
     }
 
-    fn compute(&self, model: &mut Model, entries: &[Entry<Job>]) -> Result<Vec<Vec<f32>>> {
+    fn compute(
+        &self,
+        model: &mut OnnxModel,
+        entries: &[QueueEntry<ModelJob>],
+    ) -> Result<Vec<Vec<f32>>> {
         if entries.is_empty() {
             return Ok(Vec::new());
         }
-        let texts: Vec<&Text> = entries.iter().map(|entry| &entry.payload.text).collect();
-        let _under_way = self.heartbeat.begin_batch(model.name(), Rows::of(&texts).tokens());
+        let texts: Vec<&ModelText> = entries.iter().map(|entry| &entry.payload.text).collect();
+        let _under_way = self.heartbeat.begin_batch(model.name(), ModelRows::of(&texts).tokens());
         catch_unwind(AssertUnwindSafe(|| model.run(&texts))).unwrap_or_else(|_| {
             Err(Error::new(ErrorKind::Internal, "the thread that runs the model panicked"))
         })
@@ -314,9 +318,9 @@ impl Shared {
 
     fn wait<'a>(
         &'a self,
-        state: MutexGuard<'a, State>,
+        state: MutexGuard<'a, WorkerState>,
         limit: Option<Duration>,
-    ) -> (MutexGuard<'a, State>, bool) {
+    ) -> (MutexGuard<'a, WorkerState>, bool) {
         match limit {
             None => (self.wake.wait(state).unwrap_or_else(PoisonError::into_inner), false),
             Some(limit) => {
@@ -329,9 +333,9 @@ impl Shared {
 }
 
 /// What a thread does next.
-enum Turn {
+enum WorkerTurn {
     /// A batch, empty if the client that waited has gone.
-    Batch(Batch<Job>),
+    Batch(TextBatch<ModelJob>),
     /// No text came for a while.
     Idle,
     /// The model is no longer wanted.
@@ -347,6 +351,6 @@ fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> 
 }
 
 /// A client that has gone meanwhile gets nothing, which is no error.
-fn reply(job: Job, numbers: Result<Vec<f32>>) {
+fn reply(job: ModelJob, numbers: Result<Vec<f32>>) {
     let _ = job.reply.send(Done { index: job.index, numbers });
 }

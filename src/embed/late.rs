@@ -15,16 +15,16 @@ use std::ops::Range;
 
 /// A run of a document's tokens that goes through the model by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct DocumentWindow {
     /// Places among the tokens of the document.
     pub tokens: Range<usize>,
     /// The chunks that are read from it.
-    pub parts: Vec<Part>,
+    pub parts: Vec<WindowPart>,
 }
 
 /// A chunk in a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct WindowPart {
     /// Its place in the list of chunks.
     pub chunk: usize,
     /// Places among the tokens of the window. Empty where the document has no tokens.
@@ -36,16 +36,21 @@ pub struct Part {
 ///
 /// Each chunk is in one window. A chunk longer than a window loses its end.
 #[must_use]
-pub fn windows(tokens: &[(usize, usize)], chunks: &[Range<usize>], room: usize) -> Vec<Window> {
+pub fn windows(
+    tokens: &[(usize, usize)],
+    chunks: &[Range<usize>],
+    room: usize,
+) -> Vec<DocumentWindow> {
     let room = room.max(1);
-    let mut windows: BTreeMap<usize, Vec<Part>> = BTreeMap::new();
+    let mut windows: BTreeMap<usize, Vec<WindowPart>> = BTreeMap::new();
     for (chunk, span) in chunks.iter().enumerate() {
         let own = tokens_of(tokens, span, room);
         let start = window_start(&own, tokens.len(), room);
         let tokens = own.start - start..own.end - start;
-        windows.entry(start).or_default().push(Part { chunk, tokens });
+        windows.entry(start).or_default().push(WindowPart { chunk, tokens });
     }
-    let window = |(start, parts)| Window { tokens: start..tokens.len().min(start + room), parts };
+    let window =
+        |(start, parts)| DocumentWindow { tokens: start..tokens.len().min(start + room), parts };
     windows.into_iter().map(window).collect()
 }
 
@@ -92,14 +97,18 @@ mod tests {
         3 * range.start..3 * range.end - 1
     }
 
-    fn cut(count: usize, chunks: &[Range<usize>], room: usize) -> Vec<(Range<usize>, Vec<Part>)> {
+    fn cut(
+        count: usize,
+        chunks: &[Range<usize>],
+        room: usize,
+    ) -> Vec<(Range<usize>, Vec<WindowPart>)> {
         let spans: Vec<Range<usize>> = chunks.iter().cloned().map(span).collect();
         let windows = windows(&tokens(count), &spans, room);
         windows.into_iter().map(|it| (it.tokens, it.parts)).collect()
     }
 
-    fn part(chunk: usize, tokens: Range<usize>) -> Part {
-        Part { chunk, tokens }
+    fn part(chunk: usize, tokens: Range<usize>) -> WindowPart {
+        WindowPart { chunk, tokens }
     }
 
     #[test]
@@ -130,7 +139,7 @@ mod tests {
     fn a_text_without_tokens_has_a_window_without_tokens() {
         let chunks = [Range { start: 0, end: 4 }];
         let windows = windows(&[], &chunks, 8);
-        assert_eq!(windows, [Window { tokens: 0..0, parts: vec![part(0, 0..0)] }]);
+        assert_eq!(windows, [DocumentWindow { tokens: 0..0, parts: vec![part(0, 0..0)] }]);
     }
 
     proptest! {
@@ -147,7 +156,7 @@ mod tests {
             let mut seen = Vec::new();
             for (window, parts) in cut(count, &chunks, room) {
                 prop_assert!(window.len() == room.min(count) && window.end <= count);
-                for Part { chunk, tokens } in parts {
+                for WindowPart { chunk, tokens } in parts {
                     let from = window.start + tokens.start;
                     let expected = chunks[chunk].start..chunks[chunk].end.min(chunks[chunk].start + room);
                     prop_assert_eq!(from..window.start + tokens.end, expected);

@@ -45,19 +45,19 @@ const SANE_MAX_TOKENS: u64 = 1 << 20;
 
 /// What a model is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Task {
+pub enum ModelTask {
     /// The model gives a vector for a text.
     Embed,
     /// The model reads two texts together and gives a score.
     Rerank,
 }
 
-impl Task {
+impl ModelTask {
     /// The name that is stored.
     pub fn name(self) -> &'static str {
         match self {
-            Task::Embed => "embed",
-            Task::Rerank => "rerank",
+            ModelTask::Embed => "embed",
+            ModelTask::Rerank => "rerank",
         }
     }
 }
@@ -75,7 +75,7 @@ pub struct Manifest {
     /// Optional configuration files that are not there; were one added, vectors could change.
     pub absent: Vec<String>,
     /// What it is for.
-    pub task: Task,
+    pub task: ModelTask,
     /// Which of its numbers says that the second text follows from the first, from 0, if it is a
     /// model of natural language inference. Such a model scores pairs, as a reranker does.
     pub entailment: Option<usize>,
@@ -107,10 +107,10 @@ impl Manifest {
         files.require(TOKENIZER)?;
         let config = files.require_json(CONFIG)?;
         let task = task(&files, &config)?;
-        let entailment = entailment(&config).filter(|_| task == Task::Rerank);
+        let entailment = entailment(&config).filter(|_| task == ModelTask::Rerank);
         let modules = match task {
-            Task::Embed => Modules::read(&mut files)?,
-            Task::Rerank => Modules { pooling: Pooling::Cls, normalize: false },
+            ModelTask::Embed => Modules::read(&mut files)?,
+            ModelTask::Rerank => Modules { pooling: Pooling::Cls, normalize: false },
         };
         let prompts = files.json(PROMPTS)?.unwrap_or(Value::Null);
         Ok(Manifest {
@@ -146,10 +146,10 @@ impl Manifest {
     }
 
     /// The prefix of a text of this kind.
-    pub fn prefix(&self, kind: super::Kind) -> &str {
+    pub fn prefix(&self, kind: super::EmbeddingKind) -> &str {
         match kind {
-            super::Kind::Query => &self.query_prefix,
-            super::Kind::Passage => &self.passage_prefix,
+            super::EmbeddingKind::Query => &self.query_prefix,
+            super::EmbeddingKind::Passage => &self.passage_prefix,
         }
     }
 }
@@ -346,11 +346,11 @@ fn pooling_modes(config: &Value) -> Vec<&str> {
 
 /// A model with a head that classifies reads pairs; one that says nothing is taken for an
 /// embedding model.
-fn task(files: &Folder, config: &Value) -> Result<Task> {
+fn task(files: &Folder, config: &Value) -> Result<ModelTask> {
     let architectures = config["architectures"].as_array().into_iter().flatten();
     let mut names = architectures.filter_map(Value::as_str);
     if !names.any(|name| name.ends_with("ForSequenceClassification")) {
-        return Ok(Task::Embed);
+        return Ok(ModelTask::Embed);
     }
     let labels = number(config, "num_labels")
         .or_else(|| config["id2label"].as_object().map(|labels| labels.len() as u64));
@@ -360,7 +360,7 @@ fn task(files: &Folder, config: &Value) -> Result<Task> {
             Err(unsupported(&files.path.join(CONFIG), &what)
                 .hint("A reranker has one label, or two: irrelevant and relevant. A model of natural language inference has one that is called entailment."))
         }
-        _ => Ok(Task::Rerank),
+        _ => Ok(ModelTask::Rerank),
     }
 }
 

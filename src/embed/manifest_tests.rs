@@ -206,10 +206,10 @@ fn a_head_that_classifies_makes_a_reranker() {
         Sample::model(&[("config.json", &config)]).read().map(|manifest| manifest.task)
     };
     let classifier = r#""architectures": ["XLMRobertaForSequenceClassification"]"#;
-    assert_eq!(task(r#""architectures": ["BertModel"]"#).unwrap(), Task::Embed);
-    assert_eq!(task(r#""architectures": null"#).unwrap(), Task::Embed);
-    assert_eq!(task(classifier).unwrap(), Task::Rerank);
-    assert_eq!(task(&format!(r#"{classifier}, "num_labels": 2"#)).unwrap(), Task::Rerank);
+    assert_eq!(task(r#""architectures": ["BertModel"]"#).unwrap(), ModelTask::Embed);
+    assert_eq!(task(r#""architectures": null"#).unwrap(), ModelTask::Embed);
+    assert_eq!(task(classifier).unwrap(), ModelTask::Rerank);
+    assert_eq!(task(&format!(r#"{classifier}, "num_labels": 2"#)).unwrap(), ModelTask::Rerank);
     let error = task(&format!(r#"{classifier}, "id2label": {{"0": "a", "1": "b", "2": "c"}}"#));
     assert!(error.unwrap_err().message().contains("3 labels"));
 }
@@ -224,9 +224,9 @@ fn a_model_of_inference_says_which_label_is_entailment() {
         read.map(|manifest| (manifest.task, manifest.entailment)).ok()
     };
     let three = r#"{"0": "contradiction", "1": "ENTAILMENT", "2": "neutral"}"#;
-    assert_eq!(entailment(three), Some((Task::Rerank, Some(1))));
+    assert_eq!(entailment(three), Some((ModelTask::Rerank, Some(1))));
     let two = r#"{"0": "not_entailment", "1": "entailment"}"#;
-    assert_eq!(entailment(two), Some((Task::Rerank, Some(1))));
-    assert_eq!(entailment(r#"{"0": "LABEL_0"}"#), Some((Task::Rerank, None)));
+    assert_eq!(entailment(two), Some((ModelTask::Rerank, Some(1))));
+    assert_eq!(entailment(r#"{"0": "LABEL_0"}"#), Some((ModelTask::Rerank, None)));
     assert_eq!(entailment(r#"{"7": "entailment", "1": "b", "2": "c"}"#), None);
 }

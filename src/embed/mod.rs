@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// What a text is to be compared with; some models want another prefix for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Kind {
+pub enum EmbeddingKind {
     /// A question that looks for passages.
     Query,
     /// A passage to be found.
@@ -39,7 +39,7 @@ pub struct Spanned {
 /// Turns texts into vectors.
 pub trait Embedder {
     /// One vector a text, in the order of `texts`.
-    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>>;
+    fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>>;
 
     /// One vector a span, each of its tokens as they are in the whole of their document. What cannot do
     /// that fails with [`ErrorKind::Unsupported`].

@@ -126,7 +126,7 @@ pub fn canonical_key(key: &str) -> String {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Item {
+struct JudgedItem {
     source_key: Option<Value>,
     chunk_id: Option<i64>,
     chunk_no: Option<i32>,
@@ -139,7 +139,7 @@ fn read(item: &Value) -> Result<(Target, f64)> {
     if !item.is_object() {
         return Ok((Target::Source(key_of(item)?), 1.0));
     }
-    let parsed: Item = options::read("", item.clone(), &[])
+    let parsed: JudgedItem = options::read("", item.clone(), &[])
         .map_err(|error| not_understood(item, error.message()).hint(FORMS))?;
     let grade = parsed.grade.unwrap_or(1.0);
     if !(0.0..=1e6).contains(&grade) {
@@ -148,7 +148,7 @@ fn read(item: &Value) -> Result<(Target, f64)> {
     Ok((target(item, &parsed)?, grade))
 }
 
-fn target(item: &Value, parsed: &Item) -> Result<Target> {
+fn target(item: &Value, parsed: &JudgedItem) -> Result<Target> {
     let key = parsed.source_key.as_ref().map(key_of).transpose()?;
     match (key, parsed.chunk_id, parsed.chunk_no, parsed.start_char, parsed.end_char) {
         (Some(key), None, None, None, None) => Ok(Target::Source(key)),

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// A figure of retrieval or of answers, in the order in which figures are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Metric {
+pub enum EvalMetric {
     /// Normalised discounted cumulative gain, with the grade itself as the gain (Järvelin and
     /// Kekäläinen, ACM TOIS 2002; trec_eval's `ndcg_cut`).
     Ndcg,
@@ -80,46 +80,46 @@ pub enum Metric {
     AnswerLlmTokens,
 }
 
-impl Metric {
+impl EvalMetric {
     /// The name that users read.
     pub fn name(self) -> &'static str {
         match self {
-            Metric::Ndcg => "ndcg",
-            Metric::Recall => "recall",
-            Metric::Precision => "precision",
-            Metric::HitRate => "hit_rate",
-            Metric::AllFound => "all_found",
-            Metric::Mrr => "mrr",
-            Metric::SpanRecall => "span_recall",
-            Metric::SpanPrecision => "span_precision",
-            Metric::AnswerFound => "answer_found",
-            Metric::ContextSimilarity => "context_similarity",
-            Metric::AnswerSimilarity => "answer_similarity",
-            Metric::ContextRelevance => "context_relevance",
-            Metric::Faithfulness => "faithfulness",
-            Metric::ClaimsSupported => "claims_supported",
-            Metric::AnswerRelevance => "answer_relevance",
-            Metric::ExactMatch => "exact_match",
-            Metric::TokenF1 => "token_f1",
-            Metric::SemanticSimilarity => "semantic_similarity",
-            Metric::AnswerCorrectness => "answer_correctness",
-            Metric::AnswerHolds => "answer_holds",
-            Metric::CitationRecall => "citation_recall",
-            Metric::CitationPrecision => "citation_precision",
-            Metric::ContextPrecision => "context_precision",
-            Metric::ContextRecall => "context_recall",
-            Metric::Abstention => "abstention",
-            Metric::NeedsReview => "needs_review",
-            Metric::LatencyMean => "latency_mean",
-            Metric::LatencyP50 => "latency_p50",
-            Metric::LatencyP95 => "latency_p95",
-            Metric::LatencyP99 => "latency_p99",
-            Metric::EmbeddingTokens => "embedding_tokens",
-            Metric::LlmCalls => "llm_calls",
-            Metric::LlmTokens => "llm_tokens",
-            Metric::AnswerLatency => "answer_latency",
-            Metric::AnswerLlmCalls => "answer_llm_calls",
-            Metric::AnswerLlmTokens => "answer_llm_tokens",
+            EvalMetric::Ndcg => "ndcg",
+            EvalMetric::Recall => "recall",
+            EvalMetric::Precision => "precision",
+            EvalMetric::HitRate => "hit_rate",
+            EvalMetric::AllFound => "all_found",
+            EvalMetric::Mrr => "mrr",
+            EvalMetric::SpanRecall => "span_recall",
+            EvalMetric::SpanPrecision => "span_precision",
+            EvalMetric::AnswerFound => "answer_found",
+            EvalMetric::ContextSimilarity => "context_similarity",
+            EvalMetric::AnswerSimilarity => "answer_similarity",
+            EvalMetric::ContextRelevance => "context_relevance",
+            EvalMetric::Faithfulness => "faithfulness",
+            EvalMetric::ClaimsSupported => "claims_supported",
+            EvalMetric::AnswerRelevance => "answer_relevance",
+            EvalMetric::ExactMatch => "exact_match",
+            EvalMetric::TokenF1 => "token_f1",
+            EvalMetric::SemanticSimilarity => "semantic_similarity",
+            EvalMetric::AnswerCorrectness => "answer_correctness",
+            EvalMetric::AnswerHolds => "answer_holds",
+            EvalMetric::CitationRecall => "citation_recall",
+            EvalMetric::CitationPrecision => "citation_precision",
+            EvalMetric::ContextPrecision => "context_precision",
+            EvalMetric::ContextRecall => "context_recall",
+            EvalMetric::Abstention => "abstention",
+            EvalMetric::NeedsReview => "needs_review",
+            EvalMetric::LatencyMean => "latency_mean",
+            EvalMetric::LatencyP50 => "latency_p50",
+            EvalMetric::LatencyP95 => "latency_p95",
+            EvalMetric::LatencyP99 => "latency_p99",
+            EvalMetric::EmbeddingTokens => "embedding_tokens",
+            EvalMetric::LlmCalls => "llm_calls",
+            EvalMetric::LlmTokens => "llm_tokens",
+            EvalMetric::AnswerLatency => "answer_latency",
+            EvalMetric::AnswerLlmCalls => "answer_llm_calls",
+            EvalMetric::AnswerLlmTokens => "answer_llm_tokens",
         }
     }
 }
@@ -128,19 +128,19 @@ impl Metric {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Measure {
     /// The metric that is measured.
-    pub metric: Metric,
+    pub metric: EvalMetric,
     /// Over how many results.
     pub k: Option<u32>,
 }
 
 impl Measure {
     /// `metric` over the first `k` results.
-    pub fn at(metric: Metric, k: u32) -> Measure {
+    pub fn at(metric: EvalMetric, k: u32) -> Measure {
         Measure { metric, k: Some(k) }
     }
 
     /// `metric` of the retrieval as a whole.
-    pub fn of(metric: Metric) -> Measure {
+    pub fn of(metric: EvalMetric) -> Measure {
         Measure { metric, k: None }
     }
 

@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use super::coverage;
 use super::judgement::{Judgements, Level, Target, canonical_key};
-use super::measure::{Measure, Metric, Scores};
+use super::measure::{EvalMetric, Measure, Scores};
 
 /// A chunk that was found.
 #[derive(Clone, Debug)]
-pub struct Found<'a> {
+pub struct RankedChunk<'a> {
     /// Key of its row; see [`canonical_key`].
     pub source_key: String,
     /// Its number in the chunk table.
@@ -26,21 +26,21 @@ pub struct Found<'a> {
     pub content: &'a str,
 }
 
-impl<'a> Found<'a> {
+impl<'a> RankedChunk<'a> {
     /// A chunk of the row that `source_key` names as retrieval does.
     pub fn new(source_key: &str, chunk: (i64, i32), chars: Range<i32>, content: &'a str) -> Self {
         let (chunk_id, chunk_no) = chunk;
-        Found { source_key: canonical_key(source_key), chunk_id, chunk_no, chars, content }
+        RankedChunk { source_key: canonical_key(source_key), chunk_id, chunk_no, chars, content }
     }
 }
 
 /// The scores of `found`, best first, at each of `ks`; none where nothing is relevant.
-pub fn scores(judgements: &Judgements, found: &[Found<'_>], ks: &[u32]) -> Scores {
+pub fn scores(judgements: &Judgements, found: &[RankedChunk<'_>], ks: &[u32]) -> Scores {
     if judgements.items().is_empty() {
         return Scores::new();
     }
     let mut scores = Scores::new();
-    let ranking = Ranking::new(judgements, found);
+    let ranking = JudgedRanking::new(judgements, found);
     for &k in ks {
         ranking.score(k, &mut scores);
         if judgements.level() == Level::Span {
@@ -65,17 +65,17 @@ pub fn context_precision(useful: &[bool]) -> f64 {
 
 /// The precision of a context of which `judgements` say what is useful, and the share of what is
 /// relevant that it holds; `None` where nothing is relevant.
-pub fn context(judgements: &Judgements, found: &[Found<'_>]) -> Option<(f64, f64)> {
+pub fn context(judgements: &Judgements, found: &[RankedChunk<'_>]) -> Option<(f64, f64)> {
     if judgements.items().is_empty() {
         return None;
     }
-    let ranking = Ranking::new(judgements, found);
+    let ranking = JudgedRanking::new(judgements, found);
     let useful: Vec<bool> = ranking.gains.iter().map(|gain| *gain > 0.0).collect();
     let recall = match ranking.level {
         Level::Span => {
             let mut scores = Scores::new();
             spans_at(judgements, found, found.len() as u32, &mut scores);
-            let recall = scores.iter().find(|(it, _)| it.metric == Metric::SpanRecall);
+            let recall = scores.iter().find(|(it, _)| it.metric == EvalMetric::SpanRecall);
             recall.map_or(0.0, |(_, recall)| *recall)
         }
         Level::Source | Level::Chunk => ranking.places.len() as f64 / ranking.ideal.len() as f64,
@@ -84,7 +84,7 @@ pub fn context(judgements: &Judgements, found: &[Found<'_>]) -> Option<(f64, f64
 }
 
 /// What a ranking is worth, place by place.
-struct Ranking {
+struct JudgedRanking {
     /// The grade of what is at each place; 0 where that is not relevant.
     gains: Vec<f64>,
     /// The place from 0 of each item that was found, by the item's number.
@@ -94,8 +94,8 @@ struct Ranking {
     level: Level,
 }
 
-impl Ranking {
-    fn new(judgements: &Judgements, found: &[Found<'_>]) -> Ranking {
+impl JudgedRanking {
+    fn new(judgements: &Judgements, found: &[RankedChunk<'_>]) -> JudgedRanking {
         let (mut gains, mut places) = (Vec::new(), BTreeMap::new());
         let mut seen = HashSet::new();
         for chunk in found {
@@ -113,7 +113,7 @@ impl Ranking {
         }
         let mut ideal: Vec<f64> = judgements.items().iter().map(|(_, grade)| *grade).collect();
         ideal.sort_by(|a, b| b.total_cmp(a));
-        Ranking { gains, places, ideal, level: judgements.level() }
+        JudgedRanking { gains, places, ideal, level: judgements.level() }
     }
 
     fn score(&self, k: u32, scores: &mut Scores) {
@@ -121,22 +121,22 @@ impl Ranking {
         let size = k as usize;
         let first = &self.gains[..size.min(self.gains.len())];
         let relevant = first.iter().filter(|gain| **gain > 0.0).count();
-        note(Metric::Precision, relevant as f64 / size as f64);
-        note(Metric::HitRate, f64::from(u8::from(relevant > 0)));
-        note(Metric::Mrr, reciprocal_rank(first));
+        note(EvalMetric::Precision, relevant as f64 / size as f64);
+        note(EvalMetric::HitRate, f64::from(u8::from(relevant > 0)));
+        note(EvalMetric::Mrr, reciprocal_rank(first));
         // How many chunks hold all that is relevant depends on where documents are cut, so the
         // ideal ranking of spans is not known; and a reference may be covered in part.
         if self.level != Level::Span {
             let count = self.places.values().filter(|place| **place < size).count();
             let recall = count as f64 / self.ideal.len() as f64;
-            note(Metric::Recall, recall);
-            note(Metric::AllFound, f64::from(u8::from(count == self.ideal.len())));
-            note(Metric::Ndcg, gain(first) / gain(&self.ideal[..size.min(self.ideal.len())]));
+            note(EvalMetric::Recall, recall);
+            note(EvalMetric::AllFound, f64::from(u8::from(count == self.ideal.len())));
+            note(EvalMetric::Ndcg, gain(first) / gain(&self.ideal[..size.min(self.ideal.len())]));
         }
     }
 }
 
-fn is_at(target: &Target, chunk: &Found<'_>) -> bool {
+fn is_at(target: &Target, chunk: &RankedChunk<'_>) -> bool {
     match target {
         Target::Source(key) => *key == chunk.source_key,
         Target::Chunk(id) => *id == chunk.chunk_id,
@@ -158,7 +158,7 @@ fn gain(gains: &[f64]) -> f64 {
 }
 
 /// What the first k chunks cover of the references, and how much of them is that.
-fn spans_at(judgements: &Judgements, found: &[Found<'_>], k: u32, scores: &mut Scores) {
+fn spans_at(judgements: &Judgements, found: &[RankedChunk<'_>], k: u32, scores: &mut Scores) {
     let mut covered: BTreeMap<&str, Vec<Range<i32>>> = BTreeMap::new();
     for chunk in found.iter().take(k as usize) {
         covered.entry(&chunk.source_key).or_default().push(chunk.chars.clone());
@@ -173,9 +173,9 @@ fn spans_at(judgements: &Judgements, found: &[Found<'_>], k: u32, scores: &mut S
     }
     let read: i64 = covered.values().map(|spans| coverage::length(spans)).sum();
     let share = |part: i64, whole: i64| if whole > 0 { part as f64 / whole as f64 } else { 0.0 };
-    scores.push((Measure::at(Metric::SpanRecall, k), share(common, wanted)));
-    scores.push((Measure::at(Metric::SpanPrecision, k), share(common, read)));
-    scores.push((Measure::at(Metric::AllFound, k), f64::from(u8::from(common == wanted))));
+    scores.push((Measure::at(EvalMetric::SpanRecall, k), share(common, wanted)));
+    scores.push((Measure::at(EvalMetric::SpanPrecision, k), share(common, read)));
+    scores.push((Measure::at(EvalMetric::AllFound, k), f64::from(u8::from(common == wanted))));
 }
 
 #[cfg(test)]

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use super::*;
 
 /// A chunk of row `key` that has the characters `chars`.
-fn chunk(key: &str, id: i64, chars: Range<i32>) -> Found<'static> {
-    Found::new(key, (id, id as i32), chars, "")
+fn chunk(key: &str, id: i64, chars: Range<i32>) -> RankedChunk<'static> {
+    RankedChunk::new(key, (id, id as i32), chars, "")
 }
 
 /// One chunk a row.
-fn rows(keys: &[&str]) -> Vec<Found<'static>> {
+fn rows(keys: &[&str]) -> Vec<RankedChunk<'static>> {
     keys.iter().enumerate().map(|(id, key)| chunk(key, id as i64, 0..10)).collect()
 }
 
-fn check(relevant: Value, found: &[Found<'_>], k: u32, expected: &[(Metric, f64)]) {
+fn check(relevant: Value, found: &[RankedChunk<'_>], k: u32, expected: &[(EvalMetric, f64)]) {
     let scores = scores(&Judgements::parse(&relevant).unwrap(), found, &[k]);
     for (metric, value) in expected {
         let measure = Measure::at(*metric, k);
@@ -27,7 +27,7 @@ fn check(relevant: Value, found: &[Found<'_>], k: u32, expected: &[(Metric, f64)
 
 #[test]
 fn binary_relevance_of_rows() {
-    use Metric::{AllFound, HitRate, Mrr, Ndcg, Precision, Recall};
+    use EvalMetric::{AllFound, HitRate, Mrr, Ndcg, Precision, Recall};
     let found = rows(&["x", "a", "y", "b"]);
     let relevant = json!(["a", "b", "c"]);
     let both = (1.0 / 3f64.log2() + 1.0 / 5f64.log2()) / (1.0 + 1.0 / 3f64.log2() + 0.5);
@@ -50,33 +50,38 @@ fn grades_are_gains() {
     // As trec_eval has it: 2 on the second place, of an ideal 2 then 1.
     let relevant = json!([{"source_key": "a", "grade": 2}, {"source_key": "b", "grade": 1}]);
     let expected = (1.0 + 2.0 / 3f64.log2()) / (2.0 + 1.0 / 3f64.log2());
-    check(relevant, &rows(&["b", "a"]), 10, &[(Metric::Ndcg, expected)]);
+    check(relevant, &rows(&["b", "a"]), 10, &[(EvalMetric::Ndcg, expected)]);
 }
 
 #[test]
 fn a_row_has_one_place_however_many_chunks_are_found() {
     let found =
         [chunk("x", 1, 0..9), chunk("x", 2, 9..20), chunk("a", 3, 0..9), chunk("a", 4, 9..20)];
-    check(json!(["a"]), &found, 2, &[(Metric::Mrr, 0.5), (Metric::Precision, 0.5)]);
+    check(json!(["a"]), &found, 2, &[(EvalMetric::Mrr, 0.5), (EvalMetric::Precision, 0.5)]);
 }
 
 #[test]
 fn chunks_are_told_apart() {
     let found = [chunk("a", 1, 0..9), chunk("a", 2, 9..20)];
-    check(json!([{"chunk_id": 2}]), &found, 2, &[(Metric::Mrr, 0.5), (Metric::Recall, 1.0)]);
+    check(
+        json!([{"chunk_id": 2}]),
+        &found,
+        2,
+        &[(EvalMetric::Mrr, 0.5), (EvalMetric::Recall, 1.0)],
+    );
     let named = json!([{"source_key": "a", "chunk_no": 2}]);
-    check(named, &found, 2, &[(Metric::Mrr, 0.5), (Metric::Recall, 1.0)]);
+    check(named, &found, 2, &[(EvalMetric::Mrr, 0.5), (EvalMetric::Recall, 1.0)]);
 }
 
 #[test]
 fn composite_keys_are_found() {
     let found = [chunk(r#"{"Site": "x", "No": 1}"#, 1, 0..9)];
-    check(json!([{"source_key": {"No": 1, "Site": "x"}}]), &found, 1, &[(Metric::Recall, 1.0)]);
+    check(json!([{"source_key": {"No": 1, "Site": "x"}}]), &found, 1, &[(EvalMetric::Recall, 1.0)]);
 }
 
 #[test]
 fn spans_are_covered_by_characters() {
-    use Metric::{AllFound, HitRate, Mrr, Precision, SpanPrecision, SpanRecall};
+    use EvalMetric::{AllFound, HitRate, Mrr, Precision, SpanPrecision, SpanRecall};
     let reference =
         |start: i32, end: i32| json!({"source_key": "a", "start_char": start, "end_char": end});
     let relevant = json!([reference(10, 30), reference(100, 120)]);
@@ -138,7 +143,7 @@ proptest! {
         let keys: Vec<String> = ranking.iter().map(u8::to_string).collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let scores = scores(&judgements, &rows(&keys), &[k]);
-        let metrics = [Metric::Ndcg, Metric::Recall, Metric::Precision, Metric::Mrr];
+        let metrics = [EvalMetric::Ndcg, EvalMetric::Recall, EvalMetric::Precision, EvalMetric::Mrr];
         for (metric, expected) in metrics.into_iter().zip(naive(&grades, ranking, k as usize)) {
             let found = scores.iter().find(|(it, _)| it.metric == metric).unwrap().1;
             prop_assert!((found - expected).abs() < 1e-9, "{}: {found}, not {expected}", metric.name());

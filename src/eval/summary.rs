@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::interval::{self, Resampling};
-use super::measure::{Measure, Metric, Scores};
+use super::measure::{EvalMetric, Measure, Scores};
 use super::percentile::percentile;
 use super::significance;
 
@@ -45,7 +45,7 @@ pub struct Contrast {
 }
 
 /// The scores of one measure, by case.
-type Column = BTreeMap<usize, f64>;
+type ScoreColumn = BTreeMap<usize, f64>;
 
 /// The figures of all configurations, in their order. `scores` has for each configuration the
 /// scores of each case.
@@ -56,14 +56,15 @@ pub fn figures(
     options: SummaryOptions,
     interrupt: &mut dyn FnMut(),
 ) -> Vec<Figure> {
-    let columns: Vec<BTreeMap<Measure, Column>> = scores.iter().map(|it| by_measure(it)).collect();
+    let columns: Vec<BTreeMap<Measure, ScoreColumn>> =
+        scores.iter().map(|it| by_measure(it)).collect();
     let mut figures = Vec::new();
     for (configuration, own) in columns.iter().enumerate() {
         for (measure, column) in own {
             let first = columns.first().filter(|_| configuration > 0);
             let side = Side { own: column, first: first.and_then(|it| it.get(measure)), options };
             figures.extend(side.mean(configuration, *measure, interrupt));
-            if measure.metric == Metric::LatencyMean {
+            if measure.metric == EvalMetric::LatencyMean {
                 figures.extend(side.percentiles(configuration, interrupt));
             }
         }
@@ -71,8 +72,8 @@ pub fn figures(
     figures
 }
 
-fn by_measure(cases: &[Scores]) -> BTreeMap<Measure, Column> {
-    let mut columns: BTreeMap<Measure, Column> = BTreeMap::new();
+fn by_measure(cases: &[Scores]) -> BTreeMap<Measure, ScoreColumn> {
+    let mut columns: BTreeMap<Measure, ScoreColumn> = BTreeMap::new();
     for (case, scores) in cases.iter().enumerate() {
         for (measure, value) in scores {
             columns.entry(*measure).or_default().insert(case, *value);
@@ -83,8 +84,8 @@ fn by_measure(cases: &[Scores]) -> BTreeMap<Measure, Column> {
 
 /// One measure of one configuration, and of the first.
 struct Side<'a> {
-    own: &'a Column,
-    first: Option<&'a Column>,
+    own: &'a ScoreColumn,
+    first: Option<&'a ScoreColumn>,
     options: SummaryOptions,
 }
 
@@ -102,7 +103,7 @@ impl Side<'_> {
         Some(Figure { configuration, measure, value, low, high, cases, contrast })
     }
 
-    fn contrast(&self, first: &Column, interrupt: &mut dyn FnMut()) -> Contrast {
+    fn contrast(&self, first: &ScoreColumn, interrupt: &mut dyn FnMut()) -> Contrast {
         let shared = self.own.iter().filter_map(|(case, own)| Some(own - first.get(case)?));
         let differences: Vec<f64> = shared.collect();
         let (draws, seed) = (self.options.permutations, self.options.resampling.seed);
@@ -111,11 +112,14 @@ impl Side<'_> {
     }
 
     fn percentiles(&self, configuration: usize, interrupt: &mut dyn FnMut()) -> Vec<Figure> {
-        let shares =
-            [(Metric::LatencyP50, 0.5), (Metric::LatencyP95, 0.95), (Metric::LatencyP99, 0.99)];
+        let shares = [
+            (EvalMetric::LatencyP50, 0.5),
+            (EvalMetric::LatencyP95, 0.95),
+            (EvalMetric::LatencyP99, 0.99),
+        ];
         let values: Vec<f64> = self.own.values().copied().collect();
         let first: Option<Vec<f64>> = self.first.map(|it| it.values().copied().collect());
-        let of_share = |(metric, q): (Metric, f64)| {
+        let of_share = |(metric, q): (EvalMetric, f64)| {
             let at = |values: &mut [f64]| percentile(values, q).unwrap_or_default();
             let value = percentile(&mut values.clone(), q)?;
             let (low, high) = interval::of(&values, self.options.resampling, at, interrupt)?;
@@ -143,8 +147,8 @@ mod tests {
         resampling: Resampling { resamples: 200, confidence: 0.95, seed: 1 },
         permutations: 999,
     };
-    const NDCG: Measure = Measure { metric: Metric::Ndcg, k: Some(10) };
-    const LATENCY: Measure = Measure { metric: Metric::LatencyMean, k: None };
+    const NDCG: Measure = Measure { metric: EvalMetric::Ndcg, k: Some(10) };
+    const LATENCY: Measure = Measure { metric: EvalMetric::LatencyMean, k: None };
 
     fn figure(figures: &[Figure], configuration: usize, measure: Measure) -> &Figure {
         let wanted = |it: &&Figure| it.configuration == configuration && it.measure == measure;
@@ -183,12 +187,12 @@ mod tests {
         };
         let figures = figures(&[scores(1.0), scores(2.0)], OPTIONS, &mut || ());
         let value = |configuration, metric| figure(&figures, configuration, Measure::of(metric));
-        assert_eq!(value(0, Metric::LatencyMean).value, 50.5);
-        assert_eq!(value(0, Metric::LatencyP95).value, 95.0);
-        assert_eq!(value(1, Metric::LatencyP99).value, 198.0);
-        let contrast = value(1, Metric::LatencyP50).contrast.unwrap();
+        assert_eq!(value(0, EvalMetric::LatencyMean).value, 50.5);
+        assert_eq!(value(0, EvalMetric::LatencyP95).value, 95.0);
+        assert_eq!(value(1, EvalMetric::LatencyP99).value, 198.0);
+        let contrast = value(1, EvalMetric::LatencyP50).contrast.unwrap();
         assert_eq!((contrast.difference, contrast.p_value), (50.0, None));
-        assert!(value(1, Metric::LatencyMean).contrast.unwrap().p_value.unwrap() < 0.01);
+        assert!(value(1, EvalMetric::LatencyMean).contrast.unwrap().p_value.unwrap() < 0.01);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::text::words::Word;
 
 /// The kind of answer that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum AnswerType {
     /// A year, a date, a day of the week.
     Time,
     /// A number, in digits or words.
@@ -24,7 +24,7 @@ pub(super) enum Asked {
 }
 
 /// Reads the question's words; the first phrase of the table that it holds decides.
-pub(super) fn asked(question: &[Word]) -> Asked {
+pub(super) fn asked(question: &[Word]) -> AnswerType {
     let holds = |phrase: &str| {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         question
@@ -34,18 +34,18 @@ pub(super) fn asked(question: &[Word]) -> Asked {
     PHRASES
         .iter()
         .find(|(_, phrases)| phrases.iter().any(|phrase| holds(phrase)))
-        .map_or(Asked::Anything, |(asked, _)| *asked)
+        .map_or(AnswerType::Anything, |(asked, _)| *asked)
 }
 
-impl Asked {
+impl AnswerType {
     /// Whether `sentence` holds something of this kind that the question does not;
     /// `None` where anything would do.
     pub(super) fn is_held_by(self, sentence: &[Word], question: &[Word]) -> Option<bool> {
         let kind: fn(&Word) -> bool = match self {
-            Asked::Time => is_time,
-            Asked::Number => |word| word.is_number || is_one_of(NUMBERS, word),
-            Asked::Name => |word| word.is_name,
-            Asked::Anything => return None,
+            AnswerType::Time => is_time,
+            AnswerType::Number => |word| word.is_number || is_one_of(NUMBERS, word),
+            AnswerType::Name => |word| word.is_name,
+            AnswerType::Anything => return None,
         };
         let is_new = |word: &Word| question.iter().all(|other| other.folded != word.folded);
         Some(sentence.iter().any(|word| kind(word) && is_new(word)))
@@ -67,21 +67,21 @@ fn is_one_of(list: &[&str], word: &Word) -> bool {
 
 /// Phrases are words with a space between; of Chinese and Japanese, characters.
 #[rustfmt::skip]
-const PHRASES: &[(Asked, &[&str])] = &[
-    (Asked::Time, &[
+const PHRASES: &[(AnswerType, &[&str])] = &[
+    (AnswerType::Time, &[
         "when", "year", "date", "century", "decade", "month", "what day", "which day",
         "wann", "welchem jahr", "welches jahr", "quand", "quelle année", "cuándo", "qué año",
         "quando", "che anno", "que ano", "wanneer", "когда", "каком году",
         "何 时", "什 么 时 候", "哪 年", "哪 一 年", "い つ",
     ]),
-    (Asked::Number, &[
+    (AnswerType::Number, &[
         "how many", "how much", "how old", "how long", "how far", "how tall", "how large",
         "how big", "how high", "how often", "what number", "what percent", "what percentage",
         "what age", "wie viele", "wie viel", "wie alt", "wie lange", "wie hoch", "wie weit", "combien",
         "cuánto", "cuánta", "cuántos", "cuántas", "quanto", "quanta", "quanti", "quante",
         "quantos", "quantas", "hoeveel", "сколько", "多 少", "几", "い く つ",
     ]),
-    (Asked::Name, &[
+    (AnswerType::Name, &[
         "who", "whom", "whose", "where", "quién", "quiénes", "dónde", "où", "кто", "где",
     ]),
 ];

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// What a stretch of lines is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     /// Running text of sentences.
     Prose,
     /// One item of a list, without its marker.
@@ -27,15 +27,15 @@ pub(super) enum Kind {
 
 /// A stretch of lines of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct TextBlock {
     /// Where it lies in the content, in bytes, without markers and outer white space.
     pub range: Range<usize>,
     /// What kind of lines they are.
-    pub kind: Kind,
+    pub kind: BlockKind,
 }
 
 /// Cuts `content` into blocks, in order.
-pub(super) fn blocks(content: &str) -> Vec<Block> {
+pub(super) fn blocks(content: &str) -> Vec<TextBlock> {
     let mut layout = Layout::default();
     for line in lines(content) {
         layout.add(content, line);
@@ -45,7 +45,7 @@ pub(super) fn blocks(content: &str) -> Vec<Block> {
 
 /// What one line says about the layout; ranges are of the text without its marker.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum BlockLine {
     /// Only white space.
     Blank,
     /// A fence of backticks or tildes.
@@ -65,7 +65,7 @@ pub(super) enum Line {
 /// The blocks so far; the last one grows while `open`.
 #[derive(Default)]
 struct Layout {
-    done: Vec<Block>,
+    done: Vec<TextBlock>,
     open: bool,
     in_fence: bool,
 }
@@ -73,33 +73,33 @@ struct Layout {
 impl Layout {
     fn add(&mut self, content: &str, line: Range<usize>) {
         match classify(content, line.clone()) {
-            Line::Fence => {
+            BlockLine::Fence => {
                 self.in_fence = !self.in_fence;
                 self.open = false;
             }
-            Line::Blank if self.in_fence => {}
-            _ if self.in_fence => self.extend(line.start..trim(content, line).end, Kind::Code),
-            Line::Blank => self.open = false,
-            Line::Rule => self.rule(),
-            Line::Heading(text) => self.push(text, Kind::Heading),
-            Line::Item(text) => {
-                self.push(text, Kind::Item);
+            BlockLine::Blank if self.in_fence => {}
+            _ if self.in_fence => self.extend(line.start..trim(content, line).end, BlockKind::Code),
+            BlockLine::Blank => self.open = false,
+            BlockLine::Rule => self.rule(),
+            BlockLine::Heading(text) => self.push(text, BlockKind::Heading),
+            BlockLine::Item(text) => {
+                self.push(text, BlockKind::Item);
                 self.open = true;
             }
-            Line::Row(text) => self.push(text, Kind::Row),
-            Line::Text(text) => self.extend(text, Kind::Prose),
+            BlockLine::Row(text) => self.push(text, BlockKind::Row),
+            BlockLine::Text(text) => self.extend(text, BlockKind::Prose),
         }
     }
 
-    fn push(&mut self, range: Range<usize>, kind: Kind) {
+    fn push(&mut self, range: Range<usize>, kind: BlockKind) {
         self.open = false;
         if !range.is_empty() {
-            self.done.push(Block { range, kind });
+            self.done.push(TextBlock { range, kind });
         }
     }
 
     /// Lines of text go on with the paragraph, list item or code that is open.
-    fn extend(&mut self, range: Range<usize>, kind: Kind) {
+    fn extend(&mut self, range: Range<usize>, kind: BlockKind) {
         match self.done.last_mut() {
             Some(last) if self.open => last.range.end = range.end,
             _ => self.push(range, kind),
@@ -110,9 +110,9 @@ impl Layout {
     /// The line above a rule was a heading, of a section or of a table's columns.
     fn rule(&mut self) {
         if let Some(last) = self.done.last_mut() {
-            let underlined = self.open && last.kind == Kind::Prose;
-            if underlined || last.kind == Kind::Row {
-                last.kind = Kind::Heading;
+            let underlined = self.open && last.kind == BlockKind::Prose;
+            if underlined || last.kind == BlockKind::Row {
+                last.kind = BlockKind::Heading;
             }
         }
         self.open = false;
@@ -130,26 +130,26 @@ fn lines(content: &str) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Says what one line is.
-pub(super) fn classify(content: &str, line: Range<usize>) -> Line {
+pub(super) fn classify(content: &str, line: Range<usize>) -> BlockLine {
     let mut text = trim(content, line);
     while content[text.clone()].starts_with('>') {
         text = trim(content, text.start + 1..text.end);
     }
     let shown = &content[text.clone()];
     if shown.is_empty() {
-        Line::Blank
+        BlockLine::Blank
     } else if shown.starts_with("```") || shown.starts_with("~~~") {
-        Line::Fence
+        BlockLine::Fence
     } else if is_rule(shown) {
-        Line::Rule
+        BlockLine::Rule
     } else if let Some(skip) = heading_marker(shown) {
-        Line::Heading(trim(content, text.start + skip..text.end))
+        BlockLine::Heading(trim(content, text.start + skip..text.end))
     } else if let Some(skip) = item_marker(shown) {
-        Line::Item(trim(content, text.start + skip..text.end))
+        BlockLine::Item(trim(content, text.start + skip..text.end))
     } else if shown.starts_with('|') {
-        Line::Row(inside_bars(content, text))
+        BlockLine::Row(inside_bars(content, text))
     } else {
-        Line::Text(text)
+        BlockLine::Text(text)
     }
 }
 

@@ -6,14 +6,14 @@
 
 use std::ops::Range;
 
-use super::Passage;
-use super::asked::{Asked, asked};
+use super::ExtractPassage;
+use super::asked::{AnswerType, asked};
 use super::units::{Unit, units};
 use crate::text::words::{Word, credit, each_word, terms, words};
 
 /// A question and its words.
 #[derive(Debug)]
-pub(super) struct Question {
+pub(super) struct ParsedQuestion {
     /// The question as it was asked.
     pub text: String,
     /// All its words, the first `MOST_WORDS` of them.
@@ -21,14 +21,14 @@ pub(super) struct Question {
     /// The words that carry the question, each once, in its order.
     pub terms: Vec<Word>,
     /// What it asks for.
-    pub asked: Asked,
+    pub asked: AnswerType,
 }
 
-impl Question {
+impl ParsedQuestion {
     /// Reads the words of `text`.
-    pub fn read(text: &str) -> Question {
+    pub fn read(text: &str) -> ParsedQuestion {
         let words: Vec<Word> = each_word(text).take(MOST_WORDS).collect();
-        Question { text: text.to_string(), terms: terms(&words), asked: asked(&words), words }
+        ParsedQuestion { text: text.to_string(), terms: terms(&words), asked: asked(&words), words }
     }
 }
 
@@ -37,7 +37,7 @@ const MOST_WORDS: usize = 2000;
 
 /// A unit of a passage and what it shares with the question.
 #[derive(Debug)]
-pub(super) struct Candidate {
+pub(super) struct UnitCandidate {
     /// Index of its passage.
     pub passage: usize,
     /// Where it stands in the passage.
@@ -57,9 +57,9 @@ pub(super) struct Candidate {
 #[derive(Debug)]
 pub(super) struct Candidates<'a> {
     /// What they are candidates for.
-    pub question: &'a Question,
+    pub question: &'a ParsedQuestion,
     /// The candidates, in reading order.
-    pub all: Vec<Candidate>,
+    pub all: Vec<UnitCandidate>,
     /// For each passage, the indexes of its candidates.
     pub of_passage: Vec<Range<usize>>,
     /// For each passage and term, the best credit of its candidates and its heading.
@@ -68,7 +68,7 @@ pub(super) struct Candidates<'a> {
 
 impl<'a> Candidates<'a> {
     /// Reads the passages with the question in mind.
-    pub fn read(question: &'a Question, passages: &[Passage]) -> Candidates<'a> {
+    pub fn read(question: &'a ParsedQuestion, passages: &[ExtractPassage]) -> Candidates<'a> {
         let mut all = Vec::new();
         let mut of_passage = Vec::new();
         let mut passage_credits = Vec::new();
@@ -76,7 +76,7 @@ impl<'a> Candidates<'a> {
             let start = all.len();
             let mut best = heading_credits(question, passage);
             for unit in units(passage.content) {
-                let candidate = Candidate::read(question, index, passage, unit);
+                let candidate = UnitCandidate::read(question, index, passage, unit);
                 for (best, credit) in best.iter_mut().zip(&candidate.credits) {
                     *best = best.max(*credit);
                 }
@@ -89,13 +89,18 @@ impl<'a> Candidates<'a> {
     }
 }
 
-impl Candidate {
-    fn read(question: &Question, passage: usize, source: &Passage, unit: Unit) -> Candidate {
+impl UnitCandidate {
+    fn read(
+        question: &ParsedQuestion,
+        passage: usize,
+        source: &ExtractPassage,
+        unit: Unit,
+    ) -> UnitCandidate {
         let reading = unit.reading(source.content);
         let words = words(&reading);
-        let places: Vec<Places> =
-            question.terms.iter().map(|term| Places::of(term, &words)).collect();
-        Candidate {
+        let places: Vec<TermPlaces> =
+            question.terms.iter().map(|term| TermPlaces::of(term, &words)).collect();
+        UnitCandidate {
             passage,
             unit,
             reading,
@@ -106,20 +111,20 @@ impl Candidate {
     }
 }
 
-fn heading_credits(question: &Question, passage: &Passage) -> Vec<f32> {
+fn heading_credits(question: &ParsedQuestion, passage: &ExtractPassage) -> Vec<f32> {
     let heading = words(passage.heading.unwrap_or_default());
-    question.terms.iter().map(|term| Places::of(term, &heading).credit).collect()
+    question.terms.iter().map(|term| TermPlaces::of(term, &heading).credit).collect()
 }
 
 /// Where a term stands in a text.
-struct Places {
+struct TermPlaces {
     credit: f32,
     at: Vec<usize>,
 }
 
-impl Places {
-    fn of(term: &Word, words: &[Word]) -> Places {
-        let mut places = Places { credit: 0.0, at: Vec::new() };
+impl TermPlaces {
+    fn of(term: &Word, words: &[Word]) -> TermPlaces {
+        let mut places = TermPlaces { credit: 0.0, at: Vec::new() };
         for (index, word) in words.iter().enumerate() {
             let credit = credit(&term.folded, &word.folded);
             if credit > 0.0 {
@@ -133,7 +138,7 @@ impl Places {
     /// Words from a place of `self` to the nearest of `other`, at least 1.
     ///
     /// Both lists are sorted: whichever place is behind is moved on.
-    fn distance(&self, other: &Places) -> Option<usize> {
+    fn distance(&self, other: &TermPlaces) -> Option<usize> {
         let (mut i, mut j) = (0, 0);
         let mut nearest = None;
         while let (Some(&a), Some(&b)) = (self.at.get(i), other.at.get(j)) {
@@ -145,7 +150,7 @@ impl Places {
     }
 }
 
-fn closeness(places: &[Places]) -> f32 {
+fn closeness(places: &[TermPlaces]) -> f32 {
     let pairs = places.windows(2).map(|pair| pair[0].distance(&pair[1]));
     let sum: f32 = pairs.map(|distance| distance.map_or(0.0, |words| 1.0 / words as f32)).sum();
     sum / places.len().saturating_sub(1).max(1) as f32

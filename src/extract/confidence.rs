@@ -9,7 +9,7 @@
 //! without it. So it is the probability that the answer is there if that was as likely as not
 //! beforehand.
 
-use super::asked::Asked;
+use super::asked::AnswerType;
 use super::candidates::Candidates;
 use super::score::best_first;
 use super::similarity::Similarities;
@@ -25,7 +25,7 @@ const USUAL_GAP: f32 = 8.0;
 
 /// What speaks for and against.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Facts {
+pub(super) struct ConfidenceSignals {
     /// The score of the best piece.
     pub best: f32,
     /// The mean score of what was read: how like the question everything is that was found. What
@@ -57,9 +57,13 @@ pub(super) struct Matched {
     pub words: f32,
 }
 
-impl Facts {
+impl ConfidenceSignals {
     /// Gathers them, with at least one candidate.
-    pub fn gather(candidates: &Candidates, similarities: &Similarities, scores: &[f32]) -> Facts {
+    pub fn gather(
+        candidates: &Candidates,
+        similarities: &Similarities,
+        scores: &[f32],
+    ) -> ConfidenceSignals {
         let question = candidates.question;
         let best = best_first(scores)[0];
         let held = &candidates.passage_credits[candidates.all[best].passage];
@@ -70,12 +74,12 @@ impl Facts {
         let read = similarities.nearest.iter().zip(scores).filter(|(nearest, _)| nearest.is_some());
         let read: Vec<f32> = read.map(|(_, score)| *score).collect();
         let scored = if read.is_empty() { scores } else { &read };
-        Facts {
+        ConfidenceSignals {
             best: scores[best],
             mean: mean_of_many(scored, scores[best]),
             missing_names: missing(|term| term.is_name),
             missing_numbers: missing(|term| term.is_number),
-            kind_known: f32::from(question.asked != Asked::Anything),
+            kind_known: f32::from(question.asked != AnswerType::Anything),
             matched: Matched::gather(candidates, similarities, scores, missing(|_| true)),
         }
     }

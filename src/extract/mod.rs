@@ -39,8 +39,8 @@ mod tests;
 
 use std::ops::Range;
 
-use candidates::{Candidate, Candidates, Question};
-use confidence::Facts;
+use candidates::{Candidates, ParsedQuestion, UnitCandidate};
+use confidence::ConfidenceSignals;
 use score::{best_first, scores};
 use similarity::similarities;
 
@@ -64,7 +64,7 @@ pub const NO_ANSWER: &str = "The documents don't say.";
 
 /// A retrieved chunk.
 #[derive(Clone, Copy, Debug)]
-pub struct Passage<'a> {
+pub struct ExtractPassage<'a> {
     /// The number by which it is cited.
     pub number: u32,
     /// The text of the chunk.
@@ -129,11 +129,11 @@ pub struct Evidence {
 /// for the most promising pieces.
 pub fn extract(
     question: &str,
-    passages: &[Passage],
+    passages: &[ExtractPassage],
     embedder: &mut dyn Embedder,
     options: &ExtractOptions,
 ) -> Result<Extract> {
-    let question = Question::read(question);
+    let question = ParsedQuestion::read(question);
     let candidates = Candidates::read(&question, passages);
     if question.terms.is_empty() || candidates.all.is_empty() {
         return Ok(nothing());
@@ -141,7 +141,7 @@ pub fn extract(
     let similarities = similarities(&candidates, passages, embedder, options.max_embedded)?;
     let scores = scores(&candidates, &similarities);
     let order = best_first(&scores);
-    let confidence = Facts::gather(&candidates, &similarities, &scores).confidence();
+    let confidence = ConfidenceSignals::gather(&candidates, &similarities, &scores).confidence();
     let chosen = choose(&candidates, &scores, &order, options);
     let supported = confidence >= options.threshold;
     let answer = if supported { wording::word(passages, &chosen) } else { NO_ANSWER.to_string() };
@@ -155,11 +155,11 @@ pub fn extract(
 /// question has no word. At most `most_embedded` are embedded.
 pub fn ranked(
     question: &str,
-    passages: &[Passage],
+    passages: &[ExtractPassage],
     embedder: &mut dyn Embedder,
     most_embedded: usize,
 ) -> Result<Vec<Evidence>> {
-    let question = Question::read(question);
+    let question = ParsedQuestion::read(question);
     let candidates = Candidates::read(&question, passages);
     if question.terms.is_empty() || candidates.all.is_empty() {
         return Ok(Vec::new());
@@ -188,8 +188,8 @@ fn choose<'a>(
     scores: &[f32],
     order: &[usize],
     options: &ExtractOptions,
-) -> Vec<(usize, &'a Candidate)> {
-    let mut chosen: Vec<(usize, &Candidate)> = Vec::new();
+) -> Vec<(usize, &'a UnitCandidate)> {
+    let mut chosen: Vec<(usize, &UnitCandidate)> = Vec::new();
     let least = scores[order[0]] - options.margin;
     for &index in order.iter().take_while(|index| scores[**index] >= least) {
         let candidate = &candidates.all[index];
@@ -203,12 +203,12 @@ fn choose<'a>(
     chosen
 }
 
-fn overlap(a: &Candidate, b: &Candidate) -> bool {
+fn overlap(a: &UnitCandidate, b: &UnitCandidate) -> bool {
     let (first, second) = (a.unit.range(), b.unit.range());
     a.passage == b.passage && first.start < second.end && second.start < first.end
 }
 
-fn evidence(candidate: &Candidate, content: &str, score: f32) -> Evidence {
+fn evidence(candidate: &UnitCandidate, content: &str, score: f32) -> Evidence {
     let bytes = candidate.unit.range();
     let start = content[..bytes.start].chars().count();
     let length = content[bytes.clone()].chars().count();

@@ -29,7 +29,7 @@ const MOST_WORDS_OF_TEXT: usize = 256;
 const MARK: &str = "\"";
 
 /// A text, read by the model.
-pub(super) struct Read {
+pub(super) struct EmbeddedText {
     /// The text's vector.
     pub vector: Vec<f32>,
     /// For each of the first [`MOST_WORDS`] words of the question, the cosine of its nearest word.
@@ -42,7 +42,7 @@ pub(super) fn read(
     question: &str,
     texts: &[String],
     embedder: &mut dyn Embedder,
-) -> Result<Vec<Read>> {
+) -> Result<Vec<EmbeddedText>> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }
@@ -58,7 +58,7 @@ pub(super) fn read(
     let read = documents[1..].iter().map(|document| {
         let own: Vec<&Vec<f32>> = found.by_ref().take(document.spans.len()).collect();
         let nearest = wanted.iter().map(|word| nearest(word, &own[1..])).collect();
-        Read { vector: own[0].clone(), nearest }
+        EmbeddedText { vector: own[0].clone(), nearest }
     });
     Ok(read.collect())
 }

@@ -17,7 +17,7 @@
 
 use std::cmp::Ordering;
 
-use super::candidates::{Candidate, Candidates};
+use super::candidates::{Candidates, UnitCandidate};
 use super::similarity::Similarities;
 use super::wordwise::{Matches, matches};
 
@@ -201,7 +201,7 @@ fn share(weights: &[f32], credits: &[f32]) -> f32 {
     if whole > 0.0 { held / whole } else { 0.0 }
 }
 
-fn gain(weights: &[f32], candidate: &Candidate, other: &Candidate) -> f32 {
+fn gain(weights: &[f32], candidate: &UnitCandidate, other: &UnitCandidate) -> f32 {
     let gains: Vec<f32> = candidate
         .credits
         .iter()
@@ -212,7 +212,7 @@ fn gain(weights: &[f32], candidate: &Candidate, other: &Candidate) -> f32 {
 }
 
 /// The credits of `candidate`; of names and numbers, those of its passage.
-fn with_names(candidates: &Candidates, candidate: &Candidate) -> Vec<f32> {
+fn with_names(candidates: &Candidates, candidate: &UnitCandidate) -> Vec<f32> {
     let of_passage = &candidates.passage_credits[candidate.passage];
     let own = candidate.credits.iter().zip(of_passage);
     own.zip(&candidates.question.terms)

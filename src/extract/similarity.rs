@@ -9,11 +9,11 @@
 //! answers are nearly as good as with all. One pass of the model over a candidate gives its
 //! vector and those of its words.
 
-use super::Passage;
+use super::ExtractPassage;
 use super::candidates::Candidates;
-use super::nearest::{Read, read};
+use super::nearest::{EmbeddedText, read};
 use super::score::{best_first, scores};
-use crate::embed::{Embedder, Kind};
+use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Cosines with the question.
@@ -32,12 +32,12 @@ pub(super) struct Similarities {
 /// promising candidates.
 pub(super) fn similarities(
     candidates: &Candidates,
-    passages: &[Passage],
+    passages: &[ExtractPassage],
     embedder: &mut dyn Embedder,
     most: usize,
 ) -> Result<Similarities> {
     let question = vec![candidates.question.text.clone()];
-    let question = embed(&question, Kind::Query, embedder)?.swap_remove(0);
+    let question = embed(&question, EmbeddingKind::Query, embedder)?.swap_remove(0);
     let mut known = Similarities {
         passages: of_passages(&question, passages, embedder)?,
         candidates: vec![None; candidates.all.len()],
@@ -49,7 +49,7 @@ pub(super) fn similarities(
         promising.iter().map(|index| candidates.all[*index].reading.clone()).collect();
     match read(&candidates.question.text, &texts, embedder) {
         Ok(found) => {
-            for (index, Read { vector, nearest }) in promising.into_iter().zip(found) {
+            for (index, EmbeddedText { vector, nearest }) in promising.into_iter().zip(found) {
                 known.candidates[index] = Some(cosine(&question, &vector));
                 known.nearest[index] = Some(nearest);
             }
@@ -67,7 +67,7 @@ pub(super) fn similarities(
 
 fn of_passages(
     question: &[f32],
-    passages: &[Passage],
+    passages: &[ExtractPassage],
     embedder: &mut dyn Embedder,
 ) -> Result<Vec<f32>> {
     let unknown = passages.iter().filter(|passage| passage.dense_similarity.is_none());
@@ -81,12 +81,16 @@ fn of_passages(
 }
 
 fn cosines(question: &[f32], texts: Vec<String>, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {
-    let vectors = embed(&texts, Kind::Passage, embedder)?;
+    let vectors = embed(&texts, EmbeddingKind::Passage, embedder)?;
     Ok(vectors.iter().map(|vector| cosine(question, vector)).collect())
 }
 
 /// The vectors of `texts`, as many as there are texts.
-fn embed(texts: &[String], kind: Kind, embedder: &mut dyn Embedder) -> Result<Vec<Vec<f32>>> {
+fn embed(
+    texts: &[String],
+    kind: EmbeddingKind,
+    embedder: &mut dyn Embedder,
+) -> Result<Vec<Vec<f32>>> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }

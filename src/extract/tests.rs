@@ -4,10 +4,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use proptest::prelude::*;
 
-use super::blocks::{Kind as BlockKind, blocks};
+use super::blocks::{BlockKind, blocks};
 use super::units::units;
 use super::*;
-use crate::embed::{Kind, Spanned};
+use crate::embed::{EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind};
 use crate::text::marker::markers;
 use crate::text::words::{credit, terms, words};
@@ -21,8 +21,8 @@ struct WordHash {
 }
 
 impl Embedder for WordHash {
-    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
-        self.passages += if kind == Kind::Passage { texts.len() } else { 0 };
+    fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
+        self.passages += if kind == EmbeddingKind::Passage { texts.len() } else { 0 };
         Ok(texts.iter().map(|text| bag(text)).collect())
     }
 
@@ -54,10 +54,15 @@ fn bag(text: &str) -> Vec<f32> {
     vector
 }
 
-fn passages<'a>(contents: &[&'a str]) -> Vec<Passage<'a>> {
+fn passages<'a>(contents: &[&'a str]) -> Vec<ExtractPassage<'a>> {
     (1..)
         .zip(contents)
-        .map(|(number, content)| Passage { number, content, heading: None, dense_similarity: None })
+        .map(|(number, content)| ExtractPassage {
+            number,
+            content,
+            heading: None,
+            dense_similarity: None,
+        })
         .collect()
 }
 
@@ -239,7 +244,7 @@ fn a_word_may_stand_for_another() {
     /// Knows that founding is establishing.
     struct Synonyms(WordHash);
     impl Embedder for Synonyms {
-        fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+        fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
             self.0.embed(texts, kind)
         }
 
@@ -289,7 +294,7 @@ fn a_long_question_is_read_up_to_a_limit() {
 fn an_embedder_that_forgets_a_text_is_an_error() {
     struct Forgetful;
     impl Embedder for Forgetful {
-        fn embed(&mut self, texts: &[String], _: Kind) -> Result<Vec<Vec<f32>>> {
+        fn embed(&mut self, texts: &[String], _: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
             Ok(texts.iter().skip(1).map(|_| vec![1.0]).collect())
         }
     }
@@ -298,7 +303,7 @@ fn an_embedder_that_forgets_a_text_is_an_error() {
 
     struct Partial;
     impl Embedder for Partial {
-        fn embed(&mut self, texts: &[String], _: Kind) -> Result<Vec<Vec<f32>>> {
+        fn embed(&mut self, texts: &[String], _: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
             Ok(texts.iter().map(|_| vec![1.0]).collect())
         }
 
@@ -394,9 +399,9 @@ proptest! {
         max_embedded in 0usize..5,
         reads_words in any::<bool>(),
     ) {
-        let passages: Vec<Passage> = (11..)
+        let passages: Vec<ExtractPassage> = (11..)
             .zip(&contents)
-            .map(|(number, content)| Passage {
+            .map(|(number, content)| ExtractPassage {
                 number, content, heading: Some(&heading), dense_similarity: similarity,
             })
             .collect();

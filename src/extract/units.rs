@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::blocks::{Block, Kind, blocks, trim};
+use super::blocks::{BlockKind, TextBlock, blocks, trim};
 use crate::text::sentence::sentences;
 
 /// Words up to which a line that ends without a full stop may be a heading.
@@ -72,17 +72,17 @@ impl Unit {
 /// item by item.
 pub(super) fn units(content: &str) -> Vec<Unit> {
     let blocks = blocks(content);
-    let mut pieces = Pieces { content, units: Vec::new(), lead: None };
+    let mut pieces = UnitBuilder { content, units: Vec::new(), lead: None };
     for (index, block) in blocks.iter().enumerate() {
         let rest = &blocks[index + 1..];
         match block.kind {
-            Kind::Heading => pieces.lead = Some(block.range.clone()),
-            Kind::Row => pieces.row(block, rest.first()),
-            Kind::Code => pieces.code(block),
-            Kind::Prose if !rest.is_empty() && is_heading(content, block) => {
+            BlockKind::Heading => pieces.lead = Some(block.range.clone()),
+            BlockKind::Row => pieces.row(block, rest.first()),
+            BlockKind::Code => pieces.code(block),
+            BlockKind::Prose if !rest.is_empty() && is_heading(content, block) => {
                 pieces.lead = Some(block.range.clone());
             }
-            Kind::Prose | Kind::Item => {
+            BlockKind::Prose | BlockKind::Item => {
                 pieces.text(block);
                 pieces.announce(rest);
             }
@@ -91,14 +91,14 @@ pub(super) fn units(content: &str) -> Vec<Unit> {
     pieces.units
 }
 
-struct Pieces<'a> {
+struct UnitBuilder<'a> {
     content: &'a str,
     units: Vec<Unit>,
     lead: Option<Range<usize>>,
 }
 
-impl Pieces<'_> {
-    fn text(&mut self, block: &Block) {
+impl UnitBuilder<'_> {
+    fn text(&mut self, block: &TextBlock) {
         let start = block.range.start;
         for sentence in sentences(&self.content[block.range.clone()]) {
             let sentence = start + sentence.start..start + sentence.end;
@@ -111,16 +111,16 @@ impl Pieces<'_> {
     }
 
     /// All rows of a table are read with its header, which therefore stays the lead.
-    fn row(&mut self, block: &Block, next: Option<&Block>) {
+    fn row(&mut self, block: &TextBlock, next: Option<&TextBlock>) {
         let lead = self.lead.take();
         self.push(block.range.clone(), lead.clone());
-        if next.is_some_and(|next| next.kind == Kind::Row) {
+        if next.is_some_and(|next| next.kind == BlockKind::Row) {
             self.lead = lead;
         }
     }
 
     /// Code that no sentence announced stands for itself.
-    fn code(&mut self, block: &Block) {
+    fn code(&mut self, block: &TextBlock) {
         if self.units.last().is_none_or(|last| last.range().end < block.range.end) {
             self.piece(block.range.clone());
         }
@@ -146,13 +146,13 @@ impl Pieces<'_> {
     }
 
     /// A sentence that announces code or a list takes it in, if it is not too long.
-    fn announce(&mut self, rest: &[Block]) {
+    fn announce(&mut self, rest: &[TextBlock]) {
         let (Some(last), Some(next)) = (self.units.last_mut(), rest.first()) else { return };
         let range = last.range();
         let announces = self.content[range.clone()].ends_with([':', '：']);
-        let wanted = |block: &&Block| {
+        let wanted = |block: &&TextBlock| {
             let is_wanted = block.kind == next.kind
-                && (block.kind == Kind::Code || announces && block.kind == Kind::Item);
+                && (block.kind == BlockKind::Code || announces && block.kind == BlockKind::Item);
             is_wanted && block.range.end - range.start <= LONGEST_UNIT
         };
         last.parts.extend(rest.iter().take_while(wanted).map(|block| block.range.clone()));
@@ -180,7 +180,7 @@ fn flatten(part: &str, text: &mut String) {
 }
 
 /// One short line that ends like no sentence and holds no number.
-fn is_heading(content: &str, block: &Block) -> bool {
+fn is_heading(content: &str, block: &TextBlock) -> bool {
     let text = &content[block.range.clone()];
     !text.contains('\n')
         && !text.contains(char::is_numeric)

@@ -4,15 +4,15 @@
 //! evidence in reading order → "First sentence. Second one. [1] From elsewhere. [2]"
 //! ```
 
-use super::Passage;
-use super::candidates::Candidate;
+use super::ExtractPassage;
+use super::candidates::UnitCandidate;
 use crate::text::marker::markers;
 
 /// The answer's text: what stands together in a passage is cited together.
 ///
 /// `chosen` are candidates with their index, in reading order.
-pub(super) fn word(passages: &[Passage], chosen: &[(usize, &Candidate)]) -> String {
-    let together = |one: &(usize, &Candidate), next: &(usize, &Candidate)| {
+pub(super) fn word(passages: &[ExtractPassage], chosen: &[(usize, &UnitCandidate)]) -> String {
+    let together = |one: &(usize, &UnitCandidate), next: &(usize, &UnitCandidate)| {
         one.0 + 1 == next.0 && one.1.passage == next.1.passage
     };
     let groups = chosen.chunk_by(together).map(|group| {

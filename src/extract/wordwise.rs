@@ -7,7 +7,7 @@
 //! All are means over words of the question of the cosine of the nearest word, and differ in
 //! which words count and in whose words may be the nearest.
 
-use super::candidates::{Candidate, Candidates};
+use super::candidates::{Candidates, UnitCandidate};
 use super::similarity::Similarities;
 use crate::text::words::Word;
 
@@ -39,7 +39,7 @@ pub(super) fn matches(
     similarities: &Similarities,
     telling: &[f32],
 ) -> Vec<Option<Matches>> {
-    let words = Words::of(candidates, telling);
+    let words = QuestionVectors::of(candidates, telling);
     let mut matches = vec![None; candidates.all.len()];
     for range in &candidates.of_passage {
         let of_passage = &similarities.nearest[range.clone()];
@@ -65,7 +65,7 @@ pub(super) fn nearest_of(pieces: &[Option<Vec<f32>>]) -> Option<Vec<f32>> {
 }
 
 /// What each word of the question is.
-struct Words {
+struct QuestionVectors {
     /// 1 for those that ask.
     asking: Vec<f32>,
     /// Which term it is.
@@ -76,13 +76,13 @@ struct Words {
     telling: Vec<f32>,
 }
 
-impl Words {
-    fn of(candidates: &Candidates, telling: &[f32]) -> Words {
+impl QuestionVectors {
+    fn of(candidates: &Candidates, telling: &[f32]) -> QuestionVectors {
         let question = candidates.question;
         let place = |word: &Word| question.terms.iter().position(|it| it.folded == word.folded);
         let term: Vec<Option<usize>> = question.words.iter().map(place).collect();
         let asks = |word: &Word| f32::from(ASKING.contains(&word.folded.as_str()));
-        Words {
+        QuestionVectors {
             asking: question.words.iter().map(asks).collect(),
             is_term: term.iter().map(|term| f32::from(term.is_some())).collect(),
             telling: term.iter().map(|term| term.map_or(0.0, |term| telling[term])).collect(),
@@ -92,7 +92,7 @@ impl Words {
 
     fn matches(
         &self,
-        candidate: &Candidate,
+        candidate: &UnitCandidate,
         own: &[f32],
         previous: Option<&[f32]>,
         held: &[f32],

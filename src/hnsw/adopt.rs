@@ -4,10 +4,10 @@
 //! same time may not see each other. To each that nothing leads to, a neighbour with room links,
 //! or one that can spare a link.
 
-use super::build::{Builder, Memory};
+use super::build::{ChunkMemory, GraphBuilder};
 use super::pause::{Pause, paused};
 
-impl<M: Memory> Builder<M> {
+impl<M: ChunkMemory> GraphBuilder<M> {
     /// Makes sure that a link leads to every node of every layer: to each that has none, a
     /// neighbour with room links, or one that can spare a link. To be called once all is
     /// linked.
@@ -72,24 +72,25 @@ impl<M: Memory> Builder<M> {
 mod tests {
     use super::*;
     use crate::hnsw::build::heap::Heap;
-    use crate::hnsw::columns::Values;
-    use crate::hnsw::insert::Item;
-    use crate::hnsw::page::{Degree, Entry, Filters, Row, Shape};
-    use crate::hnsw::space::{Elements, Metric, Space, Storage};
+    use crate::hnsw::columns::ColumnValues;
+    use crate::hnsw::insert::InsertItem;
+    use crate::hnsw::page::{Degree, EntryPoint, Filters, IndexShape, RowId};
+    use crate::hnsw::space::{DistanceMetric, Elements, Space, Storage};
 
     #[test]
     fn nodes_without_links_are_adopted() {
-        let space = Space { metric: Metric::L2, storage: Storage::Float32, dimensions: 1 };
+        let space = Space { metric: DistanceMetric::L2, storage: Storage::Float32, dimensions: 1 };
         let degree = Degree { m: 2, ef_construction: 4 };
-        let shape = Shape::new(space, degree, Filters::default()).unwrap();
-        let builder = Builder::new(shape);
+        let shape = IndexShape::new(space, degree, Filters::default()).unwrap();
+        let builder = GraphBuilder::new(shape);
         for number in 0..40u16 {
             let payload = space.encode(Elements::Numbers(&[f32::from(number)])).unwrap().unwrap();
-            let (row, values) = (Row { block: 0, line: number + 1 }, Values::new(&shape, &[]));
-            builder.add(&Item { row, payload, probe: None, values }, 1, &mut Heap).unwrap();
+            let (row, values) =
+                (RowId { block: 0, line: number + 1 }, ColumnValues::new(&shape, &[]));
+            builder.add(&InsertItem { row, payload, probe: None, values }, 1, &mut Heap).unwrap();
         }
         builder.complete(&mut Heap).unwrap();
-        builder.raise_entry(Entry { node: 0, layer: 1 });
+        builder.raise_entry(EntryPoint { node: 0, layer: 1 });
         builder.adopt(&mut || ());
         for layer in 0..=1 {
             let links: Vec<u32> = (0..40).flat_map(|node| builder.list(node, layer)).collect();

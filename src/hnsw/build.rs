@@ -5,8 +5,8 @@
 //! ```
 //!
 //! INSERT, algorithm 1 of the HNSW paper, by any number of threads at once. The builder has
-//! no threads of its own: one caller [`Builder::add`]s vectors, others call
-//! [`Builder::link_next`] until it says that nothing is left.
+//! no threads of its own: one caller [`GraphBuilder::add`]s vectors, others call
+//! [`GraphBuilder::link_next`] until it says that nothing is left.
 //!
 //! A list has room for a quarter more neighbours than it will have in the end. A thread that finds
 //! it full chooses the best anew, and leaves that room for those to come (the slack of DiskANN,
@@ -14,7 +14,7 @@
 //! then.
 //!
 //! Vectors and links lie in chunks that are made once and never moved, in memory that the caller
-//! gives ([`Memory`]). Links are atomic numbers: a thread that reads a list while it is being
+//! gives ([`ChunkMemory`]). Links are atomic numbers: a thread that reads a list while it is being
 //! changed may see a mixture of the old and the new one, which is a list of good links all the
 //! same. A thread that changes a list holds its lock, one of [`LOCKS`]; no thread holds two.
 
@@ -22,10 +22,10 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::graph::{AHEAD, Found, Graph};
-use super::insert::Item;
-use super::page::{Entry, Row, Shape};
-use super::select::{Candidate, select};
+use super::graph::{AHEAD, Graph, Neighbor};
+use super::insert::InsertItem;
+use super::page::{EntryPoint, IndexShape, RowId};
+use super::select::{LinkCandidate, select};
 use super::space::Fit;
 use super::visited::Visited;
 use super::walk::{DESCENT, Walk};
@@ -51,7 +51,7 @@ const BYTES_TO_ORDER: usize = 64;
 const NO_LINK: u32 = u32::MAX;
 
 /// Memory for chunks, which may be anywhere that does not move.
-pub trait Memory {
+pub trait ChunkMemory {
     /// Numbers that are written once.
     type Numbers: Deref<Target = [u32]> + Send + Sync;
     /// Numbers that change while threads read them.
@@ -65,9 +65,9 @@ pub trait Memory {
 }
 
 /// Vectors, rows and links of some nodes.
-struct Chunk<M: Memory> {
+struct NodeChunk<M: ChunkMemory> {
     payloads: M::Numbers,
-    rows: Vec<Row>,
+    rows: Vec<RowId>,
     /// Flags and values of the filter columns.
     values: Vec<u8>,
     layers: Vec<u8>,
@@ -78,18 +78,18 @@ struct Chunk<M: Memory> {
 }
 
 /// Chunks, as they come.
-type Block<M> = Box<[OnceLock<Chunk<M>>]>;
+type ChunkBlock<M> = Box<[OnceLock<NodeChunk<M>>]>;
 
 /// Neighbours that a list has room for while the graph grows.
-fn room(shape: &Shape, layer: u8) -> usize {
+fn room(shape: &IndexShape, layer: u8) -> usize {
     let most = shape.degree.most(layer);
     most + most / 4
 }
 
 /// A graph that grows.
-pub struct Builder<M: Memory> {
-    pub(super) shape: Shape,
-    blocks: Vec<OnceLock<Block<M>>>,
+pub struct GraphBuilder<M: ChunkMemory> {
+    pub(super) shape: IndexShape,
+    blocks: Vec<OnceLock<ChunkBlock<M>>>,
     locks: Vec<Mutex<()>>,
     /// Nodes that are there to be linked.
     ready: AtomicU32,
@@ -100,7 +100,7 @@ pub struct Builder<M: Memory> {
     /// The next whose lists are to be cut.
     next_cut: AtomicU32,
     is_complete: AtomicU8,
-    entry: Mutex<Option<Entry>>,
+    entry: Mutex<Option<EntryPoint>>,
     filling: Mutex<Filling>,
 }
 
@@ -108,14 +108,14 @@ pub struct Builder<M: Memory> {
 #[derive(Default)]
 struct Filling {
     payloads: Vec<u32>,
-    rows: Vec<Row>,
+    rows: Vec<RowId>,
     values: Vec<u8>,
     layers: Vec<u8>,
 }
 
-/// What [`Builder::link_next`] found to do.
+/// What [`GraphBuilder::link_next`] found to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum LinkProgress {
     /// A node was linked, or the lists of some were cut.
     Linked,
     /// There is nothing to do at the moment.
@@ -134,22 +134,22 @@ pub struct Linker {
 
 /// Bytes that a node takes on average while a graph is built.
 #[must_use]
-pub fn bytes_of_a_node(shape: &Shape) -> usize {
+pub fn bytes_of_a_node(shape: &IndexShape) -> usize {
     let upper = 4 * room(shape, 1) + 16;
     shape.payload_bytes()
         + 4 * room(shape, 0)
-        + size_of::<Row>()
+        + size_of::<RowId>()
         + shape.filters.bytes()
         + size_of::<Option<Box<[AtomicU32]>>>()
         + 1
         + upper.div_ceil(usize::from(shape.degree.m) - 1)
 }
 
-impl<M: Memory> Builder<M> {
+impl<M: ChunkMemory> GraphBuilder<M> {
     /// A graph without nodes.
     #[must_use]
-    pub fn new(shape: Shape) -> Builder<M> {
-        Builder {
+    pub fn new(shape: IndexShape) -> GraphBuilder<M> {
+        GraphBuilder {
             shape,
             blocks: std::iter::repeat_with(OnceLock::new).take(BLOCKS).collect(),
             locks: std::iter::repeat_with(Mutex::default).take(LOCKS).collect(),
@@ -164,7 +164,7 @@ impl<M: Memory> Builder<M> {
     }
 
     /// Adds a vector, whose node is to reach up to `layer`. One thread at a time.
-    pub fn add(&self, item: &Item, layer: u8, memory: &mut M) -> Result<()> {
+    pub fn add(&self, item: &InsertItem, layer: u8, memory: &mut M) -> Result<()> {
         let mut filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
         if filling.rows.is_empty() {
             // This chunk, and what the threads that link remember of each node.
@@ -201,7 +201,7 @@ impl<M: Memory> Builder<M> {
         let links = memory.links(rows.len() * room(&self.shape, 0))?;
         links.iter().for_each(|link| link.store(NO_LINK, Ordering::Relaxed));
         let (upper, payloads) = (upper.collect(), memory.numbers(payloads)?);
-        let made = Chunk { upper, payloads, rows, values, layers, links };
+        let made = NodeChunk { upper, payloads, rows, values, layers, links };
         let chunk = self.ready.load(Ordering::Relaxed) as usize / CHUNK;
         let block = self.blocks.get(chunk / BLOCK).ok_or_else(|| broken("too many vectors"))?;
         let block =
@@ -212,7 +212,7 @@ impl<M: Memory> Builder<M> {
     }
 
     /// Links the next node, if there is one.
-    pub fn link_next(&self, linker: &mut Linker) -> Result<Progress> {
+    pub fn link_next(&self, linker: &mut Linker) -> Result<LinkProgress> {
         let is_complete = self.is_complete.load(Ordering::Acquire) == 1;
         let ready = self.ready.load(Ordering::Acquire);
         let claimed = self.next.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |next| {
@@ -222,18 +222,18 @@ impl<M: Memory> Builder<M> {
             Ok(node) => {
                 self.link(node, linker)?;
                 self.linked.fetch_add(1, Ordering::AcqRel);
-                Ok(Progress::Linked)
+                Ok(LinkProgress::Linked)
             }
             // A list is cut once no thread links to its node any more.
             Err(_) if is_complete && self.linked() == ready => Ok(self.cut_some(ready)),
-            Err(_) => Ok(Progress::Waiting),
+            Err(_) => Ok(LinkProgress::Waiting),
         }
     }
 
-    fn cut_some(&self, nodes: u32) -> Progress {
+    fn cut_some(&self, nodes: u32) -> LinkProgress {
         let first = self.next_cut.fetch_add(CUT, Ordering::AcqRel);
         if first >= nodes {
-            return Progress::Complete;
+            return LinkProgress::Complete;
         }
         for node in first..nodes.min(first + CUT) {
             for layer in 0..=self.layer(node) {
@@ -244,7 +244,7 @@ impl<M: Memory> Builder<M> {
                 }
             }
         }
-        Progress::Linked
+        LinkProgress::Linked
     }
 
     /// The best of some neighbours of a node.
@@ -253,9 +253,9 @@ impl<M: Memory> Builder<M> {
         let candidate = |link: &u32| {
             let other = self.payload(*link);
             let distance = self.shape.space.distance(payload, other);
-            Candidate { node: *link, distance, payload: other }
+            LinkCandidate { node: *link, distance, payload: other }
         };
-        let mut candidates: Vec<Candidate<'_>> = links.iter().map(candidate).collect();
+        let mut candidates: Vec<LinkCandidate<'_>> = links.iter().map(candidate).collect();
         candidates.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance));
         select(&self.shape.space, &candidates, most)
     }
@@ -297,33 +297,33 @@ impl<M: Memory> Builder<M> {
             self.connect(node, *layer, nearest);
         }
         if layer > entry.layer {
-            self.raise_entry(Entry { node, layer });
+            self.raise_entry(EntryPoint { node, layer });
         }
         Ok(())
     }
 
     /// The entry; or the node itself becomes it, if there is none.
-    fn first_or_entry(&self, node: u32, layer: u8) -> Option<Entry> {
+    fn first_or_entry(&self, node: u32, layer: u8) -> Option<EntryPoint> {
         let mut entry = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
         if entry.is_none() {
-            *entry = Some(Entry { node, layer });
+            *entry = Some(EntryPoint { node, layer });
             return None;
         }
         *entry
     }
 
-    pub(super) fn raise_entry(&self, candidate: Entry) {
+    pub(super) fn raise_entry(&self, candidate: EntryPoint) {
         let mut entry = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
         if entry.is_none_or(|entry| entry.layer < candidate.layer) {
             *entry = Some(candidate);
         }
     }
 
-    fn connect(&self, node: u32, layer: u8, nearest: &[Found]) {
-        let candidates: Vec<Candidate<'_>> = nearest
+    fn connect(&self, node: u32, layer: u8, nearest: &[Neighbor]) {
+        let candidates: Vec<LinkCandidate<'_>> = nearest
             .iter()
             .filter(|found| found.node != node)
-            .map(|found| Candidate {
+            .map(|found| LinkCandidate {
                 node: found.node,
                 distance: found.distance,
                 payload: self.payload(found.node),
@@ -362,7 +362,7 @@ impl<M: Memory> Builder<M> {
         self.locks[node as usize % LOCKS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn chunk(&self, node: u32) -> (&Chunk<M>, usize) {
+    fn chunk(&self, node: u32) -> (&NodeChunk<M>, usize) {
         let chunk = node as usize / CHUNK;
         let chunk = self.blocks[chunk / BLOCK].get().and_then(|block| block[chunk % BLOCK].get());
         (chunk.expect("a node is linked to published ones only"), node as usize % CHUNK)
@@ -378,7 +378,7 @@ impl<M: Memory> Builder<M> {
 
     /// The row of a node.
     #[must_use]
-    pub fn row(&self, node: u32) -> Row {
+    pub fn row(&self, node: u32) -> RowId {
         let (chunk, index) = self.chunk(node);
         chunk.rows[index]
     }
@@ -428,17 +428,17 @@ impl<M: Memory> Builder<M> {
     }
 
     /// The entry, of a graph that has nodes.
-    pub fn entry(&self) -> Option<Entry> {
+    pub fn entry(&self) -> Option<EntryPoint> {
         *self.entry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The graph that is being built.
-struct InMemory<'a, M: Memory> {
-    builder: &'a Builder<M>,
+struct InMemory<'a, M: ChunkMemory> {
+    builder: &'a GraphBuilder<M>,
 }
 
-impl<M: Memory> Graph for InMemory<'_, M> {
+impl<M: ChunkMemory> Graph for InMemory<'_, M> {
     fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()> {
         let links = self.builder.links(node, layer).iter().map(|link| link.load(Ordering::Relaxed));
         into.extend(links.take_while(|link| *link != NO_LINK));
@@ -450,7 +450,7 @@ impl<M: Memory> Graph for InMemory<'_, M> {
         probe: &[u8],
         nodes: &[u32],
         _layer: u8,
-        seen: &mut dyn FnMut(Found),
+        seen: &mut dyn FnMut(Neighbor),
     ) -> Result<()> {
         let ask = |node: &u32| {
             let payload = self.builder.payload(*node);
@@ -460,8 +460,8 @@ impl<M: Memory> Graph for InMemory<'_, M> {
         for (index, node) in nodes.iter().enumerate() {
             nodes.get(index + AHEAD).into_iter().for_each(ask);
             let distance = self.builder.shape.space.distance(probe, self.builder.payload(*node));
-            let (row, fit) = (Row::default(), Fit::default());
-            seen(Found { node: *node, row, is_live: true, distance, fit });
+            let (row, fit) = (RowId::default(), Fit::default());
+            seen(Neighbor { node: *node, row, is_live: true, distance, fit });
         }
         Ok(())
     }
@@ -495,12 +495,12 @@ const _: () = assert!(CHUNK.is_power_of_two());
 pub mod heap {
     //! Memory of the process.
 
-    use super::{AtomicU32, Memory, Result};
+    use super::{AtomicU32, ChunkMemory, Result};
 
     /// Memory of the process, as much as there is.
     pub struct Heap;
 
-    impl Memory for Heap {
+    impl ChunkMemory for Heap {
         type Numbers = Vec<u32>;
         type Links = Vec<AtomicU32>;
 

@@ -7,15 +7,15 @@
 use std::collections::HashMap;
 
 use super::columns;
-use super::insert::read_meta;
 use super::node_set::NodeSet;
-use super::page::{self, Kind, NONE, Place, Shape, Slot, State};
+use super::page::{self, HnswPageKind, IndexShape, NONE, NodePlace, NodeState, SlotView};
+use super::slots::read_meta;
 use crate::error::Result;
 use crate::pages::{Page, Store};
 
 /// Something that should not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct GraphProblem {
     /// What it is, in a word or two.
     pub problem: &'static str,
     /// The number of the page.
@@ -28,7 +28,7 @@ pub struct Problem {
 
 /// What an index is made of.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Figures {
+pub struct GraphFigures {
     /// Pages of each kind.
     pub pages: [u64; 4],
     /// Slots without anything, by kind.
@@ -46,33 +46,33 @@ pub struct Figures {
 }
 
 /// What a check remembers of a node.
-struct Known {
-    state: State,
+struct CheckedNode {
+    state: NodeState,
     layer: u8,
     incoming: u32,
 }
 
-struct Check<'a> {
-    shape: &'a Shape,
+struct GraphCheck<'a> {
+    shape: &'a IndexShape,
     /// Slots that have filter values.
     filtered: NodeSet,
-    known: HashMap<u32, Known>,
+    known: HashMap<u32, CheckedNode>,
     links: Vec<(u32, Vec<u32>)>,
-    problems: Vec<Problem>,
-    figures: Figures,
+    problems: Vec<GraphProblem>,
+    figures: GraphFigures,
 }
 
 /// Looks at every page. `problems` are found in an index that does not change meanwhile; otherwise
 /// what is half done may look like one.
-pub fn check<S: Store>(store: &S) -> Result<(Vec<Problem>, Figures)> {
+pub fn check<S: Store>(store: &S) -> Result<(Vec<GraphProblem>, GraphFigures)> {
     let meta = read_meta(store)?;
-    let mut check = Check {
+    let mut check = GraphCheck {
         shape: &meta.shape,
         filtered: NodeSet::default(),
         known: HashMap::new(),
         links: Vec::new(),
         problems: Vec::new(),
-        figures: Figures::default(),
+        figures: GraphFigures::default(),
     };
     let blocks = store.blocks()?;
     for block in 1..blocks {
@@ -90,31 +90,31 @@ pub fn check<S: Store>(store: &S) -> Result<(Vec<Problem>, Figures)> {
     Ok((check.problems, check.figures))
 }
 
-impl Check<'_> {
+impl GraphCheck<'_> {
     fn complain(&mut self, node: u32, problem: &'static str, detail: String) {
-        let Place { block, slot } = self.shape.place(node);
-        self.problems.push(Problem { problem, block, slot, detail });
+        let NodePlace { block, slot } = self.shape.place(node);
+        self.problems.push(GraphProblem { problem, block, slot, detail });
     }
 
     fn read_page(&mut self, block: u32, page: &Page) {
         let Some(kind) = page::kind(page) else {
             // A crash can leave a page behind that was added and not yet written.
             if page.iter().any(|byte| *byte != 0) {
-                let node = self.shape.node(Place { block, slot: 0 });
+                let node = self.shape.node(NodePlace { block, slot: 0 });
                 self.complain(node, "unknown page", "the page is of no known kind".to_owned());
             }
             return;
         };
         self.figures.pages[kind as usize] += 1;
-        if (kind == Kind::Column) != self.shape.is_column(block) {
-            let node = self.shape.node(Place { block, slot: 0 });
+        if (kind == HnswPageKind::Column) != self.shape.is_column(block) {
+            let node = self.shape.node(NodePlace { block, slot: 0 });
             self.complain(node, "unknown page", "a page of values in the wrong place".to_owned());
             return;
         }
-        if kind == Kind::Column {
-            let slots = self.shape.slots(Kind::Ground) as usize;
+        if kind == HnswPageKind::Column {
+            let slots = self.shape.slots(HnswPageKind::Ground) as usize;
             for entry in columns::present(self.shape, page) {
-                let place = Place {
+                let place = NodePlace {
                     block: block + 1 + (entry / slots) as u32,
                     slot: (entry % slots) as u32,
                 };
@@ -122,46 +122,46 @@ impl Check<'_> {
             }
         }
         for slot in 0..self.shape.slots(kind) {
-            if let Some(seen) = Slot::of(self.shape, page, kind, slot) {
-                self.read_slot(self.shape.node(Place { block, slot }), kind, seen);
+            if let Some(seen) = SlotView::of(self.shape, page, kind, slot) {
+                self.read_slot(self.shape.node(NodePlace { block, slot }), kind, seen);
             }
         }
     }
 
-    fn read_slot(&mut self, node: u32, kind: Kind, slot: Slot<'_>) {
+    fn read_slot(&mut self, node: u32, kind: HnswPageKind, slot: SlotView<'_>) {
         match slot.state() {
-            State::Free => self.figures.free[kind as usize] += 1,
-            State::Null | State::Undirected => self.figures.loose += 1,
-            state @ (State::Live | State::Dead) => {
+            NodeState::Free => self.figures.free[kind as usize] += 1,
+            NodeState::Null | NodeState::Undirected => self.figures.loose += 1,
+            state @ (NodeState::Live | NodeState::Dead) => {
                 let neighbours: Vec<u32> = slot.neighbours().collect();
                 self.count(kind, state, slot.layer(), neighbours.len());
-                let has_values = kind == Kind::Upper || self.filtered.contains(node);
-                if self.shape.has_filters() && !has_values && state == State::Live {
+                let has_values = kind == HnswPageKind::Upper || self.filtered.contains(node);
+                if self.shape.has_filters() && !has_values && state == NodeState::Live {
                     self.complain(node, "no values", "of the filter columns".to_owned());
                 }
                 if slot.row().line == 0 {
                     self.complain(node, "no row", "the node belongs to no row".to_owned());
                 }
-                if kind == Kind::Upper {
+                if kind == HnswPageKind::Upper {
                     // The node below is checked as if it were a link.
                     self.links.push((node, vec![slot.below()]));
                 }
-                self.known.insert(node, Known { state, layer: slot.layer(), incoming: 0 });
+                self.known.insert(node, CheckedNode { state, layer: slot.layer(), incoming: 0 });
                 self.links.push((node, neighbours));
             }
         }
     }
 
-    fn count(&mut self, kind: Kind, state: State, layer: u8, degree: usize) {
+    fn count(&mut self, kind: HnswPageKind, state: NodeState, layer: u8, degree: usize) {
         let at = |all: &mut Vec<u64>, index: usize| {
             all.resize(all.len().max(index + 1), 0);
             all[index] += 1;
         };
         at(&mut self.figures.layers, usize::from(layer));
-        if kind == Kind::Ground {
+        if kind == HnswPageKind::Ground {
             at(&mut self.figures.degrees, degree);
             match state {
-                State::Live => self.figures.live += 1,
+                NodeState::Live => self.figures.live += 1,
                 _ => self.figures.dead += 1,
             }
         }
@@ -170,7 +170,7 @@ impl Check<'_> {
     fn follow_links(&mut self) {
         for (node, mut links) in std::mem::take(&mut self.links) {
             let (layer, state) =
-                self.known.get(&node).map_or((0, State::Free), |it| (it.layer, it.state));
+                self.known.get(&node).map_or((0, NodeState::Free), |it| (it.layer, it.state));
             let is_below = links.len() == 1
                 && self
                     .known
@@ -188,7 +188,7 @@ impl Check<'_> {
                         (*link == node).then_some("link to itself")
                     }
                 };
-                if let Some(what) = what.filter(|_| state == State::Live) {
+                if let Some(what) = what.filter(|_| state == NodeState::Live) {
                     self.complain(node, what, format!("to node {link} in layer {layer}"));
                 }
             }
@@ -204,7 +204,7 @@ impl Check<'_> {
             .known
             .iter()
             .filter(|(node, it)| {
-                it.incoming == 0 && it.state == State::Live && Some(**node) != entry
+                it.incoming == 0 && it.state == NodeState::Live && Some(**node) != entry
             })
             .map(|(node, it)| (*node, it.layer))
             .collect();
@@ -219,7 +219,7 @@ impl Check<'_> {
 
     fn look_at_entry(&mut self, node: u32, layer: u8) {
         // A vacuum moves the entry before it frees the dead nodes above.
-        let live = self.known.values().filter(|known| known.state == State::Live);
+        let live = self.known.values().filter(|known| known.state == NodeState::Live);
         let highest = live.map(|known| known.layer).max().unwrap_or(0);
         match self.known.get(&node) {
             None => self.complain(node, "no entry", "the entry is not there".to_owned()),
@@ -234,12 +234,12 @@ impl Check<'_> {
     }
 
     fn follow_lists<S: Store>(&mut self, store: &S, first: [u32; 3], blocks: u32) -> Result<()> {
-        for kind in Kind::WITH_SLOTS {
+        for kind in HnswPageKind::WITH_SLOTS {
             let mut block = first[kind as usize];
             let mut steps = 0;
             while block != NONE {
                 steps += 1;
-                let node = self.shape.node(Place { block, slot: 0 });
+                let node = self.shape.node(NodePlace { block, slot: 0 });
                 if block >= blocks || steps > blocks {
                     self.complain(node, "broken list", "of pages with room".to_owned());
                     break;

@@ -13,8 +13,8 @@
 //! does, or, where the type has no such integer, a hash; the executor checks again.
 
 use super::node_set::NodeSet;
-use super::page::{self, Kind, Place};
-use super::shape::{MOST_FILTERS, Shape};
+use super::page::{self, HnswPageKind, NodePlace};
+use super::shape::{IndexShape, MOST_FILTERS};
 use crate::error::Result;
 use crate::pages::HEADER_BYTES;
 use crate::pages::{Page, Store, StoreMut};
@@ -24,12 +24,12 @@ const IS_THERE: u8 = 1 << MOST_FILTERS;
 
 /// The values of one row, as they are kept: flags, then each value in its width.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Values(Vec<u8>);
+pub struct ColumnValues(Vec<u8>);
 
-impl Values {
+impl ColumnValues {
     /// The values of the filter columns, in their order; `None` is NULL.
     #[must_use]
-    pub fn new(shape: &Shape, values: &[Option<i128>]) -> Values {
+    pub fn new(shape: &IndexShape, values: &[Option<i128>]) -> ColumnValues {
         let mut bytes = vec![IS_THERE];
         for (column, (width, value)) in shape.filters.widths().zip(values).enumerate() {
             if value.is_none() {
@@ -44,13 +44,13 @@ impl Values {
                 _ => bytes.extend(value.to_ne_bytes()),
             }
         }
-        Values(bytes)
+        ColumnValues(bytes)
     }
 
-    /// The values whose bytes [`Values::bytes`] gave.
+    /// The values whose bytes [`ColumnValues::bytes`] gave.
     #[must_use]
-    pub fn from_bytes(bytes: &[u8]) -> Values {
-        Values(bytes.to_vec())
+    pub fn from_bytes(bytes: &[u8]) -> ColumnValues {
+        ColumnValues(bytes.to_vec())
     }
 
     /// Flags and values, as they are stored.
@@ -63,7 +63,7 @@ impl Values {
 /// What a filter asks of one column. A row meets it if its value lies in one of the ranges, or
 /// is NULL where that is what is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition {
+pub struct ColumnCondition {
     /// The filter column, from 0.
     pub column: usize,
     /// First and last value of each range, ascending.
@@ -73,14 +73,19 @@ pub struct Condition {
 }
 
 /// Keeps the values of a node.
-pub fn set_values<S: StoreMut>(store: &S, shape: &Shape, node: u32, values: &Values) -> Result<()> {
+pub fn set_values<S: StoreMut>(
+    store: &S,
+    shape: &IndexShape,
+    node: u32,
+    values: &ColumnValues,
+) -> Result<()> {
     let place = shape.place(node);
     let Some(block) = shape.column_block(place.block) else { return Ok(()) };
     store
         .write(block, |page| {
             // The process that added the page may not have come to it yet, or never will.
             if page::kind(page).is_none() {
-                page::initialise(page, Kind::Column);
+                page::initialise(page, HnswPageKind::Column);
             }
             put(shape, page, shape.entry(place), values.bytes());
             Ok(true)
@@ -89,7 +94,7 @@ pub fn set_values<S: StoreMut>(store: &S, shape: &Shape, node: u32, values: &Val
 }
 
 /// Writes an entry into a column page.
-pub fn put(shape: &Shape, page: &mut Page, entry: usize, values: &[u8]) {
+pub fn put(shape: &IndexShape, page: &mut Page, entry: usize, values: &[u8]) {
     page[HEADER_BYTES + entry] = values[0];
     let mut from = 1;
     for (column, width) in shape.filters.widths().enumerate() {
@@ -100,20 +105,24 @@ pub fn put(shape: &Shape, page: &mut Page, entry: usize, values: &[u8]) {
 }
 
 /// Entries of a column page that have values.
-pub fn present<'a>(shape: &Shape, page: &'a Page) -> impl Iterator<Item = usize> + 'a {
+pub fn present<'a>(shape: &IndexShape, page: &'a Page) -> impl Iterator<Item = usize> + 'a {
     let flags = &page[HEADER_BYTES..HEADER_BYTES + shape.entries()];
     flags.iter().enumerate().filter(|(_, flags)| **flags & IS_THERE != 0).map(|(entry, _)| entry)
 }
 
 /// The nodes that meet all conditions. Slots without a node may be among them.
-pub fn matches<S: Store>(store: &S, shape: &Shape, conditions: &[Condition]) -> Result<NodeSet> {
+pub fn matches<S: Store>(
+    store: &S,
+    shape: &IndexShape,
+    conditions: &[ColumnCondition],
+) -> Result<NodeSet> {
     let blocks = store.blocks()?;
     let mut nodes = NodeSet::below(shape.nodes_below(blocks));
     let mut keep = Vec::new();
     for block in shape.column_blocks(blocks) {
         store.interrupted()?;
         store.read(block, |page| {
-            if page::kind(page) == Some(Kind::Column) {
+            if page::kind(page) == Some(HnswPageKind::Column) {
                 select(shape, page, conditions, &mut keep);
                 collect(shape, block, &keep, &mut nodes);
             }
@@ -123,7 +132,7 @@ pub fn matches<S: Store>(store: &S, shape: &Shape, conditions: &[Condition]) -> 
 }
 
 /// Says of each entry of a page whether it meets the conditions.
-fn select(shape: &Shape, page: &Page, conditions: &[Condition], keep: &mut Vec<bool>) {
+fn select(shape: &IndexShape, page: &Page, conditions: &[ColumnCondition], keep: &mut Vec<bool>) {
     let flags = &page[HEADER_BYTES..HEADER_BYTES + shape.entries()];
     keep.clear();
     keep.extend(flags.iter().map(|flags| flags & IS_THERE != 0));
@@ -167,7 +176,7 @@ fn select(shape: &Shape, page: &Page, conditions: &[Condition], keep: &mut Vec<b
 }
 
 /// The parts of a condition's ranges that a value of the column can lie in.
-fn within(condition: &Condition, least: i128, most: i128) -> Vec<(i128, i128)> {
+fn within(condition: &ColumnCondition, least: i128, most: i128) -> Vec<(i128, i128)> {
     let clamped =
         condition.ranges.iter().map(|(first, last)| (*first.max(&least), *last.min(&most)));
     clamped.filter(|(first, last)| first <= last).collect()
@@ -179,10 +188,10 @@ fn lies_in<T: Ord>(ranges: &[(T, T)], value: T) -> bool {
     after > 0 && value <= ranges[after - 1].1
 }
 
-fn collect(shape: &Shape, column_block: u32, keep: &[bool], nodes: &mut NodeSet) {
-    let slots = shape.slots(Kind::Ground) as usize;
+fn collect(shape: &IndexShape, column_block: u32, keep: &[bool], nodes: &mut NodeSet) {
+    let slots = shape.slots(HnswPageKind::Ground) as usize;
     for (block, of_page) in (column_block + 1..).zip(keep.chunks(slots)) {
-        let first = shape.node(Place { block, slot: 0 });
+        let first = shape.node(NodePlace { block, slot: 0 });
         for (run, of_run) in (first..).step_by(NodeSet::RUN).zip(of_page.chunks(NodeSet::RUN)) {
             nodes.insert_run(run, bits(of_run));
         }
@@ -211,22 +220,22 @@ mod tests {
     use super::*;
     use crate::hnsw::page::Degree;
     use crate::hnsw::shape::Filters;
-    use crate::hnsw::space::{Metric, Space, Storage};
+    use crate::hnsw::space::{DistanceMetric, Space, Storage};
     use crate::pages::PAGE_SIZE;
     use crate::pages::ram::RamStore;
     use proptest::prelude::*;
 
-    fn shape() -> Shape {
-        let space = Space { metric: Metric::L2, storage: Storage::Sq8, dimensions: 384 };
+    fn shape() -> IndexShape {
+        let space = Space { metric: DistanceMetric::L2, storage: Storage::Sq8, dimensions: 384 };
         let filters = Filters::new(&[4, 1, 16, 8, 2]).unwrap();
-        Shape::new(space, Degree { m: 16, ef_construction: 64 }, filters).unwrap()
+        IndexShape::new(space, Degree { m: 16, ef_construction: 64 }, filters).unwrap()
     }
 
     fn value() -> impl Strategy<Value = Option<i128>> {
         prop::option::weighted(0.8, -5i128..5)
     }
 
-    fn condition() -> impl Strategy<Value = Condition> {
+    fn condition() -> impl Strategy<Value = ColumnCondition> {
         let range = (-7i128..7, 0i128..4).prop_map(|(first, more)| (first, first + more));
         let far =
             prop::sample::select(vec![(i128::MIN, -2), (3, i128::MAX), (i128::MIN, i128::MAX)]);
@@ -236,11 +245,8 @@ mod tests {
             range.prop_map(|range| vec![range]),
             far.prop_map(|range| vec![range]),
         ];
-        (0usize..5, ranges, any::<bool>()).prop_map(|(column, ranges, takes_null)| Condition {
-            column,
-            ranges,
-            takes_null,
-        })
+        (0usize..5, ranges, any::<bool>())
+            .prop_map(|(column, ranges, takes_null)| ColumnCondition { column, ranges, takes_null })
     }
 
     proptest! {
@@ -251,21 +257,21 @@ mod tests {
         ) {
             let shape = shape();
             let store = RamStore::default();
-            let pages = 2 + rows.len() as u32 / shape.slots(Kind::Ground) + 20;
+            let pages = 2 + rows.len() as u32 / shape.slots(HnswPageKind::Ground) + 20;
             for _ in 0..pages {
                 store.append(|_, page| *page = [0; PAGE_SIZE]).unwrap();
             }
-            let slots = shape.slots(Kind::Ground);
+            let slots = shape.slots(HnswPageKind::Ground);
             let node = |number: usize| {
                 let number = number as u32;
                 let block = shape.data_block(number / slots);
-                shape.node(Place { block, slot: number % slots })
+                shape.node(NodePlace { block, slot: number % slots })
             };
             for (number, row) in rows.iter().enumerate() {
-                set_values(&store, &shape, node(number), &Values::new(&shape, row)).unwrap();
+                set_values(&store, &shape, node(number), &ColumnValues::new(&shape, row)).unwrap();
             }
             let found = matches(&store, &shape, &conditions).unwrap();
-            let meets = |row: &[Option<i128>], condition: &Condition| match row[condition.column] {
+            let meets = |row: &[Option<i128>], condition: &ColumnCondition| match row[condition.column] {
                 None => condition.takes_null,
                 Some(value) => condition.ranges.iter().any(|(first, last)| (*first..=*last).contains(&value)),
             };

@@ -7,18 +7,18 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use super::node_set::NodeSet;
-use super::page::{Kind, Row, Shape, Slot, State};
+use super::page::{HnswPageKind, IndexShape, NodeState, RowId, SlotView};
 use super::space::{Fit, Payload};
 use crate::error::Result;
 use crate::pages::{Page, Store, Tour};
 
 /// A node that a walk came across.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
+pub struct Neighbor {
     /// The number of the node.
     pub node: u32,
     /// The row of its vector.
-    pub row: Row,
+    pub row: RowId,
     /// Whether its row is there, as far as the index knows.
     pub is_live: bool,
     /// Its distance, for comparing.
@@ -44,7 +44,7 @@ pub trait Graph {
         probe: &[u8],
         nodes: &[u32],
         layer: u8,
-        seen: &mut dyn FnMut(Found),
+        seen: &mut dyn FnMut(Neighbor),
     ) -> Result<()>;
 
     /// The node one layer below `layer` that stands for the same vector as `node`, which is on
@@ -67,11 +67,11 @@ pub struct PageGraph<'a, S> {
     /// The pages that the graph lies on.
     pub store: &'a S,
     /// The shape of the index.
-    pub shape: &'a Shape,
+    pub shape: &'a IndexShape,
 }
 
-fn kind_of(layer: u8) -> Kind {
-    if layer == 0 { Kind::Ground } else { Kind::Upper }
+fn kind_of(layer: u8) -> HnswPageKind {
+    if layer == 0 { HnswPageKind::Ground } else { HnswPageKind::Upper }
 }
 
 impl<S: Store> PageGraph<'_, S> {
@@ -80,19 +80,19 @@ impl<S: Store> PageGraph<'_, S> {
         &self,
         node: u32,
         layer: u8,
-        look: impl FnOnce(Slot<'_>) -> T,
+        look: impl FnOnce(SlotView<'_>) -> T,
     ) -> Result<Option<T>> {
         let block = self.shape.place(node).block;
         self.store.read(block, |page| self.node_on(page, node, layer).map(look))
     }
 
-    fn node_on<'b>(&'b self, page: &'b Page, node: u32, layer: u8) -> Option<Slot<'b>> {
-        let slot = Slot::of(self.shape, page, kind_of(layer), self.shape.place(node).slot)?;
+    fn node_on<'b>(&'b self, page: &'b Page, node: u32, layer: u8) -> Option<SlotView<'b>> {
+        let slot = SlotView::of(self.shape, page, kind_of(layer), self.shape.place(node).slot)?;
         (slot.is_node() && slot.layer() == layer).then_some(slot)
     }
 
     /// A copy of a node's vector, and whether its row is there.
-    pub fn payload(&self, node: u32, layer: u8) -> Result<Option<(Payload, State)>> {
+    pub fn payload(&self, node: u32, layer: u8) -> Result<Option<(Payload, NodeState)>> {
         self.with_node(node, layer, |slot| (Payload::copy_of(slot.payload()), slot.state()))
     }
 
@@ -102,7 +102,7 @@ impl<S: Store> PageGraph<'_, S> {
         nodes: &[u32],
         layer: u8,
         prefetch: fn(&Self, u32, u8),
-        look: impl FnMut(u32, Slot<'_>),
+        look: impl FnMut(u32, SlotView<'_>),
     ) -> Result<()> {
         nodes.iter().take(AHEAD).for_each(|node| prefetch(self, *node, layer));
         self.store.read_each(&mut NodeTour { graph: self, nodes, layer, prefetch, look })
@@ -147,14 +147,14 @@ impl<S: Store> Graph for PageGraph<'_, S> {
         probe: &[u8],
         nodes: &[u32],
         layer: u8,
-        seen: &mut dyn FnMut(Found),
+        seen: &mut dyn FnMut(Neighbor),
     ) -> Result<()> {
         let space = &self.shape.space;
         self.visit(nodes, layer, Self::prefetch, |node, slot| {
             let payload = slot.payload();
             let distance = space.distance(probe, payload);
-            let is_live = slot.state() == State::Live;
-            seen(Found { node, row: slot.row(), is_live, distance, fit: space.fit(payload) });
+            let is_live = slot.state() == NodeState::Live;
+            seen(Neighbor { node, row: slot.row(), is_live, distance, fit: space.fit(payload) });
         })
     }
 
@@ -177,7 +177,7 @@ struct NodeTour<'a, 'g, S, F> {
     look: F,
 }
 
-impl<S: Store, F: FnMut(u32, Slot<'_>)> Tour for NodeTour<'_, '_, S, F> {
+impl<S: Store, F: FnMut(u32, SlotView<'_>)> Tour for NodeTour<'_, '_, S, F> {
     fn places(&self) -> usize {
         self.nodes.len()
     }
@@ -244,11 +244,11 @@ impl<G: Graph> Graph for Filtered<'_, G> {
         probe: &[u8],
         nodes: &[u32],
         layer: u8,
-        seen: &mut dyn FnMut(Found),
+        seen: &mut dyn FnMut(Neighbor),
     ) -> Result<()> {
         self.graph.look(probe, nodes, layer, &mut |found| {
             let is_live = found.is_live && self.matches.contains(found.node);
-            seen(Found { is_live, ..found });
+            seen(Neighbor { is_live, ..found });
         })
     }
 

@@ -8,17 +8,19 @@
 //! back; the same for its nodes above; and last the entry. A crash in between leaves a node that
 //! few links lead to; its row was not committed.
 
-use super::columns::{Values, set_values};
-use super::graph::{Found, Graph, PageGraph};
+use super::columns::{ColumnValues, set_values};
+use super::graph::{Graph, Neighbor, PageGraph};
 use super::page::{
-    self, Entry, Kind, Meta, NONE, NewNode, Place, Row, Shape, Slot, SlotMut, State, free_slot,
+    self, EntryPoint, HnswMeta, HnswPageKind, IndexShape, NONE, NewNode, NodePlace, NodeState,
+    RowId, SlotMut, SlotView,
 };
-use super::select::{Candidate, select};
+use super::select::{LinkCandidate, select};
+use super::slots::{occupy, read_meta};
 use super::space::Payload;
 use super::visited::Visited;
 use super::walk::{Walk, descend};
 use crate::error::Result;
-use crate::pages::{Page, Store, StoreMut};
+use crate::pages::{Store, StoreMut};
 
 /// How often a list is tried again that others keep changing.
 const ATTEMPTS: usize = 20;
@@ -30,19 +32,14 @@ pub struct Scratch {
     visited: Visited,
 }
 
-/// Reads the description of the index in block 0.
-pub fn read_meta<S: Store>(store: &S) -> Result<Meta> {
-    store.read(0, Meta::read)?
-}
-
 /// Remembers a row that has no place in the graph.
-pub fn insert_loose<S: StoreMut>(store: &S, row: Row, state: State) -> Result<()> {
+pub fn insert_loose<S: StoreMut>(store: &S, row: RowId, state: NodeState) -> Result<()> {
     let shape = read_meta(store)?.shape;
-    occupy(store, &shape, Kind::Loose, &|slot| slot.fill_loose(row, state)).map(drop)
+    occupy(store, &shape, HnswPageKind::Loose, &|slot| slot.fill_loose(row, state)).map(drop)
 }
 
 /// Fails if a payload was not made for vectors of this shape.
-pub fn expect_size(shape: &Shape, payload: &Payload) -> Result<()> {
+pub fn expect_size(shape: &IndexShape, payload: &Payload) -> Result<()> {
     if payload.bytes().len() == shape.payload_bytes() {
         return Ok(());
     }
@@ -50,7 +47,7 @@ pub fn expect_size(shape: &Shape, payload: &Payload) -> Result<()> {
 }
 
 /// Fails if a probe was not made for vectors of this shape.
-pub fn expect_probe(shape: &Shape, probe: &Payload) -> Result<()> {
+pub fn expect_probe(shape: &IndexShape, probe: &Payload) -> Result<()> {
     if probe.bytes().len() == shape.space.probe_bytes().next_multiple_of(4) {
         return Ok(());
     }
@@ -59,19 +56,24 @@ pub fn expect_probe(shape: &Shape, probe: &Payload) -> Result<()> {
 
 /// What an index holds of a row whose vector has a place in the graph.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct InsertItem {
     /// The row of the table.
-    pub row: Row,
+    pub row: RowId,
     /// The vector, as it is stored.
     pub payload: Payload,
     /// The vector as a probe, where that is another form.
     pub probe: Option<Payload>,
     /// The values of the filter columns.
-    pub values: Values,
+    pub values: ColumnValues,
 }
 
 /// Inserts a vector that reaches up to `layer`.
-pub fn insert<S: StoreMut>(store: &S, item: &Item, layer: u8, scratch: &mut Scratch) -> Result<()> {
+pub fn insert<S: StoreMut>(
+    store: &S,
+    item: &InsertItem,
+    layer: u8,
+    scratch: &mut Scratch,
+) -> Result<()> {
     let meta = read_meta(store)?;
     expect_size(&meta.shape, &item.payload)?;
     let graph = PageGraph { store, shape: &meta.shape };
@@ -84,12 +86,12 @@ pub fn insert<S: StoreMut>(store: &S, item: &Item, layer: u8, scratch: &mut Scra
 /// Writes the nodes of a vector, up to the one in `layer`, and the links to them.
 fn add_nodes<S: StoreMut>(
     graph: &PageGraph<'_, S>,
-    meta: &Meta,
-    item: &Item,
+    meta: &HnswMeta,
+    item: &InsertItem,
     layer: u8,
     layers: &[Vec<u32>],
 ) -> Result<()> {
-    let (store, Item { row, payload, values, .. }) = (graph.store, item);
+    let (store, InsertItem { row, payload, values, .. }) = (graph.store, item);
     let mut below = NONE;
     let mut ground = NONE;
     for at in 0..=layer {
@@ -104,19 +106,19 @@ fn add_nodes<S: StoreMut>(
         link_from_all(graph, neighbours, below, payload.bytes(), at)?;
     }
     if meta.entry.is_none_or(|entry| entry.layer < layer) {
-        raise_entry(store, Entry { node: below, layer })?;
+        raise_entry(store, EntryPoint { node: below, layer })?;
     }
     Ok(())
 }
 
-fn kind_of(layer: u8) -> Kind {
-    if layer == 0 { Kind::Ground } else { Kind::Upper }
+fn kind_of(layer: u8) -> HnswPageKind {
+    if layer == 0 { HnswPageKind::Ground } else { HnswPageKind::Upper }
 }
 
 /// The neighbours of a new vector in each layer that the graph has, lowest first.
 fn neighbours_by_layer<S: Store>(
     graph: &PageGraph<'_, S>,
-    meta: &Meta,
+    meta: &HnswMeta,
     probe: &[u8],
     layer: u8,
     scratch: &mut Scratch,
@@ -143,7 +145,7 @@ fn neighbours_by_layer<S: Store>(
 /// highest there is, which is given too. Finds another node where the entry has just gone.
 fn starts<S: Store>(
     graph: &PageGraph<'_, S>,
-    meta: &Meta,
+    meta: &HnswMeta,
     probe: &[u8],
     layer: u8,
     walk: &mut Walk,
@@ -163,29 +165,29 @@ pub fn any_live_node<S: Store>(graph: &PageGraph<'_, S>) -> Result<Option<u32>> 
     for block in 1..graph.store.blocks()? {
         graph.interrupted()?;
         let found = graph.store.read(block, |page| {
-            (0..graph.shape.slots(Kind::Ground)).find(|slot| {
-                Slot::of(graph.shape, page, Kind::Ground, *slot)
-                    .is_some_and(|slot| slot.state() == State::Live)
+            (0..graph.shape.slots(HnswPageKind::Ground)).find(|slot| {
+                SlotView::of(graph.shape, page, HnswPageKind::Ground, *slot)
+                    .is_some_and(|slot| slot.state() == NodeState::Live)
             })
         })?;
         if let Some(slot) = found {
-            return Ok(Some(graph.shape.node(Place { block, slot })));
+            return Ok(Some(graph.shape.node(NodePlace { block, slot })));
         }
     }
     Ok(None)
 }
 
 /// Neighbours for a new node, among the nearest that a walk found.
-fn choose<S: Store>(graph: &PageGraph<'_, S>, nearest: &[Found], layer: u8) -> Result<Vec<u32>> {
+fn choose<S: Store>(graph: &PageGraph<'_, S>, nearest: &[Neighbor], layer: u8) -> Result<Vec<u32>> {
     let mut payloads = Vec::with_capacity(nearest.len());
     for found in nearest {
-        if let Some((payload, State::Live)) = graph.payload(found.node, layer)? {
+        if let Some((payload, NodeState::Live)) = graph.payload(found.node, layer)? {
             payloads.push((found, payload));
         }
     }
-    let candidates: Vec<Candidate<'_>> = payloads
+    let candidates: Vec<LinkCandidate<'_>> = payloads
         .iter()
-        .map(|(found, payload)| Candidate {
+        .map(|(found, payload)| LinkCandidate {
             node: found.node,
             distance: found.distance,
             payload: payload.bytes(),
@@ -194,116 +196,11 @@ fn choose<S: Store>(graph: &PageGraph<'_, S>, nearest: &[Found], layer: u8) -> R
     Ok(select(&graph.shape.space, &candidates, usize::from(graph.shape.degree.m)))
 }
 
-/// Finds a free slot of `kind`, has it filled, and gives the number of its node.
-fn occupy<S: StoreMut>(
-    store: &S,
-    shape: &Shape,
-    kind: Kind,
-    fill: &dyn Fn(&mut SlotMut<'_>),
-) -> Result<u32> {
-    loop {
-        store.interrupted()?;
-        let block = read_meta(store)?.with_room[kind as usize];
-        if block == NONE {
-            return occupy_new(store, shape, kind, fill);
-        }
-        let mut taken = None;
-        store.write(block, |page| {
-            taken = free_slot(shape, page, kind);
-            fill_slot(shape, page, kind, taken, fill)
-        })?;
-        if let Some(slot) = taken {
-            return Ok(shape.node(Place { block, slot }));
-        }
-        drop_from_list(store, shape, kind, block)?;
-    }
-}
-
-fn fill_slot(
-    shape: &Shape,
-    page: &mut Page,
-    kind: Kind,
-    slot: Option<u32>,
-    fill: &dyn Fn(&mut SlotMut<'_>),
-) -> Result<bool> {
-    match slot.and_then(|slot| SlotMut::of(shape, page, kind, slot)) {
-        Some(mut slot) => {
-            fill(&mut slot);
-            Ok(true)
-        }
-        None => Ok(false),
-    }
-}
-
-fn occupy_new<S: StoreMut>(
-    store: &S,
-    shape: &Shape,
-    kind: Kind,
-    fill: &dyn Fn(&mut SlotMut<'_>),
-) -> Result<u32> {
-    let block = loop {
-        let block = store.append(|block, page| match shape.is_column(block) {
-            true => page::initialise(page, Kind::Column),
-            false => {
-                page::initialise(page, kind);
-                if let Some(mut slot) = SlotMut::of(shape, page, kind, 0) {
-                    fill(&mut slot);
-                }
-            }
-        })?;
-        if block > shape.most_blocks() {
-            return Err(page::corrupt(block, "the index is too large for its node numbers"));
-        }
-        if !shape.is_column(block) {
-            break block;
-        }
-    };
-    if shape.slots(kind) > 1 {
-        add_to_list(store, kind, block)?;
-    }
-    Ok(shape.node(Place { block, slot: 0 }))
-}
-
-/// Puts a page into the list of those with room.
-pub fn add_to_list<S: StoreMut>(store: &S, kind: Kind, block: u32) -> Result<()> {
-    store
-        .write_two(0, block, |first, page| {
-            if page::is_listed(page) {
-                return Ok(false);
-            }
-            let mut meta = Meta::read(first)?;
-            page::list(page, meta.with_room[kind as usize]);
-            meta.with_room[kind as usize] = block;
-            meta.write(first);
-            Ok(true)
-        })
-        .map(drop)
-}
-
-/// Takes a full page out of the list, if it is still its first and still full.
-fn drop_from_list<S: StoreMut>(store: &S, shape: &Shape, kind: Kind, block: u32) -> Result<()> {
-    store
-        .write_two(0, block, |first, page| {
-            let mut meta = Meta::read(first)?;
-            let is_kind = page::kind(page) == Some(kind);
-            if meta.with_room[kind as usize] != block
-                || is_kind && free_slot(shape, page, kind).is_some()
-            {
-                return Ok(false);
-            }
-            // A page of another kind has no business here: the list ends before it.
-            meta.with_room[kind as usize] = if is_kind { page::unlist(page) } else { NONE };
-            meta.write(first);
-            Ok(true)
-        })
-        .map(drop)
-}
-
 /// Makes walks begin at `candidate`, if it is higher than where they begin now.
-pub fn raise_entry<S: StoreMut>(store: &S, candidate: Entry) -> Result<()> {
+pub fn raise_entry<S: StoreMut>(store: &S, candidate: EntryPoint) -> Result<()> {
     store
         .write(0, |page| {
-            let mut meta = Meta::read(page)?;
+            let mut meta = HnswMeta::read(page)?;
             if meta.entry.is_some_and(|entry| entry.layer >= candidate.layer) {
                 return Ok(false);
             }
@@ -315,9 +212,9 @@ pub fn raise_entry<S: StoreMut>(store: &S, candidate: Entry) -> Result<()> {
 }
 
 /// A node's links as they were read, with the row that tells whether it is still the same.
-pub struct Links {
+pub struct NodeLinks {
     /// The row of the node.
-    pub row: Row,
+    pub row: RowId,
     /// The numbers of its neighbours.
     pub links: Vec<u32>,
 }
@@ -327,8 +224,8 @@ pub fn read_links<S: Store>(
     graph: &PageGraph<'_, S>,
     node: u32,
     layer: u8,
-) -> Result<Option<Links>> {
-    graph.with_node(node, layer, |slot| Links {
+) -> Result<Option<NodeLinks>> {
+    graph.with_node(node, layer, |slot| NodeLinks {
         row: slot.row(),
         links: slot.neighbours().collect(),
     })
@@ -339,7 +236,7 @@ pub fn replace_links<S: StoreMut>(
     graph: &PageGraph<'_, S>,
     node: u32,
     layer: u8,
-    old: &Links,
+    old: &NodeLinks,
     new: &[u32],
 ) -> Result<bool> {
     let place = graph.shape.place(node);
@@ -430,14 +327,14 @@ fn choose_anew<S: Store>(
     let Some((center, _)) = graph.payload(to, layer)? else { return Ok(links.to_vec()) };
     let mut payloads = vec![(new, Payload::copy_of(newcomer.payload))];
     for link in links {
-        if let Some((payload, State::Live)) = graph.payload(*link, layer)? {
+        if let Some((payload, NodeState::Live)) = graph.payload(*link, layer)? {
             payloads.push((*link, payload));
         }
     }
     let space = &graph.shape.space;
-    let mut candidates: Vec<Candidate<'_>> = payloads
+    let mut candidates: Vec<LinkCandidate<'_>> = payloads
         .iter()
-        .map(|(node, payload)| Candidate {
+        .map(|(node, payload)| LinkCandidate {
             node: *node,
             distance: space.distance(center.bytes(), payload.bytes()),
             payload: payload.bytes(),

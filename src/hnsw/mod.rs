@@ -17,6 +17,7 @@ pub mod columns;
 pub mod node_set;
 pub mod page;
 pub mod shape;
+pub mod slots;
 
 pub mod graph;
 pub mod visited;

@@ -4,26 +4,26 @@
 //! rows with bounds, in any order → the nearest after a certain one, as many as memory holds
 //! ```
 
-use super::page::Row;
+use super::page::RowId;
 
 /// A row and its bound.
-pub type Candidate = (f64, Row);
+pub type NearCandidate = (f64, RowId);
 
 /// The order of candidates: by bound, and then by row.
-pub fn compare(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+pub fn compare(a: &NearCandidate, b: &NearCandidate) -> std::cmp::Ordering {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
 /// Puts candidates in order.
-pub fn sort(rows: &mut [Candidate]) {
+pub fn sort(rows: &mut [NearCandidate]) {
     rows.sort_unstable_by(compare);
 }
 
 /// The nearest rows of those offered that come after a certain one.
 pub struct Nearest {
-    rows: Vec<Candidate>,
+    rows: Vec<NearCandidate>,
     most: usize,
-    after: Option<Candidate>,
+    after: Option<NearCandidate>,
     are_all: bool,
     offers: u64,
 }
@@ -31,7 +31,7 @@ pub struct Nearest {
 impl Nearest {
     /// At most twice `most` rows are kept at a time, and `most` in the end.
     #[must_use]
-    pub fn after(after: Option<Candidate>, most: usize) -> Nearest {
+    pub fn after(after: Option<NearCandidate>, most: usize) -> Nearest {
         Nearest { rows: Vec::new(), most, after, are_all: true, offers: 0 }
     }
 
@@ -42,7 +42,7 @@ impl Nearest {
     }
 
     /// A row that may be among them.
-    pub fn offer(&mut self, candidate: Candidate) {
+    pub fn offer(&mut self, candidate: NearCandidate) {
         self.offers += 1;
         if self.after.is_none_or(|after| compare(&after, &candidate).is_lt()) {
             self.rows.push(candidate);
@@ -59,7 +59,7 @@ impl Nearest {
     }
 
     /// The rows, and whether they are all.
-    pub fn rows(mut self) -> (Vec<Candidate>, bool) {
+    pub fn rows(mut self) -> (Vec<NearCandidate>, bool) {
         if self.rows.len() > self.most {
             self.keep_first();
         }

@@ -3,13 +3,15 @@
 //! The page format; README.md has it as a table. Everything is in the machine's byte order.
 //! Nothing here believes a page: what does not fit is a typed error or `None`.
 
-use super::space::{Metric, Space, Storage};
+use super::space::{DistanceMetric, Space, Storage};
 use crate::error::{Error, ErrorKind, Result};
-pub use crate::pages::Row;
+pub use crate::pages::RowId;
 use crate::pages::{HEADER_BYTES, PAGE_SIZE, Page, TRAILER_BYTES};
 
 use super::shape::MOST_FILTERS;
-pub use super::shape::{Column, Degree, Entry, Filters, Kind, NONE, Place, Shape, State};
+pub use super::shape::{
+    Degree, EntryPoint, Filters, HnswPageKind, IndexShape, NONE, NodePlace, NodeState, VectorColumn,
+};
 
 /// The trailer: kind, whether the page is in the list of pages with room, the next of it.
 const TRAILER: usize = PAGE_SIZE - TRAILER_BYTES;
@@ -28,26 +30,26 @@ pub fn corrupt(block: u32, what: &str) -> Error {
 
 /// What block 0 says of the index.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Meta {
+pub struct HnswMeta {
     /// What the column holds.
-    pub column: Column,
+    pub column: VectorColumn,
     /// What the index holds.
-    pub shape: Shape,
+    pub shape: IndexShape,
     /// Where walks begin; `None` in an index without nodes.
-    pub entry: Option<Entry>,
+    pub entry: Option<EntryPoint>,
     /// The first page with room, by kind.
     pub with_room: [u32; 3],
 }
 
-impl Meta {
+impl HnswMeta {
     /// The first block of an empty index.
     #[must_use]
-    pub fn new(column: Column, shape: Shape) -> Meta {
-        Meta { column, shape, entry: None, with_room: [NONE; 3] }
+    pub fn new(column: VectorColumn, shape: IndexShape) -> HnswMeta {
+        HnswMeta { column, shape, entry: None, with_room: [NONE; 3] }
     }
 
     /// Reads the description of the index from block 0.
-    pub fn read(page: &Page) -> Result<Meta> {
+    pub fn read(page: &Page) -> Result<HnswMeta> {
         let at = |offset: usize| HEADER_BYTES + offset;
         if get_u32(page, at(0)) != MAGIC {
             return Err(corrupt(0, "this is not the first page of a rag_hnsw index"));
@@ -58,7 +60,7 @@ impl Meta {
             return Err(Error::new(ErrorKind::IndexCorrupted, message).hint("REINDEX the index."));
         }
         let metric =
-            Metric::from_number(page[at(6)]).ok_or_else(|| corrupt(0, "unknown metric"))?;
+            DistanceMetric::from_number(page[at(6)]).ok_or_else(|| corrupt(0, "unknown metric"))?;
         let storage =
             Storage::from_number(page[at(7)]).ok_or_else(|| corrupt(0, "unknown storage"))?;
         let degree = Degree { m: get_u16(page, at(12)), ef_construction: get_u16(page, at(14)) };
@@ -67,12 +69,12 @@ impl Meta {
             return Err(corrupt(0, "dimensions or m out of range"));
         }
         let space = Space { metric, storage, dimensions };
-        let has_no_signs = storage == Storage::Binary && metric == Metric::L1;
+        let has_no_signs = storage == Storage::Binary && metric == DistanceMetric::L1;
         if (storage == Storage::Bits) != metric.is_of_bits() || has_no_signs {
             return Err(corrupt(0, "metric and storage do not fit"));
         }
         let node = get_u32(page, at(16));
-        let entry = (node != NONE).then(|| Entry { node, layer: page[at(20)] });
+        let entry = (node != NONE).then(|| EntryPoint { node, layer: page[at(20)] });
         let with_room = std::array::from_fn(|kind| get_u32(page, at(24 + 4 * kind)));
         let widths = page[at(36)..at(36 + MOST_FILTERS)].split(|width| *width == 0).next();
         let widths = widths.unwrap_or_default();
@@ -80,9 +82,9 @@ impl Meta {
             return Err(corrupt(0, "filter values of an unknown width"));
         }
         let filters = Filters::new(widths)?;
-        let column = Column::from_number(page[at(21)])
+        let column = VectorColumn::from_number(page[at(21)])
             .ok_or_else(|| corrupt(0, "unknown type of column"))?;
-        Ok(Meta { column, shape: Shape::new(space, degree, filters)?, entry, with_room })
+        Ok(HnswMeta { column, shape: IndexShape::new(space, degree, filters)?, entry, with_room })
     }
 
     /// Writes the description of the index to block 0.
@@ -107,14 +109,14 @@ impl Meta {
 }
 
 /// Makes a page of zeros an empty page of `kind`.
-pub fn initialise(page: &mut Page, kind: Kind) {
+pub fn initialise(page: &mut Page, kind: HnswPageKind) {
     page[TRAILER] = kind as u8 + 1;
 }
 
 /// What a page holds; `None` if that can't be said, as of block 0.
 #[must_use]
-pub fn kind(page: &Page) -> Option<Kind> {
-    Kind::ALL.into_iter().find(|kind| *kind as u8 + 1 == page[TRAILER])
+pub fn kind(page: &Page) -> Option<HnswPageKind> {
+    HnswPageKind::ALL.into_iter().find(|kind| *kind as u8 + 1 == page[TRAILER])
 }
 
 /// Whether the page is in the list of pages with room.
@@ -145,47 +147,52 @@ pub fn unlist(page: &mut Page) -> u32 {
 
 /// A slot to be looked at.
 #[derive(Clone, Copy)]
-pub struct Slot<'a> {
-    shape: &'a Shape,
-    kind: Kind,
+pub struct SlotView<'a> {
+    shape: &'a IndexShape,
+    kind: HnswPageKind,
     bytes: &'a [u8],
 }
 
-impl<'a> Slot<'a> {
+impl<'a> SlotView<'a> {
     /// The slot of a page of `kind`; `None` if the page is of another kind or too short.
-    pub fn of(shape: &'a Shape, page: &'a Page, expected: Kind, slot: u32) -> Option<Slot<'a>> {
+    pub fn of(
+        shape: &'a IndexShape,
+        page: &'a Page,
+        expected: HnswPageKind,
+        slot: u32,
+    ) -> Option<SlotView<'a>> {
         if kind(page) != Some(expected) || slot >= shape.slots(expected) {
             return None;
         }
         let start = shape.offset(expected, slot);
         let bytes = &page[start..start + shape.slot_bytes(expected)];
-        Some(Slot { shape, kind: expected, bytes })
+        Some(SlotView { shape, kind: expected, bytes })
     }
 
     /// What it holds; a number that means nothing in such a page is `Free`.
     #[must_use]
-    pub fn state(&self) -> State {
-        let state = State::from_number(self.bytes[6]).unwrap_or(State::Free);
-        let is_loose = matches!(state, State::Null | State::Undirected);
-        if is_loose == (self.kind == Kind::Loose) { state } else { State::Free }
+    pub fn state(&self) -> NodeState {
+        let state = NodeState::from_number(self.bytes[6]).unwrap_or(NodeState::Free);
+        let is_loose = matches!(state, NodeState::Null | NodeState::Undirected);
+        if is_loose == (self.kind == HnswPageKind::Loose) { state } else { NodeState::Free }
     }
 
     /// Whether the slot holds a node.
     #[must_use]
     pub fn is_node(&self) -> bool {
-        matches!(self.state(), State::Live | State::Dead)
+        matches!(self.state(), NodeState::Live | NodeState::Dead)
     }
 
     /// The row of the table.
     #[must_use]
-    pub fn row(&self) -> Row {
-        Row { block: get_u32(self.bytes, 0), line: get_u16(self.bytes, 4) }
+    pub fn row(&self) -> RowId {
+        RowId { block: get_u32(self.bytes, 0), line: get_u16(self.bytes, 4) }
     }
 
     /// The layer of a node above the ground.
     #[must_use]
     pub fn layer(&self) -> u8 {
-        if self.kind == Kind::Upper { self.bytes[7] } else { 0 }
+        if self.kind == HnswPageKind::Upper { self.bytes[7] } else { 0 }
     }
 
     /// The node one layer below that stands for the same vector; only of a node above the ground.
@@ -203,13 +210,13 @@ impl<'a> Slot<'a> {
     /// The vector's bytes, as they are stored.
     #[must_use]
     pub fn payload(&self) -> &'a [u8] {
-        let start = Shape::header(self.kind);
+        let start = IndexShape::header(self.kind);
         &self.bytes[start..start + self.shape.payload]
     }
 
     /// Adds the neighbours to a list.
     pub fn add_neighbours(&self, into: &mut Vec<u32>) {
-        let start = Shape::header(self.kind) + self.shape.payload;
+        let start = IndexShape::header(self.kind) + self.shape.payload;
         match bytemuck::try_cast_slice::<u8, u32>(&self.bytes[start..]) {
             Ok(numbers) => {
                 let end = numbers.iter().position(|node| *node == NONE).unwrap_or(numbers.len());
@@ -222,7 +229,7 @@ impl<'a> Slot<'a> {
 
     /// The numbers of the node's neighbours.
     pub fn neighbours(&self) -> impl Iterator<Item = u32> + 'a {
-        let start = Shape::header(self.kind) + self.shape.payload;
+        let start = IndexShape::header(self.kind) + self.shape.payload;
         let numbers = self.bytes[start..].chunks_exact(4);
         numbers
             .map(|bytes| u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
@@ -234,7 +241,7 @@ impl<'a> Slot<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct NewNode<'a> {
     /// The row of the table.
-    pub row: Row,
+    pub row: RowId,
     /// The node's layer, 0 for the ground.
     pub layer: u8,
     /// The node of this vector one layer below; unused on the ground layer.
@@ -249,20 +256,20 @@ pub struct NewNode<'a> {
 
 /// A slot to be changed.
 pub struct SlotMut<'a> {
-    shape: &'a Shape,
-    kind: Kind,
+    shape: &'a IndexShape,
+    kind: HnswPageKind,
     bytes: &'a mut [u8],
 }
 
 impl<'a> SlotMut<'a> {
     /// The slot of a page of `kind`; `None` if the page is of another kind or too short.
     pub fn of(
-        shape: &'a Shape,
+        shape: &'a IndexShape,
         page: &'a mut Page,
-        expected: Kind,
+        expected: HnswPageKind,
         slot: u32,
     ) -> Option<SlotMut<'a>> {
-        Slot::of(shape, page, expected, slot)?;
+        SlotView::of(shape, page, expected, slot)?;
         let start = shape.offset(expected, slot);
         let bytes = &mut page[start..start + shape.slot_bytes(expected)];
         Some(SlotMut { shape, kind: expected, bytes })
@@ -270,39 +277,39 @@ impl<'a> SlotMut<'a> {
 
     /// The slot, to be read.
     #[must_use]
-    pub fn look(&self) -> Slot<'_> {
-        Slot { shape: self.shape, kind: self.kind, bytes: self.bytes }
+    pub fn look(&self) -> SlotView<'_> {
+        SlotView { shape: self.shape, kind: self.kind, bytes: self.bytes }
     }
 
     /// Puts a node into the slot.
     pub fn fill(&mut self, node: &NewNode<'_>) {
         self.bytes.fill(0);
         self.set_row(node.row);
-        self.bytes[6] = State::Live as u8;
-        if self.kind == Kind::Upper {
+        self.bytes[6] = NodeState::Live as u8;
+        if self.kind == HnswPageKind::Upper {
             self.bytes[7] = node.layer;
             put_u32(self.bytes, 8, node.below);
             put_u32(self.bytes, 12, node.ground);
         }
-        let start = Shape::header(self.kind);
+        let start = IndexShape::header(self.kind);
         self.bytes[start..start + self.shape.payload].copy_from_slice(node.payload);
         self.set_neighbours(node.neighbours);
     }
 
     /// Puts a row without a place in the graph here.
-    pub fn fill_loose(&mut self, row: Row, state: State) {
+    pub fn fill_loose(&mut self, row: RowId, state: NodeState) {
         self.bytes.fill(0);
         self.set_row(row);
         self.bytes[6] = state as u8;
     }
 
-    fn set_row(&mut self, row: Row) {
+    fn set_row(&mut self, row: RowId) {
         put_u32(self.bytes, 0, row.block);
         put_u16(self.bytes, 4, row.line);
     }
 
     /// Changes what the slot holds.
-    pub fn set_state(&mut self, state: State) {
+    pub fn set_state(&mut self, state: NodeState) {
         self.bytes[6] = state as u8;
     }
 
@@ -313,7 +320,7 @@ impl<'a> SlotMut<'a> {
 
     /// Changes the neighbours; more than there is room for are left out.
     pub fn set_neighbours(&mut self, neighbours: &[u32]) {
-        let start = Shape::header(self.kind) + self.shape.payload;
+        let start = IndexShape::header(self.kind) + self.shape.payload;
         let most = (self.bytes.len() - start) / 4;
         let numbers = neighbours.iter().copied().chain(std::iter::repeat(NONE)).take(most);
         for (index, number) in numbers.enumerate() {
@@ -324,9 +331,9 @@ impl<'a> SlotMut<'a> {
 
 /// The first free slot of a page of `kind`.
 #[must_use]
-pub fn free_slot(shape: &Shape, page: &Page, kind: Kind) -> Option<u32> {
+pub fn free_slot(shape: &IndexShape, page: &Page, kind: HnswPageKind) -> Option<u32> {
     (0..shape.slots(kind)).find(|slot| {
-        Slot::of(shape, page, kind, *slot).is_some_and(|slot| slot.state() == State::Free)
+        SlotView::of(shape, page, kind, *slot).is_some_and(|slot| slot.state() == NodeState::Free)
     })
 }
 

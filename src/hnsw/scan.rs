@@ -24,12 +24,13 @@
 
 use std::collections::HashSet;
 
-use super::columns::{self, Condition};
-use super::graph::{Filtered, Found, Graph, PageGraph};
-use super::insert::{any_live_node, expect_probe, read_meta};
-use super::nearest::{Candidate, Nearest, compare, sort};
+use super::columns::{self, ColumnCondition};
+use super::graph::{Filtered, Graph, Neighbor, PageGraph};
+use super::insert::{any_live_node, expect_probe};
+use super::nearest::{NearCandidate, Nearest, compare, sort};
 use super::node_set::NodeSet;
-use super::page::{Kind, Meta, Row, Slot, State};
+use super::page::{HnswMeta, HnswPageKind, NodeState, RowId, SlotView};
+use super::slots::read_meta;
 use super::space::Payload;
 use super::visited::Visited;
 use super::walk::{Walk, descend};
@@ -39,7 +40,7 @@ use crate::pages::{HEADER_BYTES, ROOM};
 
 /// What a scan has cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effort {
+pub struct ScanEffort {
     /// Nodes whose neighbours were looked at.
     pub nodes: u64,
     /// Distances to what the index holds.
@@ -48,9 +49,9 @@ pub struct Effort {
     pub rows: u64,
 }
 
-impl Effort {
+impl ScanEffort {
     /// Adds the effort of another scan.
-    pub fn add(&mut self, other: Effort) {
+    pub fn add(&mut self, other: ScanEffort) {
         self.nodes += other.nodes;
         self.distances += other.distances;
         self.rows += other.rows;
@@ -59,7 +60,7 @@ impl Effort {
 
 /// How a scan searches.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct ScanOptions {
     /// How many nearest nodes the first walk finds.
     pub ef_search: usize,
     /// Whether the scan goes on after the first walk.
@@ -83,11 +84,11 @@ pub enum Nearness {
 
 /// What a scan looks for, and where.
 #[derive(Clone, Debug)]
-pub struct Query {
+pub struct ScanQuery {
     /// The probe that rows should be near to.
     pub probe: Probe,
     /// What the rows must meet, all of it.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<ColumnCondition>,
 }
 
 /// What should be near.
@@ -116,11 +117,11 @@ const LOOKED_AT: usize = 256;
 /// The fewest rows that a sweep sorts at once.
 const LEAST_SORTED: usize = 1000;
 
-enum Stage {
+enum ScanStage {
     Begin,
     Walking,
     Sweeping {
-        after: Option<Candidate>,
+        after: Option<NearCandidate>,
     },
     /// Gives what a sweep found; `are_all` if there is nothing beyond.
     Sorting {
@@ -129,30 +130,30 @@ enum Stage {
     },
     Loose {
         block: u32,
-        state: State,
+        state: NodeState,
     },
     End,
 }
 
 /// A scan under way.
 pub struct Scan {
-    meta: Meta,
+    meta: HnswMeta,
     probe: Probe,
-    conditions: Vec<Condition>,
+    conditions: Vec<ColumnCondition>,
     /// The nodes that meet the conditions; `None` without any.
     matches: Option<NodeSet>,
-    options: Options,
-    stage: Stage,
+    options: ScanOptions,
+    stage: ScanStage,
     walk: Walk,
     visited: Visited,
     ef: usize,
     /// What is to be given next, the last first.
-    ready: Vec<(Nearness, Row)>,
+    ready: Vec<(Nearness, RowId)>,
     /// Rows that the walk gave.
-    given: HashSet<Row>,
+    given: HashSet<RowId>,
     highest_given: f64,
     /// What a sweep found and is not in order yet.
-    swept: Vec<Candidate>,
+    swept: Vec<NearCandidate>,
     /// Distances that sweeps have computed.
     distances: u64,
     /// Rows that were given.
@@ -163,12 +164,12 @@ impl Scan {
     /// A scan that has done nothing yet. `visited` is memory to be used.
     pub fn begin<S: Store>(
         store: &S,
-        query: Query,
-        options: Options,
+        query: ScanQuery,
+        options: ScanOptions,
         visited: Visited,
     ) -> Result<Scan> {
         let meta = read_meta(store)?;
-        let Query { probe, conditions } = query;
+        let ScanQuery { probe, conditions } = query;
         if let Probe::Vector(payload) = &probe {
             expect_probe(&meta.shape, payload)?;
         }
@@ -178,7 +179,7 @@ impl Scan {
             conditions,
             matches: None,
             options,
-            stage: Stage::Begin,
+            stage: ScanStage::Begin,
             walk: if options.is_iterative { Walk::that_can_widen() } else { Walk::default() },
             visited,
             ef: options.ef_search,
@@ -205,31 +206,31 @@ impl Scan {
 
     /// What the scan has cost so far.
     #[must_use]
-    pub fn effort(&self) -> Effort {
+    pub fn effort(&self) -> ScanEffort {
         let (nodes, distances) = self.walk.effort();
-        Effort { nodes, distances: distances + self.distances, rows: self.rows }
+        ScanEffort { nodes, distances: distances + self.distances, rows: self.rows }
     }
 
     /// The next row in order, with its distance; `None` after the last.
-    pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<(Nearness, Row)>> {
+    pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<(Nearness, RowId)>> {
         loop {
             if let Some(next) = self.ready.pop() {
                 self.rows += 1;
                 return Ok(Some(next));
             }
             match self.stage {
-                Stage::Begin => self.first_walk(store)?,
-                Stage::Walking => self.wider_walk(store)?,
-                Stage::Sweeping { after } => self.sweep(store, after)?,
-                Stage::Sorting { most, are_all } => self.sort_swept(most, are_all),
-                Stage::Loose { block, state } => self.read_loose(store, block, state)?,
-                Stage::End => return Ok(None),
+                ScanStage::Begin => self.first_walk(store)?,
+                ScanStage::Walking => self.wider_walk(store)?,
+                ScanStage::Sweeping { after } => self.sweep(store, after)?,
+                ScanStage::Sorting { most, are_all } => self.sort_swept(most, are_all),
+                ScanStage::Loose { block, state } => self.read_loose(store, block, state)?,
+                ScanStage::End => return Ok(None),
             }
         }
     }
 
     /// All rows that the next stage gives, nearest first; none at the end.
-    pub fn batch<S: Store>(&mut self, store: &S) -> Result<Vec<(Nearness, Row)>> {
+    pub fn batch<S: Store>(&mut self, store: &S) -> Result<Vec<(Nearness, RowId)>> {
         let Some(first) = self.next(store)? else { return Ok(Vec::new()) };
         let mut batch = vec![first];
         batch.extend(std::mem::take(&mut self.ready).into_iter().rev());
@@ -243,12 +244,12 @@ impl Scan {
             self.matches = Some(columns::matches(store, &shape, &self.conditions)?);
         }
         let Probe::Vector(probe) = self.probe.clone() else {
-            self.stage = Stage::Sweeping { after: None };
+            self.stage = ScanStage::Sweeping { after: None };
             return Ok(());
         };
         let graph = PageGraph { store, shape: &shape };
         if self.is_sweep_cheaper(store)? {
-            self.stage = Stage::Sweeping { after: None };
+            self.stage = ScanStage::Sweeping { after: None };
             return Ok(());
         }
         self.visited.begin(shape.nodes_below(store.blocks()?));
@@ -270,7 +271,7 @@ impl Scan {
         }
         let found = self.walk.nearest();
         self.give(found, self.part_to_give());
-        self.stage = if self.options.is_iterative { Stage::Walking } else { Stage::End };
+        self.stage = if self.options.is_iterative { ScanStage::Walking } else { ScanStage::End };
         Ok(())
     }
 
@@ -281,7 +282,7 @@ impl Scan {
             || self.walk.bytes() > self.options.memory
             || self.is_sweep_cheaper(store)?
         {
-            self.stage = Stage::Sweeping { after: None };
+            self.stage = ScanStage::Sweeping { after: None };
             return Ok(());
         }
         let Probe::Vector(probe) = self.probe.clone() else { return Ok(()) };
@@ -311,16 +312,16 @@ impl Scan {
             let degree = self.meta.shape.degree.most(0);
             return Ok(matches.len() <= MATCHES_TO_LOOK_AT * self.ef * degree);
         }
-        let nodes = store.blocks()? as usize * self.meta.shape.slots(Kind::Ground) as usize;
+        let nodes = store.blocks()? as usize * self.meta.shape.slots(HnswPageKind::Ground) as usize;
         let visits = (self.ef * VISITS).max(self.walk.met() * PART_OF_SWEEP);
         Ok(self.options.is_iterative && visits * WALK_TO_SWEEP >= nodes)
     }
 
     /// Makes the `most` nearest ready that were not given and are not too late.
-    fn give(&mut self, nearest: Vec<Found>, most: usize) {
+    fn give(&mut self, nearest: Vec<Neighbor>, most: usize) {
         let Probe::Vector(probe) = &self.probe else { return };
         let (space, of_probe) = (&self.meta.shape.space, self.meta.shape.space.fit(probe.bytes()));
-        let mut rows: Vec<Candidate> = nearest
+        let mut rows: Vec<NearCandidate> = nearest
             .into_iter()
             .take(most)
             .filter(|found| !self.given.contains(&found.row))
@@ -341,8 +342,8 @@ impl Scan {
 
     /// Reads the ground layer, and makes ready what comes after `after`, as much as memory
     /// allows at once.
-    fn sweep<S: Store>(&mut self, store: &S, after: Option<Candidate>) -> Result<()> {
-        let most = (self.options.memory / (2 * size_of::<Candidate>())).max(LEAST_SORTED);
+    fn sweep<S: Store>(&mut self, store: &S, after: Option<NearCandidate>) -> Result<()> {
+        let most = (self.options.memory / (2 * size_of::<NearCandidate>())).max(LEAST_SORTED);
         let mut kept = Nearest::after(after, most);
         match &self.matches {
             None => {
@@ -361,7 +362,7 @@ impl Scan {
             true => self.ef.max(FIRST_SORTED),
             false => FIRST_SORTED,
         };
-        self.stage = Stage::Sorting { most, are_all };
+        self.stage = ScanStage::Sorting { most, are_all };
         Ok(())
     }
 
@@ -374,9 +375,9 @@ impl Scan {
         let mut rows = self.swept.split_off(rest);
         sort(&mut rows);
         self.stage = match rows.last() {
-            _ if rest > 0 => Stage::Sorting { most: 4 * most, are_all },
-            Some(last) if !are_all => Stage::Sweeping { after: Some(*last) },
-            _ => Stage::Loose { block: 1, state: State::Undirected },
+            _ if rest > 0 => ScanStage::Sorting { most: 4 * most, are_all },
+            Some(last) if !are_all => ScanStage::Sweeping { after: Some(*last) },
+            _ => ScanStage::Loose { block: 1, state: NodeState::Undirected },
         };
         let nearness = |bound| match self.probe {
             Probe::Vector(_) => Nearness::Bound(bound),
@@ -387,9 +388,9 @@ impl Scan {
 
     fn measure(&self, page: &crate::pages::Page, kept: &mut Nearest) {
         let shape = &self.meta.shape;
-        for slot in 0..shape.slots(Kind::Ground) {
-            let Some(slot) = Slot::of(shape, page, Kind::Ground, slot) else { return };
-            if slot.state() != State::Live {
+        for slot in 0..shape.slots(HnswPageKind::Ground) {
+            let Some(slot) = SlotView::of(shape, page, HnswPageKind::Ground, slot) else { return };
+            if slot.state() != NodeState::Live {
                 continue;
             }
             let bound = match &self.probe {
@@ -407,7 +408,7 @@ impl Scan {
     }
 
     /// Whether the walk has given this row, whose bound is known.
-    fn was_given(&self, bound: f64, row: Row) -> bool {
+    fn was_given(&self, bound: f64, row: RowId) -> bool {
         bound <= self.highest_given && self.given.contains(&row)
     }
 
@@ -423,7 +424,7 @@ impl Scan {
         let nodes: Vec<u32> = matches.iter().collect();
         for nodes in nodes.chunks(LOOKED_AT) {
             store.interrupted()?;
-            let mut offer = |row: Row, is_live: bool, bound: f64| {
+            let mut offer = |row: RowId, is_live: bool, bound: f64| {
                 if is_live && !self.was_given(bound, row) {
                     kept.offer((bound, row));
                 }
@@ -438,7 +439,7 @@ impl Scan {
                     for node in nodes {
                         let seen = graph.with_node(*node, 0, |slot| (slot.row(), slot.state()))?;
                         seen.into_iter()
-                            .for_each(|(row, state)| offer(row, state == State::Live, 0.0));
+                            .for_each(|(row, state)| offer(row, state == NodeState::Live, 0.0));
                     }
                 }
             }
@@ -447,16 +448,16 @@ impl Scan {
     }
 
     /// Makes the rows of one page ready that are in `state`.
-    fn read_loose<S: Store>(&mut self, store: &S, block: u32, state: State) -> Result<()> {
+    fn read_loose<S: Store>(&mut self, store: &S, block: u32, state: NodeState) -> Result<()> {
         if block >= store.blocks()? {
             self.stage = match state {
-                State::Undirected => Stage::Loose { block: 1, state: State::Null },
-                _ => Stage::End,
+                NodeState::Undirected => ScanStage::Loose { block: 1, state: NodeState::Null },
+                _ => ScanStage::End,
             };
             return Ok(());
         }
         store.interrupted()?;
-        let nearness = if state == State::Null { Nearness::Null } else { Nearness::Undirected };
+        let nearness = if state == NodeState::Null { Nearness::Null } else { Nearness::Undirected };
         // Where no row is nearer than another, these aren't farther either.
         let nearness = match self.probe {
             Probe::Anything(Nearness::Null) => Nearness::Null,
@@ -464,14 +465,14 @@ impl Scan {
         };
         let shape = self.meta.shape;
         self.ready = store.read(block, |page| {
-            let slots = (0..shape.slots(Kind::Loose)).rev();
+            let slots = (0..shape.slots(HnswPageKind::Loose)).rev();
             slots
-                .filter_map(|slot| Slot::of(&shape, page, Kind::Loose, slot))
+                .filter_map(|slot| SlotView::of(&shape, page, HnswPageKind::Loose, slot))
                 .filter(|slot| slot.state() == state)
                 .map(|slot| (nearness, slot.row()))
                 .collect()
         })?;
-        self.stage = Stage::Loose { block: block + 1, state };
+        self.stage = ScanStage::Loose { block: block + 1, state };
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use super::space::Space;
 
 /// A node that could become a neighbour.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct LinkCandidate<'a> {
     /// The number of the node.
     pub node: u32,
     /// Its distance to the node that gets neighbours.
@@ -26,11 +26,11 @@ pub struct Candidate<'a> {
 /// Chooses among `candidates`, which are sorted by distance. The result is in the order of
 /// choice: what is dropped later should be dropped from its end.
 #[must_use]
-pub fn select(space: &Space, candidates: &[Candidate<'_>], most: usize) -> Vec<u32> {
+pub fn select(space: &Space, candidates: &[LinkCandidate<'_>], most: usize) -> Vec<u32> {
     if candidates.len() <= most {
         return candidates.iter().map(|candidate| candidate.node).collect();
     }
-    let mut taken: Vec<&Candidate<'_>> = Vec::with_capacity(most);
+    let mut taken: Vec<&LinkCandidate<'_>> = Vec::with_capacity(most);
     let mut others: Vec<u32> = Vec::new();
     for candidate in candidates {
         if taken.len() == most {

@@ -23,7 +23,7 @@ const LOOSE_BYTES: usize = 8;
 /// What a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum HnswPageKind {
     /// Nodes of layer 0: every vector.
     Ground = 0,
     /// Nodes of the layers above.
@@ -34,17 +34,19 @@ pub enum Kind {
     Column = 3,
 }
 
-impl Kind {
+impl HnswPageKind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Kind; 4] = [Kind::Ground, Kind::Upper, Kind::Loose, Kind::Column];
+    pub const ALL: [HnswPageKind; 4] =
+        [HnswPageKind::Ground, HnswPageKind::Upper, HnswPageKind::Loose, HnswPageKind::Column];
     /// The kinds whose pages hold slots.
-    pub const WITH_SLOTS: [Kind; 3] = [Kind::Ground, Kind::Upper, Kind::Loose];
+    pub const WITH_SLOTS: [HnswPageKind; 3] =
+        [HnswPageKind::Ground, HnswPageKind::Upper, HnswPageKind::Loose];
 }
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum State {
+pub enum NodeState {
     /// Nothing: it can be filled.
     Free = 0,
     /// A node whose row is there, as far as the index knows.
@@ -57,9 +59,9 @@ pub enum State {
     Undirected = 4,
 }
 
-impl State {
-    pub(super) fn from_number(number: u8) -> Option<State> {
-        use State::{Dead, Free, Live, Null, Undirected};
+impl NodeState {
+    pub(super) fn from_number(number: u8) -> Option<NodeState> {
+        use NodeState::{Dead, Free, Live, Null, Undirected};
         [Free, Live, Dead, Null, Undirected].into_iter().find(|it| *it as u8 == number)
     }
 }
@@ -85,7 +87,7 @@ impl Degree {
 /// What the indexed column holds, as users see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Column {
+pub enum VectorColumn {
     /// Single-precision vectors.
     Vector = 1,
     /// Half-precision vectors.
@@ -94,10 +96,12 @@ pub enum Column {
     Bit = 3,
 }
 
-impl Column {
+impl VectorColumn {
     /// The column with this number.
-    pub fn from_number(number: u8) -> Option<Column> {
-        [Column::Vector, Column::HalfVector, Column::Bit].into_iter().find(|it| *it as u8 == number)
+    pub fn from_number(number: u8) -> Option<VectorColumn> {
+        [VectorColumn::Vector, VectorColumn::HalfVector, VectorColumn::Bit]
+            .into_iter()
+            .find(|it| *it as u8 == number)
     }
 }
 
@@ -137,7 +141,7 @@ impl Filters {
 
 /// The shape of an index: what follows from its columns and options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct IndexShape {
     /// The type, length and distance of the vectors.
     pub space: Space,
     /// How many links the graph has.
@@ -152,7 +156,7 @@ pub struct Shape {
 
 /// Where a walk begins: a node of the highest layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct EntryPoint {
     /// The number of the node.
     pub node: u32,
     /// The node's layer.
@@ -161,25 +165,26 @@ pub struct Entry {
 
 /// A place in a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct NodePlace {
     /// The number of the page.
     pub block: u32,
     /// The slot in it.
     pub slot: u32,
 }
 
-impl Shape {
+impl IndexShape {
     /// Fails if a page does not have room for one node.
-    pub fn new(space: Space, degree: Degree, filters: Filters) -> Result<Shape> {
+    pub fn new(space: Space, degree: Degree, filters: Filters) -> Result<IndexShape> {
         let payload = space.payload_bytes();
-        let mut shape = Shape { space, degree, filters, payload, slot_bits: 0, covered: 0 };
-        if shape.slot_bytes(Kind::Ground).max(shape.slot_bytes(Kind::Upper)) > ROOM {
+        let mut shape = IndexShape { space, degree, filters, payload, slot_bits: 0, covered: 0 };
+        if shape.slot_bytes(HnswPageKind::Ground).max(shape.slot_bytes(HnswPageKind::Upper)) > ROOM
+        {
             return Err(too_large(&shape));
         }
-        let most = Kind::ALL[..2].iter().map(|kind| shape.slots(*kind)).max().unwrap_or(1);
+        let most = HnswPageKind::ALL[..2].iter().map(|kind| shape.slots(*kind)).max().unwrap_or(1);
         shape.slot_bits = most.next_power_of_two().trailing_zeros();
         if filters != Filters::default() {
-            let of_page = filters.bytes() * shape.slots(Kind::Ground) as usize;
+            let of_page = filters.bytes() * shape.slots(HnswPageKind::Ground) as usize;
             shape.covered = ((ROOM - MOST_FILTERS * WIDEST) / of_page) as u32;
             if shape.covered == 0 {
                 return Err(too_many_values(of_page));
@@ -191,9 +196,9 @@ impl Shape {
     /// The shape of the graph from which an index of this shape is made. It is in memory, so what
     /// has room on a page does not matter.
     #[must_use]
-    pub fn for_build(&self) -> Shape {
+    pub fn for_build(&self) -> IndexShape {
         let space = self.space.for_build();
-        Shape { space, payload: space.payload_bytes(), ..*self }
+        IndexShape { space, payload: space.payload_bytes(), ..*self }
     }
 
     /// Whether there are columns beside the vector.
@@ -232,15 +237,15 @@ impl Shape {
 
     /// Where on its column page a node of the ground has its values.
     #[must_use]
-    pub fn entry(&self, place: Place) -> usize {
+    pub fn entry(&self, place: NodePlace) -> usize {
         let page = (place.block - 1) % (self.covered + 1) - 1;
-        (page * self.slots(Kind::Ground) + place.slot) as usize
+        (page * self.slots(HnswPageKind::Ground) + place.slot) as usize
     }
 
     /// Entries of a column page.
     #[must_use]
     pub fn entries(&self) -> usize {
-        (self.covered * self.slots(Kind::Ground)) as usize
+        (self.covered * self.slots(HnswPageKind::Ground)) as usize
     }
 
     /// Where on a column page the values of a filter column begin: the flags come first.
@@ -259,34 +264,34 @@ impl Shape {
 
     /// Bytes of a slot.
     #[must_use]
-    pub fn slot_bytes(&self, kind: Kind) -> usize {
+    pub fn slot_bytes(&self, kind: HnswPageKind) -> usize {
         match kind {
-            Kind::Ground => GROUND_HEADER + self.payload + 4 * self.degree.most(0),
-            Kind::Upper => UPPER_HEADER + self.payload + 4 * self.degree.most(1),
-            Kind::Loose => LOOSE_BYTES,
-            Kind::Column => ROOM,
+            HnswPageKind::Ground => GROUND_HEADER + self.payload + 4 * self.degree.most(0),
+            HnswPageKind::Upper => UPPER_HEADER + self.payload + 4 * self.degree.most(1),
+            HnswPageKind::Loose => LOOSE_BYTES,
+            HnswPageKind::Column => ROOM,
         }
     }
 
     /// Slots of a page.
     #[must_use]
-    pub fn slots(&self, kind: Kind) -> u32 {
+    pub fn slots(&self, kind: HnswPageKind) -> u32 {
         match kind {
-            Kind::Column => 0,
+            HnswPageKind::Column => 0,
             _ => (ROOM / self.slot_bytes(kind)) as u32,
         }
     }
 
     /// The number of a node: 32 bits, of which the lowest say the slot.
     #[must_use]
-    pub fn node(&self, place: Place) -> u32 {
+    pub fn node(&self, place: NodePlace) -> u32 {
         place.block << self.slot_bits | place.slot
     }
 
     /// Where a node lies on pages.
     #[must_use]
-    pub fn place(&self, node: u32) -> Place {
-        Place { block: node >> self.slot_bits, slot: node & ((1 << self.slot_bits) - 1) }
+    pub fn place(&self, node: u32) -> NodePlace {
+        NodePlace { block: node >> self.slot_bits, slot: node & ((1 << self.slot_bits) - 1) }
     }
 
     /// The first number that no page below `blocks` gives to a node.
@@ -303,12 +308,12 @@ impl Shape {
 
     /// Where in its page a slot begins.
     #[must_use]
-    pub fn offset(&self, kind: Kind, slot: u32) -> usize {
+    pub fn offset(&self, kind: HnswPageKind, slot: u32) -> usize {
         HEADER_BYTES + slot as usize * self.slot_bytes(kind)
     }
 
-    pub(super) fn header(kind: Kind) -> usize {
-        if kind == Kind::Upper { UPPER_HEADER } else { GROUND_HEADER }
+    pub(super) fn header(kind: HnswPageKind) -> usize {
+        if kind == HnswPageKind::Upper { UPPER_HEADER } else { GROUND_HEADER }
     }
 }
 
@@ -319,7 +324,7 @@ fn too_many_values(bytes: usize) -> Error {
         .hint("Choose fewer or narrower columns to filter by, or a larger m.")
 }
 
-fn too_large(shape: &Shape) -> Error {
+fn too_large(shape: &IndexShape) -> Error {
     let Space { dimensions, storage, .. } = shape.space;
     let message = format!(
         "a page has no room for a vector of {dimensions} dimensions with storage '{}' and m = {}",

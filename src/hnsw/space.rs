@@ -37,7 +37,7 @@ use half::f16;
 /// What an operator measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Metric {
+pub enum DistanceMetric {
     /// `<->`, Euclidean distance.
     L2 = 1,
     /// `<#>`, the negative inner product.
@@ -52,17 +52,17 @@ pub enum Metric {
     Jaccard = 6,
 }
 
-impl Metric {
+impl DistanceMetric {
     /// The metric with this number.
-    pub fn from_number(number: u8) -> Option<Metric> {
-        use Metric::{Cosine, Hamming, InnerProduct, Jaccard, L1, L2};
+    pub fn from_number(number: u8) -> Option<DistanceMetric> {
+        use DistanceMetric::{Cosine, Hamming, InnerProduct, Jaccard, L1, L2};
         [L2, InnerProduct, Cosine, L1, Hamming, Jaccard].into_iter().find(|it| *it as u8 == number)
     }
 
     /// Whether the vectors are strings of bits.
     #[must_use]
     pub fn is_of_bits(self) -> bool {
-        matches!(self, Metric::Hamming | Metric::Jaccard)
+        matches!(self, DistanceMetric::Hamming | DistanceMetric::Jaccard)
     }
 }
 
@@ -105,7 +105,7 @@ impl Storage {
 /// Elements of a vector, as the caller has them.
 #[derive(Clone, Copy, Debug)]
 pub enum Elements<'a> {
-    /// Numbers; an expectation of [`Metric::is_of_bits`] being false.
+    /// Numbers; an expectation of [`DistanceMetric::is_of_bits`] being false.
     Numbers(&'a [f32]),
     /// Bits, the first in the highest bit of the first byte; unused bits are 0.
     Bits(&'a [u8]),
@@ -115,7 +115,7 @@ pub enum Elements<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Space {
     /// The metric in which distances are measured.
-    pub metric: Metric,
+    pub metric: DistanceMetric,
     /// How elements are held.
     pub storage: Storage,
     /// Elements, or bits, of a vector.
@@ -256,7 +256,7 @@ impl Space {
 
     /// The vector itself; under the cosine, of length 1.
     fn directed<'a>(&self, numbers: &'a [f32]) -> Option<std::borrow::Cow<'a, [f32]>> {
-        if self.metric != Metric::Cosine {
+        if self.metric != DistanceMetric::Cosine {
             return Some(numbers.into());
         }
         let square: f64 = numbers.iter().map(|x| f64::from(*x).powi(2)).sum();
@@ -297,8 +297,8 @@ impl Space {
             l2 += (stored - x).powi(2);
             square += stored * stored;
         });
-        let mut residual = if self.metric == Metric::L1 { l1 } else { l2.sqrt() };
-        if self.metric == Metric::Cosine && !self.is_ordinary(original) {
+        let mut residual = if self.metric == DistanceMetric::L1 { l1 } else { l2.sqrt() };
+        if self.metric == DistanceMetric::Cosine && !self.is_ordinary(original) {
             // The operator's own length would be infinite or 0 then, and its value anything.
             residual = f64::INFINITY;
         }
@@ -344,16 +344,20 @@ impl Space {
     #[must_use]
     pub fn distance(&self, a: &[u8], b: &[u8]) -> f32 {
         (match (self.storage, self.metric) {
-            (Storage::Bits, Metric::Jaccard) => jaccard(a, b),
+            (Storage::Bits, DistanceMetric::Jaccard) => jaccard(a, b),
             (Storage::Bits, _) => f64::from(vector::hamming(a, b)),
-            (_, Metric::L1) => vector::plain::taxicab_f32(self.stored(a), self.stored(b)),
-            (Storage::Float32, Metric::L2) => vector::squared_distance_f32(floats(a), floats(b)),
-            (Storage::Float16, Metric::L2) => vector::squared_distance_f16(halves(a), halves(b)),
-            (Storage::Sq8 | Storage::Binary, Metric::L2) => {
+            (_, DistanceMetric::L1) => vector::plain::taxicab_f32(self.stored(a), self.stored(b)),
+            (Storage::Float32, DistanceMetric::L2) => {
+                vector::squared_distance_f32(floats(a), floats(b))
+            }
+            (Storage::Float16, DistanceMetric::L2) => {
+                vector::squared_distance_f16(halves(a), halves(b))
+            }
+            (Storage::Sq8 | Storage::Binary, DistanceMetric::L2) => {
                 let square = |payload| f64::from(number(payload, 4)).powi(2);
                 (square(a) + square(b) - 2.0 * self.dot(a, b)).max(0.0)
             }
-            (_, Metric::Cosine) => 1.0 - self.dot(a, b),
+            (_, DistanceMetric::Cosine) => 1.0 - self.dot(a, b),
             (_, _) => -self.dot(a, b),
         }) as f32
     }
@@ -390,7 +394,7 @@ impl Space {
         match (self.storage, self.metric) {
             (Storage::Bits, _) => return distance - 4.0 * EPSILON,
             // No bound: what it comes to, as well as is known.
-            (Storage::Binary, Metric::L2) => return distance.max(0.0).sqrt(),
+            (Storage::Binary, DistanceMetric::L2) => return distance.max(0.0).sqrt(),
             (Storage::Binary, _) => return distance,
             _ => {}
         }
@@ -399,7 +403,7 @@ impl Space {
         let rounding = EPSILON * (f64::from(self.dimensions) + 16.0);
         let underflow = f64::from(f32::MIN_POSITIVE) * 2.0 * f64::from(self.dimensions);
         let bound = match self.metric {
-            Metric::L2 => {
+            DistanceMetric::L2 => {
                 let cancelled = match self.storage {
                     Storage::Sq8 => 8.0 * EPSILON * (norm(a).powi(2) + norm(b).powi(2)),
                     _ => 0.0,
@@ -407,7 +411,7 @@ impl Space {
                 let square = (distance * (1.0 - rounding) - cancelled - underflow).max(0.0);
                 (square.sqrt() - residual(a) - residual(b)) * (1.0 - rounding)
             }
-            Metric::L1 => {
+            DistanceMetric::L1 => {
                 (distance * (1.0 - rounding) - residual(a) - residual(b)) * (1.0 - rounding)
             }
             _ => {
@@ -421,7 +425,7 @@ impl Space {
         };
         match (bound.is_finite(), self.metric) {
             (false, _) => f64::NEG_INFINITY,
-            (true, Metric::L2 | Metric::L1) => bound.max(0.0),
+            (true, DistanceMetric::L2 | DistanceMetric::L1) => bound.max(0.0),
             (true, _) => bound,
         }
     }
@@ -447,17 +451,12 @@ fn encode_sq8(numbers: &[f32], bytes: &mut [u8]) {
     bytes[16..20].copy_from_slice(&sum.to_ne_bytes());
 }
 
-/// `Σ (oa + sa ca) (ob + sb cb)`, from the dot product of the codes. The codes are padded
-/// with zeros, which adds nothing to it.
+/// `Σ (oa + sa ca) (ob + sb cb)`, from the dot product of the codes, which are padded with zeros.
 fn dot_sq8(a: &[u8], b: &[u8], dimensions: f64) -> f64 {
     let dot = f64::from(vector::dot_codes(codes(a), codes(b), sum_of_codes(b)));
-    let parts = |payload| {
-        (
-            f64::from(number(payload, 8)),
-            f64::from(number(payload, 12)),
-            f64::from(sum_of_codes(payload)),
-        )
-    };
+    let part = |payload, at| f64::from(number(payload, at));
+    let sum = |payload| f64::from(sum_of_codes(payload));
+    let parts = |payload| (part(payload, 8), part(payload, 12), sum(payload));
     let ((scale_a, offset_a, sum_a), (scale_b, offset_b, sum_b)) = (parts(a), parts(b));
     dimensions * offset_a * offset_b
         + offset_a * scale_b * sum_b
@@ -465,8 +464,8 @@ fn dot_sq8(a: &[u8], b: &[u8], dimensions: f64) -> f64 {
         + scale_a * scale_b * dot
 }
 
+/// pgvector says 1 for two empty sets.
 fn jaccard(a: &[u8], b: &[u8]) -> f64 {
-    // pgvector says 1 for two empty sets.
     let empty = a.iter().zip(b).all(|(a, b)| a & b == 0);
     if empty { 1.0 } else { vector::jaccard(a, b) }
 }

@@ -5,14 +5,18 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 
 use super::build::heap::Heap;
-use super::build::{Builder, Linker, Progress, layer_by_chance};
+use super::build::{GraphBuilder, LinkProgress, Linker, layer_by_chance};
 use super::check::check;
-use super::columns::{Condition, Values};
+use super::columns::{ColumnCondition, ColumnValues};
 use super::graph::PageGraph;
-use super::insert::{Item, Scratch, insert, insert_loose, read_links, read_meta, replace_links};
-use super::page::{Column, Degree, Filters, Kind, Meta, Place, Row, Shape, Slot, State};
-use super::scan::{Nearness, Options, Probe, Query, Scan};
-use super::space::{Elements, Metric, Payload, Space, Storage};
+use super::insert::{InsertItem, Scratch, insert, insert_loose, read_links, replace_links};
+use super::page::{
+    Degree, Filters, HnswMeta, HnswPageKind, IndexShape, NodePlace, NodeState, RowId, SlotView,
+    VectorColumn,
+};
+use super::scan::{Nearness, Probe, Scan, ScanOptions, ScanQuery};
+use super::slots::read_meta;
+use super::space::{DistanceMetric, Elements, Payload, Space, Storage};
 use super::vacuum::{Guide, vacuum};
 use super::visited::Visited;
 use super::write_out::write_out;
@@ -44,54 +48,54 @@ impl Random {
     }
 }
 
-const OPTIONS: Options =
-    Options { ef_search: 60, is_iterative: true, max_scan_tuples: 20_000, memory: 1 << 22 };
+const OPTIONS: ScanOptions =
+    ScanOptions { ef_search: 60, is_iterative: true, max_scan_tuples: 20_000, memory: 1 << 22 };
 
-fn shape(metric: Metric, storage: Storage, dimensions: u32) -> Shape {
+fn shape(metric: DistanceMetric, storage: Storage, dimensions: u32) -> IndexShape {
     let degree = Degree { m: 8, ef_construction: 48 };
-    Shape::new(Space { metric, storage, dimensions }, degree, Filters::default()).unwrap()
+    IndexShape::new(Space { metric, storage, dimensions }, degree, Filters::default()).unwrap()
 }
 
 /// What an index with or without filter columns holds of a numbered vector: the number, and
 /// the remainder by three, NULL where the number is divisible by seven.
-fn item(shape: &Shape, number: usize, vector: &[f32]) -> Item {
+fn item(shape: &IndexShape, number: usize, vector: &[f32]) -> InsertItem {
     let remainder = (!number.is_multiple_of(7)).then_some(number as i128 % 3);
     let values = [Some(number as i128), remainder];
     let probe = shape.space.probe(Elements::Numbers(vector)).unwrap();
-    Item {
+    InsertItem {
         row: row(number),
         payload: encode(shape, vector),
         probe,
-        values: Values::new(shape, &values[..shape.filters.widths().count()]),
+        values: ColumnValues::new(shape, &values[..shape.filters.widths().count()]),
     }
 }
 
-fn row(number: usize) -> Row {
-    Row { block: number as u32 / 100, line: (number % 100) as u16 + 1 }
+fn row(number: usize) -> RowId {
+    RowId { block: number as u32 / 100, line: (number % 100) as u16 + 1 }
 }
 
-fn encode(shape: &Shape, vector: &[f32]) -> Payload {
+fn encode(shape: &IndexShape, vector: &[f32]) -> Payload {
     shape.space.encode(Elements::Numbers(vector)).unwrap().unwrap()
 }
 
 /// What the operator says, in double precision.
-fn exact(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
+fn exact(metric: DistanceMetric, a: &[f32], b: &[f32]) -> f64 {
     let pairs = || a.iter().zip(b).map(|(a, b)| (f64::from(*a), f64::from(*b)));
     let dot = |x: &[f32], y: &[f32]| -> f64 {
         x.iter().zip(y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
     };
     match metric {
-        Metric::L2 => pairs().map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt(),
-        Metric::L1 => pairs().map(|(a, b)| (a - b).abs()).sum(),
-        Metric::InnerProduct => -dot(a, b),
+        DistanceMetric::L2 => pairs().map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt(),
+        DistanceMetric::L1 => pairs().map(|(a, b)| (a - b).abs()).sum(),
+        DistanceMetric::InnerProduct => -dot(a, b),
         _ => 1.0 - dot(a, b) / (dot(a, a) * dot(b, b)).sqrt(),
     }
 }
 
 /// An index made by a build, over vectors whose rows are numbered.
-fn built(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
+fn built(shape: IndexShape, vectors: &[Vec<f32>]) -> RamStore {
     let build_shape = shape.for_build();
-    let builder = Builder::new(build_shape);
+    let builder = GraphBuilder::new(build_shape);
     let mut random = Random(77);
     for (number, vector) in vectors.iter().enumerate() {
         let layer = layer_by_chance(random.next(), shape.degree.m);
@@ -100,7 +104,7 @@ fn built(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
     builder.complete(&mut Heap).unwrap();
     let link = || {
         let mut linker = Linker::default();
-        while builder.link_next(&mut linker).unwrap() != Progress::Complete {}
+        while builder.link_next(&mut linker).unwrap() != LinkProgress::Complete {}
     };
     std::thread::scope(|scope| {
         scope.spawn(link);
@@ -108,7 +112,7 @@ fn built(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
     });
     builder.adopt(&mut || ());
     let store = RamStore::default();
-    write_out(Column::Vector, shape, &builder, &[], &mut || (), &mut |page| {
+    write_out(VectorColumn::Vector, shape, &builder, &[], &mut || (), &mut |page| {
         store.append(|_, new| *new = *page).map(drop)
     })
     .unwrap();
@@ -116,14 +120,14 @@ fn built(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
 }
 
 /// An index made by inserts.
-fn inserted(shape: Shape, vectors: &[Vec<f32>]) -> RamStore {
+fn inserted(shape: IndexShape, vectors: &[Vec<f32>]) -> RamStore {
     let store = RamStore::default();
-    store.append(|_, page| Meta::new(Column::Vector, shape).write(page)).unwrap();
+    store.append(|_, page| HnswMeta::new(VectorColumn::Vector, shape).write(page)).unwrap();
     add(&store, &shape, vectors, 0);
     store
 }
 
-fn add(store: &RamStore, shape: &Shape, vectors: &[Vec<f32>], first: usize) {
+fn add(store: &RamStore, shape: &IndexShape, vectors: &[Vec<f32>], first: usize) {
     let mut scratch = Scratch::default();
     let mut random = Random(5);
     for (number, vector) in vectors.iter().enumerate() {
@@ -135,18 +139,18 @@ fn add(store: &RamStore, shape: &Shape, vectors: &[Vec<f32>], first: usize) {
 fn scan(
     store: &RamStore,
     probe: Payload,
-    options: Options,
-) -> impl Iterator<Item = (Nearness, Row)> {
+    options: ScanOptions,
+) -> impl Iterator<Item = (Nearness, RowId)> {
     filtered_scan(store, probe, &[], options)
 }
 
 fn filtered_scan(
     store: &RamStore,
     probe: Payload,
-    conditions: &[Condition],
-    options: Options,
-) -> impl Iterator<Item = (Nearness, Row)> {
-    let query = Query { probe: Probe::Vector(probe), conditions: conditions.to_vec() };
+    conditions: &[ColumnCondition],
+    options: ScanOptions,
+) -> impl Iterator<Item = (Nearness, RowId)> {
+    let query = ScanQuery { probe: Probe::Vector(probe), conditions: conditions.to_vec() };
     let mut scan = Scan::begin(store, query, options, Visited::default()).unwrap();
     std::iter::from_fn(move || scan.next(store).unwrap())
 }
@@ -154,7 +158,7 @@ fn filtered_scan(
 /// The part of the true `k` nearest that the index finds, as the executor would sort them.
 fn recall(
     store: &RamStore,
-    shape: &Shape,
+    shape: &IndexShape,
     vectors: &[Vec<f32>],
     gone: &dyn Fn(usize) -> bool,
 ) -> f64 {
@@ -162,15 +166,15 @@ fn recall(
     let (mut hits, k, queries) = (0usize, 10, 40);
     for _ in 0..queries {
         let query = random.vector(shape.space.dimensions);
-        let mut all: Vec<(f64, Row)> = (0..vectors.len())
+        let mut all: Vec<(f64, RowId)> = (0..vectors.len())
             .filter(|number| !gone(*number))
             .map(|number| (exact(shape.space.metric, &query, &vectors[number]), row(number)))
             .collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let best: HashSet<Row> = all.iter().take(k).map(|(_, row)| *row).collect();
-        let options = Options { ef_search: 100, is_iterative: false, ..OPTIONS };
+        let best: HashSet<RowId> = all.iter().take(k).map(|(_, row)| *row).collect();
+        let options = ScanOptions { ef_search: 100, is_iterative: false, ..OPTIONS };
         let probe = shape.space.probe(Elements::Numbers(&query)).unwrap().unwrap();
-        let mut found: Vec<(f64, Row)> = scan(store, probe, options)
+        let mut found: Vec<(f64, RowId)> = scan(store, probe, options)
             .map(|(_, found)| (all.iter().find(|(_, row)| *row == found).unwrap().0, found))
             .collect();
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -190,8 +194,8 @@ fn assert_sound(store: &RamStore) {
 
 struct Gone<F>(F);
 
-impl<F: FnMut(Row) -> bool> Guide for Gone<F> {
-    fn is_gone(&mut self, row: Row) -> bool {
+impl<F: FnMut(RowId) -> bool> Guide for Gone<F> {
+    fn is_gone(&mut self, row: RowId) -> bool {
         (self.0)(row)
     }
 
@@ -204,18 +208,18 @@ impl<F: FnMut(Row) -> bool> Guide for Gone<F> {
     }
 }
 
-fn number(row: Row) -> usize {
+fn number(row: RowId) -> usize {
     row.block as usize * 100 + usize::from(row.line) - 1
 }
 
 #[test]
 fn both_ways_of_making_find_nearly_all() {
     for (metric, storage) in [
-        (Metric::Cosine, Storage::Sq8),
-        (Metric::L2, Storage::Sq8),
-        (Metric::InnerProduct, Storage::Float16),
-        (Metric::L2, Storage::Float32),
-        (Metric::L1, Storage::Float32),
+        (DistanceMetric::Cosine, Storage::Sq8),
+        (DistanceMetric::L2, Storage::Sq8),
+        (DistanceMetric::InnerProduct, Storage::Float16),
+        (DistanceMetric::L2, Storage::Float32),
+        (DistanceMetric::L1, Storage::Float32),
     ] {
         let shape = shape(metric, storage, 24);
         let vectors = vectors(1500, 24);
@@ -229,7 +233,7 @@ fn both_ways_of_making_find_nearly_all() {
 
 #[test]
 fn signs_lead_to_the_neighbourhood() {
-    for metric in [Metric::Cosine, Metric::L2, Metric::InnerProduct] {
+    for metric in [DistanceMetric::Cosine, DistanceMetric::L2, DistanceMetric::InnerProduct] {
         let shape = shape(metric, Storage::Binary, 192);
         let vectors = vectors(1500, 192);
         for store in [built(shape, &vectors), inserted(shape, &vectors)] {
@@ -244,24 +248,24 @@ fn signs_lead_to_the_neighbourhood() {
 
 #[test]
 fn a_scan_gives_every_row_once_and_bounds_in_order() {
-    let shape = shape(Metric::L2, Storage::Sq8, 12);
+    let shape = shape(DistanceMetric::L2, Storage::Sq8, 12);
     let vectors = vectors(3000, 12);
     let store = built(shape, &vectors);
-    insert_loose(&store, row(5000), State::Null).unwrap();
-    insert_loose(&store, row(5001), State::Undirected).unwrap();
+    insert_loose(&store, row(5000), NodeState::Null).unwrap();
+    insert_loose(&store, row(5001), NodeState::Undirected).unwrap();
     let query = Random(8).vector(12);
     // Little memory: the sweep needs several rounds.
     for memory in [1 << 22, 1 << 10] {
-        let options = Options { ef_search: 10, memory, ..OPTIONS };
-        let found: Vec<(Nearness, Row)> = scan(&store, encode(&shape, &query), options).collect();
+        let options = ScanOptions { ef_search: 10, memory, ..OPTIONS };
+        let found: Vec<(Nearness, RowId)> = scan(&store, encode(&shape, &query), options).collect();
         assert_eq!(found.len(), 3002);
-        assert_eq!(found.iter().map(|it| it.1).collect::<HashSet<Row>>().len(), 3002);
+        assert_eq!(found.iter().map(|it| it.1).collect::<HashSet<RowId>>().len(), 3002);
         assert_eq!(found[3000..], [(Nearness::Undirected, row(5001)), (Nearness::Null, row(5000))]);
         let mut late = 0;
         let mut highest = 0f64;
         for (nearness, row) in &found[..3000] {
             let Nearness::Bound(bound) = nearness else { panic!("{nearness:?}") };
-            assert!(*bound <= exact(Metric::L2, &query, &vectors[number(*row)]));
+            assert!(*bound <= exact(DistanceMetric::L2, &query, &vectors[number(*row)]));
             late += usize::from(*bound < highest);
             highest = highest.max(*bound);
         }
@@ -271,7 +275,7 @@ fn a_scan_gives_every_row_once_and_bounds_in_order() {
 
 #[test]
 fn vacuum_keeps_what_is_left_findable_and_room_is_used_again() {
-    let shape = shape(Metric::Cosine, Storage::Sq8, 16);
+    let shape = shape(DistanceMetric::Cosine, Storage::Sq8, 16);
     let vectors = vectors(2000, 16);
     let store = built(shape, &vectors);
     let before = recall(&store, &shape, &vectors, &|_| false);
@@ -301,9 +305,9 @@ fn reachable(store: &RamStore) -> usize {
     while let Some((node, layer)) = next.pop() {
         let links = read_links(&graph, node, layer).unwrap().map_or(Vec::new(), |it| it.links);
         let below = (layer > 0).then(|| {
-            let Place { block, slot } = meta.shape.place(node);
+            let NodePlace { block, slot } = meta.shape.place(node);
             let below = store.read(block, |page| {
-                Slot::of(&meta.shape, page, Kind::Upper, slot).unwrap().below()
+                SlotView::of(&meta.shape, page, HnswPageKind::Upper, slot).unwrap().below()
             });
             (below.unwrap(), layer - 1)
         });
@@ -315,18 +319,18 @@ fn reachable(store: &RamStore) -> usize {
 
 #[test]
 fn vacuum_gives_a_cluster_that_was_cut_off_a_way() {
-    let shape = shape(Metric::L2, Storage::Float32, 8);
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 8);
     let vectors = vectors(600, 8);
     let store = RamStore::default();
-    store.append(|_, page| Meta::new(Column::Vector, shape).write(page)).unwrap();
+    store.append(|_, page| HnswMeta::new(VectorColumn::Vector, shape).write(page)).unwrap();
     let mut scratch = Scratch::default();
     for (number, vector) in vectors.iter().enumerate() {
         insert(&store, &item(&shape, number, vector), 0, &mut scratch).unwrap();
     }
     assert_eq!(reachable(&store), 600);
     // The far side loses every link from the near one, as where all nodes between them are gone.
-    let is_far = |row: Row| vectors[number(row)][0] > 0.8;
-    let rows: HashMap<u32, Row> = nodes(&store, &shape).into_iter().collect();
+    let is_far = |row: RowId| vectors[number(row)][0] > 0.8;
+    let rows: HashMap<u32, RowId> = nodes(&store, &shape).into_iter().collect();
     let graph = PageGraph { store: &store, shape: &shape };
     for (node, _) in rows.iter().filter(|(_, row)| !is_far(**row)) {
         let old = read_links(&graph, *node, 0).unwrap().unwrap();
@@ -343,15 +347,15 @@ fn vacuum_gives_a_cluster_that_was_cut_off_a_way() {
 }
 
 /// The nodes of the ground layer.
-fn nodes(store: &RamStore, shape: &Shape) -> Vec<(u32, Row)> {
+fn nodes(store: &RamStore, shape: &IndexShape) -> Vec<(u32, RowId)> {
     let mut nodes = Vec::new();
     for block in 1..store.blocks().unwrap() {
         let read = |page: &Page| {
-            for slot in 0..shape.slots(Kind::Ground) {
-                if let Some(seen) = Slot::of(shape, page, Kind::Ground, slot)
-                    && seen.state() == State::Live
+            for slot in 0..shape.slots(HnswPageKind::Ground) {
+                if let Some(seen) = SlotView::of(shape, page, HnswPageKind::Ground, slot)
+                    && seen.state() == NodeState::Live
                 {
-                    nodes.push((shape.node(Place { block, slot }), seen.row()));
+                    nodes.push((shape.node(NodePlace { block, slot }), seen.row()));
                 }
             }
         };
@@ -362,12 +366,12 @@ fn nodes(store: &RamStore, shape: &Shape) -> Vec<(u32, Row)> {
 
 #[test]
 fn an_emptied_index_is_as_good_as_new() {
-    let shape = shape(Metric::L2, Storage::Float32, 8);
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 8);
     let vectors = vectors(300, 8);
     let store = inserted(shape, &vectors);
     // More than a page has nodes.
     for number in 900..1500 {
-        insert_loose(&store, row(number), State::Null).unwrap();
+        insert_loose(&store, row(number), NodeState::Null).unwrap();
     }
     assert_eq!(vacuum(&store, &mut Gone(|_| true)).unwrap().removed, 900);
     assert_sound(&store);
@@ -381,7 +385,7 @@ fn an_emptied_index_is_as_good_as_new() {
 
 #[test]
 fn equal_vectors_do_not_cut_off_the_others() {
-    let shape = shape(Metric::L2, Storage::Sq8, 8);
+    let shape = shape(DistanceMetric::L2, Storage::Sq8, 8);
     let mut vectors = vectors(600, 8);
     vectors.extend(std::iter::repeat_n(vec![1.0; 8], 300));
     for store in [built(shape, &vectors), inserted(shape, &vectors)] {
@@ -393,7 +397,7 @@ fn equal_vectors_do_not_cut_off_the_others() {
 
 #[test]
 fn inserts_at_once_lose_nothing() {
-    let shape = shape(Metric::L2, Storage::Sq8, 8);
+    let shape = shape(DistanceMetric::L2, Storage::Sq8, 8);
     let vectors = vectors(1200, 8);
     let store = inserted(shape, &vectors[..200]);
     std::thread::scope(|scope| {
@@ -408,13 +412,13 @@ fn inserts_at_once_lose_nothing() {
 }
 
 /// `shape` with two filter columns beside the vector, of 8 bytes and of 1.
-fn filtered(shape: Shape) -> Shape {
-    Shape::new(shape.space, shape.degree, Filters::new(&[8, 1]).unwrap()).unwrap()
+fn filtered(shape: IndexShape) -> IndexShape {
+    IndexShape::new(shape.space, shape.degree, Filters::new(&[8, 1]).unwrap()).unwrap()
 }
 
 #[test]
 fn filters_give_the_rows_they_keep_and_no_others() {
-    let shape = filtered(shape(Metric::L2, Storage::Sq8, 12));
+    let shape = filtered(shape(DistanceMetric::L2, Storage::Sq8, 12));
     let vectors = vectors(6000, 12);
     let store = built(shape, &vectors[..4000]);
     add(&store, &shape, &vectors[4000..], 4000);
@@ -423,7 +427,7 @@ fn filters_give_the_rows_they_keep_and_no_others() {
     assert_sound(&store);
     let query = vectors[12].clone();
     let condition = |column, ranges: &[(i128, i128)], takes_null| {
-        vec![Condition { column, ranges: ranges.to_vec(), takes_null }]
+        vec![ColumnCondition { column, ranges: ranges.to_vec(), takes_null }]
     };
     for (conditions, least) in [
         (condition(0, &[(40, 49)], false), 1.0),
@@ -434,7 +438,7 @@ fn filters_give_the_rows_they_keep_and_no_others() {
         (condition(0, &[], false), 1.0),
     ] {
         let meets = |number: usize| {
-            let Condition { column, ranges, takes_null } = &conditions[0];
+            let ColumnCondition { column, ranges, takes_null } = &conditions[0];
             let lies_in =
                 |value: i128| ranges.iter().any(|(from, to)| (*from..=*to).contains(&value));
             match column {
@@ -445,10 +449,10 @@ fn filters_give_the_rows_they_keep_and_no_others() {
         };
         let mut wanted: Vec<(f64, usize)> = (0..6000)
             .filter(|number| meets(*number) && !number.is_multiple_of(11))
-            .map(|number| (exact(Metric::L2, &query, &vectors[number]), number))
+            .map(|number| (exact(DistanceMetric::L2, &query, &vectors[number]), number))
             .collect();
         wanted.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let options = Options { ef_search: 20, ..OPTIONS };
+        let options = ScanOptions { ef_search: 20, ..OPTIONS };
         let found: Vec<usize> = filtered_scan(&store, encode(&shape, &query), &conditions, options)
             .map(|(_, row)| number(row))
             .collect();
@@ -462,21 +466,25 @@ fn filters_give_the_rows_they_keep_and_no_others() {
     }
 }
 
-fn any_metric() -> impl Strategy<Value = (Metric, Storage)> {
-    let metric =
-        prop::sample::select(vec![Metric::L2, Metric::InnerProduct, Metric::Cosine, Metric::L1]);
+fn any_metric() -> impl Strategy<Value = (DistanceMetric, Storage)> {
+    let metric = prop::sample::select(vec![
+        DistanceMetric::L2,
+        DistanceMetric::InnerProduct,
+        DistanceMetric::Cosine,
+        DistanceMetric::L1,
+    ]);
     let storage = prop::sample::select(vec![Storage::Float32, Storage::Float16, Storage::Sq8]);
     (metric, storage)
 }
 
 /// pgvector computes in single precision.
-fn as_operator(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
+fn as_operator(metric: DistanceMetric, a: &[f32], b: &[f32]) -> f64 {
     let sum = |f: &dyn Fn(f32, f32) -> f32| a.iter().zip(b).map(|(a, b)| f(*a, *b)).sum::<f32>();
     let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f32>();
     match metric {
-        Metric::L2 => f64::from(sum(&|a, b| (a - b) * (a - b))).sqrt(),
-        Metric::L1 => f64::from(sum(&|a, b| (a - b).abs())),
-        Metric::InnerProduct => -f64::from(dot(a, b)),
+        DistanceMetric::L2 => f64::from(sum(&|a, b| (a - b) * (a - b))).sqrt(),
+        DistanceMetric::L1 => f64::from(sum(&|a, b| (a - b).abs())),
+        DistanceMetric::InnerProduct => -f64::from(dot(a, b)),
         _ => {
             let norms = (f64::from(dot(a, a)) * f64::from(dot(b, b))).sqrt();
             1.0 - (f64::from(dot(a, b)) / norms).clamp(-1.0, 1.0)
@@ -521,7 +529,7 @@ proptest! {
         damage in prop::collection::vec((0usize..40, 0usize..PAGE_SIZE, any::<u8>()), 1..400),
         noise in prop::option::of((1usize..40, any::<u64>())),
     ) {
-        let shape = filtered(shape(Metric::L2, Storage::Sq8, 8));
+        let shape = filtered(shape(DistanceMetric::L2, Storage::Sq8, 8));
         let store = inserted(shape, &vectors(100, 8));
         let blocks = store.blocks().unwrap() as usize;
         let spoil = |block: usize, change: &dyn Fn(&mut Page)| {
@@ -535,9 +543,9 @@ proptest! {
             });
         }
         let new = item(&shape, 7, &[0.5; 8]);
-        let condition = Condition { column: 1, ranges: vec![(1, 2)], takes_null: true };
+        let condition = ColumnCondition { column: 1, ranges: vec![(1, 2)], takes_null: true };
         let probe = Probe::Vector(new.payload.clone());
-        let anything = Query { probe, conditions: vec![condition] };
+        let anything = ScanQuery { probe, conditions: vec![condition] };
         let outcomes = [
             Scan::begin(&store, anything.clone(), OPTIONS, Visited::default())
                 .and_then(|mut scan| {
@@ -550,7 +558,7 @@ proptest! {
                 }),
             insert(&store, &new, 1, &mut Scratch::default()),
             check(&store).map(drop),
-            vacuum(&store, &mut Gone(|row: Row| row.block.is_multiple_of(2))).map(drop),
+            vacuum(&store, &mut Gone(|row: RowId| row.block.is_multiple_of(2))).map(drop),
         ];
         for error in outcomes.into_iter().filter_map(Result::err) {
             prop_assert!(matches!(error.kind(), ErrorKind::IndexCorrupted | ErrorKind::Unsupported), "{}", error);

@@ -20,10 +20,14 @@
 mod ways;
 
 use super::graph::{Graph, PageGraph};
-use super::insert::{Links, add_to_list, any_live_node, read_links, read_meta, replace_links};
+use super::insert::{NodeLinks, any_live_node, read_links, replace_links};
 use super::node_set::NodeSet;
-use super::page::{self, Entry, Kind, NONE, Place, Row, Shape, Slot, SlotMut, State};
-use super::select::{Candidate, select};
+use super::page::{
+    self, EntryPoint, HnswPageKind, IndexShape, NONE, NodePlace, NodeState, RowId, SlotMut,
+    SlotView,
+};
+use super::select::{LinkCandidate, select};
+use super::slots::{add_to_list, read_meta};
 use super::space::Payload;
 use crate::error::Result;
 use crate::pages::{Page, StoreMut};
@@ -35,7 +39,7 @@ const ATTEMPTS: usize = 20;
 
 /// What a vacuum did and saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct HnswVacuumReport {
     /// Rows that were removed.
     pub removed: u64,
     /// Rows that are left.
@@ -45,7 +49,7 @@ pub struct Report {
 /// What the caller knows and does.
 pub trait Guide {
     /// Whether this row is gone.
-    fn is_gone(&mut self, row: Row) -> bool;
+    fn is_gone(&mut self, row: RowId) -> bool;
 
     /// Returns when no insert is under way any more that began before the call.
     fn wait_for_inserts(&mut self) -> Result<()>;
@@ -60,15 +64,15 @@ struct Vacuum<'a, S, G> {
     guide: &'a mut G,
     /// Dead nodes, of all layers.
     dead: NodeSet,
-    report: Report,
+    report: HnswVacuumReport,
 }
 
 /// Removes the rows that are gone.
-pub fn vacuum<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<Report> {
+pub fn vacuum<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<HnswVacuumReport> {
     let shape = read_meta(store)?.shape;
     let dead = NodeSet::below(shape.nodes_below(store.blocks()?));
     let graph = PageGraph { store, shape: &shape };
-    let mut vacuum = Vacuum { graph, guide, dead, report: Report::default() };
+    let mut vacuum = Vacuum { graph, guide, dead, report: HnswVacuumReport::default() };
     if vacuum.mark()? {
         vacuum.mark_upper()?;
         vacuum.guide.wait_for_inserts()?;
@@ -82,13 +86,13 @@ pub fn vacuum<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<Report>
 
 /// A node as a vacuum sees it in its page.
 #[derive(Clone, Copy)]
-struct Seen {
+struct VacuumedNode {
     /// Its number; what lies in loose slots has none, of which pages have more than numbers.
     node: u32,
     slot: u32,
-    kind: Kind,
-    state: State,
-    row: Row,
+    kind: HnswPageKind,
+    state: NodeState,
+    row: RowId,
     ground: u32,
     below: u32,
     layer: u8,
@@ -96,22 +100,22 @@ struct Seen {
 
 impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     /// What the slots of a page hold, but for free ones.
-    fn look(&mut self, block: u32) -> Result<Vec<Seen>> {
+    fn look(&mut self, block: u32) -> Result<Vec<VacuumedNode>> {
         self.guide.pause()?;
         let shape = self.graph.shape;
         self.graph.store.read(block, |page| {
             let Some(kind) = page::kind(page) else { return Vec::new() };
             let slots = (0..shape.slots(kind)).filter_map(|slot| {
-                let seen = Slot::of(shape, page, kind, slot)?;
-                let upper = kind == Kind::Upper;
+                let seen = SlotView::of(shape, page, kind, slot)?;
+                let upper = kind == HnswPageKind::Upper;
                 let (ground, below) =
                     if upper { (seen.ground(), seen.below()) } else { (NONE, NONE) };
                 let node = match kind {
-                    Kind::Loose => NONE,
-                    _ => shape.node(Place { block, slot }),
+                    HnswPageKind::Loose => NONE,
+                    _ => shape.node(NodePlace { block, slot }),
                 };
                 let (state, row, layer) = (seen.state(), seen.row(), seen.layer());
-                (state != State::Free).then_some(Seen {
+                (state != NodeState::Free).then_some(VacuumedNode {
                     node,
                     slot,
                     kind,
@@ -131,42 +135,42 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         let mut any = false;
         for block in 1..self.graph.store.blocks()? {
             let seen = self.look(block)?;
-            let (kept, gone): (Vec<Seen>, Vec<Seen>) = seen
+            let (kept, gone): (Vec<VacuumedNode>, Vec<VacuumedNode>) = seen
                 .into_iter()
-                .filter(|seen| seen.kind != Kind::Upper)
-                .partition(|seen| seen.state != State::Dead && !self.guide.is_gone(seen.row));
+                .filter(|seen| seen.kind != HnswPageKind::Upper)
+                .partition(|seen| seen.state != NodeState::Dead && !self.guide.is_gone(seen.row));
             self.report.left += kept.len() as u64;
             if gone.is_empty() {
                 continue;
             }
             self.report.removed +=
-                gone.iter().filter(|seen| seen.state != State::Dead).count() as u64;
+                gone.iter().filter(|seen| seen.state != NodeState::Dead).count() as u64;
             any |= self.mark_page(block, &gone)?;
         }
         Ok(any)
     }
 
     /// Marks or frees slots of one page. Whether dead nodes are among them.
-    fn mark_page(&mut self, block: u32, gone: &[Seen]) -> Result<bool> {
+    fn mark_page(&mut self, block: u32, gone: &[VacuumedNode]) -> Result<bool> {
         let shape = self.graph.shape;
         self.graph.store.write(block, |page| {
             let mut any = false;
-            for seen in gone.iter().filter(|seen| seen.state != State::Dead) {
+            for seen in gone.iter().filter(|seen| seen.state != NodeState::Dead) {
                 let slot = SlotMut::of(shape, page, seen.kind, seen.slot);
                 let Some(mut slot) = slot else { continue };
                 if slot.look().row() == seen.row && slot.look().state() == seen.state {
-                    if seen.kind == Kind::Loose {
+                    if seen.kind == HnswPageKind::Loose {
                         slot.free()
                     } else {
-                        slot.set_state(State::Dead)
+                        slot.set_state(NodeState::Dead)
                     }
                     any = true;
                 }
             }
             Ok(any)
         })?;
-        if gone.first().is_some_and(|seen| seen.kind == Kind::Loose) {
-            add_to_list(self.graph.store, Kind::Loose, block)?;
+        if gone.first().is_some_and(|seen| seen.kind == HnswPageKind::Loose) {
+            add_to_list(self.graph.store, HnswPageKind::Loose, block)?;
             return Ok(false);
         }
         for seen in gone {
@@ -179,9 +183,9 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     fn mark_upper(&mut self) -> Result<()> {
         for block in 1..self.graph.store.blocks()? {
             let seen = self.look(block)?;
-            let above = seen.into_iter().filter(|seen| seen.kind == Kind::Upper);
-            let gone: Vec<Seen> = above
-                .filter(|seen| seen.state == State::Dead || self.dead.contains(seen.ground))
+            let above = seen.into_iter().filter(|seen| seen.kind == HnswPageKind::Upper);
+            let gone: Vec<VacuumedNode> = above
+                .filter(|seen| seen.state == NodeState::Dead || self.dead.contains(seen.ground))
                 .collect();
             if !gone.is_empty() {
                 self.mark_page(block, &gone)?;
@@ -199,7 +203,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         self.graph
             .store
             .write(0, |first| {
-                let mut meta = page::Meta::read(first)?;
+                let mut meta = page::HnswMeta::read(first)?;
                 // An insert may have raised it meanwhile.
                 let is_dead = meta.entry.is_some_and(|now| self.dead.contains(now.node));
                 if is_dead {
@@ -211,26 +215,26 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
             .map(drop)
     }
 
-    fn highest_living(&mut self) -> Result<Option<Entry>> {
-        let mut highest: Option<Entry> = None;
+    fn highest_living(&mut self) -> Result<Option<EntryPoint>> {
+        let mut highest: Option<EntryPoint> = None;
         for block in 1..self.graph.store.blocks()? {
             for seen in self.look(block)? {
                 let is_higher = highest.is_none_or(|entry| entry.layer < seen.layer);
-                if seen.kind == Kind::Upper && seen.state == State::Live && is_higher {
-                    highest = Some(Entry { node: seen.node, layer: seen.layer });
+                if seen.kind == HnswPageKind::Upper && seen.state == NodeState::Live && is_higher {
+                    highest = Some(EntryPoint { node: seen.node, layer: seen.layer });
                 }
             }
         }
         match highest {
             Some(entry) => Ok(Some(entry)),
-            None => Ok(any_live_node(&self.graph)?.map(|node| Entry { node, layer: 0 })),
+            None => Ok(any_live_node(&self.graph)?.map(|node| EntryPoint { node, layer: 0 })),
         }
     }
 
     fn mend(&mut self) -> Result<()> {
         for block in 1..self.graph.store.blocks()? {
             for seen in self.look(block)? {
-                if seen.state == State::Live && seen.kind != Kind::Loose {
+                if seen.state == NodeState::Live && seen.kind != HnswPageKind::Loose {
                     self.mend_node(seen)?;
                 }
             }
@@ -238,7 +242,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         Ok(())
     }
 
-    fn mend_node(&mut self, seen: Seen) -> Result<()> {
+    fn mend_node(&mut self, seen: VacuumedNode) -> Result<()> {
         for _ in 0..ATTEMPTS {
             let Some(old) = read_links(&self.graph, seen.node, seen.layer)? else { return Ok(()) };
             if !old.links.iter().any(|link| self.dead.contains(*link)) {
@@ -254,7 +258,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     }
 
     /// Makes `from` link to a node, if it has room.
-    fn link_if_room(&self, from: u32, to: Seen) -> Result<()> {
+    fn link_if_room(&self, from: u32, to: VacuumedNode) -> Result<()> {
         let Some(old) = read_links(&self.graph, from, to.layer)? else { return Ok(()) };
         let has_room = old.links.len() < self.graph.shape.degree.most(to.layer);
         if !has_room || old.links.contains(&to.node) {
@@ -267,7 +271,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     }
 
     /// The living links of a node, and in place of the dead the best of their neighbours.
-    fn mended(&self, seen: Seen, old: &Links) -> Result<Vec<u32>> {
+    fn mended(&self, seen: VacuumedNode, old: &NodeLinks) -> Result<Vec<u32>> {
         let (gone, mut kept): (Vec<u32>, Vec<u32>) =
             old.links.iter().partition(|link| self.dead.contains(**link));
         let Some((center, _)) = self.graph.payload(seen.node, seen.layer)? else { return Ok(kept) };
@@ -284,15 +288,15 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         });
         let mut candidates: Vec<(f32, u32, Payload)> = Vec::new();
         for node in beyond {
-            if let Some((payload, State::Live)) = self.graph.payload(node, seen.layer)? {
+            if let Some((payload, NodeState::Live)) = self.graph.payload(node, seen.layer)? {
                 let distance = self.graph.shape.space.distance(center.bytes(), payload.bytes());
                 candidates.push((distance, node, payload));
             }
         }
         candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let candidates: Vec<Candidate<'_>> = candidates
+        let candidates: Vec<LinkCandidate<'_>> = candidates
             .iter()
-            .map(|(distance, node, payload)| Candidate {
+            .map(|(distance, node, payload)| LinkCandidate {
                 node: *node,
                 distance: *distance,
                 payload: payload.bytes(),
@@ -306,9 +310,9 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         let shape = *self.graph.shape;
         for block in 1..self.graph.store.blocks()? {
             let seen = self.look(block)?;
-            let gone: Vec<Seen> = seen
+            let gone: Vec<VacuumedNode> = seen
                 .into_iter()
-                .filter(|seen| seen.state == State::Dead && self.dead.contains(seen.node))
+                .filter(|seen| seen.state == NodeState::Dead && self.dead.contains(seen.node))
                 .collect();
             let Some(first) = gone.first() else { continue };
             let kind = first.kind;
@@ -319,7 +323,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     }
 }
 
-fn free_slots(shape: &Shape, page: &mut Page, gone: &[Seen]) -> bool {
+fn free_slots(shape: &IndexShape, page: &mut Page, gone: &[VacuumedNode]) -> bool {
     for seen in gone {
         if let Some(mut slot) = SlotMut::of(shape, page, seen.kind, seen.slot) {
             slot.free();

@@ -21,26 +21,26 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::graph::{Found, Graph};
-use super::page::Entry;
+use super::graph::{Graph, Neighbor};
+use super::page::EntryPoint;
 use super::visited::Visited;
 use crate::error::Result;
 
 /// A distance and an index into what was found, in one number that sorts by the distance.
-type Key = u64;
+type QueueKey = u64;
 
-fn key(distance: f32, index: usize) -> Key {
+fn key(distance: f32, index: usize) -> QueueKey {
     let bits = distance.to_bits();
     // Floats sort like integers, if negative ones are turned around.
     let ordered = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
     u64::from(ordered) << 32 | index as u64
 }
 
-fn index(key: Key) -> usize {
+fn index(key: QueueKey) -> usize {
     (key & 0xFFFF_FFFF) as usize
 }
 
-fn distance_part(key: Key) -> u64 {
+fn distance_part(key: QueueKey) -> u64 {
     key >> 32
 }
 
@@ -48,15 +48,15 @@ fn distance_part(key: Key) -> u64 {
 #[derive(Debug, Default)]
 pub struct Walk {
     /// All nodes met, in the order of meeting.
-    found: Vec<Found>,
+    found: Vec<Neighbor>,
     /// Nodes to be expanded, nearest first.
-    frontier: BinaryHeap<Reverse<Key>>,
+    frontier: BinaryHeap<Reverse<QueueKey>>,
     /// The ef nearest that count, farthest first.
-    nearest: BinaryHeap<Key>,
+    nearest: BinaryHeap<QueueKey>,
     /// Nodes that were not near enough to be expanded.
-    passed_over: Vec<Key>,
+    passed_over: Vec<QueueKey>,
     /// Nodes that count and were among the ef nearest once.
-    displaced: Vec<Key>,
+    displaced: Vec<QueueKey>,
     /// Whether what is passed over is kept for a wider walk.
     can_widen: bool,
     ef: usize,
@@ -114,7 +114,8 @@ impl Walk {
         self.ef = ef;
         let passed_over = std::mem::take(&mut self.passed_over);
         let counted = passed_over.iter().filter(|key| self.found[index(**key)].is_live);
-        let mut candidates: Vec<Key> = counted.copied().chain(self.displaced.drain(..)).collect();
+        let mut candidates: Vec<QueueKey> =
+            counted.copied().chain(self.displaced.drain(..)).collect();
         self.frontier.extend(passed_over.into_iter().map(Reverse));
         let more = ef.saturating_sub(self.nearest.len());
         if more < candidates.len() {
@@ -160,7 +161,7 @@ impl Walk {
         result
     }
 
-    fn meet(&mut self, found: Found) {
+    fn meet(&mut self, found: Neighbor) {
         self.distances += 1;
         let key = key(found.distance, self.found.len());
         let is_near = !self.is_full()
@@ -183,15 +184,15 @@ impl Walk {
 
     /// The nearest nodes that count, nearest first; at most `ef`.
     #[must_use]
-    pub fn nearest(&self) -> Vec<Found> {
-        let mut keys: Vec<Key> = self.nearest.iter().copied().collect();
+    pub fn nearest(&self) -> Vec<Neighbor> {
+        let mut keys: Vec<QueueKey> = self.nearest.iter().copied().collect();
         keys.sort_unstable();
         keys.into_iter().map(|key| self.found[index(key)]).collect()
     }
 
     /// The nearest node, whether it counts or not.
     #[must_use]
-    pub fn nearest_of_all(&self) -> Option<Found> {
+    pub fn nearest_of_all(&self) -> Option<Neighbor> {
         self.found.iter().copied().min_by(|a, b| a.distance.total_cmp(&b.distance))
     }
 
@@ -231,8 +232,8 @@ impl Walk {
     /// Bytes of memory that the walk takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        size_of::<Found>() * self.found.capacity()
-            + size_of::<Key>()
+        size_of::<Neighbor>() * self.found.capacity()
+            + size_of::<QueueKey>()
                 * (self.frontier.capacity()
                     + self.nearest.capacity()
                     + self.passed_over.capacity()
@@ -252,7 +253,7 @@ pub const DESCENT: usize = 4;
 pub fn descend<G: Graph>(
     graph: &G,
     probe: &[u8],
-    entry: Entry,
+    entry: EntryPoint,
     to: u8,
     walk: &mut Walk,
     visited: &mut Visited,

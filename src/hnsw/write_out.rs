@@ -10,10 +10,13 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::build::{Builder, Memory};
+use super::build::{ChunkMemory, GraphBuilder};
 use super::columns;
 use super::node_set::NodeSet;
-use super::page::{self, Column, Entry, Kind, Meta, NewNode, Place, Row, Shape, SlotMut, State};
+use super::page::{
+    self, EntryPoint, HnswMeta, HnswPageKind, IndexShape, NewNode, NodePlace, NodeState, RowId,
+    SlotMut, VectorColumn,
+};
 use super::pause::{Pause, TURN};
 use crate::error::Result;
 use crate::pages::PAGE_SIZE;
@@ -23,9 +26,9 @@ use crate::pages::Page;
 pub type Sink<'a> = &'a mut dyn FnMut(&Page) -> Result<()>;
 
 /// The order of nodes on pages.
-struct Order<'a, M: Memory> {
-    shape: Shape,
-    builder: &'a Builder<M>,
+struct NodeOrder<'a, M: ChunkMemory> {
+    shape: IndexShape,
+    builder: &'a GraphBuilder<M>,
     /// Nodes of the ground layer.
     ground: Vec<u32>,
     /// Where a node stands in the order of the pages.
@@ -36,9 +39,9 @@ struct Order<'a, M: Memory> {
     upper_ranks: HashMap<u32, u32>,
 }
 
-impl<'a, M: Memory> Order<'a, M> {
-    fn new(shape: Shape, builder: &'a Builder<M>, pause: Pause<'_>) -> Order<'a, M> {
-        let ground = neighbourhoods(builder, shape.slots(Kind::Ground) as usize, pause);
+impl<'a, M: ChunkMemory> NodeOrder<'a, M> {
+    fn new(shape: IndexShape, builder: &'a GraphBuilder<M>, pause: Pause<'_>) -> NodeOrder<'a, M> {
+        let ground = neighbourhoods(builder, shape.slots(HnswPageKind::Ground) as usize, pause);
         let mut ranks = vec![0; ground.len()];
         (0..).zip(&ground).for_each(|(rank, node)| ranks[*node as usize] = rank);
         let mut upper = Vec::new();
@@ -47,25 +50,25 @@ impl<'a, M: Memory> Order<'a, M> {
             upper_ranks.insert(*node, upper.len() as u32);
             upper.extend((1..=builder.layer(*node)).map(|layer| (*node, layer)));
         }
-        Order { shape, builder, ground, ranks, upper, upper_ranks }
+        NodeOrder { shape, builder, ground, ranks, upper, upper_ranks }
     }
 
-    fn pages(&self, kind: Kind, nodes: usize) -> u32 {
+    fn pages(&self, kind: HnswPageKind, nodes: usize) -> u32 {
         (nodes as u32).div_ceil(self.shape.slots(kind))
     }
 
     /// The number that a node has on pages.
     fn number(&self, node: u32, layer: u8) -> u32 {
         let (kind, first, rank) = match layer {
-            0 => (Kind::Ground, 0, self.ranks[node as usize]),
+            0 => (HnswPageKind::Ground, 0, self.ranks[node as usize]),
             _ => {
-                let first = self.pages(Kind::Ground, self.ground.len());
-                (Kind::Upper, first, self.upper_ranks[&node] + u32::from(layer) - 1)
+                let first = self.pages(HnswPageKind::Ground, self.ground.len());
+                (HnswPageKind::Upper, first, self.upper_ranks[&node] + u32::from(layer) - 1)
             }
         };
         let slots = self.shape.slots(kind);
         let block = self.shape.data_block(first + rank / slots);
-        self.shape.node(Place { block, slot: rank % slots })
+        self.shape.node(NodePlace { block, slot: rank % slots })
     }
 
     fn fill(&self, page: &mut Page, slot: u32, node: u32, layer: u8) -> Result<()> {
@@ -84,7 +87,7 @@ impl<'a, M: Memory> Order<'a, M> {
             payload: payload.bytes(),
             neighbours: &neighbours,
         };
-        let kind = if layer == 0 { Kind::Ground } else { Kind::Upper };
+        let kind = if layer == 0 { HnswPageKind::Ground } else { HnswPageKind::Upper };
         if let Some(mut slot) = SlotMut::of(&self.shape, page, kind, slot) {
             slot.fill(&new);
         }
@@ -94,7 +97,11 @@ impl<'a, M: Memory> Order<'a, M> {
 
 /// All nodes, each page's worth of them near each other in the graph: a page is filled by going
 /// from a node to its neighbours, to theirs, and so on; the next begins where this one ended.
-fn neighbourhoods<M: Memory>(builder: &Builder<M>, slots: usize, pause: Pause<'_>) -> Vec<u32> {
+fn neighbourhoods<M: ChunkMemory>(
+    builder: &GraphBuilder<M>,
+    slots: usize,
+    pause: Pause<'_>,
+) -> Vec<u32> {
     let nodes = builder.added();
     let mut order = Vec::with_capacity(nodes as usize);
     let mut placed = NodeSet::below(nodes as usize);
@@ -127,21 +134,22 @@ fn neighbourhoods<M: Memory>(builder: &Builder<M>, slots: usize, pause: Pause<'_
 
 /// Writes the graph, and the rows that have no place in it. The builder's space may be another
 /// than that of `shape`: [`Space::for_build`](super::space::Space::for_build).
-pub fn write_out<M: Memory>(
-    column: Column,
-    shape: Shape,
-    builder: &Builder<M>,
-    loose: &[(Row, State)],
+pub fn write_out<M: ChunkMemory>(
+    column: VectorColumn,
+    shape: IndexShape,
+    builder: &GraphBuilder<M>,
+    loose: &[(RowId, NodeState)],
     pause: Pause<'_>,
     sink: Sink<'_>,
 ) -> Result<()> {
-    let order = Order::new(shape, builder, pause);
+    let order = NodeOrder::new(shape, builder, pause);
     let ground: Vec<(u32, u8)> = order.ground.iter().map(|node| (*node, 0)).collect();
     let counts = [ground.len(), order.upper.len(), loose.len()];
-    let mut meta = Meta::new(column, shape);
-    meta.entry = builder
-        .entry()
-        .map(|entry| Entry { node: order.number(entry.node, entry.layer), layer: entry.layer });
+    let mut meta = HnswMeta::new(column, shape);
+    meta.entry = builder.entry().map(|entry| EntryPoint {
+        node: order.number(entry.node, entry.layer),
+        layer: entry.layer,
+    });
     meta.with_room = pages_with_room(&order, counts);
     let mut page: Page = [0; PAGE_SIZE];
     meta.write(&mut page);
@@ -155,16 +163,16 @@ pub fn write_out<M: Memory>(
         block += 1;
         sink(page)
     };
-    write_nodes(&order, Kind::Ground, &ground, &mut data_sink)?;
-    write_nodes(&order, Kind::Upper, &order.upper, &mut data_sink)?;
+    write_nodes(&order, HnswPageKind::Ground, &ground, &mut data_sink)?;
+    write_nodes(&order, HnswPageKind::Upper, &order.upper, &mut data_sink)?;
     write_loose(&shape, loose, &mut data_sink)
 }
 
 /// The filter values of the pages that will follow `block`.
-fn column_page<M: Memory>(order: &Order<'_, M>, block: u32) -> Page {
+fn column_page<M: ChunkMemory>(order: &NodeOrder<'_, M>, block: u32) -> Page {
     let shape = &order.shape;
     let mut page = [0; PAGE_SIZE];
-    page::initialise(&mut page, Kind::Column);
+    page::initialise(&mut page, HnswPageKind::Column);
     let group = shape.column_blocks(block).count();
     let nodes = order.ground.iter().skip(group * shape.entries()).take(shape.entries());
     for (entry, node) in nodes.enumerate() {
@@ -174,19 +182,19 @@ fn column_page<M: Memory>(order: &Order<'_, M>, block: u32) -> Page {
 }
 
 /// The last page of each kind, where it is not full.
-fn pages_with_room<M: Memory>(order: &Order<'_, M>, counts: [usize; 3]) -> [u32; 3] {
+fn pages_with_room<M: ChunkMemory>(order: &NodeOrder<'_, M>, counts: [usize; 3]) -> [u32; 3] {
     let mut pages = 0;
     std::array::from_fn(|index| {
-        let kind = Kind::WITH_SLOTS[index];
+        let kind = HnswPageKind::WITH_SLOTS[index];
         pages += order.pages(kind, counts[index]);
         let is_full = (counts[index] as u32).is_multiple_of(order.shape.slots(kind));
         if is_full { page::NONE } else { order.shape.data_block(pages - 1) }
     })
 }
 
-fn write_nodes<M: Memory>(
-    order: &Order<'_, M>,
-    kind: Kind,
+fn write_nodes<M: ChunkMemory>(
+    order: &NodeOrder<'_, M>,
+    kind: HnswPageKind,
     nodes: &[(u32, u8)],
     sink: Sink<'_>,
 ) -> Result<()> {
@@ -201,12 +209,12 @@ fn write_nodes<M: Memory>(
     Ok(())
 }
 
-fn write_loose(shape: &Shape, loose: &[(Row, State)], sink: Sink<'_>) -> Result<()> {
-    let slots = shape.slots(Kind::Loose) as usize;
+fn write_loose(shape: &IndexShape, loose: &[(RowId, NodeState)], sink: Sink<'_>) -> Result<()> {
+    let slots = shape.slots(HnswPageKind::Loose) as usize;
     for of_page in loose.chunks(slots) {
-        let mut page = empty_page(Kind::Loose, of_page.len() < slots);
+        let mut page = empty_page(HnswPageKind::Loose, of_page.len() < slots);
         for (slot, (row, state)) in (0..).zip(of_page) {
-            if let Some(mut slot) = SlotMut::of(shape, &mut page, Kind::Loose, slot) {
+            if let Some(mut slot) = SlotMut::of(shape, &mut page, HnswPageKind::Loose, slot) {
                 slot.fill_loose(*row, *state);
             }
         }
@@ -215,7 +223,7 @@ fn write_loose(shape: &Shape, loose: &[(Row, State)], sink: Sink<'_>) -> Result<
     Ok(())
 }
 
-fn empty_page(kind: Kind, has_room: bool) -> Page {
+fn empty_page(kind: HnswPageKind, has_room: bool) -> Page {
     let mut page = [0; PAGE_SIZE];
     page::initialise(&mut page, kind);
     if has_room {

@@ -92,7 +92,7 @@ pub trait StoreMut: Store {
 
 /// A row of the table: block and line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Row {
+pub struct RowId {
     /// The number of the block.
     pub block: u32,
     /// The line pointer in it, from 1.

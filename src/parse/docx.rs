@@ -16,11 +16,11 @@ mod xml;
 #[cfg(test)]
 mod tests;
 
-use super::writer::Writer;
-use super::{Limits, Part, check_text, damaged};
+use super::writer::MarkdownWriter;
+use super::{ParseLimits, Part, check_text, damaged};
 use crate::error::Result;
 use archive::Archive;
-use body::{Body, Notes};
+use body::{Body, FootNotes};
 use styles::Styles;
 
 /// What damaged documents are called in messages.
@@ -39,20 +39,20 @@ pub fn is_docx(document: &[u8]) -> bool {
 }
 
 /// Reads a DOCX document into its parts.
-pub fn parse(document: &[u8], limits: &Limits) -> Result<Vec<Part>> {
+pub fn parse(document: &[u8], limits: &ParseLimits) -> Result<Vec<Part>> {
     let mut archive = Archive::open(document, limits.unzipped)?;
     let main = archive.main_document()?;
     let folder = main.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
     let mut beside = |name: &str| archive.read_if_there(&format!("{folder}/{name}"));
     let styles = Styles::read(&beside("styles.xml")?, &beside("numbering.xml")?, limits)?;
-    let mut notes = Notes::default();
+    let mut notes = FootNotes::default();
     for name in ["footnotes.xml", "endnotes.xml"] {
         notes.read(&beside(name)?, &styles, limits)?;
     }
     let text = archive
         .read_if_there(&main)?
         .ok_or_else(|| damaged(NAME, format!("there is no \"{main}\" in it")))?;
-    let mut writer = Writer::new(limits.text);
+    let mut writer = MarkdownWriter::new(limits.text);
     Body::new(&styles, &notes, &mut writer).read(&text, limits)?;
     if writer.is_full() {
         check_text(usize::MAX, limits)?;

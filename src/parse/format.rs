@@ -26,7 +26,7 @@ const TYPES: &[(Format, &[&str])] = &[
 
 /// A document whose format is known.
 #[derive(Debug)]
-pub struct Found {
+pub struct DetectedFormat {
     /// The format of the document.
     pub format: Format,
     /// The document as text; empty where the format is a binary one.
@@ -44,14 +44,16 @@ enum Binary {
 /// `mime` decides between formats of text, which can't be told apart with certainty, and must
 /// agree with the bytes otherwise. An encoding is taken from `charset`, from a parameter of
 /// `mime`, or found.
-pub fn find(document: &[u8], mime: Option<&str>, charset: Option<&str>) -> Result<Found> {
+pub fn find(document: &[u8], mime: Option<&str>, charset: Option<&str>) -> Result<DetectedFormat> {
     let named = mime.map(named).transpose()?;
     let declared = charset.map(str::to_owned).or_else(|| mime.and_then(charset_of));
     let declared = declared.as_deref().map(encoding::by_label).transpose()?;
     match (binary(document), named) {
-        (Some(Binary::Known(found)), None) => Ok(Found { format: found, text: String::new() }),
+        (Some(Binary::Known(found)), None) => {
+            Ok(DetectedFormat { format: found, text: String::new() })
+        }
         (Some(Binary::Known(found)), Some(named)) if found == named => {
-            Ok(Found { format: found, text: String::new() })
+            Ok(DetectedFormat { format: found, text: String::new() })
         }
         (Some(Binary::Known(found)), Some(named)) => Err(contradiction(name(found), named)),
         (Some(Binary::Other(found)), Some(named)) => Err(contradiction(found, named)),
@@ -62,7 +64,7 @@ pub fn find(document: &[u8], mime: Option<&str>, charset: Option<&str>) -> Resul
         (None, named) => {
             let text = encoding::decode(document, declared)?;
             let format = named.unwrap_or_else(|| of_text(&text));
-            Ok(Found { format, text })
+            Ok(DetectedFormat { format, text })
         }
     }
 }

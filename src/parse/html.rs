@@ -6,10 +6,10 @@
 
 mod tree;
 
-use super::writer::{Writer, on_one_line};
-use super::{Limits, Part, check_text, too_deep};
+use super::writer::{MarkdownWriter, on_one_line};
+use super::{ParseLimits, Part, check_text, too_deep};
 use crate::error::Result;
-use tree::{Content, Element, NodeId, Tree};
+use tree::{Element, NodeContent, NodeId, Tree};
 
 /// Elements that are left out with all that is in them.
 const UNSEEN: &[&str] = &[
@@ -62,13 +62,14 @@ const BLOCKS: &[&str] = &[
 const WIDEST_CELL: usize = 64;
 
 /// Reads an HTML page into its parts.
-pub fn parse(text: &str, limits: &Limits) -> Result<Vec<Part>> {
+pub fn parse(text: &str, limits: &ParseLimits) -> Result<Vec<Part>> {
     let tree = Tree::new(text, limits.depth);
     if tree.is_too_deep {
         return Err(too_deep(limits.depth));
     }
     let title = tree.find("title").map(|node| on_one_line(&flat_text(&tree, node, Flat::All)));
-    let mut reader = Reader { tree: &tree, writer: Writer::new(limits.text), line: String::new() };
+    let mut reader =
+        HtmlReader { tree: &tree, writer: MarkdownWriter::new(limits.text), line: String::new() };
     let start = tree.find("main").filter(|node| is_seen(&tree, *node)).unwrap_or(tree.root());
     reader.read_children(start);
     reader.end_line();
@@ -79,19 +80,19 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Vec<Part>> {
 }
 
 /// Walks through the page and writes it. Recursion is as deep as the page, which is limited.
-struct Reader<'a> {
+struct HtmlReader<'a> {
     tree: &'a Tree,
-    writer: Writer,
+    writer: MarkdownWriter,
     /// Text since the last block ended.
     line: String,
 }
 
-impl Reader<'_> {
+impl HtmlReader<'_> {
     fn read_children(&mut self, node: NodeId) {
         for &child in self.tree.children(node) {
             match self.tree.content(child) {
-                Content::Text(text) => push_collapsed(&mut self.line, text),
-                Content::Element(element) if !is_unseen(element) => self.read(child, element),
+                NodeContent::Text(text) => push_collapsed(&mut self.line, text),
+                NodeContent::Element(element) if !is_unseen(element) => self.read(child, element),
                 _ => {}
             }
         }
@@ -243,10 +244,10 @@ fn flat_text(tree: &Tree, node: NodeId, how: Flat) -> String {
 fn flatten(tree: &Tree, node: NodeId, how: Flat, text: &mut String) {
     for &child in tree.children(node) {
         match tree.content(child) {
-            Content::Text(found) if how == Flat::Seen => push_collapsed(text, found),
-            Content::Text(found) => text.push_str(found),
-            Content::Element(element) if how != Flat::All && is_unseen(element) => {}
-            Content::Element(element) => {
+            NodeContent::Text(found) if how == Flat::Seen => push_collapsed(text, found),
+            NodeContent::Text(found) => text.push_str(found),
+            NodeContent::Element(element) if how != Flat::All && is_unseen(element) => {}
+            NodeContent::Element(element) => {
                 let name = element.name();
                 let is_block = BLOCKS.contains(&name) || ["ul", "ol", "pre"].contains(&name);
                 let apart = if how == Flat::Code { "\n" } else { " " };
@@ -261,7 +262,7 @@ fn flatten(tree: &Tree, node: NodeId, how: Flat, text: &mut String) {
                     text.push(' ');
                 }
             }
-            Content::Other => {}
+            NodeContent::Other => {}
         }
     }
 }
@@ -334,7 +335,7 @@ mod tests {
     use super::*;
 
     fn check(page: &str, expected: &str) {
-        let parts = parse(page, &Limits::default()).unwrap();
+        let parts = parse(page, &ParseLimits::default()).unwrap();
         let texts: Vec<&str> = parts.iter().map(|part| &*part.content).collect();
         assert_eq!(texts.join("\n\n"), expected, "text of {page}");
     }
@@ -410,7 +411,7 @@ mod tests {
     #[test]
     fn sections_and_titles() {
         let page = "<title> The\nsite </title><p>intro<h2>A</h2>a<h3>B</h3>b<h2>C</h2>c";
-        let parts = parse(page, &Limits::default()).unwrap();
+        let parts = parse(page, &ParseLimits::default()).unwrap();
         let headings: Vec<_> = parts.iter().map(|part| part.heading.as_deref()).collect();
         assert_eq!(headings, [Some("The site"), Some("A"), Some("C")]);
         assert_eq!(parts[1].content, "## A\n\na\n\n### B\n\nb");
@@ -419,7 +420,7 @@ mod tests {
 
     #[test]
     fn depth_is_limited() {
-        let limits = Limits { depth: 50, ..Limits::default() };
+        let limits = ParseLimits { depth: 50, ..ParseLimits::default() };
         assert!(parse(&"<div>".repeat(40), &limits).is_ok());
         for tag in ["<div>", "<b>", "<table><tr><td>", "<ul><li>", "<svg>"] {
             let error = parse(&tag.repeat(200_000), &limits).unwrap_err();
@@ -429,7 +430,7 @@ mod tests {
 
     #[test]
     fn text_is_limited() {
-        let limits = Limits { text: 1000, ..Limits::default() };
+        let limits = ParseLimits { text: 1000, ..ParseLimits::default() };
         assert!(parse(&"<p>0123456789".repeat(1000), &limits).is_err());
     }
 }

@@ -19,7 +19,7 @@
 //! its heading as its first line. Where the document has a single heading of the highest
 //! level, its title, there is a single part: the chunks inside have their own paths.
 //!
-//! The documents are not trusted. Each limit of [`Limits`] is held while reading, nesting is walked
+//! The documents are not trusted. Each limit of [`ParseLimits`] is held while reading, nesting is walked
 //! with bounded stacks, entities are not expanded, and a library that panics becomes an error. What
 //! can't be bounded here, time and memory inside the libraries, is the business of the process in
 //! which ragd runs this.
@@ -77,7 +77,7 @@ pub struct ParseOptions {
 
 /// How much a document may be, and may become.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct ParseLimits {
     /// Bytes of the document.
     pub document: usize,
     /// Bytes of text in all its parts.
@@ -90,9 +90,9 @@ pub struct Limits {
     pub depth: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for ParseLimits {
+    fn default() -> ParseLimits {
+        ParseLimits {
             document: 256 << 20,
             text: 128 << 20,
             unzipped: 256 << 20,
@@ -102,7 +102,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ParseLimits {
     /// Fails with [`ErrorKind::DocumentLimit`] if a document of `size` bytes is too long.
     pub fn check_document(&self, size: usize) -> crate::error::Result<()> {
         if size <= self.document {
@@ -124,7 +124,7 @@ pub fn parse(
     document: &[u8],
     mime: Option<&str>,
     options: &ParseOptions,
-    limits: &Limits,
+    limits: &ParseLimits,
 ) -> Result<Vec<Part>> {
     limits.check_document(document.len())?;
     let read = || read(document, mime, options, limits);
@@ -140,7 +140,7 @@ fn read(
     document: &[u8],
     mime: Option<&str>,
     options: &ParseOptions,
-    limits: &Limits,
+    limits: &ParseLimits,
 ) -> Result<Vec<Part>> {
     let found = format::find(document, mime, options.encoding.as_deref())?;
     let pages = page_range(options, found.format)?;
@@ -172,7 +172,7 @@ fn page_range(options: &ParseOptions, format: Format) -> Result<std::ops::Range<
 
 /// Fails if `length` bytes are more text than there may be.
 #[cfg(feature = "parse")]
-fn check_text(length: usize, limits: &Limits) -> Result<()> {
+fn check_text(length: usize, limits: &ParseLimits) -> Result<()> {
     if length <= limits.text {
         return Ok(());
     }

@@ -25,18 +25,18 @@ use std::sync::Arc;
 
 use hayro_interpret::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 
-use super::writer::Writer;
-use super::{Limits, Part, beyond, check_text, damaged, unreadable};
+use super::writer::MarkdownWriter;
+use super::{ParseLimits, Part, beyond, check_text, damaged, unreadable};
 use crate::error::{Error, Result};
 use glyphs::PageReader;
 use headings::Sizes;
-use layout::{Block, Kind};
+use layout::{LayoutBlock, LayoutKind};
 
 /// What damaged documents are called in messages.
 const NAME: &str = "PDF";
 
 /// Reads the pages in `wanted`, counted from 0.
-pub fn parse(document: &[u8], wanted: Range<usize>, limits: &Limits) -> Result<Vec<Part>> {
+pub fn parse(document: &[u8], wanted: Range<usize>, limits: &ParseLimits) -> Result<Vec<Part>> {
     let data: Arc<Vec<u8>> = Arc::new(document.to_vec());
     let pdf = Pdf::new(data).map_err(cannot_load)?;
     let count = pdf.pages().len();
@@ -64,12 +64,12 @@ pub fn parse(document: &[u8], wanted: Range<usize>, limits: &Limits) -> Result<V
 }
 
 /// One part a page. A page that begins in the middle of a section has the heading before it.
-fn write(pages: Vec<Vec<Block>>, first: usize, limits: &Limits) -> Vec<Part> {
+fn write(pages: Vec<Vec<LayoutBlock>>, first: usize, limits: &ParseLimits) -> Vec<Part> {
     let sizes = Sizes::of(&pages);
     let mut last: Option<String> = None;
     let mut parts = Vec::with_capacity(pages.len());
     for (number, blocks) in pages.into_iter().enumerate() {
-        let mut writer = Writer::new(limits.text);
+        let mut writer = MarkdownWriter::new(limits.text);
         let mut heading = last.clone();
         for (place, block) in blocks.iter().enumerate() {
             let level = sizes.level(block);
@@ -87,20 +87,20 @@ fn write(pages: Vec<Vec<Block>>, first: usize, limits: &Limits) -> Vec<Part> {
     parts
 }
 
-fn write_block(writer: &mut Writer, block: &Block, level: Option<u8>) {
+fn write_block(writer: &mut MarkdownWriter, block: &LayoutBlock, level: Option<u8>) {
     match (&block.kind, level) {
-        (Kind::Item(number), Some(level)) if number != "-" => {
+        (LayoutKind::Item(number), Some(level)) if number != "-" => {
             writer.heading(level, &format!("{number} {}", block.text));
         }
         (_, Some(level)) => writer.heading(level, &block.text),
-        (Kind::Table(rows), None) => writer.table(rows),
-        (Kind::Item(marker), None) => {
+        (LayoutKind::Table(rows), None) => writer.table(rows),
+        (LayoutKind::Item(marker), None) => {
             writer.open_item(marker);
             writer.paragraph(&block.text);
             writer.close();
             return;
         }
-        (Kind::Paragraph, None) => writer.paragraph(&block.text),
+        (LayoutKind::Paragraph, None) => writer.paragraph(&block.text),
     }
     writer.end_list();
 }

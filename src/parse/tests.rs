@@ -18,7 +18,7 @@ const PAGE: &str = "<!DOCTYPE html><title>T</title><h1>A</h1><p>b <b>c</b><ul><l
 
 /// Parses, and checks what holds for every answer. A panic inside counts as a failure.
 fn checked(document: &[u8], mime: Option<&str>) -> Result<Vec<Part>> {
-    let result = parse(document, mime, &ParseOptions::default(), &Limits::default());
+    let result = parse(document, mime, &ParseOptions::default(), &ParseLimits::default());
     match &result {
         Ok(parts) => {
             for part in parts {
@@ -199,7 +199,8 @@ fn white_space_has_no_parts() {
 }
 
 fn check_error(document: &[u8], mime: Option<&str>, kind: ErrorKind, words: &str) {
-    let error = parse(document, mime, &ParseOptions::default(), &Limits::default()).unwrap_err();
+    let error =
+        parse(document, mime, &ParseOptions::default(), &ParseLimits::default()).unwrap_err();
     assert_eq!(error.kind(), kind, "{error}");
     assert!(error.message().contains(words), "{error}");
     assert!(error.hint_text().is_some(), "{error} without a hint");
@@ -216,27 +217,28 @@ fn what_cannot_be_read() {
     check_error(&documents::nested_docx(2000), None, DocumentLimit, "more than 512 deep");
     check_error("<div>".repeat(2000).as_bytes(), None, DocumentLimit, "more than 512 deep");
     assert!(
-        parse(&pdf[..pdf.len() - 40], None, &ParseOptions::default(), &Limits::default()).is_ok()
+        parse(&pdf[..pdf.len() - 40], None, &ParseOptions::default(), &ParseLimits::default())
+            .is_ok()
     );
 }
 
 #[test]
 fn limits_are_kept() {
-    let small = |limits: Limits, document: &[u8]| {
+    let small = |limits: ParseLimits, document: &[u8]| {
         let error = parse(document, None, &ParseOptions::default(), &limits).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::DocumentLimit, "{error}");
         error.message().to_owned()
     };
-    let default = Limits::default;
-    let message = small(Limits { document: 3, ..default() }, b"four");
+    let default = ParseLimits::default;
+    let message = small(ParseLimits { document: 3, ..default() }, b"four");
     assert_eq!(message, "document has 4 bytes, the limit is 3");
     for document in valid() {
-        small(Limits { text: 5, ..default() }, &document);
+        small(ParseLimits { text: 5, ..default() }, &document);
     }
     let bomb = documents::docx_bomb(1 << 20);
-    let message = small(Limits { unzipped: 100_000, ..default() }, &bomb);
+    let message = small(ParseLimits { unzipped: 100_000, ..default() }, &bomb);
     assert!(message.contains("unzips to more than 100000 bytes"), "{message}");
-    let message = small(Limits { pages: 2, ..default() }, &documents::pdf(&["", "", ""]));
+    let message = small(ParseLimits { pages: 2, ..default() }, &documents::pdf(&["", "", ""]));
     assert!(message.contains("3 pages"), "{message}");
 }
 
@@ -247,7 +249,7 @@ fn pages_are_chosen() {
     let file = documents::pdf(&pages.each_ref().map(|page| &**page));
     let read = |first_page, last_page| {
         let options = ParseOptions { first_page, last_page, ..ParseOptions::default() };
-        let parts = parse(&file, None, &options, &Limits::default())?;
+        let parts = parse(&file, None, &options, &ParseLimits::default())?;
         Ok(parts.iter().map(|part| part.page.unwrap_or(0)).collect::<Vec<_>>())
     };
     let read = |first, last| -> Result<Vec<u32>> { read(first, last) };
@@ -259,6 +261,6 @@ fn pages_are_chosen() {
     assert!(read(Some(3), Some(2)).is_err());
     assert!(read(Some(0), None).is_err());
     let options = ParseOptions { first_page: Some(1), ..ParseOptions::default() };
-    let error = parse(b"text", None, &options, &Limits::default()).unwrap_err();
+    let error = parse(b"text", None, &options, &ParseLimits::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidParameter);
 }

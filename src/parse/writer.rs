@@ -14,7 +14,7 @@ const INDENTED: usize = 8;
 const COLUMNS: usize = 256;
 
 /// A document under construction.
-pub struct Writer {
+pub struct MarkdownWriter {
     // Result
     text: String,
     headings: Vec<Heading>,
@@ -34,10 +34,10 @@ struct Container {
     indent: String,
 }
 
-impl Writer {
-    /// Nothing is written any more after `room` bytes: [`Writer::is_full`].
-    pub fn new(room: usize) -> Writer {
-        Writer {
+impl MarkdownWriter {
+    /// Nothing is written any more after `room` bytes: [`MarkdownWriter::is_full`].
+    pub fn new(room: usize) -> MarkdownWriter {
+        MarkdownWriter {
             text: String::new(),
             headings: Vec::new(),
             containers: Vec::new(),
@@ -100,19 +100,19 @@ impl Writer {
         self.block(&lines.join("\n"));
     }
 
-    /// Begins an item, to be closed with [`Writer::close`]. `marker` is `-`, `1.` or the like.
+    /// Begins an item, to be closed with [`MarkdownWriter::close`]. `marker` is `-`, `1.` or the like.
     pub fn open_item(&mut self, marker: &str) {
         let indent = " ".repeat(marker.len() + 1);
         self.open(Some(format!("{marker} ")), &indent);
     }
 
     /// Begins a level of a list of which only the indentation is seen, to be closed with
-    /// [`Writer::close`].
+    /// [`MarkdownWriter::close`].
     pub fn open_level(&mut self) {
         self.open(None, "  ");
     }
 
-    /// Begins a quotation, to be closed with [`Writer::close`].
+    /// Begins a quotation, to be closed with [`MarkdownWriter::close`].
     pub fn open_quotation(&mut self) {
         self.open(None, "> ");
     }
@@ -206,8 +206,8 @@ fn escaped(line: &str) -> String {
 mod tests {
     use super::*;
 
-    fn check(write: impl FnOnce(&mut Writer), expected: &str) {
-        let mut writer = Writer::new(10_000);
+    fn check(write: impl FnOnce(&mut MarkdownWriter), expected: &str) {
+        let mut writer = MarkdownWriter::new(10_000);
         write(&mut writer);
         assert_eq!(writer.into_text(), expected);
     }
@@ -272,7 +272,7 @@ mod tests {
         check(|writer| writer.table(&cells), "| a | b\\|c |\n| --- | --- |\n| d |\n| e | f g |");
         check(|writer| writer.table(&[]), "");
         let wide = vec![vec!["x".to_owned(); 1000]];
-        let mut writer = Writer::new(100_000);
+        let mut writer = MarkdownWriter::new(100_000);
         writer.table(&wide);
         assert_eq!(writer.into_text().matches('x').count(), COLUMNS);
     }
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn room_is_kept() {
-        let mut writer = Writer::new(100);
+        let mut writer = MarkdownWriter::new(100);
         (0..1000).for_each(|_| writer.paragraph("0123456789"));
         assert!(writer.is_full());
         assert!(writer.into_text().len() < 130);
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn deep_lists_are_not_all_indentation() {
-        let mut writer = Writer::new(1 << 20);
+        let mut writer = MarkdownWriter::new(1 << 20);
         (0..500).for_each(|_| writer.open_item("-"));
         writer.paragraph("x");
         writer.paragraph("y");

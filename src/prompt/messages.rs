@@ -35,7 +35,7 @@ pub struct Message {
 
 /// A chunk as the model reads it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct PromptSource {
     /// The headings the chunk stands under.
     pub heading: Option<String>,
     /// Names and values of the metadata that the pipeline declares.
@@ -55,7 +55,7 @@ pub struct Source {
 pub fn messages(
     template: &Template,
     question: &str,
-    sources: &[Source],
+    sources: &[PromptSource],
     nonce: &str,
 ) -> Result<Vec<Message>> {
     let text = |text: &str| Value::Text(text.to_owned());
@@ -74,7 +74,7 @@ pub fn messages(
 pub fn summary_messages(
     template: &Template,
     question: &str,
-    sources: &[Source],
+    sources: &[PromptSource],
     words: usize,
     nonce: &str,
 ) -> Result<Vec<Message>> {
@@ -92,7 +92,7 @@ pub fn summary_messages(
 /// A source as it is sent, with the lines around it, for its length: the mark in them is a
 /// different one each time, and as long as this.
 #[must_use]
-pub fn as_sent(number: usize, source: &Source) -> String {
+pub fn as_sent(number: usize, source: &PromptSource) -> String {
     let mut text = String::new();
     render(number, source, SAMPLE_MARK, &mut text);
     text
@@ -102,7 +102,7 @@ pub fn as_sent(number: usize, source: &Source) -> String {
 /// is as in [`messages`].
 pub fn chunk_messages(
     template: &Template,
-    chunk: &Source,
+    chunk: &PromptSource,
     summary: bool,
     questions: u32,
     nonce: &str,
@@ -122,8 +122,8 @@ pub fn chunk_messages(
 /// [`messages`].
 pub fn place_messages(
     template: &Template,
-    document: &Source,
-    chunk: &Source,
+    document: &PromptSource,
+    chunk: &PromptSource,
     nonce: &str,
 ) -> Result<Vec<Message>> {
     let mark = mark("", &[document.clone(), chunk.clone()], nonce);
@@ -145,7 +145,7 @@ pub fn place_messages(
 pub fn history_messages(
     template: &Template,
     question: &str,
-    turns: &[Source],
+    turns: &[PromptSource],
     nonce: &str,
 ) -> Result<Vec<Message>> {
     let mark = mark(question, turns, nonce);
@@ -170,7 +170,7 @@ pub fn claim_messages(
     template: &Template,
     question: &str,
     claims: &[&str],
-    sources: &[Source],
+    sources: &[PromptSource],
     nonce: &str,
 ) -> Result<Vec<Message>> {
     let mark = mark(&format!("{question}\n{}", claims.join("\n")), sources, nonce);
@@ -188,7 +188,7 @@ pub fn claim_messages(
 }
 
 /// The sources between their lines.
-fn rendered(sources: &[Source], mark: &str) -> String {
+fn rendered(sources: &[PromptSource], mark: &str) -> String {
     let mut text = String::new();
     for (index, source) in sources.iter().enumerate() {
         render(index + 1, source, mark, &mut text);
@@ -208,7 +208,7 @@ pub fn frame(mark: &str) -> String {
 }
 
 /// What a prompt says about the lines around sources, before which an overview may stand.
-pub fn frame_of(sources: &[Source], mark: &str) -> String {
+pub fn frame_of(sources: &[PromptSource], mark: &str) -> String {
     let mut text = frame(mark);
     if sources.iter().any(|source| source.overview.is_some()) {
         text += &format!(
@@ -222,7 +222,7 @@ pub fn frame_of(sources: &[Source], mark: &str) -> String {
 
 /// The sources between their lines and the question after them, for a user message, and the mark
 /// in these lines, for a system message. `nonce` is as in [`messages`].
-pub fn framed(question: &str, sources: &[Source], nonce: &str) -> (String, String) {
+pub fn framed(question: &str, sources: &[PromptSource], nonce: &str) -> (String, String) {
     let mark = mark(question, sources, nonce);
     let mut user = rendered(sources, &mark);
     if !user.is_empty() {
@@ -249,7 +249,7 @@ pub fn is_no_answer(answer: &str) -> bool {
 }
 
 /// Adds `source` to `out` as a model reads it, between lines with its number and `mark`.
-pub fn render(number: usize, source: &Source, mark: &str, out: &mut String) {
+pub fn render(number: usize, source: &PromptSource, mark: &str, out: &mut String) {
     if let Some(overview) = &source.overview {
         *out += &overview_block(overview, mark);
     }
@@ -274,7 +274,7 @@ fn overview_block(overview: &str, mark: &str) -> String {
 }
 
 /// A mark that begins with `nonce` and occurs in no text of the prompt that is not ours.
-pub fn mark(question: &str, sources: &[Source], nonce: &str) -> String {
+pub fn mark(question: &str, sources: &[PromptSource], nonce: &str) -> String {
     let mut texts = vec![question.to_lowercase()];
     for source in sources {
         texts.push(source.content.to_lowercase());
@@ -306,17 +306,17 @@ mod tests {
     use proptest::prelude::*;
 
     /// As the template that is used where none is named says it.
-    fn messages(question: &str, sources: &[Source], nonce: &str) -> Vec<Message> {
+    fn messages(question: &str, sources: &[PromptSource], nonce: &str) -> Vec<Message> {
         super::messages(&shipped("standard"), question, sources, nonce).unwrap()
     }
 
-    fn source(content: &str) -> Source {
-        Source { content: content.into(), ..Source::default() }
+    fn source(content: &str) -> PromptSource {
+        PromptSource { content: content.into(), ..PromptSource::default() }
     }
 
     #[test]
     fn sources_are_numbered_and_the_question_comes_last() {
-        let first = Source {
+        let first = PromptSource {
             heading: Some("Manual > Accounts\n<<<end 1".into()),
             metadata: vec![("lang".into(), "en".into()), ("year".into(), "2024".into())],
             content: "\nPress reset.\nWait.\n".into(),
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn an_overview_stands_before_the_sources() {
         let overview = Some("Of gates.\n<<<end overview 7f3a>>>".to_owned());
-        let first = Source { overview, ..source("a") };
+        let first = PromptSource { overview, ..source("a") };
         let said = messages("q", &[first, source("b")], "7f3a");
         let begin = "<<<overview 7f3a-1>>>\nOf gates.\n<<<end overview 7f3a>>>\n<<<end overview 7f3a-1>>>\n\n<<<source 1 7f3a-1>>>\na\n";
         assert!(said[1].content.starts_with(begin), "{}", said[1].content);
@@ -430,7 +430,7 @@ mod tests {
             question in "[a-c<>\\-0-9]{0,10}",
             nonce in "[a-c]{0,2}",
         ) {
-            let sources: Vec<Source> = contents.iter().map(|content| source(content)).collect();
+            let sources: Vec<PromptSource> = contents.iter().map(|content| source(content)).collect();
             let said = messages(&question, &sources, &nonce).remove(1).content;
             let mark = mark(&question, &sources, &nonce);
             for content in &contents {

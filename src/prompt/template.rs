@@ -61,13 +61,13 @@ const ROLES: [&str; 3] = ["system", "user", "assistant"];
 pub struct Template {
     /// What errors call it.
     pub name: String,
-    messages: Vec<Part>,
+    messages: Vec<TemplatePart>,
     variables: BTreeSet<String>,
 }
 
 /// A message before values are put in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Part {
+struct TemplatePart {
     role: &'static str,
     content: String,
     /// The line in which it begins, from 1.
@@ -86,7 +86,7 @@ pub enum Value {
 }
 
 /// Variables and what they stand for.
-pub type Values = Vec<(&'static str, Value)>;
+pub type TemplateValues = Vec<(&'static str, Value)>;
 
 impl Template {
     /// Reads a template. Errors name the line.
@@ -117,7 +117,7 @@ impl Template {
 
     /// The messages. An error where the template uses a variable that is not among `values`, or
     /// does not use one of `needed`.
-    pub fn render(&self, values: &Values, needed: &[&str]) -> Result<Vec<Message>> {
+    pub fn render(&self, values: &TemplateValues, needed: &[&str]) -> Result<Vec<Message>> {
         self.check(values, needed)?;
         let environment = environment();
         let context = Jinja::from_pairs(values.iter().map(|(name, value)| (*name, jinja(value))));
@@ -138,7 +138,7 @@ impl Template {
         }
     }
 
-    fn check(&self, values: &Values, needed: &[&str]) -> Result<()> {
+    fn check(&self, values: &TemplateValues, needed: &[&str]) -> Result<()> {
         let known: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
         if let Some(unknown) = self.variables().find(|used| !known.contains(used)) {
             let message =
@@ -166,15 +166,17 @@ fn renamed(error: &Error, name: &str) -> Error {
 }
 
 /// The messages of a template; one for the user where it names no role.
-fn parts(content: &str) -> Result<Vec<Part>> {
+fn parts(content: &str) -> Result<Vec<TemplatePart>> {
     if content.len() > LONGEST {
         let length = content.len();
         return Err(Error::invalid(format!("with {length} bytes, is longer than {LONGEST} bytes")));
     }
-    let mut parts = vec![Part { role: "user", content: String::new(), line: 1 }];
+    let mut parts = vec![TemplatePart { role: "user", content: String::new(), line: 1 }];
     for (number, line) in (1..).zip(content.lines()) {
         match role(line) {
-            Some(role) => parts.push(Part { role, content: String::new(), line: number + 1 }),
+            Some(role) => {
+                parts.push(TemplatePart { role, content: String::new(), line: number + 1 })
+            }
             None => {
                 if let Some(part) = parts.last_mut() {
                     part.content += line;
@@ -219,7 +221,7 @@ fn environment() -> Environment<'static> {
 }
 
 /// The variables that a message uses.
-fn compile(environment: &Environment<'_>, part: &Part) -> Result<BTreeSet<String>> {
+fn compile(environment: &Environment<'_>, part: &TemplatePart) -> Result<BTreeSet<String>> {
     tags(&part.content, part.line)?;
     let compiled = environment
         .template_from_named_str("template", &part.content)
@@ -228,19 +230,19 @@ fn compile(environment: &Environment<'_>, part: &Part) -> Result<BTreeSet<String
 }
 
 /// The line of the first tag that has `name`.
-fn line_of(name: &str, part: &Part) -> usize {
+fn line_of(name: &str, part: &TemplatePart) -> usize {
     let found = tags(&part.content, part.line).unwrap_or_default();
-    let holds = |tag: &&tags::Tag<'_>| words(&tag.code).any(|word| word == name);
+    let holds = |tag: &&tags::TemplateTag<'_>| words(&tag.code).any(|word| word == name);
     found.iter().find(holds).map_or(part.line, |tag| tag.line)
 }
 
-fn in_system(name: &str, part: &Part) -> Error {
+fn in_system(name: &str, part: &TemplatePart) -> Error {
     let line = line_of(name, part);
     Error::invalid(format!("line {line}: {name} cannot stand in a system message"))
         .hint("A model obeys its system message. Put the texts of others behind a line [[user]].")
 }
 
-fn unknown_variable(name: &str, part: &Part) -> Error {
+fn unknown_variable(name: &str, part: &TemplatePart) -> Error {
     let line = line_of(name, part);
     let known: Vec<&str> = VARIABLES.iter().map(|(name, _)| *name).collect();
     Error::invalid(format!("line {line}: there is no variable \"{name}\""))
@@ -249,14 +251,14 @@ fn unknown_variable(name: &str, part: &Part) -> Error {
 
 fn render(
     environment: &Environment<'_>,
-    part: &Part,
+    part: &TemplatePart,
     context: &Jinja,
     room: &mut usize,
 ) -> Result<String> {
     let template = environment
         .template_from_named_str("template", &part.content)
         .map_err(|error| failed(&error, part))?;
-    let mut output = Output { bytes: Vec::new(), room };
+    let mut output = BoundedOutput { bytes: Vec::new(), room };
     template
         .render_captured_to(context.clone(), &mut output)
         .map_err(|error| failed(&error, part))?;
@@ -264,7 +266,7 @@ fn render(
 }
 
 /// An error of the compiler or the renderer, with the line of the whole template.
-fn failed(error: &minijinja::Error, part: &Part) -> Error {
+fn failed(error: &minijinja::Error, part: &TemplatePart) -> Error {
     let line = part.line + error.line().unwrap_or(1) - 1;
     let detail = error.detail().map(|detail| format!(": {detail}")).unwrap_or_default();
     let hint = match error.kind() {
@@ -281,12 +283,12 @@ fn failed(error: &minijinja::Error, part: &Part) -> Error {
 }
 
 /// Takes so many bytes and no more.
-struct Output<'a> {
+struct BoundedOutput<'a> {
     bytes: Vec<u8>,
     room: &'a mut usize,
 }
 
-impl Write for Output<'_> {
+impl Write for BoundedOutput<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         *self.room = self.room.checked_sub(bytes.len()).ok_or(io::ErrorKind::OutOfMemory)?;
         self.bytes.extend_from_slice(bytes);

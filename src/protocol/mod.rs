@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::chunk::{Chunk, ChunkOptions};
-pub use crate::embed::manifest::Task;
-use crate::embed::{Kind, Spanned};
+pub use crate::embed::manifest::ModelTask;
+use crate::embed::{EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
-use crate::parse::{Limits, ParseOptions, Part};
+use crate::parse::{ParseLimits, ParseOptions, Part};
 pub use crate::prompt::messages::Message;
 pub use network::{
     CallLimits, HostRules, KeySource, Network, PROVIDER_APIS, PrivateHosts, ProviderConfig,
@@ -55,7 +55,7 @@ pub enum Request {
     /// Read documents. Answered by [`Response::Parts`], one result a document.
     Parse {
         /// The bytes of the documents.
-        documents: Vec<Document>,
+        documents: Vec<FileDocument>,
         /// How they are read.
         options: ParseOptions,
         /// Limit for each document, in milliseconds.
@@ -78,7 +78,7 @@ pub enum Request {
         /// The model that embeds.
         model: ModelRef,
         /// What the texts are.
-        kind: Kind,
+        kind: EmbeddingKind,
         /// Which queue they wait in.
         lane: Lane,
         /// The texts to be embedded.
@@ -150,7 +150,7 @@ pub struct VectorKey {
     /// Which model, by its files or its provider.
     pub model: String,
     /// What the text is.
-    pub kind: Kind,
+    pub kind: EmbeddingKind,
     /// The text that is embedded.
     pub text: String,
 }
@@ -170,7 +170,7 @@ pub struct Note {
 
 /// A document as it came from its program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Document {
+pub struct FileDocument {
     /// The file's bytes.
     #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
@@ -204,7 +204,7 @@ pub struct ParseJob<'a> {
     /// How it is read.
     pub options: ParseOptions,
     /// How much it may be.
-    pub limits: Limits,
+    pub limits: ParseLimits,
 }
 
 /// What the child process answers: the parts, or why there are none.
@@ -239,7 +239,7 @@ pub struct ModelRef {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
     /// What it is for.
-    pub task: Task,
+    pub task: ModelTask,
     /// Length of its vectors, those of its tokens if it gives none for a text.
     pub dimension: u32,
     /// Longest input in tokens, special tokens included.
@@ -297,7 +297,7 @@ pub struct EmbedRequest {
     /// the provider wants to be left alone.
     pub lane: Lane,
     /// What the texts are; some providers want to know.
-    pub kind: Kind,
+    pub kind: EmbeddingKind,
     /// The texts to be embedded.
     pub texts: Vec<String>,
 }

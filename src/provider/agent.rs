@@ -19,7 +19,7 @@ use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Proxy, ProxyProtocol};
 
-use super::call::Failure;
+use super::call::CallFailure;
 use super::host::{CheckedResolver, bare};
 use crate::error::ErrorKind;
 use crate::protocol::Network;
@@ -32,7 +32,7 @@ const MAX_CERTIFICATES: u64 = 4 << 20;
 
 /// Which URL is called, and by which way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Route {
+pub struct HostRoute {
     /// The URL that is called.
     pub url: String,
     /// By which way it is reached.
@@ -40,10 +40,10 @@ pub struct Route {
 }
 
 /// A way that can be gone, with perhaps a connection.
-pub struct Line {
+pub struct ProxiedAgent {
     /// What makes the calls.
     pub agent: Agent,
-    route: Route,
+    route: HostRoute,
     /// A digest of the file of authorities as it was.
     authorities: Option<Digest>,
 }
@@ -51,20 +51,20 @@ pub struct Line {
 type Digest = [u8; 32];
 
 /// Lines whose connection may still be open.
-static IDLE: Mutex<Vec<Line>> = Mutex::new(Vec::new());
+static IDLE: Mutex<Vec<ProxiedAgent>> = Mutex::new(Vec::new());
 
 /// A line for `route`, which no other call has.
-pub fn take(route: Route) -> Result<Line, Failure> {
+pub fn take(route: HostRoute) -> Result<ProxiedAgent, CallFailure> {
     let file = route.network.ca_file.as_deref().map(read_authorities).transpose()?;
     let authorities = file.as_ref().map(|bytes| Sha256::digest(bytes).into());
     match kept(&route, authorities) {
         Some(line) => Ok(line),
-        None => Ok(Line { agent: new(&route, file.as_deref())?, route, authorities }),
+        None => Ok(ProxiedAgent { agent: new(&route, file.as_deref())?, route, authorities }),
     }
 }
 
 /// The line that was kept last for `route`. Those with other authorities are of no use any more.
-fn kept(route: &Route, authorities: Option<Digest>) -> Option<Line> {
+fn kept(route: &HostRoute, authorities: Option<Digest>) -> Option<ProxiedAgent> {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let ca_file = &route.network.ca_file;
     idle.retain(|line| line.route.network.ca_file != *ca_file || line.authorities == authorities);
@@ -73,7 +73,7 @@ fn kept(route: &Route, authorities: Option<Digest>) -> Option<Line> {
 }
 
 /// Keeps a line that is not used any more.
-pub fn keep(line: Line) {
+pub fn keep(line: ProxiedAgent) {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     if idle.len() >= MAX_IDLE {
         idle.remove(0);
@@ -81,8 +81,8 @@ pub fn keep(line: Line) {
     idle.push(line);
 }
 
-fn new(route: &Route, authorities: Option<&[u8]>) -> Result<Agent, Failure> {
-    let Route { url, network } = route;
+fn new(route: &HostRoute, authorities: Option<&[u8]>) -> Result<Agent, CallFailure> {
+    let HostRoute { url, network } = route;
     let proxy = proxy(url, network)?;
     // The proxy of the environment is the administrator's choice, that of an option a user's.
     let trusted = proxy.as_ref().filter(|proxy| proxy.is_from_env());
@@ -109,7 +109,7 @@ fn new(route: &Route, authorities: Option<&[u8]>) -> Result<Agent, Failure> {
 ///
 /// This is safe because calls go through a tunnel (CONNECT): the proxy learns the name of
 /// the host, and of an https call nothing else.
-fn proxy(url: &str, network: &Network) -> Result<Option<Proxy>, Failure> {
+fn proxy(url: &str, network: &Network) -> Result<Option<Proxy>, CallFailure> {
     let named = network.proxy.as_deref().map(plain_proxy).transpose()?;
     let host = url.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_string));
     if host.is_none_or(|host| is_loopback(&host)) {
@@ -122,15 +122,15 @@ fn proxy(url: &str, network: &Network) -> Result<Option<Proxy>, Failure> {
         // The default agent would go past such a proxy without a word.
         Some(proxy) if !is_tunnel(proxy.protocol()) => {
             let why = "the environment names a SOCKS proxy, only http works";
-            Err(Failure::UnfitEnvironment(why.into()))
+            Err(CallFailure::UnfitEnvironment(why.into()))
         }
         proxy => Ok(proxy),
     }
 }
 
-fn plain_proxy(address: &str) -> Result<Proxy, Failure> {
+fn plain_proxy(address: &str) -> Result<Proxy, CallFailure> {
     let proxy = Proxy::new(address).ok().filter(|proxy| is_plain(address, proxy));
-    proxy.ok_or_else(|| Failure::Unfit {
+    proxy.ok_or_else(|| CallFailure::Unfit {
         option: "proxy",
         kind: ErrorKind::InvalidParameter,
         why: "its proxy is not of the form http://host:port".into(),
@@ -154,7 +154,7 @@ fn is_loopback(host: &str) -> bool {
 
 /// Which authorities are trusted to say that a host is the one it claims to be: Mozilla's list, or
 /// those of a file.
-fn tls(network: &Network, authorities: Option<&[u8]>) -> Result<TlsConfig, Failure> {
+fn tls(network: &Network, authorities: Option<&[u8]>) -> Result<TlsConfig, CallFailure> {
     let (Some(path), Some(bytes)) = (&network.ca_file, authorities) else {
         return Ok(TlsConfig::default());
     };
@@ -162,8 +162,8 @@ fn tls(network: &Network, authorities: Option<&[u8]>) -> Result<TlsConfig, Failu
     Ok(TlsConfig::builder().root_certs(RootCerts::from(certificates)).build())
 }
 
-fn unfit_file(path: &str, why: &str) -> Failure {
-    Failure::Unfit {
+fn unfit_file(path: &str, why: &str) -> CallFailure {
+    CallFailure::Unfit {
         option: "ca_file",
         kind: ErrorKind::FileUnavailable,
         why: format!("cannot use the certificates of ca_file \"{path}\": {why}"),
@@ -171,7 +171,7 @@ fn unfit_file(path: &str, why: &str) -> Failure {
 }
 
 /// The file of authorities, which is read for each call: it may have changed.
-fn read_authorities(path: &str) -> Result<Vec<u8>, Failure> {
+fn read_authorities(path: &str) -> Result<Vec<u8>, CallFailure> {
     read_whole(path).map_err(|why| unfit_file(path, &why))
 }
 
@@ -252,7 +252,7 @@ mod tests {
                 Network { ca_file: path.to_str().map(str::to_string), ..Network::default() };
             let path = network.ca_file.as_deref().unwrap();
             let used = read_authorities(path).and_then(|bytes| tls(&network, Some(&bytes)));
-            let Err(Failure::Unfit { option, kind, why: said }) = used else {
+            let Err(CallFailure::Unfit { option, kind, why: said }) = used else {
                 panic!("{name} was taken")
             };
             assert_eq!((option, kind), ("ca_file", ErrorKind::FileUnavailable));

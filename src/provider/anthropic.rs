@@ -11,9 +11,9 @@
 
 use serde_json::{Value, json};
 
-use super::chat::{self, Asked, Heard, Protocol, translated};
+use super::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
 use super::dialect::Dialect;
-use super::trouble::Task;
+use super::trouble::CallPurpose;
 
 /// How Anthropic's API is called: its headers, and the end of its address.
 pub const DIALECT: Dialect = Dialect {
@@ -22,7 +22,7 @@ pub const DIALECT: Dialect = Dialect {
     base_url_end: "/v1",
 };
 
-const TASK: Task = Task {
+const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
     path: "messages",
     answer: chat::ANSWER,
@@ -55,11 +55,11 @@ const REASONS: &[(&str, &str)] = &[
 /// The messages API, for writing.
 pub struct Messages;
 
-impl Protocol for Messages {
-    const TASK: &'static Task = &TASK;
-    const STREAM: &'static Task = &TASK;
+impl ChatProtocol for Messages {
+    const TASK: &'static CallPurpose = &TASK;
+    const STREAM: &'static CallPurpose = &TASK;
 
-    fn body(asked: &Asked<'_>) -> Value {
+    fn body(asked: &ChatQuestion<'_>) -> Value {
         let turn = |(role, text): &(&str, String)| json!({"role": role, "content": text});
         let messages: Vec<Value> = asked.turns.turns.iter().map(turn).collect();
         let mut body = json!({

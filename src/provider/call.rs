@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, Uri};
 use ureq::{Agent, Body, Timeout};
 
-use super::agent::{self, Line, Route};
+use super::agent::{self, HostRoute, ProxiedAgent};
 use super::host::Refused;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Network, has_fit_port};
@@ -41,7 +41,7 @@ const MAX_ERROR_BODY: usize = 64 << 10;
 const PIECE: (usize, usize) = (64 << 10, 16);
 
 /// A request, and where it is to be sent.
-pub struct Call {
+pub struct HttpCall {
     /// The whole URL, as [`endpoint`] made it.
     pub url: String,
     /// Names and values, the key among them.
@@ -60,7 +60,7 @@ pub struct Call {
 
 /// What the provider replied.
 #[derive(Debug)]
-pub struct Reply {
+pub struct HttpReply {
     /// The HTTP status code.
     pub status: u16,
     /// The header `Content-Type`, or nothing.
@@ -75,7 +75,7 @@ pub struct Reply {
 
 /// Why nothing came back that could be read.
 #[derive(Debug)]
-pub enum Failure {
+pub enum CallFailure {
     /// The client does not wait for the answer any more.
     Gone,
     /// There is no connection, or it ended before an answer began. May pass.
@@ -114,7 +114,7 @@ pub enum Failure {
 pub struct Patience<'a> {
     /// Says that the client does not wait any more.
     pub gone: &'a dyn Fn() -> bool,
-    /// When waiting ends with [`Failure::Silence`].
+    /// When waiting ends with [`CallFailure::Silence`].
     pub until: Option<Instant>,
 }
 
@@ -149,15 +149,15 @@ pub fn endpoint(base_url: &str, path: &str) -> Result<String> {
 
 /// A reply on its way. Dropping it shuts the connection down, unless the reply has ended.
 pub struct Incoming {
-    events: Receiver<std::result::Result<Event, Failure>>,
+    events: Receiver<std::result::Result<Event, CallFailure>>,
     /// Nothing after the end.
-    line: Option<Line>,
+    line: Option<ProxiedAgent>,
     looked: Instant,
 }
 
 enum Event {
     /// Status and headers have come.
-    Head(Reply),
+    Head(HttpReply),
     /// More of the body.
     Piece(Vec<u8>),
     /// The end of the body.
@@ -166,8 +166,8 @@ enum Event {
 
 impl Incoming {
     /// Makes `call`, without waiting for anything.
-    pub fn open(call: Call) -> std::result::Result<Incoming, Failure> {
-        let line = agent::take(Route { url: call.url.clone(), network: call.network.clone() })?;
+    pub fn open(call: HttpCall) -> std::result::Result<Incoming, CallFailure> {
+        let line = agent::take(HostRoute { url: call.url.clone(), network: call.network.clone() })?;
         let runner = line.agent.clone();
         let (sender, events) = sync_channel(PIECE.1);
         thread::Builder::new()
@@ -177,15 +177,15 @@ impl Incoming {
                 // The outcome of a call that was given up is not taken.
                 let _ = sender.send(end);
             })
-            .map_err(|error| Failure::Broken(format!("cannot start a thread: {error}")))?;
+            .map_err(|error| CallFailure::Broken(format!("cannot start a thread: {error}")))?;
         Ok(Incoming { events, line: Some(line), looked: Instant::now() })
     }
 
     /// The reply without its body.
-    pub fn head(&mut self, patience: &Patience<'_>) -> std::result::Result<Reply, Failure> {
+    pub fn head(&mut self, patience: &Patience<'_>) -> std::result::Result<HttpReply, CallFailure> {
         match self.next(patience)? {
             Event::Head(reply) => Ok(reply),
-            _ => Err(Failure::Broken("a body came before its head".into())),
+            _ => Err(CallFailure::Broken("a body came before its head".into())),
         }
     }
 
@@ -193,7 +193,7 @@ impl Incoming {
     pub fn piece(
         &mut self,
         patience: &Patience<'_>,
-    ) -> std::result::Result<Option<Vec<u8>>, Failure> {
+    ) -> std::result::Result<Option<Vec<u8>>, CallFailure> {
         match self.next(patience)? {
             Event::Piece(bytes) => Ok(Some(bytes)),
             _ => Ok(None),
@@ -203,21 +203,21 @@ impl Incoming {
     /// `reply` with all of its body.
     pub fn whole(
         &mut self,
-        mut reply: Reply,
+        mut reply: HttpReply,
         patience: &Patience<'_>,
-    ) -> std::result::Result<Reply, Failure> {
+    ) -> std::result::Result<HttpReply, CallFailure> {
         while let Some(bytes) = self.piece(patience)? {
             reply.body.extend_from_slice(&bytes);
         }
         Ok(reply)
     }
 
-    fn next(&mut self, patience: &Patience<'_>) -> std::result::Result<Event, Failure> {
+    fn next(&mut self, patience: &Patience<'_>) -> std::result::Result<Event, CallFailure> {
         loop {
             if self.looked.elapsed() >= POLL {
                 self.looked = Instant::now();
                 if (patience.gone)() {
-                    return Err(Failure::Gone);
+                    return Err(CallFailure::Gone);
                 }
             }
             match self.events.recv_timeout(pause(patience.until)?) {
@@ -230,7 +230,7 @@ impl Incoming {
                 Ok(outcome) => return outcome,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Failure::Broken("the thread of the call ended early".into()));
+                    return Err(CallFailure::Broken("the thread of the call ended early".into()));
                 }
             }
         }
@@ -245,17 +245,21 @@ impl Drop for Incoming {
     }
 }
 
-fn pause(until: Option<Instant>) -> std::result::Result<Duration, Failure> {
+fn pause(until: Option<Instant>) -> std::result::Result<Duration, CallFailure> {
     let Some(until) = until else { return Ok(POLL) };
     match until.saturating_duration_since(Instant::now()) {
-        Duration::ZERO => Err(Failure::Silence),
+        Duration::ZERO => Err(CallFailure::Silence),
         left => Ok(left.min(POLL)),
     }
 }
 
-type Told = SyncSender<std::result::Result<Event, Failure>>;
+type ToldResult = SyncSender<std::result::Result<Event, CallFailure>>;
 
-fn exchange(agent: &Agent, call: &Call, told: &Told) -> std::result::Result<(), Failure> {
+fn exchange(
+    agent: &Agent,
+    call: &HttpCall,
+    told: &ToldResult,
+) -> std::result::Result<(), CallFailure> {
     let mut request = agent.post(&call.url).content_type("application/json");
     if call.stream {
         // What is compressed comes late.
@@ -275,7 +279,7 @@ fn exchange(agent: &Agent, call: &Call, told: &Told) -> std::result::Result<(), 
     let response = request.send(&call.body[..]).map_err(before_answer)?;
     let (parts, body) = response.into_parts();
     let text = |name: &str| header(&parts.headers, name);
-    let reply = Reply {
+    let reply = HttpReply {
         status: parts.status.as_u16(),
         content_type: text("content-type").unwrap_or_default(),
         retry_after: text("retry-after"),
@@ -283,26 +287,30 @@ fn exchange(agent: &Agent, call: &Call, told: &Told) -> std::result::Result<(), 
         body: Vec::new(),
     };
     let limit = match reply.status {
-        200..300 => Limit::Fail(if call.stream { MAX_STREAM } else { MAX_BODY }),
+        200..300 => BodyLimit::Fail(if call.stream { MAX_STREAM } else { MAX_BODY }),
         // The status says what is wrong; its explanation is welcome, also half of it.
-        _ => Limit::Cut(MAX_ERROR_BODY),
+        _ => BodyLimit::Cut(MAX_ERROR_BODY),
     };
     match told.send(Ok(Event::Head(reply))) {
         Ok(()) => read_body(body, limit, told),
-        Err(_) => Err(Failure::Gone),
+        Err(_) => Err(CallFailure::Gone),
     }
 }
 
 /// What happens to a body after so many bytes, decompressed: a small body can unpack to a huge one.
 #[derive(Clone, Copy)]
-enum Limit {
+enum BodyLimit {
     /// The call fails after so many bytes.
     Fail(usize),
     /// The rest is left out, as it is where the body breaks off.
     Cut(usize),
 }
 
-fn read_body(body: Body, limit: Limit, told: &Told) -> std::result::Result<(), Failure> {
+fn read_body(
+    body: Body,
+    limit: BodyLimit,
+    told: &ToldResult,
+) -> std::result::Result<(), CallFailure> {
     let mut reader = body.into_reader();
     let mut buffer = vec![0; PIECE.0];
     let mut received = 0;
@@ -311,17 +319,19 @@ fn read_body(body: Body, limit: Limit, told: &Told) -> std::result::Result<(), F
             (Ok(0), _) => return Ok(()),
             (Ok(read), _) => read,
             (Err(error), _) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            (Err(_), Limit::Cut(_)) => return Ok(()),
-            (Err(error), Limit::Fail(_)) => return Err(during_answer(error.into(), received)),
+            (Err(_), BodyLimit::Cut(_)) => return Ok(()),
+            (Err(error), BodyLimit::Fail(_)) => return Err(during_answer(error.into(), received)),
         };
         let room = match limit {
-            Limit::Fail(most) if received + read > most => return Err(Failure::TooLong(most)),
-            Limit::Fail(_) => read,
-            Limit::Cut(most) => read.min(most - received),
+            BodyLimit::Fail(most) if received + read > most => {
+                return Err(CallFailure::TooLong(most));
+            }
+            BodyLimit::Fail(_) => read,
+            BodyLimit::Cut(most) => read.min(most - received),
         };
         received += room;
         if told.send(Ok(Event::Piece(buffer[..room].to_vec()))).is_err() {
-            return Err(Failure::Gone);
+            return Err(CallFailure::Gone);
         }
         if room < read {
             return Ok(());
@@ -333,33 +343,33 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(headers.get(name)?.as_bytes()).into_owned())
 }
 
-fn before_answer(error: ureq::Error) -> Failure {
+fn before_answer(error: ureq::Error) -> CallFailure {
     use std::io::ErrorKind::*;
     match error {
-        ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => Failure::ConnectTimeout,
-        ureq::Error::Timeout(_) => Failure::Timeout,
+        ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => CallFailure::ConnectTimeout,
+        ureq::Error::Timeout(_) => CallFailure::Timeout,
         ureq::Error::Rustls(error) => broken_tls(&error),
         ureq::Error::Io(error) => match error.kind() {
             PermissionDenied => refused(&error),
             InvalidData => match inner::<rustls::Error>(&error) {
                 Some(error) => broken_tls(error),
-                None => Failure::Broken(error.to_string()),
+                None => CallFailure::Broken(error.to_string()),
             },
             ConnectionRefused | ConnectionReset | ConnectionAborted | BrokenPipe
             | UnexpectedEof | HostUnreachable | NetworkUnreachable | AddrNotAvailable => {
-                Failure::NoAnswer(error.to_string())
+                CallFailure::NoAnswer(error.to_string())
             }
-            TimedOut => Failure::ConnectTimeout,
-            _ => Failure::Broken(error.to_string()),
+            TimedOut => CallFailure::ConnectTimeout,
+            _ => CallFailure::Broken(error.to_string()),
         },
-        error => Failure::Broken(error.to_string()),
+        error => CallFailure::Broken(error.to_string()),
     }
 }
 
-fn refused(error: &std::io::Error) -> Failure {
+fn refused(error: &std::io::Error) -> CallFailure {
     match inner::<Refused>(error) {
-        Some(refused) => Failure::Refused(refused.clone()),
-        None => Failure::Broken(error.to_string()),
+        Some(refused) => CallFailure::Refused(refused.clone()),
+        None => CallFailure::Broken(error.to_string()),
     }
 }
 
@@ -367,30 +377,30 @@ fn inner<T: std::error::Error + 'static>(error: &std::io::Error) -> Option<&T> {
     error.get_ref()?.downcast_ref()
 }
 
-fn broken_tls(error: &rustls::Error) -> Failure {
+fn broken_tls(error: &rustls::Error) -> CallFailure {
     let why = error.to_string();
     match error {
-        rustls::Error::InvalidCertificate(_) => Failure::Untrusted(why),
-        _ => Failure::Broken(why),
+        rustls::Error::InvalidCertificate(_) => CallFailure::Untrusted(why),
+        _ => CallFailure::Broken(why),
     }
 }
 
-fn during_answer(error: ureq::Error, received: usize) -> Failure {
+fn during_answer(error: ureq::Error, received: usize) -> CallFailure {
     match error {
-        ureq::Error::Timeout(_) => Failure::Timeout,
-        error => Failure::BrokeOff(format!("answer broke off after {received} bytes: {error}")),
+        ureq::Error::Timeout(_) => CallFailure::Timeout,
+        error => CallFailure::BrokeOff(format!("answer broke off after {received} bytes: {error}")),
     }
 }
 
-impl Failure {
+impl CallFailure {
     /// The error that `provider` and its configuration make of this failure.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Failure::Timeout | Failure::ConnectTimeout | Failure::Silence => {
+            CallFailure::Timeout | CallFailure::ConnectTimeout | CallFailure::Silence => {
                 ErrorKind::ProviderTimeout
             }
-            Failure::Refused(_) => ErrorKind::Forbidden,
-            Failure::Unfit { kind, .. } => *kind,
+            CallFailure::Refused(_) => ErrorKind::Forbidden,
+            CallFailure::Unfit { kind, .. } => *kind,
             _ => ErrorKind::ProviderFailed,
         }
     }

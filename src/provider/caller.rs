@@ -4,7 +4,7 @@
 //! (provider, question) → retries and pauses kept → answer, number of calls
 //! ```
 //!
-//! What differs from protocol to protocol is a [`Question`]; limits, retries, pauses and the
+//! What differs from protocol to protocol is a [`ProviderQuestion`]; limits, retries, pauses and the
 //! hiding of keys are here, the same for all.
 //!
 //! A provider that is busy is left alone by calls that can wait: those of the lane [`Lane::Bulk`]
@@ -17,21 +17,21 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::breaker::Health;
-use super::call::{self, Call, Failure, Incoming, Patience, Reply};
+use super::call::{self, CallFailure, HttpCall, HttpReply, Incoming, Patience};
 use super::host;
-use super::key::Key;
-use super::limit::{NoTurn, Permit, Wish};
+use super::key::ApiKey;
+use super::limit::{NoTurn, Permit, TurnRequest};
 use super::manners::Whom;
-use super::memory::Memory;
+use super::memory::ProviderMemory;
 use super::pause::ProviderId;
-use super::retry::{self, Effort, Policy, Remedy, Trouble};
+use super::retry::{self, CallAttempts, Policy, Remedy, Trouble};
 use super::stream::{Decoder, Hear, Listener, Streamed};
-use super::trouble::{Task, Teller, asked_wait};
+use super::trouble::{CallPurpose, Teller, asked_wait};
 use crate::error::{Error, Result};
 use crate::protocol::{Generated, Lane, ProviderConfig};
 
 /// What is asked, in the words of a protocol.
-pub trait Question {
+pub trait ProviderQuestion {
     /// What a reply of success is read as.
     type Answer;
 
@@ -40,12 +40,12 @@ pub trait Question {
 
     /// Whether the question was changed so that this refusal cannot recur. Must come to an
     /// end.
-    fn give_in(&mut self, reply: &Reply) -> bool;
+    fn give_in(&mut self, reply: &HttpReply) -> bool;
 
     /// Reads a reply of success.
     fn read(
         &mut self,
-        reply: &Reply,
+        reply: &HttpReply,
         teller: &Teller<'_>,
     ) -> std::result::Result<Self::Answer, Trouble>;
 }
@@ -53,11 +53,11 @@ pub trait Question {
 /// What makes the calls of one request: the provider, the key, the task and the lane.
 pub struct Caller<'a> {
     provider: &'a ProviderConfig,
-    task: &'static Task,
+    task: &'static CallPurpose,
     lane: Lane,
-    memory: &'a Memory,
+    memory: &'a ProviderMemory,
     url: String,
-    key: Key,
+    key: ApiKey,
     id: ProviderId,
     /// What the last call says of the provider.
     health: Cell<Health>,
@@ -65,7 +65,7 @@ pub struct Caller<'a> {
 
 /// What an attempt may use up.
 #[derive(Clone, Copy)]
-struct Scope<'a> {
+struct AttemptScope<'a> {
     /// When it has to be over.
     until: Instant,
     /// Whether the client does not wait any more.
@@ -76,14 +76,14 @@ impl<'a> Caller<'a> {
     /// Fails if the address, the key or a limit of `provider` is unfit, or its host is not allowed.
     pub fn new(
         provider: &'a ProviderConfig,
-        task: &'static Task,
+        task: &'static CallPurpose,
         lane: Lane,
-        memory: &'a Memory,
+        memory: &'a ProviderMemory,
     ) -> Result<Self> {
         check_limits(provider)?;
         let url = call::endpoint(&provider.base_url, &task.path_of(&provider.model))?;
         host::check(provider, &url)?;
-        let key = Key::resolve(provider)?;
+        let key = ApiKey::resolve(provider)?;
         let id = key.identity(provider);
         let health = Cell::new(Health::Unknown);
         Ok(Caller { provider, task, lane, memory, url, key, id, health })
@@ -101,11 +101,11 @@ impl<'a> Caller<'a> {
     }
 
     /// Asks, within the provider's limits; gives the answer and what it has taken.
-    pub fn ask<Q: Question>(
+    pub fn ask<Q: ProviderQuestion>(
         &self,
         question: &mut Q,
         gone: &dyn Fn() -> bool,
-    ) -> Result<(Q::Answer, Effort)> {
+    ) -> Result<(Q::Answer, CallAttempts)> {
         self.insist(gone, |scope| self.attempt(question, scope))
     }
 
@@ -117,7 +117,7 @@ impl<'a> Caller<'a> {
         question: &mut Q,
         gone: &dyn Fn() -> bool,
         hear: &mut Hear<'_>,
-    ) -> Result<(Generated, Effort)> {
+    ) -> Result<(Generated, CallAttempts)> {
         self.insist(gone, |scope| self.attempt_to_listen(question, scope, hear))
     }
 
@@ -126,8 +126,8 @@ impl<'a> Caller<'a> {
     fn insist<T>(
         &self,
         gone: &dyn Fn() -> bool,
-        mut attempt: impl FnMut(Scope<'_>) -> std::result::Result<T, Trouble>,
-    ) -> Result<(T, Effort)> {
+        mut attempt: impl FnMut(AttemptScope<'_>) -> std::result::Result<T, Trouble>,
+    ) -> Result<(T, CallAttempts)> {
         let admitted = self.memory.attend(self.id);
         let mut attended = admitted.map_err(|left| self.teller().is_down(left).error)?;
         let policy = Policy {
@@ -136,16 +136,16 @@ impl<'a> Caller<'a> {
         };
         let outcome = retry::run(&policy, gone, |timeout| {
             self.health.set(Health::Unknown);
-            attempt(Scope { until: Instant::now() + timeout, gone })
+            attempt(AttemptScope { until: Instant::now() + timeout, gone })
         });
         attended.health = self.health.get();
         outcome
     }
 
-    fn attempt<Q: Question>(
+    fn attempt<Q: ProviderQuestion>(
         &self,
         question: &mut Q,
-        scope: Scope<'_>,
+        scope: AttemptScope<'_>,
     ) -> std::result::Result<Q::Answer, Trouble> {
         let _permit = self.turn(scope)?;
         let mut incoming = self.call(question, scope, false)?;
@@ -157,7 +157,7 @@ impl<'a> Caller<'a> {
     fn attempt_to_listen<Q: Streamed>(
         &self,
         question: &mut Q,
-        scope: Scope<'_>,
+        scope: AttemptScope<'_>,
         hear: &mut Hear<'_>,
     ) -> std::result::Result<Generated, Trouble> {
         let teller = self.teller();
@@ -180,11 +180,11 @@ impl<'a> Caller<'a> {
     }
 
     /// Waits until the provider may be called.
-    fn turn(&self, scope: Scope<'_>) -> std::result::Result<Permit<'_>, Trouble> {
+    fn turn(&self, scope: AttemptScope<'_>) -> std::result::Result<Permit<'_>, Trouble> {
         if let Some(left) = self.pause_to_keep() {
             return Err(self.teller().left_alone(left));
         }
-        let wish = Wish {
+        let wish = TurnRequest {
             provider: self.id,
             limits: &self.provider.limits,
             lane: self.lane,
@@ -192,19 +192,19 @@ impl<'a> Caller<'a> {
             gone: scope.gone,
         };
         self.memory.gate().enter(&wish).map_err(|refusal| match refusal {
-            NoTurn::Gone => self.teller().failure(Failure::Gone),
+            NoTurn::Gone => self.teller().failure(CallFailure::Gone),
             NoTurn::MinuteFull(wait) => self.teller().minute_full(wait),
             NoTurn::AllTaken(wait) => self.teller().all_taken(wait),
         })
     }
 
-    fn call<Q: Question>(
+    fn call<Q: ProviderQuestion>(
         &self,
         question: &Q,
-        scope: Scope<'_>,
+        scope: AttemptScope<'_>,
         stream: bool,
     ) -> std::result::Result<Incoming, Trouble> {
-        let call = Call {
+        let call = HttpCall {
             url: self.url.clone(),
             headers: self.task.dialect.headers(self.provider, &self.key),
             body: question.encode().map_err(lasting)?,
@@ -220,9 +220,9 @@ impl<'a> Caller<'a> {
     fn whole(
         &self,
         incoming: &mut Incoming,
-        head: Option<Reply>,
-        scope: Scope<'_>,
-    ) -> std::result::Result<Reply, Trouble> {
+        head: Option<HttpReply>,
+        scope: AttemptScope<'_>,
+    ) -> std::result::Result<HttpReply, Trouble> {
         let patience = Patience { gone: scope.gone, until: None };
         let head = head.map_or_else(|| incoming.head(&patience), Ok);
         let reply = head.and_then(|head| incoming.whole(head, &patience));
@@ -230,10 +230,10 @@ impl<'a> Caller<'a> {
     }
 
     /// Whether a reply is one of success; what is learned from it otherwise.
-    fn judge<Q: Question>(
+    fn judge<Q: ProviderQuestion>(
         &self,
         question: &mut Q,
-        reply: &Reply,
+        reply: &HttpReply,
     ) -> std::result::Result<(), Trouble> {
         let teller = self.teller();
         self.health.set(if is_absent(reply) { Health::Down } else { Health::Up });
@@ -250,8 +250,8 @@ impl<'a> Caller<'a> {
         })
     }
 
-    fn failed(&self, failure: Failure) -> Trouble {
-        if let Failure::NoAnswer(_) | Failure::ConnectTimeout = failure {
+    fn failed(&self, failure: CallFailure) -> Trouble {
+        if let CallFailure::NoAnswer(_) | CallFailure::ConnectTimeout = failure {
             self.health.set(Health::Down);
         }
         self.teller().failure(failure)
@@ -275,7 +275,7 @@ impl<'a> Caller<'a> {
 
     /// How long the provider is left alone because of `reply`. A 503 alone is trouble, which
     /// retries are for; with a time it is a wish.
-    fn note_pause(&self, reply: &Reply) -> Option<Duration> {
+    fn note_pause(&self, reply: &HttpReply) -> Option<Duration> {
         let asked = asked_wait(reply);
         match (reply.status, asked) {
             (429 | 529, _) | (503, Some(_)) => Some(self.memory.refused(self.id, asked)),
@@ -313,7 +313,7 @@ fn deadline(begun: Instant, timeout_ms: u64) -> Instant {
 
 /// Whether the reply comes from something that stands before a provider which is not there. With a
 /// time it is there and busy.
-fn is_absent(reply: &Reply) -> bool {
+fn is_absent(reply: &HttpReply) -> bool {
     matches!(reply.status, 502..=504) && reply.retry_after.is_none()
 }
 

@@ -5,7 +5,7 @@
 //! (a reply, or its events)   → text, why it ends, tokens read and written
 //! ```
 //!
-//! A protocol is a [`Protocol`]: how the body looks, and where in a reply and in the events of a
+//! A protocol is a [`ChatProtocol`]: how the body looks, and where in a reply and in the events of a
 //! streamed one the text stands. All else is here, the same for all. The reason for which a text
 //! ends is given in the words of OpenAI's protocol: "stop", "length", "content_filter".
 
@@ -13,14 +13,14 @@ use std::marker::PhantomData;
 
 use serde_json::Value;
 
-use super::call::Reply;
-use super::caller::{Caller, Question};
-use super::memory::Memory;
-use super::retry::{Effort, Remedy, Trouble};
-use super::schema::{Form, Manner};
-use super::stream::{Hear, Reader, Streamed};
-use super::trouble::{Task, Teller, error_message, explanation};
-use super::turns::Turns;
+use super::call::HttpReply;
+use super::caller::{Caller, ProviderQuestion};
+use super::memory::ProviderMemory;
+use super::retry::{CallAttempts, Remedy, Trouble};
+use super::schema::{Manner, ResponseFormat};
+use super::stream::{EventReader, Hear, Streamed};
+use super::trouble::{CallPurpose, Teller, error_message, explanation};
+use super::turns::MessageTurns;
 use crate::account::tokens_of;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{GenerateRequest, Generated, ProviderConfig};
@@ -36,14 +36,14 @@ pub const TOO_LONG: &str =
     "The prompt is longer than the model reads. Give it fewer or shorter chunks.";
 
 /// The words of a protocol.
-pub trait Protocol {
+pub trait ChatProtocol {
     /// What a whole reply is asked with.
-    const TASK: &'static Task;
+    const TASK: &'static CallPurpose;
     /// What a stream is asked with.
-    const STREAM: &'static Task;
+    const STREAM: &'static CallPurpose;
 
     /// The body of a request.
-    fn body(asked: &Asked<'_>) -> Value;
+    fn body(asked: &ChatQuestion<'_>) -> Value;
 
     /// Notes what a whole reply says. `Err`: why it is none.
     fn whole(reply: &Value, heard: &mut Heard) -> std::result::Result<(), String>;
@@ -53,31 +53,31 @@ pub trait Protocol {
 }
 
 /// What is asked, ready to be put into a protocol's words.
-pub struct Asked<'a> {
+pub struct ChatQuestion<'a> {
     /// The provider that is asked.
     pub provider: &'a ProviderConfig,
     /// What was said so far.
-    pub turns: Turns,
+    pub turns: MessageTurns,
     /// Sampling temperature; `None`: the model's own.
     pub temperature: Option<f32>,
     /// Longest answer in tokens.
     pub max_tokens: Option<u32>,
     /// The form that the answer must have.
-    pub form: Option<Form>,
+    pub form: Option<ResponseFormat>,
     /// Whether the answer should come in pieces.
     pub stream: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ChatQuestion<'a> {
     /// Fails if the temperature or the schema of `request` is none.
     pub fn new(request: &'a GenerateRequest, stream: bool) -> Result<Self> {
         check_temperature(request.temperature)?;
-        Ok(Asked {
+        Ok(ChatQuestion {
             provider: &request.provider,
-            turns: Turns::of(&request.messages),
+            turns: MessageTurns::of(&request.messages),
             temperature: Some(request.temperature),
             max_tokens: request.max_tokens,
-            form: request.schema.as_deref().map(Form::new).transpose()?,
+            form: request.schema.as_deref().map(ResponseFormat::new).transpose()?,
             stream,
         })
     }
@@ -102,7 +102,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Whether the question was changed so that this refusal cannot recur.
-    fn give_in(&mut self, reply: &Reply) -> bool {
+    fn give_in(&mut self, reply: &HttpReply) -> bool {
         if !matches!(reply.status, 400 | 422) {
             return false;
         }
@@ -180,16 +180,16 @@ impl Heard {
 }
 
 /// Has the provider of `request` write, in the words of `P`.
-pub fn generate<P: Protocol>(
+pub fn generate<P: ChatProtocol>(
     request: &GenerateRequest,
-    memory: &Memory,
+    memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
-    let asked = Asked::new(request, false)?;
+    let asked = ChatQuestion::new(request, false)?;
     let caller = Caller::new(&request.provider, P::TASK, request.lane, memory)?;
     let whom = caller.whom();
     let asked = asked.in_manner(memory.manner(&whom));
-    let mut chat = Chat::<P> { asked, protocol: PhantomData };
+    let mut chat = ChatCall::<P> { asked, protocol: PhantomData };
     let (generated, effort) = caller.ask(&mut chat, gone)?;
     if let Some(form) = chat.asked.form.filter(|form| form.is_general) {
         memory.note_manner(whom, form.manner);
@@ -199,13 +199,14 @@ pub fn generate<P: Protocol>(
 
 /// Has a provider write an answer as a stream, and passes each piece of it to `hear` as it arrives.
 /// Gives the whole answer with its tokens at the end.
-pub fn generate_stream<P: Protocol + 'static>(
+pub fn generate_stream<P: ChatProtocol + 'static>(
     request: &GenerateRequest,
-    memory: &Memory,
+    memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
     hear: &mut Hear<'_>,
 ) -> Result<Generated> {
-    let mut chat = Chat::<P> { asked: Asked::new(request, true)?, protocol: PhantomData };
+    let mut chat =
+        ChatCall::<P> { asked: ChatQuestion::new(request, true)?, protocol: PhantomData };
     let caller = Caller::new(&request.provider, P::STREAM, request.lane, memory)?;
     let (generated, effort) = caller.listen(&mut chat, gone, hear)?;
     Ok(reckoned(generated, effort, request))
@@ -213,7 +214,11 @@ pub fn generate_stream<P: Protocol + 'static>(
 
 /// `generated` with what it has taken. What the calls before the last one have read and written in vain
 /// has to be paid for as well; what the provider has not counted is estimated then.
-pub fn reckoned(generated: Generated, effort: Effort, request: &GenerateRequest) -> Generated {
+pub fn reckoned(
+    generated: Generated,
+    effort: CallAttempts,
+    request: &GenerateRequest,
+) -> Generated {
     let attempts = effort.calls;
     let Some(wasted) = effort.wasted else { return Generated { attempts, ..generated } };
     let sent = tokens_of(request.messages.iter().map(|it| it.content.len()).sum());
@@ -228,25 +233,25 @@ pub fn reckoned(generated: Generated, effort: Effort, request: &GenerateRequest)
 }
 
 /// A request that a provider write.
-pub struct Chat<'a, P> {
-    asked: Asked<'a>,
+pub struct ChatCall<'a, P> {
+    asked: ChatQuestion<'a>,
     protocol: PhantomData<P>,
 }
 
-impl<P: Protocol> Question for Chat<'_, P> {
+impl<P: ChatProtocol> ProviderQuestion for ChatCall<'_, P> {
     type Answer = Generated;
 
     fn encode(&self) -> Result<Vec<u8>> {
         encode(&P::body(&self.asked))
     }
 
-    fn give_in(&mut self, reply: &Reply) -> bool {
+    fn give_in(&mut self, reply: &HttpReply) -> bool {
         self.asked.give_in(reply)
     }
 
     fn read(
         &mut self,
-        reply: &Reply,
+        reply: &HttpReply,
         teller: &Teller<'_>,
     ) -> std::result::Result<Generated, Trouble> {
         let value: Value = teller.read(reply)?;
@@ -259,8 +264,8 @@ impl<P: Protocol> Question for Chat<'_, P> {
     }
 }
 
-impl<P: Protocol + 'static> Streamed for Chat<'_, P> {
-    fn reader(&self) -> Box<dyn Reader> {
+impl<P: ChatProtocol + 'static> Streamed for ChatCall<'_, P> {
+    fn reader(&self) -> Box<dyn EventReader> {
         Box::new(Events::<P>::default())
     }
 }
@@ -277,7 +282,7 @@ impl<P> Default for Events<P> {
     }
 }
 
-impl<P: Protocol> Reader for Events<P> {
+impl<P: ChatProtocol> EventReader for Events<P> {
     fn read(
         &mut self,
         data: &str,

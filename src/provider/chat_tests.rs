@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::protocol::{CallLimits, KeySource, Network, Special};
-use crate::provider::key::Key;
+use crate::provider::key::ApiKey;
 use crate::provider::{anthropic, cohere, gemini, ollama};
 
 /// Pieces as they come, and what is given at the end.
-fn listen<P: Protocol>(events: &[&str]) -> (Vec<String>, Result<Generated>) {
+fn listen<P: ChatProtocol>(events: &[&str]) -> (Vec<String>, Result<Generated>) {
     let provider = ProviderConfig {
         name: "p".into(),
         api: "any".into(),
@@ -20,7 +20,7 @@ fn listen<P: Protocol>(events: &[&str]) -> (Vec<String>, Result<Generated>) {
         network: Network::default(),
         special: Special::default(),
     };
-    let teller = Teller { provider: &provider, key: &Key::default(), task: P::STREAM };
+    let teller = Teller { provider: &provider, key: &ApiKey::default(), task: P::STREAM };
     let (mut reader, mut pieces) = (Events::<P>::default(), Vec::new());
     for event in events {
         match reader.read(event, &teller) {
@@ -31,7 +31,7 @@ fn listen<P: Protocol>(events: &[&str]) -> (Vec<String>, Result<Generated>) {
     (pieces, reader.finish(&teller).map_err(|trouble| trouble.error))
 }
 
-fn check<P: Protocol>(events: &[&str], pieces: &[&str], reason: &str, tokens: (u64, u64)) {
+fn check<P: ChatProtocol>(events: &[&str], pieces: &[&str], reason: &str, tokens: (u64, u64)) {
     let (told, outcome) = listen::<P>(events);
     assert_eq!(told, pieces);
     let generated = outcome.unwrap();
@@ -45,7 +45,7 @@ fn check<P: Protocol>(events: &[&str], pieces: &[&str], reason: &str, tokens: (u
     assert!(error.message().contains("broke off its answer after"), "{error}");
 }
 
-fn check_error<P: Protocol>(events: &[&str], pieces: &[&str], part: &str) {
+fn check_error<P: ChatProtocol>(events: &[&str], pieces: &[&str], part: &str) {
     let (told, outcome) = listen::<P>(events);
     let error = outcome.unwrap_err();
     assert_eq!(told, pieces, "{error}");
@@ -82,10 +82,14 @@ fn ollama_tells_a_line_a_token() {
         r#"{"model":"m","message":{"role":"assistant","content":" sky"},"done":false}"#,
         r#"{"model":"m","message":{"role":"assistant","content":""},"done_reason":"length","done":true,"total_duration":4883583458,"prompt_eval_count":26,"eval_count":282}"#,
     ];
-    check::<ollama::chat::Chat>(&events, &["The", " sky"], "length", (26, 282));
+    check::<ollama::chat::OllamaChat>(&events, &["The", " sky"], "length", (26, 282));
     let failed = [events[0], r#"{"error":"model runner has unexpectedly stopped"}"#];
-    check_error::<ollama::chat::Chat>(&failed, &["The"], "model runner has unexpectedly stopped");
-    check_error::<ollama::chat::Chat>(&["<html>"], &[], "an event is not JSON");
+    check_error::<ollama::chat::OllamaChat>(
+        &failed,
+        &["The"],
+        "model runner has unexpectedly stopped",
+    );
+    check_error::<ollama::chat::OllamaChat>(&["<html>"], &[], "an event is not JSON");
 }
 
 #[test]
@@ -95,16 +99,20 @@ fn gemini_tells_candidate_by_candidate() {
         r#"{"candidates":[{"content":{"parts":[{"text":"Plants "},{"text":"grow"}],"role":"model"},"index":0}]}"#,
         r#"{"candidates":[{"content":{"parts":[{"text":"."}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":5,"thoughtsTokenCount":40,"totalTokenCount":53}}"#,
     ];
-    check::<gemini::chat::Content>(&events, &["Plants grow", "."], "stop", (8, 45));
+    check::<gemini::chat::GenerateContent>(&events, &["Plants grow", "."], "stop", (8, 45));
     let stopped = r#"{"candidates":[{"finishReason":"SAFETY","index":0}]}"#;
-    check_error::<gemini::chat::Content>(&[stopped], &[], "it was blocked: SAFETY");
-    let (pieces, outcome) = listen::<gemini::chat::Content>(&[events[1], stopped]);
+    check_error::<gemini::chat::GenerateContent>(&[stopped], &[], "it was blocked: SAFETY");
+    let (pieces, outcome) = listen::<gemini::chat::GenerateContent>(&[events[1], stopped]);
     assert_eq!((pieces.len(), outcome.unwrap().finish_reason.as_str()), (1, "content_filter"));
     let blocked = r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#;
-    check_error::<gemini::chat::Content>(&[blocked], &[], "it was blocked: PROHIBITED_CONTENT");
+    check_error::<gemini::chat::GenerateContent>(
+        &[blocked],
+        &[],
+        "it was blocked: PROHIBITED_CONTENT",
+    );
     let failed =
         r#"{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}"#;
-    check_error::<gemini::chat::Content>(&[failed], &[], "The model is overloaded.");
+    check_error::<gemini::chat::GenerateContent>(&[failed], &[], "The model is overloaded.");
 }
 
 #[test]
@@ -118,9 +126,9 @@ fn cohere_tells_what_kind_an_event_is() {
         r#"{"type":"content-end","index":0}"#,
         r#"{"type":"message-end","delta":{"finish_reason":"COMPLETE","usage":{"billed_units":{"input_tokens":3,"output_tokens":2},"tokens":{"input_tokens":69,"output_tokens":11}}}}"#,
     ];
-    check::<cohere::chat::Chat>(&events, &["LLM", " stands"], "stop", (69, 11));
+    check::<cohere::chat::CohereChat>(&events, &["LLM", " stands"], "stop", (69, 11));
     let failed = r#"{"type":"message-end","delta":{"finish_reason":"ERROR","error":"no GPU"}}"#;
-    check_error::<cohere::chat::Chat>(&[events[0], failed], &[], "no GPU");
+    check_error::<cohere::chat::CohereChat>(&[events[0], failed], &[], "no GPU");
 }
 
 #[test]

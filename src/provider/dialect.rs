@@ -1,6 +1,6 @@
 //! How does a protocol send its key?
 
-use super::key::Key;
+use super::key::ApiKey;
 use crate::protocol::ProviderConfig;
 
 /// What all calls of a protocol have in common.
@@ -17,7 +17,7 @@ pub struct Dialect {
 impl Dialect {
     /// The headers of a call to `provider` with `key`. A header that the server's options name
     /// takes the place of the protocol's own.
-    pub fn headers(&self, provider: &ProviderConfig, key: &Key) -> Vec<(String, String)> {
+    pub fn headers(&self, provider: &ProviderConfig, key: &ApiKey) -> Vec<(String, String)> {
         let fixed = self.headers.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         let named = provider.special.key_header.as_deref().or(self.key_header);
         let with_key = match named {

@@ -4,7 +4,7 @@
 //! (texts, what they are for, protocol) → one vector a text, tokens read
 //! ```
 //!
-//! A protocol is a [`Protocol`]: how the body looks, and where in a reply the vectors stand. All
+//! A protocol is a [`EmbeddingsProtocol`]: how the body looks, and where in a reply the vectors stand. All
 //! else is here, the same for all. Vectors have length 1 when they leave here: distances then
 //! mean the same for every model.
 //!
@@ -19,14 +19,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::batch::batches;
-use super::call::Reply;
-use super::caller::{Caller, Question};
+use super::call::HttpReply;
+use super::caller::{Caller, ProviderQuestion};
 use super::chat::{credible, encode};
-use super::memory::{Memory, Shortened};
-use super::retry::{Effort, Remedy, Trouble};
-use super::trouble::{Task, Teller};
+use super::memory::{ProviderMemory, Shortened};
+use super::retry::{CallAttempts, Remedy, Trouble};
+use super::trouble::{CallPurpose, Teller};
 use crate::account::tokens_of;
-use crate::embed::Kind;
+use crate::embed::EmbeddingKind;
 use crate::error::{Error, Result};
 use crate::protocol::{EmbedRequest, ProviderConfig};
 
@@ -45,27 +45,27 @@ pub const TOO_LONG: &str =
 const ROUNDING: f64 = 1e-5;
 
 /// The words of a protocol.
-pub trait Protocol {
+pub trait EmbeddingsProtocol {
     /// What is asked for.
-    const TASK: &'static Task;
+    const TASK: &'static CallPurpose;
     /// Most texts of a call.
     const MOST_TEXTS: usize;
     /// The body of a reply.
     type Answer: DeserializeOwned;
 
     /// The body of a request.
-    fn body(asked: &Asked<'_>) -> Value;
+    fn body(asked: &EmbeddingsQuestion<'_>) -> Value;
 
     /// The vectors of a reply.
-    fn found(answer: Self::Answer) -> Found;
+    fn found(answer: Self::Answer) -> ReplyVectors;
 }
 
 /// What is asked, ready to be put into a protocol's words.
-pub struct Asked<'a> {
+pub struct EmbeddingsQuestion<'a> {
     /// The provider that is asked.
     pub provider: &'a ProviderConfig,
     /// What the texts are.
-    pub kind: Kind,
+    pub kind: EmbeddingKind,
     /// The texts to be embedded.
     pub texts: &'a [String],
     /// Length of the vectors; `None`: the length that the model gives by itself.
@@ -73,17 +73,17 @@ pub struct Asked<'a> {
 }
 
 /// The vectors of a reply.
-pub struct Found {
+pub struct ReplyVectors {
     /// Vectors, with the number of the text of each, if the protocol says it.
     pub items: Vec<(Option<usize>, Vec<f64>)>,
     /// Tokens read, as far as the provider says.
     pub tokens: u64,
 }
 
-impl Found {
+impl ReplyVectors {
     /// Vectors that stand in the order of the texts.
-    pub fn in_order(vectors: impl IntoIterator<Item = Vec<f64>>, tokens: u64) -> Found {
-        Found { items: vectors.into_iter().map(|vector| (None, vector)).collect(), tokens }
+    pub fn in_order(vectors: impl IntoIterator<Item = Vec<f64>>, tokens: u64) -> ReplyVectors {
+        ReplyVectors { items: vectors.into_iter().map(|vector| (None, vector)).collect(), tokens }
     }
 }
 
@@ -104,9 +104,9 @@ pub struct Embedded {
 /// Has the provider embed the texts of `request`, in as many calls as it takes, in the words of
 /// `P`. The limits of the provider's configuration hold for each of them. Where one fails that is not
 /// the first, there are the vectors of the texts before it, and the error.
-pub fn embed<P: Protocol>(
+pub fn embed<P: EmbeddingsProtocol>(
     request: &EmbedRequest,
-    memory: &Memory,
+    memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Embedded> {
     let EmbedRequest { provider, dimension, lane, texts, .. } = request;
@@ -116,7 +116,7 @@ pub fn embed<P: Protocol>(
         let wanted = Some(embedded.dimension).filter(|dimension| *dimension > 0);
         let is_known = |dimension| memory.is_shortened(&model_of(&caller, request, dimension));
         let shorten = request.dimension.is_some_and(is_known);
-        let mut question = Texts::<P>::new(request, &texts[batch], wanted, shorten);
+        let mut question = TextsOfCall::<P>::new(request, &texts[batch], wanted, shorten);
         let (answer, effort) = match caller.ask(&mut question, gone) {
             Ok(answer) => answer,
             Err(error) if embedded.values.is_empty() => return Err(error),
@@ -135,7 +135,7 @@ pub fn embed<P: Protocol>(
 
 /// Tokens read, those of calls in vain among them: they have to be paid for as well. What the provider has
 /// not counted is estimated then.
-fn read_in_all<P>(tokens: u64, effort: &Effort, question: &Texts<'_, P>) -> u64 {
+fn read_in_all<P>(tokens: u64, effort: &CallAttempts, question: &TextsOfCall<'_, P>) -> u64 {
     let Some(wasted) = effort.wasted else { return tokens };
     let sent = tokens_of(question.texts.iter().map(String::len).sum());
     let read = if tokens == 0 { sent } else { tokens };
@@ -148,7 +148,7 @@ fn model_of(caller: &Caller<'_>, request: &EmbedRequest, dimension: u32) -> Shor
 }
 
 /// The texts of a call.
-struct Texts<'a, P> {
+struct TextsOfCall<'a, P> {
     request: &'a EmbedRequest,
     texts: &'a [String],
     /// Length of the vectors; `None`: whatever length the model gives.
@@ -160,7 +160,7 @@ struct Texts<'a, P> {
     protocol: PhantomData<P>,
 }
 
-impl<'a, P> Texts<'a, P> {
+impl<'a, P> TextsOfCall<'a, P> {
     fn new(
         request: &'a EmbedRequest,
         texts: &'a [String],
@@ -168,7 +168,7 @@ impl<'a, P> Texts<'a, P> {
         shorten: bool,
     ) -> Self {
         let may_change = request.dimension.is_some();
-        Texts { request, texts, wanted, shorten, may_change, protocol: PhantomData }
+        TextsOfCall { request, texts, wanted, shorten, may_change, protocol: PhantomData }
     }
 
     /// Asks for the wanted length from now on, or no longer does.
@@ -181,7 +181,7 @@ impl<'a, P> Texts<'a, P> {
     fn length(
         &mut self,
         vectors: &[Vec<f64>],
-        reply: &Reply,
+        reply: &HttpReply,
         teller: &Teller<'_>,
     ) -> std::result::Result<u32, Trouble> {
         let first = vectors.first().map_or(0, |vector| vector.len() as u32);
@@ -201,11 +201,11 @@ impl<'a, P> Texts<'a, P> {
     }
 }
 
-impl<P: Protocol> Question for Texts<'_, P> {
+impl<P: EmbeddingsProtocol> ProviderQuestion for TextsOfCall<'_, P> {
     type Answer = Embedded;
 
     fn encode(&self) -> Result<Vec<u8>> {
-        encode(&P::body(&Asked {
+        encode(&P::body(&EmbeddingsQuestion {
             provider: &self.request.provider,
             kind: self.request.kind,
             texts: self.texts,
@@ -214,7 +214,7 @@ impl<P: Protocol> Question for Texts<'_, P> {
     }
 
     /// What was learned of a model may no longer hold.
-    fn give_in(&mut self, reply: &Reply) -> bool {
+    fn give_in(&mut self, reply: &HttpReply) -> bool {
         let refused = matches!(reply.status, 400 | 422) && self.shorten && self.may_change;
         if refused {
             self.change();
@@ -224,10 +224,10 @@ impl<P: Protocol> Question for Texts<'_, P> {
 
     fn read(
         &mut self,
-        reply: &Reply,
+        reply: &HttpReply,
         teller: &Teller<'_>,
     ) -> std::result::Result<Embedded, Trouble> {
-        let Found { items, tokens } = P::found(teller.read(reply)?);
+        let ReplyVectors { items, tokens } = P::found(teller.read(reply)?);
         let tokens = credible(tokens);
         let embedded = self.embedded(items, reply, teller);
         // What is of no use has been read all the same.
@@ -237,12 +237,12 @@ impl<P: Protocol> Question for Texts<'_, P> {
     }
 }
 
-impl<P: Protocol> Texts<'_, P> {
+impl<P: EmbeddingsProtocol> TextsOfCall<'_, P> {
     /// The vectors of a reply, as they are wanted.
     fn embedded(
         &mut self,
         items: Vec<(Option<usize>, Vec<f64>)>,
-        reply: &Reply,
+        reply: &HttpReply,
         teller: &Teller<'_>,
     ) -> std::result::Result<Embedded, Trouble> {
         let vectors = in_order(items, self.texts.len(), "vectors for", "texts")

@@ -29,7 +29,7 @@ const CIRCLE: u64 = 1000;
 /// Fails with an error about a parameter where checking an answer against `schema` could take for
 /// ever.
 pub fn check(schema: &Value) -> Result<()> {
-    let mut ways = Ways { resources: vec![schema], ..Ways::default() };
+    let mut ways = SchemaWays { resources: vec![schema], ..SchemaWays::default() };
     ways.collect(schema);
     if ways.of(schema, 0) <= MOST_WAYS {
         return Ok(());
@@ -44,7 +44,7 @@ pub fn check(schema: &Value) -> Result<()> {
 
 /// What is known of a schema.
 #[derive(Default)]
-struct Ways<'a> {
+struct SchemaWays<'a> {
     /// What references may count from: all of the schema, and the parts with an `$id`.
     resources: Vec<&'a Value>,
     anchors: Vec<(&'a str, &'a Value)>,
@@ -53,7 +53,7 @@ struct Ways<'a> {
     open: HashMap<*const Value, usize>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> SchemaWays<'a> {
     /// Finds what has a name.
     fn collect(&mut self, value: &'a Value) {
         let name = |name: &str| value.get(name).and_then(Value::as_str);

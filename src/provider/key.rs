@@ -18,16 +18,16 @@ const MAX_EXCERPT: usize = 300;
 
 /// A provider's key, or the lack of one. Its `Debug` never shows it.
 #[derive(Clone, Default)]
-pub struct Key(Option<String>);
+pub struct ApiKey(Option<String>);
 
-impl Key {
+impl ApiKey {
     /// Finds the key of `provider`.
     ///
     /// Fails, naming the place and never what was found there, if the place is missing,
     /// empty, or holds something that no HTTP header can carry.
-    pub fn resolve(provider: &ProviderConfig) -> Result<Key> {
+    pub fn resolve(provider: &ProviderConfig) -> Result<ApiKey> {
         let (raw, place) = match &provider.api_key {
-            KeySource::None => return Ok(Key(None)),
+            KeySource::None => return Ok(ApiKey(None)),
             KeySource::Inline(key) => (key.clone(), "option api_key".to_string()),
             KeySource::File(path) => (read_file(path)?, format!("file \"{path}\"")),
             KeySource::Environment(name) => {
@@ -38,7 +38,7 @@ impl Key {
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(unfit(provider, &place, key.is_empty()));
         }
-        Ok(Key(Some(key.to_string())))
+        Ok(ApiKey(Some(key.to_string())))
     }
 
     /// The value of the header `Authorization`, if there is a key.
@@ -86,7 +86,7 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "Key(..)" } else { "Key(none)" })
     }
@@ -176,8 +176,8 @@ mod tests {
         }
     }
 
-    fn resolve(source: KeySource) -> Result<Key> {
-        Key::resolve(&provider(source))
+    fn resolve(source: KeySource) -> Result<ApiKey> {
+        ApiKey::resolve(&provider(source))
     }
 
     fn check_refused(source: KeySource, kind: ErrorKind, part: &str) {
@@ -251,7 +251,7 @@ mod tests {
             change(|it| it.network.proxy = Some(String::new())),
             change(|it| it.network.ca_file = Some("http://p:1".into())),
             change(|it| it.network.owner = 1),
-            Key::default().identity(&one),
+            ApiKey::default().identity(&one),
         ];
         let all = others.iter().chain([&identity]).collect::<std::collections::HashSet<_>>();
         assert_eq!(all.len(), others.len() + 1);
@@ -261,7 +261,7 @@ mod tests {
     fn debug_hides_the_key() {
         let key = resolve(KeySource::Inline(SECRET.into())).unwrap();
         assert_eq!(format!("{key:?}"), "Key(..)");
-        assert_eq!(format!("{:?}", Key::default()), "Key(none)");
+        assert_eq!(format!("{:?}", ApiKey::default()), "Key(none)");
     }
 
     #[test]
@@ -276,9 +276,9 @@ mod tests {
 
     #[test]
     fn excerpt_is_one_short_line() {
-        let shown = Key::default().excerpt(" a\t\r\n\x1b[31mb\u{202e} \0 c ");
+        let shown = ApiKey::default().excerpt(" a\t\r\n\x1b[31mb\u{202e} \0 c ");
         assert_eq!(shown, "a [31mb c");
-        let long = Key::default().excerpt(&"ß".repeat(1000));
+        let long = ApiKey::default().excerpt(&"ß".repeat(1000));
         assert_eq!(long.chars().count(), 303);
         assert!(long.ends_with("ß..."));
     }

@@ -28,7 +28,7 @@ const TAKEN: Duration = Duration::from_secs(1);
 
 /// Whether a call may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum TurnOutcome {
     /// Yes; the call counts from now on.
     Now,
     /// When the oldest call is so far back.
@@ -42,7 +42,7 @@ type Ticket = u64;
 
 /// The calls of all providers that have limits.
 #[derive(Default)]
-struct Limits {
+struct LimitedCalls {
     loads: HashMap<ProviderId, Load>,
     last_ticket: Ticket,
 }
@@ -56,7 +56,7 @@ struct Load {
     line: VecDeque<Ticket>,
 }
 
-impl Limits {
+impl LimitedCalls {
     /// A place at the end of the line.
     fn queue(&mut self, provider: ProviderId) -> Ticket {
         self.last_ticket += 1;
@@ -79,7 +79,7 @@ impl Limits {
         limits: &CallLimits,
         ticket: Option<Ticket>,
         now: Instant,
-    ) -> Turn {
+    ) -> TurnOutcome {
         let load = self.loads.entry(provider).or_default();
         while load.begun.front().is_some_and(|begun| *begun + MINUTE <= now) {
             load.begun.pop_front();
@@ -89,15 +89,15 @@ impl Limits {
             None => true,
         };
         if !is_first || limits.max_concurrency.is_some_and(|most| load.running >= most) {
-            return Turn::Later;
+            return TurnOutcome::Later;
         }
         if let Some(wait) = load.minute_full(limits.requests_per_minute, now) {
-            return Turn::After(wait);
+            return TurnOutcome::After(wait);
         }
         load.running += 1;
         load.begun.push_back(now);
         load.line.pop_front();
-        Turn::Now
+        TurnOutcome::Now
     }
 
     /// A call has ended.
@@ -130,7 +130,7 @@ impl Load {
 /// Where calls wait for their turn.
 #[derive(Default)]
 pub struct Gate {
-    limits: Mutex<Limits>,
+    limits: Mutex<LimitedCalls>,
     ended: Condvar,
 }
 
@@ -152,7 +152,7 @@ pub enum NoTurn {
 }
 
 /// A call that wants its turn.
-pub struct Wish<'a> {
+pub struct TurnRequest<'a> {
     /// The provider that is to be called.
     pub provider: ProviderId,
     /// The provider's limits.
@@ -167,7 +167,7 @@ pub struct Wish<'a> {
 
 impl Gate {
     /// Waits for a turn.
-    pub fn enter(&self, wish: &Wish<'_>) -> Result<Permit<'_>, NoTurn> {
+    pub fn enter(&self, wish: &TurnRequest<'_>) -> Result<Permit<'_>, NoTurn> {
         let CallLimits { max_concurrency, requests_per_minute, .. } = wish.limits;
         if max_concurrency.is_none() && requests_per_minute.is_none() {
             return Ok(Permit { counted: None });
@@ -183,25 +183,25 @@ impl Gate {
         }
     }
 
-    fn try_once(&self, wish: &Wish<'_>) -> Result<Permit<'_>, NoTurn> {
+    fn try_once(&self, wish: &TurnRequest<'_>) -> Result<Permit<'_>, NoTurn> {
         match self.locked().turn(wish.provider, wish.limits, None, Instant::now()) {
-            Turn::Now => Ok(self.permit(wish.provider)),
-            Turn::After(wait) => Err(NoTurn::MinuteFull(wait)),
-            Turn::Later => Err(NoTurn::AllTaken(TAKEN)),
+            TurnOutcome::Now => Ok(self.permit(wish.provider)),
+            TurnOutcome::After(wait) => Err(NoTurn::MinuteFull(wait)),
+            TurnOutcome::Later => Err(NoTurn::AllTaken(TAKEN)),
         }
     }
 
-    fn wait_in_line(&self, wish: &Wish<'_>, ticket: Ticket) -> Result<Permit<'_>, NoTurn> {
+    fn wait_in_line(&self, wish: &TurnRequest<'_>, ticket: Ticket) -> Result<Permit<'_>, NoTurn> {
         loop {
             let mut limits = self.locked();
             let now = Instant::now();
             let left = wish.until.saturating_duration_since(now);
             let wait = match limits.turn(wish.provider, wish.limits, Some(ticket), now) {
-                Turn::Now => return Ok(self.permit(wish.provider)),
-                Turn::After(wait) if wait > left => return Err(NoTurn::MinuteFull(wait)),
-                Turn::After(wait) => wait,
-                Turn::Later if left.is_zero() => return Err(NoTurn::AllTaken(TAKEN)),
-                Turn::Later => left,
+                TurnOutcome::Now => return Ok(self.permit(wish.provider)),
+                TurnOutcome::After(wait) if wait > left => return Err(NoTurn::MinuteFull(wait)),
+                TurnOutcome::After(wait) => wait,
+                TurnOutcome::Later if left.is_zero() => return Err(NoTurn::AllTaken(TAKEN)),
+                TurnOutcome::Later => left,
             };
             // A waiter that panicked left nothing half done.
             drop(
@@ -219,7 +219,7 @@ impl Gate {
         Permit { counted: Some((self, provider)) }
     }
 
-    fn locked(&self) -> MutexGuard<'_, Limits> {
+    fn locked(&self) -> MutexGuard<'_, LimitedCalls> {
         self.limits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -257,64 +257,68 @@ mod tests {
 
     #[test]
     fn so_many_run_at_a_time() {
-        let (mut all, now, two) = (Limits::default(), Instant::now(), limits(Some(2), None));
-        let bulk = |all: &mut Limits, provider| all.turn(provider, &two, None, now);
-        assert_eq!(bulk(&mut all, A), Turn::Now);
-        assert_eq!(bulk(&mut all, A), Turn::Now);
-        assert_eq!(bulk(&mut all, A), Turn::Later);
-        assert_eq!(bulk(&mut all, B), Turn::Now);
+        let (mut all, now, two) = (LimitedCalls::default(), Instant::now(), limits(Some(2), None));
+        let bulk = |all: &mut LimitedCalls, provider| all.turn(provider, &two, None, now);
+        assert_eq!(bulk(&mut all, A), TurnOutcome::Now);
+        assert_eq!(bulk(&mut all, A), TurnOutcome::Now);
+        assert_eq!(bulk(&mut all, A), TurnOutcome::Later);
+        assert_eq!(bulk(&mut all, B), TurnOutcome::Now);
         all.ended(&A);
-        assert_eq!(bulk(&mut all, A), Turn::Now);
-        assert_eq!(bulk(&mut all, A), Turn::Later);
+        assert_eq!(bulk(&mut all, A), TurnOutcome::Now);
+        assert_eq!(bulk(&mut all, A), TurnOutcome::Later);
     }
 
     #[test]
     fn so_many_begin_within_any_minute() {
-        let (mut all, start, three) = (Limits::default(), Instant::now(), limits(None, Some(3)));
+        let (mut all, start, three) =
+            (LimitedCalls::default(), Instant::now(), limits(None, Some(3)));
         let mut at = |second: f64| all.turn(A, &three, None, start + seconds(second));
-        assert_eq!([at(0.0), at(10.0), at(20.0)], [Turn::Now; 3]);
-        assert_eq!(at(30.0), Turn::After(seconds(30.0)));
-        assert_eq!(at(59.0), Turn::After(seconds(1.0)));
-        assert_eq!(at(60.0), Turn::Now);
-        assert_eq!(at(60.0), Turn::After(seconds(10.0)));
-        assert_eq!(at(200.0), Turn::Now);
+        assert_eq!([at(0.0), at(10.0), at(20.0)], [TurnOutcome::Now; 3]);
+        assert_eq!(at(30.0), TurnOutcome::After(seconds(30.0)));
+        assert_eq!(at(59.0), TurnOutcome::After(seconds(1.0)));
+        assert_eq!(at(60.0), TurnOutcome::Now);
+        assert_eq!(at(60.0), TurnOutcome::After(seconds(10.0)));
+        assert_eq!(at(200.0), TurnOutcome::Now);
     }
 
     #[test]
     fn a_lower_limit_waits_for_more_of_the_old_calls() {
-        let (mut all, start) = (Limits::default(), Instant::now());
+        let (mut all, start) = (LimitedCalls::default(), Instant::now());
         for second in 0..10 {
             let now = start + seconds(f64::from(second));
-            assert_eq!(all.turn(A, &limits(None, Some(10)), None, now), Turn::Now);
+            assert_eq!(all.turn(A, &limits(None, Some(10)), None, now), TurnOutcome::Now);
         }
         let now = start + seconds(10.0);
-        assert_eq!(all.turn(A, &limits(None, Some(2)), None, now), Turn::After(seconds(58.0)));
+        assert_eq!(
+            all.turn(A, &limits(None, Some(2)), None, now),
+            TurnOutcome::After(seconds(58.0))
+        );
     }
 
     #[test]
     fn the_line_is_kept_and_bulk_goes_behind_it() {
-        let (mut all, now, one) = (Limits::default(), Instant::now(), limits(Some(1), None));
-        assert_eq!(all.turn(A, &one, None, now), Turn::Now);
+        let (mut all, now, one) = (LimitedCalls::default(), Instant::now(), limits(Some(1), None));
+        assert_eq!(all.turn(A, &one, None, now), TurnOutcome::Now);
         let (first, second) = (all.queue(A), all.queue(A));
         all.ended(&A);
-        assert_eq!(all.turn(A, &one, None, now), Turn::Later);
-        assert_eq!(all.turn(A, &one, Some(second), now), Turn::Later);
-        assert_eq!(all.turn(A, &one, Some(first), now), Turn::Now);
+        assert_eq!(all.turn(A, &one, None, now), TurnOutcome::Later);
+        assert_eq!(all.turn(A, &one, Some(second), now), TurnOutcome::Later);
+        assert_eq!(all.turn(A, &one, Some(first), now), TurnOutcome::Now);
         all.leave(&A, second);
         all.ended(&A);
-        assert_eq!(all.turn(A, &one, None, now), Turn::Now);
+        assert_eq!(all.turn(A, &one, None, now), TurnOutcome::Now);
     }
 
     #[test]
     fn nothing_is_kept_of_who_gave_up() {
-        let mut all = Limits::default();
+        let mut all = LimitedCalls::default();
         let ticket = all.queue(A);
         all.leave(&A, ticket);
         assert!(all.loads.is_empty());
     }
 
-    fn wish<'a>(limits: &'a CallLimits, lane: Lane, gone: &'a dyn Fn() -> bool) -> Wish<'a> {
-        Wish { provider: A, limits, lane, until: Instant::now() + seconds(30.0), gone }
+    fn wish<'a>(limits: &'a CallLimits, lane: Lane, gone: &'a dyn Fn() -> bool) -> TurnRequest<'a> {
+        TurnRequest { provider: A, limits, lane, until: Instant::now() + seconds(30.0), gone }
     }
 
     #[test]
@@ -324,7 +328,7 @@ mod tests {
         let held = gate.enter(&wish(&one, Lane::Query, &stays)).unwrap_or_else(|_| panic!());
         let begun = Instant::now();
         let until = begun + seconds(0.3);
-        let late = gate.enter(&Wish { until, ..wish(&one, Lane::Query, &stays) }).err();
+        let late = gate.enter(&TurnRequest { until, ..wish(&one, Lane::Query, &stays) }).err();
         assert_eq!(late, Some(NoTurn::AllTaken(TAKEN)));
         assert!(begun.elapsed() >= seconds(0.29) && begun.elapsed() < seconds(10.0));
         assert_eq!(

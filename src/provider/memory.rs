@@ -19,7 +19,7 @@ const MOST_MODELS: usize = 1000;
 /// Which providers want to be left alone, which are down, which calls they have, which models are
 /// asked for shorter vectors, and which refuse to be asked for a form.
 #[derive(Default)]
-pub struct Memory {
+pub struct ProviderMemory {
     pauses: Mutex<Pauses>,
     breakers: Mutex<Breakers>,
     gate: Gate,
@@ -38,7 +38,7 @@ pub struct Shortened {
     pub dimension: u32,
 }
 
-impl Memory {
+impl ProviderMemory {
     /// The provider is busy and asked for so long; for how long it is left alone.
     pub fn refused(&self, provider: ProviderId, asked: Option<Duration>) -> Duration {
         locked(&self.pauses).refused(provider, asked, Instant::now(), random())
@@ -97,7 +97,7 @@ impl Memory {
 
 /// A call of a provider, of which is remembered what became of it.
 pub struct Attempt<'a> {
-    memory: &'a Memory,
+    memory: &'a ProviderMemory,
     provider: ProviderId,
     /// What became of the call.
     pub health: Health,

@@ -62,7 +62,7 @@ mod turns;
 mod voyage;
 
 pub use embeddings::Embedded;
-pub use memory::Memory;
+pub use memory::ProviderMemory;
 
 use crate::error::Result;
 use crate::protocol::apis::{self, Ability};
@@ -78,7 +78,7 @@ use crate::protocol::{EmbedRequest, GenerateRequest, Generated, RerankRequest};
 /// refuses, answers nonsense, or twice in another form. No error holds the key.
 pub fn generate(
     request: &GenerateRequest,
-    memory: &Memory,
+    memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
     apis::check(&request.provider, Ability::Generate)?;
@@ -89,12 +89,16 @@ pub fn generate(
     }
 }
 
-fn write(request: &GenerateRequest, memory: &Memory, gone: &dyn Fn() -> bool) -> Result<Generated> {
+fn write(
+    request: &GenerateRequest,
+    memory: &ProviderMemory,
+    gone: &dyn Fn() -> bool,
+) -> Result<Generated> {
     match request.provider.api.as_str() {
         "anthropic" => chat::generate::<anthropic::Messages>(request, memory, gone),
-        "ollama" => chat::generate::<ollama::chat::Chat>(request, memory, gone),
-        "gemini" => chat::generate::<gemini::chat::Content>(request, memory, gone),
-        "cohere" => chat::generate::<cohere::chat::Chat>(request, memory, gone),
+        "ollama" => chat::generate::<ollama::chat::OllamaChat>(request, memory, gone),
+        "gemini" => chat::generate::<gemini::chat::GenerateContent>(request, memory, gone),
+        "cohere" => chat::generate::<cohere::chat::CohereChat>(request, memory, gone),
         _ => openai::chat::generate(request, memory, gone),
     }
 }
@@ -108,7 +112,7 @@ fn write(request: &GenerateRequest, memory: &Memory, gone: &dyn Fn() -> bool) ->
 /// comes as one piece.
 pub fn generate_stream(
     request: &GenerateRequest,
-    memory: &Memory,
+    memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(&str) -> Result<()>,
 ) -> Result<Generated> {
@@ -121,9 +125,11 @@ pub fn generate_stream(
     }
     match request.provider.api.as_str() {
         "anthropic" => chat::generate_stream::<anthropic::Messages>(request, memory, gone, hear),
-        "ollama" => chat::generate_stream::<ollama::chat::Chat>(request, memory, gone, hear),
-        "gemini" => chat::generate_stream::<gemini::chat::Content>(request, memory, gone, hear),
-        "cohere" => chat::generate_stream::<cohere::chat::Chat>(request, memory, gone, hear),
+        "ollama" => chat::generate_stream::<ollama::chat::OllamaChat>(request, memory, gone, hear),
+        "gemini" => {
+            chat::generate_stream::<gemini::chat::GenerateContent>(request, memory, gone, hear)
+        }
+        "cohere" => chat::generate_stream::<cohere::chat::CohereChat>(request, memory, gone, hear),
         _ => openai::chat::generate_stream(request, memory, gone, hear),
     }
 }
@@ -135,14 +141,18 @@ pub fn generate_stream(
 /// [`ErrorKind::ProviderBusy`](crate::error::ErrorKind::ProviderBusy) and the time to wait where
 /// the provider says that it is busy or said so a while ago. An error that comes after some of
 /// several calls have brought their vectors is given beside these.
-pub fn embed(request: &EmbedRequest, memory: &Memory, gone: &dyn Fn() -> bool) -> Result<Embedded> {
+pub fn embed(
+    request: &EmbedRequest,
+    memory: &ProviderMemory,
+    gone: &dyn Fn() -> bool,
+) -> Result<Embedded> {
     apis::check(&request.provider, Ability::Embed)?;
     match request.provider.api.as_str() {
-        "ollama" => embeddings::embed::<ollama::embeddings::Embed>(request, memory, gone),
-        "gemini" => embeddings::embed::<gemini::embeddings::Embed>(request, memory, gone),
-        "cohere" => embeddings::embed::<cohere::embeddings::Embed>(request, memory, gone),
-        "voyage" => embeddings::embed::<voyage::Embed>(request, memory, gone),
-        _ => embeddings::embed::<openai::embeddings::Embed>(request, memory, gone),
+        "ollama" => embeddings::embed::<ollama::embeddings::OllamaEmbed>(request, memory, gone),
+        "gemini" => embeddings::embed::<gemini::embeddings::GeminiEmbed>(request, memory, gone),
+        "cohere" => embeddings::embed::<cohere::embeddings::CohereEmbed>(request, memory, gone),
+        "voyage" => embeddings::embed::<voyage::VoyageEmbed>(request, memory, gone),
+        _ => embeddings::embed::<openai::embeddings::OpenAiEmbed>(request, memory, gone),
     }
 }
 
@@ -150,7 +160,7 @@ pub fn embed(request: &EmbedRequest, memory: &Memory, gone: &dyn Fn() -> bool) -
 /// to 1, greater is better. Fails as [`generate`] does.
 pub fn rerank(
     request: &RerankRequest,
-    memory: &Memory,
+    memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Vec<f32>> {
     apis::check(&request.provider, Ability::Rerank)?;
@@ -160,7 +170,7 @@ pub fn rerank(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embed::Kind;
+    use crate::embed::EmbeddingKind;
     use crate::error::{Error, ErrorKind};
     use crate::protocol::{CallLimits, KeySource, Lane, Network, PROVIDER_APIS, ProviderConfig};
 
@@ -226,9 +236,9 @@ mod tests {
         let texts = vec!["text".to_string()];
         let (query, passages) = ("text".to_string(), texts.clone());
         let ranked = RerankRequest { provider: provider.clone(), query, passages };
-        let (dimension, lane, kind) = (None, Lane::Bulk, Kind::Query);
+        let (dimension, lane, kind) = (None, Lane::Bulk, EmbeddingKind::Query);
         let embedded = EmbedRequest { provider, dimension, lane, kind, texts };
-        let (memory, gone) = (Memory::default(), || true);
+        let (memory, gone) = (ProviderMemory::default(), || true);
         [
             generate(&written, &memory, &gone).unwrap_err(),
             embed(&embedded, &memory, &gone).unwrap_err(),

@@ -39,9 +39,9 @@ pub type ProviderId = [u8; 32];
 
 /// The pauses of all providers.
 #[derive(Default)]
-pub struct Pauses(HashMap<ProviderId, Pause>);
+pub struct Pauses(HashMap<ProviderId, ProviderPause>);
 
-struct Pause {
+struct ProviderPause {
     until: Instant,
     /// Pauses since the provider last answered.
     count: u32,
@@ -58,7 +58,7 @@ impl Pauses {
         random: f64,
     ) -> Duration {
         self.0.retain(|_, pause| now < pause.until + REMEMBERED);
-        let pause = self.0.entry(provider).or_insert(Pause { until: now, count: 0 });
+        let pause = self.0.entry(provider).or_insert(ProviderPause { until: now, count: 0 });
         let is_over = pause.until <= now;
         match asked {
             Some(asked) => pause.until = pause.until.max(now + granted(asked, random)),

@@ -16,24 +16,24 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::call::Reply;
-use super::caller::{Caller, Question};
+use super::call::HttpReply;
+use super::caller::{Caller, ProviderQuestion};
 use super::chat::encode;
 use super::dialect::Dialect;
 use super::embeddings::in_order;
-use super::memory::Memory;
+use super::memory::ProviderMemory;
 use super::retry::Trouble;
-use super::trouble::{Task, Teller, explanation};
+use super::trouble::{CallPurpose, Teller, explanation};
 use super::{cohere, openai, voyage};
 use crate::error::Result;
 use crate::protocol::{Lane, RerankRequest};
 
-const OPENAI: Task = task(&openai::DIALECT);
-const COHERE: Task = task(&cohere::DIALECT);
-const VOYAGE: Task = task(&voyage::DIALECT);
+const OPENAI: CallPurpose = task(&openai::DIALECT);
+const COHERE: CallPurpose = task(&cohere::DIALECT);
+const VOYAGE: CallPurpose = task(&voyage::DIALECT);
 
-const fn task(dialect: &'static Dialect) -> Task {
-    Task {
+const fn task(dialect: &'static Dialect) -> CallPurpose {
+    CallPurpose {
         dialect,
         path: "rerank",
         answer: "scores",
@@ -46,7 +46,7 @@ const fn task(dialect: &'static Dialect) -> Task {
 /// to 1, in the order of the passages.
 pub fn rerank(
     request: &RerankRequest,
-    memory: &Memory,
+    memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Vec<f32>> {
     if request.passages.is_empty() {
@@ -72,22 +72,22 @@ struct Passages<'a> {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Answer {
-    Bare(Vec<Item>),
+enum RerankReply {
+    Bare(Vec<RerankItem>),
     Named {
         #[serde(alias = "data")]
-        results: Vec<Item>,
+        results: Vec<RerankItem>,
     },
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct RerankItem {
     index: Option<usize>,
     #[serde(alias = "score")]
     relevance_score: f64,
 }
 
-impl Question for Passages<'_> {
+impl ProviderQuestion for Passages<'_> {
     type Answer = Vec<f32>;
 
     fn encode(&self) -> Result<Vec<u8>> {
@@ -95,7 +95,7 @@ impl Question for Passages<'_> {
         encode(&json!({"model": provider.model, "query": query, self.name: passages}))
     }
 
-    fn give_in(&mut self, reply: &Reply) -> bool {
+    fn give_in(&mut self, reply: &HttpReply) -> bool {
         let wants_texts = matches!(reply.status, 400 | 422)
             && self.name != "texts"
             && explanation(&reply.body).contains("`texts`");
@@ -107,7 +107,7 @@ impl Question for Passages<'_> {
 
     fn read(
         &mut self,
-        reply: &Reply,
+        reply: &HttpReply,
         teller: &Teller<'_>,
     ) -> std::result::Result<Vec<f32>, Trouble> {
         let value: Value = teller.read(reply)?;
@@ -117,10 +117,10 @@ impl Question for Passages<'_> {
 }
 
 fn scores(value: Value, count: usize) -> std::result::Result<Vec<f32>, String> {
-    let answer: Answer =
+    let answer: RerankReply =
         serde_json::from_value(value).map_err(|_| "no list of results with scores")?;
     let items = match answer {
-        Answer::Bare(items) | Answer::Named { results: items } => items,
+        RerankReply::Bare(items) | RerankReply::Named { results: items } => items,
     };
     let items = items.into_iter().map(|item| (item.index, item.relevance_score)).collect();
     let scores = in_order(items, count, "scores for", "passages")?;

@@ -51,7 +51,7 @@ impl Trouble {
 
 /// What an answer has taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub struct CallAttempts {
     /// Calls, that of the answer among them.
     pub calls: u32,
     /// What those before it have to be paid for, if one has.
@@ -74,14 +74,14 @@ pub fn run<T>(
     policy: &Policy,
     gone: &dyn Fn() -> bool,
     mut attempt: impl FnMut(Duration) -> std::result::Result<T, Trouble>,
-) -> Result<(T, Effort)> {
+) -> Result<(T, CallAttempts)> {
     let mut attempts = 0;
     let mut retries = 0;
     let mut bill: Option<Bill> = None;
     loop {
         attempts += 1;
         let trouble = match attempt(time_left(policy)) {
-            Ok(value) => return Ok((value, Effort { calls: attempts, wasted: bill })),
+            Ok(value) => return Ok((value, CallAttempts { calls: attempts, wasted: bill })),
             Err(trouble) => trouble,
         };
         bill = [bill, trouble.error.bill()].into_iter().flatten().reduce(Bill::plus);
@@ -211,7 +211,7 @@ mod tests {
         let done = run(&policy(Duration::from_secs(9), 2), &|| false, |_| {
             outcomes.pop().unwrap().map_err(trouble)
         });
-        assert_eq!(done.unwrap(), ("text", Effort { calls: 4, wasted: None }));
+        assert_eq!(done.unwrap(), ("text", CallAttempts { calls: 4, wasted: None }));
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
         ];
         let done = run(&policy(Duration::from_secs(9), 5), &|| false, |_| outcomes.pop().unwrap());
         let wasted = Some(Bill { calls: 2, uncounted: 1, input: 10, output: 5 });
-        assert_eq!(done.unwrap(), ("text", Effort { calls: 4, wasted }));
+        assert_eq!(done.unwrap(), ("text", CallAttempts { calls: 4, wasted }));
     }
 
     #[test]

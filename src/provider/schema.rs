@@ -17,7 +17,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::intricacy;
-use super::key::Key;
+use super::key::ApiKey;
 use crate::account::tokens_of;
 use crate::error::{Bill, Error, ErrorKind, Result};
 use crate::prompt::object;
@@ -45,7 +45,7 @@ pub enum Manner {
 
 /// A form that an answer must have.
 #[derive(Clone, Debug)]
-pub struct Form {
+pub struct ResponseFormat {
     /// The JSON schema that the answer must fit.
     pub schema: Value,
     /// How it is asked for.
@@ -54,10 +54,10 @@ pub struct Form {
     pub is_general: bool,
 }
 
-impl Form {
+impl ResponseFormat {
     /// Fails if `schema` is not a JSON object.
-    pub fn new(schema: &str) -> Result<Form> {
-        Ok(Form { schema: parse(schema)?, manner: Manner::Schema, is_general: false })
+    pub fn new(schema: &str) -> Result<ResponseFormat> {
+        Ok(ResponseFormat { schema: parse(schema)?, manner: Manner::Schema, is_general: false })
     }
 
     /// Asks more modestly, if `said`, a refusal in small letters, is about the form. At most
@@ -217,7 +217,7 @@ fn together(first: &Generated, second: Generated) -> Generated {
 fn refused(request: &GenerateRequest, wrong: &[String]) -> Error {
     let name = &request.provider.name;
     // A place is named in the provider's words.
-    let key = Key::resolve(&request.provider).unwrap_or_default();
+    let key = ApiKey::resolve(&request.provider).unwrap_or_default();
     let wrong = key.excerpt(&wrong.join("; "));
     let message = format!("provider \"{name}\" did not answer in the form of the schema: {wrong}");
     Error::new(ErrorKind::ProviderFailed, message)

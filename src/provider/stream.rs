@@ -6,7 +6,7 @@
 //!
 //! Two framings are read: server-sent events (`text/event-stream`), of which only the data matters,
 //! and JSON a line (`application/x-ndjson`). What a protocol says in its events is read by its
-//! [`Reader`].
+//! [`EventReader`].
 //!
 //! A stream may break off, hold what is no UTF-8, or turn out to be a web page. The text that was
 //! passed on is out then; the caller learns in the place of the rest what went wrong.
@@ -14,8 +14,8 @@
 use std::mem;
 use std::time::{Duration, Instant};
 
-use super::call::{Failure, Incoming, Patience, Reply};
-use super::caller::Question;
+use super::call::{CallFailure, HttpReply, Incoming, Patience};
+use super::caller::ProviderQuestion;
 use super::retry::{Remedy, Trouble};
 use super::trouble::Teller;
 use crate::protocol::Generated;
@@ -27,7 +27,7 @@ const MAX_LINE: usize = 4 << 20;
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Reads a streamed reply, event by event.
-pub trait Reader {
+pub trait EventReader {
     /// The text that an event adds. `data` is what stands after "data:" of a server-sent event, or a
     /// line of a reply in lines of JSON.
     fn read(
@@ -47,9 +47,9 @@ pub trait Reader {
 }
 
 /// A question whose answer can be passed on while it is written.
-pub trait Streamed: Question<Answer = Generated> {
+pub trait Streamed: ProviderQuestion<Answer = Generated> {
     /// What reads the events of the reply.
-    fn reader(&self) -> Box<dyn Reader>;
+    fn reader(&self) -> Box<dyn EventReader>;
 }
 
 /// Takes a piece of text; an error ends the call.
@@ -72,7 +72,7 @@ impl Listener<'_> {
     /// be tried again.
     pub fn listen(
         mut self,
-        reader: &mut dyn Reader,
+        reader: &mut dyn EventReader,
         hear: &mut Hear<'_>,
     ) -> std::result::Result<Generated, Trouble> {
         let mut is_told = false;
@@ -88,7 +88,7 @@ impl Listener<'_> {
 
     fn read_all(
         &mut self,
-        reader: &mut dyn Reader,
+        reader: &mut dyn EventReader,
         hear: &mut Hear<'_>,
     ) -> std::result::Result<Generated, Trouble> {
         while let Some(bytes) = self.bytes(reader)? {
@@ -101,16 +101,16 @@ impl Listener<'_> {
     }
 
     /// What comes next; nothing at the end.
-    fn bytes(&mut self, reader: &dyn Reader) -> std::result::Result<Option<Vec<u8>>, Trouble> {
+    fn bytes(&mut self, reader: &dyn EventReader) -> std::result::Result<Option<Vec<u8>>, Trouble> {
         if reader.is_done() {
             self.patience.until = Some(Instant::now() + GRACE);
         }
         match self.incoming.piece(&self.patience) {
             Ok(bytes) => Ok(bytes),
-            Err(Failure::Gone) => Err(self.teller.failure(Failure::Gone)),
+            Err(CallFailure::Gone) => Err(self.teller.failure(CallFailure::Gone)),
             // Whatever happens to a connection that has served.
             Err(_) if reader.is_done() => Ok(None),
-            Err(failure @ Failure::BrokeOff(_)) => {
+            Err(failure @ CallFailure::BrokeOff(_)) => {
                 Err(Trouble { remedy: Remedy::Retry(None), ..self.teller.failure(failure) })
             }
             Err(failure) => Err(self.teller.failure(failure)),
@@ -120,7 +120,7 @@ impl Listener<'_> {
     fn read_events(
         &mut self,
         events: &[String],
-        reader: &mut dyn Reader,
+        reader: &mut dyn EventReader,
         hear: &mut Hear<'_>,
     ) -> std::result::Result<(), Trouble> {
         for event in events {
@@ -142,7 +142,7 @@ impl Listener<'_> {
 
 /// Finds events in bytes.
 pub struct Decoder {
-    lines: Lines,
+    lines: EventLines,
     framing: Framing,
     /// The data of the event that is being read, a line feed after each of its lines.
     data: String,
@@ -157,7 +157,7 @@ enum Framing {
 impl Decoder {
     /// The decoder for a reply of success that is a stream by its `Content-Type`; `None` for any
     /// other.
-    pub fn of(reply: &Reply) -> Option<Decoder> {
+    pub fn of(reply: &HttpReply) -> Option<Decoder> {
         let kind = reply.content_type.split(';').next().unwrap_or_default().trim();
         let framing = match kind.to_ascii_lowercase().as_str() {
             "text/event-stream" => Framing::Events,
@@ -167,7 +167,7 @@ impl Decoder {
             _ => return None,
         };
         let is_success = (200..300).contains(&reply.status);
-        is_success.then(|| Decoder { lines: Lines::default(), framing, data: String::new() })
+        is_success.then(|| Decoder { lines: EventLines::default(), framing, data: String::new() })
     }
 
     /// The events that end in `bytes`. Fails, with what is wrong, on what is no text.
@@ -214,7 +214,7 @@ impl Decoder {
 
 /// Cuts bytes into lines, which end with CR, LF or both.
 #[derive(Default)]
-struct Lines {
+struct EventLines {
     unfinished: Vec<u8>,
     /// Whether a line feed that comes next belongs to the line before.
     after_return: bool,
@@ -222,7 +222,7 @@ struct Lines {
     is_begun: bool,
 }
 
-impl Lines {
+impl EventLines {
     fn feed(&mut self, bytes: &[u8]) -> Result<Vec<String>, String> {
         let mut lines = Vec::new();
         for byte in bytes {
@@ -263,7 +263,7 @@ mod tests {
     fn decoder(content_type: &str) -> Option<Decoder> {
         let content_type = content_type.to_string();
         let (retry_after, location, body) = (None, None, Vec::new());
-        Decoder::of(&Reply { status: 200, content_type, retry_after, location, body })
+        Decoder::of(&HttpReply { status: 200, content_type, retry_after, location, body })
     }
 
     fn decode(content_type: &str, stream: &[u8], sizes: &[usize]) -> Result<Vec<String>, String> {

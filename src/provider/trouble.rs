@@ -1,6 +1,6 @@
 //! What went wrong with a call, in words, and what can be done.
 //!
-//! The words of a provider pass through [`Key::excerpt`] before they become part of an
+//! The words of a provider pass through [`ApiKey::excerpt`] before they become part of an
 //! error: it cuts them short and takes the key out.
 
 use std::time::{Duration, SystemTime};
@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::call::{Failure, Reply};
+use super::call::{CallFailure, HttpReply};
 use super::dialect::Dialect;
 use super::host;
-use super::key::Key;
+use super::key::ApiKey;
 use super::retry::{self, Remedy, Trouble};
 use crate::account::tokens_of;
 use crate::error::{Error, ErrorKind};
@@ -34,7 +34,7 @@ const TOO_LONG: &[&str] = &[
 ];
 
 /// What providers are asked for, as messages call it.
-pub struct Task {
+pub struct CallPurpose {
     /// How the protocol is spoken.
     pub dialect: &'static Dialect,
     /// Where it is asked for, under `base_url`; "{model}" is the model's [`resource`].
@@ -47,7 +47,7 @@ pub struct Task {
     pub too_long: &'static str,
 }
 
-impl Task {
+impl CallPurpose {
     /// Where `model` is asked for it, under `base_url`.
     pub fn path_of(&self, model: &str) -> String {
         self.path.replace("{model}", &resource(model))
@@ -72,32 +72,35 @@ pub struct Teller<'a> {
     /// The provider as configured.
     pub provider: &'a ProviderConfig,
     /// The key that must not be shown.
-    pub key: &'a Key,
+    pub key: &'a ApiKey,
     /// What it was asked for.
-    pub task: &'static Task,
+    pub task: &'static CallPurpose,
 }
 
 impl Teller<'_> {
     /// A call that brought no reply.
-    pub fn failure(&self, failure: Failure) -> Trouble {
+    pub fn failure(&self, failure: CallFailure) -> Trouble {
         let ProviderConfig { base_url, connect_timeout_ms, timeout_ms, .. } = self.provider;
         let kind = failure.kind();
         let remedy = match &failure {
-            Failure::NoAnswer(_) | Failure::ConnectTimeout | Failure::Silence => {
+            CallFailure::NoAnswer(_) | CallFailure::ConnectTimeout | CallFailure::Silence => {
                 Remedy::Retry(None)
             }
             _ => Remedy::None,
         };
         let is_read = matches!(
             &failure,
-            Failure::Timeout | Failure::Silence | Failure::TooLong(_) | Failure::BrokeOff(_)
+            CallFailure::Timeout
+                | CallFailure::Silence
+                | CallFailure::TooLong(_)
+                | CallFailure::BrokeOff(_)
         );
         let error = match failure {
-            Failure::Gone => retry::given_up(),
-            Failure::NoAnswer(why) => self
+            CallFailure::Gone => retry::given_up(),
+            CallFailure::NoAnswer(why) => self
                 .says(kind, format_args!("cannot be reached at {base_url}: {}", self.show(&why)))
                 .hint(self.check("base_url, and that something listens there")),
-            Failure::ConnectTimeout => self
+            CallFailure::ConnectTimeout => self
                 .says(
                     kind,
                     format_args!(
@@ -106,29 +109,29 @@ impl Teller<'_> {
                     ),
                 )
                 .hint(self.check("base_url, or raise connect_timeout")),
-            Failure::Timeout => self
+            CallFailure::Timeout => self
                 .says(kind, format_args!("did not answer within timeout of {timeout_ms} ms"))
                 .hint(format!("Raise timeout of server \"{}\".", self.provider.name)),
-            Failure::Silence => self
+            CallFailure::Silence => self
                 .says(kind, format_args!("wrote nothing within {}", self.first_token_timeout()))
                 .hint(format!("Raise first_token_timeout of server \"{}\".", self.provider.name)),
-            Failure::TooLong(limit) => {
+            CallFailure::TooLong(limit) => {
                 self.says(kind, format_args!("sent more than the limit of {limit} bytes"))
             }
-            Failure::Refused(refused) => host::refused(self.provider, &refused),
-            Failure::Untrusted(why) => self
+            CallFailure::Refused(refused) => host::refused(self.provider, &refused),
+            CallFailure::Untrusted(why) => self
                 .says(kind, format_args!("is not trusted at {base_url}: {}", self.show(&why)))
                 .hint(self.whom_to_trust()),
-            Failure::Unfit { option, why, .. } => self
+            CallFailure::Unfit { option, why, .. } => self
                 .says(kind, format_args!("is not called: {}", self.show(&why)))
                 .hint(self.check(option)),
-            Failure::UnfitEnvironment(why) => self
+            CallFailure::UnfitEnvironment(why) => self
                 .says(kind, format_args!("is not called: {}", self.show(&why)))
                 .hint(format!(
                     "Name another proxy in the environment of PostgreSQL, or in the option proxy of server \"{}\".",
                     self.provider.name
                 )),
-            Failure::Broken(why) | Failure::BrokeOff(why) => self
+            CallFailure::Broken(why) | CallFailure::BrokeOff(why) => self
                 .says(kind, format_args!("failed at {base_url}: {}", self.show(&why)))
                 .hint(self.check("base_url")),
         };
@@ -150,7 +153,7 @@ impl Teller<'_> {
     }
 
     /// A reply whose status is not a success.
-    pub fn refusal(&self, reply: &Reply) -> Trouble {
+    pub fn refusal(&self, reply: &HttpReply) -> Trouble {
         let said = explanation(&reply.body);
         let words = self.words_of_refusal(reply, &said);
         let kind = match reply.status {
@@ -166,7 +169,7 @@ impl Teller<'_> {
     }
 
     /// A reply that makes the provider left alone for `pause`.
-    pub fn busy(&self, reply: &Reply, pause: Duration) -> Trouble {
+    pub fn busy(&self, reply: &HttpReply, pause: Duration) -> Trouble {
         let words = self.words_of_refusal(reply, &explanation(&reply.body));
         self.paused(format_args!("{words}"), pause)
     }
@@ -221,7 +224,7 @@ impl Teller<'_> {
         Trouble { error, remedy: Remedy::None }
     }
 
-    fn words_of_refusal(&self, reply: &Reply, said: &str) -> String {
+    fn words_of_refusal(&self, reply: &HttpReply, said: &str) -> String {
         let status = reply.status;
         let mut words = format!("answered with HTTP status {status}");
         if let (300..400, Some(location)) = (status, &reply.location) {
@@ -233,7 +236,7 @@ impl Teller<'_> {
     }
 
     /// Reads a reply of success as `T`.
-    pub fn read<'r, T: Deserialize<'r>>(&self, reply: &'r Reply) -> Result<T> {
+    pub fn read<'r, T: Deserialize<'r>>(&self, reply: &'r HttpReply) -> Result<T> {
         let text = std::str::from_utf8(&reply.body)
             .map_err(|error| self.nonsense(&format!("not UTF-8: {error}"), reply))?;
         serde_json::from_str(text).map_err(|error| {
@@ -268,7 +271,7 @@ impl Teller<'_> {
     }
 
     /// A reply of success that is not what was asked for, because of `why`.
-    pub fn nonsense(&self, why: &str, reply: &Reply) -> Trouble {
+    pub fn nonsense(&self, why: &str, reply: &HttpReply) -> Trouble {
         self.nonsense_in(why, &String::from_utf8_lossy(&reply.body))
     }
 
@@ -276,7 +279,7 @@ impl Teller<'_> {
     pub fn nonsense_in(&self, why: &str, body: &str) -> Trouble {
         let body = self.show(body);
         let what = if body.is_empty() { "nothing".to_string() } else { format!("\"{body}\"") };
-        let Task { answer, dialect, .. } = self.task;
+        let CallPurpose { answer, dialect, .. } = self.task;
         let (path, end) = (self.task.path_of(&self.provider.model), dialect.base_url_end);
         let error = self
             .says(
@@ -361,7 +364,7 @@ impl Teller<'_> {
     }
 }
 
-fn remedy_for(reply: &Reply) -> Remedy {
+fn remedy_for(reply: &HttpReply) -> Remedy {
     match reply.status {
         429 | 500 | 502 | 503 | 504 | 529 => Remedy::Retry(asked_wait(reply)),
         _ => Remedy::None,
@@ -369,7 +372,7 @@ fn remedy_for(reply: &Reply) -> Remedy {
 }
 
 /// How long `reply` asks to wait: in its header, or in its body as Gemini does.
-pub fn asked_wait(reply: &Reply) -> Option<Duration> {
+pub fn asked_wait(reply: &HttpReply) -> Option<Duration> {
     match reply.retry_after.as_deref() {
         Some(value) => retry::retry_after(value, SystemTime::now()),
         None => retry_delay(&serde_json::from_slice(&reply.body).ok()?),

@@ -14,16 +14,16 @@ const LEFT_OUT: &str = "(Earlier messages are left out.)";
 
 /// A conversation in the form that all protocols take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turns {
+pub struct MessageTurns {
     /// What the system says.
     pub system: Option<String>,
     /// What is said in turns: "user" or "assistant" and a text.
     pub turns: Vec<(&'static str, String)>,
 }
 
-impl Turns {
+impl MessageTurns {
     /// Arranges `messages`. Where only the system speaks, the user says its words.
-    pub fn of(messages: &[Message]) -> Turns {
+    pub fn of(messages: &[Message]) -> MessageTurns {
         let is_system = |message: &&Message| message.role == "system";
         let (system, others): (Vec<&Message>, Vec<&Message>) = messages.iter().partition(is_system);
         let system: Vec<&str> = system.iter().map(|message| message.content.as_str()).collect();
@@ -31,12 +31,12 @@ impl Turns {
         let mut turns = Vec::new();
         others.iter().for_each(|message| say(&mut turns, role(message), &message.content));
         if turns.is_empty() {
-            return Turns { system: None, turns: vec![("user", system)] };
+            return MessageTurns { system: None, turns: vec![("user", system)] };
         }
         if turns[0].0 == "assistant" {
             turns.insert(0, ("user", LEFT_OUT.to_string()));
         }
-        Turns { system: (!system.is_empty()).then_some(system), turns }
+        MessageTurns { system: (!system.is_empty()).then_some(system), turns }
     }
 
     /// Has the user say `text` at the end.
@@ -70,7 +70,7 @@ mod tests {
             content: content.to_string(),
         };
         let messages: Vec<Message> = messages.iter().map(message).collect();
-        let found = Turns::of(&messages);
+        let found = MessageTurns::of(&messages);
         let spoken: Vec<(&str, &str)> =
             found.turns.iter().map(|(role, text)| (*role, text.as_str())).collect();
         assert_eq!((found.system.as_deref(), spoken.as_slice()), (system, turns));

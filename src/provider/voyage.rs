@@ -9,19 +9,19 @@
 use serde_json::{Value, json};
 
 use super::dialect::Dialect;
-use super::embeddings::{self, Asked, Found, Protocol};
-use super::openai::embeddings::Answer;
-use super::trouble::Task;
-use crate::embed::Kind;
+use super::embeddings::{self, EmbeddingsProtocol, EmbeddingsQuestion, ReplyVectors};
+use super::openai::embeddings::OpenAiEmbeddings;
+use super::trouble::CallPurpose;
+use crate::embed::EmbeddingKind;
 
 /// How Voyage AI is spoken to.
 pub const DIALECT: Dialect = Dialect { key_header: None, headers: &[], base_url_end: "/v1" };
 
 /// The embeddings API, for embedding.
-pub struct Embed;
+pub struct VoyageEmbed;
 
-impl Protocol for Embed {
-    const TASK: &'static Task = &Task {
+impl EmbeddingsProtocol for VoyageEmbed {
+    const TASK: &'static CallPurpose = &CallPurpose {
         dialect: &DIALECT,
         path: "embeddings",
         answer: embeddings::ANSWER,
@@ -29,12 +29,12 @@ impl Protocol for Embed {
         too_long: embeddings::TOO_LONG,
     };
     const MOST_TEXTS: usize = 128;
-    type Answer = Answer;
+    type Answer = OpenAiEmbeddings;
 
-    fn body(asked: &Asked<'_>) -> Value {
+    fn body(asked: &EmbeddingsQuestion<'_>) -> Value {
         let input_type = match asked.kind {
-            Kind::Query => "query",
-            Kind::Passage => "document",
+            EmbeddingKind::Query => "query",
+            EmbeddingKind::Passage => "document",
         };
         let mut body =
             json!({"model": asked.provider.model, "input": asked.texts, "input_type": input_type});
@@ -44,7 +44,7 @@ impl Protocol for Embed {
         body
     }
 
-    fn found(answer: Answer) -> Found {
+    fn found(answer: OpenAiEmbeddings) -> ReplyVectors {
         answer.found()
     }
 }

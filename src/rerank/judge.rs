@@ -9,7 +9,7 @@
 //! ([`crate::prompt::messages`]): a passage that praises itself stays a passage.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::prompt::messages::{self, Message, Source};
+use crate::prompt::messages::{self, Message, PromptSource};
 use crate::prompt::template::Template;
 
 /// The template that is used.
@@ -33,11 +33,11 @@ pub fn messages(
     passages: &[&str],
     nonce: &str,
 ) -> Result<Vec<Message>> {
-    let source = |text: &&str| Source {
+    let source = |text: &&str| PromptSource {
         content: text.chars().take(LONGEST).collect(),
         ..Default::default()
     };
-    let sources: Vec<Source> = passages.iter().map(source).collect();
+    let sources: Vec<PromptSource> = passages.iter().map(source).collect();
     messages::messages(template, question, &sources, nonce)
 }
 
@@ -61,7 +61,7 @@ pub fn scores(answer: &str, count: usize) -> Result<Vec<f32>> {
     Ok(scores.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// Number and grade of a line like `3: 7`, `[3] 7/10` or `Source 3: 7.5`.
+/// Number and grade of a line like `3: 7`, `[3] 7/10` or `PromptSource 3: 7.5`.
 fn grade(line: &str) -> Option<(usize, f32)> {
     let mut numbers = line
         .split(|c: char| !(c.is_ascii_digit() || c == '.'))

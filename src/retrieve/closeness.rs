@@ -31,7 +31,7 @@ const MOST_WORDS: usize = 100;
 pub const MOST_TEXTS: usize = 500;
 
 /// A text's words, as they are indexed.
-pub trait Text {
+pub trait IndexedText {
     /// Where a word stands, from 1, ascending; nothing where it does not.
     fn places(&self, word: &[u8]) -> Vec<u16>;
 
@@ -41,18 +41,18 @@ pub trait Text {
 
 /// The words of a question.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Question {
+pub struct QuestionTerms {
     /// Each with its place, by places.
     words: Vec<(u16, Vec<u8>)>,
 }
 
-impl Question {
+impl QuestionTerms {
     /// Words with their places, in any order; one that is there twice has two places.
     #[must_use]
-    pub fn new(mut words: Vec<(u16, Vec<u8>)>) -> Question {
+    pub fn new(mut words: Vec<(u16, Vec<u8>)>) -> QuestionTerms {
         words.sort_unstable();
         words.truncate(MOST_WORDS);
-        Question { words }
+        QuestionTerms { words }
     }
 
     fn has(&self, word: &[u8]) -> bool {
@@ -71,20 +71,20 @@ pub struct Closeness {
 
 /// What is known of the texts of candidates.
 #[derive(Debug)]
-pub struct Texts<T> {
+pub struct ClosenessTexts<T> {
     /// The words that are looked for.
-    pub question: Question,
+    pub question: QuestionTerms,
     /// Texts by the keys of their chunks.
     pub of: HashMap<i64, T>,
 }
 
-impl<T> Default for Texts<T> {
+impl<T> Default for ClosenessTexts<T> {
     fn default() -> Self {
-        Texts { question: Question::default(), of: HashMap::new() }
+        ClosenessTexts { question: QuestionTerms::default(), of: HashMap::new() }
     }
 }
 
-impl<T: Text> Texts<T> {
+impl<T: IndexedText> ClosenessTexts<T> {
     /// How close the words are in a chunk's text; 0 where that is not known.
     #[must_use]
     pub fn closeness(&self, chunk_id: i64) -> Closeness {
@@ -103,7 +103,7 @@ impl<T: Text> Texts<T> {
     }
 }
 
-fn closeness<T: Text>(question: &Question, text: &T) -> Closeness {
+fn closeness<T: IndexedText>(question: &QuestionTerms, text: &T) -> Closeness {
     let mut words: Vec<&[u8]> = question.words.iter().map(|(_, word)| &word[..]).collect();
     words.sort_unstable();
     words.dedup();
@@ -155,7 +155,7 @@ fn most_together(places: &[Vec<u16>]) -> usize {
 ///
 /// What has all of them is the text before, of which the other repeats the end; and what both begin
 /// with is the title of a document or the heading that they are under.
-fn names<T: Text>(question: &Question, best: &T, other: &T) -> bool {
+fn names<T: IndexedText>(question: &QuestionTerms, best: &T, other: &T) -> bool {
     let mut opening = other.opening(OPENING);
     opening.sort_unstable();
     let own = best.opening(OPENING);
@@ -188,7 +188,7 @@ pub(super) mod tests {
         }
     }
 
-    impl Text for Plain {
+    impl IndexedText for Plain {
         fn places(&self, word: &[u8]) -> Vec<u16> {
             self.0.iter().filter(|(_, own)| own == word).map(|(place, _)| *place).collect()
         }
@@ -205,9 +205,9 @@ pub(super) mod tests {
     }
 
     /// What is known of texts, whose chunks are numbered from 1.
-    pub fn texts(question: &str, all: &[&str]) -> Texts<Plain> {
+    pub fn texts(question: &str, all: &[&str]) -> ClosenessTexts<Plain> {
         let of = (1..).zip(all).map(|(chunk_id, text)| (chunk_id, Plain::new(text))).collect();
-        Texts { question: Question::new(words(question)), of }
+        ClosenessTexts { question: QuestionTerms::new(words(question)), of }
     }
 
     #[test]

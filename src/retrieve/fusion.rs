@@ -20,7 +20,7 @@
 
 use std::collections::HashMap;
 
-use super::closeness::{Text, Texts};
+use super::closeness::{ClosenessTexts, IndexedText};
 use super::options::{Fusion, Normalize, RetrieveOptions};
 
 /// What a first place is worth in [`Fusion::Combined`] is 1 / (1 + 1 / this); a standard
@@ -40,7 +40,7 @@ const NAMED: f64 = 0.5;
 
 /// A chunk that a side puts forward.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
+pub struct FusedCandidate {
     /// Primary key of the chunk.
     pub chunk_id: i64,
     /// Cosine similarity to the question, where the question was embedded.
@@ -68,10 +68,10 @@ pub struct Candidate {
 ///
 /// Where one side found nothing or was not asked, the score is that of the other.
 #[must_use]
-pub fn fuse<T: Text>(
-    dense: &[Found],
-    lexical: &[Found],
-    texts: &Texts<T>,
+pub fn fuse<T: IndexedText>(
+    dense: &[FusedCandidate],
+    lexical: &[FusedCandidate],
+    texts: &ClosenessTexts<T>,
     options: &RetrieveOptions,
 ) -> Vec<Candidate> {
     let mut candidates = union(dense, lexical);
@@ -90,10 +90,14 @@ pub fn fuse<T: Text>(
 /// The nearest `most` chunks of two lists, each of which is by similarity. A chunk counts where it
 /// is nearest.
 #[must_use]
-pub fn nearest_of_both(own: Vec<Found>, other: Vec<Found>, most: usize) -> Vec<Found> {
+pub fn nearest_of_both(
+    own: Vec<FusedCandidate>,
+    other: Vec<FusedCandidate>,
+    most: usize,
+) -> Vec<FusedCandidate> {
     let mut all = own;
     all.extend(other);
-    let similarity = |found: &Found| found.similarity.unwrap_or(f64::NEG_INFINITY);
+    let similarity = |found: &FusedCandidate| found.similarity.unwrap_or(f64::NEG_INFINITY);
     all.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)).then(a.chunk_id.cmp(&b.chunk_id)));
     let mut seen = std::collections::HashSet::new();
     all.retain(|found| seen.insert(found.chunk_id));
@@ -109,7 +113,7 @@ pub fn score_by_place(candidates: &mut [Candidate]) {
 }
 
 /// Every chunk of both lists once, with what is known of it.
-fn union(dense: &[Found], lexical: &[Found]) -> Vec<Candidate> {
+fn union(dense: &[FusedCandidate], lexical: &[FusedCandidate]) -> Vec<Candidate> {
     let mut candidates: Vec<Candidate> = Vec::with_capacity(dense.len() + lexical.len());
     let mut known = HashMap::with_capacity(dense.len());
     for (place, found) in (1..).zip(dense) {
@@ -128,7 +132,7 @@ fn union(dense: &[Found], lexical: &[Found]) -> Vec<Candidate> {
 }
 
 impl Candidate {
-    fn of(found: &Found) -> Candidate {
+    fn of(found: &FusedCandidate) -> Candidate {
         Candidate {
             chunk_id: found.chunk_id,
             score: 0.0,
@@ -147,7 +151,11 @@ fn places(candidates: &[Candidate], k: f64) -> Vec<f64> {
 }
 
 /// The weighted sum of the normalised scores.
-fn weighted(candidates: &[Candidate], lexical: &[Found], options: &RetrieveOptions) -> Vec<f64> {
+fn weighted(
+    candidates: &[Candidate],
+    lexical: &[FusedCandidate],
+    options: &RetrieveOptions,
+) -> Vec<f64> {
     let floor = unknown(lexical, options);
     let cosines = candidates.iter().map(|one| one.similarity.unwrap_or(0.0));
     let words = candidates.iter().map(|one| one.lexical.unwrap_or(floor));
@@ -159,17 +167,17 @@ fn weighted(candidates: &[Candidate], lexical: &[Found], options: &RetrieveOptio
 
 /// What a chunk gets whose text score is not known: it is below the last of a full list, and
 /// where the list is not full, no word of the question is in it.
-fn unknown(lexical: &[Found], options: &RetrieveOptions) -> f64 {
+fn unknown(lexical: &[FusedCandidate], options: &RetrieveOptions) -> f64 {
     let is_full = lexical.len() >= options.candidates as usize;
     let last = lexical.last().and_then(|found| found.lexical);
     if is_full { last.unwrap_or(0.0) / 2.0 } else { 0.0 }
 }
 
 /// Places and scores, how close the words of the question are, and what the best text names.
-fn combined<T: Text>(
+fn combined<T: IndexedText>(
     candidates: &[Candidate],
-    lexical: &[Found],
-    texts: &Texts<T>,
+    lexical: &[FusedCandidate],
+    texts: &ClosenessTexts<T>,
     options: &RetrieveOptions,
 ) -> Vec<f64> {
     let places = places(candidates, COMBINED_K);
@@ -186,7 +194,11 @@ fn combined<T: Text>(
 }
 
 /// What the best text names comes earlier, but not before it.
-fn raise_named<T: Text>(candidates: &[Candidate], scores: &mut [f64], texts: &Texts<T>) {
+fn raise_named<T: IndexedText>(
+    candidates: &[Candidate],
+    scores: &mut [f64],
+    texts: &ClosenessTexts<T>,
+) {
     let best = scores
         .iter()
         .zip(candidates)
@@ -238,13 +250,17 @@ mod tests {
     use super::super::closeness::tests::{Plain, texts};
     use super::*;
 
-    fn found(chunk_id: i64, similarity: f64, lexical: f64) -> Found {
-        Found { chunk_id, similarity: Some(similarity), lexical: Some(lexical) }
+    fn found(chunk_id: i64, similarity: f64, lexical: f64) -> FusedCandidate {
+        FusedCandidate { chunk_id, similarity: Some(similarity), lexical: Some(lexical) }
     }
 
     /// The fusion where nothing is known of the texts.
-    fn blind(dense: &[Found], lexical: &[Found], options: &RetrieveOptions) -> Vec<Candidate> {
-        fuse(dense, lexical, &Texts::<Plain>::default(), options)
+    fn blind(
+        dense: &[FusedCandidate],
+        lexical: &[FusedCandidate],
+        options: &RetrieveOptions,
+    ) -> Vec<Candidate> {
+        fuse(dense, lexical, &ClosenessTexts::<Plain>::default(), options)
     }
 
     fn ids(candidates: &[Candidate]) -> Vec<i64> {
@@ -350,8 +366,8 @@ mod tests {
 
     /// The definitions, each chunk looked for in both lists.
     struct Naive<'a> {
-        dense: &'a [Found],
-        lexical: &'a [Found],
+        dense: &'a [FusedCandidate],
+        lexical: &'a [FusedCandidate],
         options: &'a RetrieveOptions,
     }
 
@@ -364,12 +380,12 @@ mod tests {
                 .collect()
         }
 
-        fn of(&self, id: i64, what: fn(&Found) -> Option<f64>) -> f64 {
+        fn of(&self, id: i64, what: fn(&FusedCandidate) -> Option<f64>) -> f64 {
             let mut both = self.dense.iter().chain(self.lexical);
             what(both.find(|found| found.chunk_id == id).unwrap()).unwrap()
         }
 
-        fn share(&self, id: i64, what: fn(&Found) -> Option<f64>) -> f64 {
+        fn share(&self, id: i64, what: fn(&FusedCandidate) -> Option<f64>) -> f64 {
             let values: Vec<f64> = self.ids().iter().map(|id| self.of(*id, what)).collect();
             let least = values.iter().copied().fold(f64::MAX, f64::min);
             let most = values.iter().copied().fold(f64::MIN, f64::max);
@@ -377,7 +393,8 @@ mod tests {
         }
 
         fn places(&self, id: i64, k: f64) -> f64 {
-            let place = |list: &[Found]| list.iter().position(|found| found.chunk_id == id);
+            let place =
+                |list: &[FusedCandidate]| list.iter().position(|found| found.chunk_id == id);
             let both = [self.dense, self.lexical].into_iter().filter_map(place);
             both.map(|at| 1.0 / (k + 1.0 + at as f64)).sum()
         }
@@ -401,14 +418,14 @@ mod tests {
     }
 
     /// Two lists over few chunks, so that they overlap; a chunk's scores are the same in both.
-    fn lists() -> impl Strategy<Value = (Vec<Found>, Vec<Found>)> {
+    fn lists() -> impl Strategy<Value = (Vec<FusedCandidate>, Vec<FusedCandidate>)> {
         let scores = prop::collection::vec((0_u8..100, 1_u8..100), 12);
         let side = || prop::collection::btree_set(0_usize..12, 1..12);
         (scores, side(), side()).prop_map(|(scores, dense, lexical)| {
             let of =
                 |id: &usize| found(*id as i64, f64::from(scores[*id].0), f64::from(scores[*id].1));
-            let mut dense: Vec<Found> = dense.iter().map(of).collect();
-            let mut lexical: Vec<Found> = lexical.iter().map(of).collect();
+            let mut dense: Vec<FusedCandidate> = dense.iter().map(of).collect();
+            let mut lexical: Vec<FusedCandidate> = lexical.iter().map(of).collect();
             dense.sort_by(|a, b| b.similarity.partial_cmp(&a.similarity).unwrap());
             lexical.sort_by(|a, b| b.lexical.partial_cmp(&a.lexical).unwrap());
             (dense, lexical)

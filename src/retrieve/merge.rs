@@ -87,23 +87,23 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::RetrieveOptions;
-    use super::super::closeness::Texts;
+    use super::super::closeness::ClosenessTexts;
     use super::super::closeness::tests::Plain;
-    use super::super::fusion::{Found, fuse};
+    use super::super::fusion::{FusedCandidate, fuse};
     use super::*;
 
     fn list(ids: &[i64]) -> Vec<Candidate> {
-        let found = |(place, id): (usize, &i64)| Found {
+        let found = |(place, id): (usize, &i64)| FusedCandidate {
             chunk_id: *id,
             similarity: Some(1.0 - place as f64 / 100.0),
             lexical: None,
         };
-        let dense: Vec<Found> = ids.iter().enumerate().map(found).collect();
+        let dense: Vec<FusedCandidate> = ids.iter().enumerate().map(found).collect();
         put_together(&dense, &[])
     }
 
-    fn put_together(dense: &[Found], lexical: &[Found]) -> Vec<Candidate> {
-        fuse(dense, lexical, &Texts::<Plain>::default(), &RetrieveOptions::default())
+    fn put_together(dense: &[FusedCandidate], lexical: &[FusedCandidate]) -> Vec<Candidate> {
+        fuse(dense, lexical, &ClosenessTexts::<Plain>::default(), &RetrieveOptions::default())
     }
 
     fn check(lists: &[&[i64]], merge: Merge, expected: &[i64]) {
@@ -136,7 +136,8 @@ mod tests {
 
     #[test]
     fn places_on_the_sides_are_the_best_ones() {
-        let found = |chunk_id| Found { chunk_id, similarity: Some(0.5), lexical: Some(1.0) };
+        let found =
+            |chunk_id| FusedCandidate { chunk_id, similarity: Some(0.5), lexical: Some(1.0) };
         let one = put_together(&[found(1), found(2)], &[]);
         let two = put_together(&[found(2)], &[found(1), found(2)]);
         let merged = merged(vec![one, two], Merge::Reciprocal);

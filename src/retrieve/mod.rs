@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 
 /// Which side of the search is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum SearchMode {
     /// The nearest vectors.
     Dense,
     /// The texts with matching words.
@@ -40,14 +40,14 @@ pub enum Mode {
     Hybrid,
 }
 
-impl FromStr for Mode {
+impl FromStr for SearchMode {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
         match name {
-            "dense" => Ok(Mode::Dense),
-            "lexical" => Ok(Mode::Lexical),
-            "hybrid" => Ok(Mode::Hybrid),
+            "dense" => Ok(SearchMode::Dense),
+            "lexical" => Ok(SearchMode::Lexical),
+            "hybrid" => Ok(SearchMode::Hybrid),
             _ => Err(Error::invalid(format!("unknown retrieval mode \"{name}\""))
                 .hint("Known modes: dense, lexical, hybrid.")),
         }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 
 /// What values of a type look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     /// Any text.
     Text,
     /// Digits, of so many bytes at most.
@@ -32,24 +32,26 @@ pub fn is_checked(sql_type: &str) -> bool {
     kind(sql_type).is_some()
 }
 
-fn kind(sql_type: &str) -> Option<Kind> {
+fn kind(sql_type: &str) -> Option<ValueKind> {
     let (name, arguments) = match sql_type.split_once('(') {
         Some((name, rest)) => (name, rest.split_once(')')?.0),
         None => (sql_type, ""),
     };
     Some(match name.trim() {
         _ if sql_type.ends_with(']') => return None,
-        "text" | "character varying" | "character" | "name" => Kind::Text,
-        "smallint" => Kind::Integer(2),
-        "integer" => Kind::Integer(4),
-        "bigint" => Kind::Integer(8),
-        "numeric" => Kind::Number(digits(arguments)?),
-        "real" => Kind::Number(30),
-        "double precision" => Kind::Number(100),
-        "boolean" => Kind::Boolean,
-        "date" => Kind::Date,
-        "timestamp" | "timestamp without time zone" | "timestamp with time zone" => Kind::Timestamp,
-        "uuid" => Kind::Uuid,
+        "text" | "character varying" | "character" | "name" => ValueKind::Text,
+        "smallint" => ValueKind::Integer(2),
+        "integer" => ValueKind::Integer(4),
+        "bigint" => ValueKind::Integer(8),
+        "numeric" => ValueKind::Number(digits(arguments)?),
+        "real" => ValueKind::Number(30),
+        "double precision" => ValueKind::Number(100),
+        "boolean" => ValueKind::Boolean,
+        "date" => ValueKind::Date,
+        "timestamp" | "timestamp without time zone" | "timestamp with time zone" => {
+            ValueKind::Timestamp
+        }
+        "uuid" => ValueKind::Uuid,
         _ => return None,
     })
 }
@@ -88,20 +90,20 @@ pub fn check(conditions: &[Condition], columns: &[(String, String)]) -> Result<(
     Ok(())
 }
 
-fn fits(value: &str, kind: Kind) -> bool {
+fn fits(value: &str, kind: ValueKind) -> bool {
     match kind {
-        Kind::Text => !value.contains('\0'),
-        Kind::Integer(2) => value.parse::<i16>().is_ok(),
-        Kind::Integer(4) => value.parse::<i32>().is_ok(),
-        Kind::Integer(_) => value.parse::<i64>().is_ok(),
-        Kind::Number(digits) => is_number(value, digits),
-        Kind::Boolean => ["true", "false"].contains(&value),
-        Kind::Date => is_date(value),
-        Kind::Timestamp => match value.split_once(['T', ' ']) {
+        ValueKind::Text => !value.contains('\0'),
+        ValueKind::Integer(2) => value.parse::<i16>().is_ok(),
+        ValueKind::Integer(4) => value.parse::<i32>().is_ok(),
+        ValueKind::Integer(_) => value.parse::<i64>().is_ok(),
+        ValueKind::Number(digits) => is_number(value, digits),
+        ValueKind::Boolean => ["true", "false"].contains(&value),
+        ValueKind::Date => is_date(value),
+        ValueKind::Timestamp => match value.split_once(['T', ' ']) {
             Some((date, time)) => is_date(date) && is_time(time),
             None => is_date(value),
         },
-        Kind::Uuid => is_uuid(value),
+        ValueKind::Uuid => is_uuid(value),
     }
 }
 

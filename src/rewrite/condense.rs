@@ -10,7 +10,7 @@
 
 use crate::error::Result;
 use crate::prompt::list;
-use crate::prompt::messages::{self, Message, Source};
+use crate::prompt::messages::{self, Message, PromptSource};
 use crate::prompt::template::Template;
 use crate::text::words::{Word, terms, words};
 
@@ -35,7 +35,7 @@ const POINTING: [&str; 25] = [
 
 /// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct PastTurn {
     /// The question, as it stands alone.
     pub question: String,
     /// The text of the answer.
@@ -45,20 +45,23 @@ pub struct Turn {
 /// The messages in which a language model is asked. `nonce` is as in [`prompt::messages`].
 pub fn messages(
     template: &Template,
-    turns: &[Turn],
+    turns: &[PastTurn],
     question: &str,
     nonce: &str,
 ) -> Result<Vec<Message>> {
     let last = &turns[turns.len().saturating_sub(TURNS)..];
-    let said: Vec<Source> = last.iter().map(source).collect();
+    let said: Vec<PromptSource> = last.iter().map(source).collect();
     messages::history_messages(template, question, &said, nonce)
 }
 
-fn source(Turn { question, answer }: &Turn) -> Source {
+fn source(PastTurn { question, answer }: &PastTurn) -> PromptSource {
     let shown: String = answer.chars().take(LONGEST_ANSWER).collect();
     let more = if shown.len() < answer.len() { " [...]" } else { "" };
     let shown = shown.trim_end();
-    Source { content: format!("Question: {question}\nAnswer: {shown}{more}"), ..Source::default() }
+    PromptSource {
+        content: format!("Question: {question}\nAnswer: {shown}{more}"),
+        ..PromptSource::default()
+    }
 }
 
 /// What a language model wrote, if it is a question that can be looked up.
@@ -69,7 +72,7 @@ pub fn read(answer: &str) -> Option<String> {
 
 /// The question with the words of the one before it, if it leans on that.
 #[must_use]
-pub fn without_model(turns: &[Turn], question: &str) -> String {
+pub fn without_model(turns: &[PastTurn], question: &str) -> String {
     let own = words(question);
     let Some(last) = turns.last().filter(|_| leans(&own)) else { return question.to_owned() };
     let is_new = |term: &Word| !own.iter().any(|word| word.folded == term.folded);
@@ -91,8 +94,8 @@ fn leans(question: &[Word]) -> bool {
 mod tests {
     use super::*;
 
-    fn turn(question: &str, answer: &str) -> Turn {
-        Turn { question: question.to_owned(), answer: answer.to_owned() }
+    fn turn(question: &str, answer: &str) -> PastTurn {
+        PastTurn { question: question.to_owned(), answer: answer.to_owned() }
     }
 
     fn shipped() -> Template {
@@ -119,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_model_reads_the_last_turns_between_lines_of_their_own() {
-        let turns: Vec<Turn> = (0..9)
+        let turns: Vec<PastTurn> = (0..9)
             .map(|number| turn(&format!("Question {number}?"), &format!("{number} ").repeat(999)))
             .collect();
         let messages = messages(&shipped(), &turns, "And then?", "7f3a").unwrap();

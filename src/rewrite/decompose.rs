@@ -4,12 +4,12 @@
 //! wins. Its parts are looked up each by itself and keep their shares of what is returned.
 //! They are looked up at once: a later one does not know what an earlier one has found.
 
-use super::{Lookup, Merge, Result, Rewriting, Task};
+use super::{Lookup, Merge, Result, RewriteTask, Rewriting};
 use crate::prompt::list;
 use crate::prompt::writer::Writer;
 
 /// The question and its parts.
-pub(super) fn rewrite(task: &Task<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
+pub(super) fn rewrite(task: &RewriteTask<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
     let answer = writer.write(&task.messages()?)?;
     let parts = list::questions(&answer, task.question, task.number());
     if parts.is_empty() {

@@ -26,7 +26,7 @@ pub const WEIGHT: f64 = 0.3;
 
 /// A chunk that was found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct FeedbackChunk {
     /// Its words as they are indexed, and how often each is there.
     pub words: Vec<(String, u32)>,
     /// Its vector; empty where it is not needed.
@@ -38,7 +38,7 @@ pub struct Seen {
 /// The first chunk counts most: the n-th counts 1 / (1 + n). A word that only one of several
 /// chunks has says something about that chunk and not about the question, and is left out.
 #[must_use]
-pub fn likely_words(seen: &[Seen], known: &HashSet<String>, most: usize) -> Vec<String> {
+pub fn likely_words(seen: &[FeedbackChunk], known: &HashSet<String>, most: usize) -> Vec<String> {
     let mut likely: HashMap<&str, (f64, usize)> = HashMap::new();
     for (place, chunk) in (1..).zip(seen) {
         let length: u32 = chunk.words.iter().map(|(_, count)| count).sum();
@@ -69,7 +69,7 @@ fn is_telling(word: &str) -> bool {
 /// The question's vector moved towards those of the chunks: `weight` is their share. All count
 /// with their directions alone.
 #[must_use]
-pub fn moved(question: &[f32], seen: &[Seen], weight: f64) -> Vec<f32> {
+pub fn moved(question: &[f32], seen: &[FeedbackChunk], weight: f64) -> Vec<f32> {
     let mut sum = vec![0.0; question.len()];
     for chunk in seen.iter().filter(|chunk| chunk.vector.len() == question.len()) {
         add(&mut sum, &chunk.vector, 1.0);
@@ -104,9 +104,9 @@ mod tests {
 
     use super::*;
 
-    fn chunk(words: &[(&str, u32)], vector: &[f32]) -> Seen {
+    fn chunk(words: &[(&str, u32)], vector: &[f32]) -> FeedbackChunk {
         let words = words.iter().map(|(word, count)| ((*word).to_owned(), *count)).collect();
-        Seen { words, vector: vector.to_vec() }
+        FeedbackChunk { words, vector: vector.to_vec() }
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
             others in prop::collection::vec(prop::collection::vec(-5.0_f32..5.0, 0..4), 0..5),
             weight in 0.0_f64..1.0,
         ) {
-            let seen: Vec<Seen> = others.iter().map(|vector| chunk(&[], vector)).collect();
+            let seen: Vec<FeedbackChunk> = others.iter().map(|vector| chunk(&[], vector)).collect();
             let moved = moved(&question, &seen, weight);
             prop_assert_eq!(moved.len(), 3);
             prop_assert!(moved.iter().all(|value| value.is_finite()));

@@ -4,14 +4,14 @@
 //! documents are, and the vector that is looked for is the mean of theirs and the question's.
 //! Their words are not looked for: a made-up name is found as well as a real one.
 
-use super::{Lookup, Merge, Result, Rewriting, Task};
+use super::{Lookup, Merge, Result, RewriteTask, Rewriting};
 use crate::prompt::writer::Writer;
 
 /// Longest passage, in characters; what is longer is cut.
 const LONGEST: usize = 2000;
 
 /// The question with passages that would answer it.
-pub(super) fn rewrite(task: &Task<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
+pub(super) fn rewrite(task: &RewriteTask<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
     let answer = writer.write(&task.messages()?)?;
     let passages = passages(&answer, task.number());
     if passages.is_empty() {

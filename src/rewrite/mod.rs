@@ -174,7 +174,7 @@ impl Rewriting {
 }
 
 /// What is to be rewritten.
-pub struct Task<'a> {
+pub struct RewriteTask<'a> {
     /// The question to be rewritten.
     pub question: &'a str,
     /// The way in which it is rewritten.
@@ -191,7 +191,7 @@ pub struct Task<'a> {
     pub check: &'a dyn Fn(&Json) -> Result<()>,
 }
 
-impl Task<'_> {
+impl RewriteTask<'_> {
     fn number(&self) -> usize {
         self.options.n.unwrap_or_else(|| self.way.usual_number()) as usize
     }
@@ -211,7 +211,7 @@ impl Task<'_> {
 }
 
 /// Rewrites a question. For [`Way::Prf`] this is the first lookup; the second needs what it finds.
-pub fn rewrite(task: &Task<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
+pub fn rewrite(task: &RewriteTask<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
     match task.way {
         Way::MultiQuery => multi_query::rewrite(task, Merge::Union, writer),
         Way::Fusion => multi_query::rewrite(task, Merge::Reciprocal, writer),

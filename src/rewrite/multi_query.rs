@@ -4,12 +4,16 @@
 //! only one of them names; merged by reciprocal places ([`Merge::Reciprocal`], RAG-Fusion,
 //! Rackauckas 2024) what most of them find comes first.
 
-use super::{Lookup, Merge, Result, Rewriting, Task};
+use super::{Lookup, Merge, Result, RewriteTask, Rewriting};
 use crate::prompt::list;
 use crate::prompt::writer::Writer;
 
 /// The question and its variants.
-pub(super) fn rewrite(task: &Task<'_>, merge: Merge, writer: &mut dyn Writer) -> Result<Rewriting> {
+pub(super) fn rewrite(
+    task: &RewriteTask<'_>,
+    merge: Merge,
+    writer: &mut dyn Writer,
+) -> Result<Rewriting> {
     let answer = writer.write(&task.messages()?)?;
     let variants = list::questions(&answer, task.question, task.number());
     if variants.is_empty() {

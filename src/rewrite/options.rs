@@ -42,7 +42,7 @@ pub struct RewriteOptions {
 /// The options as they are written in JSON, before they are checked.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
-struct Written {
+struct RewriteJson {
     way: Option<String>,
     n: Option<u32>,
     template: Option<String>,
@@ -65,8 +65,8 @@ fn custom<E: serde::de::Error>(error: Error) -> E {
 impl<'de> Deserialize<'de> for RewriteOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let written = match Value::deserialize(deserializer)? {
-            Value::Null => Written::default(),
-            Value::String(way) => Written { way: Some(way), ..Written::default() },
+            Value::Null => RewriteJson::default(),
+            Value::String(way) => RewriteJson { way: Some(way), ..RewriteJson::default() },
             object @ Value::Object(_) => options::read("", object, &[]).map_err(custom)?,
             other => {
                 let message = format!("rewrite is neither a name nor an object: {other}");
@@ -78,7 +78,7 @@ impl<'de> Deserialize<'de> for RewriteOptions {
 }
 
 impl RewriteOptions {
-    fn of(written: Written) -> Result<RewriteOptions> {
+    fn of(written: RewriteJson) -> Result<RewriteOptions> {
         let way = match written.way.as_deref() {
             None | Some("none") => None,
             Some(name) => Some(name.parse()?),

@@ -6,7 +6,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Lookup, Merge, Result, Rewriting, Task};
+use super::{Lookup, Merge, Result, RewriteTask, Rewriting};
 use crate::error::Error;
 use crate::prompt::messages::Message;
 use crate::prompt::object;
@@ -16,7 +16,7 @@ use crate::prompt::writer::Writer;
 const LONGEST: usize = 500;
 
 /// The question without what its filter says.
-pub(super) fn rewrite(task: &Task<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
+pub(super) fn rewrite(task: &RewriteTask<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
     if task.columns.is_empty() {
         let remark = "the pipeline has no metadata column that a question could be about";
         return Ok(Rewriting { remark: Some(remark.into()), ..Rewriting::none(task.question) });
@@ -51,7 +51,7 @@ fn repair(answer: &str, error: &Error) -> [Message; 2] {
     [message("assistant", answer), message("user", content)]
 }
 
-fn read(answer: &str, task: &Task<'_>) -> Result<Rewriting> {
+fn read(answer: &str, task: &RewriteTask<'_>) -> Result<Rewriting> {
     let found = match object::find(answer) {
         Some(Json::Object(found)) => found,
         _ => return Err(Error::invalid("the answer is not a JSON object")),

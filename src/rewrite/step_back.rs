@@ -3,12 +3,12 @@
 //! The details of a question lead past the passage that states the rule. So the more general
 //! question is looked up beside it, and both findings are merged.
 
-use super::{Lookup, Merge, Result, Rewriting, Task};
+use super::{Lookup, Merge, Result, RewriteTask, Rewriting};
 use crate::prompt::list;
 use crate::prompt::writer::Writer;
 
 /// The question and the more general one.
-pub(super) fn rewrite(task: &Task<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
+pub(super) fn rewrite(task: &RewriteTask<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
     let answer = writer.write(&task.messages()?)?;
     let Some(general) = list::questions(&answer, task.question, 1).pop() else {
         return Ok(Rewriting::given_up(task.question, "no more general question"));

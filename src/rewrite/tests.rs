@@ -38,7 +38,7 @@ fn run(way: Way, options: Json, says: &[&'static str]) -> Done {
     let template = shipped(way.template().unwrap_or("multi_query"));
     let columns =
         [("lang", "text"), ("year", "integer")].map(|(a, b)| (a.to_owned(), b.to_owned()));
-    let task = Task {
+    let task = RewriteTask {
         question: QUESTION,
         way,
         options: &options,

@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 
 use crate::error::{Error, Result};
 use crate::options;
-use crate::prompt::messages::{self, Message, Source};
+use crate::prompt::messages::{self, Message, PromptSource};
 use crate::prompt::template::Template;
 
 /// The template that is used where none is named.
@@ -42,13 +42,13 @@ pub enum Contextual {
     /// Title and headings before it.
     Headings,
     /// And what a language model says of its place.
-    Situated(Wanted),
+    Situated(SituateOptions),
 }
 
 /// Which model says in which connection a chunk stands, and how it is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Wanted {
+pub struct SituateOptions {
     /// The language model; `None`: `rag.llm` of the session that sets the option.
     pub llm: Option<String>,
     /// The template; `None`: the usual one.
@@ -66,7 +66,9 @@ impl Contextual {
         match option {
             Json::Null | Json::Bool(false) => Ok(Contextual::No),
             Json::Bool(true) => Ok(Contextual::Headings),
-            Json::String(text) if text == "llm" => Ok(Contextual::Situated(Wanted::default())),
+            Json::String(text) if text == "llm" => {
+                Ok(Contextual::Situated(SituateOptions::default()))
+            }
             Json::Object(_) => {
                 options::read("contextual", option.clone(), &[]).map(Contextual::Situated)
             }
@@ -77,7 +79,7 @@ impl Contextual {
 
 /// A chunk of a document, by its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct DocumentPart {
     /// First character in the document, and one past the last.
     pub span: Range<u32>,
     /// The text of the part.
@@ -87,7 +89,7 @@ pub struct Part {
 /// What is read of a document to say where the chunk at `chunk` stands: its beginning, and what is
 /// around the chunk. `parts` are in the order of the document, and may share text.
 #[must_use]
-pub fn excerpt(parts: &[Part], chunk: &Range<u32>) -> String {
+pub fn excerpt(parts: &[DocumentPart], chunk: &Range<u32>) -> String {
     let around = chunk.start.saturating_sub(AROUND)..chunk.end.saturating_add(AROUND);
     if around.start <= BEGINNING {
         return text_of(parts, 0..around.end);
@@ -97,9 +99,9 @@ pub fn excerpt(parts: &[Part], chunk: &Range<u32>) -> String {
 
 /// The characters of a document in `range`, as far as parts hold them. White space between two
 /// chunks may not be stored, and is made up.
-fn text_of(parts: &[Part], range: Range<u32>) -> String {
+fn text_of(parts: &[DocumentPart], range: Range<u32>) -> String {
     let (mut text, mut at) = (String::new(), range.start);
-    for Part { span, content } in parts {
+    for DocumentPart { span, content } in parts {
         let (from, to) = (span.start.max(at), span.end.min(range.end));
         if from >= to {
             continue;
@@ -125,10 +127,10 @@ pub fn messages(
     chunk: &str,
     nonce: &str,
 ) -> Result<Vec<Message>> {
-    let source = |content: &str| Source {
+    let source = |content: &str| PromptSource {
         heading: heading.map(str::to_owned),
         content: content.to_owned(),
-        ..Source::default()
+        ..PromptSource::default()
     };
     messages::place_messages(template, &source(document), &source(chunk), nonce)
 }
@@ -166,8 +168,8 @@ mod tests {
         check(json!(null), Contextual::No);
         check(json!(false), Contextual::No);
         check(json!(true), Contextual::Headings);
-        check(json!("llm"), Contextual::Situated(Wanted::default()));
-        let wanted = Wanted { llm: Some("writer".into()), template: Some("mine".into()) };
+        check(json!("llm"), Contextual::Situated(SituateOptions::default()));
+        let wanted = SituateOptions { llm: Some("writer".into()), template: Some("mine".into()) };
         check(json!({"llm": "writer", "template": "mine"}), Contextual::Situated(wanted));
         for (option, expected) in [
             (json!("yes"), "contextual cannot be \"yes\""),
@@ -182,12 +184,12 @@ mod tests {
     }
 
     /// Chunks of `document`, each `step` characters after the one before and `length` long.
-    fn parts(document: &str, step: usize, length: usize) -> Vec<Part> {
+    fn parts(document: &str, step: usize, length: usize) -> Vec<DocumentPart> {
         let chars: Vec<char> = document.chars().collect();
         let part = |start: usize| {
             let end = (start + length).min(chars.len());
             let content = chars[start..end].iter().collect();
-            Part { span: start as u32..end as u32, content }
+            DocumentPart { span: start as u32..end as u32, content }
         };
         (0..chars.len()).step_by(step).map(part).collect()
     }
@@ -199,8 +201,8 @@ mod tests {
             assert_eq!(excerpt(&parts(document, step, length), &(7..14)), document);
         }
         let with_gap = [
-            Part { span: 0..3, content: "One".into() },
-            Part { span: 6..9, content: "Two".into() },
+            DocumentPart { span: 0..3, content: "One".into() },
+            DocumentPart { span: 6..9, content: "Two".into() },
         ];
         assert_eq!(excerpt(&with_gap, &(6..9)), "One\nTwo");
         assert_eq!(excerpt(&[], &(0..3)), "");

@@ -145,7 +145,7 @@ fn flatten(block: &str, caseless: bool) -> Cow<'_, str> {
 /// The ends of the sentences of one line by UAX #29, in order.
 fn cuts(line: &str, longest: usize, interrupt: &mut dyn FnMut()) -> Vec<usize> {
     let mut cuts = Vec::new();
-    for Window { text, end, goes_on } in windows(line, longest) {
+    for SentenceWindow { text, end, goes_on } in windows(line, longest) {
         interrupt();
         let start = text.start;
         let bounds = line[text].split_sentence_bound_indices();
@@ -160,7 +160,7 @@ fn cuts(line: &str, longest: usize, interrupt: &mut dyn FnMut()) -> Vec<usize> {
 }
 
 /// A part of a line that UAX #29 may look at in one go.
-struct Window {
+struct SentenceWindow {
     /// What it looks at.
     text: Range<usize>,
     /// Where the rest of the run that ends it ends.
@@ -171,7 +171,7 @@ struct Window {
 
 /// Cuts `line` after each run of at least [`LONGEST_QUIET_RUN`] characters that are neither
 /// letter nor digit, and after `longest` bytes where no sentence can end.
-fn windows(line: &str, longest: usize) -> impl Iterator<Item = Window> {
+fn windows(line: &str, longest: usize) -> impl Iterator<Item = SentenceWindow> {
     let mut start = 0;
     std::iter::from_fn(move || {
         let window = (start < line.len()).then(|| window(line, start, longest))?;
@@ -181,23 +181,23 @@ fn windows(line: &str, longest: usize) -> impl Iterator<Item = Window> {
 }
 
 /// The window that begins at `start`.
-fn window(line: &str, start: usize, longest: usize) -> Window {
+fn window(line: &str, start: usize, longest: usize) -> SentenceWindow {
     let (mut quiet, mut stop, mut before) = (0, None, ' ');
     for (at, character) in line[start..].char_indices() {
         let at = start + at;
         if at - start >= longest && stop.is_none() && is_inside(before, character) {
-            return Window { text: start..at, end: at, goes_on: true };
+            return SentenceWindow { text: start..at, end: at, goes_on: true };
         }
         quiet = if character.is_alphanumeric() { 0 } else { quiet + 1 };
         if quiet == LONGEST_QUIET_RUN {
             stop = Some(at + character.len_utf8());
         } else if let (0, Some(text_end)) = (quiet, stop) {
-            return Window { text: start..text_end, end: at, goes_on: false };
+            return SentenceWindow { text: start..text_end, end: at, goes_on: false };
         }
         before = character;
     }
     let text = start..stop.unwrap_or(line.len());
-    Window { text, end: line.len(), goes_on: false }
+    SentenceWindow { text, end: line.len(), goes_on: false }
 }
 
 /// Whether no rule of UAX #29 needs both what is before a place between these characters and what

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use super::support::{Facts, is_negation};
+use super::support::{SupportSignals, is_negation};
 use super::vocabulary::shared_letters;
 use crate::text::words::{Word, credit, is_function_word};
 
@@ -31,7 +31,7 @@ const LONGEST: usize = 400;
 /// does not stand around the evidence: a number that is there is not wrong.
 pub(super) fn contradicts(
     words: &[Word],
-    facts: &Facts,
+    facts: &SupportSignals,
     evidence: &[Word],
     is_new: &dyn Fn(&Word) -> bool,
 ) -> bool {

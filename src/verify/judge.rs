@@ -14,9 +14,9 @@ use std::ops::Range;
 use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Claim, Evidence, Verdict};
+use super::{Claim, ContextEvidence, Verdict};
 use crate::error::Result;
-use crate::prompt::messages::{self, Message, Source};
+use crate::prompt::messages::{self, Message, PromptSource};
 use crate::prompt::object;
 use crate::prompt::template::Template;
 
@@ -40,8 +40,9 @@ pub fn messages(
     contexts: &[&str],
     nonce: &str,
 ) -> Result<Vec<Message>> {
-    let source = |text: &&str| Source { content: (*text).to_owned(), ..Source::default() };
-    let sources: Vec<Source> = contexts.iter().map(source).collect();
+    let source =
+        |text: &&str| PromptSource { content: (*text).to_owned(), ..PromptSource::default() };
+    let sources: Vec<PromptSource> = contexts.iter().map(source).collect();
     let claims: Vec<&str> = claims.iter().map(|claim| claim.text.as_str()).collect();
     messages::claim_messages(template, question, &claims, &sources, nonce)
 }
@@ -62,7 +63,7 @@ pub fn decided(claims: &[Claim], reply: &str, contexts: &[&str]) -> Option<Vec<C
     is_read.then_some(decided)
 }
 
-fn decide(claim: &mut Claim, verdict: Verdict, evidence: Option<Evidence>) {
+fn decide(claim: &mut Claim, verdict: Verdict, evidence: Option<ContextEvidence>) {
     let (verdict, score) = match (verdict, &evidence) {
         (Verdict::Supported, Some(_)) => (Verdict::Supported, 1.0),
         (Verdict::Supported, None) => return,
@@ -117,14 +118,14 @@ impl Opinion {
 
     /// Where the quote stands: in the context that is named, or in another. A context that the
     /// claim does not cite counts only if the claim cites nothing.
-    fn evidence(&self, claim: &Claim, contexts: &[&str]) -> Option<Evidence> {
+    fn evidence(&self, claim: &Claim, contexts: &[&str]) -> Option<ContextEvidence> {
         let quote = self.quote.as_deref()?;
         let named = self.source.and_then(|number| number.checked_sub(1));
         let may_count = |at: &usize| claim.cited.is_empty() || claim.cited.contains(at);
         let places = named.into_iter().chain(0..contexts.len()).filter(may_count);
-        places
-            .filter_map(|at| Some((at, contexts.get(at)?)))
-            .find_map(|(context, text)| Some(Evidence { context, chars: located(quote, text)? }))
+        places.filter_map(|at| Some((at, contexts.get(at)?))).find_map(|(context, text)| {
+            Some(ContextEvidence { context, chars: located(quote, text)? })
+        })
     }
 }
 
@@ -193,7 +194,7 @@ mod tests {
         let decided = decided(&claims, reply, &CONTEXTS);
         let found = decided.as_ref().map(|claims| {
             let evidence = |claim: &Claim| {
-                let Evidence { context, chars } = claim.evidence.clone()?;
+                let ContextEvidence { context, chars } = claim.evidence.clone()?;
                 let quote = CONTEXTS[context].chars().skip(chars.start).take(chars.len());
                 Some((context, quote.collect::<String>()))
             };
@@ -276,7 +277,7 @@ mod tests {
             let claims = verify(ANSWER, &CONTEXTS, &mut || {});
             for claim in decided(&claims, &reply, &CONTEXTS).into_iter().flatten() {
                 prop_assert!((0.0..=1.0).contains(&claim.score));
-                if let Some(Evidence { context, chars }) = claim.evidence {
+                if let Some(ContextEvidence { context, chars }) = claim.evidence {
                     prop_assert!(chars.start < chars.end && chars.end <= CONTEXTS[context].chars().count());
                 }
             }

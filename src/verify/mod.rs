@@ -36,8 +36,8 @@ use std::ops::Range;
 
 use claim::{Statement, statements};
 use contradiction::contradicts;
-use reading::{Place, Reading, Wanted};
-use support::{Facts, SUPPORTED};
+use reading::{SoughtClaim, VerifiedContexts, WindowSpan};
+use support::{SUPPORTED, SupportSignals};
 
 use crate::text::words::Word;
 
@@ -75,7 +75,7 @@ pub struct Claim {
     /// Probability that it does, from 0 to 1, if that was as likely as not.
     pub score: f64,
     /// The sentences that come nearest; `None` where none shares a word with it.
-    pub evidence: Option<Evidence>,
+    pub evidence: Option<ContextEvidence>,
     /// Indexes of the contexts that it cites, of those that there are.
     pub cited: Vec<usize>,
 }
@@ -89,7 +89,7 @@ impl Claim {
 
 /// Sentences of a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Evidence {
+pub struct ContextEvidence {
     /// Index of the context.
     pub context: usize,
     /// Where they stand in it, in characters from 0.
@@ -104,7 +104,7 @@ pub struct Evidence {
 /// the contexts, and with how many windows of 400 words each word of the answer stands in;
 /// `interrupt` is called every few milliseconds, and may unwind.
 pub fn verify(answer: &str, contexts: &[&str], interrupt: &mut dyn FnMut()) -> Vec<Claim> {
-    let mut reading = Reading::of(contexts, interrupt);
+    let mut reading = VerifiedContexts::of(contexts, interrupt);
     let statements = statements(answer, contexts.len(), interrupt);
     statements.into_iter().map(|it| check(it, &mut reading, interrupt)).collect()
 }
@@ -121,7 +121,11 @@ pub fn faithfulness(claims: &[Claim]) -> f64 {
     claims.iter().map(|claim| claim.score).fold(1.0, f64::min)
 }
 
-fn check(statement: Statement, reading: &mut Reading, interrupt: &mut dyn FnMut()) -> Claim {
+fn check(
+    statement: Statement,
+    reading: &mut VerifiedContexts,
+    interrupt: &mut dyn FnMut(),
+) -> Claim {
     let wanted = reading.wanted(&statement);
     let (place, facts) = best_place(&statement, &wanted, reading, interrupt);
     interrupt();
@@ -146,22 +150,22 @@ fn check(statement: Statement, reading: &mut Reading, interrupt: &mut dyn FnMut(
 /// of any claim.
 fn best_place(
     statement: &Statement,
-    wanted: &Wanted,
-    reading: &mut Reading,
+    wanted: &SoughtClaim,
+    reading: &mut VerifiedContexts,
     interrupt: &mut dyn FnMut(),
-) -> (Option<Place>, Facts) {
+) -> (Option<WindowSpan>, SupportSignals) {
     let by_words = reading.best_windows(&statement.cited, wanted, LOOKED_AT, interrupt);
     let reading = &*reading;
-    let mut facts = |place: Place| {
+    let mut facts = |place: WindowSpan| {
         interrupt();
-        (place, Facts::gather(statement, wanted, Some(&place), reading))
+        (place, SupportSignals::gather(statement, wanted, Some(&place), reading))
     };
-    let single = by_words.iter().map(|window| facts(Place::one(*window)));
+    let single = by_words.iter().map(|window| facts(WindowSpan::one(*window)));
     let Some((place, alone)) = best(single) else {
-        return (None, Facts::gather(statement, wanted, None, reading));
+        return (None, SupportSignals::gather(statement, wanted, None, reading));
     };
     let others = by_words.iter().filter(|window| !reading.overlap(place.first, **window));
-    let together = others.map(|window| facts(Place::two(place.first, *window)));
+    let together = others.map(|window| facts(WindowSpan::two(place.first, *window)));
     match best(together) {
         Some((pair, both)) if both.log_odds() - TWO_PLACES > alone.log_odds() => (Some(pair), both),
         _ => (Some(place), alone),
@@ -174,7 +178,9 @@ const LOOKED_AT: usize = 4;
 /// What it costs, in log odds, to stand in two places.
 const TWO_PLACES: f64 = 1.0;
 
-fn best(places: impl Iterator<Item = (Place, Facts)>) -> Option<(Place, Facts)> {
+fn best(
+    places: impl Iterator<Item = (WindowSpan, SupportSignals)>,
+) -> Option<(WindowSpan, SupportSignals)> {
     places.max_by(|(_, a), (_, b)| a.log_odds().total_cmp(&b.log_odds()))
 }
 

@@ -9,7 +9,7 @@
 //! is what the comparison of words has found, if that is in the same context, or else the
 //! whole context.
 
-use super::{Claim, Evidence, Verdict};
+use super::{Claim, ContextEvidence, Verdict};
 
 /// Probability from which a claim counts as supported.
 const SUPPORTED: f64 = 0.5;
@@ -39,7 +39,7 @@ fn decide(claim: &Claim, best: Option<(usize, f64)>, contexts: &[&str]) -> Claim
         decided.verdict = Verdict::Supported;
         let is_there = claim.evidence.as_ref().is_some_and(|it| it.context == context);
         if !is_there && let Some(text) = contexts.get(context) {
-            decided.evidence = Some(Evidence { context, chars: 0..text.chars().count() });
+            decided.evidence = Some(ContextEvidence { context, chars: 0..text.chars().count() });
         }
     } else if claim.verdict == Verdict::Supported {
         decided.verdict = Verdict::Unsupported;

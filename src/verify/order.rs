@@ -10,21 +10,21 @@
 use std::collections::HashMap;
 
 /// A sequence that others are laid beside.
-pub(super) struct Order {
+pub(super) struct SequenceMatcher {
     length: usize,
     /// Where each number stands in it: a bit for each place.
     places: HashMap<u32, Vec<u64>>,
 }
 
-impl Order {
+impl SequenceMatcher {
     /// The order of `numbers`, to be compared with others.
-    pub fn of(numbers: &[u32]) -> Order {
+    pub fn of(numbers: &[u32]) -> SequenceMatcher {
         let mut places: HashMap<u32, Vec<u64>> = HashMap::new();
         for (at, number) in numbers.iter().enumerate() {
             let bits = places.entry(*number).or_insert_with(|| vec![0; numbers.len().div_ceil(64)]);
             bits[at / 64] |= 1 << (at % 64);
         }
-        Order { length: numbers.len(), places }
+        SequenceMatcher { length: numbers.len(), places }
     }
 
     /// Most of its numbers that stand in `others` in the same order.
@@ -70,7 +70,7 @@ mod tests {
             numbers in prop::collection::vec(0..9u32, 0..300),
             others in prop::collection::vec(0..9u32, 0..300),
         ) {
-            let found = Order::of(&numbers).in_common(others.iter().copied());
+            let found = SequenceMatcher::of(&numbers).in_common(others.iter().copied());
             prop_assert_eq!(found, twin(&numbers, &others));
         }
     }

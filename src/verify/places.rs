@@ -17,7 +17,7 @@ use crate::text::words::{Word, beginnings};
 
 /// Windows by the beginnings of their words.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct WindowStarts {
     /// For each beginning the windows, in order, with the letters of the shortest word there that
     /// has it.
     lists: Vec<Vec<(u32, u32)>>,
@@ -35,24 +35,24 @@ pub(super) struct Sought {
     pub first: u32,
     /// As it is written, in lower case.
     pub folded: String,
-    written: Form,
+    written: WordForm,
     /// Numbers may be written with other separators.
-    digits: Option<Form>,
+    digits: Option<WordForm>,
 }
 
 /// A word, or the digits of one, with the beginnings that windows may have.
-struct Form {
+struct WordForm {
     letters: u32,
     /// The numbers of these beginnings, with their letters.
     beginnings: Vec<(u32, u32)>,
 }
 
-impl Form {
-    fn of(word: &str, vocabulary: &Vocabulary) -> Form {
+impl WordForm {
+    fn of(word: &str, vocabulary: &Vocabulary) -> WordForm {
         let known =
             |(letters, text): (usize, &str)| Some((vocabulary.beginning(text)?, letters as u32));
         let beginnings = beginnings(word).filter_map(known).collect();
-        Form { letters: word.chars().count() as u32, beginnings }
+        WordForm { letters: word.chars().count() as u32, beginnings }
     }
 
     /// What a shared beginning earns where the shortest word has so many letters.
@@ -68,8 +68,8 @@ impl Sought {
         Sought {
             word: vocabulary.find(word),
             first: vocabulary.first(word),
-            written: Form::of(word, vocabulary),
-            digits: (digits.len() > 1).then(|| Form::of(&digits, vocabulary)),
+            written: WordForm::of(word, vocabulary),
+            digits: (digits.len() > 1).then(|| WordForm::of(&digits, vocabulary)),
             folded: word.to_owned(),
         }
     }
@@ -89,7 +89,7 @@ impl Sought {
     }
 }
 
-impl Places {
+impl WindowStarts {
     /// Adds a word of a window; windows come in order.
     pub fn add(&mut self, window: usize, word: u32, vocabulary: &Vocabulary) {
         self.credits.resize(window + 1, 0.0);
@@ -118,7 +118,7 @@ impl Places {
         }
     }
 
-    fn credit_of(&self, window: usize, form: &Form) -> f32 {
+    fn credit_of(&self, window: usize, form: &WordForm) -> f32 {
         let credits = form.beginnings.iter().map(|(beginning, shared)| {
             let list = self.list(*beginning);
             let place = list.binary_search_by_key(&(window as u32), |(window, _)| *window);
@@ -166,7 +166,7 @@ impl Places {
         found
     }
 
-    fn everywhere_as(&mut self, form: &Form) -> Vec<(u32, f32)> {
+    fn everywhere_as(&mut self, form: &WordForm) -> Vec<(u32, f32)> {
         let mut touched = Vec::new();
         for (beginning, shared) in &form.beginnings {
             for (window, shortest) in self.lists.get(*beginning as usize).into_iter().flatten() {
@@ -209,7 +209,7 @@ mod tests {
                 prop::collection::vec("[ab]{1,9}|[12],?[12]{1,3}|a{60,70}|[aäß]{1,7}", 0..12), 0..5),
             words in prop::collection::vec("[ab]{1,9}|[12],?[12]{1,3}|a{60,70}|[aäß]{1,7}", 1..9),
         ) {
-            let (mut vocabulary, mut places) = (Vocabulary::default(), Places::default());
+            let (mut vocabulary, mut places) = (Vocabulary::default(), WindowStarts::default());
             for (at, window) in windows.iter().enumerate() {
                 for word in window {
                     let number = vocabulary.add(word);

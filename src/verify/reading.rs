@@ -12,10 +12,10 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::Evidence;
+use super::ContextEvidence;
 use super::claim::{Statement, parts};
-use super::order::Order;
-use super::places::{Places, Sought};
+use super::order::SequenceMatcher;
+use super::places::{Sought, WindowStarts};
 use super::vocabulary::{UNKNOWN, Vocabulary};
 use crate::text::sentence::sentences_interruptibly;
 use crate::text::words::{Word, credit, each_word, is_function_word};
@@ -34,12 +34,12 @@ const RUN_COST: f32 = 0.75;
 
 /// The contexts of an answer, read once for all of its claims.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(super) struct VerifiedContexts {
     sentences: Vec<Sentence>,
     tokens: Vec<Token>,
     vocabulary: Vocabulary,
-    windows: Vec<Window>,
-    places: Places,
+    windows: Vec<SentenceRun>,
+    places: WindowStarts,
 }
 
 struct Sentence {
@@ -56,7 +56,7 @@ struct Token {
 }
 
 /// Sentences of one context that are looked at together.
-struct Window {
+struct SentenceRun {
     context: usize,
     sentences: Range<usize>,
     tokens: Range<usize>,
@@ -66,27 +66,27 @@ struct Window {
 
 /// One window or two.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct WindowSpan {
     /// The better window.
     pub first: usize,
     /// What adds to it.
     pub second: Option<usize>,
 }
 
-impl Place {
+impl WindowSpan {
     /// A place of one window.
     pub fn one(first: usize) -> Self {
-        Place { first, second: None }
+        WindowSpan { first, second: None }
     }
 
     /// A place of two windows.
     pub fn two(first: usize, second: usize) -> Self {
-        Place { first, second: Some(second) }
+        WindowSpan { first, second: Some(second) }
     }
 }
 
 /// What a claim looks for.
-pub(super) struct Wanted {
+pub(super) struct SoughtClaim {
     /// The stems of its words, in order.
     pub stems: Vec<u32>,
     /// Its words but for function words, as indexes; all where it has only those.
@@ -95,13 +95,13 @@ pub(super) struct Wanted {
     distinct: Vec<Sought>,
     /// For each of its words in order, which of `distinct` it is.
     which: Vec<usize>,
-    order: Order,
+    order: SequenceMatcher,
 }
 
-impl Reading {
+impl VerifiedContexts {
     /// Reads `contexts`. `interrupt` is called now and then, and may unwind.
     pub fn of(contexts: &[&str], interrupt: &mut dyn FnMut()) -> Self {
-        let mut reading = Reading::default();
+        let mut reading = VerifiedContexts::default();
         for (context, text) in contexts.iter().enumerate() {
             let first = reading.sentences.len();
             reading.read_sentences(context, text, interrupt);
@@ -162,11 +162,16 @@ impl Reading {
                 self.places.add(self.windows.len(), token.word, &self.vocabulary);
             }
         }
-        self.windows.push(Window { context, sentences, tokens: from..to, pairs: OnceCell::new() });
+        self.windows.push(SentenceRun {
+            context,
+            sentences,
+            tokens: from..to,
+            pairs: OnceCell::new(),
+        });
     }
 
     /// What `statement` looks for here.
-    pub fn wanted(&self, statement: &Statement) -> Wanted {
+    pub fn wanted(&self, statement: &Statement) -> SoughtClaim {
         let words = &statement.words;
         let mut content: Vec<usize> =
             (0..words.len()).filter(|at| !is_function_word(&words[*at].folded)).collect();
@@ -175,7 +180,7 @@ impl Reading {
         }
         let stems: Vec<u32> = words.iter().map(|word| self.vocabulary.stem(&word.folded)).collect();
         let (distinct, which) = Sought::each(words, &self.vocabulary);
-        Wanted { order: Order::of(&stems), stems, content, distinct, which }
+        SoughtClaim { order: SequenceMatcher::of(&stems), stems, content, distinct, which }
     }
 
     /// The windows that have most of the words that are `wanted`, best first, but no more than
@@ -183,7 +188,7 @@ impl Reading {
     pub fn best_windows(
         &mut self,
         cited: &[usize],
-        wanted: &Wanted,
+        wanted: &SoughtClaim,
         most: usize,
         interrupt: &mut dyn FnMut(),
     ) -> Vec<usize> {
@@ -209,24 +214,24 @@ impl Reading {
         one.start < other.end && other.start < one.end
     }
 
-    fn windows_at(&self, place: &Place) -> impl Iterator<Item = usize> {
+    fn windows_at(&self, place: &WindowSpan) -> impl Iterator<Item = usize> {
         std::iter::once(place.first).chain(place.second)
     }
 
     /// How well `place` has a word of what is `wanted`, from 0 to 1.
-    pub fn credit(&self, place: &Place, wanted: &Wanted, word: usize) -> f32 {
+    pub fn credit(&self, place: &WindowSpan, wanted: &SoughtClaim, word: usize) -> f32 {
         let sought = &wanted.distinct[wanted.which[word]];
         let credits = self.windows_at(place).map(|window| self.places.credit(window, sought));
         credits.fold(0.0, f32::max)
     }
 
     /// Whether the first window of `place` has nothing like `word`.
-    pub fn lacks(&self, place: &Place, word: &Word) -> bool {
+    pub fn lacks(&self, place: &WindowSpan, word: &Word) -> bool {
         self.places.credit(place.first, &Sought::of(&word.folded, &self.vocabulary)) == 0.0
     }
 
     /// Whether two words stand side by side at `place`.
-    pub fn has_pair(&self, place: &Place, pair: (u32, u32)) -> bool {
+    pub fn has_pair(&self, place: &WindowSpan, pair: (u32, u32)) -> bool {
         self.windows_at(place).any(|window| self.pairs(window).contains(&pair))
     }
 
@@ -245,13 +250,13 @@ impl Reading {
 
     /// Most words that are `wanted` that stand at `place` in the same order (the longest common
     /// subsequence).
-    pub fn in_order(&self, place: &Place, wanted: &Wanted) -> usize {
+    pub fn in_order(&self, place: &WindowSpan, wanted: &SoughtClaim) -> usize {
         wanted.order.in_common(self.windows_at(place).flat_map(|window| self.stems(window)))
     }
 
     /// The sentences of the first window that have most of what is wanted, as indexes; `None`
     /// where none has anything.
-    pub fn best_run(&self, place: &Place, wanted: &Wanted) -> Option<Range<usize>> {
+    pub fn best_run(&self, place: &WindowSpan, wanted: &SoughtClaim) -> Option<Range<usize>> {
         let window = &self.windows[place.first].sentences;
         let held: Vec<Vec<f32>> = window.clone().map(|at| self.held(at, wanted)).collect();
         let mut best: Option<(f32, Range<usize>)> = None;
@@ -271,7 +276,7 @@ impl Reading {
     }
 
     /// How well one sentence has each word that is wanted; nothing, if it has no words.
-    fn held(&self, sentence: usize, wanted: &Wanted) -> Vec<f32> {
+    fn held(&self, sentence: usize, wanted: &SoughtClaim) -> Vec<f32> {
         let tokens = &self.tokens[self.sentences[sentence].tokens.clone()];
         if tokens.is_empty() {
             return Vec::new();
@@ -307,8 +312,8 @@ impl Reading {
     }
 
     /// Where a run of sentences stands.
-    pub fn evidence(&self, run: &Range<usize>) -> Evidence {
+    pub fn evidence(&self, run: &Range<usize>) -> ContextEvidence {
         let (first, last) = (&self.sentences[run.start], &self.sentences[run.end - 1]);
-        Evidence { context: first.context, chars: first.chars.start..last.chars.end }
+        ContextEvidence { context: first.context, chars: first.chars.start..last.chars.end }
     }
 }

@@ -11,7 +11,7 @@
 //! `cargo bench --bench verify` measures them on the test part.
 
 use super::claim::Statement;
-use super::reading::{Place, Reading, Wanted};
+use super::reading::{SoughtClaim, VerifiedContexts, WindowSpan};
 
 /// Probability from which a claim counts as supported.
 pub(super) const SUPPORTED: f64 = 0.5;
@@ -32,7 +32,7 @@ const NEGATIONS: &[&str] = &[
 ];
 
 /// What is known of a claim at a place.
-pub(super) struct Facts {
+pub(super) struct SupportSignals {
     /// Part of its neighbouring words that are neighbours there.
     pub pairs: f64,
     /// Part of its words that stand there in the same order.
@@ -50,14 +50,14 @@ pub(super) struct Facts {
     pub has_new_number: bool,
 }
 
-impl Facts {
+impl SupportSignals {
     /// Gathers the facts of a claim and a place.
     pub fn gather(
         statement: &Statement,
-        wanted: &Wanted,
-        place: Option<&Place>,
-        reading: &Reading,
-    ) -> Facts {
+        wanted: &SoughtClaim,
+        place: Option<&WindowSpan>,
+        reading: &VerifiedContexts,
+    ) -> SupportSignals {
         let credit = |at| place.map_or(0.0, |place| reading.credit(place, wanted, at).into());
         let credits: Vec<f64> = (0..statement.words.len()).map(credit).collect();
         let shared: f64 = wanted.content.iter().map(|at| credits[*at]).sum();
@@ -72,7 +72,7 @@ impl Facts {
             words.any(|(word, credit)| known(&word.folded) && *credit < 1.0)
         };
         let mut numbers = statement.words.iter().zip(&credits).filter(|(word, _)| word.is_number);
-        Facts {
+        SupportSignals {
             pairs: match neighbours.len() {
                 0 => shared / count,
                 pairs => kept as f64 / pairs as f64,

@@ -24,14 +24,14 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 #[derive(Default)]
 pub(super) struct Vocabulary {
     numbers: HashMap<Rc<str>, u32>,
-    entries: Vec<Entry>,
+    entries: Vec<VocabularyEntry>,
     stems: HashMap<Box<str>, u32>,
     firsts: HashMap<Box<str>, u32>,
     beginnings: HashMap<Box<str>, u32>,
 }
 
 /// What is known of a word.
-pub(super) struct Entry {
+pub(super) struct VocabularyEntry {
     /// As it is written, in lower case.
     pub folded: Rc<str>,
     /// Number of its first letters, for comparing the order of words.
@@ -58,7 +58,7 @@ impl Vocabulary {
         let folded: Rc<str> = word.into();
         let ways = beginnings(word).map(|(_, text)| number(&mut self.beginnings, text));
         let beginnings = ways.collect();
-        let entry = Entry {
+        let entry = VocabularyEntry {
             folded: Rc::clone(&folded),
             stem: number(&mut self.stems, first(word, STEM)),
             first: number(&mut self.firsts, shared_letters(word)),
@@ -73,7 +73,7 @@ impl Vocabulary {
     }
 
     /// What is known of the word with this number.
-    pub fn entry(&self, number: u32) -> &Entry {
+    pub fn entry(&self, number: u32) -> &VocabularyEntry {
         &self.entries[number as usize]
     }
 

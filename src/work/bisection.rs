@@ -21,7 +21,7 @@ pub enum Cause {
 }
 
 /// Rows that are done together.
-pub trait Batch {
+pub trait DivisibleBatch {
     /// Why rows could not be done.
     type Failure;
 
@@ -40,7 +40,7 @@ pub trait Batch {
 /// `doubts_provider`: whether an error of a provider is taken for one of its own until it has answered for
 /// another row of the batch. Returns why the batch has to wait, where that is not about a row: then nothing
 /// was noted, but for a single row that took too long.
-pub fn run<B: Batch>(
+pub fn run<B: DivisibleBatch>(
     batch: &mut B,
     places: &[usize],
     doubts_provider: &mut bool,
@@ -93,7 +93,7 @@ mod tests {
         attempts: usize,
     }
 
-    impl Batch for Scripted {
+    impl DivisibleBatch for Scripted {
         type Failure = Cause;
 
         fn attempt(&mut self, places: &[usize]) -> Result<(), Cause> {

@@ -13,7 +13,7 @@
 
 /// What came of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply<A, F> {
+pub enum ItemReply<A, F> {
     /// An answer to the question.
     Answer(A),
     /// No, be it because of what was asked or because of the provider's own state.
@@ -24,7 +24,7 @@ pub enum Reply<A, F> {
 
 /// What came of the questions about all things.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replies<T, A, F> {
+pub struct ItemReplies<T, A, F> {
     /// The things that have been seen to, with what was answered; nothing where that was refused.
     pub known: Vec<(T, Option<A>)>,
     /// Why something was refused.
@@ -33,16 +33,16 @@ pub struct Replies<T, A, F> {
     pub stopped: Option<F>,
 }
 
-impl<T, A, F> Replies<T, A, F> {
+impl<T, A, F> ItemReplies<T, A, F> {
     /// Each thing has its answer.
     pub fn all(known: impl IntoIterator<Item = (T, A)>) -> Self {
         let known = known.into_iter().map(|(thing, answer)| (thing, Some(answer))).collect();
-        Replies { known, refused: None, stopped: None }
+        ItemReplies { known, refused: None, stopped: None }
     }
 
     /// Nothing was answered.
     pub fn none(stopped: F) -> Self {
-        Replies { known: Vec::new(), refused: None, stopped: Some(stopped) }
+        ItemReplies { known: Vec::new(), refused: None, stopped: Some(stopped) }
     }
 }
 
@@ -51,22 +51,22 @@ impl<T, A, F> Replies<T, A, F> {
 /// waits.
 pub fn one_by_one<T, A, F>(
     things: Vec<T>,
-    mut ask: impl FnMut(Option<&T>) -> Reply<A, F>,
+    mut ask: impl FnMut(Option<&T>) -> ItemReply<A, F>,
     is_hurried: impl Fn() -> bool,
-) -> Replies<T, A, F> {
-    let mut replies = Replies { known: Vec::new(), refused: None, stopped: None };
+) -> ItemReplies<T, A, F> {
+    let mut replies = ItemReplies { known: Vec::new(), refused: None, stopped: None };
     let mut works = false;
     for thing in things {
         if !replies.known.is_empty() && is_hurried() {
             break;
         }
         match ask(Some(&thing)) {
-            Reply::Answer(answer) => {
+            ItemReply::Answer(answer) => {
                 works = true;
                 replies.known.push((thing, Some(answer)));
             }
-            Reply::Refused(why) => {
-                works = works || matches!(ask(None), Reply::Answer(_));
+            ItemReply::Refused(why) => {
+                works = works || matches!(ask(None), ItemReply::Answer(_));
                 if !works {
                     replies.stopped = Some(why);
                     break;
@@ -74,7 +74,7 @@ pub fn one_by_one<T, A, F>(
                 replies.known.push((thing, None));
                 replies.refused = Some(why);
             }
-            Reply::Stopped(why) => {
+            ItemReply::Stopped(why) => {
                 replies.stopped = Some(why);
                 break;
             }
@@ -89,16 +89,16 @@ mod tests {
 
     /// The replies to questions about `things`, and what was asked. A capital letter is refused, a
     /// digit stops everything; `"."` is the harmless question.
-    fn asked(things: &str, works: bool) -> (Replies<char, String, &'static str>, String) {
+    fn asked(things: &str, works: bool) -> (ItemReplies<char, String, &'static str>, String) {
         let mut asked = String::new();
         let ask = |thing: Option<&char>| {
             let thing = thing.copied().unwrap_or('.');
             asked.push(thing);
             match thing {
-                '.' if !works => Reply::Refused("out of order"),
-                'A'..='Z' => Reply::Refused("indecent"),
-                '0'..='9' => Reply::Stopped("busy"),
-                other => Reply::Answer(format!("{other}!")),
+                '.' if !works => ItemReply::Refused("out of order"),
+                'A'..='Z' => ItemReply::Refused("indecent"),
+                '0'..='9' => ItemReply::Stopped("busy"),
+                other => ItemReply::Answer(format!("{other}!")),
             }
         };
         let replies = one_by_one(things.chars().collect(), ask, || false);
@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     fn who_is_hurried_has_one_answer() {
-        let ask = |thing: Option<&char>| Reply::<_, ()>::Answer(*thing.unwrap());
+        let ask = |thing: Option<&char>| ItemReply::<_, ()>::Answer(*thing.unwrap());
         let replies = one_by_one(vec!['a', 'b'], ask, || true);
-        assert_eq!(replies, Replies::all([('a', 'a')]));
+        assert_eq!(replies, ItemReplies::all([('a', 'a')]));
     }
 }

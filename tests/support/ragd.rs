@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::embed::Kind;
+use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::Result;
 use pg_rag::protocol::{Lane, ModelRef, Request, Response, Status};
 
@@ -268,7 +268,7 @@ pub fn status(client: &mut ClientConnection) -> Status {
 }
 
 /// A request for vectors of the default sort.
-pub fn request(model: &ModelRef, kind: Kind, lane: Lane, texts: &[&str]) -> Request {
+pub fn request(model: &ModelRef, kind: EmbeddingKind, lane: Lane, texts: &[&str]) -> Request {
     let texts = texts.iter().map(|text| text.to_string()).collect();
     Request::Embed { model: model.clone(), kind, lane, texts }
 }
@@ -279,7 +279,7 @@ pub fn embed(
     model: &ModelRef,
     texts: &[&str],
 ) -> Result<Vec<Vec<f32>>> {
-    match client.call(&request(model, Kind::Passage, Lane::Bulk, texts))? {
+    match client.call(&request(model, EmbeddingKind::Passage, Lane::Bulk, texts))? {
         Response::Vectors { dimension, values, .. } => {
             assert_eq!(values.len(), texts.len() * dimension as usize);
             Ok(values.chunks(dimension.max(1) as usize).map(<[f32]>::to_vec).collect())

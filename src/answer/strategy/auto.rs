@@ -11,7 +11,7 @@
 //! 4. Everything else: `compact`.
 
 use super::budget::estimate;
-use super::{AnswerStrategy, Desk, Written, compact, decompose_parallel, tree_summarize};
+use super::{AnswerStrategy, Desk, StrategyResult, compact, decompose_parallel, tree_summarize};
 use crate::error::Result;
 use crate::retrieve::Passage;
 
@@ -36,7 +36,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     answer,
 };
 
-fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let strategy = choose(desk)?;
     desk.hand_over(strategy);
     (strategy.answer)(desk)

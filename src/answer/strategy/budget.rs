@@ -8,7 +8,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::tools::{Limits, Reply};
+use super::tools::{Limits, ModelReply};
 use crate::error::{Error, ErrorKind, Result};
 use crate::prompt::messages::Message;
 
@@ -44,7 +44,7 @@ pub struct Budget {
 
 /// A limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum ReachedLimit {
     /// The limit of calls.
     Calls,
     /// The limit of tokens.
@@ -107,7 +107,7 @@ impl Budget {
 
 /// What has been spent of a budget.
 #[derive(Clone, Debug, Default)]
-pub struct Ledger {
+pub struct BudgetLedger {
     budget: Budget,
     calls: u32,
     attempts: u32,
@@ -118,7 +118,7 @@ pub struct Ledger {
     written: u64,
     finish_reason: Option<String>,
     steps: Vec<(&'static str, u32)>,
-    stopped_by: Option<Limit>,
+    stopped_by: Option<ReachedLimit>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -137,10 +137,10 @@ pub fn estimate_all(messages: &[Message]) -> u64 {
     messages.iter().map(|message| estimate(&message.content) + 4).sum()
 }
 
-impl Ledger {
+impl BudgetLedger {
     /// The ledger of a budget of which nothing is spent.
-    pub fn new(budget: Budget) -> Ledger {
-        Ledger { budget, ..Ledger::default() }
+    pub fn new(budget: Budget) -> BudgetLedger {
+        BudgetLedger { budget, ..BudgetLedger::default() }
     }
 
     /// Calls that may still be made.
@@ -160,11 +160,11 @@ impl Ledger {
         let calls = self.calls_left().saturating_sub(u32::from(kept.is_some())) as usize;
         let mut granted = prompts.len().min(calls);
         if granted < prompts.len() {
-            self.stop(Limit::Calls);
+            self.stop(ReachedLimit::Calls);
         }
         let timeout_ms = self.time_left(kept.is_some(), now_ms);
         if granted > 0 && timeout_ms.is_some_and(|left| left < SHORTEST_MS) {
-            self.stop(Limit::Seconds);
+            self.stop(ReachedLimit::Seconds);
             granted = 0;
         }
         let mut room = None;
@@ -194,7 +194,7 @@ impl Ledger {
 
     /// How long the reply to each of `prompts` may be, in tokens; an error where that is too
     /// short.
-    fn room(&self, prompts: &[u64], kept: Option<u64>) -> Result<Option<u64>, Limit> {
+    fn room(&self, prompts: &[u64], kept: Option<u64>) -> Result<Option<u64>, ReachedLimit> {
         let read = prompts.iter().sum::<u64>() + kept.unwrap_or_default();
         let later = if kept.is_some() { SHORTEST_REPLY } else { 0 };
         let count = prompts.len() as u64;
@@ -203,7 +203,7 @@ impl Ledger {
             Some(most) => {
                 let spent = self.read.saturating_add(self.written);
                 let left = most.saturating_sub(spent.saturating_add(read + later));
-                Some(enough(left / count, Limit::Tokens)?)
+                Some(enough(left / count, ReachedLimit::Tokens)?)
             }
             None => None,
         };
@@ -215,9 +215,11 @@ impl Ledger {
                 let token = self.budget.price(0.0, 1.0);
                 // A float that is too great becomes the greatest integer, a negative one 0.
                 match token > 0.0 {
-                    true => Some(enough(((most - spent) / token) as u64 / count, Limit::Cost)?),
+                    true => {
+                        Some(enough(((most - spent) / token) as u64 / count, ReachedLimit::Cost)?)
+                    }
                     false if spent <= most => None,
-                    false => return Err(Limit::Cost),
+                    false => return Err(ReachedLimit::Cost),
                 }
             }
             None => None,
@@ -233,7 +235,7 @@ impl Ledger {
     pub fn note(
         &mut self,
         step: &'static str,
-        reply: Result<Reply>,
+        reply: Result<ModelReply>,
         prompt: u64,
         is_late: bool,
     ) -> Result<Option<String>> {
@@ -245,7 +247,7 @@ impl Ledger {
         let reply = match reply {
             Err(error) if is_late && error.kind() == ErrorKind::ProviderTimeout => {
                 self.read = self.read.saturating_add(prompt);
-                self.stop(Limit::Seconds);
+                self.stop(ReachedLimit::Seconds);
                 return Ok(None);
             }
             reply => reply?,
@@ -264,7 +266,7 @@ impl Ledger {
         Ok(Some(reply.text))
     }
 
-    fn stop(&mut self, limit: Limit) {
+    fn stop(&mut self, limit: ReachedLimit) {
         self.stopped_by.get_or_insert(limit);
     }
 
@@ -292,14 +294,14 @@ impl Ledger {
     }
 }
 
-impl Limit {
+impl ReachedLimit {
     /// As the member of a budget is called.
     fn name(self) -> &'static str {
         match self {
-            Limit::Calls => "calls",
-            Limit::Tokens => "tokens",
-            Limit::Seconds => "seconds",
-            Limit::Cost => "cost",
+            ReachedLimit::Calls => "calls",
+            ReachedLimit::Tokens => "tokens",
+            ReachedLimit::Seconds => "seconds",
+            ReachedLimit::Cost => "cost",
         }
     }
 }
@@ -308,14 +310,14 @@ impl Limit {
 mod tests {
     use super::*;
 
-    fn ledger(budget: Value) -> Ledger {
+    fn ledger(budget: Value) -> BudgetLedger {
         let budget: Budget = serde_json::from_value(budget).unwrap();
         budget.check().unwrap();
-        Ledger::new(budget.priced(None).unwrap())
+        BudgetLedger::new(budget.priced(None).unwrap())
     }
 
-    fn reply(read: Option<u64>, written: Option<u64>) -> Result<Reply> {
-        Ok(Reply {
+    fn reply(read: Option<u64>, written: Option<u64>) -> Result<ModelReply> {
+        Ok(ModelReply {
             text: "x".repeat(40),
             finish_reason: "stop".into(),
             prompt_tokens: read,

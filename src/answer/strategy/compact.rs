@@ -1,6 +1,6 @@
 //! All sources in one call.
 
-use super::{AnswerStrategy, Desk, Last, Otherwise, Written};
+use super::{AnswerStrategy, Desk, Last, Otherwise, StrategyResult};
 use crate::context::step::Numbered;
 use crate::error::Result;
 
@@ -15,16 +15,16 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     answer,
 };
 
-fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let sources = desk.found()?;
     answer_from(desk, &sources)
 }
 
 /// The answer in one call from `sources`; none where there are no sources.
-pub fn answer_from(desk: &mut Desk<'_>, sources: &[Numbered]) -> Result<Written> {
+pub fn answer_from(desk: &mut Desk<'_>, sources: &[Numbered]) -> Result<StrategyResult> {
     if desk.has_none(sources) {
-        return Ok(Written::Nothing);
+        return Ok(StrategyResult::Nothing);
     }
     let prompt = desk.answer_prompt(desk.question, sources)?;
-    Ok(Written::Asks(Last { step: "answer", prompt, otherwise: Otherwise::Nothing }))
+    Ok(StrategyResult::Asks(Last { step: "answer", prompt, otherwise: Otherwise::Nothing }))
 }

@@ -11,7 +11,7 @@
 use super::compact::answer_from;
 use super::desk::note;
 use super::grade::grades;
-use super::{AnswerStrategy, Desk, Written};
+use super::{AnswerStrategy, Desk, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::list;
@@ -34,9 +34,9 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     answer,
 };
 
-fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let found = desk.found()?;
-    let mut kept = Kept::default();
+    let mut kept = KeptSources::default();
     let mut queries: Vec<String> = Vec::new();
     kept.sort(desk, found)?;
     let rounds = desk.options.rounds.unwrap_or(ROUNDS) as usize;
@@ -66,7 +66,7 @@ fn best(desk: &mut Desk<'_>, mut sources: Vec<(f32, Numbered)>) -> Result<Vec<Nu
 
 /// What the grades have made of the sources.
 #[derive(Default)]
-struct Kept {
+struct KeptSources {
     relevant: Vec<(f32, Numbered)>,
     doubtful: Vec<(f32, Numbered)>,
     seen: Vec<usize>,
@@ -74,7 +74,7 @@ struct Kept {
     is_blind: bool,
 }
 
-impl Kept {
+impl KeptSources {
     /// Grades `sources` and throws away what has nothing to do with the question. What could not
     /// be graded is doubtful.
     fn sort(&mut self, desk: &mut Desk<'_>, sources: Vec<Numbered>) -> Result<()> {

@@ -2,7 +2,7 @@
 //! the others.
 
 use super::sub_question::{Finding, conclude, split};
-use super::{AnswerStrategy, Desk, Written};
+use super::{AnswerStrategy, Desk, StrategyResult};
 use crate::error::Result;
 
 /// `decompose_parallel`.
@@ -17,7 +17,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     answer,
 };
 
-fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let mut asked = Vec::new();
     let mut prompts = Vec::new();
     for question in split(desk)? {

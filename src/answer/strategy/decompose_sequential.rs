@@ -2,7 +2,7 @@
 //! each answered with the answers to those before it.
 
 use super::sub_question::{Finding, conclude, split};
-use super::{AnswerStrategy, Desk, Written};
+use super::{AnswerStrategy, Desk, StrategyResult};
 use crate::context::step::Material;
 use crate::error::Result;
 
@@ -18,7 +18,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     answer,
 };
 
-fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let mut findings: Vec<Finding> = Vec::new();
     for question in split(desk)? {
         let sources = desk.look_up(&question)?;

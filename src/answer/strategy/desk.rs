@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::budget::{Ledger, estimate, estimate_all};
-use super::last::{Begun, Last, Pending, Work};
+use super::budget::{BudgetLedger, estimate, estimate_all};
+use super::last::{AnswerWork, BegunAnswer, Last, PendingAnswer};
 use super::options::StrategyOptions;
-use super::tools::{Calls, Tools};
-use super::{AnswerStrategy, Written};
+use super::tools::{ReadingCalls, StrategyHost};
+use super::{AnswerStrategy, StrategyResult};
 use crate::context::budget::none_fits;
 use crate::context::step::{self, Material, Numbered};
 use crate::context::{Reading, fit};
 use crate::error::Result;
-use crate::prompt::messages::{Message, Source};
+use crate::prompt::messages::{Message, PromptSource};
 use crate::prompt::template::Template;
 use crate::retrieve::Passage;
 
@@ -27,8 +27,8 @@ pub struct Desk<'a> {
     pub question: &'a str,
     /// How the strategy goes about its work.
     pub options: &'a StrategyOptions,
-    tools: &'a mut dyn Tools,
-    ledger: Ledger,
+    tools: &'a mut dyn StrategyHost,
+    ledger: BudgetLedger,
     /// What was read, and as it was shown first; number n stands at n - 1.
     readings: Vec<Reading>,
     shown: Vec<Numbered>,
@@ -42,7 +42,7 @@ pub struct Desk<'a> {
     times_read: usize,
     /// Which strategy works here in the end, and for how many calls that reads.
     strategy: &'static str,
-    calls: Calls,
+    calls: ReadingCalls,
     preview: Preview,
 }
 
@@ -59,13 +59,13 @@ impl<'a> Desk<'a> {
         strategy: &AnswerStrategy,
         question: &'a str,
         options: &'a StrategyOptions,
-        tools: &'a mut dyn Tools,
+        tools: &'a mut dyn StrategyHost,
     ) -> Desk<'a> {
         Desk {
             question,
             options,
             tools,
-            ledger: Ledger::new(options.budget),
+            ledger: BudgetLedger::new(options.budget),
             readings: Vec::new(),
             shown: Vec::new(),
             numbers: HashMap::new(),
@@ -93,20 +93,27 @@ impl<'a> Desk<'a> {
     }
 
     /// What was read, and what it took.
-    pub fn work(self) -> Work {
+    pub fn work(self) -> AnswerWork {
         let Desk { strategy, readings, ledger, .. } = self;
-        Work { strategy, readings, ledger }
+        AnswerWork { strategy, readings, ledger }
     }
 
     /// Ends the work with the last call, if the budget has room for it.
-    pub fn close(mut self, last: Last) -> Begun {
+    pub fn close(mut self, last: Last) -> BegunAnswer {
         let Last { step, prompt, otherwise } = last;
         let size = estimate_all(&prompt);
         let (granted, limits) = self.ledger.grant(&[size], None, self.tools.elapsed_ms());
         let work = self.work();
         match granted {
-            0 => Begun::Done(work.written(otherwise.or(None))),
-            _ => Begun::Asking(Box::new(Pending { prompt, step, limits, otherwise, size, work })),
+            0 => BegunAnswer::Done(work.written(otherwise.or(None))),
+            _ => BegunAnswer::Asking(Box::new(PendingAnswer {
+                prompt,
+                step,
+                limits,
+                otherwise,
+                size,
+                work,
+            })),
         }
     }
 
@@ -173,7 +180,7 @@ impl<'a> Desk<'a> {
     }
 
     /// The number of what is read, which is a place in a document.
-    fn number(&mut self, reading: Reading, source: &Source) -> usize {
+    fn number(&mut self, reading: Reading, source: &PromptSource) -> usize {
         let passage = &reading.passage;
         let place = (passage.source_key.clone(), passage.start_char, passage.end_char);
         let number = *self.numbers.entry(place).or_insert(self.readings.len() + 1);
@@ -271,7 +278,7 @@ impl<'a> Desk<'a> {
     ) -> Result<Vec<Message>> {
         // What was read once for one call fits as it is.
         let is_measured =
-            material.notes.is_empty() && self.calls == Calls::One && self.times_read < 2;
+            material.notes.is_empty() && self.calls == ReadingCalls::One && self.times_read < 2;
         let is_empty = material.notes.is_empty() && material.sources.is_empty();
         let nonce = self.tools.nonce()?;
         if is_measured || is_empty {
@@ -329,9 +336,9 @@ impl<'a> Desk<'a> {
     }
 
     /// `written` once its last call is made.
-    pub fn finished(&mut self, written: Written) -> Result<Written> {
+    pub fn finished(&mut self, written: StrategyResult) -> Result<StrategyResult> {
         match written {
-            Written::Asks(Last { step, prompt, otherwise }) => {
+            StrategyResult::Asks(Last { step, prompt, otherwise }) => {
                 Ok(otherwise.or(self.write(step, prompt)?))
             }
             written => Ok(written),
@@ -377,8 +384,8 @@ impl<'a> Desk<'a> {
     }
 }
 
-fn calls_of(strategy: &AnswerStrategy) -> Calls {
-    if strategy.reads_in_groups { Calls::Several } else { Calls::One }
+fn calls_of(strategy: &AnswerStrategy) -> ReadingCalls {
+    if strategy.reads_in_groups { ReadingCalls::Several } else { ReadingCalls::One }
 }
 
 /// What a model wrote, as it is shown in a later call: not too long.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::Desk;
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
-use crate::prompt::messages::Source;
+use crate::prompt::messages::PromptSource;
 use crate::rerank::judge;
 
 /// Characters of a source that are graded.
@@ -39,5 +39,5 @@ pub fn grades(desk: &mut Desk<'_>, sources: &[Numbered]) -> Result<HashMap<usize
 
 fn shortened(one: &Numbered) -> Numbered {
     let content = one.source.content.chars().take(LONGEST).collect();
-    Numbered { number: one.number, source: Source { content, ..one.source.clone() } }
+    Numbered { number: one.number, source: PromptSource { content, ..one.source.clone() } }
 }

@@ -6,9 +6,9 @@
 
 use serde_json::Value;
 
-use super::Written;
-use super::budget::Ledger;
-use super::tools::{Limits, Reply};
+use super::StrategyResult;
+use super::budget::BudgetLedger;
+use super::tools::{Limits, ModelReply};
 use crate::context::Reading;
 use crate::error::Result;
 use crate::prompt::messages::{Message, NO_ANSWER, is_no_answer};
@@ -37,7 +37,7 @@ pub enum Otherwise {
 
 impl Otherwise {
     /// What has become of an answer to which the last call was replied so.
-    pub fn or(self, reply: Option<String>) -> Written {
+    pub fn or(self, reply: Option<String>) -> StrategyResult {
         let text = match self {
             Otherwise::Nothing => reply,
             Otherwise::IfSilent(text) => Some(reply.unwrap_or(text)),
@@ -45,13 +45,13 @@ impl Otherwise {
                 Some(reply.filter(|reply| !is_no_answer(reply)).unwrap_or(text))
             }
         };
-        text.map_or(Written::Nothing, Written::Answer)
+        text.map_or(StrategyResult::Nothing, StrategyResult::Answer)
     }
 }
 
 /// An answer and what it took.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct FinishedAnswer {
     /// The text; its marker [n] cites the n-th of `readings`.
     pub text: String,
     /// All that was read, in the order of its numbers.
@@ -64,16 +64,16 @@ pub struct Outcome {
 
 /// What a strategy has done when it has come to its last call.
 #[derive(Clone, Debug)]
-pub enum Begun {
+pub enum BegunAnswer {
     /// All: there is no call left, or no budget for it.
-    Done(Outcome),
+    Done(FinishedAnswer),
     /// All but the call.
-    Asking(Box<Pending>),
+    Asking(Box<PendingAnswer>),
 }
 
 /// An answer that lacks its last call.
 #[derive(Clone, Debug)]
-pub struct Pending {
+pub struct PendingAnswer {
     /// What is to be asked.
     pub prompt: Vec<Message>,
     /// Name of the step that the call is for.
@@ -83,38 +83,40 @@ pub struct Pending {
     pub(super) otherwise: Otherwise,
     /// About how many tokens the prompt has.
     pub(super) size: u64,
-    pub(super) work: Work,
+    pub(super) work: AnswerWork,
 }
 
 /// What was done for an answer.
 #[derive(Clone, Debug)]
-pub struct Work {
+pub struct AnswerWork {
     pub(super) strategy: &'static str,
     pub(super) readings: Vec<Reading>,
-    pub(super) ledger: Ledger,
+    pub(super) ledger: BudgetLedger,
 }
 
-impl Work {
+impl AnswerWork {
     /// What comes of it.
-    pub(super) fn outcome(self, text: String, supported: bool) -> Outcome {
-        let Work { strategy, readings, ledger } = self;
-        Outcome { text, readings, supported, usage: ledger.usage(strategy) }
+    pub(super) fn outcome(self, text: String, supported: bool) -> FinishedAnswer {
+        let AnswerWork { strategy, readings, ledger } = self;
+        FinishedAnswer { text, readings, supported, usage: ledger.usage(strategy) }
     }
 
-    pub(super) fn written(self, written: Written) -> Outcome {
+    pub(super) fn written(self, written: StrategyResult) -> FinishedAnswer {
         match written {
-            Written::Answer(text) => {
+            StrategyResult::Answer(text) => {
                 let supported = !is_no_answer(&text);
                 self.outcome(text, supported)
             }
-            Written::Free(text) => self.outcome(text, false),
+            StrategyResult::Free(text) => self.outcome(text, false),
             // The code that runs the strategy has made its last call.
-            Written::Asks(_) | Written::Nothing => self.outcome(NO_ANSWER.to_owned(), false),
+            StrategyResult::Asks(_) | StrategyResult::Nothing => {
+                self.outcome(NO_ANSWER.to_owned(), false)
+            }
         }
     }
 }
 
-impl Pending {
+impl PendingAnswer {
     /// What was read, in the order of its numbers.
     pub fn readings(&self) -> &[Reading] {
         &self.work.readings
@@ -132,7 +134,12 @@ impl Pending {
 
     /// The answer, of what was replied after so long. A call that ran out of the budget's time counts
     /// as far as it was `told`.
-    pub fn finish(mut self, reply: Result<Reply>, told: &str, took_ms: u64) -> Result<Outcome> {
+    pub fn finish(
+        mut self,
+        reply: Result<ModelReply>,
+        told: &str,
+        took_ms: u64,
+    ) -> Result<FinishedAnswer> {
         let is_late = self.limits.timeout_ms.is_some_and(|limit| took_ms >= limit);
         let said = self.work.ledger.note(self.step, reply, self.size, is_late)?;
         let said = said.unwrap_or_else(|| told.to_owned()).trim().to_owned();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::cited::only;
-use super::{AnswerStrategy, Desk, Written};
+use super::{AnswerStrategy, Desk, StrategyResult};
 use crate::context::step::Material;
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
@@ -26,7 +26,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     answer,
 };
 
-fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let sources = desk.found()?;
     let size = desk.options.group_size.unwrap_or(GROUP) as usize;
     let groups = desk.groups(&sources, size)?;
@@ -45,7 +45,7 @@ fn answer(desk: &mut Desk<'_>) -> Result<Written> {
             best = Some((only(&text, &known), score));
         }
     }
-    Ok(best.map_or(Written::Nothing, |(text, _)| Written::Answer(text)))
+    Ok(best.map_or(StrategyResult::Nothing, |(text, _)| StrategyResult::Answer(text)))
 }
 
 /// An answer and its score, from 0 to 100, 0 where none can be read; `None` where there is no

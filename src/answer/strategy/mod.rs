@@ -9,7 +9,7 @@
 //! keeps the budget. So a strategy can neither overrun a limit nor lose a number, and a new one
 //! touches no other. The registry is what `rag_answer`, `rag_strategies` and the errors read.
 //!
-//! What retrieves and what writes comes in as [`Tools`]. What a model writes is not trusted: grades
+//! What retrieves and what writes comes in as [`StrategyHost`]. What a model writes is not trusted: grades
 //! and lists are read out of it by readers that take what they understand, and what goes into a
 //! later prompt stands between lines there ([`crate::context::step`]).
 //!
@@ -48,9 +48,9 @@ mod tree_summarize;
 
 pub use budget::Budget;
 pub use desk::Desk;
-pub use last::{Begun, Last, Otherwise, Outcome, Pending};
+pub use last::{BegunAnswer, FinishedAnswer, Last, Otherwise, PendingAnswer};
 pub use options::{KEYS, StrategyOptions};
-pub use tools::{Calls, Limits, Reply, Tools};
+pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::prompt::messages::Message;
@@ -72,12 +72,12 @@ pub struct AnswerStrategy {
     pub reads_in_groups: bool,
     /// Writes the answer to the desk's question, but for the call that makes it. Where the budget is
     /// spent the desk says nothing more, and the answer is made of what there is.
-    answer: fn(&mut Desk<'_>) -> Result<Written>,
+    answer: fn(&mut Desk<'_>) -> Result<StrategyResult>,
 }
 
 /// What a strategy comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum StrategyResult {
     /// An answer from the sources.
     Answer(String),
     /// An answer that stands on no source.
@@ -118,12 +118,12 @@ pub fn begin(
     strategy: &AnswerStrategy,
     question: &str,
     options: &StrategyOptions,
-    tools: &mut dyn Tools,
-) -> Result<Begun> {
+    tools: &mut dyn StrategyHost,
+) -> Result<BegunAnswer> {
     let mut desk = Desk::new(strategy, question, options, tools);
     match (strategy.answer)(&mut desk)? {
-        Written::Asks(last) => Ok(desk.close(last)),
-        written => Ok(Begun::Done(desk.work().written(written))),
+        StrategyResult::Asks(last) => Ok(desk.close(last)),
+        written => Ok(BegunAnswer::Done(desk.work().written(written))),
     }
 }
 
@@ -132,13 +132,13 @@ pub fn preview(
     strategy: &AnswerStrategy,
     question: &str,
     options: &StrategyOptions,
-    tools: &mut dyn Tools,
+    tools: &mut dyn StrategyHost,
 ) -> Result<Vec<Message>> {
     let mut desk = Desk::new(strategy, question, options, tools).previewing();
     let written = (strategy.answer)(&mut desk)?;
     Ok(match (desk.first_prompt(), written) {
         (Some(prompt), _) => prompt,
-        (None, Written::Asks(last)) => last.prompt,
+        (None, StrategyResult::Asks(last)) => last.prompt,
         (None, _) => Vec::new(),
     })
 }

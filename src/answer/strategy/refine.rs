@@ -3,7 +3,7 @@
 
 use super::compact::answer_from;
 use super::desk::note;
-use super::{AnswerStrategy, Desk, Last, Otherwise, Written};
+use super::{AnswerStrategy, Desk, Last, Otherwise, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
@@ -23,7 +23,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     answer,
 };
 
-fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let sources = desk.found()?;
     let size = desk.options.group_size.unwrap_or(GROUP) as usize;
     if sources.is_empty() {
@@ -32,11 +32,11 @@ fn answer(desk: &mut Desk<'_>) -> Result<Written> {
     // How many a group has depends on the draft beside it. Here it is seen that there is one.
     desk.groups(&sources, size)?;
     let mut rest = sources.as_slice();
-    let mut written = Written::Nothing;
+    let mut written = StrategyResult::Nothing;
     while !rest.is_empty() {
         written = desk.finished(written)?;
         let draft = match &written {
-            Written::Answer(draft) if !is_no_answer(draft) => Some(draft.clone()),
+            StrategyResult::Answer(draft) if !is_no_answer(draft) => Some(draft.clone()),
             _ => None,
         };
         let notes: Vec<String> = draft.iter().map(|draft| note(draft)).collect();
@@ -52,12 +52,16 @@ fn answer(desk: &mut Desk<'_>) -> Result<Written> {
 }
 
 /// An answer from `group`; what there was `before`, which is nothing to improve, where none comes.
-fn begun(desk: &mut Desk<'_>, before: Written, group: &[Numbered]) -> Result<Written> {
+fn begun(
+    desk: &mut Desk<'_>,
+    before: StrategyResult,
+    group: &[Numbered],
+) -> Result<StrategyResult> {
     Ok(match (answer_from(desk, group)?, before) {
-        (Written::Asks(last), Written::Answer(before)) => {
-            Written::Asks(Last { otherwise: Otherwise::IfSilent(before), ..last })
+        (StrategyResult::Asks(last), StrategyResult::Answer(before)) => {
+            StrategyResult::Asks(Last { otherwise: Otherwise::IfSilent(before), ..last })
         }
-        (Written::Nothing, before) => before,
+        (StrategyResult::Nothing, before) => before,
         (written, _) => written,
     })
 }
@@ -68,8 +72,12 @@ fn improved(
     draft: String,
     notes: &[String],
     group: &[Numbered],
-) -> Result<Written> {
+) -> Result<StrategyResult> {
     let material = Material { question: desk.question, sources: group, notes, n: 0 };
     let prompt = desk.prompt("refine", material, &["question", "sources", "notes"])?;
-    Ok(Written::Asks(Last { step: "refine", prompt, otherwise: Otherwise::IfUnknown(draft) }))
+    Ok(StrategyResult::Asks(Last {
+        step: "refine",
+        prompt,
+        otherwise: Otherwise::IfUnknown(draft),
+    }))
 }

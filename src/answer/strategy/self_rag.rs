@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::cited::only;
 use super::desk::note;
 use super::grade::grades;
-use super::{AnswerStrategy, Desk, Written};
+use super::{AnswerStrategy, Desk, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
@@ -31,7 +31,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     answer,
 };
 
-fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let is_settled = desk.options.always_retrieve.unwrap_or_default();
     if !is_settled && needs_none(desk)? {
         return without_sources(desk);
@@ -54,19 +54,19 @@ fn needs_none(desk: &mut Desk<'_>) -> Result<bool> {
     Ok(word == Some("no"))
 }
 
-fn without_sources(desk: &mut Desk<'_>) -> Result<Written> {
+fn without_sources(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let material = Material { question: desk.question, ..Material::default() };
     let prompt = desk.prompt("without_sources", material, &["question"])?;
-    Ok(desk.write("answer", prompt)?.map_or(Written::Nothing, Written::Free))
+    Ok(desk.write("answer", prompt)?.map_or(StrategyResult::Nothing, StrategyResult::Free))
 }
 
 /// An answer from one source.
-struct Draft {
+struct SourceDraft {
     source: Numbered,
     text: String,
 }
 
-fn drafts(desk: &mut Desk<'_>, sources: Vec<Numbered>) -> Result<Vec<Draft>> {
+fn drafts(desk: &mut Desk<'_>, sources: Vec<Numbered>) -> Result<Vec<SourceDraft>> {
     let prompts =
         sources.iter().map(|one| desk.answer_prompt(desk.question, std::slice::from_ref(one)));
     let prompts = prompts.collect::<Result<Vec<_>>>()?;
@@ -74,14 +74,18 @@ fn drafts(desk: &mut Desk<'_>, sources: Vec<Numbered>) -> Result<Vec<Draft>> {
     let drafts = sources.into_iter().zip(replies).filter_map(|(source, reply)| {
         let text = reply.filter(|text| !is_no_answer(text))?;
         let text = only(&text, &BTreeSet::from([source.number]));
-        Some(Draft { source, text })
+        Some(SourceDraft { source, text })
     });
     Ok(drafts.collect())
 }
 
 /// The draft whose judgements weigh most. One that was not judged, for want of budget, counts as
 /// partly supported.
-fn best(desk: &mut Desk<'_>, drafts: Vec<Draft>, grades: &HashMap<usize, f32>) -> Result<Written> {
+fn best(
+    desk: &mut Desk<'_>,
+    drafts: Vec<SourceDraft>,
+    grades: &HashMap<usize, f32>,
+) -> Result<StrategyResult> {
     let mut prompts = Vec::with_capacity(drafts.len());
     for draft in &drafts {
         let sources = std::slice::from_ref(&draft.source);
@@ -99,7 +103,7 @@ fn best(desk: &mut Desk<'_>, drafts: Vec<Draft>, grades: &HashMap<usize, f32>) -
             best = Some((weight, draft.text));
         }
     }
-    Ok(best.map_or(Written::Nothing, |(_, text)| Written::Answer(text)))
+    Ok(best.map_or(StrategyResult::Nothing, |(_, text)| StrategyResult::Answer(text)))
 }
 
 /// What a model says of an answer.

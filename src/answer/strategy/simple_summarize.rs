@@ -2,10 +2,10 @@
 //! whole of the last.
 
 use super::compact::answer_from;
-use super::{AnswerStrategy, Desk, Written};
+use super::{AnswerStrategy, Desk, StrategyResult};
 use crate::context::step::Numbered;
 use crate::error::Result;
-use crate::prompt::messages::Source;
+use crate::prompt::messages::PromptSource;
 use crate::text::sentence::sentences;
 
 /// Tokens of all sources together.
@@ -26,7 +26,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     answer,
 };
 
-fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let sources = desk.found()?;
     let mut room = desk.options.source_tokens.unwrap_or(TOKENS) as usize * CHARACTERS;
     let mut cut = shared(sources.clone(), room);
@@ -51,7 +51,7 @@ fn shared(sources: Vec<Numbered>, mut room: usize) -> Vec<Numbered> {
     }
     let cut = |(one, share): (Numbered, usize)| {
         let content = beginning(&one.source.content, share);
-        Numbered { source: Source { content, ..one.source }, ..one }
+        Numbered { source: PromptSource { content, ..one.source }, ..one }
     };
     sources.into_iter().zip(shares).map(cut).collect()
 }
@@ -70,7 +70,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn source(content: &str) -> Numbered {
-        let source = Source { content: content.to_owned(), ..Source::default() };
+        let source = PromptSource { content: content.to_owned(), ..PromptSource::default() };
         Numbered { number: 1, source }
     }
 

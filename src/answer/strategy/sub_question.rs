@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::cited::{numbers, only};
 use super::compact::answer_from;
 use super::desk::note;
-use super::{Desk, Last, Otherwise, Written};
+use super::{Desk, Last, Otherwise, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::list;
@@ -54,7 +54,7 @@ pub fn split(desk: &mut Desk<'_>) -> Result<Vec<String>> {
 
 /// The answer to the question, from what was found out, what that cites, and what the question
 /// itself finds. Without room for another call: the answers to the sub-questions.
-pub fn conclude(desk: &mut Desk<'_>, findings: &[Finding]) -> Result<Written> {
+pub fn conclude(desk: &mut Desk<'_>, findings: &[Finding]) -> Result<StrategyResult> {
     let found = desk.found()?;
     if findings.is_empty() {
         return answer_from(desk, &found);
@@ -67,5 +67,5 @@ pub fn conclude(desk: &mut Desk<'_>, findings: &[Finding]) -> Result<Written> {
     let prompt = desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
     let answers: Vec<&str> = findings.iter().map(|it| it.answer.as_str()).collect();
     let otherwise = Otherwise::IfSilent(answers.join("\n\n"));
-    Ok(Written::Asks(Last { step: "answer", prompt, otherwise }))
+    Ok(StrategyResult::Asks(Last { step: "answer", prompt, otherwise }))
 }

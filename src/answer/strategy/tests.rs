@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::context::Reading;
 use crate::context::budget::Room;
-use crate::prompt::messages::{NO_ANSWER, Source};
+use crate::prompt::messages::{NO_ANSWER, PromptSource};
 use crate::prompt::template::Template;
 use crate::prompt::template::tests::shipped;
 use crate::prompt::tokens::Counter;
@@ -47,7 +47,7 @@ struct Scripted {
     /// Words that a call can read.
     room: Room,
     /// For how many calls each reading was.
-    read_for: Vec<Calls>,
+    read_for: Vec<ReadingCalls>,
 }
 
 /// The text of a document.
@@ -74,7 +74,7 @@ fn passage(document: u32, rank: usize) -> Passage {
     }
 }
 
-impl Tools for Scripted {
+impl StrategyHost for Scripted {
     fn retrieve(&mut self, query: &str) -> Result<Vec<Passage>> {
         self.looked_up.push(query.to_owned());
         let found = self.finds.iter().find(|(known, _)| *known == query);
@@ -90,7 +90,7 @@ impl Tools for Scripted {
         &mut self,
         _question: &str,
         passages: Vec<Passage>,
-        calls: Calls,
+        calls: ReadingCalls,
     ) -> Result<Vec<Reading>> {
         self.read_for.push(calls);
         Ok(passages.into_iter().map(Reading::whole).collect())
@@ -100,8 +100,8 @@ impl Tools for Scripted {
         Ok(self.room)
     }
 
-    fn source(&self, reading: &Reading) -> Source {
-        Source { content: reading.shown.clone(), ..Source::default() }
+    fn source(&self, reading: &Reading) -> PromptSource {
+        PromptSource { content: reading.shown.clone(), ..PromptSource::default() }
     }
 
     fn generate_all(
@@ -109,14 +109,14 @@ impl Tools for Scripted {
         step: &'static str,
         prompts: Vec<Vec<Message>>,
         limits: Limits,
-    ) -> Result<Vec<Result<Reply>>> {
+    ) -> Result<Vec<Result<ModelReply>>> {
         self.batches += 1;
         self.limits.push(limits);
         self.now_ms += self.takes_ms;
         let replies = prompts.into_iter().map(|prompt| {
             self.asked.push((self.batches, step, prompt));
             let text = self.says.pop_front().expect("a call that the script does not know")?;
-            Ok(Reply {
+            Ok(ModelReply {
                 text: text.to_owned(),
                 finish_reason: "stop".to_owned(),
                 prompt_tokens: Some(self.tokens.0),
@@ -152,7 +152,7 @@ impl Counter for Scripted {
 
 /// What came of it.
 struct Done {
-    outcome: Outcome,
+    outcome: FinishedAnswer,
     tools: Scripted,
 }
 
@@ -178,11 +178,11 @@ fn run(
     strategy: &AnswerStrategy,
     question: &str,
     options: &StrategyOptions,
-    tools: &mut dyn Tools,
-) -> Result<Outcome> {
+    tools: &mut dyn StrategyHost,
+) -> Result<FinishedAnswer> {
     let pending = match begin(strategy, question, options, tools)? {
-        Begun::Done(outcome) => return Ok(outcome),
-        Begun::Asking(pending) => pending,
+        BegunAnswer::Done(outcome) => return Ok(outcome),
+        BegunAnswer::Asking(pending) => pending,
     };
     let begun = tools.elapsed_ms();
     let prompts = vec![pending.prompt.clone()];

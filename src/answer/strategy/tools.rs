@@ -3,13 +3,13 @@
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::Result;
-use crate::prompt::messages::{Message, Source};
+use crate::prompt::messages::{Message, PromptSource};
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
 use crate::retrieve::Passage;
 
 /// Finds chunks, reads them, counts their tokens and has a language model write.
-pub trait Tools: Counter {
+pub trait StrategyHost: Counter {
     /// The chunks that speak of `query`, best first.
     fn retrieve(&mut self, query: &str) -> Result<Vec<Passage>>;
 
@@ -19,14 +19,14 @@ pub trait Tools: Counter {
         &mut self,
         question: &str,
         passages: Vec<Passage>,
-        calls: Calls,
+        calls: ReadingCalls,
     ) -> Result<Vec<Reading>>;
 
     /// How many tokens a call can read beside `question`.
     fn room(&mut self, question: &str) -> Result<Room>;
 
     /// How a language model sees a chunk.
-    fn source(&self, reading: &Reading) -> Source;
+    fn source(&self, reading: &Reading) -> PromptSource;
 
     /// What a language model replies to each of `prompts`, in their order; they are asked at
     /// once. A call that fails does not keep the replies of the others back. `step` says what
@@ -36,7 +36,7 @@ pub trait Tools: Counter {
         step: &'static str,
         prompts: Vec<Vec<Message>>,
         limits: Limits,
-    ) -> Result<Vec<Result<Reply>>>;
+    ) -> Result<Vec<Result<ModelReply>>>;
 
     /// The template in which the answer is asked for.
     fn answer_template(&mut self) -> Result<Template>;
@@ -53,7 +53,7 @@ pub trait Tools: Counter {
 
 /// For how many calls something is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Calls {
+pub enum ReadingCalls {
     /// For one call, which reads all of it.
     One,
     /// For several calls, of which each reads a part.
@@ -71,7 +71,7 @@ pub struct Limits {
 
 /// What a language model wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reply {
+pub struct ModelReply {
     /// The text that was written.
     pub text: String,
     /// Why it ends, as the provider says.

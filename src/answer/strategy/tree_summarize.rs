@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::cited::only;
 use super::compact::answer_from;
 use super::desk::note;
-use super::{AnswerStrategy, Desk, Last, Otherwise, Written};
+use super::{AnswerStrategy, Desk, Last, Otherwise, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::{Message, is_no_answer};
@@ -26,7 +26,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     answer,
 };
 
-fn answer(desk: &mut Desk<'_>) -> Result<Written> {
+fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let sources = desk.found()?;
     let size = desk.options.group_size.unwrap_or(GROUP) as usize;
     let groups = desk.groups(&sources, size)?;
@@ -58,14 +58,18 @@ fn leaves(desk: &mut Desk<'_>, groups: &[Vec<Numbered>]) -> Result<Option<Vec<St
 
 /// The answer from all sources, as many as a call can show, or from the first group where that is too
 /// much for the budget.
-fn in_one_call(desk: &mut Desk<'_>, sources: &[Numbered], first: &[Numbered]) -> Result<Written> {
+fn in_one_call(
+    desk: &mut Desk<'_>,
+    sources: &[Numbered],
+    first: &[Numbered],
+) -> Result<StrategyResult> {
     match answer_from(desk, sources)? {
-        Written::Asks(last) if !desk.can_ask(&last.prompt) => answer_from(desk, first),
+        StrategyResult::Asks(last) if !desk.can_ask(&last.prompt) => answer_from(desk, first),
         written => Ok(written),
     }
 }
 
-fn merge(desk: &mut Desk<'_>, mut answers: Vec<String>, size: usize) -> Result<Written> {
+fn merge(desk: &mut Desk<'_>, mut answers: Vec<String>, size: usize) -> Result<StrategyResult> {
     let mut groups = desk.note_groups(&answers, size)?;
     while groups.len() > 1 {
         let prompts = groups.iter().filter(|group| group.len() > 1);
@@ -78,12 +82,12 @@ fn merge(desk: &mut Desk<'_>, mut answers: Vec<String>, size: usize) -> Result<W
         groups = desk.note_groups(&answers, size)?;
     }
     match answers.as_slice() {
-        [] => Ok(Written::Nothing),
-        [only] => Ok(Written::Answer(only.clone())),
+        [] => Ok(StrategyResult::Nothing),
+        [only] => Ok(StrategyResult::Answer(only.clone())),
         _ => {
             let otherwise = Otherwise::IfUnknown(answers.join("\n\n"));
             let prompt = prompt(desk, &answers)?;
-            Ok(Written::Asks(Last { step: "merge", prompt, otherwise }))
+            Ok(StrategyResult::Asks(Last { step: "merge", prompt, otherwise }))
         }
     }
 }

@@ -26,11 +26,11 @@ fn a_search_is_not_disturbed() {
                 return;
             }
             for number in 0..20 {
-                let row = Row { block: 1000 + turn, line: number + 1 };
+                let row = RowId { block: 1000 + turn, line: number + 1 };
                 let words = [(&b"w1"[..], 1), (&b"w2"[..], 2)];
-                put(&store, &Document::new(row, 9, words).unwrap());
+                put(&store, &IndexedDocument::new(row, 9, words).unwrap());
             }
-            let row = Row { block: 1000 + turn, line: 21 };
+            let row = RowId { block: 1000 + turn, line: 21 };
             let lengthy = Twin(BTreeMap::from([(row, long(2500))]));
             put(&store, &lengthy.document(row));
             match turn % 3 {
@@ -43,15 +43,15 @@ fn a_search_is_not_disturbed() {
         let disturbed =
             Watched { store: &store, before_read: &before_read, before_change: &|| Ok(()) };
         let query = [term("w1", 1.0), term("w4", 1.0), term("w11*", 1.0)];
-        let mut search = Search::new(query.to_vec(), Settings::default(), 5).unwrap();
-        let hits: Vec<Hit> = std::iter::from_fn(|| search.next(&disturbed).unwrap()).collect();
-        let expected = twin.hits(&query, Settings::default());
-        let mut old: Vec<Row> =
+        let mut search = Bm25Search::new(query.to_vec(), Bm25Settings::default(), 5).unwrap();
+        let hits: Vec<Bm25Hit> = std::iter::from_fn(|| search.next(&disturbed).unwrap()).collect();
+        let expected = twin.hits(&query, Bm25Settings::default());
+        let mut old: Vec<RowId> =
             hits.iter().map(|hit| hit.row).filter(|row| row.block < 1000).collect();
         assert!(hits.is_sorted_by(|a, b| a.order(b) == std::cmp::Ordering::Less), "{at}");
         assert_eq!(old.len(), expected.len(), "{at}");
         old.sort_unstable();
-        let mut rows: Vec<Row> = expected.iter().map(|hit| hit.row).collect();
+        let mut rows: Vec<RowId> = expected.iter().map(|hit| hit.row).collect();
         rows.sort_unstable();
         assert_eq!(old, rows, "{at}");
         assert_eq!(check(&store).unwrap().0, []);
@@ -75,7 +75,7 @@ fn nobody_appends_to_a_list_that_has_been_read() {
     assert_eq!(read_meta(&store).unwrap().pending.pages, 2);
     flush(&store, Merging::Quick).unwrap();
     assert!(!pending::append(&store, &remembered, &[0; 8]).unwrap());
-    compare(&store, &twin, &[term("short", 1.0), term("w7", 1.0)], Settings::default());
+    compare(&store, &twin, &[term("short", 1.0), term("w7", 1.0)], Bm25Settings::default());
 }
 
 /// Another session makes a segment of the list, and vacuums, after some of the pages have been
@@ -96,10 +96,10 @@ fn a_long_document_meets_a_vacuum() {
         let disturbed =
             Watched { store: &store, before_read: &before_read, before_change: &|| Ok(()) };
         assert_eq!(insert(&disturbed, &twin.document(row(2))).unwrap(), Inserted::Done);
-        compare(&store, &twin, &[term("w2", 1.0)], Settings::default());
+        compare(&store, &twin, &[term("w2", 1.0)], Bm25Settings::default());
         vacuum(&store, &mut |_| false).unwrap();
         assert_eq!(figures(&store).unwrap().lost_pages, 0, "{left}");
-        compare(&store, &twin, &[term("w2", 1.0)], Settings::default());
+        compare(&store, &twin, &[term("w2", 1.0)], Bm25Settings::default());
     }
 }
 
@@ -109,7 +109,7 @@ fn threads_lose_nothing() {
     let (store, structure) = (empty(), std::sync::Mutex::new(()));
     let add = |thread: u32| {
         for number in 0..3000 {
-            let row = Row { block: number, line: thread as u16 + 1 };
+            let row = RowId { block: number, line: thread as u16 + 1 };
             // Some have pages of their own.
             let (length, mut words) = long(if number % 100 == 99 { 3000 } else { 1 });
             words.insert(b"all".to_vec(), 1 + number % 3);
@@ -131,7 +131,7 @@ fn threads_lose_nothing() {
         scope.spawn(|| {
             let mut before = 0;
             while before < 12_000 {
-                let count = all_hits(&store, &[term("all", 1.0)], Settings::default(), 0).len();
+                let count = all_hits(&store, &[term("all", 1.0)], Bm25Settings::default(), 0).len();
                 assert!(count >= before, "{count} after {before}");
                 before = count;
                 let _lock = structure.lock().unwrap();
@@ -143,5 +143,5 @@ fn threads_lose_nothing() {
     assert_eq!((problems, seen.documents), (Vec::new(), 12_000));
     let query = [term("all", 1.0)];
     assert_eq!(statistics(&store, &query).unwrap().frequencies, [12_000]);
-    assert_eq!(all_hits(&store, &query, Settings::default(), 0).len(), 12_000);
+    assert_eq!(all_hits(&store, &query, Bm25Settings::default(), 0).len(), 12_000);
 }

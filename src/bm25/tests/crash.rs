@@ -41,14 +41,14 @@ fn a_crash_loses_nothing() {
         }
         assert!(left < 50 || outcome.is_ok() || left % 3 == 1, "{left}");
         // Documents are there, but for those that vacuum was removing.
-        let hits = all_hits(&store, &[term("w1", 1.0)], Settings::default(), 0);
+        let hits = all_hits(&store, &[term("w1", 1.0)], Bm25Settings::default(), 0);
         let living = hits.iter().filter(|hit| hit.row.line != 5).count();
-        let expected = twin.hits(&[term("w1", 1.0)], Settings::default());
+        let expected = twin.hits(&[term("w1", 1.0)], Bm25Settings::default());
         assert_eq!(living, expected.iter().filter(|hit| hit.row.line != 5).count(), "{left}");
         vacuum(&store, &mut |row| row.line == 5).unwrap();
         twin.0.retain(|row, _| row.line != 5);
         assert_eq!(figures(&store).unwrap().lost_pages, 0, "{left}");
-        compare(&store, &twin, &[term("w1", 1.0), term("w2", 1.0)], Settings::default());
+        compare(&store, &twin, &[term("w1", 1.0), term("w2", 1.0)], Bm25Settings::default());
     }
 }
 

@@ -16,10 +16,10 @@ fn documents_of_any_length_are_taken() {
     put(&store, &twin.document(row(99)));
     let long = String::from_utf8(vec![b'y'; 2048]).unwrap();
     let query = [term("all", 1.0), term("term7x3", 1.0), term(&long, 1.0), term("term29*", 1.0)];
-    compare(&store, &twin, &query, Settings::default());
+    compare(&store, &twin, &query, Bm25Settings::default());
     vacuum(&store, &mut |it| it == row(3)).unwrap();
     twin.0.remove(&row(3));
-    compare(&store, &twin, &query, Settings::default());
+    compare(&store, &twin, &query, Bm25Settings::default());
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn many_inserts_leave_few_segments_and_pages() {
     // What is merged needs room twice for a while, and the room is used again.
     let used: u32 = seen.segments.iter().map(|segment| segment.pages).sum();
     assert!(seen.pages < 4 * used, "{seen:?}");
-    compare(&store, &twin, &[term("w3", 1.0), term("w700", 1.0)], Settings::default());
+    compare(&store, &twin, &[term("w3", 1.0), term("w700", 1.0)], Bm25Settings::default());
 }
 
 /// A document that takes 40 pages is appended, and what comes after it too.
@@ -47,7 +47,7 @@ fn a_document_of_many_pages_is_pending() {
         twin.0.insert(row(number), long(count));
         let outcome = insert(&store, &twin.document(row(number))).unwrap();
         assert_eq!(outcome == Inserted::FlushDue, number >= 3, "{number}");
-        compare(&store, &twin, &[term("w2", 1.0), term("w7*", 1.0)], Settings::default());
+        compare(&store, &twin, &[term("w2", 1.0), term("w7*", 1.0)], Bm25Settings::default());
     }
     let seen = figures(&store).unwrap();
     assert!(seen.pending_pages > 40 && seen.pending_documents == 4, "{seen:?}");
@@ -55,19 +55,19 @@ fn a_document_of_many_pages_is_pending() {
     let after = figures(&store).unwrap();
     assert_eq!((after.pending_pages, after.lost_pages), (0, 0));
     assert_eq!(after.free_pages, seen.pending_pages);
-    compare(&store, &twin, &[term("w2", 1.0), term("w7*", 1.0)], Settings::default());
+    compare(&store, &twin, &[term("w2", 1.0), term("w7*", 1.0)], Bm25Settings::default());
     // The pages are used again.
     twin.0.insert(row(5), long(20_000));
     put(&store, &twin.document(row(5)));
     assert!(figures(&store).unwrap().free_pages < after.free_pages);
-    compare(&store, &twin, &[term("w19999", 1.0)], Settings::default());
+    compare(&store, &twin, &[term("w19999", 1.0)], Bm25Settings::default());
 }
 
 /// The statistics after deletions are those of an index that never had the rows.
 #[test]
 fn vacuum_leaves_exact_statistics() {
     let (store, mut twin) = sample();
-    let is_dead = |row: Row| row.block % 3 == 1 || row.line % 7 == 2;
+    let is_dead = |row: RowId| row.block % 3 == 1 || row.line % 7 == 2;
     vacuum(&store, &mut |row| is_dead(row)).unwrap();
     twin.0.retain(|row, _| !is_dead(*row));
     let fresh = empty();
@@ -76,9 +76,9 @@ fn vacuum_leaves_exact_statistics() {
         let query = [term(&format!("w{word}"), 1.0), term(&format!("w{}*", word % 10), 1.0)];
         assert_eq!(statistics(&store, &query).unwrap(), statistics(&fresh, &query).unwrap());
     }
-    compare(&store, &twin, &[term("w1", 1.0), term("w5", 1.0)], Settings::default());
+    compare(&store, &twin, &[term("w1", 1.0), term("w5", 1.0)], Bm25Settings::default());
     // And when all are gone, nothing is left but pages.
     vacuum(&store, &mut |_| true).unwrap();
-    compare(&store, &Twin::default(), &[term("w1", 1.0)], Settings::default());
+    compare(&store, &Twin::default(), &[term("w1", 1.0)], Bm25Settings::default());
     assert_eq!(figures(&store).unwrap().segments, []);
 }

@@ -37,11 +37,11 @@ fn place() -> impl Strategy<Value = usize> {
     prop_oneof![24usize..260, 0..PAGE_SIZE, PAGE_SIZE - 8..PAGE_SIZE]
 }
 
-fn settings() -> impl Strategy<Value = Settings> {
+fn settings() -> impl Strategy<Value = Bm25Settings> {
     prop_oneof![
-        Just(Settings::default()),
-        (0.0..3.0f64, 0.0..=1.0f64).prop_map(|(k1, b)| Settings { k1, b }),
-        Just(Settings { k1: 0.0, b: 1.0 }),
+        Just(Bm25Settings::default()),
+        (0.0..3.0f64, 0.0..=1.0f64).prop_map(|(k1, b)| Bm25Settings { k1, b }),
+        Just(Bm25Settings { k1: 0.0, b: 1.0 }),
     ]
 }
 
@@ -73,7 +73,7 @@ proptest! {
                     flush(&store, if all { Merging::All } else { Merging::Quick }).unwrap();
                 }
                 Step::Vacuum(rest) => {
-                    let is_dead = |row: Row| u32::from(row.line) % 8 == u32::from(rest);
+                    let is_dead = |row: RowId| u32::from(row.line) % 8 == u32::from(rest);
                     let before = twin.0.len();
                     twin.0.retain(|row, _| !is_dead(*row));
                     let report = vacuum(&store, &mut |row| is_dead(row)).unwrap();
@@ -96,14 +96,14 @@ proptest! {
         let count = if memory == 1 { count / 20 } else { count };
         let (mut random, mut twin) = (Random(seed), Twin::default());
         let (store, scratch) = (empty(), RamStore::default());
-        let mut builder = Builder::new(&scratch, memory);
+        let mut builder = IndexBuilder::new(&scratch, memory);
         for number in 0..count {
             let row = row(number ^ 5);
             twin.0.insert(row, random.words(300, 30));
             builder.add(&twin.document(row)).unwrap();
         }
         prop_assert_eq!(builder.finish(&store).unwrap(), u64::from(count));
-        compare(&store, &twin, &query, Settings::default());
+        compare(&store, &twin, &query, Bm25Settings::default());
         let seen = figures(&store).unwrap();
         prop_assert_eq!(seen.segments.len(), usize::from(count > 0));
         prop_assert_eq!((seen.free_pages, seen.lost_pages), (0, 0));
@@ -120,13 +120,13 @@ proptest! {
             let block = (block as u32) % blocks;
             store.write(block, |page| { page[at] = byte; Ok(true) }).unwrap();
         }
-        let mut search = Search::new(query.clone(), Settings::default(), 3).unwrap();
+        let mut search = Bm25Search::new(query.clone(), Bm25Settings::default(), 3).unwrap();
         let mut given = 0;
         while given < 10_000 && matches!(search.next(&store), Ok(Some(_))) {
             given += 1;
         }
         prop_assert!(given < 10_000);
-        let document = Document::new(row(9999), 3, [(&b"w1"[..], 3)]).unwrap();
+        let document = IndexedDocument::new(row(9999), 3, [(&b"w1"[..], 3)]).unwrap();
         let twin = Twin(BTreeMap::from([(row(9998), long(4000))]));
         let outcomes = [
             statistics(&store, &query).map(drop),
@@ -158,7 +158,7 @@ proptest! {
         let query = [term("w1", 1.0)];
         // A first page that names them as segments and lists.
         store.write(0, |page| {
-            let mut meta = Meta::read(page)?;
+            let mut meta = Bm25Meta::read(page)?;
             let chain = super::page::Chain { number: 1, head: 1, tail: 1, pages: 3 };
             (meta.sealed, meta.pending) = (chain, chain);
             meta.write(page);

@@ -4,13 +4,13 @@
 //! where a file is too long or too strange for the parser, layout does: blank lines before
 //! lines that are not indented, then blank lines, then lines.
 
-use super::{Plan, skip_white_space};
+use super::{CutPlan, skip_white_space};
 use crate::chunk::language::Language;
-use crate::chunk::options::Settings;
+use crate::chunk::options::ChunkSettings;
 use crate::text::line::{Line, LineKind, lines};
 
 /// By syntax, else by layout.
-pub(super) fn plan(document: &str, settings: &Settings) -> Plan {
+pub(super) fn plan(document: &str, settings: &ChunkSettings) -> CutPlan {
     let language = settings.language.or_else(|| Language::guess(document));
     language
         .and_then(|language| by_syntax(document, language))
@@ -18,18 +18,18 @@ pub(super) fn plan(document: &str, settings: &Settings) -> Plan {
 }
 
 #[cfg(feature = "code")]
-fn by_syntax(document: &str, language: Language) -> Option<Plan> {
+fn by_syntax(document: &str, language: Language) -> Option<CutPlan> {
     super::syntax::plan(document, language)
 }
 
 /// Parsers are part of ragd, and not of the extension.
 #[cfg(not(feature = "code"))]
-fn by_syntax(_: &str, _: Language) -> Option<Plan> {
+fn by_syntax(_: &str, _: Language) -> Option<CutPlan> {
     None
 }
 
 /// Blocks that are not indented, blocks, lines.
-pub(in crate::chunk) fn plan_by_layout(document: &str) -> Plan {
+pub(in crate::chunk) fn plan_by_layout(document: &str) -> CutPlan {
     let mut levels = vec![Vec::new(); 3];
     let mut after_blank = true;
     for Line { range, kind } in lines(document) {
@@ -46,7 +46,7 @@ pub(in crate::chunk) fn plan_by_layout(document: &str) -> Plan {
         levels[level].push(start);
         after_blank = false;
     }
-    Plan::unsectioned(document, levels)
+    CutPlan::unsectioned(document, levels)
 }
 
 /// The beginnings of all lines that are not blank.

@@ -1,9 +1,9 @@
 //! Every `max_tokens` tokens, wherever that falls: the baseline that other strategies are
 //! compared with, and the one to take for text without structure (identifiers, base64).
 
-use super::Plan;
+use super::CutPlan;
 
 /// No place is better than another.
-pub(super) fn plan(document: &str) -> Plan {
-    Plan { whole_words: false, ..Plan::unsectioned(document, Vec::new()) }
+pub(super) fn plan(document: &str) -> CutPlan {
+    CutPlan { whole_words: false, ..CutPlan::unsectioned(document, Vec::new()) }
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::{Plan, Section, skip_white_space};
+use super::{CutPlan, Section, skip_white_space};
 use crate::text::line::{LineKind, lines};
 use crate::text::sentence::sentences;
 
@@ -30,10 +30,10 @@ const DIALECT: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS);
 
 /// Sections by headings; in them blocks, items, nested items, lines of code, sentences.
-pub(super) fn plan(document: &str) -> Plan {
+pub(super) fn plan(document: &str) -> CutPlan {
     // A byte order mark would hide a heading or front matter on the first line.
     let skipped = document.len() - document.trim_start_matches('\u{feff}').len();
-    let mut outline = Outline::new(document);
+    let mut outline = MarkdownOutline::new(document);
     for (event, range) in Parser::new_ext(&document[skipped..], DIALECT).into_offset_iter() {
         outline.read(event, range.start + skipped..range.end + skipped);
     }
@@ -41,10 +41,10 @@ pub(super) fn plan(document: &str) -> Plan {
 }
 
 /// What the events of the parser add up to.
-struct Outline<'a> {
+struct MarkdownOutline<'a> {
     document: &'a str,
     // Result
-    headings: Vec<Heading>,
+    headings: Vec<MarkdownHeading>,
     levels: [Vec<usize>; LEVELS],
     // Position
     /// Blocks that are open.
@@ -66,15 +66,15 @@ const LINE: usize = 3;
 const SENTENCE: usize = 4;
 
 /// A heading that begins a section.
-struct Heading {
+struct MarkdownHeading {
     range: Range<usize>,
     level: HeadingLevel,
     title: String,
 }
 
-impl<'a> Outline<'a> {
+impl<'a> MarkdownOutline<'a> {
     fn new(document: &'a str) -> Self {
-        Outline {
+        MarkdownOutline {
             document,
             headings: Vec::new(),
             levels: Default::default(),
@@ -137,7 +137,7 @@ impl<'a> Outline<'a> {
         if let TagEnd::Heading(level) = tag
             && let Some(title) = self.title.take()
         {
-            self.headings.push(Heading { range, level, title: shortened(&title) });
+            self.headings.push(MarkdownHeading { range, level, title: shortened(&title) });
             self.after_heading = true;
         }
     }
@@ -195,7 +195,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    fn into_plan(mut self) -> Plan {
+    fn into_plan(mut self) -> CutPlan {
         let sections = self.sections();
         // A carried heading begins no section, and cutting before it is as bad as after.
         self.levels[SENTENCE].extend(self.headings.iter().map(|heading| heading.range.start));
@@ -203,14 +203,14 @@ impl<'a> Outline<'a> {
             level.sort_unstable();
             level.dedup();
         }
-        Plan { sections, levels: self.levels.into(), scopes: Vec::new(), whole_words: true }
+        CutPlan { sections, levels: self.levels.into(), scopes: Vec::new(), whole_words: true }
     }
 
     /// The text before the first heading, then one section a heading.
     fn sections(&self) -> Vec<Section> {
         let first = self.headings.first().map_or(self.document.len(), |h| h.range.start);
         let mut sections = vec![Section { range: 0..first, heading: None }];
-        let mut path: Vec<&Heading> = Vec::new();
+        let mut path: Vec<&MarkdownHeading> = Vec::new();
         let mut start = first;
         for (number, heading) in self.headings.iter().enumerate() {
             path.retain(|outer| outer.level < heading.level);
@@ -229,7 +229,7 @@ impl<'a> Outline<'a> {
 }
 
 /// The titles of `path`, outermost first; those that are empty are left out.
-fn joined(path: &[&Heading]) -> Option<String> {
+fn joined(path: &[&MarkdownHeading]) -> Option<String> {
     let titles: Vec<&str> = path
         .iter()
         .map(|heading| heading.title.as_str())

@@ -19,7 +19,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::options::Settings;
+use super::options::ChunkSettings;
 use crate::error::{Error, ErrorKind, Result};
 pub(super) use code::plan_by_layout;
 pub use page::FORM_FEED;
@@ -59,7 +59,7 @@ pub struct StrategyInfo {
     /// Names of the settings it has.
     pub settings: &'static [&'static str],
     /// Finds its places to cut, as far as the text alone says.
-    plan: fn(&str, &Settings) -> Plan,
+    plan: fn(&str, &ChunkSettings) -> CutPlan,
 }
 
 /// All strategies: the only list of them.
@@ -147,7 +147,7 @@ impl Strategy {
     }
 
     /// The places where `document` may be cut.
-    pub(super) fn plan(self, document: &str, settings: &Settings) -> Plan {
+    pub(super) fn plan(self, document: &str, settings: &ChunkSettings) -> CutPlan {
         (self.info().plan)(document, settings)
     }
 
@@ -172,14 +172,14 @@ impl FromStr for Strategy {
 
 /// Where a document may be cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct CutPlan {
     /// Stretches of the document that share no chunk, in order.
     pub(super) sections: Vec<Section>,
     /// Places to cut, in byte offsets: for each kind of unit, largest first, the places where
     /// one begins, sorted. A unit goes to where the next of its kind or a larger one begins.
     pub(super) levels: Vec<Vec<usize>>,
     /// What has a name, in the order of its beginning, outer before inner.
-    pub(super) scopes: Vec<Scope>,
+    pub(super) scopes: Vec<NamedScope>,
     /// Whether words are kept whole where no level has a place.
     pub(super) whole_words: bool,
 }
@@ -195,7 +195,7 @@ pub(super) struct Section {
 
 /// A stretch of the document that has a name, inside of another one or beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Scope {
+pub(super) struct NamedScope {
     /// Byte range in the document.
     pub range: Range<usize>,
     /// What it is called.
@@ -207,11 +207,11 @@ pub(super) struct Scope {
 /// Most names of things beside each other in one heading.
 const MOST_NAMES: usize = 3;
 
-impl Plan {
+impl CutPlan {
     /// A plan for a document without sections.
     fn unsectioned(document: &str, levels: Vec<Vec<usize>>) -> Self {
         let section = Section { range: 0..document.len(), heading: None };
-        Plan { sections: vec![section], levels, scopes: Vec::new(), whole_words: true }
+        CutPlan { sections: vec![section], levels, scopes: Vec::new(), whole_words: true }
     }
 
     /// The plan, if it fits `document`.
@@ -275,7 +275,7 @@ impl Plan {
     }
 
     /// The names of `scope` and what it is in, outermost first, without what is around `chunk`.
-    fn path(&self, scope: &Scope, chunk: &Range<usize>) -> String {
+    fn path(&self, scope: &NamedScope, chunk: &Range<usize>) -> String {
         let mut names = vec![scope.name.as_str()];
         let mut outer = scope.outer;
         while let Some(around) = outer.and_then(|number| self.scopes.get(number)) {

@@ -4,14 +4,14 @@
 //! number of the page is the heading of its chunks, since that is what a citation needs. Within
 //! a page the places are those of `recursive`.
 
-use super::{Plan, Section, recursive};
+use super::{CutPlan, Section, recursive};
 
 /// What ends a page.
 pub const FORM_FEED: char = '\u{c}';
 
 /// One section a page.
-pub(super) fn plan(document: &str) -> Plan {
-    let mut plan = Plan::unsectioned(document, Vec::new());
+pub(super) fn plan(document: &str) -> CutPlan {
+    let mut plan = CutPlan::unsectioned(document, Vec::new());
     plan.sections.clear();
     let mut start = 0;
     for (number, page) in (1..).zip(document.split(FORM_FEED)) {

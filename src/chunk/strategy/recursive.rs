@@ -3,7 +3,7 @@
 //! Lines are units only where their ends mean something. In a paragraph that was wrapped at
 //! some width they mean nothing, and sentences come next.
 
-use super::{Plan, skip_white_space};
+use super::{CutPlan, skip_white_space};
 use crate::text::line::{Line, LineKind, lines};
 use crate::text::sentence::sentences;
 
@@ -11,7 +11,7 @@ use crate::text::sentence::sentences;
 const SHORTEST_WRAPPED_LINE: usize = 40;
 
 /// The plan of a text by paragraphs, lines and sentences.
-pub(super) fn plan(document: &str) -> Plan {
+pub(super) fn plan(document: &str) -> CutPlan {
     let mut paragraphs = Vec::new();
     let mut line_starts = Vec::new();
     let mut paragraph = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn plan(document: &str) -> Plan {
     }
     close(&mut paragraph);
     let sentence_starts = sentences(document).into_iter().map(|range| range.start).collect();
-    Plan::unsectioned(document, vec![paragraphs, line_starts, sentence_starts])
+    CutPlan::unsectioned(document, vec![paragraphs, line_starts, sentence_starts])
 }
 
 /// Adds the places within `paragraph` where a line begins something.

@@ -16,7 +16,7 @@ use std::ops::Range;
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use super::code::line_starts;
-use super::{Plan, Scope, Section};
+use super::{CutPlan, NamedScope, Section};
 use crate::chunk::language::Language;
 
 /// Longest document that is parsed, in bytes. A tree takes about a hundred bytes for each.
@@ -46,7 +46,7 @@ const LEVELS: usize = 4;
 
 /// What a scope is, as far as its body is concerned.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ScopeKind {
     /// Holds items: a namespace, a module.
     Space,
     /// Holds members: a class, a trait.
@@ -57,7 +57,7 @@ enum Kind {
 
 /// Where in the tree a node stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum NodePosition {
     /// In the file itself or a namespace.
     Top,
     /// Directly in a class.
@@ -68,64 +68,66 @@ enum Place {
     Deeper,
 }
 
-impl Place {
+impl NodePosition {
     fn level(self) -> usize {
         match self {
-            Place::Top => ITEM,
-            Place::Class => MEMBER,
-            Place::Function => STATEMENT,
-            Place::Deeper => NESTED,
+            NodePosition::Top => ITEM,
+            NodePosition::Class => MEMBER,
+            NodePosition::Function => STATEMENT,
+            NodePosition::Deeper => NESTED,
         }
     }
 
     /// Inside of a scope that stands here.
-    fn inside(self, kind: Kind) -> Place {
+    fn inside(self, kind: ScopeKind) -> NodePosition {
         match (self, kind) {
-            (Place::Top, Kind::Space) => Place::Top,
-            (Place::Top | Place::Class, Kind::Class) => Place::Class,
-            (Place::Top | Place::Class, Kind::Function | Kind::Space) => Place::Function,
-            (Place::Function | Place::Deeper, _) => Place::Deeper,
+            (NodePosition::Top, ScopeKind::Space) => NodePosition::Top,
+            (NodePosition::Top | NodePosition::Class, ScopeKind::Class) => NodePosition::Class,
+            (NodePosition::Top | NodePosition::Class, ScopeKind::Function | ScopeKind::Space) => {
+                NodePosition::Function
+            }
+            (NodePosition::Function | NodePosition::Deeper, _) => NodePosition::Deeper,
         }
     }
 }
 
 /// Kind of a node that is a scope in any of the languages, and the word before its name.
-fn scope(node: &str) -> Option<(Kind, &'static str)> {
+fn scope(node: &str) -> Option<(ScopeKind, &'static str)> {
     let found = match node {
         // Python
-        "class_definition" => (Kind::Class, "class"),
-        "function_definition" => (Kind::Function, ""),
+        "class_definition" => (ScopeKind::Class, "class"),
+        "function_definition" => (ScopeKind::Function, ""),
         // JavaScript and TypeScript
-        "class_declaration" | "abstract_class_declaration" | "class" => (Kind::Class, "class"),
-        "function_declaration" | "generator_function_declaration" => (Kind::Function, ""),
-        "method_definition" => (Kind::Function, ""),
-        "internal_module" | "module" => (Kind::Space, "namespace"),
-        "type_alias_declaration" => (Kind::Class, "type"),
-        "variable_declarator" => (Kind::Function, ""),
+        "class_declaration" | "abstract_class_declaration" | "class" => (ScopeKind::Class, "class"),
+        "function_declaration" | "generator_function_declaration" => (ScopeKind::Function, ""),
+        "method_definition" => (ScopeKind::Function, ""),
+        "internal_module" | "module" => (ScopeKind::Space, "namespace"),
+        "type_alias_declaration" => (ScopeKind::Class, "type"),
+        "variable_declarator" => (ScopeKind::Function, ""),
         // Rust
-        "mod_item" => (Kind::Space, "mod"),
-        "struct_item" => (Kind::Class, "struct"),
-        "enum_item" => (Kind::Class, "enum"),
-        "union_item" => (Kind::Class, "union"),
-        "trait_item" => (Kind::Class, "trait"),
-        "impl_item" => (Kind::Class, "impl"),
-        "function_item" => (Kind::Function, "fn"),
-        "macro_definition" => (Kind::Function, "macro"),
+        "mod_item" => (ScopeKind::Space, "mod"),
+        "struct_item" => (ScopeKind::Class, "struct"),
+        "enum_item" => (ScopeKind::Class, "enum"),
+        "union_item" => (ScopeKind::Class, "union"),
+        "trait_item" => (ScopeKind::Class, "trait"),
+        "impl_item" => (ScopeKind::Class, "impl"),
+        "function_item" => (ScopeKind::Function, "fn"),
+        "macro_definition" => (ScopeKind::Function, "macro"),
         // Go
-        "method_declaration" => (Kind::Function, ""),
-        "type_spec" => (Kind::Class, "type"),
+        "method_declaration" => (ScopeKind::Function, ""),
+        "type_spec" => (ScopeKind::Class, "type"),
         // Java
-        "interface_declaration" => (Kind::Class, "interface"),
-        "annotation_type_declaration" => (Kind::Class, "@interface"),
-        "enum_declaration" => (Kind::Class, "enum"),
-        "record_declaration" => (Kind::Class, "record"),
-        "constructor_declaration" => (Kind::Function, ""),
+        "interface_declaration" => (ScopeKind::Class, "interface"),
+        "annotation_type_declaration" => (ScopeKind::Class, "@interface"),
+        "enum_declaration" => (ScopeKind::Class, "enum"),
+        "record_declaration" => (ScopeKind::Class, "record"),
+        "constructor_declaration" => (ScopeKind::Function, ""),
         // C and C++
-        "namespace_definition" => (Kind::Space, "namespace"),
-        "class_specifier" => (Kind::Class, "class"),
-        "struct_specifier" => (Kind::Class, "struct"),
-        "union_specifier" => (Kind::Class, "union"),
-        "enum_specifier" => (Kind::Class, "enum"),
+        "namespace_definition" => (ScopeKind::Space, "namespace"),
+        "class_specifier" => (ScopeKind::Class, "class"),
+        "struct_specifier" => (ScopeKind::Class, "struct"),
+        "union_specifier" => (ScopeKind::Class, "union"),
+        "enum_specifier" => (ScopeKind::Class, "enum"),
         _ => return None,
     };
     Some(found)
@@ -177,12 +179,12 @@ fn is_note(node: &str) -> bool {
 }
 
 /// Items, members, statements, lines; `None` where the parser gives up.
-pub(super) fn plan(document: &str, language: Language) -> Option<Plan> {
+pub(super) fn plan(document: &str, language: Language) -> Option<CutPlan> {
     let tree = parse(document, language)?;
     let mut outline =
-        Outline { document, language, levels: Default::default(), scopes: Vec::new() };
+        SyntaxOutline { document, language, levels: Default::default(), scopes: Vec::new() };
     outline.walk(tree.root_node());
-    let Outline { levels, scopes, .. } = outline;
+    let SyntaxOutline { levels, scopes, .. } = outline;
     let mut levels = Vec::from(levels);
     for level in &mut levels {
         level.sort_unstable();
@@ -190,7 +192,7 @@ pub(super) fn plan(document: &str, language: Language) -> Option<Plan> {
     }
     levels.push(line_starts(document));
     let sections = vec![Section { range: 0..document.len(), heading: None }];
-    Some(Plan { sections, levels, scopes: in_order(scopes), whole_words: true })
+    Some(CutPlan { sections, levels, scopes: in_order(scopes), whole_words: true })
 }
 
 fn parse(document: &str, language: Language) -> Option<Tree> {
@@ -240,25 +242,26 @@ fn grammar(language: Language) -> tree_sitter::Language {
 }
 
 /// What a tree comes to.
-struct Outline<'a> {
+struct SyntaxOutline<'a> {
     document: &'a str,
     language: Language,
     levels: [Vec<usize>; LEVELS],
-    scopes: Vec<Scope>,
+    scopes: Vec<NamedScope>,
 }
 
 /// A node whose children are to be looked at.
 struct Visit<'tree> {
     node: Node<'tree>,
-    place: Place,
+    place: NodePosition,
     scope: Option<usize>,
     depth: usize,
 }
 
-impl Outline<'_> {
+impl SyntaxOutline<'_> {
     fn walk(&mut self, root: Node<'_>) {
         let mut cursor = root.walk();
-        let mut waiting = vec![Visit { node: root, place: Place::Top, scope: None, depth: 0 }];
+        let mut waiting =
+            vec![Visit { node: root, place: NodePosition::Top, scope: None, depth: 0 }];
         while let Some(visit) = waiting.pop() {
             let is_root = visit.node == root;
             let children: Vec<Node<'_>> = visit.node.named_children(&mut cursor).collect();
@@ -270,7 +273,7 @@ impl Outline<'_> {
             }
             // A block in a function is one of its units, and what is in it lies deeper.
             let place = match visit.place {
-                Place::Function if is_units => Place::Deeper,
+                NodePosition::Function if is_units => NodePosition::Deeper,
                 place => place,
             };
             // On a single line there is nothing to cut at.
@@ -285,7 +288,7 @@ impl Outline<'_> {
     fn enter<'tree>(
         &mut self,
         node: Node<'tree>,
-        place: Place,
+        place: NodePosition,
         outer: &Visit<'tree>,
     ) -> Visit<'tree> {
         let mut visit = Visit { node, place, scope: outer.scope, depth: outer.depth };
@@ -299,7 +302,7 @@ impl Outline<'_> {
         {
             visit.scope = Some(self.scopes.len());
             visit.depth += 1;
-            self.scopes.push(Scope { range: node.byte_range(), name, outer: outer.scope });
+            self.scopes.push(NamedScope { range: node.byte_range(), name, outer: outer.scope });
         }
         visit
     }
@@ -379,7 +382,7 @@ fn on_one_line(text: &str) -> String {
 }
 
 /// `scopes` in the order of their beginnings, outer ones first.
-fn in_order(scopes: Vec<Scope>) -> Vec<Scope> {
+fn in_order(scopes: Vec<NamedScope>) -> Vec<NamedScope> {
     let mut order: Vec<usize> = (0..scopes.len()).collect();
     let key = |number: &usize| {
         let Range { start, end } = scopes[*number].range;
@@ -391,8 +394,8 @@ fn in_order(scopes: Vec<Scope>) -> Vec<Scope> {
         places[*number] = place;
     }
     let moved = |number: &usize| {
-        let Scope { range, name, outer } = scopes[*number].clone();
-        Scope { range, name, outer: outer.map(|outer| places[outer]) }
+        let NamedScope { range, name, outer } = scopes[*number].clone();
+        NamedScope { range, name, outer: outer.map(|outer| places[outer]) }
     };
     order.iter().map(moved).collect()
 }

@@ -20,7 +20,7 @@ fn check(language: Language, document: &str, expected: &[(usize, &str)]) {
 /// The paths of names in `document`.
 fn check_names(language: Language, document: &str, expected: &[&str]) {
     let plan = plan(document, language).unwrap();
-    let path = |scope: &Scope| {
+    let path = |scope: &NamedScope| {
         let mut names = vec![scope.name.as_str()];
         let mut outer = scope.outer;
         while let Some(number) = outer {

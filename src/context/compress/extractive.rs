@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
-use super::{Goal, Task, truncate};
+use super::{CompressionTask, Goal, truncate};
 use crate::context::Means;
-use crate::context::excerpt::Piece;
+use crate::context::excerpt::Excerpt;
 use crate::error::Result;
 use crate::extract::{self, Evidence};
 use crate::prompt::tokens::Counter;
@@ -18,10 +18,10 @@ const MOST_EMBEDDED: usize = 32;
 
 /// The chunks by their best sentences. Where the question has no words to go by, their beginnings.
 pub(super) fn extracted(
-    pieces: Vec<Piece>,
-    task: &Task<'_>,
+    pieces: Vec<Excerpt>,
+    task: &CompressionTask<'_>,
     means: &mut Means<'_>,
-) -> Result<Vec<Piece>> {
+) -> Result<Vec<Excerpt>> {
     let goal = Goal::of(&pieces, task, means.counter)?;
     if goal.is_met() {
         return Ok(pieces);
@@ -29,7 +29,7 @@ pub(super) fn extracted(
     let ranked = ranked(&pieces, task.question, means)?;
     let chosen = chosen(&pieces, &ranked, goal.most, means.counter)?;
     let shown = pieces.iter().cloned().zip(chosen).map(|(piece, ranges)| piece.with_only(ranges));
-    let shown: Vec<Piece> = shown.filter(|piece| !piece.parts.is_empty()).collect();
+    let shown: Vec<Excerpt> = shown.filter(|piece| !piece.parts.is_empty()).collect();
     match shown.is_empty() {
         true => truncate::truncated(pieces, &goal, means.counter),
         false => Ok(shown),
@@ -37,10 +37,10 @@ pub(super) fn extracted(
 }
 
 /// What of the chunks could be evidence, the best first.
-fn ranked(pieces: &[Piece], question: &str, means: &mut Means<'_>) -> Result<Vec<Evidence>> {
-    let passages: Vec<extract::Passage<'_>> = (1..)
+fn ranked(pieces: &[Excerpt], question: &str, means: &mut Means<'_>) -> Result<Vec<Evidence>> {
+    let passages: Vec<extract::ExtractPassage<'_>> = (1..)
         .zip(pieces)
-        .map(|(number, piece)| extract::Passage {
+        .map(|(number, piece)| extract::ExtractPassage {
             number,
             content: piece.base(),
             heading: piece.passage.heading.as_deref(),
@@ -52,7 +52,7 @@ fn ranked(pieces: &[Piece], question: &str, means: &mut Means<'_>) -> Result<Vec
 
 /// The ranges of each piece that are kept: the best that `most` tokens hold, and the very best.
 fn chosen(
-    pieces: &[Piece],
+    pieces: &[Excerpt],
     ranked: &[Evidence],
     most: usize,
     counter: &mut dyn Counter,

@@ -4,9 +4,9 @@
 //! chunk. The rest is read through the overview, which has no number and cannot be cited.
 
 use super::summarize::{asked, begun, prompt, summarized};
-use super::{Compressed, Task, extractive};
+use super::{Compressed, CompressionTask, extractive};
 use crate::context::Means;
-use crate::context::excerpt::Piece;
+use crate::context::excerpt::Excerpt;
 use crate::error::Result;
 
 /// Name of the template in which an overview is asked for.
@@ -17,8 +17,8 @@ const WORDS: usize = 120;
 
 /// The chunks in layers. A single one needs no overview.
 pub(super) fn layered(
-    mut pieces: Vec<Piece>,
-    task: &Task<'_>,
+    mut pieces: Vec<Excerpt>,
+    task: &CompressionTask<'_>,
     means: &mut Means<'_>,
 ) -> Result<Compressed> {
     if pieces.len() < 2 {

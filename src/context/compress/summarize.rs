@@ -4,12 +4,12 @@
 //! and all of them at once; the rest are cut. What the model writes is data like the chunk, and
 //! what an answer cites is looked up in the chunk itself.
 
-use super::{Task, truncate};
+use super::{CompressionTask, truncate};
 use crate::context::Means;
 use crate::context::budget::fitted;
-use crate::context::excerpt::Piece;
+use crate::context::excerpt::Excerpt;
 use crate::error::Result;
-use crate::prompt::messages::{Message, Source, is_no_answer, summary_messages};
+use crate::prompt::messages::{Message, PromptSource, is_no_answer, summary_messages};
 use crate::text::marker::markers;
 
 /// Name of the template in which a summary is asked for.
@@ -27,10 +27,10 @@ const TOKENS_OF_WORD: f64 = 1.3;
 /// The chunks by their summaries. Those that say nothing to the question are gone; if that is
 /// all of them, the best stays as it was.
 pub(super) fn all_summarized(
-    mut pieces: Vec<Piece>,
-    task: &Task<'_>,
+    mut pieces: Vec<Excerpt>,
+    task: &CompressionTask<'_>,
     means: &mut Means<'_>,
-) -> Result<Vec<Piece>> {
+) -> Result<Vec<Excerpt>> {
     let best = pieces.first().cloned();
     let others = pieces.split_off(task.max_summaries.min(pieces.len()));
     let (begun, prompts) = begun(pieces, task, means)?;
@@ -47,8 +47,8 @@ pub(super) fn all_summarized(
 }
 
 /// A chunk that is to be summed up.
-pub(super) struct Begun {
-    piece: Piece,
+pub(super) struct SummaryJob {
+    piece: Excerpt,
     size: usize,
     /// Whether the language model is asked; short ones are left as they are.
     is_asked: bool,
@@ -56,10 +56,10 @@ pub(super) struct Begun {
 
 /// What has to be asked to sum each of `pieces` up.
 pub(super) fn begun(
-    pieces: Vec<Piece>,
-    task: &Task<'_>,
+    pieces: Vec<Excerpt>,
+    task: &CompressionTask<'_>,
     means: &mut Means<'_>,
-) -> Result<(Vec<Begun>, Vec<Vec<Message>>)> {
+) -> Result<(Vec<SummaryJob>, Vec<Vec<Message>>)> {
     let mut prompts = Vec::new();
     let mut begun = Vec::with_capacity(pieces.len());
     let sizes = sizes(&pieces, means)?;
@@ -70,7 +70,7 @@ pub(super) fn begun(
             let one = std::slice::from_ref(&piece);
             prompts.push(prompt(TEMPLATE, one, words.max(LEAST_WORDS), task, means)?);
         }
-        begun.push(Begun { piece, size, is_asked });
+        begun.push(SummaryJob { piece, size, is_asked });
     }
     Ok((begun, prompts))
 }
@@ -80,13 +80,13 @@ pub(super) fn begun(
 ///
 /// A summary that is not shorter is none, and the chunk is cut.
 pub(super) fn summarized(
-    begun: Vec<Begun>,
+    begun: Vec<SummaryJob>,
     said: &mut dyn Iterator<Item = Option<String>>,
-    task: &Task<'_>,
+    task: &CompressionTask<'_>,
     means: &mut Means<'_>,
-) -> Result<Vec<Piece>> {
+) -> Result<Vec<Excerpt>> {
     let mut shown = Vec::with_capacity(begun.len());
-    for Begun { piece, size, is_asked } in begun {
+    for SummaryJob { piece, size, is_asked } in begun {
         if !is_asked {
             shown.push(piece);
             continue;
@@ -104,16 +104,16 @@ pub(super) fn summarized(
 /// words.
 pub(super) fn prompt(
     template: &str,
-    pieces: &[Piece],
+    pieces: &[Excerpt],
     words: usize,
-    task: &Task<'_>,
+    task: &CompressionTask<'_>,
     means: &mut Means<'_>,
 ) -> Result<Vec<Message>> {
-    let sources: Vec<Source> = match task.call {
-        None => pieces.iter().map(Piece::source).collect(),
+    let sources: Vec<PromptSource> = match task.call {
+        None => pieces.iter().map(Excerpt::source).collect(),
         Some(room) => {
             let fitted = fitted(pieces.to_vec(), room, means.counter)?;
-            fitted.iter().map(Piece::source).collect()
+            fitted.iter().map(Excerpt::source).collect()
         }
     };
     let template = (means.templates)(template)?;
@@ -141,7 +141,12 @@ fn plain(answer: &str) -> String {
     text.trim().to_owned()
 }
 
-fn shortened(piece: Piece, size: usize, task: &Task<'_>, means: &mut Means<'_>) -> Result<Piece> {
+fn shortened(
+    piece: Excerpt,
+    size: usize,
+    task: &CompressionTask<'_>,
+    means: &mut Means<'_>,
+) -> Result<Excerpt> {
     let most = (task.ratio * size as f64) as usize;
     if size <= most.max(SHORTEST) {
         return Ok(piece);
@@ -150,6 +155,6 @@ fn shortened(piece: Piece, size: usize, task: &Task<'_>, means: &mut Means<'_>) 
 }
 
 /// The tokens of each chunk's text.
-fn sizes(pieces: &[Piece], means: &mut Means<'_>) -> Result<Vec<usize>> {
-    means.counter.count(&pieces.iter().map(Piece::text).collect::<Vec<_>>())
+fn sizes(pieces: &[Excerpt], means: &mut Means<'_>) -> Result<Vec<usize>> {
+    means.counter.count(&pieces.iter().map(Excerpt::text).collect::<Vec<_>>())
 }

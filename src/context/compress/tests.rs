@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::context::excerpt::tests::{is_from_its_base, passage};
-use crate::context::headers::Header;
-use crate::embed::{Embedder, Kind};
+use crate::context::headers::ChunkHeader;
+use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Error;
 use crate::prompt::messages::{Message, NO_ANSWER};
 use crate::prompt::template::tests::shipped;
@@ -62,7 +62,7 @@ impl Counter for Counting<'_> {
 struct Lengths<'a>(&'a mut usize);
 
 impl Embedder for Lengths<'_> {
-    fn embed(&mut self, texts: &[String], _: Kind) -> Result<Vec<Vec<f32>>> {
+    fn embed(&mut self, texts: &[String], _: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
         *self.0 += texts.len();
         Ok(texts.iter().map(|text| vec![1.0, 1.0 / (1.0 + text.len() as f32)]).collect())
     }
@@ -91,8 +91,8 @@ const TEXTS: [&str; 3] = [
     "Flour is ground on Tuesdays. The miller sleeps at noon.",
 ];
 
-fn task(compression: Compression) -> Task<'static> {
-    Task {
+fn task(compression: Compression) -> CompressionTask<'static> {
+    CompressionTask {
         question: QUESTION,
         compression,
         ratio: 0.4,
@@ -102,13 +102,16 @@ fn task(compression: Compression) -> Task<'static> {
     }
 }
 
-fn pieces(texts: &[&str]) -> Vec<Piece> {
-    passages(texts).into_iter().map(|passage| Piece::whole(passage, Header::default())).collect()
+fn pieces(texts: &[&str]) -> Vec<Excerpt> {
+    passages(texts)
+        .into_iter()
+        .map(|passage| Excerpt::whole(passage, ChunkHeader::default()))
+        .collect()
 }
 
-fn shown(texts: &[&str], task: &Task<'_>, script: &mut Scripted) -> Vec<String> {
+fn shown(texts: &[&str], task: &CompressionTask<'_>, script: &mut Scripted) -> Vec<String> {
     let found = script.with(|means| compressed(pieces(texts), task, means)).unwrap();
-    found.pieces.iter().map(Piece::text).collect()
+    found.pieces.iter().map(Excerpt::text).collect()
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn beginnings_are_whole_sentences() {
         "Flour is ground on Tuesdays. [...]",
     ];
     assert_eq!(found, expected);
-    let all = Task { ratio: 1.0, ..task(Compression::Truncate) };
+    let all = CompressionTask { ratio: 1.0, ..task(Compression::Truncate) };
     assert_eq!(shown(&TEXTS, &all, script), TEXTS);
     assert_eq!(script.asked.len() + script.embedded, 0);
 }
@@ -129,18 +132,18 @@ fn beginnings_are_whole_sentences() {
 #[test]
 fn the_best_sentences_stay_in_their_places() {
     let script = &mut Scripted::default();
-    let few = Task { ratio: 0.3, ..task(Compression::Extractive) };
+    let few = CompressionTask { ratio: 0.3, ..task(Compression::Extractive) };
     let found = shown(&TEXTS, &few, script);
     assert_eq!(found[0], "[...] Visitors park their cars behind the mill. [...]");
     assert_eq!(found[1], "[...] Cars of visitors may stay overnight.\n[...]");
     assert_eq!(found.len(), 2);
     assert!(script.embedded > 0);
     // A budget that is tighter than the ratio counts, with the lines around each chunk.
-    let tight = Task { budget: Some(3 * 10 + 8), ..few };
+    let tight = CompressionTask { budget: Some(3 * 10 + 8), ..few };
     assert_eq!(shown(&TEXTS, &tight, script), found[..1]);
     // Without a word to go by, the beginnings.
-    let silent = Task { question: "?!", ..few };
-    let beginnings = Task { compression: Compression::Truncate, ..few };
+    let silent = CompressionTask { question: "?!", ..few };
+    let beginnings = CompressionTask { compression: Compression::Truncate, ..few };
     assert_eq!(shown(&TEXTS, &silent, script), shown(&TEXTS, &beginnings, script));
 }
 
@@ -149,7 +152,7 @@ fn excerpts_are_never_made_up() {
     let text = "# Parking\n\n- Visitors park behind the mill:\n- cars left\n- bicycles right\n\n| who | where |\n|---|---|\n| guests | yard |\n\nWhere to park? In the yard.";
     for compression in [Compression::Truncate, Compression::Extractive] {
         for ratio in [0.01, 0.2, 0.5, 0.9] {
-            let task = Task { ratio, ..task(compression) };
+            let task = CompressionTask { ratio, ..task(compression) };
             let found = Scripted::default()
                 .with(|means| compressed(pieces(&[text, TEXTS[0]]), &task, means))
                 .unwrap();
@@ -169,7 +172,7 @@ fn a_chunk_is_summed_up_by_itself() {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let says = vec![" Cars are left behind the mill [1].\n", NO_ANSWER];
     let script = &mut Scripted { says, ..Scripted::default() };
-    let limited = Task { max_summaries: 2, ..task(Compression::Summarize) };
+    let limited = CompressionTask { max_summaries: 2, ..task(Compression::Summarize) };
     let found = shown(&texts, &limited, script);
     // The second says nothing to the question, and the third is beyond the limit.
     assert_eq!(found[0], "Cars are left behind the mill .");
@@ -224,10 +227,10 @@ fn layers_are_an_overview_excerpts_and_summaries() {
         says: vec!["All speak of the mill [2].", "It closes."],
         ..Scripted::default()
     };
-    let task = Task { ratio: 0.05, ..task(Compression::Hierarchical) };
+    let task = CompressionTask { ratio: 0.05, ..task(Compression::Hierarchical) };
     let found = script.with(|means| compressed(pieces(&texts), &task, means)).unwrap();
     assert_eq!(found.overview.as_deref(), Some("All speak of the mill ."));
-    let shown: Vec<String> = found.pieces.iter().map(Piece::text).collect();
+    let shown: Vec<String> = found.pieces.iter().map(Excerpt::text).collect();
     assert_eq!(shown, ["Visitors park their cars behind the mill. [...]", "It closes."]);
     assert_eq!(script.asked.len(), 2);
     let overview = &script.asked[0];
@@ -252,7 +255,7 @@ fn what_is_summed_up_fits_too() {
     let texts = [long("Visitors park."), long("The gate."), long("Bread.")];
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let script = &mut Scripted { says: vec!["Of mills.", "It closes."], ..Scripted::default() };
-    let task = Task { call: Some(150), ..task(Compression::Hierarchical) };
+    let task = CompressionTask { call: Some(150), ..task(Compression::Hierarchical) };
     script.with(|means| compressed(pieces(&texts), &task, means)).unwrap();
     let sources = script.asked[0][1].content.split("\n\nQuestion:").next().unwrap();
     assert!(words(sources) <= 150, "{sources}");

@@ -5,19 +5,19 @@
 
 use super::Goal;
 use crate::context::budget::shares;
-use crate::context::excerpt::Piece;
+use crate::context::excerpt::Excerpt;
 use crate::error::Result;
 use crate::prompt::tokens::Counter;
 
 /// The beginning of each chunk, which ends with a sentence.
 pub(super) fn truncated(
-    pieces: Vec<Piece>,
+    pieces: Vec<Excerpt>,
     goal: &Goal,
     counter: &mut dyn Counter,
-) -> Result<Vec<Piece>> {
+) -> Result<Vec<Excerpt>> {
     let shares = shares(&goal.sizes, goal.most);
     let sizes = goal.sizes.iter().zip(shares);
-    let short = |(piece, (size, share)): (Piece, (&usize, usize))| match *size <= share {
+    let short = |(piece, (size, share)): (Excerpt, (&usize, usize))| match *size <= share {
         true => Ok(piece),
         false => shortened(piece, share, counter),
     };
@@ -25,9 +25,9 @@ pub(super) fn truncated(
 }
 
 /// As many whole sentences as `most` tokens hold, and the first in any case.
-pub(super) fn shortened(piece: Piece, most: usize, counter: &mut dyn Counter) -> Result<Piece> {
+pub(super) fn shortened(piece: Excerpt, most: usize, counter: &mut dyn Counter) -> Result<Excerpt> {
     let mut fits =
-        |piece: &Piece| Ok(counter.count(&[piece.text()])?.iter().sum::<usize>() <= most);
+        |piece: &Excerpt| Ok(counter.count(&[piece.text()])?.iter().sum::<usize>() <= most);
     if let Some(cut) = piece.cut_at_sentence(&mut fits)? {
         return Ok(cut);
     }

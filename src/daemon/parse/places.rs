@@ -15,19 +15,19 @@ use crate::error::{Error, ErrorKind, Result};
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// Places for processes, shared by roles.
-pub struct Places {
-    taken: Mutex<Taken>,
+pub struct ParserSlots {
+    taken: Mutex<SlotUse>,
     freed: Condvar,
 }
 
 /// The right to one process.
-pub struct Place<'a> {
-    places: &'a Places,
+pub struct ParserSlot<'a> {
+    places: &'a ParserSlots,
     role: u32,
 }
 
 /// Which roles have places, and which requests want one.
-struct Taken {
+struct SlotUse {
     most: usize,
     by_role: HashMap<u32, usize>,
     /// Tickets and roles, first come first.
@@ -35,24 +35,24 @@ struct Taken {
     last_ticket: u64,
 }
 
-impl Places {
+impl ParserSlots {
     /// Places for `most` processes, two at least.
-    pub fn new(most: usize) -> Places {
+    pub fn new(most: usize) -> ParserSlots {
         let most = most.max(2);
         let taken =
-            Taken { most, by_role: HashMap::new(), waiting: VecDeque::new(), last_ticket: 0 };
-        Places { taken: Mutex::new(taken), freed: Condvar::new() }
+            SlotUse { most, by_role: HashMap::new(), waiting: VecDeque::new(), last_ticket: 0 };
+        ParserSlots { taken: Mutex::new(taken), freed: Condvar::new() }
     }
 
     /// Waits for a place. Fails with [`ErrorKind::DaemonLost`] if the client goes meanwhile.
-    pub fn take(&self, client: &Client) -> Result<Place<'_>> {
+    pub fn take(&self, client: &Client) -> Result<ParserSlot<'_>> {
         let mut taken = self.locked();
         let ticket = taken.queue(client.role);
         loop {
             if taken.admit(ticket) {
                 // There may be another one for the request that comes next.
                 self.freed.notify_all();
-                return Ok(Place { places: self, role: client.role });
+                return Ok(ParserSlot { places: self, role: client.role });
             }
             let waited = self.freed.wait_timeout(taken, GLANCE);
             taken = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -64,19 +64,19 @@ impl Places {
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, Taken> {
+    fn locked(&self) -> MutexGuard<'_, SlotUse> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for ParserSlot<'_> {
     fn drop(&mut self) {
         self.places.locked().give_back(self.role);
         self.places.freed.notify_all();
     }
 }
 
-impl Taken {
+impl SlotUse {
     /// A place at the end of the line.
     fn queue(&mut self, role: u32) -> u64 {
         self.last_ticket += 1;
@@ -130,8 +130,8 @@ mod tests {
 
     use super::*;
 
-    fn taken(most: usize) -> Taken {
-        Taken { most, by_role: HashMap::new(), waiting: VecDeque::new(), last_ticket: 0 }
+    fn taken(most: usize) -> SlotUse {
+        SlotUse { most, by_role: HashMap::new(), waiting: VecDeque::new(), last_ticket: 0 }
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_place_comes_back_when_it_is_dropped_and_a_client_that_goes_waits_no_more() {
-        let places = Places::new(0);
+        let places = ParserSlots::new(0);
         let stays = Client { role: 1, is_alive: Arc::new(|| true) };
         let goes = Client { role: 1, is_alive: Arc::new(|| false) };
         let held = places.take(&stays).unwrap();

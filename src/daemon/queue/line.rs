@@ -3,7 +3,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use super::{Alive, Entry, Shape};
+use super::{Alive, BatchShape, QueueEntry};
 use crate::work::shares::Shares;
 
 /// Tokens that a role may have at once after it has had none for a while: those of some questions and
@@ -12,23 +12,23 @@ const CREDIT: u64 = 1024;
 
 /// Texts in the order in which they came.
 #[derive(Debug)]
-pub struct Line<T> {
-    entries: VecDeque<Entry<T>>,
+pub struct LaneQueue<T> {
+    entries: VecDeque<QueueEntry<T>>,
     shares: Shares<u32>,
 }
 
-impl<T> Default for Line<T> {
+impl<T> Default for LaneQueue<T> {
     fn default() -> Self {
-        Line { entries: VecDeque::new(), shares: Shares::with_credit(CREDIT) }
+        LaneQueue { entries: VecDeque::new(), shares: Shares::with_credit(CREDIT) }
     }
 }
 
-impl<T> Line<T> {
+impl<T> LaneQueue<T> {
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    pub fn push(&mut self, entry: Entry<T>) {
+    pub fn push(&mut self, entry: QueueEntry<T>) {
         self.entries.push_back(entry);
     }
 
@@ -48,9 +48,9 @@ impl<T> Line<T> {
         longest: usize,
         budget: usize,
         alive: &mut Alive<F>,
-    ) -> Vec<Entry<T>> {
+    ) -> Vec<QueueEntry<T>> {
         self.entries.retain(|entry| alive.check(entry));
-        let (mut batch, mut shape) = (Vec::new(), Shape::default());
+        let (mut batch, mut shape) = (Vec::new(), BatchShape::default());
         while let Some((place, larger)) = self.next(shape, longest, budget) {
             let Some(entry) = self.entries.remove(place) else { break };
             self.shares.charge(entry.role, entry.length as u64);
@@ -62,9 +62,9 @@ impl<T> Line<T> {
     }
 
     /// Requests that have had something go behind those that wait.
-    fn move_back(&mut self, batch: &[Entry<T>]) {
+    fn move_back(&mut self, batch: &[QueueEntry<T>]) {
         let served: HashSet<u64> = batch.iter().map(|entry| entry.owner).collect();
-        let is_served = |entry: &Entry<T>| served.contains(&entry.owner);
+        let is_served = |entry: &QueueEntry<T>| served.contains(&entry.owner);
         if !self.entries.iter().any(is_served) {
             return;
         }
@@ -74,14 +74,19 @@ impl<T> Line<T> {
     }
 
     /// Where the query is that goes next into a batch of this shape, and the shape with it.
-    fn next(&mut self, shape: Shape, longest: usize, budget: usize) -> Option<(usize, Shape)> {
+    fn next(
+        &mut self,
+        shape: BatchShape,
+        longest: usize,
+        budget: usize,
+    ) -> Option<(usize, BatchShape)> {
         let mut seen = HashSet::new();
         let short = self.entries.iter().enumerate().filter(|(_, entry)| entry.length <= longest);
         let fitting = short.filter_map(|(place, entry)| {
             let larger = shape.with(entry.length, budget)?;
             seen.insert(entry.role).then_some((entry.role, place, larger))
         });
-        let first: Vec<(u32, usize, Shape)> = fitting.collect();
+        let first: Vec<(u32, usize, BatchShape)> = fitting.collect();
         let role = self.shares.next(first.iter().map(|(role, ..)| *role))?;
         first.into_iter().find(|(it, ..)| *it == role).map(|(_, place, larger)| (place, larger))
     }

@@ -8,14 +8,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
 
-use super::{Alive, Entry, Shape};
+use super::{Alive, BatchShape, QueueEntry};
 use crate::work::shares::Shares;
 
 /// Texts by their length.
 #[derive(Debug)]
 pub struct Sorted<T> {
-    entries: BTreeMap<Rank, Entry<T>>,
-    requests: HashMap<u64, Request>,
+    entries: BTreeMap<Rank, QueueEntry<T>>,
+    requests: HashMap<u64, WaitingRequest>,
     /// The requests, in the order of their turns.
     turns: VecDeque<u64>,
     shares: Shares<u32>,
@@ -32,7 +32,7 @@ struct Rank {
 
 /// A request with texts that wait.
 #[derive(Debug)]
-struct Request {
+struct WaitingRequest {
     role: u32,
     ranks: BTreeSet<Rank>,
 }
@@ -58,7 +58,7 @@ impl<T> Sorted<T> {
         self.entries.is_empty()
     }
 
-    pub fn push(&mut self, entry: Entry<T>) {
+    pub fn push(&mut self, entry: QueueEntry<T>) {
         let reverse_age = Reverse(self.next_sequence);
         self.next_sequence += 1;
         let rank = Rank { length: entry.length, reverse_age };
@@ -67,7 +67,7 @@ impl<T> Sorted<T> {
         let turns = &mut self.turns;
         let request = self.requests.entry(owner).or_insert_with(|| {
             turns.push_back(owner);
-            Request { role, ranks: BTreeSet::new() }
+            WaitingRequest { role, ranks: BTreeSet::new() }
         });
         request.ranks.insert(rank);
     }
@@ -85,7 +85,7 @@ impl<T> Sorted<T> {
         &mut self,
         budget: usize,
         alive: &mut Alive<F>,
-    ) -> Vec<Entry<T>> {
+    ) -> Vec<QueueEntry<T>> {
         while let Some((owner, longest)) = self.turn() {
             if !self.entries.get(&longest).is_some_and(|entry| alive.check(entry)) {
                 self.forget(owner);
@@ -117,7 +117,7 @@ impl<T> Sorted<T> {
         budget: usize,
         alive: &mut Alive<F>,
     ) -> Vec<Rank> {
-        let mut shape = Shape::default();
+        let mut shape = BatchShape::default();
         let (mut ranks, mut gone) = (Vec::new(), BTreeSet::new());
         let candidates = self.entries.range((Bound::Unbounded, Bound::Included(longest))).rev();
         for (rank, entry) in candidates {
@@ -135,7 +135,7 @@ impl<T> Sorted<T> {
         ranks
     }
 
-    fn take(&mut self, rank: Rank) -> Option<Entry<T>> {
+    fn take(&mut self, rank: Rank) -> Option<QueueEntry<T>> {
         let entry = self.entries.remove(&rank)?;
         self.shares.charge(entry.role, entry.length as u64);
         let is_last = self.requests.get_mut(&entry.owner).is_some_and(|request| {

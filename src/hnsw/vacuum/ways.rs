@@ -4,13 +4,14 @@
 //! node alone, or a cluster whose members link to each other only. Links are followed from the
 //! entry, layer by layer; what they do not lead to is linked to what is nearest of the rest.
 
-use super::super::graph::{Found, PageGraph};
-use super::super::insert::{link_from_all, raise_entry, read_links, read_meta, replace_links};
+use super::super::graph::{Neighbor, PageGraph};
+use super::super::insert::{link_from_all, raise_entry, read_links, replace_links};
 use super::super::node_set::NodeSet;
-use super::super::page::{Entry, Kind, State};
+use super::super::page::{EntryPoint, HnswPageKind, NodeState};
+use super::super::slots::read_meta;
 use super::super::visited::Visited;
 use super::super::walk::{Walk, descend};
-use super::{Guide, Seen, Vacuum};
+use super::{Guide, Vacuum, VacuumedNode};
 use crate::error::Result;
 use crate::pages::{Store, StoreMut};
 
@@ -18,7 +19,7 @@ use crate::pages::{Store, StoreMut};
 const ROUNDS: usize = 4;
 
 /// Which nodes can be reached, and from where.
-struct Ways {
+struct Reachability {
     entry: Option<u32>,
     /// A walk can come here.
     reached: NodeSet,
@@ -47,7 +48,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         self.raise_entry_to_highest(&uppers)?;
         let entry = read_meta(self.graph.store)?.entry.map(|entry| entry.node);
         let nodes = self.graph.shape.nodes_below(self.graph.store.blocks()?);
-        let mut ways = Ways {
+        let mut ways = Reachability {
             entry,
             reached: NodeSet::below(nodes),
             linked: NodeSet::below(nodes),
@@ -64,49 +65,51 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         self.enter(0, &uppers, &mut ways)?;
         let blocks = 1..self.graph.store.blocks()?;
         for block in blocks.clone() {
-            let nodes = self.living_in(block, Kind::Ground)?;
+            let nodes = self.living_in(block, HnswPageKind::Ground)?;
             self.give_ways(&nodes, 0, &mut ways)?;
         }
         for block in blocks {
-            let nodes = self.living_in(block, Kind::Ground)?;
+            let nodes = self.living_in(block, HnswPageKind::Ground)?;
             self.give_links(&nodes, 0, &mut ways)?;
         }
         Ok(ways.relinked)
     }
 
-    fn living_uppers(&mut self) -> Result<Vec<Seen>> {
+    fn living_uppers(&mut self) -> Result<Vec<VacuumedNode>> {
         let mut uppers = Vec::new();
         for block in 1..self.graph.store.blocks()? {
             let seen = self.look(block)?.into_iter();
-            uppers.extend(seen.filter(|it| it.kind == Kind::Upper && it.state == State::Live));
+            uppers.extend(
+                seen.filter(|it| it.kind == HnswPageKind::Upper && it.state == NodeState::Live),
+            );
         }
         Ok(uppers)
     }
 
-    fn living_in(&mut self, block: u32, kind: Kind) -> Result<Vec<u32>> {
+    fn living_in(&mut self, block: u32, kind: HnswPageKind) -> Result<Vec<u32>> {
         let seen = self.look(block)?.into_iter();
-        let living = seen.filter(|it| it.kind == kind && it.state == State::Live);
+        let living = seen.filter(|it| it.kind == kind && it.state == NodeState::Live);
         Ok(living.map(|it| it.node).collect())
     }
 
     /// An insert may have made a higher node while the entry was being moved.
-    fn raise_entry_to_highest(&mut self, uppers: &[Seen]) -> Result<()> {
+    fn raise_entry_to_highest(&mut self, uppers: &[VacuumedNode]) -> Result<()> {
         let mut highest =
             uppers.iter().max_by_key(|seen| seen.layer).map(|seen| (seen.node, seen.layer));
         let mut blocks = 1..self.graph.store.blocks()?;
         while highest.is_none()
             && let Some(block) = blocks.next()
         {
-            highest = self.living_in(block, Kind::Ground)?.first().map(|node| (*node, 0));
+            highest = self.living_in(block, HnswPageKind::Ground)?.first().map(|node| (*node, 0));
         }
         match highest {
-            Some((node, layer)) => raise_entry(self.graph.store, Entry { node, layer }),
+            Some((node, layer)) => raise_entry(self.graph.store, EntryPoint { node, layer }),
             None => Ok(()),
         }
     }
 
     /// Goes from the entry, and from the nodes of the layer above, as far as links lead.
-    fn enter(&mut self, layer: u8, uppers: &[Seen], ways: &mut Ways) -> Result<()> {
+    fn enter(&mut self, layer: u8, uppers: &[VacuumedNode], ways: &mut Reachability) -> Result<()> {
         let above = uppers.iter().filter(|seen| u16::from(seen.layer) == u16::from(layer) + 1);
         for start in above.map(|seen| seen.below).chain(ways.entry) {
             self.spread(start, layer, ways)?;
@@ -115,7 +118,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     }
 
     /// Has a link lead to each of `nodes` that has not been reached, and goes on from there.
-    fn give_ways(&mut self, nodes: &[u32], layer: u8, ways: &mut Ways) -> Result<()> {
+    fn give_ways(&mut self, nodes: &[u32], layer: u8, ways: &mut Reachability) -> Result<()> {
         for node in nodes {
             if !ways.reached.contains(*node) {
                 ways.relinked += usize::from(self.relink(*node, layer)?);
@@ -126,7 +129,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     }
 
     /// Has a link lead to each of `nodes` to which none does, once all have been reached.
-    fn give_links(&mut self, nodes: &[u32], layer: u8, ways: &mut Ways) -> Result<()> {
+    fn give_links(&mut self, nodes: &[u32], layer: u8, ways: &mut Reachability) -> Result<()> {
         for node in nodes {
             if !ways.linked.contains(*node) && ways.entry != Some(*node) {
                 ways.relinked += usize::from(self.relink(*node, layer)?);
@@ -136,7 +139,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     }
 
     /// Notes what links lead to from `start` on.
-    fn spread(&mut self, start: u32, layer: u8, ways: &mut Ways) -> Result<()> {
+    fn spread(&mut self, start: u32, layer: u8, ways: &mut Reachability) -> Result<()> {
         let mut next = vec![start];
         while let Some(node) = next.pop() {
             if self.dead.contains(node) || !ways.reached.insert(node) {
@@ -172,7 +175,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
 }
 
 /// The nodes of a layer nearest to `probe`.
-fn nearest<S: Store>(graph: &PageGraph<'_, S>, probe: &[u8], layer: u8) -> Result<Vec<Found>> {
+fn nearest<S: Store>(graph: &PageGraph<'_, S>, probe: &[u8], layer: u8) -> Result<Vec<Neighbor>> {
     let meta = read_meta(graph.store)?;
     let (mut walk, mut visited) = (Walk::default(), Visited::default());
     visited.begin(meta.shape.nodes_below(graph.store.blocks()?));

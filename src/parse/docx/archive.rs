@@ -5,10 +5,10 @@ use std::io::{Cursor, Read};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::xml::{Tag, Xml};
+use super::xml::{Xml, XmlTag};
 use super::{NAME, damaged};
 use crate::error::Result;
-use crate::parse::{Limits, beyond, encoding, unreadable};
+use crate::parse::{ParseLimits, beyond, encoding, unreadable};
 
 /// A ZIP archive that is open for reading.
 pub struct Archive<'a> {
@@ -39,9 +39,9 @@ impl<'a> Archive<'a> {
     pub fn main_document(&mut self) -> Result<String> {
         let usual = "word/document.xml".to_owned();
         let Some(relations) = self.read_if_there("_rels/.rels")? else { return Ok(usual) };
-        let mut xml = Xml::new(&relations, Limits::default().depth);
+        let mut xml = Xml::new(&relations, ParseLimits::default().depth);
         while let Some(tag) = xml.next_tag()? {
-            let Tag::Start(element) = tag else { continue };
+            let XmlTag::Start(element) = tag else { continue };
             let kind = element.attribute("Type").unwrap_or_default();
             if element.name() == "Relationship" && kind.ends_with("/officeDocument") {
                 let target = element.attribute("Target").unwrap_or_default();

@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 
-use super::styles::{LIST_LEVELS, Mark, Style, Styles};
-use super::xml::{Start, Tag, Xml};
+use super::styles::{LIST_LEVELS, Mark, ParagraphStyle, Styles};
+use super::xml::{Start, Xml, XmlTag};
 use crate::error::Result;
-use crate::parse::Limits;
-use crate::parse::writer::Writer;
+use crate::parse::ParseLimits;
+use crate::parse::writer::MarkdownWriter;
 
 /// Elements that are left out with all that is in them.
 const UNSEEN: &[&str] =
@@ -17,14 +17,19 @@ const UNSEEN: &[&str] =
 
 /// Footnotes and endnotes by their numbers.
 #[derive(Default)]
-pub struct Notes(HashMap<String, String>);
+pub struct FootNotes(HashMap<String, String>);
 
-impl Notes {
+impl FootNotes {
     /// Reads `footnotes.xml` or `endnotes.xml`, where it is there.
-    pub fn read(&mut self, text: &Option<String>, styles: &Styles, limits: &Limits) -> Result<()> {
+    pub fn read(
+        &mut self,
+        text: &Option<String>,
+        styles: &Styles,
+        limits: &ParseLimits,
+    ) -> Result<()> {
         let Some(text) = text else { return Ok(()) };
-        let nothing = Notes::default();
-        let mut writer = Writer::new(limits.text);
+        let nothing = FootNotes::default();
+        let mut writer = MarkdownWriter::new(limits.text);
         let mut body = Body::new(styles, &nothing, &mut writer);
         body.found = Some(Vec::new());
         body.read(text, limits)?;
@@ -36,8 +41,8 @@ impl Notes {
 /// What is being read, and where it goes.
 pub struct Body<'a> {
     styles: &'a Styles,
-    notes: &'a Notes,
-    writer: &'a mut Writer,
+    notes: &'a FootNotes,
+    writer: &'a mut MarkdownWriter,
     // Open elements
     paragraphs: Vec<Paragraph>,
     tables: Vec<Table>,
@@ -59,7 +64,7 @@ pub struct Body<'a> {
 struct Paragraph {
     text: String,
     style: Option<String>,
-    own: Style,
+    own: ParagraphStyle,
     notes: Vec<String>,
 }
 
@@ -74,7 +79,11 @@ struct Table {
 
 impl<'a> Body<'a> {
     /// Nothing has been read yet.
-    pub fn new(styles: &'a Styles, notes: &'a Notes, writer: &'a mut Writer) -> Body<'a> {
+    pub fn new(
+        styles: &'a Styles,
+        notes: &'a FootNotes,
+        writer: &'a mut MarkdownWriter,
+    ) -> Body<'a> {
         Body {
             styles,
             notes,
@@ -93,18 +102,18 @@ impl<'a> Body<'a> {
     }
 
     /// Reads `text` and writes it.
-    pub fn read(&mut self, text: &str, limits: &Limits) -> Result<()> {
+    pub fn read(&mut self, text: &str, limits: &ParseLimits) -> Result<()> {
         let mut xml = Xml::new(text, limits.depth);
         while let Some(tag) = xml.next_tag()? {
             match tag {
-                Tag::Start(element) if self.unseen > 0 || UNSEEN.contains(&element.name()) => {
+                XmlTag::Start(element) if self.unseen > 0 || UNSEEN.contains(&element.name()) => {
                     self.unseen += 1;
                 }
-                Tag::End(_) if self.unseen > 0 => self.unseen -= 1,
-                Tag::Start(element) => self.start(&element),
-                Tag::End(name) => self.end(&name),
-                Tag::Text(text) if self.in_text && !self.is_hidden => self.push(&text),
-                Tag::Text(_) => {}
+                XmlTag::End(_) if self.unseen > 0 => self.unseen -= 1,
+                XmlTag::Start(element) => self.start(&element),
+                XmlTag::End(name) => self.end(&name),
+                XmlTag::Text(text) if self.in_text && !self.is_hidden => self.push(&text),
+                XmlTag::Text(_) => {}
             }
             if self.writer.is_full() {
                 return Ok(());
@@ -231,7 +240,7 @@ impl<'a> Body<'a> {
             return;
         }
         match style.level {
-            Some(level) if level != Style::TEXT => {
+            Some(level) if level != ParagraphStyle::TEXT => {
                 self.writer.end_list();
                 // Under a title the headings are one level deeper.
                 self.has_title |= level == 0;

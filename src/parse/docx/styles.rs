@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::xml::{Start, Tag, Xml};
+use super::xml::{Start, Xml, XmlTag};
 use crate::error::Result;
-use crate::parse::Limits;
+use crate::parse::ParseLimits;
 
 /// Styles that are derived from each other, at most.
 const LONGEST_CHAIN: usize = 16;
@@ -15,7 +15,7 @@ pub const LIST_LEVELS: usize = 9;
 /// The document's styles and lists.
 #[derive(Default)]
 pub struct Styles {
-    styles: HashMap<String, Style>,
+    styles: HashMap<String, ParagraphStyle>,
     /// For each list, the name of what it looks like.
     lists: HashMap<String, String>,
     /// What lists look like: of each level, whether it is numbered.
@@ -36,9 +36,9 @@ pub enum Mark {
 
 /// What is known of a paragraph's looks, by its style or by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Style {
+pub struct ParagraphStyle {
     /// A heading's level, counted from 1; the title of the document has 0; text has
-    /// [`Style::TEXT`].
+    /// [`ParagraphStyle::TEXT`].
     pub level: Option<u8>,
     /// The list it belongs to.
     pub list: Option<String>,
@@ -48,7 +48,7 @@ pub struct Style {
     is_default: bool,
 }
 
-impl Style {
+impl ParagraphStyle {
     /// The level of what is no heading.
     pub const TEXT: u8 = u8::MAX;
 
@@ -57,7 +57,8 @@ impl Style {
         match element.name() {
             "outlineLvl" => {
                 let level = element.value().and_then(|value| value.parse::<u8>().ok());
-                self.level = level.map(|level| if level < 9 { level + 1 } else { Style::TEXT });
+                self.level =
+                    level.map(|level| if level < 9 { level + 1 } else { ParagraphStyle::TEXT });
             }
             "numId" => self.list = element.value(),
             "ilvl" => self.list_level = element.value().and_then(|value| value.parse().ok()),
@@ -66,7 +67,7 @@ impl Style {
     }
 
     /// Fills what is not known from `other`.
-    fn complete(&mut self, other: &Style) {
+    fn complete(&mut self, other: &ParagraphStyle) {
         self.level = self.level.or(other.level);
         self.list = self.list.take().or_else(|| other.list.clone());
         self.list_level = self.list_level.or(other.list_level);
@@ -78,7 +79,7 @@ impl Styles {
     pub fn read(
         styles: &Option<String>,
         lists: &Option<String>,
-        limits: &Limits,
+        limits: &ParseLimits,
     ) -> Result<Styles> {
         let mut known = Styles::default();
         if let Some(text) = styles {
@@ -91,16 +92,19 @@ impl Styles {
     }
 
     fn read_styles(&mut self, xml: &mut Xml<'_>) -> Result<()> {
-        let (mut name, mut style) = (String::new(), Style::default());
+        let (mut name, mut style) = (String::new(), ParagraphStyle::default());
         while let Some(tag) = xml.next_tag()? {
             match tag {
-                Tag::Start(element) if element.name() == "style" => {
+                XmlTag::Start(element) if element.name() == "style" => {
                     name = element.attribute("styleId").unwrap_or_default();
                     let is_paragraph = element.attribute("type").is_none_or(|t| t == "paragraph");
                     let is_default = element.attribute("default").is_some_and(|d| d == "1");
-                    style = Style { is_default: is_default && is_paragraph, ..Style::default() };
+                    style = ParagraphStyle {
+                        is_default: is_default && is_paragraph,
+                        ..ParagraphStyle::default()
+                    };
                 }
-                Tag::Start(element) => match element.name() {
+                XmlTag::Start(element) => match element.name() {
                     "name" => {
                         let level = level_of(&element.value().unwrap_or_default());
                         style.level = level.or(style.level);
@@ -108,7 +112,7 @@ impl Styles {
                     "basedOn" => style.based_on = element.value(),
                     _ => style.read(&element),
                 },
-                Tag::End(end) if end == "style" => {
+                XmlTag::End(end) if end == "style" => {
                     self.styles.insert(std::mem::take(&mut name), std::mem::take(&mut style));
                 }
                 _ => {}
@@ -120,7 +124,7 @@ impl Styles {
     fn read_lists(&mut self, xml: &mut Xml<'_>) -> Result<()> {
         let (mut look, mut list, mut level) = (String::new(), String::new(), 0);
         while let Some(tag) = xml.next_tag()? {
-            let Tag::Start(element) = tag else { continue };
+            let XmlTag::Start(element) = tag else { continue };
             match element.name() {
                 "abstractNum" => {
                     look = element.attribute("abstractNumId").unwrap_or_default();
@@ -160,7 +164,7 @@ impl Styles {
     }
 
     /// `own` completed by the style called `name`, or by the default style.
-    pub fn of(&self, name: Option<&str>, mut own: Style) -> Style {
+    pub fn of(&self, name: Option<&str>, mut own: ParagraphStyle) -> ParagraphStyle {
         let mut next = name.and_then(|name| self.styles.get(name));
         if next.is_none() {
             next = self.styles.values().find(|style| style.is_default);

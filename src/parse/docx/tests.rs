@@ -2,7 +2,7 @@ use super::*;
 use crate::parse::tests::documents::{docx, docx_with, paragraph, word};
 
 fn text(document: &[u8]) -> String {
-    let parts = parse(document, &Limits::default()).unwrap();
+    let parts = parse(document, &ParseLimits::default()).unwrap();
     parts.iter().map(|part| &*part.content).collect::<Vec<_>>().join("\n\n")
 }
 
@@ -57,7 +57,7 @@ fn headings_by_style_and_outline() {
 fn sections() {
     let body = [("", "intro"), ("Kop1", "A"), ("", "a"), ("Kop2", "B"), ("Kop1", "C")];
     let body: String = body.iter().map(|(style, text)| paragraph(style, text)).collect();
-    let parts = parse(&docx(&body), &Limits::default()).unwrap();
+    let parts = parse(&docx(&body), &ParseLimits::default()).unwrap();
     let found: Vec<_> =
         parts.iter().map(|part| (part.heading.as_deref(), &*part.content)).collect();
     assert_eq!(found, [(None, "intro"), (Some("A"), "# A\n\na\n\n## B"), (Some("C"), "# C")]);
@@ -146,7 +146,7 @@ fn the_body_may_be_elsewhere() {
 #[test]
 fn damage_is_named() {
     for body in ["<w:p>", "</w:p>", "<w:p></w:r>", "&"] {
-        let error = parse(&docx(body), &Limits::default()).unwrap_err();
+        let error = parse(&docx(body), &ParseLimits::default()).unwrap_err();
         assert!(error.message().starts_with("DOCX document is damaged: "), "{body}: {error}");
     }
 }

@@ -16,7 +16,7 @@ pub struct Xml<'a> {
 }
 
 /// What comes next in the XML.
-pub enum Tag<'a> {
+pub enum XmlTag<'a> {
     /// An element begins; one without content ends at once.
     Start(Start<'a>),
     /// An element ends: its name.
@@ -69,7 +69,7 @@ impl<'a> Xml<'a> {
 
     /// The next tag or text; `None` at the end. Entities of the document's own are left out,
     /// so that none can grow.
-    pub fn next_tag(&mut self) -> Result<Option<Tag<'a>>> {
+    pub fn next_tag(&mut self) -> Result<Option<XmlTag<'a>>> {
         loop {
             let event = self.reader.read_event().map_err(|error| damaged(NAME, error))?;
             match event {
@@ -78,17 +78,19 @@ impl<'a> Xml<'a> {
                     if self.depth > self.limit {
                         return Err(too_deep(self.limit));
                     }
-                    return Ok(Some(Tag::Start(Start(start))));
+                    return Ok(Some(XmlTag::Start(Start(start))));
                 }
                 Event::End(end) => {
                     self.depth = self.depth.saturating_sub(1);
-                    return Ok(Some(Tag::End(local(end.name().0).to_owned())));
+                    return Ok(Some(XmlTag::End(local(end.name().0).to_owned())));
                 }
-                Event::Text(text) => return Ok(Some(Tag::Text(text.into_inner().into_owned()))),
-                Event::CData(text) => return Ok(Some(Tag::Text(text.into_inner().into_owned()))),
+                Event::Text(text) => return Ok(Some(XmlTag::Text(text.into_inner().into_owned()))),
+                Event::CData(text) => {
+                    return Ok(Some(XmlTag::Text(text.into_inner().into_owned())));
+                }
                 Event::GeneralRef(name) => {
                     if let Some(character) = character(&name, name.resolve_char_ref().ok()) {
-                        return Ok(Some(Tag::Text(character.to_string())));
+                        return Ok(Some(XmlTag::Text(character.to_string())));
                     }
                 }
                 Event::Eof if self.depth > 0 => {

@@ -19,13 +19,13 @@ const PIECE: usize = 4096;
 
 /// The tree of an HTML page.
 pub struct Tree {
-    nodes: Vec<Node>,
+    nodes: Vec<HtmlNode>,
     /// Whether elements were nested too deeply, so that the tree is not whole.
     pub is_too_deep: bool,
 }
 
 /// What a node is.
-pub enum Content {
+pub enum NodeContent {
     /// An element's name, and the attributes that decide whether it is seen.
     Element(Element),
     /// A piece of text.
@@ -57,8 +57,8 @@ impl Element {
     }
 }
 
-struct Node {
-    content: Content,
+struct HtmlNode {
+    content: NodeContent,
     parent: Option<NodeId>,
     children: Vec<NodeId>,
     depth: u32,
@@ -67,7 +67,7 @@ struct Node {
 impl Tree {
     /// Builds the tree of `text`, with at most `depth` elements inside each other.
     pub fn new(text: &str, depth: usize) -> Tree {
-        let mut parser = parse_document(Builder::new(depth), Default::default());
+        let mut parser = parse_document(TreeBuilder::new(depth), Default::default());
         let mut rest = text;
         while !rest.is_empty() && !parser.tokenizer.sink.sink.is_too_deep.get() {
             let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
@@ -83,14 +83,14 @@ impl Tree {
     }
 
     /// What the node is.
-    pub fn content(&self, node: NodeId) -> &Content {
+    pub fn content(&self, node: NodeId) -> &NodeContent {
         &self.nodes[node].content
     }
 
     /// The node as an element.
     pub fn element(&self, node: NodeId) -> Option<&Element> {
         match self.content(node) {
-            Content::Element(element) => Some(element),
+            NodeContent::Element(element) => Some(element),
             _ => None,
         }
     }
@@ -119,8 +119,8 @@ impl Tree {
 }
 
 /// The tree while it is built.
-struct Builder {
-    nodes: RefCell<Vec<Node>>,
+struct TreeBuilder {
+    nodes: RefCell<Vec<HtmlNode>>,
     limit: u32,
     is_too_deep: Cell<bool>,
 }
@@ -139,20 +139,20 @@ impl html5ever::interface::tree_builder::ElemName for Name {
     }
 }
 
-impl Builder {
-    fn new(depth: usize) -> Builder {
-        let builder = Builder {
+impl TreeBuilder {
+    fn new(depth: usize) -> TreeBuilder {
+        let builder = TreeBuilder {
             nodes: RefCell::default(),
             limit: u32::try_from(depth).unwrap_or(u32::MAX),
             is_too_deep: Cell::new(false),
         };
-        builder.add(Content::Other);
+        builder.add(NodeContent::Other);
         builder
     }
 
-    fn add(&self, content: Content) -> NodeId {
+    fn add(&self, content: NodeContent) -> NodeId {
         let mut nodes = self.nodes.borrow_mut();
-        nodes.push(Node { content, parent: None, children: Vec::new(), depth: 0 });
+        nodes.push(HtmlNode { content, parent: None, children: Vec::new(), depth: 0 });
         nodes.len() - 1
     }
 
@@ -164,7 +164,7 @@ impl Builder {
                 if self.extend_text(parent, place, &text) {
                     return;
                 }
-                self.add(Content::Text(text))
+                self.add(NodeContent::Text(text))
             }
         };
         self.detach(child);
@@ -184,7 +184,7 @@ impl Builder {
         let before = place.checked_sub(1).and_then(|last| nodes[parent].children.get(last));
         let Some(&before) = before else { return false };
         match &mut nodes[before].content {
-            Content::Text(found) => {
+            NodeContent::Text(found) => {
                 found.push_tendril(text);
                 true
             }
@@ -230,7 +230,7 @@ impl Builder {
     }
 }
 
-impl TreeSink for Builder {
+impl TreeSink for TreeBuilder {
     type Handle = NodeId;
     type Output = Tree;
     type ElemName<'a> = Name;
@@ -260,7 +260,7 @@ impl TreeSink for Builder {
 
     fn elem_name<'a>(&'a self, target: &'a NodeId) -> Name {
         match &self.nodes.borrow()[*target].content {
-            Content::Element(Element { name, .. }) => Name(name.ns.clone(), name.local.clone()),
+            NodeContent::Element(Element { name, .. }) => Name(name.ns.clone(), name.local.clone()),
             _ => Name(Namespace::default(), LocalName::default()),
         }
     }
@@ -271,15 +271,15 @@ impl TreeSink for Builder {
         attributes: Vec<Attribute>,
         _: ElementFlags,
     ) -> NodeId {
-        self.add(Content::Element(Element { name, attributes }))
+        self.add(NodeContent::Element(Element { name, attributes }))
     }
 
     fn create_comment(&self, _: StrTendril) -> NodeId {
-        self.add(Content::Other)
+        self.add(NodeContent::Other)
     }
 
     fn create_pi(&self, _: StrTendril, _: StrTendril) -> NodeId {
-        self.add(Content::Other)
+        self.add(NodeContent::Other)
     }
 
     fn append(&self, parent: &NodeId, child: NodeOrText<NodeId>) {
@@ -309,7 +309,7 @@ impl TreeSink for Builder {
     }
 
     fn add_attrs_if_missing(&self, target: &NodeId, more: Vec<Attribute>) {
-        if let Content::Element(Element { attributes, .. }) =
+        if let NodeContent::Element(Element { attributes, .. }) =
             &mut self.nodes.borrow_mut()[*target].content
         {
             for attribute in more {

@@ -5,7 +5,7 @@
 //! place, and what lies between two of them is a band with a column on either side. The cells
 //! of a table have a gutter between them too: they are shorter than lines of text are.
 
-use super::layout::Segment;
+use super::layout::TextSegment;
 
 /// Columns in columns in columns.
 const DEEPEST: usize = 6;
@@ -23,20 +23,20 @@ const CROSSING: usize = 4;
 const NARROWEST: f32 = 0.8;
 
 /// Groups of segments in reading order; inside a group lines run from left to right.
-pub fn arrange(segments: Vec<Segment>) -> Vec<Vec<Segment>> {
+pub fn arrange(segments: Vec<TextSegment>) -> Vec<Vec<TextSegment>> {
     let mut groups = Vec::new();
     arrange_into(segments, DEEPEST, &mut groups);
     groups
 }
 
-fn arrange_into(segments: Vec<Segment>, depth: usize, groups: &mut Vec<Vec<Segment>>) {
+fn arrange_into(segments: Vec<TextSegment>, depth: usize, groups: &mut Vec<Vec<TextSegment>>) {
     let gutter = if depth == 0 { None } else { find_gutter(&segments) };
     let Some(gutter) = gutter else {
         groups.push(segments);
         return;
     };
-    let mut wide: Vec<Segment> = Vec::new();
-    let mut band: Vec<Segment> = Vec::new();
+    let mut wide: Vec<TextSegment> = Vec::new();
+    let mut band: Vec<TextSegment> = Vec::new();
     for segment in segments {
         if segment.left < gutter && segment.right > gutter {
             end_band(&mut band, gutter, depth, &mut wide, groups);
@@ -53,11 +53,11 @@ fn arrange_into(segments: Vec<Segment>, depth: usize, groups: &mut Vec<Vec<Segme
 
 /// Puts the columns of a band after what was read before; what has no columns is one with it.
 fn end_band(
-    band: &mut Vec<Segment>,
+    band: &mut Vec<TextSegment>,
     gutter: f32,
     depth: usize,
-    wide: &mut Vec<Segment>,
-    groups: &mut Vec<Vec<Segment>>,
+    wide: &mut Vec<TextSegment>,
+    groups: &mut Vec<Vec<TextSegment>>,
 ) {
     let band = std::mem::take(band);
     let (left, right): (Vec<_>, Vec<_>) =
@@ -73,13 +73,13 @@ fn end_band(
     arrange_into(right, depth - 1, groups);
 }
 
-fn is_column(segments: &[Segment]) -> bool {
+fn is_column(segments: &[TextSegment]) -> bool {
     let characters: usize = segments.iter().map(|segment| segment.text.chars().count()).sum();
     segments.len() >= LINES && characters >= CHARACTERS * segments.len()
 }
 
 /// The middle of the widest strip among those that the fewest segments cross.
-fn find_gutter(segments: &[Segment]) -> Option<f32> {
+fn find_gutter(segments: &[TextSegment]) -> Option<f32> {
     if segments.len() < 2 * LINES {
         return None;
     }
@@ -115,12 +115,12 @@ fn find_gutter(segments: &[Segment]) -> Option<f32> {
 mod tests {
     use super::*;
 
-    fn segment(text: &str, left: f32, y: f32) -> Segment {
+    fn segment(text: &str, left: f32, y: f32) -> TextSegment {
         let right = left + text.chars().count() as f32 * 5.0;
-        Segment { text: text.to_owned(), left, right, y, size: 10.0 }
+        TextSegment { text: text.to_owned(), left, right, y, size: 10.0 }
     }
 
-    fn check(segments: Vec<Segment>, expected: &[&str]) {
+    fn check(segments: Vec<TextSegment>, expected: &[&str]) {
         let mut sorted = segments;
         sorted.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.left.total_cmp(&b.left)));
         let groups = arrange(sorted);
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(texts, expected);
     }
 
-    fn column(name: char, lines: usize, left: f32, top: f32) -> Vec<Segment> {
+    fn column(name: char, lines: usize, left: f32, top: f32) -> Vec<TextSegment> {
         let line = |n: usize| {
             segment(&format!("{name}{n} words of a column"), left, top + n as f32 * 12.0)
         };
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn cells_of_a_table_are_no_columns() {
         let row = |n: f32| vec![segment("k0", 0.0, n * 12.0), segment("v0", 100.0, n * 12.0)];
-        let page: Vec<Segment> = (0..4).flat_map(|n| row(n as f32)).collect();
+        let page: Vec<TextSegment> = (0..4).flat_map(|n| row(n as f32)).collect();
         check(page, &["k0 v0 k0 v0 k0 v0 k0 v0"]);
     }
 }

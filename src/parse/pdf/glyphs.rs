@@ -69,7 +69,7 @@ impl<'a> PageReader<'a> {
             self.pdf.xref(),
             self.settings.clone(),
         );
-        let mut notes = Notes { bounds, room, ..Notes::default() };
+        let mut notes = GlyphRecorder { bounds, room, ..GlyphRecorder::default() };
         interpret_page(page, &mut context, &mut notes);
         if notes.is_full {
             let page = number + 1;
@@ -81,7 +81,7 @@ impl<'a> PageReader<'a> {
 
 /// The device that writes down.
 #[derive(Default)]
-struct Notes {
+struct GlyphRecorder {
     glyphs: Vec<Glyph>,
     bounds: Rect,
     room: usize,
@@ -90,7 +90,7 @@ struct Notes {
     marks: Vec<bool>,
 }
 
-impl Notes {
+impl GlyphRecorder {
     fn note(&mut self, shape: &Shape<'_>, transform: Affine, is_vertical: bool) {
         let text = match shape.as_unicode() {
             Some(BfString::Char(character)) => readable(&character.to_string()),
@@ -176,7 +176,7 @@ fn readable(text: &str) -> String {
     readable
 }
 
-impl<'a> Device<'a> for Notes {
+impl<'a> Device<'a> for GlyphRecorder {
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, _: &DrawMode) {
         if self.is_full || self.marks.contains(&true) {
             return;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::layout::{Block, Kind};
+use super::layout::{LayoutBlock, LayoutKind};
 
 /// How much larger than the text a heading is.
 const LARGER: f32 = 1.12;
@@ -18,7 +18,7 @@ pub struct Sizes(Vec<u32>);
 
 impl Sizes {
     /// Finds the sizes in all pages.
-    pub fn of(pages: &[Vec<Block>]) -> Sizes {
+    pub fn of(pages: &[Vec<LayoutBlock>]) -> Sizes {
         let mut lengths: HashMap<u32, usize> = HashMap::new();
         for block in pages.iter().flatten() {
             *lengths.entry(step(block.size)).or_default() += block.text_length();
@@ -35,7 +35,7 @@ impl Sizes {
     }
 
     /// The level of `block`, from 1; `None` if it is no heading.
-    pub fn level(&self, block: &Block) -> Option<u8> {
+    pub fn level(&self, block: &LayoutBlock) -> Option<u8> {
         let size = step(block.size);
         let place = self.0.iter().position(|known| *known == size)?;
         is_title(block).then_some(place.min(LEVELS - 1) as u8 + 1)
@@ -47,9 +47,9 @@ fn step(size: f32) -> u32 {
     (size * 2.0).round() as u32
 }
 
-fn is_title(block: &Block) -> bool {
+fn is_title(block: &LayoutBlock) -> bool {
     let letters = block.text.chars().filter(|c| c.is_alphabetic()).count();
-    matches!(block.kind, Kind::Paragraph | Kind::Item(_))
+    matches!(block.kind, LayoutKind::Paragraph | LayoutKind::Item(_))
         && letters >= 2
         && block.text.chars().nth(LONGEST).is_none()
 }
@@ -58,8 +58,8 @@ fn is_title(block: &Block) -> bool {
 mod tests {
     use super::*;
 
-    fn block(text: &str, size: f32) -> Block {
-        Block { kind: Kind::Paragraph, text: text.to_owned(), size }
+    fn block(text: &str, size: f32) -> LayoutBlock {
+        LayoutBlock { kind: LayoutKind::Paragraph, text: text.to_owned(), size }
     }
 
     #[test]

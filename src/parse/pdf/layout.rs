@@ -18,7 +18,7 @@ const BASELINE: f32 = 0.45;
 
 /// Letters on one line, close together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Segment {
+pub struct TextSegment {
     /// The text of the letters.
     pub text: String,
     /// Its left end, in points.
@@ -33,9 +33,9 @@ pub struct Segment {
 
 /// Lines that belong together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Block {
+pub struct LayoutBlock {
     /// What the block is.
-    pub kind: Kind,
+    pub kind: LayoutKind,
     /// Its text, on one line; of a table nothing.
     pub text: String,
     /// The size of its letters.
@@ -44,7 +44,7 @@ pub struct Block {
 
 /// What a block is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum LayoutKind {
     /// Running text.
     Paragraph,
     /// An item of a list, with its marker.
@@ -53,18 +53,18 @@ pub enum Kind {
     Table(Vec<Vec<String>>),
 }
 
-impl Block {
+impl LayoutBlock {
     /// Bytes of its text.
     pub fn text_length(&self) -> usize {
         match &self.kind {
-            Kind::Table(rows) => rows.iter().flatten().map(String::len).sum(),
+            LayoutKind::Table(rows) => rows.iter().flatten().map(String::len).sum(),
             _ => self.text.len(),
         }
     }
 }
 
 /// The blocks of a page. Text that runs in another direction than most comes last.
-pub fn blocks(glyphs: Vec<Glyph>) -> Vec<Block> {
+pub fn blocks(glyphs: Vec<Glyph>) -> Vec<LayoutBlock> {
     let mut turns: [Vec<Glyph>; 4] = Default::default();
     for glyph in glyphs {
         turns[usize::from(glyph.turn % 4)].push(glyph);
@@ -73,13 +73,13 @@ pub fn blocks(glyphs: Vec<Glyph>) -> Vec<Block> {
     turns.into_iter().flat_map(blocks_of_one_direction).collect()
 }
 
-fn blocks_of_one_direction(glyphs: Vec<Glyph>) -> Vec<Block> {
+fn blocks_of_one_direction(glyphs: Vec<Glyph>) -> Vec<LayoutBlock> {
     let segments = segments(glyphs);
     columns::arrange(segments).into_iter().flat_map(lines::blocks).collect()
 }
 
 /// Glyphs to segments, from top to bottom and from left to right.
-fn segments(mut glyphs: Vec<Glyph>) -> Vec<Segment> {
+fn segments(mut glyphs: Vec<Glyph>) -> Vec<TextSegment> {
     glyphs.sort_by(|a, b| a.y.total_cmp(&b.y));
     let mut segments = Vec::new();
     let mut rest = &mut glyphs[..];
@@ -98,7 +98,7 @@ fn segments(mut glyphs: Vec<Glyph>) -> Vec<Segment> {
 }
 
 /// Cuts one line into segments.
-fn push_segments(line: &[Glyph], segments: &mut Vec<Segment>) {
+fn push_segments(line: &[Glyph], segments: &mut Vec<TextSegment>) {
     let mut open: Vec<&Glyph> = Vec::new();
     let mut right = f32::NEG_INFINITY;
     let mut last: Option<&Glyph> = None;
@@ -123,12 +123,12 @@ fn is_same(a: &Glyph, b: &Glyph) -> bool {
     a.text == b.text && (b.x - a.x).abs() < 0.3 * a.width && (b.y - a.y).abs() < 0.3 * a.size
 }
 
-fn segment(glyphs: &[&Glyph], line: &[Glyph]) -> Option<Segment> {
+fn segment(glyphs: &[&Glyph], line: &[Glyph]) -> Option<TextSegment> {
     let first = glyphs.first()?;
     let tallest = glyphs.iter().max_by(|a, b| a.size.total_cmp(&b.size))?;
     let right = glyphs.iter().map(|glyph| glyph.x + glyph.width).fold(first.x, f32::max);
     let words = words(glyphs, line);
-    (!words.trim().is_empty()).then(|| Segment {
+    (!words.trim().is_empty()).then(|| TextSegment {
         text: words.trim().to_owned(),
         left: first.x,
         right,

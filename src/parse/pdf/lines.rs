@@ -1,6 +1,6 @@
 //! Which lines are a paragraph, an item of a list or a table?
 
-use super::layout::{Block, Kind, Segment};
+use super::layout::{LayoutBlock, LayoutKind, TextSegment};
 
 /// How far apart baselines on one line may be, in sizes of the letters.
 const BASELINE: f32 = 0.45;
@@ -9,13 +9,13 @@ const BASELINE: f32 = 0.45;
 const ROWS: usize = 3;
 
 /// Segments side by side.
-struct Line {
-    segments: Vec<Segment>,
+struct PdfLine {
+    segments: Vec<TextSegment>,
     y: f32,
     size: f32,
 }
 
-impl Line {
+impl PdfLine {
     fn left(&self) -> f32 {
         self.segments.first().map_or(0.0, |segment| segment.left)
     }
@@ -30,11 +30,11 @@ impl Line {
 }
 
 /// The blocks of a group of segments, from top to bottom.
-pub fn blocks(segments: Vec<Segment>) -> Vec<Block> {
+pub fn blocks(segments: Vec<TextSegment>) -> Vec<LayoutBlock> {
     let lines = lines(segments);
     let pitch = pitch(&lines);
-    let right = lines.iter().map(Line::right).fold(f32::NEG_INFINITY, f32::max);
-    let mut blocks: Vec<Block> = Vec::new();
+    let right = lines.iter().map(PdfLine::right).fold(f32::NEG_INFINITY, f32::max);
+    let mut blocks: Vec<LayoutBlock> = Vec::new();
     let mut place = 0;
     while place < lines.len() {
         let rows = table_rows(&lines[place..]);
@@ -47,7 +47,8 @@ pub fn blocks(segments: Vec<Segment>) -> Vec<Block> {
         let before = place.checked_sub(1).map(|before| &lines[before]);
         match (blocks.last_mut(), before) {
             (Some(block), Some(before))
-                if !matches!(block.kind, Kind::Table(_)) && goes_on(before, line, pitch, right) =>
+                if !matches!(block.kind, LayoutKind::Table(_))
+                    && goes_on(before, line, pitch, right) =>
             {
                 join(&mut block.text, &line.text());
             }
@@ -59,9 +60,9 @@ pub fn blocks(segments: Vec<Segment>) -> Vec<Block> {
 }
 
 /// Segments with nearly the same baseline are one line.
-fn lines(mut segments: Vec<Segment>) -> Vec<Line> {
+fn lines(mut segments: Vec<TextSegment>) -> Vec<PdfLine> {
     segments.sort_by(|a, b| a.y.total_cmp(&b.y));
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<PdfLine> = Vec::new();
     for segment in segments {
         match lines.last_mut() {
             Some(line) if segment.y - line.y <= BASELINE * line.size.min(segment.size) => {
@@ -70,7 +71,7 @@ fn lines(mut segments: Vec<Segment>) -> Vec<Line> {
             }
             _ => {
                 let (y, size) = (segment.y, segment.size);
-                lines.push(Line { segments: vec![segment], y, size });
+                lines.push(PdfLine { segments: vec![segment], y, size });
             }
         }
     }
@@ -79,7 +80,7 @@ fn lines(mut segments: Vec<Segment>) -> Vec<Line> {
 }
 
 /// The usual distance between lines, in sizes of the letters.
-fn pitch(lines: &[Line]) -> f32 {
+fn pitch(lines: &[PdfLine]) -> f32 {
     let mut steps: Vec<f32> = lines
         .windows(2)
         .filter(|two| is_same_size(&two[0], &two[1]))
@@ -91,12 +92,12 @@ fn pitch(lines: &[Line]) -> f32 {
     steps.get(steps.len() / 3).copied().unwrap_or(1.2)
 }
 
-fn is_same_size(a: &Line, b: &Line) -> bool {
+fn is_same_size(a: &PdfLine, b: &PdfLine) -> bool {
     (a.size - b.size).abs() <= 0.1 * a.size.max(b.size)
 }
 
 /// Whether `line` belongs to the paragraph of `before`. `right` is where full lines end.
-fn goes_on(before: &Line, line: &Line, pitch: f32, right: f32) -> bool {
+fn goes_on(before: &PdfLine, line: &PdfLine, pitch: f32, right: f32) -> bool {
     let gap = (line.y - before.y) / line.size;
     let is_indented = line.left() - before.left() > 0.8 * line.size && !is_item(before);
     let is_short = right - before.right() > 0.25 * (right - before.left());
@@ -109,7 +110,7 @@ fn goes_on(before: &Line, line: &Line, pitch: f32, right: f32) -> bool {
         && !is_item(line)
 }
 
-fn is_item(line: &Line) -> bool {
+fn is_item(line: &PdfLine) -> bool {
     marker(&line.text()).is_some()
 }
 
@@ -141,13 +142,15 @@ fn marker(text: &str) -> Option<(String, usize)> {
     }
 }
 
-fn begin(line: &Line) -> Block {
+fn begin(line: &PdfLine) -> LayoutBlock {
     let text = line.text();
     let (kind, text) = match marker(&text) {
-        Some((marker, length)) => (Kind::Item(marker), text[length..].trim_start().to_owned()),
-        None => (Kind::Paragraph, text),
+        Some((marker, length)) => {
+            (LayoutKind::Item(marker), text[length..].trim_start().to_owned())
+        }
+        None => (LayoutKind::Paragraph, text),
     };
-    Block { kind, text, size: line.size }
+    LayoutBlock { kind, text, size: line.size }
 }
 
 /// Adds a line to a paragraph. A word that was cut at the end of the line becomes whole;
@@ -173,7 +176,7 @@ fn is_unspaced(character: char) -> bool {
 
 /// How many of the lines are rows of one table: each has the same number of cells, at least
 /// two, one below the other.
-fn table_rows(lines: &[Line]) -> usize {
+fn table_rows(lines: &[PdfLine]) -> usize {
     let cells = lines.first().map_or(0, |line| line.segments.len());
     if cells < 2 {
         return 0;
@@ -202,20 +205,20 @@ fn enough(rows: usize) -> usize {
     if rows >= ROWS { rows } else { 0 }
 }
 
-fn table(lines: &[Line]) -> Block {
-    let cells = |line: &Line| line.segments.iter().map(|segment| segment.text.clone()).collect();
+fn table(lines: &[PdfLine]) -> LayoutBlock {
+    let cells = |line: &PdfLine| line.segments.iter().map(|segment| segment.text.clone()).collect();
     let rows = lines.iter().map(cells).collect();
     let size = lines.first().map_or(0.0, |line| line.size);
-    Block { kind: Kind::Table(rows), text: String::new(), size }
+    LayoutBlock { kind: LayoutKind::Table(rows), text: String::new(), size }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn segment(text: &str, left: f32, y: f32, size: f32) -> Segment {
+    fn segment(text: &str, left: f32, y: f32, size: f32) -> TextSegment {
         let right = left + text.chars().count() as f32 * size / 2.0;
-        Segment { text: text.to_owned(), left, right, y, size }
+        TextSegment { text: text.to_owned(), left, right, y, size }
     }
 
     /// Lines of one column, each with the distance to the one before it.
@@ -230,7 +233,7 @@ mod tests {
         let texts: Vec<String> = found
             .iter()
             .map(|block| match &block.kind {
-                Kind::Item(marker) => format!("{marker} {}", block.text),
+                LayoutKind::Item(marker) => format!("{marker} {}", block.text),
                 _ => block.text.clone(),
             })
             .collect();
@@ -276,8 +279,8 @@ mod tests {
         let rows = [["Name", "Age"], ["Ann", "42"], ["Bob", "7"]];
         let rows = rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].kind, Kind::Table(rows));
+        assert_eq!(found[0].kind, LayoutKind::Table(rows));
         let found = blocks(page[..2].concat());
-        assert_eq!(found[0].kind, Kind::Paragraph);
+        assert_eq!(found[0].kind, LayoutKind::Paragraph);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::layout::Block;
+use super::layout::LayoutBlock;
 
 /// Documents with fewer pages show no pattern.
 const PAGES: usize = 4;
@@ -12,7 +12,7 @@ const LONGEST: usize = 120;
 
 /// Removes the first and the last block of each page if at least half of the pages have the
 /// same, numbers apart; twice, for what stands in two lines.
-pub fn remove(pages: &mut [Vec<Block>]) {
+pub fn remove(pages: &mut [Vec<LayoutBlock>]) {
     if pages.len() < PAGES {
         return;
     }
@@ -22,7 +22,7 @@ pub fn remove(pages: &mut [Vec<Block>]) {
     }
 }
 
-fn remove_shared(pages: &mut [Vec<Block>], place: impl Fn(&[Block]) -> Option<usize>) {
+fn remove_shared(pages: &mut [Vec<LayoutBlock>], place: impl Fn(&[LayoutBlock]) -> Option<usize>) {
     let mut counts: HashMap<(String, u32), usize> = HashMap::new();
     for blocks in pages.iter() {
         if let Some(form) = place(blocks).and_then(|place| form(&blocks[place])) {
@@ -41,7 +41,7 @@ fn remove_shared(pages: &mut [Vec<Block>], place: impl Fn(&[Block]) -> Option<us
 
 /// The text of a block with numbers made equal, and the size of its letters: the title on the
 /// first page is larger than above the others. `None` of what is no running line.
-fn form(block: &Block) -> Option<(String, u32)> {
+fn form(block: &LayoutBlock) -> Option<(String, u32)> {
     let text = block.text.trim();
     if text.is_empty() || text.chars().nth(LONGEST).is_some() {
         return None;
@@ -59,11 +59,11 @@ fn form(block: &Block) -> Option<(String, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::Kind;
+    use super::super::layout::LayoutKind;
     use super::*;
 
-    fn block(text: String) -> Block {
-        Block { kind: Kind::Paragraph, text, size: 10.0 }
+    fn block(text: String) -> LayoutBlock {
+        LayoutBlock { kind: LayoutKind::Paragraph, text, size: 10.0 }
     }
 
     #[test]
@@ -77,12 +77,12 @@ mod tests {
             .map(block)
             .to_vec()
         };
-        let mut pages: Vec<Vec<Block>> = (8..13).map(page).collect();
+        let mut pages: Vec<Vec<LayoutBlock>> = (8..13).map(page).collect();
         pages[0][0].size = 20.0;
         remove(&mut pages);
         let counts: Vec<usize> = pages.iter().map(Vec::len).collect();
         assert_eq!(counts, [2, 1, 1, 1, 1], "only the large title stays");
-        let mut pages: Vec<Vec<Block>> = (0..3).map(page).collect();
+        let mut pages: Vec<Vec<LayoutBlock>> = (0..3).map(page).collect();
         remove(&mut pages);
         assert!(pages.iter().all(|blocks| blocks.len() == 3));
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::parse::tests::documents::{draw, draw_lines, encrypted_pdf, nested_pdf, pdf};
 
 fn parts(contents: &[&str]) -> Vec<Part> {
-    parse(&pdf(contents), 0..usize::MAX, &Limits::default()).unwrap()
+    parse(&pdf(contents), 0..usize::MAX, &ParseLimits::default()).unwrap()
 }
 
 fn check(content: &str, expected: &str) {
@@ -126,9 +126,9 @@ fn running_lines_go() {
 
 #[test]
 fn nesting_and_encryption() {
-    let found = parse(&nested_pdf(100), 0..usize::MAX, &Limits::default()).unwrap();
+    let found = parse(&nested_pdf(100), 0..usize::MAX, &ParseLimits::default()).unwrap();
     assert_eq!(found.len(), 1);
-    assert!(parse(&nested_pdf(100_000), 0..usize::MAX, &Limits::default()).is_ok());
-    let error = parse(&encrypted_pdf(), 0..usize::MAX, &Limits::default()).unwrap_err();
+    assert!(parse(&nested_pdf(100_000), 0..usize::MAX, &ParseLimits::default()).is_ok());
+    let error = parse(&encrypted_pdf(), 0..usize::MAX, &ParseLimits::default()).unwrap_err();
     assert_eq!(error.message(), "PDF document is encrypted and needs a password");
 }

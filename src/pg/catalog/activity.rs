@@ -30,7 +30,7 @@ pub fn note_failure(pipeline: i32, rows: i64, reason: &Reason<'_>) -> Result<()>
 
 /// What a batch did.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Work {
+pub struct BatchWork {
     /// Rows of the source.
     pub rows: usize,
     /// Chunks of those rows.
@@ -44,7 +44,7 @@ pub struct Work {
 }
 
 /// Adds to what has been done for a pipeline.
-pub fn note_work(pipeline: i32, work: &Work) -> Result<()> {
+pub fn note_work(pipeline: i32, work: &BatchWork) -> Result<()> {
     let statement = query!(activity.add);
     let count = |number: usize| (number as i64).into();
     let arguments = [

@@ -164,7 +164,7 @@ pub fn give(set: &str, owner: &str) -> Result<()> {
 }
 
 /// A run to be kept.
-pub struct Run<'a> {
+pub struct EvalRun<'a> {
     /// Name of the evaluation set.
     pub set: &'a str,
     /// How many cases were asked.
@@ -184,7 +184,7 @@ pub struct Run<'a> {
 }
 
 /// Keeps a run of the current role.
-pub fn keep(run: Run<'_>) -> Result<()> {
+pub fn keep(run: EvalRun<'_>) -> Result<()> {
     let ks: Vec<i32> = run.ks.iter().map(|k| *k as i32).collect();
     let arguments = [
         run.set.into(),

@@ -12,7 +12,7 @@ use pgrx::prelude::*;
 
 use super::pipeline::{self, Pipeline, Relation};
 use crate::error::Result;
-use crate::pg::server::acting::{Settings, as_superuser};
+use crate::pg::server::acting::{LocalSettings, as_superuser};
 use crate::pg::server::error::raise;
 use crate::pg::server::sql;
 use crate::pg::server::sql::query;
@@ -25,7 +25,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 const LOOK_AROUND: Duration = Duration::from_millis(20);
 
 /// What another session has locked.
-enum Taken {
+enum LockTaken {
     /// The relation, and the lock on it that is wanted.
     Relation(pg_sys::Oid, pg_sys::LOCKMODE),
     Row,
@@ -63,7 +63,7 @@ pub fn at_work<T>(
                     return work(Some(&pipeline)).map(Ok);
                 }
                 match pipeline::by_id(id)? {
-                    Some(_) => Ok(Err(Taken::Row)),
+                    Some(_) => Ok(Err(LockTaken::Row)),
                     None => work(None).map(Ok),
                 }
             })
@@ -73,19 +73,19 @@ pub fn at_work<T>(
             Err(taken) => taken,
         };
         transactions.run(|| match taken {
-            Taken::Relation(relation, mode) => {
+            LockTaken::Relation(relation, mode) => {
                 // SAFETY: a lock of a number, held until the end of this transaction.
                 unsafe { pg_sys::LockRelationOid(relation, mode) };
                 Ok(())
             }
-            Taken::Row => as_superuser(|| pipeline::hold(id).map(drop)),
+            LockTaken::Row => as_superuser(|| pipeline::hold(id).map(drop)),
         })?;
     }
 }
 
 /// Locks the relations of a pipeline so that they can't be dropped, in the order in which DROP
 /// TABLE does; or gives one that another session has locked.
-fn share(pipeline: &Pipeline, chunks: Chunks) -> Option<Taken> {
+fn share(pipeline: &Pipeline, chunks: Chunks) -> Option<LockTaken> {
     let Pipeline { source, content_view, chunk_table, .. } = pipeline;
     let read = lock_of(Chunks::Read);
     [(source, read), (content_view, read), (chunk_table, lock_of(chunks))]
@@ -94,7 +94,7 @@ fn share(pipeline: &Pipeline, chunks: Chunks) -> Option<Taken> {
         .find(|(relation, mode)| !unsafe {
             pg_sys::ConditionalLockRelationOid(relation.oid, *mode)
         })
-        .map(|(relation, mode)| Taken::Relation(relation.oid, mode))
+        .map(|(relation, mode)| LockTaken::Relation(relation.oid, mode))
 }
 
 fn lock_of(chunks: Chunks) -> pg_sys::LOCKMODE {
@@ -169,7 +169,7 @@ fn wait(time: Duration) {
 }
 
 fn lock_at_once(relations: &[pg_sys::Oid], mode: pg_sys::LOCKMODE) -> Result<()> {
-    let mut settings = Settings::new();
+    let mut settings = LocalSettings::new();
     settings.set(c"lock_timeout", c"200ms");
     // Before others look for deadlocks; and then PostgreSQL ends an autovacuum that is in the way.
     settings.set_as_superuser(c"deadlock_timeout", c"100ms");

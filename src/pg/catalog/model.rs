@@ -5,7 +5,7 @@ use pgrx::spi::SpiHeapTupleData;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::sql::query;
 use crate::pg::server::{guc, install, prepared, sql};
-use crate::protocol::{ModelInfo, ModelRef, Task};
+use crate::protocol::{ModelInfo, ModelRef, ModelTask};
 
 /// Folder and file of the model whose tokenizer measures for models behind a server: the
 /// built-in default.
@@ -13,14 +13,14 @@ const MEASURE: (&str, &str) = ("all-minilm-l6-v2", "onnx/model_int8.onnx");
 
 /// A registered model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Model {
+pub struct RegisteredModel {
     /// What ragd needs to find it; of a model behind a server, to find the tokenizer that
     /// measures its chunks.
     pub reference: ModelRef,
     /// Where it is, if it is behind a server.
     pub remote: Option<Remote>,
     /// Whether the model embeds or reranks.
-    pub task: Task,
+    pub task: ModelTask,
     /// Length of its vectors; 0 of a reranker, which gives none.
     pub dimension: i32,
     /// Longest input in tokens, special tokens included.
@@ -39,11 +39,11 @@ pub struct Remote {
 }
 
 /// The embedding model called `name`, or the one of `rag.embedding_model` where none is named.
-pub fn find(name: Option<&str>) -> Result<Model> {
+pub fn find(name: Option<&str>) -> Result<RegisteredModel> {
     let name = name.map_or_else(guc::embedding_model, str::to_owned);
     match look_up(&name)? {
         None => Err(unknown(&name)),
-        Some(model) if model.task == Task::Embed => Ok(model),
+        Some(model) if model.task == ModelTask::Embed => Ok(model),
         Some(_) => Err(Error::new(
             ErrorKind::WrongObjectType,
             format!("model \"{name}\" is a reranker and gives no vectors"),
@@ -54,14 +54,14 @@ pub fn find(name: Option<&str>) -> Result<Model> {
 
 /// The model called `name`, which is to rerank: a reranker in a folder or behind a server, or an
 /// embedding model in a folder.
-pub fn find_reranker(name: &str) -> Result<Model> {
+pub fn find_reranker(name: &str) -> Result<RegisteredModel> {
     match look_up(name)? {
         None => Err(Error::new(
             ErrorKind::UndefinedObject,
             format!("reranker \"{name}\" does not exist"),
         )
         .hint(format!("Known: 'late_interaction', 'llm', and the models {}.", known()))),
-        Some(Model { remote: Some(_), task: Task::Embed, .. }) => Err(Error::new(
+        Some(RegisteredModel { remote: Some(_), task: ModelTask::Embed, .. }) => Err(Error::new(
             ErrorKind::WrongObjectType,
             format!("model \"{name}\" is behind a server and gives vectors, not scores"),
         )
@@ -70,19 +70,19 @@ pub fn find_reranker(name: &str) -> Result<Model> {
     }
 }
 
-fn look_up(name: &str) -> Result<Option<Model>> {
+fn look_up(name: &str) -> Result<Option<RegisteredModel>> {
     let statement = query!(model.find);
     Ok(prepared::rows(statement, &[name.into()], model)?.into_iter().next())
 }
 
-fn model(row: &SpiHeapTupleData<'_>) -> Result<Model, pgrx::spi::Error> {
+fn model(row: &SpiHeapTupleData<'_>) -> Result<RegisteredModel, pgrx::spi::Error> {
     let remote = match (row.get(8)?, row.get(9)?) {
         (Some(server), Some(model)) => Some(Remote { server, model }),
         _ => None,
     };
     let name = sql::required(row.get(1)?)?;
     let reference = if remote.is_some() { measure(name) } else { in_folder(name, row)? };
-    Ok(Model {
+    Ok(RegisteredModel {
         reference,
         remote,
         task: task(row.get::<String>(10)?.as_deref()),
@@ -92,8 +92,8 @@ fn model(row: &SpiHeapTupleData<'_>) -> Result<Model, pgrx::spi::Error> {
     })
 }
 
-fn task(name: Option<&str>) -> Task {
-    if name == Some(Task::Rerank.name()) { Task::Rerank } else { Task::Embed }
+fn task(name: Option<&str>) -> ModelTask {
+    if name == Some(ModelTask::Rerank.name()) { ModelTask::Rerank } else { ModelTask::Embed }
 }
 
 fn in_folder(name: String, row: &SpiHeapTupleData<'_>) -> Result<ModelRef, pgrx::spi::Error> {
@@ -132,12 +132,12 @@ pub fn insert(name: &str, path: &str, info: &ModelInfo) -> Result<()> {
 
 /// Length of the vectors that the model gives, if it gives any.
 pub fn dimension(info: &ModelInfo) -> Option<i32> {
-    (info.task == Task::Embed).then_some(info.dimension as i32)
+    (info.task == ModelTask::Embed).then_some(info.dimension as i32)
 }
 
 /// How it makes them.
 pub fn pooling(info: &ModelInfo) -> Option<&str> {
-    (info.task == Task::Embed).then_some(info.pooling.as_str())
+    (info.task == ModelTask::Embed).then_some(info.pooling.as_str())
 }
 
 /// Registers a model behind a server, whose vectors have `dimension` numbers and whose chunks
@@ -148,7 +148,7 @@ pub fn insert_remote(
     dimension: Option<i32>,
     max_tokens: i32,
 ) -> Result<()> {
-    let task = if dimension.is_some() { Task::Embed } else { Task::Rerank };
+    let task = if dimension.is_some() { ModelTask::Embed } else { ModelTask::Rerank };
     sql::execute(
         query!(model.insert_remote),
         &[

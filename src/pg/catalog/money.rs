@@ -1,7 +1,7 @@
 //! `rag.price` and `rag.budget`, to be read as the superuser.
 
 use crate::account::calendar::Period;
-use crate::account::{Limit, Price};
+use crate::account::{Price, SpendingLimit};
 use crate::error::Result;
 use crate::pg::server::sql;
 use crate::pg::server::sql::query;
@@ -16,7 +16,7 @@ pub fn price(server: &str, model: &str) -> Result<Option<Price>> {
 }
 
 /// How much a role may spend.
-pub fn limits(role: &str) -> Result<Vec<Limit>> {
+pub fn limits(role: &str) -> Result<Vec<SpendingLimit>> {
     let statement = query!(provider.budgets);
     let found = sql::rows(statement, &[role.into()], |row| {
         let period: String = sql::required(row.get(1)?)?;
@@ -24,7 +24,7 @@ pub fn limits(role: &str) -> Result<Vec<Limit>> {
         Ok((Period::named(&period), max_tokens, row.get(3)?))
     })?;
     let limit = |(period, max_tokens, max_cost): (Option<Period>, _, _)| {
-        Some(Limit { period: period?, max_tokens, max_cost })
+        Some(SpendingLimit { period: period?, max_tokens, max_cost })
     };
     Ok(found.into_iter().filter_map(limit).collect())
 }

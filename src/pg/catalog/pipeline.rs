@@ -7,7 +7,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use pgrx::spi::SpiHeapTupleData;
 
-use crate::chunk::{ChunkOptions, Settings, Strategy};
+use crate::chunk::{ChunkOptions, ChunkSettings, Strategy};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::json::Jsonb;
@@ -25,7 +25,7 @@ pub struct Relation {
 
 /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum RefreshMode {
     /// Workers, soon after the change was committed.
     Async,
     /// The statement that changes it.
@@ -34,23 +34,23 @@ pub enum Mode {
     Manual,
 }
 
-impl Mode {
+impl RefreshMode {
     /// All modes, the default first.
-    pub const ALL: [Mode; 3] = [Mode::Async, Mode::Sync, Mode::Manual];
+    pub const ALL: [RefreshMode; 3] = [RefreshMode::Async, RefreshMode::Sync, RefreshMode::Manual];
 
     /// The name that users write.
     pub fn name(self) -> &'static str {
         match self {
-            Mode::Async => "async",
-            Mode::Sync => "sync",
-            Mode::Manual => "manual",
+            RefreshMode::Async => "async",
+            RefreshMode::Sync => "sync",
+            RefreshMode::Manual => "manual",
         }
     }
 
     /// The mode called `name`.
-    pub fn named(name: &str) -> Result<Mode> {
-        Mode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| {
-            let known = Mode::ALL.map(Mode::name).join(", ");
+    pub fn named(name: &str) -> Result<RefreshMode> {
+        RefreshMode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| {
+            let known = RefreshMode::ALL.map(RefreshMode::name).join(", ");
             Error::invalid(format!("unknown pipeline mode \"{name}\""))
                 .hint(format!("Known modes: {known}."))
         })
@@ -59,25 +59,25 @@ impl Mode {
     /// Whether workers see to what is in the queue. In mode sync that is what a statement could
     /// not do itself.
     pub fn has_workers(self) -> bool {
-        self != Mode::Manual
+        self != RefreshMode::Manual
     }
 }
 
 /// How far the first embedding of a source's rows is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum PipelineStage {
     /// Not all rows have been seen; there is no index of the vectors yet.
     Filling,
     /// All rows have been seen.
     Live,
 }
 
-impl Stage {
+impl PipelineStage {
     /// The name that is stored.
     pub fn name(self) -> &'static str {
         match self {
-            Stage::Filling => "filling",
-            Stage::Live => "live",
+            PipelineStage::Filling => "filling",
+            PipelineStage::Live => "live",
         }
     }
 }
@@ -114,11 +114,11 @@ pub struct Pipeline {
     /// How often its chunks have been made anew, from 1.
     pub generation: i32,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: Mode,
+    pub mode: RefreshMode,
     /// Whether workers leave the pipeline alone.
     pub is_paused: bool,
     /// How far the first embedding is.
-    pub stage: Stage,
+    pub stage: PipelineStage,
     /// The pipeline whose place it takes once it is filled.
     pub replaces: Option<i32>,
 }
@@ -205,9 +205,9 @@ pub struct NewPipeline<'a> {
     /// Name of the text search configuration.
     pub config: &'a str,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: Mode,
+    pub mode: RefreshMode,
     /// How far the first embedding is.
-    pub stage: Stage,
+    pub stage: PipelineStage,
     /// How often its chunks have been made anew, from 1.
     pub generation: i32,
     /// The ID of the pipeline whose place it takes.
@@ -322,7 +322,7 @@ pub fn take_name(successor: i32, old: &Pipeline, view: pg_sys::Oid) -> Result<()
 }
 
 /// Changes what can be changed in place.
-pub fn alter(id: i32, name: &str, mode: Mode) -> Result<()> {
+pub fn alter(id: i32, name: &str, mode: RefreshMode) -> Result<()> {
     let statement = query!(pipeline.alter);
     execute(statement, &[id.into(), name.into(), mode.name().into()])
 }
@@ -419,16 +419,16 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
                     strategy: Strategy::Recursive,
                     max_tokens: max_tokens as u32,
                     overlap: overlap as u32,
-                    settings: Settings::default(),
+                    settings: ChunkSettings::default(),
                 },
                 contextual: sql::required(row.get(24)?)?,
                 late: sql::required(row.get(25)?)?,
                 situated: sql::required(row.get(26)?)?,
                 config: sql::required(row.get(16)?)?,
                 generation: sql::required(row.get(17)?)?,
-                mode: Mode::Async,
+                mode: RefreshMode::Async,
                 is_paused: sql::required(row.get(19)?)?,
-                stage: Stage::Live,
+                stage: PipelineStage::Live,
                 replaces: row.get(21)?,
             },
         ))
@@ -438,7 +438,11 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
     pipeline.chunking.strategy = strategy.parse()?;
     pipeline.chunking.settings = serde_json::from_value(settings)
         .map_err(|error| Error::new(ErrorKind::DataCorrupted, format!("chunk_options: {error}")))?;
-    pipeline.mode = Mode::named(&mode)?;
-    pipeline.stage = if stage == Stage::Filling.name() { Stage::Filling } else { Stage::Live };
+    pipeline.mode = RefreshMode::named(&mode)?;
+    pipeline.stage = if stage == PipelineStage::Filling.name() {
+        PipelineStage::Filling
+    } else {
+        PipelineStage::Live
+    };
     Ok(Some(pipeline))
 }

@@ -9,12 +9,12 @@ use crate::pg::server::acting::as_superuser;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
-use crate::represent::Wanted;
+use crate::represent::RepresentOptions;
 
 /// What is wanted, and where it is kept.
 pub struct Representation {
     /// What a language model is to write of each chunk.
-    pub wanted: Wanted,
+    pub wanted: RepresentOptions,
     /// `wanted` as the catalog stores it, in JSON.
     pub option: Json,
     /// The table of summaries and questions.
@@ -31,7 +31,7 @@ pub fn of(pipeline: i32) -> Result<Option<Representation>> {
         Ok((option, relation))
     })?;
     let Some((option, relation)) = found.into_iter().next() else { return Ok(None) };
-    Ok(Some(Representation { wanted: Wanted::read(&option)?, option, relation }))
+    Ok(Some(Representation { wanted: RepresentOptions::read(&option)?, option, relation }))
 }
 
 /// Keeps what is wanted of a pipeline that is the caller's; `relation` is the name of the table.

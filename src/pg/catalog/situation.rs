@@ -9,12 +9,12 @@ use crate::pg::server::acting::as_superuser;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
-use crate::situate::Wanted;
+use crate::situate::SituateOptions;
 
 /// Which model says it, and where that is kept.
 pub struct Situation {
     /// Which model says it, and how it is asked.
-    pub wanted: Wanted,
+    pub wanted: SituateOptions,
     /// The table of what has been said.
     pub relation: Relation,
 }
@@ -36,7 +36,7 @@ pub fn of(pipeline: i32) -> Result<Option<Situation>> {
 }
 
 /// Keeps which model says it, for a pipeline of the caller's; `relation` is the name of the table.
-pub fn set(pipeline: i32, wanted: &Wanted, relation: &str) -> Result<()> {
+pub fn set(pipeline: i32, wanted: &SituateOptions, relation: &str) -> Result<()> {
     let statement = query!(contexts.set);
     let option = Jsonb(json!(wanted));
     as_superuser(|| sql::execute(statement, &[pipeline.into(), option.into(), relation.into()]))

@@ -8,7 +8,7 @@ use crate::pg::server::sql::query;
 
 /// What the catalog says of a table.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct SourceTable {
     /// The table's OID.
     pub oid: pg_sys::Oid,
     /// The table's name, without schema or quotes.
@@ -38,7 +38,7 @@ pub struct SourceColumn {
     pub is_text: bool,
 }
 
-impl Source {
+impl SourceTable {
     /// Reads the catalog; an error where the table cannot have a pipeline or is not the caller's.
     pub fn describe(oid: pg_sys::Oid) -> Result<Self> {
         let statement = query!(source.describe);
@@ -67,7 +67,15 @@ impl Source {
             return Err(Error::new(ErrorKind::Forbidden, format!("must be owner of table {sql}"))
                 .hint("A pipeline adds triggers to its table; its owner creates it."));
         }
-        Ok(Source { oid, name, schema, owner, sql, forces_row_security, columns: columns(oid)? })
+        Ok(SourceTable {
+            oid,
+            name,
+            schema,
+            owner,
+            sql,
+            forces_row_security,
+            columns: columns(oid)?,
+        })
     }
 
     /// The column called `name`.

@@ -9,7 +9,7 @@ use pgrx::pg_sys;
 
 use super::pipeline::Pipeline;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::server::acting::{Settings, role_name, table_owner};
+use crate::pg::server::acting::{LocalSettings, role_name, table_owner};
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
@@ -31,7 +31,7 @@ pub fn check(pipeline: &Pipeline) -> Result<()> {
 
 /// Whether a search in a pipeline runs no code of roles that the caller does not trust.
 pub fn runs_no_code(pipeline: i32) -> Result<bool> {
-    let mut settings = Settings::new();
+    let mut settings = LocalSettings::new();
     settings.set(c"search_path", c"pg_catalog, pg_temp");
     // Planned once: the values don't matter, and planning takes ten times as long.
     settings.set(c"plan_cache_mode", c"force_generic_plan");

@@ -12,7 +12,7 @@ pub const STANDARD: &str = "standard";
 const LONGEST_NAME: usize = 100;
 
 /// A version of a template: a row of `rag.template`.
-struct Row {
+struct TemplateRow {
     name: String,
     version: i32,
     content: String,
@@ -54,7 +54,7 @@ fn check_name(name: &str) -> Result<()> {
     }
 }
 
-fn look_up(reference: &str, version: Option<i32>) -> Result<Row> {
+fn look_up(reference: &str, version: Option<i32>) -> Result<TemplateRow> {
     let (name, in_name) = match reference.split_once('@') {
         Some((name, number)) => (name, Some(number_of(reference, number)?)),
         None => (reference, None),
@@ -62,7 +62,7 @@ fn look_up(reference: &str, version: Option<i32>) -> Result<Row> {
     let version = version.or(in_name);
     let statement = query!(template.find);
     let found = sql::rows(statement, &[name.into(), version.into()], |row| {
-        Ok(Row {
+        Ok(TemplateRow {
             name: sql::required(row.get(1)?)?,
             version: sql::required(row.get(2)?)?,
             content: sql::required(row.get(3)?)?,

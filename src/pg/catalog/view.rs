@@ -14,7 +14,7 @@ use crate::pg::server::{prepared, sql};
 
 /// A column of a view.
 #[derive(Clone, Debug)]
-pub struct Column {
+pub struct ViewColumn {
     /// The column's name, quoted.
     pub name: String,
     /// The column's type, as in SQL.
@@ -23,7 +23,7 @@ pub struct Column {
     pub type_oid: pg_sys::Oid,
 }
 
-impl Column {
+impl ViewColumn {
     /// The name without its quotes.
     pub fn bare(&self) -> String {
         match self.name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -63,13 +63,13 @@ impl Column {
 #[derive(Clone, Debug)]
 pub struct ContentColumns {
     /// The key of the source, in the key's order.
-    pub keys: Vec<Column>,
+    pub keys: Vec<ViewColumn>,
     /// What is cut and embedded, text or bytea.
-    pub content: Column,
+    pub content: ViewColumn,
     /// What a row is called, if the pipeline says that.
-    pub title: Option<Column>,
+    pub title: Option<ViewColumn>,
     /// What is copied beside each chunk.
-    pub metadata: Vec<Column>,
+    pub metadata: Vec<ViewColumn>,
 }
 
 /// The content view's name for what a row is called. No column of metadata has it.
@@ -123,10 +123,10 @@ pub fn check_row_by_row(pipeline: &Pipeline) -> Result<()> {
 }
 
 /// The columns of a relation, in order.
-pub fn columns(relation: pg_sys::Oid) -> Result<Vec<Column>> {
+pub fn columns(relation: pg_sys::Oid) -> Result<Vec<ViewColumn>> {
     let statement = query!(view.columns);
     prepared::rows(statement, &[relation.into()], |row| {
-        Ok(Column {
+        Ok(ViewColumn {
             name: pgrx::spi::quote_identifier(sql::required(row.get::<String>(1)?)?),
             sql_type: sql::required(row.get(2)?)?,
             type_oid: sql::required(row.get(3)?)?,

@@ -13,7 +13,7 @@ use crate::work::changed_keys::RowKey;
 
 /// What is said about the rows of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ChangeKind {
     /// These have changed, or gone.
     Keys,
     /// Any row may have changed.
@@ -24,20 +24,20 @@ pub enum Kind {
     Gone,
 }
 
-impl Kind {
+impl ChangeKind {
     /// The name that is written into the table.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Keys => "keys",
-            Kind::All => "all",
-            Kind::Missing => "missing",
-            Kind::Gone => "gone",
+            ChangeKind::Keys => "keys",
+            ChangeKind::All => "all",
+            ChangeKind::Missing => "missing",
+            ChangeKind::Gone => "gone",
         }
     }
 
     /// The kind of this name.
-    pub fn from_name(name: &str) -> Option<Kind> {
-        [Kind::Keys, Kind::All, Kind::Missing, Kind::Gone]
+    pub fn from_name(name: &str) -> Option<ChangeKind> {
+        [ChangeKind::Keys, ChangeKind::All, ChangeKind::Missing, ChangeKind::Gone]
             .into_iter()
             .find(|kind| kind.name() == name)
     }
@@ -53,7 +53,7 @@ const COLUMNS: usize = 4;
 const COLUMN_TYPES: [pg_sys::Oid; COLUMNS] =
     [pg_sys::INT4OID, pg_sys::TEXTOID, pg_sys::TEXTARRAYOID, pg_sys::TIMESTAMPTZOID];
 
-/// Locks the table as [`Writer`] will, until the end of the transaction. A statement that changes a
+/// Locks the table as [`IntakeWriter`] will, until the end of the transaction. A statement that changes a
 /// source does so at once: DROP EXTENSION then waits for it here, and not at its commit for DROP
 /// EXTENSION.
 pub fn keep() {
@@ -64,16 +64,16 @@ pub fn keep() {
 }
 
 /// The table, open and locked, to be appended to.
-pub struct Writer(PgRelation);
+pub struct IntakeWriter(PgRelation);
 
-impl Writer {
+impl IntakeWriter {
     /// Opens the table; `None` where the extension has been dropped.
-    pub fn open() -> Option<Writer> {
+    pub fn open() -> Option<IntakeWriter> {
         let table = table(c"intake")?;
         // SAFETY: looked up just now; the lock waits for a session that drops it. It is the
         // transaction's, and stays when the table is closed: what is written has yet to be
         // committed.
-        Some(Writer(unsafe {
+        Some(IntakeWriter(unsafe {
             pg_sys::LockRelationOid(table, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE);
             PgRelation::with_lock(table, pg_sys::NoLock as pg_sys::LOCKMODE)
         }))
@@ -89,7 +89,7 @@ impl Writer {
         for key in keys {
             let more: usize = key.columns().map(|text| text.len() + BYTES_A_TEXT).sum();
             if count == KEYS_A_ROW || (count > 0 && bytes + more > BYTES_A_ROW) {
-                self.append(pipeline, Kind::Keys, text_array(&texts))?;
+                self.append(pipeline, ChangeKind::Keys, text_array(&texts))?;
                 texts.clear();
                 (count, bytes) = (0, 0);
             }
@@ -98,18 +98,18 @@ impl Writer {
             bytes += more;
         }
         if count > 0 {
-            self.append(pipeline, Kind::Keys, text_array(&texts))?;
+            self.append(pipeline, ChangeKind::Keys, text_array(&texts))?;
         }
         Ok(())
     }
 
     /// Appends one row that names no keys.
-    pub fn append_kind(&mut self, pipeline: i32, kind: Kind) -> Result<()> {
+    pub fn append_kind(&mut self, pipeline: i32, kind: ChangeKind) -> Result<()> {
         self.append(pipeline, kind, text_array(&[]))
     }
 
     /// Appends one row; `keys` are the columns of the keys, row after row.
-    fn append(&mut self, pipeline: i32, kind: Kind, keys: pg_sys::Datum) -> Result<()> {
+    fn append(&mut self, pipeline: i32, kind: ChangeKind, keys: pg_sys::Datum) -> Result<()> {
         self.check_columns()?;
         // SAFETY: the values have the types of the columns, which have been checked.
         unsafe {
@@ -175,8 +175,8 @@ fn text_array(texts: &[&[u8]]) -> pg_sys::Datum {
 }
 
 /// Leaves word about all rows of a source, or those that are gone.
-pub fn leave(pipeline: i32, kind: Kind) -> Result<()> {
-    match Writer::open() {
+pub fn leave(pipeline: i32, kind: ChangeKind) -> Result<()> {
+    match IntakeWriter::open() {
         Some(mut writer) => writer.append_kind(pipeline, kind),
         None => Err(Error::new(ErrorKind::UndefinedObject, "rag.intake does not exist")
             .hint("ALTER EXTENSION pg_rag UPDATE.")),

@@ -19,17 +19,17 @@ use crate::pg::server::transaction::has_one_snapshot;
 use crate::work::changed_keys::KeyBuffer;
 
 /// A key, one text a column.
-pub type Key = Vec<String>;
+pub type SourceKey = Vec<String>;
 
 thread_local! {
     /// By table and pipeline; emptied whenever the definition of any relation changes.
     static READERS: RefCell<Option<Readers>> = const { RefCell::new(None) };
 }
 
-type Readers = BTreeMap<(u32, i32), Rc<Reader>>;
+type Readers = BTreeMap<(u32, i32), Rc<KeyReader>>;
 
 /// Reads the key of a table's rows.
-pub struct Reader {
+pub struct KeyReader {
     columns: Vec<KeyColumn>,
     /// Whether a type's text depends on settings.
     depends_on_settings: bool,
@@ -41,10 +41,10 @@ pub struct Reader {
 
 struct KeyColumn {
     attribute: i32,
-    form: Form,
+    form: KeyForm,
 }
 
-enum Form {
+enum KeyForm {
     Int2,
     Int4,
     Int8,
@@ -56,13 +56,13 @@ enum Form {
 ///
 /// What a transaction with an older snapshot does not see of the pipeline is there for the next one:
 /// such a transaction's readers are kept until its end ([`forget_all`]).
-pub fn reader(table: pg_sys::Oid, id: i32) -> Result<Rc<Reader>> {
+pub fn reader(table: pg_sys::Oid, id: i32) -> Result<Rc<KeyReader>> {
     let key = (table.to_u32(), id);
     let known = READERS.with_borrow(|readers| readers.as_ref()?.get(&key).cloned());
     if let Some(reader) = known {
         return Ok(reader);
     }
-    let reader = Rc::new(Reader::new(table, id)?);
+    let reader = Rc::new(KeyReader::new(table, id)?);
     if has_one_snapshot() {
         noted::follow_transaction();
     } else if !reader.is_known {
@@ -112,23 +112,23 @@ pub fn belongs(table: pg_sys::Oid, pipeline: &Pipeline) -> Result<bool> {
     Ok(ancestors.contains(&Some(pipeline.source.oid)))
 }
 
-impl Reader {
-    fn new(table: pg_sys::Oid, id: i32) -> Result<Reader> {
+impl KeyReader {
+    fn new(table: pg_sys::Oid, id: i32) -> Result<KeyReader> {
         let Some(pipeline) = pipeline_of(table, id)? else {
-            return Ok(Reader::of_unknown());
+            return Ok(KeyReader::of_unknown());
         };
         let columns = view::key_attributes(&pipeline, table)?;
         let form = |kind| match kind {
-            pg_sys::INT2OID => Form::Int2,
-            pg_sys::INT4OID => Form::Int4,
-            pg_sys::INT8OID => Form::Int8,
-            kind => Form::Other(output_function(kind)),
+            pg_sys::INT2OID => KeyForm::Int2,
+            pg_sys::INT4OID => KeyForm::Int4,
+            pg_sys::INT8OID => KeyForm::Int8,
+            kind => KeyForm::Other(output_function(kind)),
         };
         let is_plain = |kind| {
             use pg_sys::{BPCHAROID, INT2OID, INT4OID, INT8OID, TEXTOID, UUIDOID, VARCHAROID};
             [INT2OID, INT4OID, INT8OID, TEXTOID, VARCHAROID, BPCHAROID, UUIDOID].contains(&kind)
         };
-        Ok(Reader {
+        Ok(KeyReader {
             depends_on_settings: columns.iter().any(|(_, kind)| !is_plain(*kind)),
             columns: columns
                 .into_iter()
@@ -139,8 +139,8 @@ impl Reader {
         })
     }
 
-    fn of_unknown() -> Reader {
-        Reader { columns: Vec::new(), depends_on_settings: false, is_known: false, wakes: false }
+    fn of_unknown() -> KeyReader {
+        KeyReader { columns: Vec::new(), depends_on_settings: false, is_known: false, wakes: false }
     }
 
     /// Writes the key of a row; no columns where the pipeline is not known.
@@ -166,7 +166,7 @@ impl Reader {
 impl KeyColumn {
     /// # Safety
     ///
-    /// As for [`Reader::read`].
+    /// As for [`KeyReader::read`].
     unsafe fn read(&self, row: pg_sys::HeapTuple, columns: pg_sys::TupleDesc, text: &mut Vec<u8>) {
         let mut is_null = false;
         // SAFETY: by this function's contract; the form was chosen by the column's type.
@@ -176,10 +176,10 @@ impl KeyColumn {
             let _ = match &self.form {
                 // Key columns are NOT NULL; one whose constraint was dropped has no row to find.
                 _ if is_null => Ok(()),
-                Form::Int2 => write!(text, "{}", value.value() as i16),
-                Form::Int4 => write!(text, "{}", value.value() as i32),
-                Form::Int8 => write!(text, "{}", value.value() as i64),
-                Form::Other(function) => {
+                KeyForm::Int2 => write!(text, "{}", value.value() as i16),
+                KeyForm::Int4 => write!(text, "{}", value.value() as i32),
+                KeyForm::Int8 => write!(text, "{}", value.value() as i64),
+                KeyForm::Other(function) => {
                     let output = pg_sys::OidOutputFunctionCall(*function, value);
                     text.extend_from_slice(std::ffi::CStr::from_ptr(output).to_bytes());
                     pg_sys::pfree(output.cast());

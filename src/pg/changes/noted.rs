@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use pgrx::prelude::*;
 
-use super::keys::{self, Key};
+use super::keys::{self, SourceKey};
 use crate::pg::changes::intake;
 use crate::pg::processes::registry;
 use crate::pg::server::error::OrReport;
@@ -18,13 +18,13 @@ const MOST_KEPT: usize = 10_000;
 
 #[derive(Default)]
 struct Noted {
-    pipelines: BTreeMap<i32, Changes>,
+    pipelines: BTreeMap<i32, NotedChanges>,
     /// Whether workers have something to do once this has been committed.
     wakes: bool,
 }
 
 #[derive(Default)]
-struct Changes {
+struct NotedChanges {
     keys: ChangedKeys,
     /// Taken by a subtransaction further in, which may yet be rolled back without them.
     taken: ChangedKeys,
@@ -94,7 +94,7 @@ pub fn has_keys(pipeline: i32) -> bool {
 /// The keys noted for a pipeline: the caller sees to them. What it does to keys that were noted
 /// outside of its subtransaction may be rolled back without their changes, so workers look at
 /// those once more; at all of them, if that `is_not_all`.
-pub fn take(pipeline: i32, is_not_all: bool) -> Vec<Key> {
+pub fn take(pipeline: i32, is_not_all: bool) -> Vec<SourceKey> {
     // SAFETY: reads the transaction's state.
     let here = unsafe { pg_sys::GetCurrentSubTransactionId() };
     with(|noted| {
@@ -169,12 +169,12 @@ fn write() {
     let pipelines = with(|noted| std::mem::take(&mut noted.pipelines));
     let mut writer = None;
     for (pipeline, changes) in pipelines {
-        let Changes { keys, taken, has_gone, has_unknown } = changes;
+        let NotedChanges { keys, taken, has_gone, has_unknown } = changes;
         if !has_gone && !has_unknown && keys.is_empty() && taken.is_empty() {
             continue;
         }
-        let Some(writer) = writer.get_or_insert_with(intake::Writer::open) else { return };
-        let kinds = [(has_gone, intake::Kind::Gone), (has_unknown, intake::Kind::All)];
+        let Some(writer) = writer.get_or_insert_with(intake::IntakeWriter::open) else { return };
+        let kinds = [(has_gone, intake::ChangeKind::Gone), (has_unknown, intake::ChangeKind::All)];
         for (_, kind) in kinds.into_iter().filter(|(is_so, _)| *is_so) {
             writer.append_kind(pipeline, kind).or_report();
         }

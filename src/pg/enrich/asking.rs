@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::embed::Kind;
+use crate::embed::EmbeddingKind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::activity;
 use crate::pg::ragd::client::{self, Watch};
@@ -16,7 +16,7 @@ use crate::pg::server::error::unexpected;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught};
 use crate::prompt::messages::Message;
 use crate::protocol::{GenerateRequest, Lane, ProviderConfig, Request, Response};
-use crate::work::one_by_one::{self, Reply, one_by_one};
+use crate::work::one_by_one::{self, ItemReply, one_by_one};
 
 /// Longest answer of a language model, in tokens; some think before they write.
 const TOKENS: u32 = 2000;
@@ -25,7 +25,7 @@ const TOKENS: u32 = 2000;
 pub const HARMLESS: &str = "The library opens at nine in the morning.";
 
 /// What came of the questions about things.
-pub type Replies<T, A> = one_by_one::Replies<T, A, Failure>;
+pub type ProviderReplies<T, A> = one_by_one::ItemReplies<T, A, Failure>;
 
 /// After so many timeouts in a row, they are taken for a refusal of what was asked about.
 const MOST_TIMEOUTS: u32 = 3;
@@ -65,7 +65,7 @@ pub fn about_each<T, A>(
     key: impl Fn(&T) -> &[u8],
     mut ask: impl FnMut(Option<&T>) -> Result<A>,
     is_unwanted: impl Fn() -> bool,
-) -> Replies<T, A> {
+) -> ProviderReplies<T, A> {
     let mut ask_once = |thing: Option<&T>| {
         let answer = ask(thing);
         match thing {
@@ -77,16 +77,16 @@ pub fn about_each<T, A>(
 }
 
 /// What comes of a call of a provider. What the provider says may be about what it was asked.
-fn reply<A>(call: impl FnOnce() -> Result<A>) -> Reply<A, Failure> {
+fn reply<A>(call: impl FnOnce() -> Result<A>) -> ItemReply<A, Failure> {
     let of_provider = [ErrorKind::ProviderRefused, ErrorKind::ProviderFailed];
     let refusal = || match call() {
         Err(error) if of_provider.contains(&error.kind()) => Ok(Err(Failure::from(error))),
         other => other.map(Ok),
     };
     match caught(refusal) {
-        Ok(Ok(answer)) => Reply::Answer(answer),
-        Ok(Err(failure)) => Reply::Refused(failure),
-        Err(failure) => Reply::Stopped(failure),
+        Ok(Ok(answer)) => ItemReply::Answer(answer),
+        Ok(Err(failure)) => ItemReply::Refused(failure),
+        Err(failure) => ItemReply::Stopped(failure),
     }
 }
 
@@ -116,15 +116,17 @@ pub fn embedded<T>(
     things: Vec<T>,
     text: impl Fn(&T) -> String,
     watch: &mut Watch<'_>,
-) -> Replies<T, Vec<f32>> {
+) -> ProviderReplies<T, Vec<f32>> {
     let texts: Vec<String> = things.iter().map(&text).collect();
-    match reply(|| embedding.embed_and_watch(&texts, Kind::Passage, watch)) {
-        Reply::Answer(vectors) => Replies::all(things.into_iter().zip(vectors)),
-        Reply::Stopped(failure) => Replies::none(failure),
-        Reply::Refused(_) => {
+    match reply(|| embedding.embed_and_watch(&texts, EmbeddingKind::Passage, watch)) {
+        ItemReply::Answer(vectors) => ProviderReplies::all(things.into_iter().zip(vectors)),
+        ItemReply::Stopped(failure) => ProviderReplies::none(failure),
+        ItemReply::Refused(_) => {
             let mut alone = |thing: Option<&T>| {
                 let text = thing.map_or_else(|| HARMLESS.to_owned(), &text);
-                Ok(embedding.embed_and_watch(&[text], Kind::Passage, watch)?.swap_remove(0))
+                Ok(embedding
+                    .embed_and_watch(&[text], EmbeddingKind::Passage, watch)?
+                    .swap_remove(0))
             };
             one_by_one(things, |thing| reply(|| alone(thing)), || false)
         }
@@ -132,7 +134,7 @@ pub fn embedded<T>(
 }
 
 /// What came of a step.
-pub struct Step {
+pub struct StepResult {
     /// How much was done.
     pub count: usize,
     /// Why something was refused.
@@ -141,7 +143,7 @@ pub struct Step {
     pub stopped: Option<Failure>,
 }
 
-impl Step {
+impl StepResult {
     /// How much was done; the failure for which the pipeline has to wait. One that is about a thing
     /// and not about the provider is noted, and the pipeline does not wait for it.
     pub fn settle(self, transactions: Transactions, id: i32) -> Outcome<usize> {

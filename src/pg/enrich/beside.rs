@@ -8,12 +8,12 @@ use std::ffi::CStr;
 use crate::error::Result;
 use crate::pg::catalog::pipeline::{Pipeline, Relation};
 use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_read};
-use crate::pg::catalog::source::Source;
+use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{relation, representation, situation};
 use crate::pg::server::sql::{self, query, render};
 
 /// What a table is to be.
-pub struct Form {
+pub struct TableForm {
     /// The end of its name.
     pub label: &'static CStr,
     /// The statement that makes it.
@@ -26,8 +26,8 @@ pub struct Form {
 
 /// Makes a table beside the chunks of `pipeline`; its name in SQL. `values` are put into the
 /// statements beside `table`, `bare` and `chunk_table`.
-pub fn create(pipeline: &Pipeline, form: &Form, values: &[(&str, &str)]) -> Result<String> {
-    let source = Source::describe(pipeline.source.oid)?;
+pub fn create(pipeline: &Pipeline, form: &TableForm, values: &[(&str, &str)]) -> Result<String> {
+    let source = SourceTable::describe(pipeline.source.oid)?;
     let chunks = pipeline.chunk_table.oid;
     let bare = relation::name_beside(chunks, None, form.label);
     let table = relation::in_schema_of(chunks, &bare);

@@ -11,13 +11,13 @@
 use pgrx::datum::DatumWithOid;
 use serde_json::{Value as Json, json};
 
-use super::asking::{self, HARMLESS, Replies, Step};
-use super::beside::{self, Form};
+use super::asking::{self, HARMLESS, ProviderReplies, StepResult};
+use super::beside::{self, TableForm};
 use super::rounds::{Rounds, unless_unwanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
-use crate::pg::catalog::pipeline::{self, Mode, Pipeline};
+use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
 use crate::pg::catalog::representation::{self, Representation};
 use crate::pg::catalog::{model, relation, template};
 use crate::pg::changes::noted;
@@ -30,10 +30,10 @@ use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::{Outcome, Transactions};
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{guc, random};
-use crate::prompt::messages::Source as Chunk;
+use crate::prompt::messages::PromptSource as Chunk;
 use crate::prompt::template::Template;
 use crate::protocol::{Lane, ProviderConfig};
-use crate::represent::{self, TEMPLATE, Text, Wanted};
+use crate::represent::{self, RepresentOptions, RepresentingText, TEMPLATE};
 
 /// Chunks that are described between two transactions.
 const CHUNKS_A_STEP: i32 = 4;
@@ -41,7 +41,7 @@ const CHUNKS_A_STEP: i32 = 4;
 /// Texts that are embedded between two transactions, where they are known.
 const TEXTS_A_STEP: i32 = 64;
 
-const FORM: Form = Form {
+const FORM: TableForm = TableForm {
     label: c"representations",
     definition: query!(representations.create_table),
     policy: query!(representations.create_policy),
@@ -72,7 +72,7 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
 /// An error where `option` asks for something that cannot be; else the option with the name of the
 /// language model, so that it does not depend on the role that describes.
 fn complete(pipeline: &Pipeline, option: &Json) -> Result<Json> {
-    let wanted = Wanted::read(option)?;
+    let wanted = RepresentOptions::read(option)?;
     check_mode(pipeline.mode)?;
     template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
     let llm = wanted.llm.unwrap_or_else(guc::llm);
@@ -86,16 +86,16 @@ fn complete(pipeline: &Pipeline, option: &Json) -> Result<Json> {
     Ok(option)
 }
 
-fn check_mode(mode: Mode) -> Result<()> {
+fn check_mode(mode: RefreshMode) -> Result<()> {
     match mode {
-        Mode::Async | Mode::Manual => Ok(()),
-        Mode::Sync => Err(Error::invalid("represent is not for pipelines of the mode sync")
+        RefreshMode::Async | RefreshMode::Manual => Ok(()),
+        RefreshMode::Sync => Err(Error::invalid("represent is not for pipelines of the mode sync")
             .hint("A statement does not wait for a language model. Choose the mode async.")),
     }
 }
 
 /// An error where a pipeline with described chunks is to get another mode that cannot have them.
-pub fn check_new_mode(pipeline: &Pipeline, mode: Option<Mode>) -> Result<()> {
+pub fn check_new_mode(pipeline: &Pipeline, mode: Option<RefreshMode>) -> Result<()> {
     match (mode, representation::of(pipeline.id)?) {
         (Some(mode), Some(_)) => check_mode(mode),
         _ => Ok(()),
@@ -129,7 +129,7 @@ fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
 }
 
 /// Hash, kind, number and text.
-type Row<'a> = (&'a [u8], &'a str, i32, Option<&'a str>);
+type RepresentationRow<'a> = (&'a [u8], &'a str, i32, Option<&'a str>);
 
 /// Describes chunks, step by step.
 #[derive(Default)]
@@ -139,19 +139,19 @@ pub struct Describer {
 }
 
 /// What describes the chunks of a pipeline.
-struct Tools {
-    wanted: Wanted,
+struct Representer {
+    wanted: RepresentOptions,
     template: Template,
     provider: ProviderConfig,
     embedding: Embedding,
 }
 
 /// What there is to do for a pipeline.
-struct Work {
-    tools: Tools,
+struct RepresentationWork {
+    tools: Representer,
     missing: Vec<Missing>,
     /// Texts without vectors: what embeds them was away when they were written.
-    unembedded: Vec<Written>,
+    unembedded: Vec<StoredText>,
 }
 
 /// A text to be described.
@@ -161,7 +161,7 @@ struct Missing {
 }
 
 /// A text that describes the one with this hash.
-struct Written {
+struct StoredText {
     hash: Vec<u8>,
     kind: String,
     no: i32,
@@ -185,13 +185,15 @@ impl Describer {
 }
 
 fn describe_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool) -> Outcome<usize> {
-    let Some(Work { tools, missing, mut unembedded }) = transactions.run(|| load(id))? else {
+    let Some(RepresentationWork { tools, missing, mut unembedded }) =
+        transactions.run(|| load(id))?
+    else {
         return Ok(0);
     };
     let _spending = ForPipeline::new(id);
     let mut watch = unless_unwanted(is_unwanted);
     let describe = |it: Option<&Missing>| describe(&tools, it, &mut watch);
-    let Replies { known, refused, stopped } =
+    let ProviderReplies { known, refused, stopped } =
         asking::about_each(missing, |it| &it.hash, describe, is_unwanted);
     let count = known.len() + unembedded.len();
     if !known.is_empty() {
@@ -199,26 +201,26 @@ fn describe_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool)
         keep(transactions, id, &tools, &known)?;
         unembedded.extend(known.into_iter().flat_map(|(it, texts)| written(&it, texts)));
     }
-    let text = |it: &Written| it.content.clone();
+    let text = |it: &StoredText| it.content.clone();
     let embedded = asking::embedded(&tools.embedding, unembedded, text, &mut watch);
     if !embedded.known.is_empty() {
         put_vectors(transactions, id, embedded.known)?;
     }
     let (refused, stopped) = (refused.or(embedded.refused), stopped.or(embedded.stopped));
-    Step { count, refused, stopped }.settle(transactions, id)
+    StepResult { count, refused, stopped }.settle(transactions, id)
 }
 
-fn written(missing: &Missing, texts: Option<Vec<Text>>) -> Vec<Written> {
+fn written(missing: &Missing, texts: Option<Vec<RepresentingText>>) -> Vec<StoredText> {
     let hash = &missing.hash;
-    let of_chunk = |Text { kind, no, content }: Text| {
+    let of_chunk = |RepresentingText { kind, no, content }: RepresentingText| {
         let (hash, kind) = (hash.clone(), kind.to_owned());
-        Written { hash, kind, no, content }
+        StoredText { hash, kind, no, content }
     };
     texts.unwrap_or_default().into_iter().map(of_chunk).collect()
 }
 
 /// Texts that are not described yet, or not in whole, and what describes them.
-fn load(id: i32) -> Result<Option<Work>> {
+fn load(id: i32) -> Result<Option<RepresentationWork>> {
     as_superuser(|| {
         let Some(pipeline) = pipeline::by_id(id)? else { return Ok(None) };
         let Some(Representation { wanted, relation, .. }) = representation::of(id)? else {
@@ -239,8 +241,8 @@ fn load(id: i32) -> Result<Option<Work>> {
             let llm = Llm::or_default(wanted.llm.as_deref())?;
             let provider = llm.into_provider_for("represent")?;
             let embedding = Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?;
-            let tools = Tools { wanted, template, provider, embedding };
-            Ok(Some(Work { tools, missing, unembedded }))
+            let tools = Representer { wanted, template, provider, embedding };
+            Ok(Some(RepresentationWork { tools, missing, unembedded }))
         })
     })
 }
@@ -259,17 +261,21 @@ fn missing(pipeline: &Pipeline, representations: &str, template: &str) -> Result
     })
 }
 
-fn unembedded(representations: &str) -> Result<Vec<Written>> {
+fn unembedded(representations: &str) -> Result<Vec<StoredText>> {
     let statement = query!(representations.unembedded);
     let statement = render(statement, &[("representations", representations)]);
     sql::rows(&statement, &[TEXTS_A_STEP.into()], |row| {
         let (hash, kind) = (sql::required(row.get(1)?)?, sql::required(row.get(2)?)?);
         let (no, content) = (sql::required(row.get(3)?)?, sql::required(row.get(4)?)?);
-        Ok(Written { hash, kind, no, content })
+        Ok(StoredText { hash, kind, no, content })
     })
 }
 
-fn describe(tools: &Tools, missing: Option<&Missing>, watch: &mut Watch<'_>) -> Result<Vec<Text>> {
+fn describe(
+    tools: &Representer,
+    missing: Option<&Missing>,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<RepresentingText>> {
     let harmless = Chunk { content: HARMLESS.to_owned(), ..Chunk::default() };
     let chunk = missing.map_or(&harmless, |it| &it.chunk);
     let messages = represent::messages(&tools.template, chunk, &tools.wanted, &random::nonce()?)?;
@@ -282,19 +288,19 @@ fn describe(tools: &Tools, missing: Option<&Missing>, watch: &mut Watch<'_>) -> 
 fn keep(
     transactions: Transactions,
     id: i32,
-    tools: &Tools,
-    described: &[(Missing, Option<Vec<Text>>)],
+    tools: &Representer,
+    described: &[(Missing, Option<Vec<RepresentingText>>)],
 ) -> Outcome<()> {
     in_pipeline(transactions, id, |representations| {
         let values = [("representations", representations)];
         let hashes: Vec<&[u8]> = described.iter().map(|(it, _)| it.hash.as_slice()).collect();
         let forget = render(query!(representations.forget), &values);
         sql::execute(&forget, &[hashes.into()])?;
-        let mut rows: Vec<Row<'_>> = Vec::new();
+        let mut rows: Vec<RepresentationRow<'_>> = Vec::new();
         for (Missing { hash, .. }, texts) in described {
             match texts.as_deref().unwrap_or_default() {
                 [] => rows.push((hash, "none", 1, None)),
-                texts => rows.extend(texts.iter().map(|Text { kind, no, content }| {
+                texts => rows.extend(texts.iter().map(|RepresentingText { kind, no, content }| {
                     (hash.as_slice(), *kind, *no, Some(content.as_str()))
                 })),
             }
@@ -315,7 +321,7 @@ fn keep(
 fn put_vectors(
     transactions: Transactions,
     id: i32,
-    embedded: Vec<(Written, Option<Vec<f32>>)>,
+    embedded: Vec<(StoredText, Option<Vec<f32>>)>,
 ) -> Outcome<()> {
     let (embedded, refused): (Vec<_>, Vec<_>) =
         embedded.into_iter().partition(|(_, vector)| vector.is_some());
@@ -333,7 +339,7 @@ fn put_vectors(
 }
 
 /// Hashes, kinds and numbers.
-fn keys<'a, V>(texts: &'a [(Written, V)]) -> [DatumWithOid<'a>; 3] {
+fn keys<'a, V>(texts: &'a [(StoredText, V)]) -> [DatumWithOid<'a>; 3] {
     [
         texts.iter().map(|(it, _)| it.hash.as_slice()).collect::<Vec<_>>().into(),
         texts.iter().map(|(it, _)| it.kind.as_str()).collect::<Vec<_>>().into(),

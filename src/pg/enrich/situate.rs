@@ -9,14 +9,14 @@
 //! by the chunk's place: its row, its context, its text and its neighbours'. So a change in a
 //! document costs as many calls as chunks have changed, and two for those beside them.
 
-use super::asking::{self, HARMLESS, Replies, Step};
-use super::beside::{self, Form};
+use super::asking::{self, HARMLESS, ProviderReplies, StepResult};
+use super::beside::{self, TableForm};
 use super::rounds::{Rounds, unless_unwanted};
 use crate::chunk::context::in_context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
-use crate::pg::catalog::pipeline::{self, Mode, Pipeline, Stage};
+use crate::pg::catalog::pipeline::{self, Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::situation::{self, Situation};
 use crate::pg::catalog::view::content_columns;
 use crate::pg::catalog::{relation, template};
@@ -33,7 +33,7 @@ use crate::pg::server::{guc, random};
 use crate::pipeline::{LineStore, Lines, PlaceHash, content_hash};
 use crate::prompt::template::Template;
 use crate::protocol::{Lane, ProviderConfig};
-use crate::situate::{self, AROUND, BEGINNING, Part, TEMPLATE, Wanted};
+use crate::situate::{self, AROUND, BEGINNING, DocumentPart, SituateOptions, TEMPLATE};
 
 /// Chunks about which a language model is asked between two transactions.
 const CHUNKS_A_STEP: i32 = 4;
@@ -41,7 +41,7 @@ const CHUNKS_A_STEP: i32 = 4;
 /// Chunks that are embedded between two transactions, where what is said of them is known.
 const KNOWN_A_STEP: i32 = 64;
 
-const FORM: Form = Form {
+const FORM: TableForm = TableForm {
     label: c"contexts",
     definition: query!(contexts.create_table),
     policy: query!(contexts.create_policy),
@@ -50,7 +50,7 @@ const FORM: Form = Form {
 
 /// An error where `wanted` cannot be; else `wanted` with the name of the language model, so that it
 /// does not depend on the role that embeds.
-pub fn complete(wanted: &Wanted, mode: Mode, late: bool) -> Result<Wanted> {
+pub fn complete(wanted: &SituateOptions, mode: RefreshMode, late: bool) -> Result<SituateOptions> {
     check_mode(mode)?;
     if late {
         let message = "contextual \"llm\" is not for chunks that are cut late";
@@ -64,13 +64,13 @@ pub fn complete(wanted: &Wanted, mode: Mode, late: bool) -> Result<Wanted> {
             "Name a foreign server of the wrapper rag_llm: {\"contextual\": {\"llm\": \"...\"}}.",
         )
     })?;
-    Ok(Wanted { llm: Some(llm), template: wanted.template.clone() })
+    Ok(SituateOptions { llm: Some(llm), template: wanted.template.clone() })
 }
 
-fn check_mode(mode: Mode) -> Result<()> {
+fn check_mode(mode: RefreshMode) -> Result<()> {
     match mode {
-        Mode::Async | Mode::Manual => Ok(()),
-        Mode::Sync => {
+        RefreshMode::Async | RefreshMode::Manual => Ok(()),
+        RefreshMode::Sync => {
             Err(Error::invalid("contextual \"llm\" is not for pipelines of the mode sync")
                 .hint("A statement does not wait for a language model. Choose the mode async."))
         }
@@ -78,7 +78,7 @@ fn check_mode(mode: Mode) -> Result<()> {
 }
 
 /// An error where a pipeline, or its successor, is to get a mode that it cannot have.
-pub fn check_new_mode(pipeline: &Pipeline, mode: Option<Mode>) -> Result<()> {
+pub fn check_new_mode(pipeline: &Pipeline, mode: Option<RefreshMode>) -> Result<()> {
     let Some(mode) = mode else { return Ok(()) };
     let successor = pipeline::successor(pipeline.id)?;
     let is_situated = pipeline.situated || successor.is_some_and(|it| it.situated);
@@ -87,7 +87,7 @@ pub fn check_new_mode(pipeline: &Pipeline, mode: Option<Mode>) -> Result<()> {
 
 /// Has a new pipeline's chunks be put into their connection. What has been said for the one whose
 /// place it is to take holds for it as well.
-pub fn create(pipeline: &Pipeline, wanted: &Wanted, old: Option<&Pipeline>) -> Result<()> {
+pub fn create(pipeline: &Pipeline, wanted: &SituateOptions, old: Option<&Pipeline>) -> Result<()> {
     let table = beside::create(pipeline, &FORM, &[])?;
     let name = relation::name_beside(pipeline.chunk_table.oid, Some(c"context_key"), c"idx");
     let values = [("name", name.as_str()), ("chunk_table", &pipeline.chunk_table.sql)];
@@ -162,13 +162,13 @@ impl Situater {
 }
 
 /// What puts the chunks of a pipeline into their connection.
-struct Tools {
+struct SituatingTools {
     template: Template,
     provider: ProviderConfig,
     embedding: Embedding,
 }
 
-impl Tools {
+impl SituatingTools {
     /// As it is kept with what it says.
     fn llm(&self) -> String {
         format!("{}/{}", self.provider.name, self.provider.model)
@@ -176,7 +176,7 @@ impl Tools {
 }
 
 /// A chunk in its place.
-struct Place {
+struct UnsituatedChunk {
     key: Vec<u8>,
     context: Option<String>,
     content: String,
@@ -191,7 +191,7 @@ enum Said {
     Line(Option<String>),
 }
 
-impl Place {
+impl UnsituatedChunk {
     fn line(&self) -> Option<&str> {
         match &self.said {
             Said::Line(line) => line.as_deref(),
@@ -204,8 +204,8 @@ impl Place {
     }
 
     /// The place with `line` as what a language model has said of it; `None` if that was of no use.
-    fn with(self, line: Option<String>) -> Place {
-        Place { said: Said::Line(line), ..self }
+    fn with(self, line: Option<String>) -> UnsituatedChunk {
+        UnsituatedChunk { said: Said::Line(line), ..self }
     }
 }
 
@@ -213,9 +213,10 @@ fn situate_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool) 
     let Some((tools, places)) = transactions.run(|| load(id))? else { return Ok(0) };
     let _spending = ForPipeline::new(id);
     let mut watch = unless_unwanted(is_unwanted);
-    let (unsaid, mut places): (Vec<_>, Vec<_>) = places.into_iter().partition(Place::is_unsaid);
-    let ask = |place: Option<&Place>| ask(&tools, place, &mut watch);
-    let Replies { known, refused, stopped } =
+    let (unsaid, mut places): (Vec<_>, Vec<_>) =
+        places.into_iter().partition(UnsituatedChunk::is_unsaid);
+    let ask = |place: Option<&UnsituatedChunk>| ask(&tools, place, &mut watch);
+    let ProviderReplies { known, refused, stopped } =
         asking::about_each(unsaid, |it| &it.key, ask, is_unwanted);
     if !known.is_empty() {
         places.extend(known.into_iter().map(|(place, line)| place.with(line.flatten())));
@@ -226,12 +227,12 @@ fn situate_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool) 
     let embedded = asking::embedded(&tools.embedding, places, whole, &mut watch);
     put_before(transactions, id, &tools, embedded.known)?;
     let (refused, stopped) = (refused.or(embedded.refused), stopped.or(embedded.stopped));
-    Step { count, refused, stopped }.settle(transactions, id)
+    StepResult { count, refused, stopped }.settle(transactions, id)
 }
 
 /// Chunks of a pipeline whose connection has not been said yet, or whose chunks do not know it, and
 /// what is needed to change that.
-fn load(id: i32) -> Result<Option<(Tools, Vec<Place>)>> {
+fn load(id: i32) -> Result<Option<(SituatingTools, Vec<UnsituatedChunk>)>> {
     as_superuser(|| {
         let Some(pipeline) = pipeline::by_id(id)? else { return Ok(None) };
         let Some(Situation { wanted, relation }) = situation::of(id)? else { return Ok(None) };
@@ -240,9 +241,9 @@ fn load(id: i32) -> Result<Option<(Tools, Vec<Place>)>> {
             let llm = Llm::or_default(wanted.llm.as_deref())?;
             let provider = llm.into_provider_for("contextual \"llm\"")?;
             let embedding = Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?;
-            let tools = Tools { template, provider, embedding };
+            let tools = SituatingTools { template, provider, embedding };
             let places = places(&pipeline, &relation.sql, &tools)?;
-            if places.is_empty() && pipeline.stage == Stage::Live {
+            if places.is_empty() && pipeline.stage == PipelineStage::Live {
                 let gone = query!(contexts.forget_gone);
                 sql::execute(&render(gone, &tables(&pipeline, &relation.sql)), &[])?;
             }
@@ -255,7 +256,11 @@ fn tables<'a>(pipeline: &'a Pipeline, contexts: &'a str) -> [(&'static str, &'a 
     [("chunk_table", &pipeline.chunk_table.sql), ("contexts", contexts)]
 }
 
-fn places(pipeline: &Pipeline, contexts: &str, tools: &Tools) -> Result<Vec<Place>> {
+fn places(
+    pipeline: &Pipeline,
+    contexts: &str,
+    tools: &SituatingTools,
+) -> Result<Vec<UnsituatedChunk>> {
     let tables = tables(pipeline, contexts);
     let missing = render(query!(contexts.missing), &tables);
     let arguments = [tools.template.name.as_str().into(), tools.llm().into(), CHUNKS_A_STEP.into()];
@@ -271,11 +276,14 @@ fn places(pipeline: &Pipeline, contexts: &str, tools: &Tools) -> Result<Vec<Plac
 }
 
 /// Chunks by their keys, in their places.
-fn rows(statement: &str, arguments: &[pgrx::datum::DatumWithOid<'_>]) -> Result<Vec<(i64, Place)>> {
+fn rows(
+    statement: &str,
+    arguments: &[pgrx::datum::DatumWithOid<'_>],
+) -> Result<Vec<(i64, UnsituatedChunk)>> {
     sql::rows(statement, arguments, |row| {
         let (key, context) = (sql::required(row.get(1)?)?, row.get(3)?);
         let (content, said) = (sql::required(row.get(4)?)?, Said::Line(row.get(5)?));
-        Ok((sql::required(row.get(2)?)?, Place { key, context, content, said }))
+        Ok((sql::required(row.get(2)?)?, UnsituatedChunk { key, context, content, said }))
     })
 }
 
@@ -292,18 +300,22 @@ fn around(pipeline: &Pipeline, chunk: i64) -> Result<String> {
     let found = sql::rows(&statement, &arguments, |row| {
         let (start, end): (i32, i32) = (sql::required(row.get(2)?)?, sql::required(row.get(3)?)?);
         let span = start as u32..end as u32;
-        let part = Part { span, content: sql::required(row.get(4)?)? };
+        let part = DocumentPart { span, content: sql::required(row.get(4)?)? };
         Ok((sql::required(row.get::<bool>(1)?)?, part))
     })?;
     let own = found.iter().find(|(is_own, _)| *is_own).map(|(_, part)| part.span.clone());
-    let parts: Vec<Part> = found.into_iter().map(|(_, part)| part).collect();
+    let parts: Vec<DocumentPart> = found.into_iter().map(|(_, part)| part).collect();
     Ok(situate::excerpt(&parts, &own.unwrap_or_default()))
 }
 
-fn ask(tools: &Tools, place: Option<&Place>, watch: &mut Watch<'_>) -> Result<Option<String>> {
+fn ask(
+    tools: &SituatingTools,
+    place: Option<&UnsituatedChunk>,
+    watch: &mut Watch<'_>,
+) -> Result<Option<String>> {
     let nonce = random::nonce()?;
     let (context, document, content) = match place {
-        Some(Place { context, content, said: Said::Not(document), .. }) => {
+        Some(UnsituatedChunk { context, content, said: Said::Not(document), .. }) => {
             (context.as_deref(), document.as_str(), content.as_str())
         }
         _ => (None, HARMLESS, HARMLESS),
@@ -313,19 +325,24 @@ fn ask(tools: &Tools, place: Option<&Place>, watch: &mut Watch<'_>) -> Result<Op
 }
 
 /// What is embedded of a chunk.
-fn whole(place: &Place) -> String {
+fn whole(place: &UnsituatedChunk) -> String {
     in_context(place.context.as_deref(), place.line(), &place.content)
 }
 
 /// Keeps what has been said of places, with the model that said it.
-fn keep(transactions: Transactions, id: i32, tools: &Tools, places: &[Place]) -> Outcome<()> {
+fn keep(
+    transactions: Transactions,
+    id: i32,
+    tools: &SituatingTools,
+    places: &[UnsituatedChunk],
+) -> Outcome<()> {
     in_pipeline(transactions, id, |_, contexts| {
         let put = query!(contexts.put);
         let arguments = [
             tools.template.name.as_str().into(),
             tools.llm().into(),
             places.iter().map(|place| place.key.as_slice()).collect::<Vec<_>>().into(),
-            places.iter().map(Place::line).collect::<Vec<_>>().into(),
+            places.iter().map(UnsituatedChunk::line).collect::<Vec<_>>().into(),
         ];
         sql::execute(&render(put, &[("contexts", contexts)]), &arguments).map(drop)
     })
@@ -336,8 +353,8 @@ fn keep(transactions: Transactions, id: i32, tools: &Tools, places: &[Place]) ->
 fn put_before(
     transactions: Transactions,
     id: i32,
-    tools: &Tools,
-    embedded: Vec<(Place, Option<Vec<f32>>)>,
+    tools: &SituatingTools,
+    embedded: Vec<(UnsituatedChunk, Option<Vec<f32>>)>,
 ) -> Outcome<()> {
     let (mut places, mut vectors, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for (place, vector) in embedded {
@@ -363,7 +380,7 @@ fn put_before(
         let hashes: Vec<_> = places.iter().map(|place| content_hash(&whole(place))).collect();
         let arguments = [
             places.iter().map(|place| place.key.as_slice()).collect::<Vec<_>>().into(),
-            places.iter().map(Place::line).collect::<Vec<_>>().into(),
+            places.iter().map(UnsituatedChunk::line).collect::<Vec<_>>().into(),
             hashes.iter().map(|hash| hash.as_slice()).collect::<Vec<_>>().into(),
             vectors.iter().cloned().map(Vector).collect::<Vec<_>>().into(),
         ];

@@ -6,16 +6,16 @@ use std::slice::from_ref;
 use pgrx::prelude::*;
 use serde::Deserialize;
 
-use super::options::{JudgeOfAnswers, Options};
-use crate::embed::{Embedder, Kind};
+use super::options::{EvalOptions, JudgeOfAnswers};
+use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::answer::{bare, correctness, is_exact, token_f1};
 use crate::eval::citing::citing;
 use crate::eval::containment::holds_any;
 use crate::eval::context::best_similarity;
 use crate::eval::judge;
-use crate::eval::measure::{Measure, Metric, Scores};
-use crate::eval::score::{self, Found};
+use crate::eval::measure::{EvalMetric, Measure, Scores};
+use crate::eval::score::{self, RankedChunk};
 use crate::pg::catalog::evaluation::Case;
 use crate::pg::catalog::template;
 use crate::pg::question::answer::Answer;
@@ -23,9 +23,9 @@ use crate::pg::question::answer::verifier::Verifier;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::generate::{Behind, generate};
 use crate::pg::server::random;
-use crate::prompt::messages::Source;
+use crate::prompt::messages::PromptSource;
 use crate::protocol::{Lane, ProviderConfig};
-use crate::represent::{self, Wanted};
+use crate::represent::{self, RepresentOptions};
 use crate::verify::Verdict;
 
 /// Questions that a language model writes for an answer; as many as RAGAS.
@@ -41,7 +41,7 @@ pub struct AnswerJudge {
 
 /// A chunk that was read, as an answer tells it.
 #[derive(Deserialize)]
-struct Read {
+struct ReadChunk {
     source_key: String,
     chunk_id: i64,
     chunk_no: i32,
@@ -52,7 +52,7 @@ struct Read {
 
 impl AnswerJudge {
     /// Fails where a language model is to judge and there is none.
-    pub fn new(options: &Options) -> Result<AnswerJudge> {
+    pub fn new(options: &EvalOptions) -> Result<AnswerJudge> {
         let llm = match options.judge {
             JudgeOfAnswers::Words => None,
             JudgeOfAnswers::Llm => Some(options.judging_llm("answers", "the judge words")?),
@@ -73,16 +73,17 @@ impl AnswerJudge {
     /// The scores of `answer`.
     pub fn scores(&self, case: &Case, answer: &Answer) -> Result<Scores> {
         let _behind = Behind::people();
-        let read: Vec<Read> = serde_json::from_value(answer.context.clone()).map_err(|error| {
-            Error::new(ErrorKind::Internal, format!("a context cannot be read: {error}"))
-        })?;
+        let read: Vec<ReadChunk> =
+            serde_json::from_value(answer.context.clone()).map_err(|error| {
+                Error::new(ErrorKind::Internal, format!("a context cannot be read: {error}"))
+            })?;
         let mut scores = Vec::new();
         told(answer, &mut scores);
         let abstains = answer.supported == Some(false);
         let text = bare(&answer.text);
         let mut embedding = Embedding::with_model(None, Lane::Bulk)?;
         scores.push((
-            Metric::AnswerRelevance,
+            EvalMetric::AnswerRelevance,
             match abstains || text.trim().is_empty() {
                 true => Some(0.0),
                 false => self.relevance(case, &text, &mut embedding)?,
@@ -96,21 +97,21 @@ impl AnswerJudge {
             scores.extend(cites(&answer.text, &read));
         }
         let (precision, recall) = self.context(case, &read)?;
-        scores.push((Metric::ContextPrecision, precision));
-        scores.push((Metric::ContextRecall, recall));
+        scores.push((EvalMetric::ContextPrecision, precision));
+        scores.push((EvalMetric::ContextRecall, recall));
         let known = scores.into_iter().filter_map(|(it, value)| Some((Measure::of(it), value?)));
         Ok(known.collect())
     }
 
     /// How near the answer comes to the question: itself, or the questions that it answers.
     fn relevance(&self, case: &Case, text: &str, embedding: &mut Embedding) -> Result<Option<f64>> {
-        let question = embedding.embed(from_ref(&case.question), Kind::Query)?;
+        let question = embedding.embed(from_ref(&case.question), EmbeddingKind::Query)?;
         let Some(llm) = &self.llm else {
-            let answer = embedding.embed(&[text.to_owned()], Kind::Passage)?;
+            let answer = embedding.embed(&[text.to_owned()], EmbeddingKind::Passage)?;
             return Ok(best_similarity(&question, &answer).map(|it| it.max(0.0)));
         };
-        let wanted = Wanted { questions: QUESTIONS, ..Wanted::default() };
-        let source = Source { content: text.to_owned(), ..Source::default() };
+        let wanted = RepresentOptions { questions: QUESTIONS, ..RepresentOptions::default() };
+        let source = PromptSource { content: text.to_owned(), ..PromptSource::default() };
         let template = template::find(represent::TEMPLATE)?;
         let messages = represent::messages(&template, &source, &wanted, &random::nonce()?)?;
         let reply = generate(llm.clone(), messages, 0.0, None)?;
@@ -119,21 +120,21 @@ impl AnswerJudge {
             return Ok(None);
         };
         let asked: Vec<String> = texts.into_iter().map(|it| it.content).collect();
-        let asked = embedding.embed(&asked, Kind::Query)?;
+        let asked = embedding.embed(&asked, EmbeddingKind::Query)?;
         let near = asked.iter().filter_map(|it| best_similarity(&question, from_ref(it)));
         Ok(Some(near.map(|it| it.max(0.0)).sum::<f64>() / asked.len().max(1) as f64))
     }
 
     /// Precision and recall of what was read.
-    fn context(&self, case: &Case, read: &[Read]) -> Result<(Option<f64>, Option<f64>)> {
+    fn context(&self, case: &Case, read: &[ReadChunk]) -> Result<(Option<f64>, Option<f64>)> {
         if let Some(llm) = &self.llm {
             return Ok((self.useful(llm, case, read)?, self.attributed(llm, case, read)?));
         }
-        let found: Vec<Found<'_>> = read
+        let found: Vec<RankedChunk<'_>> = read
             .iter()
             .map(|it| {
                 let chunk = (it.chunk_id, it.chunk_no);
-                Found::new(&it.source_key, chunk, it.start_char..it.end_char, &it.content)
+                RankedChunk::new(&it.source_key, chunk, it.start_char..it.end_char, &it.content)
             })
             .collect();
         if let Some((precision, recall)) = score::context(&case.judgements, &found) {
@@ -149,12 +150,15 @@ impl AnswerJudge {
     }
 
     /// The precision of a context that `llm` grades.
-    fn useful(&self, llm: &ProviderConfig, case: &Case, read: &[Read]) -> Result<Option<f64>> {
+    fn useful(&self, llm: &ProviderConfig, case: &Case, read: &[ReadChunk]) -> Result<Option<f64>> {
         if read.is_empty() {
             return Ok(Some(0.0));
         }
-        let source = |it: &Read| Source { content: it.content.clone(), ..Source::default() };
-        let sources: Vec<Source> = read.iter().map(source).collect();
+        let source = |it: &ReadChunk| PromptSource {
+            content: it.content.clone(),
+            ..PromptSource::default()
+        };
+        let sources: Vec<PromptSource> = read.iter().map(source).collect();
         let messages = judge::messages(&case.question, &sources, &random::nonce()?);
         let reply = generate(llm.clone(), messages, 0.0, None)?;
         let useful = judge::useful(&reply.text, read.len());
@@ -165,7 +169,12 @@ impl AnswerJudge {
     }
 
     /// The share of the claims of the first expected answer that `llm` finds in the context.
-    fn attributed(&self, llm: &ProviderConfig, case: &Case, read: &[Read]) -> Result<Option<f64>> {
+    fn attributed(
+        &self,
+        llm: &ProviderConfig,
+        case: &Case,
+        read: &[ReadChunk],
+    ) -> Result<Option<f64>> {
         let Some(expected) = case.answers.first() else { return Ok(None) };
         let contexts = contents(read);
         if contexts.is_empty() {
@@ -183,52 +192,52 @@ impl AnswerJudge {
     }
 }
 
-type Told = Vec<(Metric, Option<f64>)>;
+type KnownScore = Vec<(EvalMetric, Option<f64>)>;
 
-fn contents(read: &[Read]) -> Vec<&str> {
+fn contents(read: &[ReadChunk]) -> Vec<&str> {
     read.iter().map(|it| it.content.as_str()).collect()
 }
 
 /// What an answer says of itself.
-fn told(answer: &Answer, scores: &mut Told) {
+fn told(answer: &Answer, scores: &mut KnownScore) {
     let flag = |is: bool| Some(f64::from(u8::from(is)));
-    scores.push((Metric::Abstention, flag(answer.supported == Some(false))));
-    scores.push((Metric::NeedsReview, flag(answer.needs_review)));
-    scores.push((Metric::Faithfulness, answer.faithfulness.map(f64::from)));
+    scores.push((EvalMetric::Abstention, flag(answer.supported == Some(false))));
+    scores.push((EvalMetric::NeedsReview, flag(answer.needs_review)));
+    scores.push((EvalMetric::Faithfulness, answer.faithfulness.map(f64::from)));
     let claims = answer.claims.as_array().map(Vec::as_slice).unwrap_or_default();
     let supported = claims.iter().filter(|claim| claim["verdict"] == "supported").count();
     let share = answer.faithfulness.map(|_| supported as f64 / claims.len().max(1) as f64);
-    scores.push((Metric::ClaimsSupported, share));
+    scores.push((EvalMetric::ClaimsSupported, share));
 }
 
 /// How near `text` comes to the expected answers; an empty one is as far as can be.
-fn correct(case: &Case, text: &str, embedding: &mut Embedding) -> Result<Told> {
+fn correct(case: &Case, text: &str, embedding: &mut Embedding) -> Result<KnownScore> {
     let similarity = match text.trim().is_empty() {
         true => 0.0,
         false => {
-            let expected = embedding.embed(&case.answers, Kind::Passage)?;
-            let answer = embedding.embed(&[text.to_owned()], Kind::Passage)?;
+            let expected = embedding.embed(&case.answers, EmbeddingKind::Passage)?;
+            let answer = embedding.embed(&[text.to_owned()], EmbeddingKind::Passage)?;
             best_similarity(&expected, &answer).unwrap_or_default().max(0.0)
         }
     };
     let f1 = token_f1(text, &case.answers);
     let flag = |is: bool| Some(f64::from(u8::from(is)));
     Ok(vec![
-        (Metric::ExactMatch, flag(is_exact(text, &case.answers))),
-        (Metric::TokenF1, Some(f1)),
-        (Metric::SemanticSimilarity, Some(similarity)),
-        (Metric::AnswerCorrectness, Some(correctness(f1, similarity))),
-        (Metric::AnswerHolds, flag(holds_any(text, &case.answers))),
+        (EvalMetric::ExactMatch, flag(is_exact(text, &case.answers))),
+        (EvalMetric::TokenF1, Some(f1)),
+        (EvalMetric::SemanticSimilarity, Some(similarity)),
+        (EvalMetric::AnswerCorrectness, Some(correctness(f1, similarity))),
+        (EvalMetric::AnswerHolds, flag(holds_any(text, &case.answers))),
     ])
 }
 
-fn cites(answer: &str, read: &[Read]) -> Told {
+fn cites(answer: &str, read: &[ReadChunk]) -> KnownScore {
     let interrupt = &mut || {
         check_for_interrupts!();
     };
     let found = citing(answer, &contents(read), interrupt);
     vec![
-        (Metric::CitationRecall, found.map(|it| it.recall)),
-        (Metric::CitationPrecision, found.map(|it| it.precision)),
+        (EvalMetric::CitationRecall, found.map(|it| it.recall)),
+        (EvalMetric::CitationPrecision, found.map(|it| it.precision)),
     ]
 }

@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::eval::configuration::{Arguments, Configuration, merged_filter};
 use crate::eval::containment::holds_any;
 use crate::eval::judgement::Level;
-use crate::eval::measure::{Measure, Metric, Scores};
-use crate::eval::score::{self, Found};
+use crate::eval::measure::{EvalMetric, Measure, Scores};
+use crate::eval::score::{self, RankedChunk};
 use crate::pg::catalog::evaluation::Case;
-use crate::pg::question::request::Wish;
-use crate::pg::question::route::Asked;
+use crate::pg::question::request::AnswerRequest;
+use crate::pg::question::route::ChosenPipeline;
 use crate::pg::question::search::Search;
 use crate::pg::question::{rewrite, route};
 use crate::pg::ragd::embed;
@@ -40,7 +40,7 @@ pub struct Contender<'a> {
     options: RetrieveOptions,
     /// Searches for questions without a filter of their own, by the number of chunks and the
     /// pipeline.
-    searches: HashMap<(u32, Asked), Search>,
+    searches: HashMap<(u32, ChosenPipeline), Search>,
     pipeline: String,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Contender<'a> {
         };
         let pipeline = contender.pipeline_named();
         if !route::is_open(pipeline, &contender.options) {
-            let pipeline = Asked::by_caller(pipeline);
+            let pipeline = ChosenPipeline::by_caller(pipeline);
             let depth = contender.depth(Level::Chunk);
             let search = contender.prepare(depth, &pipeline, None)?;
             contender.pipeline.clone_from(&search.pipeline.name);
@@ -129,7 +129,7 @@ impl<'a> Contender<'a> {
     pub fn answer(&self, case: &Case, judge: &AnswerJudge, searched: &mut Searched) -> Result<()> {
         let arguments = &self.configuration.arguments;
         let filter = merged_filter(arguments.filter.as_ref(), case.filter.as_ref());
-        let wish = Wish {
+        let wish = AnswerRequest {
             pipeline: self.pipeline_named(),
             strategy: arguments.strategy.as_deref(),
             k: arguments.k,
@@ -160,7 +160,12 @@ impl<'a> Contender<'a> {
         }
     }
 
-    fn prepare(&self, depth: u32, pipeline: &Asked, filter: Option<&Value>) -> Result<Search> {
+    fn prepare(
+        &self,
+        depth: u32,
+        pipeline: &ChosenPipeline,
+        filter: Option<&Value>,
+    ) -> Result<Search> {
         let Arguments { mode, rewrite, rerank, llm, .. } = &self.configuration.arguments;
         let filter = merged_filter(self.configuration.arguments.filter.as_ref(), filter);
         let (depth, options) = (Some(depth as i32), self.options.clone());
@@ -171,11 +176,11 @@ impl<'a> Contender<'a> {
     }
 
     fn judged(&self, case: &Case, passages: &[Passage]) -> Scores {
-        let found: Vec<Found<'_>> = passages
+        let found: Vec<RankedChunk<'_>> = passages
             .iter()
             .map(|it| {
                 let chunk = (it.chunk_id, it.chunk_no);
-                Found::new(&it.source_key, chunk, it.start_char..it.end_char, &it.content)
+                RankedChunk::new(&it.source_key, chunk, it.start_char..it.end_char, &it.content)
             })
             .collect();
         let mut scores = score::scores(&case.judgements, &found, self.ks);
@@ -183,7 +188,7 @@ impl<'a> Contender<'a> {
             let place = found.iter().position(|it| holds_any(it.content, &case.answers));
             scores.extend(self.ks.iter().map(|k| {
                 let is_found = place.is_some_and(|place| place < *k as usize);
-                (Measure::at(Metric::AnswerFound, *k), f64::from(u8::from(is_found)))
+                (Measure::at(EvalMetric::AnswerFound, *k), f64::from(u8::from(is_found)))
             }));
         }
         scores
@@ -220,15 +225,15 @@ fn named(configuration: &Configuration, error: Error) -> Error {
 
 fn answer_costs(milliseconds: f64, used: Usage, scores: &mut Scores) {
     let mut note = |metric, value| scores.push((Measure::of(metric), value));
-    note(Metric::AnswerLatency, milliseconds);
-    note(Metric::AnswerLlmCalls, used.llm_calls as f64);
-    note(Metric::AnswerLlmTokens, used.llm_tokens as f64);
+    note(EvalMetric::AnswerLatency, milliseconds);
+    note(EvalMetric::AnswerLlmCalls, used.llm_calls as f64);
+    note(EvalMetric::AnswerLlmTokens, used.llm_tokens as f64);
 }
 
 fn costs(milliseconds: f64, used: Usage, scores: &mut Scores) {
     let mut note = |metric, value| scores.push((Measure::of(metric), value));
-    note(Metric::LatencyMean, milliseconds);
-    note(Metric::EmbeddingTokens, used.embedding_tokens as f64);
-    note(Metric::LlmCalls, used.llm_calls as f64);
-    note(Metric::LlmTokens, used.llm_tokens as f64);
+    note(EvalMetric::LatencyMean, milliseconds);
+    note(EvalMetric::EmbeddingTokens, used.embedding_tokens as f64);
+    note(EvalMetric::LlmCalls, used.llm_calls as f64);
+    note(EvalMetric::LlmTokens, used.llm_tokens as f64);
 }

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 
 use pgrx::prelude::*;
 
-use super::options::{ContextMeasure, Options};
-use crate::embed::{Embedder, Kind};
+use super::options::{ContextMeasure, EvalOptions};
+use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::eval::context::{best_similarity, sentences_of};
 use crate::eval::judge;
-use crate::eval::measure::{Measure, Metric, Scores};
+use crate::eval::measure::{EvalMetric, Measure, Scores};
 use crate::pg::catalog::evaluation::Case;
 use crate::pg::question::answer;
 use crate::pg::ragd::embed::Embedding;
@@ -31,7 +31,7 @@ pub struct Judge {
 
 impl Judge {
     /// Fails where a language model is to judge and there is none.
-    pub fn new(options: &Options) -> Result<Judge> {
+    pub fn new(options: &EvalOptions) -> Result<Judge> {
         let llm = match options.context {
             ContextMeasure::Llm => {
                 Some(options.judging_llm("a context", "the context similarity")?)
@@ -43,8 +43,8 @@ impl Judge {
     }
 
     /// The contexts of one question.
-    pub fn context<'a>(&'a self, case: &'a Case) -> Context<'a> {
-        Context { judge: self, case, vectors: HashMap::new(), judged: HashMap::new() }
+    pub fn context<'a>(&'a self, case: &'a Case) -> JudgedContexts<'a> {
+        JudgedContexts { judge: self, case, vectors: HashMap::new(), judged: HashMap::new() }
     }
 
     /// A warning if replies could not be read.
@@ -59,14 +59,14 @@ impl Judge {
 }
 
 /// The contexts that configurations find for one question. What they have in common is measured once.
-pub struct Context<'a> {
+pub struct JudgedContexts<'a> {
     judge: &'a Judge,
     case: &'a Case,
     vectors: HashMap<String, Vec<f32>>,
     judged: HashMap<Vec<(String, i32)>, Option<f64>>,
 }
 
-impl Context<'_> {
+impl JudgedContexts<'_> {
     /// The scores of the first chunks.
     pub fn scores(&mut self, passages: &[Passage]) -> Result<Scores> {
         let first = &passages[..passages.len().min(self.judge.k as usize)];
@@ -81,16 +81,18 @@ impl Context<'_> {
         let sentences = sentences_of(passages.iter().map(|it| it.content.as_str()));
         let mut embedding = Embedding::with_model(None, Lane::Bulk)?;
         let sentences = self.embed(&mut embedding, &sentences)?;
-        let question = embedding.embed(std::slice::from_ref(&self.case.question), Kind::Query)?;
+        let question =
+            embedding.embed(std::slice::from_ref(&self.case.question), EmbeddingKind::Query)?;
         // Nothing found is as far from the question as can be.
-        let mut scores = vec![(Metric::ContextSimilarity, best_similarity(&question, &sentences))];
+        let mut scores =
+            vec![(EvalMetric::ContextSimilarity, best_similarity(&question, &sentences))];
         if !self.case.answers.is_empty() {
             let answers: Vec<&str> = self.case.answers.iter().map(String::as_str).collect();
             let answers = self.embed(&mut embedding, &answers)?;
-            scores.push((Metric::AnswerSimilarity, best_similarity(&answers, &sentences)));
+            scores.push((EvalMetric::AnswerSimilarity, best_similarity(&answers, &sentences)));
         }
         let k = self.judge.k;
-        let at_k = |(metric, best): (Metric, Option<f64>)| {
+        let at_k = |(metric, best): (EvalMetric, Option<f64>)| {
             (Measure::at(metric, k), best.unwrap_or_default())
         };
         Ok(scores.into_iter().map(at_k).collect())
@@ -101,7 +103,7 @@ impl Context<'_> {
         let is_new = |text: &&&str| !self.vectors.contains_key(**text);
         let new: Vec<String> = texts.iter().filter(is_new).map(|it| (*it).to_owned()).collect();
         if !new.is_empty() {
-            let vectors = embedding.embed(&new, Kind::Passage)?;
+            let vectors = embedding.embed(&new, EmbeddingKind::Passage)?;
             self.vectors.extend(new.into_iter().zip(vectors));
         }
         Ok(texts.iter().filter_map(|text| self.vectors.get(*text).cloned()).collect())
@@ -114,7 +116,7 @@ impl Context<'_> {
             None => self.ask(passages)?,
         };
         self.judged.insert(key, relevance);
-        let measure = Measure::at(Metric::ContextRelevance, self.judge.k);
+        let measure = Measure::at(EvalMetric::ContextRelevance, self.judge.k);
         Ok(relevance.map(|value| (measure, value)).into_iter().collect())
     }
 

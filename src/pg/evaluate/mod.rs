@@ -18,12 +18,12 @@ use std::time::Instant;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
 
-pub use options::Options;
+pub use options::EvalOptions;
 
 use self::answer::AnswerJudge;
 use self::contender::{Contender, Searched};
 use self::context::Judge;
-use super::catalog::evaluation::{self, Case, Run, in_case};
+use super::catalog::evaluation::{self, Case, EvalRun, in_case};
 use super::server::sql;
 use crate::error::{Error, Result};
 use crate::eval::configuration::{self, Configuration};
@@ -41,12 +41,12 @@ pub struct Evaluation {
     configurations: Vec<Configuration>,
     /// Configurations and options as they were given.
     given: (String, Value),
-    options: Options,
+    options: EvalOptions,
     pipeline: Option<String>,
 }
 
 /// Figures and the names of their configurations.
-pub struct Outcome {
+pub struct EvalReport {
     /// Figures, in the order of the configurations.
     pub figures: Vec<Figure>,
     /// Names of the configurations.
@@ -54,7 +54,7 @@ pub struct Outcome {
 }
 
 /// The arguments of `rag_eval`.
-pub struct Wish<'a> {
+pub struct EvalRequest<'a> {
     /// Where configurations search that name no pipeline.
     pub pipeline: Option<&'a str>,
     /// Name of the set of judged questions.
@@ -69,8 +69,8 @@ pub struct Wish<'a> {
 
 impl Evaluation {
     /// Checks the arguments of `rag_eval`.
-    pub fn new(wish: Wish<'_>) -> Result<Evaluation> {
-        let options = Options::read(&wish.options)?;
+    pub fn new(wish: EvalRequest<'_>) -> Result<Evaluation> {
+        let options = EvalOptions::read(&wish.options)?;
         let ks = options::ks(wish.ks)?;
         let given = wish.configurations.unwrap_or_else(|| "{\"default\": {}}".to_owned());
         let configurations = configuration::parse(&given)?;
@@ -85,7 +85,7 @@ impl Evaluation {
     }
 
     /// Asks all questions, and keeps the run unless the options say otherwise.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<EvalReport> {
         let started = Instant::now();
         let contenders =
             self.configurations.iter().map(|configuration| self.contender(configuration));
@@ -100,7 +100,7 @@ impl Evaluation {
             self.keep(metrics, results, started)?;
         }
         let names = self.configurations.into_iter().map(|it| it.name).collect();
-        Ok(Outcome { figures, names })
+        Ok(EvalReport { figures, names })
     }
 
     fn contender<'a>(&'a self, configuration: &'a Configuration) -> Result<Contender<'a>> {
@@ -123,7 +123,7 @@ impl Evaluation {
         }
         let mut scores = vec![vec![Scores::new(); self.cases.len()]; contenders.len()];
         let mut results = Vec::new();
-        let mut progress = Progress { started, said: started };
+        let mut progress = ProgressNotice { started, said: started };
         for (at, case) in self.cases.iter().enumerate() {
             let mut context = judge.context(case);
             for turn in 0..contenders.len() {
@@ -151,7 +151,7 @@ impl Evaluation {
 
     fn keep(&self, metrics: Vec<Value>, results: Vec<Value>, started: Instant) -> Result<()> {
         let (configurations, options) = &self.given;
-        evaluation::keep(Run {
+        evaluation::keep(EvalRun {
             set: &self.set,
             cases: self.cases.len(),
             ks: &self.ks,
@@ -213,12 +213,12 @@ fn result(contender: &Contender<'_>, case: &Case, searched: &Searched) -> Value 
 }
 
 /// Says now and then how far it is.
-struct Progress {
+struct ProgressNotice {
     started: Instant,
     said: Instant,
 }
 
-impl Progress {
+impl ProgressNotice {
     fn say(&mut self, done: usize, all: usize) {
         if self.said.elapsed().as_secs_f64() < SECONDS_BETWEEN_NOTICES || done == all {
             return;

@@ -45,7 +45,7 @@ pub enum JudgeOfAnswers {
 /// The options of `rag_eval`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Options {
+pub struct EvalOptions {
     /// Whether the run is kept.
     pub keep: bool,
     /// Whether questions are answered too.
@@ -68,9 +68,9 @@ pub struct Options {
     seed: u64,
 }
 
-impl Default for Options {
+impl Default for EvalOptions {
     fn default() -> Self {
-        Options {
+        EvalOptions {
             keep: true,
             answers: false,
             judge: JudgeOfAnswers::Words,
@@ -85,10 +85,10 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl EvalOptions {
     /// Reads the options from JSON, and checks them.
-    pub fn read(options: &Value) -> Result<Options> {
-        let read: Options = options::read("", options.clone(), &[])?;
+    pub fn read(options: &Value) -> Result<EvalOptions> {
+        let read: EvalOptions = options::read("", options.clone(), &[])?;
         if !(1..=100_000).contains(&read.resamples) {
             return Err(out_of_range("resamples", "between 1 and 100000", read.resamples));
         }
@@ -121,7 +121,7 @@ impl Options {
 
     /// How figures are made of scores.
     pub fn summary(&self) -> SummaryOptions {
-        let Options { resamples, confidence, seed, permutations, .. } = *self;
+        let EvalOptions { resamples, confidence, seed, permutations, .. } = *self;
         SummaryOptions { resampling: Resampling { resamples, confidence, seed }, permutations }
     }
 }

@@ -3,7 +3,7 @@
 use pgrx::Uuid;
 use pgrx::prelude::*;
 
-use crate::pg::question::request::{Told, Wish};
+use crate::pg::question::request::{AnswerRequest, TracedAnswer};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 
@@ -19,7 +19,7 @@ fn rag_answer(
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> String {
-    let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
+    let wish = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
     wish.told(question, false).or_report().answer.text
 }
 
@@ -49,8 +49,8 @@ fn rag_answer_details(
         name!(needs_review, bool),
     ),
 > {
-    let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
-    let Told { answer: it, trace_id, .. } = wish.told(question, false).or_report();
+    let wish = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
+    let TracedAnswer { answer: it, trace_id, .. } = wish.told(question, false).or_report();
     let (citations, context) = (Jsonb(it.citations), Jsonb(it.context));
     let (usage, claims) = (Jsonb(it.usage), Jsonb(it.claims));
     let (faithfulness, needs_review) = (it.faithfulness, it.needs_review);
@@ -72,7 +72,7 @@ fn rag_prompt(
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> TableIterator<'static, (name!(role, String), name!(content, String))> {
-    let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
+    let wish = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
     let messages = wish.prompt(question).or_report();
     TableIterator::new(messages.into_iter().map(|message| (message.role, message.content)))
 }

@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use crate::pg::question::request::Wish;
+use crate::pg::question::request::AnswerRequest;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 
@@ -18,7 +18,7 @@ fn rag_answer_stream(
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> SetOfIterator<'static, String> {
-    let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
+    let wish = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
     let telling = wish.tell(question).or_report();
     SetOfIterator::new(telling.map(OrReport::or_report))
 }

@@ -3,8 +3,8 @@
 use pgrx::prelude::*;
 use serde::Deserialize;
 
-use crate::chunk::{Chunk, ChunkOptions, Settings, Strategy};
-use crate::embed::{Embedder, Kind};
+use crate::chunk::{Chunk, ChunkOptions, ChunkSettings, Strategy};
+use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::catalog::model;
 use crate::pg::ragd::chunk::RemoteChunker;
@@ -12,15 +12,15 @@ use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::parse::RemoteParser;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::options::Given;
+use crate::pg::server::options::GivenOptions;
 use crate::pipeline::{Chunker, Content, Document, texts};
 use crate::protocol::Lane;
 
-type Row = (i32, String, i32, i32, i32, Option<String>, Option<i32>, Option<i32>);
+type ChunkRow = (i32, String, i32, i32, i32, Option<String>, Option<i32>, Option<i32>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Options {
+struct ChunkArguments {
     /// Whose tokenizer measures; the default is `rag.embedding_model`.
     model: Option<String>,
 }
@@ -49,9 +49,9 @@ fn rag_chunk(
         name!(parent_end, Option<i32>),
     ),
 > {
-    let mut given = Given::of(options).or_report();
-    let settings: Settings = given.take(&SETTINGS).or_report();
-    let options: Options = given.rest().or_report();
+    let mut given = GivenOptions::of(options).or_report();
+    let settings: ChunkSettings = given.take(&SETTINGS).or_report();
+    let options: ChunkArguments = given.rest().or_report();
     let chunking = ChunkOptions::new(strategy, max_tokens, overlap, settings).or_report();
     let chunks = chunks_of(document, chunking, options.model.as_deref()).or_report();
     TableIterator::new(chunks.into_iter().enumerate().map(row))
@@ -66,22 +66,22 @@ fn chunks_of(document: String, options: ChunkOptions, model: Option<&str>) -> Re
     let texts = texts(&[document], &mut RemoteParser::default())?;
     let reference = model::find(model)?.reference;
     let mut chunker = RemoteChunker { model: reference, options };
-    Ok(chunker.chunk(&texts, &mut OnDemand { model })?.pop().unwrap_or_default())
+    Ok(chunker.chunk(&texts, &mut LazyEmbedder { model })?.pop().unwrap_or_default())
 }
 
 /// Looks for the model when there is something to embed: a role that may not use it may count its
 /// tokens.
-struct OnDemand<'a> {
+struct LazyEmbedder<'a> {
     model: Option<&'a str>,
 }
 
-impl Embedder for OnDemand<'_> {
-    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+impl Embedder for LazyEmbedder<'_> {
+    fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
         Embedding::with_model(self.model, Lane::Bulk)?.embed(texts, kind)
     }
 }
 
-fn row((number, chunk): (usize, Chunk)) -> Row {
+fn row((number, chunk): (usize, Chunk)) -> ChunkRow {
     (
         number as i32,
         chunk.content,

@@ -5,11 +5,11 @@ use pgrx::prelude::*;
 use crate::context::Reading;
 use crate::error::Result;
 use crate::pg::question::answer;
-use crate::pg::question::request::Wish;
+use crate::pg::question::request::AnswerRequest;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 
-type Row = (
+type ContextRow = (
     i32,
     Option<String>,
     Option<i64>,
@@ -47,15 +47,15 @@ fn rag_context(
         name!(metadata, Option<Jsonb>),
     ),
 > {
-    let wish = Wish { pipeline, strategy: None, k, mode, filter, llm, options };
+    let wish = AnswerRequest { pipeline, strategy: None, k, mode, filter, llm, options };
     TableIterator::new(rows(wish, question).or_report())
 }
 
-fn rows(wish: Wish<'_>, question: Option<&str>) -> Result<Vec<Row>> {
+fn rows(wish: AnswerRequest<'_>, question: Option<&str>) -> Result<Vec<ContextRow>> {
     let (text, search, writing) = wish.prepare(question)?;
     let (readings, sizes) = answer::context(&text, &search, &writing)?;
     let overview = readings.first().and_then(|first| first.overview.clone());
-    let mut rows: Vec<Row> = Vec::with_capacity(readings.len() + 1);
+    let mut rows: Vec<ContextRow> = Vec::with_capacity(readings.len() + 1);
     let tokens = |at: usize| sizes.get(at).map_or(0, |size| *size as i32);
     rows.extend(overview.map(|content| overview_row(content, tokens(readings.len()))));
     let numbered = readings.into_iter().enumerate();
@@ -63,11 +63,11 @@ fn rows(wish: Wish<'_>, question: Option<&str>) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn overview_row(content: String, tokens: i32) -> Row {
+fn overview_row(content: String, tokens: i32) -> ContextRow {
     (0, None, None, None, content, tokens, None, false, None, None)
 }
 
-fn row(number: i32, reading: Reading, tokens: i32) -> Row {
+fn row(number: i32, reading: Reading, tokens: i32) -> ContextRow {
     let Reading { passage, shown, .. } = reading;
     let is_excerpt = shown != passage.content;
     (

@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use crate::embed::{Embedder, Kind};
+use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::server::error::OrReport;
@@ -29,10 +29,10 @@ fn rag_embed_batch(
     Some(embed_nullable(input, kind, &mut embedding).or_report())
 }
 
-fn kind_of(kind: Option<&str>) -> Result<Kind> {
+fn kind_of(kind: Option<&str>) -> Result<EmbeddingKind> {
     match kind {
-        Some("query") => Ok(Kind::Query),
-        Some("passage") => Ok(Kind::Passage),
+        Some("query") => Ok(EmbeddingKind::Query),
+        Some("passage") => Ok(EmbeddingKind::Passage),
         Some(other) => Err(Error::invalid(format!("unknown kind \"{other}\""))
             .hint("Known kinds: query, passage.")),
         None => Err(Error::new(ErrorKind::NullNotAllowed, "kind must not be NULL")
@@ -42,7 +42,7 @@ fn kind_of(kind: Option<&str>) -> Result<Kind> {
 
 fn embed_nullable(
     input: Vec<Option<String>>,
-    kind: Kind,
+    kind: EmbeddingKind,
     embedding: &mut Embedding,
 ) -> Result<Vec<Option<Vector>>> {
     let texts: Vec<String> = input.iter().flatten().cloned().collect();

@@ -11,12 +11,12 @@ use pgrx::prelude::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::summary::Figure;
 use crate::pg::catalog::evaluation;
-use crate::pg::evaluate::{Evaluation, Outcome, Wish, read};
+use crate::pg::evaluate::{EvalReport, EvalRequest, Evaluation, read};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql;
 
-type Row = (String, String, Option<i32>, f64, f64, f64, i32, Option<f64>, Option<f64>);
+type EvalRow = (String, String, Option<i32>, f64, f64, f64, i32, Option<f64>, Option<f64>);
 
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
@@ -41,16 +41,16 @@ fn rag_eval(
     ),
 > {
     let options = crate::pg::server::options::object(options).or_report();
-    let wish = Wish { pipeline, set: eval_set, ks: k, configurations, options };
+    let wish = EvalRequest { pipeline, set: eval_set, ks: k, configurations, options };
     let outcome = Evaluation::new(wish).and_then(Evaluation::run).or_report();
     TableIterator::new(rows(outcome))
 }
 
-fn rows(Outcome { figures, names }: Outcome) -> impl Iterator<Item = Row> {
+fn rows(EvalReport { figures, names }: EvalReport) -> impl Iterator<Item = EvalRow> {
     figures.into_iter().map(move |figure| row(&figure, &names))
 }
 
-fn row(figure: &Figure, names: &[String]) -> Row {
+fn row(figure: &Figure, names: &[String]) -> EvalRow {
     let Figure { configuration, measure, value, low, high, cases, contrast } = figure;
     (
         names[*configuration].clone(),

@@ -11,7 +11,7 @@ use pgrx::prelude::*;
 use crate::error::Result;
 use crate::pg::catalog::pipeline;
 use crate::pg::changes::{intake, noted};
-use crate::pg::pipeline::remake::{self, Alteration};
+use crate::pg::pipeline::remake::{self, TableAlteration};
 use crate::pg::pipeline::{create, triggers};
 use crate::pg::server::acting::{Acting, SUPERUSER};
 use crate::pg::server::error::OrReport;
@@ -43,7 +43,7 @@ fn rag_follow_source() {
 /// # Safety
 ///
 /// `fcinfo` is the call of a function.
-unsafe fn altered_columns(fcinfo: pg_sys::FunctionCallInfo) -> Option<Alteration> {
+unsafe fn altered_columns(fcinfo: pg_sys::FunctionCallInfo) -> Option<TableAlteration> {
     // SAFETY: by this function's contract; nodes are read after their tag has been looked at.
     unsafe {
         let data = (*fcinfo).context.cast::<pg_sys::EventTriggerData>();
@@ -56,7 +56,7 @@ unsafe fn altered_columns(fcinfo: pg_sys::FunctionCallInfo) -> Option<Alteration
             return None;
         }
         let statement = &*statement.cast::<pg_sys::AlterTableStmt>();
-        let mut found = Alteration::default();
+        let mut found = TableAlteration::default();
         for command in PgList::<pg_sys::AlterTableCmd>::from_pg(statement.cmds).iter_ptr() {
             note_command(&*command, &mut found);
         }
@@ -116,7 +116,7 @@ fn is_own(table: pg_sys::Oid) -> bool {
 /// # Safety
 ///
 /// `command` is of a parse tree.
-unsafe fn note_command(command: &pg_sys::AlterTableCmd, found: &mut Alteration) {
+unsafe fn note_command(command: &pg_sys::AlterTableCmd, found: &mut TableAlteration) {
     use pg_sys::AlterTableType::{AT_AlterColumnType, AT_DropColumn};
     if command.subtype != AT_DropColumn && command.subtype != AT_AlterColumnType {
         return;
@@ -181,7 +181,7 @@ fn forget_dropped() -> Result<()> {
         notice!("pipeline \"{}\" is dropped with what it was made of", pipeline.name);
     }
     for id in concerned(query!(event.pipelines_perhaps_smaller))? {
-        intake::leave(id, intake::Kind::Gone)?;
+        intake::leave(id, intake::ChangeKind::Gone)?;
         noted::wake_at_commit();
     }
     Ok(())
@@ -202,7 +202,7 @@ fn follow_source() -> Result<()> {
         triggers::cover_partitions(&pipeline)?;
         triggers::uncover_detached(&pipeline)?;
         if has_other_rows {
-            intake::leave(id, intake::Kind::Missing)?;
+            intake::leave(id, intake::ChangeKind::Missing)?;
             noted::wake_at_commit();
         }
     }

@@ -13,7 +13,7 @@ use crate::protocol::{GenerateRequest, Lane, Message};
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
-struct Options {
+struct GenerateOptions {
     temperature: f32,
     max_tokens: Option<u32>,
     schema: Option<serde_json::Value>,
@@ -27,7 +27,7 @@ fn rag_generate(
     options: Option<Jsonb>,
 ) -> Option<String> {
     let prompt = prompt?;
-    let options: Options = options::read(options).or_report();
+    let options: GenerateOptions = options::read(options).or_report();
     let mut messages = Vec::new();
     if let Some(system) = system {
         messages.push(message("system", system));
@@ -38,8 +38,8 @@ fn rag_generate(
 }
 
 /// The text that `llm` writes; JSON where `options` have a schema.
-fn write(llm: Llm, messages: Vec<Message>, options: Options) -> Result<String> {
-    let Options { temperature, max_tokens, schema } = options;
+fn write(llm: Llm, messages: Vec<Message>, options: GenerateOptions) -> Result<String> {
+    let GenerateOptions { temperature, max_tokens, schema } = options;
     let schema = schema.map(|schema| schema.to_string());
     let provider = llm.into_provider_for("rag_generate").map_err(|error| {
         error.hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name.")

@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use crate::embed::Kind;
+use crate::embed::EmbeddingKind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, Remote};
 use crate::pg::ragd::{client, provider};
@@ -10,7 +10,7 @@ use crate::pg::server::error::{OrReport, unexpected};
 use crate::pg::server::sql;
 use crate::protocol::apis::{self, Ability};
 use crate::protocol::{
-    EmbedRequest, Lane, ModelInfo, ModelRef, ProviderConfig, Request, Response, Task,
+    EmbedRequest, Lane, ModelInfo, ModelRef, ModelTask, ProviderConfig, Request, Response,
 };
 
 /// Longest input of a model behind a server where none is named, in tokens.
@@ -41,7 +41,7 @@ fn rag_add_model(
     ),
 > {
     sql::refuse_if_read_only(c"rag_add_model()");
-    let wish = Wish { path, file, server, model, dimension, max_tokens, task };
+    let wish = ModelRequest { path, file, server, model, dimension, max_tokens, task };
     let added = wish.fulfil(name).or_report();
     TableIterator::once((
         added.dimension,
@@ -60,7 +60,7 @@ fn rag_drop_model(name: &str) -> String {
 }
 
 /// Where a model is to be found, as the arguments say.
-struct Wish<'a> {
+struct ModelRequest<'a> {
     path: Option<&'a str>,
     file: Option<&'a str>,
     server: Option<&'a str>,
@@ -79,7 +79,7 @@ struct Added {
     digest: Option<String>,
 }
 
-impl Wish<'_> {
+impl ModelRequest<'_> {
     fn fulfil(&self, name: Option<&str>) -> Result<Added> {
         superuser_only("add")?;
         let name = present("name", name)?;
@@ -127,9 +127,9 @@ impl Wish<'_> {
         }
         let max_tokens = self.max_tokens.unwrap_or(MAX_TOKENS);
         check_range("max_tokens", max_tokens, 8..=1_000_000)?;
-        let task = self.task.map_or(Ok(Task::Embed), task)?;
+        let task = self.task.map_or(Ok(ModelTask::Embed), task)?;
         if let Some(dimension) = self.dimension {
-            refuse("dimension", task == Task::Rerank, "is for a model that gives vectors")?;
+            refuse("dimension", task == ModelTask::Rerank, "is for a model that gives vectors")?;
             check_range("dimension", dimension, 1..=MAX_DIMENSION)?;
         }
         check_is_new(name)?;
@@ -142,8 +142,8 @@ impl Wish<'_> {
     }
 
     /// As given, or as measured; none for a reranker, which has nothing to be measured.
-    fn dimension_of(&self, task: Task, provider: ProviderConfig) -> Result<Option<i32>> {
-        if task == Task::Rerank {
+    fn dimension_of(&self, task: ModelTask, provider: ProviderConfig) -> Result<Option<i32>> {
+        if task == ModelTask::Rerank {
             return apis::check(&provider, Ability::Rerank).map(|()| None);
         }
         apis::check(&provider, Ability::Embed)?;
@@ -158,8 +158,8 @@ fn check_is_new(name: &str) -> Result<()> {
     Err(Error::new(ErrorKind::DuplicateObject, format!("model \"{name}\" already exists")))
 }
 
-fn task(name: &str) -> Result<Task> {
-    let known = [Task::Embed, Task::Rerank];
+fn task(name: &str) -> Result<ModelTask> {
+    let known = [ModelTask::Embed, ModelTask::Rerank];
     known.into_iter().find(|task| task.name() == name).ok_or_else(|| {
         Error::invalid(format!("unknown task \"{name}\"")).hint("Known tasks: embed, rerank.")
     })
@@ -205,7 +205,7 @@ fn describe(name: &str, path: &str, file: Option<&str>) -> Result<ModelInfo> {
 fn measure(provider: ProviderConfig) -> Result<i32> {
     let (server, model) = (provider.name.clone(), provider.model.clone());
     let texts = vec!["How long is this vector?".to_owned()];
-    let (dimension, lane, kind) = (None, Lane::Query, Kind::Passage);
+    let (dimension, lane, kind) = (None, Lane::Query, EmbeddingKind::Passage);
     let request = EmbedRequest { provider, dimension, lane, kind, texts };
     let dimension = match client::call(&Request::EmbedRemotely(request))? {
         Response::Vectors { dimension, .. } => dimension,

@@ -9,11 +9,11 @@ use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::options;
 
-type Row = (i32, Option<i32>, Option<String>, String);
+type ParseRow = (i32, Option<i32>, Option<String>, String);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Options {
+struct ParseArguments {
     /// The encoding of text and HTML.
     encoding: Option<String>,
     /// The first page wanted.
@@ -37,14 +37,14 @@ fn rag_parse(
         name!(content, String),
     ),
 > {
-    let options: Options = options::read(options).or_report();
-    let Options { encoding, first_page, last_page } = options;
+    let options: ParseArguments = options::read(options).or_report();
+    let ParseArguments { encoding, first_page, last_page } = options;
     let options = ParseOptions { encoding, first_page, last_page };
     let parser = RemoteParser { mime, options, keeps_pages: false };
     let parts = document.map_or(Ok(Vec::new()), |bytes| parser.parse_one(bytes)).or_report();
     TableIterator::new(parts.into_iter().enumerate().map(row))
 }
 
-fn row((number, part): (usize, Part)) -> Row {
+fn row((number, part): (usize, Part)) -> ParseRow {
     (number as i32, part.page.map(|page| page as i32), part.heading, part.content)
 }

@@ -4,16 +4,16 @@ use pgrx::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::chunk::{ChunkOptions, Settings};
+use crate::chunk::{ChunkOptions, ChunkSettings};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::pipeline::{Mode, Pipeline, Stage};
-use crate::pg::catalog::source::Source;
+use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
+use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::wording::Wording;
 use crate::pg::catalog::{model, pipeline};
 use crate::pg::changes::{intake, noted};
 use crate::pg::enrich::{represent, situate};
 use crate::pg::ingest::{fill, generation};
-use crate::pg::pipeline::alter::{Alteration, Context, Cut};
+use crate::pg::pipeline::alter::{ContextChange, Cut, PipelineAlteration};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
 use crate::pg::pipeline::{content, create};
 use crate::pg::server::acting::{Acting, table_owner};
@@ -30,7 +30,7 @@ const FEW_BYTES: i64 = 256 << 10;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Options {
+struct CreateOptions {
     /// Text search configuration of the lexical index.
     config: String,
     /// When the rows that are there are embedded.
@@ -40,7 +40,7 @@ struct Options {
     /// What is in the pipeline.
     description: Option<String>,
     /// Settings of the strategy.
-    chunk: Settings,
+    chunk: ChunkSettings,
     /// What is embedded with each chunk.
     contextual: Value,
     /// Whether a document is embedded as a whole and cut afterwards.
@@ -51,14 +51,14 @@ struct Options {
     represent: Option<Value>,
 }
 
-impl Default for Options {
+impl Default for CreateOptions {
     fn default() -> Self {
-        Options {
+        CreateOptions {
             config: "english".to_owned(),
             backfill: Backfill::Auto,
             template: None,
             description: None,
-            chunk: Settings::default(),
+            chunk: ChunkSettings::default(),
             contextual: Value::Null,
             late: false,
             title: None,
@@ -80,7 +80,7 @@ enum Backfill {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Changes {
+struct AlterOptions {
     /// Text search configuration of the lexical index.
     config: Option<String>,
     /// Name of the template in which questions are answered.
@@ -88,7 +88,7 @@ struct Changes {
     /// What is in the pipeline.
     description: Option<String>,
     /// Settings of the strategy.
-    chunk: Option<Settings>,
+    chunk: Option<ChunkSettings>,
     /// What is embedded with each chunk.
     contextual: Option<Value>,
     /// Whether a document is embedded as a whole and cut afterwards.
@@ -115,16 +115,16 @@ fn rag_create_pipeline(
     options: Option<Jsonb>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_create_pipeline()");
-    let options: Options = options::read(options).or_report();
+    let options: CreateOptions = options::read(options).or_report();
     let chunking = chunking(strategy, max_tokens, overlap, &options.chunk).or_report();
-    let wish = Wish {
+    let wish = CreateRequest {
         source: present("source", source).or_report(),
         content: present("content", content).or_report(),
         name,
         key: names("key", key).or_report(),
         metadata: names("metadata", metadata).or_report().unwrap_or_default(),
         model,
-        mode: Mode::named(mode.unwrap_or(Mode::ALL[0].name())).or_report(),
+        mode: RefreshMode::named(mode.unwrap_or(RefreshMode::ALL[0].name())).or_report(),
         options,
         chunking,
     };
@@ -148,14 +148,14 @@ fn rag_alter_pipeline(
     sql::refuse_if_read_only(c"rag_alter_pipeline()");
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
-    let mode = mode.map(Mode::named).transpose().or_report();
-    let Changes { config, template, description, chunk, contextual, late, title, represent } =
+    let mode = mode.map(RefreshMode::named).transpose().or_report();
+    let AlterOptions { config, template, description, chunk, contextual, late, title, represent } =
         options::read(options).or_report();
     let wording = Wording { template, description };
     let cut = Cut { strategy, max_tokens, overlap, settings: chunk };
     let contextual = contextual.as_ref().map(Contextual::read).transpose().or_report();
-    let context = Context { contextual, late, title };
-    let wanted = Alteration { name, content, metadata, cut, model, mode, config, context };
+    let context = ContextChange { contextual, late, title };
+    let wanted = PipelineAlteration { name, content, metadata, cut, model, mode, config, context };
     let pipeline = pipeline::owned_and_held(Some(pipeline)).or_report();
     alter(&pipeline, wanted, &wording, represent.as_ref()).or_report();
     name.map_or(pipeline.name, str::to_owned)
@@ -163,7 +163,7 @@ fn rag_alter_pipeline(
 
 fn alter(
     pipeline: &Pipeline,
-    wanted: Alteration<'_>,
+    wanted: PipelineAlteration<'_>,
     wording: &Wording,
     represented: Option<&Value>,
 ) -> Result<()> {
@@ -196,7 +196,7 @@ fn chunking(
     strategy: Option<&str>,
     max_tokens: Option<i32>,
     overlap: Option<i32>,
-    settings: &Settings,
+    settings: &ChunkSettings,
 ) -> Result<ChunkOptions> {
     ChunkOptions::new(
         strategy.unwrap_or("recursive"),
@@ -221,28 +221,28 @@ fn names(argument: &str, names: Option<Vec<Option<String>>>) -> Result<Option<Ve
 }
 
 /// The arguments of `rag_create_pipeline`.
-struct Wish<'a> {
+struct CreateRequest<'a> {
     source: pg_sys::Oid,
     content: &'a str,
     name: Option<&'a str>,
     key: Option<Vec<String>>,
     metadata: Vec<String>,
     model: Option<&'a str>,
-    mode: Mode,
-    options: Options,
+    mode: RefreshMode,
+    options: CreateOptions,
     chunking: ChunkOptions,
 }
 
-impl Wish<'_> {
+impl CreateRequest<'_> {
     /// The pipeline's name.
     fn fulfil(self) -> Result<String> {
-        let Options { template, description, .. } = &self.options;
+        let CreateOptions { template, description, .. } = &self.options;
         let wording = Wording { template: template.clone(), description: description.clone() };
         wording.check()?;
         let model = model::find(self.model)?;
         check_chunk_size(&self.chunking, &model)?;
         check_late(self.options.late, &model)?;
-        let source = Source::describe(self.source)?;
+        let source = SourceTable::describe(self.source)?;
         let name = self.name.unwrap_or(&source.name).to_owned();
         let (contextual, situated) = match Contextual::read(&self.options.contextual)? {
             Contextual::No => (false, None),
@@ -254,7 +254,7 @@ impl Wish<'_> {
         check_title(contextual, self.options.title.as_deref())?;
         let title = self.options.title.as_deref();
         let title = title.map(|title| content::text_expression(&source, "title", title));
-        let plan = create::Plan {
+        let plan = create::PipelinePlan {
             key: source.key(self.key.as_deref())?,
             content: content::expression(&source, self.content)?,
             contextual,
@@ -264,7 +264,7 @@ impl Wish<'_> {
             metadata: &self.metadata,
             config: &self.options.config,
             mode: self.mode,
-            stage: Stage::Filling,
+            stage: PipelineStage::Filling,
             predecessor: None,
             name,
             source,
@@ -292,9 +292,9 @@ impl Wish<'_> {
 
     fn fills_now(&self, pipeline: &Pipeline) -> Result<bool> {
         match (self.mode, self.options.backfill) {
-            (Mode::Sync, _) | (_, Backfill::Now) => Ok(true),
-            (Mode::Manual, _) | (_, Backfill::Background) => Ok(false),
-            (Mode::Async, Backfill::Auto) => {
+            (RefreshMode::Sync, _) | (_, Backfill::Now) => Ok(true),
+            (RefreshMode::Manual, _) | (_, Backfill::Background) => Ok(false),
+            (RefreshMode::Async, Backfill::Auto) => {
                 let (rows, bytes) = fill::content_size(pipeline, FEW_ROWS + 1)?;
                 Ok(rows <= FEW_ROWS && bytes <= FEW_BYTES)
             }
@@ -308,7 +308,7 @@ fn look_again_if_old(pipeline: &Pipeline) -> Result<()> {
     if !has_one_snapshot() {
         return Ok(());
     }
-    intake::leave(pipeline.id, intake::Kind::All)?;
+    intake::leave(pipeline.id, intake::ChangeKind::All)?;
     if pipeline.mode.has_workers() {
         noted::wake_at_commit();
     }
@@ -317,7 +317,7 @@ fn look_again_if_old(pipeline: &Pipeline) -> Result<()> {
 
 /// Leaves the rows that are there to the workers, or to `rag_run`.
 fn fill_later(pipeline: &Pipeline) -> Result<()> {
-    intake::leave(pipeline.id, intake::Kind::All)?;
+    intake::leave(pipeline.id, intake::ChangeKind::All)?;
     let name = pgrx::spi::quote_literal(&pipeline.name);
     if pipeline.mode.has_workers() {
         noted::wake_at_commit();

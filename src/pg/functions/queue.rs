@@ -6,12 +6,12 @@ use pgrx::datum::Interval;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::pipeline::{self, Mode, Pipeline, owned};
+use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode, owned};
 use crate::pg::catalog::view;
-use crate::pg::changes::keys::Key;
+use crate::pg::changes::keys::SourceKey;
 use crate::pg::changes::noted;
-use crate::pg::ingest::batch::{Runner, Step};
-use crate::pg::ingest::fill::Progress;
+use crate::pg::ingest::batch::{Runner, RunnerStep};
+use crate::pg::ingest::fill::FillProgress;
 use crate::pg::ingest::queue;
 use crate::pg::processes::registry;
 use crate::pg::ragd::client;
@@ -106,7 +106,7 @@ fn waited_for(name: Option<&str>) -> Result<Vec<String>> {
 }
 
 fn remark_on_own_changes(pipeline: &Pipeline) {
-    if pipeline.mode == Mode::Async && noted::has_keys(pipeline.id) {
+    if pipeline.mode == RefreshMode::Async && noted::has_keys(pipeline.id) {
         let name = &pipeline.name;
         notice!("pipeline \"{name}\" finds what this transaction has changed once it is committed");
     }
@@ -159,7 +159,7 @@ fn has_pending(name: &str, time: TimestampWithTimeZone) -> Result<bool> {
     };
     let quoted = pgrx::spi::quote_literal(name);
     match (pipeline.mode, pipeline.is_paused) {
-        (Mode::Manual, _) => {
+        (RefreshMode::Manual, _) => {
             refused("is in mode manual, nobody works on it", format!("CALL rag_run({quoted})."))
         }
         (_, true) => refused("is paused", format!("Go on with rag_resume({quoted}).")),
@@ -173,7 +173,7 @@ fn retry(pipeline: &Pipeline, key: Option<&str>) -> Result<i64> {
 }
 
 /// A key as users write it: text, or of a composite key a JSON object.
-fn parts(pipeline: &Pipeline, key: &str) -> Result<Key> {
+fn parts(pipeline: &Pipeline, key: &str) -> Result<SourceKey> {
     if pipeline.key_columns == 1 {
         return Ok(vec![key.to_owned()]);
     }
@@ -188,19 +188,19 @@ fn parts(pipeline: &Pipeline, key: &str) -> Result<Key> {
         serde_json::Value::String(text) => Some(text.clone()),
         other => Some(other.to_string()),
     };
-    names.iter().map(part).collect::<Option<Key>>().ok_or_else(wrong)
+    names.iter().map(part).collect::<Option<SourceKey>>().ok_or_else(wrong)
 }
 
 /// Does all there is to do now, each batch in transactions of its own.
 fn run(pipeline: &Pipeline) -> Result<()> {
     let mut runner = Runner::new(Transactions::OfProcedure, Some(pipeline.id), || false);
-    let mut progress = Progress::start(&pipeline.name);
+    let mut progress = FillProgress::start(&pipeline.name);
     loop {
         match runner.step() {
-            Ok(Step::Worked { rows, .. }) => progress.advance(rows, 0),
-            Ok(Step::Idle) => return Ok(()),
-            Ok(Step::Later(time)) => client::pause(time.max(Duration::from_millis(1))),
-            Ok(Step::Passing(failure)) | Err(failure) => raise(&failure),
+            Ok(RunnerStep::Worked { rows, .. }) => progress.advance(rows, 0),
+            Ok(RunnerStep::Idle) => return Ok(()),
+            Ok(RunnerStep::Later(time)) => client::pause(time.max(Duration::from_millis(1))),
+            Ok(RunnerStep::Passing(failure)) | Err(failure) => raise(&failure),
         }
     }
 }

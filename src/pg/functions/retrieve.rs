@@ -10,7 +10,7 @@ use crate::pg::server::json::Jsonb;
 use crate::pg::server::options;
 use crate::retrieve::{Passage, RetrieveOptions};
 
-type Row = (
+type RetrieveRow = (
     i32,
     f64,
     String,
@@ -67,7 +67,7 @@ fn rag_retrieve(
     TableIterator::new(passages.into_iter().map(row))
 }
 
-fn row(passage: Passage) -> Row {
+fn row(passage: Passage) -> RetrieveRow {
     (
         passage.rank,
         passage.score,

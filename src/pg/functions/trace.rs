@@ -5,14 +5,14 @@ use pgrx::prelude::*;
 use pgrx::{AnyNumeric, Uuid};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::question::request::Wish;
+use crate::pg::question::request::AnswerRequest;
 use crate::pg::question::trace_log;
-use crate::pg::ragd::trace::Step;
+use crate::pg::ragd::trace::TraceStep;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql;
 
-type Row = (i32, &'static str, String, Option<i64>, f64, i64, Option<AnyNumeric>);
+type ExplainRow = (i32, &'static str, String, Option<i64>, f64, i64, Option<AnyNumeric>);
 
 #[pg_extern(sql = false)]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
@@ -37,12 +37,12 @@ fn rag_explain(
         name!(cost, Option<AnyNumeric>),
     ),
 > {
-    let wish = Wish { pipeline, strategy, k, mode, filter, llm, options };
+    let wish = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
     let steps = wish.told(question, true).or_report().steps;
     TableIterator::new((1..).zip(steps).map(row))
 }
 
-fn row((number, step): (i32, Step)) -> Row {
+fn row((number, step): (i32, TraceStep)) -> ExplainRow {
     let (ms, tokens) = ((step.ms * 1e3).round() / 1e3, step.usage.tokens() as i64);
     let detail = step.said();
     (

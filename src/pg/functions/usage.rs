@@ -48,9 +48,9 @@ fn bigint(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-type Row = (i32, pg_sys::Oid, Option<i32>, String, String, i64, i64, i64, AnyNumeric);
+type UsageRow = (i32, pg_sys::Oid, Option<i32>, String, String, i64, i64, i64, AnyNumeric);
 
-fn row((day, (account, spent)): (i32, (Account, Spent))) -> Row {
+fn row((day, (account, spent)): (i32, (Account, Spent))) -> UsageRow {
     let Account { role, pipeline, server, model, .. } = account;
     let Spent { calls, input, output, cost } = spent;
     let pipeline = (pipeline != 0).then_some(pipeline);

@@ -4,7 +4,7 @@ use pgrx::prelude::*;
 
 use crate::verify::{Claim, faithfulness, verify};
 
-type Row = (i32, String, String, f64, Option<i32>, Option<i32>, Option<i32>);
+type VerifyRow = (i32, String, String, f64, Option<i32>, Option<i32>, Option<i32>);
 
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
@@ -40,7 +40,7 @@ fn checked(answer: &str, context: &[Option<String>]) -> Vec<Claim> {
     verify(answer, &contexts, interrupt)
 }
 
-fn row((number, claim): (i32, Claim)) -> Row {
+fn row((number, claim): (i32, Claim)) -> VerifyRow {
     let Claim { text, verdict, score, evidence, .. } = claim;
     let context = evidence.as_ref().map(|found| found.context as i32 + 1);
     let (start, end) =

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use pgrx::prelude::*;
 
-use super::pages::{Pages, Writer};
+use super::pages::{PageWriter, Pages};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::{PAGE_SIZE, Page, Store, StoreMut};
 
@@ -27,7 +27,7 @@ impl NewPages {
     /// Logs what was written, if the index is one whose changes are logged.
     pub fn log(&self) {
         // SAFETY: by the contract of `new`.
-        unsafe { Writer::new(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM) }.log();
+        unsafe { PageWriter::new(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM) }.log();
     }
 }
 

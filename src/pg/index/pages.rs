@@ -359,17 +359,17 @@ fn prepare(page: &mut Page) {
 }
 
 /// Writes the pages of a new index, from block 0 on, without logging them.
-pub struct Writer {
+pub struct PageWriter {
     relation: pg_sys::Relation,
     fork: pg_sys::ForkNumber::Type,
 }
 
-impl Writer {
+impl PageWriter {
     /// # Safety
     ///
     /// `relation` is an open index that no other session sees yet, and whose fork is empty.
-    pub unsafe fn new(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> Writer {
-        Writer { relation, fork }
+    pub unsafe fn new(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> PageWriter {
+        PageWriter { relation, fork }
     }
 
     /// Adds a page at the end.

@@ -14,9 +14,9 @@ mod turns;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use self::job::{Batch, Job};
+use self::job::{Batch, BatchJob};
 use self::turns::Turns;
-use super::queue::{self, Wanted, Workable};
+use super::queue::{self, ClaimFilter, Workable};
 use super::{drain, generation};
 use crate::error::Result;
 use crate::pg::catalog::{activity, pipeline};
@@ -44,7 +44,7 @@ const DRAIN_TIME: Duration = Duration::from_millis(50);
 
 /// What a step came to.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum RunnerStep {
     /// There may be more to do.
     Worked {
         /// Rows, or whatever was done.
@@ -60,9 +60,9 @@ pub enum Step {
     Passing(Failure),
 }
 
-impl Step {
-    fn worked(rows: usize) -> Step {
-        Step::Worked { rows, is_full: false }
+impl RunnerStep {
+    fn worked(rows: usize) -> RunnerStep {
+        RunnerStep::Worked { rows, is_full: false }
     }
 }
 
@@ -113,7 +113,7 @@ impl Runner {
     }
 
     /// Does some of what there is to do.
-    pub fn step(&mut self) -> Outcome<Step> {
+    pub fn step(&mut self) -> Outcome<RunnerStep> {
         let (begun, mut drained) = (Instant::now(), Vec::new());
         let is_elsewhere = loop {
             // What takes long for one pipeline does not keep the others out.
@@ -127,7 +127,7 @@ impl Runner {
             drained.push(pipeline);
         };
         if self.finish_filling()? {
-            return Ok(Step::worked(0));
+            return Ok(RunnerStep::worked(0));
         }
         let workable = self.transactions.run(|| as_superuser(|| (self.workable)(self.only)))?;
         match self.turns.next(&workable) {
@@ -137,8 +137,8 @@ impl Runner {
                 self.turns.charge(turn, begun);
                 step
             }
-            None if !drained.is_empty() => Ok(Step::worked(0)),
-            None if is_elsewhere => Ok(Step::Later(PAUSE_FOR_OTHERS)),
+            None if !drained.is_empty() => Ok(RunnerStep::worked(0)),
+            None if is_elsewhere => Ok(RunnerStep::Later(PAUSE_FOR_OTHERS)),
             None => self.write(),
         }
     }
@@ -158,41 +158,41 @@ impl Runner {
 
     /// There is nothing to embed: what language models say of chunks can be had. First in which
     /// connection they stand, since what is made of them is kept by their text in it.
-    fn write(&mut self) -> Outcome<Step> {
+    fn write(&mut self) -> Outcome<RunnerStep> {
         let (transactions, only, is_unwanted) = (self.transactions, self.only, self.is_unwanted);
         let Some((situater, describer)) = &mut self.writers else { return Ok(self.idle()) };
         let situated = situater.step(transactions, only, is_unwanted)?;
         if situated > 0 {
             describer.rounds.look_again();
-            return Ok(Step::worked(situated));
+            return Ok(RunnerStep::worked(situated));
         }
         let waits = |id| situater.rounds.waits(id);
         let described = describer.step(transactions, only, is_unwanted, waits)?;
-        Ok(if described > 0 { Step::worked(described) } else { self.idle() })
+        Ok(if described > 0 { RunnerStep::worked(described) } else { self.idle() })
     }
 
-    fn batch(&mut self, turn: Workable) -> Outcome<Step> {
+    fn batch(&mut self, turn: Workable) -> Outcome<RunnerStep> {
         let Workable { pipeline, is_new, .. } = turn;
         let lease = queue::new_lease()?;
         let most = if is_new { self.turns.rows(pipeline) } else { 1 };
         let wanted = match is_new {
-            false => Wanted::Failed,
-            true if self.turns.is_for_fill(pipeline) => Wanted::Fill,
-            true => Wanted::New,
+            false => ClaimFilter::Failed,
+            true if self.turns.is_for_fill(pipeline) => ClaimFilter::Fill,
+            true => ClaimFilter::New,
         };
         let claimed = self.transactions.run(|| Batch::claim(pipeline, lease, most, wanted));
         let batch = match claimed {
             Ok(Some(batch)) => batch,
-            Ok(None) => return Ok(Step::worked(0)),
+            Ok(None) => return Ok(RunnerStep::worked(0)),
             // The claim is undone with the transaction.
             Err(failure) => return self.outage(pipeline, None, failure),
         };
         let answered = self.answered.get(&pipeline).is_some_and(|time| time.elapsed() < RECENTLY);
         let mut doubts_provider = self.outages.doubts_provider(pipeline, is_new, answered);
         let pace = self.turns.pace(pipeline, batch.is_remote());
-        let mut job = Job::new(self.transactions, self.is_unwanted, batch, pace);
+        let mut job = BatchJob::new(self.transactions, self.is_unwanted, batch, pace);
         if job.was_left_alone() {
-            return job.fail(0, &Failure::of_ended_worker()).map(|()| Step::worked(1));
+            return job.fail(0, &Failure::of_ended_worker()).map(|()| RunnerStep::worked(1));
         }
         let (lease, rows) = (job.lease(), job.rows());
         let places: Vec<usize> = (0..rows).collect();
@@ -207,14 +207,14 @@ impl Runner {
                 if job.left > 0 {
                     self.transactions.run(|| as_superuser(|| queue::release(pipeline, lease)))?;
                 }
-                Ok(Step::Worked {
+                Ok(RunnerStep::Worked {
                     rows: rows.saturating_sub(job.left),
                     is_full: is_new && rows == most,
                 })
             }
             Some(failure) if failure.cause == Cause::OverTime => {
                 let apart = || queue::set_apart(pipeline, lease, &failure.reason());
-                self.transactions.run(|| as_superuser(apart)).map(|()| Step::worked(rows))
+                self.transactions.run(|| as_superuser(apart)).map(|()| RunnerStep::worked(rows))
             }
             Some(failure) => {
                 job.put_back();
@@ -225,7 +225,12 @@ impl Runner {
 
     /// Something is out of order and it isn't a row: the whole pipeline waits, and rows in hand go
     /// back.
-    fn outage(&mut self, pipeline: i32, lease: Option<i64>, failure: Failure) -> Outcome<Step> {
+    fn outage(
+        &mut self,
+        pipeline: i32,
+        lease: Option<i64>,
+        failure: Failure,
+    ) -> Outcome<RunnerStep> {
         let pause = self.pause(pipeline, &failure);
         let reason = failure.reason();
         self.transactions.run(|| {
@@ -244,7 +249,7 @@ impl Runner {
                 }
             })
         })?;
-        Ok(Step::Passing(failure))
+        Ok(RunnerStep::Passing(failure))
     }
 
     fn pause(&mut self, pipeline: i32, failure: &Failure) -> Duration {
@@ -289,7 +294,7 @@ impl Runner {
     }
 
     /// Nothing is to be done now; perhaps soon.
-    fn idle(&self) -> Step {
+    fn idle(&self) -> RunnerStep {
         let soonest = self.finish_not_before.values().min();
         let finish = soonest.map(|time| time.saturating_duration_since(Instant::now()));
         let rounds = self.writers.iter().flat_map(|(it, other)| [&it.rounds, &other.rounds]);
@@ -297,6 +302,6 @@ impl Runner {
             .into_iter()
             .chain(rounds.filter_map(Rounds::pause))
             .min()
-            .map_or(Step::Idle, Step::Later)
+            .map_or(RunnerStep::Idle, RunnerStep::Later)
     }
 }

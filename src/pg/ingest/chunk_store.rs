@@ -11,8 +11,8 @@ use pgrx::spi::quote_literal;
 use crate::chunk::Strategy;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
-use crate::pg::catalog::view::{self, Column, ContentColumns, content_columns};
-use crate::pg::changes::keys::Key;
+use crate::pg::catalog::view::{self, ContentColumns, ViewColumn, content_columns};
+use crate::pg::changes::keys::SourceKey;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::pg::server::vector::Vector;
@@ -38,7 +38,7 @@ impl<'a> SqlStore<'a> {
     }
 
     /// The rows with these keys. One that is gone, or that the owner can't see, has no content.
-    pub fn documents(&self, keys: &[Key]) -> Result<Vec<Document>> {
+    pub fn documents(&self, keys: &[SourceKey]) -> Result<Vec<Document>> {
         let statement = self.render(query!(chunk.documents_by_key), 1);
         let is_file = self.columns.content.type_oid == pg_sys::BYTEAOID;
         let is_html = self.pipeline.chunking.strategy == Strategy::Html;
@@ -48,7 +48,7 @@ impl<'a> SqlStore<'a> {
                 true => row.get::<Vec<u8>>(2)?.map(Content::File),
                 false => row.get::<String>(2)?.map(text),
             };
-            let key: Key = sql::required(row.get(1)?)?;
+            let key: SourceKey = sql::required(row.get(1)?)?;
             Ok((key.clone(), Document { key, title: row.get(3)?, content }))
         })?;
         // An older snapshot shows a row that has been deleted since beside the one that has its key now.
@@ -56,14 +56,14 @@ impl<'a> SqlStore<'a> {
         if found.len() > keys.len() && !has_one_snapshot() {
             return Err(self.not_unique(found.into_iter().map(|(key, _)| key)));
         }
-        let mut documents: HashMap<Key, Document> = found.into_iter().collect();
-        let gone = |key: &Key| Document { key: key.clone(), title: None, content: None };
-        let document = |key: &Key| documents.remove(key).unwrap_or_else(|| gone(key));
+        let mut documents: HashMap<SourceKey, Document> = found.into_iter().collect();
+        let gone = |key: &SourceKey| Document { key: key.clone(), title: None, content: None };
+        let document = |key: &SourceKey| documents.remove(key).unwrap_or_else(|| gone(key));
         Ok(keys.iter().map(document).collect())
     }
 
     /// The error for a key that several rows have, the first of these.
-    fn not_unique(&self, keys: impl Iterator<Item = Key>) -> Error {
+    fn not_unique(&self, keys: impl Iterator<Item = SourceKey>) -> Error {
         let mut seen = HashSet::new();
         let twice = keys.into_iter().find(|key| !seen.insert(key.clone())).unwrap_or_default();
         let (source, key) = (&self.pipeline.source.sql, twice.join(", "));
@@ -142,7 +142,7 @@ impl<'a> SqlStore<'a> {
     }
 
     /// One text array a key column, over the documents.
-    fn key_arrays<'b>(&self, keys: &[Key]) -> Vec<DatumWithOid<'b>> {
+    fn key_arrays<'b>(&self, keys: &[SourceKey]) -> Vec<DatumWithOid<'b>> {
         let column = |column: usize| {
             let texts = keys.iter().map(|key| key.get(column).map_or("", String::as_str));
             texts.collect::<Vec<_>>().into()
@@ -150,7 +150,7 @@ impl<'a> SqlStore<'a> {
         (0..self.columns.keys.len()).map(column).collect()
     }
 
-    fn forget_other(&self, keys: &[Key], chunks: &[StoredChunk]) -> Result<()> {
+    fn forget_other(&self, keys: &[SourceKey], chunks: &[StoredChunk]) -> Result<()> {
         let statement = self.render(query!(chunk.forget_other), 4);
         let mut arguments: Vec<DatumWithOid<'_>> = vec![
             integers(chunks, |chunk| chunk.document as i32 + 1).into(),
@@ -204,7 +204,7 @@ impl ChunkStore for SqlStore<'_> {
     }
 }
 
-fn keys_of(documents: &[Document]) -> Vec<Key> {
+fn keys_of(documents: &[Document]) -> Vec<SourceKey> {
     documents.iter().map(|document| document.key.clone()).collect()
 }
 
@@ -217,18 +217,18 @@ fn parents(chunks: &[StoredChunk], value: fn((u32, u32)) -> u32) -> Vec<Option<i
 }
 
 /// Rows of `relation` whose key is that of `d`, where keys are text.
-fn key_match(keys: &[Column], relation: &str) -> String {
+fn key_match(keys: &[ViewColumn], relation: &str) -> String {
     joined(keys, " AND ", |key| {
-        let (Column { name, sql_type, .. }, equal) = (key, key.equality());
+        let (ViewColumn { name, sql_type, .. }, equal) = (key, key.equality());
         format!("{relation}.{name} {equal} d.{name}::{sql_type}")
     })
 }
 
 /// Rows of the view `v` with key columns that are among the parameters from `first` on. There are no
 /// arrays of arrays, so a key that is an array is not looked at.
-fn keys_known(keys: &[Column], first: usize) -> String {
+fn keys_known(keys: &[ViewColumn], first: usize) -> String {
     let known = (first..).zip(keys).map(|(parameter, key)| {
-        let (Column { name, sql_type, .. }, equal) = (key, key.equality());
+        let (ViewColumn { name, sql_type, .. }, equal) = (key, key.equality());
         match sql_type.ends_with("[]") {
             true => "true".to_owned(),
             false => format!("v.{name} {equal} ANY (${parameter}::text[]::{sql_type}[])"),
@@ -244,6 +244,6 @@ fn unnest(columns: usize, first: usize) -> String {
     parameters.join(", ")
 }
 
-fn joined(columns: &[Column], separator: &str, form: impl Fn(&Column) -> String) -> String {
+fn joined(columns: &[ViewColumn], separator: &str, form: impl Fn(&ViewColumn) -> String) -> String {
     columns.iter().map(form).collect::<Vec<_>>().join(separator)
 }

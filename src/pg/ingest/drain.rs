@@ -1,13 +1,13 @@
 //! What sessions left in `rag.intake` becomes rows of the queue.
 
 use super::chunk_store::SqlStore;
-use super::queue::Found;
+use super::queue::ChangeOrigin;
 use super::{fill, queue};
 use crate::error::Result;
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
 use crate::pg::catalog::pipeline::{self, Pipeline};
-use crate::pg::changes::keys::Key;
+use crate::pg::changes::keys::SourceKey;
 use crate::pg::server::error::spi_failed;
 use crate::pg::server::sql;
 use crate::pg::server::transaction::{Outcome, Transactions};
@@ -22,7 +22,7 @@ pub fn drain(transactions: Transactions, id: i32) -> Outcome<()> {
         // Of one that is gone nothing is left to do.
         let Some(pipeline) = pipeline else { return Ok(()) };
         if !changes.keys.is_empty() {
-            queue::add(id, pipeline.key_columns, &changes.keys, &changes, Found::Changed)?;
+            queue::add(id, pipeline.key_columns, &changes.keys, &changes, ChangeOrigin::Changed)?;
         }
         if let Some(time) = changes.all_asked_at {
             pipeline::set_fill_from(id, time)?;
@@ -42,7 +42,7 @@ pub fn drain(transactions: Transactions, id: i32) -> Outcome<()> {
 /// Queues the rows that `query` finds. They are read as the owner, the queue is not the owner's.
 fn add_found(
     pipeline: &Pipeline,
-    changes: &queue::Changes,
+    changes: &queue::DrainedChanges,
     query: impl Fn(&SqlStore<'_>) -> String,
 ) -> Result<()> {
     let query = as_owner(pipeline, || SqlStore::of(pipeline).map(|store| query(&store)))?;
@@ -52,13 +52,13 @@ fn add_found(
         loop {
             let keys = as_owner_of_all(pipeline, || {
                 let rows = cursor.fetch(KEYS_AT_A_TIME).map_err(spi_failed)?;
-                let keys = rows.into_iter().map(|row| sql::required(row.get::<Key>(1)?));
-                keys.collect::<Result<Vec<Key>, _>>().map_err(spi_failed)
+                let keys = rows.into_iter().map(|row| sql::required(row.get::<SourceKey>(1)?));
+                keys.collect::<Result<Vec<SourceKey>, _>>().map_err(spi_failed)
             })?;
             if keys.is_empty() {
                 return Ok(());
             }
-            queue::add(pipeline.id, pipeline.key_columns, &keys, changes, Found::AmongAll)?;
+            queue::add(pipeline.id, pipeline.key_columns, &keys, changes, ChangeOrigin::AmongAll)?;
         }
     })
 }

@@ -12,8 +12,8 @@ use crate::parse::ParseOptions;
 use crate::pg::catalog::model;
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::relation::index_vectors;
-use crate::pg::catalog::view::Column;
-use crate::pg::changes::keys::Key;
+use crate::pg::catalog::view::ViewColumn;
+use crate::pg::changes::keys::SourceKey;
 use crate::pg::enrich::situate::KnownLines;
 use crate::pg::index::hnsw;
 use crate::pg::ragd::chunk::{RemoteChunker, fitted};
@@ -36,13 +36,13 @@ const NOTICE_EVERY: Duration = Duration::from_secs(5);
 pub fn fill(pipeline: &Pipeline) -> Result<()> {
     let mut ingestion = Ingestion::of(pipeline, Lane::Bulk)?;
     let query = ingestion.store.all_keys();
-    let mut progress = Progress::start(&pipeline.name);
+    let mut progress = FillProgress::start(&pipeline.name);
     sql::connect(|client| {
         let mut cursor = client.try_open_cursor_mut(&query, &[]).map_err(spi_failed)?;
         loop {
             let rows = cursor.fetch(ROWS_A_BATCH as i64).map_err(spi_failed)?;
-            let keys = rows.into_iter().map(|row| sql::required(row.get::<Key>(1)?));
-            let keys: Vec<Key> = keys.collect::<Result<_, _>>().map_err(spi_failed)?;
+            let keys = rows.into_iter().map(|row| sql::required(row.get::<SourceKey>(1)?));
+            let keys: Vec<SourceKey> = keys.collect::<Result<_, _>>().map_err(spi_failed)?;
             if keys.is_empty() {
                 return Ok(());
             }
@@ -62,10 +62,10 @@ pub fn content_size(pipeline: &Pipeline, most: i64) -> Result<(i64, i64)> {
 }
 
 /// Chunks and embeds the rows with these keys, or forgets those that are gone.
-pub fn refresh(pipeline: &Pipeline, keys: &[Key]) -> Result<()> {
+pub fn refresh(pipeline: &Pipeline, keys: &[SourceKey]) -> Result<()> {
     let lane = if keys.len() <= ROWS_A_BATCH { Lane::Fresh } else { Lane::Bulk };
     let mut ingestion = Ingestion::of(pipeline, lane)?;
-    let mut progress = Progress::start(&pipeline.name);
+    let mut progress = FillProgress::start(&pipeline.name);
     keys.chunks(ROWS_A_BATCH).try_for_each(|keys| ingestion.run(keys, &mut progress))
 }
 
@@ -87,13 +87,13 @@ pub fn build_index(pipeline: &Pipeline) -> Result<()> {
 }
 
 /// The metadata columns that the index of the vectors can filter by, as far as it takes them.
-fn filter_columns(metadata: &[Column]) -> String {
+fn filter_columns(metadata: &[ViewColumn]) -> String {
     let filterable = metadata.iter().filter(|column| hnsw::can_filter_by(column.type_oid));
     filterable.take(hnsw::MOST_FILTERS).map(|column| format!(", {}", column.name)).collect()
 }
 
 /// What reads, cuts and embeds the documents of a pipeline.
-pub struct Tools {
+pub struct IngestTools {
     /// Reads the text of files.
     pub reader: RemoteParser,
     /// Cuts documents into chunks.
@@ -106,13 +106,13 @@ pub struct Tools {
     pub late: bool,
 }
 
-impl Tools {
+impl IngestTools {
     /// The tools of `pipeline`; what they embed waits in `lane`.
     pub fn of(pipeline: &Pipeline, lane: Lane) -> Result<Self> {
         let model = model::find(Some(&pipeline.model))?;
         let options = fitted(pipeline, &model);
         let keeps_pages = options.base() == Strategy::Page;
-        Ok(Tools {
+        Ok(IngestTools {
             reader: RemoteParser { mime: None, options: ParseOptions::default(), keeps_pages },
             chunker: RemoteChunker { model: model.reference, options },
             embedding: Embedding::with_model(Some(&pipeline.model), lane)?,
@@ -125,7 +125,7 @@ impl Tools {
 struct Ingestion<'a> {
     pipeline: &'a Pipeline,
     /// Nothing is needed of a model to forget rows that are gone.
-    tools: Option<Tools>,
+    tools: Option<IngestTools>,
     lane: Lane,
     store: SqlStore<'a>,
 }
@@ -135,7 +135,7 @@ impl<'a> Ingestion<'a> {
         Ok(Ingestion { pipeline, tools: None, lane, store: SqlStore::of(pipeline)? })
     }
 
-    fn run(&mut self, keys: &[Key], progress: &mut Progress<'_>) -> Result<()> {
+    fn run(&mut self, keys: &[SourceKey], progress: &mut FillProgress<'_>) -> Result<()> {
         let documents = self.store.documents(keys)?;
         if documents.iter().all(|document| document.bytes() == 0) {
             self.store.replace(&documents, &[])?;
@@ -144,9 +144,9 @@ impl<'a> Ingestion<'a> {
         }
         let tools = match self.tools.take() {
             Some(tools) => tools,
-            None => Tools::of(self.pipeline, self.lane)?,
+            None => IngestTools::of(self.pipeline, self.lane)?,
         };
-        let Tools { reader, chunker, embedding, contextual, late } = self.tools.insert(tools);
+        let IngestTools { reader, chunker, embedding, contextual, late } = self.tools.insert(tools);
         let (contextual, late) = (*contextual, *late);
         let _spending = ForPipeline::new(self.pipeline.id);
         let mut lines = KnownLines::of(self.pipeline, None);
@@ -159,17 +159,17 @@ impl<'a> Ingestion<'a> {
 }
 
 /// Says from time to time how far a long statement is.
-pub struct Progress<'a> {
+pub struct FillProgress<'a> {
     pipeline: &'a str,
     documents: usize,
     chunks: usize,
     said: Instant,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> FillProgress<'a> {
     /// Nothing is done yet.
     pub fn start(pipeline: &'a str) -> Self {
-        Progress { pipeline, documents: 0, chunks: 0, said: Instant::now() }
+        FillProgress { pipeline, documents: 0, chunks: 0, said: Instant::now() }
     }
 
     /// Adds to what is done: so many documents and chunks.
@@ -177,7 +177,7 @@ impl<'a> Progress<'a> {
         self.documents += documents;
         self.chunks += chunks;
         if self.said.elapsed() >= NOTICE_EVERY {
-            let Progress { pipeline, documents, chunks, .. } = self;
+            let FillProgress { pipeline, documents, chunks, .. } = self;
             notice!("pipeline \"{pipeline}\": {documents} rows done, {chunks} chunks");
             self.said = Instant::now();
         }

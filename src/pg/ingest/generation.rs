@@ -8,11 +8,11 @@
 use super::fill;
 use crate::error::Result;
 use crate::pg::catalog::grants::Grants;
-use crate::pg::catalog::pipeline::{self, Mode, Pipeline, Stage};
+use crate::pg::catalog::pipeline::{self, Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::{relation, view};
 use crate::pg::enrich::beside;
 use crate::pg::pipeline::triggers;
-use crate::pg::server::acting::Settings;
+use crate::pg::server::acting::LocalSettings;
 use crate::pg::server::sql::{self, query, render};
 
 /// Indexes the vectors of a pipeline that has been filled, and has it take the place of the one
@@ -27,7 +27,7 @@ pub fn finish(id: i32) -> Result<bool> {
         return Ok(false);
     }
     let Some(pipeline) = pipeline::by_id(id)? else { return Ok(true) };
-    if pipeline.stage == Stage::Filling {
+    if pipeline.stage == PipelineStage::Filling {
         fill::build_index(&pipeline)?;
         pipeline::set_live(id)?;
         return Ok(true);
@@ -49,7 +49,7 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
     let view = {
         // All later requests for a lock wait behind this one: better give up soon, before a session
         // is found to be in a deadlock, and try again.
-        let mut settings = Settings::new();
+        let mut settings = LocalSettings::new();
         settings.set(c"lock_timeout", c"200ms");
         settings.set_as_superuser(c"deadlock_timeout", c"100ms");
         let values = [
@@ -64,7 +64,7 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
         let view = take_view(new, old)?;
         take_name("TABLE", &new.chunk_table, &old.chunk_table)?;
         take_name("VIEW", &new.content_view, &old.content_view)?;
-        if old.mode == Mode::Sync {
+        if old.mode == RefreshMode::Sync {
             triggers::create_for_statement(new)?;
         }
         view

@@ -12,9 +12,9 @@ use pgrx::prelude::*;
 use crate::error::Result;
 use crate::pg::catalog::activity::{Reason, note_failure};
 use crate::pg::catalog::pipeline;
-use crate::pg::changes::intake::Kind;
-use crate::pg::changes::keys::Key;
-use crate::pg::server::acting::Settings;
+use crate::pg::changes::intake::ChangeKind;
+use crate::pg::changes::keys::SourceKey;
+use crate::pg::server::acting::LocalSettings;
 use crate::pg::server::sql::query;
 use crate::pg::server::{random, sql, time_limit};
 
@@ -29,9 +29,9 @@ pub const RENEW_AFTER: f64 = LEASE_SECONDS / 3.0;
 
 /// What sessions have left, of one pipeline.
 #[derive(Default)]
-pub struct Changes {
+pub struct DrainedChanges {
     /// Keys of changed rows.
-    pub keys: Vec<Key>,
+    pub keys: Vec<SourceKey>,
     /// When a session asked for all rows.
     pub all_asked_at: Option<TimestampWithTimeZone>,
     /// Whether rows have come, it is not known which.
@@ -58,7 +58,7 @@ pub fn is_changed_elsewhere(pipeline: i32) -> Result<bool> {
 }
 
 /// Takes what sessions have left about a pipeline, a part of it at a time.
-pub fn drain(pipeline: i32) -> Result<Changes> {
+pub fn drain(pipeline: i32) -> Result<DrainedChanges> {
     let statement = query!(queue.drain);
     let rows = sql::changed_rows(statement, &[pipeline.into(), MOST_DRAINED.into()], |row| {
         Ok((
@@ -67,15 +67,15 @@ pub fn drain(pipeline: i32) -> Result<Changes> {
             sql::required(row.get::<TimestampWithTimeZone>(3)?)?,
         ))
     })?;
-    let mut changes = Changes::default();
+    let mut changes = DrainedChanges::default();
     for (kind, keys, queued_at) in rows {
         changes.queued_at = changes.queued_at.into_iter().chain([queued_at]).min();
-        match Kind::from_name(&kind) {
-            Some(Kind::All) => changes.all_asked_at = Some(queued_at),
-            Some(Kind::Missing) => changes.has_missing = true,
-            Some(Kind::Gone) => changes.has_gone = true,
+        match ChangeKind::from_name(&kind) {
+            Some(ChangeKind::All) => changes.all_asked_at = Some(queued_at),
+            Some(ChangeKind::Missing) => changes.has_missing = true,
+            Some(ChangeKind::Gone) => changes.has_gone = true,
             // How many columns a key has is known to the code that adds them.
-            Some(Kind::Keys) | None => changes.keys.push(keys),
+            Some(ChangeKind::Keys) | None => changes.keys.push(keys),
         }
     }
     Ok(changes)
@@ -83,7 +83,7 @@ pub fn drain(pipeline: i32) -> Result<Changes> {
 
 /// How it is known that rows are to be embedded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ChangeOrigin {
     /// Triggers noted that they have changed.
     Changed,
     /// All were looked through. They go behind those that have changed.
@@ -95,13 +95,13 @@ pub enum Found {
 pub fn add(
     pipeline: i32,
     columns: usize,
-    parts: &[Key],
-    changes: &Changes,
-    found: Found,
+    parts: &[SourceKey],
+    changes: &DrainedChanges,
+    found: ChangeOrigin,
 ) -> Result<()> {
     let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
     let statement = query!(queue.add);
-    let is_fill = found == Found::AmongAll;
+    let is_fill = found == ChangeOrigin::AmongAll;
     let (columns, queued_at) = (columns as i64, changes.queued_at);
     let arguments =
         [pipeline.into(), parts.into(), columns.into(), queued_at.into(), is_fill.into()];
@@ -112,7 +112,7 @@ pub fn add(
 #[derive(Clone, Debug)]
 pub struct Claimed {
     /// The key of the row.
-    pub key: Key,
+    pub key: SourceKey,
     /// The change of it that is seen to.
     pub change: i64,
     /// How often it has failed.
@@ -188,7 +188,7 @@ fn lease_seconds() -> f64 {
 
 /// Which rows of a pipeline are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ClaimFilter {
     /// New ones, those that have changed first.
     New,
     /// New ones that were found when all rows were looked through.
@@ -198,15 +198,15 @@ pub enum Wanted {
 }
 
 /// Takes up to `most` rows in hand, or one that was in the hand of a process that has gone.
-pub fn claim(pipeline: i32, most: i64, lease: i64, wanted: Wanted) -> Result<Vec<Claimed>> {
+pub fn claim(pipeline: i32, most: i64, lease: i64, wanted: ClaimFilter) -> Result<Vec<Claimed>> {
     let statement = query!(queue.claim);
     let arguments = [
         pipeline.into(),
         most.into(),
         lease.into(),
         lease_seconds().into(),
-        (wanted == Wanted::Failed).into(),
-        (wanted == Wanted::Fill).into(),
+        (wanted == ClaimFilter::Failed).into(),
+        (wanted == ClaimFilter::Fill).into(),
     ];
     by_index(|| {
         sql::changed_rows(statement, &arguments, |row| {
@@ -223,11 +223,11 @@ pub fn claim(pipeline: i32, most: i64, lease: i64, wanted: Wanted) -> Result<Vec
 }
 
 /// The keys that are still in hand, locked until the end of the transaction.
-pub fn owned(pipeline: i32, lease: i64) -> Result<HashSet<Key>> {
+pub fn owned(pipeline: i32, lease: i64) -> Result<HashSet<SourceKey>> {
     let statement = query!(queue.owned);
     let keys = by_index(|| {
         sql::changed_rows(statement, &[pipeline.into(), lease.into()], |row| {
-            sql::required(row.get::<Key>(1)?)
+            sql::required(row.get::<SourceKey>(1)?)
         })
     })?;
     Ok(keys.into_iter().collect())
@@ -305,7 +305,7 @@ pub fn fail(
 
 /// The queue grows and shrinks faster than its statistics do; its indexes always serve.
 fn by_index<R>(work: impl FnOnce() -> R) -> R {
-    let mut settings = Settings::new();
+    let mut settings = LocalSettings::new();
     settings.set(c"enable_seqscan", c"off");
     work()
 }
@@ -329,7 +329,7 @@ pub fn has_any(pipeline: i32) -> Result<bool> {
 
 /// Queues rows again that were given up, and has those that wait for another attempt wait no more;
 /// how many. All of the pipeline's, or the one with this key.
-pub fn retry(pipeline: i32, key: Option<Key>) -> Result<i64> {
+pub fn retry(pipeline: i32, key: Option<SourceKey>) -> Result<i64> {
     // Before those that were given up, as workers do.
     let lock = query!(queue.lock_failed);
     sql::execute(lock, &[pipeline.into(), key.clone().into()])?;

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::queue;
-use crate::embed::{Embedder, Kind, Spanned};
+use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline;
 use crate::pg::ragd::client::Watch;
@@ -21,22 +21,22 @@ use crate::pipeline::{Vectors, content_hash};
 
 thread_local! {
     /// Vectors that are kept, by the ID of the pipeline.
-    static KEPT: RefCell<HashMap<i32, Kept>> = RefCell::new(HashMap::new());
+    static KEPT: RefCell<HashMap<i32, KeptVectors>> = RefCell::new(HashMap::new());
 }
 
 /// Vectors of passages, by the hash of their text.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptVectors {
     pipeline: i32,
     model: String,
     vectors: Vectors,
 }
 
-impl Kept {
+impl KeptVectors {
     /// What was put back for `pipeline`, if `model` has embedded it; it is handed out once.
-    pub fn of(pipeline: i32, model: &str) -> Kept {
+    pub fn of(pipeline: i32, model: &str) -> KeptVectors {
         let kept = KEPT.with_borrow_mut(|all| all.remove(&pipeline));
-        let nothing = || Kept { pipeline, model: model.to_owned(), vectors: Vectors::new() };
+        let nothing = || KeptVectors { pipeline, model: model.to_owned(), vectors: Vectors::new() };
         kept.filter(|kept| kept.model == model).unwrap_or_else(nothing)
     }
 
@@ -76,7 +76,7 @@ pub struct Renewing<'a> {
     /// What embeds the texts.
     pub inner: &'a mut Embedding,
     /// What it has embedded already.
-    pub kept: &'a mut Kept,
+    pub kept: &'a mut KeptVectors,
     /// How the lease is renewed.
     pub transactions: Transactions,
     /// The pipeline whose rows these are.
@@ -119,8 +119,8 @@ impl Renewing<'_> {
 }
 
 impl Embedder for Renewing<'_> {
-    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
-        if !self.inner.is_remote() || kind != Kind::Passage {
+    fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
+        if !self.inner.is_remote() || kind != EmbeddingKind::Passage {
             return self.watched(|embedding, watch| embedding.embed_and_watch(texts, kind, watch));
         }
         let new = self.kept.missing(texts);
@@ -148,29 +148,29 @@ mod tests {
     #[test]
     fn what_was_embedded_before_a_failure_is_not_embedded_again() {
         let all = texts(&["one", "two", "one", "three"]);
-        let mut kept = Kept::of(1, "m");
+        let mut kept = KeptVectors::of(1, "m");
         let new = kept.missing(&all);
         assert_eq!(new, texts(&["one", "two", "three"]));
         kept.add(&new, vec![vec![1.0], vec![2.0]]);
         assert!(kept.vectors(&all).is_err());
         kept.put_back();
 
-        assert_eq!(Kept::of(2, "m").missing(&all).len(), 3);
-        let mut kept = Kept::of(1, "m");
+        assert_eq!(KeptVectors::of(2, "m").missing(&all).len(), 3);
+        let mut kept = KeptVectors::of(1, "m");
         let new = kept.missing(&all);
         assert_eq!(new, texts(&["three"]));
         kept.add(&new, vec![vec![3.0]]);
         let vectors = [[1.0], [2.0], [1.0], [3.0]].map(|vector| vector.to_vec());
         assert_eq!(kept.vectors(&all).unwrap(), vectors);
         // Handed out, and done with.
-        assert_eq!(Kept::of(1, "m").missing(&all).len(), 3);
+        assert_eq!(KeptVectors::of(1, "m").missing(&all).len(), 3);
     }
 
     #[test]
     fn what_another_model_has_embedded_is_not_kept() {
-        let mut kept = Kept::of(3, "m");
+        let mut kept = KeptVectors::of(3, "m");
         kept.add(&texts(&["one"]), vec![vec![1.0]]);
         kept.put_back();
-        assert_eq!(Kept::of(3, "n").missing(&texts(&["one"])).len(), 1);
+        assert_eq!(KeptVectors::of(3, "n").missing(&texts(&["one"])).len(), 1);
     }
 }

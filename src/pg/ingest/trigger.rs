@@ -99,7 +99,7 @@ fn truncated(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
     }
     // Two sessions that each hold a partition would wait for each other's: then workers do it. Until
     // then the view of chunks shows none of rows that are gone.
-    let forgets = pipeline.mode == pipeline::Mode::Sync
+    let forgets = pipeline.mode == pipeline::RefreshMode::Sync
         && as_superuser(|| locking::read_at_once(pipeline.source.oid))?;
     if forgets {
         as_owner(&pipeline, || fill::forget_gone(&pipeline))?;

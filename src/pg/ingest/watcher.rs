@@ -11,7 +11,7 @@ use pgrx::prelude::*;
 
 use super::worker::{self, connect, handle_interrupts, handle_signals, is_database_wanted};
 use crate::pg::ingest::queue;
-use crate::pg::processes::registry::{self, Role, Watch};
+use crate::pg::processes::registry::{self, WatcherLock, WorkerRole};
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::sql;
 use crate::pg::server::sql::query;
@@ -30,7 +30,7 @@ const START_AGAIN: Duration = Duration::from_secs(2);
 pub extern "C-unwind" fn pg_rag_watcher_main(argument: pg_sys::Datum) {
     let (database, _) = registry::argument(argument);
     handle_signals();
-    match Watch::take(database) {
+    match WatcherLock::take(database) {
         Ok(Some(watch)) => {
             connect(database);
             live(&watch, database);
@@ -40,7 +40,7 @@ pub extern "C-unwind" fn pg_rag_watcher_main(argument: pg_sys::Datum) {
     }
 }
 
-fn live(watch: &Watch, database: pg_sys::Oid) {
+fn live(watch: &WatcherLock, database: pg_sys::Oid) {
     let mut needed = Instant::now();
     let mut started: Option<Instant> = None;
     while needed.elapsed() < PATIENCE {
@@ -55,7 +55,7 @@ fn live(watch: &Watch, database: pg_sys::Oid) {
             if is_due && watch.has_room() && is_anything_left() {
                 started = Some(Instant::now());
                 // If there is no slot, it is tried again.
-                drop(registry::start(database, Role::Deputy));
+                drop(registry::start(database, WorkerRole::Deputy));
             }
         }
         worker::wait_latch(LOOK_AROUND);

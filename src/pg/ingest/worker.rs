@@ -11,9 +11,9 @@ use pgrx::prelude::*;
 
 use super::slow::Steps;
 use crate::pg::changes::intake;
-use crate::pg::ingest::batch::{Runner, Step};
+use crate::pg::ingest::batch::{Runner, RunnerStep};
 use crate::pg::ingest::queue;
-use crate::pg::processes::registry::{self, Place, Role};
+use crate::pg::processes::registry::{self, WorkerRole, WorkerSlot};
 use crate::pg::processes::supervisor;
 use crate::pg::server::acting::{self, Acting, SUPERUSER};
 use crate::pg::server::time_limit;
@@ -52,13 +52,13 @@ const SETTINGS: &[(&CStr, &CStr)] = &[
 pub extern "C-unwind" fn pg_rag_worker_main(argument: pg_sys::Datum) {
     let (database, role) = registry::argument(argument);
     handle_signals();
-    match Place::take(database, role) {
+    match WorkerSlot::take(database, role) {
         Ok(Some(place)) => {
             connect(database);
             time_limit::begin();
             acting::work_for_owners();
             registry::mark_active(database);
-            Worker::new(place, database, role).live();
+            PipelineWorker::new(place, database, role).live();
         }
         Ok(None) => {}
         Err(error) => log!("{error}"),
@@ -114,10 +114,10 @@ enum Wait {
     Passing(Duration),
 }
 
-struct Worker {
-    place: Place,
+struct PipelineWorker {
+    place: WorkerSlot,
     database: pg_sys::Oid,
-    role: Role,
+    role: WorkerRole,
     runner: Runner,
     steps: Steps,
     last_work: Instant,
@@ -127,17 +127,17 @@ struct Worker {
     helper_started: Option<Instant>,
 }
 
-impl Worker {
-    fn new(place: Place, database: pg_sys::Oid, role: Role) -> Worker {
+impl PipelineWorker {
+    fn new(place: WorkerSlot, database: pg_sys::Oid, role: WorkerRole) -> PipelineWorker {
         let now = Instant::now();
         let runner = Runner::new(Transactions::OfWorker, None, is_database_wanted);
         let runner = match role {
-            Role::Leader => runner,
-            Role::Helper => runner.without_writers(),
-            Role::Deputy => runner.apart(),
+            WorkerRole::Leader => runner,
+            WorkerRole::Helper => runner.without_writers(),
+            WorkerRole::Deputy => runner.apart(),
         };
         let steps = Steps::new(place.alarm());
-        Worker {
+        PipelineWorker {
             place,
             database,
             role,
@@ -161,10 +161,10 @@ impl Worker {
             let step = self.steps.take(|| self.runner.step());
             report_activity(false);
             leaves = match step {
-                Ok(Step::Worked { is_full, .. }) => self.worked(is_full),
-                Ok(Step::Idle) => self.wait(&Wait::Idle),
-                Ok(Step::Later(time)) => self.wait(&Wait::Later(time)),
-                Ok(Step::Passing(failure)) | Err(failure) => {
+                Ok(RunnerStep::Worked { is_full, .. }) => self.worked(is_full),
+                Ok(RunnerStep::Idle) => self.wait(&Wait::Idle),
+                Ok(RunnerStep::Later(time)) => self.wait(&Wait::Later(time)),
+                Ok(RunnerStep::Passing(failure)) | Err(failure) => {
                     log_failure(&failure);
                     if self.is_in_the_way() {
                         break;
@@ -174,7 +174,7 @@ impl Worker {
             };
             leaves = leaves && self.may_leave();
         }
-        if self.role == Role::Leader {
+        if self.role == WorkerRole::Leader {
             registry::unmark_active(self.database);
         }
         self.place.give_back();
@@ -188,7 +188,7 @@ impl Worker {
     /// database gets in line, and the session that calls ragd next, or commits, starts the worker.
     fn is_in_the_way(&self) -> bool {
         let is_alone = supervisor::start().is_err() && matches!(supervisor::runs(), Ok(false));
-        if is_alone && self.role == Role::Leader {
+        if is_alone && self.role == WorkerRole::Leader {
             registry::put_in_line(self.database, LOOK_FOR_WORK);
         }
         is_alone
@@ -200,17 +200,17 @@ impl Worker {
         self.last_work = now;
         self.full += u32::from(is_full);
         let is_due = self.helper_started.is_none_or(|time| time.elapsed() >= LOOK_AROUND);
-        if self.full >= MUCH && self.role == Role::Leader && is_due {
+        if self.full >= MUCH && self.role == WorkerRole::Leader && is_due {
             self.helper_started = Some(now);
             // If there is no room, one worker does it all.
-            drop(registry::start(self.database, Role::Helper));
+            drop(registry::start(self.database, WorkerRole::Helper));
         }
         self.began.elapsed() >= SHIFT && registry::others_wait(self.database)
     }
 
     /// Waits until there is something to do; whether to leave instead.
     fn wait(&mut self, wait: &Wait) -> bool {
-        if self.role != Role::Leader || is_database_wanted() {
+        if self.role != WorkerRole::Leader || is_database_wanted() {
             return true;
         }
         self.full = 0;
@@ -250,7 +250,7 @@ impl Worker {
     /// A session that commits now may still think that it has woken this worker: so the lock goes
     /// first, and then there is one last look.
     fn may_leave(&mut self) -> bool {
-        if self.role != Role::Leader || is_database_wanted() {
+        if self.role != WorkerRole::Leader || is_database_wanted() {
             return true;
         }
         self.place.stop_leading();
@@ -261,7 +261,7 @@ impl Worker {
             return true;
         }
         match self.steps.take(|| self.runner.step()) {
-            Ok(Step::Idle) if time_to_work().is_none() => true,
+            Ok(RunnerStep::Idle) if time_to_work().is_none() => true,
             _ => !self.place.lead_again(),
         }
     }

@@ -4,18 +4,18 @@ use pgrx::prelude::*;
 
 use super::define::{check_chunk_size, check_late, check_title};
 use super::{comment, content, create, triggers};
-use crate::chunk::{ChunkOptions, Settings, Strategy};
+use crate::chunk::{ChunkOptions, ChunkSettings, Strategy};
 use crate::error::Result;
-use crate::pg::catalog::pipeline::{self, Mode, Pipeline};
-use crate::pg::catalog::source::Source;
+use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
+use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{model, situation, view, wording};
 use crate::pg::changes::{intake, noted};
 use crate::pg::enrich::{represent, situate};
-use crate::situate::{Contextual, Wanted};
+use crate::situate::{Contextual, SituateOptions};
 
 /// What is to be different; `None` stays as it is.
 #[derive(Default)]
-pub struct Alteration<'a> {
+pub struct PipelineAlteration<'a> {
     /// What users call it.
     pub name: Option<&'a str>,
     /// A column or an expression.
@@ -27,11 +27,11 @@ pub struct Alteration<'a> {
     /// Name of the embedding model.
     pub model: Option<&'a str>,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: Option<Mode>,
+    pub mode: Option<RefreshMode>,
     /// Name of the text search configuration.
     pub config: Option<String>,
     /// What is embedded with each chunk.
-    pub context: Context,
+    pub context: ContextChange,
 }
 
 /// How documents are to be cut.
@@ -44,12 +44,12 @@ pub struct Cut<'a> {
     /// Tokens that a chunk shares with the one before.
     pub overlap: Option<i32>,
     /// Settings of the strategy.
-    pub settings: Option<Settings>,
+    pub settings: Option<ChunkSettings>,
 }
 
 /// What is to be embedded with each chunk.
 #[derive(Default)]
-pub struct Context {
+pub struct ContextChange {
     /// Title and headings, and what a language model says, or not.
     pub contextual: Option<Contextual>,
     /// Whether a document is embedded as a whole and cut afterwards.
@@ -73,7 +73,7 @@ impl Cut<'_> {
         let settings = match &self.settings {
             Some(settings) => settings.clone(),
             None if is_same => before.settings.clone(),
-            None => Settings::default(),
+            None => ChunkSettings::default(),
         };
         ChunkOptions::new(
             strategy,
@@ -84,10 +84,10 @@ impl Cut<'_> {
     }
 }
 
-impl Alteration<'_> {
+impl PipelineAlteration<'_> {
     /// Changes `pipeline` as the options say.
     pub fn carry_out(self, pipeline: &Pipeline) -> Result<()> {
-        let source = Source::describe(pipeline.source.oid)?;
+        let source = SourceTable::describe(pipeline.source.oid)?;
         let mut pipeline = pipeline.clone();
         self.change_in_place(&mut pipeline)?;
         if self.needs_new_chunks() { self.begin_generation(&pipeline, source) } else { Ok(()) }
@@ -105,10 +105,10 @@ impl Alteration<'_> {
         pipeline.mode = self.mode.unwrap_or(before);
         pipeline::alter(pipeline.id, &pipeline.name, pipeline.mode)?;
         comment::rename(pipeline, &name_before)?;
-        if (before == Mode::Sync) != (pipeline.mode == Mode::Sync) {
+        if (before == RefreshMode::Sync) != (pipeline.mode == RefreshMode::Sync) {
             match pipeline.mode {
-                Mode::Sync => triggers::create_for_statement(pipeline)?,
-                Mode::Async | Mode::Manual => triggers::drop_for_statement(pipeline)?,
+                RefreshMode::Sync => triggers::create_for_statement(pipeline)?,
+                RefreshMode::Async | RefreshMode::Manual => triggers::drop_for_statement(pipeline)?,
             }
         }
         // Sessions know whether a pipeline has workers.
@@ -136,7 +136,7 @@ impl Alteration<'_> {
         &self,
         contextual: bool,
         pipeline: &Pipeline,
-        source: &Source,
+        source: &SourceTable,
     ) -> Result<Option<content::Expression>> {
         check_title(contextual, self.context.title.as_deref())?;
         match &self.context.title {
@@ -148,7 +148,11 @@ impl Alteration<'_> {
 
     /// Whether title and headings are embedded with each chunk from now on, and which language
     /// model says more.
-    fn contextual(&self, pipeline: &Pipeline, late: bool) -> Result<(bool, Option<Wanted>)> {
+    fn contextual(
+        &self,
+        pipeline: &Pipeline,
+        late: bool,
+    ) -> Result<(bool, Option<SituateOptions>)> {
         let current = situation::of(pipeline.id)?.map(|it| it.wanted);
         let (contextual, wanted) = match &self.context.contextual {
             None => (pipeline.contextual, current),
@@ -156,11 +160,11 @@ impl Alteration<'_> {
             Some(Contextual::Headings) => (true, None),
             Some(Contextual::Situated(wanted)) => (true, Some(wanted.clone())),
         };
-        let complete = |wanted: Wanted| situate::complete(&wanted, pipeline.mode, late);
+        let complete = |wanted: SituateOptions| situate::complete(&wanted, pipeline.mode, late);
         Ok((contextual, wanted.map(complete).transpose()?))
     }
 
-    fn begin_generation(&self, pipeline: &Pipeline, source: Source) -> Result<()> {
+    fn begin_generation(&self, pipeline: &Pipeline, source: SourceTable) -> Result<()> {
         if let Some(unfinished) = pipeline::successor(pipeline.id)? {
             create::undo(unfinished.id)?;
         }
@@ -183,7 +187,7 @@ impl Alteration<'_> {
             Some(metadata) => metadata.clone(),
             None => view::metadata_names(pipeline)?,
         };
-        let plan = create::Plan {
+        let plan = create::PipelinePlan {
             name: pipeline.name.clone(),
             key: view::source_key_names(pipeline),
             content,
@@ -194,8 +198,12 @@ impl Alteration<'_> {
             metadata: &metadata,
             config: &config,
             // A statement does not embed for what is not searched yet.
-            mode: if pipeline.mode == Mode::Sync { Mode::Async } else { pipeline.mode },
-            stage: pipeline::Stage::Filling,
+            mode: if pipeline.mode == RefreshMode::Sync {
+                RefreshMode::Async
+            } else {
+                pipeline.mode
+            },
+            stage: pipeline::PipelineStage::Filling,
             predecessor: Some(pipeline),
             model,
             chunking,
@@ -205,7 +213,7 @@ impl Alteration<'_> {
         wording::inherit(successor.id, pipeline.id)?;
         represent::inherit(&successor, pipeline)?;
         pipeline::set_paused(pipeline.id, pipeline.is_paused)?;
-        intake::leave(successor.id, intake::Kind::All)?;
+        intake::leave(successor.id, intake::ChangeKind::All)?;
         noted::wake_at_commit();
         let name = &pipeline.name;
         notice!(

@@ -8,7 +8,7 @@ use pgrx::{PgList, PgRelation};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
-use crate::pg::catalog::source::Source;
+use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::view;
 use crate::pg::server::sql::{query, render};
 
@@ -28,7 +28,7 @@ impl Expression {
 }
 
 /// The content as an expression: a column by its bare name, or what the user wrote.
-pub fn expression(source: &Source, content: &str) -> Result<Expression> {
+pub fn expression(source: &SourceTable, content: &str) -> Result<Expression> {
     match source.column(content) {
         Some(column) if column.sql_type == "bytea" => {
             Ok(Expression { sql: quote_identifier(content), sql_type: "bytea" })
@@ -38,7 +38,7 @@ pub fn expression(source: &Source, content: &str) -> Result<Expression> {
 }
 
 /// A text made of a row, as [`expression`]; `what` is its name for messages.
-pub fn text_expression(source: &Source, what: &str, content: &str) -> Result<Expression> {
+pub fn text_expression(source: &SourceTable, what: &str, content: &str) -> Result<Expression> {
     match source.column(content) {
         Some(column) if column.is_text => Ok(Expression::text(quote_identifier(content))),
         Some(column) => Err(Error::new(
@@ -63,19 +63,19 @@ pub fn text_expression(source: &Source, what: &str, content: &str) -> Result<Exp
 }
 
 /// The expression that a pipeline has now, with the names that the source's columns have now.
-pub fn current(pipeline: &Pipeline, source: &Source) -> Result<Expression> {
+pub fn current(pipeline: &Pipeline, source: &SourceTable) -> Result<Expression> {
     shown(pipeline, source, pipeline.key_columns)
 }
 
 /// The expression of a pipeline's title, with the names that the source's columns have now; `None`
 /// if it has no title.
-pub fn current_title(pipeline: &Pipeline, source: &Source) -> Result<Option<Expression>> {
+pub fn current_title(pipeline: &Pipeline, source: &SourceTable) -> Result<Option<Expression>> {
     let place = view::title_place(pipeline)?;
     place.map(|place| shown(pipeline, source, place)).transpose()
 }
 
 /// What the column at `place` of a pipeline's content view shows.
-fn shown(pipeline: &Pipeline, source: &Source, place: usize) -> Result<Expression> {
+fn shown(pipeline: &Pipeline, source: &SourceTable, place: usize) -> Result<Expression> {
     let alias =
         CString::new(source.name.as_str()).map_err(|_| Error::invalid("a name has a zero"))?;
     // SAFETY: the view is opened, which fails where it is gone; its query is copied before its

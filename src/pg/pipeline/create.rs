@@ -18,16 +18,18 @@ use super::content::Expression;
 use super::{comment, triggers};
 use crate::chunk::ChunkOptions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::model::Model;
+use crate::pg::catalog::model::RegisteredModel;
 use crate::pg::catalog::operator::Operators;
-use crate::pg::catalog::pipeline::{self, Mode, NewPipeline, Pipeline, Relation, Stage};
+use crate::pg::catalog::pipeline::{
+    self, NewPipeline, Pipeline, PipelineStage, RefreshMode, Relation,
+};
 use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_read};
-use crate::pg::catalog::source::Source;
+use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{locking, view};
 use crate::pg::enrich::{beside, situate};
 use crate::pg::server::sql::{self, query, render};
 use crate::rewrite::route::AUTO;
-use crate::situate::Wanted;
+use crate::situate::SituateOptions;
 
 /// Columns of a chunk table that metadata must not be called like.
 const RESERVED: [&str; 17] = [
@@ -54,11 +56,11 @@ const RESERVED: [&str; 17] = [
 const LONGEST_NAME: usize = pg_sys::NAMEDATALEN as usize - 1;
 
 /// What is to be made.
-pub struct Plan<'a> {
+pub struct PipelinePlan<'a> {
     /// Name of the pipeline.
     pub name: String,
     /// The table whose rows are embedded.
-    pub source: Source,
+    pub source: SourceTable,
     /// Names of its key columns.
     pub key: Vec<String>,
     /// What is cut and embedded.
@@ -66,7 +68,7 @@ pub struct Plan<'a> {
     /// Whether title and headings are embedded with each chunk.
     pub contextual: bool,
     /// Which language model says in which connection a chunk stands, where that is embedded, too.
-    pub situated: Option<Wanted>,
+    pub situated: Option<SituateOptions>,
     /// Whether a document is embedded as a whole and cut afterwards.
     pub late: bool,
     /// What a row is called.
@@ -76,18 +78,18 @@ pub struct Plan<'a> {
     /// Name of the text search configuration.
     pub config: &'a str,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: Mode,
+    pub mode: RefreshMode,
     /// How far the first embedding will be when the transaction ends.
-    pub stage: Stage,
+    pub stage: PipelineStage,
     /// The pipeline whose place it is to take.
     pub predecessor: Option<&'a Pipeline>,
     /// The model that embeds the chunks.
-    pub model: Model,
+    pub model: RegisteredModel,
     /// How documents are cut.
     pub chunking: ChunkOptions,
 }
 
-impl Plan<'_> {
+impl PipelinePlan<'_> {
     /// Makes everything but the chunks.
     pub fn carry_out(self) -> Result<Pipeline> {
         self.check()?;
@@ -287,7 +289,7 @@ pub fn check_name(name: &str) -> Result<()> {
     }
 }
 
-/// Drops all that [`Plan::carry_out`] made and that is still there; whether the pipeline was, and no
+/// Drops all that [`PipelinePlan::carry_out`] made and that is still there; whether the pipeline was, and no
 /// other had taken its place.
 pub fn undo(id: i32) -> Result<bool> {
     let Some(pipeline) = pipeline::lock(id)? else { return Ok(false) };

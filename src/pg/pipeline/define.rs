@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model;
 
 /// An error where the model does not read chunks of that size.
-pub fn check_chunk_size(chunking: &ChunkOptions, model: &model::Model) -> Result<()> {
+pub fn check_chunk_size(chunking: &ChunkOptions, model: &model::RegisteredModel) -> Result<()> {
     let (longest, name) = (chunking.longest(), chunking.name_of_longest());
     if longest as i32 <= model.max_tokens {
         return Ok(());
@@ -18,7 +18,7 @@ pub fn check_chunk_size(chunking: &ChunkOptions, model: &model::Model) -> Result
 }
 
 /// An error where documents are to be embedded as a whole by a model that can't do that.
-pub fn check_late(late: bool, model: &model::Model) -> Result<()> {
+pub fn check_late(late: bool, model: &model::RegisteredModel) -> Result<()> {
     let name = &model.reference.name;
     let why = match (&model.remote, model.pooling.as_deref()) {
         _ if !late => return Ok(()),

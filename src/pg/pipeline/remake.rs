@@ -18,8 +18,8 @@ use crate::pg::catalog::operator::Operators;
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::catalog::relation;
-use crate::pg::catalog::source::Source;
-use crate::pg::catalog::view::{self, Column};
+use crate::pg::catalog::source::SourceTable;
+use crate::pg::catalog::view::{self, ViewColumn};
 use crate::pg::changes::{intake, noted};
 use crate::pg::server::acting::{Acting, SUPERUSER};
 use crate::pg::server::sql::{self, query, render};
@@ -27,7 +27,7 @@ use crate::pg::server::transaction::in_subtransaction;
 
 /// What an ALTER TABLE is about to do to the columns of a table.
 #[derive(Debug, Default)]
-pub struct Alteration {
+pub struct TableAlteration {
     /// OID of the table.
     pub table: pg_sys::Oid,
     /// Columns that it drops.
@@ -38,7 +38,7 @@ pub struct Alteration {
     pub converted: Vec<String>,
 }
 
-impl Alteration {
+impl TableAlteration {
     fn concerns(&self, column: &str) -> bool {
         [&self.dropped, &self.retyped].iter().any(|names| names.iter().any(|name| name == column))
     }
@@ -47,7 +47,7 @@ impl Alteration {
 /// A column of the source, and what the pipeline's relations call it.
 struct Named {
     source: String,
-    here: Column,
+    here: ViewColumn,
 }
 
 /// A pipeline without its content view.
@@ -60,8 +60,8 @@ struct Detached {
     metadata: Vec<Named>,
     /// Metadata columns that are about to be dropped, and those that are about to have another type;
     /// of the latter, whether an expression makes their values.
-    dropped: Vec<Column>,
-    retyped: Vec<(Column, bool)>,
+    dropped: Vec<ViewColumn>,
+    retyped: Vec<(ViewColumn, bool)>,
     /// Columns that are read, other than metadata, and their types before; none where an expression
     /// makes their values.
     read: Vec<(String, Option<bool>)>,
@@ -72,7 +72,7 @@ thread_local! {
 }
 
 /// Before an ALTER TABLE: takes away what is in its way. An error where a key or content would go.
-pub fn begin(alteration: &Alteration) -> Result<()> {
+pub fn begin(alteration: &TableAlteration) -> Result<()> {
     let _acting = Acting::as_role(SUPERUSER);
     // A statement that has failed has taken nothing away in the end.
     let mut detached = DETACHED.take();
@@ -122,13 +122,13 @@ fn is_detached(pipeline: &Pipeline) -> Result<bool> {
 
 impl Detached {
     /// Takes away what is in the way of `alteration`, if anything is.
-    fn take(pipeline: Pipeline, alteration: &Alteration) -> Result<Option<Detached>> {
+    fn take(pipeline: Pipeline, alteration: &TableAlteration) -> Result<Option<Detached>> {
         let mut read = view::columns_read(&pipeline)?;
         read.retain(|name| alteration.concerns(name));
         if read.is_empty() {
             return Ok(None);
         }
-        let source = Source::describe(pipeline.source.oid)?;
+        let source = SourceTable::describe(pipeline.source.oid)?;
         let columns = view::content_columns(&pipeline)?;
         let name = |(source, here)| Named { source, here };
         let of_key = view::source_key_names(&pipeline).into_iter();
@@ -185,7 +185,7 @@ impl Detached {
 
     /// Makes it anew, and has chunks and queue follow.
     fn put_back(self) -> Result<()> {
-        let source = Source::describe(self.pipeline.source.oid)?;
+        let source = SourceTable::describe(self.pipeline.source.oid)?;
         let owner = quote_identifier(&source.owner);
         let name = &self.pipeline.content_view.sql;
         let statement = self.content_view(&source);
@@ -206,13 +206,13 @@ impl Detached {
         let Some(pipeline) = pipeline::by_id(self.pipeline.id)? else { return Ok(()) };
         triggers::create_for_update(&pipeline)?;
         if self.may_have_other_values(&source) {
-            intake::leave(pipeline.id, intake::Kind::All)?;
+            intake::leave(pipeline.id, intake::ChangeKind::All)?;
             noted::wake_at_commit();
         }
         Ok(())
     }
 
-    fn content_view(&self, source: &Source) -> String {
+    fn content_view(&self, source: &SourceTable) -> String {
         let alias = quote_identifier(&source.name);
         let column =
             |it: &Named| format!("{alias}.{} AS {}", quote_identifier(&it.source), it.here.name);
@@ -238,7 +238,7 @@ impl Detached {
     }
 
     /// Has the chunks' metadata follow, and with it the view that shows it.
-    fn alter_chunks(&self, source: &Source) -> Result<()> {
+    fn alter_chunks(&self, source: &SourceTable) -> Result<()> {
         let Pipeline { id, view, .. } = &self.pipeline;
         let grants = Grants::of(view.oid)?;
         drop_view(&view.sql)?;
@@ -256,7 +256,7 @@ impl Detached {
     }
 
     /// As the owner: values may become others by casts of that owner's.
-    fn alter_chunk_table(&self, source: &Source) -> Result<()> {
+    fn alter_chunk_table(&self, source: &SourceTable) -> Result<()> {
         let Pipeline { name, chunk_table, .. } = &self.pipeline;
         let table = ("chunk_table", chunk_table.sql.as_str());
         for column in &self.dropped {
@@ -275,13 +275,13 @@ impl Detached {
         Ok(())
     }
 
-    fn type_now<'a>(&self, source: &'a Source, here: &Column) -> &'a str {
+    fn type_now<'a>(&self, source: &'a SourceTable, here: &ViewColumn) -> &'a str {
         let named = self.metadata.iter().find(|column| column.here.name == here.name);
         let column = named.and_then(|column| source.column(&column.source));
         column.map_or("text", |column| column.sql_type.as_str())
     }
 
-    fn create_view(&self, source: &Source) -> Result<()> {
+    fn create_view(&self, source: &SourceTable) -> Result<()> {
         let shown = |column: &Named| format!("c.{}", column.here.name);
         let equal = |column: &Named| {
             let source = format!("s.{}", quote_identifier(&column.source));
@@ -308,7 +308,7 @@ impl Detached {
 
     /// Whether a document, or metadata, may have another value now. A text stays what it is in
     /// another type for texts.
-    fn may_have_other_values(&self, source: &Source) -> bool {
+    fn may_have_other_values(&self, source: &SourceTable) -> bool {
         let is_text = |name: &String| source.column(name).is_some_and(|column| column.is_text);
         self.read.iter().any(|(name, was_text)| *was_text != Some(true) || !is_text(name))
             || self.retyped.iter().any(|(_, is_converted)| *is_converted)

@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 use pgrx::trigger_support::called_as_trigger;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::pipeline::{Mode, Pipeline};
+use crate::pg::catalog::pipeline::{Pipeline, RefreshMode};
 use crate::pg::catalog::view;
 use crate::pg::server::sql::{self, query, render};
 
@@ -58,8 +58,8 @@ pub fn create(pipeline: &Pipeline) -> Result<()> {
     create_for_update(pipeline)?;
     cover_partitions(pipeline)?;
     match pipeline.mode {
-        Mode::Sync => create_for_statement(pipeline),
-        Mode::Async | Mode::Manual => Ok(()),
+        RefreshMode::Sync => create_for_statement(pipeline),
+        RefreshMode::Async | RefreshMode::Manual => Ok(()),
     }
 }
 

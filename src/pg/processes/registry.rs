@@ -81,7 +81,7 @@ fn start_once(database: pg_sys::Oid) -> Result<()> {
         return Ok(());
     }
     STARTED.set(Some(Instant::now()));
-    start(database, Role::Leader).inspect_err(|_| {
+    start(database, WorkerRole::Leader).inspect_err(|_| {
         put_in_line(database, START_LATER);
         supervisor::wake();
     })
@@ -98,7 +98,7 @@ pub fn leader(database: pg_sys::Oid) -> Result<Option<i32>> {
 
 /// What a worker is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum WorkerRole {
     /// The first of its database: it is the one that is woken.
     Leader,
     /// Helps while there is much to do.
@@ -109,7 +109,7 @@ pub enum Role {
 
 /// Starts a worker for a database. It leaves again at once where it is one too many. The last free slot
 /// of the server is ragd's, without which a worker could do nothing.
-pub fn start(database: pg_sys::Oid, role: Role) -> Result<()> {
+pub fn start(database: pg_sys::Oid, role: WorkerRole) -> Result<()> {
     supervisor::start()?;
     register(
         "pg_rag worker",
@@ -140,30 +140,31 @@ fn register(name: &str, function: &str, argument: u64) -> Result<()> {
 }
 
 /// Database and role of a worker, from its argument.
-pub fn argument(argument: pg_sys::Datum) -> (pg_sys::Oid, Role) {
+pub fn argument(argument: pg_sys::Datum) -> (pg_sys::Oid, WorkerRole) {
     let value = argument.value() as u64;
-    let roles = [Role::Leader, Role::Helper, Role::Deputy];
-    let role = roles.into_iter().find(|role| *role as u64 == value >> 32).unwrap_or(Role::Leader);
+    let roles = [WorkerRole::Leader, WorkerRole::Helper, WorkerRole::Deputy];
+    let role =
+        roles.into_iter().find(|role| *role as u64 == value >> 32).unwrap_or(WorkerRole::Leader);
     (pg_sys::Oid::from_u32(value as u32), role)
 }
 
 /// A worker's place among the others, as long as it lives.
-pub struct Place {
+pub struct WorkerSlot {
     file: File,
     database: pg_sys::Oid,
 }
 
-impl Place {
+impl WorkerSlot {
     /// Takes a slot of the server and, if it is to lead, the database; `None` where that is taken.
-    pub fn take(database: pg_sys::Oid, role: Role) -> Result<Option<Place>> {
+    pub fn take(database: pg_sys::Oid, role: WorkerRole) -> Result<Option<WorkerSlot>> {
         IS_WORKER.set(true);
         let file = open()?;
-        if role == Role::Leader && !lock(&file, database_byte(database)) {
+        if role == WorkerRole::Leader && !lock(&file, database_byte(database)) {
             return Ok(None);
         }
         let take_slot = || (0..guc::max_workers()).any(|slot| lock(&file, slot as i64));
         if !take_slot() {
-            if role != Role::Leader {
+            if role != WorkerRole::Leader {
                 return Ok(None);
             }
             // A worker that leaves gives its slot back and then looks which database is in line.
@@ -174,7 +175,7 @@ impl Place {
             drop(std::fs::remove_file(file_of(WAITING, database)));
         }
         HELD.set(Some(file.as_raw_fd()));
-        Ok(Some(Place { file, database }))
+        Ok(Some(WorkerSlot { file, database }))
     }
 
     /// What tells others that this worker is in a step for long.
@@ -227,18 +228,18 @@ impl Alarm {
 }
 
 /// The watcher of a database's workers, as long as it lives.
-pub struct Watch {
+pub struct WatcherLock {
     file: File,
     database: pg_sys::Oid,
 }
 
-impl Watch {
+impl WatcherLock {
     /// Becomes the database's watcher; `None` if it has one.
-    pub fn take(database: pg_sys::Oid) -> Result<Option<Watch>> {
+    pub fn take(database: pg_sys::Oid) -> Result<Option<WatcherLock>> {
         IS_WORKER.set(true);
         let file = open()?;
         let is_first = lock(&file, WATCHED + i64::from(database.to_u32()));
-        Ok(is_first.then_some(Watch { file, database }))
+        Ok(is_first.then_some(WatcherLock { file, database }))
     }
 
     /// Whether a worker is in a step for long.
@@ -273,7 +274,7 @@ pub fn start_waiting() {
     for (_, database) in line.into_iter().take(due.min(guc::max_workers() as usize)) {
         // If the file is gone already, another process is starting it.
         let is_ours = std::fs::remove_file(file_of(WAITING, database)).is_ok();
-        if is_ours && start(database, Role::Leader).is_err() {
+        if is_ours && start(database, WorkerRole::Leader).is_err() {
             put_in_line(database, START_LATER);
         }
     }
@@ -326,7 +327,7 @@ pub fn start_abandoned() {
         let is_abandoned = matches!(leader(database), Ok(None));
         // A new worker marks it again as soon as it is connected: the database may be gone.
         if is_abandoned && std::fs::remove_file(file_of(ACTIVE, database)).is_ok() {
-            drop(start(database, Role::Leader));
+            drop(start(database, WorkerRole::Leader));
         }
     }
     start_waiting();

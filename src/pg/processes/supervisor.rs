@@ -142,15 +142,15 @@ pub extern "C-unwind" fn pg_rag_supervisor_main(_argument: pg_sys::Datum) {
 
 /// What ragd is started with; a change restarts it.
 #[derive(PartialEq)]
-struct Settings {
+struct RagdSettings {
     executable: String,
     library: String,
     threads: usize,
 }
 
-impl Settings {
+impl RagdSettings {
     fn current() -> Self {
-        Settings {
+        RagdSettings {
             executable: guc::ragd_path(),
             library: guc::onnxruntime_library(),
             threads: guc::inference_threads(),
@@ -163,7 +163,7 @@ fn supervise() {
     registry::start_abandoned();
     let mut failures = 0;
     loop {
-        let settings = Settings::current();
+        let settings = RagdSettings::current();
         let started = Instant::now();
         match spawn(&settings) {
             Ok(child) => {
@@ -181,7 +181,7 @@ fn supervise() {
 }
 
 /// Waits until `child` is gone; `false`: the server stops.
-fn attend(mut child: Child, settings: &Settings) -> bool {
+fn attend(mut child: Child, settings: &RagdSettings) -> bool {
     let mut beat = Beat::new();
     let mut line = look_at_line();
     loop {
@@ -214,7 +214,7 @@ fn attend(mut child: Child, settings: &Settings) -> bool {
         }
         if is_reloaded {
             reload();
-            if Settings::current() != *settings {
+            if RagdSettings::current() != *settings {
                 log!("restarting ragd: its settings changed");
                 stop(&mut child);
                 return true;
@@ -236,7 +236,7 @@ fn wait_until(time: Option<Instant>) -> bool {
 
 /// Sleeps `pause`, whatever wakes the latch meanwhile, unless the settings become others than those
 /// just tried; `false`: the server stops.
-fn wait(pause: Duration, tried: &Settings) -> bool {
+fn wait(pause: Duration, tried: &RagdSettings) -> bool {
     let end = Instant::now() + pause;
     loop {
         if Instant::now() >= end {
@@ -247,7 +247,7 @@ fn wait(pause: Duration, tried: &Settings) -> bool {
         }
         if BackgroundWorker::sighup_received() {
             reload();
-            if Settings::current() != *tried {
+            if RagdSettings::current() != *tried {
                 return true;
             }
         }
@@ -268,7 +268,7 @@ fn reload() {
     unsafe { pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP) };
 }
 
-fn spawn(settings: &Settings) -> std::io::Result<Child> {
+fn spawn(settings: &RagdSettings) -> std::io::Result<Child> {
     let mut command = Command::new(&settings.executable);
     command
         .args(["--socket", SOCKET, "--onnxruntime", &settings.library])

@@ -35,7 +35,7 @@ pub fn delete(id: Uuid) -> Result<bool> {
 /// A conversation that the caller may go on with.
 pub struct Conversation {
     id: Uuid,
-    turns: Vec<condense::Turn>,
+    turns: Vec<condense::PastTurn>,
 }
 
 /// A question in a conversation.
@@ -67,7 +67,7 @@ impl Conversation {
         let statement = query!(conversation.turns);
         let turns = sql::changed_rows(statement, &[id.into(), (TURNS as i32).into()], |row| {
             let (question, answer) = (sql::required(row.get(1)?)?, sql::required(row.get(2)?)?);
-            Ok(condense::Turn { question, answer })
+            Ok(condense::PastTurn { question, answer })
         })?;
         Ok(Conversation { id, turns })
     }

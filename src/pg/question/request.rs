@@ -12,10 +12,10 @@ use crate::context::{ContextOptions, options};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::ragd::llm::Llm;
-use crate::pg::ragd::trace::{self, Step};
+use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::server::guc::Caching;
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::options::Given;
+use crate::pg::server::options::GivenOptions;
 use crate::pg::server::{guc, sql};
 use crate::prompt::messages::Message;
 use crate::retrieve::RetrieveOptions;
@@ -26,7 +26,7 @@ const DEFAULT_K: i32 = 6;
 /// Options that are neither of retrieval nor of a later step.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
-struct Options {
+struct AnswerOptions {
     rerank: Option<String>,
     min_confidence: Option<f32>,
     max_sentences: Option<usize>,
@@ -54,7 +54,7 @@ const BEFORE: [&str; 3] = ["cache", "cache_similarity", "conversation"];
 const SIMILAR: f32 = 0.95;
 
 /// The arguments of `rag_answer` besides the question.
-pub struct Wish<'a> {
+pub struct AnswerRequest<'a> {
     /// Name of the pipeline that is asked.
     pub pipeline: Option<&'a str>,
     /// How the chunks are put to the answerer.
@@ -72,16 +72,16 @@ pub struct Wish<'a> {
 }
 
 /// An answer, and how it came about.
-pub struct Told {
+pub struct TracedAnswer {
     /// The answer and what it was made of.
     pub answer: Answer,
     /// Its row of `rag.trace_log`, if there is one.
     pub trace_id: Option<Uuid>,
     /// What was done, step by step, if the caller wants to know.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TraceStep>,
 }
 
-impl Wish<'_> {
+impl AnswerRequest<'_> {
     /// The answer, of which nothing is kept.
     pub fn fulfil(self, text: Option<&str>) -> Result<Answer> {
         let (text, search, writing) = self.prepare(text)?;
@@ -89,7 +89,7 @@ impl Wish<'_> {
     }
 
     /// The answer; with its steps where they are wanted here or by `rag.trace`.
-    pub fn told(self, text: Option<&str>, wants_steps: bool) -> Result<Told> {
+    pub fn told(self, text: Option<&str>, wants_steps: bool) -> Result<TracedAnswer> {
         self.refuse_if_not_kept();
         let level = guc::trace();
         let is_recorded = wants_steps || level != guc::TraceLevel::Off;
@@ -108,7 +108,7 @@ impl Wish<'_> {
             let turn = Turn { question, standalone, answer: &answer.text, trace: trace_id };
             conversation.append(&turn)?;
         }
-        Ok(Told { answer, trace_id, steps })
+        Ok(TracedAnswer { answer, trace_id, steps })
     }
 
     /// The answer, streamed while it is written.
@@ -149,10 +149,10 @@ impl Wish<'_> {
     /// The question as it is looked up, where it is looked up, and how the answer is written.
     pub fn prepare(self, text: Option<&str>) -> Result<(String, Search, answer::Writing)> {
         let strategy = strategy::named(self.strategy)?;
-        let mut given = Given::of(self.options)?;
+        let mut given = GivenOptions::of(self.options)?;
         let strategy_options: StrategyOptions = given.take(&strategy::KEYS)?;
         strategy_options.check(strategy)?;
-        let options: Options = given.take(&OPTIONS)?;
+        let options: AnswerOptions = given.take(&OPTIONS)?;
         let before: Before = given.take(&BEFORE)?;
         let context: ContextOptions = given.take(&options::KEYS)?;
         let trust: TrustWish = given.take(&TrustWish::OPTIONS)?;
@@ -198,10 +198,10 @@ fn asked(
     strategy: String,
     search: &Search,
     writing: &answer::Writing,
-) -> trace_log::Asked {
+) -> trace_log::TracedQuestion {
     let (pipeline, llm) = (search.pipeline.name.clone(), writing.llm.name().to_owned());
     trace::remark(|| format!("pipeline {pipeline}, strategy {strategy}, llm {llm}"));
-    trace_log::Asked { question: question.to_owned(), pipeline, strategy, llm }
+    trace_log::TracedQuestion { question: question.to_owned(), pipeline, strategy, llm }
 }
 
 fn caching(name: &str) -> Result<Caching> {

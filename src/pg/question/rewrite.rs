@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
-use crate::pg::catalog::view::Column;
+use crate::pg::catalog::view::ViewColumn;
 use crate::pg::ragd::generate::generate;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::usage;
@@ -19,7 +19,7 @@ use crate::prompt::writer::Writer;
 use crate::protocol::ProviderConfig;
 use crate::recent::Recent;
 use crate::retrieve::{filter, value};
-use crate::rewrite::{RewriteOptions, Rewriting, Task, Way, rewrite};
+use crate::rewrite::{RewriteOptions, RewriteTask, Rewriting, Way, rewrite};
 
 /// Longest answer of a language model, in tokens, unless the options say otherwise.
 const TOKENS: u32 = 1000;
@@ -31,12 +31,12 @@ const REMEMBERED: usize = 64;
 const LONGEST_REMEMBERED: usize = 64 << 10;
 
 thread_local! {
-    static MEMO: RefCell<Recent<Asked, String>> = RefCell::new(Recent::new(REMEMBERED));
+    static MEMO: RefCell<Recent<RewriteKey, String>> = RefCell::new(Recent::new(REMEMBERED));
 }
 
 /// What decides an answer. The messages are made of a version of a template and of the question.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Asked {
+struct RewriteKey {
     base_url: String,
     model: String,
     /// As bits, which can be compared and hashed.
@@ -62,7 +62,7 @@ impl Rewriter {
         way: Way,
         options: &RewriteOptions,
         llm: Option<&str>,
-        metadata: &[Column],
+        metadata: &[ViewColumn],
     ) -> Result<Rewriter> {
         let asks = match way.template() {
             None => None,
@@ -87,7 +87,7 @@ impl Rewriter {
             let conditions = filter::parse(filter, &names)?;
             value::check(&conditions, &self.columns)
         };
-        let task = Task {
+        let task = RewriteTask {
             question,
             way: self.way,
             options: &self.options,
@@ -130,22 +130,22 @@ impl RewriteModel {
     }
 
     /// A writer that may make as many calls as the options allow.
-    pub fn writer(&self) -> Calls<'_> {
-        Calls { llm: self, left: self.calls }
+    pub fn writer(&self) -> RewriteCalls<'_> {
+        RewriteCalls { llm: self, left: self.calls }
     }
 }
 
 /// The calls of one rewriting.
-pub struct Calls<'a> {
+pub struct RewriteCalls<'a> {
     llm: &'a RewriteModel,
     left: u32,
 }
 
-impl Writer for Calls<'_> {
+impl Writer for RewriteCalls<'_> {
     /// What this session was answered lately is not asked again.
     fn write(&mut self, messages: &[Message]) -> Result<String> {
         let RewriteModel { provider, temperature, max_tokens, calls } = self.llm;
-        let asked = Asked {
+        let asked = RewriteKey {
             base_url: provider.base_url.clone(),
             model: provider.model.clone(),
             temperature: temperature.to_bits(),
@@ -174,11 +174,11 @@ pub fn forget() {
     MEMO.with_borrow_mut(Recent::clear);
 }
 
-fn recall(asked: &Asked) -> Option<String> {
+fn recall(asked: &RewriteKey) -> Option<String> {
     MEMO.with_borrow_mut(|memo| memo.get(asked).cloned())
 }
 
-fn remember(asked: Asked, answer: &str) {
+fn remember(asked: RewriteKey, answer: &str) {
     let length: usize = asked.messages.iter().map(|message| message.content.len()).sum();
     if length + answer.len() <= LONGEST_REMEMBERED {
         MEMO.with_borrow_mut(|memo| memo.put(asked, answer.to_owned()));
@@ -194,10 +194,10 @@ fn today() -> Result<String> {
 mod tests {
     use super::*;
 
-    fn asked(text: &str) -> Asked {
+    fn asked(text: &str) -> RewriteKey {
         let messages = vec![Message { role: "user".to_owned(), content: text.to_owned() }];
         let (base_url, model) = ("http://h/v1".to_owned(), "m".to_owned());
-        Asked { base_url, model, temperature: 0, max_tokens: None, messages }
+        RewriteKey { base_url, model, temperature: 0, max_tokens: None, messages }
     }
 
     #[test]
@@ -205,8 +205,8 @@ mod tests {
         remember(asked("one"), "a");
         assert_eq!(recall(&asked("one")).as_deref(), Some("a"));
         assert_eq!(recall(&asked("two")), None);
-        assert_eq!(recall(&Asked { model: "n".to_owned(), ..asked("one") }), None);
-        assert_eq!(recall(&Asked { temperature: 1.0_f32.to_bits(), ..asked("one") }), None);
+        assert_eq!(recall(&RewriteKey { model: "n".to_owned(), ..asked("one") }), None);
+        assert_eq!(recall(&RewriteKey { temperature: 1.0_f32.to_bits(), ..asked("one") }), None);
         forget();
         assert_eq!(recall(&asked("one")), None);
     }

@@ -3,7 +3,7 @@
 use pgrx::prelude::*;
 
 use super::rewrite::RewriteModel;
-use crate::embed::{Embedder, Kind};
+use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::{stranger, template, wording};
 use crate::pg::ragd::embed::Embedding;
@@ -13,17 +13,17 @@ use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
 
 /// The pipeline that is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Asked {
+pub struct ChosenPipeline {
     /// Its name; `None` for the only one.
     pub name: Option<String>,
     /// Whether the caller named it.
     pub is_named: bool,
 }
 
-impl Asked {
+impl ChosenPipeline {
     /// What the caller says, where that is not left open.
     pub fn by_caller(name: Option<&str>) -> Self {
-        Asked { name: name.map(str::to_owned), is_named: name.is_some() }
+        ChosenPipeline { name: name.map(str::to_owned), is_named: name.is_some() }
     }
 }
 
@@ -35,9 +35,9 @@ pub fn pipeline_for(
     question: &str,
     options: &RetrieveOptions,
     llm: Option<&str>,
-) -> Result<Asked> {
+) -> Result<ChosenPipeline> {
     if !is_open(name, options) {
-        return Ok(Asked::by_caller(name));
+        return Ok(ChosenPipeline::by_caller(name));
     }
     let choices = choices()?;
     let place = match (choices.len(), options.route.unwrap_or_default()) {
@@ -53,7 +53,7 @@ pub fn pipeline_for(
     if let Some(name) = &chosen {
         notice!("pipeline \"{name}\" was chosen");
     }
-    Ok(Asked { name: chosen, is_named: false })
+    Ok(ChosenPipeline { name: chosen, is_named: false })
 }
 
 /// What can be chosen; an error where there are pipelines and none of them can.
@@ -80,10 +80,12 @@ pub fn is_open(name: Option<&str>, options: &RetrieveOptions) -> bool {
 
 fn nearest(question: &str, choices: &[Choice]) -> Result<usize> {
     let mut embedding = Embedding::with_model(None, Lane::Query)?;
-    let asked = embedding.embed(&[question.to_owned()], Kind::Query)?;
+    let asked = embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?;
     // One at a time, so that the session remembers each.
     let mut describe = |it: &Choice| -> Result<Vec<f32>> {
-        Ok(embedding.embed(std::slice::from_ref(&it.description), Kind::Passage)?.swap_remove(0))
+        Ok(embedding
+            .embed(std::slice::from_ref(&it.description), EmbeddingKind::Passage)?
+            .swap_remove(0))
     };
     let descriptions = choices.iter().map(&mut describe).collect::<Result<Vec<_>>>()?;
     Ok(route::nearest(&asked[0], &descriptions).unwrap_or_default())

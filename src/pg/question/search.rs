@@ -12,13 +12,13 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use self::filter_sql::FilterSql;
-use self::statement::{Parts, Statements};
+use self::statement::{StatementParts, Statements};
 use super::rewrite::Rewriter;
-use super::route::Asked;
+use super::route::ChosenPipeline;
 use crate::chunk::Strategy;
 use crate::error::{Error, Result};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
-use crate::pg::catalog::view::{Column, ContentColumns, content_columns};
+use crate::pg::catalog::view::{ContentColumns, ViewColumn, content_columns};
 use crate::pg::catalog::{representation, stranger};
 use crate::pg::ragd::rerank::Reranker;
 use crate::pg::ragd::trace;
@@ -28,7 +28,7 @@ use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
 use crate::retrieve::fusion::Candidate;
 use crate::retrieve::options::Expand;
-use crate::retrieve::{Hit, Mode, Passage, RetrieveOptions, expansion, rank};
+use crate::retrieve::{Hit, Passage, RetrieveOptions, SearchMode, expansion, rank};
 use crate::rewrite::Rewriting;
 
 /// Most chunks one call returns.
@@ -42,14 +42,14 @@ pub struct Search {
     is_named: bool,
     columns: ContentColumns,
     k: i32,
-    mode: Mode,
+    mode: SearchMode,
     /// The caller's filter, and as SQL.
     given: Option<Value>,
     filter: FilterSql,
     rewriter: Option<Rewriter>,
     reranker: Option<Reranker>,
     options: RetrieveOptions,
-    parts: Parts,
+    parts: StatementParts,
     /// Where summaries and questions of the chunks are, if there are any.
     representations: Option<Relation>,
 }
@@ -57,7 +57,7 @@ pub struct Search {
 impl Search {
     /// Checks the arguments of `rag_retrieve` and its kin.
     pub fn new(
-        asked: &Asked,
+        asked: &ChosenPipeline,
         k: Option<i32>,
         mode: Option<&str>,
         filter: Option<Jsonb>,
@@ -74,7 +74,7 @@ impl Search {
         let columns = content_columns(&pipeline)?;
         let given = filter.map(|Jsonb(filter)| filter);
         let filter = FilterSql::new(given.iter(), &columns.metadata)?;
-        let parts = Parts::new(&options, &columns.metadata)?;
+        let parts = StatementParts::new(&options, &columns.metadata)?;
         let representations = representation::of(pipeline.id)?.map(|it| it.relation);
         Ok(Search {
             pipeline,
@@ -120,7 +120,7 @@ impl Search {
     }
 
     /// The columns of metadata that each chunk has.
-    pub fn metadata(&self) -> &[Column] {
+    pub fn metadata(&self) -> &[ViewColumn] {
         &self.columns.metadata
     }
 
@@ -168,8 +168,8 @@ impl Search {
     /// at and no more.
     fn candidates(&self) -> i64 {
         let wanted = match self.mode {
-            Mode::Hybrid => i64::from(self.options.candidates),
-            Mode::Dense | Mode::Lexical => self.pool() as i64,
+            SearchMode::Hybrid => i64::from(self.options.candidates),
+            SearchMode::Dense | SearchMode::Lexical => self.pool() as i64,
         };
         wanted.max(self.k.into())
     }

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::question::answer::Answer;
-use crate::pg::ragd::trace::Step;
+use crate::pg::ragd::trace::TraceStep;
 use crate::pg::server::guc::TraceLevel;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql::query;
 use crate::pg::server::{acting, random, sql, transaction};
 
 /// What was asked, and what answered it.
-pub struct Asked {
+pub struct TracedQuestion {
     /// The question's text.
     pub question: String,
     /// Name of the pipeline.
@@ -28,16 +28,16 @@ pub struct Asked {
 /// nothing can be: on a standby, and in a transaction that only reads.
 pub fn keep(
     level: TraceLevel,
-    asked: &Asked,
+    asked: &TracedQuestion,
     answer: &Answer,
-    steps: &[Step],
+    steps: &[TraceStep],
 ) -> Result<Option<Uuid>> {
     if level == TraceLevel::Off || !transaction::can_write() {
         return Ok(None);
     }
     let is_full = level == TraceLevel::Full;
     let id = random::uuid()?;
-    let sum = |figure: fn(&Step) -> u64| {
+    let sum = |figure: fn(&TraceStep) -> u64| {
         let sum = steps.iter().map(figure).fold(0, u64::saturating_add);
         i64::try_from(sum).unwrap_or(i64::MAX)
     };

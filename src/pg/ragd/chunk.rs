@@ -6,7 +6,7 @@ use super::client;
 use crate::chunk::context::CONTEXT_TOKENS;
 use crate::chunk::semantic::Distances;
 use crate::chunk::{Chunk, ChunkOptions, Strategy};
-use crate::embed::{Embedder, Kind};
+use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::catalog::model;
 use crate::pg::catalog::pipeline::Pipeline;
@@ -60,7 +60,7 @@ fn distances(document: &str, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {
     };
     for some in sentences_interruptibly(document, interrupt).chunks(SENTENCES) {
         let texts: Vec<String> = some.iter().map(|range| document[range.clone()].into()).collect();
-        for vector in embedder.embed(&texts, Kind::Passage)? {
+        for vector in embedder.embed(&texts, EmbeddingKind::Passage)? {
             distances.push(vector);
         }
     }
@@ -69,7 +69,7 @@ fn distances(document: &str, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {
 
 /// How a pipeline's documents are cut: so that a chunk and its context together are not longer than
 /// its model reads.
-pub fn fitted(pipeline: &Pipeline, model: &model::Model) -> ChunkOptions {
+pub fn fitted(pipeline: &Pipeline, model: &model::RegisteredModel) -> ChunkOptions {
     let room = u32::try_from(model.max_tokens).unwrap_or(u32::MAX);
     let taken = match (pipeline.contextual, pipeline.situated) {
         (false, _) => return pipeline.chunking.clone(),

@@ -147,22 +147,22 @@ fn exchange(
 }
 
 /// A call whose answer comes in pieces. Dropping it gives the call up.
-pub struct Pieces {
+pub struct ReplyPieces {
     /// Nothing after the last frame.
     connection: Option<Connection>,
     /// Until it is known what it cost.
     admitted: Option<Admitted>,
 }
 
-impl Pieces {
+impl ReplyPieces {
     /// Sends `request`; starts ragd where it does not run. A call that may cost money is not
     /// repeated.
-    pub fn of(request: &Request) -> Result<Pieces> {
+    pub fn of(request: &Request) -> Result<ReplyPieces> {
         let frame = protocol::encode_call(acting::on_behalf_of().to_u32(), request)?;
         let admitted = Some(usage::admit(request)?);
         let mut connection = idle_or_new()?;
         connection.send(&frame)?;
-        Ok(Pieces { connection: Some(connection), admitted })
+        Ok(ReplyPieces { connection: Some(connection), admitted })
     }
 
     /// Gives the call up, which counts as it was begun.

@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 
 use pgrx::prelude::*;
 
-use crate::embed::{Embedder, Kind, Spanned};
+use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::model::{self, Model};
+use crate::pg::catalog::model::{self, RegisteredModel};
 use crate::pg::ragd::client::Watch;
 use crate::pg::ragd::{client, provider, trace, usage};
 use crate::pg::server::error::unexpected;
@@ -31,16 +31,16 @@ thread_local! {
 
 #[derive(PartialEq, Eq, Hash)]
 struct MemoKey {
-    model: Model,
+    model: RegisteredModel,
     /// What decides its vectors; for a model behind a provider, that may change at any time.
     identity: String,
-    kind: Kind,
+    kind: EmbeddingKind,
     text: String,
 }
 
 /// A model, seen from a session: one of ragd's, or one behind a provider.
 pub struct Embedding {
-    model: Model,
+    model: RegisteredModel,
     /// How the current role reaches the provider, if the model is behind one.
     provider: Option<ProviderConfig>,
     lane: Lane,
@@ -59,7 +59,7 @@ impl Embedding {
         Ok(Embedding { model, provider, lane })
     }
 
-    fn request(&self, texts: &[String], kind: Kind) -> Request {
+    fn request(&self, texts: &[String], kind: EmbeddingKind) -> Request {
         let (lane, texts) = (self.lane, texts.to_vec());
         match self.provider.clone() {
             None => Request::Embed { model: self.model.reference.clone(), kind, lane, texts },
@@ -72,7 +72,7 @@ impl Embedding {
 
     /// What decides the vectors of the model.
     fn identity(&self) -> String {
-        match self.request(&[], Kind::Query) {
+        match self.request(&[], EmbeddingKind::Query) {
             Request::EmbedRemotely(request) => request.identity(),
             _ => self.model.reference.identity(),
         }
@@ -82,7 +82,7 @@ impl Embedding {
     pub fn embed_and_watch(
         &self,
         texts: &[String],
-        kind: Kind,
+        kind: EmbeddingKind,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<Vec<f32>>> {
         self.embed_all(texts, kind, Some(watch))
@@ -124,7 +124,7 @@ impl Embedding {
     fn embed_all(
         &self,
         texts: &[String],
-        kind: Kind,
+        kind: EmbeddingKind,
         watch: Option<&mut Watch<'_>>,
     ) -> Result<Vec<Vec<f32>>> {
         let mut vectors = Vec::with_capacity(texts.len());
@@ -137,7 +137,7 @@ impl Embedding {
     pub fn add_and_watch(
         &self,
         texts: &[String],
-        kind: Kind,
+        kind: EmbeddingKind,
         watch: &mut Watch<'_>,
         vectors: &mut Vec<Vec<f32>>,
     ) -> Result<()> {
@@ -157,7 +157,7 @@ impl Embedding {
     fn add_all(
         &self,
         texts: &[String],
-        kind: Kind,
+        kind: EmbeddingKind,
         mut watch: Option<&mut Watch<'_>>,
         vectors: &mut Vec<Vec<f32>>,
     ) -> Result<()> {
@@ -196,7 +196,7 @@ fn add(
 }
 
 impl Embedder for Embedding {
-    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+    fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
         let name = || self.model.reference.name.clone();
         trace::found("embed", name, || self.embed_or_recall(texts, kind))
     }
@@ -214,7 +214,7 @@ impl Embedder for Embedding {
 impl Embedding {
     /// Vectors of `texts`; a single text comes from memory where this session has asked for it
     /// lately.
-    fn embed_or_recall(&self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+    fn embed_or_recall(&self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
         if let [text] = texts {
             let (model, identity) = (self.model.clone(), self.identity());
             let key = MemoKey { model, identity, kind, text: text.clone() };
@@ -274,30 +274,31 @@ fn remember(key: MemoKey, vector: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{ModelRef, Task};
+    use crate::protocol::{ModelRef, ModelTask};
 
-    fn key(name: &str, kind: Kind, text: &str) -> MemoKey {
+    fn key(name: &str, kind: EmbeddingKind, text: &str) -> MemoKey {
         let name = name.to_owned();
         let reference = ModelRef { name, path: "/models".to_owned(), file: None, digest: None };
-        let task = Task::Embed;
+        let task = ModelTask::Embed;
         let (remote, pooling) = (None, None);
-        let model = Model { reference, remote, task, dimension: 1, max_tokens: 8, pooling };
+        let model =
+            RegisteredModel { reference, remote, task, dimension: 1, max_tokens: 8, pooling };
         MemoKey { model, identity: String::new(), kind, text: text.to_owned() }
     }
 
     #[test]
     fn another_model_or_kind_is_another_vector() {
-        remember(key("m", Kind::Query, "text"), &[1.0]);
-        assert_eq!(recall(&key("m", Kind::Query, "text")), Some(vec![1.0]));
-        assert_eq!(recall(&key("m", Kind::Passage, "text")), None);
-        assert_eq!(recall(&key("n", Kind::Query, "text")), None);
+        remember(key("m", EmbeddingKind::Query, "text"), &[1.0]);
+        assert_eq!(recall(&key("m", EmbeddingKind::Query, "text")), Some(vec![1.0]));
+        assert_eq!(recall(&key("m", EmbeddingKind::Passage, "text")), None);
+        assert_eq!(recall(&key("n", EmbeddingKind::Query, "text")), None);
     }
 
     #[test]
     fn another_server_or_length_is_another_vector() {
         let at = |server: &str, dimension| {
             let remote = model::Remote { server: server.to_owned(), model: "m".to_owned() };
-            let mut key = key("far", Kind::Query, "text");
+            let mut key = key("far", EmbeddingKind::Query, "text");
             (key.model.remote, key.model.dimension) = (Some(remote), dimension);
             key
         };
@@ -311,7 +312,7 @@ mod tests {
     #[test]
     fn long_texts_are_not_remembered() {
         let long = "x".repeat(LONGEST_REMEMBERED + 1);
-        remember(key("m", Kind::Query, &long), &[1.0]);
-        assert_eq!(recall(&key("m", Kind::Query, &long)), None);
+        remember(key("m", EmbeddingKind::Query, &long), &[1.0]);
+        assert_eq!(recall(&key("m", EmbeddingKind::Query, &long)), None);
     }
 }

@@ -3,11 +3,11 @@
 use super::client;
 use crate::chunk::FORM_FEED;
 use crate::error::Result;
-use crate::parse::{Limits, ParseOptions, Part};
+use crate::parse::{ParseLimits, ParseOptions, Part};
 use crate::pg::server::error::unexpected;
 use crate::pg::server::guc;
-use crate::pipeline::{File, Reader};
-use crate::protocol::{Document, ParseOutcome, Request, Response};
+use crate::pipeline::{File, FileReader};
+use crate::protocol::{FileDocument, ParseOutcome, Request, Response};
 
 /// Has ragd read documents.
 #[derive(Default)]
@@ -21,9 +21,9 @@ pub struct RemoteParser {
 }
 
 /// A file that can't be read is an error of the whole request: its row has to be found.
-impl Reader for RemoteParser {
+impl FileReader for RemoteParser {
     fn read(&mut self, files: Vec<File>) -> Result<Vec<String>> {
-        let documents = files.into_iter().map(|file| Document {
+        let documents = files.into_iter().map(|file| FileDocument {
             bytes: file.bytes,
             mime: file.mime.map(str::to_owned).or_else(|| self.mime.clone()),
         });
@@ -48,7 +48,7 @@ impl RemoteParser {
     ///
     /// A document that can't be read is an inner error, and the others are read all the same.
     /// Fails as a whole where ragd can't be asked, or all together are too long for a request.
-    pub fn parse(&self, documents: Vec<Document>) -> Result<Vec<ParseOutcome>> {
+    pub fn parse(&self, documents: Vec<FileDocument>) -> Result<Vec<ParseOutcome>> {
         let count = documents.len();
         let request = Request::Parse {
             documents,
@@ -63,9 +63,9 @@ impl RemoteParser {
 
     /// Reads one document. One that is too long is not sent at all.
     pub fn parse_one(&self, document: Vec<u8>) -> Result<Vec<Part>> {
-        Limits::default().check_document(document.len())?;
+        ParseLimits::default().check_document(document.len())?;
         // One document has one outcome; parse() has made sure of that.
-        let document = Document { bytes: document, mime: self.mime.clone() };
+        let document = FileDocument { bytes: document, mime: self.mime.clone() };
         self.parse(vec![document])?.pop().unwrap_or(Ok(Vec::new()))
     }
 }

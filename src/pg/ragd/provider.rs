@@ -65,7 +65,7 @@ pub struct Capacity {
 
 /// What the foreign server `name` says of that.
 pub fn capacity(name: &str) -> Result<Capacity> {
-    let options = Options(find(name)?.ok_or_else(|| unknown_llm(name))?.options);
+    let options = OptionList(find(name)?.ok_or_else(|| unknown_llm(name))?.options);
     let window = options.number("context_window", 0)?;
     let tokenizer = options.text("tokenizer");
     Ok(Capacity { window: (window > 0).then_some(window), tokenizer })
@@ -86,10 +86,10 @@ pub fn embedding_config(name: &str, model: Option<&str>) -> Result<ProviderConfi
     read(name, server, model)
 }
 
-fn read(name: &str, server: Server, model: Option<&str>) -> Result<ProviderConfig> {
+fn read(name: &str, server: ForeignServer, model: Option<&str>) -> Result<ProviderConfig> {
     check_usage(name)?;
-    let options = Options(server.options);
-    let key = Options(mapping_options(server.oid));
+    let options = OptionList(server.options);
+    let key = OptionList(mapping_options(server.oid));
     let api = options.text("api").unwrap_or_else(|| "openai".to_owned());
     let config = ProviderConfig {
         name: name.to_owned(),
@@ -117,11 +117,11 @@ fn read(name: &str, server: Server, model: Option<&str>) -> Result<ProviderConfi
 /// Called by CREATE and ALTER of server, user mapping and wrapper.
 #[pg_extern(sql = false)]
 fn rag_llm_validator(options: Vec<Option<String>>, catalog: pg_sys::Oid) {
-    let options = Options(options.into_iter().flatten().filter_map(split_option).collect());
+    let options = OptionList(options.into_iter().flatten().filter_map(split_option).collect());
     validate(&options, catalog).or_report();
 }
 
-fn validate(options: &Options, catalog: pg_sys::Oid) -> Result<()> {
+fn validate(options: &OptionList, catalog: pg_sys::Oid) -> Result<()> {
     if catalog == pg_sys::ForeignServerRelationId {
         options.only(&SERVER_OPTIONS)?;
         check_server(options)
@@ -133,7 +133,7 @@ fn validate(options: &Options, catalog: pg_sys::Oid) -> Result<()> {
     }
 }
 
-fn check_server(options: &Options) -> Result<()> {
+fn check_server(options: &OptionList) -> Result<()> {
     if let Some(api) = options.text("api").filter(|api| !PROVIDER_APIS.contains(&api.as_str())) {
         return Err(Error::invalid(format!("unknown api \"{api}\""))
             .hint(format!("Known apis: {}.", PROVIDER_APIS.join(", "))));
@@ -174,7 +174,7 @@ fn check_base_url(url: &str) -> Result<()> {
     }
 }
 
-fn check_key(options: &Options) -> Result<()> {
+fn check_key(options: &OptionList) -> Result<()> {
     if options.0.len() > 1 {
         return Err(Error::invalid("a user mapping names its key in one way only")
             .hint(format!("Give one of {}.", KEY_OPTIONS.join(", "))));
@@ -190,13 +190,13 @@ fn check_key(options: &Options) -> Result<()> {
     }
 }
 
-struct Server {
+struct ForeignServer {
     oid: pg_sys::Oid,
     owner: pg_sys::Oid,
     options: Vec<(String, String)>,
 }
 
-fn find(name: &str) -> Result<Option<Server>> {
+fn find(name: &str) -> Result<Option<ForeignServer>> {
     let Ok(c_name) = CString::new(name) else { return Ok(None) };
     // SAFETY: with missing_ok the look-ups return NULL or a valid struct in this memory context.
     unsafe {
@@ -213,7 +213,7 @@ fn find(name: &str) -> Result<Option<Server>> {
         }
         let options = read_options((*server).options);
         let (oid, owner) = ((*server).serverid, (*server).owner);
-        Ok(Some(Server { oid, owner, options }))
+        Ok(Some(ForeignServer { oid, owner, options }))
     }
 }
 
@@ -281,9 +281,9 @@ fn split_option(option: String) -> Option<(String, String)> {
 }
 
 /// Name and value pairs of a server or mapping.
-struct Options(Vec<(String, String)>);
+struct OptionList(Vec<(String, String)>);
 
-impl Options {
+impl OptionList {
     fn only(&self, known: &[&str]) -> Result<()> {
         match self.0.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             None => Ok(()),

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::pg::catalog::{model, template};
 use crate::pg::server::error::unexpected;
 use crate::pg::server::random;
-use crate::protocol::{ModelRef, ProviderConfig, Request, RerankRequest, Response, Task};
+use crate::protocol::{ModelRef, ModelTask, ProviderConfig, Request, RerankRequest, Response};
 use crate::rerank::{LATE_INTERACTION, LLM, judge};
 use crate::retrieve::{Hit, RetrieveOptions, rank};
 
@@ -58,8 +58,8 @@ impl Reranker {
             return Ok(Reranker::Remote(Box::new(config)));
         }
         Ok(match model.task {
-            Task::Embed => Reranker::LateInteraction(model.reference),
-            Task::Rerank => Reranker::CrossEncoder(model.reference),
+            ModelTask::Embed => Reranker::LateInteraction(model.reference),
+            ModelTask::Rerank => Reranker::CrossEncoder(model.reference),
         })
     }
 

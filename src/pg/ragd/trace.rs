@@ -21,7 +21,7 @@ const ANSWER: &str = "answer";
 
 /// A step that was done.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Step {
+pub struct TraceStep {
     /// How many steps it is in.
     pub depth: usize,
     /// What kind of step it is.
@@ -40,7 +40,7 @@ pub struct Step {
 
 #[derive(Default)]
 struct Recorder {
-    steps: Vec<Step>,
+    steps: Vec<TraceStep>,
     open: Vec<Open>,
 }
 
@@ -55,7 +55,7 @@ struct Open {
 }
 
 /// Does `work`, and returns the steps in it as well, if they are `wanted`.
-pub fn recorded<T>(wanted: bool, work: impl FnOnce() -> Result<T>) -> Result<(T, Vec<Step>)> {
+pub fn recorded<T>(wanted: bool, work: impl FnOnce() -> Result<T>) -> Result<(T, Vec<TraceStep>)> {
     if !wanted {
         return Ok((work()?, Vec::new()));
     }
@@ -108,12 +108,12 @@ pub fn done(stage: &'static str, detail: String, took: Duration, usage: Usage) {
     RECORDER.with_borrow_mut(|recorder| {
         let Some(Recorder { steps, open }) = recorder else { return };
         let (depth, ms) = (open.len(), took.as_secs_f64() * 1e3);
-        steps.push(Step { depth, stage, detail, ms, usage, ..Step::default() });
+        steps.push(TraceStep { depth, stage, detail, ms, usage, ..TraceStep::default() });
     });
 }
 
 /// Adds to the steps of an answer those of its end, which was recorded later.
-pub fn go_on(steps: &mut Vec<Step>, later: Vec<Step>) {
+pub fn go_on(steps: &mut Vec<TraceStep>, later: Vec<TraceStep>) {
     let mut later = later.into_iter();
     let Some(end) = later.next() else { return };
     if let Some(whole) = steps.first_mut() {
@@ -147,7 +147,7 @@ fn is_recording() -> bool {
     RECORDER.with_borrow(Option::is_some)
 }
 
-fn in_step(say: impl FnOnce(&mut Step)) {
+fn in_step(say: impl FnOnce(&mut TraceStep)) {
     RECORDER.with_borrow_mut(|recorder| {
         let Some(Recorder { steps, open }) = recorder else { return };
         if let Some(step) = open.last().and_then(|it| steps.get_mut(it.place)) {
@@ -160,7 +160,7 @@ fn begin(stage: &'static str, detail: String) {
     RECORDER.with_borrow_mut(|recorder| {
         let Some(Recorder { steps, open }) = recorder else { return };
         let (place, depth) = (steps.len(), open.len());
-        steps.push(Step { depth, stage, detail, ..Step::default() });
+        steps.push(TraceStep { depth, stage, detail, ..TraceStep::default() });
         let (started, before) = (Instant::now(), usage::total());
         open.push(Open { place, started, before, inner_ms: 0.0, inner: Usage::default() });
     });
@@ -183,10 +183,10 @@ fn end() {
     });
 }
 
-impl Step {
+impl TraceStep {
     /// As it is kept; without words of users if it `is_full`, no words are left out.
     pub fn to_json(&self, is_full: bool) -> Value {
-        let Step { depth, stage, detail, text, rows, ms, usage } = self;
+        let TraceStep { depth, stage, detail, text, rows, ms, usage } = self;
         let mut json = json!({
             "stage": stage,
             "depth": depth,

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use pgrx::prelude::*;
 
 use crate::account::ledger::{Account, Ledger, Sums};
-use crate::account::{Limit, Price, Spent, tokens_of};
+use crate::account::{Price, SpendingLimit, Spent, tokens_of};
 use crate::error::{Bill, Error, ErrorKind, Result};
 use crate::pg::catalog::money;
 use crate::pg::server::acting;
@@ -30,7 +30,7 @@ thread_local! {
     static USED: Cell<Usage> = const { Cell::new(Usage::NONE) };
     static TAKEN: Cell<Usage> = const { Cell::new(Usage::NONE) };
     static PIPELINE: Cell<i32> = const { Cell::new(0) };
-    static TERMS: RefCell<HashMap<(String, String), Terms>> = RefCell::new(HashMap::new());
+    static TERMS: RefCell<HashMap<(String, String), ProviderTerms>> = RefCell::new(HashMap::new());
     static LEDGER: RefCell<Ledger> = RefCell::new(Ledger::new(FOLDER));
 }
 
@@ -139,13 +139,13 @@ impl Drop for ForPipeline {
 
 /// Under which terms a role calls a provider.
 #[derive(Clone)]
-struct Terms {
+struct ProviderTerms {
     database: u32,
     role: u32,
     role_name: String,
     /// What has no price costs nothing.
     price: Option<Price>,
-    limits: Vec<Limit>,
+    limits: Vec<SpendingLimit>,
 }
 
 /// Looks up under which terms the current role calls a provider. To be called in a transaction, when
@@ -160,7 +160,7 @@ pub fn prepare(provider: &ProviderConfig) -> Result<()> {
         Ok::<_, Error>((price, money::limits(&role_name)?))
     })?;
     let (database, role) = (database.to_u32(), role.to_u32());
-    let terms = Terms { database, role, role_name, price, limits };
+    let terms = ProviderTerms { database, role, role_name, price, limits };
     let key = (provider.name.clone(), provider.model.clone());
     TERMS.with_borrow_mut(|known| known.insert(key, terms));
     Ok(())
@@ -214,12 +214,12 @@ pub fn admit(request: &Request) -> Result<Admitted> {
     let expected = Spent { calls, input, output: 0, cost: price.of(input, 0) };
     check(&terms, &expected)?;
     let (server, model) = key;
-    let Terms { database, role, .. } = terms;
+    let ProviderTerms { database, role, .. } = terms;
     let account = Account { database, role, pipeline: PIPELINE.get(), server, model };
     Ok(Admitted { of: Some((account, price)), expected })
 }
 
-fn check(terms: &Terms, next: &Spent) -> Result<()> {
+fn check(terms: &ProviderTerms, next: &Spent) -> Result<()> {
     let today = today();
     let is_theirs = |it: &Account| it.database == terms.database && it.role == terms.role;
     for limit in &terms.limits {

@@ -28,13 +28,13 @@ thread_local! {
 pub struct Acting {
     role: pg_sys::Oid,
     context: i32,
-    settings: Settings,
+    settings: LocalSettings,
 }
 
 impl Acting {
     /// Acts as `role` until the value is dropped.
     pub fn as_role(role: pg_sys::Oid) -> Self {
-        let settings = Settings::new();
+        let settings = LocalSettings::new();
         let mut before = Acting { role: pg_sys::InvalidOid, context: 0, settings };
         // SAFETY: what index maintenance and REFRESH MATERIALIZED VIEW do; undone in Drop, or
         // by the transaction's abort.
@@ -64,13 +64,13 @@ impl Drop for Acting {
 }
 
 /// Settings that are as they were once this is dropped.
-pub struct Settings(i32);
+pub struct LocalSettings(i32);
 
-impl Settings {
+impl LocalSettings {
     /// Keeps the settings as they are now, until this is dropped.
     pub fn new() -> Self {
         // SAFETY: opens a level of settings, which Drop or the transaction's abort closes.
-        Settings(unsafe { pg_sys::NewGUCNestLevel() })
+        LocalSettings(unsafe { pg_sys::NewGUCNestLevel() })
     }
 
     /// Has values become the same text in every session.
@@ -105,7 +105,7 @@ impl Settings {
     }
 }
 
-impl Drop for Settings {
+impl Drop for LocalSettings {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: the level that `new` opened.

@@ -24,9 +24,9 @@ impl_sql_translatable!(Jsonb, "jsonb");
 const PART: usize = 1 << 16;
 
 /// A text that is read part by part.
-struct Parts<'a>(&'a [u8]);
+struct JsonParts<'a>(&'a [u8]);
 
-impl Read for Parts<'_> {
+impl Read for JsonParts<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         pgrx::check_for_interrupts!();
         self.0.read(buffer)
@@ -37,7 +37,7 @@ impl Read for Parts<'_> {
 fn parse(text: &str) -> Result<Value> {
     let read = match text.len() {
         ..PART => serde_json::from_str(text),
-        _ => serde_json::from_reader(BufReader::with_capacity(PART, Parts(text.as_bytes()))),
+        _ => serde_json::from_reader(BufReader::with_capacity(PART, JsonParts(text.as_bytes()))),
     };
     read.map_err(|error| {
         let message = error.to_string();

@@ -18,17 +18,17 @@ pub fn read<T: DeserializeOwned>(options: Option<Jsonb>) -> Result<T> {
 }
 
 /// An `options` argument that is read in parts, each by the code that knows it.
-pub struct Given {
+pub struct GivenOptions {
     rest: Map<String, Value>,
     known: Vec<&'static str>,
 }
 
-impl Given {
+impl GivenOptions {
     /// Takes an argument to be read; NULL is an empty object.
-    pub fn of(options: Option<Jsonb>) -> Result<Given> {
+    pub fn of(options: Option<Jsonb>) -> Result<GivenOptions> {
         match object(options)? {
-            Value::Object(rest) => Ok(Given { rest, known: Vec::new() }),
-            _ => Ok(Given { rest: Map::new(), known: Vec::new() }),
+            Value::Object(rest) => Ok(GivenOptions { rest, known: Vec::new() }),
+            _ => Ok(GivenOptions { rest: Map::new(), known: Vec::new() }),
         }
     }
 

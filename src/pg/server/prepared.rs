@@ -24,16 +24,16 @@ const KEPT: usize = 48;
 
 /// A statement, with the types of its parameters: another `CREATE EXTENSION vector` is another type.
 #[derive(PartialEq, Eq, Hash)]
-struct Key {
+struct StatementKey {
     types: Vec<pg_sys::Oid>,
     statement: String,
 }
 
-type Kept = Recent<Key, Rc<OwnedPreparedStatement>>;
+type PreparedStatements = Recent<StatementKey, Rc<OwnedPreparedStatement>>;
 
 thread_local! {
     // Never dropped: at the end of the process PostgreSQL's memory is no longer there to be freed.
-    static STATEMENTS: ManuallyDrop<RefCell<Kept>> =
+    static STATEMENTS: ManuallyDrop<RefCell<PreparedStatements>> =
         ManuallyDrop::new(RefCell::new(Recent::new(KEPT)));
 }
 
@@ -71,7 +71,7 @@ fn prepared(
     arguments: &[DatumWithOid<'_>],
 ) -> Result<Rc<OwnedPreparedStatement>, pgrx::spi::Error> {
     let types = arguments.iter().map(DatumWithOid::oid).collect();
-    let key = Key { types, statement: statement.to_owned() };
+    let key = StatementKey { types, statement: statement.to_owned() };
     let known = STATEMENTS.with(|kept| kept.borrow_mut().get(&key).map(Rc::clone));
     if let Some(known) = known {
         return Ok(known);

@@ -26,17 +26,17 @@ const NONCES: usize = 4096;
 const LENGTH: usize = 16;
 
 thread_local! {
-    static GIVEN: RefCell<Given> = RefCell::new(Given::default());
+    static GIVEN: RefCell<RecentNonces> = RefCell::new(RecentNonces::default());
 }
 
 /// The last nonces, the oldest first, and the same to look one up.
 #[derive(Default)]
-struct Given {
+struct RecentNonces {
     order: VecDeque<String>,
     known: HashSet<String>,
 }
 
-impl Given {
+impl RecentNonces {
     fn add(&mut self, nonce: String) {
         if self.order.len() == NONCES
             && let Some(oldest) = self.order.pop_front()
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn nonces_are_found_in_texts() {
-        let mut given = Given::default();
+        let mut given = RecentNonces::default();
         (1..=50).for_each(|number| given.add(nonce_of(number)));
         let (first, last) = (nonce_of(1), nonce_of(50));
         assert_eq!(given.blind(&format!("né {first}, {last}{first}f x")), "né #, ##f x");
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_oldest_nonces_are_forgotten() {
-        let mut given = Given::default();
+        let mut given = RecentNonces::default();
         (0..=NONCES).for_each(|number| given.add(nonce_of(number)));
         assert_eq!(given.places(&nonce_of(0)), [0; 0]);
         assert_eq!(given.places(&nonce_of(1)), [0]);

@@ -48,19 +48,19 @@ fn ask(statement: &str, table: pg_sys::Oid) -> Result<bool> {
 }
 
 /// While it lives, a search of ours ranks by the statistics of an index, whatever the role.
-pub struct Ranking(pg_sys::Oid);
+pub struct RankingByIndex(pg_sys::Oid);
 
-impl Ranking {
+impl RankingByIndex {
     /// Ranks by the statistics of `index`, if it is one of `chunks`, the table that the catalog
     /// says is the pipeline's own. The pipeline's view may name another's index, since the view's
     /// owner may replace it, and would have functions of this owner called meanwhile.
     pub fn by(index: Option<pg_sys::Oid>, chunks: pg_sys::Oid) -> Self {
         let own = index.filter(|index| table_of(*index) == chunks);
-        Ranking(RANKED_BY.replace(own.unwrap_or(pg_sys::InvalidOid)))
+        RankingByIndex(RANKED_BY.replace(own.unwrap_or(pg_sys::InvalidOid)))
     }
 }
 
-impl Drop for Ranking {
+impl Drop for RankingByIndex {
     fn drop(&mut self) {
         // Errors unwind and come by here, too.
         RANKED_BY.set(self.0);

@@ -58,7 +58,7 @@ fn rows_of(table: pg_sys::Oid) -> f32 {
 }
 
 fn limited_to<T>(shares: u32, work: impl FnOnce() -> T) -> T {
-    let Some(limit) = Limit::start(shares) else { return work() };
+    let Some(limit) = TimeLimit::start(shares) else { return work() };
     let done = work();
     drop(limit);
     if IS_OVER.load(Ordering::Relaxed) {
@@ -94,10 +94,10 @@ pub fn longest() -> Duration {
 }
 
 /// While it lives, the time runs.
-struct Limit(Timer);
+struct TimeLimit(Timer);
 
-impl Limit {
-    fn start(shares: u32) -> Option<Limit> {
+impl TimeLimit {
+    fn start(shares: u32) -> Option<TimeLimit> {
         let timer = TIMER.get()?;
         let limit = guc::document_timeout();
         if limit.is_zero() || RUNS.replace(true) {
@@ -106,11 +106,11 @@ impl Limit {
         ASKED.store(0, Ordering::Relaxed);
         IS_OVER.store(false, Ordering::Relaxed);
         timer.start(limit.saturating_mul(shares));
-        Some(Limit(timer))
+        Some(TimeLimit(timer))
     }
 }
 
-impl Drop for Limit {
+impl Drop for TimeLimit {
     fn drop(&mut self) {
         self.0.stop();
         RUNS.set(false);

@@ -19,7 +19,7 @@ const REFUSED: [char; 5] = ['~', '*', '+', '{', '}'];
 
 /// A tag of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tag<'a> {
+pub struct TemplateTag<'a> {
     /// What is between its braces, without texts in quotes.
     pub code: String,
     /// The line in which it begins, from 1.
@@ -31,7 +31,7 @@ pub struct Tag<'a> {
 
 /// The tags of `source`, which begins in line `first`; an error where one has something that a
 /// template may not have.
-pub fn tags(source: &str, first: usize) -> Result<Vec<Tag<'_>>> {
+pub fn tags(source: &str, first: usize) -> Result<Vec<TemplateTag<'_>>> {
     let mut tags = Vec::new();
     let mut rest = source;
     let mut line = first;
@@ -62,7 +62,7 @@ fn newlines(text: &str) -> usize {
 }
 
 /// The tag whose inside begins with `source`.
-fn tag(source: &str, prints: bool, line: usize) -> Result<Tag<'_>> {
+fn tag(source: &str, prints: bool, line: usize) -> Result<TemplateTag<'_>> {
     let end = if prints { "}}" } else { "%}" };
     let mut code = String::new();
     let mut quote = None;
@@ -74,7 +74,7 @@ fn tag(source: &str, prints: bool, line: usize) -> Result<Tag<'_>> {
             Some(open) if c == open => quote = None,
             Some(_) => {}
             None if source[at..].starts_with(end) => {
-                let tag = Tag { code, line, prints, rest: &source[at + end.len()..] };
+                let tag = TemplateTag { code, line, prints, rest: &source[at + end.len()..] };
                 check(&tag)?;
                 return Ok(tag);
             }
@@ -91,7 +91,7 @@ fn tag(source: &str, prints: bool, line: usize) -> Result<Tag<'_>> {
         .hint(format!("Close it with {end}.")))
 }
 
-fn check(tag: &Tag<'_>) -> Result<()> {
+fn check(tag: &TemplateTag<'_>) -> Result<()> {
     if words(&tag.code).any(|word| word == "recursive") {
         let message = format!("line {}: a template's loop cannot be recursive", tag.line);
         return Err(Error::invalid(message));

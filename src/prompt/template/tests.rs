@@ -27,7 +27,7 @@ fn all_shipped() -> Vec<(String, String)> {
     shipped
 }
 
-fn values() -> Values {
+fn values() -> TemplateValues {
     vec![
         ("question", Value::Text("Why?".to_owned())),
         ("n", Value::Number(3)),

@@ -11,10 +11,10 @@
 use serde_json::{Value, json};
 
 use super::DIALECT;
-use crate::provider::chat::{self, Asked, Heard, Protocol, translated};
-use crate::provider::trouble::Task;
+use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
+use crate::provider::trouble::CallPurpose;
 
-const TASK: Task = Task {
+const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
     path: "chat",
     answer: chat::ANSWER,
@@ -30,13 +30,13 @@ const REASONS: &[(&str, &str)] = &[
 ];
 
 /// The chat API, for writing.
-pub struct Chat;
+pub struct CohereChat;
 
-impl Protocol for Chat {
-    const TASK: &'static Task = &TASK;
-    const STREAM: &'static Task = &TASK;
+impl ChatProtocol for CohereChat {
+    const TASK: &'static CallPurpose = &TASK;
+    const STREAM: &'static CallPurpose = &TASK;
 
-    fn body(asked: &Asked<'_>) -> Value {
+    fn body(asked: &ChatQuestion<'_>) -> Value {
         let turns = asked.turns.turns.iter().map(|(role, text)| (*role, text));
         let system = asked.turns.system.iter().map(|text| ("system", text));
         let message = |(role, text): (&str, &String)| json!({"role": role, "content": text});

@@ -10,28 +10,28 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::DIALECT;
-use crate::embed::Kind;
-use crate::provider::embeddings::{self, Asked, Found, Protocol};
-use crate::provider::trouble::Task;
+use crate::embed::EmbeddingKind;
+use crate::provider::embeddings::{self, EmbeddingsProtocol, EmbeddingsQuestion, ReplyVectors};
+use crate::provider::trouble::CallPurpose;
 
 /// The embed API, for embedding.
-pub struct Embed;
+pub struct CohereEmbed;
 
 /// The body of a reply.
 #[derive(Deserialize)]
-pub struct Answer {
-    embeddings: Vectors,
+pub struct CohereEmbeddings {
+    embeddings: CohereVectors,
     #[serde(default)]
     meta: Value,
 }
 
 #[derive(Deserialize)]
-struct Vectors {
+struct CohereVectors {
     float: Vec<Vec<f64>>,
 }
 
-impl Protocol for Embed {
-    const TASK: &'static Task = &Task {
+impl EmbeddingsProtocol for CohereEmbed {
+    const TASK: &'static CallPurpose = &CallPurpose {
         dialect: &DIALECT,
         path: "embed",
         answer: embeddings::ANSWER,
@@ -39,12 +39,12 @@ impl Protocol for Embed {
         too_long: embeddings::TOO_LONG,
     };
     const MOST_TEXTS: usize = 96;
-    type Answer = Answer;
+    type Answer = CohereEmbeddings;
 
-    fn body(asked: &Asked<'_>) -> Value {
+    fn body(asked: &EmbeddingsQuestion<'_>) -> Value {
         let input_type = match asked.kind {
-            Kind::Query => "search_query",
-            Kind::Passage => "search_document",
+            EmbeddingKind::Query => "search_query",
+            EmbeddingKind::Passage => "search_document",
         };
         let mut body = json!({
             "model": asked.provider.model,
@@ -58,8 +58,8 @@ impl Protocol for Embed {
         body
     }
 
-    fn found(answer: Answer) -> Found {
+    fn found(answer: CohereEmbeddings) -> ReplyVectors {
         let tokens = answer.meta.pointer("/billed_units/input_tokens").and_then(Value::as_f64);
-        Found::in_order(answer.embeddings.float, tokens.unwrap_or(0.0) as u64)
+        ReplyVectors::in_order(answer.embeddings.float, tokens.unwrap_or(0.0) as u64)
     }
 }

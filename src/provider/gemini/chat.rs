@@ -13,10 +13,10 @@
 use serde_json::{Map, Value, json};
 
 use super::DIALECT;
-use crate::provider::chat::{self, Asked, Heard, Protocol, translated};
-use crate::provider::trouble::Task;
+use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
+use crate::provider::trouble::CallPurpose;
 
-const TASK: Task = Task {
+const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
     path: "{model}:generateContent",
     answer: chat::ANSWER,
@@ -38,13 +38,14 @@ const FILTERS: &[&str] = &[
 ];
 
 /// The API `generateContent`, for writing.
-pub struct Content;
+pub struct GenerateContent;
 
-impl Protocol for Content {
-    const TASK: &'static Task = &TASK;
-    const STREAM: &'static Task = &Task { path: "{model}:streamGenerateContent?alt=sse", ..TASK };
+impl ChatProtocol for GenerateContent {
+    const TASK: &'static CallPurpose = &TASK;
+    const STREAM: &'static CallPurpose =
+        &CallPurpose { path: "{model}:streamGenerateContent?alt=sse", ..TASK };
 
-    fn body(asked: &Asked<'_>) -> Value {
+    fn body(asked: &ChatQuestion<'_>) -> Value {
         let turn = |(role, text): &(&str, String)| {
             let role = if *role == "assistant" { "model" } else { "user" };
             json!({"role": role, "parts": [{"text": text}]})
@@ -102,7 +103,7 @@ fn end(reason: &str, heard: &mut Heard) {
     heard.finish_reason = Some(reason);
 }
 
-fn config(asked: &Asked<'_>) -> Map<String, Value> {
+fn config(asked: &ChatQuestion<'_>) -> Map<String, Value> {
     let as_json = asked.schema().is_some() || asked.is_json();
     let given = [
         ("temperature", asked.temperature.map(chat::short)),

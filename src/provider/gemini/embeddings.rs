@@ -12,28 +12,28 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::DIALECT;
-use crate::embed::Kind;
-use crate::provider::embeddings::{self, Asked, Found, Protocol};
-use crate::provider::trouble::{Task, resource};
+use crate::embed::EmbeddingKind;
+use crate::provider::embeddings::{self, EmbeddingsProtocol, EmbeddingsQuestion, ReplyVectors};
+use crate::provider::trouble::{CallPurpose, resource};
 
 /// The embedding API, for embedding.
-pub struct Embed;
+pub struct GeminiEmbed;
 
 /// The body of a reply.
 #[derive(Deserialize)]
-pub struct Answer {
-    embeddings: Vec<Item>,
+pub struct GeminiEmbeddings {
+    embeddings: Vec<GeminiItem>,
     #[serde(default, rename = "usageMetadata")]
     usage: Value,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct GeminiItem {
     values: Vec<f64>,
 }
 
-impl Protocol for Embed {
-    const TASK: &'static Task = &Task {
+impl EmbeddingsProtocol for GeminiEmbed {
+    const TASK: &'static CallPurpose = &CallPurpose {
         dialect: &DIALECT,
         path: "{model}:batchEmbedContents",
         answer: embeddings::ANSWER,
@@ -41,13 +41,13 @@ impl Protocol for Embed {
         too_long: embeddings::TOO_LONG,
     };
     const MOST_TEXTS: usize = 100;
-    type Answer = Answer;
+    type Answer = GeminiEmbeddings;
 
-    fn body(asked: &Asked<'_>) -> Value {
+    fn body(asked: &EmbeddingsQuestion<'_>) -> Value {
         let model = resource(&asked.provider.model);
         let task = match asked.kind {
-            Kind::Query => "RETRIEVAL_QUERY",
-            Kind::Passage => "RETRIEVAL_DOCUMENT",
+            EmbeddingKind::Query => "RETRIEVAL_QUERY",
+            EmbeddingKind::Passage => "RETRIEVAL_DOCUMENT",
         };
         let request = |text: &String| {
             let content = json!({"parts": [{"text": text}]});
@@ -60,8 +60,8 @@ impl Protocol for Embed {
         json!({"requests": asked.texts.iter().map(request).collect::<Vec<Value>>()})
     }
 
-    fn found(answer: Answer) -> Found {
+    fn found(answer: GeminiEmbeddings) -> ReplyVectors {
         let tokens = answer.usage.get("promptTokenCount").and_then(Value::as_u64).unwrap_or(0);
-        Found::in_order(answer.embeddings.into_iter().map(|item| item.values), tokens)
+        ReplyVectors::in_order(answer.embeddings.into_iter().map(|item| item.values), tokens)
     }
 }

@@ -13,10 +13,10 @@
 use serde_json::{Map, Value, json};
 
 use super::DIALECT;
-use crate::provider::chat::{self, Asked, Heard, Protocol};
-use crate::provider::trouble::Task;
+use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard};
+use crate::provider::trouble::CallPurpose;
 
-const TASK: Task = Task {
+const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
     path: "chat",
     answer: chat::ANSWER,
@@ -25,13 +25,13 @@ const TASK: Task = Task {
 };
 
 /// The chat API, for writing.
-pub struct Chat;
+pub struct OllamaChat;
 
-impl Protocol for Chat {
-    const TASK: &'static Task = &TASK;
-    const STREAM: &'static Task = &TASK;
+impl ChatProtocol for OllamaChat {
+    const TASK: &'static CallPurpose = &TASK;
+    const STREAM: &'static CallPurpose = &TASK;
 
-    fn body(asked: &Asked<'_>) -> Value {
+    fn body(asked: &ChatQuestion<'_>) -> Value {
         let turns = asked.turns.turns.iter().map(|(role, text)| (*role, text));
         let system = asked.turns.system.iter().map(|text| ("system", text));
         let message = |(role, text): (&str, &String)| json!({"role": role, "content": text});
@@ -70,7 +70,7 @@ impl Protocol for Chat {
     }
 }
 
-fn options(asked: &Asked<'_>) -> Map<String, Value> {
+fn options(asked: &ChatQuestion<'_>) -> Map<String, Value> {
     let given = [
         ("temperature", asked.temperature.map(chat::short)),
         ("num_predict", asked.max_tokens.map(Value::from)),

@@ -10,22 +10,22 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::DIALECT;
-use crate::provider::embeddings::{self, Asked, Found, Protocol};
-use crate::provider::trouble::Task;
+use crate::provider::embeddings::{self, EmbeddingsProtocol, EmbeddingsQuestion, ReplyVectors};
+use crate::provider::trouble::CallPurpose;
 
 /// The embed API, for embedding.
-pub struct Embed;
+pub struct OllamaEmbed;
 
 /// The body of a reply.
 #[derive(Deserialize)]
-pub struct Answer {
+pub struct OllamaEmbeddings {
     embeddings: Vec<Vec<f64>>,
     #[serde(default)]
     prompt_eval_count: u64,
 }
 
-impl Protocol for Embed {
-    const TASK: &'static Task = &Task {
+impl EmbeddingsProtocol for OllamaEmbed {
+    const TASK: &'static CallPurpose = &CallPurpose {
         dialect: &DIALECT,
         path: "embed",
         answer: embeddings::ANSWER,
@@ -33,9 +33,9 @@ impl Protocol for Embed {
         too_long: embeddings::TOO_LONG,
     };
     const MOST_TEXTS: usize = 128;
-    type Answer = Answer;
+    type Answer = OllamaEmbeddings;
 
-    fn body(asked: &Asked<'_>) -> Value {
+    fn body(asked: &EmbeddingsQuestion<'_>) -> Value {
         let mut body = json!({"model": asked.provider.model, "input": asked.texts});
         if let Some(dimension) = asked.dimension {
             body["dimensions"] = json!(dimension);
@@ -46,7 +46,7 @@ impl Protocol for Embed {
         body
     }
 
-    fn found(answer: Answer) -> Found {
-        Found::in_order(answer.embeddings, answer.prompt_eval_count)
+    fn found(answer: OllamaEmbeddings) -> ReplyVectors {
+        ReplyVectors::in_order(answer.embeddings, answer.prompt_eval_count)
     }
 }

@@ -20,17 +20,17 @@ use serde_json::{Value, json};
 use super::DIALECT;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{GenerateRequest, Generated, Message};
-use crate::provider::call::Reply;
-use crate::provider::caller::{Caller, Question};
+use crate::provider::call::HttpReply;
+use crate::provider::caller::{Caller, ProviderQuestion};
 use crate::provider::chat::{self, check_temperature, credible};
-use crate::provider::memory::Memory;
+use crate::provider::memory::ProviderMemory;
 use crate::provider::openai::stream::ChatReader;
 use crate::provider::retry::Trouble;
-use crate::provider::schema::{Form, Manner};
-use crate::provider::stream::{Hear, Reader, Streamed};
-use crate::provider::trouble::{Task, Teller, error_message, explanation};
+use crate::provider::schema::{Manner, ResponseFormat};
+use crate::provider::stream::{EventReader, Hear, Streamed};
+use crate::provider::trouble::{CallPurpose, Teller, error_message, explanation};
 
-const TASK: Task = Task {
+const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
     path: "chat/completions",
     answer: chat::ANSWER,
@@ -41,7 +41,7 @@ const TASK: Task = Task {
 /// Has the provider complete the chat of `request`.
 pub fn generate(
     request: &GenerateRequest,
-    memory: &Memory,
+    memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
     check_temperature(request.temperature)?;
@@ -59,7 +59,7 @@ pub fn generate(
 /// as it arrives. Gives the whole answer with its tokens at the end.
 pub fn generate_stream(
     request: &GenerateRequest,
-    memory: &Memory,
+    memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
     hear: &mut Hear<'_>,
 ) -> Result<Generated> {
@@ -88,7 +88,7 @@ struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<Value>,
     #[serde(skip)]
-    form: Option<Form>,
+    form: Option<ResponseFormat>,
 }
 
 #[derive(Serialize)]
@@ -108,7 +108,7 @@ impl<'a> ChatRequest<'a> {
             let content = Cow::from(content.as_str());
             ChatMessage { role, content }
         };
-        let form = request.schema.as_deref().map(Form::new).transpose()?;
+        let form = request.schema.as_deref().map(ResponseFormat::new).transpose()?;
         Ok(ChatRequest {
             model: &request.provider.model,
             messages: request.messages.iter().map(message).collect(),
@@ -158,7 +158,7 @@ fn instruct(messages: &mut Vec<ChatMessage<'_>>, instruction: &str) {
     }
 }
 
-fn response_format(form: &Form) -> Option<Value> {
+fn response_format(form: &ResponseFormat) -> Option<Value> {
     let named = json!({"name": "answer", "strict": true, "schema": form.schema});
     match form.manner {
         Manner::Schema => Some(json!({"type": "json_schema", "json_schema": named})),
@@ -167,7 +167,7 @@ fn response_format(form: &Form) -> Option<Value> {
     }
 }
 
-impl Question for ChatRequest<'_> {
+impl ProviderQuestion for ChatRequest<'_> {
     type Answer = Generated;
 
     fn encode(&self) -> Result<Vec<u8>> {
@@ -178,7 +178,7 @@ impl Question for ChatRequest<'_> {
 
     /// Gives up the parameter that `reply` refuses, if there is another way. Each can be
     /// given up once, so this ends.
-    fn give_in(&mut self, reply: &Reply) -> bool {
+    fn give_in(&mut self, reply: &HttpReply) -> bool {
         if self.stream_options.is_some() && names_stream_options(reply) {
             self.stream_options = None;
             return true;
@@ -199,7 +199,7 @@ impl Question for ChatRequest<'_> {
 
     fn read(
         &mut self,
-        reply: &Reply,
+        reply: &HttpReply,
         teller: &Teller<'_>,
     ) -> std::result::Result<Generated, Trouble> {
         let value: Value = teller.read(reply)?;
@@ -224,13 +224,13 @@ impl Question for ChatRequest<'_> {
 }
 
 impl Streamed for ChatRequest<'_> {
-    fn reader(&self) -> Box<dyn Reader> {
+    fn reader(&self) -> Box<dyn EventReader> {
         Box::new(ChatReader::default())
     }
 }
 
 /// Servers that do not know the parameter have no common words to say so, but name it.
-fn names_stream_options(reply: &Reply) -> bool {
+fn names_stream_options(reply: &HttpReply) -> bool {
     let named = || String::from_utf8_lossy(&reply.body).contains("stream_options");
     matches!(reply.status, 400 | 422) && named()
 }

@@ -12,37 +12,37 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::DIALECT;
-use crate::provider::embeddings::{self, Asked, Found, Protocol};
-use crate::provider::trouble::Task;
+use crate::provider::embeddings::{self, EmbeddingsProtocol, EmbeddingsQuestion, ReplyVectors};
+use crate::provider::trouble::CallPurpose;
 
 /// The embeddings API, for embedding.
-pub struct Embed;
+pub struct OpenAiEmbed;
 
 /// The body of a reply.
 #[derive(Deserialize)]
-pub struct Answer {
-    data: Vec<Item>,
+pub struct OpenAiEmbeddings {
+    data: Vec<OpenAiItem>,
     #[serde(default)]
     usage: Value,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct OpenAiItem {
     /// Servers that leave it out keep the order.
     index: Option<usize>,
     embedding: Vec<f64>,
 }
 
-impl Answer {
+impl OpenAiEmbeddings {
     /// The reply's vectors, by their places in the request, and its tokens.
-    pub fn found(self) -> Found {
+    pub fn found(self) -> ReplyVectors {
         let items = self.data.into_iter().map(|item| (item.index, item.embedding));
-        Found { items: items.collect(), tokens: tokens(&self.usage) }
+        ReplyVectors { items: items.collect(), tokens: tokens(&self.usage) }
     }
 }
 
-impl Protocol for Embed {
-    const TASK: &'static Task = &Task {
+impl EmbeddingsProtocol for OpenAiEmbed {
+    const TASK: &'static CallPurpose = &CallPurpose {
         dialect: &DIALECT,
         path: "embeddings",
         answer: embeddings::ANSWER,
@@ -50,9 +50,9 @@ impl Protocol for Embed {
         too_long: embeddings::TOO_LONG,
     };
     const MOST_TEXTS: usize = 128;
-    type Answer = Answer;
+    type Answer = OpenAiEmbeddings;
 
-    fn body(asked: &Asked<'_>) -> Value {
+    fn body(asked: &EmbeddingsQuestion<'_>) -> Value {
         let mut body = json!({
             "model": asked.provider.model,
             "input": asked.texts,
@@ -64,7 +64,7 @@ impl Protocol for Embed {
         body
     }
 
-    fn found(answer: Answer) -> Found {
+    fn found(answer: OpenAiEmbeddings) -> ReplyVectors {
         answer.found()
     }
 }

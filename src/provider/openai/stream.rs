@@ -16,7 +16,7 @@ use crate::account::tokens_of;
 use crate::protocol::Generated;
 use crate::provider::chat::credible;
 use crate::provider::retry::Trouble;
-use crate::provider::stream::Reader;
+use crate::provider::stream::EventReader;
 use crate::provider::trouble::{Teller, error_message};
 
 /// What has been read so far.
@@ -30,7 +30,7 @@ pub struct ChatReader {
     is_done: bool,
 }
 
-impl Reader for ChatReader {
+impl EventReader for ChatReader {
     fn read(
         &mut self,
         data: &str,

@@ -25,7 +25,7 @@ fn a_tree_shows_every_chunk_though_no_call_can_read_all() {
     let tools = scripted(&[(QUESTION, &found)], &says);
     let done = in_room("tree_summarize", json!({"group_size": 20}), 6 * SOURCE, tools);
     assert_eq!(done.text(), "A-G [1][37].");
-    assert_eq!(done.tools.read_for, [Calls::Several]);
+    assert_eq!(done.tools.read_for, [ReadingCalls::Several]);
     assert_eq!(
         done.steps(),
         ["answer+answer+answer+answer+answer+answer+answer", "merge", "merge"]

@@ -5,17 +5,17 @@ use std::ffi::{c_char, c_void};
 use pgrx::prelude::*;
 
 use super::value;
-use crate::bm25::{self, Builder};
+use crate::bm25::{self, IndexBuilder};
 use crate::error::Result;
 use crate::pg::index::hnsw::row_of;
 use crate::pg::index::new_pages::{NewPages, TemporaryPages};
-use crate::pg::index::pages::Writer;
+use crate::pg::index::pages::PageWriter;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::reserve::Reserve;
 
 /// The phases, as pg_stat_progress_create_index numbers them.
 #[derive(Clone, Copy)]
-enum Phase {
+enum Bm25Phase {
     Load = 2,
     Write = 3,
 }
@@ -37,7 +37,7 @@ fn progress(parameter: u32, value: i64) {
     unsafe { pg_sys::pgstat_progress_update_param(parameter as i32, value) };
 }
 
-fn enter(phase: Phase) {
+fn enter(phase: Bm25Phase) {
     progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase as i64);
 }
 
@@ -63,14 +63,14 @@ pub unsafe extern "C-unwind" fn ambuild(
 #[pg_guard]
 pub unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
     // SAFETY: PostgreSQL passes an open index whose INIT fork is empty.
-    let writer = unsafe { Writer::new(index, pg_sys::ForkNumber::INIT_FORKNUM) };
+    let writer = unsafe { PageWriter::new(index, pg_sys::ForkNumber::INIT_FORKNUM) };
     writer.push(&bm25::first_page()).or_report();
     writer.log();
 }
 
 /// A build under way, as the callback of the table's scan sees it.
-struct Build<'a> {
-    builder: Builder<'a, TemporaryPages>,
+struct Bm25Build<'a> {
+    builder: IndexBuilder<'a, TemporaryPages>,
     reserve: Reserve,
     added: i64,
 }
@@ -90,9 +90,9 @@ unsafe fn build(
         let pages = NewPages::new(index);
         bm25::create(&pages)?;
         let scratch = TemporaryPages::new();
-        let builder = Builder::new(&scratch, memory);
-        let mut build = Build { builder, reserve: Reserve::take()?, added: 0 };
-        enter(Phase::Load);
+        let builder = IndexBuilder::new(&scratch, memory);
+        let mut build = Bm25Build { builder, reserve: Reserve::take()?, added: 0 };
+        enter(Bm25Phase::Load);
         let heap_tuples = pg_sys::table_index_build_scan(
             table,
             index,
@@ -103,7 +103,7 @@ unsafe fn build(
             (&raw mut build).cast(),
             std::ptr::null_mut(),
         );
-        enter(Phase::Write);
+        enter(Bm25Phase::Write);
         let documents = build.builder.finish(&pages)?;
         pages.log();
         Ok((heap_tuples, documents as f64))
@@ -124,7 +124,7 @@ unsafe extern "C-unwind" fn add_row(
         if *nulls {
             return;
         }
-        let build = &mut *state.cast::<Build<'_>>();
+        let build = &mut *state.cast::<Bm25Build<'_>>();
         value::with_document(*values, row_of(row), |document| build.builder.add(document))
             .and_then(|()| build.reserve.look())
             .or_report();

@@ -3,8 +3,8 @@
 use pgrx::prelude::*;
 
 use super::frequencies::Frequencies;
-use super::query::{self, Query};
-use super::question::Question;
+use super::query::{self, Bm25Query};
+use super::question::Bm25Question;
 use crate::pg::index::access_method;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::row_security::hides_statistics;
@@ -73,7 +73,7 @@ pub unsafe extern "C-unwind" fn amcostestimate(
 }
 
 /// What a scan will find, in numbers that may have a fraction.
-struct Estimate {
+struct Bm25Estimate {
     /// Words that are looked up.
     words: f64,
     /// Rows that have one, counted for each word.
@@ -83,13 +83,13 @@ struct Estimate {
     is_ordered: bool,
 }
 
-impl Estimate {
+impl Bm25Estimate {
     /// The estimate for terms that are in so many rows each.
-    fn new(frequencies: &[f64], tuples: f64, is_ordered: bool) -> Estimate {
+    fn new(frequencies: &[f64], tuples: f64, is_ordered: bool) -> Bm25Estimate {
         let tuples = tuples.max(1.0);
         let missed = |frequency: &f64| 1.0 - (frequency / tuples).min(1.0);
         let share = 1.0 - frequencies.iter().map(missed).product::<f64>();
-        Estimate {
+        Bm25Estimate {
             words: frequencies.len() as f64,
             postings: frequencies.iter().sum(),
             rows: tuples * share,
@@ -98,14 +98,14 @@ impl Estimate {
     }
 
     /// The estimate where the query is not known.
-    fn unknown(tuples: f64, is_ordered: bool) -> Estimate {
+    fn unknown(tuples: f64, is_ordered: bool) -> Bm25Estimate {
         let share = if is_ordered { UNKNOWN_SHARE_IN_ORDER } else { UNKNOWN_SHARE };
-        Estimate::new(&[tuples * share], tuples, is_ordered)
+        Bm25Estimate::new(&[tuples * share], tuples, is_ordered)
     }
 
     /// The estimate for all rows, each of which is looked at.
-    fn all(tuples: f64) -> Estimate {
-        Estimate::new(&[tuples], tuples, false)
+    fn all(tuples: f64) -> Bm25Estimate {
+        Bm25Estimate::new(&[tuples], tuples, false)
     }
 }
 
@@ -139,7 +139,7 @@ unsafe fn estimate(
     root: *mut pg_sys::PlannerInfo,
     path: *mut pg_sys::IndexPath,
     pages: &Pages,
-) -> Option<Estimate> {
+) -> Option<Bm25Estimate> {
     // SAFETY: by this function's contract.
     unsafe {
         let tuples = (*(*path).indexinfo).tuples;
@@ -149,15 +149,15 @@ unsafe fn estimate(
             // The rows that a policy removes from the best are counted by EXPLAIN, too.
             1 if is_secret((*path).indexinfo) => None,
             1 => match known(root, orders.get_ptr(0)?) {
-                Known::Later => Some(Estimate::unknown(tuples, true)),
-                Known::Null => Some(Estimate::new(&[], tuples, true)),
-                Known::Now(datum) => {
-                    let query = Query::new(datum).ok()?;
+                KnownValue::Later => Some(Bm25Estimate::unknown(tuples, true)),
+                KnownValue::Null => Some(Bm25Estimate::new(&[], tuples, true)),
+                KnownValue::Now(datum) => {
+                    let query = Bm25Query::new(datum).ok()?;
                     let question = query.question.unwrap_or_default();
                     let known = Frequencies::of(pages, std::slice::from_ref(&question)).ok()?;
                     let found: Vec<f64> =
                         question.terms().iter().map(|term| known.get(term)).collect();
-                    Some(Estimate::new(&found, tuples, true))
+                    Some(Bm25Estimate::new(&found, tuples, true))
                 }
             },
             _ => None,
@@ -184,7 +184,7 @@ unsafe fn matching(
     root: *mut pg_sys::PlannerInfo,
     path: *mut pg_sys::IndexPath,
     pages: &Pages,
-) -> Option<Estimate> {
+) -> Option<Bm25Estimate> {
     // SAFETY: by this function's contract; an index's conditions are operators of its class.
     unsafe {
         let tuples = (*(*path).indexinfo).tuples;
@@ -192,12 +192,12 @@ unsafe fn matching(
         let clauses = pgrx::PgList::<pg_sys::RestrictInfo>::from_pg(clauses);
         let estimates =
             clauses.iter_ptr().map(|clause| match known(root, (*clause).clause.cast()) {
-                Known::Later => Some(Estimate::unknown(tuples, false)),
-                Known::Null => Some(Estimate::new(&[], tuples, false)),
-                Known::Now(_) if is_secret((*path).indexinfo) => {
-                    Some(Estimate::unknown(tuples, false))
+                KnownValue::Later => Some(Bm25Estimate::unknown(tuples, false)),
+                KnownValue::Null => Some(Bm25Estimate::new(&[], tuples, false)),
+                KnownValue::Now(_) if is_secret((*path).indexinfo) => {
+                    Some(Bm25Estimate::unknown(tuples, false))
                 }
-                Known::Now(datum) => {
+                KnownValue::Now(datum) => {
                     let question = query::question(datum).ok()?;
                     of_question(&question, pages, tuples)
                 }
@@ -207,19 +207,19 @@ unsafe fn matching(
     }
 }
 
-fn of_question(question: &Question, pages: &Pages, tuples: f64) -> Option<Estimate> {
+fn of_question(question: &Bm25Question, pages: &Pages, tuples: f64) -> Option<Bm25Estimate> {
     let known = Frequencies::of(pages, std::slice::from_ref(question)).ok()?;
     Some(match question.cover(|term| known.get(term)) {
         Some(cover) => {
             let found: Vec<f64> = cover.terms.iter().map(|term| known.get(term)).collect();
-            Estimate::new(&found, tuples, false)
+            Bm25Estimate::new(&found, tuples, false)
         }
-        None => Estimate::all(tuples),
+        None => Bm25Estimate::all(tuples),
     })
 }
 
 /// What is known of a value as the plan is made.
-enum Known {
+enum KnownValue {
     Now(pg_sys::Datum),
     Null,
     /// The value comes from another table, or as a parameter.
@@ -231,22 +231,22 @@ enum Known {
 /// # Safety
 ///
 /// `operator` is an expression of the planner's.
-unsafe fn known(root: *mut pg_sys::PlannerInfo, operator: *mut pg_sys::Node) -> Known {
+unsafe fn known(root: *mut pg_sys::PlannerInfo, operator: *mut pg_sys::Node) -> KnownValue {
     // SAFETY: by this function's contract; an OpExpr of ours has two arguments.
     unsafe {
         if (*operator).type_ != pg_sys::NodeTag::T_OpExpr {
-            return Known::Later;
+            return KnownValue::Later;
         }
         let arguments =
             pgrx::PgList::<pg_sys::Node>::from_pg((*operator.cast::<pg_sys::OpExpr>()).args);
-        let Some(right) = arguments.get_ptr(1) else { return Known::Later };
+        let Some(right) = arguments.get_ptr(1) else { return KnownValue::Later };
         let value = pg_sys::estimate_expression_value(root, right);
         match (*value).type_ {
             pg_sys::NodeTag::T_Const => match &*value.cast::<pg_sys::Const>() {
-                constant if constant.constisnull => Known::Null,
-                constant => Known::Now(constant.constvalue),
+                constant if constant.constisnull => KnownValue::Null,
+                constant => KnownValue::Now(constant.constvalue),
             },
-            _ => Known::Later,
+            _ => KnownValue::Later,
         }
     }
 }
@@ -280,23 +280,23 @@ impl Cost {
     }
 
     /// Pages that are read for all rows.
-    fn pages(estimate: &Estimate) -> f64 {
+    fn pages(estimate: &Bm25Estimate) -> f64 {
         let postings = estimate.postings * POSTING_BYTES / f64::from(pg_sys::BLCKSZ);
         estimate.words * WORD_PAGES + postings.ceil()
     }
 
     /// Going through the postings once.
-    fn pass(&self, estimate: &Estimate) -> f64 {
+    fn pass(&self, estimate: &Bm25Estimate) -> f64 {
         Self::pages(estimate) * self.page + estimate.postings * self.operator * POSTING_SHARE
     }
 
     /// The cost until the first row comes.
-    fn first(&self, estimate: &Estimate) -> f64 {
+    fn first(&self, estimate: &Bm25Estimate) -> f64 {
         if estimate.is_ordered { BEST_SHARE * self.pass(estimate) } else { 0.0 }
     }
 
     /// The cost from the first row to the last.
-    fn rest(&self, estimate: &Estimate) -> f64 {
+    fn rest(&self, estimate: &Bm25Estimate) -> f64 {
         let compares = estimate.rows * estimate.rows.max(2.0).log2();
         self.pass(estimate) + estimate.rows * self.row + compares * self.operator * POSTING_SHARE
     }

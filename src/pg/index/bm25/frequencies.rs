@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::question::Question;
+use super::question::Bm25Question;
 use crate::bm25::{Term, statistics};
 use crate::error::Result;
 use crate::pg::index::pages::Pages;
@@ -19,8 +19,8 @@ pub struct Frequencies {
 
 impl Frequencies {
     /// Looks all words up at once.
-    pub fn of(pages: &Pages, questions: &[Question]) -> Result<Frequencies> {
-        let mut words: Vec<Term> = questions.iter().flat_map(Question::terms).collect();
+    pub fn of(pages: &Pages, questions: &[Bm25Question]) -> Result<Frequencies> {
+        let mut words: Vec<Term> = questions.iter().flat_map(Bm25Question::terms).collect();
         words.retain(|term| !term.prefix);
         let found = statistics(pages, &words)?;
         let counted = found.frequencies.iter().map(|rows| *rows as f64);

@@ -4,7 +4,7 @@ use pgrx::prelude::*;
 
 use super::lock::StructureLock;
 use super::value;
-use crate::bm25::{self, Document, Inserted, Merging};
+use crate::bm25::{self, IndexedDocument, Inserted, Merging};
 use crate::error::Result;
 use crate::pg::index::hnsw::row_of;
 use crate::pg::index::pages::Pages;
@@ -36,7 +36,7 @@ pub unsafe extern "C-unwind" fn aminsert(
 /// # Safety
 ///
 /// `index` is open.
-unsafe fn insert(index: pg_sys::Relation, document: &Document<'_>) -> Result<()> {
+unsafe fn insert(index: pg_sys::Relation, document: &IndexedDocument<'_>) -> Result<()> {
     // SAFETY: by this function's contract.
     let pages = unsafe { Pages::new(index) };
     match bm25::insert(&pages, document)? {

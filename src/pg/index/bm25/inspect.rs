@@ -3,7 +3,7 @@
 use pgrx::prelude::*;
 
 use super::lock::StructureLock;
-use crate::bm25::{Figures, Problem, check, figures};
+use crate::bm25::{IndexFigures, IndexProblem, check, figures};
 use crate::error::Result;
 use crate::pg::index::opened_index::OpenedIndex;
 use crate::pg::server::error::OrReport;
@@ -13,7 +13,7 @@ fn opened(index: pg_sys::Oid) -> Result<OpenedIndex> {
 }
 
 /// Looks at everything, while no other session makes or drops segments.
-fn problems(index: pg_sys::Oid) -> Result<Vec<Problem>> {
+fn problems(index: pg_sys::Oid) -> Result<Vec<IndexProblem>> {
     let index = opened(index)?;
     // SAFETY: the index is open until the end of this function.
     let _lock = unsafe { StructureLock::take(index.relation()) };
@@ -51,7 +51,7 @@ fn rag_bm25_stats(
     TableIterator::once(stats(&figures.or_report()))
 }
 
-fn stats(figures: &Figures) -> (i64, Option<f64>, i64, i32, i64, i64, i64) {
+fn stats(figures: &IndexFigures) -> (i64, Option<f64>, i64, i32, i64, i64, i64) {
     let documents = figures.documents;
     let average = figures.total_length as f64 / documents as f64;
     (

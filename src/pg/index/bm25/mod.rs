@@ -23,7 +23,7 @@ use pgrx::pg_sys;
 pub use scan::{amgettuple, figures};
 
 use super::opened_index::OpenedIndex;
-use crate::bm25::{self, Settings, Statistics, Term};
+use crate::bm25::{self, Bm25Settings, Statistics, Term};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::guc;
 use crate::pg::server::row_security::hides_statistics;
@@ -53,6 +53,6 @@ fn statistics(index: &OpenedIndex, terms: &[Term]) -> Result<Statistics> {
     }
 }
 
-fn settings() -> Settings {
-    Settings { k1: guc::bm25_k1(), b: guc::bm25_b() }
+fn settings() -> Bm25Settings {
+    Bm25Settings { k1: guc::bm25_k1(), b: guc::bm25_b() }
 }

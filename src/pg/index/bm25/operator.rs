@@ -3,11 +3,11 @@
 use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 
-use super::query::Query;
+use super::query::Bm25Query;
 use super::{open, settings, statistics, value};
-use crate::bm25::{Settings, Statistics, Term, score};
+use crate::bm25::{Bm25Settings, Statistics, Term, score};
 use crate::error::Result;
-use crate::pages::Row;
+use crate::pages::RowId;
 use crate::pg::index::hnsw::Detoasted;
 use crate::pg::server::acting::current_role;
 use crate::pg::server::error::OrReport;
@@ -20,13 +20,13 @@ fn rag_bm25_distance(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
 }
 
 /// What does not change from row to row, kept for the statement.
-struct Asked {
+struct OperatorState {
     /// The query's bytes, by which it is known again.
     query: Vec<u8>,
     /// The role that asked: an expression may outlive a change of the role, and others may see
     /// less.
     role: pg_sys::Oid,
-    settings: Settings,
+    settings: Bm25Settings,
     /// `None` where nothing is asked.
     question: Option<(Vec<Term>, Statistics)>,
 }
@@ -40,7 +40,7 @@ unsafe fn distance(fcinfo: pg_sys::FunctionCallInfo) -> Result<Option<f64>> {
         let arguments = (*fcinfo).args.as_slice(2);
         let asked = asked(fcinfo, arguments[1].value)?;
         let Some((terms, statistics)) = &asked.question else { return Ok(None) };
-        value::with_document(arguments[0].value, Row::default(), |document| {
+        value::with_document(arguments[0].value, RowId::default(), |document| {
             let score = score(statistics, asked.settings, terms, document);
             // Not minus zero, which would be shown.
             Ok(Some(0.0 - score))
@@ -53,12 +53,15 @@ unsafe fn distance(fcinfo: pg_sys::FunctionCallInfo) -> Result<Option<f64>> {
 /// # Safety
 ///
 /// `fcinfo` is a call, and `query` is a rag_bm25_query that is not NULL.
-unsafe fn asked<'a>(fcinfo: pg_sys::FunctionCallInfo, query: pg_sys::Datum) -> Result<&'a Asked> {
+unsafe fn asked<'a>(
+    fcinfo: pg_sys::FunctionCallInfo,
+    query: pg_sys::Datum,
+) -> Result<&'a OperatorState> {
     // SAFETY: by this function's contract. What is kept lives as long as the expression's state,
     // longer than the call.
     unsafe {
         let info = (*fcinfo).flinfo;
-        let before = (*info).fn_extra.cast::<Asked>();
+        let before = (*info).fn_extra.cast::<OperatorState>();
         let value = Detoasted::new(query);
         let now = settings();
         if let Some(before) = before.as_ref()
@@ -67,7 +70,7 @@ unsafe fn asked<'a>(fcinfo: pg_sys::FunctionCallInfo, query: pg_sys::Datum) -> R
         {
             return Ok(before);
         }
-        let asked = Asked::new(value.bytes(), query, now)?;
+        let asked = OperatorState::new(value.bytes(), query, now)?;
         if before.is_null() {
             let kept = PgMemoryContexts::For((*info).fn_mcxt).leak_and_drop_on_delete(asked);
             (*info).fn_extra = kept.cast();
@@ -78,13 +81,17 @@ unsafe fn asked<'a>(fcinfo: pg_sys::FunctionCallInfo, query: pg_sys::Datum) -> R
     }
 }
 
-impl Asked {
+impl OperatorState {
     /// # Safety
     ///
     /// `query` is a rag_bm25_query that is not NULL.
-    unsafe fn new(bytes: &[u8], query: pg_sys::Datum, settings: Settings) -> Result<Asked> {
+    unsafe fn new(
+        bytes: &[u8],
+        query: pg_sys::Datum,
+        settings: Bm25Settings,
+    ) -> Result<OperatorState> {
         // SAFETY: by this function's contract.
-        let query = unsafe { Query::new(query)? };
+        let query = unsafe { Bm25Query::new(query)? };
         let index = open(query.index)?;
         let question = match query.question {
             None => None,
@@ -94,6 +101,6 @@ impl Asked {
                 Some((terms, statistics))
             }
         };
-        Ok(Asked { query: bytes.to_vec(), role: current_role(), settings, question })
+        Ok(OperatorState { query: bytes.to_vec(), role: current_role(), settings, question })
     }
 }

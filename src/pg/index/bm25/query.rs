@@ -2,25 +2,25 @@
 
 use pgrx::prelude::*;
 
-use super::question::Question;
+use super::question::Bm25Question;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::index::hnsw::Detoasted;
 
 /// A value of rag_bm25_query.
-pub struct Query {
+pub struct Bm25Query {
     /// The index whose statistics count.
     pub index: pg_sys::Oid,
     /// What is asked; `None` where it is NULL.
-    pub question: Option<Question>,
+    pub question: Option<Bm25Question>,
 }
 
-impl Query {
+impl Bm25Query {
     /// Reads a value.
     ///
     /// # Safety
     ///
     /// `datum` is of the composite type rag_bm25_query, and not NULL.
-    pub unsafe fn new(datum: pg_sys::Datum) -> Result<Query> {
+    pub unsafe fn new(datum: pg_sys::Datum) -> Result<Bm25Query> {
         // SAFETY: by this function's contract it is a tuple with these two columns; the copy of
         // one that was toasted goes with the memory context.
         let (index, query) = unsafe {
@@ -37,7 +37,7 @@ impl Query {
         let index = pg_sys::Oid::from(index.value() as u32);
         // SAFETY: the second column is a tsquery.
         let question = query.map(|query| unsafe { question(query) }).transpose()?;
-        Ok(Query { index, question })
+        Ok(Bm25Query { index, question })
     }
 }
 
@@ -46,10 +46,10 @@ impl Query {
 /// # Safety
 ///
 /// `datum` is a tsquery that is not NULL.
-pub unsafe fn question(datum: pg_sys::Datum) -> Result<Question> {
+pub unsafe fn question(datum: pg_sys::Datum) -> Result<Bm25Question> {
     // SAFETY: by this function's contract.
     let value = unsafe { Detoasted::new(datum) };
-    Question::new(value.bytes())
+    Bm25Question::new(value.bytes())
 }
 
 /// # Safety

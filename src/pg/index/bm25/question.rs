@@ -13,14 +13,14 @@ const ITEM: usize = 12;
 
 /// A tsquery as a tree of words and operators.
 #[derive(Clone, Debug, Default)]
-pub struct Question {
+pub struct Bm25Question {
     /// An operator before its operands; empty where the query is.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<QueryNode>,
 }
 
 /// An item of a tsquery; operands by their places, which come later.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Node {
+pub enum QueryNode {
     /// A word that is to be there.
     Word(Operand),
     /// What is not to be there.
@@ -69,15 +69,15 @@ impl Operand {
     }
 }
 
-impl Question {
+impl Bm25Question {
     /// Reads a tsquery's bytes after its length word; an error where they are damaged.
-    pub fn new(body: &[u8]) -> Result<Question> {
+    pub fn new(body: &[u8]) -> Result<Bm25Question> {
         let count = number(body, 0).ok_or_else(damaged)? as usize;
         let end = count.checked_mul(ITEM).and_then(|bytes| bytes.checked_add(4));
         let end = end.filter(|end| *end <= body.len()).ok_or_else(damaged)?;
         let (items, texts) = (&body[4..end], &body[end..]);
         let nodes = (0..count).map(|place| node(items, texts, place, count));
-        Ok(Question { nodes: nodes.collect::<Result<_>>()? })
+        Ok(Bm25Question { nodes: nodes.collect::<Result<_>>()? })
     }
 
     /// Whether each node stands under an even number of NOTs.
@@ -86,9 +86,9 @@ impl Question {
         for (place, node) in self.nodes.iter().enumerate() {
             let is_wanted = wanted[place];
             match *node {
-                Node::Word(_) => {}
-                Node::Not(a) => wanted[a] = !is_wanted,
-                Node::And(a, b) | Node::Or(a, b) | Node::Phrase(a, b) => {
+                QueryNode::Word(_) => {}
+                QueryNode::Not(a) => wanted[a] = !is_wanted,
+                QueryNode::And(a, b) | QueryNode::Or(a, b) | QueryNode::Phrase(a, b) => {
                     wanted[a] = is_wanted;
                     wanted[b] = is_wanted;
                 }
@@ -102,7 +102,7 @@ impl Question {
     pub fn terms(&self) -> Vec<Term> {
         let mut counts: BTreeMap<(&[u8], bool), f64> = BTreeMap::new();
         for (node, is_wanted) in self.nodes.iter().zip(self.wanted()) {
-            if let Node::Word(Operand { word, is_prefix, .. }) = node
+            if let QueryNode::Word(Operand { word, is_prefix, .. }) = node
                 && is_wanted
             {
                 *counts.entry((word, *is_prefix)).or_default() += 1.0;
@@ -117,13 +117,13 @@ impl Question {
     }
 
     /// The value of the root, where each node's value follows from those of its operands.
-    fn fold<T>(&self, mut value: impl FnMut(&Node, Option<T>, Option<T>) -> T) -> Option<T> {
+    fn fold<T>(&self, mut value: impl FnMut(&QueryNode, Option<T>, Option<T>) -> T) -> Option<T> {
         let mut values: Vec<Option<T>> = (0..self.nodes.len()).map(|_| None).collect();
         for (place, node) in self.nodes.iter().enumerate().rev() {
             let (first, second) = match *node {
-                Node::Word(_) => (None, None),
-                Node::Not(a) => (values[a].take(), None),
-                Node::And(a, b) | Node::Or(a, b) | Node::Phrase(a, b) => {
+                QueryNode::Word(_) => (None, None),
+                QueryNode::Not(a) => (values[a].take(), None),
+                QueryNode::And(a, b) | QueryNode::Or(a, b) | QueryNode::Phrase(a, b) => {
                     (values[a].take(), values[b].take())
                 }
             };
@@ -136,14 +136,14 @@ impl Question {
     /// `cost`; `None` where there are none, as for `!a`.
     pub fn cover(&self, mut cost: impl FnMut(&Term) -> f64) -> Option<Cover> {
         let cover = self.fold(|node, first: Option<Option<Cover>>, second| match node {
-            Node::Word(operand) => {
+            QueryNode::Word(operand) => {
                 let term = operand.term();
                 let cost = cost(&term);
                 Some(Cover { terms: vec![term], cost })
             }
-            Node::Not(_) => None,
-            Node::Or(..) => first.flatten().zip(second.flatten()).map(|(a, b)| a.and(b)),
-            Node::And(..) | Node::Phrase(..) => {
+            QueryNode::Not(_) => None,
+            QueryNode::Or(..) => first.flatten().zip(second.flatten()).map(|(a, b)| a.and(b)),
+            QueryNode::And(..) | QueryNode::Phrase(..) => {
                 let covers = [first, second].into_iter().flatten().flatten();
                 covers.min_by(|a, b| a.cost.total_cmp(&b.cost))
             }
@@ -158,8 +158,8 @@ impl Question {
     /// Whether each text that has one of these terms matches.
     pub fn is_met_by_any(&self, terms: &[Term]) -> bool {
         let is_plain = self.nodes.iter().all(|node| match node {
-            Node::Word(operand) => !operand.has_labels,
-            Node::Or(..) => true,
+            QueryNode::Word(operand) => !operand.has_labels,
+            QueryNode::Or(..) => true,
             _ => false,
         });
         let (prefixes, words): (Vec<Term>, Vec<Term>) =
@@ -173,13 +173,13 @@ impl Question {
     }
 }
 
-fn node(items: &[u8], texts: &[u8], place: usize, count: usize) -> Result<Node> {
+fn node(items: &[u8], texts: &[u8], place: usize, count: usize) -> Result<QueryNode> {
     let at = place * ITEM;
     let item = items.get(at..at + ITEM).ok_or_else(damaged)?;
     let last = number(item, 8).ok_or_else(damaged)?;
     // QI_VAL and QI_OPR
     match item[0] {
-        1 => operand(item, texts, last).map(Node::Word),
+        1 => operand(item, texts, last).map(QueryNode::Word),
         2 => {
             let operand = |distance: usize| {
                 let at = place.checked_add(distance).filter(|at| *at > place && *at < count);
@@ -190,10 +190,10 @@ fn node(items: &[u8], texts: &[u8], place: usize, count: usize) -> Result<Node> 
             let left = || operand(number(item, 4).unwrap_or(0) as usize);
             // OP_NOT, OP_AND, OP_OR and OP_PHRASE
             match item[1] {
-                1 => Ok(Node::Not(next)),
-                2 => Ok(Node::And(left()?, next)),
-                3 => Ok(Node::Or(left()?, next)),
-                4 => Ok(Node::Phrase(left()?, next)),
+                1 => Ok(QueryNode::Not(next)),
+                2 => Ok(QueryNode::And(left()?, next)),
+                3 => Ok(QueryNode::Or(left()?, next)),
+                4 => Ok(QueryNode::Phrase(left()?, next)),
                 _ => Err(damaged()),
             }
         }

@@ -11,12 +11,12 @@
 use pgrx::prelude::*;
 
 use super::frequencies::Frequencies;
-use super::query::{self, Query};
-use super::question::Question;
+use super::query::{self, Bm25Query};
+use super::question::Bm25Question;
 use super::{open, settings, statistics};
-use crate::bm25::{self, Effort, Hit, Search};
+use crate::bm25::{self, Bm25Hit, Bm25Search, SearchEffort};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::Row;
+use crate::pages::RowId;
 use crate::pg::index::access_method;
 use crate::pg::index::hnsw::pointer_of;
 use crate::pg::index::pages::Pages;
@@ -25,25 +25,25 @@ use crate::pg::server::row_security::hides_statistics;
 
 /// Between amrescan and the first row: `None`.
 #[derive(Default)]
-struct Opaque {
-    scan: Option<UnderWay>,
+struct Bm25Scan {
+    scan: Option<RunningScan>,
     /// What the scans before have done, if this one is done again and again.
-    effort: Effort,
+    effort: SearchEffort,
 }
 
-impl Opaque {
+impl Bm25Scan {
     fn end(&mut self) {
         self.effort = self.effort_so_far();
         self.scan = None;
     }
 
-    fn effort_so_far(&self) -> Effort {
+    fn effort_so_far(&self) -> SearchEffort {
         let now = match &self.scan {
-            Some(UnderWay { source: Source::Search(search), .. }) => search.effort(),
-            _ => Effort::default(),
+            Some(RunningScan { source: ScanSource::Search(search), .. }) => search.effort(),
+            _ => SearchEffort::default(),
         };
         let before = self.effort;
-        Effort {
+        SearchEffort {
             stages: before.stages + now.stages,
             decoded: before.decoded + now.decoded,
             skipped: before.skipped + now.skipped,
@@ -53,9 +53,9 @@ impl Opaque {
 }
 
 /// A scan that has begun.
-struct UnderWay {
+struct RunningScan {
     pages: Pages,
-    source: Source,
+    source: ScanSource,
     /// Whether the executor is to look whether a row matches.
     must_recheck: bool,
     /// Whether the executor is to score the rows and bring them into order.
@@ -63,29 +63,29 @@ struct UnderWay {
 }
 
 /// Where the rows come from.
-enum Source {
+enum ScanSource {
     /// A search for the words, best first.
-    Search(Box<Search>),
+    Search(Box<Bm25Search>),
     /// All rows, the last first, where no word is wanted, as by `!a`, or may be looked up.
-    Rows(Vec<Row>),
+    Rows(Vec<RowId>),
 }
 
-impl UnderWay {
+impl RunningScan {
     /// All rows, for the executor to look at.
-    fn all(pages: Pages, must_sort: bool) -> Result<UnderWay> {
-        let source = Source::Rows(bm25::rows(&pages)?);
-        Ok(UnderWay { pages, source, must_recheck: true, must_sort })
+    fn all(pages: Pages, must_sort: bool) -> Result<RunningScan> {
+        let source = ScanSource::Rows(bm25::rows(&pages)?);
+        Ok(RunningScan { pages, source, must_recheck: true, must_sort })
     }
 
-    fn of(pages: Pages, search: Search, must_recheck: bool) -> UnderWay {
-        let source = Source::Search(Box::new(search));
-        UnderWay { pages, source, must_recheck, must_sort: false }
+    fn of(pages: Pages, search: Bm25Search, must_recheck: bool) -> RunningScan {
+        let source = ScanSource::Search(Box::new(search));
+        RunningScan { pages, source, must_recheck, must_sort: false }
     }
 
-    fn next(&mut self) -> Result<Option<Hit>> {
+    fn next(&mut self) -> Result<Option<Bm25Hit>> {
         match &mut self.source {
-            Source::Search(search) => search.next(&self.pages),
-            Source::Rows(rows) => Ok(rows.pop().map(|row| Hit { row, score: 0.0 })),
+            ScanSource::Search(search) => search.next(&self.pages),
+            ScanSource::Rows(rows) => Ok(rows.pop().map(|row| Bm25Hit { row, score: 0.0 })),
         }
     }
 }
@@ -98,7 +98,7 @@ pub unsafe extern "C-unwind" fn ambeginscan(
     order_bys: i32,
 ) -> pg_sys::IndexScanDesc {
     // SAFETY: PostgreSQL passes an open index, in the memory context of the executor.
-    unsafe { access_method::new_scan::<Opaque>(index, keys, order_bys) }
+    unsafe { access_method::new_scan::<Bm25Scan>(index, keys, order_bys) }
 }
 
 /// The callback amrescan: begins anew, with the keys given.
@@ -112,7 +112,7 @@ pub unsafe extern "C-unwind" fn amrescan(
 ) {
     // SAFETY: PostgreSQL passes a scan of ours and as many keys as it was made with.
     unsafe {
-        (*(*scan).opaque.cast::<Opaque>()).end();
+        (*(*scan).opaque.cast::<Bm25Scan>()).end();
         access_method::keep_keys(scan, (keys, key_count), (order_bys, order_by_count));
     }
 }
@@ -126,7 +126,7 @@ pub unsafe extern "C-unwind" fn amgettuple(
     // SAFETY: PostgreSQL passes a scan of ours, with a place for the order's value if it has one.
     unsafe {
         let under_way = under_way(scan).or_report();
-        let Some(Hit { row, score }) = under_way.next().or_report() else { return false };
+        let Some(Bm25Hit { row, score }) = under_way.next().or_report() else { return false };
         (*scan).xs_heaptid = pointer_of(row);
         (*scan).xs_recheck = under_way.must_recheck;
         (*scan).xs_recheckorderby = under_way.must_sort;
@@ -161,10 +161,10 @@ pub unsafe extern "C-unwind" fn amgetbitmap(
 /// # Safety
 ///
 /// `scan` is a scan of ours.
-unsafe fn under_way<'a>(scan: pg_sys::IndexScanDesc) -> Result<&'a mut UnderWay> {
+unsafe fn under_way<'a>(scan: pg_sys::IndexScanDesc) -> Result<&'a mut RunningScan> {
     // SAFETY: by this function's contract; what is kept lives as long as the scan.
     unsafe {
-        let opaque = &mut *(*scan).opaque.cast::<Opaque>();
+        let opaque = &mut *(*scan).opaque.cast::<Bm25Scan>();
         if opaque.scan.is_none() {
             opaque.scan = Some(begin(scan)?);
         }
@@ -175,22 +175,22 @@ unsafe fn under_way<'a>(scan: pg_sys::IndexScanDesc) -> Result<&'a mut UnderWay>
 /// # Safety
 ///
 /// `scan` is a scan of ours.
-unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<UnderWay> {
+unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<RunningScan> {
     // SAFETY: by this function's contract.
     unsafe {
         expect_mvcc(scan)?;
         access_method::count_scan(scan);
         let pages = Pages::new((*scan).indexRelation);
         let nothing =
-            |pages| Ok(UnderWay::of(pages, Search::new(Vec::new(), settings(), 0)?, false));
+            |pages| Ok(RunningScan::of(pages, Bm25Search::new(Vec::new(), settings(), 0)?, false));
         let Some(conditions) = conditions(scan)? else { return nothing(pages) };
         match (*scan).numberOfOrderBys {
             0 => matching(pages, &conditions),
             1 => match order(scan)? {
-                Some(Query { index, question: Some(question) }) => {
+                Some(Bm25Query { index, question: Some(question) }) => {
                     let scanned = (*(*scan).indexRelation).rd_id;
                     if hides_statistics(scanned)? {
-                        return UnderWay::all(pages, true);
+                        return RunningScan::all(pages, true);
                     }
                     let other = (index != scanned).then_some(index);
                     ranked(pages, &question, &conditions, other)
@@ -209,34 +209,34 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<UnderWay> {
 /// query names.
 fn ranked(
     pages: Pages,
-    question: &Question,
-    conditions: &[Question],
+    question: &Bm25Question,
+    conditions: &[Bm25Question],
     other: Option<pg_sys::Oid>,
-) -> Result<UnderWay> {
+) -> Result<RunningScan> {
     let terms = question.terms();
     let must_recheck = !conditions.iter().all(|condition| condition.is_met_by_any(&terms));
     let statistics = match other {
         Some(other) => Some(statistics(&open(other)?, &terms)?),
         None => None,
     };
-    let search = Search::new(terms, settings(), 0)?;
+    let search = Bm25Search::new(terms, settings(), 0)?;
     let search = match statistics {
         Some(statistics) => search.with_statistics(statistics),
         None => search,
     };
-    Ok(UnderWay::of(pages, search, must_recheck))
+    Ok(RunningScan::of(pages, search, must_recheck))
 }
 
 /// Rows that may match, in no order.
-fn matching(pages: Pages, conditions: &[Question]) -> Result<UnderWay> {
+fn matching(pages: Pages, conditions: &[Bm25Question]) -> Result<RunningScan> {
     let known = Frequencies::of(&pages, conditions)?;
     let covers = conditions.iter().filter_map(|condition| condition.cover(|it| known.get(it)));
     let Some(cover) = covers.min_by(|a, b| a.cost.total_cmp(&b.cost)) else {
-        return UnderWay::all(pages, false);
+        return RunningScan::all(pages, false);
     };
     let must_recheck = !conditions.iter().all(|condition| condition.is_met_by_any(&cover.terms));
-    let search = Search::new(cover.terms, settings(), usize::MAX)?;
-    Ok(UnderWay::of(pages, search, must_recheck))
+    let search = Bm25Search::new(cover.terms, settings(), usize::MAX)?;
+    Ok(RunningScan::of(pages, search, must_recheck))
 }
 
 /// Nothing keeps vacuum from removing a row between its return and its use.
@@ -260,7 +260,7 @@ unsafe fn expect_mvcc(scan: pg_sys::IndexScanDesc) -> Result<()> {
 /// # Safety
 ///
 /// `scan` is a scan of ours.
-unsafe fn conditions(scan: pg_sys::IndexScanDesc) -> Result<Option<Vec<Question>>> {
+unsafe fn conditions(scan: pg_sys::IndexScanDesc) -> Result<Option<Vec<Bm25Question>>> {
     // SAFETY: by this function's contract; keyData has as many keys as are counted, and the only
     // operator of the class that is not for ordering takes a tsquery.
     unsafe {
@@ -281,12 +281,12 @@ unsafe fn conditions(scan: pg_sys::IndexScanDesc) -> Result<Option<Vec<Question>
 /// # Safety
 ///
 /// `scan` is a scan of ours with an order.
-unsafe fn order(scan: pg_sys::IndexScanDesc) -> Result<Option<Query>> {
+unsafe fn order(scan: pg_sys::IndexScanDesc) -> Result<Option<Bm25Query>> {
     // SAFETY: by this function's contract; the only operator for ordering takes a rag_bm25_query.
     unsafe {
         let key = &*(*scan).orderByData;
         match key.sk_flags & pg_sys::SK_ISNULL as i32 {
-            0 => Query::new(key.sk_argument).map(Some),
+            0 => Bm25Query::new(key.sk_argument).map(Some),
             _ => Ok(None),
         }
     }
@@ -300,7 +300,7 @@ unsafe fn order(scan: pg_sys::IndexScanDesc) -> Result<Option<Query>> {
 #[cfg(feature = "pg18")]
 pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr, u64); 3] {
     // SAFETY: by this function's contract.
-    let effort = unsafe { (*(*scan).opaque.cast::<Opaque>()).effort_so_far() };
+    let effort = unsafe { (*(*scan).opaque.cast::<Bm25Scan>()).effort_so_far() };
     [
         (c"Blocks Decoded", effort.decoded),
         (c"Blocks Skipped", effort.skipped),
@@ -312,5 +312,5 @@ pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr,
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: PostgreSQL passes a scan of ours; what is left is dropped with its memory context.
-    unsafe { (*(*scan).opaque.cast::<Opaque>()).end() };
+    unsafe { (*(*scan).opaque.cast::<Bm25Scan>()).end() };
 }

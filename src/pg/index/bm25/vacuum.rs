@@ -5,9 +5,9 @@ use std::ffi::c_void;
 use pgrx::prelude::*;
 
 use super::lock::StructureLock;
-use crate::bm25::{Report, vacuum};
+use crate::bm25::{Bm25VacuumReport, vacuum};
 use crate::error::Result;
-use crate::pages::{Page, Row, Store, StoreMut, Tour};
+use crate::pages::{Page, RowId, Store, StoreMut, Tour};
 use crate::pg::index::hnsw::pointer_of;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::error::OrReport;
@@ -69,8 +69,8 @@ impl StoreMut for Paced {
 /// `index` is open.
 unsafe fn clean(
     index: pg_sys::Relation,
-    is_dead: &mut dyn FnMut(Row) -> bool,
-) -> Result<(Report, u32)> {
+    is_dead: &mut dyn FnMut(RowId) -> bool,
+) -> Result<(Bm25VacuumReport, u32)> {
     // SAFETY: by this function's contract.
     let (_lock, pages) = unsafe { (StructureLock::take(index), Paced(Pages::new(index))) };
     let report = vacuum(&pages, is_dead)?;
@@ -119,7 +119,7 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
 /// `stats` is NULL or statistics of PostgreSQL's.
 unsafe fn noted(
     stats: *mut pg_sys::IndexBulkDeleteResult,
-    report: &Report,
+    report: &Bm25VacuumReport,
     blocks: u32,
 ) -> *mut pg_sys::IndexBulkDeleteResult {
     // SAFETY: zeroed memory is an empty result.

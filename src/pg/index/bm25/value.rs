@@ -4,9 +4,9 @@
 
 use pgrx::pg_sys;
 
-use crate::bm25::Document;
+use crate::bm25::IndexedDocument;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::Row;
+use crate::pages::RowId;
 use crate::pg::index::hnsw::Detoasted;
 
 /// Looks at a tsvector as a document.
@@ -16,15 +16,15 @@ use crate::pg::index::hnsw::Detoasted;
 /// `datum` is a tsvector that is not NULL.
 pub unsafe fn with_document<T>(
     datum: pg_sys::Datum,
-    row: Row,
-    look: impl FnOnce(&Document<'_>) -> Result<T>,
+    row: RowId,
+    look: impl FnOnce(&IndexedDocument<'_>) -> Result<T>,
 ) -> Result<T> {
     // SAFETY: by this function's contract.
     let value = unsafe { Detoasted::new(datum) };
     let lexemes = Lexemes::new(value.bytes())?;
     let terms = lexemes.iter().collect::<Result<Vec<_>>>()?;
     let length = terms.iter().fold(0u32, |sum, (_, count)| sum.saturating_add(*count));
-    look(&Document::new(row, length, terms)?)
+    look(&IndexedDocument::new(row, length, terms)?)
 }
 
 /// Bytes of a lexeme's entry.
@@ -63,7 +63,7 @@ impl<'a> Lexemes<'a> {
     /// A lexeme, and its positions as they lie there, for [`places`].
     pub fn at(&self, at: usize) -> Result<(&'a [u8], &'a [u8])> {
         let entry = number(self.entries, at * ENTRY).ok_or_else(damaged)?;
-        let Entry { has_positions, length, offset } = Entry::new(entry);
+        let LexemeEntry { has_positions, length, offset } = LexemeEntry::new(entry);
         let end = offset + length;
         let text = self.texts.get(offset..end).ok_or_else(damaged)?;
         if !has_positions {
@@ -87,16 +87,16 @@ pub fn places(positions: &[u8]) -> impl Iterator<Item = u16> {
 }
 
 /// The bit field WordEntry.
-struct Entry {
+struct LexemeEntry {
     has_positions: bool,
     length: usize,
     offset: usize,
 }
 
-impl Entry {
+impl LexemeEntry {
     #[cfg(target_endian = "little")]
-    fn new(bits: u32) -> Entry {
-        Entry {
+    fn new(bits: u32) -> LexemeEntry {
+        LexemeEntry {
             has_positions: bits & 1 != 0,
             length: (bits >> 1 & 0x7FF) as usize,
             offset: (bits >> 12) as usize,
@@ -104,8 +104,8 @@ impl Entry {
     }
 
     #[cfg(target_endian = "big")]
-    fn new(bits: u32) -> Entry {
-        Entry {
+    fn new(bits: u32) -> LexemeEntry {
+        LexemeEntry {
             has_positions: bits >> 31 != 0,
             length: (bits >> 20 & 0x7FF) as usize,
             offset: (bits & 0xF_FFFF) as usize,

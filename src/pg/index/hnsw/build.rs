@@ -10,20 +10,20 @@ use pgrx::prelude::*;
 use super::build_memory::BuildMemory;
 use super::build_threads::Threads;
 use super::filter::{self, FilterColumn};
-use super::insert::{Given, chance, row_of};
+use super::insert::{RowValues, chance, row_of};
 use super::{opclass, options};
 use crate::error::{Error, Result};
-use crate::hnsw::build::{Builder, bytes_of_a_node, layer_by_chance};
-use crate::hnsw::page::{Column, Row, Shape, State};
+use crate::hnsw::build::{GraphBuilder, bytes_of_a_node, layer_by_chance};
+use crate::hnsw::page::{IndexShape, NodeState, RowId, VectorColumn};
 use crate::hnsw::space::Space;
 use crate::hnsw::write_out::write_out;
-use crate::pg::index::pages::Writer;
+use crate::pg::index::pages::PageWriter;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::reserve::Reserve;
 
 /// The phases, as pg_stat_progress_create_index numbers them.
 #[derive(Clone, Copy)]
-enum Phase {
+enum HnswPhase {
     Load = 2,
     Link = 3,
     Write = 4,
@@ -42,7 +42,7 @@ pub unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut c_char {
     name.as_ptr().cast_mut()
 }
 
-fn enter(phase: Phase) {
+fn enter(phase: HnswPhase) {
     progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase as i64);
 }
 
@@ -53,12 +53,12 @@ fn progress(parameter: u32, value: i64) {
 
 /// What an index is to hold.
 #[derive(Clone, Copy)]
-struct Plan {
-    column: Column,
+struct IndexPlan {
+    column: VectorColumn,
     /// The shape of the index on its pages.
-    shape: Shape,
+    shape: IndexShape,
     /// The shape of the graph in memory.
-    build_shape: Shape,
+    build_shape: IndexShape,
 }
 
 /// Builds an index over the rows of a table.
@@ -86,9 +86,9 @@ pub unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
     // SAFETY: PostgreSQL passes an open index whose INIT fork is empty.
     unsafe {
         let plan = plan(index).or_report();
-        let (builder, mut memory) = (Builder::new(plan.build_shape), BuildMemory::new(0));
+        let (builder, mut memory) = (GraphBuilder::new(plan.build_shape), BuildMemory::new(0));
         builder.complete(&mut memory).or_report();
-        let writer = Writer::new(index, pg_sys::ForkNumber::INIT_FORKNUM);
+        let writer = PageWriter::new(index, pg_sys::ForkNumber::INIT_FORKNUM);
         write_out(plan.column, plan.shape, &builder, &[], &mut || (), &mut |page| {
             writer.push(page)
         })
@@ -100,7 +100,7 @@ pub unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
 /// # Safety
 ///
 /// `index` is an open index of ours.
-unsafe fn plan(index: pg_sys::Relation) -> Result<Plan> {
+unsafe fn plan(index: pg_sys::Relation) -> Result<IndexPlan> {
     // SAFETY: by this function's contract.
     unsafe {
         let (column, metric) = opclass::of_index(index)?;
@@ -109,9 +109,9 @@ unsafe fn plan(index: pg_sys::Relation) -> Result<Plan> {
         let storage = chosen.storage(metric, dimensions)?;
         let space = Space { metric, storage, dimensions };
         let filters = filter::widths(&filter::columns(index)?)?;
-        let shape = Shape::new(space, chosen.degree, filters)?;
+        let shape = IndexShape::new(space, chosen.degree, filters)?;
         let build_shape = shape.for_build();
-        Ok(Plan { column, shape, build_shape })
+        Ok(IndexPlan { column, shape, build_shape })
     }
 }
 
@@ -132,15 +132,15 @@ unsafe fn dimensions(index: pg_sys::Relation) -> Result<u32> {
 }
 
 /// A build under way, as the callback of the table's scan sees it.
-struct Build<'a> {
+struct HnswBuild<'a> {
     index: pg_sys::Relation,
-    plan: Plan,
+    plan: IndexPlan,
     columns: Vec<FilterColumn>,
-    builder: &'a Builder<BuildMemory>,
+    builder: &'a GraphBuilder<BuildMemory>,
     memory: BuildMemory,
     threads: &'a mut Threads,
     reserve: Reserve,
-    loose: Vec<(Row, State)>,
+    loose: Vec<(RowId, NodeState)>,
     index_tuples: f64,
 }
 
@@ -151,7 +151,7 @@ unsafe fn build(
     table: pg_sys::Relation,
     index: pg_sys::Relation,
     info: *mut pg_sys::IndexInfo,
-    plan: Plan,
+    plan: IndexPlan,
 ) -> Result<(f64, f64)> {
     // SAFETY: by this function's contract. The callback gets `build` for as long as the scan
     // of the table lasts.
@@ -160,9 +160,9 @@ unsafe fn build(
         warn_of_little_memory(&plan.build_shape, expected);
         // Before threads are started, which would take it as room of their own.
         let reserve = Reserve::take()?;
-        let builder = std::sync::Arc::new(Builder::new(plan.build_shape));
+        let builder = std::sync::Arc::new(GraphBuilder::new(plan.build_shape));
         let mut threads = Threads::start(&builder, expected);
-        let mut build = Build {
+        let mut build = HnswBuild {
             index,
             plan,
             columns: filter::columns(index)?,
@@ -173,7 +173,7 @@ unsafe fn build(
             loose: Vec::new(),
             index_tuples: 0.0,
         };
-        enter(Phase::Load);
+        enter(HnswPhase::Load);
         let heap_tuples = pg_sys::table_index_build_scan(
             table,
             index,
@@ -186,7 +186,7 @@ unsafe fn build(
         );
         build.write_out()?;
         let index_tuples = build.index_tuples;
-        Writer::new(index, pg_sys::ForkNumber::MAIN_FORKNUM).log();
+        PageWriter::new(index, pg_sys::ForkNumber::MAIN_FORKNUM).log();
         Ok((heap_tuples, index_tuples))
     }
 }
@@ -214,7 +214,7 @@ unsafe fn expected_rows(table: pg_sys::Relation, space: &Space) -> f64 {
     }
 }
 
-fn warn_of_little_memory(shape: &Shape, expected: f64) {
+fn warn_of_little_memory(shape: &IndexShape, expected: f64) {
     let needed = expected * bytes_of_a_node(shape) as f64;
     if needed > allowed_bytes() as f64 {
         let megabytes = (needed * 1.1 / f64::from(1 << 20)).ceil();
@@ -240,13 +240,13 @@ unsafe extern "C-unwind" fn add_row(
 ) {
     // SAFETY: the state is the build that started the scan; values are of the index's columns.
     unsafe {
-        let build = &mut *state.cast::<Build<'_>>();
+        let build = &mut *state.cast::<HnswBuild<'_>>();
         build.add(values, nulls, row_of(row)).or_report();
         build.index_tuples += 1.0;
     }
 }
 
-impl Build<'_> {
+impl HnswBuild<'_> {
     /// # Safety
     ///
     /// There is a value for each column of the index, of the column's type.
@@ -254,10 +254,10 @@ impl Build<'_> {
         &mut self,
         values: *const pg_sys::Datum,
         nulls: *const bool,
-        row: Row,
+        row: RowId,
     ) -> Result<()> {
-        let given = Given { columns: &self.columns, values, nulls };
-        let Plan { column, build_shape, .. } = self.plan;
+        let given = RowValues { columns: &self.columns, values, nulls };
+        let IndexPlan { column, build_shape, .. } = self.plan;
         // SAFETY: by this function's contract.
         let item = match unsafe { given.encode(row, column, &build_shape)? } {
             Ok(item) => item,
@@ -275,22 +275,22 @@ impl Build<'_> {
 
     /// Links what is left to be linked, and writes the pages.
     fn write_out(&mut self) -> Result<()> {
-        enter(Phase::Link);
+        enter(HnswPhase::Link);
         self.builder.complete(&mut self.memory)?;
         self.threads.finish(self.builder, &mut |linked| {
             progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, i64::from(linked));
             check_for_interrupts!();
             self.reserve.look().or_report();
         })?;
-        enter(Phase::Write);
+        enter(HnswPhase::Write);
         let pause = &mut || {
             check_for_interrupts!();
             self.reserve.look().or_report();
         };
         self.builder.adopt(pause);
         // SAFETY: the index is open and empty.
-        let writer = unsafe { Writer::new(self.index, pg_sys::ForkNumber::MAIN_FORKNUM) };
-        let Plan { column, shape, .. } = self.plan;
+        let writer = unsafe { PageWriter::new(self.index, pg_sys::ForkNumber::MAIN_FORKNUM) };
+        let IndexPlan { column, shape, .. } = self.plan;
         write_out(column, shape, self.builder, &self.loose, pause, &mut |page| {
             check_for_interrupts!();
             self.reserve.look()?;

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU32;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::hnsw::build::Memory;
+use crate::hnsw::build::ChunkMemory;
 
 /// Bytes by which the file grows.
 const SEGMENT: usize = 64 << 20;
@@ -22,7 +22,7 @@ pub struct BuildMemory {
     /// The file, and its length.
     file: Option<(pg_sys::File, usize)>,
     /// The segment that is not used up, and how much of it is used.
-    current: Option<(Arc<Segment>, usize)>,
+    current: Option<(Arc<MemorySegment>, usize)>,
 }
 
 impl BuildMemory {
@@ -50,7 +50,7 @@ impl BuildMemory {
         Ok(Mapped { segment, first: used / size_of::<u32>(), count })
     }
 
-    fn grow(&mut self, bytes: usize) -> Result<Segment> {
+    fn grow(&mut self, bytes: usize) -> Result<MemorySegment> {
         // SAFETY: called in a transaction, to whose end the file lives; the descriptor is used
         // before anything could close it.
         unsafe {
@@ -62,7 +62,7 @@ impl BuildMemory {
             // Where the disk is full, this says so; writing through the mapping would be fatal.
             loop {
                 match libc::posix_fallocate(descriptor, length as i64, bytes as i64) {
-                    0 => return Segment::map(descriptor, length, bytes),
+                    0 => return MemorySegment::map(descriptor, length, bytes),
                     // A signal came, which may ask for the end of all this.
                     libc::EINTR => {
                         check_for_interrupts!();
@@ -111,21 +111,21 @@ impl Drop for BuildMemory {
 }
 
 /// A mapped part of the file.
-pub struct Segment {
+pub struct MemorySegment {
     start: *mut u32,
     bytes: usize,
 }
 
 // SAFETY: plain memory, which its parts share out among themselves.
-unsafe impl Send for Segment {}
+unsafe impl Send for MemorySegment {}
 // SAFETY: as above.
-unsafe impl Sync for Segment {}
+unsafe impl Sync for MemorySegment {}
 
-impl Segment {
+impl MemorySegment {
     /// # Safety
     ///
     /// The file is as long as `offset + bytes`.
-    unsafe fn map(descriptor: i32, offset: usize, bytes: usize) -> Result<Segment> {
+    unsafe fn map(descriptor: i32, offset: usize, bytes: usize) -> Result<MemorySegment> {
         // SAFETY: a new mapping overlaps nothing.
         let start = unsafe {
             libc::mmap(
@@ -140,11 +140,11 @@ impl Segment {
         if start == libc::MAP_FAILED {
             return Err(no_room(bytes, &std::io::Error::last_os_error()));
         }
-        Ok(Segment { start: start.cast(), bytes })
+        Ok(MemorySegment { start: start.cast(), bytes })
     }
 }
 
-impl Drop for Segment {
+impl Drop for MemorySegment {
     fn drop(&mut self) {
         // SAFETY: it was mapped so, and no part of it is in use any more.
         unsafe { libc::munmap(self.start.cast(), self.bytes) };
@@ -153,7 +153,7 @@ impl Drop for Segment {
 
 /// Numbers in the file.
 pub struct Mapped {
-    segment: Arc<Segment>,
+    segment: Arc<MemorySegment>,
     first: usize,
     count: usize,
 }
@@ -166,21 +166,21 @@ impl Mapped {
 }
 
 /// Numbers that are written once.
-pub enum Numbers {
+pub enum WriteOnce {
     /// Numbers in memory.
     Here(Vec<u32>),
     /// Numbers in the file.
     Mapped(Mapped),
 }
 
-impl Deref for Numbers {
+impl Deref for WriteOnce {
     type Target = [u32];
 
     fn deref(&self) -> &[u32] {
         match self {
-            Numbers::Here(numbers) => numbers,
+            WriteOnce::Here(numbers) => numbers,
             // SAFETY: this part is not written to after it was filled.
-            Numbers::Mapped(part) => unsafe {
+            WriteOnce::Mapped(part) => unsafe {
                 std::slice::from_raw_parts(part.start(), part.count)
             },
         }
@@ -188,51 +188,51 @@ impl Deref for Numbers {
 }
 
 /// Numbers that change while threads read them.
-pub enum Links {
+pub enum SharedNumbers {
     /// Numbers in memory.
     Here(Vec<AtomicU32>),
     /// Numbers in the file.
     Mapped(Mapped),
 }
 
-impl Deref for Links {
+impl Deref for SharedNumbers {
     type Target = [AtomicU32];
 
     fn deref(&self) -> &[AtomicU32] {
         match self {
-            Links::Here(links) => links,
+            SharedNumbers::Here(links) => links,
             // SAFETY: an atomic number lies as a plain one, and this part is used so only.
-            Links::Mapped(part) => unsafe {
+            SharedNumbers::Mapped(part) => unsafe {
                 std::slice::from_raw_parts(part.start().cast(), part.count)
             },
         }
     }
 }
 
-impl Memory for BuildMemory {
-    type Numbers = Numbers;
-    type Links = Links;
+impl ChunkMemory for BuildMemory {
+    type Numbers = WriteOnce;
+    type Links = SharedNumbers;
 
-    fn numbers(&mut self, numbers: Vec<u32>) -> Result<Numbers> {
+    fn numbers(&mut self, numbers: Vec<u32>) -> Result<WriteOnce> {
         if self.take(numbers.len()) {
-            return Ok(Numbers::Here(numbers));
+            return Ok(WriteOnce::Here(numbers));
         }
         let part = self.mapped(numbers.len())?;
         // SAFETY: the part is as long, and nothing else has it.
         unsafe { std::ptr::copy_nonoverlapping(numbers.as_ptr(), part.start(), numbers.len()) };
-        Ok(Numbers::Mapped(part))
+        Ok(WriteOnce::Mapped(part))
     }
 
-    fn links(&mut self, count: usize) -> Result<Links> {
+    fn links(&mut self, count: usize) -> Result<SharedNumbers> {
         if self.take(count) {
             let mut links = Vec::new();
             if links.try_reserve_exact(count).is_ok() {
                 links.resize_with(count, AtomicU32::default);
-                return Ok(Links::Here(links));
+                return Ok(SharedNumbers::Here(links));
             }
             // The system has less memory than the setting allows.
             self.left = 0;
         }
-        Ok(Links::Mapped(self.mapped(count)?))
+        Ok(SharedNumbers::Mapped(self.mapped(count)?))
     }
 }

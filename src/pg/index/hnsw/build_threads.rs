@@ -17,7 +17,7 @@ use pgrx::prelude::*;
 
 use super::build_memory::BuildMemory;
 use crate::error::Result;
-use crate::hnsw::build::{Builder, Linker, Progress, broken};
+use crate::hnsw::build::{GraphBuilder, LinkProgress, Linker, broken};
 
 /// Rows from which on it is worth while to have another thread.
 const ROWS_OF_A_THREAD: f64 = 2000.0;
@@ -34,7 +34,7 @@ pub struct Threads {
 
 impl Threads {
     /// Starts as many as `max_parallel_maintenance_workers` allows and `rows` are worth.
-    pub fn start(builder: &Arc<Builder<BuildMemory>>, rows: f64) -> Threads {
+    pub fn start(builder: &Arc<GraphBuilder<BuildMemory>>, rows: f64) -> Threads {
         // SAFETY: a plain setting.
         let most = unsafe { pg_sys::max_parallel_maintenance_workers };
         let count = (rows / ROWS_OF_A_THREAD).min(f64::from(most)) as usize;
@@ -53,12 +53,12 @@ impl Threads {
     /// error may unwind from there.
     pub fn finish(
         &mut self,
-        builder: &Builder<BuildMemory>,
+        builder: &GraphBuilder<BuildMemory>,
         turn: &mut dyn FnMut(u32),
     ) -> Result<()> {
         let mut linker = Linker::default();
         let mut steps = 0usize;
-        while builder.link_next(&mut linker)? != Progress::Complete {
+        while builder.link_next(&mut linker)? != LinkProgress::Complete {
             steps += 1;
             if steps.is_multiple_of(TURN) {
                 turn(builder.linked());
@@ -82,13 +82,13 @@ impl Drop for Threads {
     }
 }
 
-fn link(builder: &Builder<BuildMemory>, stop: &AtomicBool) -> Result<()> {
+fn link(builder: &GraphBuilder<BuildMemory>, stop: &AtomicBool) -> Result<()> {
     let mut linker = Linker::default();
     while !stop.load(Ordering::Acquire) {
         match builder.link_next(&mut linker)? {
-            Progress::Linked => {}
-            Progress::Waiting => thread::sleep(REST),
-            Progress::Complete => break,
+            LinkProgress::Linked => {}
+            LinkProgress::Waiting => thread::sleep(REST),
+            LinkProgress::Complete => break,
         }
     }
     Ok(())

@@ -2,8 +2,8 @@
 
 use pgrx::prelude::*;
 
-use crate::hnsw::insert::read_meta;
-use crate::hnsw::page::{Kind, Meta};
+use crate::hnsw::page::{HnswMeta, HnswPageKind};
+use crate::hnsw::slots::read_meta;
 use crate::pg::index::access_method;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::guc;
@@ -51,7 +51,7 @@ pub unsafe extern "C-unwind" fn amcostestimate(
             return;
         }
         let index = &*(*path).indexinfo;
-        let estimate = Estimate { share: *selectivity, ..Estimate::of(index) };
+        let estimate = HnswEstimate { share: *selectivity, ..HnswEstimate::of(index) };
         *selectivity *= access_method::share_indexed(index);
         let has_conditions = !(*path).indexclauses.is_null();
         *startup = match has_conditions {
@@ -83,7 +83,7 @@ unsafe fn share_kept(root: *mut pg_sys::PlannerInfo, path: *mut pg_sys::IndexPat
     }
 }
 
-struct Estimate {
+struct HnswEstimate {
     rows: f64,
     /// The share of them that conditions keep.
     share: f64,
@@ -98,11 +98,11 @@ struct Estimate {
     degree: f64,
 }
 
-impl Estimate {
+impl HnswEstimate {
     /// # Safety
     ///
     /// `index` describes an index of ours in the planner's terms; its table is locked.
-    unsafe fn of(index: &pg_sys::IndexOptInfo) -> Estimate {
+    unsafe fn of(index: &pg_sys::IndexOptInfo) -> HnswEstimate {
         // SAFETY: by this function's contract.
         unsafe {
             let relation = pg_sys::index_open(index.indexoid, pg_sys::NoLock as i32);
@@ -114,7 +114,7 @@ impl Estimate {
                 &mut random_page,
                 &mut next_page,
             );
-            Estimate {
+            HnswEstimate {
                 rows: index.tuples.max(1.0),
                 share: 1.0,
                 pages: f64::from(index.pages),
@@ -165,6 +165,6 @@ fn operator_cost() -> f64 {
 }
 
 /// A distance in terms of simple operators, of which one takes 512 bytes.
-fn operators(meta: &Meta) -> f64 {
-    1.0 + meta.shape.slot_bytes(Kind::Ground) as f64 / 512.0
+fn operators(meta: &HnswMeta) -> f64 {
+    1.0 + meta.shape.slot_bytes(HnswPageKind::Ground) as f64 / 512.0
 }

@@ -3,7 +3,7 @@
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::hnsw::columns::Condition;
+use crate::hnsw::columns::ColumnCondition;
 use crate::hnsw::shape::Filters;
 
 /// The place of the first filter column among an index's columns, from 1.
@@ -11,7 +11,7 @@ const FIRST: i16 = 2;
 
 /// How the values of a type become integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum FilterForm {
     /// The integer itself, of so many bytes. Dates and times are integers too.
     Integer(u8),
     /// The sixteen bytes, which sort like an unsigned integer.
@@ -22,18 +22,18 @@ enum Form {
     Text,
 }
 
-impl Form {
-    fn of(of_type: pg_sys::Oid) -> Option<Form> {
+impl FilterForm {
+    fn of(of_type: pg_sys::Oid) -> Option<FilterForm> {
         match of_type {
-            pg_sys::BOOLOID => Some(Form::Integer(1)),
-            pg_sys::INT2OID => Some(Form::Integer(2)),
-            pg_sys::INT4OID | pg_sys::DATEOID => Some(Form::Integer(4)),
+            pg_sys::BOOLOID => Some(FilterForm::Integer(1)),
+            pg_sys::INT2OID => Some(FilterForm::Integer(2)),
+            pg_sys::INT4OID | pg_sys::DATEOID => Some(FilterForm::Integer(4)),
             pg_sys::INT8OID | pg_sys::TIMESTAMPOID | pg_sys::TIMESTAMPTZOID => {
-                Some(Form::Integer(8))
+                Some(FilterForm::Integer(8))
             }
-            pg_sys::UUIDOID => Some(Form::Uuid),
-            pg_sys::ANYENUMOID => Some(Form::Enum),
-            pg_sys::TEXTOID => Some(Form::Text),
+            pg_sys::UUIDOID => Some(FilterForm::Uuid),
+            pg_sys::ANYENUMOID => Some(FilterForm::Enum),
+            pg_sys::TEXTOID => Some(FilterForm::Text),
             _ => None,
         }
     }
@@ -41,10 +41,10 @@ impl Form {
     /// Bytes of a value.
     fn width(self) -> u8 {
         match self {
-            Form::Integer(width) => width,
-            Form::Enum => 4,
-            Form::Text => 8,
-            Form::Uuid => 16,
+            FilterForm::Integer(width) => width,
+            FilterForm::Enum => 4,
+            FilterForm::Text => 8,
+            FilterForm::Uuid => 16,
         }
     }
 
@@ -54,16 +54,16 @@ impl Form {
     unsafe fn value(self, datum: pg_sys::Datum, collation: pg_sys::Oid) -> i128 {
         let bits = datum.value();
         match self {
-            Form::Integer(1) => i128::from(bits as i8),
-            Form::Integer(2) => i128::from(bits as i16),
-            Form::Integer(4) | Form::Enum => i128::from(bits as i32),
-            Form::Integer(_) => i128::from(bits as i64),
-            Form::Uuid => {
+            FilterForm::Integer(1) => i128::from(bits as i8),
+            FilterForm::Integer(2) => i128::from(bits as i16),
+            FilterForm::Integer(4) | FilterForm::Enum => i128::from(bits as i32),
+            FilterForm::Integer(_) => i128::from(bits as i64),
+            FilterForm::Uuid => {
                 // SAFETY: a uuid is a pointer to sixteen bytes.
                 let bytes = unsafe { datum.cast_mut_ptr::<[u8; 16]>().read_unaligned() };
                 (u128::from_be_bytes(bytes) ^ 1 << 127) as i128
             }
-            Form::Text => {
+            FilterForm::Text => {
                 let function = pg_sys::Oid::from(pg_sys::F_HASHTEXTEXTENDED);
                 let seed = pg_sys::Datum::from(0i64);
                 // SAFETY: by this function's contract the datum is a text.
@@ -88,7 +88,7 @@ pub fn can_filter_by(of_type: pg_sys::Oid) -> bool {
 /// A column beside the vector.
 #[derive(Clone, Copy, Debug)]
 pub struct FilterColumn {
-    form: Form,
+    form: FilterForm,
     collation: pg_sys::Oid,
 }
 
@@ -104,7 +104,7 @@ pub unsafe fn columns(index: pg_sys::Relation) -> Result<Vec<FilterColumn>> {
         (1..count)
             .map(|place| {
                 let of_type = *(*index).rd_opcintype.add(place);
-                let form = Form::of(of_type).ok_or_else(|| {
+                let form = FilterForm::of(of_type).ok_or_else(|| {
                     Error::new(ErrorKind::Unsupported, "a rag_hnsw index has one vector, in its first column")
                         .hint("Columns that follow it serve to filter: int2, int4, int8, bool, date, timestamp, timestamptz, uuid, text or an enum.")
                 })?;
@@ -145,7 +145,10 @@ pub unsafe fn values(
 /// # Safety
 ///
 /// `keys` are of a scan over the index with these columns.
-pub unsafe fn conditions(columns: &[FilterColumn], keys: &[pg_sys::ScanKeyData]) -> Vec<Condition> {
+pub unsafe fn conditions(
+    columns: &[FilterColumn],
+    keys: &[pg_sys::ScanKeyData],
+) -> Vec<ColumnCondition> {
     let of_filters = keys.iter().filter(|key| key.sk_attno >= FIRST);
     of_filters
         .filter_map(|key| {
@@ -153,7 +156,7 @@ pub unsafe fn conditions(columns: &[FilterColumn], keys: &[pg_sys::ScanKeyData])
             let described = columns.get(column)?;
             // SAFETY: by this function's contract.
             let (ranges, takes_null) = unsafe { asked(described, key)? };
-            Some(Condition { column, ranges, takes_null })
+            Some(ColumnCondition { column, ranges, takes_null })
         })
         .collect()
 }
@@ -181,7 +184,7 @@ unsafe fn asked(
     // The other side may be of another type, as int8 is beside a column of int4.
     let form = match key.sk_subtype {
         pg_sys::InvalidOid => column.form,
-        other => Form::of(other)?,
+        other => FilterForm::of(other)?,
     };
     // SAFETY: by this function's contract.
     let values = unsafe {

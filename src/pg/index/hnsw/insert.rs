@@ -8,9 +8,10 @@ use super::filter::{self, FilterColumn};
 use super::value;
 use crate::error::Result;
 use crate::hnsw::build::layer_by_chance;
-use crate::hnsw::columns::Values;
-use crate::hnsw::insert::{Item, Scratch, insert, insert_loose, read_meta};
-use crate::hnsw::page::{Column, Row, Shape, State};
+use crate::hnsw::columns::ColumnValues;
+use crate::hnsw::insert::{InsertItem, Scratch, insert, insert_loose};
+use crate::hnsw::page::{IndexShape, NodeState, RowId, VectorColumn};
+use crate::hnsw::slots::read_meta;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::random;
@@ -37,7 +38,7 @@ pub unsafe extern "C-unwind" fn aminsert(
     unsafe {
         pg_sys::LockPage(index, 0, pg_sys::ShareLock as i32);
         let columns = filter::columns(index).or_report();
-        let values = Given { columns: &columns, values, nulls };
+        let values = RowValues { columns: &columns, values, nulls };
         insert_row(&Pages::new(index), values, row_of(row)).or_report();
         pg_sys::UnlockPage(index, 0, pg_sys::ShareLock as i32);
     }
@@ -46,7 +47,7 @@ pub unsafe extern "C-unwind" fn aminsert(
 
 /// The values of a row, as PostgreSQL passes them.
 #[derive(Clone, Copy)]
-pub struct Given<'a> {
+pub struct RowValues<'a> {
     /// The index's columns after the first.
     pub columns: &'a [FilterColumn],
     /// A value for each column.
@@ -55,7 +56,7 @@ pub struct Given<'a> {
     pub nulls: *const bool,
 }
 
-impl Given<'_> {
+impl RowValues<'_> {
     /// Brings the values into the form of an index; or says why the row is loose.
     ///
     /// # Safety
@@ -63,23 +64,23 @@ impl Given<'_> {
     /// There is a value for each column of the index, of the column's type.
     pub unsafe fn encode(
         &self,
-        row: Row,
-        column: Column,
-        shape: &Shape,
-    ) -> Result<std::result::Result<Item, State>> {
+        row: RowId,
+        column: VectorColumn,
+        shape: &IndexShape,
+    ) -> Result<std::result::Result<InsertItem, NodeState>> {
         // SAFETY: by this function's contract.
         unsafe {
             if *self.nulls {
-                return Ok(Err(State::Null));
+                return Ok(Err(NodeState::Null));
             }
             let payload = value::encode(*self.values, column, &shape.space)?;
-            let Some(payload) = payload else { return Ok(Err(State::Undirected)) };
+            let Some(payload) = payload else { return Ok(Err(NodeState::Undirected)) };
             let probe = match shape.space.is_estimate() {
                 true => value::probe(*self.values, column, &shape.space)?,
                 false => None,
             };
             let values = filter::values(self.columns, self.values, self.nulls);
-            Ok(Ok(Item { row, payload, probe, values: Values::new(shape, &values) }))
+            Ok(Ok(InsertItem { row, payload, probe, values: ColumnValues::new(shape, &values) }))
         }
     }
 }
@@ -88,8 +89,8 @@ impl Given<'_> {
 ///
 /// # Safety
 ///
-/// As for [`Given::encode`].
-pub unsafe fn insert_row(pages: &Pages, given: Given<'_>, row: Row) -> Result<()> {
+/// As for [`RowValues::encode`].
+pub unsafe fn insert_row(pages: &Pages, given: RowValues<'_>, row: RowId) -> Result<()> {
     let meta = read_meta(pages)?;
     // SAFETY: by this function's contract.
     match unsafe { given.encode(row, meta.column, &meta.shape)? } {
@@ -109,17 +110,17 @@ pub fn chance() -> Result<f64> {
 /// # Safety
 ///
 /// `pointer` is a valid item pointer.
-pub unsafe fn row_of(pointer: pg_sys::ItemPointer) -> Row {
+pub unsafe fn row_of(pointer: pg_sys::ItemPointer) -> RowId {
     // SAFETY: by this function's contract.
     unsafe {
         let id = (*pointer).ip_blkid;
         let block = u32::from(id.bi_hi) << 16 | u32::from(id.bi_lo);
-        Row { block, line: (*pointer).ip_posid }
+        RowId { block, line: (*pointer).ip_posid }
     }
 }
 
 /// The item pointer of a row.
-pub fn pointer_of(row: Row) -> pg_sys::ItemPointerData {
+pub fn pointer_of(row: RowId) -> pg_sys::ItemPointerData {
     pg_sys::ItemPointerData {
         ip_blkid: pg_sys::BlockIdData {
             bi_hi: (row.block >> 16) as u16,

@@ -4,9 +4,9 @@ use pgrx::prelude::*;
 
 use crate::error::Result;
 use crate::hnsw::build::bytes_of_a_node;
-use crate::hnsw::check::{Figures, check};
-use crate::hnsw::insert::read_meta;
-use crate::hnsw::page::Kind;
+use crate::hnsw::check::{GraphFigures, check};
+use crate::hnsw::page::HnswPageKind;
+use crate::hnsw::slots::read_meta;
 use crate::pages::Store;
 use crate::pg::index::opened_index::OpenedIndex;
 use crate::pg::index::pages::Pages;
@@ -63,23 +63,24 @@ fn stats(index: pg_sys::Oid) -> Result<Stats> {
     let pages = index.pages();
     let shape = read_meta(&pages)?.shape;
     let (_, figures) = check(&pages)?;
-    let Figures { live, dead, loose, free, .. } = figures;
+    let GraphFigures { live, dead, loose, free, .. } = figures;
     let signed = |numbers: Vec<u64>| numbers.into_iter().map(|number| number as i64).collect();
-    let bytes = |kind: Kind| (figures.pages[kind as usize] * u64::from(pg_sys::BLCKSZ)) as i64;
+    let bytes =
+        |kind: HnswPageKind| (figures.pages[kind as usize] * u64::from(pg_sys::BLCKSZ)) as i64;
     Ok((
         (live + loose) as i64,
         dead as i64,
-        free[Kind::Ground as usize] as i64,
+        free[HnswPageKind::Ground as usize] as i64,
         signed(figures.layers.clone()),
         signed(figures.degrees.clone()),
         shape.space.storage.name().to_owned(),
         shape.space.dimensions as i32,
         i32::from(shape.degree.m),
         i32::from(shape.degree.ef_construction),
-        bytes(Kind::Ground),
-        bytes(Kind::Upper),
-        bytes(Kind::Loose),
-        bytes(Kind::Column),
+        bytes(HnswPageKind::Ground),
+        bytes(HnswPageKind::Upper),
+        bytes(HnswPageKind::Loose),
+        bytes(HnswPageKind::Column),
         (live * bytes_of_a_node(&shape.for_build()) as u64) as i64,
     ))
 }

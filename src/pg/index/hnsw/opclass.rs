@@ -8,21 +8,21 @@ use std::ffi::CStr;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::hnsw::page::Column;
-use crate::hnsw::space::Metric;
+use crate::hnsw::page::VectorColumn;
+use crate::hnsw::space::DistanceMetric;
 use crate::pg::server::error::OrReport;
 
-const NAMES: [(&str, Column, Metric); 10] = [
-    ("hnsw_vector_l2", Column::Vector, Metric::L2),
-    ("hnsw_vector_ip", Column::Vector, Metric::InnerProduct),
-    ("hnsw_vector_cosine", Column::Vector, Metric::Cosine),
-    ("hnsw_vector_l1", Column::Vector, Metric::L1),
-    ("hnsw_halfvec_l2", Column::HalfVector, Metric::L2),
-    ("hnsw_halfvec_ip", Column::HalfVector, Metric::InnerProduct),
-    ("hnsw_halfvec_cosine", Column::HalfVector, Metric::Cosine),
-    ("hnsw_halfvec_l1", Column::HalfVector, Metric::L1),
-    ("hnsw_bit_hamming", Column::Bit, Metric::Hamming),
-    ("hnsw_bit_jaccard", Column::Bit, Metric::Jaccard),
+const NAMES: [(&str, VectorColumn, DistanceMetric); 10] = [
+    ("hnsw_vector_l2", VectorColumn::Vector, DistanceMetric::L2),
+    ("hnsw_vector_ip", VectorColumn::Vector, DistanceMetric::InnerProduct),
+    ("hnsw_vector_cosine", VectorColumn::Vector, DistanceMetric::Cosine),
+    ("hnsw_vector_l1", VectorColumn::Vector, DistanceMetric::L1),
+    ("hnsw_halfvec_l2", VectorColumn::HalfVector, DistanceMetric::L2),
+    ("hnsw_halfvec_ip", VectorColumn::HalfVector, DistanceMetric::InnerProduct),
+    ("hnsw_halfvec_cosine", VectorColumn::HalfVector, DistanceMetric::Cosine),
+    ("hnsw_halfvec_l1", VectorColumn::HalfVector, DistanceMetric::L1),
+    ("hnsw_bit_hamming", VectorColumn::Bit, DistanceMetric::Hamming),
+    ("hnsw_bit_jaccard", VectorColumn::Bit, DistanceMetric::Jaccard),
 ];
 
 /// The place in [`NAMES`] of the name by which it is called.
@@ -53,7 +53,7 @@ unsafe fn place(function: pg_sys::Oid) -> Result<usize> {
 /// # Safety
 ///
 /// `index` is an open index of ours.
-pub unsafe fn of_index(index: pg_sys::Relation) -> Result<(Column, Metric)> {
+pub unsafe fn of_index(index: pg_sys::Relation) -> Result<(VectorColumn, DistanceMetric)> {
     // SAFETY: by this function's contract; the support function takes no arguments.
     let place = unsafe {
         let support = pg_sys::index_getprocid(index, 1, 1);

@@ -8,7 +8,7 @@ use pgrx::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hnsw::page::Degree;
-use crate::hnsw::space::{Metric, Storage};
+use crate::hnsw::space::{DistanceMetric, Storage};
 
 const DEFAULT: Degree = Degree { m: 16, ef_construction: 64 };
 /// From this many dimensions on, codes of eight bits are the default.
@@ -16,7 +16,7 @@ const SQ8_FROM: u32 = 32;
 
 /// The storage parameters as PostgreSQL fills them in.
 #[repr(C)]
-struct Options {
+struct HnswRelOptions {
     length: i32,
     m: c_int,
     ef_construction: c_int,
@@ -107,9 +107,9 @@ pub unsafe extern "C-unwind" fn amoptions(
 ) -> *mut pg_sys::bytea {
     use pg_sys::relopt_type::{RELOPT_TYPE_ENUM, RELOPT_TYPE_INT};
     let elements = [
-        element(c"m", RELOPT_TYPE_INT, offset_of!(Options, m)),
-        element(c"ef_construction", RELOPT_TYPE_INT, offset_of!(Options, ef_construction)),
-        element(c"storage", RELOPT_TYPE_ENUM, offset_of!(Options, storage)),
+        element(c"m", RELOPT_TYPE_INT, offset_of!(HnswRelOptions, m)),
+        element(c"ef_construction", RELOPT_TYPE_INT, offset_of!(HnswRelOptions, ef_construction)),
+        element(c"storage", RELOPT_TYPE_ENUM, offset_of!(HnswRelOptions, storage)),
     ];
     register();
     let kind = KIND.get().copied().unwrap_or_default();
@@ -119,7 +119,7 @@ pub unsafe extern "C-unwind" fn amoptions(
             reloptions,
             validate,
             kind,
-            size_of::<Options>(),
+            size_of::<HnswRelOptions>(),
             elements.as_ptr(),
             elements.len() as c_int,
         )
@@ -141,7 +141,7 @@ pub struct Chosen {
 /// `relation` is an open index of this access method.
 pub unsafe fn chosen(relation: pg_sys::Relation) -> Result<Chosen> {
     // SAFETY: by this function's contract; rd_options is what amoptions gave, or NULL.
-    let options = unsafe { (*relation).rd_options.cast::<Options>().as_ref() };
+    let options = unsafe { (*relation).rd_options.cast::<HnswRelOptions>().as_ref() };
     let Some(options) = options else { return Ok(Chosen { degree: DEFAULT, storage: AUTO }) };
     let degree = Degree { m: options.m as u16, ef_construction: options.ef_construction as u16 };
     if options.ef_construction < 2 * options.m {
@@ -155,11 +155,11 @@ pub unsafe fn chosen(relation: pg_sys::Relation) -> Result<Chosen> {
 
 impl Chosen {
     /// The form in which vectors are held: as asked for, or the one that fits best.
-    pub fn storage(&self, metric: Metric, dimensions: u32) -> Result<Storage> {
+    pub fn storage(&self, metric: DistanceMetric, dimensions: u32) -> Result<Storage> {
         let asked = u8::try_from(self.storage).ok().and_then(Storage::from_number);
         match asked {
             None if metric.is_of_bits() => Ok(Storage::Bits),
-            None if metric == Metric::L1 || dimensions < SQ8_FROM => {
+            None if metric == DistanceMetric::L1 || dimensions < SQ8_FROM => {
                 Ok(if dimensions <= 1990 { Storage::Float32 } else { Storage::Sq8 })
             }
             None => Ok(Storage::Sq8),
@@ -168,7 +168,7 @@ impl Chosen {
                     format!("bit strings can't be held with storage '{}'", storage.name());
                 Err(Error::invalid(message).hint("Leave storage out: bits are held as they are."))
             }
-            Some(Storage::Binary) if metric == Metric::L1 => {
+            Some(Storage::Binary) if metric == DistanceMetric::L1 => {
                 Err(Error::invalid("the operator class vector_l1_ops has no storage 'binary'")
                     .hint("Signs do not tell the sum of differences. Leave storage out."))
             }

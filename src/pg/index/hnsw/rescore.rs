@@ -9,7 +9,7 @@ use pgrx::prelude::*;
 
 use super::insert::pointer_of;
 use crate::error::Result;
-use crate::hnsw::page::Row;
+use crate::hnsw::page::RowId;
 use crate::hnsw::scan::{Nearness, Scan};
 use crate::pg::index::pages::{Pages, guarded};
 
@@ -20,7 +20,7 @@ pub struct Rescorer {
     slot: *mut pg_sys::TupleTableSlot,
     fetch: *mut pg_sys::IndexFetchTableData,
     /// Rows to be given, the nearest last.
-    ready: Vec<(Nearness, Row)>,
+    ready: Vec<(Nearness, RowId)>,
 }
 
 impl Rescorer {
@@ -59,7 +59,7 @@ impl Rescorer {
         scan: pg_sys::IndexScanDesc,
         under_way: &mut Scan,
         pages: &Pages,
-    ) -> Result<Option<(Nearness, Row)>> {
+    ) -> Result<Option<(Nearness, RowId)>> {
         while self.ready.is_empty() {
             let batch = under_way.batch(pages)?;
             if batch.is_empty() {
@@ -83,7 +83,7 @@ impl Rescorer {
     /// # Safety
     ///
     /// As for [`Rescorer::next`].
-    unsafe fn distance(&mut self, scan: pg_sys::IndexScanDesc, row: Row) -> Option<Nearness> {
+    unsafe fn distance(&mut self, scan: pg_sys::IndexScanDesc, row: RowId) -> Option<Nearness> {
         check_for_interrupts!();
         // SAFETY: by this function's contract; the key is the one that the scan is ordered by, and
         // what is computed lives in memory that the next row takes again.
@@ -151,7 +151,7 @@ impl Rescorer {
 }
 
 /// Where a row stands among those of its batch; NaN is last but for NULL.
-fn rank((nearness, _): &(Nearness, Row)) -> f64 {
+fn rank((nearness, _): &(Nearness, RowId)) -> f64 {
     match nearness {
         Nearness::Bound(value) if !value.is_nan() => *value,
         Nearness::Bound(_) | Nearness::Undirected => f64::INFINITY,

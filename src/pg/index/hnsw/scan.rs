@@ -8,9 +8,9 @@ use super::insert::pointer_of;
 use super::rescore::Rescorer;
 use super::{filter, value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::hnsw::columns::Condition;
-use crate::hnsw::insert::read_meta;
-use crate::hnsw::scan::{Effort, Nearness, Options, Probe, Query, Scan};
+use crate::hnsw::columns::ColumnCondition;
+use crate::hnsw::scan::{Nearness, Probe, Scan, ScanEffort, ScanOptions, ScanQuery};
+use crate::hnsw::slots::read_meta;
 use crate::hnsw::visited::Visited;
 use crate::pg::index::access_method;
 use crate::pg::index::pages::Pages;
@@ -28,15 +28,15 @@ const LARGEST_KEPT: usize = 64 << 20;
 
 /// Between amrescan and the first amgettuple: `None`.
 #[derive(Default)]
-struct Opaque {
+struct HnswScan {
     scan: Option<(Pages, Scan)>,
     /// What the scans before have done, if this one is done again and again.
-    effort: Effort,
+    effort: ScanEffort,
     /// Where the index knows estimates only.
     rescorer: Option<Rescorer>,
 }
 
-impl Opaque {
+impl HnswScan {
     /// # Safety
     ///
     /// `scan` is the scan that this belongs to.
@@ -65,7 +65,7 @@ pub unsafe extern "C-unwind" fn ambeginscan(
     order_bys: i32,
 ) -> pg_sys::IndexScanDesc {
     // SAFETY: PostgreSQL passes an open index, in the memory context of the executor.
-    unsafe { access_method::new_scan::<Opaque>(index, keys, order_bys) }
+    unsafe { access_method::new_scan::<HnswScan>(index, keys, order_bys) }
 }
 
 /// Begins anew, with the keys given.
@@ -79,7 +79,7 @@ pub unsafe extern "C-unwind" fn amrescan(
 ) {
     // SAFETY: PostgreSQL passes a scan of ours and as many keys as it was made with.
     unsafe {
-        (*(*scan).opaque.cast::<Opaque>()).end(scan);
+        (*(*scan).opaque.cast::<HnswScan>()).end(scan);
         access_method::keep_keys(scan, (keys, key_count), (order_bys, order_by_count));
     }
 }
@@ -92,7 +92,7 @@ pub unsafe extern "C-unwind" fn amgettuple(
 ) -> bool {
     // SAFETY: PostgreSQL passes a scan of ours.
     unsafe {
-        let opaque = &mut *(*scan).opaque.cast::<Opaque>();
+        let opaque = &mut *(*scan).opaque.cast::<HnswScan>();
         if opaque.scan.is_none() {
             let pages = Pages::new((*scan).indexRelation);
             let under_way = begin(scan, &pages).or_report();
@@ -149,7 +149,7 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc, pages: &Pages) -> Result<Scan> {
         let conditions = conditions(scan)?;
         let visited = VISITED.with_borrow_mut(Vec::pop).unwrap_or_default();
         access_method::count_scan(scan);
-        Scan::begin(pages, Query { probe, conditions }, options(), visited)
+        Scan::begin(pages, ScanQuery { probe, conditions }, options(), visited)
     }
 }
 
@@ -171,7 +171,7 @@ unsafe fn probe(key: pg_sys::ScanKey, pages: &Pages) -> Result<Probe> {
 /// # Safety
 ///
 /// `scan` is a scan of ours.
-unsafe fn conditions(scan: pg_sys::IndexScanDesc) -> Result<Vec<Condition>> {
+unsafe fn conditions(scan: pg_sys::IndexScanDesc) -> Result<Vec<ColumnCondition>> {
     // SAFETY: by this function's contract; keyData has as many keys as are counted.
     unsafe {
         let count = (*scan).numberOfKeys as usize;
@@ -184,10 +184,10 @@ unsafe fn conditions(scan: pg_sys::IndexScanDesc) -> Result<Vec<Condition>> {
     }
 }
 
-fn options() -> Options {
+fn options() -> ScanOptions {
     // SAFETY: work_mem is a plain setting, in kB.
     let work_mem = unsafe { pg_sys::work_mem } as f64 * 1024.0;
-    Options {
+    ScanOptions {
         ef_search: guc::hnsw_ef_search(),
         is_iterative: guc::hnsw_iterative_scan(),
         max_scan_tuples: guc::hnsw_max_scan_tuples(),
@@ -203,7 +203,7 @@ fn options() -> Options {
 #[cfg(feature = "pg18")]
 pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr, u64); 3] {
     // SAFETY: by this function's contract.
-    let opaque = unsafe { &*(*scan).opaque.cast::<Opaque>() };
+    let opaque = unsafe { &*(*scan).opaque.cast::<HnswScan>() };
     let mut effort = opaque.effort;
     effort.add(opaque.scan.as_ref().map(|(_, scan)| scan.effort()).unwrap_or_default());
     [
@@ -218,5 +218,5 @@ pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr,
 pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: PostgreSQL passes a scan of ours; what is left is dropped with its memory
     // context.
-    unsafe { (*(*scan).opaque.cast::<Opaque>()).end(scan) };
+    unsafe { (*(*scan).opaque.cast::<HnswScan>()).end(scan) };
 }

@@ -6,8 +6,8 @@ use pgrx::prelude::*;
 
 use super::insert::pointer_of;
 use crate::error::Result;
-use crate::hnsw::page::Row;
-use crate::hnsw::vacuum::{Guide, Report, vacuum};
+use crate::hnsw::page::RowId;
+use crate::hnsw::vacuum::{Guide, HnswVacuumReport, vacuum};
 use crate::pages::Store;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::error::OrReport;
@@ -20,7 +20,7 @@ struct Callback {
 }
 
 impl Guide for Callback {
-    fn is_gone(&mut self, row: Row) -> bool {
+    fn is_gone(&mut self, row: RowId) -> bool {
         let mut pointer = pointer_of(row);
         let Some(is_gone) = self.is_gone else { return false };
         // SAFETY: the callback and its state belong together; it only looks at the pointer.
@@ -72,7 +72,7 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
     }
 }
 
-fn count(stats: &mut pg_sys::IndexBulkDeleteResult, report: &Report) {
+fn count(stats: &mut pg_sys::IndexBulkDeleteResult, report: &HnswVacuumReport) {
     stats.num_index_tuples = report.left as f64;
     stats.tuples_removed += report.removed as f64;
 }

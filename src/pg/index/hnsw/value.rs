@@ -3,7 +3,7 @@
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::hnsw::page::Column;
+use crate::hnsw::page::VectorColumn;
 use crate::hnsw::space::{Elements, Payload, Space};
 
 /// A value of variable length, out of its TOAST.
@@ -51,7 +51,7 @@ impl Drop for Detoasted {
 /// `datum` is a value of the type that `column` says, and not NULL.
 pub unsafe fn encode(
     datum: pg_sys::Datum,
-    column: Column,
+    column: VectorColumn,
     space: &Space,
 ) -> Result<Option<Payload>> {
     // SAFETY: by this function's contract.
@@ -65,7 +65,7 @@ pub unsafe fn encode(
 /// As for [`encode`].
 pub unsafe fn probe(
     datum: pg_sys::Datum,
-    column: Column,
+    column: VectorColumn,
     space: &Space,
 ) -> Result<Option<Payload>> {
     // SAFETY: by this function's contract.
@@ -77,7 +77,7 @@ pub unsafe fn probe(
 /// As for [`encode`].
 unsafe fn with_elements<T>(
     datum: pg_sys::Datum,
-    column: Column,
+    column: VectorColumn,
     space: &Space,
     act: impl FnOnce(Elements<'_>) -> Result<T>,
 ) -> Result<T> {
@@ -86,14 +86,14 @@ unsafe fn with_elements<T>(
     let bytes = value.bytes();
     match column {
         // pgvector: dimensions int16, unused int16, elements.
-        Column::Vector => act(Elements::Numbers(bytemuck::cast_slice(&bytes[4..]))),
-        Column::HalfVector => {
+        VectorColumn::Vector => act(Elements::Numbers(bytemuck::cast_slice(&bytes[4..]))),
+        VectorColumn::HalfVector => {
             let halves: &[half::f16] = bytemuck::cast_slice(&bytes[4..]);
             let numbers: Vec<f32> = halves.iter().map(|half| half.to_f32()).collect();
             act(Elements::Numbers(&numbers))
         }
         // varbit.h: length in bits int32, bits.
-        Column::Bit => {
+        VectorColumn::Bit => {
             let length = i32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
             expect_bits(length as u32, space.dimensions)?;
             act(Elements::Bits(&bytes[4..]))

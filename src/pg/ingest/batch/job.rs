@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::pg::catalog::activity;
-use crate::pg::catalog::activity::Work;
+use crate::pg::catalog::activity::BatchWork;
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
-use crate::pg::changes::keys::Key;
+use crate::pg::changes::keys::SourceKey;
 use crate::pg::enrich::situate::KnownLines;
 use crate::pg::ingest::chunk_store::SqlStore;
-use crate::pg::ingest::fill::Tools;
-use crate::pg::ingest::queue::{self, Claimed, Wanted};
-use crate::pg::ingest::renewing::{Kept, Renewing};
+use crate::pg::ingest::fill::IngestTools;
+use crate::pg::ingest::queue::{self, ClaimFilter, Claimed};
+use crate::pg::ingest::renewing::{KeptVectors, Renewing};
 use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::server::acting::as_superuser;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught};
@@ -33,23 +33,28 @@ pub struct Batch {
     pipeline: Pipeline,
     lease: i64,
     rows: Vec<Claimed>,
-    tools: Tools,
+    tools: IngestTools,
 }
 
 impl Batch {
     /// Takes up to `most` rows in hand.
-    pub fn claim(pipeline: i32, lease: i64, most: usize, wanted: Wanted) -> Result<Option<Batch>> {
+    pub fn claim(
+        pipeline: i32,
+        lease: i64,
+        most: usize,
+        wanted: ClaimFilter,
+    ) -> Result<Option<Batch>> {
         as_superuser(|| {
             let mut rows = queue::claim(pipeline, most as i64, lease, wanted)?;
-            if rows.is_empty() && wanted == Wanted::Fill {
-                rows = queue::claim(pipeline, most as i64, lease, Wanted::New)?;
+            if rows.is_empty() && wanted == ClaimFilter::Fill {
+                rows = queue::claim(pipeline, most as i64, lease, ClaimFilter::New)?;
             }
             let Some(pipeline) = pipeline::by_id(pipeline)? else { return Ok(None) };
             // Changed, and fewer than could be taken, or one of those of which one is taken.
-            let is_fresh = wanted != Wanted::Failed && rows.iter().all(|row| !row.is_fill);
+            let is_fresh = wanted != ClaimFilter::Failed && rows.iter().all(|row| !row.is_fill);
             let is_soon_done = rows.len() < most.max(2);
             let lane = if is_fresh && is_soon_done { Lane::Fresh } else { Lane::Bulk };
-            let tools = as_owner(&pipeline, || Tools::of(&pipeline, lane))?;
+            let tools = as_owner(&pipeline, || IngestTools::of(&pipeline, lane))?;
             let lease = rows.first().map(|row| row.lease);
             Ok(lease.map(|lease| Batch { pipeline, lease, rows, tools }))
         })
@@ -62,12 +67,12 @@ impl Batch {
 }
 
 /// A batch under way.
-pub struct Job {
+pub struct BatchJob {
     transactions: Transactions,
     is_unwanted: fn() -> bool,
     batch: Batch,
     /// What a provider has embedded, until all of the batch is.
-    kept: Kept,
+    kept: KeptVectors,
     /// Vectors of texts that were embedded, but could not be stored yet.
     embedded: Vectors,
     /// How fast it goes.
@@ -76,17 +81,17 @@ pub struct Job {
     pub left: usize,
 }
 
-impl Job {
+impl BatchJob {
     /// The job of a batch of which nothing is done yet.
     pub fn new(
         transactions: Transactions,
         is_unwanted: fn() -> bool,
         batch: Batch,
         pace: Pace,
-    ) -> Job {
-        let kept = Kept::of(batch.pipeline.id, batch.tools.embedding.name());
+    ) -> BatchJob {
+        let kept = KeptVectors::of(batch.pipeline.id, batch.tools.embedding.name());
         let embedded = Vectors::new();
-        Job { transactions, is_unwanted, batch, kept, embedded, pace, left: 0 }
+        BatchJob { transactions, is_unwanted, batch, kept, embedded, pace, left: 0 }
     }
 
     /// How many rows the batch has.
@@ -142,7 +147,7 @@ impl Job {
         // What had vectors already takes no time.
         let share = prepared.embedded as f64 / prepared.chunks.len().max(1) as f64;
         self.pace.took((bytes as f64 * share) as usize, begun.elapsed());
-        let work = Work {
+        let work = BatchWork {
             rows: places.len(),
             chunks: prepared.chunks.len(),
             embedded: prepared.embedded,
@@ -174,7 +179,7 @@ impl Job {
     /// The documents in these places, and the vectors that their chunks have now.
     fn load(&self, places: &[usize]) -> Result<(Vec<Document>, Vectors)> {
         let Batch { pipeline, rows, .. } = &self.batch;
-        let keys: Vec<Key> = places.iter().map(|at| rows[*at].key.clone()).collect();
+        let keys: Vec<SourceKey> = places.iter().map(|at| rows[*at].key.clone()).collect();
         as_superuser(|| {
             as_owner(pipeline, || {
                 let mut store = SqlStore::of(pipeline)?;
@@ -190,7 +195,7 @@ impl Job {
         places: &[usize],
         documents: &[Document],
         chunks: &[StoredChunk],
-        work: &Work,
+        work: &BatchWork,
     ) -> Outcome<()> {
         let Batch { pipeline, lease, rows, .. } = &self.batch;
         locking::at_work(self.transactions, pipeline.id, Chunks::Written, |pipeline| {
@@ -204,7 +209,7 @@ impl Job {
             queue::done(pipeline.id, *lease, &done)?;
             activity::note_work(
                 pipeline.id,
-                &Work { rows: done.len(), chunks: chunks.len(), ..*work },
+                &BatchWork { rows: done.len(), chunks: chunks.len(), ..*work },
             )
         })
     }
@@ -226,7 +231,7 @@ impl Job {
     }
 }
 
-impl bisection::Batch for Job {
+impl bisection::DivisibleBatch for BatchJob {
     type Failure = Failure;
 
     fn attempt(&mut self, places: &[usize]) -> Outcome<()> {
@@ -244,7 +249,7 @@ impl bisection::Batch for Job {
 
 /// The documents among `documents` with these keys, and their chunks.
 fn only(
-    keys: &HashSet<Key>,
+    keys: &HashSet<SourceKey>,
     documents: &[Document],
     chunks: &[StoredChunk],
 ) -> (Vec<Document>, Vec<StoredChunk>) {

@@ -19,9 +19,9 @@ pub fn extract(
     writing: &Writing,
 ) -> Result<Draft> {
     let mut embedding = Embedding::with_model(Some(&search.pipeline.model), Lane::Query)?;
-    let found: Vec<extract::Passage<'_>> = (1..)
+    let found: Vec<extract::ExtractPassage<'_>> = (1..)
         .zip(&readings)
-        .map(|(number, Reading { passage, .. })| extract::Passage {
+        .map(|(number, Reading { passage, .. })| extract::ExtractPassage {
             number,
             content: &passage.content,
             heading: passage.heading.as_deref(),

@@ -34,7 +34,7 @@ pub use trust::{TrustOptions, TrustWish};
 use super::conversation::Conversation;
 use super::search::Search;
 use crate::answer::citation::Citations;
-use crate::answer::strategy::{AnswerStrategy, Calls, StrategyOptions};
+use crate::answer::strategy::{AnswerStrategy, ReadingCalls, StrategyOptions};
 use crate::context::{ContextOptions, Reading};
 use crate::error::Result;
 use crate::extract::needs_language_model;
@@ -152,7 +152,7 @@ fn extracted(question: &str, search: &Search, writing: &Writing) -> Result<(Draf
     let start = Instant::now();
     let passages = search.run(question)?;
     let retrieving = start.elapsed();
-    let readings = read::read(question, passages, search, writing, Calls::One)?;
+    let readings = read::read(question, passages, search, writing, ReadingCalls::One)?;
     let extract = || extract::extract(question, readings, search, writing);
     let mut draft = trace::step("extract", String::new, extract)?;
     draft.usage["strategy"] = json!("compact");
@@ -170,7 +170,7 @@ pub fn context(
     search: &Search,
     writing: &Writing,
 ) -> Result<(Vec<Reading>, Vec<usize>)> {
-    let readings = read::read(question, search.run(question)?, search, writing, Calls::One)?;
+    let readings = read::read(question, search.run(question)?, search, writing, ReadingCalls::One)?;
     let sizes = read::sizes(&readings, search, writing)?;
     Ok((readings, sizes))
 }

@@ -5,8 +5,8 @@ mod room;
 mod time;
 mod tokens;
 
-use crate::answer::strategy::Calls;
-use crate::context::assemble::{Job, assembled};
+use crate::answer::strategy::ReadingCalls;
+use crate::context::assemble::{AssemblyJob, assembled};
 use crate::context::{ContextOptions, Means, Reading, headers};
 use crate::error::Result;
 use crate::extract::needs_language_model;
@@ -15,7 +15,7 @@ use crate::pg::question::search::Search;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
 use crate::pg::server::random;
-use crate::prompt::messages::{Source, as_sent, overview_as_sent};
+use crate::prompt::messages::{PromptSource, as_sent, overview_as_sent};
 use crate::prompt::tokens::Counter;
 use crate::retrieve::Passage;
 
@@ -31,15 +31,15 @@ pub fn read(
     passages: Vec<Passage>,
     search: &Search,
     writing: &Writing,
-    calls: Calls,
+    calls: ReadingCalls,
 ) -> Result<Vec<Reading>> {
     let options = &writing.context;
     let mut tokens = Tokens::of(search, writing)?;
     let call = room::room(question, writing, &mut tokens)?.sources;
-    let budget = call.filter(|_| calls == Calls::One);
+    let budget = call.filter(|_| calls == ReadingCalls::One);
     let times = time::places(&passages, options.order_by.as_deref(), search)?;
     let time = |passage: &Passage| times.get(&passage.chunk_id).copied();
-    let job = Job { question, options, budget, call, time: &time };
+    let job = AssemblyJob { question, options, budget, call, time: &time };
     let mut means = Means {
         counter: &mut tokens,
         embedder: &mut OnDemand { model: &search.pipeline.model },
@@ -70,7 +70,7 @@ pub fn check(options: &ContextOptions, search: &Search, llm: &Llm) -> Result<()>
 /// The tokens of each of `readings` as it is sent, and of the overview before them.
 pub fn sizes(readings: &[Reading], search: &Search, writing: &Writing) -> Result<Vec<usize>> {
     let sent = (1..).zip(readings).map(|(number, reading)| {
-        let source = Source { overview: None, ..reading.source() };
+        let source = PromptSource { overview: None, ..reading.source() };
         as_sent(number, &source)
     });
     let mut texts: Vec<String> = sent.collect();
@@ -80,11 +80,11 @@ pub fn sizes(readings: &[Reading], search: &Search, writing: &Writing) -> Result
 }
 
 /// A passage as a language model reads it.
-pub fn source(passage: &Passage) -> Source {
+pub fn source(passage: &Passage) -> PromptSource {
     Reading::whole(passage.clone()).source()
 }
 
 /// The part of a passage that is shown, as a language model reads it.
-pub fn shown(reading: &Reading) -> Source {
+pub fn shown(reading: &Reading) -> PromptSource {
     reading.source()
 }

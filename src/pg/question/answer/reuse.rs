@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Draft, Writing, write};
 use crate::answer::reuse::{are_alike, cited, is_whole, renumbered};
-use crate::answer::strategy::Pending;
+use crate::answer::strategy::PendingAnswer;
 use crate::context::Reading;
-use crate::embed::{Embedder, Kind};
+use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::question::search::Search;
 use crate::pg::ragd::embed::Embedding;
@@ -25,7 +25,7 @@ use crate::protocol::{Lane, ProviderConfig};
 
 /// An answer that is remembered.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct CachedAnswer {
     question: String,
     text: String,
     /// The chunks that were read for it, in the order of their numbers: ID and what was sent.
@@ -45,7 +45,7 @@ impl Look {
     /// that take one call are given again.
     pub fn new(
         question: &str,
-        pending: &Pending,
+        pending: &PendingAnswer,
         search: &Search,
         writing: &Writing,
         provider: &ProviderConfig,
@@ -65,7 +65,7 @@ impl Look {
     pub fn find(&self, readings: &[Reading]) -> Result<Option<String>> {
         let find = || Ok(cache::recall(&self.scope, &self.vector, self.at_least));
         for kept in trace::found("recall", String::new, find)? {
-            let Ok(kept) = serde_json::from_str::<Kept>(&kept) else { continue };
+            let Ok(kept) = serde_json::from_str::<CachedAnswer>(&kept) else { continue };
             if let Some(text) = fitted(&kept, &self.question, readings) {
                 usage::note_cache_hit();
                 return Ok(Some(text));
@@ -94,12 +94,12 @@ fn scope(search: &Search, writing: &Writing, provider: &ProviderConfig) -> Resul
 
 fn vector(question: &str, search: &Search) -> Result<Vec<f32>> {
     let mut embedding = Embedding::with_model(Some(&search.pipeline.model), Lane::Query)?;
-    Ok(embedding.embed(&[question.to_owned()], Kind::Query)?.swap_remove(0))
+    Ok(embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?.swap_remove(0))
 }
 
 /// The text with the numbers of what was found now; `None` where the question is another one, or
 /// something that it cites was not found.
-fn fitted(kept: &Kept, question: &str, readings: &[Reading]) -> Option<String> {
+fn fitted(kept: &CachedAnswer, question: &str, readings: &[Reading]) -> Option<String> {
     if !are_alike(&kept.question, question) {
         return None;
     }
@@ -127,6 +127,6 @@ fn kept(question: &str, draft: &Draft) -> Option<String> {
         return None;
     }
     let read = draft.readings.iter().map(sent).collect();
-    let kept = Kept { question: question.to_owned(), text: draft.text.clone(), read };
+    let kept = CachedAnswer { question: question.to_owned(), text: draft.text.clone(), read };
     serde_json::to_string(&kept).ok()
 }

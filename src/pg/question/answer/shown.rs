@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::trust::TrustOptions;
 use crate::answer::citation::Citations;
 use crate::answer::link;
-use crate::answer::style::{Shown, Style};
+use crate::answer::style::{CitationStyle, Shown};
 use crate::context::Reading;
 use crate::error::{Error, ErrorKind, Result};
 use crate::retrieve::Passage;
@@ -22,12 +22,12 @@ pub struct Naming {
 
 impl Naming {
     /// Whether `style` can be made with it.
-    pub fn check(&self, style: Style) -> Result<()> {
+    pub fn check(&self, style: CitationStyle) -> Result<()> {
         match (style, &self.link_column, &self.link_template) {
             (_, Some(_), Some(_)) => {
                 Err(Error::invalid("both link_column and link_template are given"))
             }
-            (Style::Link, None, None) => {
+            (CitationStyle::Link, None, None) => {
                 Err(Error::invalid("citation_style \"link\" needs link_column or link_template")
                     .hint("For instance {\"citation_style\": \"link\", \"link_template\": \"https://example.org/docs/{source_key}\"}."))
             }
@@ -63,9 +63,11 @@ pub fn sources(
     let shown = |(number, Reading { passage, .. }): (i32, &Reading)| {
         let quotes = found.citations.iter().filter(|citation| citation.marker == number);
         Ok(match options.style() {
-            Style::Inline => Shown::default(),
-            Style::Link => Shown { link: options.naming().link(passage)?, ..Shown::default() },
-            Style::Numeric | Style::Footnote => Shown {
+            CitationStyle::Inline => Shown::default(),
+            CitationStyle::Link => {
+                Shown { link: options.naming().link(passage)?, ..Shown::default() }
+            }
+            CitationStyle::Numeric | CitationStyle::Footnote => Shown {
                 label: options.naming().label(passage)?,
                 place: place(passage),
                 quotes: quotes.map(|citation| citation.quote.clone()).collect(),
@@ -114,21 +116,21 @@ fn text(value: &Value) -> Option<String> {
 /// Names of a link template that every pipeline has.
 const NAMES: [&str; 5] = ["source_key", "chunk_id", "chunk_no", "start_char", "end_char"];
 
-fn value(passage: &Passage, name: &str) -> link::Value {
+fn value(passage: &Passage, name: &str) -> link::LinkValue {
     let number = match name {
-        "source_key" => return link::Value::Text(passage.source_key.clone()),
+        "source_key" => return link::LinkValue::Text(passage.source_key.clone()),
         "chunk_id" => passage.chunk_id,
         "chunk_no" => passage.chunk_no.into(),
         "start_char" => passage.start_char.into(),
         "end_char" => passage.end_char.into(),
         _ => {
             return match passage.metadata.get(name) {
-                Some(value) => text(value).map_or(link::Value::Missing, link::Value::Text),
-                None => link::Value::Unknown,
+                Some(value) => text(value).map_or(link::LinkValue::Missing, link::LinkValue::Text),
+                None => link::LinkValue::Unknown,
             };
         }
     };
-    link::Value::Text(number.to_string())
+    link::LinkValue::Text(number.to_string())
 }
 
 fn names(passage: &Passage) -> String {

@@ -20,18 +20,18 @@ use serde_json::json;
 use super::reuse::Look;
 use super::tools::{longest, said};
 use super::unread::{self, Unread};
-use super::write::{self, Asking, Beginning, State as Begun};
+use super::write::{self, AnswerState as Begun, Asking, Beginning};
 use super::{Answer, Draft, Writing, note_times, trust};
-use crate::answer::strategy::Pending;
+use crate::answer::strategy::PendingAnswer;
 use crate::error::Result;
 use crate::pg::question::conversation::{self, Conversation};
 use crate::pg::question::search::Search;
 use crate::pg::question::trace_log;
 use crate::pg::ragd::cache;
-use crate::pg::ragd::client::Pieces;
+use crate::pg::ragd::client::ReplyPieces;
 use crate::pg::ragd::generate::request_within;
 use crate::pg::ragd::llm::Llm;
-use crate::pg::ragd::trace::{self, Step};
+use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::ragd::usage::{self, ForPipeline, Usage};
 use crate::pg::server::error::unexpected;
 use crate::pg::server::guc::TraceLevel;
@@ -40,9 +40,9 @@ use crate::text::sentence::sentences;
 
 /// The rows of an answer: its text in pieces, then one row of JSON.
 pub struct Telling {
-    state: State,
+    state: StreamState,
     record: Option<Record>,
-    turn: Option<Turn>,
+    turn: Option<ConversationTurn>,
     /// The role that has asked.
     role: pg_sys::Oid,
 }
@@ -52,21 +52,21 @@ pub struct Record {
     /// How much of it is kept.
     pub level: TraceLevel,
     /// The question, and how it was to be answered.
-    pub asked: trace_log::Asked,
+    pub asked: trace_log::TracedQuestion,
     /// What was done before the first row.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TraceStep>,
 }
 
 /// A question of a conversation, which is to be kept with its answer.
-struct Turn {
+struct ConversationTurn {
     conversation: Conversation,
     question: String,
     standalone: String,
 }
 
-enum State {
+enum StreamState {
     /// A language model writes.
-    Written(Box<Written>),
+    Written(Box<StreamedAnswer>),
     /// The answer is there; these are left of it.
     Known { pieces: std::vec::IntoIter<String>, answer: Box<Answer>, told: String },
     /// All rows have been given.
@@ -74,10 +74,10 @@ enum State {
 }
 
 /// An answer that is being written.
-struct Written {
-    pieces: Pieces,
+struct StreamedAnswer {
+    pieces: ReplyPieces,
     request: GenerateRequest,
-    pending: Pending,
+    pending: PendingAnswer,
     look: Option<Look>,
     question: String,
     writing: Writing,
@@ -124,12 +124,12 @@ pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<Telling
         }
         return checked(question, draft, &writing, &times).map(known);
     }
-    let pieces = Pieces::of(&Request::GenerateStream(request.clone()))?;
+    let pieces = ReplyPieces::of(&Request::GenerateStream(request.clone()))?;
     let (question, pipeline) = (question.to_owned(), search.pipeline.id);
     let (told, used) = (String::new(), Usage::default());
     #[rustfmt::skip]
-    let written = Written { pieces, request, pending, look, question, writing, pipeline, told, times, used };
-    Ok(telling(State::Written(Box::new(written))))
+    let written = StreamedAnswer { pieces, request, pending, look, question, writing, pipeline, told, times, used };
+    Ok(telling(StreamState::Written(Box::new(written))))
 }
 
 impl Telling {
@@ -151,12 +151,12 @@ impl Telling {
         standalone: &str,
     ) -> Telling {
         let (question, standalone) = (question.to_owned(), standalone.to_owned());
-        self.turn = Some(Turn { conversation, question, standalone });
+        self.turn = Some(ConversationTurn { conversation, question, standalone });
         self
     }
 
     /// The last row of an answer that was written.
-    fn complete(&mut self, written: Written, reply: Result<Generated>) -> Result<String> {
+    fn complete(&mut self, written: StreamedAnswer, reply: Result<Generated>) -> Result<String> {
         let is_recorded = self.record.as_ref().is_some_and(|it| it.level != TraceLevel::Off);
         let told = written.told.clone();
         let (answer, steps) = trace::recorded(is_recorded, || written.end(reply))?;
@@ -172,7 +172,7 @@ impl Telling {
             Some(Record { level, asked, steps }) => trace_log::keep(level, &asked, answer, &steps)?,
             None => None,
         };
-        if let Some(Turn { conversation, question, standalone }) = self.turn.take() {
+        if let Some(ConversationTurn { conversation, question, standalone }) = self.turn.take() {
             let (question, standalone) = (question.as_str(), standalone.as_str());
             let answer = answer.text.as_str();
             conversation.append(&conversation::Turn { question, standalone, answer, trace })?;
@@ -185,13 +185,13 @@ impl Telling {
 /// here.
 impl Drop for Telling {
     fn drop(&mut self) {
-        let state = std::mem::replace(&mut self.state, State::Over);
+        let state = std::mem::replace(&mut self.state, StreamState::Over);
         let record = self.record.take().filter(|it| it.level != TraceLevel::Off);
         let Some(mut record) = record else { return };
         let answer = match state {
-            State::Over => return,
-            State::Known { answer, .. } => *answer,
-            State::Written(written) => written.left(&mut record.steps),
+            StreamState::Over => return,
+            StreamState::Known { answer, .. } => *answer,
+            StreamState::Written(written) => written.left(&mut record.steps),
         };
         unread::keep_at_commit(Unread { role: self.role, record, answer });
     }
@@ -201,18 +201,18 @@ impl Iterator for Telling {
     type Item = Result<String>;
 
     fn next(&mut self) -> Option<Result<String>> {
-        let mut written = match std::mem::replace(&mut self.state, State::Over) {
-            State::Over => return None,
-            State::Known { mut pieces, answer, told } => {
+        let mut written = match std::mem::replace(&mut self.state, StreamState::Over) {
+            StreamState::Over => return None,
+            StreamState::Known { mut pieces, answer, told } => {
                 let Some(piece) = pieces.next() else { return Some(self.finish(&answer, &told)) };
-                self.state = State::Known { pieces, answer, told };
+                self.state = StreamState::Known { pieces, answer, told };
                 return Some(Ok(piece));
             }
-            State::Written(written) => written,
+            StreamState::Written(written) => written,
         };
         match written.next() {
             Ok(Response::Piece(piece)) => {
-                self.state = State::Written(written);
+                self.state = StreamState::Written(written);
                 Some(Ok(piece))
             }
             Ok(Response::Text(generated)) => Some(self.complete(*written, Ok(generated))),
@@ -222,7 +222,7 @@ impl Iterator for Telling {
     }
 }
 
-impl Written {
+impl StreamedAnswer {
     fn next(&mut self) -> Result<Response> {
         let before = usage::total();
         let response = self.pieces.next();
@@ -247,7 +247,7 @@ impl Written {
     }
 
     /// What there is of an answer whose reader does not read on. Its call ends with it.
-    fn left(mut self, steps: &mut Vec<Step>) -> Answer {
+    fn left(mut self, steps: &mut Vec<TraceStep>) -> Answer {
         let _spending = ForPipeline::new(self.pipeline);
         let before = usage::total();
         self.pieces.give_up();
@@ -307,10 +307,10 @@ fn checked(question: &str, draft: Draft, writing: &Writing, times: &Times) -> Re
 fn known(answer: Answer) -> Telling {
     let pieces: Vec<String> = in_sentences(&answer.text).map(str::to_owned).collect();
     let told = pieces.concat();
-    telling(State::Known { pieces: pieces.into_iter(), answer: Box::new(answer), told })
+    telling(StreamState::Known { pieces: pieces.into_iter(), answer: Box::new(answer), told })
 }
 
-fn telling(state: State) -> Telling {
+fn telling(state: StreamState) -> Telling {
     // SAFETY: a variable of the session.
     let role = unsafe { pg_sys::GetUserId() };
     Telling { state, record: None, turn: None, role }

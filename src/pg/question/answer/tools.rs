@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::read::Tokens;
 use super::{Writing, read, write};
-use crate::answer::strategy::{Calls, Limits, Reply, Tools};
+use crate::answer::strategy::{Limits, ModelReply, ReadingCalls, StrategyHost};
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
@@ -14,7 +14,7 @@ use crate::pg::question::search::Search;
 use crate::pg::ragd::generate::generate_all_by;
 use crate::pg::ragd::trace;
 use crate::pg::server::random;
-use crate::prompt::messages::{Message, Source};
+use crate::prompt::messages::{Message, PromptSource};
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
 use crate::protocol::{Generated, ProviderConfig};
@@ -83,7 +83,7 @@ impl Counter for Session<'_> {
     }
 }
 
-impl Tools for Session<'_> {
+impl StrategyHost for Session<'_> {
     fn retrieve(&mut self, query: &str) -> Result<Vec<Passage>> {
         let begun = Instant::now();
         let passages = self.search.run(query);
@@ -95,7 +95,7 @@ impl Tools for Session<'_> {
         &mut self,
         question: &str,
         passages: Vec<Passage>,
-        calls: Calls,
+        calls: ReadingCalls,
     ) -> Result<Vec<Reading>> {
         read::read(question, passages, self.search, self.writing, calls)
     }
@@ -105,7 +105,7 @@ impl Tools for Session<'_> {
         read::room(question, writing, self)
     }
 
-    fn source(&self, reading: &Reading) -> Source {
+    fn source(&self, reading: &Reading) -> PromptSource {
         read::shown(reading)
     }
 
@@ -114,7 +114,7 @@ impl Tools for Session<'_> {
         step: &'static str,
         prompts: Vec<Vec<Message>>,
         limits: Limits,
-    ) -> Result<Vec<Result<Reply>>> {
+    ) -> Result<Vec<Result<ModelReply>>> {
         let Some(provider) = &self.provider else {
             return Err(Error::new(ErrorKind::Internal, "there is nobody who could be asked"));
         };
@@ -155,7 +155,7 @@ pub fn ask_all(
     prompts: Vec<Vec<Message>>,
     limits: Limits,
     writing: &Writing,
-) -> Result<Vec<Result<Reply>>> {
+) -> Result<Vec<Result<ModelReply>>> {
     let sampling = (writing.temperature, longest(writing, &limits));
     let ask = || generate_all_by(provider, prompts, sampling, limits.timeout_ms);
     let replies = trace::step("write", || step.to_owned(), ask)?;
@@ -168,7 +168,7 @@ pub fn longest(writing: &Writing, limits: &Limits) -> Option<u32> {
 }
 
 /// What was written, as strategies know it.
-pub fn said(generated: Generated) -> Reply {
+pub fn said(generated: Generated) -> ModelReply {
     let Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts } = generated;
-    Reply { text, finish_reason, prompt_tokens, completion_tokens, attempts }
+    ModelReply { text, finish_reason, prompt_tokens, completion_tokens, attempts }
 }

@@ -7,12 +7,12 @@ use super::shown::{self, Naming};
 use super::verifier::{Checked, Verifier};
 use super::{Answer, Draft};
 use crate::answer::citation::{Citation, Citations, CitedSource, citations};
-use crate::answer::style::{Style, Styled, styled};
+use crate::answer::style::{CitationStyle, Styled, styled};
 use crate::context::Reading;
 use crate::error::Result;
 use crate::extract::NO_ANSWER;
 use crate::pg::ragd::llm::Llm;
-use crate::verify::{Claim, Evidence, Verdict, faithfulness};
+use crate::verify::{Claim, ContextEvidence, Verdict, faithfulness};
 
 /// The confidence below which an answer of a language model is taken for doubtful, unless the
 /// options say otherwise: that it says what its sources say is as likely as not.
@@ -33,7 +33,7 @@ pub enum LowConfidence {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrustWish {
-    citation_style: Style,
+    citation_style: CitationStyle,
     link_column: Option<String>,
     link_template: Option<String>,
     source_column: Option<String>,
@@ -45,7 +45,7 @@ pub struct TrustWish {
 /// How an answer is checked and shown: the options of [`TrustWish`], checked, with what they name
 /// looked up.
 pub struct TrustOptions {
-    style: Style,
+    style: CitationStyle,
     naming: Naming,
     verifier: Verifier,
     low_confidence: LowConfidence,
@@ -129,7 +129,7 @@ pub fn checked(question: &str, draft: Draft, options: &TrustOptions) -> Result<A
 
 impl TrustOptions {
     /// How citations are shown.
-    pub(super) fn style(&self) -> Style {
+    pub(super) fn style(&self) -> CitationStyle {
         self.style
     }
 
@@ -165,7 +165,7 @@ fn quotes(found: &Citations, readings: &[Reading]) -> Vec<Claim> {
             text: citation.quote.clone(),
             verdict: Verdict::Supported,
             score: 1.0,
-            evidence: Some(Evidence { context, chars: start..start + length }),
+            evidence: Some(ContextEvidence { context, chars: start..start + length }),
             cited: vec![context],
         })
     };
@@ -173,7 +173,7 @@ fn quotes(found: &Citations, readings: &[Reading]) -> Vec<Claim> {
 }
 
 /// Objects of `citations`: what is cited, then markers that cite nothing.
-fn listed(found: &Citations, styled: &Styled, style: Style) -> Value {
+fn listed(found: &Citations, styled: &Styled, style: CitationStyle) -> Value {
     let resolved = found.citations.iter().map(|citation| {
         let mut value = json!(citation);
         if style.renumbers() {
@@ -199,7 +199,7 @@ fn claims(claims: &[Claim], readings: &[Reading]) -> Value {
             "score": rounded(claim.score),
             "cited": claim.cited.iter().map(|at| at + 1).collect::<Vec<_>>(),
         });
-        if let Some(Evidence { context, chars }) = &claim.evidence
+        if let Some(ContextEvidence { context, chars }) = &claim.evidence
             && let Some(Reading { passage, .. }) = readings.get(*context)
         {
             value["number"] = json!(context + 1);

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::reuse::Look;
 use super::tools::{Session, ask_all};
 use super::{Draft, Writing};
-use crate::answer::strategy::{self, Begun, Outcome, Pending, StrategyOptions};
+use crate::answer::strategy::{self, BegunAnswer, FinishedAnswer, PendingAnswer, StrategyOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::{template, wording};
 use crate::pg::question::search::Search;
@@ -19,13 +19,13 @@ use crate::protocol::ProviderConfig;
 /// An answer up to the call that makes it.
 pub struct Beginning {
     /// How far the answer has come.
-    pub state: State,
+    pub state: AnswerState,
     /// How long was searched.
     pub retrieving: Duration,
 }
 
 /// How far an answer has come.
-pub enum State {
+pub enum AnswerState {
     /// The answer is there.
     Known(Draft),
     /// A call is left.
@@ -35,7 +35,7 @@ pub enum State {
 /// What is left to be asked.
 pub struct Asking {
     /// The call, with its prompt and limits.
-    pub pending: Pending,
+    pub pending: PendingAnswer,
     /// Where it is kept what was answered to such a question.
     pub look: Option<Look>,
 }
@@ -49,8 +49,8 @@ pub fn write(
 ) -> Result<(Draft, Duration)> {
     let Beginning { state, retrieving } = begin(question, search, writing, provider)?;
     let Asking { pending, look } = match state {
-        State::Known(draft) => return Ok((draft, retrieving)),
-        State::Asking(asking) => *asking,
+        AnswerState::Known(draft) => return Ok((draft, retrieving)),
+        AnswerState::Asking(asking) => *asking,
     };
     let begun = Instant::now();
     let prompts = vec![pending.prompt.clone()];
@@ -77,15 +77,15 @@ pub fn begin(
     let begun = strategy::begin(writing.strategy, question, &options, &mut tools)?;
     let retrieving = tools.retrieving();
     let pending = match begun {
-        Begun::Done(outcome) => {
-            return Ok(Beginning { state: State::Known(draft(outcome)), retrieving });
+        BegunAnswer::Done(outcome) => {
+            return Ok(Beginning { state: AnswerState::Known(draft(outcome)), retrieving });
         }
-        Begun::Asking(pending) => *pending,
+        BegunAnswer::Asking(pending) => *pending,
     };
     let look = Look::new(question, &pending, search, writing, provider)?;
     let state = match look.as_ref().map(|look| look.find(pending.readings())).transpose()? {
-        Some(Some(text)) => State::Known(remembered(text, pending)),
-        _ => State::Asking(Box::new(Asking { pending, look })),
+        Some(Some(text)) => AnswerState::Known(remembered(text, pending)),
+        _ => AnswerState::Asking(Box::new(Asking { pending, look })),
     };
     Ok(Beginning { state, retrieving })
 }
@@ -103,12 +103,12 @@ fn priced(options: &StrategyOptions, provider: &ProviderConfig) -> Result<Strate
 }
 
 /// What a strategy has come to.
-pub fn draft(outcome: Outcome) -> Draft {
-    let Outcome { text, readings, supported, usage } = outcome;
+pub fn draft(outcome: FinishedAnswer) -> Draft {
+    let FinishedAnswer { text, readings, supported, usage } = outcome;
     Draft { text, readings, supported, confidence: None, citations: None, usage }
 }
 
-fn remembered(text: String, pending: Pending) -> Draft {
+fn remembered(text: String, pending: PendingAnswer) -> Draft {
     Draft {
         text,
         readings: pending.into_readings(),

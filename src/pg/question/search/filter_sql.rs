@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::pg::catalog::operator::Operators;
-use crate::pg::catalog::view::Column;
+use crate::pg::catalog::view::ViewColumn;
 use crate::pg::server::sql::{query, render};
 use crate::retrieve::filter::{self, Comparison, Condition, Test};
 
@@ -19,8 +19,11 @@ pub struct FilterSql {
 impl FilterSql {
     /// Takes filters apart, all of which must hold; an error names what is not a column or
     /// operator.
-    pub fn new<'a>(filters: impl Iterator<Item = &'a Value>, metadata: &[Column]) -> Result<Self> {
-        let names: Vec<String> = metadata.iter().map(Column::bare).collect();
+    pub fn new<'a>(
+        filters: impl Iterator<Item = &'a Value>,
+        metadata: &[ViewColumn],
+    ) -> Result<Self> {
+        let names: Vec<String> = metadata.iter().map(ViewColumn::bare).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let conditions = filters.map(|filter| filter::parse(filter, &names));
         let conditions = conditions.collect::<Result<Vec<_>>>()?.concat();
@@ -34,8 +37,8 @@ impl FilterSql {
         Ok(sql)
     }
 
-    fn part(&mut self, condition: &Condition, metadata: &[Column]) -> String {
-        let Column { name, sql_type, type_oid } = &metadata[condition.column];
+    fn part(&mut self, condition: &Condition, metadata: &[ViewColumn]) -> String {
+        let ViewColumn { name, sql_type, type_oid } = &metadata[condition.column];
         let operators = Operators::of(*type_oid);
         let mut comparison = Comparison::Equal;
         let first = self.values.len() + 1;

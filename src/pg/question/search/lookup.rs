@@ -4,35 +4,35 @@ use std::collections::{HashMap, HashSet};
 
 use super::Search;
 use super::statement::{self, Statements};
-use super::text::Words;
-use crate::embed::{Embedder, Kind};
+use super::text::TsVector;
+use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
-use crate::pg::server::row_security::{Ranking, hides_rows};
+use crate::pg::server::row_security::{RankingByIndex, hides_rows};
 use crate::pg::server::sql::query;
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
 use crate::protocol::Lane;
-use crate::retrieve::Mode;
-use crate::retrieve::closeness::{MOST_TEXTS, Question, Texts};
-use crate::retrieve::fusion::{self, Candidate, Found, fuse, nearest_of_both};
+use crate::retrieve::SearchMode;
+use crate::retrieve::closeness::{ClosenessTexts, MOST_TEXTS, QuestionTerms};
+use crate::retrieve::fusion::{self, Candidate, FusedCandidate, fuse, nearest_of_both};
 use crate::retrieve::merge::merged;
-use crate::rewrite::feedback::{self, Seen};
+use crate::rewrite::feedback::{self, FeedbackChunk};
 use crate::rewrite::{Lookup, Rewriting, Way};
 
 /// Something to look up as the two sides want it.
-pub struct Asked {
+pub struct LookupTerms {
     vector: Option<Vector>,
     words: Option<String>,
-    question: Question,
+    question: QuestionTerms,
 }
 
 /// What the two sides put forward.
 struct Sides {
-    dense: Vec<Found>,
-    lexical: Vec<Found>,
-    texts: Texts<Words>,
+    dense: Vec<FusedCandidate>,
+    lexical: Vec<FusedCandidate>,
+    texts: ClosenessTexts<TsVector>,
 }
 
 impl Search {
@@ -42,22 +42,23 @@ impl Search {
         &self,
         question: &str,
         rewriting: &Rewriting,
-    ) -> Result<(Option<Vector>, Vec<Asked>)> {
+    ) -> Result<(Option<Vector>, Vec<LookupTerms>)> {
         let lookups = &rewriting.lookups;
         let words = |lookup: &Lookup| match self.mode {
-            Mode::Dense => Ok((None, Question::default())),
-            Mode::Lexical | Mode::Hybrid => self.words(&lookup.text),
+            SearchMode::Dense => Ok((None, QuestionTerms::default())),
+            SearchMode::Lexical | SearchMode::Hybrid => self.words(&lookup.text),
         };
         let words = lookups.iter().map(words).collect::<Result<Vec<_>>>()?;
-        if self.mode == Mode::Lexical {
+        if self.mode == SearchMode::Lexical {
             let asked = words.into_iter();
-            let asked = asked.map(|(words, question)| Asked { vector: None, words, question });
+            let asked =
+                asked.map(|(words, question)| LookupTerms { vector: None, words, question });
             return Ok((None, asked.collect()));
         }
         let (own, vectors) = self.embed(question, lookups)?;
         let asked = words.into_iter().zip(vectors).map(|((words, question), vector)| {
             let vector = Some(Vector(vector));
-            Asked { vector, words, question }
+            LookupTerms { vector, words, question }
         });
         Ok((Some(Vector(own)), asked.collect()))
     }
@@ -67,11 +68,11 @@ impl Search {
         let mut embedding = Embedding::with_model(Some(&self.pipeline.model), Lane::Query)?;
         let mut texts = vec![question.to_owned()];
         texts.extend(lookups.iter().map(|it| it.text.clone()).filter(|text| text != question));
-        let vectors = embedding.embed(&texts, Kind::Query)?;
+        let vectors = embedding.embed(&texts, EmbeddingKind::Query)?;
         let passages: Vec<String> = lookups.iter().flat_map(|it| it.passages.clone()).collect();
         let mut passages = match passages.is_empty() {
             true => Vec::new(),
-            false => embedding.embed(&passages, Kind::Passage)?,
+            false => embedding.embed(&passages, EmbeddingKind::Passage)?,
         };
         let own = vectors[0].clone();
         let mut others = vectors.into_iter().skip(1);
@@ -91,7 +92,7 @@ impl Search {
     }
 
     /// The words as a tsquery, `None` where there are none, and with their places.
-    fn words(&self, text: &str) -> Result<(Option<String>, Question)> {
+    fn words(&self, text: &str) -> Result<(Option<String>, QuestionTerms)> {
         let statement = query!(retrieve.tsquery);
         let arguments = [self.pipeline.config.as_str().into(), text.into()];
         let found = prepared::rows(statement, &arguments, |row| {
@@ -99,7 +100,7 @@ impl Search {
             let words = words.into_iter().map(String::into_bytes);
             let places = row.get::<Vec<i32>>(3)?.unwrap_or_default();
             let places = places.into_iter().map(|place| place.clamp(0, i32::from(u16::MAX)) as u16);
-            Ok((row.get::<String>(1)?, Question::new(places.zip(words).collect())))
+            Ok((row.get::<String>(1)?, QuestionTerms::new(places.zip(words).collect())))
         })?;
         Ok(found.into_iter().next().unwrap_or_default())
     }
@@ -108,10 +109,10 @@ impl Search {
     pub(super) fn find(
         &self,
         statements: &Statements<'_>,
-        asked: &[Asked],
+        asked: &[LookupTerms],
         rewriting: &Rewriting,
     ) -> Result<Vec<Candidate>> {
-        let find = |one: &Asked| -> Result<Vec<Candidate>> {
+        let find = |one: &LookupTerms| -> Result<Vec<Candidate>> {
             pgrx::check_for_interrupts!();
             let Sides { dense, lexical, texts } = self.sides(statements, one)?;
             trace::found("fuse", String::new, || {
@@ -133,7 +134,7 @@ impl Search {
     }
 
     /// What each side puts forward. Without a single word to look for, the vectors do alone.
-    fn sides(&self, statements: &Statements<'_>, asked: &Asked) -> Result<Sides> {
+    fn sides(&self, statements: &Statements<'_>, asked: &LookupTerms) -> Result<Sides> {
         let arguments = [
             asked.vector.clone().into(),
             asked.words.clone().into(),
@@ -141,19 +142,19 @@ impl Search {
             self.candidates().into(),
             statements.lexical_index.into(),
         ];
-        let _ranking = Ranking::by(statements.lexical_index, self.pipeline.chunk_table.oid);
-        let mut texts = Texts { question: asked.question.clone(), of: HashMap::new() };
+        let _ranking = RankingByIndex::by(statements.lexical_index, self.pipeline.chunk_table.oid);
+        let mut texts = ClosenessTexts { question: asked.question.clone(), of: HashMap::new() };
         let mut side = |statement: &str| {
             let mut read = 0;
             prepared::rows_planned_for_values(statement, &arguments, |row| {
                 let chunk_id = sql::required(row.get(1)?)?;
                 read += 1;
                 if read <= MOST_TEXTS
-                    && let Some(words) = row.get::<Words>(4)?
+                    && let Some(words) = row.get::<TsVector>(4)?
                 {
                     texts.of.insert(chunk_id, words);
                 }
-                Ok(Found { chunk_id, similarity: row.get(2)?, lexical: row.get(3)? })
+                Ok(FusedCandidate { chunk_id, similarity: row.get(2)?, lexical: row.get(3)? })
             })
         };
         let is_dense = asked.vector.is_some();
@@ -174,9 +175,9 @@ impl Search {
     fn ask_again(
         &self,
         statements: &Statements<'_>,
-        asked: &Asked,
+        asked: &LookupTerms,
         found: &[Candidate],
-    ) -> Result<Option<Asked>> {
+    ) -> Result<Option<LookupTerms>> {
         let options = &self.options.rewrite;
         let chunks = options.chunks.unwrap_or(feedback::CHUNKS) as usize;
         let first: Vec<i64> = found.iter().take(chunks).map(|one| one.chunk_id).collect();
@@ -189,7 +190,7 @@ impl Search {
             statement::seen,
         )?;
         seen.sort_by_key(|(chunk_id, _)| first.iter().position(|id| id == chunk_id));
-        let seen: Vec<Seen> = seen.into_iter().map(|(_, seen)| seen).collect();
+        let seen: Vec<FeedbackChunk> = seen.into_iter().map(|(_, seen)| seen).collect();
         let weight = options.weight.unwrap_or(feedback::WEIGHT);
         let vector = asked.vector.as_ref();
         let vector = vector.map(|Vector(own)| Vector(feedback::moved(own, &seen, weight)));
@@ -197,12 +198,12 @@ impl Search {
         let repeat = options.repeat.unwrap_or(feedback::REPEAT) as usize;
         let words =
             asked.words.as_deref().map(|words| with_likely_words(words, repeat, &seen, terms));
-        Ok(Some(Asked { vector, words, question: asked.question.clone() }))
+        Ok(Some(LookupTerms { vector, words, question: asked.question.clone() }))
     }
 }
 
 /// A tsquery of words, each as often as `repeat` says, with the likeliest words of chunks added once.
-fn with_likely_words(words: &str, repeat: usize, seen: &[Seen], most: usize) -> String {
+fn with_likely_words(words: &str, repeat: usize, seen: &[FeedbackChunk], most: usize) -> String {
     let known: HashSet<String> = seen
         .iter()
         .flat_map(|chunk| &chunk.words)

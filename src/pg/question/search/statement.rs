@@ -9,16 +9,16 @@ use super::lexical_index::lexical_index;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::operator::Operators;
 use crate::pg::catalog::pipeline::Pipeline;
-use crate::pg::catalog::view::Column;
+use crate::pg::catalog::view::ViewColumn;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql::{self, query, render};
 use crate::retrieve::expansion::Neighbour;
 use crate::retrieve::options::Recency;
-use crate::retrieve::{Hit, Mode, Passage, RetrieveOptions};
-use crate::rewrite::feedback::Seen;
+use crate::retrieve::{Hit, Passage, RetrieveOptions, SearchMode};
+use crate::rewrite::feedback::FeedbackChunk;
 
 /// What is looked up once for all statements of a search.
-pub struct Parts {
+pub struct StatementParts {
     /// The schema of pgvector's operators.
     vector: String,
     /// The schema of our own.
@@ -27,14 +27,14 @@ pub struct Parts {
     age: String,
 }
 
-impl Parts {
+impl StatementParts {
     /// An error where the column of `recency` holds no time.
-    pub fn new(options: &RetrieveOptions, metadata: &[Column]) -> Result<Self> {
+    pub fn new(options: &RetrieveOptions, metadata: &[ViewColumn]) -> Result<Self> {
         let age = match &options.recency {
             Some(recency) => age(recency, metadata)?,
             None => query!(retrieve.age_none).to_owned(),
         };
-        Ok(Parts { vector: sql::vector_schema()?, rag: sql::extension_schema()?, age })
+        Ok(StatementParts { vector: sql::vector_schema()?, rag: sql::extension_schema()?, age })
     }
 }
 
@@ -94,7 +94,7 @@ impl<'a> Statements<'a> {
 
     /// The words of each chunk, where it matters how they stand.
     fn words(&self, candidate: &str) -> String {
-        match self.search.mode == Mode::Hybrid && self.search.options.looks_closer() {
+        match self.search.mode == SearchMode::Hybrid && self.search.options.looks_closer() {
             true => render(query!(retrieve.words), &[("candidate", candidate)]),
             false => query!(retrieve.words_none).to_owned(),
         }
@@ -154,7 +154,7 @@ impl<'a> Statements<'a> {
                 ("view", &pipeline.view.sql),
                 ("vector", &parts.vector),
                 ("source_key", &source_key(&columns.keys)),
-                ("metadata", &json_object(&columns.metadata, Column::bare, metadata_value)),
+                ("metadata", &json_object(&columns.metadata, ViewColumn::bare, metadata_value)),
                 ("age", &parts.age),
                 ("embedding", embedding),
             ],
@@ -175,7 +175,7 @@ impl<'a> Statements<'a> {
 
     /// The chunks around others.
     pub fn neighbours(&self) -> String {
-        let same = |column: &Column| {
+        let same = |column: &ViewColumn| {
             let [one, other] = ["v", "h"].map(|relation| format!("{relation}.{}", column.name));
             let equal = Operators::of(column.type_oid).equal_to(&one, &other);
             render(query!(retrieve.same_key), &[("equal", &equal)])
@@ -190,7 +190,7 @@ impl<'a> Statements<'a> {
 }
 
 /// The age in days by the column of `recency`.
-fn age(recency: &Recency, metadata: &[Column]) -> Result<String> {
+fn age(recency: &Recency, metadata: &[ViewColumn]) -> Result<String> {
     let times = metadata.iter().filter(|column| is_time(column)).collect::<Vec<_>>();
     let found = times.iter().find(|column| column.bare() == recency.column);
     let column = found.ok_or_else(|| {
@@ -205,7 +205,7 @@ fn age(recency: &Recency, metadata: &[Column]) -> Result<String> {
     Ok(render(query!(retrieve.age), &[("column", &column.name)]))
 }
 
-fn is_time(column: &Column) -> bool {
+fn is_time(column: &ViewColumn) -> bool {
     [pg_sys::DATEOID, pg_sys::TIMESTAMPOID, pg_sys::TIMESTAMPTZOID].contains(&column.type_oid)
 }
 
@@ -232,12 +232,12 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
 }
 
 /// A row of `feedback` of retrieve.sql: a chunk's key, and what it says.
-pub fn seen(row: &SpiHeapTupleData<'_>) -> Result<(i64, Seen), pgrx::spi::Error> {
+pub fn seen(row: &SpiHeapTupleData<'_>) -> Result<(i64, FeedbackChunk), pgrx::spi::Error> {
     let words = row.get::<Vec<String>>(2)?.unwrap_or_default();
     let counts = row.get::<Vec<i32>>(3)?.unwrap_or_default();
     let counts = counts.into_iter().map(|count| count.max(1) as u32);
     let vector = row.get::<Vec<f32>>(4)?.unwrap_or_default();
-    let seen = Seen { words: words.into_iter().zip(counts).collect(), vector };
+    let seen = FeedbackChunk { words: words.into_iter().zip(counts).collect(), vector };
     Ok((sql::required(row.get(1)?)?, seen))
 }
 
@@ -254,20 +254,20 @@ pub fn neighbour(row: &SpiHeapTupleData<'_>) -> Result<Neighbour, pgrx::spi::Err
 }
 
 /// The key as text; of a composite key, a JSON object under the source's column names.
-fn source_key(keys: &[Column]) -> String {
+fn source_key(keys: &[ViewColumn]) -> String {
     match keys {
         [key] => format!("v.{}::pg_catalog.text", key.name),
-        _ => format!("({})::pg_catalog.text", json_object(keys, Column::of_source, value)),
+        _ => format!("({})::pg_catalog.text", json_object(keys, ViewColumn::of_source, value)),
     }
 }
 
-fn value(column: &Column) -> String {
+fn value(column: &ViewColumn) -> String {
     format!("v.{}", column.name)
 }
 
 /// A value as JSON that can be read: text where it is a number beyond those of a program, or nested
 /// deeper than a program follows. One such row must not make all searches that find it fail.
-fn metadata_value(column: &Column) -> String {
+fn metadata_value(column: &ViewColumn) -> String {
     const HARMLESS: [pg_sys::Oid; 12] = [
         pg_sys::BOOLOID,
         pg_sys::INT2OID,
@@ -292,9 +292,9 @@ fn metadata_value(column: &Column) -> String {
 
 /// An expression that builds a JSON object of columns of `v`.
 fn json_object(
-    columns: &[Column],
-    name: impl Fn(&Column) -> String,
-    value: impl Fn(&Column) -> String,
+    columns: &[ViewColumn],
+    name: impl Fn(&ViewColumn) -> String,
+    value: impl Fn(&ViewColumn) -> String,
 ) -> String {
     let pairs = columns.iter().map(|column| {
         let label = quote_literal(name(column));

@@ -9,13 +9,13 @@ use crate::error::Result;
 use crate::pg::index::bm25::value::{Lexemes, places};
 use crate::pg::index::hnsw::Detoasted;
 use crate::pg::server::error::OrReport;
-use crate::retrieve::closeness::Text;
+use crate::retrieve::closeness::IndexedText;
 
 /// A copy of a tsvector. It is read where something of it is wanted: of most chunks that are few
 /// of their words.
-pub struct Words(Box<[u8]>);
+pub struct TsVector(Box<[u8]>);
 
-impl FromDatum for Words {
+impl FromDatum for TsVector {
     unsafe fn from_polymorphic_datum(
         datum: pg_sys::Datum,
         is_null: bool,
@@ -25,12 +25,12 @@ impl FromDatum for Words {
             return None;
         }
         // SAFETY: the datum is not NULL, and of the type that is asked for below.
-        Some(Words(unsafe { Detoasted::new(datum) }.bytes().into()))
+        Some(TsVector(unsafe { Detoasted::new(datum) }.bytes().into()))
     }
 }
 
 // Nothing makes a tsvector of it. SPI asks here which type a column must have.
-impl IntoDatum for Words {
+impl IntoDatum for TsVector {
     fn into_datum(self) -> Option<pg_sys::Datum> {
         None
     }
@@ -40,7 +40,7 @@ impl IntoDatum for Words {
     }
 }
 
-impl Words {
+impl TsVector {
     /// The place of a word among the lexemes, which are in the order of their bytes.
     fn find(&self, word: &[u8]) -> Result<Vec<u16>> {
         let lexemes = Lexemes::new(&self.0)?;
@@ -69,7 +69,7 @@ impl Words {
     }
 }
 
-impl Text for Words {
+impl IndexedText for TsVector {
     fn places(&self, word: &[u8]) -> Vec<u16> {
         self.find(word).or_report()
     }

@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use super::Options;
+use super::OptionList;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::guc;
 use crate::protocol::{CallLimits, Network, has_fit_port};
@@ -11,7 +11,7 @@ use crate::protocol::{CallLimits, Network, has_fit_port};
 const MOST: u32 = 100_000;
 
 /// How much a server is asked.
-pub fn limits(options: &Options) -> Result<CallLimits> {
+pub fn limits(options: &OptionList) -> Result<CallLimits> {
     Ok(CallLimits {
         first_token_timeout_ms: options.given_milliseconds("first_token_timeout")?,
         max_concurrency: count(options, "max_concurrency")?,
@@ -20,7 +20,7 @@ pub fn limits(options: &Options) -> Result<CallLimits> {
 }
 
 /// How it is reached, as its `owner` has it, under the rules of the administrator.
-pub fn network(options: &Options, owner: pg_sys::Oid) -> Network {
+pub fn network(options: &OptionList, owner: pg_sys::Oid) -> Network {
     Network {
         proxy: options.text("proxy"),
         ca_file: options.text("ca_file"),
@@ -30,7 +30,7 @@ pub fn network(options: &Options, owner: pg_sys::Oid) -> Network {
 }
 
 /// Whether these options are acceptable from the current role.
-pub fn check(options: &Options) -> Result<()> {
+pub fn check(options: &OptionList) -> Result<()> {
     limits(options)?;
     options.text("proxy").map_or(Ok(()), |proxy| check_proxy(&proxy))?;
     // SAFETY: looks the current role up.
@@ -48,7 +48,7 @@ pub fn check(options: &Options) -> Result<()> {
     }
 }
 
-fn count(options: &Options, name: &str) -> Result<Option<u32>> {
+fn count(options: &OptionList, name: &str) -> Result<Option<u32>> {
     let Some(text) = options.text(name) else { return Ok(None) };
     match text.parse() {
         Ok(count) if (1..=MOST).contains(&count) => Ok(Some(count)),

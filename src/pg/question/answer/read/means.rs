@@ -1,7 +1,7 @@
 //! What embeds sentences, and what sums up.
 
 use crate::context::ContextOptions;
-use crate::embed::{Embedder, Kind, Spanned};
+use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::generate::generate_all_by;
@@ -20,7 +20,7 @@ pub struct OnDemand<'a> {
 }
 
 impl Embedder for OnDemand<'_> {
-    fn embed(&mut self, texts: &[String], kind: Kind) -> Result<Vec<Vec<f32>>> {
+    fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
         Embedding::with_model(Some(self.model), Lane::Query)?.embed(texts, kind)
     }
 

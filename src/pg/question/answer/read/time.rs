@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::view::Column;
+use crate::pg::catalog::view::ViewColumn;
 use crate::pg::question::search::Search;
 use crate::pg::server::sql::{self, query, render};
 use crate::retrieve::Passage;
@@ -47,8 +47,8 @@ pub fn places(
 }
 
 /// The column called `name`, which must hold times or numbers.
-pub fn column<'a>(name: &str, columns: &'a [Column]) -> Result<&'a Column> {
-    let fits = |column: &&Column| TYPES.contains(&column.type_oid);
+pub fn column<'a>(name: &str, columns: &'a [ViewColumn]) -> Result<&'a ViewColumn> {
+    let fits = |column: &&ViewColumn| TYPES.contains(&column.type_oid);
     let found = columns.iter().find(|column| column.bare() == name);
     found.filter(fits).ok_or_else(|| {
         let what = match found {
