@@ -6,8 +6,8 @@
 //!
 //! [`assemble`] chooses what is read of the chunks that were found: it leaves out what repeats
 //! another one ([`repeats`]), makes the others shorter ([`compress`]), keeps what the model can
-//! take ([`budget`]) and puts it in order ([`order`]). [`template`] says in which words the model
-//! is asked, and [`prompt`] puts text that is not trusted between lines that its writers could not
+//! take ([`budget`]) and puts it in order ([`order`]). [`template`](crate::prompt::template) says in which words the model
+//! is asked, and [`messages`](crate::prompt::messages) puts text that is not trusted between lines that its writers could not
 //! know. [`step`] does so for an answer that is written in several calls, and [`fit`] sees to it
 //! that each of them can be read.
 

@@ -37,7 +37,7 @@ pub struct Material<'a> {
 /// The messages in which `template` puts `material`. The template has to use the variables
 /// `needed`; `notes` and `n` have a value only where they are needed.
 ///
-/// `nonce` is as in [`prompt::messages`].
+/// `nonce` is as in [`messages`](crate::prompt::messages::messages).
 pub fn messages(
     template: &Template,
     material: &Material<'_>,
@@ -84,7 +84,7 @@ fn note(number: usize, text: &str, mark: &str) -> String {
     format!("<<<note {number} {mark}>>>\n{}\n<<<end note {number} {mark}>>>", text.trim())
 }
 
-/// A note as it is sent, for its length, as in [`prompt::as_sent`].
+/// A note as it is sent, for its length, as in [`as_sent`](crate::prompt::messages::as_sent).
 #[must_use]
 pub fn note_as_sent(number: usize, text: &str) -> String {
     note(number, text, messages::SAMPLE_MARK) + "\n\n"

@@ -9,7 +9,7 @@ use crate::prompt::messages::{self, Message, PromptSource};
 /// The best grade.
 const BEST: u8 = 2;
 
-/// The messages that have `sources` graded. `nonce` is as in [`prompt::messages`].
+/// The messages that have `sources` graded. `nonce` is as in [`messages`](crate::prompt::messages::messages).
 pub fn messages(question: &str, sources: &[PromptSource], nonce: &str) -> Vec<Message> {
     let (mark, user) = messages::framed(question, sources, nonce);
     let system = format!(

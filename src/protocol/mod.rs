@@ -184,7 +184,7 @@ pub enum ChildJob<'a> {
     /// Read a document. Answered by a [`ParseOutcome`].
     #[serde(borrow)]
     Parse(ParseJob<'a>),
-    /// Find where a text may be cut. Answered by a [`Plan`](crate::chunk::Plan).
+    /// Find where a text may be cut. Answered by a [`Plan`](crate::chunk::CutPlan).
     Plan {
         /// The text to be cut.
         text: &'a str,

@@ -42,7 +42,7 @@ pub struct PastTurn {
     pub answer: String,
 }
 
-/// The messages in which a language model is asked. `nonce` is as in [`prompt::messages`].
+/// The messages in which a language model is asked. `nonce` is as in [`crate::prompt::messages::messages`].
 pub fn messages(
     template: &Template,
     turns: &[PastTurn],

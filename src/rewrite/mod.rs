@@ -10,7 +10,7 @@
 //! question ([`self_query`]). [`feedback`] takes the words of what was found first and needs no
 //! language model. [`route`] chooses where to look.
 //!
-//! What a model writes is not trusted: it is read by [`list`] and [`object`], which take what they
+//! What a model writes is not trusted: it is read by [`list`](crate::prompt::list) and [`object`](crate::prompt::object), which take what they
 //! understand and leave the rest, and becomes words to look for or values to compare with, never
 //! anything else. Where nothing of it can be used, the question is looked up as it is, and a remark
 //! says so.
