@@ -11,13 +11,13 @@ CREATE TYPE rag_bm25_query AS (
     index regclass,
     query tsquery
 );
-COMMENT ON TYPE rag_bm25_query IS 'what a rag_bm25 index is asked';
+COMMENT ON TYPE rag_bm25_query IS 'a query over a rag_bm25 index';
 
 -- The names of the arguments are those of the type's columns.
 CREATE FUNCTION rag_bm25_query(index regclass, query tsquery) RETURNS rag_bm25_query
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ROW($1, $2)::rag_bm25_query;
-COMMENT ON FUNCTION rag_bm25_query IS 'what a rag_bm25 index is asked';
+COMMENT ON FUNCTION rag_bm25_query IS 'a query over a rag_bm25 index';
 
 -- STABLE, because it looks into the index that the query names.
 CREATE FUNCTION rag.bm25_distance(document tsvector, query rag_bm25_query) RETURNS double precision

@@ -68,4 +68,4 @@ COMMENT ON FUNCTION rag_conversation IS 'begin a conversation; its ID is for the
 CREATE FUNCTION rag_conversation_delete(conversation uuid) RETURNS boolean
 VOLATILE PARALLEL UNSAFE STRICT
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_conversation_delete_wrapper';
-COMMENT ON FUNCTION rag_conversation_delete IS 'delete one of your conversations with its turns; whether it was there';
+COMMENT ON FUNCTION rag_conversation_delete IS 'delete one of your conversations with its turns; whether it existed';

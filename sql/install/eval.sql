@@ -277,7 +277,7 @@ COMMENT ON FUNCTION rag_eval_delete IS 'delete one of your evaluation sets with 
 CREATE FUNCTION rag_eval_purge(older_than interval, eval_set text DEFAULT NULL) RETURNS bigint
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_eval_purge_wrapper';
-COMMENT ON FUNCTION rag_eval_purge IS 'delete those of your runs of rag_eval that are older than so long; how many';
+COMMENT ON FUNCTION rag_eval_purge IS 'delete your runs of rag_eval that are older than an interval; how many were deleted';
 
 CREATE FUNCTION rag_eval_give(eval_set text, owner name) RETURNS text
 VOLATILE PARALLEL UNSAFE

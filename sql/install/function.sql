@@ -128,7 +128,7 @@ CREATE FUNCTION rag_alter_pipeline(
 ) RETURNS text
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_alter_pipeline_wrapper';
-COMMENT ON FUNCTION rag_alter_pipeline IS 'change a pipeline; what needs new chunks is made beside the old ones, which answer until then. Returns its name';
+COMMENT ON FUNCTION rag_alter_pipeline IS 'change a pipeline; new chunks are made in the background while the old ones stay searchable. Returns its name';
 
 CREATE FUNCTION rag_wait(
     pipeline text DEFAULT NULL,
@@ -136,17 +136,17 @@ CREATE FUNCTION rag_wait(
 ) RETURNS boolean
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_wait_wrapper';
-COMMENT ON FUNCTION rag_wait IS 'wait until all that has been committed can be found, in one pipeline or in all; false after the timeout';
+COMMENT ON FUNCTION rag_wait IS 'wait until all committed changes can be found, in one pipeline or in all; false after the timeout';
 
 CREATE FUNCTION rag_pause(pipeline text DEFAULT NULL) RETURNS text
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_pause_wrapper';
-COMMENT ON FUNCTION rag_pause IS 'have workers leave a pipeline alone; changes wait in its queue. Returns its name';
+COMMENT ON FUNCTION rag_pause IS 'stop background work on a pipeline; changes wait in its queue. Returns its name';
 
 CREATE FUNCTION rag_resume(pipeline text DEFAULT NULL) RETURNS text
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_resume_wrapper';
-COMMENT ON FUNCTION rag_resume IS 'have workers see to a pipeline again after rag_pause. Returns its name';
+COMMENT ON FUNCTION rag_resume IS 'resume background work on a pipeline after rag_pause. Returns its name';
 
 CREATE FUNCTION rag_retry(
     pipeline text DEFAULT NULL,
@@ -154,7 +154,7 @@ CREATE FUNCTION rag_retry(
 ) RETURNS bigint
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_retry_wrapper';
-COMMENT ON FUNCTION rag_retry IS 'queue rows that failed again, from rag.dead_letter or without waiting; how many';
+COMMENT ON FUNCTION rag_retry IS 'queue failed rows again, those of rag.dead_letter and those that wait for another attempt; how many';
 
 CREATE PROCEDURE rag_run(pipeline text DEFAULT NULL)
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_run_wrapper';
@@ -191,7 +191,7 @@ CREATE FUNCTION rag_retrieve(
 )
 STABLE PARALLEL RESTRICTED COST 100000 ROWS 5
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_retrieve_wrapper';
-COMMENT ON FUNCTION rag_retrieve IS 'the chunks that speak of a question, best first; mode is dense, lexical or hybrid';
+COMMENT ON FUNCTION rag_retrieve IS 'the chunks most relevant to a question, best first; mode is dense, lexical or hybrid';
 
 CREATE FUNCTION rag_answer(
     question text,

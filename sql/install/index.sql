@@ -248,4 +248,4 @@ BEGIN
     RETURN recall;
 END
 $$;
-COMMENT ON FUNCTION rag_hnsw_recall IS 'the share of the true k nearest rows that an index finds, over rows chosen by chance';
+COMMENT ON FUNCTION rag_hnsw_recall IS 'the share of the true k nearest rows that an index finds, over randomly chosen rows';

@@ -97,7 +97,7 @@ BEGIN ATOMIC
        AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c
                        WHERE c.oid OPERATOR(pg_catalog.=) hides_figures.relation AND pg_catalog.pg_has_role(c.relowner, 'USAGE'));
 END;
-COMMENT ON FUNCTION rag.hides_figures IS 'the same of who neither owns the table nor reads all statistics: figures of all its rows are not for the caller';
+COMMENT ON FUNCTION rag.hides_figures IS 'whether row-level security may hide rows of a table from the caller, who neither owns it nor may read all statistics: then figures of all its rows are withheld';
 
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline_id_seq', '');

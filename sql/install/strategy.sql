@@ -8,7 +8,7 @@ CREATE FUNCTION rag_strategies() RETURNS TABLE (
 )
 IMMUTABLE PARALLEL SAFE ROWS 11
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_strategies_wrapper';
-COMMENT ON FUNCTION rag_strategies IS 'how rag_answer can have an answer written: what each strategy does, its calls of a language model, its options';
+COMMENT ON FUNCTION rag_strategies IS 'the strategies of rag_answer: what each one does, how many calls it makes, and its options';
 
 INSERT INTO rag.template (name, version, content, description, created_by)
 SELECT name, 0, content, description, NULL

@@ -9,7 +9,7 @@ CREATE TABLE rag.template (
     created_at  timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (name, version)
 );
-COMMENT ON TABLE rag.template IS 'in which words language models are asked; the newest version of a name counts';
+COMMENT ON TABLE rag.template IS 'prompts for language models; the newest version of a name is used';
 COMMENT ON COLUMN rag.template.name IS 'what it is called in options and by pipelines';
 COMMENT ON COLUMN rag.template.version IS '0: as it comes with pg_rag; from 1: as rag_template_set has written it';
 COMMENT ON COLUMN rag.template.content IS 'the template itself, in the language of Jinja';

@@ -52,7 +52,7 @@ CREATE TABLE rag.feedback (
     created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
 CREATE INDEX feedback_of_trace ON rag.feedback (trace);
-COMMENT ON TABLE rag.feedback IS 'what people think of answers';
+COMMENT ON TABLE rag.feedback IS 'ratings of answers';
 COMMENT ON COLUMN rag.feedback.id IS 'number of the feedback';
 COMMENT ON COLUMN rag.feedback.trace IS 'id of the answer''s row in rag.trace_log';
 COMMENT ON COLUMN rag.feedback.owner IS 'role that gave it, by its name then';
@@ -103,14 +103,14 @@ CREATE FUNCTION rag_feedback(
 ) RETURNS uuid
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_feedback_wrapper';
-COMMENT ON FUNCTION rag_feedback IS 'keep what you think of an answer, from 0, bad, to 1, good, with its trace. Returns the ID of the trace';
+COMMENT ON FUNCTION rag_feedback IS 'rate an answer from 0 (bad) to 1 (good) and keep the rating with its trace. Returns the ID of the trace';
 
 CREATE FUNCTION rag_trace_purge(older_than interval) RETURNS bigint
 VOLATILE PARALLEL UNSAFE STRICT
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_trace_purge_wrapper';
-COMMENT ON FUNCTION rag_trace_purge IS 'delete those of your traces that are older than so long; how many';
+COMMENT ON FUNCTION rag_trace_purge IS 'delete your traces that are older than an interval; how many were deleted';
 
 CREATE FUNCTION rag_trace_delete(trace_id uuid) RETURNS boolean
 VOLATILE PARALLEL UNSAFE STRICT
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_trace_delete_wrapper';
-COMMENT ON FUNCTION rag_trace_delete IS 'delete one of your traces with what was said of it; whether it was there';
+COMMENT ON FUNCTION rag_trace_delete IS 'delete one of your traces and its feedback; whether it existed';

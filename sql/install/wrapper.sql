@@ -1,4 +1,4 @@
 -- Providers are foreign servers of this wrapper; keys are in user mappings.
 
 CREATE FOREIGN DATA WRAPPER rag_llm VALIDATOR rag.llm_validator;
-COMMENT ON FOREIGN DATA WRAPPER rag_llm IS 'language model providers; only who has USAGE can say where they are';
+COMMENT ON FOREIGN DATA WRAPPER rag_llm IS 'language model providers; roles with USAGE may define servers';

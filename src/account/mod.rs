@@ -97,7 +97,7 @@ impl SpendingLimit {
         Error::new(ErrorKind::BudgetExceeded, message)
             .detail(format!("{used}, and the call was not made."))
             .hint(format!(
-                "It begins anew on {anew} (UTC). Who may change rag.budget can raise it."
+                "It starts again on {anew} (UTC). Roles that may change rag.budget can raise it."
             ))
     }
 }

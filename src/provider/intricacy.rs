@@ -35,10 +35,10 @@ pub fn check(schema: &Value) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "schema is too intricate: more than {MOST_WAYS} ways lead to a place of the answer, or {DEEPEST} schemas are within each other"
+        "schema is too complex: one value could be checked more than {MOST_WAYS} times, or schemas nest more than {DEEPEST} deep"
     );
     Err(Error::invalid(message).hint(
-        "A part is checked once for each way that leads to it. Have fewer parts of allOf, anyOf and oneOf refer to the same one.",
+        "A subschema is checked once for each path that leads to it. Let fewer branches of allOf, anyOf and oneOf refer to the same one.",
     ))
 }
 
@@ -189,7 +189,7 @@ mod tests {
             Ok(()) => true,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::InvalidParameter);
-                assert!(error.message().starts_with("schema is too intricate"), "{error}");
+                assert!(error.message().starts_with("schema is too complex"), "{error}");
                 false
             }
         }

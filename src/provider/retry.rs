@@ -102,7 +102,7 @@ pub fn run<T>(
 
 /// The error of a call that no client waits for any more.
 pub fn given_up() -> Error {
-    Error::new(ErrorKind::ProviderFailed, "call was given up because nobody waits for it")
+    Error::new(ErrorKind::ProviderFailed, "call was given up because its session has gone")
 }
 
 /// What the header `Retry-After` asks for: a number of seconds or a date.

@@ -15,7 +15,8 @@ use crate::work::backoff::{Backoff, jittered};
 pub fn unless_unwanted(is_unwanted: fn() -> bool) -> impl FnMut() -> Result<()> {
     move || match is_unwanted() {
         true => {
-            let message = "somebody waits for this worker to leave the database";
+            let message =
+                "worker is leaving because another session needs exclusive access to the database";
             Err(Error::new(ErrorKind::NotInState, message))
         }
         false => Ok(()),

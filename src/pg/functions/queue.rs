@@ -159,9 +159,10 @@ fn has_pending(name: &str, time: TimestampWithTimeZone) -> Result<bool> {
     };
     let quoted = pgrx::spi::quote_literal(name);
     match (pipeline.mode, pipeline.is_paused) {
-        (RefreshMode::Manual, _) => {
-            refused("is in mode manual, nobody works on it", format!("CALL rag_run({quoted})."))
-        }
+        (RefreshMode::Manual, _) => refused(
+            "is in mode manual, and no worker embeds its rows",
+            format!("CALL rag_run({quoted})."),
+        ),
         (_, true) => refused("is paused", format!("Go on with rag_resume({quoted}).")),
         (_, false) => Ok(true),
     }

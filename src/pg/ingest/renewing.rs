@@ -98,7 +98,7 @@ impl Renewing<'_> {
         let Renewing { inner, transactions, pipeline, lease, renewed, is_unwanted, .. } = self;
         let mut watch = || {
             if is_unwanted() {
-                let message = "somebody waits for this worker to leave the database";
+                let message = "worker is leaving because another session needs exclusive access to the database";
                 return Err(Error::new(ErrorKind::NotInState, message));
             }
             if renewed.elapsed().as_secs_f64() > queue::RENEW_AFTER {

@@ -202,7 +202,7 @@ pub fn admit(request: &Request) -> Result<Admitted> {
     };
     let key = (provider.name.clone(), provider.model.clone());
     let Some(terms) = TERMS.with_borrow(|known| known.get(&key).cloned()) else {
-        let message = format!("nobody has looked up what server \"{}\" may cost", provider.name);
+        let message = format!("the terms of server \"{}\" have not been looked up", provider.name);
         return Err(Error::new(ErrorKind::Internal, message));
     };
     let input = tokens_of(characters);

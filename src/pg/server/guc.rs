@@ -95,16 +95,16 @@ enum PrivateHostsSetting {
 fn define_for_providers() {
     GucRegistry::define_enum_guc(
         c"rag.allow_private_hosts",
-        c"Which addresses that are not of the public Internet providers may have.",
-        c"none, loopback (those of the machine itself) or all.",
+        c"Private addresses that providers may have.",
+        c"none, loopback (the machine itself) or all.",
         &ALLOW_PRIVATE_HOSTS,
         GucContext::Suset,
         GucFlags::default(),
     );
     GucRegistry::define_string_guc(
         c"rag.allowed_hosts",
-        c"Hosts that providers may have, with commas between them.",
-        c"*.example.com stands for all below example.com. Empty: all.",
+        c"Hosts that providers may have, separated by commas.",
+        c"*.example.com stands for all subdomains of example.com. Empty: all hosts.",
         &ALLOWED_HOSTS,
         GucContext::Suset,
         GucFlags::default(),
@@ -122,7 +122,7 @@ fn define_for_users() {
     );
     GucRegistry::define_string_guc(
         c"rag.llm",
-        c"Who writes the answers: 'extractive' or a foreign server of the wrapper rag_llm.",
+        c"Language model that writes answers: 'extractive' or a foreign server of the wrapper rag_llm.",
         c"The built-in 'extractive' answers with the best sentences of the documents.",
         &LLM,
         GucContext::Userset,
@@ -140,7 +140,7 @@ fn define_for_users() {
     );
     GucRegistry::define_int_guc(
         c"rag.parse_timeout",
-        c"Longest time that rag_parse takes for a document.",
+        c"Maximum time that rag_parse may spend on a document.",
         c"",
         &PARSE_TIMEOUT,
         1,
@@ -153,7 +153,7 @@ fn define_for_users() {
 fn define_for_operations() {
     GucRegistry::define_enum_guc(
         c"rag.trace",
-        c"What rag.trace_log keeps of how an answer came about: off, summary or full.",
+        c"How much of each answer is traced in rag.trace_log: off, summary or full.",
         c"summary: figures; full: question, answer and other texts too.",
         &TRACE,
         GucContext::Userset,
@@ -161,15 +161,15 @@ fn define_for_operations() {
     );
     GucRegistry::define_enum_guc(
         c"rag.cache",
-        c"Which answers of language models are given again: off, exact or semantic.",
-        c"exact: to the same messages; semantic: to questions that mean the same, too.",
+        c"Which replies of language models are served from the cache: off, exact or semantic.",
+        c"exact: for the same messages; semantic: also for questions with the same meaning.",
         &CACHE,
         GucContext::Userset,
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(
         c"rag.cache_ttl",
-        c"How long an answer of a language model is remembered.",
+        c"Time for which a reply of a language model stays in the cache.",
         c"",
         &CACHE_TTL,
         1,
@@ -182,8 +182,8 @@ fn define_for_operations() {
 fn define_for_indexes() {
     GucRegistry::define_int_guc(
         c"rag_hnsw.ef_search",
-        c"Nearest nodes that the first walk of a scan finds.",
-        c"More find better neighbours, and cost more.",
+        c"Size of the dynamic candidate list for a search.",
+        c"Higher values improve recall and cost time.",
         &HNSW_EF_SEARCH,
         1,
         10_000,
@@ -192,15 +192,15 @@ fn define_for_indexes() {
     );
     GucRegistry::define_bool_guc(
         c"rag_hnsw.iterative_scan",
-        c"Whether a scan goes on after its first walk.",
-        c"If off, it gives rag_hnsw.ef_search rows at most.",
+        c"Whether a scan continues after its first search.",
+        c"If off, a scan returns at most rag_hnsw.ef_search rows.",
         &HNSW_ITERATIVE_SCAN,
         GucContext::Userset,
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(
         c"rag_hnsw.max_scan_tuples",
-        c"Nodes met after which a scan stops following links and reads the index in order.",
+        c"Number of visited nodes after which a scan stops following links and reads the index sequentially.",
         c"",
         &HNSW_MAX_SCAN_TUPLES,
         1,
@@ -210,7 +210,7 @@ fn define_for_indexes() {
     );
     GucRegistry::define_float_guc(
         c"rag_hnsw.scan_mem_multiplier",
-        c"Memory of a scan, in multiples of work_mem.",
+        c"Memory of a scan, as a multiple of work_mem.",
         c"",
         &HNSW_SCAN_MEM_MULTIPLIER,
         1.0,
@@ -223,8 +223,8 @@ fn define_for_indexes() {
 fn define_for_bm25() {
     GucRegistry::define_float_guc(
         c"rag.bm25_k1",
-        c"How much a word that occurs again adds to a BM25 score.",
-        c"0: nothing. The more, the later a score stops growing.",
+        c"Term frequency saturation of BM25.",
+        c"0 ignores repeated words; higher values let repetitions count for longer.",
         &BM25_K1,
         0.0,
         1000.0,
@@ -233,8 +233,8 @@ fn define_for_bm25() {
     );
     GucRegistry::define_float_guc(
         c"rag.bm25_b",
-        c"How much a text's length counts against it in a BM25 score.",
-        c"From 0, not at all, to 1, in full.",
+        c"Length normalization of BM25.",
+        c"From 0 (none) to 1 (full).",
         &BM25_B,
         0.0,
         1.0,
@@ -246,8 +246,8 @@ fn define_for_bm25() {
 fn define_for_administrators() {
     GucRegistry::define_int_guc(
         c"rag.max_workers",
-        c"Most pipeline workers of the server, over all databases.",
-        c"Each takes one of max_worker_processes. 0: none is started.",
+        c"Maximum number of pipeline workers of the server, over all databases.",
+        c"Each takes one of max_worker_processes. 0 starts none.",
         &MAX_WORKERS,
         0,
         1000,
@@ -257,7 +257,7 @@ fn define_for_administrators() {
     GucRegistry::define_int_guc(
         c"rag.max_attempts",
         c"Attempts at embedding a row before it goes to rag.dead_letter.",
-        c"Outages of ragd or of a provider don't count.",
+        c"Outages of ragd or of a provider do not count.",
         &MAX_ATTEMPTS,
         1,
         100,
@@ -266,8 +266,8 @@ fn define_for_administrators() {
     );
     GucRegistry::define_int_guc(
         c"rag.document_timeout",
-        c"Longest time that the content expression, or a trigger on the chunk table, takes in a worker.",
-        c"For a row, or for a batch of them, which is tried row by row then. 0: no limit.",
+        c"Maximum time that the content expression, or a trigger on the chunk table, may take in a worker.",
+        c"For a row, or for a batch of rows, which is then tried row by row. 0: no limit.",
         &DOCUMENT_TIMEOUT,
         0,
         i32::MAX,
@@ -302,8 +302,8 @@ fn define_for_administrators() {
     );
     GucRegistry::define_int_guc(
         c"rag.ragd_heartbeat_timeout",
-        c"Longest time that ragd does not answer, or a model stands still in it, before it is started again.",
-        c"0: ragd is left alone, however long it hangs.",
+        c"Time after which a ragd that does not answer, or whose model makes no progress, is restarted.",
+        c"0 never restarts ragd.",
         &RAGD_HEARTBEAT_TIMEOUT,
         0,
         3_600_000,
@@ -312,7 +312,7 @@ fn define_for_administrators() {
     );
     GucRegistry::define_int_guc(
         c"rag.ragd_start_timeout",
-        c"Longest time a call waits for ragd to start.",
+        c"Maximum time that a call waits for ragd to start.",
         c"",
         &RAGD_START_TIMEOUT,
         100,
@@ -425,12 +425,12 @@ fn non_empty(setting: &GucSetting<Option<CString>>) -> Option<String> {
     Some(text(setting)).filter(|value| !value.is_empty())
 }
 
-/// Nearest nodes that the first walk of a scan finds.
+/// Size of the dynamic candidate list for a search.
 pub fn hnsw_ef_search() -> usize {
     HNSW_EF_SEARCH.get() as usize
 }
 
-/// Whether a scan goes on after its first walk.
+/// Whether a scan continues after its first search.
 pub fn hnsw_iterative_scan() -> bool {
     HNSW_ITERATIVE_SCAN.get()
 }
@@ -445,7 +445,7 @@ pub fn hnsw_scan_mem_multiplier() -> f64 {
     HNSW_SCAN_MEM_MULTIPLIER.get()
 }
 
-/// How much a word that occurs again adds to a BM25 score.
+/// Term frequency saturation of BM25.
 pub fn bm25_k1() -> f64 {
     BM25_K1.get()
 }

@@ -116,7 +116,7 @@ impl StrategyHost for Session<'_> {
         limits: Limits,
     ) -> Result<Vec<Result<ModelReply>>> {
         let Some(provider) = &self.provider else {
-            return Err(Error::new(ErrorKind::Internal, "there is nobody who could be asked"));
+            return Err(Error::new(ErrorKind::Internal, "there is no language model to ask"));
         };
         ask_all(provider, step, prompts, limits, self.writing)
     }
