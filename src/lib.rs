@@ -27,9 +27,9 @@ pub mod hnsw;
 
 pub mod prompt;
 
-pub mod represent;
+pub mod contextual;
+pub mod representation;
 pub mod rewrite;
-pub mod situate;
 
 pub mod rerank;
 pub mod retrieve;

@@ -96,7 +96,7 @@ fn every_statement_is_used() {
 }
 
 /// Statements that run with the search path `pg_catalog, pg_temp`, within `Acting` or `Settings` of
-/// `src/pg/server/acting.rs`: whole files, or statements by name. What is not here runs as its caller, or becomes
+/// `src/pg/server/role.rs`: whole files, or statements by name. What is not here runs as its caller, or becomes
 /// part of a view or policy.
 const ACTING: &[&str] = &[
     "activity.",

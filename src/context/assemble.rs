@@ -6,10 +6,10 @@
 
 use super::budget::fitted;
 use super::compress::{Compressed, CompressionTask, compressed};
+use super::deduplication::{without_repeated_sentences, without_repeats};
 use super::excerpt::Excerpt;
 use super::headers::header;
 use super::order::ordered;
-use super::repeats::{without_repeated_sentences, without_repeats};
 use super::{ContextOptions, Means, Reading};
 use crate::error::Result;
 use crate::prompt::messages;
@@ -89,8 +89,8 @@ mod tests {
 
     use super::super::compress::Compression;
     use super::super::compress::tests::{Scripted, passages};
+    use super::super::deduplication::Dedupe;
     use super::super::order::ContextOrder;
-    use super::super::repeats::Dedupe;
     use super::*;
     use crate::prompt::tokens::tests::words;
 

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! [`assemble`] chooses what is read of the chunks that were found: it leaves out what repeats
-//! another one ([`repeats`]), makes the others shorter ([`compress`]), keeps what the model can
+//! another one ([`deduplication`]), makes the others shorter ([`compress`]), keeps what the model can
 //! take ([`budget`]) and puts it in order ([`order`]). [`template`](crate::prompt::template) says in which words the model
 //! is asked, and [`messages`](crate::prompt::messages) puts text that is not trusted between lines that its writers could not
 //! know. [`step`] does so for an answer that is written in several calls, and [`fit`] sees to it
@@ -14,12 +14,12 @@
 pub mod assemble;
 pub mod budget;
 pub mod compress;
+pub mod deduplication;
 pub mod excerpt;
 pub mod fit;
 pub mod headers;
 pub mod options;
 pub mod order;
-pub mod repeats;
 pub mod step;
 
 pub use options::ContextOptions;

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use super::compress::Compression;
+use super::deduplication::Dedupe;
 use super::order::ContextOrder;
-use super::repeats::Dedupe;
 use crate::error::{Error, Result};
 
 /// The names of all options, as users write them.

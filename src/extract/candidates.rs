@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::ExtractPassage;
-use super::asked::{AnswerType, asked};
+use super::answer_type::{AnswerType, asked};
 use super::units::{Unit, units};
 use crate::text::words::{Word, credit, each_word, terms, words};
 

@@ -9,11 +9,11 @@
 //! without it. So it is the probability that the answer is there if that was as likely as not
 //! beforehand.
 
-use super::asked::AnswerType;
+use super::answer_type::AnswerType;
 use super::candidates::Candidates;
 use super::score::best_first;
 use super::similarity::Similarities;
-use super::wordwise::nearest_of;
+use super::word_similarity::nearest_of;
 use crate::text::words::Word;
 
 /// Pieces that are imagined beside those found, at [`USUAL_GAP`] below the best: the model was

@@ -8,22 +8,22 @@
 //! can be beside the point but never made up. The steps, a file each:
 //!
 //! ```text
-//! blocks      content → paragraphs, items, rows, code, headings
-//! units       → pieces that can be evidence
-//! asked       a time, a number, a name?
-//! candidates  units with what they share with the question
-//! similarity  what the model says about the most promising
-//! nearest     and about their words
-//! wordwise    what that tells about a piece
-//! score       which piece holds the answer?
-//! confidence  does any?
-//! wording     the answer's text
+//! blocks           content → paragraphs, items, rows, code, headings
+//! units            → pieces that can be evidence
+//! answer_type      a time, a number, a name?
+//! candidates       units with what they share with the question
+//! similarity       what the model says about the most promising
+//! nearest          and about their words
+//! word_similarity  what that tells about a piece
+//! score            which piece holds the answer?
+//! confidence       does any?
+//! wording          the answer's text
 //! ```
 //!
 //! Only the most promising pieces are embedded. The first look, at words and at what is
 //! known of their passages, is good enough that a dozen of them do as well as all.
 
-mod asked;
+mod answer_type;
 mod blocks;
 mod candidates;
 mod confidence;
@@ -31,8 +31,8 @@ mod nearest;
 mod score;
 mod similarity;
 mod units;
+mod word_similarity;
 mod wording;
-mod wordwise;
 
 #[cfg(test)]
 mod tests;

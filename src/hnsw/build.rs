@@ -25,10 +25,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use super::graph::{AHEAD, Graph, Neighbor};
 use super::insert::InsertItem;
 use super::page::{EntryPoint, IndexShape, RowId};
+use super::search_layer::{DESCENT, LayerSearch};
 use super::select::{LinkCandidate, select};
 use super::space::Fit;
 use super::visited::Visited;
-use super::walk::{DESCENT, Walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::spare;
 use crate::vector::prefetch::prefetch;
@@ -128,7 +128,7 @@ pub enum LinkProgress {
 /// The memory of one thread that links.
 #[derive(Default)]
 pub struct Linker {
-    walk: Walk,
+    walk: LayerSearch,
     visited: Visited,
 }
 

@@ -14,11 +14,11 @@ use super::page::{
     self, EntryPoint, HnswMeta, HnswPageKind, IndexShape, NONE, NewNode, NodePlace, NodeState,
     RowId, SlotMut, SlotView,
 };
+use super::search_layer::{LayerSearch, descend};
 use super::select::{LinkCandidate, select};
 use super::slots::{occupy, read_meta};
 use super::space::Payload;
 use super::visited::Visited;
-use super::walk::{Walk, descend};
 use crate::error::Result;
 use crate::pages::{Store, StoreMut};
 
@@ -28,7 +28,7 @@ const ATTEMPTS: usize = 20;
 /// Memory that inserts use one after the other.
 #[derive(Default)]
 pub struct Scratch {
-    walk: Walk,
+    walk: LayerSearch,
     visited: Visited,
 }
 
@@ -148,7 +148,7 @@ fn starts<S: Store>(
     meta: &HnswMeta,
     probe: &[u8],
     layer: u8,
-    walk: &mut Walk,
+    walk: &mut LayerSearch,
     visited: &mut Visited,
 ) -> Result<(Vec<u32>, u8)> {
     let Some(entry) = meta.entry else { return Ok((Vec::new(), 0)) };

@@ -20,13 +20,13 @@ pub mod shape;
 pub mod slots;
 
 pub mod graph;
+pub mod search_layer;
 pub mod visited;
-pub mod walk;
 
 pub mod select;
 
-pub mod adopt;
 pub mod build;
+pub mod orphan_repair;
 pub mod pause;
 pub mod write_out;
 

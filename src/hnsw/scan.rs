@@ -30,13 +30,12 @@ use super::insert::{any_live_node, expect_probe};
 use super::nearest::{NearCandidate, Nearest, compare, sort};
 use super::node_set::NodeSet;
 use super::page::{HnswMeta, HnswPageKind, NodeState, RowId, SlotView};
+use super::search_layer::{LayerSearch, descend};
 use super::slots::read_meta;
 use super::space::Payload;
 use super::visited::Visited;
-use super::walk::{Walk, descend};
 use crate::error::Result;
-use crate::pages::Store;
-use crate::pages::{HEADER_BYTES, ROOM};
+use crate::pages::{HEADER_BYTES, ROOM, Store};
 
 /// What a scan has cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,7 +143,7 @@ pub struct Scan {
     matches: Option<NodeSet>,
     options: ScanOptions,
     stage: ScanStage,
-    walk: Walk,
+    walk: LayerSearch,
     visited: Visited,
     ef: usize,
     /// What is to be given next, the last first.
@@ -180,7 +179,11 @@ impl Scan {
             matches: None,
             options,
             stage: ScanStage::Begin,
-            walk: if options.is_iterative { Walk::that_can_widen() } else { Walk::default() },
+            walk: if options.is_iterative {
+                LayerSearch::that_can_widen()
+            } else {
+                LayerSearch::default()
+            },
             visited,
             ef: options.ef_search,
             ready: Vec::new(),

@@ -17,7 +17,7 @@
 //!
 //! A crash in between leaves dead nodes, which the next vacuum finds as it begins.
 
-mod ways;
+mod reachability;
 
 use super::graph::{Graph, PageGraph};
 use super::insert::{NodeLinks, any_live_node, read_links, replace_links};

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
 use super::dialect::Dialect;
-use super::trouble::CallPurpose;
+use super::errors::CallPurpose;
 
 /// How Anthropic's API is called: its headers, and the end of its address.
 pub const DIALECT: Dialect = Dialect {

@@ -16,17 +16,17 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use super::breaker::Health;
 use super::call::{self, CallFailure, HttpCall, HttpReply, Incoming, Patience};
+use super::circuit_breaker::Health;
+use super::cooldown::ProviderId;
+use super::errors::{CallPurpose, ErrorFormatter, asked_wait};
 use super::host;
 use super::key::ApiKey;
-use super::limit::{NoTurn, Permit, TurnRequest};
-use super::manners::Whom;
-use super::memory::ProviderMemory;
-use super::pause::ProviderId;
-use super::retry::{self, CallAttempts, Policy, Remedy, Trouble};
+use super::limit::{NotAdmitted, Permit, TurnRequest};
+use super::provider_state::ProviderMemory;
+use super::retry::{self, CallAttempts, CallError, Policy, Remedy};
+use super::schema_support::ModelOfProvider;
 use super::stream::{Decoder, Hear, Listener, Streamed};
-use super::trouble::{CallPurpose, Teller, asked_wait};
 use crate::error::{Error, Result};
 use crate::protocol::{Generated, Lane, ProviderConfig};
 
@@ -46,8 +46,8 @@ pub trait ProviderQuestion {
     fn read(
         &mut self,
         reply: &HttpReply,
-        teller: &Teller<'_>,
-    ) -> std::result::Result<Self::Answer, Trouble>;
+        teller: &ErrorFormatter<'_>,
+    ) -> std::result::Result<Self::Answer, CallError>;
 }
 
 /// What makes the calls of one request: the provider, the key, the task and the lane.
@@ -95,9 +95,9 @@ impl<'a> Caller<'a> {
     }
 
     /// Which model is asked for, for how it wants to be asked.
-    pub fn whom(&self) -> Whom {
+    pub fn whom(&self) -> ModelOfProvider {
         let ProviderConfig { api, model, .. } = self.provider.clone();
-        Whom { provider: self.id, api, model }
+        ModelOfProvider { provider: self.id, api, model }
     }
 
     /// Asks, within the provider's limits; gives the answer and what it has taken.
@@ -126,7 +126,7 @@ impl<'a> Caller<'a> {
     fn insist<T>(
         &self,
         gone: &dyn Fn() -> bool,
-        mut attempt: impl FnMut(AttemptScope<'_>) -> std::result::Result<T, Trouble>,
+        mut attempt: impl FnMut(AttemptScope<'_>) -> std::result::Result<T, CallError>,
     ) -> Result<(T, CallAttempts)> {
         let admitted = self.memory.attend(self.id);
         let mut attended = admitted.map_err(|left| self.teller().is_down(left).error)?;
@@ -146,7 +146,7 @@ impl<'a> Caller<'a> {
         &self,
         question: &mut Q,
         scope: AttemptScope<'_>,
-    ) -> std::result::Result<Q::Answer, Trouble> {
+    ) -> std::result::Result<Q::Answer, CallError> {
         let _permit = self.turn(scope)?;
         let mut incoming = self.call(question, scope, false)?;
         let reply = self.whole(&mut incoming, None, scope)?;
@@ -159,7 +159,7 @@ impl<'a> Caller<'a> {
         question: &mut Q,
         scope: AttemptScope<'_>,
         hear: &mut Hear<'_>,
-    ) -> std::result::Result<Generated, Trouble> {
+    ) -> std::result::Result<Generated, CallError> {
         let teller = self.teller();
         let _permit = self.turn(scope)?;
         let mut incoming = self.call(question, scope, true)?;
@@ -180,7 +180,7 @@ impl<'a> Caller<'a> {
     }
 
     /// Waits until the provider may be called.
-    fn turn(&self, scope: AttemptScope<'_>) -> std::result::Result<Permit<'_>, Trouble> {
+    fn turn(&self, scope: AttemptScope<'_>) -> std::result::Result<Permit<'_>, CallError> {
         if let Some(left) = self.pause_to_keep() {
             return Err(self.teller().left_alone(left));
         }
@@ -192,9 +192,9 @@ impl<'a> Caller<'a> {
             gone: scope.gone,
         };
         self.memory.gate().enter(&wish).map_err(|refusal| match refusal {
-            NoTurn::Gone => self.teller().failure(CallFailure::Gone),
-            NoTurn::MinuteFull(wait) => self.teller().minute_full(wait),
-            NoTurn::AllTaken(wait) => self.teller().all_taken(wait),
+            NotAdmitted::Gone => self.teller().failure(CallFailure::Gone),
+            NotAdmitted::MinuteFull(wait) => self.teller().minute_full(wait),
+            NotAdmitted::AllTaken(wait) => self.teller().all_taken(wait),
         })
     }
 
@@ -203,7 +203,7 @@ impl<'a> Caller<'a> {
         question: &Q,
         scope: AttemptScope<'_>,
         stream: bool,
-    ) -> std::result::Result<Incoming, Trouble> {
+    ) -> std::result::Result<Incoming, CallError> {
         let call = HttpCall {
             url: self.url.clone(),
             headers: self.task.dialect.headers(self.provider, &self.key),
@@ -222,7 +222,7 @@ impl<'a> Caller<'a> {
         incoming: &mut Incoming,
         head: Option<HttpReply>,
         scope: AttemptScope<'_>,
-    ) -> std::result::Result<HttpReply, Trouble> {
+    ) -> std::result::Result<HttpReply, CallError> {
         let patience = Patience { gone: scope.gone, until: None };
         let head = head.map_or_else(|| incoming.head(&patience), Ok);
         let reply = head.and_then(|head| incoming.whole(head, &patience));
@@ -234,7 +234,7 @@ impl<'a> Caller<'a> {
         &self,
         question: &mut Q,
         reply: &HttpReply,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), CallError> {
         let teller = self.teller();
         self.health.set(if is_absent(reply) { Health::Down } else { Health::Up });
         if (200..300).contains(&reply.status) {
@@ -244,21 +244,21 @@ impl<'a> Caller<'a> {
         Err(match self.note_pause(reply) {
             Some(pause) if self.lane != Lane::Query => teller.busy(reply, pause),
             _ if question.give_in(reply) => {
-                Trouble { remedy: Remedy::Changed, ..teller.refusal(reply) }
+                CallError { remedy: Remedy::Changed, ..teller.refusal(reply) }
             }
             _ => teller.refusal(reply),
         })
     }
 
-    fn failed(&self, failure: CallFailure) -> Trouble {
+    fn failed(&self, failure: CallFailure) -> CallError {
         if let CallFailure::NoAnswer(_) | CallFailure::ConnectTimeout = failure {
             self.health.set(Health::Down);
         }
         self.teller().failure(failure)
     }
 
-    fn teller(&self) -> Teller<'_> {
-        Teller { provider: self.provider, key: &self.key, task: self.task }
+    fn teller(&self) -> ErrorFormatter<'_> {
+        ErrorFormatter { provider: self.provider, key: &self.key, task: self.task }
     }
 
     fn first_word_by(&self) -> Option<Instant> {
@@ -317,6 +317,6 @@ fn is_absent(reply: &HttpReply) -> bool {
     matches!(reply.status, 502..=504) && reply.retry_after.is_none()
 }
 
-fn lasting(error: Error) -> Trouble {
-    Trouble { error, remedy: Remedy::None }
+fn lasting(error: Error) -> CallError {
+    CallError { error, remedy: Remedy::None }
 }

@@ -15,11 +15,11 @@ use serde_json::Value;
 
 use super::call::HttpReply;
 use super::caller::{Caller, ProviderQuestion};
-use super::memory::ProviderMemory;
-use super::retry::{CallAttempts, Remedy, Trouble};
+use super::errors::{CallPurpose, ErrorFormatter, error_message, explanation};
+use super::provider_state::ProviderMemory;
+use super::retry::{CallAttempts, CallError, Remedy};
 use super::schema::{Manner, ResponseFormat};
 use super::stream::{EventReader, Hear, Streamed};
-use super::trouble::{CallPurpose, Teller, error_message, explanation};
 use super::turns::MessageTurns;
 use crate::account::tokens_of;
 use crate::error::{Error, ErrorKind, Result};
@@ -147,7 +147,7 @@ impl Heard {
         self.completion_tokens = written.map(credible).or(self.completion_tokens);
     }
 
-    fn tell(&mut self, teller: &Teller<'_>) -> std::result::Result<Generated, Trouble> {
+    fn tell(&mut self, teller: &ErrorFormatter<'_>) -> std::result::Result<Generated, CallError> {
         // PostgreSQL's text cannot hold it, and no model means it.
         let text = std::mem::take(&mut self.text).replace('\0', "");
         let finish_reason = self.finish_reason.take().unwrap_or_default();
@@ -164,7 +164,7 @@ impl Heard {
         })
     }
 
-    fn silence(&self, finish_reason: &str, teller: &Teller<'_>) -> Trouble {
+    fn silence(&self, finish_reason: &str, teller: &ErrorFormatter<'_>) -> CallError {
         match (&self.blocked, finish_reason) {
             (Some(why), _) => teller.silence(
                 &format!("it was blocked: {why}"),
@@ -252,8 +252,8 @@ impl<P: ChatProtocol> ProviderQuestion for ChatCall<'_, P> {
     fn read(
         &mut self,
         reply: &HttpReply,
-        teller: &Teller<'_>,
-    ) -> std::result::Result<Generated, Trouble> {
+        teller: &ErrorFormatter<'_>,
+    ) -> std::result::Result<Generated, CallError> {
         let value: Value = teller.read(reply)?;
         if let Some(trouble) = reported(&value, teller) {
             return Err(trouble);
@@ -286,8 +286,8 @@ impl<P: ChatProtocol> EventReader for Events<P> {
     fn read(
         &mut self,
         data: &str,
-        teller: &Teller<'_>,
-    ) -> std::result::Result<Option<String>, Trouble> {
+        teller: &ErrorFormatter<'_>,
+    ) -> std::result::Result<Option<String>, CallError> {
         let event: Value = teller.read_event(data)?;
         if let Some(trouble) = reported(&event, teller) {
             return Err(match self.heard.text.len() {
@@ -301,7 +301,7 @@ impl<P: ChatProtocol> EventReader for Events<P> {
         Ok((!added.is_empty()).then_some(added))
     }
 
-    fn finish(&mut self, teller: &Teller<'_>) -> std::result::Result<Generated, Trouble> {
+    fn finish(&mut self, teller: &ErrorFormatter<'_>) -> std::result::Result<Generated, CallError> {
         if self.heard.finish_reason.is_none() && self.heard.blocked.is_none() {
             return Err(teller.broke_off(self.heard.text.len()));
         }
@@ -314,11 +314,11 @@ impl<P: ChatProtocol> EventReader for Events<P> {
 }
 
 /// The error that `value` reports, in a reply or an event of success.
-fn reported(value: &Value, teller: &Teller<'_>) -> Option<Trouble> {
+fn reported(value: &Value, teller: &ErrorFormatter<'_>) -> Option<CallError> {
     let error = value.get("error").filter(|error| !error.is_null())?;
     let trouble = teller.reported(&error_message(value)?);
     Some(match is_passing(error) {
-        true => Trouble { remedy: Remedy::Retry(None), ..trouble },
+        true => CallError { remedy: Remedy::Retry(None), ..trouble },
         false => trouble,
     })
 }

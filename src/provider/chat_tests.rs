@@ -20,7 +20,7 @@ fn listen<P: ChatProtocol>(events: &[&str]) -> (Vec<String>, Result<Generated>) 
         network: Network::default(),
         special: Special::default(),
     };
-    let teller = Teller { provider: &provider, key: &ApiKey::default(), task: P::STREAM };
+    let teller = ErrorFormatter { provider: &provider, key: &ApiKey::default(), task: P::STREAM };
     let (mut reader, mut pieces) = (Events::<P>::default(), Vec::new());
     for event in events {
         match reader.read(event, &teller) {

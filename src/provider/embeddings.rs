@@ -22,9 +22,9 @@ use super::batch::batches;
 use super::call::HttpReply;
 use super::caller::{Caller, ProviderQuestion};
 use super::chat::{credible, encode};
-use super::memory::{ProviderMemory, Shortened};
-use super::retry::{CallAttempts, Remedy, Trouble};
-use super::trouble::{CallPurpose, Teller};
+use super::errors::{CallPurpose, ErrorFormatter};
+use super::provider_state::{ProviderMemory, Shortened};
+use super::retry::{CallAttempts, CallError, Remedy};
 use crate::account::tokens_of;
 use crate::embed::EmbeddingKind;
 use crate::error::{Error, Result};
@@ -182,15 +182,15 @@ impl<'a, P> TextsOfCall<'a, P> {
         &mut self,
         vectors: &[Vec<f64>],
         reply: &HttpReply,
-        teller: &Teller<'_>,
-    ) -> std::result::Result<u32, Trouble> {
+        teller: &ErrorFormatter<'_>,
+    ) -> std::result::Result<u32, CallError> {
         let first = vectors.first().map_or(0, |vector| vector.len() as u32);
         let dimension = self.wanted.unwrap_or(first);
         if let Some(other) = vectors.iter().find(|vector| vector.len() != dimension as usize) {
             let misfit = teller.misfit(other.len(), dimension);
             if !self.shorten && self.may_change {
                 self.change();
-                return Err(Trouble { remedy: Remedy::Changed, ..misfit });
+                return Err(CallError { remedy: Remedy::Changed, ..misfit });
             }
             return Err(misfit);
         }
@@ -225,8 +225,8 @@ impl<P: EmbeddingsProtocol> ProviderQuestion for TextsOfCall<'_, P> {
     fn read(
         &mut self,
         reply: &HttpReply,
-        teller: &Teller<'_>,
-    ) -> std::result::Result<Embedded, Trouble> {
+        teller: &ErrorFormatter<'_>,
+    ) -> std::result::Result<Embedded, CallError> {
         let ReplyVectors { items, tokens } = P::found(teller.read(reply)?);
         let tokens = credible(tokens);
         let embedded = self.embedded(items, reply, teller);
@@ -243,8 +243,8 @@ impl<P: EmbeddingsProtocol> TextsOfCall<'_, P> {
         &mut self,
         items: Vec<(Option<usize>, Vec<f64>)>,
         reply: &HttpReply,
-        teller: &Teller<'_>,
-    ) -> std::result::Result<Embedded, Trouble> {
+        teller: &ErrorFormatter<'_>,
+    ) -> std::result::Result<Embedded, CallError> {
         let vectors = in_order(items, self.texts.len(), "vectors for", "texts")
             .map_err(|why| teller.nonsense(&why, reply))?;
         let dimension = self.length(&vectors, reply, teller)?;

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use sha2::{Digest, Sha256};
 
-use super::pause::ProviderId;
+use super::cooldown::ProviderId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{KeySource, Network, ProviderConfig};
 

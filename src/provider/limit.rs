@@ -17,7 +17,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::call::POLL;
-use super::pause::ProviderId;
+use super::cooldown::ProviderId;
 use crate::protocol::{CallLimits, Lane};
 
 /// The time within which the calls of `requests_per_minute` may begin.
@@ -142,7 +142,7 @@ pub struct Permit<'a> {
 
 /// Why a call is not made in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoTurn {
+pub enum NotAdmitted {
     /// The client does not wait any more.
     Gone,
     /// So many calls have begun within a minute; the next may begin after so long.
@@ -167,7 +167,7 @@ pub struct TurnRequest<'a> {
 
 impl Gate {
     /// Waits for a turn.
-    pub fn enter(&self, wish: &TurnRequest<'_>) -> Result<Permit<'_>, NoTurn> {
+    pub fn enter(&self, wish: &TurnRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
         let CallLimits { max_concurrency, requests_per_minute, .. } = wish.limits;
         if max_concurrency.is_none() && requests_per_minute.is_none() {
             return Ok(Permit { counted: None });
@@ -183,24 +183,30 @@ impl Gate {
         }
     }
 
-    fn try_once(&self, wish: &TurnRequest<'_>) -> Result<Permit<'_>, NoTurn> {
+    fn try_once(&self, wish: &TurnRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
         match self.locked().turn(wish.provider, wish.limits, None, Instant::now()) {
             TurnOutcome::Now => Ok(self.permit(wish.provider)),
-            TurnOutcome::After(wait) => Err(NoTurn::MinuteFull(wait)),
-            TurnOutcome::Later => Err(NoTurn::AllTaken(TAKEN)),
+            TurnOutcome::After(wait) => Err(NotAdmitted::MinuteFull(wait)),
+            TurnOutcome::Later => Err(NotAdmitted::AllTaken(TAKEN)),
         }
     }
 
-    fn wait_in_line(&self, wish: &TurnRequest<'_>, ticket: Ticket) -> Result<Permit<'_>, NoTurn> {
+    fn wait_in_line(
+        &self,
+        wish: &TurnRequest<'_>,
+        ticket: Ticket,
+    ) -> Result<Permit<'_>, NotAdmitted> {
         loop {
             let mut limits = self.locked();
             let now = Instant::now();
             let left = wish.until.saturating_duration_since(now);
             let wait = match limits.turn(wish.provider, wish.limits, Some(ticket), now) {
                 TurnOutcome::Now => return Ok(self.permit(wish.provider)),
-                TurnOutcome::After(wait) if wait > left => return Err(NoTurn::MinuteFull(wait)),
+                TurnOutcome::After(wait) if wait > left => {
+                    return Err(NotAdmitted::MinuteFull(wait));
+                }
                 TurnOutcome::After(wait) => wait,
-                TurnOutcome::Later if left.is_zero() => return Err(NoTurn::AllTaken(TAKEN)),
+                TurnOutcome::Later if left.is_zero() => return Err(NotAdmitted::AllTaken(TAKEN)),
                 TurnOutcome::Later => left,
             };
             // A waiter that panicked left nothing half done.
@@ -210,7 +216,7 @@ impl Gate {
                     .unwrap_or_else(PoisonError::into_inner),
             );
             if (wish.gone)() {
-                return Err(NoTurn::Gone);
+                return Err(NotAdmitted::Gone);
             }
         }
     }
@@ -329,13 +335,13 @@ mod tests {
         let begun = Instant::now();
         let until = begun + seconds(0.3);
         let late = gate.enter(&TurnRequest { until, ..wish(&one, Lane::Query, &stays) }).err();
-        assert_eq!(late, Some(NoTurn::AllTaken(TAKEN)));
+        assert_eq!(late, Some(NotAdmitted::AllTaken(TAKEN)));
         assert!(begun.elapsed() >= seconds(0.29) && begun.elapsed() < seconds(10.0));
         assert_eq!(
             gate.enter(&wish(&one, Lane::Bulk, &stays)).err(),
-            Some(NoTurn::AllTaken(TAKEN))
+            Some(NotAdmitted::AllTaken(TAKEN))
         );
-        assert_eq!(gate.enter(&wish(&one, Lane::Query, &|| true)).err(), Some(NoTurn::Gone));
+        assert_eq!(gate.enter(&wish(&one, Lane::Query, &|| true)).err(), Some(NotAdmitted::Gone));
         drop(held);
         assert!(gate.enter(&wish(&one, Lane::Bulk, &stays)).is_ok());
     }
@@ -346,7 +352,7 @@ mod tests {
         drop(gate.enter(&wish(&one, Lane::Query, &|| false)));
         let begun = Instant::now();
         let refused = gate.enter(&wish(&one, Lane::Query, &|| false)).err();
-        assert!(matches!(refused, Some(NoTurn::MinuteFull(wait)) if wait > seconds(50.0)));
+        assert!(matches!(refused, Some(NotAdmitted::MinuteFull(wait)) if wait > seconds(50.0)));
         assert!(begun.elapsed() < seconds(10.0));
     }
 

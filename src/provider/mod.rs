@@ -12,7 +12,7 @@
 //! What they are the words of:
 //!
 //! * [`chat`] has a model write, [`turns`] says which role speaks when,
-//! * [`schema`] insists on the form of an answer, [`manners`] knows which servers refuse one,
+//! * [`schema`] insists on the form of an answer, [`schema_support`] knows which servers refuse one,
 //! * [`embeddings`] has texts embedded, [`batch`] cuts many texts into calls,
 //! * [`rerank`] has passages compared with a question.
 //!
@@ -25,10 +25,10 @@
 //! * [`agent`] knows by which way a host is reached, and [`host`] which hosts may be called,
 //! * [`stream`] reads an answer while it is written,
 //! * [`retry`] decides whether a call that failed is made again, and when,
-//! * [`pause`] says how long a provider that is busy is left alone, by all sessions,
-//! * [`limit`] says which call is next where calls are limited, [`breaker`] which provider is down,
-//! * [`memory`] holds the pauses and what else is known of providers,
-//! * [`trouble`] says in words what went wrong and what can be done.
+//! * [`cooldown`] says how long a provider that is busy is left alone, by all sessions,
+//! * [`limit`] says which call is next where calls are limited, [`circuit_breaker`] which provider is down,
+//! * [`provider_state`] holds the cooldowns and what else is known of providers,
+//! * [`errors`] says in words what went wrong and what can be done.
 //!
 //! All of it runs in ragd and blocks the thread of the connection that asked. That is fine: the
 //! thread does nothing else, and looks every 50 ms whether its client still waits.
@@ -36,33 +36,33 @@
 mod agent;
 mod anthropic;
 mod batch;
-mod breaker;
 mod call;
 mod caller;
 mod chat;
+mod circuit_breaker;
 mod cohere;
+mod cooldown;
 mod dialect;
 mod embeddings;
+mod errors;
 mod gemini;
 mod host;
-mod intricacy;
 mod key;
 mod limit;
-mod manners;
-mod memory;
 mod ollama;
 mod openai;
-mod pause;
+mod provider_state;
 mod rerank;
 mod retry;
 mod schema;
+mod schema_complexity;
+mod schema_support;
 mod stream;
-mod trouble;
 mod turns;
 mod voyage;
 
 pub use embeddings::Embedded;
-pub use memory::ProviderMemory;
+pub use provider_state::ProviderMemory;
 
 use crate::error::Result;
 use crate::protocol::apis::{self, Ability};

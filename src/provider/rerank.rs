@@ -21,9 +21,9 @@ use super::caller::{Caller, ProviderQuestion};
 use super::chat::encode;
 use super::dialect::Dialect;
 use super::embeddings::in_order;
-use super::memory::ProviderMemory;
-use super::retry::Trouble;
-use super::trouble::{CallPurpose, Teller, explanation};
+use super::errors::{CallPurpose, ErrorFormatter, explanation};
+use super::provider_state::ProviderMemory;
+use super::retry::CallError;
 use super::{cohere, openai, voyage};
 use crate::error::Result;
 use crate::protocol::{Lane, RerankRequest};
@@ -108,8 +108,8 @@ impl ProviderQuestion for Passages<'_> {
     fn read(
         &mut self,
         reply: &HttpReply,
-        teller: &Teller<'_>,
-    ) -> std::result::Result<Vec<f32>, Trouble> {
+        teller: &ErrorFormatter<'_>,
+    ) -> std::result::Result<Vec<f32>, CallError> {
         let value: Value = teller.read(reply)?;
         let count = self.request.passages.len();
         scores(value, count).map_err(|why| teller.nonsense(&why, reply))

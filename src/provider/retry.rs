@@ -34,18 +34,18 @@ pub struct Policy {
 }
 
 /// Why an attempt failed.
-pub struct Trouble {
+pub struct CallError {
     /// What the caller learns if nothing else is tried.
     pub error: Error,
     /// What to do about it.
     pub remedy: Remedy,
 }
 
-impl Trouble {
+impl CallError {
     /// The trouble of a call that the provider has answered, with a bill for one call: the tokens
     /// `read` and `written` for it, `None` where they are not known.
-    pub fn billed(self, read: Option<u64>, written: Option<u64>) -> Trouble {
-        Trouble { error: self.error.with_bill(Some(Bill::new(1, read, written))), ..self }
+    pub fn billed(self, read: Option<u64>, written: Option<u64>) -> CallError {
+        CallError { error: self.error.with_bill(Some(Bill::new(1, read, written))), ..self }
     }
 }
 
@@ -73,7 +73,7 @@ pub enum Remedy {
 pub fn run<T>(
     policy: &Policy,
     gone: &dyn Fn() -> bool,
-    mut attempt: impl FnMut(Duration) -> std::result::Result<T, Trouble>,
+    mut attempt: impl FnMut(Duration) -> std::result::Result<T, CallError>,
 ) -> Result<(T, CallAttempts)> {
     let mut attempts = 0;
     let mut retries = 0;
@@ -85,7 +85,7 @@ pub fn run<T>(
             Err(trouble) => trouble,
         };
         bill = [bill, trouble.error.bill()].into_iter().flatten().reduce(Bill::plus);
-        let trouble = Trouble { error: trouble.error.with_bill(bill), ..trouble };
+        let trouble = CallError { error: trouble.error.with_bill(bill), ..trouble };
         let asked = match trouble.remedy {
             Remedy::None => return Err(told(trouble.error, attempts)),
             Remedy::Changed => continue,
@@ -160,8 +160,8 @@ mod tests {
         Policy { deadline: Instant::now() + limit, max_retries }
     }
 
-    fn trouble(remedy: Remedy) -> Trouble {
-        Trouble { error: Error::new(ErrorKind::ProviderFailed, "busy"), remedy }
+    fn trouble(remedy: Remedy) -> CallError {
+        CallError { error: Error::new(ErrorKind::ProviderFailed, "busy"), remedy }
     }
 
     fn soon() -> Remedy {

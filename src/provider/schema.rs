@@ -7,7 +7,7 @@
 //! A JSON schema goes to the provider in its protocol's own way. Where that is refused, plain JSON
 //! is asked for, and where even that is refused, nothing but the prompt says what is wanted. A
 //! server that has refused is asked more modestly at once for a while
-//! ([`manners`](super::manners)). Whatever the provider promises, the answer is checked here. One
+//! ([`manners`](super::schema_support)). Whatever the provider promises, the answer is checked here. One
 //! that does not fit is shown to the model once, with what is wrong about it.
 //!
 //! Schemas are of the drafts 4 to 2020-12. Nothing is fetched: a reference leads to another
@@ -16,8 +16,8 @@
 use jsonschema::Validator;
 use serde_json::Value;
 
-use super::intricacy;
 use super::key::ApiKey;
+use super::schema_complexity;
 use crate::account::tokens_of;
 use crate::error::{Bill, Error, ErrorKind, Result};
 use crate::prompt::object;
@@ -134,7 +134,7 @@ fn parse(schema: &str) -> Result<Value> {
 
 fn compile(schema: &str) -> Result<Validator> {
     let schema = parse(schema)?;
-    intricacy::check(&schema)?;
+    schema_complexity::check(&schema)?;
     jsonschema::options().offline().build(&schema).map_err(|error| {
         let place = place(&error.instance_path().to_string());
         Error::invalid(format!(

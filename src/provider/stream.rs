@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use super::call::{CallFailure, HttpReply, Incoming, Patience};
 use super::caller::ProviderQuestion;
-use super::retry::{Remedy, Trouble};
-use super::trouble::Teller;
+use super::errors::ErrorFormatter;
+use super::retry::{CallError, Remedy};
 use crate::protocol::Generated;
 
 /// Longest line of a stream, in bytes.
@@ -33,12 +33,12 @@ pub trait EventReader {
     fn read(
         &mut self,
         data: &str,
-        teller: &Teller<'_>,
-    ) -> std::result::Result<Option<String>, Trouble>;
+        teller: &ErrorFormatter<'_>,
+    ) -> std::result::Result<Option<String>, CallError>;
 
     /// All that was written, after the last event; an error where the stream broke off before its
     /// end.
-    fn finish(&mut self, teller: &Teller<'_>) -> std::result::Result<Generated, Trouble>;
+    fn finish(&mut self, teller: &ErrorFormatter<'_>) -> std::result::Result<Generated, CallError>;
 
     /// Whether an event has said that none comes after it.
     fn is_done(&self) -> bool {
@@ -62,7 +62,7 @@ pub struct Listener<'a> {
     /// How its events are told apart.
     pub decoder: Decoder,
     /// What says what went wrong.
-    pub teller: Teller<'a>,
+    pub teller: ErrorFormatter<'a>,
     /// How long the first piece is waited for.
     pub patience: Patience<'a>,
 }
@@ -74,14 +74,14 @@ impl Listener<'_> {
         mut self,
         reader: &mut dyn EventReader,
         hear: &mut Hear<'_>,
-    ) -> std::result::Result<Generated, Trouble> {
+    ) -> std::result::Result<Generated, CallError> {
         let mut is_told = false;
         let outcome = self.read_all(reader, &mut |piece: &str| {
             is_told = true;
             hear(piece)
         });
         outcome.map_err(|trouble| match is_told {
-            true => Trouble { remedy: Remedy::None, ..trouble },
+            true => CallError { remedy: Remedy::None, ..trouble },
             false => trouble,
         })
     }
@@ -90,7 +90,7 @@ impl Listener<'_> {
         &mut self,
         reader: &mut dyn EventReader,
         hear: &mut Hear<'_>,
-    ) -> std::result::Result<Generated, Trouble> {
+    ) -> std::result::Result<Generated, CallError> {
         while let Some(bytes) = self.bytes(reader)? {
             let events = self.decoder.feed(&bytes).map_err(|why| self.malformed(&why))?;
             self.read_events(&events, reader, hear)?;
@@ -101,7 +101,10 @@ impl Listener<'_> {
     }
 
     /// What comes next; nothing at the end.
-    fn bytes(&mut self, reader: &dyn EventReader) -> std::result::Result<Option<Vec<u8>>, Trouble> {
+    fn bytes(
+        &mut self,
+        reader: &dyn EventReader,
+    ) -> std::result::Result<Option<Vec<u8>>, CallError> {
         if reader.is_done() {
             self.patience.until = Some(Instant::now() + GRACE);
         }
@@ -111,7 +114,7 @@ impl Listener<'_> {
             // Whatever happens to a connection that has served.
             Err(_) if reader.is_done() => Ok(None),
             Err(failure @ CallFailure::BrokeOff(_)) => {
-                Err(Trouble { remedy: Remedy::Retry(None), ..self.teller.failure(failure) })
+                Err(CallError { remedy: Remedy::Retry(None), ..self.teller.failure(failure) })
             }
             Err(failure) => Err(self.teller.failure(failure)),
         }
@@ -122,20 +125,20 @@ impl Listener<'_> {
         events: &[String],
         reader: &mut dyn EventReader,
         hear: &mut Hear<'_>,
-    ) -> std::result::Result<(), Trouble> {
+    ) -> std::result::Result<(), CallError> {
         for event in events {
             let piece = reader.read(event, &self.teller)?;
             // PostgreSQL's text cannot hold it, and no model means it.
             let piece = piece.map(|piece| piece.replace('\0', "")).unwrap_or_default();
             if !piece.is_empty() {
                 self.patience.until = None;
-                hear(&piece).map_err(|error| Trouble { error, remedy: Remedy::None })?;
+                hear(&piece).map_err(|error| CallError { error, remedy: Remedy::None })?;
             }
         }
         Ok(())
     }
 
-    fn malformed(&self, why: &str) -> Trouble {
+    fn malformed(&self, why: &str) -> CallError {
         self.teller.nonsense_in(why, &self.decoder.shown())
     }
 }

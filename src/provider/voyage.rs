@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::dialect::Dialect;
 use super::embeddings::{self, EmbeddingsProtocol, EmbeddingsQuestion, ReplyVectors};
+use super::errors::CallPurpose;
 use super::openai::embeddings::OpenAiEmbeddings;
-use super::trouble::CallPurpose;
 use crate::embed::EmbeddingKind;
 
 /// How Voyage AI is spoken to.

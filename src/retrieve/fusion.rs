@@ -11,7 +11,7 @@
 //! model, on the questions it was chosen by: places with k = 60 0.911 and 0.704, with k = 3
 //! 0.920 and 0.742, weighted 0.941 and 0.735, both 0.940 and 0.749.
 //!
-//! The default also looks how the words stand in the texts ([`super::closeness`]). That is evidence
+//! The default also looks how the words stand in the texts ([`super::proximity`]). That is evidence
 //! of words once more, so the vectors have more than half of the weighted sum: with 0.6 of it
 //! SciFact's questions for training stay at 0.737 over chunks, with 0.5 they fell to 0.733.
 //!
@@ -20,8 +20,8 @@
 
 use std::collections::HashMap;
 
-use super::closeness::{ClosenessTexts, IndexedText};
 use super::options::{Fusion, Normalize, RetrieveOptions};
+use super::proximity::{ClosenessTexts, IndexedText};
 
 /// What a first place is worth in [`Fusion::Combined`] is 1 / (1 + 1 / this); a standard
 /// deviation of the scores is worth 1.
@@ -247,7 +247,7 @@ fn moments(values: &[f64]) -> (f64, f64) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::closeness::tests::{Plain, texts};
+    use super::super::proximity::tests::{Plain, texts};
     use super::*;
 
     fn found(chunk_id: i64, similarity: f64, lexical: f64) -> FusedCandidate {

@@ -87,9 +87,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::RetrieveOptions;
-    use super::super::closeness::ClosenessTexts;
-    use super::super::closeness::tests::Plain;
     use super::super::fusion::{FusedCandidate, fuse};
+    use super::super::proximity::ClosenessTexts;
+    use super::super::proximity::tests::Plain;
     use super::*;
 
     fn list(ids: &[i64]) -> Vec<Candidate> {

@@ -5,18 +5,18 @@
 //! ```
 //!
 //! Two statements (`dense` and `lexical` of `sql/query/retrieve.sql`) put candidates forward. What
-//! becomes of them is said here: [`fusion`] makes one list of two, and [`closeness`] tells it how
+//! becomes of them is said here: [`fusion`] makes one list of two, and [`proximity`] tells it how
 //! the question's words stand in a text; [`merge`] makes one list of what several lookups found,
 //! [`rank`] has age count and leaves out what says nothing new ([`diversity`]), and [`expansion`]
 //! puts the text around each chunk back.
 
-pub mod closeness;
 pub mod diversity;
 pub mod expansion;
 pub mod filter;
 pub mod fusion;
 pub mod merge;
 pub mod options;
+pub mod proximity;
 pub mod rank;
 pub mod shingles;
 pub mod value;

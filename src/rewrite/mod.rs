@@ -38,7 +38,7 @@ use crate::prompt::writer::Writer;
 
 /// How a question is rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum RewriteMethod {
     /// Other wordings; what any of them finds near its top counts.
     MultiQuery,
     /// Other wordings; what many of them find counts.
@@ -55,30 +55,30 @@ pub enum Way {
     Prf,
 }
 
-impl Way {
+impl RewriteMethod {
     /// All of them, as users write them.
-    pub const ALL: [(&'static str, Way); 7] = [
-        ("multi_query", Way::MultiQuery),
-        ("fusion", Way::Fusion),
-        ("hyde", Way::Hyde),
-        ("step_back", Way::StepBack),
-        ("decompose", Way::Decompose),
-        ("self_query", Way::SelfQuery),
-        ("prf", Way::Prf),
+    pub const ALL: [(&'static str, RewriteMethod); 7] = [
+        ("multi_query", RewriteMethod::MultiQuery),
+        ("fusion", RewriteMethod::Fusion),
+        ("hyde", RewriteMethod::Hyde),
+        ("step_back", RewriteMethod::StepBack),
+        ("decompose", RewriteMethod::Decompose),
+        ("self_query", RewriteMethod::SelfQuery),
+        ("prf", RewriteMethod::Prf),
     ];
 
     /// The name that users write.
     #[must_use]
     pub fn name(self) -> &'static str {
-        Way::ALL.iter().find(|(_, way)| *way == self).map_or("", |(name, _)| *name)
+        RewriteMethod::ALL.iter().find(|(_, way)| *way == self).map_or("", |(name, _)| *name)
     }
 
     /// The template in which a language model is asked; `None` where none is.
     #[must_use]
     pub fn template(self) -> Option<&'static str> {
         match self {
-            Way::Fusion => Some(Way::MultiQuery.name()),
-            Way::Prf => None,
+            RewriteMethod::Fusion => Some(RewriteMethod::MultiQuery.name()),
+            RewriteMethod::Prf => None,
             way => Some(way.name()),
         }
     }
@@ -86,20 +86,20 @@ impl Way {
     /// How many questions or passages are wanted if the options don't say.
     fn usual_number(self) -> u32 {
         match self {
-            Way::MultiQuery => 3,
-            Way::Fusion | Way::Decompose => 4,
+            RewriteMethod::MultiQuery => 3,
+            RewriteMethod::Fusion | RewriteMethod::Decompose => 4,
             _ => 1,
         }
     }
 }
 
-impl FromStr for Way {
+impl FromStr for RewriteMethod {
     type Err = Error;
 
-    fn from_str(name: &str) -> Result<Way> {
-        let found = Way::ALL.iter().find(|(known, _)| *known == name);
+    fn from_str(name: &str) -> Result<RewriteMethod> {
+        let found = RewriteMethod::ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, way)| *way).ok_or_else(|| {
-            let known: Vec<&str> = Way::ALL.iter().map(|(name, _)| *name).collect();
+            let known: Vec<&str> = RewriteMethod::ALL.iter().map(|(name, _)| *name).collect();
             Error::new(ErrorKind::InvalidParameter, format!("unknown rewrite \"{name}\""))
                 .hint(format!("Known values: none, {}.", known.join(", ")))
         })
@@ -178,7 +178,7 @@ pub struct RewriteTask<'a> {
     /// The question to be rewritten.
     pub question: &'a str,
     /// The way in which it is rewritten.
-    pub way: Way,
+    pub way: RewriteMethod,
     /// How many questions or passages, and of how many calls.
     pub options: &'a RewriteOptions,
     /// The template in which a language model is asked.
@@ -210,16 +210,16 @@ impl RewriteTask<'_> {
     }
 }
 
-/// Rewrites a question. For [`Way::Prf`] this is the first lookup; the second needs what it finds.
+/// Rewrites a question. For [`RewriteMethod::Prf`] this is the first lookup; the second needs what it finds.
 pub fn rewrite(task: &RewriteTask<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
     match task.way {
-        Way::MultiQuery => multi_query::rewrite(task, Merge::Union, writer),
-        Way::Fusion => multi_query::rewrite(task, Merge::Reciprocal, writer),
-        Way::Hyde => hyde::rewrite(task, writer),
-        Way::StepBack => step_back::rewrite(task, writer),
-        Way::Decompose => decompose::rewrite(task, writer),
-        Way::SelfQuery => self_query::rewrite(task, writer),
-        Way::Prf => Ok(Rewriting::feedback(task.question)),
+        RewriteMethod::MultiQuery => multi_query::rewrite(task, Merge::Union, writer),
+        RewriteMethod::Fusion => multi_query::rewrite(task, Merge::Reciprocal, writer),
+        RewriteMethod::Hyde => hyde::rewrite(task, writer),
+        RewriteMethod::StepBack => step_back::rewrite(task, writer),
+        RewriteMethod::Decompose => decompose::rewrite(task, writer),
+        RewriteMethod::SelfQuery => self_query::rewrite(task, writer),
+        RewriteMethod::Prf => Ok(Rewriting::feedback(task.question)),
     }
 }
 

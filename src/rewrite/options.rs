@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::Way;
+use super::RewriteMethod;
 use crate::error::{Error, Result};
 use crate::options;
 
@@ -15,7 +15,7 @@ const MOST: u32 = 10;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RewriteOptions {
     /// The way in which questions are rewritten.
-    pub way: Option<Way>,
+    pub way: Option<RewriteMethod>,
     /// How many questions or passages are wanted; `None`: what suits the way.
     pub n: Option<u32>,
     /// The name of a template; `None`: that of the way.
@@ -99,10 +99,10 @@ impl RewriteOptions {
     }
 
     /// The way that the argument `rewrite` and these options name.
-    pub fn way_with(&self, argument: Option<&str>) -> Result<Option<Way>> {
+    pub fn way_with(&self, argument: Option<&str>) -> Result<Option<RewriteMethod>> {
         let named = match argument {
             None | Some("none") => None,
-            Some(name) => Some(name.parse::<Way>()?),
+            Some(name) => Some(name.parse::<RewriteMethod>()?),
         };
         match (named, self.way) {
             (Some(one), Some(other)) if one != other => Err(Error::invalid(format!(
@@ -164,11 +164,11 @@ mod tests {
 
     #[test]
     fn a_name_or_an_object() {
-        assert_eq!(read(json!("hyde")).unwrap().way, Some(Way::Hyde));
+        assert_eq!(read(json!("hyde")).unwrap().way, Some(RewriteMethod::Hyde));
         assert_eq!(read(json!("none")).unwrap(), RewriteOptions::default());
         assert_eq!(read(json!(null)).unwrap(), RewriteOptions::default());
         let options = read(json!({"way": "fusion", "n": 5, "llm": "l"})).unwrap();
-        assert_eq!((options.way, options.n), (Some(Way::Fusion), Some(5)));
+        assert_eq!((options.way, options.n), (Some(RewriteMethod::Fusion), Some(5)));
         let check = |options, message: &str| {
             let error = read(options).unwrap_err();
             assert!(error.contains(message), "{error} does not say {message}");
@@ -182,9 +182,9 @@ mod tests {
     #[test]
     fn one_way_is_named() {
         let options = read(json!("hyde")).unwrap();
-        assert_eq!(options.way_with(None).unwrap(), Some(Way::Hyde));
-        assert_eq!(options.way_with(Some("none")).unwrap(), Some(Way::Hyde));
-        assert_eq!(options.way_with(Some("hyde")).unwrap(), Some(Way::Hyde));
+        assert_eq!(options.way_with(None).unwrap(), Some(RewriteMethod::Hyde));
+        assert_eq!(options.way_with(Some("none")).unwrap(), Some(RewriteMethod::Hyde));
+        assert_eq!(options.way_with(Some("hyde")).unwrap(), Some(RewriteMethod::Hyde));
         let error = options.way_with(Some("prf")).unwrap_err();
         assert_eq!(error.message(), "rewrite is \"prf\", and the options name \"hyde\"");
         assert_eq!(RewriteOptions::default().way_with(Some("none")).unwrap(), None);

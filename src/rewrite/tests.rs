@@ -33,7 +33,7 @@ fn check_filter(filter: &Json) -> Result<()> {
     }
 }
 
-fn run(way: Way, options: Json, says: &[&'static str]) -> Done {
+fn run(way: RewriteMethod, options: Json, says: &[&'static str]) -> Done {
     let options: RewriteOptions = serde_json::from_value(options).unwrap();
     let template = shipped(way.template().unwrap_or("multi_query"));
     let columns =
@@ -59,7 +59,9 @@ fn texts(rewriting: &Rewriting) -> Vec<&str> {
 
 #[test]
 fn variants_are_looked_up_beside_the_question() {
-    for (way, merge) in [(Way::MultiQuery, Merge::Union), (Way::Fusion, Merge::Reciprocal)] {
+    for (way, merge) in
+        [(RewriteMethod::MultiQuery, Merge::Union), (RewriteMethod::Fusion, Merge::Reciprocal)]
+    {
         let Done { rewriting, asked } = run(way, json!({"n": 2}), &["1. One?\n2. Two?\n3. Three?"]);
         assert_eq!(texts(&rewriting), [QUESTION, "One?", "Two?"]);
         assert_eq!(rewriting.merge, merge);
@@ -71,20 +73,21 @@ fn variants_are_looked_up_beside_the_question() {
 
 #[test]
 fn a_passage_moves_the_vector_and_not_the_words() {
-    let Done { rewriting, asked } = run(Way::Hyde, json!({}), &["Mills grind."]);
+    let Done { rewriting, asked } = run(RewriteMethod::Hyde, json!({}), &["Mills grind."]);
     assert_eq!(texts(&rewriting), [QUESTION]);
     assert_eq!(rewriting.lookups[0].passages, ["Mills grind."]);
     assert!(
         asked[0][0].content.contains("Write a passage of") && !asked[0][0].content.contains("---")
     );
-    let Done { rewriting, asked } = run(Way::Hyde, json!({"n": 2}), &["A.\n---\nB."]);
+    let Done { rewriting, asked } = run(RewriteMethod::Hyde, json!({"n": 2}), &["A.\n---\nB."]);
     assert_eq!(rewriting.lookups[0].passages, ["A.", "B."]);
     assert!(asked[0][0].content.contains("Write 2 different passages"));
 }
 
 #[test]
 fn the_general_question_has_examples() {
-    let Done { rewriting, asked } = run(Way::StepBack, json!({}), &["How do mills differ?"]);
+    let Done { rewriting, asked } =
+        run(RewriteMethod::StepBack, json!({}), &["How do mills differ?"]);
     assert_eq!(texts(&rewriting), [QUESTION, "How do mills differ?"]);
     assert_eq!(rewriting.merge, Merge::Reciprocal);
     let roles: Vec<&str> = asked[0].iter().map(|message| message.role.as_str()).collect();
@@ -95,19 +98,30 @@ fn the_general_question_has_examples() {
 
 #[test]
 fn parts_keep_their_shares() {
-    let Done { rewriting, .. } =
-        run(Way::Decompose, json!({}), &["What of the mill of Ghent?\nWhat of that of Bruges?"]);
+    let Done { rewriting, .. } = run(
+        RewriteMethod::Decompose,
+        json!({}),
+        &["What of the mill of Ghent?\nWhat of that of Bruges?"],
+    );
     assert_eq!(
         texts(&rewriting),
         [QUESTION, "What of the mill of Ghent?", "What of that of Bruges?"]
     );
     assert_eq!(rewriting.merge, Merge::Shares);
-    assert_eq!(run(Way::Decompose, json!({}), &[QUESTION]).rewriting, Rewriting::none(QUESTION));
+    assert_eq!(
+        run(RewriteMethod::Decompose, json!({}), &[QUESTION]).rewriting,
+        Rewriting::none(QUESTION)
+    );
 }
 
 #[test]
 fn what_is_of_no_use_leaves_the_question_as_it_is() {
-    for way in [Way::MultiQuery, Way::Fusion, Way::Hyde, Way::StepBack] {
+    for way in [
+        RewriteMethod::MultiQuery,
+        RewriteMethod::Fusion,
+        RewriteMethod::Hyde,
+        RewriteMethod::StepBack,
+    ] {
         for nonsense in ["", "\n\n", "```\n```", "?!"] {
             let Done { rewriting, .. } = run(way, json!({}), &[nonsense]);
             assert_eq!(texts(&rewriting), [QUESTION], "{way:?} {nonsense:?}");
@@ -120,7 +134,7 @@ fn what_is_of_no_use_leaves_the_question_as_it_is() {
 #[test]
 fn a_filter_is_read() {
     let answer = "```json\n{\"query\": \"mills\", \"filter\": {\"year\": {\"gte\": 2020}}}\n```";
-    let Done { rewriting, asked } = run(Way::SelfQuery, json!({}), &[answer]);
+    let Done { rewriting, asked } = run(RewriteMethod::SelfQuery, json!({}), &[answer]);
     assert_eq!(texts(&rewriting), ["mills"]);
     assert_eq!(rewriting.filter, Some(json!({"year": {"gte": 2020}})));
     let system = &asked[0][0].content;
@@ -128,7 +142,7 @@ fn a_filter_is_read() {
         assert!(system.contains(part), "{system}");
     }
     for answer in ["{}", "{\"filter\": {}}", "{\"query\": \" \", \"filter\": null}"] {
-        let Done { rewriting, .. } = run(Way::SelfQuery, json!({}), &[answer]);
+        let Done { rewriting, .. } = run(RewriteMethod::SelfQuery, json!({}), &[answer]);
         assert_eq!(rewriting, Rewriting::none(QUESTION), "{answer}");
     }
 }
@@ -144,35 +158,35 @@ fn a_wrong_filter_is_repaired_once() {
         "[1]",
         "",
     ] {
-        let Done { rewriting, asked } = run(Way::SelfQuery, json!({}), &[bad, good]);
+        let Done { rewriting, asked } = run(RewriteMethod::SelfQuery, json!({}), &[bad, good]);
         assert_eq!(rewriting.filter, Some(json!({"lang": "en"})), "{bad}");
         assert_eq!(asked[1].len(), 4);
         assert_eq!((asked[1][2].role.as_str(), asked[1][2].content.as_str()), ("assistant", bad));
         assert!(asked[1][3].content.starts_with("That cannot be used: "));
 
-        let Done { rewriting, .. } = run(Way::SelfQuery, json!({}), &[bad, bad]);
+        let Done { rewriting, .. } = run(RewriteMethod::SelfQuery, json!({}), &[bad, bad]);
         assert_eq!((texts(&rewriting), &rewriting.filter), (vec![QUESTION], &None));
         assert!(rewriting.remark.unwrap().contains("without one"), "{bad}");
 
-        let Done { asked, .. } = run(Way::SelfQuery, json!({"max_calls": 1}), &[bad]);
+        let Done { asked, .. } = run(RewriteMethod::SelfQuery, json!({"max_calls": 1}), &[bad]);
         assert_eq!(asked.len(), 1);
     }
 }
 
 #[test]
 fn feedback_asks_nobody() {
-    let Done { rewriting, asked } = run(Way::Prf, json!({}), &[]);
+    let Done { rewriting, asked } = run(RewriteMethod::Prf, json!({}), &[]);
     assert_eq!(texts(&rewriting), [QUESTION]);
     assert!(asked.is_empty());
 }
 
 #[test]
 fn ways_are_known_by_their_names() {
-    for (name, way) in Way::ALL {
-        assert_eq!(name.parse::<Way>().unwrap(), way);
+    for (name, way) in RewriteMethod::ALL {
+        assert_eq!(name.parse::<RewriteMethod>().unwrap(), way);
         assert_eq!(way.name(), name);
     }
-    let error = "hide".parse::<Way>().unwrap_err();
+    let error = "hide".parse::<RewriteMethod>().unwrap_err();
     assert_eq!(error.message(), "unknown rewrite \"hide\"");
     assert!(error.hint_text().unwrap().contains("none, multi_query, fusion, hyde"));
 }

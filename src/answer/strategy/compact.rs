@@ -1,6 +1,6 @@
 //! All sources in one call.
 
-use super::{AnswerStrategy, Desk, Last, Otherwise, StrategyResult};
+use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyResult};
 use crate::context::step::Numbered;
 use crate::error::Result;
 
@@ -26,5 +26,5 @@ pub fn answer_from(desk: &mut Desk<'_>, sources: &[Numbered]) -> Result<Strategy
         return Ok(StrategyResult::Nothing);
     }
     let prompt = desk.answer_prompt(desk.question, sources)?;
-    Ok(StrategyResult::Asks(Last { step: "answer", prompt, otherwise: Otherwise::Nothing }))
+    Ok(StrategyResult::Asks(FinalPrompt { step: "answer", prompt, otherwise: Fallback::Nothing }))
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::budget::{BudgetLedger, estimate, estimate_all};
-use super::last::{AnswerWork, BegunAnswer, Last, PendingAnswer};
+use super::last::{AnswerWork, BegunAnswer, FinalPrompt, PendingAnswer};
 use super::options::StrategyOptions;
 use super::tools::{ReadingCalls, StrategyHost};
 use super::{AnswerStrategy, StrategyResult};
@@ -99,8 +99,8 @@ impl<'a> Desk<'a> {
     }
 
     /// Ends the work with the last call, if the budget has room for it.
-    pub fn close(mut self, last: Last) -> BegunAnswer {
-        let Last { step, prompt, otherwise } = last;
+    pub fn close(mut self, last: FinalPrompt) -> BegunAnswer {
+        let FinalPrompt { step, prompt, otherwise } = last;
         let size = estimate_all(&prompt);
         let (granted, limits) = self.ledger.grant(&[size], None, self.tools.elapsed_ms());
         let work = self.work();
@@ -338,7 +338,7 @@ impl<'a> Desk<'a> {
     /// `written` once its last call is made.
     pub fn finished(&mut self, written: StrategyResult) -> Result<StrategyResult> {
         match written {
-            StrategyResult::Asks(Last { step, prompt, otherwise }) => {
+            StrategyResult::Asks(FinalPrompt { step, prompt, otherwise }) => {
                 Ok(otherwise.or(self.write(step, prompt)?))
             }
             written => Ok(written),

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use super::cited::only;
 use super::compact::answer_from;
 use super::desk::note;
-use super::{AnswerStrategy, Desk, Last, Otherwise, StrategyResult};
+use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
@@ -58,7 +58,7 @@ fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     }
     let material = Material { question: desk.question, sources: &sources, notes: &thoughts, n: 0 };
     let prompt = desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
-    Ok(StrategyResult::Asks(Last { step: "answer", prompt, otherwise: Otherwise::Nothing }))
+    Ok(StrategyResult::Asks(FinalPrompt { step: "answer", prompt, otherwise: Fallback::Nothing }))
 }
 
 /// The next sentence; `None` where there is none, or it was said before.

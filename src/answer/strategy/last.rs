@@ -1,6 +1,6 @@
 //! The call that makes the answer.
 //!
-//! A strategy does not make it itself but says what it would ask ([`Last`]). So the code that runs
+//! A strategy does not make it itself but says what it would ask ([`FinalPrompt`]). So the code that runs
 //! the strategy can have the answer streamed, look first whether it is known, or only show the
 //! prompt.
 
@@ -15,18 +15,18 @@ use crate::prompt::messages::{Message, NO_ANSWER, is_no_answer};
 
 /// What is asked for the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Last {
+pub struct FinalPrompt {
     /// What the call is for.
     pub step: &'static str,
     /// The prompt.
     pub prompt: Vec<Message>,
     /// What the answer is where the call gives none.
-    pub otherwise: Otherwise,
+    pub otherwise: Fallback,
 }
 
 /// What the answer is where the last call gives none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Otherwise {
+pub enum Fallback {
     /// There is no answer.
     Nothing,
     /// This, where nothing is said.
@@ -35,13 +35,13 @@ pub enum Otherwise {
     IfUnknown(String),
 }
 
-impl Otherwise {
+impl Fallback {
     /// What has become of an answer to which the last call was replied so.
     pub fn or(self, reply: Option<String>) -> StrategyResult {
         let text = match self {
-            Otherwise::Nothing => reply,
-            Otherwise::IfSilent(text) => Some(reply.unwrap_or(text)),
-            Otherwise::IfUnknown(text) => {
+            Fallback::Nothing => reply,
+            Fallback::IfSilent(text) => Some(reply.unwrap_or(text)),
+            Fallback::IfUnknown(text) => {
                 Some(reply.filter(|reply| !is_no_answer(reply)).unwrap_or(text))
             }
         };
@@ -80,7 +80,7 @@ pub struct PendingAnswer {
     pub step: &'static str,
     /// What the call may take.
     pub limits: Limits,
-    pub(super) otherwise: Otherwise,
+    pub(super) otherwise: Fallback,
     /// About how many tokens the prompt has.
     pub(super) size: u64,
     pub(super) work: AnswerWork,

@@ -48,7 +48,7 @@ mod tree_summarize;
 
 pub use budget::Budget;
 pub use desk::Desk;
-pub use last::{BegunAnswer, FinishedAnswer, Last, Otherwise, PendingAnswer};
+pub use last::{BegunAnswer, Fallback, FinalPrompt, FinishedAnswer, PendingAnswer};
 pub use options::{KEYS, StrategyOptions};
 pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost};
 
@@ -85,7 +85,7 @@ pub enum StrategyResult {
     /// There is no answer.
     Nothing,
     /// The answer is what is replied to this.
-    Asks(Last),
+    Asks(FinalPrompt),
 }
 
 /// All strategies, in the order in which they are listed.

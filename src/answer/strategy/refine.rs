@@ -3,7 +3,7 @@
 
 use super::compact::answer_from;
 use super::desk::note;
-use super::{AnswerStrategy, Desk, Last, Otherwise, StrategyResult};
+use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
@@ -59,7 +59,7 @@ fn begun(
 ) -> Result<StrategyResult> {
     Ok(match (answer_from(desk, group)?, before) {
         (StrategyResult::Asks(last), StrategyResult::Answer(before)) => {
-            StrategyResult::Asks(Last { otherwise: Otherwise::IfSilent(before), ..last })
+            StrategyResult::Asks(FinalPrompt { otherwise: Fallback::IfSilent(before), ..last })
         }
         (StrategyResult::Nothing, before) => before,
         (written, _) => written,
@@ -75,9 +75,9 @@ fn improved(
 ) -> Result<StrategyResult> {
     let material = Material { question: desk.question, sources: group, notes, n: 0 };
     let prompt = desk.prompt("refine", material, &["question", "sources", "notes"])?;
-    Ok(StrategyResult::Asks(Last {
+    Ok(StrategyResult::Asks(FinalPrompt {
         step: "refine",
         prompt,
-        otherwise: Otherwise::IfUnknown(draft),
+        otherwise: Fallback::IfUnknown(draft),
     }))
 }

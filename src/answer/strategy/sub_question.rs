@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::cited::{numbers, only};
 use super::compact::answer_from;
 use super::desk::note;
-use super::{Desk, Last, Otherwise, StrategyResult};
+use super::{Desk, Fallback, FinalPrompt, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::list;
@@ -66,6 +66,6 @@ pub fn conclude(desk: &mut Desk<'_>, findings: &[Finding]) -> Result<StrategyRes
     let material = Material { question: desk.question, sources: &sources, notes: &notes, n: 0 };
     let prompt = desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
     let answers: Vec<&str> = findings.iter().map(|it| it.answer.as_str()).collect();
-    let otherwise = Otherwise::IfSilent(answers.join("\n\n"));
-    Ok(StrategyResult::Asks(Last { step: "answer", prompt, otherwise }))
+    let otherwise = Fallback::IfSilent(answers.join("\n\n"));
+    Ok(StrategyResult::Asks(FinalPrompt { step: "answer", prompt, otherwise }))
 }

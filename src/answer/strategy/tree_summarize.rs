@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::cited::only;
 use super::compact::answer_from;
 use super::desk::note;
-use super::{AnswerStrategy, Desk, Last, Otherwise, StrategyResult};
+use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::{Message, is_no_answer};
@@ -85,9 +85,9 @@ fn merge(desk: &mut Desk<'_>, mut answers: Vec<String>, size: usize) -> Result<S
         [] => Ok(StrategyResult::Nothing),
         [only] => Ok(StrategyResult::Answer(only.clone())),
         _ => {
-            let otherwise = Otherwise::IfUnknown(answers.join("\n\n"));
+            let otherwise = Fallback::IfUnknown(answers.join("\n\n"));
             let prompt = prompt(desk, &answers)?;
-            Ok(StrategyResult::Asks(Last { step: "merge", prompt, otherwise }))
+            Ok(StrategyResult::Asks(FinalPrompt { step: "merge", prompt, otherwise }))
         }
     }
 }

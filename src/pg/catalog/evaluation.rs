@@ -9,7 +9,7 @@ use crate::eval::judgement::Judgements;
 use crate::eval::load::NewCase;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql::query;
-use crate::pg::server::{acting, sql};
+use crate::pg::server::{role, sql};
 
 /// Cases or results that one statement writes.
 const ROWS_A_STATEMENT: usize = 1000;
@@ -102,8 +102,8 @@ pub fn ensure_set(name: &str) -> Result<()> {
     if !sql::changed_rows(find, &[name.into()], first)?.is_empty() {
         return Ok(());
     }
-    let new = [name.into(), acting::current_user().into()];
-    if !acting::as_superuser(|| sql::changed_rows(insert, &new, first))?.is_empty() {
+    let new = [name.into(), role::current_user().into()];
+    if !role::as_superuser(|| sql::changed_rows(insert, &new, first))?.is_empty() {
         return Ok(());
     }
     let message = format!("evaluation set \"{name}\" belongs to another role");
@@ -126,7 +126,7 @@ pub fn replace_cases(set: &str, cases: &[NewCase]) -> Result<()> {
             })
         });
         let arguments = [set.into(), Jsonb(rows.collect()).into()];
-        acting::as_superuser(|| sql::execute(statement, &arguments))?;
+        role::as_superuser(|| sql::execute(statement, &arguments))?;
     }
     Ok(())
 }
@@ -136,18 +136,18 @@ pub fn delete(set: &str, label: Option<&str>) -> Result<i64> {
     let set = resolve(Some(set))?;
     let Some(label) = label else {
         let statement = query!(evaluation.set_delete);
-        return acting::as_superuser(|| sql::changed_number(statement, &[set.into()]));
+        return role::as_superuser(|| sql::changed_number(statement, &[set.into()]));
     };
     let statement = query!(evaluation.case_delete);
-    let cases = acting::as_superuser(|| sql::execute(statement, &[set.into(), label.into()]))?;
+    let cases = role::as_superuser(|| sql::execute(statement, &[set.into(), label.into()]))?;
     Ok(cases as i64)
 }
 
 /// Deletes runs of the caller's that are older than so long; how many.
 pub fn purge(older_than: Interval, set: Option<&str>) -> Result<i64> {
     let statement = query!(evaluation.purge);
-    let arguments = [acting::current_role().into(), older_than.into(), set.into()];
-    acting::as_superuser(|| sql::changed_number(statement, &arguments))
+    let arguments = [role::current_role().into(), older_than.into(), set.into()];
+    role::as_superuser(|| sql::changed_number(statement, &arguments))
 }
 
 /// Gives a set of the caller's to a role that the caller is a member of.
@@ -160,7 +160,7 @@ pub fn give(set: &str, owner: &str) -> Result<()> {
         return Err(Error::new(ErrorKind::Forbidden, message));
     }
     let statement = query!(evaluation.set_give);
-    acting::as_superuser(|| sql::execute(statement, &[set.into(), owner.into()])).map(drop)
+    role::as_superuser(|| sql::execute(statement, &[set.into(), owner.into()])).map(drop)
 }
 
 /// A run to be kept.
@@ -188,7 +188,7 @@ pub fn keep(run: EvalRun<'_>) -> Result<()> {
     let ks: Vec<i32> = run.ks.iter().map(|k| *k as i32).collect();
     let arguments = [
         run.set.into(),
-        acting::current_user().into(),
+        role::current_user().into(),
         (run.cases as i32).into(),
         ks.into(),
         run.configurations.into(),
@@ -197,7 +197,7 @@ pub fn keep(run: EvalRun<'_>) -> Result<()> {
         run.seconds.into(),
     ];
     // Runs are not the caller's to write: what is there has been measured.
-    acting::as_superuser(|| {
+    role::as_superuser(|| {
         let statement = query!(evaluation.run_insert);
         let ids =
             sql::changed_rows(statement, &arguments, |row| sql::required(row.get::<i64>(1)?))?;

@@ -12,8 +12,8 @@ use pgrx::prelude::*;
 
 use super::pipeline::{self, Pipeline, Relation};
 use crate::error::Result;
-use crate::pg::server::acting::{LocalSettings, as_superuser};
 use crate::pg::server::error::raise;
+use crate::pg::server::role::{LocalSettings, as_superuser};
 use crate::pg::server::sql;
 use crate::pg::server::sql::query;
 use crate::pg::server::transaction::{Outcome, Transactions, in_subtransaction};

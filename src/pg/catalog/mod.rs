@@ -1,19 +1,19 @@
 //! The extension's own tables, and the relations of pipelines, through SPI.
 
 pub mod activity;
+pub mod context_lines;
 pub mod evaluation;
 pub mod grants;
 pub mod locking;
 pub mod model;
-pub mod money;
 pub mod operator;
 pub mod owner;
 pub mod pipeline;
+pub mod price;
+pub mod prompt_settings;
 pub mod relation;
-pub mod representation;
-pub mod situation;
+pub mod representations;
 pub mod source;
 pub mod stranger;
 pub mod template;
 pub mod view;
-pub mod wording;

@@ -1,7 +1,7 @@
 //! Which role a pipeline belongs to: the owner of its source.
 
 use super::pipeline::Pipeline;
-use crate::pg::server::acting::as_owner_of;
+use crate::pg::server::role::as_owner_of;
 use crate::pg::server::time_limit;
 
 /// Does `work` as the owner of a pipeline's source: what is of users may run code of theirs. In a worker

@@ -9,8 +9,8 @@ use pgrx::spi::SpiHeapTupleData;
 
 use crate::chunk::{ChunkOptions, ChunkSettings, Strategy};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::server::acting::as_superuser;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 

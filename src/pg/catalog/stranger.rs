@@ -9,7 +9,7 @@ use pgrx::pg_sys;
 
 use super::pipeline::Pipeline;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::server::acting::{LocalSettings, role_name, table_owner};
+use crate::pg::server::role::{LocalSettings, role_name, table_owner};
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 

@@ -12,7 +12,7 @@ use super::plain_text::PlainText;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::catalog::view;
-use crate::pg::server::acting::as_superuser;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql;
 use crate::pg::server::sql::query;
 use crate::pg::server::transaction::has_one_snapshot;

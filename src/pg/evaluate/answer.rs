@@ -21,11 +21,11 @@ use crate::pg::catalog::template;
 use crate::pg::question::answer::Answer;
 use crate::pg::question::answer::verifier::Verifier;
 use crate::pg::ragd::embed::Embedding;
-use crate::pg::ragd::generate::{Behind, generate};
+use crate::pg::ragd::generate::{BehindQueries, generate};
 use crate::pg::server::random;
 use crate::prompt::messages::PromptSource;
 use crate::protocol::{Lane, ProviderConfig};
-use crate::represent::{self, RepresentOptions};
+use crate::representation::{self, RepresentOptions};
 use crate::verify::Verdict;
 
 /// Questions that a language model writes for an answer; as many as RAGAS.
@@ -72,7 +72,7 @@ impl AnswerJudge {
 
     /// The scores of `answer`.
     pub fn scores(&self, case: &Case, answer: &Answer) -> Result<Scores> {
-        let _behind = Behind::people();
+        let _behind = BehindQueries::people();
         let read: Vec<ReadChunk> =
             serde_json::from_value(answer.context.clone()).map_err(|error| {
                 Error::new(ErrorKind::Internal, format!("a context cannot be read: {error}"))
@@ -112,10 +112,10 @@ impl AnswerJudge {
         };
         let wanted = RepresentOptions { questions: QUESTIONS, ..RepresentOptions::default() };
         let source = PromptSource { content: text.to_owned(), ..PromptSource::default() };
-        let template = template::find(represent::TEMPLATE)?;
-        let messages = represent::messages(&template, &source, &wanted, &random::nonce()?)?;
+        let template = template::find(representation::TEMPLATE)?;
+        let messages = representation::messages(&template, &source, &wanted, &random::nonce()?)?;
         let reply = generate(llm.clone(), messages, 0.0, None)?;
-        let Ok(texts) = represent::texts(&reply.text, &wanted) else {
+        let Ok(texts) = representation::texts(&reply.text, &wanted) else {
             self.unread.set(self.unread.get() + 1);
             return Ok(None);
         };

@@ -15,7 +15,7 @@ use crate::eval::measure::{EvalMetric, Measure, Scores};
 use crate::pg::catalog::evaluation::Case;
 use crate::pg::question::answer;
 use crate::pg::ragd::embed::Embedding;
-use crate::pg::ragd::generate::{Behind, generate};
+use crate::pg::ragd::generate::{BehindQueries, generate};
 use crate::pg::server::random;
 use crate::protocol::{Lane, ProviderConfig};
 use crate::retrieve::Passage;
@@ -126,7 +126,7 @@ impl JudgedContexts<'_> {
         };
         let sources: Vec<_> = passages.iter().map(answer::source).collect();
         let messages = judge::messages(&self.case.question, &sources, &random::nonce()?);
-        let _behind = Behind::people();
+        let _behind = BehindQueries::people();
         let reply = generate(llm.clone(), messages, 0.0, None)?;
         let relevance = judge::relevance(&reply.text, passages.len());
         if relevance.is_none() {

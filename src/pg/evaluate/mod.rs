@@ -8,7 +8,7 @@
 //! search.
 
 mod answer;
-mod contender;
+mod candidate;
 mod context;
 mod options;
 pub mod read;
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 pub use options::EvalOptions;
 
 use self::answer::AnswerJudge;
-use self::contender::{Contender, Searched};
+use self::candidate::{CandidateConfiguration, Searched};
 use self::context::Judge;
 use super::catalog::evaluation::{self, Case, EvalRun, in_case};
 use super::server::sql;
@@ -103,14 +103,22 @@ impl Evaluation {
         Ok(EvalReport { figures, names })
     }
 
-    fn contender<'a>(&'a self, configuration: &'a Configuration) -> Result<Contender<'a>> {
-        Contender::new(configuration, self.pipeline.as_deref(), &self.ks, self.options.answers)
+    fn contender<'a>(
+        &'a self,
+        configuration: &'a Configuration,
+    ) -> Result<CandidateConfiguration<'a>> {
+        CandidateConfiguration::new(
+            configuration,
+            self.pipeline.as_deref(),
+            &self.ks,
+            self.options.answers,
+        )
     }
 
     /// The scores by configuration and case, and rows of `rag.eval_result`.
     fn ask(
         &self,
-        contenders: &mut [Contender<'_>],
+        contenders: &mut [CandidateConfiguration<'_>],
         started: Instant,
     ) -> Result<(Vec<Vec<Scores>>, Vec<Value>)> {
         let judge = Judge::new(&self.options)?;
@@ -165,7 +173,7 @@ impl Evaluation {
 }
 
 /// The figures as rows of `rag.eval_metric`.
-fn metrics(figures: &[Figure], contenders: &[Contender<'_>]) -> Vec<Value> {
+fn metrics(figures: &[Figure], contenders: &[CandidateConfiguration<'_>]) -> Vec<Value> {
     let row = |(place, figure): (usize, &Figure)| {
         let contender = &contenders[figure.configuration];
         json!({
@@ -186,7 +194,7 @@ fn metrics(figures: &[Figure], contenders: &[Contender<'_>]) -> Vec<Value> {
 }
 
 /// A row of `rag.eval_result`.
-fn result(contender: &Contender<'_>, case: &Case, searched: &Searched) -> Value {
+fn result(contender: &CandidateConfiguration<'_>, case: &Case, searched: &Searched) -> Value {
     // Six digits say all that there is to say, and are half as long.
     let rounded = |value: f64| (value * 1e6).round() / 1e6;
     let scores: serde_json::Map<String, Value> = searched

@@ -12,8 +12,8 @@ use pgrx::spi::quote_identifier;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::changes::intake;
 use crate::pg::pipeline::triggers;
-use crate::pg::server::acting::as_superuser;
 use crate::pg::server::error::OrReport;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::{self, query, render};
 
 #[pg_extern(sql = false)]

@@ -13,8 +13,8 @@ use crate::pg::catalog::pipeline;
 use crate::pg::changes::{intake, noted};
 use crate::pg::pipeline::remake::{self, TableAlteration};
 use crate::pg::pipeline::{create, triggers};
-use crate::pg::server::acting::{Acting, SUPERUSER};
 use crate::pg::server::error::OrReport;
+use crate::pg::server::role::{Acting, SUPERUSER};
 use crate::pg::server::sql;
 use crate::pg::server::sql::query;
 

@@ -5,23 +5,23 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::chunk::{ChunkOptions, ChunkSettings};
+use crate::contextual::Contextual;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
+use crate::pg::catalog::prompt_settings::Wording;
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::wording::Wording;
 use crate::pg::catalog::{model, pipeline};
 use crate::pg::changes::{intake, noted};
-use crate::pg::enrich::{represent, situate};
+use crate::pg::enrich::{context_writer, representation_writer};
 use crate::pg::ingest::{fill, generation};
 use crate::pg::pipeline::alter::{ContextChange, Cut, PipelineAlteration};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
 use crate::pg::pipeline::{content, create};
-use crate::pg::server::acting::{Acting, table_owner};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::role::{Acting, table_owner};
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::pg::server::{options, sql};
-use crate::situate::Contextual;
 
 /// A source with no more rows and bytes of content than this is embedded by the statement that
 /// creates its pipeline, which takes seconds; workers do a larger one.
@@ -168,11 +168,11 @@ fn alter(
     represented: Option<&Value>,
 ) -> Result<()> {
     wording.check()?;
-    represent::check_new_mode(pipeline, wanted.mode)?;
-    situate::check_new_mode(pipeline, wanted.mode)?;
+    representation_writer::check_new_mode(pipeline, wanted.mode)?;
+    context_writer::check_new_mode(pipeline, wanted.mode)?;
     // Before a successor is made, which is to have the same.
     if let Some(option) = represented {
-        represent::alter(pipeline, option)?;
+        representation_writer::alter(pipeline, option)?;
     }
     wanted.carry_out(pipeline)?;
     wording.store(pipeline.id)
@@ -248,7 +248,7 @@ impl CreateRequest<'_> {
             Contextual::No => (false, None),
             Contextual::Headings => (true, None),
             Contextual::Situated(wanted) => {
-                (true, Some(situate::complete(&wanted, self.mode, self.options.late)?))
+                (true, Some(context_writer::complete(&wanted, self.mode, self.options.late)?))
             }
         };
         check_title(contextual, self.options.title.as_deref())?;
@@ -274,7 +274,7 @@ impl CreateRequest<'_> {
         let pipeline = plan.carry_out()?;
         wording.store(pipeline.id)?;
         if let Some(option) = &self.options.represent {
-            represent::alter(&pipeline, option)?;
+            representation_writer::alter(&pipeline, option)?;
         }
         // As the role that embeds later.
         let acting = Acting::as_role(table_owner(pipeline.source.oid));

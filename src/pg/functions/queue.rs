@@ -15,8 +15,8 @@ use crate::pg::ingest::fill::FillProgress;
 use crate::pg::ingest::queue;
 use crate::pg::processes::registry;
 use crate::pg::ragd::client;
-use crate::pg::server::acting::as_superuser;
 use crate::pg::server::error::{OrReport, raise};
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql;
 use crate::pg::server::transaction::{Transactions, non_atomic};
 

@@ -20,11 +20,11 @@ use super::queue::{self, ClaimFilter, Workable};
 use super::{drain, generation};
 use crate::error::Result;
 use crate::pg::catalog::{activity, pipeline};
-use crate::pg::enrich::represent::Describer;
-use crate::pg::enrich::rounds::Rounds;
-use crate::pg::enrich::situate::Situater;
-use crate::pg::server::acting::as_superuser;
+use crate::pg::enrich::context_writer::ContextWriter;
+use crate::pg::enrich::representation_writer::RepresentationWriter;
+use crate::pg::enrich::scheduler::Scheduler;
 use crate::pg::server::random;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions};
 use crate::work::backoff::jittered;
 use crate::work::bisection::{self, Cause};
@@ -79,7 +79,7 @@ pub struct Runner {
     outages: Outages,
     finish_not_before: HashMap<i32, Instant>,
     /// What has language models write about chunks when there is nothing else to do.
-    writers: Option<(Situater, Describer)>,
+    writers: Option<(ContextWriter, RepresentationWriter)>,
     /// Which pipelines it sees to.
     workable: fn(Option<i32>) -> Result<Vec<Workable>>,
 }
@@ -95,7 +95,7 @@ impl Runner {
             answered: HashMap::new(),
             outages: Outages::default(),
             finish_not_before: HashMap::new(),
-            writers: Some((Situater::default(), Describer::default())),
+            writers: Some((ContextWriter::default(), RepresentationWriter::default())),
             workable: queue::workable,
         }
     }
@@ -300,7 +300,7 @@ impl Runner {
         let rounds = self.writers.iter().flat_map(|(it, other)| [&it.rounds, &other.rounds]);
         finish
             .into_iter()
-            .chain(rounds.filter_map(Rounds::pause))
+            .chain(rounds.filter_map(Scheduler::pause))
             .min()
             .map_or(RunnerStep::Idle, RunnerStep::Later)
     }

@@ -14,7 +14,7 @@ use crate::pg::catalog::activity::{Reason, note_failure};
 use crate::pg::catalog::pipeline;
 use crate::pg::changes::intake::ChangeKind;
 use crate::pg::changes::keys::SourceKey;
-use crate::pg::server::acting::LocalSettings;
+use crate::pg::server::role::LocalSettings;
 use crate::pg::server::sql::query;
 use crate::pg::server::{random, sql, time_limit};
 

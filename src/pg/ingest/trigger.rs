@@ -23,8 +23,8 @@ use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::changes::{keys, noted};
 use crate::pg::pipeline::triggers;
-use crate::pg::server::acting::as_superuser;
 use crate::pg::server::error::OrReport;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::work::changed_keys::KeyBuffer;
 

@@ -12,7 +12,7 @@ use pgrx::prelude::*;
 use super::worker::{self, connect, handle_interrupts, handle_signals, is_database_wanted};
 use crate::pg::ingest::queue;
 use crate::pg::processes::registry::{self, WatcherLock, WorkerRole};
-use crate::pg::server::acting::as_superuser;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql;
 use crate::pg::server::sql::query;
 use crate::pg::server::transaction::Transactions;

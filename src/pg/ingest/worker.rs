@@ -15,7 +15,7 @@ use crate::pg::ingest::batch::{Runner, RunnerStep};
 use crate::pg::ingest::queue;
 use crate::pg::processes::registry::{self, WorkerRole, WorkerSlot};
 use crate::pg::processes::supervisor;
-use crate::pg::server::acting::{self, Acting, SUPERUSER};
+use crate::pg::server::role::{self, Acting, SUPERUSER};
 use crate::pg::server::time_limit;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions};
 
@@ -56,7 +56,7 @@ pub extern "C-unwind" fn pg_rag_worker_main(argument: pg_sys::Datum) {
         Ok(Some(place)) => {
             connect(database);
             time_limit::begin();
-            acting::work_for_owners();
+            role::work_for_owners();
             registry::mark_active(database);
             PipelineWorker::new(place, database, role).live();
         }

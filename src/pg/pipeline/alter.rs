@@ -5,13 +5,13 @@ use pgrx::prelude::*;
 use super::define::{check_chunk_size, check_late, check_title};
 use super::{comment, content, create, triggers};
 use crate::chunk::{ChunkOptions, ChunkSettings, Strategy};
+use crate::contextual::{Contextual, ContextualOptions};
 use crate::error::Result;
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{model, situation, view, wording};
+use crate::pg::catalog::{context_lines, model, prompt_settings, view};
 use crate::pg::changes::{intake, noted};
-use crate::pg::enrich::{represent, situate};
-use crate::situate::{Contextual, SituateOptions};
+use crate::pg::enrich::{context_writer, representation_writer};
 
 /// What is to be different; `None` stays as it is.
 #[derive(Default)]
@@ -152,15 +152,16 @@ impl PipelineAlteration<'_> {
         &self,
         pipeline: &Pipeline,
         late: bool,
-    ) -> Result<(bool, Option<SituateOptions>)> {
-        let current = situation::of(pipeline.id)?.map(|it| it.wanted);
+    ) -> Result<(bool, Option<ContextualOptions>)> {
+        let current = context_lines::of(pipeline.id)?.map(|it| it.wanted);
         let (contextual, wanted) = match &self.context.contextual {
             None => (pipeline.contextual, current),
             Some(Contextual::No) => (false, None),
             Some(Contextual::Headings) => (true, None),
             Some(Contextual::Situated(wanted)) => (true, Some(wanted.clone())),
         };
-        let complete = |wanted: SituateOptions| situate::complete(&wanted, pipeline.mode, late);
+        let complete =
+            |wanted: ContextualOptions| context_writer::complete(&wanted, pipeline.mode, late);
         Ok((contextual, wanted.map(complete).transpose()?))
     }
 
@@ -210,8 +211,8 @@ impl PipelineAlteration<'_> {
             source,
         };
         let successor = plan.carry_out()?;
-        wording::inherit(successor.id, pipeline.id)?;
-        represent::inherit(&successor, pipeline)?;
+        prompt_settings::inherit(successor.id, pipeline.id)?;
+        representation_writer::inherit(&successor, pipeline)?;
         pipeline::set_paused(pipeline.id, pipeline.is_paused)?;
         intake::leave(successor.id, intake::ChangeKind::All)?;
         noted::wake_at_commit();

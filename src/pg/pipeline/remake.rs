@@ -21,7 +21,7 @@ use crate::pg::catalog::relation;
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::view::{self, ViewColumn};
 use crate::pg::changes::{intake, noted};
-use crate::pg::server::acting::{Acting, SUPERUSER};
+use crate::pg::server::role::{Acting, SUPERUSER};
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::in_subtransaction;
 

@@ -7,7 +7,7 @@ use crate::pg::catalog::template;
 use crate::pg::ragd::generate::generate;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
-use crate::pg::server::acting::{self, as_superuser};
+use crate::pg::server::role::{self, as_superuser};
 use crate::pg::server::sql::query;
 use crate::pg::server::{random, sql};
 use crate::protocol::ProviderConfig;
@@ -19,7 +19,7 @@ const TOKENS: u32 = 300;
 /// Begins a conversation of the current role; its ID.
 pub fn begin(title: Option<&str>) -> Result<Uuid> {
     let id = random::uuid()?;
-    let arguments = [id.into(), acting::current_user().into(), title.into()];
+    let arguments = [id.into(), role::current_user().into(), title.into()];
     let statement = query!(conversation.insert);
     as_superuser(|| sql::execute(statement, &arguments))?;
     Ok(id)
@@ -27,7 +27,7 @@ pub fn begin(title: Option<&str>) -> Result<Uuid> {
 
 /// Deletes a conversation of the caller's with its turns; whether it was there.
 pub fn delete(id: Uuid) -> Result<bool> {
-    let arguments = [acting::current_role().into(), id.into()];
+    let arguments = [role::current_role().into(), id.into()];
     let statement = query!(conversation.delete);
     Ok(as_superuser(|| sql::execute(statement, &arguments))? > 0)
 }

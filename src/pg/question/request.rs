@@ -3,7 +3,7 @@
 use pgrx::Uuid;
 use serde::Deserialize;
 
-use super::answer::{self, Answer, Record, Telling, TrustWish};
+use super::answer::{self, Answer, AnswerStream, CheckArguments, Record};
 use super::conversation::{Conversation, Turn};
 use super::search::Search;
 use super::{route, trace_log};
@@ -112,7 +112,7 @@ impl AnswerRequest<'_> {
     }
 
     /// The answer, streamed while it is written.
-    pub fn tell(self, text: Option<&str>) -> Result<Telling> {
+    pub fn tell(self, text: Option<&str>) -> Result<AnswerStream> {
         self.refuse_if_not_kept();
         let level = guc::trace();
         let strategy = self.strategy.unwrap_or("auto").to_owned();
@@ -155,7 +155,7 @@ impl AnswerRequest<'_> {
         let options: AnswerOptions = given.take(&OPTIONS)?;
         let before: Before = given.take(&BEFORE)?;
         let context: ContextOptions = given.take(&options::KEYS)?;
-        let trust: TrustWish = given.take(&TrustWish::OPTIONS)?;
+        let trust: CheckArguments = given.take(&CheckArguments::OPTIONS)?;
         let retrieval: RetrieveOptions = given.rest()?;
         retrieval.check()?;
         let llm = Llm::or_default(self.llm)?;

@@ -19,7 +19,7 @@ use crate::prompt::writer::Writer;
 use crate::protocol::ProviderConfig;
 use crate::recent::Recent;
 use crate::retrieve::{filter, value};
-use crate::rewrite::{RewriteOptions, RewriteTask, Rewriting, Way, rewrite};
+use crate::rewrite::{RewriteMethod, RewriteOptions, RewriteTask, Rewriting, rewrite};
 
 /// Longest answer of a language model, in tokens, unless the options say otherwise.
 const TOKENS: u32 = 1000;
@@ -48,7 +48,7 @@ struct RewriteKey {
 /// Rewrites the questions of a search.
 pub struct Rewriter {
     /// How the questions are rewritten.
-    pub way: Way,
+    pub way: RewriteMethod,
     options: RewriteOptions,
     /// In which words which model is asked, where one is.
     asks: Option<(Template, RewriteModel)>,
@@ -59,7 +59,7 @@ pub struct Rewriter {
 impl Rewriter {
     /// Fails where `way` needs a language model and there is none, or it may not be used.
     pub fn new(
-        way: Way,
+        way: RewriteMethod,
         options: &RewriteOptions,
         llm: Option<&str>,
         metadata: &[ViewColumn],

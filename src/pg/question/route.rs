@@ -5,7 +5,7 @@ use pgrx::prelude::*;
 use super::rewrite::RewriteModel;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::{stranger, template, wording};
+use crate::pg::catalog::{prompt_settings, stranger, template};
 use crate::pg::ragd::embed::Embedding;
 use crate::protocol::Lane;
 use crate::retrieve::RetrieveOptions;
@@ -59,7 +59,7 @@ pub fn pipeline_for(
 /// What can be chosen; an error where there are pipelines and none of them can.
 fn choices() -> Result<Vec<Choice>> {
     let (mut choices, mut others) = (Vec::new(), Vec::new());
-    for (id, choice) in wording::choices()? {
+    for (id, choice) in prompt_settings::choices()? {
         match stranger::runs_no_code(id)? {
             true => choices.push(choice),
             false => others.push(choice.name),

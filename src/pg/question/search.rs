@@ -19,7 +19,7 @@ use crate::chunk::Strategy;
 use crate::error::{Error, Result};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::catalog::view::{ContentColumns, ViewColumn, content_columns};
-use crate::pg::catalog::{representation, stranger};
+use crate::pg::catalog::{representations, stranger};
 use crate::pg::ragd::rerank::Reranker;
 use crate::pg::ragd::trace;
 use crate::pg::ragd::usage::ForPipeline;
@@ -75,7 +75,7 @@ impl Search {
         let given = filter.map(|Jsonb(filter)| filter);
         let filter = FilterSql::new(given.iter(), &columns.metadata)?;
         let parts = StatementParts::new(&options, &columns.metadata)?;
-        let representations = representation::of(pipeline.id)?.map(|it| it.relation);
+        let representations = representations::of(pipeline.id)?.map(|it| it.relation);
         Ok(Search {
             pipeline,
             is_named: asked.is_named,

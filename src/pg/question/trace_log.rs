@@ -10,7 +10,7 @@ use crate::pg::ragd::trace::TraceStep;
 use crate::pg::server::guc::TraceLevel;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql::query;
-use crate::pg::server::{acting, random, sql, transaction};
+use crate::pg::server::{random, role, sql, transaction};
 
 /// What was asked, and what answered it.
 pub struct TracedQuestion {
@@ -43,7 +43,7 @@ pub fn keep(
     };
     let arguments = [
         id.into(),
-        acting::current_user().into(),
+        role::current_user().into(),
         asked.pipeline.as_str().into(),
         asked.strategy.as_str().into(),
         asked.llm.as_str().into(),
@@ -62,7 +62,7 @@ pub fn keep(
     ];
     // Traces are not the caller's to write: what is there has happened.
     let statement = query!(trace.insert);
-    acting::as_superuser(|| sql::execute(statement, &arguments))?;
+    role::as_superuser(|| sql::execute(statement, &arguments))?;
     Ok(Some(id))
 }
 
@@ -83,10 +83,10 @@ pub fn give_feedback(trace: Uuid, score: f32, comment: Option<&str>) -> Result<(
     if !seen.contains(&true) {
         return Err(unknown());
     }
-    let arguments = [trace.into(), acting::current_user().into(), score.into(), comment.into()];
+    let arguments = [trace.into(), role::current_user().into(), score.into(), comment.into()];
     let statement = query!(trace.insert_feedback);
     // It may just have been purged.
-    match acting::as_superuser(|| sql::execute(statement, &arguments))? {
+    match role::as_superuser(|| sql::execute(statement, &arguments))? {
         0 => Err(unknown()),
         _ => Ok(()),
     }
@@ -94,14 +94,14 @@ pub fn give_feedback(trace: Uuid, score: f32, comment: Option<&str>) -> Result<(
 
 /// Deletes traces of the caller's that are older than so long; how many.
 pub fn purge(older_than: Interval) -> Result<i64> {
-    let arguments = [acting::current_role().into(), older_than.into()];
+    let arguments = [role::current_role().into(), older_than.into()];
     let statement = query!(trace.purge);
-    acting::as_superuser(|| sql::changed_number(statement, &arguments))
+    role::as_superuser(|| sql::changed_number(statement, &arguments))
 }
 
 /// Deletes a trace of the caller's; whether it was there.
 pub fn delete(trace: Uuid) -> Result<bool> {
-    let arguments = [acting::current_role().into(), trace.into()];
+    let arguments = [role::current_role().into(), trace.into()];
     let statement = query!(trace.delete);
-    Ok(acting::as_superuser(|| sql::execute(statement, &arguments))? > 0)
+    Ok(role::as_superuser(|| sql::execute(statement, &arguments))? > 0)
 }

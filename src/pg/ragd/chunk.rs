@@ -6,6 +6,7 @@ use super::client;
 use crate::chunk::context::CONTEXT_TOKENS;
 use crate::chunk::semantic::Distances;
 use crate::chunk::{Chunk, ChunkOptions, Strategy};
+use crate::contextual::LINE_TOKENS;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::catalog::model;
@@ -13,7 +14,6 @@ use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::server::error::unexpected;
 use crate::pipeline::Chunker;
 use crate::protocol::{ModelRef, Request, Response};
-use crate::situate::LINE_TOKENS;
 use crate::text::sentence::sentences_interruptibly;
 
 /// Sentences whose vectors are in memory at a time.

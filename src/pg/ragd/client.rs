@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::processes::socket::open_socket;
 use crate::pg::processes::supervisor;
 use crate::pg::server::wait_event::{self, Waiting};
-use crate::pg::server::{acting, guc};
+use crate::pg::server::{guc, role};
 use crate::protocol::{self, HEADER, Request, Response};
 
 /// How often a call that can be repeated is made when ragd goes away in its middle.
@@ -58,7 +58,7 @@ pub fn call(request: &Request) -> Result<Response> {
 /// Sends `request` and returns what ragd answers, as [`call`] does; `watch` is called about twice a
 /// second while the caller waits, and ends the call by an error.
 pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> Result<Response> {
-    let frame = protocol::encode_call(acting::on_behalf_of().to_u32(), request)?;
+    let frame = protocol::encode_call(role::on_behalf_of().to_u32(), request)?;
     let admitted = usage::admit(request)?;
     let _waiting = Waiting::for_answer(request);
     let mut losses = Losses { limit: guc::ragd_heartbeat_timeout(), lost: 0, hung: 0 };
@@ -158,7 +158,7 @@ impl ReplyPieces {
     /// Sends `request`; starts ragd where it does not run. A call that may cost money is not
     /// repeated.
     pub fn of(request: &Request) -> Result<ReplyPieces> {
-        let frame = protocol::encode_call(acting::on_behalf_of().to_u32(), request)?;
+        let frame = protocol::encode_call(role::on_behalf_of().to_u32(), request)?;
         let admitted = Some(usage::admit(request)?);
         let mut connection = idle_or_new()?;
         connection.send(&frame)?;

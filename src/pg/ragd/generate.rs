@@ -15,16 +15,16 @@ thread_local! {
 }
 
 /// While it lives, calls of language models wait behind those for whose answers users wait.
-pub struct Behind(Lane);
+pub struct BehindQueries(Lane);
 
-impl Behind {
+impl BehindQueries {
     /// Puts the calls of this process behind from now on.
-    pub fn people() -> Behind {
-        Behind(LANE.replace(Lane::Bulk))
+    pub fn people() -> BehindQueries {
+        BehindQueries(LANE.replace(Lane::Bulk))
     }
 }
 
-impl Drop for Behind {
+impl Drop for BehindQueries {
     fn drop(&mut self) {
         LANE.set(self.0);
     }

@@ -16,8 +16,8 @@ use pgrx::prelude::*;
 use crate::account::ledger::{Account, Ledger, Sums};
 use crate::account::{Price, SpendingLimit, Spent, tokens_of};
 use crate::error::{Bill, Error, ErrorKind, Result};
-use crate::pg::catalog::money;
-use crate::pg::server::acting;
+use crate::pg::catalog::price;
+use crate::pg::server::role;
 use crate::protocol::{GenerateRequest, Generated, ProviderConfig, Request, Response};
 
 /// Where the ledger is, in the data directory. Crash recovery leaves it alone.
@@ -153,11 +153,11 @@ struct ProviderTerms {
 pub fn prepare(provider: &ProviderConfig) -> Result<()> {
     // SAFETY: variables of the session.
     let (role, database) = unsafe { (pg_sys::GetUserId(), pg_sys::MyDatabaseId) };
-    let role_name = acting::role_name(role);
+    let role_name = role::role_name(role);
     // No role's operators are to come in between the role and its budget.
-    let (price, limits) = acting::as_superuser(|| {
-        let price = money::price(&provider.name, &provider.model)?;
-        Ok::<_, Error>((price, money::limits(&role_name)?))
+    let (price, limits) = role::as_superuser(|| {
+        let price = price::price(&provider.name, &provider.model)?;
+        Ok::<_, Error>((price, price::limits(&role_name)?))
     })?;
     let (database, role) = (database.to_u32(), role.to_u32());
     let terms = ProviderTerms { database, role, role_name, price, limits };

@@ -7,12 +7,12 @@ pub mod json;
 pub mod random;
 pub mod sql;
 
-pub mod acting;
 pub mod guc;
 pub mod install;
 pub mod options;
 pub mod prepared;
 pub mod reserve;
+pub mod role;
 pub mod row_security;
 pub mod time_limit;
 pub mod timers;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::DIALECT;
 use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
-use crate::provider::trouble::CallPurpose;
+use crate::provider::errors::CallPurpose;
 
 const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,

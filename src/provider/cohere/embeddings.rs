@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::DIALECT;
 use crate::embed::EmbeddingKind;
 use crate::provider::embeddings::{self, EmbeddingsProtocol, EmbeddingsQuestion, ReplyVectors};
-use crate::provider::trouble::CallPurpose;
+use crate::provider::errors::CallPurpose;
 
 /// The embed API, for embedding.
 pub struct CohereEmbed;

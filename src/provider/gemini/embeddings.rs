@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::DIALECT;
 use crate::embed::EmbeddingKind;
 use crate::provider::embeddings::{self, EmbeddingsProtocol, EmbeddingsQuestion, ReplyVectors};
-use crate::provider::trouble::{CallPurpose, resource};
+use crate::provider::errors::{CallPurpose, resource};
 
 /// The embedding API, for embedding.
 pub struct GeminiEmbed;

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::DIALECT;
 use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard};
-use crate::provider::trouble::CallPurpose;
+use crate::provider::errors::CallPurpose;
 
 const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,

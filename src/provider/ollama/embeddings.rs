@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::DIALECT;
 use crate::provider::embeddings::{self, EmbeddingsProtocol, EmbeddingsQuestion, ReplyVectors};
-use crate::provider::trouble::CallPurpose;
+use crate::provider::errors::CallPurpose;
 
 /// The embed API, for embedding.
 pub struct OllamaEmbed;

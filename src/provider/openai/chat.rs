@@ -23,12 +23,12 @@ use crate::protocol::{GenerateRequest, Generated, Message};
 use crate::provider::call::HttpReply;
 use crate::provider::caller::{Caller, ProviderQuestion};
 use crate::provider::chat::{self, check_temperature, credible};
-use crate::provider::memory::ProviderMemory;
+use crate::provider::errors::{CallPurpose, ErrorFormatter, error_message, explanation};
 use crate::provider::openai::stream::ChatReader;
-use crate::provider::retry::Trouble;
+use crate::provider::provider_state::ProviderMemory;
+use crate::provider::retry::CallError;
 use crate::provider::schema::{Manner, ResponseFormat};
 use crate::provider::stream::{EventReader, Hear, Streamed};
-use crate::provider::trouble::{CallPurpose, Teller, error_message, explanation};
 
 const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
@@ -200,8 +200,8 @@ impl ProviderQuestion for ChatRequest<'_> {
     fn read(
         &mut self,
         reply: &HttpReply,
-        teller: &Teller<'_>,
-    ) -> std::result::Result<Generated, Trouble> {
+        teller: &ErrorFormatter<'_>,
+    ) -> std::result::Result<Generated, CallError> {
         let value: Value = teller.read(reply)?;
         let Some(choice) = value.pointer("/choices/0") else {
             return Err(match error_message(&value) {
@@ -248,7 +248,7 @@ fn said(choice: &Value) -> String {
     text.replace('\0', "")
 }
 
-fn silence(choice: &Value, finish_reason: &str, teller: &Teller<'_>) -> Trouble {
+fn silence(choice: &Value, finish_reason: &str, teller: &ErrorFormatter<'_>) -> CallError {
     let refusal = choice.pointer("/message/refusal").and_then(Value::as_str);
     match (refusal, finish_reason) {
         (Some(refusal), _) => teller.silence(&format!("it refuses: {refusal}"), None),

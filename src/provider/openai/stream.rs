@@ -15,9 +15,9 @@ use serde_json::Value;
 use crate::account::tokens_of;
 use crate::protocol::Generated;
 use crate::provider::chat::credible;
-use crate::provider::retry::Trouble;
+use crate::provider::errors::{ErrorFormatter, error_message};
+use crate::provider::retry::CallError;
 use crate::provider::stream::EventReader;
-use crate::provider::trouble::{Teller, error_message};
 
 /// What has been read so far.
 #[derive(Default)]
@@ -34,8 +34,8 @@ impl EventReader for ChatReader {
     fn read(
         &mut self,
         data: &str,
-        teller: &Teller<'_>,
-    ) -> std::result::Result<Option<String>, Trouble> {
+        teller: &ErrorFormatter<'_>,
+    ) -> std::result::Result<Option<String>, CallError> {
         if data.trim() == "[DONE]" {
             self.is_done = true;
             return Ok(None);
@@ -60,7 +60,7 @@ impl EventReader for ChatReader {
         Ok(Some(piece))
     }
 
-    fn finish(&mut self, teller: &Teller<'_>) -> std::result::Result<Generated, Trouble> {
+    fn finish(&mut self, teller: &ErrorFormatter<'_>) -> std::result::Result<Generated, CallError> {
         if !self.is_done && self.finish_reason.is_empty() {
             return Err(teller.broke_off(self.text.len()));
         }
@@ -90,7 +90,7 @@ impl ChatReader {
         self.completion_tokens = count("completion_tokens").or(self.completion_tokens);
     }
 
-    fn silence(&self, teller: &Teller<'_>) -> Trouble {
+    fn silence(&self, teller: &ErrorFormatter<'_>) -> CallError {
         let Self { refusal, finish_reason, .. } = self;
         match finish_reason.as_str() {
             _ if !refusal.is_empty() => teller.silence(&format!("it refuses: {refusal}"), None),

@@ -9,8 +9,8 @@ use crate::bm25::{Bm25Settings, Statistics, Term, score};
 use crate::error::Result;
 use crate::pages::RowId;
 use crate::pg::index::hnsw::Detoasted;
-use crate::pg::server::acting::current_role;
 use crate::pg::server::error::OrReport;
+use crate::pg::server::role::current_role;
 
 /// Minus the score of a text; NULL where nothing is asked.
 #[pg_extern(sql = false)]

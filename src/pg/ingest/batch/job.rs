@@ -10,13 +10,13 @@ use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::changes::keys::SourceKey;
-use crate::pg::enrich::situate::KnownLines;
+use crate::pg::enrich::context_writer::KnownLines;
 use crate::pg::ingest::chunk_store::SqlStore;
 use crate::pg::ingest::fill::IngestTools;
+use crate::pg::ingest::lease_renewal::{KeptVectors, LeaseRenewingEmbedder};
 use crate::pg::ingest::queue::{self, ClaimFilter, Claimed};
-use crate::pg::ingest::renewing::{KeptVectors, Renewing};
 use crate::pg::ragd::usage::ForPipeline;
-use crate::pg::server::acting::as_superuser;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught};
 use crate::pg::server::{guc, random};
 use crate::pipeline::{ChunkStore, Document, LineStore, Stages, StoredChunk, Vectors, prepare};
@@ -125,7 +125,7 @@ impl BatchJob {
         known.extend(self.embedded.iter().map(|(hash, vector)| (*hash, vector.clone())));
         let Batch { pipeline, lease, tools, .. } = &mut self.batch;
         let _spending = ForPipeline::new(pipeline.id);
-        let mut embedder = Renewing {
+        let mut embedder = LeaseRenewingEmbedder {
             inner: &mut tools.embedding,
             kept: &mut self.kept,
             transactions: self.transactions,

@@ -1,25 +1,26 @@
 //! A question gets its answer: retrieve, choose what is read, have the answer written, check it.
 //!
 //! ```text
-//! read     what is shown of the chunks that were found
-//! extract  the built-in answerer
-//! write    a language model, in the way of a strategy
-//! tools    what the strategy works with
-//! reuse    what it wrote for a question that means the same
-//! trust    is it so?
-//! verifier what says whether it is
-//! shown    how what is cited looks
-//! stream   all of this, passed on while it is written
+//! read             what is shown of the chunks that were found
+//! extract          the built-in answerer
+//! write            a language model, in the way of a strategy
+//! tools            what the strategy works with
+//! semantic_cache   what it wrote for a question that means the same
+//! checks           is it so?
+//! verifier         what says whether it is
+//! citation_format  how what is cited looks
+//! stream           all of this, passed on while it is written
+//! abandoned        streams that are not read to their end
 //! ```
 
+mod abandoned;
+mod checks;
+mod citation_format;
 mod extract;
 mod read;
-mod reuse;
-mod shown;
+mod semantic_cache;
 mod stream;
 mod tools;
-mod trust;
-mod unread;
 pub mod verifier;
 mod write;
 
@@ -27,9 +28,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+pub use checks::{CheckArguments, CheckOptions};
 pub use read::{check, source};
-pub use stream::{Record, Telling, tell};
-pub use trust::{TrustOptions, TrustWish};
+pub use stream::{AnswerStream, Record, tell};
 
 use super::conversation::Conversation;
 use super::search::Search;
@@ -72,7 +73,7 @@ pub struct Writing {
     /// What is read of the chunks.
     pub context: ContextOptions,
     /// How it is checked and shown.
-    pub trust: TrustOptions,
+    pub trust: CheckOptions,
 }
 
 /// An answer and what it stands on.
@@ -123,7 +124,7 @@ pub fn ask(question: &str, search: &Search, writing: &Writing) -> Result<Answer>
         Llm::Extractive => extracted(question, search, writing)?,
         Llm::Provider(llm) => write::write(question, search, writing, &llm.config)?,
     };
-    let check = || trust::checked(question, draft, &writing.trust);
+    let check = || checks::checked(question, draft, &writing.trust);
     let mut answer = trace::step("verify", String::new, check)?;
     note_times(
         &mut answer,

@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 use pgrx::{Uuid, pg_sys};
 use serde_json::json;
 
-use super::reuse::Look;
+use super::abandoned::{self, AbandonedAnswer};
+use super::semantic_cache::SemanticLookup;
 use super::tools::{longest, said};
-use super::unread::{self, Unread};
-use super::write::{self, AnswerState as Begun, Asking, Beginning};
-use super::{Answer, Draft, Writing, note_times, trust};
+use super::write::{self, AnswerSoFar, AnswerState as Begun, FinalCall};
+use super::{Answer, Draft, Writing, checks, note_times};
 use crate::answer::strategy::PendingAnswer;
 use crate::error::Result;
 use crate::pg::question::conversation::{self, Conversation};
@@ -39,7 +39,7 @@ use crate::protocol::{GenerateRequest, Generated, Request, Response};
 use crate::text::sentence::sentences;
 
 /// The rows of an answer: its text in pieces, then one row of JSON.
-pub struct Telling {
+pub struct AnswerStream {
     state: StreamState,
     record: Option<Record>,
     turn: Option<ConversationTurn>,
@@ -78,7 +78,7 @@ struct StreamedAnswer {
     pieces: ReplyPieces,
     request: GenerateRequest,
     pending: PendingAnswer,
-    look: Option<Look>,
+    look: Option<SemanticLookup>,
     question: String,
     writing: Writing,
     pipeline: i32,
@@ -99,7 +99,7 @@ struct Times {
 
 /// Answers `question` from the pipeline that `search` searches; the answer begins before it is
 /// complete.
-pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<Telling> {
+pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<AnswerStream> {
     let provider = match &writing.llm {
         Llm::Extractive => return super::ask(question, search, &writing).map(known),
         Llm::Provider(llm) => &llm.config,
@@ -107,9 +107,9 @@ pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<Telling
     let _spending = ForPipeline::new(search.pipeline.id);
     let _caching = cache::Using::new(writing.caching);
     let begun = Instant::now();
-    let Beginning { state, retrieving } = write::begin(question, search, &writing, provider)?;
+    let AnswerSoFar { state, retrieving } = write::begin(question, search, &writing, provider)?;
     let mut times = Times { begun, retrieving, asked: begun, first_piece: None };
-    let Asking { pending, look } = match state {
+    let FinalCall { pending, look } = match state {
         Begun::Known(draft) => return checked(question, draft, &writing, &times).map(known),
         Begun::Asking(asking) => *asking,
     };
@@ -132,11 +132,11 @@ pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<Telling
     Ok(telling(StreamState::Written(Box::new(written))))
 }
 
-impl Telling {
+impl AnswerStream {
     /// The answer, to be kept with its trace (see [`Record`]) once all of it is streamed.
-    pub fn recorded(mut self, record: Record) -> Telling {
+    pub fn recorded(mut self, record: Record) -> AnswerStream {
         if record.level != TraceLevel::Off {
-            unread::follow_transaction();
+            abandoned::follow_transaction();
         }
         self.record = Some(record);
         self
@@ -149,7 +149,7 @@ impl Telling {
         conversation: Conversation,
         question: &str,
         standalone: &str,
-    ) -> Telling {
+    ) -> AnswerStream {
         let (question, standalone) = (question.to_owned(), standalone.to_owned());
         self.turn = Some(ConversationTurn { conversation, question, standalone });
         self
@@ -183,7 +183,7 @@ impl Telling {
 
 /// The reader does not read on. That is seen where PostgreSQL frees its memory, so nothing may fail
 /// here.
-impl Drop for Telling {
+impl Drop for AnswerStream {
     fn drop(&mut self) {
         let state = std::mem::replace(&mut self.state, StreamState::Over);
         let record = self.record.take().filter(|it| it.level != TraceLevel::Off);
@@ -193,11 +193,11 @@ impl Drop for Telling {
             StreamState::Known { answer, .. } => *answer,
             StreamState::Written(written) => written.left(&mut record.steps),
         };
-        unread::keep_at_commit(Unread { role: self.role, record, answer });
+        abandoned::keep_at_commit(AbandonedAnswer { role: self.role, record, answer });
     }
 }
 
-impl Iterator for Telling {
+impl Iterator for AnswerStream {
     type Item = Result<String>;
 
     fn next(&mut self) -> Option<Result<String>> {
@@ -294,7 +294,7 @@ fn checked(question: &str, draft: Draft, writing: &Writing, times: &Times) -> Re
     let Times { begun, retrieving, first_piece, .. } = times;
     let writing_until = |time: Duration| time.saturating_sub(*retrieving);
     let took = begun.elapsed();
-    let check = || trust::checked(question, draft, &writing.trust);
+    let check = || checks::checked(question, draft, &writing.trust);
     let mut answer = trace::step("verify", String::new, check)?;
     note_times(&mut answer, writing.llm.name(), *retrieving, writing_until(took));
     if let Some(first) = first_piece {
@@ -304,16 +304,16 @@ fn checked(question: &str, draft: Draft, writing: &Writing, times: &Times) -> Re
     Ok(answer)
 }
 
-fn known(answer: Answer) -> Telling {
+fn known(answer: Answer) -> AnswerStream {
     let pieces: Vec<String> = in_sentences(&answer.text).map(str::to_owned).collect();
     let told = pieces.concat();
     telling(StreamState::Known { pieces: pieces.into_iter(), answer: Box::new(answer), told })
 }
 
-fn telling(state: StreamState) -> Telling {
+fn telling(state: StreamState) -> AnswerStream {
     // SAFETY: a variable of the session.
     let role = unsafe { pg_sys::GetUserId() };
-    Telling { state, record: None, turn: None, role }
+    AnswerStream { state, record: None, turn: None, role }
 }
 
 /// `text` cut before each of its sentences but the first. A marker stays with the sentence before it.

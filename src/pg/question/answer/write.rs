@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::reuse::Look;
+use super::semantic_cache::SemanticLookup;
 use super::tools::{Session, ask_all};
 use super::{Draft, Writing};
 use crate::answer::strategy::{self, BegunAnswer, FinishedAnswer, PendingAnswer, StrategyOptions};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::{template, wording};
+use crate::pg::catalog::{prompt_settings, template};
 use crate::pg::question::search::Search;
 use crate::pg::ragd::usage;
 use crate::prompt::messages::Message;
@@ -17,7 +17,7 @@ use crate::prompt::template::Template;
 use crate::protocol::ProviderConfig;
 
 /// An answer up to the call that makes it.
-pub struct Beginning {
+pub struct AnswerSoFar {
     /// How far the answer has come.
     pub state: AnswerState,
     /// How long was searched.
@@ -29,15 +29,15 @@ pub enum AnswerState {
     /// The answer is there.
     Known(Draft),
     /// A call is left.
-    Asking(Box<Asking>),
+    Asking(Box<FinalCall>),
 }
 
 /// What is left to be asked.
-pub struct Asking {
+pub struct FinalCall {
     /// The call, with its prompt and limits.
     pub pending: PendingAnswer,
     /// Where it is kept what was answered to such a question.
-    pub look: Option<Look>,
+    pub look: Option<SemanticLookup>,
 }
 
 /// What the language model of `writing` answers, and how long was searched.
@@ -47,8 +47,8 @@ pub fn write(
     writing: &Writing,
     provider: &ProviderConfig,
 ) -> Result<(Draft, Duration)> {
-    let Beginning { state, retrieving } = begin(question, search, writing, provider)?;
-    let Asking { pending, look } = match state {
+    let AnswerSoFar { state, retrieving } = begin(question, search, writing, provider)?;
+    let FinalCall { pending, look } = match state {
         AnswerState::Known(draft) => return Ok((draft, retrieving)),
         AnswerState::Asking(asking) => *asking,
     };
@@ -71,23 +71,23 @@ pub fn begin(
     search: &Search,
     writing: &Writing,
     provider: &ProviderConfig,
-) -> Result<Beginning> {
+) -> Result<AnswerSoFar> {
     let options = priced(&writing.strategy_options, provider)?;
     let mut tools = Session::new(search, writing, provider.clone());
     let begun = strategy::begin(writing.strategy, question, &options, &mut tools)?;
     let retrieving = tools.retrieving();
     let pending = match begun {
         BegunAnswer::Done(outcome) => {
-            return Ok(Beginning { state: AnswerState::Known(draft(outcome)), retrieving });
+            return Ok(AnswerSoFar { state: AnswerState::Known(draft(outcome)), retrieving });
         }
         BegunAnswer::Asking(pending) => *pending,
     };
-    let look = Look::new(question, &pending, search, writing, provider)?;
+    let look = SemanticLookup::new(question, &pending, search, writing, provider)?;
     let state = match look.as_ref().map(|look| look.find(pending.readings())).transpose()? {
         Some(Some(text)) => AnswerState::Known(remembered(text, pending)),
-        _ => AnswerState::Asking(Box::new(Asking { pending, look })),
+        _ => AnswerState::Asking(Box::new(FinalCall { pending, look })),
     };
-    Ok(Beginning { state, retrieving })
+    Ok(AnswerSoFar { state, retrieving })
 }
 
 /// The prompt of the first call that the strategy would make.
@@ -124,7 +124,7 @@ pub fn template_of(search: &Search, writing: &Writing) -> Result<Template> {
     match &writing.template {
         Some(template) => Ok(template.clone()),
         None => {
-            let name = wording::template_of(search.pipeline.id)?;
+            let name = prompt_settings::template_of(search.pipeline.id)?;
             template::find(name.as_deref().unwrap_or(template::STANDARD))
         }
     }

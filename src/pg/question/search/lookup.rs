@@ -15,11 +15,11 @@ use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
 use crate::protocol::Lane;
 use crate::retrieve::SearchMode;
-use crate::retrieve::closeness::{ClosenessTexts, MOST_TEXTS, QuestionTerms};
 use crate::retrieve::fusion::{self, Candidate, FusedCandidate, fuse, nearest_of_both};
 use crate::retrieve::merge::merged;
+use crate::retrieve::proximity::{ClosenessTexts, MOST_TEXTS, QuestionTerms};
 use crate::rewrite::feedback::{self, FeedbackChunk};
-use crate::rewrite::{Lookup, Rewriting, Way};
+use crate::rewrite::{Lookup, RewriteMethod, Rewriting};
 
 /// Something to look up as the two sides want it.
 pub struct LookupTerms {
@@ -124,7 +124,7 @@ impl Search {
             })
         };
         let mut lists = asked.iter().map(find).collect::<Result<Vec<_>>>()?;
-        let has_feedback = self.rewriter.as_ref().is_some_and(|it| it.way == Way::Prf);
+        let has_feedback = self.rewriter.as_ref().is_some_and(|it| it.way == RewriteMethod::Prf);
         if let (true, [asked], [found]) = (has_feedback, asked, lists.as_slice())
             && let Some(again) = self.ask_again(statements, asked, found)?
         {

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::pg::index::bm25::value::{Lexemes, places};
 use crate::pg::index::hnsw::Detoasted;
 use crate::pg::server::error::OrReport;
-use crate::retrieve::closeness::IndexedText;
+use crate::retrieve::proximity::IndexedText;
 
 /// A copy of a tsvector. It is read where something of it is wanted: of most chunks that are few
 /// of their words.

@@ -14,15 +14,15 @@ use super::Answer;
 use super::stream::Record;
 use crate::pg::question::trace_log;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::{acting, sql};
+use crate::pg::server::{role, sql};
 
 thread_local! {
-    static LEFT: RefCell<Vec<Unread>> = const { RefCell::new(Vec::new()) };
+    static LEFT: RefCell<Vec<AbandonedAnswer>> = const { RefCell::new(Vec::new()) };
     static FOLLOWS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// An answer whose reader has left.
-pub struct Unread {
+pub struct AbandonedAnswer {
     /// The role that has asked.
     pub role: pg_sys::Oid,
     /// How the answer came about.
@@ -41,7 +41,7 @@ pub fn follow_transaction() {
 }
 
 /// Has the trace of an answer kept by the commit. In a transaction that has failed there will be none.
-pub fn keep_at_commit(unread: Unread) {
+pub fn keep_at_commit(unread: AbandonedAnswer) {
     // SAFETY: reads the transaction's state.
     if unsafe { pg_sys::IsTransactionState() } {
         LEFT.with_borrow_mut(|left| left.push(unread));
@@ -59,10 +59,10 @@ unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _argument: *m
 }
 
 fn write() {
-    for Unread { role, record, answer } in LEFT.take() {
+    for AbandonedAnswer { role, record, answer } in LEFT.take() {
         let Record { level, asked, steps } = record;
         let keep = || trace_log::keep(level, &asked, &answer, &steps);
         // No statement is under way any more, and so there is no snapshot.
-        sql::with_latest_snapshot(|| acting::as_role(role, keep)).or_report();
+        sql::with_latest_snapshot(|| role::as_role(role, keep)).or_report();
     }
 }

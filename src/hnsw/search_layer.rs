@@ -46,7 +46,7 @@ fn distance_part(key: QueueKey) -> u64 {
 
 /// A walk in one layer.
 #[derive(Debug, Default)]
-pub struct Walk {
+pub struct LayerSearch {
     /// All nodes met, in the order of meeting.
     found: Vec<Neighbor>,
     /// Nodes to be expanded, nearest first.
@@ -67,11 +67,11 @@ pub struct Walk {
     links: Vec<u32>,
 }
 
-impl Walk {
+impl LayerSearch {
     /// A walk that keeps what a wider one needs.
     #[must_use]
-    pub fn that_can_widen() -> Walk {
-        Walk { can_widen: true, ..Walk::default() }
+    pub fn that_can_widen() -> LayerSearch {
+        LayerSearch { can_widen: true, ..LayerSearch::default() }
     }
 
     /// Forgets everything but the memory.
@@ -217,7 +217,7 @@ impl Walk {
         (self.expanded, self.distances)
     }
 
-    /// How many nodes were met. Without [`Walk::that_can_widen`], those passed over don't count.
+    /// How many nodes were met. Without [`LayerSearch::that_can_widen`], those passed over don't count.
     #[must_use]
     pub fn met(&self) -> usize {
         self.found.len()
@@ -255,7 +255,7 @@ pub fn descend<G: Graph>(
     probe: &[u8],
     entry: EntryPoint,
     to: u8,
-    walk: &mut Walk,
+    walk: &mut LayerSearch,
     visited: &mut Visited,
 ) -> Result<Vec<u32>> {
     let mut starts = vec![entry.node];

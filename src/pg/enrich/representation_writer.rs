@@ -11,21 +11,21 @@
 use pgrx::datum::DatumWithOid;
 use serde_json::{Value as Json, json};
 
-use super::asking::{self, HARMLESS, ProviderReplies, StepResult};
-use super::beside::{self, TableForm};
-use super::rounds::{Rounds, unless_unwanted};
+use super::provider_calls::{self, HARMLESS, ProviderReplies, StepResult};
+use super::scheduler::{Scheduler, unless_unwanted};
+use super::side_table::{self, TableForm};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
-use crate::pg::catalog::representation::{self, Representation};
+use crate::pg::catalog::representations::{self, Representation};
 use crate::pg::catalog::{model, relation, template};
 use crate::pg::changes::noted;
 use crate::pg::ragd::client::Watch;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::usage::ForPipeline;
-use crate::pg::server::acting::as_superuser;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::{Outcome, Transactions};
 use crate::pg::server::vector::Vector;
@@ -33,7 +33,7 @@ use crate::pg::server::{guc, random};
 use crate::prompt::messages::PromptSource as Chunk;
 use crate::prompt::template::Template;
 use crate::protocol::{Lane, ProviderConfig};
-use crate::represent::{self, RepresentOptions, RepresentingText, TEMPLATE};
+use crate::representation::{self, RepresentOptions, RepresentingText, TEMPLATE};
 
 /// Chunks that are described between two transactions.
 const CHUNKS_A_STEP: i32 = 4;
@@ -50,15 +50,15 @@ const FORM: TableForm = TableForm {
 
 /// Has `option` hold for a pipeline of the caller: an object, or `false` or null for nothing.
 pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
-    let current = representation::of(pipeline.id)?;
+    let current = representations::of(pipeline.id)?;
     if matches!(option, Json::Null | Json::Bool(false)) {
-        representation::set(pipeline.id, None, None)?;
-        return current.map_or(Ok(()), |it| beside::drop_table(&it.relation));
+        representations::set(pipeline.id, None, None)?;
+        return current.map_or(Ok(()), |it| side_table::drop_table(&it.relation));
     }
     let option = complete(pipeline, option)?;
     match current {
         Some(current) => {
-            representation::set(pipeline.id, Some(&option), Some(&current.relation.sql))?;
+            representations::set(pipeline.id, Some(&option), Some(&current.relation.sql))?;
         }
         None => create(pipeline, &option)?,
     }
@@ -96,7 +96,7 @@ fn check_mode(mode: RefreshMode) -> Result<()> {
 
 /// An error where a pipeline with described chunks is to get another mode that cannot have them.
 pub fn check_new_mode(pipeline: &Pipeline, mode: Option<RefreshMode>) -> Result<()> {
-    match (mode, representation::of(pipeline.id)?) {
+    match (mode, representations::of(pipeline.id)?) {
         (Some(mode), Some(_)) => check_mode(mode),
         _ => Ok(()),
     }
@@ -104,7 +104,7 @@ pub fn check_new_mode(pipeline: &Pipeline, mode: Option<RefreshMode>) -> Result<
 
 /// Gives a successor what the pipeline has whose place it is to take.
 pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
-    match representation::of(old.id)? {
+    match representations::of(old.id)? {
         Some(it) => create(successor, &it.option),
         None => Ok(()),
     }
@@ -114,13 +114,13 @@ fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
     let model = model::find(Some(&pipeline.model))?;
     let (vector, dimension) = (sql::vector_schema()?, model.dimension.to_string());
     let values = [("vector", vector.as_str()), ("dimension", dimension.as_str())];
-    let table = beside::create(pipeline, &FORM, &values)?;
+    let table = side_table::create(pipeline, &FORM, &values)?;
     let chunks = &pipeline.chunk_table;
     let name = relation::name_beside(chunks.oid, Some(c"content_hash"), c"idx");
     let values = [("name", name.as_str()), ("chunk_table", &chunks.sql)];
     sql::execute(&render(query!(representations.create_index), &values), &[])?;
-    representation::set(pipeline.id, Some(option), Some(&table))?;
-    let made = representation::of(pipeline.id)?.ok_or_else(|| {
+    representations::set(pipeline.id, Some(option), Some(&table))?;
+    let made = representations::of(pipeline.id)?.ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the table of representations is not there")
     })?;
     relation::index_vectors(&made.relation, "")?;
@@ -133,9 +133,9 @@ type RepresentationRow<'a> = (&'a [u8], &'a str, i32, Option<&'a str>);
 
 /// Describes chunks, step by step.
 #[derive(Default)]
-pub struct Describer {
+pub struct RepresentationWriter {
     /// How far the rounds over pipelines are.
-    pub rounds: Rounds,
+    pub rounds: Scheduler,
 }
 
 /// What describes the chunks of a pipeline.
@@ -168,7 +168,7 @@ struct StoredText {
     content: String,
 }
 
-impl Describer {
+impl RepresentationWriter {
     /// Describes some chunks of the pipelines that are not to `wait`; how many, 0 where there is nothing
     /// to do now.
     pub fn step(
@@ -178,7 +178,7 @@ impl Describer {
         is_unwanted: fn() -> bool,
         wait: impl Fn(i32) -> bool,
     ) -> Outcome<usize> {
-        let pipelines = transactions.run(|| as_superuser(|| representation::pipelines(only)))?;
+        let pipelines = transactions.run(|| as_superuser(|| representations::pipelines(only)))?;
         let pipelines = pipelines.into_iter().filter(|(id, _)| !wait(*id)).collect();
         self.rounds.step(transactions, pipelines, |id| describe_some(id, transactions, is_unwanted))
     }
@@ -194,7 +194,7 @@ fn describe_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool)
     let mut watch = unless_unwanted(is_unwanted);
     let describe = |it: Option<&Missing>| describe(&tools, it, &mut watch);
     let ProviderReplies { known, refused, stopped } =
-        asking::about_each(missing, |it| &it.hash, describe, is_unwanted);
+        provider_calls::about_each(missing, |it| &it.hash, describe, is_unwanted);
     let count = known.len() + unembedded.len();
     if !known.is_empty() {
         // Before anything else: it has been paid for.
@@ -202,7 +202,7 @@ fn describe_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool)
         unembedded.extend(known.into_iter().flat_map(|(it, texts)| written(&it, texts)));
     }
     let text = |it: &StoredText| it.content.clone();
-    let embedded = asking::embedded(&tools.embedding, unembedded, text, &mut watch);
+    let embedded = provider_calls::embedded(&tools.embedding, unembedded, text, &mut watch);
     if !embedded.known.is_empty() {
         put_vectors(transactions, id, embedded.known)?;
     }
@@ -223,7 +223,7 @@ fn written(missing: &Missing, texts: Option<Vec<RepresentingText>>) -> Vec<Store
 fn load(id: i32) -> Result<Option<RepresentationWork>> {
     as_superuser(|| {
         let Some(pipeline) = pipeline::by_id(id)? else { return Ok(None) };
-        let Some(Representation { wanted, relation, .. }) = representation::of(id)? else {
+        let Some(Representation { wanted, relation, .. }) = representations::of(id)? else {
             return Ok(None);
         };
         let template = template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
@@ -278,10 +278,11 @@ fn describe(
 ) -> Result<Vec<RepresentingText>> {
     let harmless = Chunk { content: HARMLESS.to_owned(), ..Chunk::default() };
     let chunk = missing.map_or(&harmless, |it| &it.chunk);
-    let messages = represent::messages(&tools.template, chunk, &tools.wanted, &random::nonce()?)?;
-    let answer = asking::written(&tools.provider, messages, watch)?;
+    let messages =
+        representation::messages(&tools.template, chunk, &tools.wanted, &random::nonce()?)?;
+    let answer = provider_calls::written(&tools.provider, messages, watch)?;
     // What cannot be read is no reason to ask again: the same model would say the same.
-    Ok(represent::texts(&answer, &tools.wanted).unwrap_or_default())
+    Ok(representation::texts(&answer, &tools.wanted).unwrap_or_default())
 }
 
 /// Keeps what describes texts, or that nothing does.
@@ -355,7 +356,7 @@ fn in_pipeline(
 ) -> Outcome<()> {
     locking::at_work(transactions, id, Chunks::Written, |pipeline| {
         let Some(pipeline) = pipeline else { return Ok(()) };
-        let Some(Representation { relation, .. }) = representation::of(id)? else { return Ok(()) };
+        let Some(Representation { relation, .. }) = representations::of(id)? else { return Ok(()) };
         as_owner(pipeline, || work(&relation.sql))
     })
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::pg::catalog::pipeline::{Pipeline, Relation};
 use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_read};
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{relation, representation, situation};
+use crate::pg::catalog::{context_lines, relation, representations};
 use crate::pg::server::sql::{self, query, render};
 
 /// What a table is to be.
@@ -50,8 +50,8 @@ pub fn create(pipeline: &Pipeline, form: &TableForm, values: &[(&str, &str)]) ->
 
 /// The tables of a pipeline. To be asked before the pipeline is deleted.
 pub fn of(pipeline: &Pipeline) -> Result<Vec<Relation>> {
-    let represented = representation::of(pipeline.id)?.map(|it| it.relation);
-    let situated = situation::of(pipeline.id)?.map(|it| it.relation);
+    let represented = representations::of(pipeline.id)?.map(|it| it.relation);
+    let situated = context_lines::of(pipeline.id)?.map(|it| it.relation);
     Ok(represented.into_iter().chain(situated).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use super::template;
 use crate::error::Result;
-use crate::pg::server::acting::as_superuser;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql;
 use crate::pg::server::sql::query;
 use crate::rewrite::route::Choice;

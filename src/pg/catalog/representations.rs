@@ -5,11 +5,11 @@ use serde_json::Value as Json;
 
 use super::pipeline::Relation;
 use crate::error::Result;
-use crate::pg::server::acting::as_superuser;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
-use crate::represent::RepresentOptions;
+use crate::representation::RepresentOptions;
 
 /// What is wanted, and where it is kept.
 pub struct Representation {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::trust::TrustOptions;
+use super::checks::CheckOptions;
 use crate::answer::citation::Citations;
 use crate::answer::link;
 use crate::answer::style::{CitationStyle, Shown};
@@ -58,7 +58,7 @@ impl Naming {
 pub fn sources(
     found: &Citations,
     readings: &[Reading],
-    options: &TrustOptions,
+    options: &CheckOptions,
 ) -> Result<Vec<Shown>> {
     let shown = |(number, Reading { passage, .. }): (i32, &Reading)| {
         let quotes = found.citations.iter().filter(|citation| citation.marker == number);

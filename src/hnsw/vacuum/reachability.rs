@@ -8,9 +8,9 @@ use super::super::graph::{Neighbor, PageGraph};
 use super::super::insert::{link_from_all, raise_entry, read_links, replace_links};
 use super::super::node_set::NodeSet;
 use super::super::page::{EntryPoint, HnswPageKind, NodeState};
+use super::super::search_layer::{LayerSearch, descend};
 use super::super::slots::read_meta;
 use super::super::visited::Visited;
-use super::super::walk::{Walk, descend};
 use super::{Guide, Vacuum, VacuumedNode};
 use crate::error::Result;
 use crate::pages::{Store, StoreMut};
@@ -177,7 +177,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
 /// The nodes of a layer nearest to `probe`.
 fn nearest<S: Store>(graph: &PageGraph<'_, S>, probe: &[u8], layer: u8) -> Result<Vec<Neighbor>> {
     let meta = read_meta(graph.store)?;
-    let (mut walk, mut visited) = (Walk::default(), Visited::default());
+    let (mut walk, mut visited) = (LayerSearch::default(), Visited::default());
     visited.begin(meta.shape.nodes_below(graph.store.blocks()?));
     let Some(entry) = meta.entry.filter(|entry| entry.layer >= layer) else {
         return Ok(Vec::new());

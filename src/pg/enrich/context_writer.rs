@@ -9,23 +9,24 @@
 //! by the chunk's place: its row, its context, its text and its neighbours'. So a change in a
 //! document costs as many calls as chunks have changed, and two for those beside them.
 
-use super::asking::{self, HARMLESS, ProviderReplies, StepResult};
-use super::beside::{self, TableForm};
-use super::rounds::{Rounds, unless_unwanted};
+use super::provider_calls::{self, HARMLESS, ProviderReplies, StepResult};
+use super::scheduler::{Scheduler, unless_unwanted};
+use super::side_table::{self, TableForm};
 use crate::chunk::context::in_context;
+use crate::contextual::{self, AROUND, BEGINNING, ContextualOptions, DocumentPart, TEMPLATE};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::context_lines::{self, ContextLines};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
 use crate::pg::catalog::pipeline::{self, Pipeline, PipelineStage, RefreshMode};
-use crate::pg::catalog::situation::{self, Situation};
 use crate::pg::catalog::view::content_columns;
 use crate::pg::catalog::{relation, template};
 use crate::pg::ragd::client::Watch;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::usage::ForPipeline;
-use crate::pg::server::acting::as_superuser;
 use crate::pg::server::error::raise;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::{Outcome, Transactions};
 use crate::pg::server::vector::Vector;
@@ -33,7 +34,6 @@ use crate::pg::server::{guc, random};
 use crate::pipeline::{LineStore, Lines, PlaceHash, content_hash};
 use crate::prompt::template::Template;
 use crate::protocol::{Lane, ProviderConfig};
-use crate::situate::{self, AROUND, BEGINNING, DocumentPart, SituateOptions, TEMPLATE};
 
 /// Chunks about which a language model is asked between two transactions.
 const CHUNKS_A_STEP: i32 = 4;
@@ -50,7 +50,11 @@ const FORM: TableForm = TableForm {
 
 /// An error where `wanted` cannot be; else `wanted` with the name of the language model, so that it
 /// does not depend on the role that embeds.
-pub fn complete(wanted: &SituateOptions, mode: RefreshMode, late: bool) -> Result<SituateOptions> {
+pub fn complete(
+    wanted: &ContextualOptions,
+    mode: RefreshMode,
+    late: bool,
+) -> Result<ContextualOptions> {
     check_mode(mode)?;
     if late {
         let message = "contextual \"llm\" is not for chunks that are cut late";
@@ -64,7 +68,7 @@ pub fn complete(wanted: &SituateOptions, mode: RefreshMode, late: bool) -> Resul
             "Name a foreign server of the wrapper rag_llm: {\"contextual\": {\"llm\": \"...\"}}.",
         )
     })?;
-    Ok(SituateOptions { llm: Some(llm), template: wanted.template.clone() })
+    Ok(ContextualOptions { llm: Some(llm), template: wanted.template.clone() })
 }
 
 fn check_mode(mode: RefreshMode) -> Result<()> {
@@ -87,16 +91,20 @@ pub fn check_new_mode(pipeline: &Pipeline, mode: Option<RefreshMode>) -> Result<
 
 /// Has a new pipeline's chunks be put into their connection. What has been said for the one whose
 /// place it is to take holds for it as well.
-pub fn create(pipeline: &Pipeline, wanted: &SituateOptions, old: Option<&Pipeline>) -> Result<()> {
-    let table = beside::create(pipeline, &FORM, &[])?;
+pub fn create(
+    pipeline: &Pipeline,
+    wanted: &ContextualOptions,
+    old: Option<&Pipeline>,
+) -> Result<()> {
+    let table = side_table::create(pipeline, &FORM, &[])?;
     let name = relation::name_beside(pipeline.chunk_table.oid, Some(c"context_key"), c"idx");
     let values = [("name", name.as_str()), ("chunk_table", &pipeline.chunk_table.sql)];
     sql::execute(&render(query!(contexts.create_index), &values), &[])?;
-    situation::set(pipeline.id, wanted, &table)?;
+    context_lines::set(pipeline.id, wanted, &table)?;
     let Some(old) = old else { return Ok(()) };
-    match situation::of(old.id)? {
+    match context_lines::of(old.id)? {
         None => Ok(()),
-        Some(Situation { relation, .. }) => {
+        Some(ContextLines { relation, .. }) => {
             let inherit = query!(contexts.inherit);
             let values = [("contexts", table.as_str()), ("old", &relation.sql)];
             as_owner(pipeline, || sql::execute(&render(inherit, &values), &[])).map(drop)
@@ -128,7 +136,7 @@ impl LineStore for KnownLines<'_> {
 }
 
 fn known(pipeline: &Pipeline, places: &[PlaceHash]) -> Result<Lines> {
-    let Some(Situation { relation, .. }) = situation::of(pipeline.id)? else {
+    let Some(ContextLines { relation, .. }) = context_lines::of(pipeline.id)? else {
         return Ok(Lines::new());
     };
     let statement = query!(contexts.known);
@@ -143,12 +151,12 @@ fn known(pipeline: &Pipeline, places: &[PlaceHash]) -> Result<Lines> {
 
 /// Puts chunks into their connection, step by step.
 #[derive(Default)]
-pub struct Situater {
+pub struct ContextWriter {
     /// How far the rounds over pipelines are.
-    pub rounds: Rounds,
+    pub rounds: Scheduler,
 }
 
-impl Situater {
+impl ContextWriter {
     /// Does so with some chunks; how many, 0 where there is nothing to do now.
     pub fn step(
         &mut self,
@@ -156,19 +164,19 @@ impl Situater {
         only: Option<i32>,
         is_unwanted: fn() -> bool,
     ) -> Outcome<usize> {
-        let pipelines = transactions.run(|| as_superuser(|| situation::pipelines(only)))?;
+        let pipelines = transactions.run(|| as_superuser(|| context_lines::pipelines(only)))?;
         self.rounds.step(transactions, pipelines, |id| situate_some(id, transactions, is_unwanted))
     }
 }
 
 /// What puts the chunks of a pipeline into their connection.
-struct SituatingTools {
+struct ContextTools {
     template: Template,
     provider: ProviderConfig,
     embedding: Embedding,
 }
 
-impl SituatingTools {
+impl ContextTools {
     /// As it is kept with what it says.
     fn llm(&self) -> String {
         format!("{}/{}", self.provider.name, self.provider.model)
@@ -176,7 +184,7 @@ impl SituatingTools {
 }
 
 /// A chunk in its place.
-struct UnsituatedChunk {
+struct ChunkWithoutContext {
     key: Vec<u8>,
     context: Option<String>,
     content: String,
@@ -191,7 +199,7 @@ enum Said {
     Line(Option<String>),
 }
 
-impl UnsituatedChunk {
+impl ChunkWithoutContext {
     fn line(&self) -> Option<&str> {
         match &self.said {
             Said::Line(line) => line.as_deref(),
@@ -204,8 +212,8 @@ impl UnsituatedChunk {
     }
 
     /// The place with `line` as what a language model has said of it; `None` if that was of no use.
-    fn with(self, line: Option<String>) -> UnsituatedChunk {
-        UnsituatedChunk { said: Said::Line(line), ..self }
+    fn with(self, line: Option<String>) -> ChunkWithoutContext {
+        ChunkWithoutContext { said: Said::Line(line), ..self }
     }
 }
 
@@ -214,17 +222,17 @@ fn situate_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool) 
     let _spending = ForPipeline::new(id);
     let mut watch = unless_unwanted(is_unwanted);
     let (unsaid, mut places): (Vec<_>, Vec<_>) =
-        places.into_iter().partition(UnsituatedChunk::is_unsaid);
-    let ask = |place: Option<&UnsituatedChunk>| ask(&tools, place, &mut watch);
+        places.into_iter().partition(ChunkWithoutContext::is_unsaid);
+    let ask = |place: Option<&ChunkWithoutContext>| ask(&tools, place, &mut watch);
     let ProviderReplies { known, refused, stopped } =
-        asking::about_each(unsaid, |it| &it.key, ask, is_unwanted);
+        provider_calls::about_each(unsaid, |it| &it.key, ask, is_unwanted);
     if !known.is_empty() {
         places.extend(known.into_iter().map(|(place, line)| place.with(line.flatten())));
         // Before anything else: it has been paid for.
         keep(transactions, id, &tools, &places)?;
     }
     let count = places.len();
-    let embedded = asking::embedded(&tools.embedding, places, whole, &mut watch);
+    let embedded = provider_calls::embedded(&tools.embedding, places, whole, &mut watch);
     put_before(transactions, id, &tools, embedded.known)?;
     let (refused, stopped) = (refused.or(embedded.refused), stopped.or(embedded.stopped));
     StepResult { count, refused, stopped }.settle(transactions, id)
@@ -232,16 +240,18 @@ fn situate_some(id: i32, transactions: Transactions, is_unwanted: fn() -> bool) 
 
 /// Chunks of a pipeline whose connection has not been said yet, or whose chunks do not know it, and
 /// what is needed to change that.
-fn load(id: i32) -> Result<Option<(SituatingTools, Vec<UnsituatedChunk>)>> {
+fn load(id: i32) -> Result<Option<(ContextTools, Vec<ChunkWithoutContext>)>> {
     as_superuser(|| {
         let Some(pipeline) = pipeline::by_id(id)? else { return Ok(None) };
-        let Some(Situation { wanted, relation }) = situation::of(id)? else { return Ok(None) };
+        let Some(ContextLines { wanted, relation }) = context_lines::of(id)? else {
+            return Ok(None);
+        };
         let template = template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
         as_owner_of_all(&pipeline, || {
             let llm = Llm::or_default(wanted.llm.as_deref())?;
             let provider = llm.into_provider_for("contextual \"llm\"")?;
             let embedding = Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?;
-            let tools = SituatingTools { template, provider, embedding };
+            let tools = ContextTools { template, provider, embedding };
             let places = places(&pipeline, &relation.sql, &tools)?;
             if places.is_empty() && pipeline.stage == PipelineStage::Live {
                 let gone = query!(contexts.forget_gone);
@@ -259,8 +269,8 @@ fn tables<'a>(pipeline: &'a Pipeline, contexts: &'a str) -> [(&'static str, &'a 
 fn places(
     pipeline: &Pipeline,
     contexts: &str,
-    tools: &SituatingTools,
-) -> Result<Vec<UnsituatedChunk>> {
+    tools: &ContextTools,
+) -> Result<Vec<ChunkWithoutContext>> {
     let tables = tables(pipeline, contexts);
     let missing = render(query!(contexts.missing), &tables);
     let arguments = [tools.template.name.as_str().into(), tools.llm().into(), CHUNKS_A_STEP.into()];
@@ -279,11 +289,11 @@ fn places(
 fn rows(
     statement: &str,
     arguments: &[pgrx::datum::DatumWithOid<'_>],
-) -> Result<Vec<(i64, UnsituatedChunk)>> {
+) -> Result<Vec<(i64, ChunkWithoutContext)>> {
     sql::rows(statement, arguments, |row| {
         let (key, context) = (sql::required(row.get(1)?)?, row.get(3)?);
         let (content, said) = (sql::required(row.get(4)?)?, Said::Line(row.get(5)?));
-        Ok((sql::required(row.get(2)?)?, UnsituatedChunk { key, context, content, said }))
+        Ok((sql::required(row.get(2)?)?, ChunkWithoutContext { key, context, content, said }))
     })
 }
 
@@ -305,27 +315,27 @@ fn around(pipeline: &Pipeline, chunk: i64) -> Result<String> {
     })?;
     let own = found.iter().find(|(is_own, _)| *is_own).map(|(_, part)| part.span.clone());
     let parts: Vec<DocumentPart> = found.into_iter().map(|(_, part)| part).collect();
-    Ok(situate::excerpt(&parts, &own.unwrap_or_default()))
+    Ok(contextual::excerpt(&parts, &own.unwrap_or_default()))
 }
 
 fn ask(
-    tools: &SituatingTools,
-    place: Option<&UnsituatedChunk>,
+    tools: &ContextTools,
+    place: Option<&ChunkWithoutContext>,
     watch: &mut Watch<'_>,
 ) -> Result<Option<String>> {
     let nonce = random::nonce()?;
     let (context, document, content) = match place {
-        Some(UnsituatedChunk { context, content, said: Said::Not(document), .. }) => {
+        Some(ChunkWithoutContext { context, content, said: Said::Not(document), .. }) => {
             (context.as_deref(), document.as_str(), content.as_str())
         }
         _ => (None, HARMLESS, HARMLESS),
     };
-    let messages = situate::messages(&tools.template, context, document, content, &nonce)?;
-    Ok(situate::line(&asking::written(&tools.provider, messages, watch)?))
+    let messages = contextual::messages(&tools.template, context, document, content, &nonce)?;
+    Ok(contextual::line(&provider_calls::written(&tools.provider, messages, watch)?))
 }
 
 /// What is embedded of a chunk.
-fn whole(place: &UnsituatedChunk) -> String {
+fn whole(place: &ChunkWithoutContext) -> String {
     in_context(place.context.as_deref(), place.line(), &place.content)
 }
 
@@ -333,8 +343,8 @@ fn whole(place: &UnsituatedChunk) -> String {
 fn keep(
     transactions: Transactions,
     id: i32,
-    tools: &SituatingTools,
-    places: &[UnsituatedChunk],
+    tools: &ContextTools,
+    places: &[ChunkWithoutContext],
 ) -> Outcome<()> {
     in_pipeline(transactions, id, |_, contexts| {
         let put = query!(contexts.put);
@@ -342,7 +352,7 @@ fn keep(
             tools.template.name.as_str().into(),
             tools.llm().into(),
             places.iter().map(|place| place.key.as_slice()).collect::<Vec<_>>().into(),
-            places.iter().map(UnsituatedChunk::line).collect::<Vec<_>>().into(),
+            places.iter().map(ChunkWithoutContext::line).collect::<Vec<_>>().into(),
         ];
         sql::execute(&render(put, &[("contexts", contexts)]), &arguments).map(drop)
     })
@@ -353,8 +363,8 @@ fn keep(
 fn put_before(
     transactions: Transactions,
     id: i32,
-    tools: &SituatingTools,
-    embedded: Vec<(UnsituatedChunk, Option<Vec<f32>>)>,
+    tools: &ContextTools,
+    embedded: Vec<(ChunkWithoutContext, Option<Vec<f32>>)>,
 ) -> Outcome<()> {
     let (mut places, mut vectors, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for (place, vector) in embedded {
@@ -380,7 +390,7 @@ fn put_before(
         let hashes: Vec<_> = places.iter().map(|place| content_hash(&whole(place))).collect();
         let arguments = [
             places.iter().map(|place| place.key.as_slice()).collect::<Vec<_>>().into(),
-            places.iter().map(UnsituatedChunk::line).collect::<Vec<_>>().into(),
+            places.iter().map(ChunkWithoutContext::line).collect::<Vec<_>>().into(),
             hashes.iter().map(|hash| hash.as_slice()).collect::<Vec<_>>().into(),
             vectors.iter().cloned().map(Vector).collect::<Vec<_>>().into(),
         ];
@@ -398,7 +408,7 @@ fn in_pipeline(
 ) -> Outcome<()> {
     locking::at_work(transactions, id, Chunks::Written, |pipeline| {
         let Some(pipeline) = pipeline else { return Ok(()) };
-        let Some(Situation { relation, .. }) = situation::of(id)? else { return Ok(()) };
+        let Some(ContextLines { relation, .. }) = context_lines::of(id)? else { return Ok(()) };
         as_owner(pipeline, || work(pipeline, &relation.sql))
     })
 }

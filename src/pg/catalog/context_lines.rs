@@ -4,24 +4,24 @@
 use serde_json::json;
 
 use super::pipeline::Relation;
+use crate::contextual::ContextualOptions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::server::acting::as_superuser;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
-use crate::situate::SituateOptions;
 
 /// Which model says it, and where that is kept.
-pub struct Situation {
+pub struct ContextLines {
     /// Which model says it, and how it is asked.
-    pub wanted: SituateOptions,
+    pub wanted: ContextualOptions,
     /// The table of what has been said.
     pub relation: Relation,
 }
 
 /// Which model says in which connection the chunks of a pipeline stand, and where that is kept;
 /// `None` if none does.
-pub fn of(pipeline: i32) -> Result<Option<Situation>> {
+pub fn of(pipeline: i32) -> Result<Option<ContextLines>> {
     let statement = query!(contexts.find);
     let found = prepared::rows(statement, &[pipeline.into()], |row| {
         let option = sql::required(row.get::<Jsonb>(1)?)?.0;
@@ -32,11 +32,11 @@ pub fn of(pipeline: i32) -> Result<Option<Situation>> {
     let Some((option, relation)) = found.into_iter().next() else { return Ok(None) };
     let wanted = serde_json::from_value(option)
         .map_err(|error| Error::new(ErrorKind::DataCorrupted, format!("context_llm: {error}")))?;
-    Ok(Some(Situation { wanted, relation }))
+    Ok(Some(ContextLines { wanted, relation }))
 }
 
 /// Keeps which model says it, for a pipeline of the caller's; `relation` is the name of the table.
-pub fn set(pipeline: i32, wanted: &SituateOptions, relation: &str) -> Result<()> {
+pub fn set(pipeline: i32, wanted: &ContextualOptions, relation: &str) -> Result<()> {
     let statement = query!(contexts.set);
     let option = Jsonb(json!(wanted));
     as_superuser(|| sql::execute(statement, &[pipeline.into(), option.into(), relation.into()]))

@@ -42,13 +42,13 @@ pub enum Contextual {
     /// Title and headings before it.
     Headings,
     /// And what a language model says of its place.
-    Situated(SituateOptions),
+    Situated(ContextualOptions),
 }
 
 /// Which model says in which connection a chunk stands, and how it is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct SituateOptions {
+pub struct ContextualOptions {
     /// The language model; `None`: `rag.llm` of the session that sets the option.
     pub llm: Option<String>,
     /// The template; `None`: the usual one.
@@ -67,7 +67,7 @@ impl Contextual {
             Json::Null | Json::Bool(false) => Ok(Contextual::No),
             Json::Bool(true) => Ok(Contextual::Headings),
             Json::String(text) if text == "llm" => {
-                Ok(Contextual::Situated(SituateOptions::default()))
+                Ok(Contextual::Situated(ContextualOptions::default()))
             }
             Json::Object(_) => {
                 options::read("contextual", option.clone(), &[]).map(Contextual::Situated)
@@ -168,8 +168,9 @@ mod tests {
         check(json!(null), Contextual::No);
         check(json!(false), Contextual::No);
         check(json!(true), Contextual::Headings);
-        check(json!("llm"), Contextual::Situated(SituateOptions::default()));
-        let wanted = SituateOptions { llm: Some("writer".into()), template: Some("mine".into()) };
+        check(json!("llm"), Contextual::Situated(ContextualOptions::default()));
+        let wanted =
+            ContextualOptions { llm: Some("writer".into()), template: Some("mine".into()) };
         check(json!({"llm": "writer", "template": "mine"}), Contextual::Situated(wanted));
         for (option, expected) in [
             (json!("yes"), "contextual cannot be \"yes\""),

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::shown::{self, Naming};
+use super::citation_format::{self, Naming};
 use super::verifier::{Checked, Verifier};
 use super::{Answer, Draft};
 use crate::answer::citation::{Citation, Citations, CitedSource, citations};
@@ -32,7 +32,7 @@ pub enum LowConfidence {
 /// The options of `rag_answer` that say how its answer is checked and shown.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct TrustWish {
+pub struct CheckArguments {
     citation_style: CitationStyle,
     link_column: Option<String>,
     link_template: Option<String>,
@@ -42,9 +42,9 @@ pub struct TrustWish {
     low_confidence: LowConfidence,
 }
 
-/// How an answer is checked and shown: the options of [`TrustWish`], checked, with what they name
+/// How an answer is checked and shown: the options of [`CheckArguments`], checked, with what they name
 /// looked up.
-pub struct TrustOptions {
+pub struct CheckOptions {
     style: CitationStyle,
     naming: Naming,
     verifier: Verifier,
@@ -52,7 +52,7 @@ pub struct TrustOptions {
     min_confidence: Option<f32>,
 }
 
-impl TrustWish {
+impl CheckArguments {
     /// Names of the options.
     pub const OPTIONS: [&'static str; 7] = [
         "citation_style",
@@ -65,7 +65,7 @@ impl TrustWish {
     ];
 
     /// Looks up what the options name. `llm` writes, and judges unless another is named.
-    pub fn resolve(self, llm: &Llm, min_confidence: Option<f32>) -> Result<TrustOptions> {
+    pub fn resolve(self, llm: &Llm, min_confidence: Option<f32>) -> Result<CheckOptions> {
         let naming = Naming {
             link_column: self.link_column,
             link_template: self.link_template,
@@ -74,7 +74,7 @@ impl TrustWish {
         naming.check(self.citation_style)?;
         let other = self.verifier_llm.as_deref().map(Llm::named).transpose()?;
         let judge = other.as_ref().unwrap_or(llm);
-        Ok(TrustOptions {
+        Ok(CheckOptions {
             style: self.citation_style,
             naming,
             verifier: Verifier::named(self.verifier.as_deref(), judge)?,
@@ -89,7 +89,7 @@ impl TrustWish {
 ///
 /// A draft that says exactly what it cites is made of quotes: they are their own evidence, and
 /// whether they answer has been decided.
-pub fn checked(question: &str, draft: Draft, options: &TrustOptions) -> Result<Answer> {
+pub fn checked(question: &str, draft: Draft, options: &CheckOptions) -> Result<Answer> {
     let Draft { text, readings, supported, confidence, citations, mut usage } = draft;
     let is_quoted = citations.is_some();
     let found = citations.unwrap_or_else(|| cited(&text, &readings));
@@ -112,7 +112,8 @@ pub fn checked(question: &str, draft: Draft, options: &TrustOptions) -> Result<A
         true => (NO_ANSWER.to_owned(), Citations::default()),
         false => (text, found),
     };
-    let styled = styled(&text, options.style, &shown::sources(&found, &readings, options)?);
+    let styled =
+        styled(&text, options.style, &citation_format::sources(&found, &readings, options)?);
     note_problems(&checked, &styled, !is_quoted && !abstains, &mut usage);
     Ok(Answer {
         supported: Some(supported && !abstains),
@@ -127,7 +128,7 @@ pub fn checked(question: &str, draft: Draft, options: &TrustOptions) -> Result<A
     })
 }
 
-impl TrustOptions {
+impl CheckOptions {
     /// How citations are shown.
     pub(super) fn style(&self) -> CitationStyle {
         self.style

@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::pause::ProviderId;
+use super::cooldown::ProviderId;
 use crate::work::backoff::Backoff;
 
 /// Calls in a row after which a provider counts as down.
@@ -45,9 +45,9 @@ pub enum Health {
 
 /// The providers whose last call failed.
 #[derive(Default)]
-pub struct Breakers(HashMap<ProviderId, Breaker>);
+pub struct CircuitBreakers(HashMap<ProviderId, CircuitBreaker>);
 
-struct Breaker {
+struct CircuitBreaker {
     /// Calls in a row.
     failures: u32,
     /// When the provider may be called again.
@@ -56,9 +56,9 @@ struct Breaker {
     is_tried: bool,
 }
 
-impl Breakers {
+impl CircuitBreakers {
     /// Whether `provider` may be called at `now`; if not, how long it is left alone. A caller that
-    /// is admitted has to [`Breakers::note`] what became of the call.
+    /// is admitted has to [`CircuitBreakers::note`] what became of the call.
     pub fn admit(&mut self, provider: &ProviderId, now: Instant) -> Result<(), Duration> {
         let Some(breaker) = self.0.get_mut(provider) else { return Ok(()) };
         if breaker.failures < FAILURES {
@@ -89,7 +89,7 @@ impl Breakers {
 
     fn failed(&mut self, provider: ProviderId, now: Instant) {
         self.0.retain(|_, breaker| now < breaker.until + REMEMBERED);
-        let new = Breaker { failures: 0, until: now, is_tried: false };
+        let new = CircuitBreaker { failures: 0, until: now, is_tried: false };
         let breaker = self.0.entry(provider).or_insert(new);
         // Calls that were on their way together fail together: that makes no time longer.
         let is_left_alone = breaker.failures >= FAILURES && now < breaker.until;
@@ -114,15 +114,15 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    fn broken(now: Instant) -> Breakers {
-        let mut breakers = Breakers::default();
+    fn broken(now: Instant) -> CircuitBreakers {
+        let mut breakers = CircuitBreakers::default();
         (0..FAILURES).for_each(|_| breakers.note(A, Health::Down, now));
         breakers
     }
 
     #[test]
     fn failures_in_a_row_end_the_calls_of_that_provider() {
-        let (mut breakers, now) = (Breakers::default(), Instant::now());
+        let (mut breakers, now) = (CircuitBreakers::default(), Instant::now());
         for _ in 0..FAILURES {
             assert_eq!(breakers.admit(&A, now), Ok(()));
             breakers.note(A, Health::Down, now);
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn an_answer_between_failures_begins_anew() {
-        let (mut breakers, now) = (Breakers::default(), Instant::now());
+        let (mut breakers, now) = (CircuitBreakers::default(), Instant::now());
         for _ in 0..20 {
             (1..FAILURES).for_each(|_| breakers.note(A, Health::Down, now));
             breakers.note(A, Health::Up, now);

@@ -32,7 +32,7 @@ const CHUNKS_A_ROW: u32 = 4;
 const MOST: u32 = 10_000;
 
 /// A configuration that is evaluated.
-pub struct Contender<'a> {
+pub struct CandidateConfiguration<'a> {
     /// The arguments and their name.
     pub configuration: &'a Configuration,
     ks: &'a [u32],
@@ -56,7 +56,7 @@ pub struct Searched {
     pub answer: Option<String>,
 }
 
-impl<'a> Contender<'a> {
+impl<'a> CandidateConfiguration<'a> {
     /// Checks the arguments; those of answers are looked at if it `answers`.
     pub fn new(
         configuration: &'a Configuration,
@@ -64,7 +64,7 @@ impl<'a> Contender<'a> {
         ks: &'a [u32],
         answers: bool,
     ) -> Result<Self> {
-        let mut contender = Contender {
+        let mut contender = CandidateConfiguration {
             configuration,
             ks,
             default_pipeline,

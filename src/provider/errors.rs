@@ -13,13 +13,13 @@ use super::call::{CallFailure, HttpReply};
 use super::dialect::Dialect;
 use super::host;
 use super::key::ApiKey;
-use super::retry::{self, Remedy, Trouble};
+use super::retry::{self, CallError, Remedy};
 use crate::account::tokens_of;
 use crate::error::{Error, ErrorKind};
 use crate::protocol::ProviderConfig;
 
 /// A result whose failure may pass.
-type Result<T, E = Trouble> = std::result::Result<T, E>;
+type Result<T, E = CallError> = std::result::Result<T, E>;
 
 /// Words by which providers say that a text is too long; none has a status of its own.
 const TOO_LONG: &[&str] = &[
@@ -68,7 +68,7 @@ pub fn resource(model: &str) -> String {
 
 /// The provider that was called, with which key and for what: what every message of this file
 /// needs.
-pub struct Teller<'a> {
+pub struct ErrorFormatter<'a> {
     /// The provider as configured.
     pub provider: &'a ProviderConfig,
     /// The key that must not be shown.
@@ -77,9 +77,9 @@ pub struct Teller<'a> {
     pub task: &'static CallPurpose,
 }
 
-impl Teller<'_> {
+impl ErrorFormatter<'_> {
     /// A call that brought no reply.
-    pub fn failure(&self, failure: CallFailure) -> Trouble {
+    pub fn failure(&self, failure: CallFailure) -> CallError {
         let ProviderConfig { base_url, connect_timeout_ms, timeout_ms, .. } = self.provider;
         let kind = failure.kind();
         let remedy = match &failure {
@@ -135,7 +135,7 @@ impl Teller<'_> {
                 .says(kind, format_args!("failed at {base_url}: {}", self.show(&why)))
                 .hint(self.check("base_url")),
         };
-        let trouble = Trouble { error, remedy };
+        let trouble = CallError { error, remedy };
         if is_read { trouble.billed(None, None) } else { trouble }
     }
 
@@ -153,7 +153,7 @@ impl Teller<'_> {
     }
 
     /// A reply whose status is not a success.
-    pub fn refusal(&self, reply: &HttpReply) -> Trouble {
+    pub fn refusal(&self, reply: &HttpReply) -> CallError {
         let said = explanation(&reply.body);
         let words = self.words_of_refusal(reply, &said);
         let kind = match reply.status {
@@ -165,23 +165,23 @@ impl Teller<'_> {
             Some(hint) => error.hint(hint),
             None => error,
         };
-        Trouble { error, remedy: remedy_for(reply) }
+        CallError { error, remedy: remedy_for(reply) }
     }
 
     /// A reply that makes the provider left alone for `pause`.
-    pub fn busy(&self, reply: &HttpReply, pause: Duration) -> Trouble {
+    pub fn busy(&self, reply: &HttpReply, pause: Duration) -> CallError {
         let words = self.words_of_refusal(reply, &explanation(&reply.body));
         self.paused(format_args!("{words}"), pause)
     }
 
     /// A call that is not made, because the provider is left alone for another `pause`.
-    pub fn left_alone(&self, pause: Duration) -> Trouble {
+    pub fn left_alone(&self, pause: Duration) -> CallError {
         let what = "said that it is busy and is not called for another";
         self.paused(format_args!("{what} {} ms", milliseconds(pause)), pause)
     }
 
     /// A call that is not made, because the provider is down and is left alone for another `pause`.
-    pub fn is_down(&self, pause: Duration) -> Trouble {
+    pub fn is_down(&self, pause: Duration) -> CallError {
         let what = "could not be reached several times in a row and is not called for another";
         let error =
             self.says(ErrorKind::ProviderBusy, format_args!("{what} {} ms", milliseconds(pause)));
@@ -189,39 +189,39 @@ impl Teller<'_> {
             "Check that it runs, and base_url of server \"{}\"; then repeat the statement.",
             self.provider.name
         );
-        Trouble { error: error.retry_after(pause).hint(hint), remedy: Remedy::None }
+        CallError { error: error.retry_after(pause).hint(hint), remedy: Remedy::None }
     }
 
     /// A call that is not made, because so many have begun within a minute.
-    pub fn minute_full(&self, pause: Duration) -> Trouble {
+    pub fn minute_full(&self, pause: Duration) -> CallError {
         let most = self.provider.limits.requests_per_minute.unwrap_or_default();
         let what = format!("is called as often as requests_per_minute of {most} allows");
         self.limited(&what, "requests_per_minute", pause)
     }
 
     /// A call that is not made, because so many are running.
-    pub fn all_taken(&self, pause: Duration) -> Trouble {
+    pub fn all_taken(&self, pause: Duration) -> CallError {
         let most = self.provider.limits.max_concurrency.unwrap_or_default();
         let what = format!("answers as many calls as max_concurrency of {most} allows");
         self.limited(&what, "max_concurrency", pause)
     }
 
-    fn limited(&self, what: &str, option: &str, pause: Duration) -> Trouble {
+    fn limited(&self, what: &str, option: &str, pause: Duration) -> CallError {
         let hint = format!(
             "Repeat the statement in {} ms, or raise {option} of server \"{}\".",
             milliseconds(pause),
             self.provider.name
         );
         let error = self.says(ErrorKind::ProviderBusy, format_args!("{what}"));
-        Trouble { error: error.retry_after(pause).hint(hint), remedy: Remedy::None }
+        CallError { error: error.retry_after(pause).hint(hint), remedy: Remedy::None }
     }
 
-    fn paused(&self, what: std::fmt::Arguments<'_>, pause: Duration) -> Trouble {
+    fn paused(&self, what: std::fmt::Arguments<'_>, pause: Duration) -> CallError {
         let error = self.says(ErrorKind::ProviderBusy, what).retry_after(pause).hint(format!(
             "Repeat the statement in {} ms. Only calls for many texts are held back.",
             milliseconds(pause)
         ));
-        Trouble { error, remedy: Remedy::None }
+        CallError { error, remedy: Remedy::None }
     }
 
     fn words_of_refusal(&self, reply: &HttpReply, said: &str) -> String {
@@ -264,19 +264,19 @@ impl Teller<'_> {
     }
 
     /// A streamed reply that ended before its end, after `received` bytes of text.
-    pub fn broke_off(&self, received: usize) -> Trouble {
+    pub fn broke_off(&self, received: usize) -> CallError {
         let message = format!("broke off its answer after {received} bytes of text");
         let error = self.says(ErrorKind::ProviderFailed, format_args!("{message}"));
-        Trouble { error, remedy: Remedy::Retry(None) }.billed(None, Some(tokens_of(received)))
+        CallError { error, remedy: Remedy::Retry(None) }.billed(None, Some(tokens_of(received)))
     }
 
     /// A reply of success that is not what was asked for, because of `why`.
-    pub fn nonsense(&self, why: &str, reply: &HttpReply) -> Trouble {
+    pub fn nonsense(&self, why: &str, reply: &HttpReply) -> CallError {
         self.nonsense_in(why, &String::from_utf8_lossy(&reply.body))
     }
 
     /// A reply of success of which a part, `body`, is not what was asked for, because of `why`.
-    pub fn nonsense_in(&self, why: &str, body: &str) -> Trouble {
+    pub fn nonsense_in(&self, why: &str, body: &str) -> CallError {
         let body = self.show(body);
         let what = if body.is_empty() { "nothing".to_string() } else { format!("\"{body}\"") };
         let CallPurpose { answer, dialect, .. } = self.task;
@@ -287,33 +287,33 @@ impl Teller<'_> {
                 format_args!("did not answer with {answer}: {}: {what}", self.show(why)),
             )
             .hint(self.check(&format!("base_url; it ends before /{path}, often with {end}")));
-        Trouble { error, remedy: Remedy::None }.billed(None, None)
+        CallError { error, remedy: Remedy::None }.billed(None, None)
     }
 
     /// A reply of success that says that something failed.
-    pub fn reported(&self, said: &str) -> Trouble {
+    pub fn reported(&self, said: &str) -> CallError {
         let message = format!("reports an error: {}", self.show(said));
         let error = self.says(ErrorKind::ProviderFailed, format_args!("{message}"));
         let error = match self.hint_for(400, said) {
             Some(hint) => error.hint(hint),
             None => error,
         };
-        Trouble { error, remedy: Remedy::None }
+        CallError { error, remedy: Remedy::None }
     }
 
     /// A completion without text, because of `why`.
-    pub fn silence(&self, why: &str, hint: Option<&str>) -> Trouble {
+    pub fn silence(&self, why: &str, hint: Option<&str>) -> CallError {
         let message = format!("wrote no text: {}", self.show(why));
         let error = self.says(ErrorKind::ProviderFailed, format_args!("{message}"));
         let error = match hint {
             Some(hint) => error.hint(hint),
             None => error,
         };
-        Trouble { error, remedy: Remedy::None }
+        CallError { error, remedy: Remedy::None }
     }
 
     /// A vector of `found` numbers, where the model's should have `expected`.
-    pub fn misfit(&self, found: usize, expected: u32) -> Trouble {
+    pub fn misfit(&self, found: usize, expected: u32) -> CallError {
         let model = &self.provider.model;
         let error = self
             .says(
@@ -323,7 +323,7 @@ impl Teller<'_> {
                 ),
             )
             .hint("Vectors of one model have one length. Add the model again under another name.");
-        Trouble { error, remedy: Remedy::None }.billed(None, None)
+        CallError { error, remedy: Remedy::None }.billed(None, None)
     }
 
     fn says(&self, kind: ErrorKind, what: std::fmt::Arguments<'_>) -> Error {

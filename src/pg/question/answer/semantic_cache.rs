@@ -33,14 +33,14 @@ struct CachedAnswer {
 }
 
 /// A question whose answer may be known, or is to be kept.
-pub struct Look {
+pub struct SemanticLookup {
     question: String,
     scope: String,
     vector: Vec<f32>,
     at_least: f32,
 }
 
-impl Look {
+impl SemanticLookup {
     /// What the call `pending` shall answer; `None` where nothing is to be remembered. Only answers
     /// that take one call are given again.
     pub fn new(
@@ -49,11 +49,11 @@ impl Look {
         search: &Search,
         writing: &Writing,
         provider: &ProviderConfig,
-    ) -> Result<Option<Look>> {
+    ) -> Result<Option<SemanticLookup>> {
         if cache::caching() != Caching::Semantic || !pending.is_only_call() {
             return Ok(None);
         }
-        Ok(Some(Look {
+        Ok(Some(SemanticLookup {
             question: question.to_owned(),
             scope: scope(search, writing, provider)?,
             vector: vector(question, search)?,

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline;
 use crate::pg::ragd::client::Watch;
 use crate::pg::ragd::embed::Embedding;
-use crate::pg::server::acting::as_superuser;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::Transactions;
 use crate::pipeline::{Vectors, content_hash};
 
@@ -72,7 +72,7 @@ impl KeptVectors {
 }
 
 /// Embeds, and keeps the lease while that takes long.
-pub struct Renewing<'a> {
+pub struct LeaseRenewingEmbedder<'a> {
     /// What embeds the texts.
     pub inner: &'a mut Embedding,
     /// What it has embedded already.
@@ -89,13 +89,21 @@ pub struct Renewing<'a> {
     pub is_unwanted: fn() -> bool,
 }
 
-impl Renewing<'_> {
+impl LeaseRenewingEmbedder<'_> {
     /// Has `work` done, with something to look after meanwhile.
     fn watched<T>(
         &mut self,
         work: impl FnOnce(&Embedding, &mut Watch<'_>) -> Result<T>,
     ) -> Result<T> {
-        let Renewing { inner, transactions, pipeline, lease, renewed, is_unwanted, .. } = self;
+        let LeaseRenewingEmbedder {
+            inner,
+            transactions,
+            pipeline,
+            lease,
+            renewed,
+            is_unwanted,
+            ..
+        } = self;
         let mut watch = || {
             if is_unwanted() {
                 let message = "worker is leaving because another session needs exclusive access to the database";
@@ -118,7 +126,7 @@ impl Renewing<'_> {
     }
 }
 
-impl Embedder for Renewing<'_> {
+impl Embedder for LeaseRenewingEmbedder<'_> {
     fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
         if !self.inner.is_remote() || kind != EmbeddingKind::Passage {
             return self.watched(|embedding, watch| embedding.embed_and_watch(texts, kind, watch));

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::pause::ProviderId;
+use super::cooldown::ProviderId;
 use super::schema::Manner;
 
 /// How long a refusal is remembered.
@@ -19,7 +19,7 @@ const REMEMBERED: Duration = Duration::from_secs(600);
 
 /// A model of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Whom {
+pub struct ModelOfProvider {
     /// Which provider, and by which key and way.
     pub provider: ProviderId,
     /// The protocol in which it is asked.
@@ -30,17 +30,17 @@ pub struct Whom {
 
 /// What all of them have accepted.
 #[derive(Default)]
-pub struct Manners(HashMap<Whom, (Manner, Instant)>);
+pub struct SchemaSupport(HashMap<ModelOfProvider, (Manner, Instant)>);
 
-impl Manners {
+impl SchemaSupport {
     /// How `asked` is to be asked at `now`.
-    pub fn of(&self, asked: &Whom, now: Instant) -> Manner {
+    pub fn of(&self, asked: &ModelOfProvider, now: Instant) -> Manner {
         let known = self.0.get(asked).filter(|(_, since)| now < *since + REMEMBERED);
         known.map_or(Manner::Schema, |(manner, _)| *manner)
     }
 
     /// Notes at `now` that `asked` was asked in that `manner`, after it had refused another.
-    pub fn accepted(&mut self, asked: Whom, manner: Manner, now: Instant) {
+    pub fn accepted(&mut self, asked: ModelOfProvider, manner: Manner, now: Instant) {
         self.0.retain(|_, (_, since)| now < *since + REMEMBERED);
         self.0.insert(asked, (manner, now));
     }
@@ -50,13 +50,13 @@ impl Manners {
 mod tests {
     use super::*;
 
-    fn asked(model: &str) -> Whom {
-        Whom { provider: [1; 32], api: "openai".into(), model: model.into() }
+    fn asked(model: &str) -> ModelOfProvider {
+        ModelOfProvider { provider: [1; 32], api: "openai".into(), model: model.into() }
     }
 
     #[test]
     fn a_refusal_is_remembered_for_a_while() {
-        let (mut manners, now) = (Manners::default(), Instant::now());
+        let (mut manners, now) = (SchemaSupport::default(), Instant::now());
         assert_eq!(manners.of(&asked("m"), now), Manner::Schema);
         manners.accepted(asked("m"), Manner::Json, now);
         manners.accepted(asked("n"), Manner::Words, now + Duration::from_secs(1));

@@ -39,15 +39,15 @@ pub type ProviderId = [u8; 32];
 
 /// The pauses of all providers.
 #[derive(Default)]
-pub struct Pauses(HashMap<ProviderId, ProviderPause>);
+pub struct Cooldowns(HashMap<ProviderId, Cooldown>);
 
-struct ProviderPause {
+struct Cooldown {
     until: Instant,
     /// Pauses since the provider last answered.
     count: u32,
 }
 
-impl Pauses {
+impl Cooldowns {
     /// Notes at `now` that `provider` is busy, and gives how long it is left alone from now
     /// on. `asked` is how long it asked for; `random` is in 0..1.
     pub fn refused(
@@ -58,7 +58,7 @@ impl Pauses {
         random: f64,
     ) -> Duration {
         self.0.retain(|_, pause| now < pause.until + REMEMBERED);
-        let pause = self.0.entry(provider).or_insert(ProviderPause { until: now, count: 0 });
+        let pause = self.0.entry(provider).or_insert(Cooldown { until: now, count: 0 });
         let is_over = pause.until <= now;
         match asked {
             Some(asked) => pause.until = pause.until.max(now + granted(asked, random)),
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn unasked_pauses_double_up_to_a_limit() {
-        let (mut pauses, mut now) = (Pauses::default(), Instant::now());
+        let (mut pauses, mut now) = (Cooldowns::default(), Instant::now());
         let mut lengths = Vec::new();
         for _ in 0..8 {
             let pause = pauses.refused(A, None, now, 1.0);
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_pause_ends_to_the_moment() {
-        let (mut pauses, now) = (Pauses::default(), Instant::now());
+        let (mut pauses, now) = (Cooldowns::default(), Instant::now());
         assert_eq!(pauses.left(&A, now), None);
         pauses.refused(A, Some(seconds(20.0)), now, 0.0);
         assert_eq!(pauses.left(&A, now + seconds(19.0)), Some(seconds(1.0)));
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn an_asked_pause_is_never_shortened_and_never_endless() {
-        let (mut pauses, now) = (Pauses::default(), Instant::now());
+        let (mut pauses, now) = (Cooldowns::default(), Instant::now());
         assert_eq!(pauses.refused(A, Some(seconds(20.0)), now, 0.5), seconds(20.25));
         assert_eq!(pauses.refused(A, Some(seconds(5.0)), now, 0.5), seconds(20.25));
         assert_eq!(pauses.refused(A, Some(seconds(30.0)), now, 0.0), seconds(30.0));
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn refusals_of_one_moment_are_one_refusal() {
-        let (mut pauses, now) = (Pauses::default(), Instant::now());
+        let (mut pauses, now) = (Cooldowns::default(), Instant::now());
         for _ in 0..9 {
             pauses.refused(A, None, now, 1.0);
         }
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn an_answer_ends_the_doubling_and_no_pause() {
-        let (mut pauses, now) = (Pauses::default(), Instant::now());
+        let (mut pauses, now) = (Cooldowns::default(), Instant::now());
         pauses.refused(A, None, now, 1.0);
         pauses.answered(&A, now);
         assert_eq!(pauses.left(&A, now), Some(seconds(1.0)), "the pause is on");
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn old_pauses_are_forgotten() {
-        let (mut pauses, now) = (Pauses::default(), Instant::now());
+        let (mut pauses, now) = (Cooldowns::default(), Instant::now());
         pauses.refused(A, None, now, 1.0);
         pauses.refused(B, None, now + seconds(1.0) + REMEMBERED, 1.0);
         assert_eq!(pauses.0.len(), 1);

@@ -6,12 +6,12 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::breaker::{Breakers, Health};
+use super::circuit_breaker::{CircuitBreakers, Health};
+use super::cooldown::{Cooldowns, ProviderId};
 use super::limit::Gate;
-use super::manners::{Manners, Whom};
-use super::pause::{Pauses, ProviderId};
 use super::retry::random;
 use super::schema::Manner;
+use super::schema_support::{ModelOfProvider, SchemaSupport};
 
 /// Models that are remembered; beyond that all are forgotten, which is simpler than choosing.
 const MOST_MODELS: usize = 1000;
@@ -20,11 +20,11 @@ const MOST_MODELS: usize = 1000;
 /// asked for shorter vectors, and which refuse to be asked for a form.
 #[derive(Default)]
 pub struct ProviderMemory {
-    pauses: Mutex<Pauses>,
-    breakers: Mutex<Breakers>,
+    pauses: Mutex<Cooldowns>,
+    breakers: Mutex<CircuitBreakers>,
     gate: Gate,
     shortened: Mutex<HashSet<Shortened>>,
-    manners: Mutex<Manners>,
+    manners: Mutex<SchemaSupport>,
 }
 
 /// A model whose vectors have another length than is wanted unless one asks.
@@ -67,12 +67,12 @@ impl ProviderMemory {
     }
 
     /// How a form is asked for there.
-    pub fn manner(&self, asked: &Whom) -> Manner {
+    pub fn manner(&self, asked: &ModelOfProvider) -> Manner {
         locked(&self.manners).of(asked, Instant::now())
     }
 
     /// Notes that a form was asked for in that `manner`, after another was refused.
-    pub fn note_manner(&self, asked: Whom, manner: Manner) {
+    pub fn note_manner(&self, asked: ModelOfProvider, manner: Manner) {
         locked(&self.manners).accepted(asked, manner, Instant::now());
     }
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::{activity, pipeline};
-use crate::pg::server::acting::as_superuser;
 use crate::pg::server::random;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions};
 use crate::work::backoff::{Backoff, jittered};
 
@@ -30,14 +30,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// How far the rounds over pipelines are: for which nothing is left to do, and when others are
 /// tried again.
 #[derive(Default)]
-pub struct Rounds {
+pub struct Scheduler {
     /// By pipeline, how things stood when nothing was left to do.
     done: HashMap<i32, String>,
     /// By pipeline, when to try again and how often that has been so.
     not_before: HashMap<i32, (Instant, u32)>,
 }
 
-impl Rounds {
+impl Scheduler {
     /// Has `work` done for the first of `pipelines` for which there is something to do; what it
     /// returns, 0 where there is nothing to do now. Each pipeline comes with a text that changes
     /// when there may be more to do.
