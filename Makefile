@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system test-fresh fuzz lint demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
+.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system test-fresh fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -67,6 +67,9 @@ lint: setup ## format, clippy with warnings denied, architecture tests
 	@$(ENV) cargo clippy --all-targets --no-default-features --features "pg18 pg_test" -- -D warnings
 	@$(ENV) cargo test --test architecture
 	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; fi
+
+measures: setup ## what the code measures: lengths, unsafe blocks, statements
+	@$(ENV) cargo test --quiet --test architecture measures -- --nocapture
 
 demo: setup ## load this project's manual into PostgreSQL 18 and ask it ten questions
 	@scripts/demo.sh

@@ -6,6 +6,8 @@
 mod boundaries;
 #[path = "architecture/floors.rs"]
 mod floors;
+#[path = "architecture/measures.rs"]
+mod measures;
 #[path = "architecture/names.rs"]
 mod names;
 #[path = "architecture/path.rs"]

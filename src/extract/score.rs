@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The first look is a sum of eleven signals. What the model has read word by word is scored
-//! anew: by eight of them and six of [`wordwise`](super::word_similarity). The weights are those of a
+//! anew: by eight of them and six of [`word_similarity`](super::word_similarity). The weights are those of a
 //! conditional logit model ("which of these sentences holds the answer?"), fitted to one half
 //! of the questions of a reading-comprehension set; docs/answers.md has what the other half gave.
 //!
