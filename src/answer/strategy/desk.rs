@@ -170,7 +170,7 @@ impl<'a> Desk<'a> {
         let mut sources: Vec<Numbered> = Vec::with_capacity(readings.len());
         let mut seen = BTreeSet::new();
         for reading in readings {
-            let source = self.tools.source(&reading);
+            let source = reading.source();
             let number = self.number(reading, &source);
             if seen.insert(number) {
                 sources.push(Numbered { number, source });

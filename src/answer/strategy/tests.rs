@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::context::Reading;
 use crate::context::budget::Room;
-use crate::prompt::messages::{NO_ANSWER, PromptSource};
+use crate::prompt::messages::NO_ANSWER;
 use crate::prompt::template::Template;
 use crate::prompt::template::tests::shipped;
 use crate::prompt::tokens::Counter;
@@ -98,10 +98,6 @@ impl StrategyHost for Scripted {
 
     fn room(&mut self, _question: &str) -> Result<Room> {
         Ok(self.room)
-    }
-
-    fn source(&self, reading: &Reading) -> PromptSource {
-        PromptSource { content: reading.shown.clone(), ..PromptSource::default() }
     }
 
     fn generate_all(

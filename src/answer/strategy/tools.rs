@@ -3,7 +3,7 @@
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::Result;
-use crate::prompt::messages::{Message, PromptSource};
+use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
 use crate::retrieve::Passage;
@@ -24,9 +24,6 @@ pub trait StrategyHost: Counter {
 
     /// How many tokens a call can read beside `question`.
     fn room(&mut self, question: &str) -> Result<Room>;
-
-    /// How a language model sees a chunk.
-    fn source(&self, reading: &Reading) -> PromptSource;
 
     /// What a language model replies to each of `prompts`, in their order; they are asked at
     /// once. A call that fails does not keep the replies of the others back. `step` says what

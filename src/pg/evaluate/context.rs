@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use pgrx::prelude::*;
 
 use super::options::{ContextMeasure, EvalOptions};
+use crate::context::Reading;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::eval::context::{best_similarity, sentences_of};
 use crate::eval::judge;
 use crate::eval::measure::{EvalMetric, Measure, Scores};
 use crate::pg::catalog::evaluation::Case;
-use crate::pg::question::answer;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::generate::{BehindQueries, generate};
 use crate::pg::server::random;
@@ -124,7 +124,8 @@ impl JudgedContexts<'_> {
         let (Some(llm), false) = (&self.judge.llm, passages.is_empty()) else {
             return Ok(Some(0.0));
         };
-        let sources: Vec<_> = passages.iter().map(answer::source).collect();
+        let sources: Vec<_> =
+            passages.iter().map(|it| Reading::whole(it.clone()).source()).collect();
         let messages = judge::messages(&self.case.question, &sources, &random::nonce()?);
         let _behind = BehindQueries::people();
         let reply = generate(llm.clone(), messages, 0.0, None)?;

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 pub use checks::{CheckArguments, CheckOptions};
-pub use read::{check, source};
+pub use read::check;
 pub use stream::{AnswerStream, Record, tell};
 
 use super::conversation::Conversation;

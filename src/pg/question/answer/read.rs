@@ -78,13 +78,3 @@ pub fn sizes(readings: &[Reading], search: &Search, writing: &Writing) -> Result
     texts.push(overview.map_or_else(String::new, overview_as_sent));
     Tokens::of(search, writing)?.count(&texts)
 }
-
-/// A passage as a language model reads it.
-pub fn source(passage: &Passage) -> PromptSource {
-    Reading::whole(passage.clone()).source()
-}
-
-/// The part of a passage that is shown, as a language model reads it.
-pub fn shown(reading: &Reading) -> PromptSource {
-    reading.source()
-}

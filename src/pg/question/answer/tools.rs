@@ -14,7 +14,7 @@ use crate::pg::question::search::Search;
 use crate::pg::ragd::generate::generate_all_by;
 use crate::pg::ragd::trace;
 use crate::pg::server::random;
-use crate::prompt::messages::{Message, PromptSource};
+use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
 use crate::protocol::{Generated, ProviderConfig};
@@ -103,10 +103,6 @@ impl StrategyHost for Session<'_> {
     fn room(&mut self, question: &str) -> Result<Room> {
         let writing = self.writing;
         read::room(question, writing, self)
-    }
-
-    fn source(&self, reading: &Reading) -> PromptSource {
-        read::shown(reading)
     }
 
     fn generate_all(
