@@ -167,25 +167,25 @@ pub struct TurnRequest<'a> {
 
 impl Gate {
     /// Waits for a turn.
-    pub fn enter(&self, wish: &TurnRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
-        let CallLimits { max_concurrency, requests_per_minute, .. } = wish.limits;
+    pub fn enter(&self, request: &TurnRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
+        let CallLimits { max_concurrency, requests_per_minute, .. } = request.limits;
         if max_concurrency.is_none() && requests_per_minute.is_none() {
             return Ok(Permit { counted: None });
         }
-        match wish.lane {
-            Lane::Fresh | Lane::Bulk => self.try_once(wish),
+        match request.lane {
+            Lane::Fresh | Lane::Bulk => self.try_once(request),
             Lane::Query => {
-                let ticket = self.locked().queue(wish.provider);
-                let outcome = self.wait_in_line(wish, ticket);
-                self.locked().leave(&wish.provider, ticket);
+                let ticket = self.locked().queue(request.provider);
+                let outcome = self.wait_in_line(request, ticket);
+                self.locked().leave(&request.provider, ticket);
                 outcome
             }
         }
     }
 
-    fn try_once(&self, wish: &TurnRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
-        match self.locked().turn(wish.provider, wish.limits, None, Instant::now()) {
-            TurnOutcome::Now => Ok(self.permit(wish.provider)),
+    fn try_once(&self, request: &TurnRequest<'_>) -> Result<Permit<'_>, NotAdmitted> {
+        match self.locked().turn(request.provider, request.limits, None, Instant::now()) {
+            TurnOutcome::Now => Ok(self.permit(request.provider)),
             TurnOutcome::After(wait) => Err(NotAdmitted::MinuteFull(wait)),
             TurnOutcome::Later => Err(NotAdmitted::AllTaken(TAKEN)),
         }
@@ -193,15 +193,15 @@ impl Gate {
 
     fn wait_in_line(
         &self,
-        wish: &TurnRequest<'_>,
+        request: &TurnRequest<'_>,
         ticket: Ticket,
     ) -> Result<Permit<'_>, NotAdmitted> {
         loop {
             let mut limits = self.locked();
             let now = Instant::now();
-            let left = wish.until.saturating_duration_since(now);
-            let wait = match limits.turn(wish.provider, wish.limits, Some(ticket), now) {
-                TurnOutcome::Now => return Ok(self.permit(wish.provider)),
+            let left = request.until.saturating_duration_since(now);
+            let wait = match limits.turn(request.provider, request.limits, Some(ticket), now) {
+                TurnOutcome::Now => return Ok(self.permit(request.provider)),
                 TurnOutcome::After(wait) if wait > left => {
                     return Err(NotAdmitted::MinuteFull(wait));
                 }
@@ -215,7 +215,7 @@ impl Gate {
                     .wait_timeout(limits, wait.min(POLL))
                     .unwrap_or_else(PoisonError::into_inner),
             );
-            if (wish.gone)() {
+            if (request.gone)() {
                 return Err(NotAdmitted::Gone);
             }
         }
@@ -323,7 +323,11 @@ mod tests {
         assert!(all.loads.is_empty());
     }
 
-    fn wish<'a>(limits: &'a CallLimits, lane: Lane, gone: &'a dyn Fn() -> bool) -> TurnRequest<'a> {
+    fn request<'a>(
+        limits: &'a CallLimits,
+        lane: Lane,
+        gone: &'a dyn Fn() -> bool,
+    ) -> TurnRequest<'a> {
         TurnRequest { provider: A, limits, lane, until: Instant::now() + seconds(30.0), gone }
     }
 
@@ -331,27 +335,30 @@ mod tests {
     fn a_wait_ends_in_time_or_when_nobody_waits() {
         let (gate, one) = (Gate::default(), limits(Some(1), None));
         let stays = || false;
-        let held = gate.enter(&wish(&one, Lane::Query, &stays)).unwrap_or_else(|_| panic!());
+        let held = gate.enter(&request(&one, Lane::Query, &stays)).unwrap_or_else(|_| panic!());
         let begun = Instant::now();
         let until = begun + seconds(0.3);
-        let late = gate.enter(&TurnRequest { until, ..wish(&one, Lane::Query, &stays) }).err();
+        let late = gate.enter(&TurnRequest { until, ..request(&one, Lane::Query, &stays) }).err();
         assert_eq!(late, Some(NotAdmitted::AllTaken(TAKEN)));
         assert!(begun.elapsed() >= seconds(0.29) && begun.elapsed() < seconds(10.0));
         assert_eq!(
-            gate.enter(&wish(&one, Lane::Bulk, &stays)).err(),
+            gate.enter(&request(&one, Lane::Bulk, &stays)).err(),
             Some(NotAdmitted::AllTaken(TAKEN))
         );
-        assert_eq!(gate.enter(&wish(&one, Lane::Query, &|| true)).err(), Some(NotAdmitted::Gone));
+        assert_eq!(
+            gate.enter(&request(&one, Lane::Query, &|| true)).err(),
+            Some(NotAdmitted::Gone)
+        );
         drop(held);
-        assert!(gate.enter(&wish(&one, Lane::Bulk, &stays)).is_ok());
+        assert!(gate.enter(&request(&one, Lane::Bulk, &stays)).is_ok());
     }
 
     #[test]
     fn a_wait_beyond_the_time_is_not_begun() {
         let (gate, one) = (Gate::default(), limits(None, Some(1)));
-        drop(gate.enter(&wish(&one, Lane::Query, &|| false)));
+        drop(gate.enter(&request(&one, Lane::Query, &|| false)));
         let begun = Instant::now();
-        let refused = gate.enter(&wish(&one, Lane::Query, &|| false)).err();
+        let refused = gate.enter(&request(&one, Lane::Query, &|| false)).err();
         assert!(matches!(refused, Some(NotAdmitted::MinuteFull(wait)) if wait > seconds(50.0)));
         assert!(begun.elapsed() < seconds(10.0));
     }
@@ -365,8 +372,8 @@ mod tests {
                 let (gate, running, most) = (gate.clone(), running.clone(), most.clone());
                 thread::spawn(move || {
                     let three = limits(Some(3), None);
-                    let wish = wish(&three, Lane::Query, &|| false);
-                    let _permit = gate.enter(&wish).unwrap_or_else(|_| panic!("no turn"));
+                    let request = request(&three, Lane::Query, &|| false);
+                    let _permit = gate.enter(&request).unwrap_or_else(|_| panic!("no turn"));
                     most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                     // However late the third comes, the first is still there.
                     let begun = Instant::now();

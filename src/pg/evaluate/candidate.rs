@@ -129,7 +129,7 @@ impl<'a> CandidateConfiguration<'a> {
     pub fn answer(&self, case: &Case, judge: &AnswerJudge, searched: &mut Searched) -> Result<()> {
         let arguments = &self.configuration.arguments;
         let filter = merged_filter(arguments.filter.as_ref(), case.filter.as_ref());
-        let wish = AnswerRequest {
+        let request = AnswerRequest {
             pipeline: self.pipeline_named(),
             strategy: arguments.strategy.as_deref(),
             k: arguments.k,
@@ -140,8 +140,9 @@ impl<'a> CandidateConfiguration<'a> {
         };
         begin_anew();
         let started = Instant::now();
-        let answer =
-            wish.fulfil(Some(&case.question)).map_err(|error| named(self.configuration, error))?;
+        let answer = request
+            .answer(Some(&case.question))
+            .map_err(|error| named(self.configuration, error))?;
         let milliseconds = started.elapsed().as_secs_f64() * 1e3;
         answer_costs(milliseconds, usage::take(), &mut searched.scores);
         searched.scores.extend(judge.scores(case, &answer)?);

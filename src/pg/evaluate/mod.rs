@@ -69,18 +69,18 @@ pub struct EvalRequest<'a> {
 
 impl Evaluation {
     /// Checks the arguments of `rag_eval`.
-    pub fn new(wish: EvalRequest<'_>) -> Result<Evaluation> {
-        let options = EvalOptions::read(&wish.options)?;
-        let ks = options::ks(wish.ks)?;
-        let given = wish.configurations.unwrap_or_else(|| "{\"default\": {}}".to_owned());
+    pub fn new(request: EvalRequest<'_>) -> Result<Evaluation> {
+        let options = EvalOptions::read(&request.options)?;
+        let ks = options::ks(request.ks)?;
+        let given = request.configurations.unwrap_or_else(|| "{\"default\": {}}".to_owned());
         let configurations = configuration::parse(&given)?;
         if options.keep {
             sql::refuse_if_read_only(c"rag_eval()");
         }
-        let set = evaluation::resolve(wish.set)?;
+        let set = evaluation::resolve(request.set)?;
         let cases = evaluation::cases(&set)?;
-        let pipeline = wish.pipeline.map(str::to_owned);
-        let given = (given, wish.options);
+        let pipeline = request.pipeline.map(str::to_owned);
+        let given = (given, request.options);
         Ok(Evaluation { set, cases, ks, configurations, given, options, pipeline })
     }
 

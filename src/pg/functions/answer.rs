@@ -19,8 +19,8 @@ fn rag_answer(
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> String {
-    let wish = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
-    wish.told(question, false).or_report().answer.text
+    let request = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
+    request.traced_answer(question, false).or_report().answer.text
 }
 
 #[pg_extern(sql = false)]
@@ -49,8 +49,9 @@ fn rag_answer_details(
         name!(needs_review, bool),
     ),
 > {
-    let wish = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
-    let TracedAnswer { answer: it, trace_id, .. } = wish.told(question, false).or_report();
+    let request = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
+    let TracedAnswer { answer: it, trace_id, .. } =
+        request.traced_answer(question, false).or_report();
     let (citations, context) = (Jsonb(it.citations), Jsonb(it.context));
     let (usage, claims) = (Jsonb(it.usage), Jsonb(it.claims));
     let (faithfulness, needs_review) = (it.faithfulness, it.needs_review);
@@ -72,7 +73,7 @@ fn rag_prompt(
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> TableIterator<'static, (name!(role, String), name!(content, String))> {
-    let wish = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
-    let messages = wish.prompt(question).or_report();
+    let request = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
+    let messages = request.prompt(question).or_report();
     TableIterator::new(messages.into_iter().map(|message| (message.role, message.content)))
 }

@@ -18,7 +18,7 @@ fn rag_answer_stream(
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> SetOfIterator<'static, String> {
-    let wish = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
-    let telling = wish.tell(question).or_report();
-    SetOfIterator::new(telling.map(OrReport::or_report))
+    let request = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
+    let stream = request.stream(question).or_report();
+    SetOfIterator::new(stream.map(OrReport::or_report))
 }

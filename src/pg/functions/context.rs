@@ -47,12 +47,12 @@ fn rag_context(
         name!(metadata, Option<Jsonb>),
     ),
 > {
-    let wish = AnswerRequest { pipeline, strategy: None, k, mode, filter, llm, options };
-    TableIterator::new(rows(wish, question).or_report())
+    let request = AnswerRequest { pipeline, strategy: None, k, mode, filter, llm, options };
+    TableIterator::new(rows(request, question).or_report())
 }
 
-fn rows(wish: AnswerRequest<'_>, question: Option<&str>) -> Result<Vec<ContextRow>> {
-    let (text, search, writing) = wish.prepare(question)?;
+fn rows(request: AnswerRequest<'_>, question: Option<&str>) -> Result<Vec<ContextRow>> {
+    let (text, search, writing) = request.prepare(question)?;
     let (readings, sizes) = answer::context(&text, &search, &writing)?;
     let overview = readings.first().and_then(|first| first.overview.clone());
     let mut rows: Vec<ContextRow> = Vec::with_capacity(readings.len() + 1);

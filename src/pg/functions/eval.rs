@@ -41,8 +41,8 @@ fn rag_eval(
     ),
 > {
     let options = crate::pg::server::options::object(options).or_report();
-    let wish = EvalRequest { pipeline, set: eval_set, ks: k, configurations, options };
-    let outcome = Evaluation::new(wish).and_then(Evaluation::run).or_report();
+    let request = EvalRequest { pipeline, set: eval_set, ks: k, configurations, options };
+    let outcome = Evaluation::new(request).and_then(Evaluation::run).or_report();
     TableIterator::new(rows(outcome))
 }
 

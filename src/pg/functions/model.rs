@@ -41,8 +41,8 @@ fn rag_add_model(
     ),
 > {
     sql::refuse_if_read_only(c"rag_add_model()");
-    let wish = ModelRequest { path, file, server, model, dimension, max_tokens, task };
-    let added = wish.fulfil(name).or_report();
+    let request = ModelRequest { path, file, server, model, dimension, max_tokens, task };
+    let added = request.add(name).or_report();
     TableIterator::once((
         added.dimension,
         added.max_tokens,
@@ -80,7 +80,7 @@ struct Added {
 }
 
 impl ModelRequest<'_> {
-    fn fulfil(&self, name: Option<&str>) -> Result<Added> {
+    fn add(&self, name: Option<&str>) -> Result<Added> {
         superuser_only("add")?;
         let name = present("name", name)?;
         match (self.path, self.server) {

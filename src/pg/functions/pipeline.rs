@@ -117,7 +117,7 @@ fn rag_create_pipeline(
     sql::refuse_if_read_only(c"rag_create_pipeline()");
     let options: CreateOptions = options::read(options).or_report();
     let chunking = chunking(strategy, max_tokens, overlap, &options.chunk).or_report();
-    let wish = CreateRequest {
+    let request = CreateRequest {
         source: present("source", source).or_report(),
         content: present("content", content).or_report(),
         name,
@@ -128,7 +128,7 @@ fn rag_create_pipeline(
         options,
         chunking,
     };
-    wish.fulfil().or_report()
+    request.create().or_report()
 }
 
 #[pg_extern(sql = false)]
@@ -235,7 +235,7 @@ struct CreateRequest<'a> {
 
 impl CreateRequest<'_> {
     /// The pipeline's name.
-    fn fulfil(self) -> Result<String> {
+    fn create(self) -> Result<String> {
         let CreateOptions { template, description, .. } = &self.options;
         let wording = Wording { template: template.clone(), description: description.clone() };
         wording.check()?;

@@ -37,8 +37,8 @@ fn rag_explain(
         name!(cost, Option<AnyNumeric>),
     ),
 > {
-    let wish = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
-    let steps = wish.told(question, true).or_report().steps;
+    let request = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
+    let steps = request.traced_answer(question, true).or_report().steps;
     TableIterator::new((1..).zip(steps).map(row))
 }
 

@@ -83,13 +83,13 @@ pub struct TracedAnswer {
 
 impl AnswerRequest<'_> {
     /// The answer, of which nothing is kept.
-    pub fn fulfil(self, text: Option<&str>) -> Result<Answer> {
+    pub fn answer(self, text: Option<&str>) -> Result<Answer> {
         let (text, search, writing) = self.prepare(text)?;
         answer::ask(&text, &search, &writing)
     }
 
     /// The answer; with its steps where they are wanted here or by `rag.trace`.
-    pub fn told(self, text: Option<&str>, wants_steps: bool) -> Result<TracedAnswer> {
+    pub fn traced_answer(self, text: Option<&str>, wants_steps: bool) -> Result<TracedAnswer> {
         self.refuse_if_not_kept();
         let level = guc::trace();
         let is_recorded = wants_steps || level != guc::TraceLevel::Off;
@@ -112,22 +112,22 @@ impl AnswerRequest<'_> {
     }
 
     /// The answer, streamed while it is written.
-    pub fn tell(self, text: Option<&str>) -> Result<AnswerStream> {
+    pub fn stream(self, text: Option<&str>) -> Result<AnswerStream> {
         self.refuse_if_not_kept();
         let level = guc::trace();
         let strategy = self.strategy.unwrap_or("auto").to_owned();
         let is_recorded = level != guc::TraceLevel::Off;
-        let ((asked, conversation, telling), steps) = trace::recorded(is_recorded, || {
+        let ((asked, conversation, stream), steps) = trace::recorded(is_recorded, || {
             let (standalone, search, mut writing) = self.prepare(text)?;
             let conversation = writing.conversation.take();
             let asked = asked(&standalone, strategy, &search, &writing);
-            Ok((asked, conversation, answer::tell(&standalone, &search, writing)?))
+            Ok((asked, conversation, answer::stream(&standalone, &search, writing)?))
         })?;
         let standalone = asked.question.clone();
-        let telling = telling.recorded(Record { level, asked, steps });
+        let stream = stream.recorded(Record { level, asked, steps });
         Ok(match conversation {
-            Some(it) => telling.in_conversation(it, text.unwrap_or(&standalone), &standalone),
-            None => telling,
+            Some(it) => stream.in_conversation(it, text.unwrap_or(&standalone), &standalone),
+            None => stream,
         })
     }
 

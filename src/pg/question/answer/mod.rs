@@ -30,7 +30,7 @@ use serde_json::{Value, json};
 
 pub use checks::{CheckArguments, CheckOptions};
 pub use read::check;
-pub use stream::{AnswerStream, Record, tell};
+pub use stream::{AnswerStream, Record, stream};
 
 use super::conversation::Conversation;
 use super::search::Search;

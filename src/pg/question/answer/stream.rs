@@ -99,7 +99,7 @@ struct Times {
 
 /// Answers `question` from the pipeline that `search` searches; the answer begins before it is
 /// complete.
-pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<AnswerStream> {
+pub fn stream(question: &str, search: &Search, writing: Writing) -> Result<AnswerStream> {
     let provider = match &writing.llm {
         Llm::Extractive => return super::ask(question, search, &writing).map(known),
         Llm::Provider(llm) => &llm.config,
@@ -129,7 +129,7 @@ pub fn tell(question: &str, search: &Search, writing: Writing) -> Result<AnswerS
     let (told, used) = (String::new(), Usage::default());
     #[rustfmt::skip]
     let written = StreamedAnswer { pieces, request, pending, look, question, writing, pipeline, told, times, used };
-    Ok(telling(StreamState::Written(Box::new(written))))
+    Ok(in_state(StreamState::Written(Box::new(written))))
 }
 
 impl AnswerStream {
@@ -307,10 +307,10 @@ fn checked(question: &str, draft: Draft, writing: &Writing, times: &Times) -> Re
 fn known(answer: Answer) -> AnswerStream {
     let pieces: Vec<String> = in_sentences(&answer.text).map(str::to_owned).collect();
     let told = pieces.concat();
-    telling(StreamState::Known { pieces: pieces.into_iter(), answer: Box::new(answer), told })
+    in_state(StreamState::Known { pieces: pieces.into_iter(), answer: Box::new(answer), told })
 }
 
-fn telling(state: StreamState) -> AnswerStream {
+fn in_state(state: StreamState) -> AnswerStream {
     // SAFETY: a variable of the session.
     let role = unsafe { pg_sys::GetUserId() };
     AnswerStream { state, record: None, turn: None, role }
