@@ -122,10 +122,15 @@ fn wait(pipelines: &[String], timeout: Duration) -> Result<bool> {
     loop {
         // One after the other: what the first one has to find, it has found for good.
         while let Some((first, others)) = left.split_first() {
-            if sql::with_latest_snapshot(|| as_superuser(|| has_pending(first, time)))? {
-                break;
+            match sql::with_latest_snapshot(|| as_superuser(|| has_pending(first, time))) {
+                Ok(true) => break,
+                Ok(false) => left = others,
+                // Dropped meanwhile, which is nothing to one that waits for all.
+                Err(error) if error.kind() == ErrorKind::UndefinedObject && pipelines.len() > 1 => {
+                    left = others;
+                }
+                Err(error) => return Err(error),
             }
-            left = others;
         }
         if left.is_empty() || begun.elapsed() >= timeout {
             return Ok(left.is_empty());

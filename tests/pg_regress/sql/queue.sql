@@ -182,3 +182,24 @@ ALTER TABLE docs DROP COLUMN "The Body";
 SELECT count(*) FROM rag.pipeline;
 SELECT relname FROM pg_class WHERE relname LIKE 'docs%' OR relname LIKE 'files%' ORDER BY 1;
 INSERT INTO docs VALUES (70, 'Quiet', 'en');
+
+-- rag_wait without a name waits for all pipelines; what a transaction has changed itself it cannot wait for.
+CREATE TABLE plants (id integer PRIMARY KEY, note text);
+CREATE TABLE tools (id integer PRIMARY KEY, note text);
+CREATE TABLE drafts (id integer PRIMARY KEY, note text);
+SELECT rag_create_pipeline('plants', 'note');
+SELECT rag_create_pipeline('tools', 'note', mode => 'sync');
+SELECT rag_create_pipeline('drafts', 'note', mode => 'manual');
+INSERT INTO plants VALUES (1, 'Roses want sun.');
+INSERT INTO tools VALUES (1, 'A rake is for leaves.');
+INSERT INTO drafts VALUES (1, 'Not finished.');
+SELECT rag_wait(timeout => '2 minutes');
+SELECT (SELECT count(*) FROM plants_rag), (SELECT count(*) FROM tools_rag), (SELECT count(*) FROM drafts_rag);
+BEGIN;
+INSERT INTO plants VALUES (2, 'Beans want warm soil.');
+SELECT rag_wait('plants');
+COMMIT;
+SELECT rag_wait('plants', timeout => '2 minutes');
+SELECT count(*) FROM plants_rag;
+SELECT fails($$SELECT rag_wait('nothing')$$);
+DROP TABLE plants, tools, drafts CASCADE;
