@@ -5,6 +5,7 @@
 //! ```
 
 pub mod citation;
+pub mod draft;
 pub mod link;
 pub mod reuse;
 pub mod strategy;

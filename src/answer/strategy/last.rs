@@ -4,11 +4,10 @@
 //! the strategy can have the answer streamed, look first whether it is known, or only show the
 //! prompt.
 
-use serde_json::Value;
-
 use super::StrategyResult;
 use super::budget::BudgetLedger;
 use super::tools::{Limits, ModelReply};
+use crate::answer::draft::Draft;
 use crate::context::Reading;
 use crate::error::Result;
 use crate::prompt::messages::{Message, NO_ANSWER, is_no_answer};
@@ -49,24 +48,11 @@ impl Fallback {
     }
 }
 
-/// An answer and what it took.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FinishedAnswer {
-    /// The text; its marker [n] cites the n-th of `readings`.
-    pub text: String,
-    /// All that was read, in the order of its numbers.
-    pub readings: Vec<Reading>,
-    /// Whether the text says that it is an answer from the sources.
-    pub supported: bool,
-    /// `strategy`, `calls`, `steps`, tokens, and `stopped_by` where the budget was spent.
-    pub usage: Value,
-}
-
 /// What a strategy has done when it has come to its last call.
 #[derive(Clone, Debug)]
 pub enum BegunAnswer {
     /// All: there is no call left, or no budget for it.
-    Done(FinishedAnswer),
+    Done(Draft),
     /// All but the call.
     Asking(Box<PendingAnswer>),
 }
@@ -96,12 +82,12 @@ pub struct AnswerWork {
 
 impl AnswerWork {
     /// What comes of it.
-    pub(super) fn outcome(self, text: String, supported: bool) -> FinishedAnswer {
+    pub(super) fn outcome(self, text: String, supported: bool) -> Draft {
         let AnswerWork { strategy, readings, ledger } = self;
-        FinishedAnswer { text, readings, supported, usage: ledger.usage(strategy) }
+        Draft::of_model(text, readings, supported, ledger.usage(strategy))
     }
 
-    pub(super) fn written(self, written: StrategyResult) -> FinishedAnswer {
+    pub(super) fn written(self, written: StrategyResult) -> Draft {
         match written {
             StrategyResult::Answer(text) => {
                 let supported = !is_no_answer(&text);
@@ -134,12 +120,7 @@ impl PendingAnswer {
 
     /// The answer, of what was replied after so long. A call that ran out of the budget's time counts
     /// as far as it was `told`.
-    pub fn finish(
-        mut self,
-        reply: Result<ModelReply>,
-        told: &str,
-        took_ms: u64,
-    ) -> Result<FinishedAnswer> {
+    pub fn finish(mut self, reply: Result<ModelReply>, told: &str, took_ms: u64) -> Result<Draft> {
         let is_late = self.limits.timeout_ms.is_some_and(|limit| took_ms >= limit);
         let said = self.work.ledger.note(self.step, reply, self.size, is_late)?;
         let said = said.unwrap_or_else(|| told.to_owned()).trim().to_owned();

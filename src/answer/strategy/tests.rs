@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::answer::draft::Draft;
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::prompt::messages::NO_ANSWER;
@@ -148,7 +149,7 @@ impl Counter for Scripted {
 
 /// What came of it.
 struct Done {
-    outcome: FinishedAnswer,
+    outcome: Draft,
     tools: Scripted,
 }
 
@@ -175,7 +176,7 @@ fn run(
     question: &str,
     options: &StrategyOptions,
     tools: &mut dyn StrategyHost,
-) -> Result<FinishedAnswer> {
+) -> Result<Draft> {
     let pending = match begin(strategy, question, options, tools)? {
         BegunAnswer::Done(outcome) => return Ok(outcome),
         BegunAnswer::Asking(pending) => pending,

@@ -3,10 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::Answer;
 use super::citation_format::{self, Naming};
 use super::verifier::{Checked, Verifier};
-use super::{Answer, Draft};
 use crate::answer::citation::{Citation, Citations, CitedSource, citations};
+use crate::answer::draft::Draft;
 use crate::answer::style::{CitationStyle, Styled, styled};
 use crate::context::Reading;
 use crate::error::Result;

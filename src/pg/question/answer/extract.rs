@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use super::{Draft, Writing};
+use super::Writing;
 use crate::answer::citation::{Citation, Citations};
+use crate::answer::draft::Draft;
 use crate::context::Reading;
 use crate::error::Result;
 use crate::extract::{self, Evidence, ExtractOptions};

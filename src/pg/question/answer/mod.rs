@@ -34,7 +34,7 @@ pub use stream::{AnswerStream, Record, stream};
 
 use super::conversation::Conversation;
 use super::search::Search;
-use crate::answer::citation::Citations;
+use crate::answer::draft::Draft;
 use crate::answer::strategy::{AnswerStrategy, ReadingCalls, StrategyOptions};
 use crate::context::{ContextOptions, Reading};
 use crate::error::Result;
@@ -97,22 +97,6 @@ pub struct Answer {
     pub faithfulness: Option<f32>,
     /// Whether the answer ought to be reviewed.
     pub needs_review: bool,
-}
-
-/// What an answerer wrote.
-struct Draft {
-    /// The text; its marker [n] cites the n-th of `readings`.
-    text: String,
-    /// Chunks that were read, in the order of their numbers.
-    readings: Vec<Reading>,
-    /// Whether the answerer found an answer.
-    supported: bool,
-    /// Probability that there is one, where the answerer gives it.
-    confidence: Option<f32>,
-    /// What is cited, where the answerer says so exactly; else the markers are looked up.
-    citations: Option<Citations>,
-    /// Tokens and the like.
-    usage: Value,
 }
 
 /// Answers `question` from the pipeline that `search` searches.

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Draft, Writing, write};
+use super::{Writing, write};
+use crate::answer::draft::Draft;
 use crate::answer::reuse::{are_alike, cited, is_whole, renumbered};
 use crate::answer::strategy::PendingAnswer;
 use crate::context::Reading;

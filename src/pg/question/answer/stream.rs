@@ -18,11 +18,9 @@ use pgrx::{Uuid, pg_sys};
 use serde_json::json;
 
 use super::abandoned::{self, AbandonedAnswer};
-use super::semantic_cache::SemanticLookup;
 use super::tools::{longest, said};
-use super::write::{self, AnswerSoFar, AnswerState as Begun, FinalCall};
+use super::write::{self, AnswerSoFar, FinalCall};
 use super::{Answer, Draft, Writing, checks, note_times};
-use crate::answer::strategy::PendingAnswer;
 use crate::error::Result;
 use crate::pg::question::conversation::{self, Conversation};
 use crate::pg::question::search::Search;
@@ -77,8 +75,7 @@ enum StreamState {
 struct StreamedAnswer {
     pieces: ReplyPieces,
     request: GenerateRequest,
-    pending: PendingAnswer,
-    look: Option<SemanticLookup>,
+    call: FinalCall,
     question: String,
     writing: Writing,
     pipeline: i32,
@@ -107,28 +104,28 @@ pub fn stream(question: &str, search: &Search, writing: Writing) -> Result<Answe
     let _spending = ForPipeline::new(search.pipeline.id);
     let _caching = cache::Using::new(writing.caching);
     let begun = Instant::now();
-    let AnswerSoFar { state, retrieving } = write::begin(question, search, &writing, provider)?;
+    let (so_far, retrieving) = write::begin(question, search, &writing, provider)?;
     let mut times = Times { begun, retrieving, asked: begun, first_piece: None };
-    let FinalCall { pending, look } = match state {
-        Begun::Known(draft) => return checked(question, draft, &writing, &times).map(known),
-        Begun::Asking(asking) => *asking,
+    let call = match so_far {
+        AnswerSoFar::Known(draft) => {
+            return checked(question, draft, &writing, &times).map(known);
+        }
+        AnswerSoFar::Asking(call) => *call,
     };
+    let pending = &call.pending;
     let sampling = (writing.temperature, longest(&writing, &pending.limits));
     let prompt = pending.prompt.clone();
     let request = request_within(provider, prompt, sampling, pending.limits.timeout_ms);
     times.asked = Instant::now();
     if let Some(remembered) = cache::recalled(&request) {
-        let draft = write::draft(pending.finish(Ok(said(remembered)), "", 0)?);
-        if let Some(look) = look {
-            look.keep(&draft);
-        }
+        let draft = call.finish(Ok(said(remembered)), "", 0)?;
         return checked(question, draft, &writing, &times).map(known);
     }
     let pieces = ReplyPieces::of(&Request::GenerateStream(request.clone()))?;
     let (question, pipeline) = (question.to_owned(), search.pipeline.id);
     let (told, used) = (String::new(), Usage::default());
     #[rustfmt::skip]
-    let written = StreamedAnswer { pieces, request, pending, look, question, writing, pipeline, told, times, used };
+    let written = StreamedAnswer { pieces, request, call, question, writing, pipeline, told, times, used };
     Ok(in_state(StreamState::Written(Box::new(written))))
 }
 
@@ -243,7 +240,7 @@ impl StreamedAnswer {
             trace::done("generate", named, took, used);
             Ok(took)
         };
-        trace::step("write", || self.pending.step.to_owned(), note)
+        trace::step("write", || self.call.pending.step.to_owned(), note)
     }
 
     /// What there is of an answer whose reader does not read on. Its call ends with it.
@@ -280,11 +277,8 @@ impl StreamedAnswer {
         if let Ok(generated) = &reply {
             cache::remember(&self.request, generated);
         }
-        let outcome = self.pending.finish(reply.map(said), &self.told, took.as_millis() as u64)?;
-        let draft = write::draft(outcome);
-        if let Some(look) = self.look {
-            look.keep(&draft);
-        }
+        let took_ms = took.as_millis() as u64;
+        let draft = self.call.finish(reply.map(said), &self.told, took_ms)?;
         checked(&self.question, draft, &self.writing, &self.times)
     }
 }

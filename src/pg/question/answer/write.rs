@@ -4,10 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::Writing;
 use super::semantic_cache::SemanticLookup;
 use super::tools::{Session, ask_all};
-use super::{Draft, Writing};
-use crate::answer::strategy::{self, BegunAnswer, FinishedAnswer, PendingAnswer, StrategyOptions};
+use crate::answer::draft::Draft;
+use crate::answer::strategy::{self, BegunAnswer, ModelReply, PendingAnswer, StrategyOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::{prompt_settings, template};
 use crate::pg::question::search::Search;
@@ -16,28 +17,32 @@ use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::protocol::ProviderConfig;
 
-/// An answer up to the call that makes it.
-pub struct AnswerSoFar {
-    /// How far the answer has come.
-    pub state: AnswerState,
-    /// How long was searched.
-    pub retrieving: Duration,
-}
-
 /// How far an answer has come.
-pub enum AnswerState {
+pub enum AnswerSoFar {
     /// The answer is there.
     Known(Draft),
     /// A call is left.
     Asking(Box<FinalCall>),
 }
 
-/// What is left to be asked.
+/// The call that makes the answer.
 pub struct FinalCall {
     /// The call, with its prompt and limits.
     pub pending: PendingAnswer,
-    /// Where it is kept what was answered to such a question.
-    pub look: Option<SemanticLookup>,
+    /// Where the answer is kept for questions that mean the same.
+    look: Option<SemanticLookup>,
+}
+
+impl FinalCall {
+    /// The answer, of what was replied after so many milliseconds; it is kept for questions that mean the
+    /// same. A call that ran out of its time counts as far as it was passed on, which is `told`.
+    pub fn finish(self, reply: Result<ModelReply>, told: &str, took_ms: u64) -> Result<Draft> {
+        let draft = self.pending.finish(reply, told, took_ms)?;
+        if let Some(look) = self.look {
+            look.keep(&draft);
+        }
+        Ok(draft)
+    }
 }
 
 /// What the language model of `writing` answers, and how long was searched.
@@ -47,20 +52,18 @@ pub fn write(
     writing: &Writing,
     provider: &ProviderConfig,
 ) -> Result<(Draft, Duration)> {
-    let AnswerSoFar { state, retrieving } = begin(question, search, writing, provider)?;
-    let FinalCall { pending, look } = match state {
-        AnswerState::Known(draft) => return Ok((draft, retrieving)),
-        AnswerState::Asking(asking) => *asking,
+    let (so_far, retrieving) = begin(question, search, writing, provider)?;
+    let call = match so_far {
+        AnswerSoFar::Known(draft) => return Ok((draft, retrieving)),
+        AnswerSoFar::Asking(call) => *call,
     };
+    let pending = &call.pending;
     let begun = Instant::now();
     let prompts = vec![pending.prompt.clone()];
     let mut replies = ask_all(provider, pending.step, prompts, pending.limits, writing)?;
     let missing = || Err(Error::new(ErrorKind::Internal, "a call was not made"));
     let reply = replies.pop().unwrap_or_else(missing);
-    let draft = draft(pending.finish(reply, "", begun.elapsed().as_millis() as u64)?);
-    if let Some(look) = look {
-        look.keep(&draft);
-    }
+    let draft = call.finish(reply, "", begun.elapsed().as_millis() as u64)?;
     Ok((draft, retrieving))
 }
 
@@ -71,23 +74,21 @@ pub fn begin(
     search: &Search,
     writing: &Writing,
     provider: &ProviderConfig,
-) -> Result<AnswerSoFar> {
+) -> Result<(AnswerSoFar, Duration)> {
     let options = priced(&writing.strategy_options, provider)?;
     let mut tools = Session::new(search, writing, provider.clone());
     let begun = strategy::begin(writing.strategy, question, &options, &mut tools)?;
     let retrieving = tools.retrieving();
     let pending = match begun {
-        BegunAnswer::Done(outcome) => {
-            return Ok(AnswerSoFar { state: AnswerState::Known(draft(outcome)), retrieving });
-        }
+        BegunAnswer::Done(draft) => return Ok((AnswerSoFar::Known(draft), retrieving)),
         BegunAnswer::Asking(pending) => *pending,
     };
     let look = SemanticLookup::new(question, &pending, search, writing, provider)?;
-    let state = match look.as_ref().map(|look| look.find(pending.readings())).transpose()? {
-        Some(Some(text)) => AnswerState::Known(remembered(text, pending)),
-        _ => AnswerState::Asking(Box::new(FinalCall { pending, look })),
+    let so_far = match look.as_ref().map(|look| look.find(pending.readings())).transpose()? {
+        Some(Some(text)) => AnswerSoFar::Known(remembered(text, pending)),
+        _ => AnswerSoFar::Asking(Box::new(FinalCall { pending, look })),
     };
-    Ok(AnswerSoFar { state, retrieving })
+    Ok((so_far, retrieving))
 }
 
 /// The prompt of the first call that the strategy would make.
@@ -102,21 +103,9 @@ fn priced(options: &StrategyOptions, provider: &ProviderConfig) -> Result<Strate
     Ok(StrategyOptions { budget: options.budget.priced(price)?, ..*options })
 }
 
-/// What a strategy has come to.
-pub fn draft(outcome: FinishedAnswer) -> Draft {
-    let FinishedAnswer { text, readings, supported, usage } = outcome;
-    Draft { text, readings, supported, confidence: None, citations: None, usage }
-}
-
 fn remembered(text: String, pending: PendingAnswer) -> Draft {
-    Draft {
-        text,
-        readings: pending.into_readings(),
-        supported: true,
-        confidence: None,
-        citations: None,
-        usage: json!({"strategy": "compact", "calls": 0, "cache": "semantic"}),
-    }
+    let usage = json!({"strategy": "compact", "calls": 0, "cache": "semantic"});
+    Draft::of_model(text, pending.into_readings(), true, usage)
 }
 
 /// The template of the prompt: that of the call, of the pipeline, or the usual one.
