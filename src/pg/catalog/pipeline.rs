@@ -11,6 +11,7 @@ use crate::chunk::{ChunkOptions, ChunkSettings, Strategy};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::role::as_superuser;
+use crate::pg::server::role::{current_user, may_select};
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
@@ -129,6 +130,20 @@ pub fn resolve(name: Option<&str>) -> Result<Pipeline> {
         Some(name) => find(Some(name), None)?.ok_or_else(|| unknown(name)),
         None => only_one(),
     }
+}
+
+/// An error where the caller may read the source of a pipeline, but not its chunks: what was granted on
+/// the source later was not granted on them.
+pub fn check_readable(pipeline: &Pipeline) -> Result<()> {
+    let Pipeline { source, view, chunk_table, .. } = pipeline;
+    if [view, chunk_table].iter().all(|relation| may_select(relation.oid)) {
+        return Ok(());
+    }
+    let message = format!("permission denied for the chunks of pipeline \"{}\"", pipeline.name);
+    let relations = [source, view, chunk_table].map(|relation| relation.sql.as_str()).join(", ");
+    let role = pgrx::spi::quote_identifier(current_user());
+    Err(Error::new(ErrorKind::Forbidden, message)
+        .hint(format!("GRANT SELECT ON {relations} TO {role}.")))
 }
 
 /// The pipeline called `name`, or the only one there is; an error where its source is not the

@@ -70,6 +70,7 @@ impl Search {
         options.check()?;
         let mode = mode.unwrap_or("hybrid").parse()?;
         let pipeline = pipeline::resolve(asked.name.as_deref())?;
+        pipeline::check_readable(&pipeline)?;
         check_expand(&pipeline, &options)?;
         let columns = content_columns(&pipeline)?;
         let given = filter.map(|Jsonb(filter)| filter);

@@ -178,3 +178,18 @@ pub fn as_owner_of(table: pg_sys::Oid) -> Acting {
     OWNER.set(OWNER.get().map(|_| owner));
     Acting::as_role(owner)
 }
+
+/// Whether the current role may read a relation, or some of its columns.
+pub fn may_select(relation: pg_sys::Oid) -> bool {
+    let (role, right) = (current_role(), pg_sys::ACL_SELECT.into());
+    // SAFETY: look-ups by OID; a relation that is gone is one that nobody may read.
+    unsafe {
+        pg_sys::pg_class_aclcheck(relation, role, right) == pg_sys::AclResult::ACLCHECK_OK
+            || pg_sys::pg_attribute_aclcheck_all(
+                relation,
+                role,
+                right,
+                pg_sys::AclMaskHow::ACLMASK_ANY,
+            ) == pg_sys::AclResult::ACLCHECK_OK
+    }
+}

@@ -134,6 +134,13 @@ SET ROLE regress_stranger;
 SELECT fails($$SELECT * FROM rag_retrieve('password', 'docs')$$);
 SELECT fails($$SELECT * FROM docs_rag$$);
 RESET ROLE;
+-- What is granted on the source later has to be granted on the chunks as well.
+GRANT SELECT ON docs TO regress_stranger;
+SET ROLE regress_stranger;
+SELECT fails($$SELECT * FROM rag_retrieve('password', 'docs')$$);
+SELECT fails($$SELECT rag_answer('How do I reset a password?', 'docs')$$);
+RESET ROLE;
+REVOKE SELECT ON docs FROM regress_stranger;
 
 -- Row-level security of the source decides what is found, ranked and counted.
 CREATE TABLE notes (id integer PRIMARY KEY, tenant text, body text);
