@@ -89,7 +89,7 @@ fn a_budget_stops_a_call_before_it_is_made() {
         bob.batch_execute(&format!("BEGIN; {call}; ROLLBACK;")).unwrap();
     }
     client.batch_execute("UPDATE rag.budget SET max_tokens = 54 WHERE role = 'bob'").unwrap();
-    let parts = ["53400", "\"bob\" for this day", "It begins anew on"];
+    let parts = ["53400", "\"bob\" for this day", "It starts again on"];
     assert_fails(&mut bob, call, &parts);
     assert_fails(&mut cluster.connect_as("bob"), call, &parts);
     client.batch_execute("UPDATE rag.budget SET max_cost = 18.5 WHERE role = 'ann'").unwrap();
