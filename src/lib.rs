@@ -8,10 +8,10 @@ pub mod error;
 
 pub mod options;
 pub mod recent;
+pub mod scheduling;
 pub mod spare;
 pub mod text;
 pub mod vector;
-pub mod work;
 
 pub mod parse;
 

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::cooldown::ProviderId;
-use crate::work::backoff::Backoff;
+use crate::scheduling::backoff::Backoff;
 
 /// Calls in a row after which a provider counts as down.
 pub const FAILURES: u32 = 5;

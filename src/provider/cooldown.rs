@@ -15,9 +15,10 @@
 //! Calls that were on their way together are refused together. That is one refusal and not
 //! many: what arrives during a pause does not make the next one longer.
 
-use crate::work::backoff::Backoff;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
+
+use crate::scheduling::backoff::Backoff;
 
 /// Pauses that nobody asked for.
 const PAUSES: Backoff = Backoff::doubling(FIRST, LONGEST);

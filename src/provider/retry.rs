@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::call::POLL;
 use crate::error::{Bill, Error, ErrorKind, Result};
-use crate::work::backoff::Backoff;
+use crate::scheduling::backoff::Backoff;
 
 /// Waits that nobody asked for.
 const WAITS: Backoff = Backoff::doubling(FIRST_WAIT, LONGEST_WAIT);

@@ -4,7 +4,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::{Alive, BatchShape, QueueEntry};
-use crate::work::fair_queueing::Shares;
+use crate::scheduling::fair_queueing::Shares;
 
 /// Tokens that a role may have at once after it has had none for a while: those of some questions and
 /// answers.

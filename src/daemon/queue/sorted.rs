@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
 
 use super::{Alive, BatchShape, QueueEntry};
-use crate::work::fair_queueing::Shares;
+use crate::scheduling::fair_queueing::Shares;
 
 /// Texts by their length.
 #[derive(Debug)]

@@ -1,8 +1,7 @@
 //! `rag.activity`: what has been done for pipelines, and what went wrong.
 
 use crate::error::Result;
-use crate::pg::server::sql;
-use crate::pg::server::sql::query;
+use crate::pg::server::sql::{self, query};
 use crate::pg::server::transaction::Failure;
 
 /// Why a row failed.

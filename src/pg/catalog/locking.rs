@@ -14,8 +14,7 @@ use super::pipeline::{self, Pipeline, Relation};
 use crate::error::Result;
 use crate::pg::server::error::raise;
 use crate::pg::server::role::{LocalSettings, as_superuser};
-use crate::pg::server::sql;
-use crate::pg::server::sql::query;
+use crate::pg::server::sql::{self, query};
 use crate::pg::server::transaction::{Outcome, Transactions, in_subtransaction};
 
 /// Between two attempts to lock all that is dropped.

@@ -3,8 +3,7 @@
 use crate::account::calendar::Period;
 use crate::account::{Price, SpendingLimit};
 use crate::error::Result;
-use crate::pg::server::sql;
-use crate::pg::server::sql::query;
+use crate::pg::server::sql::{self, query};
 
 /// What a model of a server costs; `None` where `rag.price` has no row for it.
 pub fn price(server: &str, model: &str) -> Result<Option<Price>> {

@@ -3,8 +3,7 @@
 use super::template;
 use crate::error::Result;
 use crate::pg::server::role::as_superuser;
-use crate::pg::server::sql;
-use crate::pg::server::sql::query;
+use crate::pg::server::sql::{self, query};
 use crate::rewrite::route::Choice;
 
 /// What is to be said; `None` stays as it is, and an empty text takes it away.

@@ -3,8 +3,7 @@
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::server::sql;
-use crate::pg::server::sql::query;
+use crate::pg::server::sql::{self, query};
 
 /// What the catalog says of a table.
 #[derive(Clone, Debug)]

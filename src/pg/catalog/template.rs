@@ -1,8 +1,7 @@
 //! `rag.template`.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::server::sql;
-use crate::pg::server::sql::query;
+use crate::pg::server::sql::{self, query};
 use crate::prompt::template::Template;
 
 /// The template that is used to answer where none is named.

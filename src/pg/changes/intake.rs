@@ -9,7 +9,7 @@ use pgrx::PgRelation;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::work::changed_keys::RowKey;
+use crate::scheduling::changed_keys::RowKey;
 
 /// What is said about the rows of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

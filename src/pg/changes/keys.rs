@@ -13,10 +13,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::catalog::view;
 use crate::pg::server::role::as_superuser;
-use crate::pg::server::sql;
-use crate::pg::server::sql::query;
+use crate::pg::server::sql::{self, query};
 use crate::pg::server::transaction::has_one_snapshot;
-use crate::work::changed_keys::KeyBuffer;
+use crate::scheduling::changed_keys::KeyBuffer;
 
 /// A key, one text a column.
 pub type SourceKey = Vec<String>;

@@ -10,7 +10,7 @@ use crate::pg::changes::intake;
 use crate::pg::processes::registry;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::transaction::has_one_snapshot;
-use crate::work::changed_keys::{ChangedKeys, RowKey};
+use crate::scheduling::changed_keys::{ChangedKeys, RowKey};
 
 /// Keys that are kept in memory before they are written, while that is possible: what is written
 /// in a subtransaction goes with it.

@@ -249,7 +249,7 @@ fn load(id: i32) -> Result<Option<(ContextTools, Vec<ChunkWithoutContext>)>> {
         let template = template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
         as_owner_of_all(&pipeline, || {
             let llm = Llm::or_default(wanted.llm.as_deref())?;
-            let provider = llm.into_provider_for("contextual \"llm\"")?;
+            let provider = llm.provider_for("contextual \"llm\"")?.clone();
             let embedding = Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?;
             let tools = ContextTools { template, provider, embedding };
             let places = places(&pipeline, &relation.sql, &tools)?;

@@ -16,7 +16,7 @@ use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught};
 use crate::prompt::messages::Message;
 use crate::protocol::{GenerateRequest, Lane, ProviderConfig, Request, Response};
-use crate::work::one_by_one::{self, ItemReply, one_by_one};
+use crate::scheduling::one_by_one::{self, ItemReply, one_by_one};
 
 /// Longest answer of a language model, in tokens; some think before they write.
 const TOKENS: u32 = 2000;

@@ -239,7 +239,7 @@ fn load(id: i32) -> Result<Option<RepresentationWork>> {
                 return Ok(None);
             }
             let llm = Llm::or_default(wanted.llm.as_deref())?;
-            let provider = llm.into_provider_for("represent")?;
+            let provider = llm.provider_for("represent")?.clone();
             let embedding = Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?;
             let tools = Representer { wanted, template, provider, embedding };
             Ok(Some(RepresentationWork { tools, missing, unembedded }))

@@ -9,7 +9,7 @@ use crate::pg::catalog::{activity, pipeline};
 use crate::pg::server::random;
 use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions};
-use crate::work::backoff::{Backoff, jittered};
+use crate::scheduling::backoff::{Backoff, jittered};
 
 /// What ends a call once another process waits for this one to leave.
 pub fn unless_unwanted(is_unwanted: fn() -> bool) -> impl FnMut() -> Result<()> {

@@ -15,8 +15,7 @@ use crate::pg::pipeline::remake::{self, TableAlteration};
 use crate::pg::pipeline::{create, triggers};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::role::{Acting, SUPERUSER};
-use crate::pg::server::sql;
-use crate::pg::server::sql::query;
+use crate::pg::server::sql::{self, query};
 
 #[pg_extern(sql = false)]
 fn rag_prepare_source(fcinfo: pg_sys::FunctionCallInfo) {

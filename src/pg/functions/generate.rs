@@ -41,9 +41,14 @@ fn rag_generate(
 fn write(llm: Llm, messages: Vec<Message>, options: GenerateOptions) -> Result<String> {
     let GenerateOptions { temperature, max_tokens, schema } = options;
     let schema = schema.map(|schema| schema.to_string());
-    let provider = llm.into_provider_for("rag_generate").map_err(|error| {
-        error.hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name.")
-    })?;
+    let provider = llm
+        .provider_for("rag_generate")
+        .map_err(|error| {
+            error.hint(
+                "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name.",
+            )
+        })?
+        .clone();
     let lane = Lane::Query;
     let request = GenerateRequest { provider, messages, temperature, max_tokens, schema, lane };
     Ok(ask(request)?.text)

@@ -26,9 +26,9 @@ use crate::pg::enrich::scheduler::Scheduler;
 use crate::pg::server::random;
 use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions};
-use crate::work::backoff::jittered;
-use crate::work::bisection::{self, Cause};
-use crate::work::outages::Outages;
+use crate::scheduling::backoff::jittered;
+use crate::scheduling::bisection::{self, Cause};
+use crate::scheduling::outages::Outages;
 
 /// A provider that has answered within this time answers.
 const RECENTLY: Duration = Duration::from_secs(60);

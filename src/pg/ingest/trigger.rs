@@ -26,7 +26,7 @@ use crate::pg::pipeline::triggers;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::has_one_snapshot;
-use crate::work::changed_keys::KeyBuffer;
+use crate::scheduling::changed_keys::KeyBuffer;
 
 #[pg_extern(sql = false)]
 fn rag_capture(fcinfo: pg_sys::FunctionCallInfo) {

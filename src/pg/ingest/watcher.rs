@@ -13,8 +13,7 @@ use super::worker::{self, connect, handle_interrupts, handle_signals, is_databas
 use crate::pg::ingest::queue;
 use crate::pg::processes::registry::{self, WatcherLock, WorkerRole};
 use crate::pg::server::role::as_superuser;
-use crate::pg::server::sql;
-use crate::pg::server::sql::query;
+use crate::pg::server::sql::{self, query};
 use crate::pg::server::transaction::Transactions;
 
 /// Between two looks at the workers.

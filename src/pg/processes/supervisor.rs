@@ -26,7 +26,7 @@ use super::beat::Beat;
 use super::registry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::guc;
-use crate::work::backoff::Backoff;
+use crate::scheduling::backoff::Backoff;
 
 /// ragd's socket, relative to the data directory.
 pub const SOCKET: &str = "pg_stat_tmp/pg_rag.sock";

@@ -11,8 +11,7 @@ use crate::pg::catalog::view::ViewColumn;
 use crate::pg::ragd::generate::generate;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::usage;
-use crate::pg::server::sql;
-use crate::pg::server::sql::query;
+use crate::pg::server::sql::{self, query};
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::writer::Writer;
@@ -116,13 +115,13 @@ impl RewriteModel {
     /// The one that `options` name, or `llm`, or that of `rag.llm`; `what` needs it.
     pub fn named(what: &str, options: &RewriteOptions, llm: Option<&str>) -> Result<RewriteModel> {
         let llm = Llm::or_default(options.llm.as_deref().or(llm))?;
-        let provider = llm.into_provider_for(what).map_err(|error| {
+        let provider = llm.provider_for(what).map_err(|error| {
             error.hint(
                 "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The rewrite 'prf' and the route 'similarity' need none.",
             )
         })?;
         Ok(RewriteModel {
-            provider,
+            provider: provider.clone(),
             temperature: options.temperature,
             max_tokens: Some(options.max_tokens.unwrap_or(TOKENS)),
             calls: options.calls(),

@@ -31,8 +31,8 @@ impl Llm {
         if name == EXTRACTIVE {
             return Ok(Llm::Extractive);
         }
-        let capacity = provider::capacity(name)?;
-        Ok(Llm::Provider(Box::new(Provider { config: provider::config(name)?, capacity })))
+        let (config, capacity) = provider::language_model(name)?;
+        Ok(Llm::Provider(Box::new(Provider { config, capacity })))
     }
 
     /// The one called `name`, or that of the setting `rag.llm`.
@@ -56,11 +56,11 @@ impl Llm {
         matches!(self, Llm::Extractive)
     }
 
-    /// How much it reads; of the built-in answerer nothing is known, since it reads all.
-    pub fn capacity(&self) -> Capacity {
+    /// How much it reads; `None` for the built-in answerer, which reads all.
+    pub fn capacity(&self) -> Option<&Capacity> {
         match self {
-            Llm::Extractive => Capacity::default(),
-            Llm::Provider(provider) => provider.capacity.clone(),
+            Llm::Extractive => None,
+            Llm::Provider(provider) => Some(&provider.capacity),
         }
     }
 
@@ -69,15 +69,6 @@ impl Llm {
         match self {
             Llm::Extractive => Err(needs_language_model(what)),
             Llm::Provider(provider) => Ok(&provider.config),
-        }
-    }
-
-    /// How it is reached, without anything else of it; an error where `what` needs a language model and this is
-    /// none.
-    pub fn into_provider_for(self, what: &str) -> Result<ProviderConfig> {
-        match self {
-            Llm::Extractive => Err(needs_language_model(what)),
-            Llm::Provider(provider) => Ok(provider.config),
         }
     }
 }

@@ -16,8 +16,7 @@ use pgrx::prelude::*;
 use super::usage;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::error::OrReport;
-use crate::pg::server::sql;
-use crate::pg::server::sql::query;
+use crate::pg::server::sql::{self, query};
 use crate::protocol::apis::default_base_url;
 use crate::protocol::{KeySource, PROVIDER_APIS, ProviderConfig, Special, has_fit_port};
 
@@ -41,10 +40,14 @@ const SERVER_OPTIONS: [&str; 15] = [
 ];
 const KEY_OPTIONS: [&str; 3] = ["api_key", "api_key_file", "api_key_env"];
 
-/// How to have the foreign server `name` write, as the current role.
-pub fn config(name: &str) -> Result<ProviderConfig> {
+/// How to have the foreign server `name` write, as the current role, and how much it reads.
+pub fn language_model(name: &str) -> Result<(ProviderConfig, Capacity)> {
     let server = find(name)?.ok_or_else(|| unknown_llm(name))?;
-    read(name, server, None)
+    let options = OptionList(server.options.clone());
+    let window = options.number("context_window", 0)?;
+    let tokenizer = options.text("tokenizer");
+    let capacity = Capacity { window: (window > 0).then_some(window), tokenizer };
+    Ok((read(name, server, None)?, capacity))
 }
 
 fn unknown_llm(name: &str) -> Error {
@@ -55,20 +58,12 @@ fn unknown_llm(name: &str) -> Error {
 }
 
 /// How much text a language model reads.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// Most tokens of a call, the answer included; `None`: not known.
     pub window: Option<u32>,
     /// The registered model that has its tokenizer; `None`: there is none.
     pub tokenizer: Option<String>,
-}
-
-/// What the foreign server `name` says of that.
-pub fn capacity(name: &str) -> Result<Capacity> {
-    let options = OptionList(find(name)?.ok_or_else(|| unknown_llm(name))?.options);
-    let window = options.number("context_window", 0)?;
-    let tokenizer = options.text("tokenizer");
-    Ok(Capacity { window: (window > 0).then_some(window), tokenizer })
 }
 
 /// How to have the foreign server `name` embed or rerank, as the current role; with `model`, or with

@@ -39,12 +39,13 @@ impl Reranker {
         match name {
             LATE_INTERACTION => Ok(Reranker::LateInteraction(model::find(embedding)?.reference)),
             LLM => {
-                let llm = Llm::or_default(None)?.into_provider_for("rerank \"llm\"");
+                let llm = Llm::or_default(None)?;
+                let llm = llm.provider_for("rerank \"llm\"");
                 let llm = llm.map_err(|error| {
                     error
                         .hint("SET rag.llm to the name of a foreign server of the wrapper rag_llm.")
                 })?;
-                Ok(Reranker::Judge(Box::new(llm)))
+                Ok(Reranker::Judge(Box::new(llm.clone())))
             }
             _ => Reranker::model(name),
         }

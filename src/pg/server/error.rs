@@ -7,7 +7,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::work::bisection::Cause;
+use crate::scheduling::bisection::Cause;
 
 /// Turns a failure into an SQL error.
 pub trait OrReport<T> {

@@ -11,7 +11,7 @@ use pgrx::prelude::*;
 use super::error::{Raised, code_text, sqlstate_text};
 use super::time_limit;
 use crate::error::{Error, ErrorKind, Result};
-use crate::work::bisection::Cause;
+use crate::scheduling::bisection::Cause;
 
 /// An error as it is kept in a table.
 #[derive(Clone, Debug)]

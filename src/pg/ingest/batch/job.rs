@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-use crate::pg::catalog::activity;
-use crate::pg::catalog::activity::BatchWork;
+use crate::pg::catalog::activity::{self, BatchWork};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
@@ -21,9 +20,9 @@ use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught};
 use crate::pg::server::{guc, random};
 use crate::pipeline::{ChunkStore, Document, LineStore, Stages, StoredChunk, Vectors, prepare};
 use crate::protocol::Lane;
-use crate::work::backoff::{Backoff, jittered};
-use crate::work::bisection::{self, Cause};
-use crate::work::pacing::Pace;
+use crate::scheduling::backoff::{Backoff, jittered};
+use crate::scheduling::bisection::{self, Cause};
+use crate::scheduling::pacing::Pace;
 
 /// Pauses between attempts at a row.
 const PAUSES: Backoff = Backoff::by(4, Duration::from_secs(1), Duration::from_secs(3600));

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::pg::ingest::queue::Workable;
-use crate::work::fair_queueing::Shares;
-use crate::work::pacing::Pace;
+use crate::scheduling::fair_queueing::Shares;
+use crate::scheduling::pacing::Pace;
 
 /// Every so many batches of a pipeline, one is of its fill, whatever has changed.
 const FILL_EVERY: u32 = 4;

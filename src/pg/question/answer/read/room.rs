@@ -11,7 +11,7 @@ use crate::prompt::tokens::Counter;
 /// the window has room for; or the usual. The built-in answerer has no window.
 pub fn room(question: &str, writing: &Writing, counter: &mut dyn Counter) -> Result<Room> {
     let given = writing.context.context_tokens.map(|tokens| tokens as usize);
-    let Some(window) = writing.llm.capacity().window else {
+    let Some(window) = writing.llm.capacity().and_then(|it| it.window) else {
         return Ok(of_unknown_window(given, writing.llm.is_extractive()));
     };
     let asked: usize = counter.count(&[question.to_owned()])?.iter().sum();

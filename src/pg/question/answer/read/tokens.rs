@@ -20,9 +20,9 @@ impl Tokens {
     /// The tokenizer that the options or the server name, which is the language model's own; or
     /// else that of the pipeline, for an estimate.
     pub fn of(search: &Search, writing: &Writing) -> Result<Tokens> {
-        let of_server = || writing.llm.capacity().tokenizer;
-        let own = writing.context.tokenizer.clone().or_else(of_server);
-        let name = own.as_deref().unwrap_or(&search.pipeline.model);
+        let of_server = || writing.llm.capacity()?.tokenizer.as_deref();
+        let own = writing.context.tokenizer.as_deref().or_else(of_server);
+        let name = own.unwrap_or(&search.pipeline.model);
         Ok(Tokens { model: model::find(Some(name))?.reference, is_own: own.is_some() })
     }
 }

@@ -1,4 +1,4 @@
-//! # work: what is done next, and how much of it at a time?
+//! # scheduling: what is done next, and how much of it at a time?
 //!
 //! The decisions of queues and workers, apart from the server, the clock and the threads that carry
 //! them out: the keys of changed rows ([`changed_keys`]), whose turn it is ([`fair_queueing`]), how much makes a
