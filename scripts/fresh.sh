@@ -55,6 +55,8 @@ make_root() {
         fail "debootstrap failed" "see $root.log"
     cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
     cp /etc/resolv.conf "$root/etc/resolv.conf"
+    # As Debian's installer does; debootstrap leaves it out, and then this machine has no name.
+    printf '127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n' >"$root/etc/hosts"
     mkdir -p "$root/opt/rust"
     name=$(user_of "$machine")
     [[ $name == root ]] || chroot "$root" useradd --create-home --shell /bin/bash "$name"
