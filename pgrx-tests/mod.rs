@@ -208,6 +208,51 @@ mod tests {
         assert_eq!(one::<String>(chunks, &[]).as_deref(), Some("kept"));
     }
 
+    /// A role sees what was made of chunks where it sees all of them.
+    #[pg_test]
+    fn a_leaf_that_is_hidden_hides_what_was_made_of_it() {
+        use crate::pg::catalog::pipeline;
+        use crate::pg::derivation::table::{self, TableForm};
+
+        share_extensions();
+        run("CREATE TABLE rules (id integer PRIMARY KEY, body text, is_open boolean)");
+        run(
+            "INSERT INTO rules VALUES (1, 'First.', true), (2, 'Second.', true), (3, 'Third.', false)",
+        );
+        run("SELECT rag_create_pipeline('rules', 'body', mode => 'sync')");
+        let form = TableForm {
+            label: c"trees",
+            definition: "CREATE TABLE {table} (name text, leaves bytea[])",
+            leaves: ("leaves", "content_hash"),
+            comments: "COMMENT ON TABLE {table} IS 'summaries of several chunks'",
+        };
+        let rules = pipeline::resolve(Some("rules")).expect("the pipeline");
+        let trees = table::create(&rules, &form, &[]).expect("a table");
+        run(&format!(
+            "INSERT INTO {trees}
+             SELECT name, (SELECT array_agg(content_hash) FROM rules_rag_chunks WHERE source_id = ANY (ids))
+             FROM (VALUES ('first', ARRAY[1]), ('both', ARRAY[1, 2]), ('mixed', ARRAY[1, 3]),
+                          ('third', ARRAY[3]), ('all', ARRAY[1, 2, 3])) AS v (name, ids)"
+        ));
+        run(&format!("INSERT INTO {trees} VALUES ('gone', ARRAY['\\x00'::bytea])"));
+        let visible = format!("SELECT string_agg(name, ' ' ORDER BY name) FROM {trees}");
+        assert_eq!(
+            one::<String>(&visible, &[]).as_deref(),
+            Some("all both first gone mixed third")
+        );
+        run("CREATE ROLE leaf_reader");
+        run(&format!("GRANT SELECT ON rules, rules_rag_chunks, {trees} TO leaf_reader"));
+        run("ALTER TABLE rules ENABLE ROW LEVEL SECURITY");
+        run("CREATE POLICY open_ones ON rules USING (is_open)");
+        run("SET ROLE leaf_reader");
+        assert_eq!(one::<String>(&visible, &[]).as_deref(), Some("both first"));
+        run("RESET ROLE");
+        run("UPDATE rules SET is_open = NOT is_open");
+        run("SET ROLE leaf_reader");
+        assert_eq!(one::<String>(&visible, &[]).as_deref(), Some("third"));
+        run("RESET ROLE");
+    }
+
     /// Has the system refuse more memory to this process, for as long as `work` takes.
     fn without_more_memory<T>(work: impl FnOnce() -> T) -> T {
         let status = std::fs::read_to_string("/proc/self/status").expect("a process's figures");

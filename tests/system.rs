@@ -25,6 +25,8 @@ mod concurrency;
 mod crash;
 #[path = "support/cross_encoder.rs"]
 mod cross_encoder;
+#[path = "system/derivation.rs"]
+mod derivation;
 #[path = "system/documents.rs"]
 mod documents;
 #[path = "system/dump.rs"]

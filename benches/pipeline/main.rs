@@ -10,6 +10,8 @@
 //! * `backfill`  a table of documents embedded in the background, beside `rag_embed` alone
 //! * `trickle`   single inserts: milliseconds from the commit to the chunk
 //! * `memory`    what a worker at work grows by; `PG_RAG_BENCH_SECONDS` (60) says how long
+//! * `derivation` summaries by a language model, one call after the other and sixteen at once;
+//!   `PG_RAG_BENCH_SECONDS` (60) says how long each takes
 //! * `fairness`  questions and fresh rows of one role while another one fills a pipeline, embeds, or
 //!   has hostile documents read; `PG_RAG_BENCH_SECONDS` (20) says how long each phase takes, and
 //!   there are eight (`make bench-fairness`)
@@ -34,6 +36,9 @@ mod data;
 #[path = "../../tests/support/documents.rs"]
 #[allow(dead_code)]
 mod documents;
+#[path = "../../tests/support/http_server.rs"]
+#[allow(dead_code)]
+mod http_server;
 #[path = "../index/machine.rs"]
 #[allow(dead_code)]
 mod machine;
@@ -50,6 +55,7 @@ mod texts;
 
 mod backfill;
 mod capture;
+mod derivation;
 mod fairness;
 mod memory;
 mod trickle;
@@ -68,10 +74,15 @@ struct Section {
     run: fn(&Settings, &mut Report) -> Result<()>,
 }
 
-const SECTIONS: [Section; 5] = [
+const SECTIONS: [Section; 6] = [
     Section { name: "capture", title: "Capture: what an INSERT pays", run: capture::run },
     Section { name: "backfill", title: "Backfill: documents a second", run: backfill::run },
     Section { name: "trickle", title: "Trickle: from commit to chunk", run: trickle::run },
+    Section {
+        name: "derivation",
+        title: "Derivation: what language models write",
+        run: derivation::run,
+    },
     Section { name: "memory", title: "Memory: what a worker grows by", run: memory::run },
     Section {
         name: "fairness",

@@ -7,7 +7,7 @@ COMMENT ON FUNCTION rag.cascade IS 'what belongs to a row goes with it; argument
 REVOKE EXECUTE ON FUNCTION rag.cascade FROM PUBLIC;
 
 CREATE TRIGGER cascade AFTER DELETE ON rag.pipeline FOR EACH ROW
-EXECUTE FUNCTION rag.cascade('id', 'queue', 'pipeline', 'dead_letter', 'pipeline', 'activity', 'pipeline',
+EXECUTE FUNCTION rag.cascade('id', 'queue', 'pipeline', 'dead_letter', 'pipeline', 'activity', 'pipeline', 'derivation', 'pipeline',
                              'pipeline', 'replaces');
 CREATE TRIGGER cascade AFTER DELETE OR UPDATE OF name ON rag.eval_set FOR EACH ROW
 EXECUTE FUNCTION rag.cascade('name', 'eval_case', 'eval_set', 'eval_run', 'eval_set');

@@ -26,10 +26,6 @@ CREATE TABLE rag.pipeline (
     created_at    timestamptz NOT NULL DEFAULT now(),
     template      text,
     description   text,
-    represent     jsonb,
-    representations regclass,
-    context_llm   jsonb,
-    contexts      regclass,
     CHECK ((name IS NULL) = (replaces IS NOT NULL))
 );
 COMMENT ON TABLE rag.pipeline IS 'which tables are chunked and embedded, and how';
@@ -58,10 +54,6 @@ COMMENT ON COLUMN rag.pipeline.replaces IS 'id of the pipeline whose place this 
 COMMENT ON COLUMN rag.pipeline.created_at IS 'when this generation was created';
 COMMENT ON COLUMN rag.pipeline.template IS 'in which words its questions are answered, a name of rag.template; NULL for the usual ones';
 COMMENT ON COLUMN rag.pipeline.description IS 'what is in it, for questions that look for their pipeline; NULL if the comment on its source, or else its name, is to say so';
-COMMENT ON COLUMN rag.pipeline.represent IS 'what a language model makes of its chunks: a summary, questions; NULL if nothing';
-COMMENT ON COLUMN rag.pipeline.representations IS 'table where that is kept; NULL where represent is';
-COMMENT ON COLUMN rag.pipeline.context_llm IS 'which language model says in which connection its chunks stand, and in which words it is asked; NULL if none does';
-COMMENT ON COLUMN rag.pipeline.contexts IS 'table where that is kept; NULL where context_llm is';
 
 -- Only the extension's functions write it: what stands here is done with the rights of others.
 ALTER TABLE rag.pipeline ENABLE ROW LEVEL SECURITY;
@@ -73,6 +65,33 @@ CREATE POLICY owners ON rag.pipeline FOR SELECT
                    WHERE c.oid = source::oid AND pg_catalog.pg_has_role(c.relowner, 'USAGE')));
 GRANT SELECT ON rag.pipeline TO PUBLIC;
 
+CREATE TABLE rag.derivation (
+    pipeline     integer NOT NULL,
+    kind         text NOT NULL CHECK (kind IN ('context_lines', 'representations')),
+    options      jsonb NOT NULL,
+    relation     regclass NOT NULL,
+    done         bigint NOT NULL DEFAULT 0,
+    empty        bigint NOT NULL DEFAULT 0,
+    missing      bigint,
+    last_done_at timestamptz,
+    PRIMARY KEY (pipeline, kind)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE rag.derivation IS 'what language models make of the chunks of pipelines in the background, and how far that is';
+COMMENT ON COLUMN rag.derivation.pipeline IS 'id of the pipeline in rag.pipeline';
+COMMENT ON COLUMN rag.derivation.kind IS 'context_lines: a line that places each chunk in its document; representations: summaries of chunks and questions that they answer';
+COMMENT ON COLUMN rag.derivation.options IS 'which language model makes it, in which template, and what';
+COMMENT ON COLUMN rag.derivation.relation IS 'table where it is kept';
+COMMENT ON COLUMN rag.derivation.done IS 'chunks about which the language model has been asked, those included that it refused to read';
+COMMENT ON COLUMN rag.derivation.empty IS 'those of them of which nothing came that can be used';
+COMMENT ON COLUMN rag.derivation.missing IS 'chunks about which it is still to be asked, counted up to 1,000,000 when a worker began; NULL before that';
+COMMENT ON COLUMN rag.derivation.last_done_at IS 'when something was made last; NULL before the first time';
+
+-- Seen with its pipeline; written as that is.
+ALTER TABLE rag.derivation ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readers ON rag.derivation FOR SELECT
+    USING (EXISTS (SELECT FROM rag.pipeline AS p WHERE p.id OPERATOR(pg_catalog.=) derivation.pipeline));
+GRANT SELECT ON rag.derivation TO PUBLIC;
+
 -- Each chunk table has a policy, by which it is seen as far as its source is. What its owner has
 -- added to that counts as any policy does.
 CREATE FUNCTION rag.hides_rows(relation oid) RETURNS boolean
@@ -80,7 +99,10 @@ STABLE PARALLEL SAFE LANGUAGE sql
 BEGIN ATOMIC
     SELECT pg_catalog.row_security_active(hides_rows.relation)
        AND (NOT EXISTS (SELECT FROM rag.pipeline AS p
-                        WHERE hides_rows.relation OPERATOR(pg_catalog.=) ANY (ARRAY[p.chunk_table::oid, p.representations::oid, p.contexts::oid])
+                        WHERE (hides_rows.relation OPERATOR(pg_catalog.=) p.chunk_table::oid
+                               OR EXISTS (SELECT FROM rag.derivation AS d
+                                          WHERE d.pipeline OPERATOR(pg_catalog.=) p.id
+                                            AND d.relation::oid OPERATOR(pg_catalog.=) hides_rows.relation))
                           AND NOT pg_catalog.row_security_active(p.source::oid)
                           AND pg_catalog.has_any_column_privilege(p.source::oid, 'SELECT'))
             OR EXISTS (SELECT FROM pg_catalog.pg_policy AS y
@@ -100,4 +122,5 @@ END;
 COMMENT ON FUNCTION rag.hides_figures IS 'whether row-level security may hide rows of a table from the caller, who neither owns it nor may read all statistics: then figures of all its rows are withheld';
 
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline', '');
+SELECT pg_catalog.pg_extension_config_dump('rag.derivation', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline_id_seq', '');

@@ -33,6 +33,7 @@ SELECT coalesce(p.name, o.name)                             AS pipeline,
        CASE WHEN f.shown AND a.rows_a_second > 0::double precision
              THEN q.pending::double precision / a.rows_a_second END AS seconds_left,
        CASE WHEN f.shown THEN a.last_done_at END            AS last_done_at,
+       CASE WHEN f.shown THEN m.missing END                 AS missing_derivations,
        CASE WHEN f.shown THEN a.last_failed_at END          AS last_failed_at,
        CASE WHEN f.shown THEN a.last_sqlstate END           AS last_sqlstate,
        -- A message may hold a value of a row that not every reader may see.
@@ -62,6 +63,7 @@ CROSS JOIN LATERAL (
            coalesce(pg_catalog.bool_or(kind = 'all'), false) AS has_all
     FROM rag.intake WHERE pipeline = p.id) AS i
 CROSS JOIN LATERAL (SELECT pg_catalog.count(*) AS failed FROM rag.dead_letter WHERE pipeline = p.id) AS l
+CROSS JOIN LATERAL (SELECT pg_catalog.sum(d.missing)::bigint AS missing FROM rag.derivation AS d WHERE d.pipeline = p.id) AS m
 CROSS JOIN LATERAL (
     SELECT pg_catalog.count(*) AS workers FROM pg_catalog.pg_stat_activity
     WHERE backend_type = 'pg_rag worker' AND datname = pg_catalog.current_database()) AS w
@@ -89,10 +91,41 @@ COMMENT ON COLUMN rag.pipeline_status.rows_done IS 'rows that workers and rag_ru
 COMMENT ON COLUMN rag.pipeline_status.rows_a_second IS 'rows a second that a worker has embedded of late; NULL before the first batch, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.seconds_left IS 'about how many seconds one worker needs for the pending rows; NULL where rows_a_second is NULL or 0';
 COMMENT ON COLUMN rag.pipeline_status.last_done_at IS 'when a batch was done last; NULL before the first one, or where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.missing_derivations IS 'chunks about which language models are still to be asked, as in rag.derivation_status; NULL where none is asked, or rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.last_failed_at IS 'when something failed last, such as a row, a call of a model or the build of an index; NULL if nothing has, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.last_sqlstate IS 'SQLSTATE of that failure; NULL if there was none, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.last_error IS 'message of that failure; NULL if there was none, or for a caller that does not own the source';
 COMMENT ON COLUMN rag.pipeline_status.workers IS 'pipeline workers that run in this database; 0 for a caller that may not read all statistics';
+
+CREATE VIEW rag.derivation_status WITH (security_barrier = true) AS
+SELECT coalesce(p.name, o.name) AS pipeline, p.generation, d.kind, d.options ->> 'llm' AS llm,
+       d.relation::text AS relation,
+       CASE WHEN p.paused THEN 'paused'
+            WHEN d.missing IS NULL THEN 'waiting'
+            WHEN d.missing > 0 THEN 'filling'
+            ELSE 'live' END AS state,
+       CASE WHEN f.shown THEN d.missing END AS missing,
+       CASE WHEN f.shown THEN d.done END AS done,
+       CASE WHEN f.shown THEN d.empty END AS empty,
+       CASE WHEN f.shown THEN d.last_done_at END AS last_done_at
+FROM rag.derivation AS d
+JOIN rag.pipeline AS p ON p.id = d.pipeline
+LEFT JOIN rag.pipeline AS o ON o.id = p.replaces
+CROSS JOIN LATERAL (SELECT NOT rag.hides_figures(p.source) AS shown) AS f
+WHERE pg_catalog.has_table_privilege(p.source, 'SELECT')
+   OR pg_catalog.has_any_column_privilege(p.source, 'SELECT')
+ORDER BY 1, 2, 3;
+COMMENT ON VIEW rag.derivation_status IS 'what language models make of the chunks of each pipeline, and how far that is; figures are NULL where rows of the source may be hidden from the caller';
+COMMENT ON COLUMN rag.derivation_status.pipeline IS 'name of the pipeline; of a new generation, of the pipeline whose place it will take';
+COMMENT ON COLUMN rag.derivation_status.generation IS 'number of the generation of its chunks, from 1';
+COMMENT ON COLUMN rag.derivation_status.kind IS 'context_lines or representations';
+COMMENT ON COLUMN rag.derivation_status.llm IS 'language model that makes it: a foreign server';
+COMMENT ON COLUMN rag.derivation_status.relation IS 'table where it is kept';
+COMMENT ON COLUMN rag.derivation_status.state IS 'waiting: no worker has begun; filling; live: nothing was missing when a worker looked last; paused';
+COMMENT ON COLUMN rag.derivation_status.missing IS 'chunks about which the language model is still to be asked, counted up to 1,000,000 when a worker began; NULL before that, or where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.derivation_status.done IS 'chunks about which it has been asked, those included that it refused to read; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.derivation_status.empty IS 'those of them of which nothing came that can be used; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.derivation_status.last_done_at IS 'when something was made last; NULL before the first time, or where rows may be hidden from the caller';
 
 CREATE VIEW rag.model_status WITH (security_barrier = true) AS
 SELECT m.name AS model, m.dimension, m.max_tokens, m.builtin,
@@ -151,4 +184,4 @@ COMMENT ON COLUMN rag.stat_pipeline.rows_failed IS 'rows that went to rag.dead_l
 COMMENT ON COLUMN rag.stat_pipeline.since IS 'when the generation was created';
 COMMENT ON COLUMN rag.stat_pipeline.last_done_at IS 'when a batch was done last; NULL before the first one, or where rows may be hidden from the caller';
 
-GRANT SELECT ON rag.pipeline_status, rag.model_status, rag.stat_pipeline TO PUBLIC;
+GRANT SELECT ON rag.pipeline_status, rag.derivation_status, rag.model_status, rag.stat_pipeline TO PUBLIC;

@@ -9,7 +9,7 @@ SELECT p.id, p.name, p.source::pg_catalog.oid, p.content_view::pg_catalog.oid, p
        p.key_columns, p.model, p.strategy, p.max_tokens, p.overlap,
        p.config, p.generation, p.mode, p.paused, p.stage, p.replaces,
        coalesce(p.name, o.name OPERATOR(pg_catalog.||) ' (generation ' OPERATOR(pg_catalog.||) p.generation OPERATOR(pg_catalog.||) ')'),
-       p.chunk_options, p.contextual, p.late, p.context_llm IS NOT NULL
+       p.chunk_options, p.contextual, p.late, EXISTS (SELECT FROM rag.derivation AS d WHERE d.pipeline OPERATOR(pg_catalog.=) p.id AND d.kind OPERATOR(pg_catalog.=) 'context_lines')
 FROM rag.pipeline p
 LEFT JOIN rag.pipeline o ON o.id OPERATOR(pg_catalog.=) p.replaces
 CROSS JOIN LATERAL (

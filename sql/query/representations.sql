@@ -1,12 +1,22 @@
 -- Summaries and questions of chunks, which language models write.
 
 -- name: missing
--- Texts of chunks that nobody has described in this template. $1: the template, $2: how many.
+-- Texts of chunks that have no representation yet in this template. $1: the template, $2: the hash of the
+-- last text that is known to have some, $3: how many.
 SELECT DISTINCT ON (c.content_hash) c.content_hash, c.content, c.heading
 FROM {chunk_table} AS c
-WHERE NOT EXISTS (SELECT FROM {representations} AS r WHERE r.content_hash = c.content_hash AND r.template = $1)
+WHERE c.content_hash > $2
+  AND NOT EXISTS (SELECT FROM {representations} AS r WHERE r.content_hash = c.content_hash AND r.template = $1)
 ORDER BY c.content_hash
-LIMIT $2
+LIMIT $3
+
+-- name: count_missing
+-- How many texts there are as in `missing`. $1: the template, $2: how many are counted at most.
+SELECT pg_catalog.count(*)
+FROM (SELECT DISTINCT c.content_hash
+      FROM {chunk_table} AS c
+      WHERE NOT EXISTS (SELECT FROM {representations} AS r WHERE r.content_hash = c.content_hash AND r.template = $1)
+      LIMIT $2) AS missing
 
 -- name: insert
 -- $1: the template; $2..$5: hash of the chunk's text, kind, number, text. They have no vectors yet.
@@ -83,30 +93,3 @@ COMMENT ON COLUMN {table}.embedding IS 'vector of content by the embedding model
 
 -- name: create_index
 CREATE INDEX IF NOT EXISTS {name} ON {chunk_table} (content_hash)
-
--- name: create_policy
-CREATE POLICY rag_source_visible ON {table} FOR SELECT
-    USING (EXISTS (SELECT FROM {chunk_table} AS c WHERE c.content_hash OPERATOR(pg_catalog.=) {bare}.content_hash))
-
--- name: find
--- $1: pipeline. What is made of its chunks, and where that is.
-SELECT p.represent, c.oid, pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname)
-FROM rag.pipeline AS p
-JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.representations
-JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-WHERE p.id OPERATOR(pg_catalog.=) $1 AND p.represent IS NOT NULL
-
--- name: set
--- $1: pipeline, $2: what is made of its chunks, $3: the name of the table where it is kept.
-UPDATE rag.pipeline SET represent = $2, representations = $3::text::regclass WHERE id = $1
-
--- name: pipelines
--- $1: the only pipeline, or NULL for those that workers see to. Those whose chunks are described, and a
--- text that is another one when there may be more to do.
-SELECT p.id, pg_catalog.concat_ws(' ', p.representations::oid, p.represent, a.rows_done, (SELECT pg_catalog.count(*) FROM rag.template))
-FROM rag.pipeline AS p
-LEFT JOIN rag.activity AS a ON a.pipeline = p.id
-WHERE p.represent IS NOT NULL AND NOT p.paused
-  AND CASE WHEN $1 IS NULL THEN p.mode <> 'manual' ELSE $1 IN (p.id, p.replaces) END
-  AND rag.is_whole(p.id, p.source, p.chunk_table, p.representations)
-ORDER BY p.id

@@ -6,7 +6,8 @@
 -- extension.
 SELECT NOT EXISTS (
     SELECT FROM rag.pipeline AS p
-    CROSS JOIN LATERAL unnest(ARRAY[p.source, p.chunk_table, p.view, p.representations]::oid[]) AS u (oid)
+    LEFT JOIN rag.derivation AS r ON r.pipeline = p.id AND r.kind = 'representations'
+    CROSS JOIN LATERAL unnest(ARRAY[p.source, p.chunk_table, p.view, r.relation]::oid[]) AS u (oid)
     JOIN pg_class AS c ON c.oid = u.oid
     JOIN pg_roles AS o ON o.oid = c.relowner
     JOIN pg_roles AS me ON me.rolname = CURRENT_USER
@@ -24,8 +25,10 @@ SELECT NOT EXISTS (
 --   others, at any depth of partitions;
 -- * values are of types that have no casts or checks of others.
 WITH RECURSIVE pipeline AS (
-    SELECT p.source::oid, p.chunk_table::oid, p.view::oid, p.representations::oid, p.content_view::oid
-    FROM rag.pipeline AS p WHERE p.id = $1
+    SELECT p.source::oid, p.chunk_table::oid, p.view::oid, r.relation::oid AS representations, p.content_view::oid
+    FROM rag.pipeline AS p
+    LEFT JOIN rag.derivation AS r ON r.pipeline = p.id AND r.kind = 'representations'
+    WHERE p.id = $1
 ), relations (oid) AS (
     SELECT u.oid FROM pipeline AS p
     CROSS JOIN LATERAL unnest(ARRAY[p.source, p.chunk_table, p.view, p.representations]) AS u (oid)

@@ -16,7 +16,7 @@ mod ragd;
 
 mod changes;
 
-mod enrich;
+mod derivation;
 
 mod pipeline;
 

@@ -8,6 +8,7 @@
 pub mod backoff;
 pub mod bisection;
 pub mod changed_keys;
+pub mod concurrent_calls;
 pub mod fair_queueing;
 pub mod one_by_one;
 pub mod outages;

@@ -47,19 +47,14 @@ impl<T, A, F> ItemReplies<T, A, F> {
 }
 
 /// Asks about each of `things`. `ask` gets the thing; nothing, where it is to ask about something
-/// harmless. Where there is an answer and the caller is in a hurry, as `is_hurried` says, the rest
-/// waits.
+/// harmless.
 pub fn one_by_one<T, A, F>(
     things: Vec<T>,
     mut ask: impl FnMut(Option<&T>) -> ItemReply<A, F>,
-    is_hurried: impl Fn() -> bool,
 ) -> ItemReplies<T, A, F> {
     let mut replies = ItemReplies { known: Vec::new(), refused: None, stopped: None };
     let mut works = false;
     for thing in things {
-        if !replies.known.is_empty() && is_hurried() {
-            break;
-        }
         match ask(Some(&thing)) {
             ItemReply::Answer(answer) => {
                 works = true;
@@ -101,7 +96,7 @@ mod tests {
                 other => ItemReply::Answer(format!("{other}!")),
             }
         };
-        let replies = one_by_one(things.chars().collect(), ask, || false);
+        let replies = one_by_one(things.chars().collect(), ask);
         (replies, asked)
     }
 
@@ -143,12 +138,5 @@ mod tests {
         check("ab1c", true, ("ab1", "ab", None, Some("busy")));
         check("aB1c", true, ("aB1", "aB-", Some("indecent"), Some("busy")));
         check("1ab", true, ("1", "", None, Some("busy")));
-    }
-
-    #[test]
-    fn who_is_hurried_has_one_answer() {
-        let ask = |thing: Option<&char>| ItemReply::<_, ()>::Answer(*thing.unwrap());
-        let replies = one_by_one(vec!['a', 'b'], ask, || true);
-        assert_eq!(replies, ItemReplies::all([('a', 'a')]));
     }
 }

@@ -93,6 +93,7 @@ const QUESTIONS: &[&str] = &[
     "SELECT rag_eval('vk', 'ROLE', options => '{\"answers\": true}')",
     "SELECT rag_trace_purge('1 day')",
     "TABLE rag.pipeline_status",
+    "TABLE rag.derivation_status",
     "TABLE rag.model_status",
     "TABLE rag.stat_pipeline",
     "TABLE rag.stat_usage",

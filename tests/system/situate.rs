@@ -237,8 +237,12 @@ fn another_template_and_another_model_ask_again() {
     client.batch_execute(RUN).unwrap();
     let kept = "SELECT string_agg(concat_ws(' ', template, llm, line), ', ') FROM reports_rag_chunks_2_contexts";
     assert_eq!(text(&mut client, kept), "situate@0 writer/m The potter's furnace of Sarnen.");
-    let contextual = "SELECT contextual || ' ' || context_llm::text FROM rag.pipeline";
-    assert_eq!(text(&mut client, contextual), r#"true {"llm": "writer", "template": null}"#);
+    let contextual = "SELECT p.contextual || ' ' || d.kind || ' ' || d.options
+                      FROM rag.pipeline p JOIN rag.derivation d ON d.pipeline = p.id";
+    assert_eq!(
+        text(&mut client, contextual),
+        r#"true context_lines {"llm": "writer", "template": null}"#
+    );
 
     client
         .batch_execute(

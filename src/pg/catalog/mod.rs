@@ -1,7 +1,7 @@
 //! The extension's own tables, and the relations of pipelines, through SPI.
 
 pub mod activity;
-pub mod context_lines;
+pub mod derivation;
 pub mod evaluation;
 pub mod grants;
 pub mod locking;
@@ -12,7 +12,6 @@ pub mod pipeline;
 pub mod price;
 pub mod prompt_settings;
 pub mod relation;
-pub mod representations;
 pub mod source;
 pub mod stranger;
 pub mod template;

@@ -12,7 +12,7 @@ use crate::pg::catalog::prompt_settings::Wording;
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{model, pipeline};
 use crate::pg::changes::{intake, noted};
-use crate::pg::enrich::{context_writer, representation_writer};
+use crate::pg::derivation::{self, context_lines, representations};
 use crate::pg::ingest::{fill, generation};
 use crate::pg::pipeline::alter::{ContextChange, Cut, PipelineAlteration};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
@@ -168,11 +168,10 @@ fn alter(
     represented: Option<&Value>,
 ) -> Result<()> {
     wording.check()?;
-    representation_writer::check_new_mode(pipeline, wanted.mode)?;
-    context_writer::check_new_mode(pipeline, wanted.mode)?;
+    derivation::check_new_mode(pipeline, wanted.mode)?;
     // Before a successor is made, which is to have the same.
     if let Some(option) = represented {
-        representation_writer::alter(pipeline, option)?;
+        representations::alter(pipeline, option)?;
     }
     wanted.carry_out(pipeline)?;
     wording.store(pipeline.id)
@@ -248,7 +247,7 @@ impl CreateRequest<'_> {
             Contextual::No => (false, None),
             Contextual::Headings => (true, None),
             Contextual::Situated(wanted) => {
-                (true, Some(context_writer::complete(&wanted, self.mode, self.options.late)?))
+                (true, Some(context_lines::complete(&wanted, self.mode, self.options.late)?))
             }
         };
         check_title(contextual, self.options.title.as_deref())?;
@@ -274,7 +273,7 @@ impl CreateRequest<'_> {
         let pipeline = plan.carry_out()?;
         wording.store(pipeline.id)?;
         if let Some(option) = &self.options.represent {
-            representation_writer::alter(&pipeline, option)?;
+            representations::alter(&pipeline, option)?;
         }
         // As the role that embeds later.
         let acting = Acting::as_role(table_owner(pipeline.source.oid));

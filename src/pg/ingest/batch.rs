@@ -20,9 +20,7 @@ use super::queue::{self, ClaimFilter, Workable};
 use super::{drain, generation};
 use crate::error::Result;
 use crate::pg::catalog::{activity, pipeline};
-use crate::pg::enrich::context_writer::ContextWriter;
-use crate::pg::enrich::representation_writer::RepresentationWriter;
-use crate::pg::enrich::scheduler::Scheduler;
+use crate::pg::derivation::runner::{DerivationRunner, DerivationStep};
 use crate::pg::server::random;
 use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions};
@@ -79,7 +77,7 @@ pub struct Runner {
     outages: Outages,
     finish_not_before: HashMap<i32, Instant>,
     /// What has language models write about chunks when there is nothing else to do.
-    writers: Option<(ContextWriter, RepresentationWriter)>,
+    derivations: Option<DerivationRunner>,
     /// Which pipelines it sees to.
     workable: fn(Option<i32>) -> Result<Vec<Workable>>,
 }
@@ -95,21 +93,20 @@ impl Runner {
             answered: HashMap::new(),
             outages: Outages::default(),
             finish_not_before: HashMap::new(),
-            writers: Some((ContextWriter::default(), RepresentationWriter::default())),
+            derivations: Some(DerivationRunner::default()),
             workable: queue::workable,
         }
     }
 
-    /// The runner without the calls of language models that situate and describe chunks: other
-    /// workers make them.
-    pub fn without_writers(self) -> Runner {
-        Runner { writers: None, ..self }
+    /// The runner without what is derived from chunks: another worker sees to that.
+    pub fn without_derivations(self) -> Runner {
+        Runner { derivations: None, ..self }
     }
 
-    /// The runner as [`Runner::without_writers`] makes it, which also leaves alone the
+    /// The runner as [`Runner::without_derivations`] makes it, which also leaves alone the
     /// pipelines that another process has rows of in hand.
     pub fn apart(self) -> Runner {
-        Runner { workable: queue::workable_apart, ..self.without_writers() }
+        Runner { workable: queue::workable_apart, ..self.without_derivations() }
     }
 
     /// Does some of what there is to do.
@@ -139,7 +136,7 @@ impl Runner {
             }
             None if !drained.is_empty() => Ok(RunnerStep::worked(0)),
             None if is_elsewhere => Ok(RunnerStep::Later(PAUSE_FOR_OTHERS)),
-            None => self.write(),
+            None => self.derive(),
         }
     }
 
@@ -156,19 +153,14 @@ impl Runner {
         Ok((changed, is_elsewhere))
     }
 
-    /// There is nothing to embed: what language models say of chunks can be had. First in which
-    /// connection they stand, since what is made of them is kept by their text in it.
-    fn write(&mut self) -> Outcome<RunnerStep> {
-        let (transactions, only, is_unwanted) = (self.transactions, self.only, self.is_unwanted);
-        let Some((situater, describer)) = &mut self.writers else { return Ok(self.idle()) };
-        let situated = situater.step(transactions, only, is_unwanted)?;
-        if situated > 0 {
-            describer.rounds.look_again();
-            return Ok(RunnerStep::worked(situated));
-        }
-        let waits = |id| situater.rounds.waits(id);
-        let described = describer.step(transactions, only, is_unwanted, waits)?;
-        Ok(if described > 0 { RunnerStep::worked(described) } else { self.idle() })
+    /// There is nothing to embed: language models can be asked about the chunks.
+    fn derive(&mut self) -> Outcome<RunnerStep> {
+        let Some(derivations) = &mut self.derivations else { return Ok(self.idle()) };
+        Ok(match derivations.step(self.transactions, self.only, self.is_unwanted)? {
+            DerivationStep::Worked(count) => RunnerStep::worked(count),
+            DerivationStep::Elsewhere(pause) => RunnerStep::Later(pause),
+            DerivationStep::Idle => self.idle(),
+        })
     }
 
     fn batch(&mut self, turn: Workable) -> Outcome<RunnerStep> {
@@ -297,11 +289,8 @@ impl Runner {
     fn idle(&self) -> RunnerStep {
         let soonest = self.finish_not_before.values().min();
         let finish = soonest.map(|time| time.saturating_duration_since(Instant::now()));
-        let rounds = self.writers.iter().flat_map(|(it, other)| [&it.rounds, &other.rounds]);
-        finish
-            .into_iter()
-            .chain(rounds.filter_map(Scheduler::pause))
-            .min()
-            .map_or(RunnerStep::Idle, RunnerStep::Later)
+        let derivations = self.derivations.as_ref().and_then(DerivationRunner::pause);
+        let soonest = finish.into_iter().chain(derivations).min();
+        soonest.map_or(RunnerStep::Idle, RunnerStep::Later)
     }
 }

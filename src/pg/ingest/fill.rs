@@ -14,7 +14,7 @@ use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::relation::index_vectors;
 use crate::pg::catalog::view::ViewColumn;
 use crate::pg::changes::keys::SourceKey;
-use crate::pg::enrich::context_writer::KnownLines;
+use crate::pg::derivation::context_lines::KnownLines;
 use crate::pg::index::hnsw;
 use crate::pg::ragd::chunk::{RemoteChunker, fitted};
 use crate::pg::ragd::embed::Embedding;

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::pg::catalog::grants::Grants;
 use crate::pg::catalog::pipeline::{self, Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::{relation, view};
-use crate::pg::enrich::side_table;
+use crate::pg::derivation::table as derived_table;
 use crate::pg::pipeline::triggers;
 use crate::pg::server::role::LocalSettings;
 use crate::pg::server::sql::{self, query, render};
@@ -44,7 +44,7 @@ pub fn finish(id: i32) -> Result<bool> {
 
 fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
     // First, since dropping a pipeline's relations drops the pipeline.
-    let others = side_table::of(old)?;
+    let others = derived_table::of(old)?;
     pipeline::forget_replaced(new.id, old.id)?;
     let view = {
         // All later requests for a lock wait behind this one: better give up soon, before a session
@@ -60,7 +60,7 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
         let lock = render(query!(generation.lock_for_exchange), &values);
         sql::execute(&lock, &[])?;
         triggers::drop_all(old)?;
-        others.iter().try_for_each(side_table::drop_table)?;
+        others.iter().try_for_each(derived_table::drop_table)?;
         let view = take_view(new, old)?;
         take_name("TABLE", &new.chunk_table, &old.chunk_table)?;
         take_name("VIEW", &new.content_view, &old.content_view)?;

@@ -133,7 +133,7 @@ impl PipelineWorker {
         let runner = Runner::new(Transactions::OfWorker, None, is_database_wanted);
         let runner = match role {
             WorkerRole::Leader => runner,
-            WorkerRole::Helper => runner.without_writers(),
+            WorkerRole::Helper => runner.without_derivations(),
             WorkerRole::Deputy => runner.apart(),
         };
         let steps = Steps::new(place.alarm());

@@ -9,9 +9,9 @@ use crate::contextual::{Contextual, ContextualOptions};
 use crate::error::Result;
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{context_lines, model, prompt_settings, view};
+use crate::pg::catalog::{model, prompt_settings, view};
 use crate::pg::changes::{intake, noted};
-use crate::pg::enrich::{context_writer, representation_writer};
+use crate::pg::derivation::{context_lines, representations};
 
 /// What is to be different; `None` stays as it is.
 #[derive(Default)]
@@ -153,7 +153,7 @@ impl PipelineAlteration<'_> {
         pipeline: &Pipeline,
         late: bool,
     ) -> Result<(bool, Option<ContextualOptions>)> {
-        let current = context_lines::of(pipeline.id)?.map(|it| it.wanted);
+        let current = context_lines::of(pipeline.id)?;
         let (contextual, wanted) = match &self.context.contextual {
             None => (pipeline.contextual, current),
             Some(Contextual::No) => (false, None),
@@ -161,7 +161,7 @@ impl PipelineAlteration<'_> {
             Some(Contextual::Situated(wanted)) => (true, Some(wanted.clone())),
         };
         let complete =
-            |wanted: ContextualOptions| context_writer::complete(&wanted, pipeline.mode, late);
+            |wanted: ContextualOptions| context_lines::complete(&wanted, pipeline.mode, late);
         Ok((contextual, wanted.map(complete).transpose()?))
     }
 
@@ -212,7 +212,7 @@ impl PipelineAlteration<'_> {
         };
         let successor = plan.carry_out()?;
         prompt_settings::inherit(successor.id, pipeline.id)?;
-        representation_writer::inherit(&successor, pipeline)?;
+        representations::inherit(&successor, pipeline)?;
         pipeline::set_paused(pipeline.id, pipeline.is_paused)?;
         intake::leave(successor.id, intake::ChangeKind::All)?;
         noted::wake_at_commit();

@@ -27,7 +27,7 @@ use crate::pg::catalog::pipeline::{
 use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_read};
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{locking, view};
-use crate::pg::enrich::{context_writer, side_table};
+use crate::pg::derivation::{context_lines, table as derived_table};
 use crate::pg::server::sql::{self, query, render};
 use crate::rewrite::route::AUTO;
 
@@ -126,7 +126,7 @@ impl PipelinePlan<'_> {
             Error::new(ErrorKind::Internal, message)
         })?;
         if let Some(wanted) = &self.situated {
-            context_writer::create(&pipeline, wanted, self.predecessor)?;
+            context_lines::create(&pipeline, wanted, self.predecessor)?;
             pipeline.situated = true;
         }
         view::check_row_by_row(&pipeline)?;
@@ -258,7 +258,7 @@ impl PipelinePlan<'_> {
 pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
     let relations = [&pipeline.content_view, &pipeline.chunk_table, &pipeline.view];
     give_relations(relations.map(|relation| relation.sql.as_str()), owner)?;
-    side_table::give_to(pipeline, owner)
+    derived_table::give_to(pipeline, owner)
 }
 
 /// Content view, chunk table and view, in this order.
@@ -296,7 +296,7 @@ pub fn undo(id: i32) -> Result<bool> {
     let successor = pipeline::successor(id)?;
     let mut generations = Vec::new();
     for generation in successor.into_iter().chain([pipeline]) {
-        let others = side_table::of(&generation)?;
+        let others = derived_table::of(&generation)?;
         generations.push((generation, others));
     }
     // First, since dropping a pipeline's relations drops the pipeline; and all of them before any
@@ -308,7 +308,7 @@ pub fn undo(id: i32) -> Result<bool> {
 }
 
 fn drop_made(pipeline: &Pipeline, others: &[Relation]) -> Result<()> {
-    others.iter().try_for_each(side_table::drop_table)?;
+    others.iter().try_for_each(derived_table::drop_table)?;
     triggers::drop_all(pipeline)?;
     for view in [&pipeline.view, &pipeline.content_view] {
         drop_if_there(query!(relation.drop_view), view, &[("view", &view.sql)])?;

@@ -17,9 +17,10 @@ use super::rewrite::Rewriter;
 use super::route::ChosenPipeline;
 use crate::chunk::Strategy;
 use crate::error::{Error, Result};
+use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
+use crate::pg::catalog::stranger;
 use crate::pg::catalog::view::{ContentColumns, ViewColumn, content_columns};
-use crate::pg::catalog::{representations, stranger};
 use crate::pg::ragd::rerank::Reranker;
 use crate::pg::ragd::trace;
 use crate::pg::ragd::usage::ForPipeline;
@@ -76,7 +77,8 @@ impl Search {
         let given = filter.map(|Jsonb(filter)| filter);
         let filter = FilterSql::new(given.iter(), &columns.metadata)?;
         let parts = StatementParts::new(&options, &columns.metadata)?;
-        let representations = representations::of(pipeline.id)?.map(|it| it.relation);
+        let representations = derivation::of(pipeline.id, DerivationKind::Representations)?;
+        let representations = representations.map(|it| it.relation);
         Ok(Search {
             pipeline,
             is_named: asked.is_named,

@@ -158,11 +158,8 @@ impl ReplyPieces {
     /// Sends `request`; starts ragd where it does not run. A call that may cost money is not
     /// repeated.
     pub fn of(request: &Request) -> Result<ReplyPieces> {
-        let frame = protocol::encode_call(role::on_behalf_of().to_u32(), request)?;
-        let admitted = Some(usage::admit(request)?);
-        let mut connection = idle_or_new()?;
-        connection.send(&frame)?;
-        Ok(ReplyPieces { connection: Some(connection), admitted })
+        let (connection, admitted) = begun(request)?;
+        Ok(ReplyPieces { connection: Some(connection), admitted: Some(admitted) })
     }
 
     /// Gives the call up, which counts as it was begun.
@@ -182,22 +179,93 @@ impl ReplyPieces {
             return Ok(response);
         }
         IDLE.replace(Some(connection));
-        let admitted = self.admitted.take();
-        match response {
-            Response::Failed(error) => {
-                admitted.into_iter().for_each(|it| it.failed(&error));
-                Err(error)
-            }
-            response => {
-                admitted.into_iter().for_each(|it| it.answered(&response));
-                Ok(response)
-            }
-        }
+        settled(self.admitted.take().ok_or_else(ended)?, response)
     }
 }
 
 fn ended() -> Error {
     Error::new(ErrorKind::Internal, "an answer in pieces was read beyond its end")
+}
+
+/// A call whose answer is waited for beside other things. Dropping it gives the call up.
+pub struct PendingReply {
+    connection: Connection,
+    admitted: Admitted,
+}
+
+impl PendingReply {
+    /// Sends `request`; starts ragd where it does not run. A call that may cost money is not
+    /// repeated.
+    pub fn of(request: &Request) -> Result<PendingReply> {
+        let (connection, admitted) = begun(request)?;
+        Ok(PendingReply { connection, admitted })
+    }
+
+    /// Whether ragd has answered, or is gone.
+    pub fn has_come(&self) -> bool {
+        self.connection.has_answer()
+    }
+
+    /// The answer; waits for it where it has not come.
+    pub fn take(self) -> Result<Response> {
+        let PendingReply { mut connection, admitted } = self;
+        let _waiting = Waiting::for_provider();
+        let response = connection.answer()?;
+        IDLE.replace(Some(connection));
+        settled(admitted, response)
+    }
+}
+
+/// Waits until one of `replies` has come, or this process is woken, but no longer than `time`.
+pub fn wait_for_any(replies: &[&PendingReply], time: Duration) {
+    let _waiting = Waiting::for_provider();
+    let milliseconds = time.as_millis() as _;
+    // SAFETY: the set is freed before this function returns; MyLatch is this process's own, and the
+    // descriptors live as long as the borrows. One event is written.
+    unsafe {
+        let count = replies.len() as i32 + 2;
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        let set = pg_sys::CreateWaitEventSet(pg_sys::TopMemoryContext, count);
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        let set = pg_sys::CreateWaitEventSet(std::ptr::null_mut(), count);
+        let add = |event: u32, descriptor: i32, latch: *mut pg_sys::Latch| {
+            pg_sys::AddWaitEventToSet(set, event, descriptor, latch, std::ptr::null_mut());
+        };
+        add(pg_sys::WL_LATCH_SET, -1, pg_sys::MyLatch);
+        add(pg_sys::WL_EXIT_ON_PM_DEATH, -1, std::ptr::null_mut());
+        for reply in replies {
+            let descriptor = reply.connection.0.as_raw_fd();
+            add(pg_sys::WL_SOCKET_READABLE, descriptor, std::ptr::null_mut());
+        }
+        let mut event = pg_sys::WaitEvent::default();
+        pg_sys::WaitEventSetWait(set, milliseconds, &raw mut event, 1, wait_event::current());
+        pg_sys::FreeWaitEventSet(set);
+        pg_sys::ResetLatch(pg_sys::MyLatch);
+    }
+    check_for_interrupts!();
+}
+
+/// `request` on its way, on a connection of its own.
+fn begun(request: &Request) -> Result<(Connection, Admitted)> {
+    let frame = protocol::encode_call(role::on_behalf_of().to_u32(), request)?;
+    let admitted = usage::admit(request)?;
+    let mut connection = idle_or_new()?;
+    connection.send(&frame)?;
+    Ok((connection, admitted))
+}
+
+/// The last response to a call, which is accounted for.
+fn settled(admitted: Admitted, response: Response) -> Result<Response> {
+    match response {
+        Response::Failed(error) => {
+            admitted.failed(&error);
+            Err(error)
+        }
+        response => {
+            admitted.answered(&response);
+            Ok(response)
+        }
+    }
 }
 
 /// A non-blocking connection to ragd.

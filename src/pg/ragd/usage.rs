@@ -30,7 +30,7 @@ thread_local! {
     static USED: Cell<Usage> = const { Cell::new(Usage::NONE) };
     static TAKEN: Cell<Usage> = const { Cell::new(Usage::NONE) };
     static PIPELINE: Cell<i32> = const { Cell::new(0) };
-    static TERMS: RefCell<HashMap<(String, String), ProviderTerms>> = RefCell::new(HashMap::new());
+    static TERMS: RefCell<HashMap<TermsKey, ProviderTerms>> = RefCell::new(HashMap::new());
     static LEDGER: RefCell<Ledger> = RefCell::new(Ledger::new(FOLDER));
 }
 
@@ -137,6 +137,13 @@ impl Drop for ForPipeline {
     }
 }
 
+/// On whose behalf a provider is called, and the names of its server and model.
+type TermsKey = (u32, String, String);
+
+fn terms_key(provider: &ProviderConfig) -> TermsKey {
+    (role::on_behalf_of().to_u32(), provider.name.clone(), provider.model.clone())
+}
+
 /// Under which terms a role calls a provider.
 #[derive(Clone)]
 struct ProviderTerms {
@@ -161,16 +168,14 @@ pub fn prepare(provider: &ProviderConfig) -> Result<()> {
     })?;
     let (database, role) = (database.to_u32(), role.to_u32());
     let terms = ProviderTerms { database, role, role_name, price, limits };
-    let key = (provider.name.clone(), provider.model.clone());
-    TERMS.with_borrow_mut(|known| known.insert(key, terms));
+    TERMS.with_borrow_mut(|known| known.insert(terms_key(provider), terms));
     Ok(())
 }
 
 /// What a million tokens of `provider` cost, by what was looked up when its options were read;
 /// `None` where `rag.price` has no row for it.
 pub fn price(provider: &ProviderConfig) -> Option<Price> {
-    let key = (provider.name.clone(), provider.model.clone());
-    TERMS.with_borrow(|known| known.get(&key)?.price)
+    TERMS.with_borrow(|known| known.get(&terms_key(provider))?.price)
 }
 
 /// A call that may be made. Until it is known how it ended it counts as made: the provider of a
@@ -200,8 +205,7 @@ pub fn admit(request: &Request) -> Result<Admitted> {
         Request::EmbedRemotely(it) => (&it.provider, it.texts.iter().map(String::len).sum()),
         _ => return Ok(Admitted { of: None, expected: Spent::default() }),
     };
-    let key = (provider.name.clone(), provider.model.clone());
-    let Some(terms) = TERMS.with_borrow(|known| known.get(&key).cloned()) else {
+    let Some(terms) = TERMS.with_borrow(|known| known.get(&terms_key(provider)).cloned()) else {
         let message = format!("the terms of server \"{}\" have not been looked up", provider.name);
         return Err(Error::new(ErrorKind::Internal, message));
     };
@@ -213,7 +217,7 @@ pub fn admit(request: &Request) -> Result<Admitted> {
     let price = terms.price.unwrap_or_default();
     let expected = Spent { calls, input, output: 0, cost: price.of(input, 0) };
     check(&terms, &expected)?;
-    let (server, model) = key;
+    let (server, model) = (provider.name.clone(), provider.model.clone());
     let ProviderTerms { database, role, .. } = terms;
     let account = Account { database, role, pipeline: PIPELINE.get(), server, model };
     Ok(Admitted { of: Some((account, price)), expected })

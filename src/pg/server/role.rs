@@ -171,6 +171,11 @@ pub fn on_behalf_of() -> pg_sys::Oid {
     OWNER.get().unwrap_or_else(|| unsafe { pg_sys::GetOuterUserId() })
 }
 
+/// Has a worker work on behalf of `role` from now on, as whom it has acted before.
+pub fn work_on_behalf_of(role: pg_sys::Oid) {
+    OWNER.set(OWNER.get().map(|_| role));
+}
+
 /// Acts as the owner of a table, on which the caller holds a lock. A worker works on behalf of this
 /// role from now on.
 pub fn as_owner_of(table: pg_sys::Oid) -> Acting {

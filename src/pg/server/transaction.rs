@@ -190,6 +190,12 @@ fn in_worker<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
     outcome
 }
 
+/// Has the commit of the open transaction wait until it is on disk, whatever `synchronous_commit` says.
+pub fn force_sync_commit() {
+    // SAFETY: sets a variable of the transaction.
+    unsafe { pg_sys::ForceSyncCommit() };
+}
+
 /// Has DROP EXTENSION, or an upgrade, wait for the end of the transaction before it locks anything of
 /// the extension's: what it locks one by one, in an order of its own, the work wants in another.
 fn keep_extension() {

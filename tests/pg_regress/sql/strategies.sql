@@ -101,11 +101,13 @@ SELECT rag_drop_pipeline('pages');
 CREATE SERVER writer FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/v1', model 'm');
 SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": {"llm": "writer"}, "backfill": "background"}',
                            mode => 'manual');
-SELECT contextual, context_llm, contexts FROM rag.pipeline;
-SELECT obj_description(contexts, 'pg_class'), (SELECT count(col_description(attrelid, attnum)) FROM pg_attribute WHERE attrelid = contexts AND attnum > 0)
-FROM rag.pipeline;
+SELECT contextual, kind, d.options, relation FROM rag.pipeline AS p JOIN rag.derivation AS d ON d.pipeline = p.id;
+SELECT obj_description(relation, 'pg_class'), (SELECT count(col_description(attrelid, attnum)) FROM pg_attribute WHERE attrelid = relation AND attnum > 0)
+FROM rag.derivation;
 SELECT rag_alter_pipeline('pages', options => '{"contextual": {"llm": "writer", "template": "situate@0"}}');
-SELECT contextual, context_llm, contexts FROM rag.pipeline ORDER BY generation;
+SELECT generation, kind, d.options, relation
+FROM rag.pipeline AS p JOIN rag.derivation AS d ON d.pipeline = p.id ORDER BY generation;
+SELECT pipeline, generation, kind, llm, relation, state, missing, done, empty FROM rag.derivation_status;
 SELECT fails($$SELECT rag_alter_pipeline('pages', mode => 'sync')$$);
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"late": true}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": "llm"}')$$);

@@ -9,7 +9,7 @@ use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::changes::keys::SourceKey;
-use crate::pg::enrich::context_writer::KnownLines;
+use crate::pg::derivation::context_lines::KnownLines;
 use crate::pg::ingest::chunk_store::SqlStore;
 use crate::pg::ingest::fill::IngestTools;
 use crate::pg::ingest::lease_renewal::{KeptVectors, LeaseRenewingEmbedder};

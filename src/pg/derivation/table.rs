@@ -1,7 +1,7 @@
 //! Tables beside the chunks of a pipeline, in which is kept what language models make of them.
 //!
-//! They belong to the owner of the source and have the row-level security of the chunks: a role
-//! that does not see a row sees nothing that was made of it.
+//! They belong to the owner of the source and have the row-level security of the chunks: a role sees
+//! what was made of chunks if there is none among them that it does not see.
 
 use std::ffi::CStr;
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::pg::catalog::pipeline::{Pipeline, Relation};
 use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_read};
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{context_lines, relation, representations};
+use crate::pg::catalog::{derivation, relation};
 use crate::pg::server::sql::{self, query, render};
 
 /// What a table is to be.
@@ -18,24 +18,29 @@ pub struct TableForm {
     pub label: &'static CStr,
     /// The statement that makes it.
     pub definition: &'static str,
-    /// The statement that makes its policy.
-    pub policy: &'static str,
+    /// The keys of the chunks that a row was made of, its leaves, as an expression over its columns;
+    /// and the column of the chunks that has such a key.
+    pub leaves: (&'static str, &'static str),
     /// The statements that say what is in it.
     pub comments: &'static str,
 }
 
 /// Makes a table beside the chunks of `pipeline`; its name in SQL. `values` are put into the
-/// statements beside `table`, `bare` and `chunk_table`.
+/// statements beside `table` and `chunk_table`.
 pub fn create(pipeline: &Pipeline, form: &TableForm, values: &[(&str, &str)]) -> Result<String> {
     let source = SourceTable::describe(pipeline.source.oid)?;
     let chunks = pipeline.chunk_table.oid;
     let bare = relation::name_beside(chunks, None, form.label);
     let table = relation::in_schema_of(chunks, &bare);
-    let own =
-        [("table", table.as_str()), ("bare", &bare), ("chunk_table", &pipeline.chunk_table.sql)];
+    let own = [("table", table.as_str()), ("chunk_table", &pipeline.chunk_table.sql)];
     let all: Vec<(&str, &str)> = own.iter().chain(values).copied().collect();
     sql::execute(&render(form.definition, &all), &[])?;
-    sql::execute(&render(form.policy, &all), &[])?;
+    let (leaves, leaf_key) = form.leaves;
+    let policy = query!(derivation.create_policy);
+    sql::execute(
+        &render(policy, &[own, [("leaves", leaves), ("leaf_key", leaf_key)]].concat()),
+        &[],
+    )?;
     sql::execute(&render(form.comments, &all), &[])?;
     let secured = [("chunk_table", table.as_str())];
     sql::execute(&render(query!(relation.enable_row_security), &secured), &[])?;
@@ -50,9 +55,7 @@ pub fn create(pipeline: &Pipeline, form: &TableForm, values: &[(&str, &str)]) ->
 
 /// The tables of a pipeline. To be asked before the pipeline is deleted.
 pub fn of(pipeline: &Pipeline) -> Result<Vec<Relation>> {
-    let represented = representations::of(pipeline.id)?.map(|it| it.relation);
-    let situated = context_lines::of(pipeline.id)?.map(|it| it.relation);
-    Ok(represented.into_iter().chain(situated).collect())
+    Ok(derivation::all(pipeline.id)?.into_iter().map(|it| it.relation).collect())
 }
 
 /// Drops a table.

@@ -12,32 +12,44 @@ ORDER BY n.start_char, n.end_char
 
 -- name: forget_gone
 -- What was said of places where no chunk is any more.
-DELETE FROM {contexts} AS l
+DELETE FROM {lines} AS l
 WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE c.context_key = l.context_key)
 
 -- name: inherit
 -- What has been said for the old generation of the chunks.
-INSERT INTO {contexts} (context_key, template, llm, line)
+INSERT INTO {lines} (context_key, template, llm, line)
 SELECT context_key, template, llm, line FROM {old}
 
 -- name: known
 -- $1: places. What has been said of them.
-SELECT context_key, line FROM {contexts} WHERE context_key = ANY ($1) AND line IS NOT NULL
+SELECT context_key, line FROM {lines} WHERE context_key = ANY ($1) AND line IS NOT NULL
 
 -- name: missing
--- Places of which nobody has said anything in this way. $1: the template, $2: the language model,
--- $3: how many.
-SELECT DISTINCT ON (c.context_key) c.context_key, c.chunk_id, c.context, c.content, NULL::text
+-- Places that have no line yet in this template by this language model. $1: the template, $2: the language
+-- model, $3: the last place that is known to have one, $4: how many.
+SELECT DISTINCT ON (c.context_key) c.context_key, c.chunk_id, c.context, c.content
 FROM {chunk_table} AS c
 WHERE c.context_key IS NOT NULL
-  AND NOT EXISTS (SELECT FROM {contexts} AS l
+  AND c.context_key > $3
+  AND NOT EXISTS (SELECT FROM {lines} AS l
                   WHERE l.context_key = c.context_key AND l.template = $1 AND l.llm = $2)
 ORDER BY c.context_key
-LIMIT $3
+LIMIT $4
+
+-- name: count_missing
+-- How many places there are as in `missing`. $1: the template, $2: the language model, $3: how many are
+-- counted at most.
+SELECT pg_catalog.count(*)
+FROM (SELECT DISTINCT c.context_key
+      FROM {chunk_table} AS c
+      WHERE c.context_key IS NOT NULL
+        AND NOT EXISTS (SELECT FROM {lines} AS l
+                        WHERE l.context_key = c.context_key AND l.template = $1 AND l.llm = $2)
+      LIMIT $3) AS missing
 
 -- name: put
 -- $1: the template, $2: the language model, $3: places, $4: what it says of them.
-INSERT INTO {contexts} AS l (context_key, template, llm, line)
+INSERT INTO {lines} AS l (context_key, template, llm, line)
 SELECT u.context_key, $1, $2, u.line
 FROM ROWS FROM (pg_catalog.unnest($3::bytea[]), pg_catalog.unnest($4::text[])) AS u (context_key, line)
 ON CONFLICT (context_key) DO UPDATE
@@ -45,9 +57,9 @@ SET (template, llm, line) = ROW(EXCLUDED.template, EXCLUDED.llm, EXCLUDED.line)
 
 -- name: unused
 -- Places whose chunks do not know yet what has been said of them. $1: how many.
-SELECT DISTINCT ON (c.context_key) c.context_key, c.chunk_id, c.context, c.content, l.line
+SELECT DISTINCT ON (c.context_key) c.context_key, c.context, c.content, l.line
 FROM {chunk_table} AS c
-JOIN {contexts} AS l ON l.context_key = c.context_key
+JOIN {lines} AS l ON l.context_key = c.context_key
 WHERE c.context_line IS DISTINCT FROM l.line
 ORDER BY c.context_key
 LIMIT $1
@@ -78,32 +90,3 @@ COMMENT ON COLUMN {table}.line IS 'what it says, up to 256 bytes; NULL if nothin
 
 -- name: create_index
 CREATE INDEX {name} ON {chunk_table} (context_key)
-
--- name: create_policy
-CREATE POLICY rag_source_visible ON {table} FOR SELECT
-    USING (EXISTS (SELECT FROM {chunk_table} AS c WHERE c.context_key OPERATOR(pg_catalog.=) {bare}.context_key))
-
--- name: find
--- $1: pipeline. Who says where its chunks stand, and where that is kept.
-SELECT p.context_llm, c.oid, pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname)
-FROM rag.pipeline AS p
-JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.contexts
-JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-WHERE p.id OPERATOR(pg_catalog.=) $1 AND p.context_llm IS NOT NULL
-
--- name: set
--- $1: pipeline, $2: who says where its chunks stand, $3: the name of the table where that is kept.
-UPDATE rag.pipeline SET context_llm = $2, contexts = $3::text::regclass WHERE id = $1
-
--- name: pipelines
--- $1: the only pipeline, or NULL for those that workers see to. Those whose chunks are put into their
--- connection, and a text that is another one when there may be more to do.
-SELECT p.id, pg_catalog.concat_ws(' ', p.contexts::oid, p.context_llm, p.stage, a.rows_done, s.srvoptions,
-                                  (SELECT pg_catalog.count(*) FROM rag.template))
-FROM rag.pipeline AS p
-LEFT JOIN rag.activity AS a ON a.pipeline = p.id
-LEFT JOIN pg_catalog.pg_foreign_server AS s ON s.srvname = p.context_llm ->> 'llm'
-WHERE p.context_llm IS NOT NULL AND NOT p.paused
-  AND CASE WHEN $1 IS NULL THEN p.mode <> 'manual' ELSE $1 IN (p.id, p.replaces) END
-  AND rag.is_whole(p.id, p.source, p.chunk_table, p.contexts)
-ORDER BY p.id

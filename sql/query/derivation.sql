@@ -1,0 +1,49 @@
+-- What language models make of chunks.
+
+-- name: find
+-- $1: pipeline, $2: kind, or NULL for all. How it is made, and where it is kept.
+SELECT d.kind, d.options, c.oid, pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname)
+FROM rag.derivation AS d
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) d.relation
+JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE d.pipeline OPERATOR(pg_catalog.=) $1 AND ($2::pg_catalog.text IS NULL OR d.kind OPERATOR(pg_catalog.=) $2)
+
+-- name: set
+-- $1: pipeline, $2: kind, $3: how it is made, $4: the name of the table where it is kept.
+INSERT INTO rag.derivation (pipeline, kind, options, relation) VALUES ($1, $2, $3, $4::text::regclass)
+ON CONFLICT (pipeline, kind) DO UPDATE SET (options, relation, missing) = ROW(EXCLUDED.options, EXCLUDED.relation, NULL)
+
+-- name: remove
+-- $1: pipeline, $2: kind.
+DELETE FROM rag.derivation WHERE pipeline = $1 AND kind = $2
+
+-- name: due
+-- $1: the only pipeline, or NULL for those that workers see to. Pipeline, kind, and a text that is another
+-- one when there may be more to do.
+SELECT d.pipeline, d.kind,
+       pg_catalog.concat_ws(' ', d.relation::oid, d.options, p.stage, a.rows_done, s.srvoptions,
+                            (SELECT pg_catalog.count(*) FROM rag.template))
+FROM rag.derivation AS d
+JOIN rag.pipeline AS p ON p.id = d.pipeline
+LEFT JOIN rag.activity AS a ON a.pipeline = p.id
+LEFT JOIN pg_catalog.pg_foreign_server AS s ON s.srvname = d.options ->> 'llm'
+WHERE NOT p.paused
+  AND CASE WHEN $1 IS NULL THEN p.mode <> 'manual' ELSE $1 IN (p.id, p.replaces) END
+  AND rag.is_whole(p.id, p.source, p.chunk_table, d.relation)
+
+-- name: note_progress
+-- $1: pipeline, $2: kind, $3: items done, $4: those of them of which nothing came.
+UPDATE rag.derivation
+SET done = done + $3, empty = empty + $4, missing = greatest(missing - $3, 0), last_done_at = pg_catalog.clock_timestamp()
+WHERE pipeline = $1 AND kind = $2
+
+-- name: set_missing
+-- $1: pipeline, $2: kind, $3: items that are still missing.
+UPDATE rag.derivation SET missing = $3 WHERE pipeline = $1 AND kind = $2 AND missing IS DISTINCT FROM $3
+
+-- name: create_policy
+-- Who may see what was made of chunks: a role that sees all of them, its leaves. A leaf that is hidden from
+-- the role, or gone, hides what was made of it.
+CREATE POLICY rag_source_visible ON {table} FOR SELECT
+    USING (NOT EXISTS (SELECT FROM pg_catalog.unnest({leaves}) AS leaf (key)
+                       WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE c.{leaf_key} OPERATOR(pg_catalog.=) leaf.key)))

@@ -1,0 +1,148 @@
+//! `rag.derivation`: what language models make of the chunks of pipelines, where that is kept, and how
+//! far it is.
+
+use serde_json::Value as Json;
+
+use super::pipeline::Relation;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::role::as_superuser;
+use crate::pg::server::sql::query;
+use crate::pg::server::{prepared, sql};
+
+/// A kind of derivation. One that stands later here is made from what those before it have made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DerivationKind {
+    /// A line about each chunk that places it in its document.
+    ContextLines,
+    /// Summaries of chunks, and questions that they answer.
+    Representations,
+}
+
+impl DerivationKind {
+    /// All kinds, in the order in which they are made.
+    pub const ALL: [DerivationKind; 2] =
+        [DerivationKind::ContextLines, DerivationKind::Representations];
+
+    /// The name in `rag.derivation`.
+    pub fn name(self) -> &'static str {
+        match self {
+            DerivationKind::ContextLines => "context_lines",
+            DerivationKind::Representations => "representations",
+        }
+    }
+
+    fn named(name: &str) -> Result<DerivationKind> {
+        let found = DerivationKind::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| {
+            let message = format!("unknown kind of derivation \"{name}\"");
+            Error::new(ErrorKind::DataCorrupted, message)
+        })
+    }
+}
+
+/// A row of `rag.derivation`.
+pub struct StoredDerivation {
+    /// What is made.
+    pub kind: DerivationKind,
+    /// How it is made, in JSON.
+    pub options: Json,
+    /// The table where it is kept.
+    pub relation: Relation,
+}
+
+/// What of one kind is made of the chunks of a pipeline; `None` if nothing is.
+pub fn of(pipeline: i32, kind: DerivationKind) -> Result<Option<StoredDerivation>> {
+    let arguments = [pipeline.into(), Some(kind.name()).into()];
+    let found = prepared::rows(query!(derivation.find), &arguments, read)?;
+    found.into_iter().next().map(stored).transpose()
+}
+
+/// All that is made of the chunks of a pipeline, in the order in which it is made.
+pub fn all(pipeline: i32) -> Result<Vec<StoredDerivation>> {
+    let arguments = [pipeline.into(), None::<&str>.into()];
+    let found = prepared::rows(query!(derivation.find), &arguments, read)?;
+    let mut all = found.into_iter().map(stored).collect::<Result<Vec<_>>>()?;
+    all.sort_by_key(|it| it.kind);
+    Ok(all)
+}
+
+type DerivationRow = (String, Json, Relation);
+
+fn read(row: &pgrx::spi::SpiHeapTupleData<'_>) -> Result<DerivationRow, pgrx::spi::Error> {
+    let kind = sql::required(row.get::<String>(1)?)?;
+    let options = sql::required(row.get::<Jsonb>(2)?)?.0;
+    let relation = Relation { oid: sql::required(row.get(3)?)?, sql: sql::required(row.get(4)?)? };
+    Ok((kind, options, relation))
+}
+
+fn stored((kind, options, relation): DerivationRow) -> Result<StoredDerivation> {
+    Ok(StoredDerivation { kind: DerivationKind::named(&kind)?, options, relation })
+}
+
+/// Keeps what is made of the chunks of a pipeline of the caller's; `relation` is the name of the table
+/// where that is kept. How far it was is forgotten.
+pub fn set(pipeline: i32, kind: DerivationKind, options: &Json, relation: &str) -> Result<()> {
+    let options = Jsonb(options.clone());
+    let arguments = [pipeline.into(), kind.name().into(), options.into(), relation.into()];
+    as_superuser(|| sql::execute(query!(derivation.set), &arguments)).map(drop)
+}
+
+/// Nothing of this kind is made of the chunks of a pipeline of the caller's any more.
+pub fn remove(pipeline: i32, kind: DerivationKind) -> Result<()> {
+    let arguments = [pipeline.into(), kind.name().into()];
+    as_superuser(|| sql::execute(query!(derivation.remove), &arguments)).map(drop)
+}
+
+/// A derivation that a process is to see to.
+#[derive(Clone, Debug)]
+pub struct DueDerivation {
+    /// The ID of the pipeline.
+    pub pipeline: i32,
+    /// What is made.
+    pub kind: DerivationKind,
+    /// A text that changes when there may be more to do.
+    pub standing: String,
+}
+
+/// The derivations that workers see to, or all of the pipeline `only`; those of a pipeline in the order
+/// in which they are made.
+pub fn due(only: Option<i32>) -> Result<Vec<DueDerivation>> {
+    let found = sql::rows(query!(derivation.due), &[only.into()], |row| {
+        let (pipeline, kind) = (sql::required(row.get(1)?)?, sql::required(row.get(2)?)?);
+        Ok((pipeline, kind, sql::required(row.get(3)?)?))
+    })?;
+    let due = |(pipeline, kind, standing): (i32, String, String)| {
+        Ok(DueDerivation { pipeline, kind: DerivationKind::named(&kind)?, standing })
+    };
+    let mut all = found.into_iter().map(due).collect::<Result<Vec<_>>>()?;
+    all.sort_by_key(|it| (it.pipeline, it.kind));
+    Ok(all)
+}
+
+/// What has been made since the last note.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DerivationProgress {
+    /// Items about which a language model has been asked for good, the refused ones included.
+    pub done: usize,
+    /// Items about which it gave nothing of use, or refused to.
+    pub empty: usize,
+}
+
+/// Adds to how far a derivation is.
+pub fn note_progress(
+    pipeline: i32,
+    kind: DerivationKind,
+    progress: DerivationProgress,
+) -> Result<()> {
+    let DerivationProgress { done, empty } = progress;
+    let arguments =
+        [pipeline.into(), kind.name().into(), (done as i64).into(), (empty as i64).into()];
+    sql::execute(query!(derivation.note_progress), &arguments).map(drop)
+}
+
+/// Keeps how many items a derivation still has to be asked about.
+pub fn set_missing(pipeline: i32, kind: DerivationKind, missing: i64) -> Result<()> {
+    let arguments = [pipeline.into(), kind.name().into(), missing.into()];
+    sql::execute(query!(derivation.set_missing), &arguments).map(drop)
+}

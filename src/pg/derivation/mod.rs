@@ -1,0 +1,159 @@
+//! What language models make of chunks in the background, beside them: lines of context
+//! ([`context_lines`]), summaries and questions ([`representations`]).
+//!
+//! ```text
+//! look what is missing │ ask a language model, many calls at once │ keep │ embed │ put the vectors
+//!    a transaction     │                   none                   │  t.  │ none  │ a transaction
+//! ```
+//!
+//! Each is a [`Derivation`]: it says what is missing, what to ask, how to read a reply and where to keep
+//! it. [`runner`] does the rest for all of them, each as a [`run`] of calls: nothing is asked twice, what
+//! was paid for is kept before anything else, an item that is refused keeps no other waiting, and a
+//! question of a user goes before all of it.
+
+pub mod context_lines;
+mod lease;
+mod provider_calls;
+pub mod representations;
+mod run;
+pub mod runner;
+mod scheduler;
+pub mod table;
+
+use crate::error::Result;
+use crate::pg::catalog::derivation::{DerivationKind, StoredDerivation};
+use crate::pg::catalog::pipeline::{Pipeline, RefreshMode};
+use crate::prompt::messages::Message;
+
+/// What a language model is asked about: a chunk's text, or its place in a document.
+#[derive(Clone, Debug, Default)]
+pub struct DerivationItem {
+    /// What it is known by: a hash. What is made of it is kept under the same key.
+    pub key: Vec<u8>,
+    /// Title and headings of the chunk.
+    pub heading: Option<String>,
+    /// The text of the chunk.
+    pub content: String,
+    /// What is read of the document around the chunk, where the derivation reads it.
+    pub document: Option<String>,
+}
+
+/// A text that was made of an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DerivedText {
+    /// What it is, such as `summary`.
+    pub kind: String,
+    /// Its number among those of its kind and item, from 1.
+    pub no: i32,
+    /// The text that was written.
+    pub content: String,
+}
+
+/// A text that is to be embedded.
+#[derive(Clone, Debug)]
+pub struct UnembeddedText {
+    /// The key of the item that it was made of.
+    pub key: Vec<u8>,
+    /// What was made.
+    pub text: DerivedText,
+    /// What is embedded: the text, or all that its vector is to stand for.
+    pub whole: String,
+}
+
+/// What of one kind is made of a pipeline's chunks. Its statements are run as the owner of the source.
+pub trait Derivation {
+    /// At most `most` items of which nothing has been made, in the order of their keys, which come
+    /// behind `after`.
+    fn missing(
+        &self,
+        pipeline: &Pipeline,
+        relation: &str,
+        after: &[u8],
+        most: i32,
+    ) -> Result<Vec<DerivationItem>>;
+
+    /// How many items there are of which nothing has been made, as far as `most`.
+    fn count_missing(&self, pipeline: &Pipeline, relation: &str, most: i64) -> Result<i64>;
+
+    /// What a language model is asked about an item.
+    fn messages(&self, item: &DerivationItem, nonce: &str) -> Result<Vec<Message>>;
+
+    /// What a reply says; nothing where it is of no use. It is no reason to ask again: the same model
+    /// would say the same.
+    fn read(&self, reply: &str) -> Vec<DerivedText>;
+
+    /// Keeps what was made of items, or that nothing of use was.
+    fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()>;
+
+    /// What is embedded of a text that was made of `item`.
+    fn whole(&self, item: &DerivationItem, text: &DerivedText) -> String;
+
+    /// At most `most` texts that are kept and not embedded.
+    fn unembedded(
+        &self,
+        pipeline: &Pipeline,
+        relation: &str,
+        most: i32,
+    ) -> Result<Vec<UnembeddedText>>;
+
+    /// Stores the vectors of texts. A text without a vector is one that its model refuses to embed: it is
+    /// given up.
+    fn put_vectors(
+        &self,
+        pipeline: &Pipeline,
+        relation: &str,
+        embedded: &[(UnembeddedText, Option<Vec<f32>>)],
+    ) -> Result<()>;
+
+    /// Forgets what was made of items that are gone.
+    fn forget_gone(&self, pipeline: &Pipeline, relation: &str) -> Result<()>;
+}
+
+/// What `stored` says is made, and the language model that makes it.
+fn loaded(stored: &StoredDerivation) -> Result<(Box<dyn Derivation>, Option<String>)> {
+    Ok(match stored.kind {
+        DerivationKind::ContextLines => {
+            let wanted = context_lines::options(&stored.options)?;
+            let llm = wanted.llm.clone();
+            (Box::new(context_lines::ContextLines::load(&wanted)?), llm)
+        }
+        DerivationKind::Representations => {
+            let wanted = crate::representation::RepresentOptions::read(&stored.options)?;
+            let llm = wanted.llm.clone();
+            (Box::new(representations::Representations::load(wanted)?), llm)
+        }
+    })
+}
+
+/// An error where a pipeline, or its successor, is to get a mode in which nothing can be derived from
+/// its chunks.
+pub fn check_new_mode(pipeline: &Pipeline, mode: Option<RefreshMode>) -> Result<()> {
+    use crate::pg::catalog::{derivation, pipeline as pipelines};
+    let Some(mode) = mode else { return Ok(()) };
+    let successor = pipelines::successor(pipeline.id)?.map(|it| it.id);
+    for id in [pipeline.id].into_iter().chain(successor) {
+        for stored in derivation::all(id)? {
+            check_mode(option_name(stored.kind), mode)?;
+        }
+    }
+    Ok(())
+}
+
+/// An error where nothing can be derived in `mode`; `option` asks for it.
+fn check_mode(option: &str, mode: RefreshMode) -> Result<()> {
+    match mode {
+        RefreshMode::Async | RefreshMode::Manual => Ok(()),
+        RefreshMode::Sync => Err(crate::error::Error::invalid(format!(
+            "{option} is not for pipelines of the mode sync"
+        ))
+        .hint("A statement does not wait for a language model. Choose the mode async.")),
+    }
+}
+
+/// The option of a pipeline that asks for a derivation, as users write it.
+fn option_name(kind: DerivationKind) -> &'static str {
+    match kind {
+        DerivationKind::ContextLines => "contextual \"llm\"",
+        DerivationKind::Representations => "represent",
+    }
+}

@@ -1,0 +1,390 @@
+//! One derivation under way: items are looked up, asked about with many calls in flight, kept and
+//! embedded.
+
+use std::collections::VecDeque;
+use std::mem;
+
+use pgrx::pg_sys;
+
+use super::lease::DerivationLease;
+use super::provider_calls::{self, HARMLESS};
+use super::scheduler::{DerivationKey, note_failure};
+use super::{Derivation, DerivationItem, DerivedText, UnembeddedText, loaded, option_name};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::derivation::{self, DerivationProgress};
+use crate::pg::catalog::locking::{self, Chunks};
+use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
+use crate::pg::catalog::pipeline::{self, Pipeline, PipelineStage};
+use crate::pg::ragd::client::PendingReply;
+use crate::pg::ragd::embed::Embedding;
+use crate::pg::ragd::llm::Llm;
+use crate::pg::ragd::usage::ForPipeline;
+use crate::pg::server::random;
+use crate::pg::server::role::{self, as_superuser};
+use crate::pg::server::transaction::{Failure, Outcome, Transactions, force_sync_commit};
+use crate::protocol::{Lane, ProviderConfig};
+use crate::scheduling::concurrent_calls::{ConcurrentCalls, NextCall};
+
+/// Calls in flight where the server of the language model sets no `max_concurrency`.
+const CALLS: usize = 8;
+
+/// Most calls in flight, whatever a server allows: each is a connection to ragd.
+const MOST_CALLS: usize = 64;
+
+/// Fewest items that are looked up at a time.
+const FEWEST_ITEMS: usize = 16;
+
+/// Texts that are embedded at a time, while replies are waited for and while none are.
+const TEXTS_BESIDE_CALLS: usize = 8;
+const TEXTS: usize = 64;
+
+/// Missing items are counted up to here.
+const MOST_COUNTED: i64 = 1_000_000;
+
+/// What a step of a run came to.
+pub enum RunStep {
+    /// So many items were kept or texts embedded; there may be more to do.
+    Worked(usize),
+    /// Replies are waited for.
+    Waiting,
+    /// Nothing is left to do; whether anything was made.
+    Done(bool),
+}
+
+/// What makes things of items.
+struct Maker {
+    derivation: Box<dyn Derivation>,
+    provider: ProviderConfig,
+    embedding: Embedding,
+    /// On whose behalf providers are called.
+    owner: pg_sys::Oid,
+}
+
+/// A derivation of a pipeline under way.
+pub struct DerivationRun {
+    key: DerivationKey,
+    _lease: DerivationLease,
+    maker: Maker,
+    calls: ConcurrentCalls<DerivationItem, Failure>,
+    /// Calls about items, and one about something harmless.
+    in_flight: Vec<(Option<DerivationItem>, PendingReply)>,
+    /// Items to be asked about.
+    items: VecDeque<DerivationItem>,
+    /// The last key that was looked up in this pass over the items, and whether it was the last of all.
+    after: Vec<u8>,
+    is_last: bool,
+    /// Whether this pass has found an item. The next one finds those that were refused for reasons of
+    /// the provider, and new ones.
+    found: bool,
+    /// What was paid for and is not kept yet.
+    made: Vec<(DerivationItem, Vec<DerivedText>)>,
+    unembedded: VecDeque<UnembeddedText>,
+    was_made: bool,
+}
+
+/// What came of the attempt to begin a run.
+pub enum BegunRun {
+    /// It is under way.
+    Run(Box<DerivationRun>),
+    /// Another process has the lease.
+    Elsewhere,
+    /// There is no such derivation any more.
+    Gone,
+}
+
+impl DerivationRun {
+    /// Takes the lease of a derivation and looks up what it needs.
+    pub fn begin(transactions: Transactions, key: DerivationKey) -> Outcome<BegunRun> {
+        let (pipeline, kind) = key;
+        transactions.run(|| {
+            as_superuser(|| {
+                let Some(lease) = DerivationLease::take(pipeline, kind)? else {
+                    return Ok(BegunRun::Elsewhere);
+                };
+                let begun = in_source(key, |pipeline, relation, maker| {
+                    let missing =
+                        maker.derivation.count_missing(pipeline, relation, MOST_COUNTED)?;
+                    Ok((maker, missing))
+                })?;
+                let Some((maker, missing)) = begun else { return Ok(BegunRun::Gone) };
+                derivation::set_missing(pipeline, kind, missing)?;
+                let most = maker.provider.limits.max_concurrency.map_or(CALLS, |it| it as usize);
+                Ok(BegunRun::Run(Box::new(DerivationRun {
+                    key,
+                    _lease: lease,
+                    maker,
+                    calls: ConcurrentCalls::new(most.min(MOST_CALLS)),
+                    in_flight: Vec::new(),
+                    items: VecDeque::new(),
+                    after: Vec::new(),
+                    is_last: false,
+                    found: false,
+                    made: Vec::new(),
+                    unembedded: VecDeque::new(),
+                    was_made: false,
+                })))
+            })
+        })
+    }
+
+    /// Which derivation it is.
+    pub fn key(&self) -> DerivationKey {
+        self.key
+    }
+
+    /// The replies that are waited for.
+    pub fn replies(&self) -> impl Iterator<Item = &PendingReply> {
+        self.in_flight.iter().map(|(_, reply)| reply)
+    }
+
+    /// Whether something has been paid for, or may have been, and is not kept.
+    pub fn owes(&self) -> bool {
+        !self.in_flight.is_empty() || !self.made.is_empty()
+    }
+
+    /// Does what can be done without waiting for a language model.
+    pub fn step(
+        &mut self,
+        transactions: Transactions,
+        is_unwanted: fn() -> bool,
+    ) -> Outcome<RunStep> {
+        self.take_replies();
+        // Before anything else: it has been paid for.
+        let kept = self.keep(transactions)?;
+        self.ask(transactions)?;
+        let embedded = self.embed(transactions, is_unwanted)?;
+        if kept + embedded > 0 {
+            return Ok(RunStep::Worked(kept + embedded));
+        }
+        if self.calls.is_waiting() {
+            return Ok(RunStep::Waiting);
+        }
+        match self.calls.stopped() {
+            Some(failure) => Err(failure.clone()),
+            None => self.finish(transactions),
+        }
+    }
+
+    /// Keeps what replies say, and asks nothing more; whether more replies are waited for.
+    pub fn drain(&mut self, transactions: Transactions) -> Outcome<bool> {
+        self.take_replies();
+        self.keep(transactions)?;
+        Ok(self.calls.is_waiting())
+    }
+
+    /// Takes the replies that have come.
+    fn take_replies(&mut self) {
+        let in_flight = mem::take(&mut self.in_flight);
+        let (come, waiting): (Vec<_>, Vec<_>) =
+            in_flight.into_iter().partition(|(_, reply)| reply.has_come());
+        self.in_flight = waiting;
+        let _spending = ForPipeline::new(self.key.0);
+        for (item, reply) in come {
+            let reply = provider_calls::taken(reply, item.as_ref().map(|it| it.key.as_slice()));
+            for (item, reply) in self.calls.replied(item, reply) {
+                let read = |reply: String| self.maker.derivation.read(&reply);
+                let texts = reply.map(read).unwrap_or_default();
+                self.made.push((item, texts));
+            }
+        }
+    }
+
+    /// Keeps what was made; how many items that was.
+    fn keep(&mut self, transactions: Transactions) -> Outcome<usize> {
+        if let Some(failure) = self.calls.take_refused() {
+            // One that is about an item and not about the provider is noted, and not waited for.
+            transactions.run(|| as_superuser(|| note_failure(self.key.0, &failure)))?;
+        }
+        let count = self.made.len();
+        if count == 0 {
+            return Ok(0);
+        }
+        let (pipeline, kind) = self.key;
+        let (made, derivation) = (&self.made, &self.maker.derivation);
+        let empty = made.iter().filter(|(_, texts)| texts.is_empty()).count();
+        at_work(transactions, self.key, |source, relation| {
+            // No crash is to have it paid for again.
+            force_sync_commit();
+            as_owner(source, || derivation.keep(relation, made))?;
+            let progress = DerivationProgress { done: count, empty };
+            derivation::note_progress(pipeline, kind, progress)
+        })?;
+        self.was_made = true;
+        for (item, texts) in mem::take(&mut self.made) {
+            for text in texts {
+                let whole = self.maker.derivation.whole(&item, &text);
+                self.unembedded.push_back(UnembeddedText { key: item.key.clone(), text, whole });
+            }
+        }
+        Ok(count)
+    }
+
+    /// Makes as many calls as there is room for.
+    fn ask(&mut self, transactions: Transactions) -> Outcome<()> {
+        while let Some(call) = self.calls.next() {
+            let item = match call {
+                NextCall::Harmless => None,
+                NextCall::Thing => match self.next_item(transactions)? {
+                    Some(item) => Some(item),
+                    None => break,
+                },
+            };
+            match self.begin_call(item.as_ref()) {
+                Ok(reply) => {
+                    self.calls.begun(call);
+                    self.in_flight.push((item, reply));
+                }
+                Err(failure) if failure.is_cancel() => return Err(failure),
+                Err(failure) => self.calls.stop(failure),
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_call(&self, item: Option<&DerivationItem>) -> Outcome<PendingReply> {
+        let Maker { derivation, provider, owner, .. } = &self.maker;
+        let harmless = DerivationItem { content: HARMLESS.to_owned(), ..DerivationItem::default() };
+        let messages = derivation.messages(item.unwrap_or(&harmless), &random::nonce()?)?;
+        role::work_on_behalf_of(*owner);
+        let _spending = ForPipeline::new(self.key.0);
+        provider_calls::begin(provider, messages)
+    }
+
+    /// The next item to be asked about; `None`: there is none in this pass.
+    fn next_item(&mut self, transactions: Transactions) -> Outcome<Option<DerivationItem>> {
+        if self.items.is_empty() && !self.is_last {
+            let most = (2 * self.calls.room()).max(FEWEST_ITEMS) as i32;
+            let (key, after) = (self.key, &self.after);
+            let found = transactions.run(|| {
+                as_superuser(|| {
+                    in_source(key, |pipeline, relation, maker| {
+                        let items = maker.derivation.missing(pipeline, relation, after, most)?;
+                        Ok((maker, items))
+                    })
+                })
+            })?;
+            let Some((maker, items)) = found else {
+                self.is_last = true;
+                return Ok(None);
+            };
+            self.maker = maker;
+            self.is_last = items.len() < most as usize;
+            self.found = self.found || !items.is_empty();
+            if let Some(last) = items.last() {
+                self.after.clone_from(&last.key);
+            }
+            self.items = items.into();
+        }
+        Ok(self.items.pop_front())
+    }
+
+    /// Embeds some of the texts that are kept; how many.
+    fn embed(&mut self, transactions: Transactions, is_unwanted: fn() -> bool) -> Outcome<usize> {
+        let most = if self.calls.is_waiting() { TEXTS_BESIDE_CALLS } else { TEXTS };
+        let texts: Vec<_> = self.unembedded.drain(..self.unembedded.len().min(most)).collect();
+        if texts.is_empty() {
+            return Ok(0);
+        }
+        let Maker { derivation, embedding, owner, .. } = &self.maker;
+        role::work_on_behalf_of(*owner);
+        let _spending = ForPipeline::new(self.key.0);
+        let mut watch = unless_unwanted(is_unwanted);
+        let whole = |it: &UnembeddedText| it.whole.clone();
+        let embedded = provider_calls::embedded(embedding, texts, whole, &mut watch);
+        let known = &embedded.known;
+        if !known.is_empty() {
+            at_work(transactions, self.key, |pipeline, relation| {
+                as_owner(pipeline, || derivation.put_vectors(pipeline, relation, known))
+            })?;
+        }
+        if let Some(failure) = embedded.refused {
+            transactions.run(|| as_superuser(|| note_failure(self.key.0, &failure)))?;
+        }
+        let count = embedded.known.len();
+        match embedded.stopped {
+            Some(failure) if failure.is_cancel() => return Err(failure),
+            Some(failure) => {
+                // They are kept, and found again later.
+                self.unembedded.clear();
+                self.calls.stop(failure);
+            }
+            None => {}
+        }
+        Ok(count)
+    }
+
+    /// Looks for what is still to be done, where no call is in flight: new items, and texts that an
+    /// earlier run has not embedded.
+    fn finish(&mut self, transactions: Transactions) -> Outcome<RunStep> {
+        if self.found || !self.is_last {
+            (self.after, self.is_last, self.found) = (Vec::new(), false, false);
+            return Ok(RunStep::Worked(0));
+        }
+        let (key, (pipeline, kind)) = (self.key, self.key);
+        let unembedded = transactions.run(|| {
+            as_superuser(|| {
+                let found = in_source(key, |pipeline, relation, maker| {
+                    let found = maker.derivation.unembedded(pipeline, relation, TEXTS as i32)?;
+                    if found.is_empty() && pipeline.stage == PipelineStage::Live {
+                        maker.derivation.forget_gone(pipeline, relation)?;
+                    }
+                    Ok(found)
+                })?;
+                derivation::set_missing(pipeline, kind, 0)?;
+                Ok(found.unwrap_or_default())
+            })
+        })?;
+        match unembedded.is_empty() {
+            true => Ok(RunStep::Done(self.was_made)),
+            false => {
+                self.was_made = true;
+                self.unembedded = unembedded.into();
+                Ok(RunStep::Worked(0))
+            }
+        }
+    }
+}
+
+/// Does `work` as the owner of a pipeline, with the table of a derivation and what makes it; `None` where
+/// one of them is gone.
+fn in_source<T>(
+    (id, kind): DerivationKey,
+    work: impl FnOnce(&Pipeline, &str, Maker) -> Result<T>,
+) -> Result<Option<T>> {
+    let Some(pipeline) = pipeline::by_id(id)? else { return Ok(None) };
+    let Some(stored) = derivation::of(id, kind)? else { return Ok(None) };
+    as_owner_of_all(&pipeline, || {
+        let (derivation, llm) = loaded(&stored)?;
+        let llm = Llm::or_default(llm.as_deref())?;
+        let provider = llm.provider_for(option_name(kind))?.clone();
+        let embedding = Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?;
+        let maker = Maker { derivation, provider, embedding, owner: role::on_behalf_of() };
+        work(&pipeline, &stored.relation.sql, maker).map(Some)
+    })
+}
+
+/// Does `work` with a pipeline and the table of a derivation, if they are still there: the pipeline may
+/// have been dropped, or another one may have taken its place.
+fn at_work(
+    transactions: Transactions,
+    (id, kind): DerivationKey,
+    mut work: impl FnMut(&Pipeline, &str) -> Result<()>,
+) -> Outcome<()> {
+    locking::at_work(transactions, id, Chunks::Written, |pipeline| {
+        let Some(pipeline) = pipeline else { return Ok(()) };
+        let Some(stored) = derivation::of(id, kind)? else { return Ok(()) };
+        work(pipeline, &stored.relation.sql)
+    })
+}
+
+/// What ends a call once another process waits for this one to leave.
+fn unless_unwanted(is_unwanted: fn() -> bool) -> impl FnMut() -> Result<()> {
+    move || match is_unwanted() {
+        true => {
+            let message =
+                "worker is leaving because another session needs exclusive access to the database";
+            Err(Error::new(ErrorKind::NotInState, message))
+        }
+        false => Ok(()),
+    }
+}
