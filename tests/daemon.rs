@@ -314,6 +314,56 @@ fn a_provider_it_does_not_know_is_named() {
     assert!(error.message().contains("delphi"), "{error}");
 }
 
+/// A request to have `server` answer in the form of `schema`.
+fn formed_by(server: &Server, schema: &serde_json::Value) -> Request {
+    let Request::GenerateStream(request) = told_by(server) else { panic!("another request") };
+    Request::Generate(GenerateRequest { schema: Some(schema.to_string()), ..request })
+}
+
+#[test]
+fn an_answer_has_the_form_of_its_schema() {
+    let server = Server::answer(|_| Reply::chat(r#"{"city": "Ulm"}"#));
+    let ragd = Ragd::start();
+    let mut connection = ragd.connect();
+    let city = serde_json::json!({"type": "object", "required": ["city"]});
+    let Response::Text(generated) = connection.call(&formed_by(&server, &city)).unwrap() else {
+        panic!("no text")
+    };
+    assert_eq!(generated.text, r#"{"city": "Ulm"}"#);
+    let rooms = serde_json::json!({"type": "object", "required": ["rooms"]});
+    let error = connection.call(&formed_by(&server, &rooms)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ProviderFailed);
+    assert!(error.message().contains("\"rooms\" is a required property"), "{error}");
+    let calls = server.requests().len();
+    let error = connection.call(&formed_by(&server, &serde_json::json!({"type": "objekt"})));
+    let error = error.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    assert!(error.message().contains("schema is not a JSON schema: at /type"), "{error}");
+    assert_eq!(server.requests().len(), calls, "it is refused before anything is paid for");
+}
+
+/// Each of forty definitions refers twice to the next one: the last is checked 2^40 times.
+#[test]
+fn a_schema_that_takes_for_ever_is_given_up() {
+    let mut definitions: serde_json::Map<String, serde_json::Value> = (0..40)
+        .map(|number| {
+            let next = serde_json::json!({"$ref": format!("#/$defs/a{}", number + 1)});
+            (format!("a{number}"), serde_json::json!({"allOf": [next, next]}))
+        })
+        .collect();
+    definitions.insert("a40".to_string(), serde_json::json!({"type": "string"}));
+    let schema = serde_json::json!({"$ref": "#/$defs/a0", "$defs": definitions});
+    let server = Server::answer(|_| Reply::chat("\"Ulm\""));
+    let ragd = Ragd::start();
+    let mut connection = ragd.connect();
+    let error = connection.call(&formed_by(&server, &schema)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    assert!(error.message().starts_with("schema is too complex"), "{error}");
+    assert!(error.bill().is_some(), "the answer has been paid for");
+    // ragd goes on.
+    assert!(matches!(connection.call(&Request::Status).unwrap(), Response::Status(_)));
+}
+
 /// A request to have `server` tell an answer while it writes it.
 fn told_by(server: &Server) -> Request {
     let provider = ProviderConfig {

@@ -9,6 +9,7 @@ use pg_rag::protocol::{
     CallLimits, GenerateRequest, Generated, KeySource, Lane, Message, Network, ProviderConfig,
     Response, encode,
 };
+use pg_rag::provider::schema::Unlimited;
 use pg_rag::provider::{ProviderMemory, generate};
 use serde_json::{Value, json};
 
@@ -368,7 +369,7 @@ fn who_leaves_is_let_go_and_the_provider_hears_of_it() {
             }
             leave
         };
-        generate(&request(&server), &ProviderMemory::default(), &gone).unwrap_err();
+        generate(&request(&server), &ProviderMemory::default(), &Unlimited, &gone).unwrap_err();
         let took = left.borrow().unwrap().elapsed();
         assert!(took < Duration::from_secs(15), "{took:?}");
         let hears = Instant::now() + Duration::from_secs(15);
@@ -386,7 +387,8 @@ fn who_leaves_during_a_wait_is_let_go() {
     request.provider.timeout_ms = 60_000;
     let begun = Instant::now();
     let leave = Duration::from_millis(400);
-    generate(&request, &ProviderMemory::default(), &|| begun.elapsed() > leave).unwrap_err();
+    generate(&request, &ProviderMemory::default(), &Unlimited, &|| begun.elapsed() > leave)
+        .unwrap_err();
     assert!(begun.elapsed() < leave + Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 
@@ -466,7 +468,7 @@ fn ask(server: &Server) -> Result<Generated> {
 
 /// Every error of these tests is looked through for the key.
 fn call(request: &GenerateRequest) -> Result<Generated> {
-    let outcome = generate(request, &ProviderMemory::default(), &|| false);
+    let outcome = generate(request, &ProviderMemory::default(), &Unlimited, &|| false);
     if let Err(error) = &outcome {
         assert_silent(error);
     }

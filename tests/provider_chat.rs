@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pg_rag::error::{ErrorKind, Result};
 use pg_rag::protocol::{Generated, PROVIDER_APIS, Special};
+use pg_rag::provider::schema::Unlimited;
 use pg_rag::provider::{ProviderMemory, generate, generate_stream};
 use serde_json::{Value, json};
 
@@ -66,7 +67,8 @@ fn says(api: &str, text: &str) -> Reply {
 
 fn ask(api: &str, reply: Reply) -> Result<Generated> {
     let server = Server::play([reply]);
-    let outcome = generate(&chat(api, &server, &MESSAGES), &ProviderMemory::default(), &|| false);
+    let outcome =
+        generate(&chat(api, &server, &MESSAGES), &ProviderMemory::default(), &Unlimited, &|| false);
     assert_eq!(server.requests().len(), 1, "{api}: asked twice");
     outcome.inspect_err(check_silent)
 }
@@ -76,7 +78,7 @@ fn asked(api: &str, change: impl Fn(&mut pg_rag::protocol::GenerateRequest)) -> 
     let server = Server::play([says(api, "ok")]);
     let mut request = chat(api, &server, &MESSAGES);
     change(&mut request);
-    generate(&request, &ProviderMemory::default(), &|| false).unwrap();
+    generate(&request, &ProviderMemory::default(), &Unlimited, &|| false).unwrap();
     server.requests().remove(0)
 }
 
@@ -364,7 +366,8 @@ fn the_overloaded_are_asked_again() {
         let server = Server::play([Reply::json(status, body), says(api, "ok")]);
         let mut request = chat(api, &server, &MESSAGES);
         request.provider.max_retries = 1;
-        let generated = generate(&request, &ProviderMemory::default(), &|| false).unwrap();
+        let generated =
+            generate(&request, &ProviderMemory::default(), &Unlimited, &|| false).unwrap();
         assert_eq!((generated.text.as_str(), generated.attempts), ("ok", 2), "{api} {status}");
     }
 }
@@ -385,9 +388,13 @@ fn a_temperature_that_is_refused_is_given_up() {
     ];
     for (api, path) in places {
         let server = refusing(api, path);
-        let generated =
-            generate(&chat(api, &server, &MESSAGES), &ProviderMemory::default(), &|| false)
-                .unwrap();
+        let generated = generate(
+            &chat(api, &server, &MESSAGES),
+            &ProviderMemory::default(),
+            &Unlimited,
+            &|| false,
+        )
+        .unwrap();
         assert_eq!((generated.text.as_str(), server.requests().len()), ("ok", 2), "{api}");
     }
 }
@@ -438,7 +445,8 @@ fn each_protocol_tells_what_it_writes() {
         };
         let request = chat(api, &server, &MESSAGES);
         let generated =
-            generate_stream(&request, &ProviderMemory::default(), &|| false, &mut hear).unwrap();
+            generate_stream(&request, &ProviderMemory::default(), &Unlimited, &|| false, &mut hear)
+                .unwrap();
         assert_eq!(told, ["For ", "a row."], "{api}");
         assert_eq!(
             (generated.text.as_str(), generated.finish_reason.as_str()),
@@ -466,8 +474,9 @@ fn half_a_stream_is_no_answer() {
             Ok(())
         };
         let request = chat(api, &server, &MESSAGES);
-        let error = generate_stream(&request, &ProviderMemory::default(), &|| false, &mut hear)
-            .unwrap_err();
+        let error =
+            generate_stream(&request, &ProviderMemory::default(), &Unlimited, &|| false, &mut hear)
+                .unwrap_err();
         check(&error, ErrorKind::ProviderFailed, "broke off its answer after 10 bytes of text");
         assert_eq!((told.as_str(), server.requests().len()), ("For a row.", 1), "{api}");
     }
@@ -500,7 +509,8 @@ fn the_key_is_in_no_error() {
                     Reply::json(status, &shape(key)).header("Location", &format!("http://{key}/"))
                 });
                 let request = chat(api, &server, &MESSAGES);
-                let error = generate(&request, &ProviderMemory::default(), &|| false).unwrap_err();
+                let error = generate(&request, &ProviderMemory::default(), &Unlimited, &|| false)
+                    .unwrap_err();
                 assert_eq!(server.requests().len(), 1, "the key was sent");
                 check_silent(&error);
             }
@@ -514,7 +524,8 @@ fn a_temperature_is_checked_before_a_call() {
         let server = Server::play([Reply::new(500)]);
         let mut request = chat(api, &server, &MESSAGES);
         request.temperature = f32::NAN;
-        let error = generate(&request, &ProviderMemory::default(), &|| false).unwrap_err();
+        let error =
+            generate(&request, &ProviderMemory::default(), &Unlimited, &|| false).unwrap_err();
         assert_eq!(
             (error.kind(), server.requests().len()),
             (ErrorKind::InvalidParameter, 0),

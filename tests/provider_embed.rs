@@ -358,7 +358,8 @@ fn what_a_language_model_says_holds_for_embeddings_too() {
         schema: None,
         lane: Lane::Query,
     };
-    let error = provider::generate(&written, &memory, &|| false).unwrap_err();
+    let error =
+        provider::generate(&written, &memory, &provider::schema::Unlimited, &|| false).unwrap_err();
     check(&error, "HTTP status 503");
     check_busy(&call(&bulk, &memory).unwrap_err(), "is busy", 1..=30_500);
     assert_eq!(server.requests().len(), 1);

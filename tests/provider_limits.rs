@@ -13,6 +13,7 @@ use pg_rag::protocol::{
     CallLimits, EmbedRequest, GenerateRequest, HostRules, KeySource, Lane, Message, Network,
     PrivateHosts, ProviderConfig,
 };
+use pg_rag::provider::schema::Unlimited;
 use pg_rag::provider::{ProviderMemory, embed, generate};
 
 #[path = "support/http_server.rs"]
@@ -418,7 +419,7 @@ fn write_in(lane: Lane, provider: &ProviderConfig, memory: &ProviderMemory) -> R
         schema: None,
         lane,
     };
-    generate(&request, memory, &|| false).map(|generated| generated.text)
+    generate(&request, memory, &Unlimited, &|| false).map(|generated| generated.text)
 }
 
 fn turn_into_vectors(provider: &ProviderConfig, memory: &ProviderMemory) -> Result<()> {

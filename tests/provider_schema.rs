@@ -3,6 +3,7 @@
 
 use pg_rag::error::{ErrorKind, Result};
 use pg_rag::protocol::{GenerateRequest, Generated};
+use pg_rag::provider::schema::Unlimited;
 use pg_rag::provider::{ProviderMemory, generate};
 use serde_json::{Value, json};
 
@@ -56,7 +57,7 @@ fn request(api: &str, server: &Server, schema: &Value) -> GenerateRequest {
 }
 
 fn call(request: &GenerateRequest) -> Result<Generated> {
-    generate(request, &ProviderMemory::default(), &|| false).inspect_err(check_silent)
+    generate(request, &ProviderMemory::default(), &Unlimited, &|| false).inspect_err(check_silent)
 }
 
 fn bodies(server: &Server) -> Vec<Value> {
@@ -163,7 +164,8 @@ fn who_has_refused_is_asked_more_modestly_at_once() {
             None => says(api, FITS),
         });
         let memory = ProviderMemory::default();
-        let ask = |request: &GenerateRequest| generate(request, &memory, &|| false).unwrap();
+        let ask =
+            |request: &GenerateRequest| generate(request, &memory, &Unlimited, &|| false).unwrap();
         assert_eq!(ask(&request(api, &server, &schema())).attempts, 2, "{api}");
         // Another schema, the same server.
         let other = json!({"type": "object", "required": ["city"]});
@@ -192,7 +194,7 @@ fn a_schema_that_is_refused_for_itself_says_nothing_of_others() {
         Server::play([Reply::json(400, refused), says("openai", FITS), says("openai", FITS)]);
     let memory = ProviderMemory::default();
     for _ in 0..2 {
-        generate(&request("openai", &server, &schema()), &memory, &|| false).unwrap();
+        generate(&request("openai", &server, &schema()), &memory, &Unlimited, &|| false).unwrap();
     }
     let asked = bodies(&server);
     let manners: Vec<&Value> = asked.iter().map(|body| &body["response_format"]["type"]).collect();

@@ -7,6 +7,7 @@ use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{
     CallLimits, GenerateRequest, Generated, KeySource, Lane, Message, Network, ProviderConfig,
 };
+use pg_rag::provider::schema::Unlimited;
 use pg_rag::provider::{ProviderMemory, generate_stream};
 use serde_json::{Value, json};
 
@@ -259,8 +260,13 @@ fn nobody_waiting_ends_the_call_at_once() {
         let begun = Instant::now();
         // The server hears only of those who leave after they have asked.
         let gone = || !server.requests().is_empty();
-        let outcome =
-            generate_stream(&request(&server), &ProviderMemory::default(), &gone, &mut |_| Ok(()));
+        let outcome = generate_stream(
+            &request(&server),
+            &ProviderMemory::default(),
+            &Unlimited,
+            &gone,
+            &mut |_| Ok(()),
+        );
         assert!(outcome.unwrap_err().message().contains("given up"));
         assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
         wait_for(|| server.abandoned() == 1);
@@ -272,11 +278,16 @@ fn who_does_not_listen_any_more_ends_the_call() {
     let long = Duration::from_secs(30);
     let server = Server::play([Reply::chat_stream([(NOW, "one "), (NOW, "two"), (long, "three")])]);
     let mut heard = 0;
-    let outcome =
-        generate_stream(&request(&server), &ProviderMemory::default(), &|| false, &mut |_| {
+    let outcome = generate_stream(
+        &request(&server),
+        &ProviderMemory::default(),
+        &Unlimited,
+        &|| false,
+        &mut |_| {
             heard += 1;
             Err(Error::new(ErrorKind::DaemonLost, "no more"))
-        });
+        },
+    );
     assert_eq!((outcome.unwrap_err().message(), heard), ("no more", 1));
     wait_for(|| server.abandoned() == 1);
     assert_eq!(server.requests().len(), 1);
@@ -324,10 +335,11 @@ fn tell(server: &Server) -> Told {
 
 fn call(request: &GenerateRequest) -> Told {
     let mut pieces = Vec::new();
-    let outcome = generate_stream(request, &ProviderMemory::default(), &|| false, &mut |piece| {
-        pieces.push((piece.to_string(), Instant::now()));
-        Ok(())
-    });
+    let outcome =
+        generate_stream(request, &ProviderMemory::default(), &Unlimited, &|| false, &mut |piece| {
+            pieces.push((piece.to_string(), Instant::now()));
+            Ok(())
+        });
     if let Ok(generated) = &outcome {
         let told: String = pieces.iter().map(|(text, _)| text.as_str()).collect();
         assert_eq!(told, generated.text);

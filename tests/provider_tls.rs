@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{GenerateRequest, KeySource, Lane, Message, ProviderConfig};
+use pg_rag::provider::schema::Unlimited;
 use pg_rag::provider::{ProviderMemory, generate};
 use tempfile::TempDir;
 
@@ -154,7 +155,8 @@ fn ask(base_url: &str, ca_file: Option<String>) -> Result<String> {
 }
 
 fn call(request: &GenerateRequest) -> Result<String> {
-    generate(request, &ProviderMemory::default(), &|| false).map(|generated| generated.text)
+    generate(request, &ProviderMemory::default(), &Unlimited, &|| false)
+        .map(|generated| generated.text)
 }
 
 fn request(base_url: &str, ca_file: Option<String>) -> GenerateRequest {

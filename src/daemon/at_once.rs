@@ -9,9 +9,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::worker::IsAlive;
+use super::worker::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
+use crate::provider::schema::SchemaCheck;
 use crate::provider::{self, ProviderMemory};
 
 /// Most calls of one request that are in flight.
@@ -26,9 +27,12 @@ const STACK: usize = 1 << 20;
 pub fn generate_many(
     many: &GenerateMany,
     memory: &ProviderMemory,
-    is_alive: &IsAlive,
+    checker: &dyn SchemaCheck,
+    client: &Client,
 ) -> Vec<GenerateOutcome> {
-    let call = |request: &GenerateRequest| provider::generate(request, memory, &|| !is_alive());
+    let call = |request: &GenerateRequest| {
+        provider::generate(request, memory, checker, &|| !client.is_alive())
+    };
     all(many, &call)
 }
 

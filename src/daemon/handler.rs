@@ -93,10 +93,13 @@ impl HandlerContext {
                 self.keep_vector(identity, kind, &texts, &response);
                 Ok(response)
             }
-            Request::Generate(request) => {
-                provider::generate(&request, &self.memory, &|| !client.is_alive())
-                    .map(Response::Text)
-            }
+            Request::Generate(request) => provider::generate(
+                &request,
+                &self.memory,
+                &self.parsers.for_client(client),
+                &|| !client.is_alive(),
+            )
+            .map(Response::Text),
             Request::GenerateStream(request) => self.generate_stream(&request, client, outbox),
             Request::EmbedRemotely(request) => self.embed_remotely(&request, client),
             Request::RerankRemotely(request) => {
@@ -106,9 +109,12 @@ impl HandlerContext {
             Request::Rerank { model, query, passages } => {
                 self.rerank(&model, &query, &passages, client)
             }
-            Request::GenerateMany(many) => {
-                Ok(Response::Texts(generate_many(&many, &self.memory, &client.is_alive)))
-            }
+            Request::GenerateMany(many) => Ok(Response::Texts(generate_many(
+                &many,
+                &self.memory,
+                &self.parsers.for_client(client),
+                client,
+            ))),
             Request::RecallVector(key) => Ok(self.recall_vector(&key)),
             Request::Recall { scope, vector, at_least } => {
                 let found = self.cache.recall(&scope, &vector, at_least, Instant::now());
@@ -254,8 +260,13 @@ impl HandlerContext {
         outbox: &mut Outbox<'_>,
     ) -> Result<Response> {
         let hear = &mut |piece: &str| outbox.add(piece);
-        let outcome =
-            provider::generate_stream(request, &self.memory, &|| !client.is_alive(), hear);
+        let outcome = provider::generate_stream(
+            request,
+            &self.memory,
+            &self.parsers.for_client(client),
+            &|| !client.is_alive(),
+            hear,
+        );
         // What was written is sent, also where it ends in an error.
         outbox.flush()?;
         outcome.map(Response::Text)

@@ -3,6 +3,7 @@
 //! ```text
 //! document → ragd --parse: frame in, frame out → parts, or what ended the process
 //! source code → the same → where it may be cut
+//! JSON schema, answer → the same → what is wrong with the answer
 //! ```
 //!
 //! A parser of documents that come from anywhere is where memory and time get lost. In a
@@ -26,8 +27,10 @@ use crate::chunk::{ChunkOptions, CutPlan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{ParseLimits, ParseOptions};
 use crate::protocol::{
-    ChildJob, FileDocument, HEADER, ParseJob, ParseOutcome, body_length, decode, encode,
+    ChildJob, FileDocument, HEADER, ParseJob, ParseOutcome, SchemaOutcome, body_length, decode,
+    encode,
 };
+use crate::provider::schema::{SchemaCheck, SchemaFit};
 pub use child::run as run_child;
 use exchange::{Ended, Exchange};
 use places::ParserSlots;
@@ -38,6 +41,12 @@ const GLANCE: Duration = Duration::from_millis(20);
 /// How long a process may look for places to cut. A megabyte of code takes a second, and the rows
 /// of a worker's first batch together less than its lease.
 const PLAN_TIME: Duration = Duration::from_secs(3);
+
+/// How long a process may check an answer against a schema. One that is meant well takes milliseconds.
+const SCHEMA_TIME: Duration = Duration::from_secs(5);
+
+/// Bytes of the answer about a schema, beside those of the checked text.
+const SCHEMA_ROOM: usize = 64 << 10;
 
 /// Most processes of a role at a time, whatever the number of cores: each may take [`MEMORY`].
 const MOST: usize = 4;
@@ -112,6 +121,11 @@ impl Parsers {
         Ok(output.ok().and_then(|output| decode(&output).ok()))
     }
 
+    /// Checks answers against schemas for `client`, each in a process.
+    pub fn for_client<'a>(&'a self, client: &'a Client) -> impl SchemaCheck + 'a {
+        ClientSchemaCheck { parsers: self, client }
+    }
+
     /// What a process answers to `frame`, in at most `room` bytes. The inner error is about what
     /// was sent, the outer one ragd's.
     fn converse(
@@ -135,6 +149,24 @@ impl Parsers {
                 }
                 _ => Ok(Err(failure(process.wait()?, &complaint, timeout))),
             },
+        }
+    }
+}
+
+/// Checks schemas on behalf of a client.
+struct ClientSchemaCheck<'a> {
+    parsers: &'a Parsers,
+    client: &'a Client,
+}
+
+impl SchemaCheck for ClientSchemaCheck<'_> {
+    fn check(&self, schema: &str, answer: Option<&str>) -> Result<SchemaFit> {
+        let frame = encode(&ChildJob::CheckSchema { schema, answer })?;
+        let room = SCHEMA_ROOM + 2 * answer.map_or(0, str::len);
+        match self.parsers.converse(&frame, room, SCHEMA_TIME, self.client)? {
+            Ok(output) => decode::<SchemaOutcome>(&output)?,
+            // Whatever ended the process: it is the schema that has led it there.
+            Err(_) => Err(too_complex()),
         }
     }
 }
@@ -190,6 +222,16 @@ impl Drop for Process {
 
 fn cannot_start(error: io::Error) -> Error {
     Error::new(ErrorKind::OutOfResources, format!("cannot run a parser process: {error}"))
+}
+
+fn too_complex() -> Error {
+    let (seconds, megabytes) = (SCHEMA_TIME.as_secs(), MEMORY >> 20);
+    let message = format!(
+        "schema is too complex: an answer could not be checked within {seconds} s and {megabytes} MB"
+    );
+    Error::invalid(message).hint(
+        "A subschema is checked once for each path that leads to it. Let fewer branches of allOf, anyOf and oneOf refer to the same one.",
+    )
 }
 
 fn too_slow(timeout: Duration) -> Error {

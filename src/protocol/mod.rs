@@ -191,7 +191,18 @@ pub enum ChildJob<'a> {
         /// How it is cut.
         options: ChunkOptions,
     },
+    /// Check whether an answer fits a JSON schema. Answered by a [`SchemaOutcome`].
+    CheckSchema {
+        /// The schema.
+        schema: &'a str,
+        /// The answer; `None`: only the schema is looked at.
+        answer: Option<&'a str>,
+    },
 }
+
+/// What the child process answers: the JSON of an answer that fits, what is wrong with one that does not,
+/// or why there is no such schema.
+pub type SchemaOutcome = std::result::Result<std::result::Result<String, Vec<String>>, Error>;
 
 /// What a child process is to read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -54,8 +54,7 @@ mod openai;
 mod provider_state;
 mod rerank;
 mod retry;
-mod schema;
-mod schema_complexity;
+pub mod schema;
 mod schema_support;
 mod stream;
 mod turns;
@@ -64,13 +63,14 @@ mod voyage;
 pub use embeddings::Embedded;
 pub use provider_state::ProviderMemory;
 
+use self::schema::SchemaCheck;
 use crate::error::Result;
 use crate::protocol::apis::{self, Ability};
 use crate::protocol::{EmbedRequest, GenerateRequest, Generated, RerankRequest};
 
 /// Has the provider of `request` write an answer, in the form that it asks for.
 ///
-/// `gone` says whether the client has left; then the call is given up within 50 ms, its connection
+/// `checker` checks whether what it writes has that form. `gone` says whether the client has left; then the call is given up within 50 ms, its connection
 /// closed, and an error returned that is never read. Fails with
 /// [`ErrorKind::ProviderTimeout`](crate::error::ErrorKind::ProviderTimeout) where a limit of the
 /// provider's configuration is reached, with
@@ -79,13 +79,14 @@ use crate::protocol::{EmbedRequest, GenerateRequest, Generated, RerankRequest};
 pub fn generate(
     request: &GenerateRequest,
     memory: &ProviderMemory,
+    checker: &dyn SchemaCheck,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
     apis::check(&request.provider, Ability::Generate)?;
     let write = |request: &GenerateRequest| write(request, memory, gone);
     match &request.schema {
         None => write(request),
-        Some(schema) => schema::insist(schema, request, write),
+        Some(schema) => schema::insist(schema, request, checker, write),
     }
 }
 
@@ -113,13 +114,14 @@ fn write(
 pub fn generate_stream(
     request: &GenerateRequest,
     memory: &ProviderMemory,
+    checker: &dyn SchemaCheck,
     gone: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(&str) -> Result<()>,
 ) -> Result<Generated> {
     apis::check(&request.provider, Ability::Generate)?;
     if request.schema.is_some() {
         // It is not known before its end whether an answer has the form that it should have.
-        let generated = generate(request, memory, gone)?;
+        let generated = generate(request, memory, checker, gone)?;
         hear(&generated.text)?;
         return Ok(generated);
     }
@@ -240,7 +242,7 @@ mod tests {
         let embedded = EmbedRequest { provider, dimension, lane, kind, texts };
         let (memory, gone) = (ProviderMemory::default(), || true);
         [
-            generate(&written, &memory, &gone).unwrap_err(),
+            generate(&written, &memory, &schema::Unlimited, &gone).unwrap_err(),
             embed(&embedded, &memory, &gone).unwrap_err(),
             rerank(&ranked, &memory, &gone).unwrap_err(),
         ]

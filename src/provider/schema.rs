@@ -17,7 +17,6 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::key::ApiKey;
-use super::schema_complexity;
 use crate::account::tokens_of;
 use crate::error::{Bill, Error, ErrorKind, Result};
 use crate::prompt::object;
@@ -83,6 +82,33 @@ impl ResponseFormat {
     }
 }
 
+/// What came of checking an answer: its JSON, or what is wrong with it, place by place.
+pub type SchemaFit = std::result::Result<String, Vec<String>>;
+
+/// Checks whether answers fit a schema, which may take for ever: a schema whose parts refer to each other
+/// twice is checked twice as often at each step, and forty short parts are enough for years.
+pub trait SchemaCheck: Sync {
+    /// As [`check`], within limits of time and memory.
+    fn check(&self, schema: &str, answer: Option<&str>) -> Result<SchemaFit>;
+}
+
+/// The check without limits, for schemas that can be trusted.
+pub struct Unlimited;
+
+impl SchemaCheck for Unlimited {
+    fn check(&self, schema: &str, answer: Option<&str>) -> Result<SchemaFit> {
+        check(schema, answer)
+    }
+}
+
+/// Checks whether `answer` fits `schema`; without one, whether `schema` is a JSON schema.
+///
+/// Fails with [`ErrorKind::InvalidParameter`] where it is none.
+pub fn check(schema: &str, answer: Option<&str>) -> Result<SchemaFit> {
+    let validator = compile(schema)?;
+    Ok(answer.map_or_else(|| Ok(String::new()), |answer| fit(&validator, answer)))
+}
+
 /// Has `write` write until what it wrote fits the `schema`: twice at most.
 ///
 /// The text that comes back is JSON. Fails, before anything is written, with
@@ -91,11 +117,14 @@ impl ResponseFormat {
 pub fn insist(
     schema: &str,
     request: &GenerateRequest,
+    checker: &dyn SchemaCheck,
     write: impl Fn(&GenerateRequest) -> Result<Generated>,
 ) -> Result<Generated> {
-    let validator = compile(schema)?;
+    // What is none is refused before anything is paid for.
+    drop(checker.check(schema, None)?);
     let first = write(request)?;
-    let wrong = match fit(&validator, &first.text) {
+    let checked = checker.check(schema, Some(&first.text));
+    let wrong = match checked.map_err(|error| error.with_bill(Some(bill(&first))))? {
         Ok(text) => return Ok(Generated { text, ..first }),
         // It would be cut short again.
         Err(wrong) if first.finish_reason == "length" => {
@@ -110,10 +139,12 @@ pub fn insist(
         let both = error.bill().unwrap_or_default().plus(bill(&first));
         error.with_bill(Some(both))
     })?;
-    match fit(&validator, &second.text) {
+    let both = Some(bill(&first).plus(bill(&second)));
+    let checked = checker.check(schema, Some(&second.text));
+    match checked.map_err(|error| error.with_bill(both))? {
         Ok(text) => Ok(Generated { text, ..together(&first, second) }),
         Err(wrong) => Err(refused(request, &wrong)
-            .with_bill(Some(bill(&first).plus(bill(&second))))
+            .with_bill(both)
             .hint("The model was shown its mistake once. Ask for less, or ask another model.")),
     }
 }
@@ -134,7 +165,6 @@ fn parse(schema: &str) -> Result<Value> {
 
 fn compile(schema: &str) -> Result<Validator> {
     let schema = parse(schema)?;
-    schema_complexity::check(&schema)?;
     jsonschema::options().offline().build(&schema).map_err(|error| {
         let place = place(&error.instance_path().to_string());
         Error::invalid(format!(
@@ -146,7 +176,7 @@ fn compile(schema: &str) -> Result<Validator> {
 }
 
 /// The JSON of `answer`, if it fits; else what is wrong with it, place by place.
-fn fit(validator: &Validator, answer: &str) -> Result<String, Vec<String>> {
+fn fit(validator: &Validator, answer: &str) -> SchemaFit {
     let Some((value, text)) = json(answer) else { return Err(vec!["it is not JSON".into()]) };
     let misfits = validator.iter_errors(&value).take(MOST_MISFITS);
     let wrong: Vec<String> = misfits

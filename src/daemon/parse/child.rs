@@ -1,5 +1,5 @@
-//! The process that reads one document, or finds where it may be cut: a frame on standard input,
-//! a frame on standard output.
+//! The process that reads one document, finds where it may be cut, or checks an answer against a schema:
+//! a frame on standard input, a frame on standard output.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use crate::daemon::confine::{confine, stand_back};
 use crate::error::Result;
-use crate::protocol::{ChildJob, HEADER, ParseOutcome, decode, encode};
+use crate::protocol::{ChildJob, HEADER, ParseOutcome, SchemaOutcome, decode, encode};
+use crate::provider::schema;
 use crate::{chunk, parse};
 
 /// Reads the document on standard input and answers on standard output.
@@ -38,6 +39,10 @@ fn answer(frame: &[u8]) -> Result<Vec<u8>> {
             encode(&outcome)
         }
         Ok(ChildJob::Plan { text, options }) => encode(&chunk::plan(text, &options)),
+        Ok(ChildJob::CheckSchema { schema, answer }) => {
+            let outcome: SchemaOutcome = schema::check(schema, answer);
+            encode(&outcome)
+        }
         Err(error) => encode(&ParseOutcome::Err(error)),
     }
 }
