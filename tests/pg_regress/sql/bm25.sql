@@ -262,6 +262,33 @@ SELECT problem FROM rag_bm25_check('odd_tsv');
 SELECT count(*) FROM odd WHERE tsv @@ (SELECT string_agg('n' || i, '|')::tsquery FROM generate_series(1, 5000) AS i);
 RESET enable_seqscan;
 
+-- Rows that WHERE keeps come without a score after those with one, in every plan.
+CREATE TABLE fruit (id integer PRIMARY KEY, tsv tsvector);
+INSERT INTO fruit SELECT n, array_to_tsvector(array_remove(ARRAY['fruit', CASE WHEN n % 2 = 0 THEN 'apple' END, CASE WHEN n % 4 < 2 THEN 'banana' END, CASE WHEN n % 100 = 0 THEN 'cherry' END], NULL))
+FROM generate_series(1, 4000) AS n;
+CREATE INDEX fruit_tsv ON fruit USING rag_bm25 (tsv);
+ANALYZE fruit;
+CREATE FUNCTION ids(condition text, ranking text, most integer) RETURNS integer[] LANGUAGE plpgsql AS $$
+DECLARE found integer[];
+BEGIN
+    EXECUTE format('SELECT array_agg(id ORDER BY place, id) FROM (SELECT id, round(distance::numeric, 9) AS place FROM
+                    (SELECT id, tsv <@> rag_bm25_query(''fruit_tsv'', %L) AS distance FROM fruit WHERE %s
+                     ORDER BY tsv <@> rag_bm25_query(''fruit_tsv'', %L) LIMIT %s) AS best) AS placed', ranking, condition, ranking, most) INTO found;
+    RETURN found;
+END $$;
+CREATE FUNCTION ids_by_index(condition text, ranking text, most integer) RETURNS integer[] LANGUAGE sql
+SET enable_seqscan = off SET enable_sort = off SET enable_bitmapscan = off AS 'SELECT ids(condition, ranking, most)';
+CREATE FUNCTION ids_by_table(condition text, ranking text, most integer) RETURNS integer[] LANGUAGE sql
+SET enable_indexscan = off SET enable_bitmapscan = off AS 'SELECT ids(condition, ranking, most)';
+SELECT condition, ranking, cardinality(by_index) AS rows, by_index = by_table AS same
+FROM (VALUES ($$tsv @@ 'apple | !banana'$$, 'apple | !banana'), ($$tsv @@ 'banana'$$, 'apple'), ($$tsv @@ 'banana & !apple'$$, 'cherry'),
+             ($$tsv @@ 'banana' AND tsv @@ '!cherry'$$, 'cherry'), ($$tsv @@ 'app:*'$$, 'apple'), ($$tsv @@ 'apple'$$, 'app:*'),
+             ($$tsv @@ 'apple & banana'$$, 'banana | cherry'), ($$tsv @@ 'apple | cherry'$$, 'cherry'), ($$tsv @@ '!fruit'$$, 'apple'),
+             ($$tsv @@ ''::tsquery$$, 'apple'), ($$tsv @@ 'none'$$, 'apple'), ($$tsv @@ 'apple:A'$$, 'apple'), ($$tsv @@ 'cherry <-> apple'$$, 'banana')) AS v (condition, ranking),
+     LATERAL (SELECT ids_by_index(condition, ranking, 4000) AS by_index, ids_by_table(condition, ranking, 4000) AS by_table) AS x;
+EXPLAIN (COSTS OFF) SELECT id FROM fruit WHERE tsv @@ 'banana' ORDER BY tsv <@> rag_bm25_query('fruit_tsv', 'cherry') LIMIT 5;
+SELECT count(*) FROM (SELECT id FROM fruit WHERE tsv @@ 'banana' ORDER BY tsv <@> rag_bm25_query('fruit_tsv', 'apple') LIMIT 1500) AS best;
+
 -- The first scan of a session is counted, too.
 \connect -
 BEGIN;

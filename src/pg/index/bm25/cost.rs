@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 use super::frequencies::Frequencies;
 use super::query::{self, Bm25Query};
 use super::question::Bm25Question;
+use crate::bm25::Term;
 use crate::pg::index::access_method;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::row_security::hides_statistics;
@@ -97,6 +98,16 @@ impl Bm25Estimate {
         }
     }
 
+    /// The estimate where `others` come after these rows.
+    fn and(&self, others: &Bm25Estimate, tuples: f64) -> Bm25Estimate {
+        Bm25Estimate {
+            words: self.words + others.words,
+            postings: self.postings + others.postings,
+            rows: (self.rows + others.rows).min(tuples.max(1.0)),
+            is_ordered: self.is_ordered,
+        }
+    }
+
     /// The estimate where the query is not known.
     fn unknown(tuples: f64, is_ordered: bool) -> Bm25Estimate {
         let share = if is_ordered { UNKNOWN_SHARE_IN_ORDER } else { UNKNOWN_SHARE };
@@ -155,9 +166,13 @@ unsafe fn estimate(
                     let query = Bm25Query::new(datum).ok()?;
                     let question = query.question.unwrap_or_default();
                     let known = Frequencies::of(pages, std::slice::from_ref(&question)).ok()?;
-                    let found: Vec<f64> =
-                        question.terms().iter().map(|term| known.get(term)).collect();
-                    Some(Bm25Estimate::new(&found, tuples, true))
+                    let terms = question.terms();
+                    let found: Vec<f64> = terms.iter().map(|term| known.get(term)).collect();
+                    let scored = Bm25Estimate::new(&found, tuples, true);
+                    match gives_unscored(root, path, &terms) {
+                        true => Some(scored.and(&matching(root, path, pages)?, tuples)),
+                        false => Some(scored),
+                    }
                 }
             },
             _ => None,
@@ -173,6 +188,32 @@ unsafe fn estimate(
 unsafe fn is_secret(index: *const pg_sys::IndexOptInfo) -> bool {
     // SAFETY: by this function's contract.
     hides_statistics(unsafe { (*index).indexoid }).unwrap_or(true)
+}
+
+/// Whether a scan in order gives rows that have none of `terms`, since they match its conditions, as far
+/// as these are known.
+///
+/// # Safety
+///
+/// As for [`amcostestimate`].
+unsafe fn gives_unscored(
+    root: *mut pg_sys::PlannerInfo,
+    path: *mut pg_sys::IndexPath,
+    terms: &[Term],
+) -> bool {
+    // SAFETY: by this function's contract; an index's conditions are operators of its class.
+    unsafe {
+        let clauses = pg_sys::get_quals_from_indexclauses((*path).indexclauses);
+        let clauses = pgrx::PgList::<pg_sys::RestrictInfo>::from_pg(clauses);
+        let gives_others =
+            |clause: *mut pg_sys::RestrictInfo| match known(root, (*clause).clause.cast()) {
+                KnownValue::Now(datum) => {
+                    query::question(datum).is_ok_and(|question| !question.implies_any(terms))
+                }
+                KnownValue::Later | KnownValue::Null => false,
+            };
+        !clauses.is_empty() && clauses.iter_ptr().all(gives_others)
+    }
 }
 
 /// Without an order: the cheapest of the conditions decides.

@@ -155,6 +155,26 @@ impl Bm25Question {
         Some(cover)
     }
 
+    /// Whether each text that matches has one of these terms.
+    pub fn implies_any(&self, terms: &[Term]) -> bool {
+        let has = |operand: &Operand| {
+            terms.iter().any(|term| match operand.is_prefix {
+                true => term.prefix && operand.word.starts_with(&term.bytes),
+                false => term.matches(&operand.word),
+            })
+        };
+        let implies = self.fold(|node, first: Option<bool>, second| match node {
+            QueryNode::Word(operand) => has(operand),
+            QueryNode::Not(_) => false,
+            QueryNode::Or(..) => first == Some(true) && second == Some(true),
+            QueryNode::And(..) | QueryNode::Phrase(..) => {
+                first == Some(true) || second == Some(true)
+            }
+        });
+        // What asks for nothing matches nothing.
+        implies.unwrap_or(true)
+    }
+
     /// Whether each text that has one of these terms matches.
     pub fn is_met_by_any(&self, terms: &[Term]) -> bool {
         let is_plain = self.nodes.iter().all(|node| match node {

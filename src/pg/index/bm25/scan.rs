@@ -1,12 +1,15 @@
 //! The callbacks of a scan.
 //!
-//! With ORDER BY `<@>` the rows come best first: those that have one of the words at least.
+//! With ORDER BY `<@>` the rows come best first: those that have one of the words at least, and after
+//! them those without a score that a WHERE keeps.
 //! Without it the rows that may match come in no order. What the words alone don't decide, such
 //! as a phrase, the executor checks again.
 //!
 //! For a role that does not see all rows of the table no such plan is made: EXPLAIN would count the
 //! hidden rows that have a word, as those that a policy removes from the best. A plan that was made
 //! for another role gives all rows in no order, and the executor scores and sorts them.
+
+use std::collections::HashSet;
 
 use pgrx::prelude::*;
 
@@ -60,6 +63,17 @@ struct RunningScan {
     must_recheck: bool,
     /// Whether the executor is to score the rows and bring them into order.
     must_sort: bool,
+    /// The rows that come after those of the source, if a WHERE keeps any.
+    unscored: Option<UnscoredRows>,
+}
+
+/// Rows that match the conditions of a WHERE and have none of the words of the ORDER BY.
+struct UnscoredRows {
+    conditions: Vec<Bm25Question>,
+    /// The rows that have a score.
+    given: HashSet<RowId>,
+    /// Whether they are being given.
+    is_their_turn: bool,
 }
 
 /// Where the rows come from.
@@ -70,22 +84,47 @@ enum ScanSource {
     Rows(Vec<RowId>),
 }
 
+impl ScanSource {
+    fn next(&mut self, pages: &Pages) -> Result<Option<Bm25Hit>> {
+        match self {
+            ScanSource::Search(search) => search.next(pages),
+            ScanSource::Rows(rows) => Ok(rows.pop().map(|row| Bm25Hit { row, score: 0.0 })),
+        }
+    }
+}
+
 impl RunningScan {
     /// All rows, for the executor to look at.
     fn all(pages: Pages, must_sort: bool) -> Result<RunningScan> {
         let source = ScanSource::Rows(bm25::rows(&pages)?);
-        Ok(RunningScan { pages, source, must_recheck: true, must_sort })
+        Ok(RunningScan { pages, source, must_recheck: true, must_sort, unscored: None })
     }
 
     fn of(pages: Pages, search: Bm25Search, must_recheck: bool) -> RunningScan {
         let source = ScanSource::Search(Box::new(search));
-        RunningScan { pages, source, must_recheck, must_sort: false }
+        RunningScan { pages, source, must_recheck, must_sort: false, unscored: None }
     }
 
     fn next(&mut self) -> Result<Option<Bm25Hit>> {
-        match &mut self.source {
-            ScanSource::Search(search) => search.next(&self.pages),
-            ScanSource::Rows(rows) => Ok(rows.pop().map(|row| Bm25Hit { row, score: 0.0 })),
+        loop {
+            let found = self.source.next(&self.pages)?;
+            let Some(unscored) = &mut self.unscored else { return Ok(found) };
+            match found {
+                Some(hit) if !unscored.is_their_turn => {
+                    unscored.given.insert(hit.row);
+                    return Ok(Some(hit));
+                }
+                Some(hit) if !unscored.given.contains(&hit.row) => {
+                    return Ok(Some(Bm25Hit { score: 0.0, ..hit }));
+                }
+                Some(_) => {}
+                None if unscored.is_their_turn => return Ok(None),
+                None => {
+                    (self.source, self.must_recheck) = matching(&self.pages, &unscored.conditions)?;
+                    unscored.is_their_turn = true;
+                }
+            }
+            check_for_interrupts!();
         }
     }
 }
@@ -185,7 +224,10 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<RunningScan> {
             |pages| Ok(RunningScan::of(pages, Bm25Search::new(Vec::new(), settings(), 0)?, false));
         let Some(conditions) = conditions(scan)? else { return nothing(pages) };
         match (*scan).numberOfOrderBys {
-            0 => matching(pages, &conditions),
+            0 => {
+                let (source, must_recheck) = matching(&pages, &conditions)?;
+                Ok(RunningScan { pages, source, must_recheck, must_sort: false, unscored: None })
+            }
             1 => match order(scan)? {
                 Some(Bm25Query { index, question: Some(question) }) => {
                     let scanned = (*(*scan).indexRelation).rd_id;
@@ -193,7 +235,7 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<RunningScan> {
                         return RunningScan::all(pages, true);
                     }
                     let other = (index != scanned).then_some(index);
-                    ranked(pages, &question, &conditions, other)
+                    ranked(pages, &question, conditions, other)
                 }
                 _ => nothing(pages),
             },
@@ -206,11 +248,11 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<RunningScan> {
 }
 
 /// Rows in order of their scores, by the statistics of `other`, if it is another index that the
-/// query names.
+/// query names; and after them the other rows that match the conditions, if there may be any.
 fn ranked(
     pages: Pages,
     question: &Bm25Question,
-    conditions: &[Bm25Question],
+    conditions: Vec<Bm25Question>,
     other: Option<pg_sys::Oid>,
 ) -> Result<RunningScan> {
     let terms = question.terms();
@@ -219,24 +261,28 @@ fn ranked(
         Some(other) => Some(statistics(&open(other)?, &terms)?),
         None => None,
     };
+    let has_all =
+        conditions.is_empty() || conditions.iter().any(|condition| condition.implies_any(&terms));
     let search = Bm25Search::new(terms, settings(), 0)?;
     let search = match statistics {
         Some(statistics) => search.with_statistics(statistics),
         None => search,
     };
-    Ok(RunningScan::of(pages, search, must_recheck))
+    let unscored = UnscoredRows { conditions, given: HashSet::new(), is_their_turn: false };
+    let unscored = (!has_all).then_some(unscored);
+    Ok(RunningScan { unscored, ..RunningScan::of(pages, search, must_recheck) })
 }
 
-/// Rows that may match, in no order.
-fn matching(pages: Pages, conditions: &[Bm25Question]) -> Result<RunningScan> {
-    let known = Frequencies::of(&pages, conditions)?;
+/// Rows that may match, in no order, and whether the executor is to look whether they do.
+fn matching(pages: &Pages, conditions: &[Bm25Question]) -> Result<(ScanSource, bool)> {
+    let known = Frequencies::of(pages, conditions)?;
     let covers = conditions.iter().filter_map(|condition| condition.cover(|it| known.get(it)));
     let Some(cover) = covers.min_by(|a, b| a.cost.total_cmp(&b.cost)) else {
-        return RunningScan::all(pages, false);
+        return Ok((ScanSource::Rows(bm25::rows(pages)?), true));
     };
     let must_recheck = !conditions.iter().all(|condition| condition.is_met_by_any(&cover.terms));
     let search = Bm25Search::new(cover.terms, settings(), usize::MAX)?;
-    Ok(RunningScan::of(pages, search, must_recheck))
+    Ok((ScanSource::Search(Box::new(search)), must_recheck))
 }
 
 /// Nothing keeps vacuum from removing a row between its return and its use.
