@@ -41,7 +41,7 @@ impl Side {
     fn ours(storage: Option<String>) -> Side {
         let name = storage.iter().fold("rag_hnsw".to_owned(), |name, storage| name + " " + storage);
         let slug = name.replace(|character: char| !character.is_ascii_alphanumeric(), "_");
-        Side { name, slug, method: "rag_hnsw", storage, iterative: "on" }
+        Side { name, slug, method: "rag_hnsw", storage, iterative: "strict_order" }
     }
 
     /// Whether this is the one that the others are compared with.

@@ -30,6 +30,7 @@ pub mod orphan_repair;
 pub mod pause;
 pub mod write_out;
 
+pub mod exact_order;
 pub mod insert;
 pub mod nearest;
 pub mod scan;

@@ -1,5 +1,7 @@
 //! The whole index in memory: built, inserted into, searched, vacuumed, checked.
 
+mod order;
+
 use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;

@@ -35,6 +35,32 @@ pub enum Caching {
     Semantic,
 }
 
+/// Whether a scan of an index of vectors goes on after its first search, by pgvector's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
+pub enum IterativeScan {
+    /// It ends.
+    #[name = c"off"]
+    Off,
+    /// It goes on, and what it finds too late is left out.
+    #[name = c"strict_order"]
+    StrictOrder,
+    /// It goes on, and what it finds too late comes out of order.
+    #[name = c"relaxed_order"]
+    RelaxedOrder,
+}
+
+impl IterativeScan {
+    /// Whether a scan goes on.
+    pub fn is_iterative(self) -> bool {
+        self != IterativeScan::Off
+    }
+
+    /// Whether what comes too late is left out.
+    pub fn is_strict(self) -> bool {
+        self != IterativeScan::RelaxedOrder
+    }
+}
+
 static EMBEDDING_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"all-minilm-l6-v2"));
 static LLM: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"extractive"));
@@ -59,7 +85,8 @@ static CACHE: GucSetting<Caching> = GucSetting::<Caching>::new(Caching::Off);
 static CACHE_TTL: GucSetting<i32> = GucSetting::<i32>::new(3600);
 
 static HNSW_EF_SEARCH: GucSetting<i32> = GucSetting::<i32>::new(40);
-static HNSW_ITERATIVE_SCAN: GucSetting<bool> = GucSetting::<bool>::new(true);
+static HNSW_ITERATIVE_SCAN: GucSetting<IterativeScan> =
+    GucSetting::<IterativeScan>::new(IterativeScan::StrictOrder);
 static HNSW_MAX_SCAN_TUPLES: GucSetting<i32> = GucSetting::<i32>::new(20_000);
 static HNSW_SCAN_MEM_MULTIPLIER: GucSetting<f64> = GucSetting::<f64>::new(1.0);
 
@@ -190,10 +217,10 @@ fn define_for_indexes() {
         GucContext::Userset,
         GucFlags::default(),
     );
-    GucRegistry::define_bool_guc(
+    GucRegistry::define_enum_guc(
         c"rag_hnsw.iterative_scan",
         c"Whether a scan continues after its first search.",
-        c"If off, a scan returns at most rag_hnsw.ef_search rows.",
+        c"off: a scan returns at most rag_hnsw.ef_search rows. strict_order: it continues, and leaves out rows that it finds too late. relaxed_order: it returns these out of order.",
         &HNSW_ITERATIVE_SCAN,
         GucContext::Userset,
         GucFlags::default(),
@@ -431,7 +458,7 @@ pub fn hnsw_ef_search() -> usize {
 }
 
 /// Whether a scan continues after its first search.
-pub fn hnsw_iterative_scan() -> bool {
+pub fn hnsw_iterative_scan() -> IterativeScan {
     HNSW_ITERATIVE_SCAN.get()
 }
 

@@ -571,6 +571,52 @@ CREATE INDEX narrow_b ON narrow USING rag_hnsw (b bit_hamming_ops);
 SELECT same('SELECT id, b <~> B''1'' AS distance FROM narrow ORDER BY distance');
 SELECT problems('narrow');
 
+-- Rows of a scan have their ctid, so that they can be locked, and deleted by it.
+CREATE TABLE rows_of_scan (id integer PRIMARY KEY, v vector(8), b bit(8));
+INSERT INTO rows_of_scan SELECT i, embedding(i), (i % 256)::bit(8) FROM generate_series(1, 500) AS i;
+CREATE FUNCTION tried_rows(storage text) RETURNS TABLE (place bigint, what text) LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE best integer[];
+BEGIN
+    EXECUTE format('CREATE INDEX scanned ON rows_of_scan USING rag_hnsw (v vector_l2_ops) WITH (storage = %L)', storage);
+    best := ARRAY(SELECT id FROM rows_of_scan ORDER BY v <-> embedding(3) LIMIT 3 FOR UPDATE);
+    RETURN QUERY SELECT 1::bigint, format('%s: locked %s', storage, best);
+    RETURN QUERY SELECT 2::bigint, format('valid: %s', bool_and(t.ctid = s.ctid)) FROM (SELECT ctid, id FROM rows_of_scan ORDER BY v <-> embedding(3) LIMIT 100) AS s JOIN rows_of_scan AS t USING (id);
+    DELETE FROM rows_of_scan WHERE ctid IN (SELECT ctid FROM rows_of_scan ORDER BY v <-> embedding(3) LIMIT 3);
+    RETURN QUERY SELECT 3::bigint, format('deleted: %s', 500 - (SELECT count(*) FROM rows_of_scan));
+    DROP INDEX scanned;
+    INSERT INTO rows_of_scan SELECT i, embedding(i), (i % 256)::bit(8) FROM unnest(best) AS i;
+END $$;
+SELECT what FROM unnest(ARRAY['float32', 'float16', 'sq8', 'binary']) AS s, tried_rows(s) ORDER BY s, place;
+
+-- The order of rows is that of the operator, however far a scan goes, and relaxed_order leaves none out.
+CREATE TABLE clustered (id integer PRIMARY KEY, v vector(16));
+INSERT INTO clustered SELECT i, (SELECT array_agg(round((sin(i % 40 * sqrt(d + 1) * 7) + sin(i * sqrt(d + 2)) / 5)::numeric, 6) ORDER BY d)::vector FROM generate_series(1, 16) AS d) FROM generate_series(1, 6000) AS i;
+CREATE INDEX clustered_v ON clustered USING rag_hnsw (v vector_cosine_ops);
+ANALYZE clustered;
+CREATE FUNCTION out_of_order(most integer, condition text DEFAULT 'true') RETURNS text LANGUAGE plpgsql SET enable_seqscan = off SET enable_sort = off AS $$
+DECLARE
+    query vector;
+    distances float8[];
+    wrong integer := 0;
+    fewest integer := most;
+BEGIN
+    FOR query IN SELECT v FROM clustered WHERE id % 300 = 7 ORDER BY id LOOP
+        EXECUTE format('SELECT array_agg(distance) FROM (SELECT v <=> $1 AS distance FROM clustered WHERE %s ORDER BY v <=> $1 LIMIT %s) AS found', condition, most) INTO distances USING query;
+        wrong := wrong + (SELECT count(*) FROM generate_subscripts(distances, 1) AS i WHERE distances[i] < distances[i - 1]);
+        fewest := least(fewest, cardinality(distances));
+    END LOOP;
+    RETURN format('%s rows out of order, %s rows', wrong, CASE WHEN fewest > most * 0.97 THEN 'nearly all' ELSE fewest::text END);
+END $$;
+SHOW rag_hnsw.iterative_scan;
+RESET rag_hnsw.ef_search;
+SELECT most, out_of_order(most), out_of_order(most, 'id % 5 = 0') FROM unnest(ARRAY[10, 100, 1000]) AS most;
+SET rag_hnsw.iterative_scan = relaxed_order;
+SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM clustered ORDER BY v <=> (SELECT v FROM clustered WHERE id = 7) LIMIT 6000) AS found;
+SET rag_hnsw.iterative_scan = off;
+SELECT count(*) FROM (SELECT id FROM clustered ORDER BY v <=> (SELECT v FROM clustered WHERE id = 7) LIMIT 6000) AS found;
+RESET rag_hnsw.iterative_scan;
+SET rag_hnsw.ef_search = 1000;
+
 -- The first scan of a session is counted, too.
 \connect -
 BEGIN;

@@ -1,30 +1,30 @@
-//! Exact distances for rows that an index knows by estimates only (storage 'binary').
+//! The operator's own values for rows that an index knows by bounds or estimates.
 //!
-//! The rows of one stage of a scan are fetched from the table, their distances computed by the
-//! operator itself, and given in that order. (Other storages know a bound that always holds, so
-//! the executor does this for them, and for fewer rows.)
+//! The rows are fetched from the table here and not by the executor, which can do so too: a row that comes
+//! out of its reorder queue has no ctid (nodeIndexscan.c, IndexNextWithReorder), so that FOR UPDATE and
+//! `ctid IN (...)` fail. And only here it is known whether a row comes too late.
 
 use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 
 use super::insert::pointer_of;
-use crate::error::Result;
 use crate::hnsw::page::RowId;
-use crate::hnsw::scan::{Nearness, Scan};
-use crate::pg::index::pages::{Pages, guarded};
+use crate::hnsw::scan::Nearness;
+use crate::pg::index::pages::guarded;
 
-/// What is needed to get a row's vector from the table, and rows to be given.
+/// What is needed to get a row's vector from the table.
 pub struct Rescorer {
     info: *mut pg_sys::IndexInfo,
     state: *mut pg_sys::EState,
     slot: *mut pg_sys::TupleTableSlot,
     fetch: *mut pg_sys::IndexFetchTableData,
-    /// Rows to be given, the nearest last.
-    ready: Vec<(Nearness, RowId)>,
+    /// Room for the columns of a row of the index.
+    values: Vec<pg_sys::Datum>,
+    nulls: Vec<bool>,
 }
 
 impl Rescorer {
-    /// A rescorer for a scan, until that ends or begins anew.
+    /// A rescorer for a scan, until that ends.
     ///
     /// # Safety
     ///
@@ -43,47 +43,19 @@ impl Rescorer {
                     state: pg_sys::CreateExecutorState(),
                     slot: pg_sys::table_slot_create(table, std::ptr::null_mut()),
                     fetch: fetch.unwrap_or(std::ptr::null_mut()),
-                    ready: Vec::new(),
+                    values: vec![pg_sys::Datum::null(); pg_sys::INDEX_MAX_KEYS as usize],
+                    nulls: vec![false; pg_sys::INDEX_MAX_KEYS as usize],
                 }
             })
         }
-    }
-
-    /// The next row and its exact distance.
-    ///
-    /// # Safety
-    ///
-    /// `scan` is the one this was made for.
-    pub unsafe fn next(
-        &mut self,
-        scan: pg_sys::IndexScanDesc,
-        under_way: &mut Scan,
-        pages: &Pages,
-    ) -> Result<Option<(Nearness, RowId)>> {
-        while self.ready.is_empty() {
-            let batch = under_way.batch(pages)?;
-            if batch.is_empty() {
-                return Ok(None);
-            }
-            for (nearness, row) in batch {
-                let exact = match nearness {
-                    // SAFETY: by this function's contract.
-                    Nearness::Bound(_) => unsafe { self.distance(scan, row) },
-                    other => Some(other),
-                };
-                self.ready.extend(exact.map(|exact| (exact, row)));
-            }
-            self.ready.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
-        }
-        Ok(self.ready.pop())
     }
 
     /// The operator's value for a row; `None` where no version of it is visible.
     ///
     /// # Safety
     ///
-    /// As for [`Rescorer::next`].
-    unsafe fn distance(&mut self, scan: pg_sys::IndexScanDesc, row: RowId) -> Option<Nearness> {
+    /// `scan` is the one this was made for, under way.
+    pub unsafe fn distance(&mut self, scan: pg_sys::IndexScanDesc, row: RowId) -> Option<Nearness> {
         check_for_interrupts!();
         // SAFETY: by this function's contract; the key is the one that the scan is ordered by, and
         // what is computed lives in memory that the next row takes again.
@@ -111,21 +83,18 @@ impl Rescorer {
             pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
             (*context).ecxt_scantuple = self.slot;
             PgMemoryContexts::For((*context).ecxt_per_tuple_memory).switch_to(|_| {
-                let most = pg_sys::INDEX_MAX_KEYS as usize;
-                let mut values = vec![pg_sys::Datum::null(); most];
-                let mut nulls = vec![false; most];
                 pg_sys::FormIndexDatum(
                     self.info,
                     self.slot,
                     self.state,
-                    values.as_mut_ptr(),
-                    nulls.as_mut_ptr(),
+                    self.values.as_mut_ptr(),
+                    self.nulls.as_mut_ptr(),
                 );
                 let key = (*scan).orderByData;
                 let distance = pg_sys::FunctionCall2Coll(
                     &mut (*key).sk_func,
                     (*key).sk_collation,
-                    values[0],
+                    self.values[0],
                     (*key).sk_argument,
                 );
                 Some(Nearness::Bound(f64::from_bits(distance.value() as u64)))
@@ -147,14 +116,5 @@ impl Rescorer {
             pg_sys::ExecDropSingleTupleTableSlot(self.slot);
             pg_sys::FreeExecutorState(self.state);
         }
-    }
-}
-
-/// Where a row stands among those of its batch; NaN is last but for NULL.
-fn rank((nearness, _): &(Nearness, RowId)) -> f64 {
-    match nearness {
-        Nearness::Bound(value) if !value.is_nan() => *value,
-        Nearness::Bound(_) | Nearness::Undirected => f64::INFINITY,
-        Nearness::Null => f64::NAN,
     }
 }

@@ -9,6 +9,7 @@ use super::rescore::Rescorer;
 use super::{filter, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hnsw::columns::ColumnCondition;
+use crate::hnsw::exact_order::ExactOrder;
 use crate::hnsw::scan::{Nearness, Probe, Scan, ScanEffort, ScanOptions, ScanQuery};
 use crate::hnsw::slots::read_meta;
 use crate::hnsw::visited::Visited;
@@ -32,19 +33,16 @@ struct HnswScan {
     scan: Option<(Pages, Scan)>,
     /// What the scans before have done, if this one is done again and again.
     effort: ScanEffort,
-    /// Where the index knows estimates only.
+    /// In which order its rows are given.
+    order: Option<ExactOrder>,
+    /// What measures them, from the first scan to the last.
     rescorer: Option<Rescorer>,
 }
 
 impl HnswScan {
-    /// # Safety
-    ///
-    /// `scan` is the scan that this belongs to.
-    unsafe fn end(&mut self, scan: pg_sys::IndexScanDesc) {
-        if let Some(rescorer) = self.rescorer.take() {
-            // SAFETY: by this function's contract.
-            unsafe { rescorer.end(scan) };
-        }
+    /// Ends the scan that is under way; another may begin.
+    fn end(&mut self) {
+        self.order = None;
         if let Some((_, scan)) = self.scan.take() {
             self.effort.add(scan.effort());
             let visited = scan.into_visited();
@@ -79,7 +77,7 @@ pub unsafe extern "C-unwind" fn amrescan(
 ) {
     // SAFETY: PostgreSQL passes a scan of ours and as many keys as it was made with.
     unsafe {
-        (*(*scan).opaque.cast::<HnswScan>()).end(scan);
+        (*(*scan).opaque.cast::<HnswScan>()).end();
         access_method::keep_keys(scan, (keys, key_count), (order_bys, order_by_count));
     }
 }
@@ -96,18 +94,19 @@ pub unsafe extern "C-unwind" fn amgettuple(
         if opaque.scan.is_none() {
             let pages = Pages::new((*scan).indexRelation);
             let under_way = begin(scan, &pages).or_report();
-            opaque.rescorer = under_way.is_estimate().then(|| Rescorer::new(scan));
             opaque.scan = Some((pages, under_way));
+            opaque.order = Some(ExactOrder::new(guc::hnsw_iterative_scan().is_strict()));
         }
-        let Some((pages, under_way)) = &mut opaque.scan else { return false };
-        let next = match &mut opaque.rescorer {
-            None => under_way.next(pages),
-            Some(rescorer) => rescorer.next(scan, under_way, pages),
+        let (Some((pages, under_way)), Some(order)) = (&mut opaque.scan, &mut opaque.order) else {
+            return false;
         };
-        let Some((nearness, row)) = next.or_report() else { return false };
+        let rescorer = opaque.rescorer.get_or_insert_with(|| Rescorer::new(scan));
+        let measure = |row| Ok(rescorer.distance(scan, row));
+        let next = order.next(pages, under_way, measure).or_report();
+        let Some((nearness, row)) = next else { return false };
         (*scan).xs_heaptid = pointer_of(row);
         (*scan).xs_recheck = (*scan).numberOfKeys > 0;
-        (*scan).xs_recheckorderby = opaque.rescorer.is_none();
+        (*scan).xs_recheckorderby = false;
         let (value, is_null) = match nearness {
             Nearness::Bound(bound) => (bound, false),
             Nearness::Undirected => (f64::NAN, false),
@@ -189,7 +188,7 @@ fn options() -> ScanOptions {
     let work_mem = unsafe { pg_sys::work_mem } as f64 * 1024.0;
     ScanOptions {
         ef_search: guc::hnsw_ef_search(),
-        is_iterative: guc::hnsw_iterative_scan(),
+        is_iterative: guc::hnsw_iterative_scan().is_iterative(),
         max_scan_tuples: guc::hnsw_max_scan_tuples(),
         memory: (work_mem * guc::hnsw_scan_mem_multiplier()) as usize,
     }
@@ -218,5 +217,11 @@ pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr,
 pub unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: PostgreSQL passes a scan of ours; what is left is dropped with its memory
     // context.
-    unsafe { (*(*scan).opaque.cast::<HnswScan>()).end(scan) };
+    unsafe {
+        let opaque = &mut *(*scan).opaque.cast::<HnswScan>();
+        opaque.end();
+        if let Some(rescorer) = opaque.rescorer.take() {
+            rescorer.end(scan);
+        }
+    }
 }
