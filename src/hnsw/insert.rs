@@ -80,7 +80,54 @@ pub fn insert<S: StoreMut>(
     let probe = item.probe.as_ref().unwrap_or(&item.payload).bytes();
     let layers = neighbours_by_layer(&graph, &meta, probe, layer, scratch)?;
     // A cancel in between would leave a node that few links lead to, or none.
-    store.together(|| add_nodes(&graph, &meta, item, layer, &layers))
+    store.together(|| {
+        let AddedNodes { nodes, before } = add_nodes(&graph, &meta, item, layer, &layers)?;
+        match before {
+            // Of several inserts into an empty layer at the same time, one is the first.
+            Some(first) if meta.entry != before && !nodes.contains(&first.node) => {
+                let from = meta.entry.map_or(0, |entry| entry.layer + 1);
+                let meta = HnswMeta { entry: Some(first), ..meta };
+                link_late(&graph, &meta, item, (&nodes, from), scratch)
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+/// The nodes of a vector in the graph.
+struct AddedNodes {
+    /// By layer, lowest first.
+    nodes: Vec<u32>,
+    /// Where walks began, if the nodes were to be the new beginning.
+    before: Option<EntryPoint>,
+}
+
+/// Links nodes that were written into layers that seemed to be empty, those from layer `from` on.
+fn link_late<S: StoreMut>(
+    graph: &PageGraph<'_, S>,
+    meta: &HnswMeta,
+    item: &InsertItem,
+    (nodes, from): (&[u32], u8),
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let probe = item.probe.as_ref().unwrap_or(&item.payload).bytes();
+    let highest = nodes.len().saturating_sub(1) as u8;
+    let layers = neighbours_by_layer(graph, meta, probe, highest, scratch)?;
+    let late = (0..).zip(nodes.iter().zip(layers)).filter(|(layer, _)| *layer >= from);
+    for (layer, (node, neighbours)) in late {
+        let others: Vec<u32> = neighbours.into_iter().filter(|it| it != node).collect();
+        for _ in 0..ATTEMPTS {
+            let Some(old) = read_links(graph, *node, layer)? else { break };
+            let new = others.iter().filter(|it| !old.links.contains(it));
+            let mut links: Vec<u32> = old.links.iter().chain(new).copied().collect();
+            links.truncate(graph.shape.degree.most(layer));
+            if replace_links(graph, *node, layer, &old, &links)? {
+                break;
+            }
+        }
+        link_from_all(graph, &others, *node, item.payload.bytes(), layer)?;
+    }
+    Ok(())
 }
 
 /// Writes the nodes of a vector, up to the one in `layer`, and the links to them.
@@ -90,10 +137,11 @@ fn add_nodes<S: StoreMut>(
     item: &InsertItem,
     layer: u8,
     layers: &[Vec<u32>],
-) -> Result<()> {
+) -> Result<AddedNodes> {
     let (store, InsertItem { row, payload, values, .. }) = (graph.store, item);
     let mut below = NONE;
     let mut ground = NONE;
+    let mut nodes = Vec::with_capacity(usize::from(layer) + 1);
     for at in 0..=layer {
         let neighbours = layers.get(usize::from(at)).map_or(&[][..], Vec::as_slice);
         let row = *row;
@@ -104,11 +152,13 @@ fn add_nodes<S: StoreMut>(
             set_values(store, &meta.shape, ground, values)?;
         }
         link_from_all(graph, neighbours, below, payload.bytes(), at)?;
+        nodes.push(below);
     }
-    if meta.entry.is_none_or(|entry| entry.layer < layer) {
-        raise_entry(store, EntryPoint { node: below, layer })?;
-    }
-    Ok(())
+    let before = match meta.entry.is_none_or(|entry| entry.layer < layer) {
+        true => raise_entry(store, EntryPoint { node: below, layer })?,
+        false => None,
+    };
+    Ok(AddedNodes { nodes, before })
 }
 
 fn kind_of(layer: u8) -> HnswPageKind {
@@ -196,19 +246,20 @@ fn choose<S: Store>(graph: &PageGraph<'_, S>, nearest: &[Neighbor], layer: u8) -
     Ok(select(&graph.shape.space, &candidates, usize::from(graph.shape.degree.m)))
 }
 
-/// Makes walks begin at `candidate`, if it is higher than where they begin now.
-pub fn raise_entry<S: StoreMut>(store: &S, candidate: EntryPoint) -> Result<()> {
-    store
-        .write(0, |page| {
-            let mut meta = HnswMeta::read(page)?;
-            if meta.entry.is_some_and(|entry| entry.layer >= candidate.layer) {
-                return Ok(false);
-            }
-            meta.entry = Some(candidate);
-            meta.write(page);
-            Ok(true)
-        })
-        .map(drop)
+/// Makes walks begin at `candidate`, if it is higher than where they begin now; where that was.
+pub fn raise_entry<S: StoreMut>(store: &S, candidate: EntryPoint) -> Result<Option<EntryPoint>> {
+    let mut before = None;
+    store.write(0, |page| {
+        let mut meta = HnswMeta::read(page)?;
+        before = meta.entry;
+        if meta.entry.is_some_and(|entry| entry.layer >= candidate.layer) {
+            return Ok(false);
+        }
+        meta.entry = Some(candidate);
+        meta.write(page);
+        Ok(true)
+    })?;
+    Ok(before)
 }
 
 /// A node's links as they were read, with the row that tells whether it is still the same.

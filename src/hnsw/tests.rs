@@ -19,7 +19,7 @@ use super::page::{
 use super::scan::{Nearness, Probe, Scan, ScanOptions, ScanQuery};
 use super::slots::read_meta;
 use super::space::{DistanceMetric, Elements, Payload, Space, Storage};
-use super::vacuum::{Guide, vacuum};
+use super::vacuum::{Guide, repair, vacuum};
 use super::visited::Visited;
 use super::write_out::write_out;
 use crate::error::{ErrorKind, Result};
@@ -411,6 +411,55 @@ fn inserts_at_once_lose_nothing() {
     });
     assert_eq!(check(&store).unwrap().1.live, 1200);
     assert!(recall(&store, &shape, &vectors, &|_| false) >= 0.98);
+}
+
+#[test]
+fn first_inserts_at_once_find_one_another() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 4);
+    let vectors = vectors(8, 4);
+    for round in 0..300 {
+        let store = inserted(shape, &[]);
+        let barrier = std::sync::Barrier::new(vectors.len());
+        std::thread::scope(|scope| {
+            for (number, vector) in vectors.iter().enumerate() {
+                let (store, barrier) = (&store, &barrier);
+                let layer = if (number + round).is_multiple_of(5) { 1 } else { 0 };
+                scope.spawn(move || {
+                    barrier.wait();
+                    let item = item(&shape, number, vector);
+                    insert(store, &item, layer, &mut Scratch::default()).unwrap();
+                });
+            }
+        });
+        assert_sound(&store);
+        assert_eq!(check(&store).unwrap().1.live, 8);
+    }
+}
+
+#[test]
+fn a_vacuum_mends_what_an_insert_has_left() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 4);
+    let vectors = vectors(300, 4);
+    let store = inserted(shape, &vectors);
+    // As after a crash between the node and the links to it.
+    let graph = PageGraph { store: &store, shape: &shape };
+    let lost = (0..shape.nodes_below(store.blocks().unwrap()) as u32)
+        .find(|node| {
+            let links = read_links(&graph, *node, 0);
+            links.is_ok_and(|it| it.is_some_and(|it| !it.links.is_empty() && it.row == row(150)))
+        })
+        .unwrap();
+    for node in 0..shape.nodes_below(store.blocks().unwrap()) as u32 {
+        if let Ok(Some(old)) = read_links(&graph, node, 0)
+            && old.links.contains(&lost)
+        {
+            let new: Vec<u32> = old.links.iter().copied().filter(|it| *it != lost).collect();
+            assert!(replace_links(&graph, node, 0, &old, &new).unwrap());
+        }
+    }
+    assert_ne!(check(&store).unwrap().0, []);
+    repair(&store, &mut Gone(|_| false)).unwrap();
+    assert_sound(&store);
 }
 
 /// `shape` with two filter columns beside the vector, of 8 bytes and of 1.

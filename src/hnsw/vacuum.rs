@@ -84,6 +84,14 @@ pub fn vacuum<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<HnswVac
     Ok(vacuum.report)
 }
 
+/// Has a way lead to each row, where inserts that were cut short have left none. No row is gone.
+pub fn repair<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<()> {
+    let shape = read_meta(store)?.shape;
+    let graph = PageGraph { store, shape: &shape };
+    let dead = NodeSet::default();
+    Vacuum { graph, guide, dead, report: HnswVacuumReport::default() }.adopt()
+}
+
 /// A node as a vacuum sees it in its page.
 #[derive(Clone, Copy)]
 struct VacuumedNode {

@@ -103,7 +103,9 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
             highest = self.living_in(block, HnswPageKind::Ground)?.first().map(|node| (*node, 0));
         }
         match highest {
-            Some((node, layer)) => raise_entry(self.graph.store, EntryPoint { node, layer }),
+            Some((node, layer)) => {
+                raise_entry(self.graph.store, EntryPoint { node, layer }).map(drop)
+            }
             None => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ use pgrx::prelude::*;
 use super::insert::pointer_of;
 use crate::error::Result;
 use crate::hnsw::page::RowId;
-use crate::hnsw::vacuum::{Guide, HnswVacuumReport, vacuum};
+use crate::hnsw::vacuum::{Guide, HnswVacuumReport, repair, vacuum};
 use crate::pages::Store;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::error::OrReport;
@@ -89,7 +89,8 @@ unsafe fn or_new(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::Inde
     }
 }
 
-/// Says how large the index is. There is nothing left to clean: room is listed in the pages.
+/// Says how large the index is, and mends what inserts that were cut short have left, where ambulkdelete
+/// has not done so because no row is gone. Room is listed in the pages.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amvacuumcleanup(
     info: *mut pg_sys::IndexVacuumInfo,
@@ -97,10 +98,17 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
 ) -> *mut pg_sys::IndexBulkDeleteResult {
     // SAFETY: as for ambulkdelete.
     unsafe {
-        if (*info).analyze_only || stats.is_null() {
+        if (*info).analyze_only {
             return stats;
         }
-        (*stats).num_pages = Pages::new((*info).index).blocks().or_report();
+        let index = (*info).index;
+        let pages = Pages::new(index);
+        if stats.is_null() {
+            repair(&pages, &mut Callback { index, is_gone: None, state: std::ptr::null_mut() })
+                .or_report();
+            return stats;
+        }
+        (*stats).num_pages = pages.blocks().or_report();
         stats
     }
 }
