@@ -1,31 +1,50 @@
 //! # node set: is this node one of them?
 
 /// A set of node numbers, one bit each.
-#[derive(Clone, Debug, Default)]
-pub struct NodeSet(Vec<u64>);
+#[derive(Clone, Debug)]
+pub struct NodeSet {
+    words: Vec<u64>,
+    /// Higher numbers are those of no node.
+    limit: usize,
+}
+
+/// How far an index can grow while a set is filled, beside its own size.
+const GROWTH: usize = 1 << 20;
+
+impl Default for NodeSet {
+    /// An empty set of any numbers.
+    fn default() -> NodeSet {
+        NodeSet { words: Vec::new(), limit: usize::MAX }
+    }
+}
 
 impl NodeSet {
     /// An empty set, with room for numbers below `nodes`.
     #[must_use]
     pub fn below(nodes: usize) -> NodeSet {
-        NodeSet(vec![0; nodes.div_ceil(64)])
+        let limit = nodes.saturating_mul(2).saturating_add(GROWTH);
+        NodeSet { words: vec![0; nodes.div_ceil(64)], limit }
     }
 
     /// Numbers below this one need no more memory.
     #[must_use]
     pub fn room(&self) -> usize {
-        64 * self.0.len()
+        64 * self.words.len()
     }
 
-    /// Puts a number in; whether it was not there yet.
+    /// Puts a number in; whether it was not there yet. A number that no node can have, from a damaged
+    /// page, counts as there.
     pub fn insert(&mut self, node: u32) -> bool {
-        let word = node as usize / 64;
-        if word >= self.0.len() {
-            self.0.resize(word + 1, 0);
+        if node as usize >= self.limit {
+            return false;
         }
-        let before = self.0[word];
-        self.0[word] |= 1 << (node % 64);
-        before != self.0[word]
+        let word = node as usize / 64;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        let before = self.words[word];
+        self.words[word] |= 1 << (node % 64);
+        before != self.words[word]
     }
 
     /// How many numbers [`NodeSet::insert_run`] puts in at most.
@@ -35,33 +54,33 @@ impl NodeSet {
     /// multiple of 64, or of a smaller power of two that the run does not exceed.
     pub fn insert_run(&mut self, first: u32, bits: u64) {
         let word = first as usize / 64;
-        if word >= self.0.len() {
-            self.0.resize(word + 1, 0);
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
         }
-        self.0[word] |= bits << (first % 64);
+        self.words[word] |= bits << (first % 64);
     }
 
     /// Whether a number is in it.
     #[must_use]
     pub fn contains(&self, node: u32) -> bool {
-        self.0.get(node as usize / 64).is_some_and(|word| word >> (node % 64) & 1 == 1)
+        self.words.get(node as usize / 64).is_some_and(|word| word >> (node % 64) & 1 == 1)
     }
 
     /// How many numbers are in it.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.iter().map(|word| word.count_ones() as usize).sum()
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
     /// Whether no number is in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|word| *word == 0)
+        self.words.iter().all(|word| *word == 0)
     }
 
     /// The numbers, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0u32..).zip(&self.0).flat_map(|(index, word)| {
+        (0u32..).zip(&self.words).flat_map(|(index, word)| {
             let mut left = *word;
             std::iter::from_fn(move || {
                 (left != 0).then(|| {

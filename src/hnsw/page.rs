@@ -8,10 +8,10 @@ use crate::error::{Error, ErrorKind, Result};
 pub use crate::pages::RowId;
 use crate::pages::{HEADER_BYTES, PAGE_SIZE, Page, TRAILER_BYTES};
 
-use super::shape::MOST_FILTERS;
 pub use super::shape::{
     Degree, EntryPoint, Filters, HnswPageKind, IndexShape, NONE, NodePlace, NodeState, VectorColumn,
 };
+use super::shape::{MOST_DIMENSIONS, MOST_FILTERS};
 
 /// The trailer: kind, whether the page is in the list of pages with room, the next of it.
 const TRAILER: usize = PAGE_SIZE - TRAILER_BYTES;
@@ -65,7 +65,7 @@ impl HnswMeta {
             Storage::from_number(page[at(7)]).ok_or_else(|| corrupt(0, "unknown storage"))?;
         let degree = Degree { m: get_u16(page, at(12)), ef_construction: get_u16(page, at(14)) };
         let dimensions = get_u32(page, at(8));
-        if !(1..=64_000).contains(&dimensions) || !(2..=100).contains(&degree.m) {
+        if !(1..=MOST_DIMENSIONS).contains(&dimensions) || !(2..=100).contains(&degree.m) {
             return Err(corrupt(0, "dimensions or m out of range"));
         }
         let space = Space { metric, storage, dimensions };

@@ -172,9 +172,19 @@ pub struct NodePlace {
     pub slot: u32,
 }
 
+/// Most dimensions, or bits, of a vector.
+pub const MOST_DIMENSIONS: u32 = 64_000;
+
 impl IndexShape {
-    /// Fails if a page does not have room for one node.
+    /// Fails if a vector has more than [`MOST_DIMENSIONS`], or a page does not have room for one node.
     pub fn new(space: Space, degree: Degree, filters: Filters) -> Result<IndexShape> {
+        if space.dimensions > MOST_DIMENSIONS {
+            let message = format!(
+                "a rag_hnsw index can have {MOST_DIMENSIONS} dimensions or bits, not {}",
+                space.dimensions
+            );
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
         let payload = space.payload_bytes();
         let mut shape = IndexShape { space, degree, filters, payload, slot_bits: 0, covered: 0 };
         if shape.slot_bytes(HnswPageKind::Ground).max(shape.slot_bytes(HnswPageKind::Upper)) > ROOM

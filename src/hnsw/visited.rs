@@ -9,7 +9,12 @@
 pub struct Visited {
     rounds: Vec<u8>,
     round: u8,
+    /// Higher numbers are those of no node.
+    limit: usize,
 }
+
+/// How far an index can grow while a walk is under way, beside its own size.
+const GROWTH: usize = 1 << 20;
 
 impl Visited {
     /// Empties the set, and makes room for numbers below `nodes`.
@@ -19,14 +24,19 @@ impl Visited {
             self.round = 0;
         }
         self.round += 1;
+        self.limit = nodes.saturating_mul(2).saturating_add(GROWTH);
         if self.rounds.len() < nodes {
             self.rounds.resize(nodes, 0);
         }
     }
 
-    /// Puts a number in; whether it was not there yet.
+    /// Puts a number in; whether it was not there yet. A number that no node can have, from a damaged
+    /// page, counts as there.
     pub fn insert(&mut self, node: u32) -> bool {
         let node = node as usize;
+        if node >= self.limit {
+            return false;
+        }
         if node >= self.rounds.len() {
             // The index has grown since the walk began.
             self.rounds.resize((node + 1).next_multiple_of(1024), 0);
@@ -54,5 +64,14 @@ mod tests {
             assert!(!visited.insert(3) && !visited.insert(2000));
             assert!(visited.insert(4));
         }
+    }
+
+    #[test]
+    fn a_damaged_number_takes_no_memory() {
+        let mut visited = Visited::default();
+        visited.begin(1000);
+        assert!(!visited.insert(u32::MAX) && !visited.insert(u32::MAX - 7));
+        assert!(visited.insert(100_000), "the index has grown");
+        assert!(visited.bytes() < 2 << 20);
     }
 }

@@ -38,7 +38,12 @@ impl BufferHints {
             static KNOWN: RefCell<HashMap<(u32, u32, u32), Buffers>> = RefCell::default();
         }
         // SAFETY: by this function's contract.
-        let locator = unsafe { locator(relation) };
+        let (locator, persistence) =
+            unsafe { (locator(relation), (*(*relation).rd_rel).relpersistence) };
+        // A permanent relation may have a file of the same number, in buffers that this one has not.
+        if persistence as u8 == pg_sys::RELPERSISTENCE_TEMP {
+            return BufferHints { buffers: Buffers::default(), looks: Cell::new(0) };
+        }
         #[cfg(feature = "pg15")]
         let file = (locator.spcNode.to_u32(), locator.dbNode.to_u32(), locator.relNode.to_u32());
         #[cfg(not(feature = "pg15"))]

@@ -39,6 +39,7 @@ impl Pages {
     ///
     /// To be called in [`guarded`].
     unsafe fn look_at<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> T {
+        let block = existing(block);
         // SAFETY: as in `pin`; the buffer is pinned, and under the lock the page does not change.
         unsafe {
             let file = locator(self.relation);
@@ -57,6 +58,7 @@ impl Pages {
     }
 
     fn pin(&self, block: u32) -> Pinned {
+        let block = existing(block);
         // SAFETY: the relation is open; a hint is a buffer that once existed, and whether it
         // holds this page is what ReadRecentBuffer checks.
         unsafe {
@@ -126,6 +128,12 @@ impl Pages {
         self.hints.remember(block, pinned.0);
         outcome.map(|_| block)
     }
+}
+
+/// `block`, which may come from a damaged page: PostgreSQL takes the highest number for the wish that a
+/// page be added, and the one below for a page that is not there.
+fn existing(block: u32) -> u32 {
+    block.min(pg_sys::InvalidBlockNumber - 1)
 }
 
 impl Store for Pages {

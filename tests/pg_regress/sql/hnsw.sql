@@ -571,6 +571,26 @@ CREATE INDEX narrow_b ON narrow USING rag_hnsw (b bit_hamming_ops);
 SELECT same('SELECT id, b <~> B''1'' AS distance FROM narrow ORDER BY distance');
 SELECT problems('narrow');
 
+-- What an index cannot hold is refused when it is made; what it can hold can be inserted and found.
+CREATE FUNCTION limit_of(type text, opclass text, value text, options text DEFAULT 'storage = auto') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE found bigint;
+BEGIN
+    EXECUTE format('CREATE TABLE limited (v %s)', type);
+    EXECUTE format('CREATE INDEX ON limited USING rag_hnsw (v %s) WITH (%s)', opclass, options);
+    EXECUTE format('INSERT INTO limited SELECT %s FROM generate_series(1, 3)', value);
+    SET LOCAL enable_seqscan = off;
+    EXECUTE format('SELECT count(*) FROM (SELECT FROM limited ORDER BY v %s (%s) LIMIT 5) AS found', CASE WHEN type LIKE '%bit%' THEN '<~>' ELSE '<->' END, value) INTO found;
+    DROP TABLE limited;
+    RETURN format('%s %s: %s rows', type, options, found);
+EXCEPTION WHEN OTHERS THEN RETURN format('%s %s: %s %s', type, options, SQLSTATE, SQLERRM);
+END $$;
+SELECT limit_of('bit(64000)', 'bit_hamming_ops', $$repeat('10', 32000)::bit(64000)$$);
+SELECT limit_of('bit(64001)', 'bit_hamming_ops', $$repeat('1', 64001)::bit(64001)$$);
+SELECT limit_of('varbit(3)', 'bit_hamming_ops', $$B'10'::varbit$$);
+SELECT limit_of(format('%s(%s)', type, d), type || '_l2_ops', format('array_fill(0.5::real, ARRAY[%s])::%s', d, type), 'storage = ' || s)
+FROM (VALUES ('vector', 1), ('vector', 2000), ('vector', 2001), ('vector', 8000), ('vector', 8001), ('vector', 16000), ('halfvec', 8000), ('halfvec', 16000)) AS t (type, d),
+     unnest(ARRAY['float32', 'float16', 'sq8', 'binary']) AS s;
+
 -- Rows of a scan have their ctid, so that they can be locked, and deleted by it.
 CREATE TABLE rows_of_scan (id integer PRIMARY KEY, v vector(8), b bit(8));
 INSERT INTO rows_of_scan SELECT i, embedding(i), (i % 256)::bit(8) FROM generate_series(1, 500) AS i;

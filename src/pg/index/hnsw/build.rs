@@ -12,7 +12,7 @@ use super::build_threads::Threads;
 use super::filter::{self, FilterColumn};
 use super::insert::{RowValues, chance, row_of};
 use super::{opclass, options};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hnsw::build::{GraphBuilder, bytes_of_a_node, layer_by_chance};
 use crate::hnsw::page::{IndexShape, NodeState, RowId, VectorColumn};
 use crate::hnsw::space::Space;
@@ -120,10 +120,15 @@ unsafe fn plan(index: pg_sys::Relation) -> Result<IndexPlan> {
 /// `index` is open.
 unsafe fn dimensions(index: pg_sys::Relation) -> Result<u32> {
     // SAFETY: by this function's contract; an index has a column.
-    let modifier = unsafe {
+    let (modifier, type_oid) = unsafe {
         let tuples = pgrx::PgTupleDesc::from_pg_unchecked((*index).rd_att);
-        tuples.get(0).map(|column| column.type_mod()).unwrap_or(-1)
+        tuples.get(0).map_or((-1, pg_sys::InvalidOid), |it| (it.type_mod(), it.atttypid))
     };
+    if type_oid == pg_sys::VARBITOID {
+        let message = "column of the type varbit has values of more than one length";
+        return Err(Error::new(ErrorKind::Unsupported, message)
+            .hint("Use the type bit, or index an expression like (code::bit(64))."));
+    }
     match u32::try_from(modifier) {
         Ok(dimensions) if dimensions > 0 => Ok(dimensions),
         _ => Err(Error::invalid("column does not have dimensions")
