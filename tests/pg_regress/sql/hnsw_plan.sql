@@ -117,3 +117,14 @@ SELECT count(*) FROM explained('SELECT id FROM tiny ORDER BY v <-> embedding(500
 RESET enable_seqscan;
 DROP INDEX tiny_v, tiny_v2;
 SELECT explained('SELECT id FROM tiny ORDER BY v <-> embedding(5001) LIMIT 10');
+
+-- Vectors in TOAST: what a sequential scan pays for them counts, for the rows that a condition keeps.
+CREATE FUNCTION wide(number integer) RETURNS vector LANGUAGE sql IMMUTABLE AS
+$$SELECT array_agg(sin(number * sqrt(d + 1))::real ORDER BY d)::vector FROM generate_series(1, 1536) AS d$$;
+CREATE TABLE toasted (id integer PRIMARY KEY, v vector(1536)) WITH (autovacuum_enabled = off);
+INSERT INTO toasted SELECT i, wide(i) FROM generate_series(1, 1000) AS i;
+CREATE INDEX toasted_v ON toasted USING rag_hnsw (v vector_l2_ops);
+VACUUM ANALYZE toasted;
+SELECT explained('SELECT id FROM toasted ORDER BY v <-> wide(5) LIMIT 10');
+SELECT explained('SELECT id FROM toasted WHERE id < 20 ORDER BY v <-> wide(5) LIMIT 10');
+DROP TABLE toasted;

@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use crate::hnsw::page::{HnswMeta, HnswPageKind};
+use crate::hnsw::page::{HnswMeta, HnswPageKind, VectorColumn};
 use crate::hnsw::slots::read_meta;
 use crate::pg::index::access_method;
 use crate::pg::index::pages::Pages;
@@ -13,6 +13,14 @@ use crate::pg::server::guc;
 const PAGE_SHARE: f64 = 0.08;
 /// The share of an operator's cost that the comparison of a filter value costs.
 const VALUE_SHARE: f64 = 0.02;
+
+/// The least share of its cost that a walk is said to cost.
+const LEAST_SHARE: f64 = 0.01;
+/// What it costs to fetch a value from TOAST beside its pages, in operators.
+const FETCH: f64 = 30.0;
+/// Bytes of a value on a page of TOAST, and such parts on a page.
+const TOAST_PART: f64 = 1996.0;
+const PARTS_A_PAGE: f64 = 4.0;
 
 /// Estimates the start (the first walk) and the whole (every row of the table, in order).
 ///
@@ -58,6 +66,8 @@ pub unsafe extern "C-unwind" fn amcostestimate(
             true => estimate.column_scan() + estimate.first_filtered_walk(),
             false => estimate.first_walk(),
         };
+        // The planner weighs this against a sequential scan, of which it leaves a part out.
+        *startup = (*startup - estimate.toasted(root, index)).max(LEAST_SHARE * *startup);
         *total = *startup + estimate.all_rows();
         *pages = estimate.pages;
     }
@@ -96,6 +106,8 @@ struct HnswEstimate {
     next_page: f64,
     /// Neighbours of a node.
     degree: f64,
+    /// Bytes of a vector in the table.
+    width: f64,
 }
 
 impl HnswEstimate {
@@ -122,7 +134,8 @@ impl HnswEstimate {
                     + pg_sys::cpu_operator_cost * meta.as_ref().map_or(1.0, operators),
                 random_page: random_page * PAGE_SHARE,
                 next_page,
-                degree: meta.map_or(32.0, |meta| meta.shape.degree.most(0) as f64),
+                degree: meta.as_ref().map_or(32.0, |meta| meta.shape.degree.most(0) as f64),
+                width: meta.map_or(0.0, |meta| bytes_in_table(&meta)),
             }
         }
     }
@@ -132,6 +145,26 @@ impl HnswEstimate {
     fn visits(&self) -> f64 {
         let layers = self.rows.ln() / (self.degree / 2.0).max(2.0).ln();
         (self.degree * (0.5 * guc::hnsw_ef_search() as f64 + 2.0 * layers)).min(self.rows)
+    }
+
+    /// What a sequential scan pays to get the vectors from TOAST of the rows that its conditions keep. The
+    /// planner's own costs leave it out.
+    ///
+    /// # Safety
+    ///
+    /// As for [`amcostestimate`].
+    unsafe fn toasted(&self, root: *mut pg_sys::PlannerInfo, index: &pg_sys::IndexOptInfo) -> f64 {
+        // SAFETY: by this function's contract the table is locked, and is one of the query's.
+        let (pages, kept) = unsafe {
+            let table = &*index.rel;
+            let entry = *(*root).simple_rte_array.add(table.relid as usize);
+            (toast_pages((*entry).relid), table.rows / table.tuples.max(1.0))
+        };
+        let needed = self.rows * (self.width / TOAST_PART).ceil() / PARTS_A_PAGE;
+        let pages = pages.min(needed);
+        // Values that fit on the pages of the table are not in TOAST.
+        let values = self.rows * (pages / needed.max(1.0)).min(1.0);
+        kept.clamp(0.0, 1.0) * (pages * self.next_page + values * FETCH * operator_cost())
     }
 
     fn first_walk(&self) -> f64 {
@@ -156,6 +189,39 @@ impl HnswEstimate {
         let kept = (self.rows * self.share).max(1.0);
         let compares = kept * kept.max(2.0).log2();
         self.pages.min(kept) * self.next_page + kept * self.visit + compares * 2.0 * operator_cost()
+    }
+}
+
+/// Pages of a table's TOAST.
+///
+/// # Safety
+///
+/// `table` is a locked table.
+unsafe fn toast_pages(table: pg_sys::Oid) -> f64 {
+    let (no_lock, lock) = (pg_sys::NoLock as i32, pg_sys::AccessShareLock as i32);
+    // SAFETY: by this function's contract; its TOAST stays as long as it does.
+    unsafe {
+        let relation = pg_sys::relation_open(table, no_lock);
+        let toast = (*(*relation).rd_rel).reltoastrelid;
+        pg_sys::relation_close(relation, no_lock);
+        if toast == pg_sys::InvalidOid {
+            return 0.0;
+        }
+        let relation = pg_sys::relation_open(toast, lock);
+        let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
+        let pages = pg_sys::RelationGetNumberOfBlocksInFork(relation, fork);
+        pg_sys::relation_close(relation, lock);
+        f64::from(pages)
+    }
+}
+
+/// Bytes of a vector in the table.
+fn bytes_in_table(meta: &HnswMeta) -> f64 {
+    let dimensions = f64::from(meta.shape.space.dimensions);
+    match meta.column {
+        VectorColumn::Vector => 4.0 * dimensions,
+        VectorColumn::HalfVector => 2.0 * dimensions,
+        VectorColumn::Bit => dimensions / 8.0,
     }
 }
 
