@@ -140,7 +140,7 @@ fn measure(
 
 fn fill(client: &mut Client, way: &Way) -> Result<()> {
     let create = "SELECT rag_create_pipeline('doc', 'body', $1, strategy => $2, max_tokens => $3,
-                      overlap => $4, mode => 'manual', options => $5::text::jsonb)";
+                      overlap => $4, refresh => 'manual', options => $5::text::jsonb)";
     let Way { name, strategy, max_tokens, overlap, options, .. } = way;
     client.execute(create, &[name, strategy, max_tokens, overlap, options])?;
     client.batch_execute(&format!("CALL rag_run('{name}')"))?;

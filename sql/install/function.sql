@@ -107,7 +107,7 @@ CREATE FUNCTION rag_create_pipeline(
     max_tokens integer DEFAULT 256,
     overlap    integer DEFAULT 0,
     model      text DEFAULT NULL,
-    mode       text DEFAULT 'async',
+    refresh    text DEFAULT 'async',
     options    jsonb DEFAULT '{}'
 ) RETURNS text
 VOLATILE PARALLEL UNSAFE COST 1000000
@@ -123,7 +123,7 @@ CREATE FUNCTION rag_alter_pipeline(
     max_tokens integer DEFAULT NULL,
     overlap    integer DEFAULT NULL,
     model      text DEFAULT NULL,
-    mode       text DEFAULT NULL,
+    refresh    text DEFAULT NULL,
     options    jsonb DEFAULT '{}'
 ) RETURNS text
 VOLATILE PARALLEL UNSAFE

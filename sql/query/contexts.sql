@@ -104,6 +104,6 @@ FROM rag.pipeline AS p
 LEFT JOIN rag.activity AS a ON a.pipeline = p.id
 LEFT JOIN pg_catalog.pg_foreign_server AS s ON s.srvname = p.context_llm ->> 'llm'
 WHERE p.context_llm IS NOT NULL AND NOT p.paused
-  AND CASE WHEN $1 IS NULL THEN p.mode <> 'manual' ELSE $1 IN (p.id, p.replaces) END
+  AND CASE WHEN $1 IS NULL THEN p.refresh <> 'manual' ELSE $1 IN (p.id, p.replaces) END
   AND rag.is_whole(p.id, p.source, p.chunk_table, p.contexts)
 ORDER BY p.id

@@ -188,7 +188,7 @@ Question: {{ question }}"#;
         .batch_execute(
             "CREATE TABLE fares (id integer PRIMARY KEY, body text, euros integer);
              INSERT INTO fares VALUES (1, 'The tram to the mill is cheap.', 3);
-             SELECT rag_create_pipeline('fares', 'body', metadata => '{euros}', mode => 'sync');",
+             SELECT rag_create_pipeline('fares', 'body', metadata => '{euros}', refresh => 'sync');",
         )
         .unwrap();
     let ask = |client: &mut Client, question: &str| -> String {

@@ -122,7 +122,7 @@ fn a_pipeline_works_with_a_model_behind_a_provider() {
         .batch_execute(
             "CREATE TABLE notes AS TABLE docs;
              ALTER TABLE notes ADD PRIMARY KEY (id);
-             SELECT rag_create_pipeline('notes', 'body', model => 'far', mode => 'sync');
+             SELECT rag_create_pipeline('notes', 'body', model => 'far', refresh => 'sync');
              INSERT INTO notes VALUES (4, 'Parking', 'Visitors park behind the house.');",
         )
         .unwrap();

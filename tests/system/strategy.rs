@@ -23,7 +23,7 @@ const MILLS: &str = "
         (3, 'The mill of Lier presses oil.'),
         (4, 'The mill of Mol fulls cloth.'),
         (5, 'Flanders has grain and timber.');
-    SELECT rag_create_pipeline('docs', 'body', mode => 'sync');";
+    SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');";
 
 fn start(http: Server) -> Option<(Cluster, Server, Client)> {
     let cluster = Cluster::start(&[])?;

@@ -36,7 +36,7 @@ pub enum RefreshMode {
 }
 
 impl RefreshMode {
-    /// All modes, the default first.
+    /// All of them, the default first.
     pub const ALL: [RefreshMode; 3] = [RefreshMode::Async, RefreshMode::Sync, RefreshMode::Manual];
 
     /// The name that users write.
@@ -48,16 +48,16 @@ impl RefreshMode {
         }
     }
 
-    /// The mode called `name`.
+    /// The one called `name`.
     pub fn named(name: &str) -> Result<RefreshMode> {
-        RefreshMode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| {
+        RefreshMode::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
             let known = RefreshMode::ALL.map(RefreshMode::name).join(", ");
-            Error::invalid(format!("unknown pipeline mode \"{name}\""))
-                .hint(format!("Known modes: {known}."))
+            Error::invalid(format!("unknown refresh \"{name}\""))
+                .hint(format!("Known values: {known}."))
         })
     }
 
-    /// Whether workers see to what is in the queue. In mode sync that is what a statement could
+    /// Whether workers see to what is in the queue. With synchronous refresh that is what a statement could
     /// not do itself.
     pub fn has_workers(self) -> bool {
         self != RefreshMode::Manual
@@ -115,7 +115,7 @@ pub struct Pipeline {
     /// How often its chunks have been made anew, from 1.
     pub generation: i32,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: RefreshMode,
+    pub refresh: RefreshMode,
     /// Whether workers leave the pipeline alone.
     pub is_paused: bool,
     /// How far the first embedding is.
@@ -220,7 +220,7 @@ pub struct NewPipeline<'a> {
     /// Name of the text search configuration.
     pub config: &'a str,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: RefreshMode,
+    pub refresh: RefreshMode,
     /// How far the first embedding is.
     pub stage: PipelineStage,
     /// How often its chunks have been made anew, from 1.
@@ -247,7 +247,7 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
         Jsonb(new.chunking.settings.to_json()).into(),
         new.contextual.into(),
         config.into(),
-        new.mode.name().into(),
+        new.refresh.name().into(),
         new.stage.name().into(),
         new.generation.into(),
         new.replaces.into(),
@@ -328,18 +328,18 @@ pub fn forget_replaced(successor: i32, old: i32) -> Result<()> {
     delete(old)
 }
 
-/// Gives a successor the name and mode of the pipeline that it has replaced, and `view` as its view.
+/// Gives a successor the name of the pipeline that it has replaced, its refresh, and `view` as its view.
 pub fn take_name(successor: i32, old: &Pipeline, view: pg_sys::Oid) -> Result<()> {
     let statement = query!(pipeline.take_name);
     let arguments =
-        [successor.into(), old.name.as_str().into(), old.mode.name().into(), view.into()];
+        [successor.into(), old.name.as_str().into(), old.refresh.name().into(), view.into()];
     execute(statement, &arguments)
 }
 
 /// Changes what can be changed in place.
-pub fn alter(id: i32, name: &str, mode: RefreshMode) -> Result<()> {
+pub fn alter(id: i32, name: &str, refresh: RefreshMode) -> Result<()> {
     let statement = query!(pipeline.alter);
-    execute(statement, &[id.into(), name.into(), mode.name().into()])
+    execute(statement, &[id.into(), name.into(), refresh.name().into()])
 }
 
 /// Where key, content and metadata of the source's rows are, by a name in SQL; `None` while nowhere.
@@ -409,7 +409,7 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
     let statement = query!(pipeline.find);
     let found = prepared::rows(statement, &[name.into(), id.into()], |row| {
         let text = |column: usize| sql::required(row.get::<String>(column)?);
-        let (strategy, mode, stage) = (text(13)?, text(18)?, text(20)?);
+        let (strategy, refresh, stage) = (text(13)?, text(18)?, text(20)?);
         let relation = |oid: usize| -> Result<Relation, pgrx::spi::Error> {
             Ok(Relation {
                 oid: sql::required(row.get(oid)?)?,
@@ -420,7 +420,7 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
         let overlap: i32 = sql::required(row.get(15)?)?;
         let settings: Jsonb = sql::required(row.get(23)?)?;
         Ok((
-            (strategy, settings, mode, stage),
+            (strategy, settings, refresh, stage),
             Pipeline {
                 id: sql::required(row.get(1)?)?,
                 name: sql::required(row.get(22)?)?,
@@ -441,7 +441,7 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
                 situated: sql::required(row.get(26)?)?,
                 config: sql::required(row.get(16)?)?,
                 generation: sql::required(row.get(17)?)?,
-                mode: RefreshMode::Async,
+                refresh: RefreshMode::Async,
                 is_paused: sql::required(row.get(19)?)?,
                 stage: PipelineStage::Live,
                 replaces: row.get(21)?,
@@ -449,11 +449,11 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
         ))
     })?;
     let Some((texts, mut pipeline)) = found.into_iter().next() else { return Ok(None) };
-    let (strategy, Jsonb(settings), mode, stage) = texts;
+    let (strategy, Jsonb(settings), refresh, stage) = texts;
     pipeline.chunking.strategy = strategy.parse()?;
     pipeline.chunking.settings = serde_json::from_value(settings)
         .map_err(|error| Error::new(ErrorKind::DataCorrupted, format!("chunk_options: {error}")))?;
-    pipeline.mode = RefreshMode::named(&mode)?;
+    pipeline.refresh = RefreshMode::named(&refresh)?;
     pipeline.stage = if stage == PipelineStage::Filling.name() {
         PipelineStage::Filling
     } else {

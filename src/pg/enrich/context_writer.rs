@@ -52,10 +52,10 @@ const FORM: TableForm = TableForm {
 /// does not depend on the role that embeds.
 pub fn complete(
     wanted: &ContextualOptions,
-    mode: RefreshMode,
+    refresh: RefreshMode,
     late: bool,
 ) -> Result<ContextualOptions> {
-    check_mode(mode)?;
+    check_refresh(refresh)?;
     if late {
         let message = "contextual \"llm\" is not for chunks that are cut late";
         return Err(Error::new(ErrorKind::Unsupported, message)
@@ -71,22 +71,22 @@ pub fn complete(
     Ok(ContextualOptions { llm: Some(llm), template: wanted.template.clone() })
 }
 
-fn check_mode(mode: RefreshMode) -> Result<()> {
-    match mode {
+fn check_refresh(refresh: RefreshMode) -> Result<()> {
+    match refresh {
         RefreshMode::Async | RefreshMode::Manual => Ok(()),
         RefreshMode::Sync => {
-            Err(Error::invalid("contextual \"llm\" is not for pipelines of the mode sync")
-                .hint("A statement does not wait for a language model. Choose the mode async."))
+            Err(Error::invalid("contextual \"llm\" is not for pipelines with refresh => 'sync'")
+                .hint("A statement does not wait for a language model. Choose refresh => 'async'."))
         }
     }
 }
 
-/// An error where a pipeline, or its successor, is to get a mode that it cannot have.
-pub fn check_new_mode(pipeline: &Pipeline, mode: Option<RefreshMode>) -> Result<()> {
-    let Some(mode) = mode else { return Ok(()) };
+/// An error where a pipeline, or its successor, is to be refreshed in a way that it cannot be.
+pub fn check_new_refresh(pipeline: &Pipeline, refresh: Option<RefreshMode>) -> Result<()> {
+    let Some(refresh) = refresh else { return Ok(()) };
     let successor = pipeline::successor(pipeline.id)?;
     let is_situated = pipeline.situated || successor.is_some_and(|it| it.situated);
-    if is_situated { check_mode(mode) } else { Ok(()) }
+    if is_situated { check_refresh(refresh) } else { Ok(()) }
 }
 
 /// Has a new pipeline's chunks be put into their connection. What has been said for the one whose

@@ -73,7 +73,7 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
 /// language model, so that it does not depend on the role that describes.
 fn complete(pipeline: &Pipeline, option: &Json) -> Result<Json> {
     let wanted = RepresentOptions::read(option)?;
-    check_mode(pipeline.mode)?;
+    check_refresh(pipeline.refresh)?;
     template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
     let llm = wanted.llm.unwrap_or_else(guc::llm);
     Llm::named(&llm)?.provider_for("represent").map_err(|error| {
@@ -86,18 +86,20 @@ fn complete(pipeline: &Pipeline, option: &Json) -> Result<Json> {
     Ok(option)
 }
 
-fn check_mode(mode: RefreshMode) -> Result<()> {
-    match mode {
+fn check_refresh(refresh: RefreshMode) -> Result<()> {
+    match refresh {
         RefreshMode::Async | RefreshMode::Manual => Ok(()),
-        RefreshMode::Sync => Err(Error::invalid("represent is not for pipelines of the mode sync")
-            .hint("A statement does not wait for a language model. Choose the mode async.")),
+        RefreshMode::Sync => {
+            Err(Error::invalid("represent is not for pipelines with refresh => 'sync'")
+                .hint("A statement does not wait for a language model. Choose refresh => 'async'."))
+        }
     }
 }
 
-/// An error where a pipeline with described chunks is to get another mode that cannot have them.
-pub fn check_new_mode(pipeline: &Pipeline, mode: Option<RefreshMode>) -> Result<()> {
-    match (mode, representations::of(pipeline.id)?) {
-        (Some(mode), Some(_)) => check_mode(mode),
+/// An error where a pipeline with described chunks is to be refreshed in a way that cannot have them.
+pub fn check_new_refresh(pipeline: &Pipeline, refresh: Option<RefreshMode>) -> Result<()> {
+    match (refresh, representations::of(pipeline.id)?) {
+        (Some(refresh), Some(_)) => check_refresh(refresh),
         _ => Ok(()),
     }
 }

@@ -111,7 +111,7 @@ fn rag_create_pipeline(
     max_tokens: Option<i32>,
     overlap: Option<i32>,
     model: Option<&str>,
-    mode: Option<&str>,
+    refresh: Option<&str>,
     options: Option<Jsonb>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_create_pipeline()");
@@ -124,7 +124,7 @@ fn rag_create_pipeline(
         key: names("key", key).or_report(),
         metadata: names("metadata", metadata).or_report().unwrap_or_default(),
         model,
-        mode: RefreshMode::named(mode.unwrap_or(RefreshMode::ALL[0].name())).or_report(),
+        refresh: RefreshMode::named(refresh.unwrap_or(RefreshMode::ALL[0].name())).or_report(),
         options,
         chunking,
     };
@@ -142,20 +142,21 @@ fn rag_alter_pipeline(
     max_tokens: Option<i32>,
     overlap: Option<i32>,
     model: Option<&str>,
-    mode: Option<&str>,
+    refresh: Option<&str>,
     options: Option<Jsonb>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_alter_pipeline()");
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
-    let mode = mode.map(RefreshMode::named).transpose().or_report();
+    let refresh = refresh.map(RefreshMode::named).transpose().or_report();
     let AlterOptions { config, template, description, chunk, contextual, late, title, represent } =
         options::read(options).or_report();
     let wording = Wording { template, description };
     let cut = Cut { strategy, max_tokens, overlap, settings: chunk };
     let contextual = contextual.as_ref().map(Contextual::read).transpose().or_report();
     let context = ContextChange { contextual, late, title };
-    let wanted = PipelineAlteration { name, content, metadata, cut, model, mode, config, context };
+    let wanted =
+        PipelineAlteration { name, content, metadata, cut, model, refresh, config, context };
     let pipeline = pipeline::owned_and_held(Some(pipeline)).or_report();
     alter(&pipeline, wanted, &wording, represent.as_ref()).or_report();
     name.map_or(pipeline.name, str::to_owned)
@@ -168,8 +169,8 @@ fn alter(
     represented: Option<&Value>,
 ) -> Result<()> {
     wording.check()?;
-    representation_writer::check_new_mode(pipeline, wanted.mode)?;
-    context_writer::check_new_mode(pipeline, wanted.mode)?;
+    representation_writer::check_new_refresh(pipeline, wanted.refresh)?;
+    context_writer::check_new_refresh(pipeline, wanted.refresh)?;
     // Before a successor is made, which is to have the same.
     if let Some(option) = represented {
         representation_writer::alter(pipeline, option)?;
@@ -228,7 +229,7 @@ struct CreateRequest<'a> {
     key: Option<Vec<String>>,
     metadata: Vec<String>,
     model: Option<&'a str>,
-    mode: RefreshMode,
+    refresh: RefreshMode,
     options: CreateOptions,
     chunking: ChunkOptions,
 }
@@ -248,7 +249,7 @@ impl CreateRequest<'_> {
             Contextual::No => (false, None),
             Contextual::Headings => (true, None),
             Contextual::Situated(wanted) => {
-                (true, Some(context_writer::complete(&wanted, self.mode, self.options.late)?))
+                (true, Some(context_writer::complete(&wanted, self.refresh, self.options.late)?))
             }
         };
         check_title(contextual, self.options.title.as_deref())?;
@@ -263,7 +264,7 @@ impl CreateRequest<'_> {
             title: title.transpose()?,
             metadata: &self.metadata,
             config: &self.options.config,
-            mode: self.mode,
+            refresh: self.refresh,
             stage: PipelineStage::Filling,
             predecessor: None,
             name,
@@ -291,7 +292,7 @@ impl CreateRequest<'_> {
     }
 
     fn fills_now(&self, pipeline: &Pipeline) -> Result<bool> {
-        match (self.mode, self.options.backfill) {
+        match (self.refresh, self.options.backfill) {
             (RefreshMode::Sync, _) | (_, Backfill::Now) => Ok(true),
             (RefreshMode::Manual, _) | (_, Backfill::Background) => Ok(false),
             (RefreshMode::Async, Backfill::Auto) => {
@@ -309,7 +310,7 @@ fn look_again_if_old(pipeline: &Pipeline) -> Result<()> {
         return Ok(());
     }
     intake::leave(pipeline.id, intake::ChangeKind::All)?;
-    if pipeline.mode.has_workers() {
+    if pipeline.refresh.has_workers() {
         noted::wake_at_commit();
     }
     Ok(())
@@ -319,7 +320,7 @@ fn look_again_if_old(pipeline: &Pipeline) -> Result<()> {
 fn fill_later(pipeline: &Pipeline) -> Result<()> {
     intake::leave(pipeline.id, intake::ChangeKind::All)?;
     let name = pgrx::spi::quote_literal(&pipeline.name);
-    if pipeline.mode.has_workers() {
+    if pipeline.refresh.has_workers() {
         noted::wake_at_commit();
         notice!(
             "the rows of pipeline {name} are embedded in the background once this is committed; \

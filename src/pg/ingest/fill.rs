@@ -1,5 +1,5 @@
 //! Source rows become chunks within one statement: a new pipeline over a small table, and what
-//! a statement changed in mode sync. Everything else is done in batches by [`super::batch`].
+//! a statement changed with synchronous refresh. Everything else is done in batches by [`super::batch`].
 
 use std::time::{Duration, Instant};
 

@@ -27,7 +27,7 @@ pub struct PipelineAlteration<'a> {
     /// Name of the embedding model.
     pub model: Option<&'a str>,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: Option<RefreshMode>,
+    pub refresh: Option<RefreshMode>,
     /// Name of the text search configuration.
     pub config: Option<String>,
     /// What is embedded with each chunk.
@@ -94,19 +94,19 @@ impl PipelineAlteration<'_> {
     }
 
     fn change_in_place(&self, pipeline: &mut Pipeline) -> Result<()> {
-        if self.name.is_none() && self.mode.is_none() {
+        if self.name.is_none() && self.refresh.is_none() {
             return Ok(());
         }
-        let (before, name_before) = (pipeline.mode, pipeline.name.clone());
+        let (before, name_before) = (pipeline.refresh, pipeline.name.clone());
         if let Some(name) = self.name.filter(|name| *name != pipeline.name) {
             create::check_name(name)?;
             pipeline.name = name.to_owned();
         }
-        pipeline.mode = self.mode.unwrap_or(before);
-        pipeline::alter(pipeline.id, &pipeline.name, pipeline.mode)?;
+        pipeline.refresh = self.refresh.unwrap_or(before);
+        pipeline::alter(pipeline.id, &pipeline.name, pipeline.refresh)?;
         comment::rename(pipeline, &name_before)?;
-        if (before == RefreshMode::Sync) != (pipeline.mode == RefreshMode::Sync) {
-            match pipeline.mode {
+        if (before == RefreshMode::Sync) != (pipeline.refresh == RefreshMode::Sync) {
+            match pipeline.refresh {
                 RefreshMode::Sync => triggers::create_for_statement(pipeline)?,
                 RefreshMode::Async | RefreshMode::Manual => triggers::drop_for_statement(pipeline)?,
             }
@@ -114,7 +114,7 @@ impl PipelineAlteration<'_> {
         // Sessions know whether a pipeline has workers.
         // SAFETY: the source exists, it has just been described.
         unsafe { pg_sys::CacheInvalidateRelcacheByRelid(pipeline.source.oid) };
-        if pipeline.mode.has_workers() {
+        if pipeline.refresh.has_workers() {
             noted::wake_at_commit();
         }
         Ok(())
@@ -161,7 +161,7 @@ impl PipelineAlteration<'_> {
             Some(Contextual::Situated(wanted)) => (true, Some(wanted.clone())),
         };
         let complete =
-            |wanted: ContextualOptions| context_writer::complete(&wanted, pipeline.mode, late);
+            |wanted: ContextualOptions| context_writer::complete(&wanted, pipeline.refresh, late);
         Ok((contextual, wanted.map(complete).transpose()?))
     }
 
@@ -199,10 +199,10 @@ impl PipelineAlteration<'_> {
             metadata: &metadata,
             config: &config,
             // A statement does not embed for what is not searched yet.
-            mode: if pipeline.mode == RefreshMode::Sync {
+            refresh: if pipeline.refresh == RefreshMode::Sync {
                 RefreshMode::Async
             } else {
-                pipeline.mode
+                pipeline.refresh
             },
             stage: pipeline::PipelineStage::Filling,
             predecessor: Some(pipeline),

@@ -78,7 +78,7 @@ pub struct PipelinePlan<'a> {
     /// Name of the text search configuration.
     pub config: &'a str,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: RefreshMode,
+    pub refresh: RefreshMode,
     /// How far the first embedding will be when the transaction ends.
     pub stage: PipelineStage,
     /// The pipeline whose place it is to take.
@@ -116,7 +116,7 @@ impl PipelinePlan<'_> {
             contextual: self.contextual,
             late: self.late,
             config: self.config,
-            mode: self.mode,
+            refresh: self.refresh,
             stage: self.stage,
             generation,
             replaces: self.predecessor.map(|before| before.id),

@@ -22,7 +22,7 @@ const UPDATE: (&str, &str) = ("update", query!(trigger.create_update));
 
 const TRUNCATE: (&str, &str) = ("truncate", query!(trigger.create_truncate));
 
-/// The one at the end of each statement, in mode sync.
+/// The one at the end of each statement, with synchronous refresh.
 const STATEMENT: (&str, &str) = ("statement", query!(trigger.create_statement));
 
 thread_local! {
@@ -57,7 +57,7 @@ pub fn create(pipeline: &Pipeline) -> Result<()> {
     }
     create_for_update(pipeline)?;
     cover_partitions(pipeline)?;
-    match pipeline.mode {
+    match pipeline.refresh {
         RefreshMode::Sync => create_for_statement(pipeline),
         RefreshMode::Async | RefreshMode::Manual => Ok(()),
     }

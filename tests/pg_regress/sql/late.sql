@@ -25,7 +25,7 @@ SELECT source_key, chunk_no FROM rag_retrieve('How many inhabitants has Berlin?'
 
 -- Nothing is embedded again as long as nothing in the document changes; then all of it is.
 CREATE TEMP TABLE before AS SELECT chunk_id, content, embedding FROM whole_rag_chunks WHERE source_id = 1;
-SELECT rag_alter_pipeline('whole', mode => 'manual');
+SELECT rag_alter_pipeline('whole', refresh => 'manual');
 UPDATE doc SET body = body WHERE id = 1;
 CALL rag_run('whole');
 SELECT count(*) FROM before JOIN whole_rag_chunks USING (chunk_id, content) WHERE before.embedding = whole_rag_chunks.embedding;

@@ -13,7 +13,7 @@ INSERT INTO docs VALUES
     (4, 'Empty', '', 'en', 2023, NULL),
     (5, 'Nothing', NULL, NULL, NULL, NULL);
 SELECT rag_create_pipeline('docs', 'body');
-SELECT name, source, content_view, chunk_table, view, key_columns, model, strategy, max_tokens, overlap, config, mode, generation FROM rag.pipeline;
+SELECT name, source, content_view, chunk_table, view, key_columns, model, strategy, max_tokens, overlap, config, refresh, generation FROM rag.pipeline;
 SELECT chunk_id, source_id, chunk_no, content, start_char, end_char, heading, token_count, length(content_hash), model, vector_dims(embedding) FROM docs_rag_chunks ORDER BY chunk_id;
 SELECT attname, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute WHERE attrelid = 'docs_rag_chunks'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'docs_rag'::regclass AND attnum > 0 ORDER BY attnum;
@@ -92,7 +92,7 @@ CREATE TABLE archive.parts (id integer PRIMARY KEY, body text) PARTITION BY RANG
 CREATE TABLE archive.parts_1 PARTITION OF archive.parts FOR VALUES FROM (0) TO (10);
 CREATE TABLE archive.parts_2 PARTITION OF archive.parts FOR VALUES FROM (10) TO (20);
 INSERT INTO archive.parts VALUES (1, 'In the first part.'), (11, 'In the second part.');
-SELECT rag_create_pipeline('archive.parts', 'body', mode => 'sync');
+SELECT rag_create_pipeline('archive.parts', 'body', refresh => 'sync');
 INSERT INTO archive.parts VALUES (12, 'Added to the second part.');
 UPDATE archive.parts SET id = 2 WHERE id = 11;
 SELECT source_id, content FROM archive.parts_rag ORDER BY 1;
@@ -141,7 +141,7 @@ SELECT fails($$SELECT rag_create_pipeline('docs', 'body', strategy => 'semantik'
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', max_tokens => 512)$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', max_tokens => 64, overlap => 64)$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', model => 'nowhere')$$);
-SELECT fails($$SELECT rag_create_pipeline('docs', 'body', mode => 'sometimes')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', refresh => 'sometimes')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"backfill": "later"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"configuration": "simple"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"config": "klingon"}')$$);
@@ -192,7 +192,7 @@ SELECT rag_drop_pipeline('docs');
 RESET ROLE;
 
 -- The pipeline follows its source to another owner.
-SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');
 ALTER TABLE docs OWNER TO regress_writer;
 SELECT relname, relowner::regrole FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
 SET ROLE regress_writer;
@@ -206,7 +206,7 @@ ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE docs FORCE ROW LEVEL SECURITY;
 CREATE POLICY few ON docs USING (id < 3);
 CREATE POLICY many ON docs FOR INSERT WITH CHECK (true);
-SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');
 SET ROLE regress_writer;
 INSERT INTO docs VALUES (11, 'Horn', 'The horn is blown at eleven.');
 SELECT count(*) FROM docs;

@@ -30,7 +30,7 @@ INSERT INTO towns VALUES
     (3, 'Old Lindow, a parish with a mayor and a school.'),
     (4, 'In which town was the printing press invented? Nobody knows.'),
     (5, 'Ink is sold in the town hall. Ask for the mayor.');
-SELECT rag_create_pipeline('towns', 'body', mode => 'sync');
+SELECT rag_create_pipeline('towns', 'body', refresh => 'sync');
 SELECT closeness, (SELECT string_agg(source_key, ' ' ORDER BY rank) FROM rag_retrieve('Who is the mayor of the town where iron gall ink was invented?', 'towns', options => jsonb_build_object('closeness', closeness)))
 FROM unnest(ARRAY[true, false]) AS closeness;
 ROLLBACK;

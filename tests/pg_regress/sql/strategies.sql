@@ -14,7 +14,7 @@ Ink is kept in the cellar. The oldest tin is taken first. The date is written on
 
 -- Small chunks are found, and their parents are read.
 SELECT rag_create_pipeline('manual', 'body', 'nested', strategy => 'hierarchical', max_tokens => 64,
-                           mode => 'manual', options => '{"chunk": {"child_tokens": 16}}');
+                           refresh => 'manual', options => '{"chunk": {"child_tokens": 16}}');
 CALL rag_run('nested');
 SELECT strategy, max_tokens, chunk_options, contextual FROM rag.pipeline;
 SELECT source_id, chunk_no, start_char, end_char, parent_start, parent_end, content
@@ -53,7 +53,7 @@ SELECT fails($$SELECT * FROM rag_retrieve('ink', options => '{"expand": "parent"
 SELECT rag_drop_pipeline('nested');
 
 -- A chunk in its context: title and headings are embedded and searched with it, and are no part of it.
-SELECT rag_create_pipeline('manual', 'body', 'told', strategy => 'sentence', max_tokens => 24, mode => 'manual',
+SELECT rag_create_pipeline('manual', 'body', 'told', strategy => 'sentence', max_tokens => 24, refresh => 'manual',
                            metadata => ARRAY['name'], options => '{"contextual": true, "title": "name"}');
 SELECT DISTINCT attname FROM pg_attribute
 WHERE attrelid IN ('told_rag'::regclass, 'told_rag_chunks'::regclass, 'told_rag_content'::regclass)
@@ -86,13 +86,13 @@ SELECT rag_drop_pipeline('told');
 -- Without a title the first heading is one.
 CREATE TABLE pages (id integer PRIMARY KEY, body text);
 INSERT INTO pages VALUES (1, E'# Press\n\nTwo rollers.\n\n## Ink\n\nIn the cellar.'), (2, 'No heading.');
-SELECT rag_create_pipeline('pages', 'body', strategy => 'markdown', mode => 'sync', options => '{"contextual": true}');
+SELECT rag_create_pipeline('pages', 'body', strategy => 'markdown', refresh => 'sync', options => '{"contextual": true}');
 SELECT source_id, context, heading, content FROM pages_rag_chunks ORDER BY source_id, chunk_no;
 SELECT rag_drop_pipeline('pages');
 
 -- A chunk and its context together are not longer than the model reads.
 INSERT INTO pages VALUES (3, repeat('word ', 1000));
-SELECT rag_create_pipeline('pages', 'body', mode => 'sync', options => '{"contextual": true}');
+SELECT rag_create_pipeline('pages', 'body', refresh => 'sync', options => '{"contextual": true}');
 SELECT max_tokens FROM rag.pipeline;
 SELECT max(token_count) FROM pages_rag_chunks;
 SELECT rag_drop_pipeline('pages');
@@ -100,13 +100,13 @@ SELECT rag_drop_pipeline('pages');
 -- With a language model there is a line more; the model is asked later, so this is done without a call.
 CREATE SERVER writer FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/v1', model 'm');
 SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": {"llm": "writer"}, "backfill": "background"}',
-                           mode => 'manual');
+                           refresh => 'manual');
 SELECT contextual, context_llm, contexts FROM rag.pipeline;
 SELECT obj_description(contexts, 'pg_class'), (SELECT count(col_description(attrelid, attnum)) FROM pg_attribute WHERE attrelid = contexts AND attnum > 0)
 FROM rag.pipeline;
 SELECT rag_alter_pipeline('pages', options => '{"contextual": {"llm": "writer", "template": "situate@0"}}');
 SELECT contextual, context_llm, contexts FROM rag.pipeline ORDER BY generation;
-SELECT fails($$SELECT rag_alter_pipeline('pages', mode => 'sync')$$);
+SELECT fails($$SELECT rag_alter_pipeline('pages', refresh => 'sync')$$);
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"late": true}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": "llm"}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": {"llm": "nowhere"}}')$$);
@@ -115,7 +115,7 @@ SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": {"s
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": "yes"}')$$);
 SELECT rag_drop_pipeline('pages');
 SELECT count(*) FROM pg_class WHERE relname LIKE 'pages_rag%';
-SELECT fails($$SELECT rag_create_pipeline('pages', 'body', mode => 'sync', options => '{"contextual": {"llm": "writer"}}')$$);
+SELECT fails($$SELECT rag_create_pipeline('pages', 'body', refresh => 'sync', options => '{"contextual": {"llm": "writer"}}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": {"llm": "writer"}, "late": true}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": "llm"}')$$);
 DROP SERVER writer;
@@ -123,7 +123,7 @@ DROP SERVER writer;
 -- HTML in a column of text, and pages of files.
 DELETE FROM pages;
 INSERT INTO pages VALUES (1, '<h1>Press</h1><nav>Home</nav><p>Two <b>rollers</b>.');
-SELECT rag_create_pipeline('pages', 'body', strategy => 'html', mode => 'sync');
+SELECT rag_create_pipeline('pages', 'body', strategy => 'html', refresh => 'sync');
 SELECT heading, start_char, end_char, content FROM pages_rag;
 SELECT rag_drop_pipeline('pages');
 CREATE TABLE files (id integer PRIMARY KEY, file bytea);
@@ -139,10 +139,10 @@ endstream endobj
 7 0 obj << /Type /Page /Parent 2 0 R /Contents 5 0 R /Resources << /Font << /F 3 0 R >> >> >> endobj
 trailer << /Size 8 /Root 1 0 R >>
 %%EOF$$, 'UTF8'));
-SELECT rag_create_pipeline('files', 'file', strategy => 'html', mode => 'sync');
+SELECT rag_create_pipeline('files', 'file', strategy => 'html', refresh => 'sync');
 SELECT source_id, heading, content FROM files_rag ORDER BY source_id;
 SELECT rag_drop_pipeline('files');
-SELECT rag_create_pipeline('files', 'file', strategy => 'page', mode => 'sync');
+SELECT rag_create_pipeline('files', 'file', strategy => 'page', refresh => 'sync');
 SELECT source_id, heading, start_char, end_char, content FROM files_rag ORDER BY source_id, chunk_no;
 SELECT rag_drop_pipeline('files');
 
@@ -155,6 +155,6 @@ SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"context
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": true, "title": "count(*)"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', strategy => 'hierarchical', max_tokens => 600,
                                           options => '{"chunk": {"child_tokens": 500}}')$$);
-SELECT rag_create_pipeline('pages', 'body', strategy => 'hierarchical', max_tokens => 600, mode => 'sync');
+SELECT rag_create_pipeline('pages', 'body', strategy => 'hierarchical', max_tokens => 600, refresh => 'sync');
 SELECT fails($$SELECT rag_alter_pipeline('pages', strategy => 'recursive', options => '{"chunk": {"child_tokens": 20}}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"title": "body"}')$$);

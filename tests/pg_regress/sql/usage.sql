@@ -61,7 +61,7 @@ REVOKE ALL ON rag.budget FROM regress_owner;
 -- The built-in answerer and models of the server cost nothing and need no budget.
 CREATE TABLE docs (id integer PRIMARY KEY, body text);
 INSERT INTO docs VALUES (1, 'Invoices are sent on the first day of each month.');
-SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');
 GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO regress_stranger;
 SET ROLE regress_stranger;
 SELECT rag_answer('When are invoices sent?');

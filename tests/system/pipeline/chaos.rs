@@ -34,7 +34,7 @@ const SOURCES: [Source; 4] = [
         name: "embedded_at_once",
         columns: "PRIMARY KEY (id)",
         key: "source_id",
-        options: ", mode => 'sync'",
+        options: ", refresh => 'sync'",
     },
     Source {
         name: "of_two_columns",

@@ -242,7 +242,7 @@ fn an_edited_paragraph_is_embedded_alone() {
 }
 
 #[test]
-fn modes_change() {
+fn the_refresh_changes() {
     let Some((_cluster, mut client)) = start(&[]) else { return };
     let chunks = "SELECT count(*) FROM docs_rag_chunks";
     run(
@@ -258,7 +258,7 @@ fn modes_change() {
     run(&mut client, "SELECT rag_resume('docs')");
     wait(&mut client, "docs");
     // The statement itself embeds.
-    run(&mut client, "SELECT rag_alter_pipeline('docs', mode => 'sync')");
+    run(&mut client, "SELECT rag_alter_pipeline('docs', refresh => 'sync')");
     run(&mut client, "BEGIN; INSERT INTO docs VALUES (2, 't', 'Sync.', 'en')");
     assert_eq!(count(&mut client, chunks), 2, "in the same transaction");
     run(&mut client, "ROLLBACK");
@@ -269,7 +269,7 @@ fn modes_change() {
     );
     assert_eq!(count(&mut client, chunks), 1);
     // Nobody embeds before rag_run.
-    run(&mut client, "SELECT rag_alter_pipeline('docs', mode => 'manual')");
+    run(&mut client, "SELECT rag_alter_pipeline('docs', refresh => 'manual')");
     run(
         &mut client,
         "INSERT INTO docs SELECT i, 't', 'Manual ' || i, 'en' FROM generate_series(3, 30) AS i",
@@ -280,19 +280,19 @@ fn modes_change() {
     assert!(describe(&error).starts_with("55000"), "{}", describe(&error));
     run(&mut client, "CALL rag_run('docs')");
     assert_agree(&mut client, 64);
-    // What was left in manual mode is the workers' now.
+    // What was left with manual refresh is the workers' now.
     run(&mut client, "UPDATE docs SET body = 'Left for workers.' WHERE id = 3");
-    run(&mut client, "SELECT rag_alter_pipeline('docs', mode => 'async')");
+    run(&mut client, "SELECT rag_alter_pipeline('docs', refresh => 'async')");
     wait(&mut client, "docs");
     assert_agree(&mut client, 64);
-    // And what was left in async mode when it becomes sync.
+    // And what was left with asynchronous refresh when it becomes sync.
     run(
         &mut client,
         "SELECT rag_pause('docs'); UPDATE docs SET body = 'Left in the queue.' WHERE id = 4",
     );
     run(
         &mut client,
-        "SELECT rag_alter_pipeline('docs', mode => 'sync'); SELECT rag_resume('docs')",
+        "SELECT rag_alter_pipeline('docs', refresh => 'sync'); SELECT rag_resume('docs')",
     );
     wait(&mut client, "docs");
     assert_agree(&mut client, 64);

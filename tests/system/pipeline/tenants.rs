@@ -69,7 +69,7 @@ fn each_tenant_finds_its_own_rows() {
             "CALL rag_run('notes')",
             "SELECT rag_drop_pipeline('notes')",
             "SELECT rag_alter_pipeline('notes', max_tokens => 32)",
-            "SELECT rag_alter_pipeline('notes', mode => 'manual')",
+            "SELECT rag_alter_pipeline('notes', refresh => 'manual')",
         ] {
             assert_fails(&mut tenant, call, &["42501"]);
         }
