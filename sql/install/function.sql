@@ -53,7 +53,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'rag_embed_batch_wrapper';
 COMMENT ON FUNCTION rag_embed_batch IS 'the embeddings of texts, made in batches; kind is query or passage';
 
 CREATE FUNCTION rag_rerank(
-    query    text,
+    question text,
     passages text[],
     model    text DEFAULT NULL
 ) RETURNS TABLE (
@@ -166,7 +166,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'rag_drop_pipeline_wrapper';
 COMMENT ON FUNCTION rag_drop_pipeline IS 'drop a pipeline with its chunks; the source table stays as it is. Returns its name';
 
 CREATE FUNCTION rag_retrieve(
-    query    text,
+    question text,
     pipeline text DEFAULT NULL,
     k        integer DEFAULT 5,
     mode     text DEFAULT 'hybrid',

@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use crate::pg::question::request::question;
+use crate::pg::question::request::required_question;
 use crate::pg::question::route;
 use crate::pg::question::search::Search;
 use crate::pg::server::error::OrReport;
@@ -29,7 +29,7 @@ type RetrieveRow = (
 #[pg_extern(sql = false)]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 fn rag_retrieve(
-    query: Option<&str>,
+    question: Option<&str>,
     pipeline: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
@@ -57,12 +57,12 @@ fn rag_retrieve(
 > {
     let options: RetrieveOptions = options::read(options).or_report();
     options.check().or_report();
-    let query = question("query", query).or_report();
-    let pipeline = route::pipeline_for(pipeline, query, &options, None).or_report();
+    let question = required_question(question).or_report();
+    let pipeline = route::pipeline_for(pipeline, question, &options, None).or_report();
     let passages = Search::new(&pipeline, k, mode, filter, options)
         .and_then(|search| search.rewritten_by(rewrite, None))
         .and_then(|search| search.reranked_by(rerank))
-        .and_then(|search| search.run(query))
+        .and_then(|search| search.run(question))
         .or_report();
     TableIterator::new(passages.into_iter().map(row))
 }
