@@ -16,10 +16,7 @@ COMMENT ON FUNCTION rag_parse IS 'the text of a PDF, DOCX, HTML, Markdown or pla
 
 CREATE FUNCTION rag_chunk(
     document    text,
-    strategy    text DEFAULT 'recursive',
-    max_tokens  integer DEFAULT 256,
-    overlap     integer DEFAULT 0,
-    options     jsonb DEFAULT '{}'
+    chunking    jsonb DEFAULT '{}'
 ) RETURNS TABLE (
     chunk_no    integer,
     content     text,
@@ -30,9 +27,9 @@ CREATE FUNCTION rag_chunk(
     parent_start integer,
     parent_end  integer
 )
-STRICT STABLE PARALLEL SAFE COST 1000 ROWS 10
+STABLE PARALLEL SAFE COST 1000 ROWS 10
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_chunk_wrapper';
-COMMENT ON FUNCTION rag_chunk IS 'cut a document into chunks of at most max_tokens tokens, with their character spans';
+COMMENT ON FUNCTION rag_chunk IS 'cut a document into chunks, with their character spans; chunking is {"by": method, "max_tokens": 256, ...}';
 
 CREATE FUNCTION rag_embed(
     input text,
@@ -103,9 +100,7 @@ CREATE FUNCTION rag_create_pipeline(
     name       text DEFAULT NULL,
     key        text[] DEFAULT NULL,
     metadata   text[] DEFAULT '{}',
-    strategy   text DEFAULT 'recursive',
-    max_tokens integer DEFAULT 256,
-    overlap    integer DEFAULT 0,
+    chunking   jsonb DEFAULT '{}',
     model      text DEFAULT NULL,
     refresh    text DEFAULT 'async',
     options    jsonb DEFAULT '{}'
@@ -119,9 +114,7 @@ CREATE FUNCTION rag_alter_pipeline(
     name       text DEFAULT NULL,
     content    text DEFAULT NULL,
     metadata   text[] DEFAULT NULL,
-    strategy   text DEFAULT NULL,
-    max_tokens integer DEFAULT NULL,
-    overlap    integer DEFAULT NULL,
+    chunking   jsonb DEFAULT NULL,
     model      text DEFAULT NULL,
     refresh    text DEFAULT NULL,
     options    jsonb DEFAULT '{}'

@@ -6,10 +6,10 @@
 SELECT p.id, p.name, p.source::pg_catalog.oid, p.content_view::pg_catalog.oid, p.chunk_table::pg_catalog.oid, p.view::pg_catalog.oid,
        coalesce(r.names[1], p.source::pg_catalog.text), coalesce(r.names[2], p.content_view::pg_catalog.text),
        coalesce(r.names[3], p.chunk_table::pg_catalog.text), coalesce(r.names[4], p.view::pg_catalog.text),
-       p.key_columns, p.model, p.strategy, p.max_tokens, p.overlap,
+       p.key_columns, p.model, p.chunking,
        p.config, p.generation, p.refresh, p.paused, p.stage, p.replaces,
        coalesce(p.name, o.name OPERATOR(pg_catalog.||) ' (generation ' OPERATOR(pg_catalog.||) p.generation OPERATOR(pg_catalog.||) ')'),
-       p.chunk_options, p.contextual, p.late, p.context_llm IS NOT NULL
+       p.contextual, p.context_llm IS NOT NULL
 FROM rag.pipeline p
 LEFT JOIN rag.pipeline o ON o.id OPERATOR(pg_catalog.=) p.replaces
 CROSS JOIN LATERAL (
@@ -32,10 +32,9 @@ SELECT id FROM rag.pipeline WHERE replaces OPERATOR(pg_catalog.=) $1
 
 -- name: insert
 INSERT INTO rag.pipeline (name, source, content_view, chunk_table, view, key_columns, model,
-                          strategy, max_tokens, overlap, chunk_options, contextual, config, refresh, stage,
-                          generation, replaces, late)
+                          chunking, contextual, config, refresh, stage, generation, replaces)
 VALUES ($1, $2::oid::regclass, $3::text::regclass, $4::text::regclass, $5::text::regclass, $6, $7,
-        $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+        $8, $9, $10, $11, $12, $13, $14)
 RETURNING id
 
 -- name: hold

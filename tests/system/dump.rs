@@ -17,7 +17,7 @@ const UNUSUAL: &str = r#"
         ('intranet', 1, 'Canteen', 'Lunch is served from noon to two.', 'en'),
         ('intranet', 2, 'Parking', 'Visitors park behind the mill.', 'en');
     SELECT rag_create_pipeline('"My Docs"."Pages"', '"Title" || '': '' || body', 'pages', refresh => 'sync',
-        metadata => ARRAY['lang'], max_tokens => 64, overlap => 8, strategy => 'sentence');
+        metadata => ARRAY['lang'], chunking => '{"by": "sentence", "max_tokens": 64, "overlap": 8}');
     ALTER TABLE "My Docs"."Pages" RENAME COLUMN body TO "Body Text";
     ALTER TABLE docs RENAME TO manuals;
     SELECT rag_template_set('standard', 'Reply from {{ sources }} to {{ question }}', 'ours');

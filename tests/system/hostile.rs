@@ -112,7 +112,7 @@ const DEEDS: &[&str] = &[
     "INSERT INTO vk (id, body, m) VALUES ('x', 'The mole is long.', 'sea')",
     "CALL rag_run('vk')",
     "SELECT rag_wait('vk'), rag_pause('vk'), rag_resume('vk'), rag_retry('vk')",
-    "SELECT rag_alter_pipeline('vk', max_tokens => 64)",
+    "SELECT rag_alter_pipeline('vk', chunking => '{\"max_tokens\": 64}')",
     "CALL rag_run('vk')",
     "SELECT rag_alter_pipeline('vk', refresh => 'async')",
     "TRUNCATE vk",
@@ -162,7 +162,7 @@ fn nobody_runs_what_a_stranger_has_laid_out() {
         }
         run(
             &mut owner,
-            "SELECT rag_create_pipeline('vk', 'body', refresh => 'sync', strategy => 'markdown',
+            "SELECT rag_create_pipeline('vk', 'body', refresh => 'sync', chunking => '{\"by\": \"markdown\"}',
                  metadata => '{m,c,d,t,n,s,e,b,u,i,l,f,z,a,w}', options => '{\"contextual\": true}')",
         );
         assert_nothing_is_hooked(&mut admin);

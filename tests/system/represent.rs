@@ -255,7 +255,9 @@ fn descriptions_follow_their_pipeline() {
     client.batch_execute("CALL rag_run('rules')").unwrap();
     assert_eq!(count(&mut client, DESCRIBED), 2);
     // A new generation has a table of its own, and the old one goes with its chunks.
-    client.batch_execute("SELECT rag_alter_pipeline('rules', max_tokens => 64)").unwrap();
+    client
+        .batch_execute("SELECT rag_alter_pipeline('rules', chunking => '{\"max_tokens\": 64}')")
+        .unwrap();
     client.batch_execute("CALL rag_run('rules')").unwrap();
     let tables =
         "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname LIKE '%representations'";

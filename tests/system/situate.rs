@@ -24,7 +24,7 @@ const SETUP: &str = r"
 
 /// A pipeline over them that only works when it is told to.
 const PIPELINE: &str = r#"
-    SELECT rag_create_pipeline('reports', 'body', strategy => 'page', refresh => 'manual',
+    SELECT rag_create_pipeline('reports', 'body', chunking => '{"by": "page"}', refresh => 'manual',
         options => '{"contextual": {"llm": "writer"}, "title": "title"}');"#;
 
 const RUN: &str = "CALL rag_run('reports')";
@@ -226,7 +226,7 @@ fn another_template_and_another_model_ask_again() {
     // The pipeline is there already; the option makes new chunks.
     client
         .batch_execute(
-            "SELECT rag_create_pipeline('reports', 'body', strategy => 'page', refresh => 'manual')",
+            "SELECT rag_create_pipeline('reports', 'body', chunking => '{\"by\": \"page\"}', refresh => 'manual')",
         )
         .unwrap();
     client.batch_execute("DELETE FROM reports WHERE id = 1").unwrap();

@@ -7,7 +7,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use pgrx::spi::SpiHeapTupleData;
 
-use crate::chunk::{ChunkOptions, ChunkSettings, Strategy};
+use crate::chunk::ChunkingOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::role::as_superuser;
@@ -103,13 +103,11 @@ pub struct Pipeline {
     /// Name of the embedding model.
     pub model: String,
     /// How documents are cut.
-    pub chunking: ChunkOptions,
+    pub chunking: ChunkingOptions,
     /// Whether title and headings are embedded with each chunk.
     pub contextual: bool,
     /// Whether a language model says in which connection a chunk stands, and that, too.
     pub situated: bool,
-    /// Whether a document is embedded as a whole and cut afterwards.
-    pub late: bool,
     /// Qualified name of the text search configuration.
     pub config: String,
     /// How often its chunks have been made anew, from 1.
@@ -212,11 +210,9 @@ pub struct NewPipeline<'a> {
     /// Name of the embedding model.
     pub model: &'a str,
     /// How documents are cut.
-    pub chunking: &'a ChunkOptions,
+    pub chunking: &'a ChunkingOptions,
     /// Whether title and headings are embedded with each chunk.
     pub contextual: bool,
-    /// Whether a document is embedded as a whole and cut afterwards.
-    pub late: bool,
     /// Name of the text search configuration.
     pub config: &'a str,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
@@ -241,17 +237,13 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
         new.view.into(),
         new.key_columns.into(),
         new.model.into(),
-        new.chunking.strategy.as_str().into(),
-        (new.chunking.max_tokens as i32).into(),
-        (new.chunking.overlap as i32).into(),
-        Jsonb(new.chunking.settings.to_json()).into(),
+        Jsonb(new.chunking.completed().to_json()).into(),
         new.contextual.into(),
         config.into(),
         new.refresh.name().into(),
         new.stage.name().into(),
         new.generation.into(),
         new.replaces.into(),
-        new.late.into(),
     ];
     let inserted = change(statement, &arguments, |row| sql::required(row.get::<i32>(1)?))?;
     inserted.first().copied().ok_or_else(|| Error::new(ErrorKind::Internal, "no row was inserted"))
@@ -409,50 +401,40 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
     let statement = query!(pipeline.find);
     let found = prepared::rows(statement, &[name.into(), id.into()], |row| {
         let text = |column: usize| sql::required(row.get::<String>(column)?);
-        let (strategy, refresh, stage) = (text(13)?, text(18)?, text(20)?);
+        let (refresh, stage) = (text(16)?, text(18)?);
+        let chunking: Jsonb = sql::required(row.get(13)?)?;
         let relation = |oid: usize| -> Result<Relation, pgrx::spi::Error> {
             Ok(Relation {
                 oid: sql::required(row.get(oid)?)?,
                 sql: sql::required(row.get(oid + 4)?)?,
             })
         };
-        let max_tokens: i32 = sql::required(row.get(14)?)?;
-        let overlap: i32 = sql::required(row.get(15)?)?;
-        let settings: Jsonb = sql::required(row.get(23)?)?;
         Ok((
-            (strategy, settings, refresh, stage),
+            (chunking, refresh, stage),
             Pipeline {
                 id: sql::required(row.get(1)?)?,
-                name: sql::required(row.get(22)?)?,
+                name: sql::required(row.get(20)?)?,
                 source: relation(3)?,
                 content_view: relation(4)?,
                 chunk_table: relation(5)?,
                 view: relation(6)?,
                 key_columns: sql::required(row.get::<i32>(11)?)? as usize,
                 model: sql::required(row.get(12)?)?,
-                chunking: ChunkOptions {
-                    strategy: Strategy::Recursive,
-                    max_tokens: max_tokens as u32,
-                    overlap: overlap as u32,
-                    settings: ChunkSettings::default(),
-                },
-                contextual: sql::required(row.get(24)?)?,
-                late: sql::required(row.get(25)?)?,
-                situated: sql::required(row.get(26)?)?,
-                config: sql::required(row.get(16)?)?,
-                generation: sql::required(row.get(17)?)?,
+                chunking: ChunkingOptions::default(),
+                contextual: sql::required(row.get(21)?)?,
+                situated: sql::required(row.get(22)?)?,
+                config: sql::required(row.get(14)?)?,
+                generation: sql::required(row.get(15)?)?,
                 refresh: RefreshMode::Async,
-                is_paused: sql::required(row.get(19)?)?,
+                is_paused: sql::required(row.get(17)?)?,
                 stage: PipelineStage::Live,
-                replaces: row.get(21)?,
+                replaces: row.get(19)?,
             },
         ))
     })?;
     let Some((texts, mut pipeline)) = found.into_iter().next() else { return Ok(None) };
-    let (strategy, Jsonb(settings), refresh, stage) = texts;
-    pipeline.chunking.strategy = strategy.parse()?;
-    pipeline.chunking.settings = serde_json::from_value(settings)
-        .map_err(|error| Error::new(ErrorKind::DataCorrupted, format!("chunk_options: {error}")))?;
+    let (chunking, refresh, stage) = texts;
+    pipeline.chunking = stored_chunking(chunking)?;
     pipeline.refresh = RefreshMode::named(&refresh)?;
     pipeline.stage = if stage == PipelineStage::Filling.name() {
         PipelineStage::Filling
@@ -460,4 +442,11 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
         PipelineStage::Live
     };
     Ok(Some(pipeline))
+}
+
+fn stored_chunking(Jsonb(chunking): Jsonb) -> Result<ChunkingOptions> {
+    let keys = chunking.as_object().cloned().unwrap_or_default();
+    ChunkingOptions::for_pipeline(keys).map_err(|error| {
+        Error::new(ErrorKind::DataCorrupted, format!("column chunking of rag.pipeline: {error}"))
+    })
 }

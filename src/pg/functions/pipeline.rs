@@ -4,7 +4,7 @@ use pgrx::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::chunk::{ChunkOptions, ChunkSettings};
+use crate::chunk::ChunkingOptions;
 use crate::contextual::Contextual;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
@@ -14,7 +14,7 @@ use crate::pg::catalog::{model, pipeline};
 use crate::pg::changes::{intake, noted};
 use crate::pg::enrich::{context_writer, representation_writer};
 use crate::pg::ingest::{fill, generation};
-use crate::pg::pipeline::alter::{ContextChange, Cut, PipelineAlteration};
+use crate::pg::pipeline::alter::{ContextChange, PipelineAlteration};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
 use crate::pg::pipeline::{content, create};
 use crate::pg::server::error::OrReport;
@@ -39,12 +39,8 @@ struct CreateOptions {
     template: Option<String>,
     /// What is in the pipeline.
     description: Option<String>,
-    /// Settings of the strategy.
-    chunk: ChunkSettings,
     /// What is embedded with each chunk.
     contextual: Value,
-    /// Whether a document is embedded as a whole and cut afterwards.
-    late: bool,
     /// What a row is called: a column or an expression.
     title: Option<String>,
     /// What is made of its chunks beside them.
@@ -58,9 +54,7 @@ impl Default for CreateOptions {
             backfill: Backfill::Auto,
             template: None,
             description: None,
-            chunk: ChunkSettings::default(),
             contextual: Value::Null,
-            late: false,
             title: None,
             represent: None,
         }
@@ -87,12 +81,8 @@ struct AlterOptions {
     template: Option<String>,
     /// What is in the pipeline.
     description: Option<String>,
-    /// Settings of the strategy.
-    chunk: Option<ChunkSettings>,
     /// What is embedded with each chunk.
     contextual: Option<Value>,
-    /// Whether a document is embedded as a whole and cut afterwards.
-    late: Option<bool>,
     /// What a row is called: a column or an expression.
     title: Option<String>,
     /// What is made of its chunks beside them; `false` for nothing any more.
@@ -107,16 +97,15 @@ fn rag_create_pipeline(
     name: Option<&str>,
     key: Option<Vec<Option<String>>>,
     metadata: Option<Vec<Option<String>>>,
-    strategy: Option<&str>,
-    max_tokens: Option<i32>,
-    overlap: Option<i32>,
+    chunking: Option<Jsonb>,
     model: Option<&str>,
     refresh: Option<&str>,
     options: Option<Jsonb>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_create_pipeline()");
     let options: CreateOptions = options::read(options).or_report();
-    let chunking = chunking(strategy, max_tokens, overlap, &options.chunk).or_report();
+    let chunking = options::chunking_keys(chunking).or_report();
+    let chunking = ChunkingOptions::for_pipeline(chunking).or_report();
     let request = CreateRequest {
         source: present("source", source).or_report(),
         content: present("content", content).or_report(),
@@ -138,9 +127,7 @@ fn rag_alter_pipeline(
     name: Option<&str>,
     content: Option<&str>,
     metadata: Option<Vec<Option<String>>>,
-    strategy: Option<&str>,
-    max_tokens: Option<i32>,
-    overlap: Option<i32>,
+    chunking: Option<Jsonb>,
     model: Option<&str>,
     refresh: Option<&str>,
     options: Option<Jsonb>,
@@ -149,14 +136,14 @@ fn rag_alter_pipeline(
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
     let refresh = refresh.map(RefreshMode::named).transpose().or_report();
-    let AlterOptions { config, template, description, chunk, contextual, late, title, represent } =
+    let AlterOptions { config, template, description, contextual, title, represent } =
         options::read(options).or_report();
     let wording = Wording { template, description };
-    let cut = Cut { strategy, max_tokens, overlap, settings: chunk };
+    let chunking = options::chunking_keys(chunking).or_report();
     let contextual = contextual.as_ref().map(Contextual::read).transpose().or_report();
-    let context = ContextChange { contextual, late, title };
+    let context = ContextChange { contextual, title };
     let wanted =
-        PipelineAlteration { name, content, metadata, cut, model, refresh, config, context };
+        PipelineAlteration { name, content, metadata, chunking, model, refresh, config, context };
     let pipeline = pipeline::owned_and_held(Some(pipeline)).or_report();
     alter(&pipeline, wanted, &wording, represent.as_ref()).or_report();
     name.map_or(pipeline.name, str::to_owned)
@@ -192,21 +179,6 @@ fn drop_pipeline(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// NULL takes the default.
-fn chunking(
-    strategy: Option<&str>,
-    max_tokens: Option<i32>,
-    overlap: Option<i32>,
-    settings: &ChunkSettings,
-) -> Result<ChunkOptions> {
-    ChunkOptions::new(
-        strategy.unwrap_or("recursive"),
-        max_tokens.unwrap_or(256),
-        overlap.unwrap_or(0),
-        settings.clone(),
-    )
-}
-
 fn present<T>(what: &str, value: Option<T>) -> Result<T> {
     value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{what} must not be NULL")))
 }
@@ -231,7 +203,7 @@ struct CreateRequest<'a> {
     model: Option<&'a str>,
     refresh: RefreshMode,
     options: CreateOptions,
-    chunking: ChunkOptions,
+    chunking: ChunkingOptions,
 }
 
 impl CreateRequest<'_> {
@@ -242,14 +214,14 @@ impl CreateRequest<'_> {
         wording.check()?;
         let model = model::find(self.model)?;
         check_chunk_size(&self.chunking, &model)?;
-        check_late(self.options.late, &model)?;
+        check_late(self.chunking.late, &model)?;
         let source = SourceTable::describe(self.source)?;
         let name = self.name.unwrap_or(&source.name).to_owned();
         let (contextual, situated) = match Contextual::read(&self.options.contextual)? {
             Contextual::No => (false, None),
             Contextual::Headings => (true, None),
             Contextual::Situated(wanted) => {
-                (true, Some(context_writer::complete(&wanted, self.refresh, self.options.late)?))
+                (true, Some(context_writer::complete(&wanted, self.refresh, self.chunking.late)?))
             }
         };
         check_title(contextual, self.options.title.as_deref())?;
@@ -260,7 +232,6 @@ impl CreateRequest<'_> {
             content: content::expression(&source, self.content)?,
             contextual,
             situated,
-            late: self.options.late,
             title: title.transpose()?,
             metadata: &self.metadata,
             config: &self.options.config,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use pgrx::prelude::*;
 
 use super::chunk_store::SqlStore;
-use crate::chunk::Strategy;
+use crate::chunk::ChunkingMethod;
 use crate::error::Result;
 use crate::parse::ParseOptions;
 use crate::pg::catalog::model;
@@ -111,13 +111,13 @@ impl IngestTools {
     pub fn of(pipeline: &Pipeline, lane: Lane) -> Result<Self> {
         let model = model::find(Some(&pipeline.model))?;
         let options = fitted(pipeline, &model);
-        let keeps_pages = options.base() == Strategy::Page;
+        let keeps_pages = options.base() == ChunkingMethod::Page;
         Ok(IngestTools {
             reader: RemoteParser { mime: None, options: ParseOptions::default(), keeps_pages },
             chunker: RemoteChunker { model: model.reference, options },
             embedding: Embedding::with_model(Some(&pipeline.model), lane)?,
             contextual: pipeline.contextual,
-            late: pipeline.late,
+            late: pipeline.chunking.late,
         })
     }
 }

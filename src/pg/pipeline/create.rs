@@ -16,7 +16,7 @@ use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
 
 use super::content::Expression;
 use super::{comment, triggers};
-use crate::chunk::ChunkOptions;
+use crate::chunk::ChunkingOptions;
 use crate::contextual::ContextualOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::RegisteredModel;
@@ -69,8 +69,6 @@ pub struct PipelinePlan<'a> {
     pub contextual: bool,
     /// Which language model says in which connection a chunk stands, where that is embedded, too.
     pub situated: Option<ContextualOptions>,
-    /// Whether a document is embedded as a whole and cut afterwards.
-    pub late: bool,
     /// What a row is called.
     pub title: Option<Expression>,
     /// Columns that are copied beside each chunk.
@@ -86,7 +84,7 @@ pub struct PipelinePlan<'a> {
     /// The model that embeds the chunks.
     pub model: RegisteredModel,
     /// How documents are cut.
-    pub chunking: ChunkOptions,
+    pub chunking: ChunkingOptions,
 }
 
 impl PipelinePlan<'_> {
@@ -114,7 +112,6 @@ impl PipelinePlan<'_> {
             model: &self.model.reference.name,
             chunking: &self.chunking,
             contextual: self.contextual,
-            late: self.late,
             config: self.config,
             refresh: self.refresh,
             stage: self.stage,

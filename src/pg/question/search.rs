@@ -15,7 +15,7 @@ use self::filter_sql::FilterSql;
 use self::statement::{StatementParts, Statements};
 use super::rewrite::Rewriter;
 use super::route::ChosenPipeline;
-use crate::chunk::Strategy;
+use crate::chunk::ChunkingMethod;
 use crate::error::{Error, Result};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::catalog::view::{ContentColumns, ViewColumn, content_columns};
@@ -114,7 +114,7 @@ impl Search {
     /// the options ask for no `expand` and no neighbours.
     pub fn with_parents(mut self) -> Self {
         let says_nothing = self.options.expand.is_none() && self.options.neighbours == 0;
-        if says_nothing && self.pipeline.chunking.strategy == Strategy::Hierarchical {
+        if says_nothing && self.pipeline.chunking.by == ChunkingMethod::Hierarchical {
             self.options.expand = Some(Expand::Parent);
         }
         self
@@ -251,13 +251,13 @@ fn rewritten(rewriter: &Rewriter, query: &str) -> Result<Rewriting> {
 
 /// An error where parents are asked for that the pipeline's chunks do not have.
 fn check_expand(pipeline: &Pipeline, options: &RetrieveOptions) -> Result<()> {
-    let strategy = pipeline.chunking.strategy;
-    if options.expand != Some(Expand::Parent) || strategy == Strategy::Hierarchical {
+    let by = pipeline.chunking.by;
+    if options.expand != Some(Expand::Parent) || by == ChunkingMethod::Hierarchical {
         return Ok(());
     }
-    let (name, strategy) = (&pipeline.name, strategy.as_str());
+    let (name, by) = (&pipeline.name, by.as_str());
     Err(Error::invalid(format!(
-        "the chunks of pipeline \"{name}\", of strategy \"{strategy}\", have no parents"
+        "the chunks of pipeline \"{name}\", which are cut by {by}, have no parents"
     ))
-    .hint("Give the pipeline the strategy 'hierarchical' with rag_alter_pipeline."))
+    .hint(format!("SELECT rag_alter_pipeline('{name}', chunking => '{{\"by\": \"hierarchical\"}}') makes chunks that have some.")))
 }

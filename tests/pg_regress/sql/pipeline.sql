@@ -13,7 +13,7 @@ INSERT INTO docs VALUES
     (4, 'Empty', '', 'en', 2023, NULL),
     (5, 'Nothing', NULL, NULL, NULL, NULL);
 SELECT rag_create_pipeline('docs', 'body');
-SELECT name, source, content_view, chunk_table, view, key_columns, model, strategy, max_tokens, overlap, config, refresh, generation FROM rag.pipeline;
+SELECT name, source, content_view, chunk_table, view, key_columns, model, chunking, config, refresh, generation FROM rag.pipeline;
 SELECT chunk_id, source_id, chunk_no, content, start_char, end_char, heading, token_count, length(content_hash), model, vector_dims(embedding) FROM docs_rag_chunks ORDER BY chunk_id;
 SELECT attname, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute WHERE attrelid = 'docs_rag_chunks'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'docs_rag'::regclass AND attnum > 0 ORDER BY attnum;
@@ -47,9 +47,9 @@ SELECT rag_drop_pipeline(NULL) IS NULL;
 
 -- An expression, metadata, sizes.
 SELECT rag_create_pipeline('docs', $$title || ': ' || body$$, name => 'titled', metadata => ARRAY['lang', 'year', 'data'],
-    strategy => 'sentence', max_tokens => 16, overlap => 4, model => 'all-minilm-l6-v2-fp32', options => '{"config": "simple"}');
+    chunking => '{"by": "sentence", "max_tokens": 16, "overlap": 4}', model => 'all-minilm-l6-v2-fp32', options => '{"config": "simple"}');
 SELECT source_id, chunk_no, content, lang, year, data FROM titled_rag ORDER BY source_id, chunk_no;
-SELECT name, strategy, max_tokens, overlap, model, config FROM rag.pipeline;
+SELECT name, chunking, model, config FROM rag.pipeline;
 SELECT rag_drop_pipeline('titled');
 
 -- Keys of other types, of more columns, of other names than one would choose.
@@ -137,9 +137,12 @@ SELECT fails($$SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['sou
 ALTER TABLE docs DROP content, DROP source_id;
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', name => '')$$);
 SELECT fails(format('SELECT rag_create_pipeline(%L, %L, name => %L)', 'docs', 'body', repeat('x', 64)));
-SELECT fails($$SELECT rag_create_pipeline('docs', 'body', strategy => 'semantik')$$);
-SELECT fails($$SELECT rag_create_pipeline('docs', 'body', max_tokens => 512)$$);
-SELECT fails($$SELECT rag_create_pipeline('docs', 'body', max_tokens => 64, overlap => 64)$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '{"by": "semantik"}')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '{"max_token": 512}')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '{"model": "all-minilm-l6-v2"}')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '[]')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '{"max_tokens": 512}')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '{"max_tokens": 64, "overlap": 64}')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', model => 'nowhere')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', refresh => 'sometimes')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"backfill": "later"}')$$);

@@ -26,7 +26,7 @@ CREATE SCHEMA archive;
 ALTER TABLE report SET SCHEMA archive;
 SELECT found('Report 8', 1);
 ALTER TABLE archive.report SET SCHEMA public;
-SELECT rag_alter_pipeline('doc', max_tokens => 64);
+SELECT rag_alter_pipeline('doc', chunking => '{"max_tokens": 64}');
 SELECT rag_wait('doc', '60 seconds');
 SELECT found('Report 8', 1);
 DO $$ BEGIN EXECUTE 'DROP INDEX ' || (SELECT c.oid::regclass FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'rag_bm25' AND c.relname LIKE 'doc%'); END $$;

@@ -47,7 +47,7 @@ SELECT count(*) FROM rag.queue;
 
 -- Only the parts that have changed are embedded.
 INSERT INTO docs SELECT 50, 'Long', string_agg('Paragraph ' || i || ' says that the number is ' || i * i || '.', E'\n\n'), 'en' FROM generate_series(1, 90) AS i;
-SELECT rag_alter_pipeline('docs', max_tokens => 24);
+SELECT rag_alter_pipeline('docs', chunking => '{"max_tokens": 24}');
 CALL rag_run();
 SELECT pipeline, generation, state FROM rag.pipeline_status;
 SELECT count(*) FROM docs_rag WHERE source_id = 50;
@@ -131,9 +131,9 @@ SELECT fails($$SELECT rag_wait('texts', '-1 s')$$);
 
 -- A new generation: the view stays, with who uses it.
 CREATE VIEW used AS SELECT source_id, content FROM docs_rag;
-SELECT rag_alter_pipeline('texts', max_tokens => 100, strategy => 'sentence');
+SELECT rag_alter_pipeline('texts', chunking => '{"by": "sentence", "max_tokens": 100}');
 SELECT rag_wait('texts');
-SELECT generation, strategy, max_tokens, model, name, stage, replaces IS NULL FROM rag.pipeline;
+SELECT generation, chunking, model, name, stage, replaces IS NULL FROM rag.pipeline;
 SELECT count(*) FROM used WHERE source_id = 1;
 SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
 DROP VIEW used;
@@ -141,10 +141,10 @@ SELECT rag_alter_pipeline('texts', content => $$title || ': ' || body$$, metadat
 SELECT rag_wait('texts');
 SELECT content, lang FROM docs_rag WHERE source_id = 60;
 ALTER TABLE docs RENAME COLUMN body TO "The Body";
-SELECT rag_alter_pipeline('texts', strategy => 'recursive');
+SELECT rag_alter_pipeline('texts', chunking => '{"by": "recursive"}');
 SELECT rag_wait('texts');
 SELECT content, lang FROM docs_rag WHERE source_id = 60;
-SELECT fails($$SELECT rag_alter_pipeline('texts', max_tokens => 1000)$$);
+SELECT fails($$SELECT rag_alter_pipeline('texts', chunking => '{"max_tokens": 1000}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('texts', refresh => 'never')$$);
 SELECT fails($$SELECT rag_alter_pipeline('texts', metadata => ARRAY['colour'])$$);
 SELECT fails($$SELECT rag_alter_pipeline('texts', options => '{"colour": 1}')$$);

@@ -185,7 +185,7 @@ fn a_savepoint_does_not_take_other_rows_with_it() {
     let Some((_cluster, mut client)) = partitioned() else { return };
     run(
         &mut client,
-        "SELECT rag_create_pipeline('docs', 'body', metadata => '{lang}', max_tokens => 64, refresh => 'sync');
+        "SELECT rag_create_pipeline('docs', 'body', metadata => '{lang}', chunking => '{\"max_tokens\": 64}', refresh => 'sync');
          BEGIN;
          INSERT INTO low VALUES (1, 't', 'Straight into a partition.', 'en');
          SAVEPOINT a;

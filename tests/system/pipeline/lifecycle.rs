@@ -82,9 +82,13 @@ fn a_new_generation_takes_the_place_of_the_old() {
     wait(&mut client, "docs");
     run(&mut client, "CREATE VIEW mine AS SELECT source_id, content FROM docs_rag");
     let generations = [
-        ("max_tokens => 32", 32, "all-minilm-l6-v2"),
+        (r#"chunking => '{"max_tokens": 32}'"#, 32, "all-minilm-l6-v2"),
         ("model => 'all-minilm-l6-v2-fp32'", 32, "all-minilm-l6-v2-fp32"),
-        ("metadata => '{lang,title}', max_tokens => 48", 48, "all-minilm-l6-v2-fp32"),
+        (
+            r#"metadata => '{lang,title}', chunking => '{"max_tokens": 48}'"#,
+            48,
+            "all-minilm-l6-v2-fp32",
+        ),
     ];
     let mut editor = cluster.connect();
     for (number, (change, max_tokens, model)) in generations.into_iter().enumerate() {
@@ -191,8 +195,8 @@ fn an_alteration_is_altered_and_a_paused_one_waits() {
     // The second one takes the place of the first before that is made.
     run(
         &mut client,
-        "SELECT rag_alter_pipeline('docs', max_tokens => 32);
-         SELECT rag_alter_pipeline('docs', max_tokens => 40);",
+        "SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 32}');
+         SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 40}');",
     );
     time_until(
         &mut client,
@@ -203,7 +207,7 @@ fn an_alteration_is_altered_and_a_paused_one_waits() {
     assert_agree(&mut client, 40);
     run(
         &mut client,
-        "SELECT rag_pause('docs'); SELECT rag_alter_pipeline('docs', max_tokens => 64);",
+        "SELECT rag_pause('docs'); SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 64}');",
     );
     run(&mut client, "UPDATE docs SET body = 'Edited while it is paused.' WHERE id <= 10");
     std::thread::sleep(Duration::from_millis(1500));
@@ -339,7 +343,7 @@ fn a_restored_database_has_its_pending_work() {
         );
         wait(&mut there, "docs");
         assert_agree(&mut there, 64);
-        run(&mut there, "SELECT rag_alter_pipeline('docs', max_tokens => 32)");
+        run(&mut there, "SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 32}')");
         time_until(
             &mut there,
             "SELECT count(*) FROM rag.pipeline WHERE max_tokens = 32 AND stage = 'live' AND name = 'docs'",

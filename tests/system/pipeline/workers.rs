@@ -237,7 +237,7 @@ const FAILS_ONCE: &str = "
         IF nextval('public.made') = 1 THEN RAISE 'the first attempt'; END IF;
         RETURN $1;
     END $$;
-    SELECT rag_create_pipeline('docs', 'public.content(body)', metadata => '{lang}', max_tokens => 64);
+    SELECT rag_create_pipeline('docs', 'public.content(body)', metadata => '{lang}', chunking => '{\"max_tokens\": 64}');
     SELECT pg_advisory_lock(1);
     INSERT INTO docs VALUES (1, 't', 'The content.', 'en');";
 
