@@ -103,7 +103,8 @@ CREATE FUNCTION rag_create_pipeline(
     chunking   jsonb DEFAULT '{}',
     model      text DEFAULT NULL,
     refresh    text DEFAULT 'async',
-    options    jsonb DEFAULT '{}'
+    options    jsonb DEFAULT '{}',
+    if_not_exists boolean DEFAULT false
 ) RETURNS text
 VOLATILE PARALLEL UNSAFE COST 1000000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_create_pipeline_wrapper';
@@ -153,8 +154,11 @@ CREATE PROCEDURE rag_run(pipeline text DEFAULT NULL)
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_run_wrapper';
 COMMENT ON PROCEDURE rag_run IS 'embed what has changed, committing batch by batch';
 
-CREATE FUNCTION rag_drop_pipeline(pipeline text) RETURNS text
-VOLATILE PARALLEL UNSAFE STRICT
+CREATE FUNCTION rag_drop_pipeline(
+    pipeline  text,
+    if_exists boolean DEFAULT false
+) RETURNS text
+VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_drop_pipeline_wrapper';
 COMMENT ON FUNCTION rag_drop_pipeline IS 'drop a pipeline with its chunks; the source table stays as it is. Returns its name';
 
@@ -266,7 +270,8 @@ CREATE FUNCTION rag_add_model(
     model      text DEFAULT NULL,
     dimension  integer DEFAULT NULL,
     max_tokens integer DEFAULT NULL,
-    task       text DEFAULT NULL
+    task       text DEFAULT NULL,
+    if_not_exists boolean DEFAULT false
 ) RETURNS TABLE (
     dimension  integer,
     max_tokens integer,
@@ -278,8 +283,11 @@ VOLATILE PARALLEL UNSAFE ROWS 1
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_add_model_wrapper';
 COMMENT ON FUNCTION rag_add_model IS 'register an embedding model or a reranker in a folder on the server, or behind a provider; superusers only';
 
-CREATE FUNCTION rag_drop_model(name text) RETURNS text
-VOLATILE PARALLEL UNSAFE STRICT
+CREATE FUNCTION rag_drop_model(
+    name      text,
+    if_exists boolean DEFAULT false
+) RETURNS text
+VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_drop_model_wrapper';
 COMMENT ON FUNCTION rag_drop_model IS 'forget a model that no pipeline uses; its files stay';
 

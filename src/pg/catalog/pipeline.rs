@@ -188,6 +188,11 @@ pub fn successor(id: i32) -> Result<Option<Pipeline>> {
     found.first().map_or(Ok(None), |id| by_id(*id))
 }
 
+/// Whether the caller may see a pipeline called `name`.
+pub fn exists(name: &str) -> Result<bool> {
+    Ok(names()?.iter().any(|known| known == name))
+}
+
 /// Names of the pipelines the caller may see.
 pub fn names() -> Result<Vec<String>> {
     prepared::rows(query!(pipeline.names), &[], |row| sql::required(row.get::<String>(1)?))

@@ -101,11 +101,9 @@ fn rag_create_pipeline(
     model: Option<&str>,
     refresh: Option<&str>,
     options: Option<Jsonb>,
+    if_not_exists: Option<bool>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_create_pipeline()");
-    let options: CreateOptions = options::read(options).or_report();
-    let chunking = options::chunking_keys(chunking).or_report();
-    let chunking = ChunkingOptions::for_pipeline(chunking).or_report();
     let request = CreateRequest {
         source: present("source", source).or_report(),
         content: present("content", content).or_report(),
@@ -114,8 +112,9 @@ fn rag_create_pipeline(
         metadata: names("metadata", metadata).or_report().unwrap_or_default(),
         model,
         refresh: RefreshMode::named(refresh.unwrap_or(RefreshMode::ALL[0].name())).or_report(),
-        options,
-        chunking,
+        options: options::read(options).or_report(),
+        chunking: chunking_of(chunking).or_report(),
+        if_not_exists: if_not_exists.unwrap_or_default(),
     };
     request.create().or_report()
 }
@@ -167,16 +166,28 @@ fn alter(
 }
 
 #[pg_extern(sql = false)]
-fn rag_drop_pipeline(name: &str) -> String {
+fn rag_drop_pipeline(pipeline: Option<&str>, if_exists: Option<bool>) -> String {
     sql::refuse_if_read_only(c"rag_drop_pipeline()");
-    drop_pipeline(name).or_report();
+    let name = present("pipeline", pipeline).or_report();
+    drop_pipeline(name, if_exists.unwrap_or_default()).or_report();
     name.to_owned()
 }
 
-/// While it was waited for, another generation may have taken its place and its name.
-fn drop_pipeline(name: &str) -> Result<()> {
-    while !create::undo(sql::with_latest_snapshot(|| pipeline::owned(Some(name)))?.id)? {}
-    Ok(())
+fn drop_pipeline(name: &str, if_exists: bool) -> Result<()> {
+    loop {
+        if if_exists && !sql::with_latest_snapshot(|| pipeline::exists(name))? {
+            notice!("pipeline \"{name}\" does not exist, skipping");
+            return Ok(());
+        }
+        // While it was waited for, another generation may have taken its place and its name.
+        if create::undo(sql::with_latest_snapshot(|| pipeline::owned(Some(name)))?.id)? {
+            return Ok(());
+        }
+    }
+}
+
+fn chunking_of(given: Option<Jsonb>) -> Result<ChunkingOptions> {
+    options::chunking_keys(given).and_then(ChunkingOptions::for_pipeline)
 }
 
 fn present<T>(what: &str, value: Option<T>) -> Result<T> {
@@ -204,19 +215,24 @@ struct CreateRequest<'a> {
     refresh: RefreshMode,
     options: CreateOptions,
     chunking: ChunkingOptions,
+    if_not_exists: bool,
 }
 
 impl CreateRequest<'_> {
     /// The pipeline's name.
     fn create(self) -> Result<String> {
+        let source = SourceTable::describe(self.source)?;
+        let name = self.name.unwrap_or(&source.name).to_owned();
+        if self.if_not_exists && pipeline::exists(&name)? {
+            notice!("pipeline \"{name}\" already exists, skipping");
+            return Ok(name);
+        }
         let CreateOptions { template, description, .. } = &self.options;
         let wording = Wording { template: template.clone(), description: description.clone() };
         wording.check()?;
         let model = model::find(self.model)?;
         check_chunk_size(&self.chunking, &model)?;
         check_late(self.chunking.late, &model)?;
-        let source = SourceTable::describe(self.source)?;
-        let name = self.name.unwrap_or(&source.name).to_owned();
         let (contextual, situated) = match Contextual::read(&self.options.contextual)? {
             Contextual::No => (false, None),
             Contextual::Headings => (true, None),

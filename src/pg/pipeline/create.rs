@@ -276,13 +276,13 @@ pub fn check_name(name: &str) -> Result<()> {
         return Err(Error::invalid("a pipeline cannot be called \"auto\"")
             .hint("pipeline => 'auto' chooses a pipeline. Give it another name with name => ..."));
     }
-    match pipeline::names()?.iter().any(|known| known == name) {
+    match pipeline::exists(name)? {
         false => Ok(()),
         true => Err(Error::new(
             ErrorKind::DuplicateObject,
             format!("pipeline \"{name}\" already exists"),
         )
-        .hint("Drop it with rag_drop_pipeline, or give this one another name.")),
+        .hint("Drop it with rag_drop_pipeline, give this one another name, or leave it as it is with if_not_exists => true.")),
     }
 }
 

@@ -125,6 +125,7 @@ SELECT eval_set, owner, cases FROM rag.eval_run;
 SELECT fails('UPDATE rag.eval_run SET cases = 1');
 SELECT fails('DELETE FROM rag.eval_run');
 SELECT fails($$SELECT rag_eval_delete('help')$$);
+SELECT rag_eval_delete('help', if_exists => true);
 SELECT fails($$SELECT rag_eval_delete(NULL)$$);
 SELECT fails($$SELECT rag_eval_give('own', 'postgres')$$);
 SELECT fails($$SELECT rag_eval_give('own', 'nobody there')$$);

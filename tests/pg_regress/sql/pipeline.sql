@@ -32,7 +32,10 @@ INSERT INTO docs VALUES (6, 'Keys', 'The keys hang by the door.', 'en', 2024, NU
 SELECT rag_wait('docs'), rag_wait('titles');
 SELECT content FROM docs_rag WHERE source_id = 6 UNION ALL SELECT content FROM titles_rag WHERE source_id = 6;
 DELETE FROM docs WHERE id = 6;
-SELECT rag_drop_pipeline('titles');
+-- What is there already stays as it is, and is dropped by the same words.
+SELECT rag_create_pipeline('docs', 'title', if_not_exists => true), rag_create_pipeline('docs', 'body', 'titles', if_not_exists => true);
+SELECT name, generation FROM rag.pipeline ORDER BY name;
+SELECT rag_drop_pipeline('titles', if_exists => true);
 CREATE TABLE taken_rag_content (id integer);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'title', 'taken')$$);
 DROP TABLE taken_rag_content;
@@ -43,7 +46,9 @@ SELECT count(*) FROM rag.pipeline;
 SELECT relname FROM pg_class WHERE relname LIKE 'docs%' ORDER BY 1;
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 'docs'::regclass;
 SELECT fails($$SELECT rag_drop_pipeline('docs')$$);
-SELECT rag_drop_pipeline(NULL) IS NULL;
+SELECT rag_drop_pipeline('docs', if_exists => true);
+SELECT fails($$SELECT rag_drop_pipeline('docs', if_exists => NULL)$$);
+SELECT fails($$SELECT rag_drop_pipeline(NULL, if_exists => true)$$);
 
 -- An expression, metadata, sizes.
 SELECT rag_create_pipeline('docs', $$title || ': ' || body$$, name => 'titled', metadata => ARRAY['lang', 'year', 'data'],
