@@ -100,7 +100,7 @@ CREATE TABLE rag.activity (
     last_sqlstate   text,
     last_error      text
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE rag.activity IS 'what workers and rag_run have done for each generation of a pipeline since it was created';
+COMMENT ON TABLE rag.activity IS 'what rag_create_pipeline, rag_run and workers have done for each generation of a pipeline since it was created';
 COMMENT ON COLUMN rag.activity.pipeline IS 'id of the pipeline in rag.pipeline';
 COMMENT ON COLUMN rag.activity.rows_done IS 'rows of the source that were embedded';
 COMMENT ON COLUMN rag.activity.chunks_made IS 'chunks of these rows';

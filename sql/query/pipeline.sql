@@ -124,3 +124,8 @@ SELECT pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg
 FROM pg_catalog.pg_ts_config AS c
 JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.cfgnamespace
 WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.text::pg_catalog.regconfig
+
+-- name: config_names
+-- Text search configurations that need no schema before their name.
+SELECT c.cfgname::pg_catalog.text FROM pg_catalog.pg_ts_config AS c
+WHERE pg_catalog.pg_ts_config_is_visible(c.oid) ORDER BY c.cfgname

@@ -256,12 +256,21 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
 
 /// The qualified name of the text search configuration that the caller means.
 fn config_name(config: &str) -> Result<String> {
+    let known =
+        sql::rows(query!(pipeline.config_names), &[], |row| sql::required(row.get::<String>(1)?))?;
+    // A name with a schema or in quotes PostgreSQL reads itself.
+    let is_bare = config.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_bare && !known.contains(&config.to_ascii_lowercase()) {
+        return Err(no_config(config).hint(format!("Known configurations: {}.", known.join(", "))));
+    }
     let statement = query!(pipeline.config_name);
     let found = sql::rows(statement, &[config.into()], |row| sql::required(row.get(1)?))?;
-    found.into_iter().next().ok_or_else(|| {
-        let message = format!("text search configuration \"{config}\" does not exist");
-        Error::new(ErrorKind::UndefinedObject, message)
-    })
+    found.into_iter().next().ok_or_else(|| no_config(config))
+}
+
+fn no_config(config: &str) -> Error {
+    let message = format!("text search configuration \"{config}\" does not exist");
+    Error::new(ErrorKind::UndefinedObject, message)
 }
 
 /// The pipeline, which stays as it is until the end of the transaction. To be locked before

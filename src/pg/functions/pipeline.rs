@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::prompt_settings::Wording;
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{model, pipeline};
+use crate::pg::catalog::{activity, model, pipeline};
 use crate::pg::changes::{intake, noted};
 use crate::pg::enrich::{context_writer, representation_writer};
 use crate::pg::ingest::{fill, generation};
@@ -19,7 +19,7 @@ use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
 use crate::pg::pipeline::{content, create};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::role::{Acting, table_owner};
+use crate::pg::server::role::{Acting, as_superuser, table_owner};
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::pg::server::{options, sql};
 
@@ -267,8 +267,9 @@ impl CreateRequest<'_> {
         // As the role that embeds later.
         let acting = Acting::as_role(table_owner(pipeline.source.oid));
         if self.fills_now(&pipeline)? {
-            fill::fill(&pipeline)?;
+            let work = fill::fill(&pipeline)?;
             drop(acting);
+            as_superuser(|| activity::note_work(pipeline.id, &work))?;
             generation::finish(pipeline.id)?;
             look_again_if_old(&pipeline)?;
         } else {

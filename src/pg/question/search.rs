@@ -9,6 +9,7 @@ mod text;
 
 use std::collections::HashMap;
 
+use pgrx::prelude::*;
 use serde_json::Value;
 
 use self::filter_sql::FilterSql;
@@ -65,7 +66,8 @@ impl Search {
     ) -> Result<Self> {
         let k = k.unwrap_or(5);
         if !(1..=MOST).contains(&k) {
-            return Err(Error::invalid(format!("k must be between 1 and {MOST}: {k}")));
+            return Err(Error::invalid(format!("k must be between 1 and {MOST}: {k}"))
+                .hint("k is how many chunks are wanted, 5 by default and 6 for an answer."));
         }
         options.check()?;
         let mode = mode.unwrap_or("hybrid").parse()?;
@@ -153,7 +155,11 @@ impl Search {
         let hits = rank::before_rerank(hits, &self.options);
         let hits = match &self.reranker {
             Some(reranker) => {
-                let rerank = || reranker.rerank(query, hits, &self.options);
+                let rerank = || {
+                    let (hits, remark) = reranker.rerank(query, hits, &self.options)?;
+                    remark.into_iter().for_each(|remark| notice!("{remark}"));
+                    Ok(hits)
+                };
                 trace::found("rerank", || reranker.name().to_owned(), rerank)?
             }
             None => hits,
