@@ -62,7 +62,10 @@ RETURNS boolean STABLE PARALLEL SAFE LANGUAGE sql
 BEGIN ATOMIC
     SELECT EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid = chunk_table::oid AND i.indisprimary)
        AND EXISTS (SELECT FROM pg_catalog.pg_trigger AS g
-                   WHERE g.tgrelid = source::oid AND g.tgname = pg_catalog.format('rag_%s_update', pipeline))
+                   JOIN pg_catalog.pg_proc AS f ON f.oid = g.tgfoid AND f.proname = 'capture'
+                   -- An UPDATE trigger for each row, as src/pg/pipeline/triggers.rs makes it.
+                   WHERE g.tgrelid = source::oid AND g.tgtype = 17::smallint
+                     AND pg_catalog.encode(g.tgargs, 'escape') = pg_catalog.format(E'%s\\000', pipeline))
        AND (beside IS NULL
             OR EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid = beside::oid AND i.indisprimary));
 END;

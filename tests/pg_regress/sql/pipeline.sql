@@ -171,6 +171,8 @@ SELECT fails($$SELECT rag_create_pipeline('docs', 'body, title')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'row_number() OVER ()')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'generate_series(1, 3)')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'nosuchfunction(body)')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'nix')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', '"Title"')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', '$1')$$);
 SELECT rag_create_pipeline('docs', $$concat_ws(E'\n', '{braces} stay {braces}', title, body)$$, 'braces');
 SELECT content FROM braces_rag WHERE source_id = 2;
