@@ -121,6 +121,7 @@ pub fn checked(question: &str, draft: Draft, options: &CheckOptions) -> Result<A
         confidence,
         citations: listed(&found, &styled),
         context: context(&readings, &styled),
+        reading_order: (0..readings.len()).map(|source| styled.number(source)).collect(),
         claims: claims(&checked.claims, &readings, &styled),
         text: styled.text,
         usage,

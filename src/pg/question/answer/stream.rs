@@ -295,6 +295,7 @@ impl StreamedAnswer {
             confidence: None,
             citations: none(),
             context: none(),
+            reading_order: Vec::new(),
             usage: json!({}),
             claims: none(),
             faithfulness: None,
