@@ -154,7 +154,7 @@ const ACTING: &[&str] = &[
     "template.set_wording",
     "trace.insert",
     "trace.insert_feedback",
-    "trigger.tables_outside_with",
+    "trigger.outside",
 ];
 
 #[test]

@@ -195,7 +195,7 @@ impl NumberedStream {
     fn decided(&self) -> (usize, Option<String>) {
         let context = self.context();
         let text = context.clone() + &self.pending;
-        let Layout { fence, paragraph, held } = Layout::of(&text);
+        let UnfinishedLines { fence, paragraph, held } = UnfinishedLines::of(&text);
         let mut end = held;
         if fence.is_none() {
             end = undecided_code(&text, paragraph, end).unwrap_or(end);
@@ -208,7 +208,7 @@ impl NumberedStream {
 }
 
 /// How the lines of a text are read that is not complete.
-struct Layout {
+struct UnfinishedLines {
     /// The fence of the block of code that is open at its end.
     fence: Option<String>,
     /// Where the paragraph begins that is open at its end.
@@ -217,9 +217,9 @@ struct Layout {
     held: usize,
 }
 
-impl Layout {
-    fn of(text: &str) -> Layout {
-        let mut layout = Layout { fence: None, paragraph: 0, held: text.len() };
+impl UnfinishedLines {
+    fn of(text: &str) -> UnfinishedLines {
+        let mut layout = UnfinishedLines { fence: None, paragraph: 0, held: text.len() };
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             let (start, end) = (at, at + line.len());
