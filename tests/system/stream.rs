@@ -68,6 +68,31 @@ fn the_first_row_comes_with_the_first_piece() {
 }
 
 #[test]
+fn markers_are_numbered_on_their_way() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let now = Duration::ZERO;
+    let pieces =
+        [(now, "Open the settings [3"), (now, "]. Or not [9"), (now, "]. A link comes [1].")];
+    let http = Server::play([Reply::chat_stream(pieces)]);
+    let mut client = cluster.connect();
+    teller(&mut client, &http);
+    let arrived = rows(&mut client, TELL);
+    let told: Vec<&str> = arrived.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(told[..3], ["Open the settings", " [1]. Or not", ". A link comes [2]."]);
+    let last: serde_json::Value = serde_json::from_str(told[3]).expect("JSON");
+    assert!(last.get("answer").is_none(), "{last}");
+    let markers: Vec<&serde_json::Value> =
+        last["citations"].as_array().unwrap().iter().map(|it| &it["marker"]).collect();
+    assert_eq!(markers, [1, 2, 9]);
+    for citation in &last["citations"].as_array().unwrap()[..2] {
+        let number = citation["marker"].as_u64().unwrap() as usize;
+        let read = &last["context"][number - 1];
+        assert_eq!((&read["number"], &read["chunk_id"]), (&number.into(), &citation["chunk_id"]));
+    }
+    assert_eq!(last["usage"]["problems"][0]["position"], 32);
+}
+
+#[test]
 fn rows_are_sent_as_they_come_without_a_cursor_too() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let gap = Duration::from_millis(30);

@@ -6,7 +6,7 @@ use crate::pg::question::request::required_question;
 use crate::pg::question::route;
 use crate::pg::question::search::Search;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::{Jsonb, JsonbText};
 use crate::pg::server::options;
 use crate::retrieve::{Passage, RetrieveOptions};
 
@@ -20,7 +20,7 @@ type RetrieveRow = (
     i32,
     i32,
     Option<String>,
-    Jsonb,
+    JsonbText,
     Option<i32>,
     Option<i32>,
     Option<f64>,
@@ -49,7 +49,7 @@ fn rag_retrieve(
         name!(start_char, i32),
         name!(end_char, i32),
         name!(heading, Option<String>),
-        name!(metadata, Jsonb),
+        name!(metadata, JsonbText),
         name!(dense_rank, Option<i32>),
         name!(lexical_rank, Option<i32>),
         name!(rerank_score, Option<f64>),
@@ -78,7 +78,7 @@ fn row(passage: Passage) -> RetrieveRow {
         passage.start_char,
         passage.end_char,
         passage.heading,
-        Jsonb(passage.metadata),
+        JsonbText(passage.written_metadata),
         passage.dense_rank,
         passage.lexical_rank,
         passage.rerank_score,
