@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pg_rag::chunk::{
-    ChunkOptions, STRATEGIES, StrategyInfo, Tokenizer, WordMemo, chunk, chunk_remembering,
+    CHUNKING_METHODS, ChunkingOptions, MethodInfo, Tokenizer, WordMemo, chunk, chunk_remembering,
 };
 use pg_rag::error::{Error, ErrorKind, Result};
 use text_splitter::{ChunkConfig, ChunkSizer, MarkdownSplitter, TextSplitter};
@@ -82,7 +82,7 @@ fn main() {
 
 /// Stops if looking words up gives other chunks than asking the tokenizer about each.
 fn check_equal(documents: &[String], tokenizer: &mut HuggingFace) {
-    for info in STRATEGIES {
+    for info in CHUNKING_METHODS {
         let options = options(info, 32);
         for document in documents {
             let [fast, slow] = [true, false].map(|splits_at_white_space| {
@@ -105,7 +105,7 @@ fn time_long(name: &str, documents: &[String], tokenizer: &mut HuggingFace) {
     for splits_at_white_space in [true, false] {
         tokenizer.splits_at_white_space = splits_at_white_space;
         let start = Instant::now();
-        let count = chunk(&document, &ChunkOptions::default(), tokenizer).map_or(0, |c| c.len());
+        let count = chunk(&document, &ChunkingOptions::default(), tokenizer).map_or(0, |c| c.len());
         let (time, bytes) = (start.elapsed(), document.len());
         println!("{name} as one document of {bytes} bytes: {count} chunks in {time:.2?}");
     }
@@ -129,7 +129,7 @@ fn compare(name: &str, documents: &[String], tokenizer: &mut HuggingFace) {
     for splits_at_white_space in [true, false] {
         tokenizer.splits_at_white_space = splits_at_white_space;
         let checked = if splits_at_white_space { "" } else { ", words unknown" };
-        for info in STRATEGIES {
+        for info in CHUNKING_METHODS {
             let options = options(info, 0);
             let ours = measure_ours(documents, &options, tokenizer);
             let theirs = if info.name == "markdown" { &headed } else { &plain };
@@ -138,9 +138,13 @@ fn compare(name: &str, documents: &[String], tokenizer: &mut HuggingFace) {
     }
 }
 
-fn options(info: &StrategyInfo, overlap: u32) -> ChunkOptions {
-    let strategy = info.strategy;
-    ChunkOptions { strategy, max_tokens: MAX_TOKENS, overlap, ..ChunkOptions::default() }
+fn options(info: &MethodInfo, overlap: u32) -> ChunkingOptions {
+    ChunkingOptions {
+        by: info.method,
+        max_tokens: MAX_TOKENS,
+        overlap,
+        ..ChunkingOptions::default()
+    }
 }
 
 /// What a splitter did with all documents.
@@ -155,7 +159,11 @@ fn measure(documents: &[String], split: impl Fn(&str) -> usize) -> Measured {
 }
 
 /// As [`measure`], with a memo that begins each round empty.
-fn measure_ours(documents: &[String], options: &ChunkOptions, tokenizer: &HuggingFace) -> Measured {
+fn measure_ours(
+    documents: &[String],
+    options: &ChunkingOptions,
+    tokenizer: &HuggingFace,
+) -> Measured {
     best_of(|| {
         let mut memo = WordMemo::default();
         let mut split = |document: &String| {

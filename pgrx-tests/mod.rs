@@ -178,8 +178,8 @@ mod tests {
              'BEGIN INSERT INTO inside SELECT id + 10, body || '' inside'' FROM fresh; RETURN NULL; END'");
         run("CREATE TRIGGER a AFTER INSERT ON outside REFERENCING NEW TABLE AS fresh \
              FOR EACH STATEMENT EXECUTE FUNCTION pass_on()");
-        run("SELECT rag_create_pipeline('outside', 'body', mode => 'sync')");
-        run("SELECT rag_create_pipeline('inside', 'body', mode => 'sync')");
+        run("SELECT rag_create_pipeline('outside', 'body', refresh => 'sync')");
+        run("SELECT rag_create_pipeline('inside', 'body', refresh => 'sync')");
         run("INSERT INTO outside VALUES (1, 'one'), (2, 'two')");
         let chunks = |table| {
             let statement = format!(
@@ -195,7 +195,7 @@ mod tests {
     fn a_failed_change_leaves_no_trace_in_the_session() {
         share_extensions();
         run("CREATE TABLE docs (id integer PRIMARY KEY, body text)");
-        run("SELECT rag_create_pipeline('docs', 'body', mode => 'sync')");
+        run("SELECT rag_create_pipeline('docs', 'body', refresh => 'sync')");
         let identity = "SELECT current_user || ' ' || current_setting('search_path')";
         let before = one::<String>(identity, &[]);
         run("UPDATE rag.pipeline SET model = 'nowhere'");

@@ -126,6 +126,15 @@ pub enum ErrorKind {
     DaemonHung,
 }
 
+impl ErrorKind {
+    /// Whether a provider was called, or could not be reached.
+    #[must_use]
+    pub fn is_of_provider(self) -> bool {
+        use ErrorKind::{ProviderBusy, ProviderFailed, ProviderRefused, ProviderTimeout};
+        matches!(self, ProviderRefused | ProviderFailed | ProviderTimeout | ProviderBusy)
+    }
+}
+
 impl Error {
     /// An error of `kind` that says `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {

@@ -65,6 +65,11 @@ fn explained(place: &str, said: &str, others: &[&str]) -> Error {
     Error::invalid(format!("{subject}: {said}"))
 }
 
+/// An error that says which keys of the object called `name` are known, where `key` is not among them.
+pub fn unknown_key_of(name: &str, key: &str, known: Vec<&str>) -> Error {
+    unknown_key(&format!("{name}.{key}"), key, known, &[])
+}
+
 /// `place` ends with the key itself.
 fn unknown_key<'a>(place: &str, key: &str, mut known: Vec<&'a str>, others: &[&'a str]) -> Error {
     let object = place.strip_suffix(key).unwrap_or(place).trim_end_matches('.');

@@ -14,7 +14,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pg_rag::chunk::{ChunkOptions, ChunkSettings, Language, Strategy};
+use pg_rag::chunk::{ChunkingMethod, ChunkingOptions, Language, MethodSettings};
 use pg_rag::daemon::connection::ClientConnection;
 use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::ErrorKind;
@@ -224,10 +224,10 @@ fn documents_are_cut_without_the_library() {
     let model = folder.tiny_model();
     let ragd = Ragd::start();
     let cut = |documents: Vec<String>| {
-        let options = ChunkOptions {
-            strategy: Strategy::Recursive,
+        let options = ChunkingOptions {
+            by: ChunkingMethod::Recursive,
             max_tokens: 16,
-            ..ChunkOptions::default()
+            ..ChunkingOptions::default()
         };
         let request =
             Request::Chunk { model: model.clone(), documents, options, distances: Vec::new() };
@@ -252,9 +252,9 @@ fn source_code_is_parsed_in_a_process_of_its_own() {
     let folder = Folder::new();
     let model = folder.tiny_model();
     let ragd = Ragd::start();
-    let cut = |strategy, settings: &ChunkSettings, document: &str| {
+    let cut = |by, settings: &MethodSettings, document: &str| {
         let (max_tokens, settings) = (64, settings.clone());
-        let options = ChunkOptions { strategy, max_tokens, overlap: 0, settings };
+        let options = ChunkingOptions { by, max_tokens, settings, ..ChunkingOptions::default() };
         let documents = vec![document.to_owned()];
         let (model, distances) = (model.clone(), Vec::new());
         let request = Request::Chunk { model, documents, options, distances };
@@ -263,23 +263,24 @@ fn source_code_is_parsed_in_a_process_of_its_own() {
             other => panic!("{other:?}"),
         }
     };
-    let python = ChunkSettings { language: Some(Language::Python), ..ChunkSettings::default() };
+    let python = MethodSettings { language: Some(Language::Python), ..MethodSettings::default() };
     // On a busy machine the parser's time may be over before it has begun.
     eventually("a class is found", || {
-        let found = cut(Strategy::Code, &python, "class A:\n    def f(self):\n        return 1\n");
+        let found =
+            cut(ChunkingMethod::Code, &python, "class A:\n    def f(self):\n        return 1\n");
         found[0].heading.as_deref() == Some("class A > def f")
     });
-    let nested = ChunkSettings { base: Some(Strategy::Code), ..ChunkSettings::default() };
+    let nested = MethodSettings { base: Some(ChunkingMethod::Code), ..MethodSettings::default() };
     eventually("a function is found", || {
-        let found = cut(Strategy::Hierarchical, &nested, "def f():\n    return 1\n");
+        let found = cut(ChunkingMethod::Hierarchical, &nested, "def f():\n    return 1\n");
         (found[0].heading.as_deref(), found[0].parent) == (Some("def f"), Some((0, 21)))
     });
     // The parser's time for this grows faster than its length; it is cut by its lines all the same.
     let typescript =
-        ChunkSettings { language: Some(Language::TypeScript), ..ChunkSettings::default() };
+        MethodSettings { language: Some(Language::TypeScript), ..MethodSettings::default() };
     let document = "case 1:\n".repeat(50_000);
     let started = Instant::now();
-    let found = cut(Strategy::Code, &typescript, &document);
+    let found = cut(ChunkingMethod::Code, &typescript, &document);
     assert!(started.elapsed() < Duration::from_secs(30), "took {:?}", started.elapsed());
     let kept: usize = found.iter().map(|chunk| chunk.content.split_whitespace().count()).sum();
     assert_eq!(kept, 100_000);

@@ -139,10 +139,10 @@ fn measure(
 }
 
 fn fill(client: &mut Client, way: &Way) -> Result<()> {
-    let create = "SELECT rag_create_pipeline('doc', 'body', $1, strategy => $2, max_tokens => $3,
-                      overlap => $4, mode => 'manual', options => $5::text::jsonb)";
-    let Way { name, strategy, max_tokens, overlap, options, .. } = way;
-    client.execute(create, &[name, strategy, max_tokens, overlap, options])?;
+    let create = "SELECT rag_create_pipeline('doc', 'body', $1, chunking => $2::text::jsonb,
+                      refresh => 'manual', options => $3::text::jsonb)";
+    let Way { name, chunking, options, .. } = way;
+    client.execute(create, &[name, chunking, options])?;
     client.batch_execute(&format!("CALL rag_run('{name}')"))?;
     Ok(())
 }
@@ -166,7 +166,7 @@ fn row(client: &mut Client, way: &Way, mode: &str, filled: f64) -> Result<[Strin
         "SELECT avg(tokens)::float8 FROM (
              SELECT (SELECT sum(t.token_count) FROM rag_retrieve(c.question, '{name}', $1, $2,
                          options => $3::text::jsonb) r,
-                     LATERAL (SELECT * FROM rag_chunk(r.content, 'fixed', 100000)) t) AS tokens
+                     LATERAL (SELECT * FROM rag_chunk(r.content, '{{\"by\": \"fixed\", \"max_tokens\": 100000}}')) t) AS tokens
              FROM (SELECT * FROM rag.eval_case ORDER BY md5(label) LIMIT 100) c) AS t"
     );
     let tokens: f64 = client.query_one(&query, &[&K, &mode, &way.retrieval])?.get(0);

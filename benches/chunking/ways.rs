@@ -3,38 +3,42 @@
 /// A pipeline and how it is asked.
 pub struct Way {
     pub name: &'static str,
-    pub strategy: &'static str,
-    pub max_tokens: i32,
-    pub overlap: i32,
+    /// How its documents are cut.
+    pub chunking: &'static str,
     /// Options of the pipeline.
     pub options: &'static str,
     /// Options of retrieval.
     pub retrieval: &'static str,
 }
 
-const fn plain(name: &'static str, strategy: &'static str, max_tokens: i32) -> Way {
-    Way { name, strategy, max_tokens, overlap: 0, options: "{}", retrieval: "{}" }
+const fn plain(name: &'static str, chunking: &'static str) -> Way {
+    Way { name, chunking, options: "{}", retrieval: "{}" }
 }
 
 /// All of them.
 pub const WAYS: &[Way] = &[
-    plain("fixed", "fixed", 200),
-    plain("sentence", "sentence", 200),
-    plain("recursive", "recursive", 200),
-    plain("markdown", "markdown", 200),
-    plain("semantic", "semantic", 200),
-    Way { overlap: 40, ..plain("overlap", "recursive", 200) },
-    Way { options: r#"{"contextual": true}"#, ..plain("contextual", "markdown", 192) },
+    plain("fixed", r#"{"by": "fixed", "max_tokens": 200}"#),
+    plain("sentence", r#"{"by": "sentence", "max_tokens": 200}"#),
+    plain("recursive", r#"{"by": "recursive", "max_tokens": 200}"#),
+    plain("markdown", r#"{"by": "markdown", "max_tokens": 200}"#),
+    plain("semantic", r#"{"by": "semantic", "max_tokens": 200}"#),
+    plain("overlap", r#"{"by": "recursive", "max_tokens": 200, "overlap": 40}"#),
     Way {
-        options: r#"{"chunk": {"child_tokens": 100}}"#,
-        retrieval: r#"{"expand": "parent"}"#,
-        ..plain("hierarchical", "hierarchical", 200)
+        options: r#"{"contextual": true}"#,
+        ..plain("contextual", r#"{"by": "markdown", "max_tokens": 192}"#)
     },
-    plain("short", "recursive", 64),
-    Way { options: r#"{"late": true}"#, ..plain("short_late", "recursive", 64) },
-    Way { options: r#"{"late": true}"#, ..plain("middle_late", "recursive", 128) },
-    plain("middle", "recursive", 128),
-    plain("longer", "recursive", 256),
-    plain("related", "semantic", 256),
-    Way { retrieval: r#"{"expand": "parent"}"#, ..plain("nested", "hierarchical", 256) },
+    Way {
+        retrieval: r#"{"expand": "parent"}"#,
+        ..plain("hierarchical", r#"{"by": "hierarchical", "max_tokens": 200, "child_tokens": 100}"#)
+    },
+    plain("short", r#"{"by": "recursive", "max_tokens": 64}"#),
+    plain("short_late", r#"{"by": "recursive", "max_tokens": 64, "late": true}"#),
+    plain("middle_late", r#"{"by": "recursive", "max_tokens": 128, "late": true}"#),
+    plain("middle", r#"{"by": "recursive", "max_tokens": 128}"#),
+    plain("longer", r#"{"by": "recursive", "max_tokens": 256}"#),
+    plain("related", r#"{"by": "semantic", "max_tokens": 256}"#),
+    Way {
+        retrieval: r#"{"expand": "parent"}"#,
+        ..plain("nested", r#"{"by": "hierarchical", "max_tokens": 256}"#)
+    },
 ];

@@ -11,7 +11,7 @@ pub fn fill(client: &mut Client, passages: &[String], embedded: usize) -> Result
     let (first, rest) = passages.split_at(embedded.min(passages.len()));
     insert(client, 1, first)?;
     client.batch_execute(
-        "SELECT rag_create_pipeline('doc', 'body', mode => 'manual', options => '{\"backfill\": \"background\"}')",
+        "SELECT rag_create_pipeline('doc', 'body', refresh => 'manual', options => '{\"backfill\": \"background\"}')",
     )?;
     client.batch_execute("CALL rag_run('doc')")?;
     insert(client, 1 + first.len(), rest)?;

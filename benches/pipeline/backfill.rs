@@ -20,7 +20,7 @@ const CONTENT: &str = "content";
 const CUT: &str = "DROP TABLE IF EXISTS piece;
     CREATE TABLE piece AS
     SELECT array_agg(c.content ORDER BY paper.id, c.chunk_no) AS contents
-    FROM paper, rag_chunk(paper.content, max_tokens => 256) AS c";
+    FROM paper, rag_chunk(paper.content, '{\"max_tokens\": 256}') AS c";
 
 const ALONE: &str = "SELECT count(*) FROM unnest(rag_embed_batch((SELECT contents FROM piece)))";
 

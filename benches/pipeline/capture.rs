@@ -2,8 +2,8 @@
 //!
 //! Three equal tables get the same rows, each in one INSERT ... SELECT that commits by itself:
 //! one without a trigger, one with a row trigger that does nothing, one with a pipeline. The
-//! pipeline is in mode manual, so that no worker runs beside what is measured; what the
-//! transaction does is the same as in mode async. The tables are made anew in each round, and
+//! pipeline is refreshed manually, so that no worker runs beside what is measured; what the
+//! transaction does is the same as with asynchronous refresh. The tables are made anew in each round, and
 //! who goes first changes.
 
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ const SIDES: [Side; 3] = [
     Side {
         name: "pipeline",
         table: "captured",
-        setup: "SELECT rag_create_pipeline('captured', $$title || E'\\n' || body$$, mode => 'manual')",
+        setup: "SELECT rag_create_pipeline('captured', $$title || E'\\n' || body$$, refresh => 'manual')",
         end: "SELECT rag_drop_pipeline('captured')",
     },
 ];

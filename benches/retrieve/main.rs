@@ -115,7 +115,7 @@ fn fill(client: &mut Client, set: &Set, is_contextual: bool) -> Result<()> {
         )?;
     }
     client.batch_execute("VACUUM (ANALYZE) doc")?;
-    let create = "SELECT rag_create_pipeline('doc', $1, mode => 'manual',
+    let create = "SELECT rag_create_pipeline('doc', $1, refresh => 'manual',
                       options => jsonb_build_object('config', $2::text, 'backfill', 'background') || $3::text::jsonb)";
     let (content, context) = match is_contextual {
         true => ("body", r#"{"contextual": true, "title": "title"}"#),

@@ -269,7 +269,7 @@ VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_eval_load_file_wrapper';
 COMMENT ON FUNCTION rag_eval_load(text, text, text) IS 'add the judged questions of a BEIR folder or of a file on the server to an evaluation set; the number of questions';
 
-CREATE FUNCTION rag_eval_delete(eval_set text, label text DEFAULT NULL) RETURNS bigint
+CREATE FUNCTION rag_eval_delete(eval_set text, label text DEFAULT NULL, if_exists boolean DEFAULT false) RETURNS bigint
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_eval_delete_wrapper';
 COMMENT ON FUNCTION rag_eval_delete IS 'delete one of your evaluation sets with its cases and runs, or its case of that label; the number of cases';

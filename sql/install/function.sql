@@ -16,10 +16,7 @@ COMMENT ON FUNCTION rag_parse IS 'the text of a PDF, DOCX, HTML, Markdown or pla
 
 CREATE FUNCTION rag_chunk(
     document    text,
-    strategy    text DEFAULT 'recursive',
-    max_tokens  integer DEFAULT 256,
-    overlap     integer DEFAULT 0,
-    options     jsonb DEFAULT '{}'
+    chunking    jsonb DEFAULT '{}'
 ) RETURNS TABLE (
     chunk_no    integer,
     content     text,
@@ -30,9 +27,9 @@ CREATE FUNCTION rag_chunk(
     parent_start integer,
     parent_end  integer
 )
-STRICT STABLE PARALLEL SAFE COST 1000 ROWS 10
+STABLE PARALLEL SAFE COST 1000 ROWS 10
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_chunk_wrapper';
-COMMENT ON FUNCTION rag_chunk IS 'cut a document into chunks of at most max_tokens tokens, with their character spans';
+COMMENT ON FUNCTION rag_chunk IS 'cut a document into chunks, with their character spans; chunking is {"by": method, "max_tokens": 256, ...}';
 
 CREATE FUNCTION rag_embed(
     input text,
@@ -53,7 +50,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'rag_embed_batch_wrapper';
 COMMENT ON FUNCTION rag_embed_batch IS 'the embeddings of texts, made in batches; kind is query or passage';
 
 CREATE FUNCTION rag_rerank(
-    query    text,
+    question text,
     passages text[],
     model    text DEFAULT NULL
 ) RETURNS TABLE (
@@ -103,12 +100,11 @@ CREATE FUNCTION rag_create_pipeline(
     name       text DEFAULT NULL,
     key        text[] DEFAULT NULL,
     metadata   text[] DEFAULT '{}',
-    strategy   text DEFAULT 'recursive',
-    max_tokens integer DEFAULT 256,
-    overlap    integer DEFAULT 0,
+    chunking   jsonb DEFAULT '{}',
     model      text DEFAULT NULL,
-    mode       text DEFAULT 'async',
-    options    jsonb DEFAULT '{}'
+    refresh    text DEFAULT 'async',
+    options    jsonb DEFAULT '{}',
+    if_not_exists boolean DEFAULT false
 ) RETURNS text
 VOLATILE PARALLEL UNSAFE COST 1000000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_create_pipeline_wrapper';
@@ -119,11 +115,9 @@ CREATE FUNCTION rag_alter_pipeline(
     name       text DEFAULT NULL,
     content    text DEFAULT NULL,
     metadata   text[] DEFAULT NULL,
-    strategy   text DEFAULT NULL,
-    max_tokens integer DEFAULT NULL,
-    overlap    integer DEFAULT NULL,
+    chunking   jsonb DEFAULT NULL,
     model      text DEFAULT NULL,
-    mode       text DEFAULT NULL,
+    refresh    text DEFAULT NULL,
     options    jsonb DEFAULT '{}'
 ) RETURNS text
 VOLATILE PARALLEL UNSAFE
@@ -160,13 +154,16 @@ CREATE PROCEDURE rag_run(pipeline text DEFAULT NULL)
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_run_wrapper';
 COMMENT ON PROCEDURE rag_run IS 'embed what has changed, committing batch by batch';
 
-CREATE FUNCTION rag_drop_pipeline(pipeline text) RETURNS text
-VOLATILE PARALLEL UNSAFE STRICT
+CREATE FUNCTION rag_drop_pipeline(
+    pipeline  text,
+    if_exists boolean DEFAULT false
+) RETURNS text
+VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_drop_pipeline_wrapper';
 COMMENT ON FUNCTION rag_drop_pipeline IS 'drop a pipeline with its chunks; the source table stays as it is. Returns its name';
 
 CREATE FUNCTION rag_retrieve(
-    query    text,
+    question text,
     pipeline text DEFAULT NULL,
     k        integer DEFAULT 5,
     mode     text DEFAULT 'hybrid',
@@ -273,7 +270,8 @@ CREATE FUNCTION rag_add_model(
     model      text DEFAULT NULL,
     dimension  integer DEFAULT NULL,
     max_tokens integer DEFAULT NULL,
-    task       text DEFAULT NULL
+    task       text DEFAULT NULL,
+    if_not_exists boolean DEFAULT false
 ) RETURNS TABLE (
     dimension  integer,
     max_tokens integer,
@@ -285,8 +283,11 @@ VOLATILE PARALLEL UNSAFE ROWS 1
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_add_model_wrapper';
 COMMENT ON FUNCTION rag_add_model IS 'register an embedding model or a reranker in a folder on the server, or behind a provider; superusers only';
 
-CREATE FUNCTION rag_drop_model(name text) RETURNS text
-VOLATILE PARALLEL UNSAFE STRICT
+CREATE FUNCTION rag_drop_model(
+    name      text,
+    if_exists boolean DEFAULT false
+) RETURNS text
+VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_drop_model_wrapper';
 COMMENT ON FUNCTION rag_drop_model IS 'forget a model that no pipeline uses; its files stay';
 

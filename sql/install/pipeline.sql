@@ -9,14 +9,10 @@ CREATE TABLE rag.pipeline (
     view          regclass NOT NULL,
     key_columns   integer NOT NULL CHECK (key_columns > 0),
     model         text NOT NULL,
-    strategy      text NOT NULL,
-    max_tokens    integer NOT NULL,
-    overlap       integer NOT NULL,
-    chunk_options jsonb NOT NULL DEFAULT '{}',
+    chunking      jsonb NOT NULL,
     contextual    boolean NOT NULL DEFAULT false,
-    late          boolean NOT NULL DEFAULT false,
     config        text NOT NULL,
-    mode          text NOT NULL CHECK (mode IN ('async', 'sync', 'manual')),
+    refresh       text NOT NULL CHECK (refresh IN ('async', 'sync', 'manual')),
     paused        boolean NOT NULL DEFAULT false,
     not_before    timestamptz,
     stage         text NOT NULL DEFAULT 'live' CHECK (stage IN ('filling', 'live')),
@@ -37,14 +33,10 @@ COMMENT ON COLUMN rag.pipeline.chunk_table IS 'table of the chunks and their vec
 COMMENT ON COLUMN rag.pipeline.view IS 'the chunks joined to their source rows, read with the caller''s rights';
 COMMENT ON COLUMN rag.pipeline.key_columns IS 'the first so many columns of content_view are the key';
 COMMENT ON COLUMN rag.pipeline.model IS 'embedding model, a name of rag.model';
-COMMENT ON COLUMN rag.pipeline.strategy IS 'where documents are cut, a strategy of rag_chunk';
-COMMENT ON COLUMN rag.pipeline.max_tokens IS 'longest chunk, in tokens of the model';
-COMMENT ON COLUMN rag.pipeline.overlap IS 'most tokens that a chunk repeats from the end of the one before';
-COMMENT ON COLUMN rag.pipeline.chunk_options IS 'settings of the strategy, as the options of rag_chunk';
+COMMENT ON COLUMN rag.pipeline.chunking IS 'how documents are cut: by which method, max_tokens and overlap in tokens of the model, late (whether a document is embedded as a whole and cut afterwards), and the settings of the method, defaults included';
 COMMENT ON COLUMN rag.pipeline.contextual IS 'whether title and headings are embedded with each chunk, and searched with its words';
-COMMENT ON COLUMN rag.pipeline.late IS 'whether a document is embedded as a whole and cut afterwards';
 COMMENT ON COLUMN rag.pipeline.config IS 'qualified name of the text search configuration; pg_upgrade refuses columns of type regconfig';
-COMMENT ON COLUMN rag.pipeline.mode IS 'async: workers embed changes soon after their commit; sync: the statement itself does; manual: CALL rag_run does';
+COMMENT ON COLUMN rag.pipeline.refresh IS 'async: workers embed changes soon after their commit; sync: the statement itself does; manual: CALL rag_run does';
 COMMENT ON COLUMN rag.pipeline.paused IS 'whether workers leave it alone until rag_resume';
 COMMENT ON COLUMN rag.pipeline.not_before IS 'workers leave it alone until then, because a model or provider could not be reached; NULL or past where nothing is in the way';
 COMMENT ON COLUMN rag.pipeline.stage IS 'filling: the rows of the source are embedded for the first time, the index of the vectors follows; live: all have been seen';

@@ -62,7 +62,10 @@ RETURNS boolean STABLE PARALLEL SAFE LANGUAGE sql
 BEGIN ATOMIC
     SELECT EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid = chunk_table::oid AND i.indisprimary)
        AND EXISTS (SELECT FROM pg_catalog.pg_trigger AS g
-                   WHERE g.tgrelid = source::oid AND g.tgname = pg_catalog.format('rag_%s_update', pipeline))
+                   JOIN pg_catalog.pg_proc AS f ON f.oid = g.tgfoid AND f.proname = 'capture'
+                   -- An UPDATE trigger for each row, as src/pg/pipeline/triggers.rs makes it.
+                   WHERE g.tgrelid = source::oid AND g.tgtype = 17::smallint
+                     AND pg_catalog.encode(g.tgargs, 'escape') = pg_catalog.format(E'%s\\000', pipeline))
        AND (beside IS NULL
             OR EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid = beside::oid AND i.indisprimary));
 END;
@@ -100,7 +103,7 @@ CREATE TABLE rag.activity (
     last_sqlstate   text,
     last_error      text
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE rag.activity IS 'what workers and rag_run have done for each generation of a pipeline since it was created';
+COMMENT ON TABLE rag.activity IS 'what rag_create_pipeline, rag_run and workers have done for each generation of a pipeline since it was created';
 COMMENT ON COLUMN rag.activity.pipeline IS 'id of the pipeline in rag.pipeline';
 COMMENT ON COLUMN rag.activity.rows_done IS 'rows of the source that were embedded';
 COMMENT ON COLUMN rag.activity.chunks_made IS 'chunks of these rows';

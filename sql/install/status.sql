@@ -5,7 +5,7 @@
 CREATE VIEW rag.pipeline_status WITH (security_barrier = true) AS
 SELECT coalesce(p.name, o.name)                             AS pipeline,
        p.source::text                                       AS source,
-       p.mode                                               AS mode,
+       p.refresh                                            AS refresh,
        p.generation                                         AS generation,
        CASE WHEN p.replaces IS NOT NULL THEN 'filling beside generation ' || o.generation::text
             WHEN p.paused THEN 'paused'
@@ -13,7 +13,8 @@ SELECT coalesce(p.name, o.name)                             AS pipeline,
             ELSE p.stage END                                AS state,
        p.model                                              AS model,
        CASE WHEN f.shown THEN s.rows END                    AS source_rows,
-       CASE WHEN f.shown THEN pg_catalog.pg_stat_get_live_tuples(p.chunk_table) END AS chunks,
+       -- A session brings its statistics some seconds after the commit; the first estimate is older.
+       CASE WHEN f.shown THEN coalesce(nullif(pg_catalog.pg_stat_get_live_tuples(p.chunk_table), 0::bigint), t.chunks) END AS chunks,
        CASE WHEN NOT f.shown THEN NULL
             WHEN i.has_all THEN 0
             WHEN s.rows > 0
@@ -65,6 +66,9 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (SELECT pg_catalog.count(*) AS failed FROM rag.dead_letter WHERE pipeline = p.id) AS l
 CROSS JOIN LATERAL (SELECT pg_catalog.sum(d.missing)::bigint AS missing FROM rag.derivation AS d WHERE d.pipeline = p.id) AS m
 CROSS JOIN LATERAL (
+    SELECT coalesce(pg_catalog.max(greatest(c.reltuples, 0::real)), 0)::bigint AS chunks
+    FROM pg_catalog.pg_class AS c WHERE c.oid = p.chunk_table::oid) AS t
+CROSS JOIN LATERAL (
     SELECT pg_catalog.count(*) AS workers FROM pg_catalog.pg_stat_activity
     WHERE backend_type = 'pg_rag worker' AND datname = pg_catalog.current_database()) AS w
 WHERE pg_catalog.has_table_privilege(p.source, 'SELECT')
@@ -73,10 +77,10 @@ ORDER BY 1, p.generation;
 COMMENT ON VIEW rag.pipeline_status IS 'how far each pipeline is, and each new generation of one; figures are NULL where rows of the source may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.pipeline IS 'name of the pipeline; of a new generation, of the pipeline whose place it will take';
 COMMENT ON COLUMN rag.pipeline_status.source IS 'table whose rows are chunked and embedded';
-COMMENT ON COLUMN rag.pipeline_status.mode IS 'async: workers embed changes soon after their commit; sync: the statement itself does; manual: CALL rag_run does';
+COMMENT ON COLUMN rag.pipeline_status.refresh IS 'async: workers embed changes soon after their commit; sync: the statement itself does; manual: CALL rag_run does';
 COMMENT ON COLUMN rag.pipeline_status.generation IS 'number of the generation of its chunks, from 1';
 COMMENT ON COLUMN rag.pipeline_status.state IS 'live, filling, filling beside generation N, paused, or waiting for its model';
-COMMENT ON COLUMN rag.pipeline_status.model IS 'embedding model, a name of rag.model';
+COMMENT ON COLUMN rag.pipeline_status.refreshl IS 'embedding model, a name of rag.model';
 COMMENT ON COLUMN rag.pipeline_status.source_rows IS 'rows of the source, an estimate of the statistics; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.chunks IS 'chunks, an estimate of the statistics; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.coverage IS 'share of the source rows that is neither pending nor failed, from 0 to 1, and 0 before workers have looked for all rows; NULL where rows may be hidden from the caller';
@@ -87,7 +91,7 @@ COMMENT ON COLUMN rag.pipeline_status.unqueued_changes IS 'changes that no worke
 COMMENT ON COLUMN rag.pipeline_status.oldest_pending_at IS 'when the oldest change happened that cannot be found yet; NULL where there is none, or rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.lag_seconds IS 'age of that change in seconds, 0 where there is none; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.failed_rows IS 'rows in rag.dead_letter; NULL where rows may be hidden from the caller';
-COMMENT ON COLUMN rag.pipeline_status.rows_done IS 'rows that workers and rag_run have embedded for this generation; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.rows_done IS 'rows that rag_create_pipeline, rag_run and workers have embedded for this generation; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.rows_a_second IS 'rows a second that a worker has embedded of late; NULL before the first batch, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.seconds_left IS 'about how many seconds one worker needs for the pending rows; NULL where rows_a_second is NULL or 0';
 COMMENT ON COLUMN rag.pipeline_status.last_done_at IS 'when a batch was done last; NULL before the first one, or where rows may be hidden from the caller';
@@ -150,7 +154,7 @@ COMMENT ON COLUMN rag.model_status.dimension IS 'how many numbers each of its ve
 COMMENT ON COLUMN rag.model_status.max_tokens IS 'longest input in tokens, special tokens included';
 COMMENT ON COLUMN rag.model_status.builtin IS 'whether it comes with the package';
 COMMENT ON COLUMN rag.model_status.pipelines IS 'how many pipelines that the caller may see use it, new generations included';
-COMMENT ON COLUMN rag.model_status.chunks_embedded IS 'chunks that workers and rag_run have embedded for these pipelines, less those where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.model_status.chunks_embedded IS 'chunks that rag_create_pipeline, rag_run and workers have embedded for these pipelines, less those where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.model_status.tokens_embedded IS 'tokens of chunks_embedded';
 COMMENT ON COLUMN rag.model_status.last_used_at IS 'when a batch was done last for these pipelines, less those where rows may be hidden from the caller; NULL if none was';
 
@@ -171,7 +175,7 @@ CROSS JOIN LATERAL (SELECT NOT rag.hides_figures(p.source) AS shown) AS f
 WHERE pg_catalog.has_table_privilege(p.source, 'SELECT')
    OR pg_catalog.has_any_column_privilege(p.source, 'SELECT')
 ORDER BY 1, 2;
-COMMENT ON VIEW rag.stat_pipeline IS 'rows, chunks and tokens that workers and rag_run have embedded for each pipeline since it was created';
+COMMENT ON VIEW rag.stat_pipeline IS 'rows, chunks and tokens that rag_create_pipeline, rag_run and workers have embedded for each pipeline since it was created';
 COMMENT ON COLUMN rag.stat_pipeline.pipeline IS 'name of the pipeline; of a new generation, of the pipeline whose place it will take';
 COMMENT ON COLUMN rag.stat_pipeline.generation IS 'number of the generation of its chunks, from 1';
 COMMENT ON COLUMN rag.stat_pipeline.model IS 'embedding model, a name of rag.model';

@@ -1,14 +1,22 @@
 -- Strategies of rag_answer, and in which words their steps ask.
 
-CREATE FUNCTION rag_strategies() RETURNS TABLE (
-    strategy    text,
+CREATE FUNCTION rag.strategies() RETURNS TABLE (
+    name        text,
     description text,
     calls       text,
     options     text[]
 )
 IMMUTABLE PARALLEL SAFE ROWS 11
-LANGUAGE c AS 'MODULE_PATHNAME', 'rag_strategies_wrapper';
-COMMENT ON FUNCTION rag_strategies IS 'the strategies of rag_answer: what each one does, how many calls it makes, and its options';
+LANGUAGE c AS 'MODULE_PATHNAME', 'strategies_wrapper';
+COMMENT ON FUNCTION rag.strategies IS 'the rows of rag.strategy';
+
+CREATE VIEW rag.strategy AS SELECT s.name, s.description, s.calls, s.options FROM rag.strategies() AS s;
+COMMENT ON VIEW rag.strategy IS 'the strategies of rag_answer: in how many calls a language model writes an answer';
+COMMENT ON COLUMN rag.strategy.name IS 'name, as the argument strategy takes it';
+COMMENT ON COLUMN rag.strategy.description IS 'what it does';
+COMMENT ON COLUMN rag.strategy.calls IS 'how many calls of the language model it makes';
+COMMENT ON COLUMN rag.strategy.options IS 'options of rag_answer that it reads';
+GRANT SELECT ON rag.strategy TO PUBLIC;
 
 INSERT INTO rag.template (name, version, content, description, created_by)
 SELECT name, 0, content, description, NULL

@@ -46,7 +46,9 @@ CREATE FUNCTION rag.spent() RETURNS TABLE (
     calls      bigint,
     tokens_in  bigint,
     tokens_out bigint,
-    cost       numeric
+    cost       numeric,
+    unpriced_calls bigint,
+    failed_calls   bigint
 )
 VOLATILE PARALLEL RESTRICTED ROWS 100
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_spent_wrapper';
@@ -54,7 +56,7 @@ COMMENT ON FUNCTION rag.spent IS 'by days since 1970-01-01, what roles whose rig
 
 CREATE VIEW rag.stat_usage WITH (security_invoker = true) AS
 SELECT date '1970-01-01' + s.day AS day, pg_catalog.pg_get_userbyid(s.role) AS role, p.name AS pipeline, s.server, s.model,
-       s.calls, s.tokens_in, s.tokens_out, s.cost
+       s.calls, s.tokens_in, s.tokens_out, s.cost, s.unpriced_calls, s.failed_calls
 FROM rag.spent() AS s
 LEFT JOIN rag.pipeline AS p ON p.id = s.pipeline
 ORDER BY 1, 2, 3, s.server, s.model;
@@ -64,10 +66,12 @@ COMMENT ON COLUMN rag.stat_usage.role IS 'name of the role that called; of calls
 COMMENT ON COLUMN rag.stat_usage.pipeline IS 'name of the pipeline; NULL outside of pipelines, and for one that is gone, not in place yet, or not for the caller to see';
 COMMENT ON COLUMN rag.stat_usage.server IS 'name of the foreign server';
 COMMENT ON COLUMN rag.stat_usage.model IS 'what the provider calls the model';
-COMMENT ON COLUMN rag.stat_usage.calls IS 'calls of the provider, repeated ones included';
+COMMENT ON COLUMN rag.stat_usage.calls IS 'calls of the provider that were answered or may have been, repeated ones included';
 COMMENT ON COLUMN rag.stat_usage.tokens_in IS 'tokens that the model has read';
 COMMENT ON COLUMN rag.stat_usage.tokens_out IS 'tokens that it has written';
-COMMENT ON COLUMN rag.stat_usage.cost IS 'what they cost, by the prices of rag.price; 0 where there was none';
+COMMENT ON COLUMN rag.stat_usage.cost IS 'what they cost, by the prices of rag.price at that time; without unpriced_calls, and NULL where no call had a price';
+COMMENT ON COLUMN rag.stat_usage.unpriced_calls IS 'how many of the calls had no price in rag.price';
+COMMENT ON COLUMN rag.stat_usage.failed_calls IS 'calls that ended with an error, such as one of a provider that could not be reached';
 
 CREATE VIEW rag.stat_budget WITH (security_invoker = true) AS
 SELECT r.role, b.period, b.max_tokens, u.tokens AS used_tokens, b.max_cost, u.cost AS used_cost

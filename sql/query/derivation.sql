@@ -28,7 +28,7 @@ JOIN rag.pipeline AS p ON p.id = d.pipeline
 LEFT JOIN rag.activity AS a ON a.pipeline = p.id
 LEFT JOIN pg_catalog.pg_foreign_server AS s ON s.srvname = d.options ->> 'llm'
 WHERE NOT p.paused
-  AND CASE WHEN $1 IS NULL THEN p.mode <> 'manual' ELSE $1 IN (p.id, p.replaces) END
+  AND CASE WHEN $1 IS NULL THEN p.refresh <> 'manual' ELSE $1 IN (p.id, p.replaces) END
   AND rag.is_whole(p.id, p.source, p.chunk_table, d.relation)
 
 -- name: note_progress

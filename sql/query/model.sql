@@ -6,6 +6,9 @@ SELECT name, path, file, dimension, max_tokens, digest, builtin, server, remote_
 FROM rag.model
 WHERE name OPERATOR(pg_catalog.=) $1
 
+-- name: figures
+SELECT dimension, max_tokens, pooling, normalized, digest FROM rag.model WHERE name OPERATOR(pg_catalog.=) $1
+
 -- name: insert
 INSERT INTO rag.model (name, task, path, file, dimension, max_tokens, pooling, normalized,
                        query_prefix, passage_prefix, digest)

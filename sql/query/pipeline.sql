@@ -6,10 +6,10 @@
 SELECT p.id, p.name, p.source::pg_catalog.oid, p.content_view::pg_catalog.oid, p.chunk_table::pg_catalog.oid, p.view::pg_catalog.oid,
        coalesce(r.names[1], p.source::pg_catalog.text), coalesce(r.names[2], p.content_view::pg_catalog.text),
        coalesce(r.names[3], p.chunk_table::pg_catalog.text), coalesce(r.names[4], p.view::pg_catalog.text),
-       p.key_columns, p.model, p.strategy, p.max_tokens, p.overlap,
-       p.config, p.generation, p.mode, p.paused, p.stage, p.replaces,
+       p.key_columns, p.model, p.chunking,
+       p.config, p.generation, p.refresh, p.paused, p.stage, p.replaces,
        coalesce(p.name, o.name OPERATOR(pg_catalog.||) ' (generation ' OPERATOR(pg_catalog.||) p.generation OPERATOR(pg_catalog.||) ')'),
-       p.chunk_options, p.contextual, p.late, EXISTS (SELECT FROM rag.derivation AS d WHERE d.pipeline OPERATOR(pg_catalog.=) p.id AND d.kind OPERATOR(pg_catalog.=) 'context_lines')
+       p.contextual, EXISTS (SELECT FROM rag.derivation AS d WHERE d.pipeline OPERATOR(pg_catalog.=) p.id AND d.kind OPERATOR(pg_catalog.=) 'context_lines')
 FROM rag.pipeline p
 LEFT JOIN rag.pipeline o ON o.id OPERATOR(pg_catalog.=) p.replaces
 CROSS JOIN LATERAL (
@@ -32,10 +32,9 @@ SELECT id FROM rag.pipeline WHERE replaces OPERATOR(pg_catalog.=) $1
 
 -- name: insert
 INSERT INTO rag.pipeline (name, source, content_view, chunk_table, view, key_columns, model,
-                          strategy, max_tokens, overlap, chunk_options, contextual, config, mode, stage,
-                          generation, replaces, late)
+                          chunking, contextual, config, refresh, stage, generation, replaces)
 VALUES ($1, $2::oid::regclass, $3::text::regclass, $4::text::regclass, $5::text::regclass, $6, $7,
-        $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+        $8, $9, $10, $11, $12, $13, $14)
 RETURNING id
 
 -- name: hold
@@ -59,15 +58,15 @@ SELECT id FROM rag.pipeline WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED
 SELECT id FROM rag.pipeline WHERE id IN ($1, $2) ORDER BY id FOR UPDATE SKIP LOCKED
 
 -- name: take_name
--- $1: the successor, $2: the name, $3: the mode, $4: the view.
-UPDATE rag.pipeline SET name = $2, mode = $3, view = $4::oid::regclass, stage = 'live' WHERE id = $1
+-- $1: the successor, $2: the name, $3: who refreshes it, $4: the view.
+UPDATE rag.pipeline SET name = $2, refresh = $3, view = $4::oid::regclass, stage = 'live' WHERE id = $1
 
 -- name: filled
 -- $1: the only pipeline, or NULL for all that workers see to. Those whose rows have all been seen to
 -- for the first time, and those that can take another's place.
 SELECT p.id FROM rag.pipeline AS p
 WHERE (p.stage = 'filling' OR p.replaces IS NOT NULL)
-  AND CASE WHEN $1 IS NULL THEN p.mode <> 'manual' AND NOT p.paused ELSE p.id = $1 OR p.replaces = $1 END
+  AND CASE WHEN $1 IS NULL THEN p.refresh <> 'manual' AND NOT p.paused ELSE p.id = $1 OR p.replaces = $1 END
   AND NOT EXISTS (SELECT FROM rag.intake AS i WHERE i.pipeline = p.id AND i.kind = 'all')
   AND NOT EXISTS (SELECT FROM rag.queue AS q
                   WHERE q.pipeline = p.id AND q.attempts = 0 AND q.queued_at <= p.fill_from)
@@ -86,11 +85,11 @@ UPDATE rag.pipeline SET stage = 'live' WHERE id = $1
 UPDATE rag.pipeline SET replaces = NULL, name = ' ' || id WHERE id = $1
 
 -- name: alter
--- $1: pipeline, $2: its name, $3: its mode. Its successor embeds in the same way, but not within
+-- $1: pipeline, $2: its name, $3: who refreshes it. Its successor embeds in the same way, but not within
 -- statements.
 UPDATE rag.pipeline
 SET name = CASE WHEN id = $1 THEN $2 END,
-    mode = CASE WHEN id <> $1 AND $3 = 'sync' THEN 'async' ELSE $3 END
+    refresh = CASE WHEN id <> $1 AND $3 = 'sync' THEN 'async' ELSE $3 END
 WHERE id = $1 OR replaces = $1
 
 -- name: content_view
@@ -125,3 +124,8 @@ SELECT pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg
 FROM pg_catalog.pg_ts_config AS c
 JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.cfgnamespace
 WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.text::pg_catalog.regconfig
+
+-- name: config_names
+-- Text search configurations that need no schema before their name.
+SELECT c.cfgname::pg_catalog.text FROM pg_catalog.pg_ts_config AS c
+WHERE pg_catalog.pg_ts_config_is_visible(c.oid) ORDER BY c.cfgname

@@ -54,7 +54,7 @@ SELECT EXISTS (SELECT FROM rag.intake WHERE pipeline = $1)
 SELECT p.id, coalesce((SELECT c.relowner FROM pg_catalog.pg_class AS c WHERE c.oid = p.source::oid), 0::oid), w.fresh
 FROM rag.pipeline AS p
 CROSS JOIN (VALUES (true), (false)) AS w (fresh)
-WHERE CASE WHEN $1 IS NULL THEN p.mode <> 'manual' AND NOT p.paused ELSE p.id = $1 OR p.replaces = $1 END
+WHERE CASE WHEN $1 IS NULL THEN p.refresh <> 'manual' AND NOT p.paused ELSE p.id = $1 OR p.replaces = $1 END
   AND (p.not_before IS NULL OR p.not_before <= pg_catalog.clock_timestamp())
   AND EXISTS (SELECT FROM rag.queue AS q
               WHERE q.pipeline = p.id AND (q.attempts > 0) = NOT w.fresh
@@ -75,7 +75,7 @@ FROM (
     -- Of a pipeline that is left alone for a while, rows may be many.
     SELECT greatest(p.not_before, pg_catalog.clock_timestamp()) AS from_when
     FROM rag.pipeline AS p
-    WHERE NOT p.paused AND p.mode <> 'manual'
+    WHERE NOT p.paused AND p.refresh <> 'manual'
       AND (EXISTS (SELECT FROM rag.intake AS i WHERE i.pipeline = p.id)
            OR p.not_before > pg_catalog.now() AND EXISTS (SELECT FROM rag.queue AS q WHERE q.pipeline = p.id))
     UNION ALL
@@ -84,12 +84,12 @@ FROM (
                     CASE WHEN q.lease IS NOT NULL AND rag.is_held(q.lease, q.leased_until) THEN q.leased_until END)
     FROM rag.queue AS q
     JOIN rag.pipeline AS p ON p.id = q.pipeline
-    WHERE NOT p.paused AND p.mode <> 'manual' AND (p.not_before IS NULL OR p.not_before <= pg_catalog.now())
+    WHERE NOT p.paused AND p.refresh <> 'manual' AND (p.not_before IS NULL OR p.not_before <= pg_catalog.now())
     UNION ALL
     -- Its index is to be built, or it is to take another's place: as soon as others let it.
     SELECT greatest(p.not_before, pg_catalog.clock_timestamp() + interval '1 second')
     FROM rag.pipeline AS p
-    WHERE NOT p.paused AND p.mode <> 'manual' AND (p.stage = 'filling' OR p.replaces IS NOT NULL)
+    WHERE NOT p.paused AND p.refresh <> 'manual' AND (p.stage = 'filling' OR p.replaces IS NOT NULL)
 ) AS w
 
 -- name: claim

@@ -30,32 +30,45 @@ ALTER TABLE {source} ENABLE ALWAYS TRIGGER {trigger}
 -- name: drop
 DROP TRIGGER IF EXISTS {trigger} ON {source}
 
--- name: tables_with
--- $1: name of a trigger of ours. Tables that have it and did not get it from another table.
-SELECT pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname)
+-- name: taken
+-- $1: name of a trigger, $2: argument of a pipeline's triggers, $3: its source. A trigger that has this name
+-- and is another's; partitions get triggers of their parents, so that two pipelines may meet in one table.
+SELECT FROM pg_catalog.pg_trigger AS g
+WHERE g.tgname OPERATOR(pg_catalog.=) $1::pg_catalog.name
+  AND (g.tgfoid OPERATOR(pg_catalog.=) 'rag.capture'::pg_catalog.regproc OR g.tgrelid OPERATOR(pg_catalog.=) $3)
+  AND NOT (g.tgfoid OPERATOR(pg_catalog.=) 'rag.capture'::pg_catalog.regproc
+           AND pg_catalog.encode(g.tgargs, 'escape') OPERATOR(pg_catalog.=) $2)
+
+-- name: of
+-- $1: argument of a pipeline's triggers, $2: kind of trigger. Those, and the tables that have them and did
+-- not get them from another table.
+SELECT pg_catalog.quote_ident(g.tgname), pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname)
 FROM pg_catalog.pg_trigger AS g
 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) g.tgrelid
 JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-WHERE g.tgname OPERATOR(pg_catalog.=) $1 AND g.tgparentid OPERATOR(pg_catalog.=) 0 AND g.tgfoid OPERATOR(pg_catalog.=) 'rag.capture'::pg_catalog.regproc
+WHERE g.tgtype OPERATOR(pg_catalog.=) $2 AND g.tgparentid OPERATOR(pg_catalog.=) 0
+  AND g.tgfoid OPERATOR(pg_catalog.=) 'rag.capture'::pg_catalog.regproc
+  AND pg_catalog.encode(g.tgargs, 'escape') OPERATOR(pg_catalog.=) $1
 
--- name: tables_outside_with
--- $1: a source, $2: name of a trigger of ours. Tables that have it and are no part of the source any
--- more. No part is locked: others may be altering them.
+-- name: outside
+-- $1: a source, $2: argument of a pipeline's triggers, $3: kind of trigger. Those, and the tables that have
+-- them and are no part of the source any more. No part is locked: others may be altering them.
 WITH RECURSIVE t (relid) AS (
     SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = $1
     UNION ALL
     SELECT i.inhrelid FROM t JOIN pg_catalog.pg_inherits AS i ON i.inhparent = t.relid
 )
-SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname)
+SELECT pg_catalog.quote_ident(g.tgname), pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname)
 FROM pg_catalog.pg_trigger AS g
 JOIN pg_catalog.pg_class AS c ON c.oid = g.tgrelid
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-WHERE g.tgname = $2 AND g.tgparentid = 0 AND g.tgfoid = 'rag.capture'::regproc AND g.tgrelid <> $1
+WHERE g.tgtype = $3 AND g.tgparentid = 0 AND g.tgfoid = 'rag.capture'::regproc AND g.tgrelid <> $1
+  AND pg_catalog.encode(g.tgargs, 'escape') = $2
   AND NOT EXISTS (SELECT FROM t WHERE t.relid = g.tgrelid)
 
 -- name: partitions_without
--- $1: a source, $2: name of a trigger. Partitions that don't have it, at any depth. None of them is
--- locked: others may be altering them.
+-- $1: a source, $2: argument of a pipeline's triggers, $3: kind of trigger. Partitions that don't have one,
+-- at any depth. None of them is locked: others may be altering them.
 WITH RECURSIVE t (relid) AS (
     SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) $1
     UNION ALL
@@ -65,4 +78,7 @@ SELECT pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg
 FROM t
 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) t.relid AND c.relispartition
 JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid OPERATOR(pg_catalog.=) t.relid AND g.tgname OPERATOR(pg_catalog.=) $2)
+WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_trigger AS g
+                  WHERE g.tgrelid OPERATOR(pg_catalog.=) t.relid AND g.tgtype OPERATOR(pg_catalog.=) $3
+                    AND g.tgfoid OPERATOR(pg_catalog.=) 'rag.capture'::pg_catalog.regproc
+                    AND pg_catalog.encode(g.tgargs, 'escape') OPERATOR(pg_catalog.=) $2)

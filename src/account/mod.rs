@@ -47,6 +47,10 @@ pub struct Spent {
     pub output: u64,
     /// What that cost, as far as prices are known.
     pub cost: f64,
+    /// Calls among them that have no price.
+    pub unpriced: u64,
+    /// Calls that were given up with an error, whether they are to be paid for or not.
+    pub failed: u64,
 }
 
 impl AddAssign for Spent {
@@ -56,6 +60,8 @@ impl AddAssign for Spent {
         self.input = self.input.saturating_add(more.input);
         self.output = self.output.saturating_add(more.output);
         self.cost += more.cost;
+        self.unpriced = self.unpriced.saturating_add(more.unpriced);
+        self.failed = self.failed.saturating_add(more.failed);
     }
 }
 
@@ -138,8 +144,8 @@ mod tests {
 
     #[test]
     fn sums_of_tokens_do_not_wrap() {
-        let mut sum = Spent { calls: 1, input: u64::MAX - 1, output: 5, cost: 0.0 };
-        sum += Spent { calls: 1, input: 2, output: u64::MAX, cost: 0.0 };
+        let mut sum = Spent { calls: 1, input: u64::MAX - 1, output: 5, ..Spent::default() };
+        sum += Spent { calls: 1, input: 2, output: u64::MAX, ..Spent::default() };
         assert_eq!((sum.calls, sum.input, sum.output), (2, u64::MAX, u64::MAX));
         let limit = SpendingLimit { period: Period::Day, max_tokens: Some(100), max_cost: None };
         assert!(allows(&limit, sum, Spent { input: 1, ..Spent::default() }).is_some());

@@ -7,6 +7,7 @@
 pub mod citation;
 pub mod draft;
 pub mod link;
+pub mod numbering;
 pub mod reuse;
 pub mod strategy;
 pub mod style;

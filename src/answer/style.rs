@@ -3,21 +3,20 @@
 //! ```text
 //! (answer with markers [n], what the sources are called) → the answer as readers want it
 //!
-//! inline    Refunds take five days [4].
+//! inline    Refunds take five days [1].
 //! numeric   Refunds take five days [1].                  [1] 17, Billing
 //! footnote  Refunds take five days [^1].                 [^1]: "Refunds take five days." (17, Billing)
-//! link      Refunds take five days [[4]](https://...).
+//! link      Refunds take five days [[1]](https://...).
 //! ```
 //!
-//! `numeric` and `footnote` count sources anew, in the order of their first use, and append a list.
-//! A number that no source has would point to nothing there, so it is left out of the text; in
-//! every style the caller learns of it. Code is never touched.
+//! Each style counts sources anew ([`super::numbering`]), and `numeric` and `footnote` append a list. Code
+//! is never touched.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use serde::Deserialize;
 
+use super::numbering::{SourceNumbers, TextAroundMarkers, written};
 use crate::text::marker::{Marker, code, markers};
 
 /// Longest quote of a footnote, in characters.
@@ -27,10 +26,10 @@ const LONGEST_QUOTE: usize = 300;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CitationStyle {
-    /// As the answerer wrote them.
+    /// By their numbers.
     #[default]
     Inline,
-    /// Numbered by first use, with a list of sources.
+    /// By their numbers, with a list of sources.
     Numeric,
     /// As Markdown footnotes that hold the quotes.
     Footnote,
@@ -39,8 +38,8 @@ pub enum CitationStyle {
 }
 
 impl CitationStyle {
-    /// Whether sources get other numbers than those under which they were read.
-    pub fn renumbers(self) -> bool {
+    /// Whether sources are listed after the text.
+    fn lists(self) -> bool {
         matches!(self, CitationStyle::Numeric | CitationStyle::Footnote)
     }
 }
@@ -63,19 +62,18 @@ pub struct Shown {
 pub struct Styled {
     /// The answer's text in the style, with its list of sources if the style has one.
     pub text: String,
-    /// The sources that are cited, as indexes, in the order of their first use. In a style that
-    /// renumbers the first of them is number 1.
-    pub used: Vec<usize>,
-    /// Numbers that no source has, and where in the text they stand or would stand, in
+    /// All sources, as indexes, in the order of the numbers by which they are shown: first those that
+    /// are cited, as they are used first.
+    pub order: Vec<usize>,
+    /// Numbers that no source has, as they were written, and where in the text they would stand, in
     /// characters from 0.
     pub wrong: Vec<(u32, usize)>,
 }
 
 impl Styled {
-    /// By what number the source with index `source` is cited in `style`.
-    pub fn number(&self, source: usize, style: CitationStyle) -> usize {
-        let place = self.used.iter().position(|used| *used == source);
-        place.filter(|_| style.renumbers()).unwrap_or(source) + 1
+    /// By what number the source with index `source` is shown.
+    pub fn number(&self, source: usize) -> usize {
+        self.order.iter().position(|other| *other == source).unwrap_or(source) + 1
     }
 }
 
@@ -87,113 +85,91 @@ pub fn styled(answer: &str, style: CitationStyle, sources: &[Shown]) -> Styled {
         CitationStyle::Footnote => without_footnotes(answer),
         _ => answer.to_owned(),
     };
-    let mut page = StyledText { style, sources, styled: Styled::default(), characters: 0 };
+    let (numbers, written) = (SourceNumbers::of(sources.len()), TextAroundMarkers::default());
+    let mut page = StyledText { style, sources, numbers, written, wrong: Vec::new() };
     let mut from = 0;
     for marker in markers(&answer) {
-        page.write(&answer[from..marker.range.start]);
-        page.mark(&marker, &answer[marker.range.clone()]);
+        page.written.write(&answer[from..marker.range.start]);
+        page.mark(&marker);
         from = marker.range.end;
     }
-    page.write(&answer[from..]);
+    page.written.write(&answer[from..]);
     page.append_list();
-    page.styled
+    Styled { text: page.written.text, order: page.numbers.order(), wrong: page.wrong }
 }
 
 /// What has been written so far.
 struct StyledText<'a> {
     style: CitationStyle,
     sources: &'a [Shown],
-    styled: Styled,
-    characters: usize,
+    numbers: SourceNumbers,
+    written: TextAroundMarkers,
+    wrong: Vec<(u32, usize)>,
 }
 
 impl StyledText<'_> {
-    fn write(&mut self, text: &str) {
-        self.styled.text += text;
-        self.characters += text.chars().count();
+    fn mark(&mut self, marker: &Marker) {
+        let (cited, wrong) = self.numbers.cite(&marker.numbers);
+        if cited.is_empty() {
+            self.written.leave_out();
+        }
+        let place = self.written.characters;
+        self.wrong.extend(wrong.into_iter().map(|number| (number, place)));
+        if !cited.is_empty() {
+            self.written.write(&self.shown(&cited));
+        }
     }
 
-    /// Writes a marker, which stands in the answer as `written`.
-    fn mark(&mut self, marker: &Marker, written: &str) {
-        let source = |number: u32| {
-            (number as usize).checked_sub(1).filter(|source| *source < self.sources.len())
-        };
-        let mut cited: Vec<usize> = marker.numbers.iter().copied().filter_map(source).collect();
-        let mut seen = HashSet::new();
-        cited.retain(|source| seen.insert(*source));
-        let wrong = marker.numbers.iter().copied().filter(|number| source(*number).is_none());
-        let wrong: Vec<u32> = wrong.collect();
-        if self.style.renumbers() && cited.is_empty() {
-            self.close_gap();
-        }
-        self.styled.wrong.extend(wrong.into_iter().map(|number| (number, self.characters)));
-        for source in &cited {
-            if !self.styled.used.contains(source) {
-                self.styled.used.push(*source);
-            }
-        }
-        let is_linked = cited.iter().any(|source| self.sources[*source].link.is_some());
+    /// A marker of the sources `cited`.
+    fn shown(&self, cited: &[usize]) -> String {
+        let number = |source: &usize| self.numbers.number(*source);
+        let link = |source: &usize| self.sources[*source].link.as_deref();
         match self.style {
-            CitationStyle::Link if is_linked => self.link(marker),
-            CitationStyle::Inline | CitationStyle::Link => self.write(written),
-            CitationStyle::Numeric | CitationStyle::Footnote if cited.is_empty() => {}
-            CitationStyle::Numeric | CitationStyle::Footnote => self.renumber(&cited),
-        }
-    }
-
-    fn link(&mut self, marker: &Marker) {
-        for number in &marker.numbers {
-            let source = (*number as usize).checked_sub(1).and_then(|at| self.sources.get(at));
-            match source.and_then(|source| source.link.as_deref()) {
-                Some(link) => self.write(&format!("[[{number}]]({link})")),
-                None => self.write(&format!("[{number}]")),
+            CitationStyle::Link if cited.iter().any(|source| link(source).is_some()) => {
+                let linked = |source: &usize| match link(source) {
+                    Some(link) => format!("[[{}]]({link})", number(source)),
+                    None => format!("[{}]", number(source)),
+                };
+                cited.iter().map(linked).collect()
             }
-        }
-    }
-
-    fn renumber(&mut self, cited: &[usize]) {
-        let number = |source: &usize| self.styled.number(*source, self.style);
-        let numbers: Vec<usize> = cited.iter().map(number).collect();
-        let written = match self.style {
             CitationStyle::Footnote => {
-                numbers.iter().map(|number| format!("[^{number}]")).collect()
+                cited.iter().map(|source| format!("[^{}]", number(source))).collect()
             }
-            _ => {
-                format!("[{}]", numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", "))
-            }
-        };
-        self.write(&written);
-    }
-
-    /// Takes back the space before a marker that is left out.
-    fn close_gap(&mut self) {
-        if self.styled.text.ends_with(' ') {
-            self.styled.text.pop();
-            self.characters -= 1;
+            _ => written(&cited.iter().map(number).collect::<Vec<_>>()),
         }
     }
 
     fn append_list(&mut self) {
-        if !self.style.renumbers() || self.styled.used.is_empty() {
+        if !self.style.lists() || self.numbers.used().is_empty() {
             return;
         }
         let item = |(number, source): (usize, &usize)| {
-            let Shown { label, place, quotes, .. } = &self.sources[*source];
-            let named = [label, place].map(|text| plain(text));
-            let named: Vec<&str> =
-                named.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+            let shown = &self.sources[*source];
             match self.style {
                 CitationStyle::Footnote => {
-                    format!("\n[^{number}]: {}({})", quoted(quotes), named.join(", "))
+                    format!("\n[^{number}]: {}({})", quoted(&shown.quotes), named(shown))
                 }
-                _ => format!("\n[{number}] {}", named.join(", ")),
+                _ => format!("\n[{number}] {}", named(shown)),
             }
         };
-        let list: String = (1..).zip(&self.styled.used).map(item).collect();
-        let text = self.styled.text.trim_end().len();
-        self.styled.text.truncate(text);
-        self.styled.text += "\n";
-        self.styled.text += &list;
+        let list: String = (1..).zip(self.numbers.used()).map(item).collect();
+        let text = &mut self.written.text;
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        *text += &list;
+    }
+}
+
+/// What a source is called and where its text stands there. A path of headings that begins with the
+/// name says both.
+fn named(shown: &Shown) -> String {
+    let (label, place) = (plain(&shown.label), plain(&shown.place));
+    let top = place.split(" > ").next().unwrap_or_default();
+    match (label.is_empty(), place.is_empty()) {
+        _ if top == label => place,
+        (true, _) => place,
+        (_, true) => label,
+        _ => format!("{label}, {place}"),
     }
 }
 
@@ -215,11 +191,14 @@ fn plain(text: &str) -> String {
         '[' => '(',
         ']' => ')',
         '`' => '\'',
-        '<' | '>' => ' ',
+        '<' => ' ',
         other => other,
     };
     let text: String = text.chars().map(replaced).collect();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    // By itself it parts headings, and ends no tag.
+    let kept = |word: &str| if word == ">" { word.to_owned() } else { word.replace('>', " ") };
+    let words: Vec<String> = text.split_whitespace().map(kept).collect();
+    words.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `answer` with what looks like a footnote of its own made plain text.
@@ -240,6 +219,8 @@ fn without_footnotes(answer: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -258,21 +239,50 @@ mod tests {
     }
 
     #[test]
-    fn inline_is_what_was_written() {
-        check(CitationStyle::Inline, "A [4-1], b [9] `[1]`.", "A [4-1], b [9] `[1]`.");
+    fn inline_numbers_count_by_first_use() {
+        check(CitationStyle::Inline, "A [4-1], b `[1]` [2].\n", "A [1, 2], b `[1]` [3].\n");
+        check(CitationStyle::Inline, "A [3][1] [3, 1].", "A [1][2] [1, 2].");
+        check(CitationStyle::Inline, "A [1]. B [2].", "A [1]. B [2].");
     }
 
     #[test]
-    fn numbers_count_by_first_use() {
+    fn numeric_has_a_list() {
         check(
             CitationStyle::Numeric,
             "A [4]. B [2, 4]. C [1-2].\n",
             "A [1]. B [2, 1]. C [3, 2].\n\n[1] row 4, Part 4\n[2] row 2\n[3] row 1, Part 1",
         );
-        check(CitationStyle::Numeric, "A [9]. B [0,2].", "A. B [1].\n\n[1] row 2");
-        check(CitationStyle::Numeric, "None. [7]", "None.");
         check(CitationStyle::Numeric, "None.\n", "None.\n");
         check(CitationStyle::Numeric, "`a[4]` b [4]", "`a[4]` b [1]\n\n[1] row 4, Part 4");
+    }
+
+    #[test]
+    fn a_marker_of_no_source_is_left_out_in_every_style() {
+        use CitationStyle::{Footnote, Inline, Link, Numeric};
+        for style in [Inline, Numeric, Footnote, Link] {
+            check(style, "See [9].", "See.");
+            check(style, "None. [7]", "None.");
+            check(style, "[7] Some. `[7]`", "Some. `[7]`");
+            check(style, "One [7], two [0][8] and three.", "One, two and three.");
+            check(style, "One.\n[7] Two.", "One.\nTwo.");
+        }
+        check(Inline, "A [9]. B [0,2].", "A. B [1].");
+        check(Numeric, "A [9]. B [0,2].", "A. B [1].\n\n[1] row 2");
+    }
+
+    #[test]
+    fn a_path_of_headings_is_kept_and_no_title_repeated() {
+        let check = |label: &str, place: &str, expected: &str| {
+            let source = Shown { label: label.into(), place: place.into(), ..Shown::default() };
+            let text = styled("A [1].", CitationStyle::Numeric, &[source]).text;
+            assert_eq!(text, format!("A [1].\n\n[1] {expected}"));
+        };
+        check("Returns", "Returns > Refund time", "Returns > Refund time");
+        check("Returns", "Returns", "Returns");
+        check("Returns", "Refund time > Days", "Returns, Refund time > Days");
+        check("Returns", "Returns of goods", "Returns, Returns of goods");
+        check("17", "characters 0-9", "17, characters 0-9");
+        check("a<b>c", "x >y", "a b c, x y");
     }
 
     #[test]
@@ -297,7 +307,8 @@ mod tests {
             "A [1]. B [2, 3].",
             "A [[1]](https://h/1). B [[2]](https://h/2)[3].",
         );
-        check(CitationStyle::Link, "A [3]. B [9]. `[1]`", "A [3]. B [9]. `[1]`");
+        check(CitationStyle::Link, "A [3]. B [9]. `[1]`", "A [1]. B. `[1]`");
+        check(CitationStyle::Link, "A [3]. B [2].", "A [1]. B [[2]](https://h/2).");
     }
 
     #[test]
@@ -315,19 +326,15 @@ mod tests {
     #[test]
     fn wrong_numbers_are_told_with_their_places() {
         let wrong = |style| styled("\u{e9} [7]. B [2, 0].", style, &sources()).wrong;
-        assert_eq!(wrong(CitationStyle::Inline), [(7, 2), (0, 9)]);
+        assert_eq!(wrong(CitationStyle::Inline), [(7, 1), (0, 5)]);
         assert_eq!(wrong(CitationStyle::Numeric), [(7, 1), (0, 5)]);
     }
 
     #[test]
     fn numbers_can_be_looked_up() {
-        let told = styled("A [4]. B [2].", CitationStyle::Numeric, &sources());
-        assert_eq!(
-            (told.number(3, CitationStyle::Numeric), told.number(1, CitationStyle::Numeric)),
-            (1, 2)
-        );
-        let told = styled("A [4].", CitationStyle::Link, &sources());
-        assert_eq!(told.number(3, CitationStyle::Link), 4);
+        let told = styled("A [4]. B [2].", CitationStyle::Link, &sources());
+        assert_eq!(told.order, [3, 1, 0, 2]);
+        assert_eq!([3, 1, 0, 2].map(|source| told.number(source)), [1, 2, 3, 4]);
     }
 
     /// Without markers of any style, and without spaces.
@@ -349,12 +356,11 @@ mod tests {
             answer in "([a-c]{1,3}|\\[[0-6](, ?[0-6])?\\]|\\[[1-3]-[2-5]\\]| `b\\[1\\]` |\n\n```\nc\\[2\\]\n```\n\n| |\n|\\.|é){0,30}",
         ) {
             let sources = sources();
-            prop_assert_eq!(&styled(&answer, CitationStyle::Inline, &sources).text, &answer);
-            let told = styled(&answer, CitationStyle::Numeric, &sources);
-            let body = match told.used.is_empty() {
-                true => told.text.clone(),
-                false => told.text[..told.text.rfind("\n\n[1] ").unwrap()].to_owned(),
-            };
+            let told = styled(&answer, CitationStyle::Inline, &sources);
+            let body = told.text.clone();
+            let listed = styled(&answer, CitationStyle::Numeric, &sources);
+            prop_assert!(listed.text.starts_with(body.trim_end()));
+            prop_assert_eq!(&listed.order, &told.order);
             prop_assert_eq!(bare(&body), bare(&answer));
             // Each number is used first when all lower ones have been.
             let mut most = 0;
@@ -362,7 +368,8 @@ mod tests {
                 prop_assert!(*number >= 1 && *number <= most + 1);
                 most = most.max(*number);
             }
-            prop_assert_eq!(most as usize, told.used.len());
+            let cited: HashSet<u32> = markers(&body).into_iter().flat_map(|it| it.numbers).collect();
+            prop_assert_eq!(most as usize, cited.len());
             for style in [CitationStyle::Numeric, CitationStyle::Footnote, CitationStyle::Link] {
                 let text = styled(&answer, style, &sources).text;
                 for range in code(&answer) {

@@ -4,9 +4,9 @@
 //! cut twice at the same places: into parents of `max_tokens`, and each parent into chunks of
 //! `child_tokens`. No chunk reaches from one parent into another.
 
-use super::options::ChunkOptions;
+use super::method::{CutPlan, Section};
+use super::options::ChunkingOptions;
 use super::packing::{PackedChunk, Packer};
-use super::strategy::{CutPlan, Section};
 use super::token_index::TokenIndex;
 use super::{CharacterCounter, Chunk, Tokenizer, to_chunks};
 use crate::error::Result;
@@ -16,12 +16,12 @@ pub(super) fn chunks(
     document: &str,
     plan: CutPlan,
     index: &TokenIndex,
-    options: &ChunkOptions,
+    options: &ChunkingOptions,
     tokenizer: &dyn Tokenizer,
 ) -> Result<Vec<Chunk>> {
     // Parents are the text around a chunk, which what they repeat would be twice.
-    let of_parents = ChunkOptions { overlap: 0, ..options.clone() };
-    let of_children = ChunkOptions { max_tokens: options.longest(), ..options.clone() };
+    let of_parents = ChunkingOptions { overlap: 0, ..options.clone() };
+    let of_children = ChunkingOptions { max_tokens: options.longest(), ..options.clone() };
     let parents = Packer::new(document, &plan, index, &of_parents, tokenizer).pack()?;
     let plan = inside(plan, &parents);
     let pieces = Packer::new(document, &plan, index, &of_children, tokenizer).pack()?;

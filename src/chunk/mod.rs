@@ -1,13 +1,13 @@
 //! # chunk: where may this text be cut?
 //!
 //! ```text
-//! (document, strategy, max_tokens, overlap) → chunks with character spans
+//! (document, method, max_tokens, overlap) → chunks with character spans
 //! ```
 //!
-//! A [`Strategy`] lists the good places to cut, best first, and never looks at tokens.
+//! A [`ChunkingMethod`] lists the good places to cut, best first, and never looks at tokens.
 //! The [`TokenIndex`](token_index::TokenIndex) knows where the tokens lie and never looks at
 //! the text. The [`Packer`](packing::Packer) fills one chunk after the other up to the best
-//! place in reach. What holds for every chunk of every strategy:
+//! place in reach. What holds for every chunk of every method:
 //!
 //! * its content is the document from `start_char` to `end_char`, without white space at
 //!   its ends, and no character that is not white space is outside all chunks;
@@ -20,10 +20,11 @@
 //! The time is linear in the length of the document.
 
 pub mod context;
+mod json;
 mod language;
+mod method;
 mod options;
 pub mod semantic;
-mod strategy;
 
 mod cutting;
 mod hierarchy;
@@ -37,9 +38,9 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub use language::Language;
-pub use options::{ChunkOptions, ChunkSettings, MAX_MAX_TOKENS, MIN_MAX_TOKENS};
+pub use method::{CHUNKING_METHODS, ChunkingMethod, CutPlan, FORM_FEED, MethodInfo};
+pub use options::{ChunkingOptions, MAX_MAX_TOKENS, MIN_MAX_TOKENS, MethodSettings};
 pub use packing::CHARACTERS_PER_TOKEN;
-pub use strategy::{CutPlan, FORM_FEED, STRATEGIES, Strategy, StrategyInfo};
 pub use word_memo::WordMemo;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -66,10 +67,10 @@ pub struct Chunk {
 /// What was found out about a document elsewhere, before it is cut.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// Where it may be cut, of a strategy whose plan is made in a process of its own.
+    /// Where it may be cut, of a method whose plan is made in a process of its own.
     pub plan: Option<CutPlan>,
     /// Between each two neighbouring sentences, how little they have to do with each other;
-    /// for [`Strategy::Semantic`].
+    /// for [`ChunkingMethod::Semantic`].
     pub distances: Option<Vec<f32>>,
 }
 
@@ -109,7 +110,7 @@ pub trait Tokenizer {
 /// if the tokenizer fails, or if a single character has more tokens than a chunk may have.
 pub fn chunk(
     document: &str,
-    options: &ChunkOptions,
+    options: &ChunkingOptions,
     tokenizer: &dyn Tokenizer,
 ) -> Result<Vec<Chunk>> {
     chunk_remembering(document, options, tokenizer, &mut WordMemo::default())
@@ -120,7 +121,7 @@ pub fn chunk(
 /// The chunks are the same; `memo` was used with no other tokenizer.
 pub fn chunk_remembering(
     document: &str,
-    options: &ChunkOptions,
+    options: &ChunkingOptions,
     tokenizer: &dyn Tokenizer,
     memo: &mut WordMemo,
 ) -> Result<Vec<Chunk>> {
@@ -133,7 +134,7 @@ pub fn chunk_remembering(
 pub fn chunk_knowing(
     document: &str,
     findings: Findings,
-    options: &ChunkOptions,
+    options: &ChunkingOptions,
     tokenizer: &dyn Tokenizer,
     memo: &mut WordMemo,
 ) -> Result<Vec<Chunk>> {
@@ -152,7 +153,7 @@ pub fn chunk_knowing(
         (None, None) => options.base().plan(document, &options.settings),
     };
     let special_tokens = tokenizer.special_tokens();
-    if options.strategy == Strategy::Hierarchical {
+    if options.by == ChunkingMethod::Hierarchical {
         return hierarchy::chunks(document, plan, &index, options, tokenizer);
     }
     let pieces = Packer::new(document, &plan, &index, options, tokenizer).pack()?;
@@ -160,13 +161,13 @@ pub fn chunk_knowing(
 }
 
 /// Where `document` may be cut by `options`, which says nothing of tokens.
-pub fn plan(document: &str, options: &ChunkOptions) -> CutPlan {
+pub fn plan(document: &str, options: &ChunkingOptions) -> CutPlan {
     options.base().plan(document, &options.settings)
 }
 
 /// Where source code may be cut by its layout alone.
 pub fn plan_by_layout(document: &str) -> CutPlan {
-    strategy::plan_by_layout(document)
+    method::plan_by_layout(document)
 }
 
 /// `pieces` with their text, and their places in characters.

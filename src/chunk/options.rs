@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::language::Language;
-use super::strategy::Strategy;
+use super::method::ChunkingMethod;
 use crate::error::{Error, Result};
 
 /// Smallest `max_tokens`: one character is up to 4 tokens in models that fall back to
@@ -23,23 +23,25 @@ const PERCENTILE: u32 = 95;
 
 /// How a document is cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChunkOptions {
+pub struct ChunkingOptions {
     /// Which places are good to cut at.
-    pub strategy: Strategy,
+    pub by: ChunkingMethod,
     /// Upper bound of [`Chunk::token_count`](super::Chunk::token_count); with
-    /// [`Strategy::Hierarchical`], of a parent's tokens.
+    /// [`ChunkingMethod::Hierarchical`], of a parent's tokens.
     pub max_tokens: u32,
     /// Tokens that a chunk repeats from the end of the one before it, at most; never more
     /// than half of a chunk is repeated.
     pub overlap: u32,
-    /// What only some strategies ask.
-    pub settings: ChunkSettings,
+    /// Whether a document is embedded as a whole and its vectors are cut, rather than its text.
+    pub late: bool,
+    /// What only some methods ask.
+    pub settings: MethodSettings,
 }
 
-/// Settings that only some strategies know; `None` is the default.
+/// Settings that only some methods know; `None` is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ChunkSettings {
+pub struct MethodSettings {
     /// Of `code`: what it is written in; found out if it is not given.
     pub language: Option<Language>,
     /// Of `semantic`: the share of distances between neighbouring sentences, in percent,
@@ -49,14 +51,14 @@ pub struct ChunkSettings {
     pub min_tokens: Option<u32>,
     /// Of `hierarchical`: longest chunk inside a parent.
     pub child_tokens: Option<u32>,
-    /// Of `hierarchical`: the strategy by which parents and children are cut.
-    pub base: Option<Strategy>,
+    /// Of `hierarchical`: the method by which parents and children are cut.
+    pub base: Option<ChunkingMethod>,
 }
 
-impl ChunkSettings {
+impl MethodSettings {
     /// The settings that are given, by their names in SQL.
     pub fn given(&self) -> Vec<&'static str> {
-        let ChunkSettings { language, percentile, min_tokens, child_tokens, base } = self;
+        let MethodSettings { language, percentile, min_tokens, child_tokens, base } = self;
         let all = [
             ("language", language.is_some()),
             ("percentile", percentile.is_some()),
@@ -66,56 +68,24 @@ impl ChunkSettings {
         ];
         all.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()
     }
-
-    /// As a JSON object of those that are given.
-    pub fn to_json(&self) -> serde_json::Value {
-        let mut value = serde_json::json!(self);
-        if let Some(object) = value.as_object_mut() {
-            object.retain(|_, value| !value.is_null());
-        }
-        value
-    }
 }
 
-impl Default for ChunkOptions {
+impl Default for ChunkingOptions {
     fn default() -> Self {
-        ChunkOptions {
-            strategy: Strategy::Recursive,
+        ChunkingOptions {
+            by: ChunkingMethod::Recursive,
             max_tokens: 256,
             overlap: 0,
-            settings: ChunkSettings::default(),
+            late: false,
+            settings: MethodSettings::default(),
         }
     }
 }
 
-impl ChunkOptions {
-    /// Options as SQL gives them.
-    ///
-    /// Fails for a strategy that is not known, for sizes that make no sense for any model, and
-    /// for settings that are not the strategy's.
-    pub fn new(
-        strategy: &str,
-        max_tokens: i32,
-        overlap: i32,
-        settings: ChunkSettings,
-    ) -> Result<Self> {
-        let count = |name: &str, value: i32| {
-            u32::try_from(value)
-                .map_err(|_| Error::invalid(format!("{name} must not be negative: {value}")))
-        };
-        let options = ChunkOptions {
-            strategy: strategy.parse()?,
-            max_tokens: count("max_tokens", max_tokens)?,
-            overlap: count("overlap", overlap)?,
-            settings,
-        };
-        options.validate(0)?;
-        Ok(options)
-    }
-
+impl ChunkingOptions {
     /// Checks the values for a model that puts `special_tokens` around a text.
     pub fn validate(&self, special_tokens: usize) -> Result<()> {
-        let ChunkOptions { max_tokens, overlap, .. } = *self;
+        let ChunkingOptions { max_tokens, overlap, .. } = *self;
         if !(MIN_MAX_TOKENS..=MAX_MAX_TOKENS).contains(&max_tokens) {
             return Err(Error::invalid(format!(
                 "max_tokens must be between {MIN_MAX_TOKENS} and {MAX_MAX_TOKENS}, not {max_tokens}"
@@ -139,14 +109,9 @@ impl ChunkOptions {
     }
 
     fn validate_settings(&self) -> Result<()> {
-        let known = self.strategy.settings();
+        let (by, known) = (self.by.as_str(), self.by.settings());
         if let Some(name) = self.settings.given().into_iter().find(|name| !known.contains(name)) {
-            let strategy = self.strategy.as_str();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(Error::invalid(format!(
-                "option {name} is not for the strategy \"{strategy}\""
-            ))
-            .hint(format!("Options of {strategy}: {known}.")));
+            return Err(Error::invalid(format!("{name} is not for chunking by {by}")));
         }
         let most = self.max_tokens;
         within("percentile", self.settings.percentile, 1, 99)?;
@@ -154,7 +119,7 @@ impl ChunkOptions {
         within("child_tokens", self.settings.child_tokens, MIN_MAX_TOKENS, most)?;
         match self.settings.base {
             Some(base) if !base.can_be_base() => Err(Error::invalid(format!(
-                "the strategy \"{}\" can't be the base of hierarchical",
+                "base of hierarchical chunking cannot be {}",
                 base.as_str()
             ))
             .hint("Take recursive, markdown, sentence, fixed, page or code.")),
@@ -164,12 +129,47 @@ impl ChunkOptions {
 
     /// Tokens of the longest chunk that is embedded.
     pub fn longest(&self) -> u32 {
-        match self.strategy {
-            Strategy::Hierarchical => self.settings.child_tokens.unwrap_or_else(|| {
-                CHILD_TOKENS.min(self.max_tokens / 2).max(MIN_MAX_TOKENS).min(self.max_tokens)
-            }),
+        match self.by {
+            ChunkingMethod::Hierarchical => {
+                self.settings.child_tokens.unwrap_or_else(|| self.usual_child_tokens())
+            }
             _ => self.max_tokens,
         }
+    }
+
+    /// The options with each default of the method written out, so that another version reads in them
+    /// what this one does.
+    #[must_use]
+    pub fn completed(&self) -> Self {
+        let mut options = self.clone();
+        let settings = &mut options.settings;
+        match self.by {
+            ChunkingMethod::Semantic => {
+                settings.percentile = Some(self.percentile());
+                settings.min_tokens = Some(self.min_tokens());
+            }
+            ChunkingMethod::Hierarchical => {
+                settings.child_tokens = Some(self.longest());
+                settings.base = Some(self.base());
+            }
+            _ => (),
+        }
+        options
+    }
+
+    /// The opposite of [`completed`](Self::completed): what follows from `max_tokens` follows from
+    /// another `max_tokens`, too.
+    #[must_use]
+    pub fn without_defaults(&self) -> Self {
+        let usual = ChunkingOptions { settings: MethodSettings::default(), ..self.clone() };
+        let usual = usual.completed().settings;
+        let mut options = self.clone();
+        let settings = &mut options.settings;
+        settings.percentile = settings.percentile.filter(|it| Some(*it) != usual.percentile);
+        settings.min_tokens = settings.min_tokens.filter(|it| Some(*it) != usual.min_tokens);
+        settings.child_tokens = settings.child_tokens.filter(|it| Some(*it) != usual.child_tokens);
+        settings.base = settings.base.filter(|it| Some(*it) != usual.base);
+        options
     }
 
     /// The options with chunks of at most `most` tokens to be embedded, and overlap and minimum
@@ -177,29 +177,33 @@ impl ChunkOptions {
     #[must_use]
     pub fn limited_to(&self, most: u32) -> Self {
         let most = most.max(MIN_MAX_TOKENS);
-        let mut options = self.clone();
         if self.longest() <= most {
-            return options;
+            return self.clone();
         }
-        match self.strategy {
-            Strategy::Hierarchical => options.settings.child_tokens = Some(most),
+        let mut options = self.without_defaults();
+        match self.by {
+            ChunkingMethod::Hierarchical => options.settings.child_tokens = Some(most),
             _ => options.max_tokens = most,
         }
         options.overlap = self.overlap.min(most / 2);
-        options.settings.min_tokens = self.settings.min_tokens.map(|fewest| fewest.min(most));
+        options.settings.min_tokens = options.settings.min_tokens.map(|fewest| fewest.min(most));
         options
     }
 
-    /// Which argument [`ChunkOptions::longest`] comes from.
-    pub fn name_of_longest(&self) -> &'static str {
-        if self.strategy == Strategy::Hierarchical { "child_tokens" } else { "max_tokens" }
+    fn usual_child_tokens(&self) -> u32 {
+        CHILD_TOKENS.min(self.max_tokens / 2).max(MIN_MAX_TOKENS).min(self.max_tokens)
     }
 
-    /// The strategy that finds the places to cut.
-    pub fn base(&self) -> Strategy {
-        match self.strategy {
-            Strategy::Hierarchical => self.settings.base.unwrap_or(Strategy::Recursive),
-            strategy => strategy,
+    /// Which of them [`ChunkingOptions::longest`] comes from.
+    pub fn name_of_longest(&self) -> &'static str {
+        if self.by == ChunkingMethod::Hierarchical { "child_tokens" } else { "max_tokens" }
+    }
+
+    /// The method that finds the places to cut at.
+    pub fn base(&self) -> ChunkingMethod {
+        match self.by {
+            ChunkingMethod::Hierarchical => self.settings.base.unwrap_or(ChunkingMethod::Recursive),
+            by => by,
         }
     }
 
@@ -227,94 +231,53 @@ fn within(name: &str, value: Option<u32>, least: u32, most: u32) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn check(strategy: &str, settings: serde_json::Value, message: &str, hint: Option<&str>) {
-        let settings = serde_json::from_value(settings).unwrap();
-        let error = ChunkOptions::new(strategy, 64, 0, settings).unwrap_err();
-        assert_eq!((error.message(), error.hint_text()), (message, hint));
-    }
-
-    #[test]
-    fn settings_belong_to_strategies() {
-        check(
-            "recursive",
-            serde_json::json!({"percentile": 90}),
-            "option percentile is not for the strategy \"recursive\"",
-            Some("Options of recursive: none."),
-        );
-        check(
-            "code",
-            serde_json::json!({"child_tokens": 16}),
-            "option child_tokens is not for the strategy \"code\"",
-            Some("Options of code: language."),
-        );
-    }
-
-    #[test]
-    fn values_out_of_range() {
-        let none = None;
-        check(
-            "semantic",
-            serde_json::json!({"percentile": 100}),
-            "percentile must be between 1 and 99, not 100",
-            none,
-        );
-        check(
-            "semantic",
-            serde_json::json!({"min_tokens": 65}),
-            "min_tokens must be between 1 and 64, not 65",
-            none,
-        );
-        check(
-            "hierarchical",
-            serde_json::json!({"child_tokens": 65}),
-            "child_tokens must be between 8 and 64, not 65",
-            none,
-        );
-        check(
-            "hierarchical",
-            serde_json::json!({"base": "semantic"}),
-            "the strategy \"semantic\" can't be the base of hierarchical",
-            Some("Take recursive, markdown, sentence, fixed, page or code."),
-        );
+    fn of(by: ChunkingMethod, max_tokens: u32, settings: MethodSettings) -> ChunkingOptions {
+        ChunkingOptions { by, max_tokens, settings, ..ChunkingOptions::default() }
     }
 
     #[test]
     fn children_are_half_of_their_parent_at_most() {
         let longest = |max_tokens, child_tokens| {
-            let settings = ChunkSettings { child_tokens, ..ChunkSettings::default() };
-            ChunkOptions::new("hierarchical", max_tokens, 0, settings).map(|it| it.longest())
+            let settings = MethodSettings { child_tokens, ..MethodSettings::default() };
+            of(ChunkingMethod::Hierarchical, max_tokens, settings).longest()
         };
-        assert_eq!(longest(1000, None), Ok(128));
-        assert_eq!(longest(64, None), Ok(32));
-        assert_eq!(longest(8, None), Ok(8));
-        assert_eq!(longest(64, Some(64)), Ok(64));
+        assert_eq!(longest(1000, None), 128);
+        assert_eq!(longest(64, None), 32);
+        assert_eq!(longest(8, None), 8);
+        assert_eq!(longest(64, Some(64)), 64);
     }
 
     #[test]
     fn chunks_are_limited() {
-        let limited = |strategy: &str, most| {
-            let options = ChunkOptions::new(strategy, 256, 200, ChunkSettings::default());
-            options.map(|it| it.limited_to(most))
+        let limited = |by, most| {
+            let options = of(by, 256, MethodSettings::default());
+            ChunkingOptions { overlap: 200, ..options }.limited_to(most)
         };
-        let recursive = limited("recursive", 192).unwrap();
+        let recursive = limited(ChunkingMethod::Recursive, 192);
         assert_eq!((recursive.max_tokens, recursive.overlap), (192, 96));
-        let untouched = limited("recursive", 256).unwrap();
+        let untouched = limited(ChunkingMethod::Recursive, 256);
         assert_eq!((untouched.max_tokens, untouched.overlap), (256, 200));
-        let settings = ChunkSettings { child_tokens: Some(250), ..ChunkSettings::default() };
-        let nested = ChunkOptions::new("hierarchical", 1000, 0, settings).unwrap().limited_to(192);
+        let settings = MethodSettings { child_tokens: Some(250), ..MethodSettings::default() };
+        let nested = of(ChunkingMethod::Hierarchical, 1000, settings).limited_to(192);
         assert_eq!((nested.max_tokens, nested.longest()), (1000, 192));
         assert!(recursive.validate(2).is_ok() && nested.validate(2).is_ok());
+        let semantic = of(ChunkingMethod::Semantic, 256, MethodSettings::default());
+        assert_eq!(semantic.completed().limited_to(192).min_tokens(), 96, "half, as before");
     }
 
     #[test]
-    fn settings_become_json_and_come_back() {
-        let settings = ChunkSettings {
-            language: Some(Language::Cpp),
-            base: Some(Strategy::Markdown),
-            ..ChunkSettings::default()
-        };
-        let json = settings.to_json();
-        assert_eq!(json, serde_json::json!({"language": "cpp", "base": "markdown"}));
-        assert_eq!(serde_json::from_value::<ChunkSettings>(json).unwrap(), settings);
+    fn defaults_are_written_out_and_taken_back() {
+        for by in [ChunkingMethod::Semantic, ChunkingMethod::Hierarchical, ChunkingMethod::Code] {
+            let bare = of(by, 200, MethodSettings::default());
+            let complete = bare.completed();
+            assert_eq!(complete.without_defaults(), bare, "{by:?}");
+            assert_eq!(complete.completed(), complete, "{by:?}");
+            assert_eq!((complete.longest(), complete.base()), (bare.longest(), bare.base()));
+        }
+        let settings = MethodSettings { percentile: Some(90), ..MethodSettings::default() };
+        let chosen = of(ChunkingMethod::Semantic, 200, settings).completed();
+        assert_eq!(chosen.settings.min_tokens, Some(100));
+        assert_eq!(chosen.without_defaults().settings.percentile, Some(90));
+        assert_eq!(chosen.without_defaults().settings.min_tokens, None);
     }
 }

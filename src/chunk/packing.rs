@@ -16,8 +16,8 @@ use std::ops::Range;
 
 use super::Tokenizer;
 use super::cutting::{first_word_start, grapheme_ceil, grapheme_floor, last_word_start};
-use super::options::ChunkOptions;
-use super::strategy::{CutPlan, skip_white_space};
+use super::method::{CutPlan, skip_white_space};
+use super::options::ChunkingOptions;
 use super::token_index::TokenIndex;
 use crate::error::{Error, Result};
 use crate::text::sentence::trimmed;
@@ -62,7 +62,7 @@ impl<'a> Packer<'a> {
         text: &'a str,
         plan: &'a CutPlan,
         index: &'a TokenIndex,
-        options: &ChunkOptions,
+        options: &ChunkingOptions,
         tokenizer: &'a dyn Tokenizer,
     ) -> Self {
         let max_tokens = options.max_tokens;

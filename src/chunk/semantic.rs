@@ -16,8 +16,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::options::ChunkOptions;
-use super::strategy::{CutPlan, Section, Strategy};
+use super::method::{ChunkingMethod, CutPlan, Section};
+use super::options::ChunkingOptions;
 use super::token_index::TokenIndex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::sentence::sentences;
@@ -89,7 +89,7 @@ pub(super) fn plan(
     document: &str,
     distances: &[f32],
     index: &TokenIndex,
-    options: &ChunkOptions,
+    options: &ChunkingOptions,
 ) -> Result<CutPlan> {
     let sentences = sentences(document);
     if sentences.len().saturating_sub(1) != distances.len() {
@@ -103,7 +103,7 @@ pub(super) fn plan(
         fewest: options.min_tokens() as usize,
         most: options.max_tokens as usize,
     };
-    let plan = Strategy::Recursive.plan(document, &options.settings);
+    let plan = ChunkingMethod::Recursive.plan(document, &options.settings);
     let starts = runs(&tokens, distances, &bounds);
     let ends = starts.iter().skip(1).map(|first| sentences[*first].start).chain([document.len()]);
     let begin =

@@ -1,9 +1,8 @@
-//! What holds for every strategy, tokenizer and text.
+//! What holds for every method, tokenizer and text.
 
 use proptest::prelude::*;
-use proptest::strategy::Strategy as _;
 
-use super::{Strategy, *};
+use super::{ChunkingMethod, *};
 
 // Tokenizers
 
@@ -100,19 +99,18 @@ fn bytes(text: &str) -> Vec<(usize, usize)> {
 
 const WORDS: &Toy = &TOYS[1];
 
-/// Options of a strategy; the overlap as far as its chunks have room for one.
-fn of(info: &StrategyInfo, max_tokens: u32, overlap: u32) -> ChunkOptions {
-    let options =
-        ChunkOptions { strategy: info.strategy, max_tokens, overlap, ..Default::default() };
-    ChunkOptions { overlap: overlap.min(options.longest() - 1), ..options }
+/// Options of a method; the overlap as far as its chunks have room for one.
+fn of(info: &MethodInfo, max_tokens: u32, overlap: u32) -> ChunkingOptions {
+    let options = ChunkingOptions { by: info.method, max_tokens, overlap, ..Default::default() };
+    ChunkingOptions { overlap: overlap.min(options.longest() - 1), ..options }
 }
 
 // Examples
 
 /// With at most `max` words, `document` becomes `expected`: headings and contents.
 fn check(name: &str, max: u32, overlap: u32, document: &str, expected: &[(Option<&str>, &str)]) {
-    let strategy: Strategy = name.parse().unwrap();
-    let options = ChunkOptions { strategy, max_tokens: max + 2, overlap, ..Default::default() };
+    let by = CHUNKING_METHODS.iter().find(|info| info.name == name).unwrap().method;
+    let options = ChunkingOptions { by, max_tokens: max + 2, overlap, ..Default::default() };
     let chunks = chunk(document, &options, WORDS).unwrap();
     let found: Vec<_> = chunks.iter().map(|c| (c.heading.as_deref(), c.content.as_str())).collect();
     assert_eq!(found, expected, "{name} of {document:?}");
@@ -127,7 +125,7 @@ fn check_plain(name: &str, max: u32, overlap: u32, document: &str, expected: &[&
 
 #[test]
 fn nothing_to_cut() {
-    for info in STRATEGIES {
+    for info in CHUNKING_METHODS {
         check_plain(info.name, 6, 0, "", &[]);
         check_plain(info.name, 6, 2, " \r\n\t\u{3000}", &[]);
         let heading = (info.name == "page").then_some("page 1");
@@ -244,9 +242,14 @@ fn code() {
 #[test]
 fn hierarchical() {
     let document = "A b c. D e f.\n\nG h i. J k l. M n o.\n\nP q.";
-    let settings = ChunkSettings { child_tokens: Some(8), ..ChunkSettings::default() };
-    let options =
-        ChunkOptions { strategy: Strategy::Hierarchical, max_tokens: 14, overlap: 3, settings };
+    let settings = MethodSettings { child_tokens: Some(8), ..MethodSettings::default() };
+    let options = ChunkingOptions {
+        by: ChunkingMethod::Hierarchical,
+        max_tokens: 14,
+        overlap: 3,
+        late: false,
+        settings,
+    };
     let chunks = chunk(document, &options, WORDS).unwrap();
     let characters: Vec<char> = document.chars().collect();
     let text = |(start, end): (u32, u32)| -> String {
@@ -272,9 +275,9 @@ fn hierarchical() {
 fn semantic() {
     let document = "A b c. D e f. G h i. J k l.";
     let check = |distances: [f32; 3], expected: &[&str]| {
-        let options = ChunkOptions {
-            strategy: Strategy::Semantic,
-            settings: ChunkSettings { min_tokens: Some(1), ..ChunkSettings::default() },
+        let options = ChunkingOptions {
+            by: ChunkingMethod::Semantic,
+            settings: MethodSettings { min_tokens: Some(1), ..MethodSettings::default() },
             ..Default::default()
         };
         let findings = Findings { distances: Some(distances.to_vec()), plan: None };
@@ -291,7 +294,7 @@ fn semantic() {
 #[test]
 fn findings_about_another_document() {
     let check = |findings: Findings, expected: &str| {
-        let options = ChunkOptions { strategy: Strategy::Semantic, ..Default::default() };
+        let options = ChunkingOptions { by: ChunkingMethod::Semantic, ..Default::default() };
         let memo = &mut WordMemo::default();
         let error = chunk_knowing("A b. É d.", findings, &options, WORDS, memo).unwrap_err();
         assert_eq!((error.kind(), error.message()), (ErrorKind::Internal, expected));
@@ -301,7 +304,7 @@ fn findings_about_another_document() {
         "2 distances between 2 sentences",
     );
     for level in [vec![100], vec![6], vec![4, 1]] {
-        let mut plan = plan("A b. É d.", &ChunkOptions::default());
+        let mut plan = plan("A b. É d.", &ChunkingOptions::default());
         plan.levels = vec![level];
         check(
             Findings { distances: None, plan: Some(plan) },
@@ -326,8 +329,12 @@ fn the_heading_stays_with_its_text() {
 #[test]
 fn values_out_of_range() {
     let check = |max_tokens, overlap, expected: &str| {
-        let options =
-            ChunkOptions { strategy: Strategy::Fixed, max_tokens, overlap, ..Default::default() };
+        let options = ChunkingOptions {
+            by: ChunkingMethod::Fixed,
+            max_tokens,
+            overlap,
+            ..Default::default()
+        };
         let error = chunk("text", &options, WORDS).unwrap_err();
         assert_eq!(error.message(), expected);
     };
@@ -340,7 +347,7 @@ fn values_out_of_range() {
 #[test]
 fn a_model_with_many_special_tokens() {
     let toy = Toy { special: 8, ..TOYS[0] };
-    let options = ChunkOptions { max_tokens: 8, ..Default::default() };
+    let options = ChunkingOptions { max_tokens: 8, ..Default::default() };
     let error = chunk("text", &options, &toy).unwrap_err();
     assert_eq!(
         error.message(),
@@ -352,7 +359,7 @@ fn a_model_with_many_special_tokens() {
 fn a_character_of_too_many_tokens() {
     let many = |text: &str| text.char_indices().flat_map(|(at, _)| vec![(at, at); 9]).collect();
     let toy = Toy { name: "many", split: many, special: 2, splits_at_white_space: false };
-    let options = ChunkOptions { max_tokens: 8, ..Default::default() };
+    let options = ChunkingOptions { max_tokens: 8, ..Default::default() };
     let error = chunk("ab", &options, &toy).unwrap_err();
     assert_eq!(
         error.message(),
@@ -364,8 +371,8 @@ fn a_character_of_too_many_tokens() {
 #[test]
 fn overlap_begins_with_what_can_be_seen() {
     let document = format!("{}\n===\n\u{b}\u{200e}\n---\n{}", "aé".repeat(100), "bé".repeat(50));
-    let strategy = STRATEGIES.iter().find(|info| info.name == "markdown").unwrap().strategy;
-    let options = ChunkOptions { strategy, max_tokens: 67, overlap: 48, ..Default::default() };
+    let by = ChunkingMethod::Markdown;
+    let options = ChunkingOptions { by, max_tokens: 67, overlap: 48, ..Default::default() };
     for toy in TOYS {
         let chunks = chunk(&document, &options, toy).unwrap();
         assert_invariants(&document, &options, toy, &chunks).unwrap();
@@ -377,7 +384,7 @@ fn overlap_begins_with_what_can_be_seen() {
 /// Fails if `chunks` is not what [`chunk`] promises.
 fn assert_invariants(
     document: &str,
-    options: &ChunkOptions,
+    options: &ChunkingOptions,
     toy: &Toy,
     chunks: &[Chunk],
 ) -> std::result::Result<(), TestCaseError> {
@@ -393,7 +400,7 @@ fn assert_invariants(
         prop_assert_eq!(tokens, chunk.token_count as usize, "tokens of chunk {}", number);
         prop_assert!(chunk.token_count <= options.longest(), "chunk {} is too long", number);
         let longest = CHARACTERS_PER_TOKEN * (options.longest() as usize - toy.special);
-        prop_assert_eq!(chunk.parent.is_some(), options.strategy == Strategy::Hierarchical);
+        prop_assert_eq!(chunk.parent.is_some(), options.by == ChunkingMethod::Hierarchical);
         if let Some((first, last)) = chunk.parent {
             prop_assert!(first <= chunk.start_char && chunk.end_char <= last);
         }
@@ -441,7 +448,7 @@ proptest! {
     #[test]
     fn promises_hold(document in documents(), max_tokens in 8u32..80, overlap in 0u32..79) {
         let overlap = overlap.min(max_tokens - 1);
-        for info in STRATEGIES {
+        for info in CHUNKING_METHODS {
             for toy in TOYS {
                 for overlap in [0, overlap] {
                     let options = of(info, max_tokens, overlap);
@@ -460,7 +467,7 @@ proptest! {
     fn unchecked_is_checked(
         document in documents(), other in documents(), max_tokens in 8u32..80, overlap in 0u32..7,
     ) {
-        for info in STRATEGIES {
+        for info in CHUNKING_METHODS {
             let options = of(info, max_tokens, overlap);
             for toy in TOYS.iter().filter(|toy| toy.splits_at_white_space) {
                 let checked = Toy { splits_at_white_space: false, ..*toy };
@@ -478,7 +485,7 @@ proptest! {
     fn graphemes_stay_whole(document in "(e[\u{300}-\u{36f}]{0,3}|👨‍👩‍👧|🇩🇪|a|각|한){0,200}") {
         use unicode_segmentation::UnicodeSegmentation;
         let whole: Vec<&str> = document.graphemes(true).collect();
-        for info in STRATEGIES {
+        for info in CHUNKING_METHODS {
             for overlap in [0, 3] {
                 let options = of(info, 10, overlap);
                 for piece in chunk(&document, &options, &TOYS[3])? {
@@ -535,7 +542,7 @@ fn long_documents_take_linear_time() {
     ];
     for unit in units {
         let document = unit.repeat(500_000 / unit.len());
-        for info in STRATEGIES {
+        for info in CHUNKING_METHODS {
             let options = of(info, 64, 16);
             for toy in [&TOYS[4], &TOYS[5]] {
                 let start = std::time::Instant::now();

@@ -230,6 +230,7 @@ pub mod tests {
             end_char: content.chars().count() as i32,
             heading: None,
             metadata: serde_json::json!({}),
+            written_metadata: "{}".to_owned(),
             similarity: Some(0.5),
             dense_rank: None,
             lexical_rank: None,

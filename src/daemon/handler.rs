@@ -14,7 +14,8 @@ use super::registry::Registry;
 use super::worker::{Client, IsAlive};
 use super::{late, log};
 use crate::chunk::{
-    ChunkOptions, CutPlan, Findings, Strategy, Tokenizer, WordMemo, chunk_knowing, plan_by_layout,
+    ChunkingMethod, ChunkingOptions, CutPlan, Findings, Tokenizer, WordMemo, chunk_knowing,
+    plan_by_layout,
 };
 use crate::embed::EmbeddingKind;
 use crate::embed::manifest::Manifest;
@@ -48,7 +49,7 @@ pub struct HandlerReply {
 /// What is to be cut, and how.
 struct ChunkWork<'a> {
     documents: &'a [String],
-    options: &'a ChunkOptions,
+    options: &'a ChunkingOptions,
     distances: Vec<Vec<f32>>,
 }
 
@@ -193,10 +194,10 @@ impl HandlerContext {
     fn plan(
         &self,
         document: &str,
-        options: &ChunkOptions,
+        options: &ChunkingOptions,
         client: &Client,
     ) -> Result<Option<CutPlan>> {
-        if options.base() != Strategy::Code || document.trim().is_empty() {
+        if options.base() != ChunkingMethod::Code || document.trim().is_empty() {
             return Ok(None);
         }
         let found = self.parsers.plan(document, options, client)?;

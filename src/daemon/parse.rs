@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use super::confine::MEMORY;
 use super::worker::Client;
-use crate::chunk::{ChunkOptions, CutPlan};
+use crate::chunk::{ChunkingOptions, CutPlan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{ParseLimits, ParseOptions};
 use crate::protocol::{
@@ -109,7 +109,7 @@ impl Parsers {
     pub fn plan(
         &self,
         text: &str,
-        options: &ChunkOptions,
+        options: &ChunkingOptions,
         client: &Client,
     ) -> Result<Option<CutPlan>> {
         if text.len() > self.limits.text {

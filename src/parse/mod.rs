@@ -6,7 +6,7 @@
 //!
 //! [`format`] finds out what the bytes are, one file a format reads them, and `writer` puts
 //! what was read into Markdown: headings as `# ...`, lists with their markers, tables with
-//! bars. So the chunking strategy `markdown` finds in a PDF what it finds in a README.
+//! bars. So the chunking method `markdown` finds in a PDF what it finds in a README.
 //!
 //! A part is what a citation can point at:
 //!

@@ -13,7 +13,7 @@ pub mod network;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::chunk::{Chunk, ChunkOptions};
+use crate::chunk::{Chunk, ChunkingOptions};
 pub use crate::embed::manifest::ModelTask;
 use crate::embed::{EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
@@ -68,8 +68,8 @@ pub enum Request {
         /// The text of the documents.
         documents: Vec<String>,
         /// How they are cut.
-        options: ChunkOptions,
-        /// For [`Strategy::Semantic`](crate::chunk::Strategy::Semantic), the distances between
+        options: ChunkingOptions,
+        /// For [`ChunkingMethod::Semantic`](crate::chunk::ChunkingMethod::Semantic), the distances between
         /// the sentences of each; else nothing.
         distances: Vec<Vec<f32>>,
     },
@@ -189,7 +189,7 @@ pub enum ChildJob<'a> {
         /// The text to be cut.
         text: &'a str,
         /// How it is cut.
-        options: ChunkOptions,
+        options: ChunkingOptions,
     },
     /// Check whether an answer fits a JSON schema. Answered by a [`SchemaOutcome`].
     CheckSchema {

@@ -41,10 +41,9 @@ pub fn messages(
     messages::messages(template, question, &sources, nonce)
 }
 
-/// The grades of `count` passages in `answer`, from 0 to 1. A passage without a grade has 0.
-///
-/// Fails with [`ErrorKind::ProviderFailed`] if there is no grade at all.
-pub fn scores(answer: &str, count: usize) -> Result<Vec<f32>> {
+/// The grades of `count` passages in `answer`, from 0 to 1. A passage without a grade has 0; `None` if
+/// there is no grade at all.
+pub fn scores(answer: &str, count: usize) -> Option<Vec<f32>> {
     let mut scores = vec![None; count];
     for (number, grade) in answer.lines().filter_map(grade) {
         if let Some(score) = number.checked_sub(1).and_then(|place| scores.get_mut(place)) {
@@ -53,12 +52,25 @@ pub fn scores(answer: &str, count: usize) -> Result<Vec<f32>> {
         }
     }
     if count > 0 && scores.iter().all(Option::is_none) {
-        let start: String = answer.chars().take(80).collect();
-        let message = format!("the language model gave no grades but \"{start}\"");
-        return Err(Error::new(ErrorKind::ProviderFailed, message)
-            .hint("Rerank with another model: SET rag.llm, or rerank => 'late_interaction'."));
+        return None;
     }
-    Ok(scores.into_iter().map(Option::unwrap_or_default).collect())
+    Some(scores.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+/// The error of an `answer` without grades.
+pub fn no_grades(answer: &str) -> Error {
+    Error::new(ErrorKind::ProviderFailed, said(answer))
+        .hint("Rerank with another model: SET rag.llm, or rerank => 'late_interaction'.")
+}
+
+/// What a search says that goes on without the grades of an `answer` that has none.
+pub fn remark(answer: &str) -> String {
+    format!("{}; the chunks keep the order of the search", said(answer))
+}
+
+fn said(answer: &str) -> String {
+    let start: String = answer.chars().take(80).collect();
+    format!("the language model gave no grades but \"{start}\"")
 }
 
 /// Number and grade of a line like `3: 7`, `[3] 7/10` or `PromptSource 3: 7.5`.
@@ -90,10 +102,13 @@ mod tests {
     }
 
     #[test]
-    fn no_grades_are_an_error() {
-        let error = scores("I cannot do that.", 2).unwrap_err();
+    fn no_grades_are_told() {
+        assert_eq!(scores("I cannot do that.", 2), None);
+        let error = no_grades("I cannot do that.");
         assert_eq!(error.kind(), ErrorKind::ProviderFailed);
         assert!(error.message().contains("I cannot do that."), "{error}");
+        let remark = remark(&"No. ".repeat(100));
+        assert!(remark.len() < 200 && remark.ends_with("order of the search"), "{remark}");
     }
 
     #[test]

@@ -77,6 +77,9 @@ pub struct Passage {
     pub heading: Option<String>,
     /// The declared metadata columns.
     pub metadata: serde_json::Value,
+    /// Those as PostgreSQL writes them: its numbers keep their scale, as 49.90 does.
+    #[serde(skip)]
+    pub written_metadata: String,
     /// Cosine similarity to the question, where the question was embedded.
     pub similarity: Option<f64>,
     /// Place among the nearest vectors, from 1.
@@ -115,6 +118,7 @@ mod tests {
             end_char: 0,
             heading: None,
             metadata: serde_json::json!({}),
+            written_metadata: "{}".to_owned(),
             similarity: None,
             dense_rank: None,
             lexical_rank: None,

@@ -129,7 +129,7 @@ pub(crate) fn code(answer: &str) -> Vec<Range<usize>> {
 }
 
 /// The backticks or tildes that open a fenced block in `line`.
-fn fence(line: &str) -> Option<&str> {
+pub(crate) fn fence(line: &str) -> Option<&str> {
     let text = line.trim_start_matches([' ', '\t']);
     let sign = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = text.len() - text.trim_start_matches(sign).len();
@@ -137,7 +137,8 @@ fn fence(line: &str) -> Option<&str> {
     (length >= 3 && (sign == '~' || !info.contains('`'))).then_some(fence)
 }
 
-fn closes(line: &str, fence: &str) -> bool {
+/// Whether `line` closes the block that `fence` opened.
+pub(crate) fn closes(line: &str, fence: &str) -> bool {
     let text = line.trim();
     text.starts_with(fence) && text.trim_start_matches(&fence[..1]).is_empty()
 }

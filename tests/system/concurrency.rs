@@ -20,7 +20,7 @@ const KEYS: usize = 30;
 const DIFFERENCE: &str = "
     WITH expected AS (
         SELECT d.id, c.chunk_no, c.content, c.start_char, c.end_char
-        FROM docs d, rag_chunk(d.body, max_tokens => 64) c
+        FROM docs d, rag_chunk(d.body, '{\"max_tokens\": 64}') c
     ), stored AS (
         SELECT source_id, chunk_no, content, start_char, end_char FROM docs_rag_chunks
     )
@@ -32,7 +32,9 @@ const DIFFERENCE: &str = "
 fn chunks_and_rows_agree_in_the_end() {
     let Some(cluster) = Cluster::start(&["deadlock_timeout = 100ms"]) else { return };
     let mut client = cluster.connect();
-    client.batch_execute(&SETUP.replace("'body'", "'body', max_tokens => 64")).unwrap();
+    client
+        .batch_execute(&SETUP.replace("'body'", r#"'body', chunking => '{"max_tokens": 64}'"#))
+        .unwrap();
     let done = Arc::new(AtomicUsize::new(0));
     let sessions: Vec<_> = (0..SESSIONS)
         .map(|number| {

@@ -74,7 +74,9 @@ fn keep_busy(client: &mut Client, number: usize, stop: &AtomicBool) -> Tally {
             0 => client.query("SELECT rag_embed($1)::text", &[&text]),
             1 => client
                 .query("SELECT rag_embed_batch(ARRAY[$1, $1 || '.', $1 || '!'])::text", &[&text]),
-            2 => client.query("SELECT count(*) FROM rag_chunk($1, max_tokens => 64)", &[&text]),
+            2 => {
+                client.query("SELECT count(*) FROM rag_chunk($1, '{\"max_tokens\": 64}')", &[&text])
+            }
             _ => client.query("SELECT count(*) FROM rag_retrieve($1)", &[&text]),
         };
         tally.longest = tally.longest.max(started.elapsed());

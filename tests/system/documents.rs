@@ -10,7 +10,7 @@ pub const SETUP: &str = "
         (1, 'Passwords', 'To reset a password, open the settings page and choose Reset password. A link is sent by mail.'),
         (2, 'Invoices', 'Invoices are sent on the first day of each month. They can be paid by card or bank transfer.'),
         (3, 'Backups', 'Backups are made every night at two and are kept for thirty days.');
-    SELECT rag_create_pipeline('docs', 'body', mode => 'sync');";
+    SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');";
 
 /// A question that document 1 answers.
 pub const QUESTION: &str = "How do I reset a password?";

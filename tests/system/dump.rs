@@ -16,8 +16,8 @@ const UNUSUAL: &str = r#"
     INSERT INTO "My Docs"."Pages" VALUES
         ('intranet', 1, 'Canteen', 'Lunch is served from noon to two.', 'en'),
         ('intranet', 2, 'Parking', 'Visitors park behind the mill.', 'en');
-    SELECT rag_create_pipeline('"My Docs"."Pages"', '"Title" || '': '' || body', 'pages', mode => 'sync',
-        metadata => ARRAY['lang'], max_tokens => 64, overlap => 8, strategy => 'sentence');
+    SELECT rag_create_pipeline('"My Docs"."Pages"', '"Title" || '': '' || body', 'pages', refresh => 'sync',
+        metadata => ARRAY['lang'], chunking => '{"by": "sentence", "max_tokens": 64, "overlap": 8}');
     ALTER TABLE "My Docs"."Pages" RENAME COLUMN body TO "Body Text";
     ALTER TABLE docs RENAME TO manuals;
     SELECT rag_template_set('standard', 'Reply from {{ sources }} to {{ question }}', 'ours');
@@ -73,7 +73,7 @@ fn goes_on(client: &mut Client) {
                UPDATE manuals SET body = 'Backups are kept for ninety days.' WHERE id = 3;
                CREATE TABLE fresh (id integer PRIMARY KEY, body text);
                INSERT INTO fresh VALUES (1, 'The garden is open in summer.');
-               SELECT rag_create_pipeline('fresh', 'body', mode => 'sync');"#,
+               SELECT rag_create_pipeline('fresh', 'body', refresh => 'sync');"#,
         )
         .unwrap();
     let shop = r#"SELECT count(*) FROM rag_retrieve('When does the shop open?', 'pages', 1, filter => '{"lang": "en"}')
@@ -151,7 +151,7 @@ fn a_partitioned_source_is_restored() {
              CREATE TABLE low PARTITION OF docs FOR VALUES FROM (0) TO (100);
              CREATE TABLE high PARTITION OF docs FOR VALUES FROM (100) TO (200) PARTITION BY RANGE (id);
              CREATE TABLE highest PARTITION OF high FOR VALUES FROM (100) TO (200);
-             SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
+             SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');
              INSERT INTO docs VALUES (1, 'In the low partition.'), (101, 'In the high one.');",
         )
         .unwrap();

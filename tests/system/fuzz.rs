@@ -47,7 +47,7 @@ const SETUP: &str = "
     GRANT SELECT ON docs TO reader;
     CREATE TABLE plain (id integer PRIMARY KEY, body text);
     INSERT INTO plain SELECT i, 'Row ' || i FROM generate_series(1, 10) AS i;
-    SELECT rag_create_pipeline('docs', 'body', mode => 'sync', metadata => ARRAY['tenant', 'views', 'note']);
+    SELECT rag_create_pipeline('docs', 'body', refresh => 'sync', metadata => ARRAY['tenant', 'views', 'note']);
     RESET ROLE;
     SELECT rag_eval_load('cases', '[{\"question\": \"How?\", \"answers\": [\"So.\"], \"relevant\": [\"1\"]}]');";
 

@@ -248,7 +248,7 @@ fn a_text_on_which_ragd_hangs_is_given_up() {
     client
         .batch_execute(
             "CREATE TABLE docs (id integer PRIMARY KEY, body text);
-             SELECT rag_create_pipeline('docs', 'body', model => 'loop', max_tokens => 32);",
+             SELECT rag_create_pipeline('docs', 'body', model => 'loop', chunking => '{\"max_tokens\": 32}');",
         )
         .unwrap();
     let rows = "INSERT INTO docs VALUES (1, 'The first row.'), (2, 'An endless row.')";

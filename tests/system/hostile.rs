@@ -87,7 +87,8 @@ const QUESTIONS: &[&str] = &[
     "SELECT rag_explain('harbour', 'vk')",
     "SELECT rag_rerank('harbour', ARRAY['a boat', 'a harbour'])",
     "SELECT rag_embed('harbour'), rag_embed_batch(ARRAY['harbour'])",
-    "SELECT rag_chunk('One. Two.'), rag_verify('a', ARRAY['b']), rag_strategies()",
+    "SELECT rag_chunk('One. Two.'), rag_verify('a', ARRAY['b']), rag.strategies()",
+    "TABLE rag.strategy",
     "SELECT rag_conversation('about boats')",
     "SELECT rag_eval_load('ROLE', '[{\"question\": \"harbour\", \"relevant\": [\"a\"]}]')",
     "SELECT rag_eval('vk', 'ROLE', options => '{\"answers\": true}')",
@@ -109,13 +110,13 @@ const DEEDS: &[&str] = &[
     "INSERT INTO vk (id, body, m) VALUES ('z', 'The lighthouse is white.', 'sea')",
     "UPDATE vk SET body = 'The lighthouse is red.', id = 'y' WHERE vk.id OPERATOR(pg_catalog.=) 'z'::text",
     "DELETE FROM vk WHERE id OPERATOR(pg_catalog.=) 'y'::text",
-    "SELECT rag_alter_pipeline('vk', mode => 'manual', options => '{\"description\": \"boats\"}')",
+    "SELECT rag_alter_pipeline('vk', refresh => 'manual', options => '{\"description\": \"boats\"}')",
     "INSERT INTO vk (id, body, m) VALUES ('x', 'The mole is long.', 'sea')",
     "CALL rag_run('vk')",
     "SELECT rag_wait('vk'), rag_pause('vk'), rag_resume('vk'), rag_retry('vk')",
-    "SELECT rag_alter_pipeline('vk', max_tokens => 64)",
+    "SELECT rag_alter_pipeline('vk', chunking => '{\"max_tokens\": 64}')",
     "CALL rag_run('vk')",
-    "SELECT rag_alter_pipeline('vk', mode => 'async')",
+    "SELECT rag_alter_pipeline('vk', refresh => 'async')",
     "TRUNCATE vk",
     "SELECT rag_drop_pipeline('vk')",
 ];
@@ -163,7 +164,7 @@ fn nobody_runs_what_a_stranger_has_laid_out() {
         }
         run(
             &mut owner,
-            "SELECT rag_create_pipeline('vk', 'body', mode => 'sync', strategy => 'markdown',
+            "SELECT rag_create_pipeline('vk', 'body', refresh => 'sync', chunking => '{\"by\": \"markdown\"}',
                  metadata => '{m,c,d,t,n,s,e,b,u,i,l,f,z,a,w}', options => '{\"contextual\": true}')",
         );
         assert_nothing_is_hooked(&mut admin);
@@ -271,7 +272,7 @@ const TRICKS: &[(&str, bool, bool)] = &[
       CREATE FUNCTION worded(feeling) RETURNS json LANGUAGE plpgsql AS $$BEGIN RAISE 'gotcha'; END$$;
       CREATE CAST (feeling AS json) WITH FUNCTION worded(feeling);
       ALTER TABLE bait ALTER mood TYPE feeling USING NULL;
-      SELECT rag_create_pipeline('bait', 'body', metadata => '{mood}', mode => 'sync',
+      SELECT rag_create_pipeline('bait', 'body', metadata => '{mood}', refresh => 'sync',
           options => '{\"description\": \"the office\"}');
       GRANT SELECT ON bait_rag, bait_rag_chunks TO PUBLIC", false, false),
     ("CREATE TABLE child () INHERITS (bait_rag_chunks); CREATE INDEX ON child ((same(content, content)))",
@@ -299,7 +300,7 @@ fn a_question_that_names_no_pipeline_runs_no_code_of_strangers() {
         trap.batch_execute(
             "CREATE TABLE bait (id int PRIMARY KEY, body text, tenant text DEFAULT 'reader', mood text);
              INSERT INTO bait VALUES (1, 'The office opens at nine. Everything about passwords.');
-             SELECT rag_create_pipeline('bait', 'body', metadata => '{mood}', mode => 'sync',
+             SELECT rag_create_pipeline('bait', 'body', metadata => '{mood}', refresh => 'sync',
                  options => '{\"description\": \"the office, its opening hours, passwords, everything\"}');
              GRANT SELECT ON bait TO PUBLIC; GRANT SELECT ON bait_rag, bait_rag_chunks TO PUBLIC")
             .and_then(|()| trap.batch_execute(trick))
@@ -343,7 +344,7 @@ fn trusted_and_named(cluster: &Cluster) {
     ] {
         run(&mut cluster.connect_as(role), &format!(
             "CREATE TABLE {table} (id int PRIMARY KEY, body text); INSERT INTO {table} VALUES (1, '{text}');
-             SELECT rag_create_pipeline('{table}', 'body', mode => 'sync', options => '{{\"description\": \"{text}\"}}');
+             SELECT rag_create_pipeline('{table}', 'body', refresh => 'sync', options => '{{\"description\": \"{text}\"}}');
              GRANT SELECT ON {table} TO PUBLIC; GRANT SELECT ON {table}_rag, {table}_rag_chunks TO PUBLIC"));
     }
     let chosen = |client: &mut Client| -> String {

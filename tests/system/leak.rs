@@ -31,8 +31,8 @@ const VISIBLE: &str = "
     CREATE POLICY own ON notes USING (tenant = current_user);
     CREATE POLICY own ON plain USING (tenant = current_user);
     GRANT SELECT ON notes, plain TO reader;
-    SELECT rag_create_pipeline('notes', 'body', metadata => '{topic}', mode => 'sync');
-    SELECT rag_create_pipeline('notes', 'body', 'later', mode => 'manual');";
+    SELECT rag_create_pipeline('notes', 'body', metadata => '{topic}', refresh => 'sync');
+    SELECT rag_create_pipeline('notes', 'body', 'later', refresh => 'manual');";
 
 /// What it does not see.
 const HIDDEN: &str = "
@@ -350,7 +350,7 @@ fn nothing_tells_words_of_hidden_rows() {
     let mut admin = cluster.connect();
     admin.batch_execute("GRANT CREATE ON SCHEMA public TO reader").unwrap();
     let own = "CREATE TABLE bait (id integer PRIMARY KEY, body text); INSERT INTO bait VALUES (1, 'launch');
-        SELECT rag_create_pipeline('bait', 'body', mode => 'sync');
+        SELECT rag_create_pipeline('bait', 'body', refresh => 'sync');
         CREATE FUNCTION spy(t tsvector) RETURNS tsvector LANGUAGE plpgsql AS $$BEGIN
             RAISE NOTICE 'SPY %', 'x:1'::tsvector <@> rag_bm25_query('notes_rag_chunks_tsv_idx', 'x:*')
                 = 'z:1'::tsvector <@> rag_bm25_query('notes_rag_chunks_tsv_idx', 'z:*'); RETURN t; END$$;

@@ -56,7 +56,7 @@ fn a_model_whose_files_change_is_refused() {
     std::thread::sleep(Duration::from_millis(1200));
     let refused = ["F0000", "model \"mine\" has changed on disk since it was registered"];
     assert_fails(&mut client, "SELECT rag_embed('another text', 'mine')", &refused);
-    let chunk = r#"SELECT * FROM rag_chunk('a text', options => '{"model": "mine"}')"#;
+    let chunk = r#"SELECT * FROM rag_chunk('a text', '{"model": "mine"}')"#;
     assert_fails(&mut client, chunk, &refused);
     let ragd = process::ragd(cluster.postmaster_pid()).expect("ragd");
     process::signal(ragd, "KILL");

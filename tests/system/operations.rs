@@ -72,6 +72,23 @@ fn what_is_spent_is_counted_whatever_becomes_of_the_transaction() {
 }
 
 #[test]
+fn calls_without_a_price_and_failed_calls_are_told() {
+    let refusal = Reply::json(400, r#"{"error": {"message": "no such thing"}}"#);
+    let Some((_cluster, _http, mut client)) = start([Reply::chat(ANSWER), refusal]) else { return };
+    not_at_midnight(&mut client);
+    let used = "SELECT concat_ws(' ', sum(calls), coalesce(sum(cost)::text, 'no price'), sum(unpriced_calls), sum(failed_calls))
+        FROM rag.stat_usage";
+    ask(&mut client);
+    assert_eq!(client.query_one(used, &[]).unwrap().get::<_, &str>(0), "1 no price 1 0");
+    assert_fails(
+        &mut client,
+        "SELECT rag_generate('Hello', 'writer')",
+        &["38000", "no such thing"],
+    );
+    assert_eq!(client.query_one(used, &[]).unwrap().get::<_, &str>(0), "1 no price 1 1");
+}
+
+#[test]
 fn a_budget_stops_a_call_before_it_is_made() {
     let Some((cluster, http, mut client)) = start([Reply::chat(ANSWER)]) else { return };
     client
@@ -188,7 +205,7 @@ Question: {{ question }}"#;
         .batch_execute(
             "CREATE TABLE fares (id integer PRIMARY KEY, body text, euros integer);
              INSERT INTO fares VALUES (1, 'The tram to the mill is cheap.', 3);
-             SELECT rag_create_pipeline('fares', 'body', metadata => '{euros}', mode => 'sync');",
+             SELECT rag_create_pipeline('fares', 'body', metadata => '{euros}', refresh => 'sync');",
         )
         .unwrap();
     let ask = |client: &mut Client, question: &str| -> String {

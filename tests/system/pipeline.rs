@@ -41,8 +41,7 @@ const TABLE: &str = "
     CREATE TABLE docs (id integer PRIMARY KEY, title text, body text, lang text);";
 
 /// A pipeline over it, of small chunks.
-const PIPELINE: &str =
-    "SELECT rag_create_pipeline('docs', 'body', metadata => '{lang}', max_tokens => 64);";
+const PIPELINE: &str = "SELECT rag_create_pipeline('docs', 'body', metadata => '{lang}', chunking => '{\"max_tokens\": 64}');";
 
 /// A server with the table and the pipeline.
 fn start(settings: &[&str]) -> Option<(Cluster, Client)> {
@@ -101,7 +100,7 @@ fn assert_agree(client: &mut Client, max_tokens: usize) {
                  AND min(c.start_char) = 0 AND max(c.token_count) <= {max_tokens}
          ), expected AS (
              SELECT d.id, c.chunk_no, c.content, c.start_char, c.end_char
-             FROM docs AS d, rag_chunk(d.body, max_tokens => {max_tokens}) AS c
+             FROM docs AS d, rag_chunk(d.body, '{{\"max_tokens\": {max_tokens}}}') AS c
              WHERE d.id NOT IN (TABLE whole)
          ), stored AS (
              SELECT source_id, chunk_no, content, start_char, end_char FROM docs_rag_chunks

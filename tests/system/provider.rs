@@ -122,7 +122,7 @@ fn a_pipeline_works_with_a_model_behind_a_provider() {
         .batch_execute(
             "CREATE TABLE notes AS TABLE docs;
              ALTER TABLE notes ADD PRIMARY KEY (id);
-             SELECT rag_create_pipeline('notes', 'body', model => 'far', mode => 'sync');
+             SELECT rag_create_pipeline('notes', 'body', model => 'far', refresh => 'sync');
              INSERT INTO notes VALUES (4, 'Parking', 'Visitors park behind the house.');",
         )
         .unwrap();
@@ -248,6 +248,7 @@ fn a_language_model_grades_what_was_found() {
         Reply::chat("1: 3\n2: 9.5"),
         Reply::chat("[1] 0/10\n[2] 2/10\n[3] 10/10\n[4] 1/10"),
         Reply::chat("I would rather not."),
+        Reply::chat("I would rather not."),
         Reply::json(500, "{}"),
     ]);
     let mut client = cluster.connect();
@@ -267,5 +268,16 @@ fn a_language_model_grades_what_was_found() {
     assert_eq!((best.get::<_, Option<f64>>(0), best.get::<_, f64>(1)), (Some(1.0), 1.0));
 
     assert_fails(&mut client, rerank, &["38000", "gave no grades", "rather not"]);
+    // A search goes on without grades, and says so.
+    let found = |client: &mut Client, rerank: &str| -> Vec<(String, Option<f64>)> {
+        let query = format!(
+            "SELECT source_key, rerank_score FROM rag_retrieve($1, rerank => {rerank}) ORDER BY rank"
+        );
+        let rows = client.query(&query, &[&QUESTION]).unwrap();
+        rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+    };
+    let searched = found(&mut client, "NULL");
+    assert_eq!(found(&mut client, "'llm'"), searched);
+    assert!(searched.iter().all(|(_, score)| score.is_none()));
     assert_fails(&mut client, rerank, &["38", "judge", "500"]);
 }

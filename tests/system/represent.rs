@@ -112,7 +112,7 @@ fn decent(request: &Request) -> Reply {
     }
 }
 
-const MANUAL: &str = r#"SELECT rag_create_pipeline('rules', 'body', mode => 'manual',
+const MANUAL: &str = r#"SELECT rag_create_pipeline('rules', 'body', refresh => 'manual',
     options => '{"represent": {"summary": true, "questions": 2, "llm": "writer"}}')"#;
 
 const RUN: &str = "CALL rag_run('rules')";
@@ -250,12 +250,14 @@ fn descriptions_follow_their_pipeline() {
     let http = Server::answer(describe);
     let mut client = cluster.connect();
     client.batch_execute(&format!("{SETUP} {}", server("writer", &http))).unwrap();
-    client.batch_execute("SELECT rag_create_pipeline('rules', 'body', mode => 'manual', options => '{\"backfill\": \"now\"}')").unwrap();
+    client.batch_execute("SELECT rag_create_pipeline('rules', 'body', refresh => 'manual', options => '{\"backfill\": \"now\"}')").unwrap();
     client.batch_execute("SELECT rag_alter_pipeline('rules', options => '{\"represent\": {\"questions\": 2, \"llm\": \"writer\"}}')").unwrap();
     client.batch_execute("CALL rag_run('rules')").unwrap();
     assert_eq!(count(&mut client, DESCRIBED), 2);
     // A new generation has a table of its own, and the old one goes with its chunks.
-    client.batch_execute("SELECT rag_alter_pipeline('rules', max_tokens => 64)").unwrap();
+    client
+        .batch_execute("SELECT rag_alter_pipeline('rules', chunking => '{\"max_tokens\": 64}')")
+        .unwrap();
     client.batch_execute("CALL rag_run('rules')").unwrap();
     let tables =
         "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname LIKE '%representations'";
@@ -296,7 +298,7 @@ fn a_language_model_that_is_away_keeps_nobody_waiting() {
             "SELECT rag_alter_pipeline('rules', options => '{\"represent\": {\"summary\": true, \"llm\": \"nowhere\"}}')",
             ["42704", "nowhere"],
         ),
-        ("SELECT rag_alter_pipeline('rules', mode => 'sync')", ["22023", "mode sync"]),
+        ("SELECT rag_alter_pipeline('rules', refresh => 'sync')", ["22023", "refresh => 'sync'"]),
     ] {
         assert_fails(&mut client, statement, &parts);
     }

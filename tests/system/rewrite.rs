@@ -17,7 +17,7 @@ const DATED: &str = "
         (1, 'The report says that the mill is too loud at night.', 'en', 2019, '2019-05-01', '{a}'),
         (2, 'The report says that the mill is quiet now.', 'en', 2023, '2023-05-01', '{b}'),
         (3, 'Der Bericht sagt, dass die Mühle leise ist.', 'de', 2023, '2023-06-01', '{c}');
-    SELECT rag_create_pipeline('reports', 'body', metadata => ARRAY['lang', 'year', 'added', 'tags'], mode => 'sync');";
+    SELECT rag_create_pipeline('reports', 'body', metadata => ARRAY['lang', 'year', 'added', 'tags'], refresh => 'sync');";
 
 fn start(script: impl IntoIterator<Item = Reply>) -> Option<(Cluster, Server, Client)> {
     let cluster = Cluster::start(&[])?;

@@ -24,7 +24,7 @@ const SOURCE: &str = "
         (3, 'beta', 'Team beta meets on Tuesdays in the red room.');
     GRANT SELECT ON notes TO alpha, beta;
     GRANT INSERT ON notes TO writer;
-    SELECT rag_create_pipeline('notes', 'body', mode => 'sync');";
+    SELECT rag_create_pipeline('notes', 'body', refresh => 'sync');";
 
 fn tenants() -> Option<Cluster> {
     let cluster = Cluster::start(&[])?;
@@ -124,9 +124,9 @@ fn nobody_writes_the_catalog_by_hand() {
     // What is written there is done with the rights of others, such as dropping a chunk table.
     let forge =
         "INSERT INTO rag.pipeline (name, source, content_view, chunk_table, view, key_columns,
-                     model, strategy, max_tokens, overlap, config, mode)
-                 SELECT 'forged', 'notes', content_view, chunk_table, view, 1, model, strategy,
-                        max_tokens, overlap, config, mode
+                     model, chunking, config, refresh)
+                 SELECT 'forged', 'notes', content_view, chunk_table, view, 1, model, chunking,
+                        config, refresh
                  FROM rag.pipeline WHERE name = 'notes'";
     for role in ["owner", "stranger"] {
         let mut client = cluster.connect_as(role);
@@ -146,7 +146,7 @@ fn nobody_writes_the_catalog_by_hand() {
     for attempt in [
         "SELECT rag_drop_pipeline('notes')",
         "SELECT rag_alter_pipeline('notes', name => 'mine')",
-        "SELECT rag_alter_pipeline('notes', max_tokens => 64)",
+        "SELECT rag_alter_pipeline('notes', chunking => '{\"max_tokens\": 64}')",
         "SELECT rag_pause('notes')",
         "SELECT rag_retry('notes')",
         "CALL rag_run('notes')",
@@ -161,10 +161,10 @@ fn an_owner_does_everything_with_its_pipeline() {
     let mut owner = cluster.connect_as("owner");
     let steps = "
         CREATE TEXT SEARCH CONFIGURATION public.plain (COPY = simple);
-        SELECT rag_alter_pipeline('notes', name => 'remarks', mode => 'async');
+        SELECT rag_alter_pipeline('notes', name => 'remarks', refresh => 'async');
         SELECT rag_pause('remarks');
         SELECT rag_resume('remarks');
-        SELECT rag_alter_pipeline('remarks', max_tokens => 64, options => '{\"config\": \"plain\"}');";
+        SELECT rag_alter_pipeline('remarks', chunking => '{\"max_tokens\": 64}', options => '{\"config\": \"plain\"}');";
     owner.batch_execute(steps).unwrap();
     assert_eq!(count(&mut owner, "SELECT rag_wait('remarks', '5 minutes')::int::bigint"), 1);
     let remade = "SELECT count(*) FROM rag.pipeline

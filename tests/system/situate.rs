@@ -24,7 +24,7 @@ const SETUP: &str = r"
 
 /// A pipeline over them that only works when it is told to.
 const PIPELINE: &str = r#"
-    SELECT rag_create_pipeline('reports', 'body', strategy => 'page', mode => 'manual',
+    SELECT rag_create_pipeline('reports', 'body', chunking => '{"by": "page"}', refresh => 'manual',
         options => '{"contextual": {"llm": "writer"}, "title": "title"}');"#;
 
 const RUN: &str = "CALL rag_run('reports')";
@@ -226,7 +226,7 @@ fn another_template_and_another_model_ask_again() {
     // The pipeline is there already; the option makes new chunks.
     client
         .batch_execute(
-            "SELECT rag_create_pipeline('reports', 'body', strategy => 'page', mode => 'manual')",
+            "SELECT rag_create_pipeline('reports', 'body', chunking => '{\"by\": \"page\"}', refresh => 'manual')",
         )
         .unwrap();
     client.batch_execute("DELETE FROM reports WHERE id = 1").unwrap();
@@ -395,15 +395,15 @@ fn what_cannot_be_is_refused() {
     let http = Server::answer(situate);
     let mut client = cluster.connect();
     client.batch_execute(&format!("{SETUP} {} {PIPELINE}", server("writer", &http))).unwrap();
-    let sync = "SELECT rag_alter_pipeline('reports', mode => 'sync')";
-    assert_fails(&mut client, sync, &["22023", "mode sync", "Choose the mode async"]);
+    let sync = "SELECT rag_alter_pipeline('reports', refresh => 'sync')";
+    assert_fails(&mut client, sync, &["22023", "refresh => 'sync'", "Choose refresh => 'async'"]);
     // A generation that is being made is to have it, too.
     client
         .batch_execute(
             r#"SELECT rag_alter_pipeline('reports', options => '{"contextual": false}')"#,
         )
         .unwrap();
-    assert_fails(&mut client, sync, &["22023", "mode sync"]);
+    assert_fails(&mut client, sync, &["22023", "refresh => 'sync'"]);
     client.batch_execute(RUN).unwrap();
     client.batch_execute(sync).unwrap();
     assert!(http.requests().is_empty(), "what goes away is not asked for");

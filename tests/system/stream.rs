@@ -54,7 +54,7 @@ fn the_first_row_comes_with_the_first_piece() {
         let asked = http.requests()[round].at;
         late.push(fetched[0] - asked - gap);
         let (last, told) = texts.split_last().expect("rows");
-        assert_eq!(told, ["Open the ", "settings page [1].", " Done."]);
+        assert_eq!(told, ["Open the", " settings page [1].", " Done."]);
         assert!(fetched[0] < asked + gap + end, "the first row came when all was written");
         let last: serde_json::Value = serde_json::from_str(last).expect("JSON");
         assert_eq!(last["citations"][0]["source_key"], "1", "{last}");
@@ -65,6 +65,31 @@ fn the_first_row_comes_with_the_first_piece() {
     }
     println!("from the provider's first piece to the first row: {late:?}");
     assert!(late.iter().all(|late| *late < SLOW), "{late:?}");
+}
+
+#[test]
+fn markers_are_numbered_on_their_way() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let now = Duration::ZERO;
+    let pieces =
+        [(now, "Open the settings [3"), (now, "]. Or not [9"), (now, "]. A link comes [1].")];
+    let http = Server::play([Reply::chat_stream(pieces)]);
+    let mut client = cluster.connect();
+    teller(&mut client, &http);
+    let arrived = rows(&mut client, TELL);
+    let told: Vec<&str> = arrived.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(told[..3], ["Open the settings", " [1]. Or not", ". A link comes [2]."]);
+    let last: serde_json::Value = serde_json::from_str(told[3]).expect("JSON");
+    assert!(last.get("answer").is_none(), "{last}");
+    let markers: Vec<&serde_json::Value> =
+        last["citations"].as_array().unwrap().iter().map(|it| &it["marker"]).collect();
+    assert_eq!(markers, [1, 2, 9]);
+    for citation in &last["citations"].as_array().unwrap()[..2] {
+        let number = citation["marker"].as_u64().unwrap() as usize;
+        let read = &last["context"][number - 1];
+        assert_eq!((&read["number"], &read["chunk_id"]), (&number.into(), &citation["chunk_id"]));
+    }
+    assert_eq!(last["usage"]["problems"][0]["position"], 32);
 }
 
 #[test]
@@ -79,7 +104,7 @@ fn rows_are_sent_as_they_come_without_a_cursor_too() {
     let arrived = rows(&mut client, TELL);
     assert_eq!(arrived.len(), 41);
     let told: String = arrived[..40].iter().map(|(text, _)| text.as_str()).collect();
-    assert_eq!(told, words.concat());
+    assert_eq!(told, words.concat().trim_end());
 }
 
 #[test]
@@ -99,7 +124,7 @@ fn who_reads_no_further_ends_the_call() {
     };
     check("LIMIT", &mut || {
         let row = client.query_one(&format!("{TELL} LIMIT 1"), &[]).unwrap();
-        assert_eq!(row.get::<_, &str>(0), "One ");
+        assert_eq!(row.get::<_, &str>(0), "One");
     });
     check("CLOSE", &mut || {
         let mut transaction = client.transaction().unwrap();
@@ -172,7 +197,7 @@ fn what_breaks_off_is_an_error_after_its_pieces() {
     let mut transaction = client.transaction().unwrap();
     transaction.batch_execute(&format!("DECLARE c CURSOR FOR {TELL}")).unwrap();
     let first = transaction.query_one("FETCH 1 FROM c", &[]).unwrap();
-    assert_eq!(first.get::<_, &str>(0), "Half ");
+    assert_eq!(first.get::<_, &str>(0), "Half");
     let error = describe(&transaction.query("FETCH 1 FROM c", &[]).unwrap_err());
     println!("{error}");
     assert!(error.starts_with("38000") && error.contains("teller"), "{error}");
@@ -228,7 +253,7 @@ fn the_last_call_of_a_strategy_is_told_counted_and_traced() {
     client.batch_execute("SET rag.trace = 'full'").unwrap();
     let call = "strategy => 'refine', k => 3, options => '{\"group_size\": 1}'";
     let told = texts(&mut client, call);
-    assert_eq!(told[..2], ["Open the ", "settings page [1]."]);
+    assert_eq!(told[..2], ["Open the", " settings page [1]."]);
     let (answer, last) = last_row(&told);
     let asked: Vec<bool> = http.requests().iter().map(is_stream).collect();
     assert_eq!(asked, [false, false, true]);
@@ -271,7 +296,7 @@ fn check_unread(client: &mut Client) {
         FROM rag.trace_log ORDER BY created_at DESC LIMIT 1";
     let check = |client: &mut Client, role: &str| {
         let row = client.query_one(last, &[]).unwrap();
-        assert_eq!((row.get::<_, &str>(0), row.get::<_, &str>(1)), (role, "Open the "));
+        assert_eq!((row.get::<_, &str>(0), row.get::<_, &str>(1)), (role, "Open the"));
         assert_eq!((row.get::<_, &str>(2), row.get::<_, Option<bool>>(3)), (QUESTION, None));
         assert_eq!((row.get::<_, i64>(4), row.get::<_, i64>(5)), (1, 1));
     };

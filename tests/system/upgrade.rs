@@ -21,7 +21,7 @@ const PENDING: &str = "
     SELECT rag_answer('When is lunch served?', 'notes', options => jsonb_build_object('conversation', rag_conversation()));
     CREATE TABLE manual (id integer PRIMARY KEY, body text);
     INSERT INTO manual VALUES (1, 'The garden is open in summer.');
-    SELECT rag_create_pipeline('manual', 'body', mode => 'manual');";
+    SELECT rag_create_pipeline('manual', 'body', refresh => 'manual');";
 
 /// The two kinds of indexes.
 const KINDS: [&str; 2] = ["hnsw", "bm25"];

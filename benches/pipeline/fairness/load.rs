@@ -26,7 +26,7 @@ const TEXTS: &str = "
     CREATE TABLE piece AS
     SELECT (big.id - 1) / 32 AS no, array_agg(c.content ORDER BY big.id, c.chunk_no) AS contents,
            sum(c.token_count) AS tokens
-    FROM big, rag_chunk(big.content, max_tokens => 256) AS c WHERE big.id <= 320 GROUP BY 1;
+    FROM big, rag_chunk(big.content, '{\"max_tokens\": 256}') AS c WHERE big.id <= 320 GROUP BY 1;
     CREATE TABLE long_text AS
     SELECT left(string_agg(content, ' '), 100000) AS content
     FROM (SELECT content FROM big ORDER BY id LIMIT 200) AS beginning;

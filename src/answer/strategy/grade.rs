@@ -28,7 +28,7 @@ pub fn grades(desk: &mut Desk<'_>, sources: &[Numbered]) -> Result<HashMap<usize
     let replies = desk.prepare_all("grade", prompts)?;
     let graded = parts.into_iter().zip(replies).flat_map(|(part, reply)| {
         let last = part.iter().map(|one| one.number).max().unwrap_or_default();
-        let scores = reply.and_then(|reply| judge::scores(&reply, last).ok()).unwrap_or_default();
+        let scores = reply.and_then(|reply| judge::scores(&reply, last)).unwrap_or_default();
         let grade = move |one: &Numbered| {
             Some((one.number, scores.get(one.number.checked_sub(1)?)? * BEST))
         };

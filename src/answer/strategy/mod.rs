@@ -7,7 +7,7 @@
 //! A strategy is a file with an [`AnswerStrategy`], which works at a [`Desk`] and stands in [`ALL`].
 //! The desk is all it has: it looks things up, numbers what is read, asks a language model, and
 //! keeps the budget. So a strategy can neither overrun a limit nor lose a number, and a new one
-//! touches no other. The registry is what `rag_answer`, `rag_strategies` and the errors read.
+//! touches no other. The registry is what `rag_answer`, `rag.strategy` and the errors read.
 //!
 //! What retrieves and what writes comes in as [`StrategyHost`]. What a model writes is not trusted: grades
 //! and lists are read out of it by readers that take what they understand, and what goes into a

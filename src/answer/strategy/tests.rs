@@ -68,6 +68,7 @@ fn passage(document: u32, rank: usize) -> Passage {
         end_char: 20,
         heading: None,
         metadata: json!({}),
+        written_metadata: "{}".to_owned(),
         similarity: None,
         dense_rank: None,
         lexical_rank: None,

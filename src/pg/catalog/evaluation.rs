@@ -45,6 +45,11 @@ pub fn resolve(name: Option<&str>) -> Result<String> {
     }
 }
 
+/// Whether the caller has an evaluation set called `name`.
+pub fn exists(name: &str) -> Result<bool> {
+    Ok(names()?.iter().any(|known| known == name))
+}
+
 fn names() -> Result<Vec<String>> {
     sql::rows(query!(evaluation.set_names), &[], |row| sql::required(row.get::<String>(1)?))
 }

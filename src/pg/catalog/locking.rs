@@ -1,6 +1,6 @@
 //! Locks of a pipeline and its relations, for code that works on it or drops it.
 //!
-//! A question locks the view, the chunks and then the source; a statement in mode sync locks the
+//! A question locks the view, the chunks and then the source; a statement with synchronous refresh locks the
 //! source first and the chunks after it; DROP TABLE locks the table first, and the row of the
 //! pipeline in the end. Whatever order is chosen here, it is the wrong one for one of them. So no
 //! other session is waited for longer than a moment while other locks are held: they are given

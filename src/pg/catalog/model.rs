@@ -164,6 +164,34 @@ pub fn insert_remote(
     .map(drop)
 }
 
+/// What `rag_add_model` says of a model.
+pub struct ModelFigures {
+    /// Length of its vectors; none of a reranker.
+    pub dimension: Option<i32>,
+    /// Longest input in tokens, special tokens included.
+    pub max_tokens: i32,
+    /// How one vector is made of those of tokens, where that is known.
+    pub pooling: Option<String>,
+    /// Whether its vectors have length 1.
+    pub normalized: bool,
+    /// Of its files; none where they are elsewhere.
+    pub digest: Option<String>,
+}
+
+/// What is registered of the model called `name`.
+pub fn figures(name: &str) -> Result<Option<ModelFigures>> {
+    let found = sql::rows(query!(model.figures), &[name.into()], |row| {
+        Ok(ModelFigures {
+            dimension: row.get(1)?,
+            max_tokens: sql::required(row.get(2)?)?,
+            pooling: row.get(3)?,
+            normalized: sql::required(row.get(4)?)?,
+            digest: row.get(5)?,
+        })
+    })?;
+    Ok(found.into_iter().next())
+}
+
 /// Whether a model is called `name`.
 pub fn exists(name: &str) -> Result<bool> {
     let found = sql::rows(query!(model.find), &[name.into()], |_| Ok(()))?;

@@ -7,7 +7,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use pgrx::spi::SpiHeapTupleData;
 
-use crate::chunk::{ChunkOptions, ChunkSettings, Strategy};
+use crate::chunk::ChunkingOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::role::as_superuser;
@@ -36,7 +36,7 @@ pub enum RefreshMode {
 }
 
 impl RefreshMode {
-    /// All modes, the default first.
+    /// All of them, the default first.
     pub const ALL: [RefreshMode; 3] = [RefreshMode::Async, RefreshMode::Sync, RefreshMode::Manual];
 
     /// The name that users write.
@@ -48,16 +48,16 @@ impl RefreshMode {
         }
     }
 
-    /// The mode called `name`.
+    /// The one called `name`.
     pub fn named(name: &str) -> Result<RefreshMode> {
-        RefreshMode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| {
+        RefreshMode::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
             let known = RefreshMode::ALL.map(RefreshMode::name).join(", ");
-            Error::invalid(format!("unknown pipeline mode \"{name}\""))
-                .hint(format!("Known modes: {known}."))
+            Error::invalid(format!("unknown refresh \"{name}\""))
+                .hint(format!("Known values: {known}."))
         })
     }
 
-    /// Whether workers see to what is in the queue. In mode sync that is what a statement could
+    /// Whether workers see to what is in the queue. With synchronous refresh that is what a statement could
     /// not do itself.
     pub fn has_workers(self) -> bool {
         self != RefreshMode::Manual
@@ -103,19 +103,17 @@ pub struct Pipeline {
     /// Name of the embedding model.
     pub model: String,
     /// How documents are cut.
-    pub chunking: ChunkOptions,
+    pub chunking: ChunkingOptions,
     /// Whether title and headings are embedded with each chunk.
     pub contextual: bool,
     /// Whether a language model says in which connection a chunk stands, and that, too.
     pub situated: bool,
-    /// Whether a document is embedded as a whole and cut afterwards.
-    pub late: bool,
     /// Qualified name of the text search configuration.
     pub config: String,
     /// How often its chunks have been made anew, from 1.
     pub generation: i32,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: RefreshMode,
+    pub refresh: RefreshMode,
     /// Whether workers leave the pipeline alone.
     pub is_paused: bool,
     /// How far the first embedding is.
@@ -190,6 +188,11 @@ pub fn successor(id: i32) -> Result<Option<Pipeline>> {
     found.first().map_or(Ok(None), |id| by_id(*id))
 }
 
+/// Whether the caller may see a pipeline called `name`.
+pub fn exists(name: &str) -> Result<bool> {
+    Ok(names()?.iter().any(|known| known == name))
+}
+
 /// Names of the pipelines the caller may see.
 pub fn names() -> Result<Vec<String>> {
     prepared::rows(query!(pipeline.names), &[], |row| sql::required(row.get::<String>(1)?))
@@ -212,15 +215,13 @@ pub struct NewPipeline<'a> {
     /// Name of the embedding model.
     pub model: &'a str,
     /// How documents are cut.
-    pub chunking: &'a ChunkOptions,
+    pub chunking: &'a ChunkingOptions,
     /// Whether title and headings are embedded with each chunk.
     pub contextual: bool,
-    /// Whether a document is embedded as a whole and cut afterwards.
-    pub late: bool,
     /// Name of the text search configuration.
     pub config: &'a str,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: RefreshMode,
+    pub refresh: RefreshMode,
     /// How far the first embedding is.
     pub stage: PipelineStage,
     /// How often its chunks have been made anew, from 1.
@@ -241,17 +242,13 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
         new.view.into(),
         new.key_columns.into(),
         new.model.into(),
-        new.chunking.strategy.as_str().into(),
-        (new.chunking.max_tokens as i32).into(),
-        (new.chunking.overlap as i32).into(),
-        Jsonb(new.chunking.settings.to_json()).into(),
+        Jsonb(new.chunking.completed().to_json()).into(),
         new.contextual.into(),
         config.into(),
-        new.mode.name().into(),
+        new.refresh.name().into(),
         new.stage.name().into(),
         new.generation.into(),
         new.replaces.into(),
-        new.late.into(),
     ];
     let inserted = change(statement, &arguments, |row| sql::required(row.get::<i32>(1)?))?;
     inserted.first().copied().ok_or_else(|| Error::new(ErrorKind::Internal, "no row was inserted"))
@@ -259,12 +256,21 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
 
 /// The qualified name of the text search configuration that the caller means.
 fn config_name(config: &str) -> Result<String> {
+    let known =
+        sql::rows(query!(pipeline.config_names), &[], |row| sql::required(row.get::<String>(1)?))?;
+    // A name with a schema or in quotes PostgreSQL reads itself.
+    let is_bare = config.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_bare && !known.contains(&config.to_ascii_lowercase()) {
+        return Err(no_config(config).hint(format!("Known configurations: {}.", known.join(", "))));
+    }
     let statement = query!(pipeline.config_name);
     let found = sql::rows(statement, &[config.into()], |row| sql::required(row.get(1)?))?;
-    found.into_iter().next().ok_or_else(|| {
-        let message = format!("text search configuration \"{config}\" does not exist");
-        Error::new(ErrorKind::UndefinedObject, message)
-    })
+    found.into_iter().next().ok_or_else(|| no_config(config))
+}
+
+fn no_config(config: &str) -> Error {
+    let message = format!("text search configuration \"{config}\" does not exist");
+    Error::new(ErrorKind::UndefinedObject, message)
 }
 
 /// The pipeline, which stays as it is until the end of the transaction. To be locked before
@@ -328,18 +334,18 @@ pub fn forget_replaced(successor: i32, old: i32) -> Result<()> {
     delete(old)
 }
 
-/// Gives a successor the name and mode of the pipeline that it has replaced, and `view` as its view.
+/// Gives a successor the name of the pipeline that it has replaced, its refresh, and `view` as its view.
 pub fn take_name(successor: i32, old: &Pipeline, view: pg_sys::Oid) -> Result<()> {
     let statement = query!(pipeline.take_name);
     let arguments =
-        [successor.into(), old.name.as_str().into(), old.mode.name().into(), view.into()];
+        [successor.into(), old.name.as_str().into(), old.refresh.name().into(), view.into()];
     execute(statement, &arguments)
 }
 
 /// Changes what can be changed in place.
-pub fn alter(id: i32, name: &str, mode: RefreshMode) -> Result<()> {
+pub fn alter(id: i32, name: &str, refresh: RefreshMode) -> Result<()> {
     let statement = query!(pipeline.alter);
-    execute(statement, &[id.into(), name.into(), mode.name().into()])
+    execute(statement, &[id.into(), name.into(), refresh.name().into()])
 }
 
 /// Where key, content and metadata of the source's rows are, by a name in SQL; `None` while nowhere.
@@ -409,55 +415,52 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
     let statement = query!(pipeline.find);
     let found = prepared::rows(statement, &[name.into(), id.into()], |row| {
         let text = |column: usize| sql::required(row.get::<String>(column)?);
-        let (strategy, mode, stage) = (text(13)?, text(18)?, text(20)?);
+        let (refresh, stage) = (text(16)?, text(18)?);
+        let chunking: Jsonb = sql::required(row.get(13)?)?;
         let relation = |oid: usize| -> Result<Relation, pgrx::spi::Error> {
             Ok(Relation {
                 oid: sql::required(row.get(oid)?)?,
                 sql: sql::required(row.get(oid + 4)?)?,
             })
         };
-        let max_tokens: i32 = sql::required(row.get(14)?)?;
-        let overlap: i32 = sql::required(row.get(15)?)?;
-        let settings: Jsonb = sql::required(row.get(23)?)?;
         Ok((
-            (strategy, settings, mode, stage),
+            (chunking, refresh, stage),
             Pipeline {
                 id: sql::required(row.get(1)?)?,
-                name: sql::required(row.get(22)?)?,
+                name: sql::required(row.get(20)?)?,
                 source: relation(3)?,
                 content_view: relation(4)?,
                 chunk_table: relation(5)?,
                 view: relation(6)?,
                 key_columns: sql::required(row.get::<i32>(11)?)? as usize,
                 model: sql::required(row.get(12)?)?,
-                chunking: ChunkOptions {
-                    strategy: Strategy::Recursive,
-                    max_tokens: max_tokens as u32,
-                    overlap: overlap as u32,
-                    settings: ChunkSettings::default(),
-                },
-                contextual: sql::required(row.get(24)?)?,
-                late: sql::required(row.get(25)?)?,
-                situated: sql::required(row.get(26)?)?,
-                config: sql::required(row.get(16)?)?,
-                generation: sql::required(row.get(17)?)?,
-                mode: RefreshMode::Async,
-                is_paused: sql::required(row.get(19)?)?,
+                chunking: ChunkingOptions::default(),
+                contextual: sql::required(row.get(21)?)?,
+                situated: sql::required(row.get(22)?)?,
+                config: sql::required(row.get(14)?)?,
+                generation: sql::required(row.get(15)?)?,
+                refresh: RefreshMode::Async,
+                is_paused: sql::required(row.get(17)?)?,
                 stage: PipelineStage::Live,
-                replaces: row.get(21)?,
+                replaces: row.get(19)?,
             },
         ))
     })?;
     let Some((texts, mut pipeline)) = found.into_iter().next() else { return Ok(None) };
-    let (strategy, Jsonb(settings), mode, stage) = texts;
-    pipeline.chunking.strategy = strategy.parse()?;
-    pipeline.chunking.settings = serde_json::from_value(settings)
-        .map_err(|error| Error::new(ErrorKind::DataCorrupted, format!("chunk_options: {error}")))?;
-    pipeline.mode = RefreshMode::named(&mode)?;
+    let (chunking, refresh, stage) = texts;
+    pipeline.chunking = stored_chunking(chunking)?;
+    pipeline.refresh = RefreshMode::named(&refresh)?;
     pipeline.stage = if stage == PipelineStage::Filling.name() {
         PipelineStage::Filling
     } else {
         PipelineStage::Live
     };
     Ok(Some(pipeline))
+}
+
+fn stored_chunking(Jsonb(chunking): Jsonb) -> Result<ChunkingOptions> {
+    let keys = chunking.as_object().cloned().unwrap_or_default();
+    ChunkingOptions::for_pipeline(keys).map_err(|error| {
+        Error::new(ErrorKind::DataCorrupted, format!("column chunking of rag.pipeline: {error}"))
+    })
 }

@@ -134,7 +134,7 @@ impl KeyReader {
                 .map(|(attribute, kind)| KeyColumn { attribute, form: form(kind) })
                 .collect(),
             is_known: true,
-            wakes: pipeline.mode.has_workers(),
+            wakes: pipeline.refresh.has_workers(),
         })
     }
 

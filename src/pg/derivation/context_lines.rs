@@ -9,7 +9,7 @@ use pgrx::datum::DatumWithOid;
 use serde_json::{Value as Json, json};
 
 use super::table::{self, TableForm};
-use super::{Derivation, DerivationItem, DerivedText, UnembeddedText, check_mode, option_name};
+use super::{Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh, option_name};
 use crate::chunk::context::in_context;
 use crate::contextual::{self, AROUND, BEGINNING, ContextualOptions, DocumentPart, TEMPLATE};
 use crate::error::{Error, ErrorKind, Result};
@@ -45,10 +45,10 @@ const FORM: TableForm = TableForm {
 /// does not depend on the role that embeds.
 pub fn complete(
     wanted: &ContextualOptions,
-    mode: RefreshMode,
+    refresh: RefreshMode,
     late: bool,
 ) -> Result<ContextualOptions> {
-    check_mode(option_name(KIND), mode)?;
+    check_refresh(option_name(KIND), refresh)?;
     if late {
         let message = "contextual \"llm\" is not for chunks that are cut late";
         return Err(Error::new(ErrorKind::Unsupported, message)

@@ -125,28 +125,28 @@ fn loaded(stored: &StoredDerivation) -> Result<(Box<dyn Derivation>, Option<Stri
     })
 }
 
-/// An error where a pipeline, or its successor, is to get a mode in which nothing can be derived from
-/// its chunks.
-pub fn check_new_mode(pipeline: &Pipeline, mode: Option<RefreshMode>) -> Result<()> {
+/// An error where a pipeline, or its successor, is to be refreshed in a way in which nothing can be derived
+/// from its chunks.
+pub fn check_new_refresh(pipeline: &Pipeline, refresh: Option<RefreshMode>) -> Result<()> {
     use crate::pg::catalog::{derivation, pipeline as pipelines};
-    let Some(mode) = mode else { return Ok(()) };
+    let Some(refresh) = refresh else { return Ok(()) };
     let successor = pipelines::successor(pipeline.id)?.map(|it| it.id);
     for id in [pipeline.id].into_iter().chain(successor) {
         for stored in derivation::all(id)? {
-            check_mode(option_name(stored.kind), mode)?;
+            check_refresh(option_name(stored.kind), refresh)?;
         }
     }
     Ok(())
 }
 
-/// An error where nothing can be derived in `mode`; `option` asks for it.
-fn check_mode(option: &str, mode: RefreshMode) -> Result<()> {
-    match mode {
+/// An error where nothing can be derived from chunks that are refreshed so; `option` asks for it.
+fn check_refresh(option: &str, refresh: RefreshMode) -> Result<()> {
+    match refresh {
         RefreshMode::Async | RefreshMode::Manual => Ok(()),
         RefreshMode::Sync => Err(crate::error::Error::invalid(format!(
-            "{option} is not for pipelines of the mode sync"
+            "{option} is not for pipelines with refresh => 'sync'"
         ))
-        .hint("A statement does not wait for a language model. Choose the mode async.")),
+        .hint("A statement does not wait for a language model. Choose refresh => 'async'.")),
     }
 }
 

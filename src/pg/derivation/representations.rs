@@ -8,7 +8,7 @@ use pgrx::datum::DatumWithOid;
 use serde_json::{Value as Json, json};
 
 use super::table::{self, TableForm};
-use super::{Derivation, DerivationItem, DerivedText, UnembeddedText, check_mode, option_name};
+use super::{Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh, option_name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::pipeline::{self, Pipeline};
@@ -54,7 +54,7 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
 /// language model, so that it does not depend on the role that embeds.
 fn complete(pipeline: &Pipeline, option: &Json) -> Result<Json> {
     let wanted = RepresentOptions::read(option)?;
-    check_mode(option_name(KIND), pipeline.mode)?;
+    check_refresh(option_name(KIND), pipeline.refresh)?;
     template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
     let llm = wanted.llm.unwrap_or_else(guc::llm);
     Llm::named(&llm)?.provider_for(option_name(KIND)).map_err(|error| {

@@ -96,7 +96,9 @@ impl AnswerJudge {
         if !abstains {
             scores.extend(cites(&answer.text, &read));
         }
-        let (precision, recall) = self.context(case, &read)?;
+        let place = |number: &usize| number.checked_sub(1).and_then(|at| read.get(at));
+        let in_order: Vec<&ReadChunk> = answer.reading_order.iter().filter_map(place).collect();
+        let (precision, recall) = self.context(case, &in_order)?;
         scores.push((EvalMetric::ContextPrecision, precision));
         scores.push((EvalMetric::ContextRecall, recall));
         let known = scores.into_iter().filter_map(|(it, value)| Some((Measure::of(it), value?)));
@@ -126,7 +128,7 @@ impl AnswerJudge {
     }
 
     /// Precision and recall of what was read.
-    fn context(&self, case: &Case, read: &[ReadChunk]) -> Result<(Option<f64>, Option<f64>)> {
+    fn context(&self, case: &Case, read: &[&ReadChunk]) -> Result<(Option<f64>, Option<f64>)> {
         if let Some(llm) = &self.llm {
             return Ok((self.useful(llm, case, read)?, self.attributed(llm, case, read)?));
         }
@@ -150,11 +152,16 @@ impl AnswerJudge {
     }
 
     /// The precision of a context that `llm` grades.
-    fn useful(&self, llm: &ProviderConfig, case: &Case, read: &[ReadChunk]) -> Result<Option<f64>> {
+    fn useful(
+        &self,
+        llm: &ProviderConfig,
+        case: &Case,
+        read: &[&ReadChunk],
+    ) -> Result<Option<f64>> {
         if read.is_empty() {
             return Ok(Some(0.0));
         }
-        let source = |it: &ReadChunk| PromptSource {
+        let source = |it: &&ReadChunk| PromptSource {
             content: it.content.clone(),
             ..PromptSource::default()
         };
@@ -173,10 +180,10 @@ impl AnswerJudge {
         &self,
         llm: &ProviderConfig,
         case: &Case,
-        read: &[ReadChunk],
+        read: &[&ReadChunk],
     ) -> Result<Option<f64>> {
         let Some(expected) = case.answers.first() else { return Ok(None) };
-        let contexts = contents(read);
+        let contexts: Vec<&str> = read.iter().map(|it| it.content.as_str()).collect();
         if contexts.is_empty() {
             return Ok(Some(0.0));
         }
@@ -193,10 +200,6 @@ impl AnswerJudge {
 }
 
 type KnownScore = Vec<(EvalMetric, Option<f64>)>;
-
-fn contents(read: &[ReadChunk]) -> Vec<&str> {
-    read.iter().map(|it| it.content.as_str()).collect()
-}
 
 /// What an answer says of itself.
 fn told(answer: &Answer, scores: &mut KnownScore) {
@@ -235,7 +238,8 @@ fn cites(answer: &str, read: &[ReadChunk]) -> KnownScore {
     let interrupt = &mut || {
         check_for_interrupts!();
     };
-    let found = citing(answer, &contents(read), interrupt);
+    let contexts: Vec<&str> = read.iter().map(|it| it.content.as_str()).collect();
+    let found = citing(answer, &contexts, interrupt);
     vec![
         (EvalMetric::CitationRecall, found.map(|it| it.recall)),
         (EvalMetric::CitationPrecision, found.map(|it| it.precision)),

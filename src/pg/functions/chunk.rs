@@ -1,9 +1,8 @@
 //! `rag_chunk`.
 
 use pgrx::prelude::*;
-use serde::Deserialize;
 
-use crate::chunk::{Chunk, ChunkOptions, ChunkSettings, Strategy};
+use crate::chunk::{Chunk, ChunkingMethod, ChunkingOptions};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::catalog::model;
@@ -12,30 +11,17 @@ use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::parse::RemoteParser;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::options::GivenOptions;
+use crate::pg::server::options::chunking_keys;
 use crate::pipeline::{Chunker, Content, Document, texts};
 use crate::protocol::Lane;
 
 type ChunkRow = (i32, String, i32, i32, i32, Option<String>, Option<i32>, Option<i32>);
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ChunkArguments {
-    /// Whose tokenizer measures; the default is `rag.embedding_model`.
-    model: Option<String>,
-}
-
-/// The options that are settings of a strategy.
-const SETTINGS: [&str; 5] = ["language", "percentile", "min_tokens", "child_tokens", "base"];
-
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
 fn rag_chunk(
-    document: String,
-    strategy: &str,
-    max_tokens: i32,
-    overlap: i32,
-    options: Option<Jsonb>,
+    document: Option<String>,
+    chunking: Option<Jsonb>,
 ) -> TableIterator<
     'static,
     (
@@ -49,17 +35,20 @@ fn rag_chunk(
         name!(parent_end, Option<i32>),
     ),
 > {
-    let mut given = GivenOptions::of(options).or_report();
-    let settings: ChunkSettings = given.take(&SETTINGS).or_report();
-    let options: ChunkArguments = given.rest().or_report();
-    let chunking = ChunkOptions::new(strategy, max_tokens, overlap, settings).or_report();
-    let chunks = chunks_of(document, chunking, options.model.as_deref()).or_report();
+    let given = chunking_keys(chunking).or_report();
+    let (chunking, model) = ChunkingOptions::for_document(given).or_report();
+    let chunks = document.map(|document| chunks_of(document, chunking, model.as_deref()));
+    let chunks = chunks.transpose().or_report().unwrap_or_default();
     TableIterator::new(chunks.into_iter().enumerate().map(row))
 }
 
-fn chunks_of(document: String, options: ChunkOptions, model: Option<&str>) -> Result<Vec<Chunk>> {
-    let content = match options.strategy {
-        Strategy::Html => Content::Html(document),
+fn chunks_of(
+    document: String,
+    options: ChunkingOptions,
+    model: Option<&str>,
+) -> Result<Vec<Chunk>> {
+    let content = match options.by {
+        ChunkingMethod::Html => Content::Html(document),
         _ => Content::Text(document),
     };
     let document = Document { key: Vec::new(), title: None, content: Some(content) };

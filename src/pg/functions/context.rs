@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::pg::question::answer;
 use crate::pg::question::request::AnswerRequest;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::{Jsonb, JsonbText};
 
 type ContextRow = (
     i32,
@@ -19,7 +19,7 @@ type ContextRow = (
     Option<f64>,
     bool,
     Option<String>,
-    Option<Jsonb>,
+    Option<JsonbText>,
 );
 
 #[pg_extern(sql = false)]
@@ -44,7 +44,7 @@ fn rag_context(
         name!(score, Option<f64>),
         name!(is_excerpt, bool),
         name!(heading, Option<String>),
-        name!(metadata, Option<Jsonb>),
+        name!(metadata, Option<JsonbText>),
     ),
 > {
     let request = AnswerRequest { pipeline, strategy: None, k, mode, filter, llm, options };
@@ -80,6 +80,6 @@ fn row(number: i32, reading: Reading, tokens: i32) -> ContextRow {
         Some(passage.score),
         is_excerpt,
         passage.heading,
-        Some(Jsonb(passage.metadata)),
+        Some(JsonbText(passage.written_metadata)),
     )
 }

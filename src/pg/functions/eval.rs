@@ -77,9 +77,16 @@ fn rag_eval_load_file(eval_set: Option<&str>, path: Option<&str>, split: Option<
 }
 
 #[pg_extern(sql = false)]
-fn rag_eval_delete(eval_set: Option<&str>, label: Option<&str>) -> i64 {
+fn rag_eval_delete(eval_set: Option<&str>, label: Option<&str>, if_exists: Option<bool>) -> i64 {
     sql::refuse_if_read_only(c"rag_eval_delete()");
-    present("eval_set", eval_set).and_then(|set| evaluation::delete(set, label)).or_report()
+    let set = present("eval_set", eval_set).or_report();
+    match if_exists.unwrap_or_default() && !evaluation::exists(set).or_report() {
+        true => {
+            notice!("evaluation set \"{set}\" does not exist, skipping");
+            0
+        }
+        false => evaluation::delete(set, label).or_report(),
+    }
 }
 
 #[pg_extern(sql = false)]

@@ -4,7 +4,7 @@ use pgrx::prelude::*;
 
 use crate::embed::EmbeddingKind;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::model::{self, Remote};
+use crate::pg::catalog::model::{self, ModelFigures, Remote};
 use crate::pg::ragd::{client, provider};
 use crate::pg::server::error::{OrReport, unexpected};
 use crate::pg::server::sql;
@@ -30,6 +30,7 @@ fn rag_add_model(
     dimension: Option<i32>,
     max_tokens: Option<i32>,
     task: Option<&str>,
+    if_not_exists: Option<bool>,
 ) -> TableIterator<
     'static,
     (
@@ -42,20 +43,23 @@ fn rag_add_model(
 > {
     sql::refuse_if_read_only(c"rag_add_model()");
     let request = ModelRequest { path, file, server, model, dimension, max_tokens, task };
-    let added = request.add(name).or_report();
-    TableIterator::once((
-        added.dimension,
-        added.max_tokens,
-        added.pooling,
-        added.normalized,
-        added.digest,
-    ))
+    let added = match if_not_exists {
+        Some(true) => request.add_if_new(name),
+        _ => request.add(name),
+    };
+    let ModelFigures { dimension, max_tokens, pooling, normalized, digest } = added.or_report();
+    TableIterator::once((dimension, max_tokens, pooling, normalized, digest))
 }
 
 #[pg_extern(sql = false)]
-fn rag_drop_model(name: &str) -> String {
+fn rag_drop_model(name: Option<&str>, if_exists: Option<bool>) -> String {
     sql::refuse_if_read_only(c"rag_drop_model()");
-    superuser_only("drop").and_then(|()| model::delete(name)).or_report();
+    superuser_only("drop").or_report();
+    let name = present("name", name).or_report();
+    match if_exists.unwrap_or_default() && !model::exists(name).or_report() {
+        true => notice!("model \"{name}\" does not exist, skipping"),
+        false => model::delete(name).or_report(),
+    }
     name.to_owned()
 }
 
@@ -70,17 +74,17 @@ struct ModelRequest<'a> {
     task: Option<&'a str>,
 }
 
-/// What was registered of the model.
-struct Added {
-    dimension: Option<i32>,
-    max_tokens: i32,
-    pooling: Option<String>,
-    normalized: bool,
-    digest: Option<String>,
-}
-
 impl ModelRequest<'_> {
-    fn add(&self, name: Option<&str>) -> Result<Added> {
+    /// Registers the model, or says what is registered under its name already.
+    fn add_if_new(&self, name: Option<&str>) -> Result<ModelFigures> {
+        superuser_only("add")?;
+        let name = present("name", name)?;
+        let Some(registered) = model::figures(name)? else { return self.add(Some(name)) };
+        notice!("model \"{name}\" already exists, skipping");
+        Ok(registered)
+    }
+
+    fn add(&self, name: Option<&str>) -> Result<ModelFigures> {
         superuser_only("add")?;
         let name = present("name", name)?;
         match (self.path, self.server) {
@@ -97,7 +101,7 @@ impl ModelRequest<'_> {
         }
     }
 
-    fn add_folder(&self, name: &str, path: &str) -> Result<Added> {
+    fn add_folder(&self, name: &str, path: &str) -> Result<ModelFigures> {
         let only_remote = "is for a model behind a server; the files of a folder say it";
         refuse("model", self.model.is_some(), "is for a model behind a server")?;
         refuse("dimension", self.dimension.is_some(), only_remote)?;
@@ -110,7 +114,7 @@ impl ModelRequest<'_> {
         check_is_new(name)?;
         let info = describe(name, path, self.file)?;
         model::insert(name, path, &info)?;
-        Ok(Added {
+        Ok(ModelFigures {
             dimension: model::dimension(&info),
             max_tokens: info.max_tokens as i32,
             pooling: model::pooling(&info).map(str::to_owned),
@@ -119,7 +123,7 @@ impl ModelRequest<'_> {
         })
     }
 
-    fn add_remote(&self, name: &str, server: &str) -> Result<Added> {
+    fn add_remote(&self, name: &str, server: &str) -> Result<ModelFigures> {
         refuse("file", self.file.is_some(), "is for a model in a folder")?;
         let server = present("server", Some(server))?;
         if let Some(model) = self.model {
@@ -138,7 +142,7 @@ impl ModelRequest<'_> {
         let dimension = self.dimension_of(task, provider)?;
         model::insert_remote(name, &remote, dimension, max_tokens)?;
         let normalized = dimension.is_some();
-        Ok(Added { dimension, max_tokens, pooling: None, normalized, digest: None })
+        Ok(ModelFigures { dimension, max_tokens, pooling: None, normalized, digest: None })
     }
 
     /// As given, or as measured; none for a reranker, which has nothing to be measured.
@@ -155,7 +159,9 @@ fn check_is_new(name: &str) -> Result<()> {
     if !model::exists(name)? {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::DuplicateObject, format!("model \"{name}\" already exists")))
+    Err(Error::new(ErrorKind::DuplicateObject, format!("model \"{name}\" already exists")).hint(
+        "Drop it with rag_drop_model, give this one another name, or leave it as it is with if_not_exists => true.",
+    ))
 }
 
 fn task(name: &str) -> Result<ModelTask> {

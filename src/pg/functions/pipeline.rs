@@ -4,22 +4,22 @@ use pgrx::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::chunk::{ChunkOptions, ChunkSettings};
+use crate::chunk::ChunkingOptions;
 use crate::contextual::Contextual;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::prompt_settings::Wording;
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{model, pipeline};
+use crate::pg::catalog::{activity, model, pipeline};
 use crate::pg::changes::{intake, noted};
 use crate::pg::derivation::{self, context_lines, representations};
 use crate::pg::ingest::{fill, generation};
-use crate::pg::pipeline::alter::{ContextChange, Cut, PipelineAlteration};
+use crate::pg::pipeline::alter::{ContextChange, PipelineAlteration};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
 use crate::pg::pipeline::{content, create};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::role::{Acting, table_owner};
+use crate::pg::server::role::{Acting, as_superuser, table_owner};
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::pg::server::{options, sql};
 
@@ -39,12 +39,8 @@ struct CreateOptions {
     template: Option<String>,
     /// What is in the pipeline.
     description: Option<String>,
-    /// Settings of the strategy.
-    chunk: ChunkSettings,
     /// What is embedded with each chunk.
     contextual: Value,
-    /// Whether a document is embedded as a whole and cut afterwards.
-    late: bool,
     /// What a row is called: a column or an expression.
     title: Option<String>,
     /// What is made of its chunks beside them.
@@ -58,9 +54,7 @@ impl Default for CreateOptions {
             backfill: Backfill::Auto,
             template: None,
             description: None,
-            chunk: ChunkSettings::default(),
             contextual: Value::Null,
-            late: false,
             title: None,
             represent: None,
         }
@@ -87,12 +81,8 @@ struct AlterOptions {
     template: Option<String>,
     /// What is in the pipeline.
     description: Option<String>,
-    /// Settings of the strategy.
-    chunk: Option<ChunkSettings>,
     /// What is embedded with each chunk.
     contextual: Option<Value>,
-    /// Whether a document is embedded as a whole and cut afterwards.
-    late: Option<bool>,
     /// What a row is called: a column or an expression.
     title: Option<String>,
     /// What is made of its chunks beside them; `false` for nothing any more.
@@ -107,16 +97,13 @@ fn rag_create_pipeline(
     name: Option<&str>,
     key: Option<Vec<Option<String>>>,
     metadata: Option<Vec<Option<String>>>,
-    strategy: Option<&str>,
-    max_tokens: Option<i32>,
-    overlap: Option<i32>,
+    chunking: Option<Jsonb>,
     model: Option<&str>,
-    mode: Option<&str>,
+    refresh: Option<&str>,
     options: Option<Jsonb>,
+    if_not_exists: Option<bool>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_create_pipeline()");
-    let options: CreateOptions = options::read(options).or_report();
-    let chunking = chunking(strategy, max_tokens, overlap, &options.chunk).or_report();
     let request = CreateRequest {
         source: present("source", source).or_report(),
         content: present("content", content).or_report(),
@@ -124,9 +111,10 @@ fn rag_create_pipeline(
         key: names("key", key).or_report(),
         metadata: names("metadata", metadata).or_report().unwrap_or_default(),
         model,
-        mode: RefreshMode::named(mode.unwrap_or(RefreshMode::ALL[0].name())).or_report(),
-        options,
-        chunking,
+        refresh: RefreshMode::named(refresh.unwrap_or(RefreshMode::ALL[0].name())).or_report(),
+        options: options::read(options).or_report(),
+        chunking: chunking_of(chunking).or_report(),
+        if_not_exists: if_not_exists.unwrap_or_default(),
     };
     request.create().or_report()
 }
@@ -138,24 +126,23 @@ fn rag_alter_pipeline(
     name: Option<&str>,
     content: Option<&str>,
     metadata: Option<Vec<Option<String>>>,
-    strategy: Option<&str>,
-    max_tokens: Option<i32>,
-    overlap: Option<i32>,
+    chunking: Option<Jsonb>,
     model: Option<&str>,
-    mode: Option<&str>,
+    refresh: Option<&str>,
     options: Option<Jsonb>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_alter_pipeline()");
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
-    let mode = mode.map(RefreshMode::named).transpose().or_report();
-    let AlterOptions { config, template, description, chunk, contextual, late, title, represent } =
+    let refresh = refresh.map(RefreshMode::named).transpose().or_report();
+    let AlterOptions { config, template, description, contextual, title, represent } =
         options::read(options).or_report();
     let wording = Wording { template, description };
-    let cut = Cut { strategy, max_tokens, overlap, settings: chunk };
+    let chunking = options::chunking_keys(chunking).or_report();
     let contextual = contextual.as_ref().map(Contextual::read).transpose().or_report();
-    let context = ContextChange { contextual, late, title };
-    let wanted = PipelineAlteration { name, content, metadata, cut, model, mode, config, context };
+    let context = ContextChange { contextual, title };
+    let wanted =
+        PipelineAlteration { name, content, metadata, chunking, model, refresh, config, context };
     let pipeline = pipeline::owned_and_held(Some(pipeline)).or_report();
     alter(&pipeline, wanted, &wording, represent.as_ref()).or_report();
     name.map_or(pipeline.name, str::to_owned)
@@ -168,7 +155,7 @@ fn alter(
     represented: Option<&Value>,
 ) -> Result<()> {
     wording.check()?;
-    derivation::check_new_mode(pipeline, wanted.mode)?;
+    derivation::check_new_refresh(pipeline, wanted.refresh)?;
     // Before a successor is made, which is to have the same.
     if let Some(option) = represented {
         representations::alter(pipeline, option)?;
@@ -178,31 +165,28 @@ fn alter(
 }
 
 #[pg_extern(sql = false)]
-fn rag_drop_pipeline(name: &str) -> String {
+fn rag_drop_pipeline(pipeline: Option<&str>, if_exists: Option<bool>) -> String {
     sql::refuse_if_read_only(c"rag_drop_pipeline()");
-    drop_pipeline(name).or_report();
+    let name = present("pipeline", pipeline).or_report();
+    drop_pipeline(name, if_exists.unwrap_or_default()).or_report();
     name.to_owned()
 }
 
-/// While it was waited for, another generation may have taken its place and its name.
-fn drop_pipeline(name: &str) -> Result<()> {
-    while !create::undo(sql::with_latest_snapshot(|| pipeline::owned(Some(name)))?.id)? {}
-    Ok(())
+fn drop_pipeline(name: &str, if_exists: bool) -> Result<()> {
+    loop {
+        if if_exists && !sql::with_latest_snapshot(|| pipeline::exists(name))? {
+            notice!("pipeline \"{name}\" does not exist, skipping");
+            return Ok(());
+        }
+        // While it was waited for, another generation may have taken its place and its name.
+        if create::undo(sql::with_latest_snapshot(|| pipeline::owned(Some(name)))?.id)? {
+            return Ok(());
+        }
+    }
 }
 
-/// NULL takes the default.
-fn chunking(
-    strategy: Option<&str>,
-    max_tokens: Option<i32>,
-    overlap: Option<i32>,
-    settings: &ChunkSettings,
-) -> Result<ChunkOptions> {
-    ChunkOptions::new(
-        strategy.unwrap_or("recursive"),
-        max_tokens.unwrap_or(256),
-        overlap.unwrap_or(0),
-        settings.clone(),
-    )
+fn chunking_of(given: Option<Jsonb>) -> Result<ChunkingOptions> {
+    options::chunking_keys(given).and_then(ChunkingOptions::for_pipeline)
 }
 
 fn present<T>(what: &str, value: Option<T>) -> Result<T> {
@@ -227,27 +211,32 @@ struct CreateRequest<'a> {
     key: Option<Vec<String>>,
     metadata: Vec<String>,
     model: Option<&'a str>,
-    mode: RefreshMode,
+    refresh: RefreshMode,
     options: CreateOptions,
-    chunking: ChunkOptions,
+    chunking: ChunkingOptions,
+    if_not_exists: bool,
 }
 
 impl CreateRequest<'_> {
     /// The pipeline's name.
     fn create(self) -> Result<String> {
+        let source = SourceTable::describe(self.source)?;
+        let name = self.name.unwrap_or(&source.name).to_owned();
+        if self.if_not_exists && pipeline::exists(&name)? {
+            notice!("pipeline \"{name}\" already exists, skipping");
+            return Ok(name);
+        }
         let CreateOptions { template, description, .. } = &self.options;
         let wording = Wording { template: template.clone(), description: description.clone() };
         wording.check()?;
         let model = model::find(self.model)?;
         check_chunk_size(&self.chunking, &model)?;
-        check_late(self.options.late, &model)?;
-        let source = SourceTable::describe(self.source)?;
-        let name = self.name.unwrap_or(&source.name).to_owned();
+        check_late(self.chunking.late, &model)?;
         let (contextual, situated) = match Contextual::read(&self.options.contextual)? {
             Contextual::No => (false, None),
             Contextual::Headings => (true, None),
             Contextual::Situated(wanted) => {
-                (true, Some(context_lines::complete(&wanted, self.mode, self.options.late)?))
+                (true, Some(context_lines::complete(&wanted, self.refresh, self.chunking.late)?))
             }
         };
         check_title(contextual, self.options.title.as_deref())?;
@@ -258,11 +247,10 @@ impl CreateRequest<'_> {
             content: content::expression(&source, self.content)?,
             contextual,
             situated,
-            late: self.options.late,
             title: title.transpose()?,
             metadata: &self.metadata,
             config: &self.options.config,
-            mode: self.mode,
+            refresh: self.refresh,
             stage: PipelineStage::Filling,
             predecessor: None,
             name,
@@ -278,8 +266,9 @@ impl CreateRequest<'_> {
         // As the role that embeds later.
         let acting = Acting::as_role(table_owner(pipeline.source.oid));
         if self.fills_now(&pipeline)? {
-            fill::fill(&pipeline)?;
+            let work = fill::fill(&pipeline)?;
             drop(acting);
+            as_superuser(|| activity::note_work(pipeline.id, &work))?;
             generation::finish(pipeline.id)?;
             look_again_if_old(&pipeline)?;
         } else {
@@ -290,7 +279,7 @@ impl CreateRequest<'_> {
     }
 
     fn fills_now(&self, pipeline: &Pipeline) -> Result<bool> {
-        match (self.mode, self.options.backfill) {
+        match (self.refresh, self.options.backfill) {
             (RefreshMode::Sync, _) | (_, Backfill::Now) => Ok(true),
             (RefreshMode::Manual, _) | (_, Backfill::Background) => Ok(false),
             (RefreshMode::Async, Backfill::Auto) => {
@@ -308,7 +297,7 @@ fn look_again_if_old(pipeline: &Pipeline) -> Result<()> {
         return Ok(());
     }
     intake::leave(pipeline.id, intake::ChangeKind::All)?;
-    if pipeline.mode.has_workers() {
+    if pipeline.refresh.has_workers() {
         noted::wake_at_commit();
     }
     Ok(())
@@ -318,7 +307,7 @@ fn look_again_if_old(pipeline: &Pipeline) -> Result<()> {
 fn fill_later(pipeline: &Pipeline) -> Result<()> {
     intake::leave(pipeline.id, intake::ChangeKind::All)?;
     let name = pgrx::spi::quote_literal(&pipeline.name);
-    if pipeline.mode.has_workers() {
+    if pipeline.refresh.has_workers() {
         noted::wake_at_commit();
         notice!(
             "the rows of pipeline {name} are embedded in the background once this is committed; \

@@ -94,19 +94,21 @@ fn waited_for(name: Option<&str>) -> Result<Vec<String>> {
     let mut waited_for = Vec::new();
     for name in names {
         let pipeline = pipeline::resolve(Some(&name))?;
-        match pipeline.mode.has_workers() && !pipeline.is_paused {
+        match pipeline.refresh.has_workers() && !pipeline.is_paused {
             true => {
                 remark_on_own_changes(&pipeline);
                 waited_for.push(name);
             }
-            false => notice!("pipeline \"{name}\" is paused or in mode manual, and not waited for"),
+            false => {
+                notice!("pipeline \"{name}\" is paused or refreshed manually, and not waited for")
+            }
         }
     }
     Ok(waited_for)
 }
 
 fn remark_on_own_changes(pipeline: &Pipeline) {
-    if pipeline.mode == RefreshMode::Async && noted::has_keys(pipeline.id) {
+    if pipeline.refresh == RefreshMode::Async && noted::has_keys(pipeline.id) {
         let name = &pipeline.name;
         notice!("pipeline \"{name}\" finds what this transaction has changed once it is committed");
     }
@@ -163,9 +165,9 @@ fn has_pending(name: &str, time: TimestampWithTimeZone) -> Result<bool> {
         Err(Error::new(ErrorKind::NotInState, message).hint(hint))
     };
     let quoted = pgrx::spi::quote_literal(name);
-    match (pipeline.mode, pipeline.is_paused) {
+    match (pipeline.refresh, pipeline.is_paused) {
         (RefreshMode::Manual, _) => refused(
-            "is in mode manual, and no worker embeds its rows",
+            "is refreshed manually, and no worker embeds its rows",
             format!("CALL rag_run({quoted})."),
         ),
         (_, true) => refused("is paused", format!("Go on with rag_resume({quoted}).")),

@@ -2,11 +2,11 @@
 
 use pgrx::prelude::*;
 
-use crate::pg::question::request::question;
+use crate::pg::question::request::required_question;
 use crate::pg::question::route;
 use crate::pg::question::search::Search;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::{Jsonb, JsonbText};
 use crate::pg::server::options;
 use crate::retrieve::{Passage, RetrieveOptions};
 
@@ -20,7 +20,7 @@ type RetrieveRow = (
     i32,
     i32,
     Option<String>,
-    Jsonb,
+    JsonbText,
     Option<i32>,
     Option<i32>,
     Option<f64>,
@@ -29,7 +29,7 @@ type RetrieveRow = (
 #[pg_extern(sql = false)]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 fn rag_retrieve(
-    query: Option<&str>,
+    question: Option<&str>,
     pipeline: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
@@ -49,7 +49,7 @@ fn rag_retrieve(
         name!(start_char, i32),
         name!(end_char, i32),
         name!(heading, Option<String>),
-        name!(metadata, Jsonb),
+        name!(metadata, JsonbText),
         name!(dense_rank, Option<i32>),
         name!(lexical_rank, Option<i32>),
         name!(rerank_score, Option<f64>),
@@ -57,12 +57,12 @@ fn rag_retrieve(
 > {
     let options: RetrieveOptions = options::read(options).or_report();
     options.check().or_report();
-    let query = question("query", query).or_report();
-    let pipeline = route::pipeline_for(pipeline, query, &options, None).or_report();
+    let question = required_question(question).or_report();
+    let pipeline = route::pipeline_for(pipeline, question, &options, None).or_report();
     let passages = Search::new(&pipeline, k, mode, filter, options)
         .and_then(|search| search.rewritten_by(rewrite, None))
         .and_then(|search| search.reranked_by(rerank))
-        .and_then(|search| search.run(query))
+        .and_then(|search| search.run(question))
         .or_report();
     TableIterator::new(passages.into_iter().map(row))
 }
@@ -78,7 +78,7 @@ fn row(passage: Passage) -> RetrieveRow {
         passage.start_char,
         passage.end_char,
         passage.heading,
-        Jsonb(passage.metadata),
+        JsonbText(passage.written_metadata),
         passage.dense_rank,
         passage.lexical_rank,
         passage.rerank_score,

@@ -1,4 +1,4 @@
-//! `rag_strategies`.
+//! `rag.strategies`, which `rag.strategy` shows.
 
 use pgrx::prelude::*;
 
@@ -6,10 +6,10 @@ use crate::answer::strategy;
 
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
-fn rag_strategies() -> TableIterator<
+fn strategies() -> TableIterator<
     'static,
     (
-        name!(strategy, &'static str),
+        name!(name, &'static str),
         name!(description, &'static str),
         name!(calls, &'static str),
         name!(options, Vec<&'static str>),

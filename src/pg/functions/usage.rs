@@ -22,7 +22,9 @@ fn rag_spent() -> TableIterator<
         name!(calls, i64),
         name!(tokens_in, i64),
         name!(tokens_out, i64),
-        name!(cost, AnyNumeric),
+        name!(cost, Option<AnyNumeric>),
+        name!(unpriced_calls, i64),
+        name!(failed_calls, i64),
     ),
 > {
     let days = usage::spent_here().or_report();
@@ -48,14 +50,17 @@ fn bigint(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-type UsageRow = (i32, pg_sys::Oid, Option<i32>, String, String, i64, i64, i64, AnyNumeric);
+#[rustfmt::skip]
+type UsageRow = (i32, pg_sys::Oid, Option<i32>, String, String, i64, i64, i64, Option<AnyNumeric>, i64, i64);
 
 fn row((day, (account, spent)): (i32, (Account, Spent))) -> UsageRow {
     let Account { role, pipeline, server, model, .. } = account;
-    let Spent { calls, input, output, cost } = spent;
+    let Spent { calls, input, output, cost, unpriced, failed } = spent;
     let pipeline = (pipeline != 0).then_some(pipeline);
     let numbers = (bigint(calls), bigint(input), bigint(output));
-    let cost = money(cost).unwrap_or_else(|| AnyNumeric::from(0));
+    let is_known = calls == 0 || unpriced < calls;
+    let cost = is_known.then(|| money(cost).unwrap_or_else(|| AnyNumeric::from(0)));
     let role = pg_sys::Oid::from_u32(role);
-    (day, role, pipeline, server, model, numbers.0, numbers.1, numbers.2, cost)
+    let (unpriced, failed) = (bigint(unpriced), bigint(failed));
+    (day, role, pipeline, server, model, numbers.0, numbers.1, numbers.2, cost, unpriced, failed)
 }

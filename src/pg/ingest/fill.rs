@@ -1,14 +1,15 @@
 //! Source rows become chunks within one statement: a new pipeline over a small table, and what
-//! a statement changed in mode sync. Everything else is done in batches by [`super::batch`].
+//! a statement changed with synchronous refresh. Everything else is done in batches by [`super::batch`].
 
 use std::time::{Duration, Instant};
 
 use pgrx::prelude::*;
 
 use super::chunk_store::SqlStore;
-use crate::chunk::Strategy;
-use crate::error::Result;
+use crate::chunk::ChunkingMethod;
+use crate::error::{Error, Result};
 use crate::parse::ParseOptions;
+use crate::pg::catalog::activity::BatchWork;
 use crate::pg::catalog::model;
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::relation::index_vectors;
@@ -32,8 +33,9 @@ const ROWS_A_BATCH: usize = 64;
 /// How often a long fill says how far it is.
 const NOTICE_EVERY: Duration = Duration::from_secs(5);
 
-/// Chunks and embeds all rows of a new pipeline's source.
-pub fn fill(pipeline: &Pipeline) -> Result<()> {
+/// Chunks and embeds all rows of a new pipeline's source; what that was.
+pub fn fill(pipeline: &Pipeline) -> Result<BatchWork> {
+    let begun = Instant::now();
     let mut ingestion = Ingestion::of(pipeline, Lane::Bulk)?;
     let query = ingestion.store.all_keys();
     let mut progress = FillProgress::start(&pipeline.name);
@@ -44,11 +46,12 @@ pub fn fill(pipeline: &Pipeline) -> Result<()> {
             let keys = rows.into_iter().map(|row| sql::required(row.get::<SourceKey>(1)?));
             let keys: Vec<SourceKey> = keys.collect::<Result<_, _>>().map_err(spi_failed)?;
             if keys.is_empty() {
-                return Ok(());
+                return Ok::<_, Error>(());
             }
             ingestion.run(&keys, &mut progress)?;
         }
-    })
+    })?;
+    Ok(BatchWork { seconds: begun.elapsed().as_secs_f64(), ..ingestion.work })
 }
 
 /// Rows of a source and bytes of their content; no more than `most` rows are looked at.
@@ -111,13 +114,13 @@ impl IngestTools {
     pub fn of(pipeline: &Pipeline, lane: Lane) -> Result<Self> {
         let model = model::find(Some(&pipeline.model))?;
         let options = fitted(pipeline, &model);
-        let keeps_pages = options.base() == Strategy::Page;
+        let keeps_pages = options.base() == ChunkingMethod::Page;
         Ok(IngestTools {
             reader: RemoteParser { mime: None, options: ParseOptions::default(), keeps_pages },
             chunker: RemoteChunker { model: model.reference, options },
             embedding: Embedding::with_model(Some(&pipeline.model), lane)?,
             contextual: pipeline.contextual,
-            late: pipeline.late,
+            late: pipeline.chunking.late,
         })
     }
 }
@@ -128,15 +131,19 @@ struct Ingestion<'a> {
     tools: Option<IngestTools>,
     lane: Lane,
     store: SqlStore<'a>,
+    /// What has been done.
+    work: BatchWork,
 }
 
 impl<'a> Ingestion<'a> {
     fn of(pipeline: &'a Pipeline, lane: Lane) -> Result<Self> {
-        Ok(Ingestion { pipeline, tools: None, lane, store: SqlStore::of(pipeline)? })
+        let (store, work) = (SqlStore::of(pipeline)?, BatchWork::default());
+        Ok(Ingestion { pipeline, tools: None, lane, store, work })
     }
 
     fn run(&mut self, keys: &[SourceKey], progress: &mut FillProgress<'_>) -> Result<()> {
         let documents = self.store.documents(keys)?;
+        self.work.rows += documents.len();
         if documents.iter().all(|document| document.bytes() == 0) {
             self.store.replace(&documents, &[])?;
             progress.advance(documents.len(), 0);
@@ -153,6 +160,9 @@ impl<'a> Ingestion<'a> {
         let lines = lines.as_mut().map(|it| it as &mut dyn LineStore);
         let mut stages = Stages { reader, chunker, embedder: embedding, contextual, lines, late };
         let done = crate::pipeline::ingest(&documents, &mut stages, &mut self.store)?;
+        self.work.chunks += done.chunks.len();
+        self.work.embedded += done.embedded;
+        self.work.tokens += done.tokens;
         progress.advance(documents.len(), done.chunks.len());
         Ok(())
     }

@@ -64,7 +64,7 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
         let view = take_view(new, old)?;
         take_name("TABLE", &new.chunk_table, &old.chunk_table)?;
         take_name("VIEW", &new.content_view, &old.content_view)?;
-        if old.mode == RefreshMode::Sync {
+        if old.refresh == RefreshMode::Sync {
             triggers::create_for_statement(new)?;
         }
         view

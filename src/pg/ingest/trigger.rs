@@ -3,7 +3,7 @@
 //! Row triggers note the key of each changed row in memory ([`noted`]). At commit the keys
 //! become rows of `rag.intake`, in the same transaction, and a worker is woken. So a change
 //! costs its transaction one key's text, is never lost, and is never seen where the
-//! transaction rolls back. Pipelines in mode sync have statement triggers too, which do at once
+//! transaction rolls back. Pipelines with synchronous refresh have statement triggers too, which do at once
 //! what a worker would do later.
 //!
 //! Row triggers and not transition tables: those keep a copy of each whole row, and don't exist
@@ -99,19 +99,19 @@ fn truncated(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
     }
     // Two sessions that each hold a partition would wait for each other's: then workers do it. Until
     // then the view of chunks shows none of rows that are gone.
-    let forgets = pipeline.mode == pipeline::RefreshMode::Sync
+    let forgets = pipeline.refresh == pipeline::RefreshMode::Sync
         && as_superuser(|| locking::read_at_once(pipeline.source.oid))?;
     if forgets {
         as_owner(&pipeline, || fill::forget_gone(&pipeline))?;
     }
     // Of chunks that came after the snapshot nothing is seen here.
     if !forgets || has_one_snapshot() {
-        noted::gone(id, pipeline.mode.has_workers());
+        noted::gone(id, pipeline.refresh.has_workers());
     }
     Ok(())
 }
 
-/// Embeds the rows that the statement changed: the end of a statement in mode sync.
+/// Embeds the rows that the statement changed: the end of a statement with synchronous refresh.
 fn ingest_noted(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
     if !noted::has_keys(id) {
         return Ok(());

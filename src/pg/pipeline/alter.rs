@@ -1,10 +1,10 @@
 //! `rag_alter_pipeline`: what is changed in place, and what needs a new generation of chunks.
 
 use pgrx::prelude::*;
+use serde_json::{Map, Value};
 
 use super::define::{check_chunk_size, check_late, check_title};
 use super::{comment, content, create, triggers};
-use crate::chunk::{ChunkOptions, ChunkSettings, Strategy};
 use crate::contextual::{Contextual, ContextualOptions};
 use crate::error::Result;
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
@@ -22,29 +22,16 @@ pub struct PipelineAlteration<'a> {
     pub content: Option<&'a str>,
     /// Columns that are copied beside each chunk.
     pub metadata: Option<Vec<String>>,
-    /// How documents are cut.
-    pub cut: Cut<'a>,
+    /// How documents are cut, as far as that is to be different.
+    pub chunking: Map<String, Value>,
     /// Name of the embedding model.
     pub model: Option<&'a str>,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: Option<RefreshMode>,
+    pub refresh: Option<RefreshMode>,
     /// Name of the text search configuration.
     pub config: Option<String>,
     /// What is embedded with each chunk.
     pub context: ContextChange,
-}
-
-/// How documents are to be cut.
-#[derive(Default)]
-pub struct Cut<'a> {
-    /// Where they may be cut.
-    pub strategy: Option<&'a str>,
-    /// Length of the longest chunk, in tokens.
-    pub max_tokens: Option<i32>,
-    /// Tokens that a chunk shares with the one before.
-    pub overlap: Option<i32>,
-    /// Settings of the strategy.
-    pub settings: Option<ChunkSettings>,
 }
 
 /// What is to be embedded with each chunk.
@@ -52,36 +39,8 @@ pub struct Cut<'a> {
 pub struct ContextChange {
     /// Title and headings, and what a language model says, or not.
     pub contextual: Option<Contextual>,
-    /// Whether a document is embedded as a whole and cut afterwards.
-    pub late: Option<bool>,
     /// What a row is called: a column or an expression.
     pub title: Option<String>,
-}
-
-impl Cut<'_> {
-    fn is_given(&self) -> bool {
-        self.strategy.is_some()
-            || self.max_tokens.is_some()
-            || self.overlap.is_some()
-            || self.settings.is_some()
-    }
-
-    /// The options where these are different from `before`. Another strategy has other settings.
-    fn options(&self, before: &ChunkOptions) -> Result<ChunkOptions> {
-        let strategy = self.strategy.unwrap_or(before.strategy.as_str());
-        let is_same = strategy.parse::<Strategy>()? == before.strategy;
-        let settings = match &self.settings {
-            Some(settings) => settings.clone(),
-            None if is_same => before.settings.clone(),
-            None => ChunkSettings::default(),
-        };
-        ChunkOptions::new(
-            strategy,
-            self.max_tokens.unwrap_or(before.max_tokens as i32),
-            self.overlap.unwrap_or(before.overlap as i32),
-            settings,
-        )
-    }
 }
 
 impl PipelineAlteration<'_> {
@@ -94,19 +53,19 @@ impl PipelineAlteration<'_> {
     }
 
     fn change_in_place(&self, pipeline: &mut Pipeline) -> Result<()> {
-        if self.name.is_none() && self.mode.is_none() {
+        if self.name.is_none() && self.refresh.is_none() {
             return Ok(());
         }
-        let (before, name_before) = (pipeline.mode, pipeline.name.clone());
+        let (before, name_before) = (pipeline.refresh, pipeline.name.clone());
         if let Some(name) = self.name.filter(|name| *name != pipeline.name) {
             create::check_name(name)?;
             pipeline.name = name.to_owned();
         }
-        pipeline.mode = self.mode.unwrap_or(before);
-        pipeline::alter(pipeline.id, &pipeline.name, pipeline.mode)?;
+        pipeline.refresh = self.refresh.unwrap_or(before);
+        pipeline::alter(pipeline.id, &pipeline.name, pipeline.refresh)?;
         comment::rename(pipeline, &name_before)?;
-        if (before == RefreshMode::Sync) != (pipeline.mode == RefreshMode::Sync) {
-            match pipeline.mode {
+        if (before == RefreshMode::Sync) != (pipeline.refresh == RefreshMode::Sync) {
+            match pipeline.refresh {
                 RefreshMode::Sync => triggers::create_for_statement(pipeline)?,
                 RefreshMode::Async | RefreshMode::Manual => triggers::drop_for_statement(pipeline)?,
             }
@@ -114,7 +73,7 @@ impl PipelineAlteration<'_> {
         // Sessions know whether a pipeline has workers.
         // SAFETY: the source exists, it has just been described.
         unsafe { pg_sys::CacheInvalidateRelcacheByRelid(pipeline.source.oid) };
-        if pipeline.mode.has_workers() {
+        if pipeline.refresh.has_workers() {
             noted::wake_at_commit();
         }
         Ok(())
@@ -123,11 +82,10 @@ impl PipelineAlteration<'_> {
     fn needs_new_chunks(&self) -> bool {
         self.content.is_some()
             || self.metadata.is_some()
-            || self.cut.is_given()
+            || !self.chunking.is_empty()
             || self.model.is_some()
             || self.config.is_some()
             || self.context.contextual.is_some()
-            || self.context.late.is_some()
             || self.context.title.is_some()
     }
 
@@ -161,7 +119,7 @@ impl PipelineAlteration<'_> {
             Some(Contextual::Situated(wanted)) => (true, Some(wanted.clone())),
         };
         let complete =
-            |wanted: ContextualOptions| context_lines::complete(&wanted, pipeline.mode, late);
+            |wanted: ContextualOptions| context_lines::complete(&wanted, pipeline.refresh, late);
         Ok((contextual, wanted.map(complete).transpose()?))
     }
 
@@ -170,11 +128,10 @@ impl PipelineAlteration<'_> {
             create::undo(unfinished.id)?;
         }
         let model = model::find(Some(self.model.unwrap_or(&pipeline.model)))?;
-        let chunking = self.cut.options(&pipeline.chunking)?;
+        let chunking = pipeline.chunking.changed(self.chunking.clone())?;
         check_chunk_size(&chunking, &model)?;
-        let late = self.context.late.unwrap_or(pipeline.late);
-        check_late(late, &model)?;
-        let (contextual, situated) = self.contextual(pipeline, late)?;
+        check_late(chunking.late, &model)?;
+        let (contextual, situated) = self.contextual(pipeline, chunking.late)?;
         let content = match self.content {
             Some(content) => content::expression(&source, content)?,
             None => content::current(pipeline, &source)?,
@@ -194,15 +151,14 @@ impl PipelineAlteration<'_> {
             content,
             contextual,
             situated,
-            late,
             title,
             metadata: &metadata,
             config: &config,
             // A statement does not embed for what is not searched yet.
-            mode: if pipeline.mode == RefreshMode::Sync {
+            refresh: if pipeline.refresh == RefreshMode::Sync {
                 RefreshMode::Async
             } else {
-                pipeline.mode
+                pipeline.refresh
             },
             stage: pipeline::PipelineStage::Filling,
             predecessor: Some(pipeline),

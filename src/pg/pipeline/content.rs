@@ -56,7 +56,13 @@ pub fn text_expression(source: &SourceTable, what: &str, content: &str) -> Resul
             quote_identifier(&column.name)
         ))),
         None => {
-            check_expression(what, content)?;
+            // The name of the table stands for its row.
+            if let Some(name) = check_expression(what, content)?
+                && source.column(&name).is_none()
+                && name != source.name
+            {
+                return Err(source.no_column(&name));
+            }
             Ok(Expression::text(content.to_owned()))
         }
     }
@@ -104,12 +110,13 @@ fn shown(pipeline: &Pipeline, source: &SourceTable, place: usize) -> Result<Expr
     }
 }
 
-/// An error where `content` is not a single expression; `what` is its name for messages.
+/// The name that `content` consists of, if it is no more than one; an error where it is not a single
+/// expression. `what` is its name for messages.
 ///
 /// It becomes part of a view's definition, in parentheses on lines of its own; it must not be
 /// able to close them. The parser decides: the statement around it has to stay a SELECT of
 /// one column and nothing else.
-fn check_expression(what: &str, content: &str) -> Result<()> {
+fn check_expression(what: &str, content: &str) -> Result<Option<String>> {
     let not_one = || {
         Error::invalid(format!("{what} is not a single expression: {content}"))
             .hint("Give a text column, or an expression such as 'title || '' '' || body'.")
@@ -119,9 +126,35 @@ fn check_expression(what: &str, content: &str) -> Result<()> {
     }
     let statement = CString::new(render(query!(create.content_probe), &[("content", content)]))
         .map_err(|_| not_one())?;
-    match is_single_expression(&statement) {
-        true => Ok(()),
-        false => Err(not_one()),
+    match single_expression(&statement) {
+        // SAFETY: an expression of a raw parse tree.
+        Some(expression) => Ok(unsafe { bare_name(expression) }),
+        None => Err(not_one()),
+    }
+}
+
+/// The name that is cast to text, if it is one without a table before it.
+///
+/// # Safety
+///
+/// `node` is an expression of a raw parse tree.
+unsafe fn bare_name(node: *mut pg_sys::Node) -> Option<String> {
+    // SAFETY: by this function's contract; nodes are read after their tag has been looked at.
+    unsafe {
+        if (*node).type_ != pg_sys::NodeTag::T_TypeCast {
+            return None;
+        }
+        let content = (*node.cast::<pg_sys::TypeCast>()).arg;
+        if (*content).type_ != pg_sys::NodeTag::T_ColumnRef {
+            return None;
+        }
+        let fields = (*content.cast::<pg_sys::ColumnRef>()).fields;
+        let fields = PgList::<pg_sys::Node>::from_pg(fields);
+        let only = fields.get_ptr(0).filter(|_| fields.len() == 1)?;
+        ((*only).type_ == pg_sys::NodeTag::T_String).then(|| {
+            let name = CStr::from_ptr((*only.cast::<pg_sys::String>()).sval);
+            name.to_string_lossy().into_owned()
+        })
     }
 }
 
@@ -143,25 +176,23 @@ unsafe fn is_implicit_row(node: *mut pg_sys::Node) -> bool {
     }
 }
 
-fn is_single_expression(statement: &CStr) -> bool {
+/// The one thing that `statement` selects, if it does no more than that.
+fn single_expression(statement: &CStr) -> Option<*mut pg_sys::Node> {
     // SAFETY: raw_parser returns a list of RawStmt or raises a syntax error; nodes are read
     // after their tag has been looked at.
     unsafe {
         let parsed =
             pg_sys::raw_parser(statement.as_ptr(), pg_sys::RawParseMode::RAW_PARSE_DEFAULT);
         let statements = PgList::<pg_sys::RawStmt>::from_pg(parsed);
-        if statements.len() != 1 {
-            return false;
-        }
-        let Some(raw) = statements.get_ptr(0) else { return false };
+        let raw = statements.get_ptr(0).filter(|_| statements.len() == 1)?;
         let node = (*raw).stmt;
         if (*node).type_ != pg_sys::NodeTag::T_SelectStmt {
-            return false;
+            return None;
         }
         let select = &*node.cast::<pg_sys::SelectStmt>();
         let targets = PgList::<pg_sys::ResTarget>::from_pg(select.targetList);
-        targets.len() == 1
-            && !targets.iter_ptr().any(|target| is_implicit_row((*target).val))
+        let target = (*targets.get_ptr(0).filter(|_| targets.len() == 1)?).val;
+        let is_one = !is_implicit_row(target)
             && select.op == pg_sys::SetOperation::SETOP_NONE
             && select.intoClause.is_null()
             && select.whereClause.is_null()
@@ -179,6 +210,7 @@ fn is_single_expression(statement: &CStr) -> bool {
                 select.lockingClause,
             ]
             .iter()
-            .all(|list| list.is_null())
+            .all(|list| list.is_null());
+        is_one.then_some(target)
     }
 }

@@ -16,7 +16,7 @@ use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
 
 use super::content::Expression;
 use super::{comment, triggers};
-use crate::chunk::ChunkOptions;
+use crate::chunk::ChunkingOptions;
 use crate::contextual::ContextualOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::RegisteredModel;
@@ -69,8 +69,6 @@ pub struct PipelinePlan<'a> {
     pub contextual: bool,
     /// Which language model says in which connection a chunk stands, where that is embedded, too.
     pub situated: Option<ContextualOptions>,
-    /// Whether a document is embedded as a whole and cut afterwards.
-    pub late: bool,
     /// What a row is called.
     pub title: Option<Expression>,
     /// Columns that are copied beside each chunk.
@@ -78,7 +76,7 @@ pub struct PipelinePlan<'a> {
     /// Name of the text search configuration.
     pub config: &'a str,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
-    pub mode: RefreshMode,
+    pub refresh: RefreshMode,
     /// How far the first embedding will be when the transaction ends.
     pub stage: PipelineStage,
     /// The pipeline whose place it is to take.
@@ -86,7 +84,7 @@ pub struct PipelinePlan<'a> {
     /// The model that embeds the chunks.
     pub model: RegisteredModel,
     /// How documents are cut.
-    pub chunking: ChunkOptions,
+    pub chunking: ChunkingOptions,
 }
 
 impl PipelinePlan<'_> {
@@ -114,9 +112,8 @@ impl PipelinePlan<'_> {
             model: &self.model.reference.name,
             chunking: &self.chunking,
             contextual: self.contextual,
-            late: self.late,
             config: self.config,
-            mode: self.mode,
+            refresh: self.refresh,
             stage: self.stage,
             generation,
             replaces: self.predecessor.map(|before| before.id),
@@ -279,13 +276,13 @@ pub fn check_name(name: &str) -> Result<()> {
         return Err(Error::invalid("a pipeline cannot be called \"auto\"")
             .hint("pipeline => 'auto' chooses a pipeline. Give it another name with name => ..."));
     }
-    match pipeline::names()?.iter().any(|known| known == name) {
+    match pipeline::exists(name)? {
         false => Ok(()),
         true => Err(Error::new(
             ErrorKind::DuplicateObject,
             format!("pipeline \"{name}\" already exists"),
         )
-        .hint("Drop it with rag_drop_pipeline, or give this one another name.")),
+        .hint("Drop it with rag_drop_pipeline, give this one another name, or leave it as it is with if_not_exists => true.")),
     }
 }
 

@@ -1,11 +1,11 @@
 //! What a pipeline may be.
 
-use crate::chunk::ChunkOptions;
+use crate::chunk::ChunkingOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model;
 
 /// An error where the model does not read chunks of that size.
-pub fn check_chunk_size(chunking: &ChunkOptions, model: &model::RegisteredModel) -> Result<()> {
+pub fn check_chunk_size(chunking: &ChunkingOptions, model: &model::RegisteredModel) -> Result<()> {
     let (longest, name) = (chunking.longest(), chunking.name_of_longest());
     if longest as i32 <= model.max_tokens {
         return Ok(());

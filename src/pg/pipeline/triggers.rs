@@ -2,28 +2,48 @@
 
 use std::cell::Cell;
 
+use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
 use pgrx::trigger_support::called_as_trigger;
 
+use super::comment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Pipeline, RefreshMode};
 use crate::pg::catalog::view;
 use crate::pg::server::sql::{self, query, render};
 
+/// A trigger of a pipeline.
+struct CaptureTrigger {
+    /// What it is about, for its name.
+    event: &'static str,
+    /// The statement that makes it.
+    template: &'static str,
+    /// `tgtype` of `pg_trigger`: the sum of 1 for each row, and of 4, 8, 16 and 32 for INSERT, DELETE,
+    /// UPDATE and TRUNCATE.
+    kind: i16,
+}
+
 /// The triggers of every pipeline but one, for each row but for the last.
-const TRIGGERS: [(&str, &str); 3] = [
-    ("insert", query!(trigger.create_insert)),
-    ("delete", query!(trigger.create_delete)),
+const TRIGGERS: [CaptureTrigger; 3] = [
+    CaptureTrigger { event: "insert", template: query!(trigger.create_insert), kind: 5 },
+    CaptureTrigger { event: "delete", template: query!(trigger.create_delete), kind: 9 },
     TRUNCATE,
 ];
 
 /// The one whose condition reads columns.
-const UPDATE: (&str, &str) = ("update", query!(trigger.create_update));
+const UPDATE: CaptureTrigger =
+    CaptureTrigger { event: "update", template: query!(trigger.create_update), kind: 17 };
 
-const TRUNCATE: (&str, &str) = ("truncate", query!(trigger.create_truncate));
+const TRUNCATE: CaptureTrigger =
+    CaptureTrigger { event: "truncate", template: query!(trigger.create_truncate), kind: 32 };
 
-/// The one at the end of each statement, in mode sync.
-const STATEMENT: (&str, &str) = ("statement", query!(trigger.create_statement));
+/// The one at the end of each statement, with synchronous refresh.
+const STATEMENT: CaptureTrigger =
+    CaptureTrigger { event: "statement", template: query!(trigger.create_statement), kind: 28 };
+
+/// Longest name of a trigger, in bytes.
+const LONGEST_NAME: usize = pg_sys::NAMEDATALEN as usize - 1;
 
 thread_local! {
     static ARE_BEING_MADE: Cell<bool> = const { Cell::new(false) };
@@ -52,12 +72,12 @@ pub fn are_being_made() -> bool {
 /// Makes all triggers of a pipeline on its source.
 pub fn create(pipeline: &Pipeline) -> Result<()> {
     let _being_made = BeingMade::new();
-    for (event, template) in TRIGGERS {
-        create_one(pipeline, event, template, &pipeline.source.sql, &[])?;
+    for trigger in &TRIGGERS {
+        create_one(pipeline, trigger, &pipeline.source.sql, &[])?;
     }
     create_for_update(pipeline)?;
     cover_partitions(pipeline)?;
-    match pipeline.mode {
+    match pipeline.refresh {
         RefreshMode::Sync => create_for_statement(pipeline),
         RefreshMode::Async | RefreshMode::Manual => Ok(()),
     }
@@ -66,7 +86,6 @@ pub fn create(pipeline: &Pipeline) -> Result<()> {
 /// Makes the one that looks whether a column that is read has changed.
 pub fn create_for_update(pipeline: &Pipeline) -> Result<()> {
     let _being_made = BeingMade::new();
-    let (event, template) = UPDATE;
     let (old, new) = match view::source_dependencies(pipeline)? {
         Some(columns) => (row_of(&columns, "OLD."), row_of(&columns, "NEW.")),
         // As an argument this is the row itself, with columns that come later; in ROW() it is
@@ -74,12 +93,12 @@ pub fn create_for_update(pipeline: &Pipeline) -> Result<()> {
         None => ("OLD.*".to_owned(), "NEW.*".to_owned()),
     };
     let columns = [("old_row", old.as_str()), ("new_row", new.as_str())];
-    create_one(pipeline, event, template, &pipeline.source.sql, &columns)
+    create_one(pipeline, &UPDATE, &pipeline.source.sql, &columns)
 }
 
 /// Drops the trigger of [`create_for_update`].
 pub fn drop_for_update(pipeline: &Pipeline) -> Result<()> {
-    drop_one(pipeline, UPDATE.0)
+    drop_one(pipeline, &UPDATE)
 }
 
 fn row_of(names: &[String], prefix: &str) -> String {
@@ -89,83 +108,101 @@ fn row_of(names: &[String], prefix: &str) -> String {
 
 /// Has each statement end with the work for what it changed.
 pub fn create_for_statement(pipeline: &Pipeline) -> Result<()> {
-    let (event, template) = STATEMENT;
-    let values = [
-        ("trigger", trigger_name(pipeline.id, event)),
-        ("source", pipeline.source.sql.clone()),
-        ("id", pipeline.id.to_string()),
-    ];
-    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    sql::execute(&render(template, &values), &[]).map(drop)
+    let name = quote_identifier(new_name(pipeline, &STATEMENT)?);
+    let id = pipeline.id.to_string();
+    let values = [("trigger", &*name), ("source", &pipeline.source.sql), ("id", &id)];
+    sql::execute(&render(STATEMENT.template, &values), &[]).map(drop)
 }
 
 /// Drops the trigger of [`create_for_statement`].
 pub fn drop_for_statement(pipeline: &Pipeline) -> Result<()> {
-    drop_one(pipeline, STATEMENT.0)
+    drop_one(pipeline, &STATEMENT)
 }
 
 /// Has each partition say when it is truncated: the trigger of its parent does not.
 pub fn cover_partitions(pipeline: &Pipeline) -> Result<()> {
     let _being_made = BeingMade::new();
-    let (event, template) = TRUNCATE;
     let statement = query!(trigger.partitions_without);
-    let arguments = [pipeline.source.oid.into(), trigger_name(pipeline.id, event).into()];
+    let arguments = [pipeline.source.oid.into(), argument(pipeline).into(), TRUNCATE.kind.into()];
     let uncovered = sql::rows(statement, &arguments, |row| sql::required(row.get::<String>(1)?))?;
-    uncovered.iter().try_for_each(|table| create_one(pipeline, event, template, table, &[]))
+    uncovered.iter().try_for_each(|table| create_one(pipeline, &TRUNCATE, table, &[]))
 }
 
 /// Has tables that were partitions, and are no more, say nothing.
 pub fn uncover_detached(pipeline: &Pipeline) -> Result<()> {
-    let trigger = trigger_name(pipeline.id, TRUNCATE.0);
-    let statement = query!(trigger.tables_outside_with);
-    let arguments = [pipeline.source.oid.into(), trigger.as_str().into()];
-    let tables = sql::rows(statement, &arguments, |row| sql::required(row.get::<String>(1)?))?;
-    drop_from(&tables, &trigger)
+    let statement = query!(trigger.outside);
+    let arguments = [pipeline.source.oid.into(), argument(pipeline).into(), TRUNCATE.kind.into()];
+    drop_found(statement, &arguments)
 }
 
 fn create_one(
     pipeline: &Pipeline,
-    event: &str,
-    template: &str,
+    trigger: &CaptureTrigger,
     table: &str,
     columns: &[(&str, &str)],
 ) -> Result<()> {
-    let trigger = trigger_name(pipeline.id, event);
+    let name = quote_identifier(new_name(pipeline, trigger)?);
     let id = pipeline.id.to_string();
-    let mut values = vec![("trigger", trigger.as_str()), ("source", table), ("id", &id)];
+    let mut values = vec![("trigger", name.as_str()), ("source", table), ("id", &id)];
     values.extend(columns);
-    sql::execute(&render(template, &values), &[])?;
+    sql::execute(&render(trigger.template, &values), &[])?;
     let always = query!(trigger.enable_always);
     sql::execute(&render(always, &values), &[]).map(drop)
 }
 
-fn drop_one(pipeline: &Pipeline, event: &str) -> Result<()> {
-    let trigger = trigger_name(pipeline.id, event);
-    let statement = query!(trigger.tables_with);
-    let tables = sql::rows(statement, &[trigger.as_str().into()], |row| {
-        sql::required(row.get::<String>(1)?)
-    })?;
-    drop_from(&tables, &trigger)
+fn drop_one(pipeline: &Pipeline, trigger: &CaptureTrigger) -> Result<()> {
+    drop_found(query!(trigger.of), &[argument(pipeline).into(), trigger.kind.into()])
 }
 
-fn drop_from(tables: &[String], trigger: &str) -> Result<()> {
-    let template = query!(trigger.drop);
-    tables.iter().try_for_each(|table| {
-        let values = [("trigger", trigger), ("source", table)];
-        sql::execute(&render(template, &values), &[]).map(drop)
+/// Drops the triggers that a statement finds, with their tables.
+fn drop_found(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<()> {
+    let found = sql::rows(statement, arguments, |row| {
+        Ok((sql::required(row.get::<String>(1)?)?, sql::required(row.get::<String>(2)?)?))
+    })?;
+    found.iter().try_for_each(|(name, table)| {
+        let values = [("trigger", name.as_str()), ("source", table.as_str())];
+        sql::execute(&render(query!(trigger.drop), &values), &[]).map(drop)
     })
 }
 
 /// Drops those triggers of a pipeline that are there.
 pub fn drop_all(pipeline: &Pipeline) -> Result<()> {
-    TRIGGERS
-        .iter()
-        .chain([&UPDATE, &STATEMENT])
-        .try_for_each(|(event, _)| drop_one(pipeline, event))
+    TRIGGERS.iter().chain([&UPDATE, &STATEMENT]).try_for_each(|it| drop_one(pipeline, it))
 }
 
-fn trigger_name(id: i32, event: &str) -> String {
-    format!("rag_{id}_{event}")
+/// With what a pipeline's triggers are called, as PostgreSQL shows it. They are known by that and not by
+/// their names, which a user may change, and which stay when the pipeline is renamed.
+fn argument(pipeline: &Pipeline) -> String {
+    format!("{}\\000", pipeline.id)
+}
+
+/// A name that no other pipeline's trigger has: `rag_docs_insert`, of a new generation
+/// `rag_docs_2_insert`. Triggers fire in the order of their names, which is of no importance here: those
+/// for rows come before the one for the statement, and each only notes a key.
+fn new_name(pipeline: &Pipeline, trigger: &CaptureTrigger) -> Result<String> {
+    let base = comment::name_of(pipeline)?;
+    for number in pipeline.generation.. {
+        let name = trigger_name(&base, number, trigger.event);
+        let arguments =
+            [name.as_str().into(), argument(pipeline).into(), pipeline.source.oid.into()];
+        if sql::rows(query!(trigger.taken), &arguments, |_| Ok(()))?.is_empty() {
+            return Ok(name);
+        }
+    }
+    Err(Error::new(ErrorKind::Internal, "there are no more names for triggers"))
+}
+
+/// As much of `pipeline` as fits.
+fn trigger_name(pipeline: &str, number: i32, event: &str) -> String {
+    let end = match number {
+        1 => format!("_{event}"),
+        _ => format!("_{number}_{event}"),
+    };
+    let mut length = pipeline.len().min(LONGEST_NAME - "rag_".len() - end.len());
+    while !pipeline.is_char_boundary(length) {
+        length -= 1;
+    }
+    format!("rag_{}{end}", &pipeline[..length])
 }
 
 /// What a trigger function is called with; an error where `function` is called by hand, which
@@ -187,4 +224,18 @@ pub unsafe fn called_with<'a>(
         let message = format!("trigger function {function} is called by triggers only");
         Error::new(ErrorKind::Unsupported, message)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_pipeline() {
+        assert_eq!(trigger_name("docs", 1, "insert"), "rag_docs_insert");
+        assert_eq!(trigger_name("docs", 2, "update"), "rag_docs_2_update");
+        let long = trigger_name(&"é".repeat(31), 12, "truncate");
+        assert_eq!(long, format!("rag_{}_12_truncate", "é".repeat(23)));
+        assert!(long.len() <= LONGEST_NAME);
+    }
 }

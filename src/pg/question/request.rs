@@ -160,7 +160,7 @@ impl AnswerRequest<'_> {
         retrieval.check()?;
         let llm = Llm::or_default(self.llm)?;
         let conversation = before.conversation.as_deref().map(Conversation::find).transpose()?;
-        let text = question("question", text)?;
+        let text = required_question(text)?;
         let text = match &conversation {
             Some(conversation) => conversation.condensed(text, &llm)?,
             None => text.to_owned(),
@@ -230,12 +230,12 @@ fn check_confidence(confidence: Option<f32>) -> Result<Option<f32>> {
     }
 }
 
-/// A question that can be searched for.
-pub fn question<'a>(argument: &str, text: Option<&'a str>) -> Result<&'a str> {
-    match text {
-        None => Err(Error::new(ErrorKind::NullNotAllowed, format!("{argument} must not be NULL"))
+/// The question, which can be searched for.
+pub fn required_question(question: Option<&str>) -> Result<&str> {
+    match question {
+        None => Err(Error::new(ErrorKind::NullNotAllowed, "question must not be NULL")
             .hint("Ask something, for instance 'How do I reset a password?'.")),
-        Some(text) if text.trim().is_empty() => Err(Error::invalid(format!("{argument} is empty"))
+        Some(text) if text.trim().is_empty() => Err(Error::invalid("question is empty")
             .hint("Ask something, for instance 'How do I reset a password?'.")),
         Some(text) => Ok(text),
     }

@@ -9,13 +9,14 @@ mod text;
 
 use std::collections::HashMap;
 
+use pgrx::prelude::*;
 use serde_json::Value;
 
 use self::filter_sql::FilterSql;
 use self::statement::{StatementParts, Statements};
 use super::rewrite::Rewriter;
 use super::route::ChosenPipeline;
-use crate::chunk::Strategy;
+use crate::chunk::ChunkingMethod;
 use crate::error::{Error, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
@@ -66,7 +67,8 @@ impl Search {
     ) -> Result<Self> {
         let k = k.unwrap_or(5);
         if !(1..=MOST).contains(&k) {
-            return Err(Error::invalid(format!("k must be between 1 and {MOST}: {k}")));
+            return Err(Error::invalid(format!("k must be between 1 and {MOST}: {k}"))
+                .hint("k is how many chunks are wanted, 5 by default and 6 for an answer."));
         }
         options.check()?;
         let mode = mode.unwrap_or("hybrid").parse()?;
@@ -116,7 +118,7 @@ impl Search {
     /// the options ask for no `expand` and no neighbours.
     pub fn with_parents(mut self) -> Self {
         let says_nothing = self.options.expand.is_none() && self.options.neighbours == 0;
-        if says_nothing && self.pipeline.chunking.strategy == Strategy::Hierarchical {
+        if says_nothing && self.pipeline.chunking.by == ChunkingMethod::Hierarchical {
             self.options.expand = Some(Expand::Parent);
         }
         self
@@ -155,7 +157,11 @@ impl Search {
         let hits = rank::before_rerank(hits, &self.options);
         let hits = match &self.reranker {
             Some(reranker) => {
-                let rerank = || reranker.rerank(query, hits, &self.options);
+                let rerank = || {
+                    let (hits, remark) = reranker.rerank(query, hits, &self.options)?;
+                    remark.into_iter().for_each(|remark| notice!("{remark}"));
+                    Ok(hits)
+                };
                 trace::found("rerank", || reranker.name().to_owned(), rerank)?
             }
             None => hits,
@@ -253,13 +259,13 @@ fn rewritten(rewriter: &Rewriter, query: &str) -> Result<Rewriting> {
 
 /// An error where parents are asked for that the pipeline's chunks do not have.
 fn check_expand(pipeline: &Pipeline, options: &RetrieveOptions) -> Result<()> {
-    let strategy = pipeline.chunking.strategy;
-    if options.expand != Some(Expand::Parent) || strategy == Strategy::Hierarchical {
+    let by = pipeline.chunking.by;
+    if options.expand != Some(Expand::Parent) || by == ChunkingMethod::Hierarchical {
         return Ok(());
     }
-    let (name, strategy) = (&pipeline.name, strategy.as_str());
+    let (name, by) = (&pipeline.name, by.as_str());
     Err(Error::invalid(format!(
-        "the chunks of pipeline \"{name}\", of strategy \"{strategy}\", have no parents"
+        "the chunks of pipeline \"{name}\", which are cut by {by}, have no parents"
     ))
-    .hint("Give the pipeline the strategy 'hierarchical' with rag_alter_pipeline."))
+    .hint(format!("SELECT rag_alter_pipeline('{name}', chunking => '{{\"by\": \"hierarchical\"}}') makes chunks that have some.")))
 }

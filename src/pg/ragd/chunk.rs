@@ -5,7 +5,7 @@ use pgrx::prelude::*;
 use super::client;
 use crate::chunk::context::CONTEXT_TOKENS;
 use crate::chunk::semantic::Distances;
-use crate::chunk::{Chunk, ChunkOptions, Strategy};
+use crate::chunk::{Chunk, ChunkingMethod, ChunkingOptions};
 use crate::contextual::LINE_TOKENS;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
@@ -24,7 +24,7 @@ pub struct RemoteChunker {
     /// The model whose tokenizer measures.
     pub model: ModelRef,
     /// How documents are cut.
-    pub options: ChunkOptions,
+    pub options: ChunkingOptions,
 }
 
 impl Chunker for RemoteChunker {
@@ -34,8 +34,10 @@ impl Chunker for RemoteChunker {
         embedder: &mut dyn Embedder,
     ) -> Result<Vec<Vec<Chunk>>> {
         let mut measured = |document: &String| distances(document, embedder);
-        let distances = match self.options.strategy {
-            Strategy::Semantic => documents.iter().map(&mut measured).collect::<Result<_>>()?,
+        let distances = match self.options.by {
+            ChunkingMethod::Semantic => {
+                documents.iter().map(&mut measured).collect::<Result<_>>()?
+            }
             _ => Vec::new(),
         };
         let request = Request::Chunk {
@@ -69,7 +71,7 @@ fn distances(document: &str, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {
 
 /// How a pipeline's documents are cut: so that a chunk and its context together are not longer than
 /// its model reads.
-pub fn fitted(pipeline: &Pipeline, model: &model::RegisteredModel) -> ChunkOptions {
+pub fn fitted(pipeline: &Pipeline, model: &model::RegisteredModel) -> ChunkingOptions {
     let room = u32::try_from(model.max_tokens).unwrap_or(u32::MAX);
     let taken = match (pipeline.contextual, pipeline.situated) {
         (false, _) => return pipeline.chunking.clone(),

@@ -74,41 +74,56 @@ impl Reranker {
         }
     }
 
-    /// One score a passage, greater is better, from 0 to 1.
+    /// One score a passage, greater is better, from 0 to 1. An error where a language model gives no
+    /// grades.
     pub fn scores(&self, query: &str, passages: &[String]) -> Result<Vec<f32>> {
+        self.read(query, passages)?.map_err(|answer| judge::no_grades(&answer))
+    }
+
+    /// The scores, or what a language model has said that gives no grades.
+    fn read(&self, query: &str, passages: &[String]) -> Result<Result<Vec<f32>, String>> {
         match self {
             Reranker::CrossEncoder(model) | Reranker::LateInteraction(model) => {
                 let parts = passages.chunks(PASSAGES_A_REQUEST);
                 let scores: Result<Vec<_>> =
                     parts.map(|part| compare(model, query, part)).collect();
-                Ok(scores?.concat())
+                Ok(Ok(scores?.concat()))
             }
             Reranker::Remote(provider) => {
                 let parts = passages.chunks(PASSAGES_A_REQUEST);
                 let scores: Result<Vec<_>> =
                     parts.map(|part| compare_remotely(provider, query, part)).collect();
-                Ok(scores?.concat())
+                Ok(Ok(scores?.concat()))
             }
             Reranker::Judge(llm) => {
-                let parts = passages.chunks(judge::PASSAGES_A_CALL);
-                let scores: Result<Vec<_>> = parts.map(|part| grade(llm, query, part)).collect();
-                Ok(scores?.concat())
+                let mut scores = Vec::with_capacity(passages.len());
+                for part in passages.chunks(judge::PASSAGES_A_CALL) {
+                    match grade(llm, query, part)? {
+                        Ok(grades) => scores.extend(grades),
+                        Err(answer) => return Ok(Err(answer)),
+                    }
+                }
+                Ok(Ok(scores))
             }
         }
     }
 
-    /// The first of `hits` in a new order.
+    /// The first of `hits` in a new order. Where a language model gives no grades they stay as they are,
+    /// and a remark says so: one word of a model too many is no reason to find nothing.
     pub fn rerank(
         &self,
         query: &str,
         hits: Vec<Hit>,
         options: &RetrieveOptions,
-    ) -> Result<Vec<Hit>> {
+    ) -> Result<(Vec<Hit>, Option<String>)> {
         let first = hits.iter().take(options.rerank_candidates as usize);
         let passages: Vec<String> = first.map(|hit| hit.passage.content.clone()).collect();
-        let scores: Vec<f64> = self.scores(query, &passages)?.into_iter().map(f64::from).collect();
+        let scores: Vec<f64> = match self.read(query, &passages)? {
+            Ok(scores) => scores.into_iter().map(f64::from).collect(),
+            Err(answer) => return Ok((hits, Some(judge::remark(&answer)))),
+        };
         let weight = options.rerank_weight.unwrap_or_else(|| self.usual_weight());
-        Ok(rank::reranked(hits, &scores, weight))
+        Ok((rank::reranked(hits, &scores, weight), None))
     }
 
     /// Token vectors that were not trained for it do better together with the search; a model
@@ -144,10 +159,15 @@ fn scored(request: Request, count: usize) -> Result<Vec<f32>> {
     }
 }
 
-fn grade(llm: &ProviderConfig, query: &str, passages: &[String]) -> Result<Vec<f32>> {
+/// The grades, or what was said instead.
+fn grade(
+    llm: &ProviderConfig,
+    query: &str,
+    passages: &[String],
+) -> Result<Result<Vec<f32>, String>> {
     let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
     let template = template::find(judge::TEMPLATE)?;
     let messages = judge::messages(&template, query, &texts, &random::nonce()?)?;
     let answer = generate(llm.clone(), messages, 0.0, Some(GRADES))?;
-    judge::scores(&answer.text, passages.len())
+    Ok(judge::scores(&answer.text, passages.len()).ok_or(answer.text))
 }

@@ -181,8 +181,8 @@ pub fn price(provider: &ProviderConfig) -> Option<Price> {
 /// A call that may be made. Until it is known how it ended it counts as made: the provider of a
 /// call that is cancelled has read, or may have read, what was sent.
 pub struct Admitted {
-    /// `None`: it costs nothing.
-    of: Option<(Account, Price)>,
+    /// Who calls, and at what price, if one is known; `None`: it is no call of a provider.
+    of: Option<(Account, Option<Price>)>,
     expected: Spent,
 }
 
@@ -214,8 +214,8 @@ pub fn admit(request: &Request) -> Result<Admitted> {
         Request::GenerateMany(it) => it.requests.len() as u64,
         _ => 1,
     };
-    let price = terms.price.unwrap_or_default();
-    let expected = Spent { calls, input, output: 0, cost: price.of(input, 0) };
+    let price = terms.price;
+    let expected = priced((calls, input, 0), price.as_ref());
     check(&terms, &expected)?;
     let (server, model) = (provider.name.clone(), provider.model.clone());
     let ProviderTerms { database, role, .. } = terms;
@@ -239,19 +239,22 @@ impl Admitted {
     pub fn answered(mut self, response: &Response) {
         note(response);
         if let Some((account, price)) = self.of.take() {
-            write(&account, &spent(response, &self.expected, &price));
+            write(&account, &spent(response, &self.expected, price.as_ref()));
         }
     }
 
-    /// The call has failed. It counts where the provider has answered all the same, and where it is
-    /// not known what it has done meanwhile.
+    /// The call has failed. It is to be paid for where the provider has answered all the same, and where
+    /// it is not known what it has done meanwhile.
     pub fn failed(mut self, error: &Error) {
         if error.kind() == ErrorKind::DaemonLost {
             return;
         }
-        if let (Some((account, price)), Some(bill)) = (self.of.take(), error.bill()) {
-            let (calls, input, output) = billed(&bill, self.expected.input);
-            write(&account, &Spent { calls, input, output, cost: price.of(input, output) });
+        let Some((account, price)) = self.of.take() else { return };
+        let bill = error.bill().unwrap_or_default();
+        let spent = priced(billed(&bill, self.expected.input), price.as_ref());
+        let failed = failures([error]);
+        if spent.calls > 0 || failed > 0 {
+            write(&account, &Spent { failed, ..spent });
         }
     }
 }
@@ -267,8 +270,13 @@ impl Drop for Admitted {
 
 /// What an answer cost. Where its provider does not say how much it has read, it is about as much
 /// as was expected.
-fn spent(response: &Response, expected: &Spent, price: &Price) -> Spent {
-    let (calls, input, output) = match response {
+fn spent(response: &Response, expected: &Spent, price: Option<&Price>) -> Spent {
+    let failed = match response {
+        Response::SomeVectors { error, .. } => failures([error]),
+        Response::Texts(all) => failures(all.iter().filter_map(|one| one.as_ref().err())),
+        _ => 0,
+    };
+    let counts = match response {
         // Some providers do not count what they embed.
         Response::Vectors { tokens: 0, .. } => (1, expected.input, 0),
         Response::Vectors { tokens, .. } => (1, *tokens, 0),
@@ -293,7 +301,19 @@ fn spent(response: &Response, expected: &Spent, price: &Price) -> Spent {
         }
         _ => (1, expected.input, 0),
     };
-    Spent { calls, input, output, cost: price.of(input, output) }
+    Spent { failed, ..priced(counts, price) }
+}
+
+/// Calls, tokens read and tokens written, with what they cost.
+fn priced((calls, input, output): (u64, u64, u64), price: Option<&Price>) -> Spent {
+    let cost = price.map_or(0.0, |price| price.of(input, output));
+    let unpriced = if price.is_some() { 0 } else { calls };
+    Spent { calls, input, output, cost, unpriced, failed: 0 }
+}
+
+/// How many of these are about a call of a provider.
+fn failures<'a>(errors: impl IntoIterator<Item = &'a Error>) -> u64 {
+    errors.into_iter().filter(|error| error.kind().is_of_provider()).count() as u64
 }
 
 /// Calls, tokens read and tokens written.

@@ -3,12 +3,12 @@
 //! A jsonb may hold numbers far beyond those of a program, and be nested thousands of levels deep.
 //! A caller that hands over such a value gets an error that says so.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io::{self, BufReader, Read};
 
 use pgrx::callconv::{Arg, ArgAbi, BoxRet, FcInfo};
 use pgrx::datum::{Datum, FromDatum, IntoDatum};
-use pgrx::{direct_function_call, impl_sql_translatable, pg_sys};
+use pgrx::{direct_function_call, direct_function_call_as_datum, impl_sql_translatable, pg_sys};
 use serde_json::Value;
 
 use super::error::OrReport;
@@ -19,6 +19,22 @@ use crate::error::{Error, Result};
 pub struct Jsonb(pub Value);
 
 impl_sql_translatable!(Jsonb, "jsonb");
+
+/// A value of the type jsonb with the text that PostgreSQL writes of it. A program's numbers know no scale:
+/// they make 49.9 of 49.90.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrittenJsonb {
+    /// The text.
+    pub text: String,
+    /// What it says.
+    pub value: Value,
+}
+
+/// The text of a jsonb value, which is to become one again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JsonbText(pub String);
+
+impl_sql_translatable!(JsonbText, "jsonb");
 
 /// Texts of so many bytes are read in such parts, so that there is an occasion to stop.
 const PART: usize = 1 << 16;
@@ -48,6 +64,22 @@ fn parse(text: &str) -> Result<Value> {
     })
 }
 
+/// The text of a jsonb.
+///
+/// # Safety
+///
+/// `datum` is a jsonb.
+unsafe fn text_of(datum: pg_sys::Datum) -> Option<String> {
+    // SAFETY: by this function's contract; the output function detoasts it and writes to a C string
+    // of its own.
+    unsafe {
+        let written = direct_function_call::<&CStr>(pg_sys::jsonb_out, &[Some(datum)])?;
+        let text = written.to_string_lossy().into_owned();
+        pg_sys::pfree(written.as_ptr().cast_mut().cast());
+        Some(text)
+    }
+}
+
 impl FromDatum for Jsonb {
     unsafe fn from_polymorphic_datum(
         datum: pg_sys::Datum,
@@ -57,14 +89,48 @@ impl FromDatum for Jsonb {
         if is_null {
             return None;
         }
-        // SAFETY: the datum is a jsonb, which its output function detoasts and writes to a C string
-        // of its own.
-        unsafe {
-            let text = direct_function_call::<&CStr>(pg_sys::jsonb_out, &[Some(datum)])?;
-            let value = parse(&text.to_string_lossy());
-            pg_sys::pfree(text.as_ptr().cast_mut().cast());
-            Some(Jsonb(value.or_report()))
+        // SAFETY: the datum is a jsonb.
+        let text = unsafe { text_of(datum) }?;
+        Some(Jsonb(parse(&text).or_report()))
+    }
+}
+
+impl FromDatum for WrittenJsonb {
+    unsafe fn from_polymorphic_datum(
+        datum: pg_sys::Datum,
+        is_null: bool,
+        _: pg_sys::Oid,
+    ) -> Option<Self> {
+        if is_null {
+            return None;
         }
+        // SAFETY: the datum is a jsonb.
+        let text = unsafe { text_of(datum) }?;
+        let value = parse(&text).or_report();
+        Some(WrittenJsonb { text, value })
+    }
+}
+
+impl IntoDatum for WrittenJsonb {
+    fn into_datum(self) -> Option<pg_sys::Datum> {
+        JsonbText(self.text).into_datum()
+    }
+
+    fn type_oid() -> pg_sys::Oid {
+        pg_sys::JSONBOID
+    }
+}
+
+impl IntoDatum for JsonbText {
+    fn into_datum(self) -> Option<pg_sys::Datum> {
+        // No jsonb holds a zero byte.
+        let text = CString::new(self.0).unwrap_or_default();
+        // SAFETY: the input function reads a C string and makes a jsonb, or raises an error.
+        unsafe { direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(text.as_ptr().into())]) }
+    }
+
+    fn type_oid() -> pg_sys::Oid {
+        pg_sys::JSONBOID
     }
 }
 
@@ -90,6 +156,17 @@ unsafe impl<'fcx> ArgAbi<'fcx> for Jsonb {
 
 // SAFETY: the datum returned is a freshly allocated jsonb, or SQL NULL.
 unsafe impl BoxRet for Jsonb {
+    unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
+        match self.into_datum() {
+            // SAFETY: the datum is a jsonb, the declared return type.
+            Some(datum) => unsafe { fcinfo.return_raw_datum(datum) },
+            None => fcinfo.return_null(),
+        }
+    }
+}
+
+// SAFETY: the datum returned is a freshly allocated jsonb, or SQL NULL.
+unsafe impl BoxRet for JsonbText {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
         match self.into_datum() {
             // SAFETY: the datum is a jsonb, the declared return type.

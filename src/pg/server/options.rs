@@ -50,13 +50,23 @@ impl GivenOptions {
 
 /// The options as they are, which must be an object; NULL is an empty one.
 pub fn object(options: Option<Jsonb>) -> Result<Value> {
-    let value = options.map_or_else(|| serde_json::json!({}), |json| json.0);
-    match value.is_object() {
-        true => Ok(value),
-        false => {
-            let shown: String = value.to_string().chars().take(LONGEST_SHOWN).collect();
-            Err(Error::invalid(format!("options is not a JSON object: {shown}"))
-                .hint("For instance '{\"threshold\": 0.3}'."))
+    keys_of("options", options, "{\"threshold\": 0.3}").map(Value::Object)
+}
+
+/// The keys of the argument called `name`, which must be an object, for instance `example`; NULL is an
+/// empty one.
+fn keys_of(name: &str, given: Option<Jsonb>, example: &str) -> Result<Map<String, Value>> {
+    match given.map_or_else(|| Value::Object(Map::new()), |json| json.0) {
+        Value::Object(keys) => Ok(keys),
+        other => {
+            let shown: String = other.to_string().chars().take(LONGEST_SHOWN).collect();
+            Err(Error::invalid(format!("{name} is not a JSON object: {shown}"))
+                .hint(format!("For instance '{example}'.")))
         }
     }
+}
+
+/// The keys of an argument `chunking`.
+pub fn chunking_keys(given: Option<Jsonb>) -> Result<Map<String, Value>> {
+    keys_of("chunking", given, "{\"by\": \"markdown\", \"max_tokens\": 256}")
 }

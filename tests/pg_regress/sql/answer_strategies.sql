@@ -1,4 +1,4 @@
--- rag_strategies, and the argument strategy of rag_answer where nobody has to be asked.
+-- rag.strategy, and the argument strategy of rag_answer where nobody has to be asked.
 \set SHOW_CONTEXT never
 \pset format unaligned
 \pset tuples_only on
@@ -14,20 +14,20 @@ CREATE SERVER writer FOREIGN DATA WRAPPER rag_llm OPTIONS (api 'openai', base_ur
 CREATE USER MAPPING FOR PUBLIC SERVER writer;
 
 -- The registry.
-SELECT * FROM rag_strategies();
+SELECT * FROM rag.strategy;
 
 -- The built-in answerer has one way to answer.
 SELECT strategy, usage->>'strategy', usage->>'llm', supported
 FROM unnest(ARRAY['auto', 'compact', NULL]) AS s (strategy), rag_answer_details('What does the mill of Ghent do?', strategy => strategy);
-SELECT strategy, fails(format('SELECT rag_answer(''x'', strategy => %L)', strategy)) FROM rag_strategies() WHERE strategy NOT IN ('auto', 'compact');
+SELECT name, fails(format('SELECT rag_answer(''x'', strategy => %L)', name)) FROM rag.strategy WHERE name NOT IN ('auto', 'compact');
 
 -- The first prompt of each, without its mark; nobody is asked.
 SELECT strategy, p.role, regexp_replace(p.content, '[0-9a-f]{16}', 'MARK', 'g') = regexp_replace(c.content, '[0-9a-f]{16}', 'MARK', 'g')
 FROM unnest(ARRAY['auto', 'tree_summarize', 'simple_summarize']) AS s (strategy), rag_prompt('What does the mill of Ghent do?', strategy => strategy) AS p
 JOIN rag_prompt('What does the mill of Ghent do?', strategy => 'compact') AS c USING (role);
-SELECT strategy, role, regexp_replace(content, '[0-9a-f]{16}', 'MARK', 'g')
-FROM rag_strategies() AS s, rag_prompt('What does the mill of Ghent do?', strategy => s.strategy, k => 2, llm => 'writer')
-WHERE s.strategy NOT IN ('auto', 'tree_summarize', 'simple_summarize') AND role = 'user';
+SELECT s.name, role, regexp_replace(content, '[0-9a-f]{16}', 'MARK', 'g')
+FROM rag.strategy AS s, rag_prompt('What does the mill of Ghent do?', strategy => s.name, k => 2, llm => 'writer')
+WHERE s.name NOT IN ('auto', 'tree_summarize', 'simple_summarize') AND role = 'user';
 SELECT regexp_replace(content, '[0-9a-f]{16}', 'MARK', 'g') FROM rag_prompt('What does the mill of Ghent do?', strategy => 'ircot', llm => 'writer') WHERE role = 'system';
 SELECT content FROM rag_prompt('Which mill is old? Which one is loud?', llm => 'writer') WHERE role = 'user';
 

@@ -6,7 +6,7 @@ SET client_min_messages = warning;
 
 CREATE TABLE docs (id integer PRIMARY KEY, body text);
 INSERT INTO docs VALUES (1, 'Invoices are sent on the first day of each month.');
-SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');
 
 -- What can be said.
 SHOW rag.cache;

@@ -6,7 +6,7 @@ SET client_min_messages = warning;
 
 CREATE TABLE docs (id integer PRIMARY KEY, title text, body text, lang text);
 INSERT INTO docs VALUES (1, 'One', 'The first text.', 'en'), (2, 'Two', 'The second text.', 'en');
-SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], refresh => 'sync');
 
 -- Chunks whose ID is new since the last look were made anew.
 CREATE TABLE seen (chunk_id bigint);
@@ -175,7 +175,7 @@ SELECT relname FROM pg_class WHERE relname IN ('pieces', 'shown', 'docs_rag_cont
 GRANT CREATE ON SCHEMA public TO regress_owner;
 SET ROLE regress_owner;
 CREATE TABLE notes (id integer PRIMARY KEY, body text);
-SELECT rag_create_pipeline('notes', 'body', mode => 'sync');
+SELECT rag_create_pipeline('notes', 'body', refresh => 'sync');
 GRANT INSERT ON notes TO regress_writer;
 SET ROLE regress_writer;
 INSERT INTO notes VALUES (1, 'Written by somebody who may only insert.');
@@ -189,7 +189,7 @@ CREATE TABLE forbidden (line text);
 SET ROLE regress_owner;
 CREATE FUNCTION sneak(text) RETURNS text LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.forbidden VALUES ($1); RETURN $1; END$$;
 CREATE TABLE trap (id integer PRIMARY KEY, body text);
-SELECT rag_create_pipeline('trap', 'sneak(body)', mode => 'sync');
+SELECT rag_create_pipeline('trap', 'sneak(body)', refresh => 'sync');
 RESET ROLE;
 SELECT fails($$INSERT INTO trap VALUES (1, 'Bait.')$$);
 SELECT count(*) FROM forbidden;

@@ -7,7 +7,7 @@ SET client_min_messages = warning;
 CREATE TABLE posts (id integer PRIMARY KEY, title varchar(40), body varchar(200), lang varchar(2), stars integer, price text);
 INSERT INTO posts VALUES (1, 'Bread', 'Rye bread rests for a day.', 'en', 3, '5 EUR'), (2, 'Soup', 'Soup is served hot.', 'de', 4, '7 EUR');
 GRANT SELECT ON posts TO regress_reader;
-SELECT rag_create_pipeline('posts', 'title || '': '' || body', metadata => ARRAY['lang', 'stars', 'price'], mode => 'manual', options => '{"backfill": "now"}');
+SELECT rag_create_pipeline('posts', 'title || '': '' || body', metadata => ARRAY['lang', 'stars', 'price'], refresh => 'manual', options => '{"backfill": "now"}');
 CREATE FUNCTION shows() RETURNS TABLE (shown text) LANGUAGE sql
 AS 'SELECT concat_ws('' '', source_key, content, metadata) FROM rag_retrieve(''bread or soup'', ''posts'') ORDER BY 1';
 CREATE FUNCTION indexes() RETURNS bigint LANGUAGE sql
@@ -127,8 +127,8 @@ SELECT count(*) FROM rag.pipeline;
 CREATE TABLE events (id integer, day date, note varchar(40), room text, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
 CREATE TABLE events_2025 PARTITION OF events FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
 INSERT INTO events VALUES (1, '2025-02-03', 'The choir sings at noon.', 'hall');
-SELECT rag_create_pipeline('events', 'note', metadata => ARRAY['room'], mode => 'sync');
-SELECT rag_create_pipeline('events_2025', 'note', metadata => ARRAY['room'], mode => 'manual', options => '{"backfill": "now"}');
+SELECT rag_create_pipeline('events', 'note', metadata => ARRAY['room'], refresh => 'sync');
+SELECT rag_create_pipeline('events_2025', 'note', metadata => ARRAY['room'], refresh => 'manual', options => '{"backfill": "now"}');
 ALTER TABLE events ALTER COLUMN note TYPE text;
 ALTER TABLE events DROP COLUMN room;
 UPDATE events SET note = 'The choir sings in the evening, after the guests have come.';

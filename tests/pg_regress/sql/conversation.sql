@@ -11,7 +11,7 @@ INSERT INTO docs VALUES
     (2, 'Invoices can be paid by card or by bank transfer.'),
     (3, 'Backups are made every night at two.'),
     (4, 'Backups are kept for thirty days.');
-SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');
 SELECT rag_conversation('Money') AS c \gset
 SELECT jsonb_build_object('conversation', :'c') AS o \gset
 SELECT owner = current_user, title FROM rag.conversation WHERE id = :'c';

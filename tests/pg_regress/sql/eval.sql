@@ -11,7 +11,7 @@ INSERT INTO docs VALUES
     (3, 'Die Sicherung läuft jede Nacht um zwei Uhr.', 'de'),
     (4, 'Visitors park their cars behind the mill.', 'en'),
     (5, 'Error E4711 means that the printer is out of paper.', 'en');
-SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], refresh => 'sync');
 
 -- There must be a set, with cases.
 SELECT fails('SELECT * FROM rag_eval()');
@@ -64,7 +64,7 @@ SELECT value FROM rag_eval('docs', 'filtered', k => '{3}') WHERE metric = 'recal
 SELECT metric, k, value BETWEEN 0.5 AND 1.0001, n FROM rag_eval('docs', 'help', k => '{1}', options => '{"context": "similarity", "context_k": 2}') WHERE metric LIKE '%similarity';
 
 -- Another pipeline over the same rows.
-SELECT rag_create_pipeline('docs', 'upper(body)', name => 'loud', mode => 'sync');
+SELECT rag_create_pipeline('docs', 'upper(body)', name => 'loud', refresh => 'sync');
 SELECT configuration, value, difference FROM rag_eval(eval_set => 'beir', k => '{1}', configurations => '{"quiet": {"pipeline": "docs", "mode": "lexical"}, "loud": {"pipeline": "loud", "mode": "lexical"}}') WHERE metric = 'recall';
 
 -- What is wrong is said.
@@ -125,6 +125,7 @@ SELECT eval_set, owner, cases FROM rag.eval_run;
 SELECT fails('UPDATE rag.eval_run SET cases = 1');
 SELECT fails('DELETE FROM rag.eval_run');
 SELECT fails($$SELECT rag_eval_delete('help')$$);
+SELECT rag_eval_delete('help', if_exists => true);
 SELECT fails($$SELECT rag_eval_delete(NULL)$$);
 SELECT fails($$SELECT rag_eval_give('own', 'postgres')$$);
 SELECT fails($$SELECT rag_eval_give('own', 'nobody there')$$);

@@ -10,7 +10,7 @@ INSERT INTO docs VALUES
     (2, 'Invoices are sent on the first day of each month.', 'en'),
     (3, 'Backups are made every night at two and kept for thirty days.', 'de'),
     (4, 'Visitors park their cars behind the mill.', 'en');
-SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], refresh => 'sync');
 SELECT rag_eval_load('help', '[
     {"id": "bill", "question": "When are invoices sent?", "relevant": ["2"], "answer": "on the first day of each month"},
     {"id": "parking", "question": "Where do visitors park their cars?", "relevant": ["4"], "answer": ["Visitors park their cars behind the mill.", "there"]},
@@ -42,7 +42,7 @@ INSERT INTO rag.eval_case (eval_set, label, question, answers) VALUES
 SELECT metric, value, n FROM rag_eval('docs', 'unjudged', configurations => '{"one": {"mode": "lexical", "k": 1}}', options => '{"answers": true}') WHERE metric IN ('context_precision', 'context_recall', 'answer_holds', 'needs_review');
 
 -- Each question goes to the pipeline that suits it.
-SELECT rag_create_pipeline('docs', 'upper(body)', name => 'loud', mode => 'sync');
+SELECT rag_create_pipeline('docs', 'upper(body)', name => 'loud', refresh => 'sync');
 SELECT metric, value FROM rag_eval('auto', 'help', k => '{3}', options => '{"answers": true}') WHERE metric IN ('all_found', 'claims_supported');
 SELECT DISTINCT pipeline FROM rag.eval_result WHERE run = (SELECT max(id) FROM rag.eval_run);
 SELECT rag_drop_pipeline('loud');

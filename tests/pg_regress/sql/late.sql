@@ -8,8 +8,8 @@ INSERT INTO doc VALUES
     (2, 'Ink', 'Iron gall ink is made of oak galls.'),
     (3, NULL, NULL),
     (4, 'Empty', '');
-SELECT rag_create_pipeline('doc', 'body', strategy => 'sentence', max_tokens => 16, options => '{"backfill": "now"}');
-SELECT rag_create_pipeline('doc', 'body', 'whole', strategy => 'sentence', max_tokens => 16, options => '{"backfill": "now", "late": true}');
+SELECT rag_create_pipeline('doc', 'body', chunking => '{"by": "sentence", "max_tokens": 16}', options => '{"backfill": "now"}');
+SELECT rag_create_pipeline('doc', 'body', 'whole', chunking => '{"by": "sentence", "max_tokens": 16, "late": true}', options => '{"backfill": "now"}');
 SELECT name, late FROM rag.pipeline ORDER BY name;
 
 -- The same chunks with other vectors, but for the document of one chunk.
@@ -25,7 +25,7 @@ SELECT source_key, chunk_no FROM rag_retrieve('How many inhabitants has Berlin?'
 
 -- Nothing is embedded again as long as nothing in the document changes; then all of it is.
 CREATE TEMP TABLE before AS SELECT chunk_id, content, embedding FROM whole_rag_chunks WHERE source_id = 1;
-SELECT rag_alter_pipeline('whole', mode => 'manual');
+SELECT rag_alter_pipeline('whole', refresh => 'manual');
 UPDATE doc SET body = body WHERE id = 1;
 CALL rag_run('whole');
 SELECT count(*) FROM before JOIN whole_rag_chunks USING (chunk_id, content) WHERE before.embedding = whole_rag_chunks.embedding;
@@ -37,23 +37,23 @@ SELECT before.content, before.embedding = whole_rag_chunks.embedding AS same FRO
 SELECT rag_alter_pipeline('whole', options => '{"contextual": true, "title": "name"}');
 CALL rag_run('whole');
 SELECT source_id, chunk_no, content, context FROM whole_rag_chunks ORDER BY 1, 2;
-SELECT late, contextual FROM rag.pipeline WHERE name = 'whole';
+SELECT chunking->'late' AS late, contextual FROM rag.pipeline WHERE name = 'whole';
 
 -- A document longer than the model reads goes through in windows.
 INSERT INTO doc SELECT 5, 'Long', string_agg(format('Sentence number %s speaks of nothing in particular.', n), ' ' ORDER BY n) FROM generate_series(1, 200) AS n;
 CALL rag_run('whole');
 SELECT count(*) > 100, bool_and(abs(vector_norm(embedding) - 1) < 1e-5), count(DISTINCT embedding) = count(*) FROM whole_rag_chunks WHERE source_id = 5;
-SELECT rag_alter_pipeline('whole', options => '{"late": false}');
+SELECT rag_alter_pipeline('whole', chunking => '{"late": false}');
 CALL rag_run('whole');
 SELECT late FROM rag.pipeline WHERE name = 'whole';
 
 -- What cannot be asked.
 CREATE SERVER far FOREIGN DATA WRAPPER rag_llm OPTIONS (api 'openai', base_url 'http://127.0.0.1:9/late/v1', model 'm');
 CREATE USER MAPPING FOR CURRENT_USER SERVER far OPTIONS (api_key 'k');
-SELECT fails($$SELECT rag_create_pipeline('doc', 'body', 'x', options => '{"late": "yes"}')$$);
-SELECT fails($$SELECT rag_create_pipeline('doc', 'body', 'x', options => '{"late": null}')$$);
+SELECT fails($$SELECT rag_create_pipeline('doc', 'body', 'x', chunking => '{"late": "yes"}')$$);
+SELECT fails($$SELECT rag_create_pipeline('doc', 'body', 'x', options => '{"late": true}')$$);
 INSERT INTO rag.model (name, server, remote_model, dimension, max_tokens, normalized) VALUES ('remote', 'far', 'm', 3, 256, true);
 INSERT INTO rag.model (name, path, file, dimension, max_tokens, pooling, normalized, digest) VALUES ('first', '/nowhere', 'onnx/model.onnx', 3, 256, 'cls', true, 'x');
-SELECT fails($$SELECT rag_create_pipeline('doc', 'body', 'x', model => 'remote', options => '{"late": true}')$$);
-SELECT fails($$SELECT rag_create_pipeline('doc', 'body', 'x', model => 'first', options => '{"late": true}')$$);
-SELECT fails($$SELECT rag_alter_pipeline('whole', model => 'first', options => '{"late": true}')$$);
+SELECT fails($$SELECT rag_create_pipeline('doc', 'body', 'x', model => 'remote', chunking => '{"late": true}')$$);
+SELECT fails($$SELECT rag_create_pipeline('doc', 'body', 'x', model => 'first', chunking => '{"late": true}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('whole', model => 'first', chunking => '{"late": true}')$$);

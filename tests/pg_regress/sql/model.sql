@@ -15,6 +15,8 @@ SELECT rag_embed('text', 'small') = rag_embed('text'), rag_embed('text', 'mine')
 -- Names are taken once.
 SELECT fails(format('SELECT * FROM rag_add_model(%L, %L)', 'mine', :'folder'));
 SELECT fails(format('SELECT * FROM rag_add_model(%L, %L)', 'all-minilm-l6-v2', :'folder'));
+SELECT * FROM rag_add_model('mine', :'folder', if_not_exists => true);
+SELECT * FROM rag_add_model('all-minilm-l6-v2', '/nonexistent/model', if_not_exists => true);
 
 -- What is no model.
 SELECT fails($$SELECT * FROM rag_add_model('x', 'models/x')$$);
@@ -35,12 +37,14 @@ SELECT fails($$SELECT rag_drop_model('small')$$);
 SELECT rag_drop_pipeline('docs');
 SELECT rag_drop_model('small');
 SELECT fails($$SELECT rag_drop_model('small')$$);
+SELECT rag_drop_model('small', if_exists => true);
 SELECT fails($$SELECT rag_embed('text', 'small')$$);
 
 -- Superusers only: the server reads the files.
 SET ROLE regress_stranger;
 SELECT fails($$SELECT * FROM rag_add_model('x', '/nonexistent/model')$$);
 SELECT fails($$SELECT rag_drop_model('mine')$$);
+SELECT fails($$SELECT rag_drop_model('small', if_exists => true)$$);
 SELECT fails($$INSERT INTO rag.model (name, path, file, dimension, max_tokens, pooling, normalized) VALUES ('x', '/', 'x', 1, 1, 'mean', true)$$);
 SELECT name FROM rag.model ORDER BY name;
 SELECT vector_dims(rag_embed('text', 'mine'));

@@ -138,7 +138,7 @@ SELECT count(*) FROM files, rag_parse(bytes, options => '{"first_page": 3}') WHE
 
 -- Chunks of documents, with the page and the heading that a citation needs.
 SELECT part_no, page, chunk_no, c.heading, replace(left(c.content, 40), E'\n', '/')
-FROM files, rag_parse(bytes) p, rag_chunk(p.content, 'markdown', 64) c
+FROM files, rag_parse(bytes) p, rag_chunk(p.content, '{"by": "markdown", "max_tokens": 64}') c
 WHERE name IN ('pdf', 'docx') ORDER BY name, part_no, chunk_no;
 
 -- No document, no text, no rows.

@@ -13,7 +13,7 @@ INSERT INTO docs VALUES
     (4, 'Empty', '', 'en', 2023, NULL),
     (5, 'Nothing', NULL, NULL, NULL, NULL);
 SELECT rag_create_pipeline('docs', 'body');
-SELECT name, source, content_view, chunk_table, view, key_columns, model, strategy, max_tokens, overlap, config, mode, generation FROM rag.pipeline;
+SELECT name, source, content_view, chunk_table, view, key_columns, model, chunking, config, refresh, generation FROM rag.pipeline;
 SELECT chunk_id, source_id, chunk_no, content, start_char, end_char, heading, token_count, length(content_hash), model, vector_dims(embedding) FROM docs_rag_chunks ORDER BY chunk_id;
 SELECT attname, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute WHERE attrelid = 'docs_rag_chunks'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'docs_rag'::regclass AND attnum > 0 ORDER BY attnum;
@@ -32,7 +32,10 @@ INSERT INTO docs VALUES (6, 'Keys', 'The keys hang by the door.', 'en', 2024, NU
 SELECT rag_wait('docs'), rag_wait('titles');
 SELECT content FROM docs_rag WHERE source_id = 6 UNION ALL SELECT content FROM titles_rag WHERE source_id = 6;
 DELETE FROM docs WHERE id = 6;
-SELECT rag_drop_pipeline('titles');
+-- What is there already stays as it is, and is dropped by the same words.
+SELECT rag_create_pipeline('docs', 'title', if_not_exists => true), rag_create_pipeline('docs', 'body', 'titles', if_not_exists => true);
+SELECT name, generation FROM rag.pipeline ORDER BY name;
+SELECT rag_drop_pipeline('titles', if_exists => true);
 CREATE TABLE taken_rag_content (id integer);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'title', 'taken')$$);
 DROP TABLE taken_rag_content;
@@ -43,13 +46,15 @@ SELECT count(*) FROM rag.pipeline;
 SELECT relname FROM pg_class WHERE relname LIKE 'docs%' ORDER BY 1;
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 'docs'::regclass;
 SELECT fails($$SELECT rag_drop_pipeline('docs')$$);
-SELECT rag_drop_pipeline(NULL) IS NULL;
+SELECT rag_drop_pipeline('docs', if_exists => true);
+SELECT fails($$SELECT rag_drop_pipeline('docs', if_exists => NULL)$$);
+SELECT fails($$SELECT rag_drop_pipeline(NULL, if_exists => true)$$);
 
 -- An expression, metadata, sizes.
 SELECT rag_create_pipeline('docs', $$title || ': ' || body$$, name => 'titled', metadata => ARRAY['lang', 'year', 'data'],
-    strategy => 'sentence', max_tokens => 16, overlap => 4, model => 'all-minilm-l6-v2-fp32', options => '{"config": "simple"}');
+    chunking => '{"by": "sentence", "max_tokens": 16, "overlap": 4}', model => 'all-minilm-l6-v2-fp32', options => '{"config": "simple"}');
 SELECT source_id, chunk_no, content, lang, year, data FROM titled_rag ORDER BY source_id, chunk_no;
-SELECT name, strategy, max_tokens, overlap, model, config FROM rag.pipeline;
+SELECT name, chunking, model, config FROM rag.pipeline;
 SELECT rag_drop_pipeline('titled');
 
 -- Keys of other types, of more columns, of other names than one would choose.
@@ -92,7 +97,7 @@ CREATE TABLE archive.parts (id integer PRIMARY KEY, body text) PARTITION BY RANG
 CREATE TABLE archive.parts_1 PARTITION OF archive.parts FOR VALUES FROM (0) TO (10);
 CREATE TABLE archive.parts_2 PARTITION OF archive.parts FOR VALUES FROM (10) TO (20);
 INSERT INTO archive.parts VALUES (1, 'In the first part.'), (11, 'In the second part.');
-SELECT rag_create_pipeline('archive.parts', 'body', mode => 'sync');
+SELECT rag_create_pipeline('archive.parts', 'body', refresh => 'sync');
 INSERT INTO archive.parts VALUES (12, 'Added to the second part.');
 UPDATE archive.parts SET id = 2 WHERE id = 11;
 SELECT source_id, content FROM archive.parts_rag ORDER BY 1;
@@ -137,11 +142,14 @@ SELECT fails($$SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['sou
 ALTER TABLE docs DROP content, DROP source_id;
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', name => '')$$);
 SELECT fails(format('SELECT rag_create_pipeline(%L, %L, name => %L)', 'docs', 'body', repeat('x', 64)));
-SELECT fails($$SELECT rag_create_pipeline('docs', 'body', strategy => 'semantik')$$);
-SELECT fails($$SELECT rag_create_pipeline('docs', 'body', max_tokens => 512)$$);
-SELECT fails($$SELECT rag_create_pipeline('docs', 'body', max_tokens => 64, overlap => 64)$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '{"by": "semantik"}')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '{"max_token": 512}')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '{"model": "all-minilm-l6-v2"}')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '[]')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '{"max_tokens": 512}')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', chunking => '{"max_tokens": 64, "overlap": 64}')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', model => 'nowhere')$$);
-SELECT fails($$SELECT rag_create_pipeline('docs', 'body', mode => 'sometimes')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', refresh => 'sometimes')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"backfill": "later"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"configuration": "simple"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"config": "klingon"}')$$);
@@ -163,6 +171,8 @@ SELECT fails($$SELECT rag_create_pipeline('docs', 'body, title')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'row_number() OVER ()')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'generate_series(1, 3)')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'nosuchfunction(body)')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', 'nix')$$);
+SELECT fails($$SELECT rag_create_pipeline('docs', '"Title"')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', '$1')$$);
 SELECT rag_create_pipeline('docs', $$concat_ws(E'\n', '{braces} stay {braces}', title, body)$$, 'braces');
 SELECT content FROM braces_rag WHERE source_id = 2;
@@ -192,7 +202,7 @@ SELECT rag_drop_pipeline('docs');
 RESET ROLE;
 
 -- The pipeline follows its source to another owner.
-SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');
 ALTER TABLE docs OWNER TO regress_writer;
 SELECT relname, relowner::regrole FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
 SET ROLE regress_writer;
@@ -206,7 +216,7 @@ ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE docs FORCE ROW LEVEL SECURITY;
 CREATE POLICY few ON docs USING (id < 3);
 CREATE POLICY many ON docs FOR INSERT WITH CHECK (true);
-SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');
 SET ROLE regress_writer;
 INSERT INTO docs VALUES (11, 'Horn', 'The horn is blown at eleven.');
 SELECT count(*) FROM docs;

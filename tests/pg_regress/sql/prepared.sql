@@ -5,7 +5,7 @@
 SET client_min_messages = warning;
 CREATE TABLE doc (id integer PRIMARY KEY, body text, year integer);
 INSERT INTO doc SELECT n, format('Report %s speaks of the mill by the river.', n), 1900 + n FROM generate_series(1, 40) AS n;
-SELECT rag_create_pipeline('doc', 'body', metadata => ARRAY['year'], mode => 'sync');
+SELECT rag_create_pipeline('doc', 'body', metadata => ARRAY['year'], refresh => 'sync');
 CREATE FUNCTION found(question text, k integer DEFAULT 3, filter jsonb DEFAULT NULL) RETURNS text LANGUAGE sql AS
 $$SELECT string_agg(source_key, ' ' ORDER BY source_key::integer) FROM rag_retrieve(question, k => k, filter => filter)$$;
 
@@ -26,7 +26,7 @@ CREATE SCHEMA archive;
 ALTER TABLE report SET SCHEMA archive;
 SELECT found('Report 8', 1);
 ALTER TABLE archive.report SET SCHEMA public;
-SELECT rag_alter_pipeline('doc', max_tokens => 64);
+SELECT rag_alter_pipeline('doc', chunking => '{"max_tokens": 64}');
 SELECT rag_wait('doc', '60 seconds');
 SELECT found('Report 8', 1);
 DO $$ BEGIN EXECUTE 'DROP INDEX ' || (SELECT c.oid::regclass FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'rag_bm25' AND c.relname LIKE 'doc%'); END $$;
@@ -71,5 +71,5 @@ SELECT rag_drop_pipeline('doc');
 DROP EXTENSION pg_rag, vector CASCADE;
 CREATE EXTENSION vector;
 CREATE EXTENSION pg_rag;
-SELECT rag_create_pipeline('report', 'body', mode => 'sync');
+SELECT rag_create_pipeline('report', 'body', refresh => 'sync');
 SELECT found('Report 8', 1);

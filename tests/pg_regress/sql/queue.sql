@@ -5,15 +5,15 @@
 CREATE TABLE docs (id integer PRIMARY KEY, title text, body text, lang text);
 INSERT INTO docs SELECT i, 'Title ' || i, 'The fox number ' || i || ' jumps over the dog. It rains in town ' || i || '.', 'en' FROM generate_series(1, 20) AS i;
 
--- In mode manual nothing happens by itself.
-SELECT rag_create_pipeline('docs', 'body', mode => 'manual');
+-- With manual refresh nothing happens by itself.
+SELECT rag_create_pipeline('docs', 'body', refresh => 'manual');
 SELECT count(*) FROM docs_rag;
 SELECT kind, cardinality(keys) FROM rag.intake;
-SELECT pipeline, mode, state, coverage, pending_rows, unqueued_changes FROM rag.pipeline_status;
+SELECT pipeline, refresh, state, coverage, pending_rows, unqueued_changes FROM rag.pipeline_status;
 SELECT fails($$SELECT rag_wait()$$);
 CALL rag_run();
 SELECT count(*) FROM docs_rag;
-SELECT pipeline, mode, state, coverage, pending_rows, unqueued_changes, rows_done, last_error FROM rag.pipeline_status;
+SELECT pipeline, refresh, state, coverage, pending_rows, unqueued_changes, rows_done, last_error FROM rag.pipeline_status;
 SELECT pipeline, generation, rows_done, chunks_made, chunks_embedded, chunks_reused, rows_failed FROM rag.stat_pipeline;
 SELECT model, pipelines, chunks_embedded FROM rag.model_status ORDER BY 1;
 SELECT indexdef LIKE '%USING rag_hnsw (embedding vector_cosine_ops)' FROM pg_indexes WHERE indexname LIKE 'docs_rag%embedding%';
@@ -47,7 +47,7 @@ SELECT count(*) FROM rag.queue;
 
 -- Only the parts that have changed are embedded.
 INSERT INTO docs SELECT 50, 'Long', string_agg('Paragraph ' || i || ' says that the number is ' || i * i || '.', E'\n\n'), 'en' FROM generate_series(1, 90) AS i;
-SELECT rag_alter_pipeline('docs', max_tokens => 24);
+SELECT rag_alter_pipeline('docs', chunking => '{"max_tokens": 24}');
 CALL rag_run();
 SELECT pipeline, generation, state FROM rag.pipeline_status;
 SELECT count(*) FROM docs_rag WHERE source_id = 50;
@@ -67,7 +67,7 @@ BEGIN
 END
 $$;
 CREATE TABLE notes (id integer PRIMARY KEY, title text, body text);
-SELECT rag_create_pipeline('notes', 'said(title, body)', mode => 'manual');
+SELECT rag_create_pipeline('notes', 'said(title, body)', refresh => 'manual');
 INSERT INTO notes VALUES (1, 'good', 'One.'), (2, 'bad', 'Two.'), (3, 'good', 'Three.');
 CALL rag_run('notes');
 SELECT source_id, content FROM notes_rag ORDER BY 1;
@@ -96,7 +96,7 @@ BEGIN
     RETURN body;
 END
 $$;
-SELECT rag_create_pipeline('many', 'counted(body)', mode => 'manual');
+SELECT rag_create_pipeline('many', 'counted(body)', refresh => 'manual');
 INSERT INTO many VALUES (0, 'A few words.');
 CALL rag_run('many');
 DELETE FROM many;
@@ -114,7 +114,7 @@ SELECT rag_drop_pipeline('many');
 
 -- By workers, and not while it is paused.
 COMMENT ON VIEW docs_rag_content IS 'foxes and towns';
-SELECT rag_alter_pipeline('docs', mode => 'async', name => 'texts');
+SELECT rag_alter_pipeline('docs', refresh => 'async', name => 'texts');
 SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
 INSERT INTO docs VALUES (60, 'New', 'A row about elephants.', 'en');
 SELECT rag_wait('texts');
@@ -131,9 +131,9 @@ SELECT fails($$SELECT rag_wait('texts', '-1 s')$$);
 
 -- A new generation: the view stays, with who uses it.
 CREATE VIEW used AS SELECT source_id, content FROM docs_rag;
-SELECT rag_alter_pipeline('texts', max_tokens => 100, strategy => 'sentence');
+SELECT rag_alter_pipeline('texts', chunking => '{"by": "sentence", "max_tokens": 100}');
 SELECT rag_wait('texts');
-SELECT generation, strategy, max_tokens, model, name, stage, replaces IS NULL FROM rag.pipeline;
+SELECT generation, chunking, model, name, stage, replaces IS NULL FROM rag.pipeline;
 SELECT count(*) FROM used WHERE source_id = 1;
 SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relname LIKE 'docs_rag%' AND relkind IN ('r', 'v') ORDER BY 1;
 DROP VIEW used;
@@ -141,18 +141,18 @@ SELECT rag_alter_pipeline('texts', content => $$title || ': ' || body$$, metadat
 SELECT rag_wait('texts');
 SELECT content, lang FROM docs_rag WHERE source_id = 60;
 ALTER TABLE docs RENAME COLUMN body TO "The Body";
-SELECT rag_alter_pipeline('texts', strategy => 'recursive');
+SELECT rag_alter_pipeline('texts', chunking => '{"by": "recursive"}');
 SELECT rag_wait('texts');
 SELECT content, lang FROM docs_rag WHERE source_id = 60;
-SELECT fails($$SELECT rag_alter_pipeline('texts', max_tokens => 1000)$$);
-SELECT fails($$SELECT rag_alter_pipeline('texts', mode => 'never')$$);
+SELECT fails($$SELECT rag_alter_pipeline('texts', chunking => '{"max_tokens": 1000}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('texts', refresh => 'never')$$);
 SELECT fails($$SELECT rag_alter_pipeline('texts', metadata => ARRAY['colour'])$$);
 SELECT fails($$SELECT rag_alter_pipeline('texts', options => '{"colour": 1}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('texts', name => '')$$);
 
 -- Files.
 CREATE TABLE files (id integer PRIMARY KEY, file bytea);
-SELECT rag_create_pipeline('files', 'file', mode => 'sync');
+SELECT rag_create_pipeline('files', 'file', refresh => 'sync');
 INSERT INTO files VALUES (1, '<html><body><h1>Zebra</h1><p>Stripes are black.</p></body></html>'), (2, 'Plain text of lions.');
 SELECT source_id, content FROM files_rag ORDER BY 1;
 SELECT fails($$INSERT INTO files VALUES (3, '\x255044462d312e340a')$$);
@@ -171,7 +171,7 @@ SELECT count(*) FROM rag.activity;
 SELECT fails($$SELECT rag_pause('texts')$$);
 SELECT fails($$SELECT rag_resume('texts')$$);
 SELECT fails($$SELECT rag_retry('texts')$$);
-SELECT fails($$SELECT rag_alter_pipeline('texts', mode => 'manual')$$);
+SELECT fails($$SELECT rag_alter_pipeline('texts', refresh => 'manual')$$);
 RESET ROLE;
 
 -- A table that goes takes its pipeline along.
@@ -188,8 +188,8 @@ CREATE TABLE plants (id integer PRIMARY KEY, note text);
 CREATE TABLE tools (id integer PRIMARY KEY, note text);
 CREATE TABLE drafts (id integer PRIMARY KEY, note text);
 SELECT rag_create_pipeline('plants', 'note');
-SELECT rag_create_pipeline('tools', 'note', mode => 'sync');
-SELECT rag_create_pipeline('drafts', 'note', mode => 'manual');
+SELECT rag_create_pipeline('tools', 'note', refresh => 'sync');
+SELECT rag_create_pipeline('drafts', 'note', refresh => 'manual');
 INSERT INTO plants VALUES (1, 'Roses want sun.');
 INSERT INTO tools VALUES (1, 'A rake is for leaves.');
 INSERT INTO drafts VALUES (1, 'Not finished.');

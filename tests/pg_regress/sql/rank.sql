@@ -11,7 +11,7 @@ INSERT INTO news VALUES
     (3, 'The library opens at nine. On Sundays it is closed.', '2001-01-10', NULL, 'en'),
     (4, 'The library  opens at nine. On Sundays it is CLOSED.', now(), now(), 'en'),
     (5, 'Die Bibliothek öffnet um neun. Sonntags ist sie geschlossen.', '2002-01-01', now() + interval '1 year', 'de');
-SELECT rag_create_pipeline('news', 'body', metadata => ARRAY['published', 'at', 'lang'], strategy => 'sentence', max_tokens => 16);
+SELECT rag_create_pipeline('news', 'body', metadata => ARRAY['published', 'at', 'lang'], chunking => '{"by": "sentence", "max_tokens": 16}');
 CREATE FUNCTION found(query text, options jsonb, k integer DEFAULT 3, rerank text DEFAULT NULL) RETURNS text LANGUAGE sql AS
 $$SELECT string_agg(source_key || '.' || chunk_no, ' ' ORDER BY rank) FROM rag_retrieve(query, k => k, rerank => rerank, options => options)$$;
 
@@ -30,7 +30,7 @@ INSERT INTO towns VALUES
     (3, 'Old Lindow, a parish with a mayor and a school.'),
     (4, 'In which town was the printing press invented? Nobody knows.'),
     (5, 'Ink is sold in the town hall. Ask for the mayor.');
-SELECT rag_create_pipeline('towns', 'body', mode => 'sync');
+SELECT rag_create_pipeline('towns', 'body', refresh => 'sync');
 SELECT closeness, (SELECT string_agg(source_key, ' ' ORDER BY rank) FROM rag_retrieve('Who is the mayor of the town where iron gall ink was invented?', 'towns', options => jsonb_build_object('closeness', closeness)))
 FROM unnest(ARRAY[true, false]) AS closeness;
 ROLLBACK;
@@ -96,7 +96,7 @@ INSERT INTO notes VALUES (1, 'regress_reader', 'Ink is black. Paper is white.'),
 ALTER TABLE notes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON notes USING (tenant = current_user);
 GRANT SELECT ON notes TO regress_reader;
-SELECT rag_create_pipeline('notes', 'body', strategy => 'sentence', max_tokens => 8);
+SELECT rag_create_pipeline('notes', 'body', chunking => '{"by": "sentence", "max_tokens": 8}');
 SET ROLE regress_reader;
 SELECT source_key, content, rerank_score IS NOT NULL FROM rag_retrieve('vermilion ink', 'notes', k => 9, rerank => 'late_interaction', options => '{"neighbours": 3, "mmr": 0.5, "dedupe": 0.99}');
 RESET ROLE;

@@ -177,9 +177,13 @@ CREATE TABLE odd (id integer PRIMARY KEY, body text, n numeric, j jsonb);
 INSERT INTO odd VALUES
     (1, 'The tram goes to the mill.', 1.5, '{"stops": [1, 2]}'),
     (2, 'The bus goes to the mill.', 1e400, (repeat('[', 200) || repeat(']', 200))::jsonb);
-SELECT rag_create_pipeline('odd', 'body', metadata => '{n,j}', mode => 'sync');
+SELECT rag_create_pipeline('odd', 'body', metadata => '{n,j}', refresh => 'sync');
 SELECT source_key, jsonb_typeof(metadata->'n') AS n, length(metadata->>'n'), left(metadata->>'j', 17) AS j
 FROM rag_retrieve('Where does the tram go?', 'odd') ORDER BY 1;
+-- Other numbers keep their scale.
+UPDATE odd SET n = 49.90 WHERE id = 1;
+SELECT r.metadata->'n' AS found, c.metadata->'n' AS shown
+FROM rag_retrieve('Where does the tram go?', 'odd', k => 1) AS r, rag_context('Where does the tram go?', 'odd', k => 1) AS c;
 -- As an argument it is an error.
 SELECT fails($$SELECT * FROM rag_retrieve('tram', 'odd', filter => '{"n": 1e400}')$$);
 SELECT fails($$SELECT rag_answer('tram', 'odd', options => jsonb_build_object('threshold', (repeat('[', 200) || repeat(']', 200))::jsonb))$$);

@@ -13,10 +13,10 @@ Ink is kept in the cellar. The oldest tin is taken first. The date is written on
     (2, 'The mill', $$The mill has one wheel. It is greased on Mondays. The miller greases it.$$);
 
 -- Small chunks are found, and their parents are read.
-SELECT rag_create_pipeline('manual', 'body', 'nested', strategy => 'hierarchical', max_tokens => 64,
-                           mode => 'manual', options => '{"chunk": {"child_tokens": 16}}');
+SELECT rag_create_pipeline('manual', 'body', 'nested', chunking => '{"by": "hierarchical", "max_tokens": 64, "child_tokens": 16}',
+                           refresh => 'manual');
 CALL rag_run('nested');
-SELECT strategy, max_tokens, chunk_options, contextual FROM rag.pipeline;
+SELECT chunking, contextual FROM rag.pipeline;
 SELECT source_id, chunk_no, start_char, end_char, parent_start, parent_end, content
 FROM nested_rag ORDER BY source_id, chunk_no;
 SELECT source_key, start_char, end_char, content FROM rag_retrieve('Where is ink kept?', k => 1);
@@ -39,21 +39,21 @@ SELECT c ->> 'quote' = substr(m.body, (c ->> 'start_char')::integer + 1,
 FROM rag_answer_details('When is the wheel greased?', 'nested'), jsonb_array_elements(citations) c
 JOIN manual m ON m.id = (c ->> 'source_key')::integer;
 
--- Other settings make new chunks; those of another strategy are not kept.
-SELECT rag_alter_pipeline('nested', options => '{"chunk": {"child_tokens": 32}}');
+-- Other settings make new chunks; those of another method are not kept.
+SELECT rag_alter_pipeline('nested', chunking => '{"child_tokens": 32}');
 CALL rag_run('nested');
-SELECT generation, chunk_options, (SELECT max(token_count) FROM nested_rag) FROM rag.pipeline;
-SELECT rag_alter_pipeline('nested', max_tokens => 48);
+SELECT generation, chunking, (SELECT max(token_count) FROM nested_rag) FROM rag.pipeline;
+SELECT rag_alter_pipeline('nested', chunking => '{"max_tokens": 48}');
 CALL rag_run('nested');
-SELECT generation, max_tokens, chunk_options FROM rag.pipeline;
-SELECT rag_alter_pipeline('nested', strategy => 'sentence', max_tokens => 32);
+SELECT generation, chunking FROM rag.pipeline;
+SELECT rag_alter_pipeline('nested', chunking => '{"by": "sentence", "max_tokens": 32}');
 CALL rag_run('nested');
-SELECT strategy, chunk_options, (SELECT count(parent_start) FROM nested_rag) FROM rag.pipeline;
+SELECT chunking, (SELECT count(parent_start) FROM nested_rag) FROM rag.pipeline;
 SELECT fails($$SELECT * FROM rag_retrieve('ink', options => '{"expand": "parent"}')$$);
 SELECT rag_drop_pipeline('nested');
 
 -- A chunk in its context: title and headings are embedded and searched with it, and are no part of it.
-SELECT rag_create_pipeline('manual', 'body', 'told', strategy => 'sentence', max_tokens => 24, mode => 'manual',
+SELECT rag_create_pipeline('manual', 'body', 'told', chunking => '{"by": "sentence", "max_tokens": 24}', refresh => 'manual',
                            metadata => ARRAY['name'], options => '{"contextual": true, "title": "name"}');
 SELECT DISTINCT attname FROM pg_attribute
 WHERE attrelid IN ('told_rag'::regclass, 'told_rag_chunks'::regclass, 'told_rag_content'::regclass)
@@ -74,7 +74,7 @@ SELECT rag_alter_pipeline('told', options => '{"title": "upper(name)"}');
 CALL rag_run('told');
 SELECT DISTINCT context FROM told_rag_chunks ORDER BY 1;
 ALTER TABLE manual RENAME name TO label;
-SELECT rag_alter_pipeline('told', max_tokens => 32);
+SELECT rag_alter_pipeline('told', chunking => '{"max_tokens": 32}');
 CALL rag_run('told');
 SELECT DISTINCT context, label FROM told_rag_chunks ORDER BY 1;
 SELECT rag_alter_pipeline('told', options => '{"contextual": false}');
@@ -86,13 +86,13 @@ SELECT rag_drop_pipeline('told');
 -- Without a title the first heading is one.
 CREATE TABLE pages (id integer PRIMARY KEY, body text);
 INSERT INTO pages VALUES (1, E'# Press\n\nTwo rollers.\n\n## Ink\n\nIn the cellar.'), (2, 'No heading.');
-SELECT rag_create_pipeline('pages', 'body', strategy => 'markdown', mode => 'sync', options => '{"contextual": true}');
+SELECT rag_create_pipeline('pages', 'body', chunking => '{"by": "markdown"}', refresh => 'sync', options => '{"contextual": true}');
 SELECT source_id, context, heading, content FROM pages_rag_chunks ORDER BY source_id, chunk_no;
 SELECT rag_drop_pipeline('pages');
 
 -- A chunk and its context together are not longer than the model reads.
 INSERT INTO pages VALUES (3, repeat('word ', 1000));
-SELECT rag_create_pipeline('pages', 'body', mode => 'sync', options => '{"contextual": true}');
+SELECT rag_create_pipeline('pages', 'body', refresh => 'sync', options => '{"contextual": true}');
 SELECT max_tokens FROM rag.pipeline;
 SELECT max(token_count) FROM pages_rag_chunks;
 SELECT rag_drop_pipeline('pages');
@@ -100,7 +100,7 @@ SELECT rag_drop_pipeline('pages');
 -- With a language model there is a line more; the model is asked later, so this is done without a call.
 CREATE SERVER writer FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/v1', model 'm');
 SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": {"llm": "writer"}, "backfill": "background"}',
-                           mode => 'manual');
+                           refresh => 'manual');
 SELECT contextual, kind, d.options, relation FROM rag.pipeline AS p JOIN rag.derivation AS d ON d.pipeline = p.id;
 SELECT obj_description(relation, 'pg_class'), (SELECT count(col_description(attrelid, attnum)) FROM pg_attribute WHERE attrelid = relation AND attnum > 0)
 FROM rag.derivation;
@@ -108,8 +108,8 @@ SELECT rag_alter_pipeline('pages', options => '{"contextual": {"llm": "writer", 
 SELECT generation, kind, d.options, relation
 FROM rag.pipeline AS p JOIN rag.derivation AS d ON d.pipeline = p.id ORDER BY generation;
 SELECT pipeline, generation, kind, llm, relation, state, missing, done, empty FROM rag.derivation_status;
-SELECT fails($$SELECT rag_alter_pipeline('pages', mode => 'sync')$$);
-SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"late": true}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('pages', refresh => 'sync')$$);
+SELECT fails($$SELECT rag_alter_pipeline('pages', chunking => '{"late": true}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": "llm"}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": {"llm": "nowhere"}}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": {"llm": "writer", "template": "none"}}')$$);
@@ -117,15 +117,15 @@ SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": {"s
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"contextual": "yes"}')$$);
 SELECT rag_drop_pipeline('pages');
 SELECT count(*) FROM pg_class WHERE relname LIKE 'pages_rag%';
-SELECT fails($$SELECT rag_create_pipeline('pages', 'body', mode => 'sync', options => '{"contextual": {"llm": "writer"}}')$$);
-SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": {"llm": "writer"}, "late": true}')$$);
+SELECT fails($$SELECT rag_create_pipeline('pages', 'body', refresh => 'sync', options => '{"contextual": {"llm": "writer"}}')$$);
+SELECT fails($$SELECT rag_create_pipeline('pages', 'body', chunking => '{"late": true}', options => '{"contextual": {"llm": "writer"}}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": "llm"}')$$);
 DROP SERVER writer;
 
 -- HTML in a column of text, and pages of files.
 DELETE FROM pages;
 INSERT INTO pages VALUES (1, '<h1>Press</h1><nav>Home</nav><p>Two <b>rollers</b>.');
-SELECT rag_create_pipeline('pages', 'body', strategy => 'html', mode => 'sync');
+SELECT rag_create_pipeline('pages', 'body', chunking => '{"by": "html"}', refresh => 'sync');
 SELECT heading, start_char, end_char, content FROM pages_rag;
 SELECT rag_drop_pipeline('pages');
 CREATE TABLE files (id integer PRIMARY KEY, file bytea);
@@ -141,22 +141,21 @@ endstream endobj
 7 0 obj << /Type /Page /Parent 2 0 R /Contents 5 0 R /Resources << /Font << /F 3 0 R >> >> >> endobj
 trailer << /Size 8 /Root 1 0 R >>
 %%EOF$$, 'UTF8'));
-SELECT rag_create_pipeline('files', 'file', strategy => 'html', mode => 'sync');
+SELECT rag_create_pipeline('files', 'file', chunking => '{"by": "html"}', refresh => 'sync');
 SELECT source_id, heading, content FROM files_rag ORDER BY source_id;
 SELECT rag_drop_pipeline('files');
-SELECT rag_create_pipeline('files', 'file', strategy => 'page', mode => 'sync');
+SELECT rag_create_pipeline('files', 'file', chunking => '{"by": "page"}', refresh => 'sync');
 SELECT source_id, heading, start_char, end_char, content FROM files_rag ORDER BY source_id, chunk_no;
 SELECT rag_drop_pipeline('files');
 
 -- What cannot be done.
-SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"chunk": {"percentile": 90}}')$$);
-SELECT fails($$SELECT rag_create_pipeline('pages', 'body', strategy => 'code', options => '{"chunk": {"lang": "c"}}')$$);
+SELECT fails($$SELECT rag_create_pipeline('pages', 'body', chunking => '{"percentile": 90}')$$);
+SELECT fails($$SELECT rag_create_pipeline('pages', 'body', chunking => '{"by": "code", "lang": "c"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"title": "body"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": true, "title": "id"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": true, "title": "a, b"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": true, "title": "count(*)"}')$$);
-SELECT fails($$SELECT rag_create_pipeline('pages', 'body', strategy => 'hierarchical', max_tokens => 600,
-                                          options => '{"chunk": {"child_tokens": 500}}')$$);
-SELECT rag_create_pipeline('pages', 'body', strategy => 'hierarchical', max_tokens => 600, mode => 'sync');
-SELECT fails($$SELECT rag_alter_pipeline('pages', strategy => 'recursive', options => '{"chunk": {"child_tokens": 20}}')$$);
+SELECT fails($$SELECT rag_create_pipeline('pages', 'body', chunking => '{"by": "hierarchical", "max_tokens": 600, "child_tokens": 500}')$$);
+SELECT rag_create_pipeline('pages', 'body', chunking => '{"by": "hierarchical", "max_tokens": 600}', refresh => 'sync');
+SELECT fails($$SELECT rag_alter_pipeline('pages', chunking => '{"by": "recursive", "child_tokens": 20}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"title": "body"}')$$);

@@ -57,9 +57,9 @@ SELECT regexp_replace(content, '[0-9a-f]{16}', 'MARK', 'g') FROM rag_prompt('Whe
 SELECT count(DISTINCT substring(content from '<<<source 1 ([0-9a-f]{16})')) FROM generate_series(1, 3) AS n, rag_prompt('When does the gate close, ' || n) WHERE role = 'user';
 
 -- A new generation keeps what its pipeline says.
-SELECT rag_alter_pipeline('docs', max_tokens => 64, options => '{"template": "concise"}');
+SELECT rag_alter_pipeline('docs', chunking => '{"max_tokens": 64}', options => '{"template": "concise"}');
 SELECT name, template, description FROM rag.pipeline ORDER BY id;
-SELECT rag_alter_pipeline('docs', max_tokens => 128);
+SELECT rag_alter_pipeline('docs', chunking => '{"max_tokens": 128}');
 SELECT name, template, description FROM rag.pipeline ORDER BY id;
 
 -- What cannot be asked.

@@ -10,7 +10,7 @@ INSERT INTO docs VALUES
     (1, 'To reset a password, open the settings page and choose Reset password.', 'en'),
     (2, 'Invoices are sent on the first day of each month. They can be paid by card.', 'en'),
     (3, 'Backups are made every night at two. They are kept for thirty days.', 'de');
-SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], refresh => 'sync');
 
 -- Each step of an answer, in the order in which they began, with figures that are its own.
 SELECT step, stage, replace(detail, ', remembered', ''), rows, cost FROM rag_explain('When are invoices sent?');

@@ -10,7 +10,7 @@ INSERT INTO docs VALUES
     (2, 'Invoices', 'Invoices are sent on the first day of each month.', 'javascript:alert(1)', 2023),
     (3, 'Backups (nightly)', E'# Nightly backups\n\nBackups are made every night at two [7] and kept for thirty days.', 'https://example.org/a b(c)', NULL),
     (4, 'Parking', 'Visitors park their cars behind the mill.', NULL, 2020);
-SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['title', 'url', 'year'], mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['title', 'url', 'year'], refresh => 'sync');
 
 -- As it is written, by default.
 SELECT rag_answer('When are invoices sent?', options => '{"max_sentences": 1}') ~ '^Invoices are sent on the first day of each month\. \[[1-4]\]$';

@@ -32,7 +32,7 @@ SELECT regexp_replace(line, '\d{4}-\d\d-\d\d', 'DATE') FROM fails($$SELECT rag_g
 SELECT substr(line, 1, 5) FROM fails($$SELECT rag_generate('Short.', 'nobody')$$) AS line LIMIT 1;
 -- A provider that was not reached costs nothing.
 SELECT role, period, max_tokens, used_tokens, max_cost, used_cost FROM rag.stat_budget ORDER BY 1, 2;
-SELECT count(*) FROM rag.stat_usage;
+SELECT role, server, model, calls, tokens_in, cost, unpriced_calls, failed_calls FROM rag.stat_usage;
 -- Own budgets are seen, and nobody changes any.
 SELECT role, period FROM rag.budget ORDER BY role, period;
 SELECT fails($$UPDATE rag.budget SET max_tokens = 1000000$$);
@@ -61,7 +61,7 @@ REVOKE ALL ON rag.budget FROM regress_owner;
 -- The built-in answerer and models of the server cost nothing and need no budget.
 CREATE TABLE docs (id integer PRIMARY KEY, body text);
 INSERT INTO docs VALUES (1, 'Invoices are sent on the first day of each month.');
-SELECT rag_create_pipeline('docs', 'body', mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');
 GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO regress_stranger;
 SET ROLE regress_stranger;
 SELECT rag_answer('When are invoices sent?');

@@ -142,7 +142,7 @@ fn a_content_of_the_whole_row_follows_each_column() {
     );
     for content in ["to_jsonb(docs)::text", "docs::text", "concat(public.of_row(docs), docs::text)"]
     {
-        let create = "SELECT rag_create_pipeline('docs', $1, mode => 'sync')::text";
+        let create = "SELECT rag_create_pipeline('docs', $1, refresh => 'sync')::text";
         client.query_one(create, &[&content]).unwrap();
         for column in ["title", "body", "lang", "added"] {
             run(
@@ -185,7 +185,7 @@ fn a_savepoint_does_not_take_other_rows_with_it() {
     let Some((_cluster, mut client)) = partitioned() else { return };
     run(
         &mut client,
-        "SELECT rag_create_pipeline('docs', 'body', metadata => '{lang}', max_tokens => 64, mode => 'sync');
+        "SELECT rag_create_pipeline('docs', 'body', metadata => '{lang}', chunking => '{\"max_tokens\": 64}', refresh => 'sync');
          BEGIN;
          INSERT INTO low VALUES (1, 't', 'Straight into a partition.', 'en');
          SAVEPOINT a;
@@ -273,9 +273,9 @@ fn a_truncated_partition_leaves_no_chunks() {
     partitions_are_truncated_at_the_same_time(&cluster, &mut client);
 }
 
-/// In mode sync the others are read, but not while somebody holds one of them.
+/// With synchronous refresh the others are read, but not while somebody holds one of them.
 fn partitions_are_truncated_at_the_same_time(cluster: &Cluster, client: &mut Client) {
-    run(client, "SELECT rag_alter_pipeline('docs', mode => 'sync')");
+    run(client, "SELECT rag_alter_pipeline('docs', refresh => 'sync')");
     let mut other = cluster.connect();
     // Each holds one partition before the other wants to read it.
     run(client, "BEGIN; LOCK TABLE low");

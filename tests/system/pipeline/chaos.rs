@@ -34,7 +34,7 @@ const SOURCES: [Source; 4] = [
         name: "embedded_at_once",
         columns: "PRIMARY KEY (id)",
         key: "source_id",
-        options: ", mode => 'sync'",
+        options: ", refresh => 'sync'",
     },
     Source {
         name: "of_two_columns",
@@ -157,7 +157,7 @@ fn create(client: &mut Client, source: &Source, name: &str) {
     run(
         client,
         &format!(
-            "SELECT rag_create_pipeline('{name}', 'body', metadata => '{{lang}}', max_tokens => 64{options})"
+            "SELECT rag_create_pipeline('{name}', 'body', metadata => '{{lang}}', chunking => '{{\"max_tokens\": 64}}'{options})"
         ),
     );
 }

@@ -12,7 +12,7 @@ const ROWS: &str = "
 fn changes_under_a_snapshot_that_is_older_than_the_pipeline() {
     let Some((cluster, mut client)) = start(&[]) else { return };
     let mut older = cluster.connect();
-    let sync = PIPELINE.replace(");", ", mode => 'sync');");
+    let sync = PIPELINE.replace(");", ", refresh => 'sync');");
     for pipeline in [PIPELINE, sync.as_str()] {
         for level in ["REPEATABLE READ", "SERIALIZABLE"] {
             run(&mut client, ROWS);
@@ -41,7 +41,7 @@ fn changes_under_a_snapshot_that_is_older_than_the_pipeline() {
 fn a_key_that_is_given_again_under_an_older_snapshot() {
     let Some((cluster, mut client)) = start(&[]) else { return };
     run(&mut client, ROWS);
-    run(&mut client, &PIPELINE.replace(");", ", mode => 'sync');"));
+    run(&mut client, &PIPELINE.replace(");", ", refresh => 'sync');"));
     let mut older = cluster.connect();
     run(&mut older, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM docs;");
     run(&mut client, "DELETE FROM docs WHERE id = 2");
@@ -54,7 +54,7 @@ fn a_key_that_is_given_again_under_an_older_snapshot() {
 fn a_truncation_under_a_snapshot_that_is_older_than_the_pipeline() {
     let Some((cluster, mut client)) = start(&[]) else { return };
     let mut older = cluster.connect();
-    let sync = PIPELINE.replace(");", ", mode => 'sync');");
+    let sync = PIPELINE.replace(");", ", refresh => 'sync');");
     for pipeline in [PIPELINE, sync.as_str()] {
         run(&mut client, ROWS);
         run(&mut older, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;");
@@ -93,10 +93,10 @@ fn a_pipeline_that_is_made_under_an_older_snapshot() {
 }
 
 #[test]
-fn a_row_that_a_worker_has_in_hand_is_looked_at_again_in_mode_sync() {
+fn a_row_that_a_worker_has_in_hand_is_looked_at_again_with_synchronous_refresh() {
     let Some((cluster, mut client)) = start(&[]) else { return };
     run(&mut client, ROWS);
-    run(&mut client, &PIPELINE.replace(");", ", mode => 'sync');"));
+    run(&mut client, &PIPELINE.replace(");", ", refresh => 'sync');"));
     without_workers(&cluster, &mut client);
     let left = "SELECT count(*) FROM rag.intake WHERE kind = 'keys' AND keys = '{1}'";
     run(&mut client, "UPDATE docs SET body = 'Nobody is at work.' WHERE id = 1");

@@ -82,9 +82,13 @@ fn a_new_generation_takes_the_place_of_the_old() {
     wait(&mut client, "docs");
     run(&mut client, "CREATE VIEW mine AS SELECT source_id, content FROM docs_rag");
     let generations = [
-        ("max_tokens => 32", 32, "all-minilm-l6-v2"),
+        (r#"chunking => '{"max_tokens": 32}'"#, 32, "all-minilm-l6-v2"),
         ("model => 'all-minilm-l6-v2-fp32'", 32, "all-minilm-l6-v2-fp32"),
-        ("metadata => '{lang,title}', max_tokens => 48", 48, "all-minilm-l6-v2-fp32"),
+        (
+            r#"metadata => '{lang,title}', chunking => '{"max_tokens": 48}'"#,
+            48,
+            "all-minilm-l6-v2-fp32",
+        ),
     ];
     let mut editor = cluster.connect();
     for (number, (change, max_tokens, model)) in generations.into_iter().enumerate() {
@@ -191,8 +195,8 @@ fn an_alteration_is_altered_and_a_paused_one_waits() {
     // The second one takes the place of the first before that is made.
     run(
         &mut client,
-        "SELECT rag_alter_pipeline('docs', max_tokens => 32);
-         SELECT rag_alter_pipeline('docs', max_tokens => 40);",
+        "SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 32}');
+         SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 40}');",
     );
     time_until(
         &mut client,
@@ -203,7 +207,7 @@ fn an_alteration_is_altered_and_a_paused_one_waits() {
     assert_agree(&mut client, 40);
     run(
         &mut client,
-        "SELECT rag_pause('docs'); SELECT rag_alter_pipeline('docs', max_tokens => 64);",
+        "SELECT rag_pause('docs'); SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 64}');",
     );
     run(&mut client, "UPDATE docs SET body = 'Edited while it is paused.' WHERE id <= 10");
     std::thread::sleep(Duration::from_millis(1500));
@@ -242,7 +246,7 @@ fn an_edited_paragraph_is_embedded_alone() {
 }
 
 #[test]
-fn modes_change() {
+fn the_refresh_changes() {
     let Some((_cluster, mut client)) = start(&[]) else { return };
     let chunks = "SELECT count(*) FROM docs_rag_chunks";
     run(
@@ -258,7 +262,7 @@ fn modes_change() {
     run(&mut client, "SELECT rag_resume('docs')");
     wait(&mut client, "docs");
     // The statement itself embeds.
-    run(&mut client, "SELECT rag_alter_pipeline('docs', mode => 'sync')");
+    run(&mut client, "SELECT rag_alter_pipeline('docs', refresh => 'sync')");
     run(&mut client, "BEGIN; INSERT INTO docs VALUES (2, 't', 'Sync.', 'en')");
     assert_eq!(count(&mut client, chunks), 2, "in the same transaction");
     run(&mut client, "ROLLBACK");
@@ -269,7 +273,7 @@ fn modes_change() {
     );
     assert_eq!(count(&mut client, chunks), 1);
     // Nobody embeds before rag_run.
-    run(&mut client, "SELECT rag_alter_pipeline('docs', mode => 'manual')");
+    run(&mut client, "SELECT rag_alter_pipeline('docs', refresh => 'manual')");
     run(
         &mut client,
         "INSERT INTO docs SELECT i, 't', 'Manual ' || i, 'en' FROM generate_series(3, 30) AS i",
@@ -280,19 +284,19 @@ fn modes_change() {
     assert!(describe(&error).starts_with("55000"), "{}", describe(&error));
     run(&mut client, "CALL rag_run('docs')");
     assert_agree(&mut client, 64);
-    // What was left in manual mode is the workers' now.
+    // What was left with manual refresh is the workers' now.
     run(&mut client, "UPDATE docs SET body = 'Left for workers.' WHERE id = 3");
-    run(&mut client, "SELECT rag_alter_pipeline('docs', mode => 'async')");
+    run(&mut client, "SELECT rag_alter_pipeline('docs', refresh => 'async')");
     wait(&mut client, "docs");
     assert_agree(&mut client, 64);
-    // And what was left in async mode when it becomes sync.
+    // And what was left with asynchronous refresh when it becomes sync.
     run(
         &mut client,
         "SELECT rag_pause('docs'); UPDATE docs SET body = 'Left in the queue.' WHERE id = 4",
     );
     run(
         &mut client,
-        "SELECT rag_alter_pipeline('docs', mode => 'sync'); SELECT rag_resume('docs')",
+        "SELECT rag_alter_pipeline('docs', refresh => 'sync'); SELECT rag_resume('docs')",
     );
     wait(&mut client, "docs");
     assert_agree(&mut client, 64);
@@ -339,7 +343,7 @@ fn a_restored_database_has_its_pending_work() {
         );
         wait(&mut there, "docs");
         assert_agree(&mut there, 64);
-        run(&mut there, "SELECT rag_alter_pipeline('docs', max_tokens => 32)");
+        run(&mut there, "SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 32}')");
         time_until(
             &mut there,
             "SELECT count(*) FROM rag.pipeline WHERE max_tokens = 32 AND stage = 'live' AND name = 'docs'",

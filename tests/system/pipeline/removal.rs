@@ -14,21 +14,21 @@ fn a_dropped_pipeline_leaves_the_source_as_it_was() {
         "INSERT INTO docs SELECT i, 't', 'Row ' || i, 'en' FROM generate_series(1, 50) AS i",
     );
     let before = definition(&cluster);
-    for (mode, last) in [
+    for (refresh, last) in [
         ("async", ""),
         ("sync", ""),
         ("manual", ""),
-        ("async", "SELECT rag_alter_pipeline('docs', max_tokens => 32)"),
+        ("async", "SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 32}')"),
     ] {
-        run(&mut client, &PIPELINE.replace(");", &format!(", mode => '{mode}');")));
+        run(&mut client, &PIPELINE.replace(");", &format!(", refresh => '{refresh}');")));
         assert_ne!(definition(&cluster), before, "there are triggers");
         // With work that nobody will do.
         run(&mut client, "UPDATE docs SET body = body || '!' WHERE id <= 5");
         run(&mut client, last);
         run(&mut client, "SELECT rag_drop_pipeline('docs')");
-        assert_eq!(definition(&cluster), before, "after {mode}");
+        assert_eq!(definition(&cluster), before, "after {refresh}");
         let left = "SELECT count(*) FROM pg_class WHERE relname LIKE 'docs\\_rag%'";
-        assert_eq!(count(&mut client, left), 0, "relations of {mode}");
+        assert_eq!(count(&mut client, left), 0, "relations of {refresh}");
         for table in ["pipeline", "queue", "dead_letter", "activity"] {
             assert_eq!(
                 count(&mut client, &format!("SELECT count(*) FROM rag.{table}")),
@@ -80,11 +80,12 @@ fn a_pipeline_is_dropped_while_all_its_rows_are_queued() {
     let mut client = cluster.connect();
     run(&mut client, TABLE);
     run(&mut client, "INSERT INTO docs VALUES (1, 't', 'One.', 'en')");
-    run(&mut client, &PIPELINE.replace(");", ", mode => 'manual');"));
-    for last in
-        ["SELECT rag_alter_pipeline('docs', max_tokens => 40)", "SELECT rag_drop_pipeline('docs')"]
-    {
-        run(&mut client, "SELECT rag_alter_pipeline('docs', max_tokens => 32)");
+    run(&mut client, &PIPELINE.replace(");", ", refresh => 'manual');"));
+    for last in [
+        "SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 40}')",
+        "SELECT rag_drop_pipeline('docs')",
+    ] {
+        run(&mut client, "SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 32}')");
         let mut queue = cluster.connect();
         run(&mut queue, "BEGIN; LOCK TABLE rag.queue IN EXCLUSIVE MODE");
         let begin = |statement: &'static str, number: i64, client: &mut Client| {
@@ -128,7 +129,10 @@ fn pipelines_are_dropped_under_workers_hands() {
         for id in 0..8 {
             run(&mut writer, &format!("INSERT INTO docs VALUES ({id}, 't', 'Row {id}.', 'en')"));
             if id == round % 8 {
-                run(&mut client, "SELECT rag_alter_pipeline('docs', max_tokens => 32)");
+                run(
+                    &mut client,
+                    "SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 32}')",
+                );
             }
         }
         std::thread::sleep(Duration::from_millis(round * 7 % 40));

@@ -68,8 +68,8 @@ fn each_tenant_finds_its_own_rows() {
             "SELECT rag_retry('notes')",
             "CALL rag_run('notes')",
             "SELECT rag_drop_pipeline('notes')",
-            "SELECT rag_alter_pipeline('notes', max_tokens => 32)",
-            "SELECT rag_alter_pipeline('notes', mode => 'manual')",
+            "SELECT rag_alter_pipeline('notes', chunking => '{\"max_tokens\": 32}')",
+            "SELECT rag_alter_pipeline('notes', refresh => 'manual')",
         ] {
             assert_fails(&mut tenant, call, &["42501"]);
         }
@@ -77,7 +77,7 @@ fn each_tenant_finds_its_own_rows() {
     }
     // The policies hold for the owner's own reading, not for what is made for the tenants.
     assert_eq!(count(&mut owner, "SELECT count(*) FROM notes_rag"), 0);
-    run(&mut owner, "SELECT rag_alter_pipeline('notes', max_tokens => 32)");
+    run(&mut owner, "SELECT rag_alter_pipeline('notes', chunking => '{\"max_tokens\": 32}')");
     time_until(
         &mut admin,
         "SELECT count(*) FROM rag.pipeline WHERE max_tokens = 32 AND name = 'notes'",

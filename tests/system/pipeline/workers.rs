@@ -237,7 +237,7 @@ const FAILS_ONCE: &str = "
         IF nextval('public.made') = 1 THEN RAISE 'the first attempt'; END IF;
         RETURN $1;
     END $$;
-    SELECT rag_create_pipeline('docs', 'public.content(body)', metadata => '{lang}', max_tokens => 64);
+    SELECT rag_create_pipeline('docs', 'public.content(body)', metadata => '{lang}', chunking => '{\"max_tokens\": 64}');
     SELECT pg_advisory_lock(1);
     INSERT INTO docs VALUES (1, 't', 'The content.', 'en');";
 
@@ -292,7 +292,7 @@ fn rows_that_cannot_be_stored(client: &mut Client) {
 #[test]
 fn rag_run_waits_for_what_others_have_in_hand() {
     let Some((cluster, mut client)) = start(&["rag.max_workers = 0"]) else { return };
-    run(&mut client, "SELECT rag_alter_pipeline('docs', mode => 'manual')");
+    run(&mut client, "SELECT rag_alter_pipeline('docs', refresh => 'manual')");
     run(&mut client, "INSERT INTO docs VALUES (1, 't', 'One.', 'en')");
     let mut other = cluster.connect();
     run(&mut other, "BEGIN; SELECT FROM rag.intake FOR UPDATE");

@@ -119,9 +119,10 @@ pub fn checked(question: &str, draft: Draft, options: &CheckOptions) -> Result<A
     Ok(Answer {
         supported: Some(supported && !abstains),
         confidence,
-        citations: listed(&found, &styled, options.style),
-        context: context(&readings),
-        claims: claims(&checked.claims, &readings),
+        citations: listed(&found, &styled),
+        context: context(&readings, &styled),
+        reading_order: (0..readings.len()).map(|source| styled.number(source)).collect(),
+        claims: claims(&checked.claims, &readings, &styled),
         text: styled.text,
         usage,
         faithfulness: score,
@@ -175,14 +176,11 @@ fn quotes(found: &Citations, readings: &[Reading]) -> Vec<Claim> {
 }
 
 /// Objects of `citations`: what is cited, then markers that cite nothing.
-fn listed(found: &Citations, styled: &Styled, style: CitationStyle) -> Value {
+fn listed(found: &Citations, styled: &Styled) -> Value {
     let resolved = found.citations.iter().map(|citation| {
+        let source = (citation.marker as usize).saturating_sub(1);
         let mut value = json!(citation);
-        if style.renumbers() {
-            let source = (citation.marker as usize).saturating_sub(1);
-            value["marker"] = json!(styled.number(source, style));
-            value["number"] = json!(citation.marker);
-        }
+        value["marker"] = json!(styled.number(source));
         value
     });
     let unresolved = styled.wrong.iter().map(
@@ -192,19 +190,19 @@ fn listed(found: &Citations, styled: &Styled, style: CitationStyle) -> Value {
 }
 
 /// JSON objects of `claims`.
-fn claims(claims: &[Claim], readings: &[Reading]) -> Value {
+fn claims(claims: &[Claim], readings: &[Reading], styled: &Styled) -> Value {
     let object = |(number, claim): (usize, &Claim)| {
         let mut value = json!({
             "claim_no": number,
             "claim": claim.text,
             "verdict": claim.verdict.to_string(),
             "score": rounded(claim.score),
-            "cited": claim.cited.iter().map(|at| at + 1).collect::<Vec<_>>(),
+            "cited": claim.cited.iter().map(|at| styled.number(*at)).collect::<Vec<_>>(),
         });
         if let Some(ContextEvidence { context, chars }) = &claim.evidence
             && let Some(Reading { passage, .. }) = readings.get(*context)
         {
-            value["number"] = json!(context + 1);
+            value["number"] = json!(styled.number(*context));
             value["source_key"] = json!(passage.source_key);
             value["start_char"] = json!(passage.start_char as usize + chars.start);
             value["end_char"] = json!(passage.start_char as usize + chars.end);
@@ -238,8 +236,10 @@ fn note_problems(checked: &Checked, styled: &Styled, cites: bool, usage: &mut Va
     }
 }
 
-fn context(readings: &[Reading]) -> Value {
-    let numbered = (1..).zip(readings).map(|(number, Reading { passage, .. })| {
+/// Objects of `context`, in the order of their numbers.
+fn context(readings: &[Reading], styled: &Styled) -> Value {
+    let read = styled.order.iter().filter_map(|source| readings.get(*source));
+    let numbered = (1..).zip(read).map(|(number, Reading { passage, .. })| {
         let mut value = json!(passage);
         value["number"] = json!(number);
         value

@@ -88,6 +88,8 @@ pub struct Answer {
     pub citations: Value,
     /// The chunks that were read, in the order of their numbers.
     pub context: Value,
+    /// Those numbers in the order in which the chunks were read.
+    pub reading_order: Vec<usize>,
     /// The language model or answerer, tokens and times.
     pub usage: Value,
     /// One object a claim, with what its sources say of it.

@@ -21,6 +21,7 @@ use super::abandoned::{self, AbandonedAnswer};
 use super::tools::{longest, said};
 use super::write::{self, AnswerSoFar, FinalCall};
 use super::{Answer, Draft, Writing, checks, note_times};
+use crate::answer::numbering::NumberedStream;
 use crate::error::Result;
 use crate::pg::question::conversation::{self, Conversation};
 use crate::pg::question::search::Search;
@@ -65,6 +66,8 @@ struct ConversationTurn {
 enum StreamState {
     /// A language model writes.
     Written(Box<StreamedAnswer>),
+    /// It has ended, and so has what it has written.
+    Ended(Box<StreamedAnswer>, Result<Generated>),
     /// The answer is there; these are left of it.
     Known { pieces: std::vec::IntoIter<String>, answer: Box<Answer>, told: String },
     /// All rows have been given.
@@ -79,8 +82,11 @@ struct StreamedAnswer {
     question: String,
     writing: Writing,
     pipeline: i32,
-    /// The text that was streamed so far.
+    /// What the model has written so far.
+    said: String,
+    /// What has been made of it, as it was streamed.
     told: String,
+    numbers: NumberedStream,
     times: Times,
     /// What the call has taken.
     used: Usage,
@@ -123,9 +129,10 @@ pub fn stream(question: &str, search: &Search, writing: Writing) -> Result<Answe
     }
     let pieces = ReplyPieces::of(&Request::GenerateStream(request.clone()))?;
     let (question, pipeline) = (question.to_owned(), search.pipeline.id);
-    let (told, used) = (String::new(), Usage::default());
+    let numbers = NumberedStream::of(call.pending.readings().len());
+    let (said, told, used) = (String::new(), String::new(), Usage::default());
     #[rustfmt::skip]
-    let written = StreamedAnswer { pieces, request, call, question, writing, pipeline, told, times, used };
+    let written = StreamedAnswer { pieces, request, call, question, writing, pipeline, said, told, numbers, times, used };
     Ok(in_state(StreamState::Written(Box::new(written))))
 }
 
@@ -188,7 +195,9 @@ impl Drop for AnswerStream {
         let answer = match state {
             StreamState::Over => return,
             StreamState::Known { answer, .. } => *answer,
-            StreamState::Written(written) => written.left(&mut record.steps),
+            // How much was written is not known, but that it was begun.
+            StreamState::Written(written) => written.left(1, &mut record.steps),
+            StreamState::Ended(written, _) => written.left(0, &mut record.steps),
         };
         abandoned::keep_at_commit(AbandonedAnswer { role: self.role, record, answer });
     }
@@ -200,6 +209,7 @@ impl Iterator for AnswerStream {
     fn next(&mut self) -> Option<Result<String>> {
         let mut written = match std::mem::replace(&mut self.state, StreamState::Over) {
             StreamState::Over => return None,
+            StreamState::Ended(written, reply) => return Some(self.complete(*written, reply)),
             StreamState::Known { mut pieces, answer, told } => {
                 let Some(piece) = pieces.next() else { return Some(self.finish(&answer, &told)) };
                 self.state = StreamState::Known { pieces, answer, told };
@@ -207,28 +217,51 @@ impl Iterator for AnswerStream {
             }
             StreamState::Written(written) => written,
         };
-        match written.next() {
-            Ok(Response::Piece(piece)) => {
-                self.state = StreamState::Written(written);
-                Some(Ok(piece))
+        let reply = loop {
+            match written.next() {
+                Ok(Response::Piece(piece)) if piece.is_empty() => {}
+                Ok(Response::Piece(piece)) => {
+                    self.state = StreamState::Written(written);
+                    return Some(Ok(piece));
+                }
+                Ok(Response::Text(generated)) => break Ok(generated),
+                Ok(other) => return Some(Err(unexpected(&other))),
+                Err(error) => break Err(error),
             }
-            Ok(Response::Text(generated)) => Some(self.complete(*written, Ok(generated))),
-            Ok(other) => Some(Err(unexpected(&other))),
-            Err(error) => Some(self.complete(*written, Err(error))),
+        };
+        match written.rest() {
+            rest if rest.trim().is_empty() => Some(self.complete(*written, reply)),
+            rest => {
+                self.state = StreamState::Ended(written, reply);
+                Some(Ok(rest))
+            }
         }
     }
 }
 
 impl StreamedAnswer {
+    /// What comes next. Of a piece, what can be streamed, with sources counted anew; perhaps nothing.
     fn next(&mut self) -> Result<Response> {
         let before = usage::total();
         let response = self.pieces.next();
         self.used = self.used.plus(&usage::total().since(&before));
-        if let Ok(Response::Piece(piece)) = &response {
-            self.times.first_piece.get_or_insert_with(Instant::now);
-            self.told += piece;
+        match response {
+            Ok(Response::Piece(piece)) => {
+                self.times.first_piece.get_or_insert_with(Instant::now);
+                self.said += &piece;
+                let piece = self.numbers.push(&piece);
+                self.told += &piece;
+                Ok(Response::Piece(piece))
+            }
+            other => other,
         }
-        response
+    }
+
+    /// What is left to be streamed once all is written.
+    fn rest(&mut self) -> String {
+        let rest = self.numbers.finish();
+        self.told += &rest;
+        rest
     }
 
     /// Says to the trace what the call has taken so far.
@@ -243,14 +276,14 @@ impl StreamedAnswer {
         trace::step("write", || self.call.pending.step.to_owned(), note)
     }
 
-    /// What there is of an answer whose reader does not read on. Its call ends with it.
-    fn left(mut self, steps: &mut Vec<TraceStep>) -> Answer {
+    /// What there is of an answer whose reader does not read on. Its call ends with it, where it is one of
+    /// the `calls` that are not counted yet.
+    fn left(mut self, calls: u64, steps: &mut Vec<TraceStep>) -> Answer {
         let _spending = ForPipeline::new(self.pipeline);
         let before = usage::total();
         self.pieces.give_up();
-        // How much was written is not known, but that it was begun.
         let mut used = self.used.plus(&usage::total().since(&before));
-        used.llm_calls = used.llm_calls.saturating_add(1);
+        used.llm_calls = used.llm_calls.saturating_add(calls);
         let note = || self.note_call("in pieces, not read to the end", used);
         if let Ok((_, later)) = trace::recorded(true, note) {
             trace::go_on(steps, later);
@@ -262,6 +295,7 @@ impl StreamedAnswer {
             confidence: None,
             citations: none(),
             context: none(),
+            reading_order: Vec::new(),
             usage: json!({}),
             claims: none(),
             faithfulness: None,
@@ -278,7 +312,7 @@ impl StreamedAnswer {
             cache::remember(&self.request, generated);
         }
         let took_ms = took.as_millis() as u64;
-        let draft = self.call.finish(reply.map(said), &self.told, took_ms)?;
+        let draft = self.call.finish(reply.map(said), &self.said, took_ms)?;
         checked(&self.question, draft, &self.writing, &self.times)
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::operator::Operators;
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::ViewColumn;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::WrittenJsonb;
 use crate::pg::server::sql::{self, query, render};
 use crate::retrieve::expansion::Neighbour;
 use crate::retrieve::options::Recency;
@@ -211,6 +211,7 @@ fn is_time(column: &ViewColumn) -> bool {
 
 /// A row of `passages` of retrieve.sql; its places and score come from the fusion.
 pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
+    let WrittenJsonb { text: written_metadata, value: metadata } = sql::required(row.get(8)?)?;
     let passage = Passage {
         rank: 0,
         score: 0.0,
@@ -221,7 +222,8 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
         start_char: sql::required(row.get(5)?)?,
         end_char: sql::required(row.get(6)?)?,
         heading: row.get(7)?,
-        metadata: sql::required(row.get::<Jsonb>(8)?)?.0,
+        metadata,
+        written_metadata,
         similarity: row.get(9)?,
         dense_rank: None,
         lexical_rank: None,

@@ -6,11 +6,11 @@
 
 use super::{CutPlan, skip_white_space};
 use crate::chunk::language::Language;
-use crate::chunk::options::ChunkSettings;
+use crate::chunk::options::MethodSettings;
 use crate::text::line::{Line, LineKind, lines};
 
 /// By syntax, else by layout.
-pub(super) fn plan(document: &str, settings: &ChunkSettings) -> CutPlan {
+pub(super) fn plan(document: &str, settings: &MethodSettings) -> CutPlan {
     let language = settings.language.or_else(|| Language::guess(document));
     language
         .and_then(|language| by_syntax(document, language))

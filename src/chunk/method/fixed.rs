@@ -1,4 +1,4 @@
-//! Every `max_tokens` tokens, wherever that falls: the baseline that other strategies are
+//! Every `max_tokens` tokens, wherever that falls: the baseline that other methods are
 //! compared with, and the one to take for text without structure (identifiers, base64).
 
 use super::CutPlan;

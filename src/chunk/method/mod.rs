@@ -1,4 +1,4 @@
-//! # strategy: which places are good to cut at?
+//! # method: which places are good to cut at?
 //!
 //! ```text
 //! document → sections, and in them places to cut, best first
@@ -15,19 +15,18 @@ mod sentence;
 mod syntax;
 
 use std::ops::Range;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::options::ChunkSettings;
+use super::options::MethodSettings;
 use crate::error::{Error, ErrorKind, Result};
 pub(super) use code::plan_by_layout;
 pub use page::FORM_FEED;
 
-/// The chunking strategies that there are.
+/// Which places of a document are good to cut at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Strategy {
+pub enum ChunkingMethod {
     /// Every `max_tokens` tokens, wherever that falls.
     Fixed,
     /// Whole sentences, as many as fit.
@@ -48,125 +47,115 @@ pub enum Strategy {
     Hierarchical,
 }
 
-/// What messages, documentation and dispatch know about a strategy.
-pub struct StrategyInfo {
+/// What messages, documentation and dispatch know about a method.
+pub struct MethodInfo {
     /// Its name in SQL.
     pub name: &'static str,
     /// One line that describes it to users.
     pub summary: &'static str,
-    /// The strategy itself.
-    pub strategy: Strategy,
-    /// Names of the settings it has.
+    /// The method itself.
+    pub method: ChunkingMethod,
+    /// Names of its own settings.
     pub settings: &'static [&'static str],
     /// Finds its places to cut, as far as the text alone says.
-    plan: fn(&str, &ChunkSettings) -> CutPlan,
+    plan: fn(&str, &MethodSettings) -> CutPlan,
 }
 
-/// All strategies: the only list of them.
-pub const STRATEGIES: &[StrategyInfo] = &[
-    StrategyInfo {
+/// All methods: the only list of them.
+pub const CHUNKING_METHODS: &[MethodInfo] = &[
+    MethodInfo {
         name: "fixed",
         summary: "every max_tokens tokens, wherever that falls",
-        strategy: Strategy::Fixed,
+        method: ChunkingMethod::Fixed,
         settings: &[],
         plan: |document, _| fixed::plan(document),
     },
-    StrategyInfo {
+    MethodInfo {
         name: "sentence",
         summary: "whole sentences, as many as fit",
-        strategy: Strategy::Sentence,
+        method: ChunkingMethod::Sentence,
         settings: &[],
         plan: |document, _| sentence::plan(document),
     },
-    StrategyInfo {
+    MethodInfo {
         name: "recursive",
         summary: "paragraphs, then lines, sentences, words: the largest unit that fits",
-        strategy: Strategy::Recursive,
+        method: ChunkingMethod::Recursive,
         settings: &[],
         plan: |document, _| recursive::plan(document),
     },
-    StrategyInfo {
+    MethodInfo {
         name: "markdown",
         summary: "Markdown blocks under their headings",
-        strategy: Strategy::Markdown,
+        method: ChunkingMethod::Markdown,
         settings: &[],
         plan: |document, _| markdown::plan(document),
     },
-    StrategyInfo {
+    MethodInfo {
         name: "html",
         summary: "the readable text of an HTML page, cut like Markdown",
-        strategy: Strategy::Html,
+        method: ChunkingMethod::Html,
         settings: &[],
         plan: |document, _| html::plan(document),
     },
-    StrategyInfo {
+    MethodInfo {
         name: "page",
         summary: "pages that form feeds end, and in them as recursive",
-        strategy: Strategy::Page,
+        method: ChunkingMethod::Page,
         settings: &[],
         plan: |document, _| page::plan(document),
     },
-    StrategyInfo {
+    MethodInfo {
         name: "code",
         summary: "functions and classes, then statements, then lines",
-        strategy: Strategy::Code,
+        method: ChunkingMethod::Code,
         settings: &["language"],
         plan: code::plan,
     },
-    StrategyInfo {
+    MethodInfo {
         name: "semantic",
         summary: "sentences that speak of the same",
-        strategy: Strategy::Semantic,
+        method: ChunkingMethod::Semantic,
         settings: &["percentile", "min_tokens"],
         // Without distances between the sentences, they are as good as each other.
         plan: |document, _| sentence::plan(document),
     },
-    StrategyInfo {
+    MethodInfo {
         name: "hierarchical",
         summary: "small chunks that know the larger ones they are parts of",
-        strategy: Strategy::Hierarchical,
+        method: ChunkingMethod::Hierarchical,
         settings: &["child_tokens", "base"],
         plan: |document, _| recursive::plan(document),
     },
 ];
 
-impl Strategy {
+impl ChunkingMethod {
     /// The name in SQL.
     pub fn as_str(self) -> &'static str {
         self.info().name
     }
 
-    /// Names of the settings it has.
+    /// Names of its own settings.
     pub fn settings(self) -> &'static [&'static str] {
         self.info().settings
     }
 
-    /// Whether it can say where parents and children of [`Strategy::Hierarchical`] are cut.
+    /// Whether it can say where parents and children of [`ChunkingMethod::Hierarchical`] are cut.
     pub(super) fn can_be_base(self) -> bool {
-        !matches!(self, Strategy::Hierarchical | Strategy::Semantic | Strategy::Html)
+        !matches!(
+            self,
+            ChunkingMethod::Hierarchical | ChunkingMethod::Semantic | ChunkingMethod::Html
+        )
     }
 
     /// The places where `document` may be cut.
-    pub(super) fn plan(self, document: &str, settings: &ChunkSettings) -> CutPlan {
+    pub(super) fn plan(self, document: &str, settings: &MethodSettings) -> CutPlan {
         (self.info().plan)(document, settings)
     }
 
-    /// Its entry in [`STRATEGIES`], which has the order of the variants.
-    fn info(self) -> &'static StrategyInfo {
-        &STRATEGIES[self as usize]
-    }
-}
-
-impl FromStr for Strategy {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let found = STRATEGIES.iter().find(|info| info.name == name);
-        found.map(|info| info.strategy).ok_or_else(|| {
-            let names: Vec<_> = STRATEGIES.iter().map(|info| info.name).collect();
-            Error::invalid(format!("unknown chunking strategy \"{name}\""))
-                .hint(format!("The strategies are {}.", names.join(", ")))
-        })
+    /// Its entry in [`CHUNKING_METHODS`], which has the order of the variants.
+    fn info(self) -> &'static MethodInfo {
+        &CHUNKING_METHODS[self as usize]
     }
 }
 
@@ -300,24 +289,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_back_to_their_strategy() {
-        for (number, info) in STRATEGIES.iter().enumerate() {
-            assert_eq!(info.strategy as usize, number, "order of {}", info.name);
-            assert_eq!(info.strategy.as_str(), info.name);
-            assert_eq!(info.name.parse::<Strategy>(), Ok(info.strategy));
+    fn names_lead_back_to_their_method() {
+        for (number, info) in CHUNKING_METHODS.iter().enumerate() {
+            assert_eq!(info.method as usize, number, "order of {}", info.name);
+            assert_eq!(info.method.as_str(), info.name);
+            let read: ChunkingMethod = serde_json::from_value(info.name.into()).unwrap();
+            assert_eq!(read, info.method);
         }
-    }
-
-    #[test]
-    fn unknown_name() {
-        let error = "semantik".parse::<Strategy>().unwrap_err();
-        assert_eq!(error.message(), "unknown chunking strategy \"semantik\"");
-        assert_eq!(
-            error.hint_text(),
-            Some(
-                "The strategies are fixed, sentence, recursive, markdown, html, page, code, \
-                 semantic, hierarchical."
-            )
-        );
     }
 }
