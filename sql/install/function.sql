@@ -108,6 +108,7 @@ CREATE FUNCTION rag_create_pipeline(
     overlap    integer DEFAULT 0,
     model      text DEFAULT NULL,
     mode       text DEFAULT 'async',
+    defaults   jsonb DEFAULT NULL,
     options    jsonb DEFAULT '{}'
 ) RETURNS text
 VOLATILE PARALLEL UNSAFE COST 1000000
@@ -124,6 +125,7 @@ CREATE FUNCTION rag_alter_pipeline(
     overlap    integer DEFAULT NULL,
     model      text DEFAULT NULL,
     mode       text DEFAULT NULL,
+    defaults   jsonb DEFAULT NULL,
     options    jsonb DEFAULT '{}'
 ) RETURNS text
 VOLATILE PARALLEL UNSAFE
@@ -168,10 +170,10 @@ COMMENT ON FUNCTION rag_drop_pipeline IS 'drop a pipeline with its chunks; the s
 CREATE FUNCTION rag_retrieve(
     query    text,
     pipeline text DEFAULT NULL,
-    k        integer DEFAULT 5,
-    mode     text DEFAULT 'hybrid',
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
-    rewrite  text DEFAULT 'none',
+    rewrite  text DEFAULT NULL,
     rerank   text DEFAULT NULL,
     options  jsonb DEFAULT '{}'
 ) RETURNS TABLE (
@@ -196,9 +198,9 @@ COMMENT ON FUNCTION rag_retrieve IS 'the chunks most relevant to a question, bes
 CREATE FUNCTION rag_answer(
     question text,
     pipeline text DEFAULT NULL,
-    strategy text DEFAULT 'auto',
-    k        integer DEFAULT 6,
-    mode     text DEFAULT 'hybrid',
+    strategy text DEFAULT NULL,
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'
@@ -210,9 +212,9 @@ COMMENT ON FUNCTION rag_answer IS 'answer a question from a pipeline''s document
 CREATE FUNCTION rag_answer_details(
     question text,
     pipeline text DEFAULT NULL,
-    strategy text DEFAULT 'auto',
-    k        integer DEFAULT 6,
-    mode     text DEFAULT 'hybrid',
+    strategy text DEFAULT NULL,
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'
@@ -235,9 +237,9 @@ COMMENT ON FUNCTION rag_answer_details IS 'rag_answer with its citations, the ch
 CREATE FUNCTION rag_answer_stream(
     question text,
     pipeline text DEFAULT NULL,
-    strategy text DEFAULT 'auto',
-    k        integer DEFAULT 6,
-    mode     text DEFAULT 'hybrid',
+    strategy text DEFAULT NULL,
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'
@@ -249,9 +251,9 @@ COMMENT ON FUNCTION rag_answer_stream IS 'rag_answer in pieces, each as soon as 
 CREATE FUNCTION rag_prompt(
     question text,
     pipeline text DEFAULT NULL,
-    strategy text DEFAULT 'auto',
-    k        integer DEFAULT 6,
-    mode     text DEFAULT 'hybrid',
+    strategy text DEFAULT NULL,
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'

@@ -7,6 +7,7 @@
 pub mod citation;
 pub mod draft;
 pub mod link;
+pub mod options;
 pub mod reuse;
 pub mod strategy;
 pub mod style;

@@ -10,18 +10,20 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::prompt_settings::Wording;
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{model, pipeline};
+use crate::pg::catalog::{model, pipeline, question_defaults};
 use crate::pg::changes::{intake, noted};
 use crate::pg::enrich::{context_writer, representation_writer};
 use crate::pg::ingest::{fill, generation};
 use crate::pg::pipeline::alter::{ContextChange, Cut, PipelineAlteration};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
 use crate::pg::pipeline::{content, create};
+use crate::pg::question::defaults;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::role::{Acting, table_owner};
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::pg::server::{options, sql};
+use crate::request::WrittenOptions;
 
 /// A source with no more rows and bytes of content than this is embedded by the statement that
 /// creates its pipeline, which takes seconds; workers do a larger one.
@@ -112,6 +114,7 @@ fn rag_create_pipeline(
     overlap: Option<i32>,
     model: Option<&str>,
     mode: Option<&str>,
+    defaults: Option<Jsonb>,
     options: Option<Jsonb>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_create_pipeline()");
@@ -125,6 +128,7 @@ fn rag_create_pipeline(
         metadata: names("metadata", metadata).or_report().unwrap_or_default(),
         model,
         mode: RefreshMode::named(mode.unwrap_or(RefreshMode::ALL[0].name())).or_report(),
+        defaults: read_defaults(defaults).or_report(),
         options,
         chunking,
     };
@@ -143,12 +147,14 @@ fn rag_alter_pipeline(
     overlap: Option<i32>,
     model: Option<&str>,
     mode: Option<&str>,
+    defaults: Option<Jsonb>,
     options: Option<Jsonb>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_alter_pipeline()");
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
     let mode = mode.map(RefreshMode::named).transpose().or_report();
+    let defaults = read_defaults(defaults).or_report();
     let AlterOptions { config, template, description, chunk, contextual, late, title, represent } =
         options::read(options).or_report();
     let wording = Wording { template, description };
@@ -157,6 +163,9 @@ fn rag_alter_pipeline(
     let context = ContextChange { contextual, late, title };
     let wanted = PipelineAlteration { name, content, metadata, cut, model, mode, config, context };
     let pipeline = pipeline::owned_and_held(Some(pipeline)).or_report();
+    if let Some(defaults) = defaults {
+        defaults::store(&pipeline, defaults).or_report();
+    }
     alter(&pipeline, wanted, &wording, represent.as_ref()).or_report();
     name.map_or(pipeline.name, str::to_owned)
 }
@@ -206,6 +215,12 @@ fn chunking(
     )
 }
 
+/// The argument `defaults`; `None` where nothing is said.
+fn read_defaults(defaults: Option<Jsonb>) -> Result<Option<WrittenOptions>> {
+    let object = defaults.map(|given| options::object_called("defaults", given)).transpose()?;
+    object.map(question_defaults::read).transpose()
+}
+
 fn present<T>(what: &str, value: Option<T>) -> Result<T> {
     value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{what} must not be NULL")))
 }
@@ -229,6 +244,7 @@ struct CreateRequest<'a> {
     metadata: Vec<String>,
     model: Option<&'a str>,
     mode: RefreshMode,
+    defaults: Option<WrittenOptions>,
     options: CreateOptions,
     chunking: ChunkOptions,
 }
@@ -273,6 +289,9 @@ impl CreateRequest<'_> {
         };
         let pipeline = plan.carry_out()?;
         wording.store(pipeline.id)?;
+        if let Some(defaults) = self.defaults.clone() {
+            defaults::store(&pipeline, defaults)?;
+        }
         if let Some(option) = &self.options.represent {
             representation_writer::alter(&pipeline, option)?;
         }

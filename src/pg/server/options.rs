@@ -50,13 +50,17 @@ impl GivenOptions {
 
 /// The options as they are, which must be an object; NULL is an empty one.
 pub fn object(options: Option<Jsonb>) -> Result<Value> {
-    let value = options.map_or_else(|| serde_json::json!({}), |json| json.0);
+    options.map_or_else(|| Ok(serde_json::json!({})), |given| object_called("options", given))
+}
+
+/// The argument `name` as it is, which must be an object.
+pub fn object_called(name: &str, Jsonb(value): Jsonb) -> Result<Value> {
     match value.is_object() {
         true => Ok(value),
         false => {
             let shown: String = value.to_string().chars().take(LONGEST_SHOWN).collect();
-            Err(Error::invalid(format!("options is not a JSON object: {shown}"))
-                .hint("For instance '{\"threshold\": 0.3}'."))
+            Err(Error::invalid(format!("{name} is not a JSON object: {shown}"))
+                .hint("An object is written as '{\"key\": \"value\"}'."))
         }
     }
 }

@@ -28,8 +28,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-pub use checks::{CheckArguments, CheckOptions};
-pub use read::check;
+pub use checks::CheckOptions;
+pub use read::{check_columns, check_llm};
 pub use stream::{AnswerStream, Record, stream};
 
 use super::conversation::Conversation;
