@@ -66,7 +66,7 @@ pub struct OptionGroup {
 pub fn keys<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut keys: &'static [&'static str] = &[];
     // It reads nothing, so that it fails in any case.
-    drop(T::deserialize(KeyReader(&mut keys)));
+    drop(T::deserialize(FieldNames(&mut keys)));
     keys
 }
 
@@ -77,9 +77,9 @@ pub fn out_of_range(option: &str, range: impl fmt::Display, value: impl fmt::Dis
 }
 
 /// Takes the names of the fields that a struct asks for, and gives it none.
-struct KeyReader<'a>(&'a mut &'static [&'static str]);
+struct FieldNames<'a>(&'a mut &'static [&'static str]);
 
-impl<'de> Deserializer<'de> for KeyReader<'_> {
+impl<'de> Deserializer<'de> for FieldNames<'_> {
     type Error = NoValue;
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -222,7 +222,7 @@ fn kind(expected: &str) -> &str {
         "a string" => "a string",
         "a sequence" => "an array",
         "a map" => "an object",
-        "string or map" => "a string or an object",
+        "string or map" => "a string",
         _ if is_whole(expected) && expected.starts_with('u') => "a whole number, 0 or more",
         _ if is_whole(expected) => "a whole number",
         _ if expected.starts_with("struct ") || expected.starts_with("internally tagged") => {
@@ -348,6 +348,7 @@ mod tests {
             None,
         );
         check(json!({"is_late": 1}), "option \"is_late\" must be true or false, not 1", None);
+        check(json!({"order": 1}), "option \"order\" must be a string, not 1", None);
         check(json!({"is_late": null}), "option \"is_late\" must be true or false, not null", None);
         check(json!({"budget": 3}), "option \"budget\" must be an object, not 3", None);
         check(

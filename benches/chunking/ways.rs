@@ -8,12 +8,12 @@ pub struct Way {
     pub overlap: i32,
     /// Options of the pipeline.
     pub options: &'static str,
-    /// Options of retrieval.
-    pub retrieval: &'static str,
+    /// What of the document is returned around each chunk.
+    pub expand: &'static str,
 }
 
 const fn plain(name: &'static str, strategy: &'static str, max_tokens: i32) -> Way {
-    Way { name, strategy, max_tokens, overlap: 0, options: "{}", retrieval: "{}" }
+    Way { name, strategy, max_tokens, overlap: 0, options: "{}", expand: "none" }
 }
 
 /// All of them.
@@ -27,7 +27,7 @@ pub const WAYS: &[Way] = &[
     Way { options: r#"{"contextual": true}"#, ..plain("contextual", "markdown", 192) },
     Way {
         options: r#"{"chunk": {"child_tokens": 100}}"#,
-        retrieval: r#"{"expand": "parent"}"#,
+        expand: "parent",
         ..plain("hierarchical", "hierarchical", 200)
     },
     plain("short", "recursive", 64),
@@ -36,5 +36,5 @@ pub const WAYS: &[Way] = &[
     plain("middle", "recursive", 128),
     plain("longer", "recursive", 256),
     plain("related", "semantic", 256),
-    Way { retrieval: r#"{"expand": "parent"}"#, ..plain("nested", "hierarchical", 256) },
+    Way { expand: "parent", ..plain("nested", "hierarchical", 256) },
 ];

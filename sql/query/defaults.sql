@@ -6,4 +6,4 @@ SELECT defaults FROM rag.pipeline WHERE id OPERATOR(pg_catalog.=) $1
 
 -- name: set
 -- $1: pipeline, $2: defaults, NULL for none. A successor has the same.
-UPDATE rag.pipeline SET defaults = $2 WHERE id = $1 OR replaces = $1
+UPDATE rag.pipeline SET defaults = $2 WHERE id OPERATOR(pg_catalog.=) $1 OR replaces OPERATOR(pg_catalog.=) $1

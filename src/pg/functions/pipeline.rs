@@ -119,7 +119,6 @@ fn rag_create_pipeline(
 ) -> String {
     sql::refuse_if_read_only(c"rag_create_pipeline()");
     let options: CreateOptions = options::read(options).or_report();
-    let chunking = chunking(strategy, max_tokens, overlap, &options.chunk).or_report();
     let request = CreateRequest {
         source: present("source", source).or_report(),
         content: present("content", content).or_report(),
@@ -129,8 +128,8 @@ fn rag_create_pipeline(
         model,
         mode: RefreshMode::named(mode.unwrap_or(RefreshMode::ALL[0].name())).or_report(),
         defaults: read_defaults(defaults).or_report(),
+        chunking: chunking(strategy, max_tokens, overlap, &options.chunk).or_report(),
         options,
-        chunking,
     };
     request.create().or_report()
 }
@@ -154,34 +153,42 @@ fn rag_alter_pipeline(
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
     let mode = mode.map(RefreshMode::named).transpose().or_report();
-    let defaults = read_defaults(defaults).or_report();
     let AlterOptions { config, template, description, chunk, contextual, late, title, represent } =
         options::read(options).or_report();
-    let wording = Wording { template, description };
+    let in_place =
+        InPlaceChange { wording: Wording { template, description }, represent, defaults };
     let cut = Cut { strategy, max_tokens, overlap, settings: chunk };
     let contextual = contextual.as_ref().map(Contextual::read).transpose().or_report();
     let context = ContextChange { contextual, late, title };
     let wanted = PipelineAlteration { name, content, metadata, cut, model, mode, config, context };
     let pipeline = pipeline::owned_and_held(Some(pipeline)).or_report();
-    if let Some(defaults) = defaults {
-        defaults::store(&pipeline, defaults).or_report();
-    }
-    alter(&pipeline, wanted, &wording, represent.as_ref()).or_report();
+    alter(&pipeline, wanted, in_place).or_report();
     name.map_or(pipeline.name, str::to_owned)
+}
+
+/// What holds at once, whatever becomes of the chunks.
+struct InPlaceChange {
+    wording: Wording,
+    represent: Option<Value>,
+    defaults: Option<Jsonb>,
 }
 
 fn alter(
     pipeline: &Pipeline,
     wanted: PipelineAlteration<'_>,
-    wording: &Wording,
-    represented: Option<&Value>,
+    in_place: InPlaceChange,
 ) -> Result<()> {
+    let InPlaceChange { wording, represent, defaults } = in_place;
+    let defaults = read_defaults(defaults)?;
     wording.check()?;
     representation_writer::check_new_mode(pipeline, wanted.mode)?;
     context_writer::check_new_mode(pipeline, wanted.mode)?;
     // Before a successor is made, which is to have the same.
-    if let Some(option) = represented {
+    if let Some(option) = &represent {
         representation_writer::alter(pipeline, option)?;
+    }
+    if let Some(defaults) = defaults {
+        defaults::store(pipeline, defaults)?;
     }
     wanted.carry_out(pipeline)?;
     wording.store(pipeline.id)

@@ -45,12 +45,12 @@ impl CallOptions {
         Ok(CallOptions { options: layers.options()?, layers })
     }
 
-    /// The same call, of `pipeline`.
+    /// What holds for the call where it asks `pipeline`.
     pub fn of_pipeline(&self, pipeline: &Pipeline) -> Result<AskedOptions> {
         self.with_defaults(pipeline, question_defaults::of(pipeline)?)
     }
 
-    /// The same call of `pipeline`, had that these defaults.
+    /// What holds for the call where it asks `pipeline`, if that has these defaults.
     pub fn with_defaults(
         &self,
         pipeline: &Pipeline,

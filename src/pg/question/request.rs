@@ -145,11 +145,11 @@ impl QuestionRequest<'_> {
 
     /// The question as it is looked up, where it is looked up, and how the answer is written.
     fn prepare(
-        self,
+        mut self,
         text: Option<&str>,
         purpose: PreparedFor,
     ) -> Result<(String, Search, answer::Writing)> {
-        let call = CallOptions::read(&self.arguments, self.options.clone())?;
+        let call = CallOptions::read(&self.arguments, self.options.take())?;
         let conversation = call.options.answer.conversation.as_deref();
         let conversation = conversation.map(Conversation::find).transpose()?;
         let text = question("question", text)?;
@@ -207,7 +207,10 @@ fn writing(
     let (strategy, strategy_options) = asked.strategy()?;
     let QuestionOptions { context, answer, .. } = &asked.options;
     answer::check_columns(asked, search)?;
-    answer::check_llm(asked, &llm)?;
+    answer::check_compression(asked, &llm)?;
+    if purpose == PreparedFor::Answer {
+        asked.named(&["answer.strategy"], answer::check_strategy(strategy, &llm))?;
+    }
     let tokenizer = context.tokenizer.as_deref();
     let tokenizer = tokenizer.map(|name| model::find(Some(name)).map(drop)).transpose();
     asked.named(&["context.tokenizer"], tokenizer)?;

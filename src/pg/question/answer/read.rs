@@ -62,15 +62,14 @@ pub fn check_columns(asked: &AskedOptions, search: &Search) -> Result<()> {
     asked.named(&["context.order_by"], time::column(name, columns).map(drop))
 }
 
-/// An error where the options ask for what `llm` has not.
-pub fn check_llm(asked: &AskedOptions, llm: &Llm) -> Result<()> {
-    match asked.options.context.compression.asks() {
-        Some(name) if llm.is_extractive() => {
-            let what = format!("compression \"{name}\"");
-            Err(needs_language_model(&what).hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The compressions 'truncate' and 'extractive' need none."))
-        }
-        _ => Ok(()),
-    }
+/// An error where the options have chunks summed up, and `llm` is the built-in answerer.
+pub fn check_compression(asked: &AskedOptions, llm: &Llm) -> Result<()> {
+    let Some(name) = asked.options.context.compression.asks().filter(|_| llm.is_extractive())
+    else {
+        return Ok(());
+    };
+    let error = needs_language_model(&format!("compression \"{name}\"")).hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The compressions 'truncate' and 'extractive' need none.");
+    asked.named(&["context.compression"], Err(error))
 }
 
 /// The tokens of each of `readings` as it is sent, and of the overview before them.
