@@ -87,18 +87,24 @@ impl OptionLayers {
     /// where it comes from.
     #[must_use]
     pub fn listed(&self, settings: &[SettingInForce]) -> Vec<String> {
-        let line = |path: String| {
-            let value = |(source, value): (OptionSource, &Value)| match path.as_str() {
-                FILTER => format!("{path} ({source})"),
-                _ => format!("{path} = {} ({source})", shown(value)),
-            };
-            let setting = || settings.iter().find(|setting| setting.option == path);
-            let of_setting = |SettingInForce { name, value, .. }: &SettingInForce| {
-                format!("{path} = {} ({})", shown(&json!(value)), OptionSource::Setting(name))
-            };
-            self.said(&path).map(value).or_else(|| setting().map(of_setting))
+        paths().iter().filter_map(|path| self.line(path, settings)).collect()
+    }
+
+    fn line(&self, path: &str, settings: &[SettingInForce]) -> Option<String> {
+        let setting = settings.iter().find(|setting| setting.option == path);
+        let of_setting = |SettingInForce { name, value, .. }: &SettingInForce| {
+            format!("{path} = {} ({})", shown(&json!(value)), OptionSource::Setting(name))
         };
-        paths().into_iter().filter_map(line).collect()
+        match self.said(path) {
+            None => setting.map(of_setting),
+            // Null leaves the word to the setting, and is worth a line where it takes something away.
+            Some((source, Value::Null)) => setting.map(of_setting).or_else(|| {
+                let default = self.defaults.value(path).filter(|default| !default.is_null());
+                default.map(|_| format!("{path} = null ({source})"))
+            }),
+            Some((source, _)) if path == FILTER => Some(format!("{path} ({source})")),
+            Some((source, value)) => Some(format!("{path} = {} ({source})", shown(value))),
+        }
     }
 }
 
@@ -225,6 +231,12 @@ mod tests {
                 "retrieve.mmr = 0.5 (pipeline)",
                 "cite.style = footnote (pipeline)",
             ]
+        );
+        let nulls = json!({"llm": null, "k": null, "verify": null, "context": {"headers": null}});
+        let defaults = json!({"llm": "a", "verify": {"by": "none", "llm": null}});
+        assert_eq!(
+            self::layers(json!({}), nulls, defaults).listed(&[setting("llm", "writer")]),
+            ["llm = writer (setting rag.some)", "verify.by = null (call)"]
         );
         let long = json!({"cite": {"link_template": "x".repeat(1000)}});
         let listed = self::layers(json!({}), long, json!({})).listed(&[]);

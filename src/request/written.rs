@@ -6,12 +6,12 @@
 use serde_json::{Map, Value};
 
 use super::{QuestionOptions, groups};
-use crate::error::Result;
-use crate::options;
+use crate::error::{Error, Result};
+use crate::options::{self, OptionGroup};
 
 /// An object of options that has been checked.
 ///
-/// A key that is null has the value that is built in, whatever is written elsewhere.
+/// A key that is null has the value of the setting, or what is built in, whatever is written elsewhere.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WrittenOptions(Map<String, Value>);
 
@@ -89,9 +89,13 @@ fn is_group(key: &str) -> bool {
     groups().iter().any(|group| group.name == key)
 }
 
+/// Options that are objects inside of a group.
+const OBJECTS: [&str; 2] = ["answer.budget", "retrieve.recency"];
+
 /// The options of an object, in which null stands for the value that is built in.
 fn typed(mut value: Value, others: &[&str]) -> Result<QuestionOptions> {
     let groups = groups();
+    check_objects(&value, &groups)?;
     if let Value::Object(members) = &mut value {
         // Keys that are not known are left to be complained of.
         members.retain(|key, value| !(value.is_null() && is_known(key)));
@@ -103,6 +107,26 @@ fn typed(mut value: Value, others: &[&str]) -> Result<QuestionOptions> {
         }
     }
     options::read_groups(value, &groups, others)
+}
+
+/// An error for an array in the place of an object: serde would take its elements for the fields of the
+/// struct, in their order.
+fn check_objects(value: &Value, groups: &[OptionGroup]) -> Result<()> {
+    let not_an_array = |what: &str, value: Option<&Value>| match value {
+        Some(Value::Array(_)) => {
+            Err(Error::invalid(format!("{what} must be an object, not an array")))
+        }
+        _ => Ok(()),
+    };
+    not_an_array("options", Some(value))?;
+    for OptionGroup { name, .. } in groups {
+        not_an_array(&format!("option \"{name}\""), value.get(name))?;
+    }
+    for path in OBJECTS {
+        let inner = path.split_once('.').and_then(|(group, key)| value.get(group)?.get(key));
+        not_an_array(&format!("option \"{path}\""), inner)?;
+    }
+    Ok(())
 }
 
 fn is_known(key: &str) -> bool {
@@ -176,6 +200,12 @@ mod tests {
         check(json!({"k": 0}), "k must be between 1 and 10000, not 0", "");
         check(json!({"k": 1.5}), "option \"k\" must be a whole number, not 1.5", "");
         check(json!([1]), "options must be an object, not an array", "");
+        check(json!({"cite": []}), "option \"cite\" must be an object, not an array", "");
+        check(
+            json!({"answer": {"budget": [1]}}),
+            "option \"answer.budget\" must be an object, not an array",
+            "",
+        );
     }
 
     #[test]

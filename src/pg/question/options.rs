@@ -89,7 +89,7 @@ impl AskedOptions {
     pub fn named<T>(&self, paths: &[&str], found: Result<T>) -> Result<T> {
         found.map_err(|error| {
             let of_pipeline = paths.iter().find_map(|path| match self.layers.said(path)? {
-                (OptionSource::Pipeline, value) => Some((path, value)),
+                (OptionSource::Pipeline, value) if !value.is_null() => Some((path, value)),
                 _ => None,
             });
             let Some((path, value)) = of_pipeline else { return error };
