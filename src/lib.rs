@@ -41,6 +41,8 @@ pub mod context;
 pub mod answer;
 pub mod verify;
 
+pub mod request;
+
 pub mod eval;
 
 pub mod account;

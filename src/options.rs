@@ -7,7 +7,11 @@
 //! serde finds what is wrong; here it is said in the words of those who write SQL. An unknown key is an
 //! error that names the known ones, the nearest of them first.
 
-use serde::de::DeserializeOwned;
+use std::fmt;
+
+use serde::de::value::Error as NoValue;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -23,6 +27,88 @@ const SIMILAR: f64 = 0.8;
 ///
 /// Fails with an invalid parameter.
 pub fn read<T: DeserializeOwned>(name: &str, value: Value, others: &[&str]) -> Result<T> {
+    deserialized(name, value, |object, key, known| {
+        hint_of_known(key, &with_others(object, known, others))
+    })
+}
+
+/// Reads an object of groups into `T`, each of whose fields that `groups` names is a struct of its own.
+/// A key in the wrong place is an error that says in which group it belongs. `others` are keys that may stand
+/// beside the groups, for the hint.
+///
+/// Fails with an invalid parameter.
+pub fn read_groups<T: DeserializeOwned>(
+    value: Value,
+    groups: &[OptionGroup],
+    others: &[&str],
+) -> Result<T> {
+    deserialized("", value, |object, key, known| {
+        let is_elsewhere = |it: &&OptionGroup| it.name != object && it.keys.contains(&key);
+        match groups.iter().find(is_elsewhere) {
+            Some(OptionGroup { name, .. }) => {
+                format!("It belongs to \"{name}\": {{\"{name}\": {{\"{key}\": ...}}}}.")
+            }
+            None => hint_of_all(object, key, &with_others(object, known, others), groups),
+        }
+    })
+}
+
+/// Keys of options that go together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionGroup {
+    /// The key of the group.
+    pub name: &'static str,
+    /// The keys in it, in the order of its struct.
+    pub keys: &'static [&'static str],
+}
+
+/// The keys of `T`, a struct that serde reads from an object, in the order of its fields.
+pub fn keys<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut keys: &'static [&'static str] = &[];
+    // It reads nothing, so that it fails in any case.
+    drop(T::deserialize(FieldNames(&mut keys)));
+    keys
+}
+
+/// The error of an option whose value is not what it must be, such as "between 0 and 1".
+pub fn out_of_range(option: &str, range: impl fmt::Display, value: impl fmt::Display) -> Error {
+    let value = shortened(&value.to_string());
+    Error::invalid(format!("option \"{option}\" must be {range}, not {value}"))
+}
+
+/// Takes the names of the fields that a struct asks for, and gives it none.
+struct FieldNames<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for FieldNames<'_> {
+    type Error = NoValue;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value, NoValue> {
+        *self.0 = fields;
+        Err(NoValue::custom("there is no value"))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, NoValue> {
+        Err(NoValue::custom("there is no value"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// What is deserialized; `hint` makes the hint of an unknown key, of the object that it is in, the key, and
+/// the keys that are known there.
+fn deserialized<T: DeserializeOwned>(
+    name: &str,
+    value: Value,
+    hint: impl Fn(&str, &str, &[&str]) -> String,
+) -> Result<T> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let inner = error.inner().to_string();
@@ -31,14 +117,15 @@ pub fn read<T: DeserializeOwned>(name: &str, value: Value, others: &[&str]) -> R
             ("", path) => path.to_owned(),
             (name, path) => format!("{name}.{path}"),
         };
-        explained(&place, &inner, others)
+        explained(&place, &inner, hint)
     })
 }
 
 /// What serde says of the value at `place`, in other words.
-fn explained(place: &str, said: &str, others: &[&str]) -> Error {
+fn explained(place: &str, said: &str, hint: impl Fn(&str, &str, &[&str]) -> String) -> Error {
     if let Some((key, known)) = said.strip_prefix("unknown field ").and_then(quoted) {
-        return unknown_key(place, key, quoted_all(known), others);
+        let object = place.strip_suffix(key).unwrap_or(place).trim_end_matches('.');
+        return unknown_key(object, key).hint(hint(object, key, &quoted_all(known)));
     }
     let subject = match place {
         "" => "options".to_owned(),
@@ -67,36 +154,59 @@ fn explained(place: &str, said: &str, others: &[&str]) -> Error {
 
 /// An error that says which keys of the object called `name` are known, where `key` is not among them.
 pub fn unknown_key_of(name: &str, key: &str, known: Vec<&str>) -> Error {
-    unknown_key(&format!("{name}.{key}"), key, known, &[])
+    unknown_key(name, key).hint(hint_of_known(key, &known))
 }
 
-/// `place` ends with the key itself.
-fn unknown_key<'a>(place: &str, key: &str, mut known: Vec<&'a str>, others: &[&'a str]) -> Error {
-    let object = place.strip_suffix(key).unwrap_or(place).trim_end_matches('.');
+/// An error about the key `key` of `object`, which is empty for the options themselves.
+fn unknown_key(object: &str, key: &str) -> Error {
     let within = match object {
         "" => String::new(),
         object => format!(" of \"{object}\""),
     };
-    if object.is_empty() {
-        known.extend(others);
+    Error::invalid(format!("unknown option \"{}\"{within}", shortened(key)))
+}
+
+/// The keys that are known in `object`: the options themselves may have others.
+fn with_others<'a>(object: &str, known: &[&'a str], others: &[&'a str]) -> Vec<&'a str> {
+    match object {
+        "" => [known, others].concat(),
+        _ => known.to_vec(),
     }
-    let list = match known.as_slice() {
+}
+
+fn hint_of_known(key: &str, known: &[&str]) -> String {
+    did_you_mean(key, known) + &listed(known)
+}
+
+/// As [`hint_of_known`], but a key of another group may be meant as well, if none of the object's own is.
+fn hint_of_all(object: &str, key: &str, known: &[&str], groups: &[OptionGroup]) -> String {
+    let own = did_you_mean(key, known);
+    let others = groups.iter().filter(|it| it.name != object);
+    let mut meant = others.filter_map(|it| Some((it.name, nearest(key, it.keys)?)));
+    match (own.as_str(), meant.next()) {
+        ("", Some((name, near))) => {
+            format!("Did you mean {{\"{name}\": {{\"{near}\": ...}}}}? {}", listed(known))
+        }
+        _ => own + &listed(known),
+    }
+}
+
+fn listed(known: &[&str]) -> String {
+    match known {
         [] => "There are none.".to_owned(),
         _ => format!("Known options: {}.", known.join(", ")),
-    };
-    Error::invalid(format!("unknown option \"{}\"{within}", shortened(key)))
-        .hint(did_you_mean(key, &known) + &list)
+    }
 }
 
 fn did_you_mean(name: &str, known: &[&str]) -> String {
+    nearest(name, known).map_or_else(String::new, |it| format!("Did you mean \"{it}\"? "))
+}
+
+/// The known name that `name` is a slip of the pen for.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let similarity = |known: &&str| strsim::jaro_winkler(&name.to_lowercase(), known);
     let nearest = known.iter().map(|it| (similarity(it), *it)).max_by(|a, b| a.0.total_cmp(&b.0));
-    match nearest {
-        Some((similarity, nearest)) if similarity >= SIMILAR => {
-            format!("Did you mean \"{nearest}\"? ")
-        }
-        _ => String::new(),
-    }
+    nearest.filter(|(similarity, _)| *similarity >= SIMILAR).map(|(_, name)| name)
 }
 
 /// The text between the first two backticks, and what comes after them.
@@ -117,7 +227,7 @@ fn kind(expected: &str) -> &str {
         "a string" => "a string",
         "a sequence" => "an array",
         "a map" => "an object",
-        "string or map" => "a string or an object",
+        "string or map" => "a string",
         _ if is_whole(expected) && expected.starts_with('u') => "a whole number, 0 or more",
         _ if is_whole(expected) => "a whole number",
         _ if expected.starts_with("struct ") || expected.starts_with("internally tagged") => {
@@ -156,7 +266,8 @@ fn shown(value: &str) -> String {
     }
 }
 
-fn shortened(text: &str) -> String {
+/// The beginning of a text that may be long.
+pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(LONGEST_SHOWN) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -242,6 +353,7 @@ mod tests {
             None,
         );
         check(json!({"is_late": 1}), "option \"is_late\" must be true or false, not 1", None);
+        check(json!({"order": 1}), "option \"order\" must be a string, not 1", None);
         check(json!({"is_late": null}), "option \"is_late\" must be true or false, not null", None);
         check(json!({"budget": 3}), "option \"budget\" must be an object, not 3", None);
         check(
@@ -271,6 +383,55 @@ mod tests {
         );
         let error = read::<Budget>("contextual", json!({"server": 1}), &[]).unwrap_err();
         assert_eq!(error.message(), "unknown option \"server\" of \"contextual\"");
+    }
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    #[allow(dead_code)]
+    struct Grouped {
+        k: u32,
+        given: Given,
+        budget: Budget,
+    }
+
+    #[test]
+    fn a_key_in_the_wrong_group_is_shown_its_own() {
+        let groups = [
+            OptionGroup { name: "given", keys: keys::<Given>() },
+            OptionGroup { name: "budget", keys: keys::<Budget>() },
+        ];
+        let check = |value: Value, message: &str, hint: &str| {
+            let error = read_groups::<Grouped>(value, &groups, &[]).unwrap_err();
+            assert_eq!(error.message(), message);
+            assert_eq!(error.hint_text(), Some(hint));
+        };
+        check(
+            json!({"calls": 1}),
+            "unknown option \"calls\"",
+            "It belongs to \"budget\": {\"budget\": {\"calls\": ...}}.",
+        );
+        check(
+            json!({"given": {"calls": 1}}),
+            "unknown option \"calls\" of \"given\"",
+            "It belongs to \"budget\": {\"budget\": {\"calls\": ...}}.",
+        );
+        check(
+            json!({"budget": {"cals": 1}}),
+            "unknown option \"cals\" of \"budget\"",
+            "Did you mean \"calls\"? Known options: calls.",
+        );
+        check(
+            json!({"temprature": 1}),
+            "unknown option \"temprature\"",
+            "Did you mean {\"given\": {\"temperature\": ...}}? Known options: k, given, budget.",
+        );
+        check(json!({"xyz": 1}), "unknown option \"xyz\"", "Known options: k, given, budget.");
+    }
+
+    #[test]
+    fn the_keys_of_a_struct_are_those_that_it_reads() {
+        assert_eq!(keys::<Grouped>(), ["k", "given", "budget"]);
+        assert!(keys::<u32>().is_empty());
     }
 
     #[test]

@@ -12,6 +12,8 @@ mod measures;
 mod names;
 #[path = "architecture/path.rs"]
 mod path;
+#[path = "architecture/reference.rs"]
+mod reference;
 #[path = "architecture/source.rs"]
 mod source;
 #[path = "architecture/sql.rs"]

@@ -149,9 +149,10 @@ fn fill(client: &mut Client, way: &Way) -> Result<()> {
 
 fn row(client: &mut Client, way: &Way, mode: &str, filled: f64) -> Result<[String; 8]> {
     let name = way.name;
+    let retrieve = format!(r#"{{"retrieve": {{"expand": "{}"}}}}"#, way.expand);
     let configuration = format!(
-        r#"{{"it": {{"pipeline": "{name}", "mode": "{mode}", "options": {}}}}}"#,
-        way.retrieval
+        r#"{{"it": {{"pipeline": "{name}", "retrieve": {{"mode": "{mode}", "expand": "{}"}}}}}}"#,
+        way.expand
     );
     let query = "SELECT metric, value, ci_low, ci_high
                  FROM rag_eval(eval_set => 'set', configurations => $1::text::json, k => ARRAY[$2])
@@ -169,7 +170,7 @@ fn row(client: &mut Client, way: &Way, mode: &str, filled: f64) -> Result<[Strin
                      LATERAL (SELECT * FROM rag_chunk(r.content, '{{\"by\": \"fixed\", \"max_tokens\": 100000}}')) t) AS tokens
              FROM (SELECT * FROM rag.eval_case ORDER BY md5(label) LIMIT 100) c) AS t"
     );
-    let tokens: f64 = client.query_one(&query, &[&K, &mode, &way.retrieval])?.get(0);
+    let tokens: f64 = client.query_one(&query, &[&K, &mode, &retrieve])?.get(0);
     let chunks: i64 =
         client.query_one(&format!("SELECT count(*) FROM {name}_rag_chunks"), &[])?.get(0);
     Ok([

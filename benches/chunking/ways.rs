@@ -7,12 +7,12 @@ pub struct Way {
     pub chunking: &'static str,
     /// Options of the pipeline.
     pub options: &'static str,
-    /// Options of retrieval.
-    pub retrieval: &'static str,
+    /// What of the document is returned around each chunk.
+    pub expand: &'static str,
 }
 
 const fn plain(name: &'static str, chunking: &'static str) -> Way {
-    Way { name, chunking, options: "{}", retrieval: "{}" }
+    Way { name, chunking, options: "{}", expand: "none" }
 }
 
 /// All of them.
@@ -28,7 +28,7 @@ pub const WAYS: &[Way] = &[
         ..plain("contextual", r#"{"by": "markdown", "max_tokens": 192}"#)
     },
     Way {
-        retrieval: r#"{"expand": "parent"}"#,
+        expand: "parent",
         ..plain("hierarchical", r#"{"by": "hierarchical", "max_tokens": 200, "child_tokens": 100}"#)
     },
     plain("short", r#"{"by": "recursive", "max_tokens": 64}"#),
@@ -37,8 +37,5 @@ pub const WAYS: &[Way] = &[
     plain("middle", r#"{"by": "recursive", "max_tokens": 128}"#),
     plain("longer", r#"{"by": "recursive", "max_tokens": 256}"#),
     plain("related", r#"{"by": "semantic", "max_tokens": 256}"#),
-    Way {
-        retrieval: r#"{"expand": "parent"}"#,
-        ..plain("nested", r#"{"by": "hierarchical", "max_tokens": 256}"#)
-    },
+    Way { expand: "parent", ..plain("nested", r#"{"by": "hierarchical", "max_tokens": 256}"#) },
 ];

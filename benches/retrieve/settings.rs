@@ -6,8 +6,8 @@ use crate::sets;
 
 /// What is compared where nothing else is asked for.
 const CONFIGURATIONS: &str = r#"{"hybrid": {}, "without closeness": {"options": {"closeness": false}},
-    "feedback": {"rewrite": "prf"}, "reranked": {"rerank": "late_interaction"},
-    "dense": {"mode": "dense"}, "lexical": {"mode": "lexical"}}"#;
+    "feedback": {"retrieve": {"rewrite": "prf"}}, "reranked": {"retrieve": {"rerank": "late_interaction"}},
+    "dense": {"retrieve": {"mode": "dense"}}, "lexical": {"retrieve": {"mode": "lexical"}}}"#;
 
 /// The command line.
 ///

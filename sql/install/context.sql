@@ -3,8 +3,8 @@
 CREATE FUNCTION rag_context(
     question text,
     pipeline text DEFAULT NULL,
-    k        integer DEFAULT 6,
-    mode     text DEFAULT 'hybrid',
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'

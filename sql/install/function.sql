@@ -103,6 +103,7 @@ CREATE FUNCTION rag_create_pipeline(
     chunking   jsonb DEFAULT '{}',
     model      text DEFAULT NULL,
     refresh    text DEFAULT 'async',
+    defaults   jsonb DEFAULT NULL,
     options    jsonb DEFAULT '{}',
     if_not_exists boolean DEFAULT false
 ) RETURNS text
@@ -118,6 +119,7 @@ CREATE FUNCTION rag_alter_pipeline(
     chunking   jsonb DEFAULT NULL,
     model      text DEFAULT NULL,
     refresh    text DEFAULT NULL,
+    defaults   jsonb DEFAULT NULL,
     options    jsonb DEFAULT '{}'
 ) RETURNS text
 VOLATILE PARALLEL UNSAFE
@@ -165,10 +167,10 @@ COMMENT ON FUNCTION rag_drop_pipeline IS 'drop a pipeline with its chunks; the s
 CREATE FUNCTION rag_retrieve(
     question text,
     pipeline text DEFAULT NULL,
-    k        integer DEFAULT 5,
-    mode     text DEFAULT 'hybrid',
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
-    rewrite  text DEFAULT 'none',
+    rewrite  text DEFAULT NULL,
     rerank   text DEFAULT NULL,
     options  jsonb DEFAULT '{}'
 ) RETURNS TABLE (
@@ -193,9 +195,9 @@ COMMENT ON FUNCTION rag_retrieve IS 'the chunks most relevant to a question, bes
 CREATE FUNCTION rag_answer(
     question text,
     pipeline text DEFAULT NULL,
-    strategy text DEFAULT 'auto',
-    k        integer DEFAULT 6,
-    mode     text DEFAULT 'hybrid',
+    strategy text DEFAULT NULL,
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'
@@ -207,9 +209,9 @@ COMMENT ON FUNCTION rag_answer IS 'answer a question from a pipeline''s document
 CREATE FUNCTION rag_answer_details(
     question text,
     pipeline text DEFAULT NULL,
-    strategy text DEFAULT 'auto',
-    k        integer DEFAULT 6,
-    mode     text DEFAULT 'hybrid',
+    strategy text DEFAULT NULL,
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'
@@ -232,9 +234,9 @@ COMMENT ON FUNCTION rag_answer_details IS 'rag_answer with its citations, the ch
 CREATE FUNCTION rag_answer_stream(
     question text,
     pipeline text DEFAULT NULL,
-    strategy text DEFAULT 'auto',
-    k        integer DEFAULT 6,
-    mode     text DEFAULT 'hybrid',
+    strategy text DEFAULT NULL,
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'
@@ -246,9 +248,9 @@ COMMENT ON FUNCTION rag_answer_stream IS 'rag_answer in pieces, each as soon as 
 CREATE FUNCTION rag_prompt(
     question text,
     pipeline text DEFAULT NULL,
-    strategy text DEFAULT 'auto',
-    k        integer DEFAULT 6,
-    mode     text DEFAULT 'hybrid',
+    strategy text DEFAULT NULL,
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'

@@ -77,9 +77,9 @@ SELECT pg_catalog.pg_extension_config_dump('rag.feedback_id_seq', '');
 CREATE FUNCTION rag_explain(
     question text,
     pipeline text DEFAULT NULL,
-    strategy text DEFAULT 'auto',
-    k        integer DEFAULT 6,
-    mode     text DEFAULT 'hybrid',
+    strategy text DEFAULT NULL,
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
     filter   jsonb DEFAULT NULL,
     llm      text DEFAULT NULL,
     options  jsonb DEFAULT '{}'

@@ -47,7 +47,7 @@ WHERE id = $1 OR replaces = $1
 -- name: inherit_wording
 -- $1: pipeline, $2: the one whose place it is to take.
 UPDATE rag.pipeline AS p
-SET template = o.template, description = o.description
+SET template = o.template, description = o.description, defaults = o.defaults
 FROM rag.pipeline AS o
 WHERE p.id = $1 AND o.id = $2
 

@@ -8,6 +8,7 @@ pub mod citation;
 pub mod draft;
 pub mod link;
 pub mod numbering;
+pub mod options;
 pub mod reuse;
 pub mod strategy;
 pub mod style;

@@ -120,7 +120,7 @@ fn sizes_of(pieces: &[Excerpt], number: usize, counter: &mut dyn Counter) -> Res
 /// Not a word fits.
 pub fn none_fits(budget: usize) -> Error {
     Error::invalid(format!("no context fits into {budget} tokens"))
-        .hint("Raise context_tokens or the server's context_window, or show fewer headers.")
+        .hint("Raise the option \"context.tokens\" or the server's context_window, or show fewer headers.")
 }
 
 #[cfg(test)]

@@ -52,7 +52,9 @@ pub fn check(names: &[String], columns: &[String]) -> Result<()> {
     match names.iter().find(|name| !is_known(name)) {
         None => Ok(()),
         Some(unknown) => {
-            let message = format!("headers names \"{unknown}\", which is no column of metadata");
+            let message = format!(
+                "option \"context.headers\" names \"{unknown}\", which is no column of metadata"
+            );
             let mut hint = format!("Known headers: {}", NAMES.join(", "));
             if !columns.is_empty() {
                 hint += &format!(", and the metadata: {}", columns.join(", "));
@@ -130,7 +132,10 @@ mod tests {
         assert!(check("score", &[]).is_ok());
         assert!(check("lang", &["lang".to_owned()]).is_ok());
         let error = check("colour", &["lang".to_owned()]).unwrap_err();
-        assert_eq!(error.message(), "headers names \"colour\", which is no column of metadata");
+        assert_eq!(
+            error.message(),
+            "option \"context.headers\" names \"colour\", which is no column of metadata"
+        );
         assert!(error.hint_text().unwrap().ends_with("similarity, and the metadata: lang."));
     }
 }

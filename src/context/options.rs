@@ -1,4 +1,4 @@
-//! What can be said about what is read.
+//! What can be said about what is read: the group `context` of the options of a question.
 
 use serde::Deserialize;
 
@@ -6,20 +6,7 @@ use super::compress::Compression;
 use super::deduplication::Dedupe;
 use super::order::ContextOrder;
 use crate::error::{Error, Result};
-
-/// The names of all options, as users write them.
-pub const KEYS: [&str; 10] = [
-    "context_tokens",
-    "tokenizer",
-    "order",
-    "order_by",
-    "dedupe_chunks",
-    "dedupe_sentences",
-    "compression",
-    "compression_ratio",
-    "max_summaries",
-    "headers",
-];
+use crate::options::out_of_range;
 
 /// Most summaries of one answer.
 const MOST_SUMMARIES: u32 = 100;
@@ -30,7 +17,7 @@ const MOST_SUMMARIES: u32 = 100;
 pub struct ContextOptions {
     /// Most tokens that all of them take; 0: no limit but the model's window; `None`: the
     /// window's, or the usual.
-    pub context_tokens: Option<u32>,
+    pub tokens: Option<u32>,
     /// The model that has the language model's own tokenizer.
     pub tokenizer: Option<String>,
     /// In which order chunks are read.
@@ -54,7 +41,7 @@ pub struct ContextOptions {
 impl Default for ContextOptions {
     fn default() -> Self {
         ContextOptions {
-            context_tokens: None,
+            tokens: None,
             tokenizer: None,
             order: ContextOrder::Relevance,
             order_by: None,
@@ -73,21 +60,17 @@ impl ContextOptions {
     pub fn check(&self) -> Result<()> {
         let ratio = self.compression_ratio;
         if !(ratio > 0.0 && ratio <= 1.0) {
-            return Err(Error::invalid(format!(
-                "compression_ratio must be above 0 and at most 1: {ratio}"
-            )));
+            return Err(out_of_range("context.compression_ratio", "above 0 and at most 1", ratio));
         }
         if !(1..=MOST_SUMMARIES).contains(&self.max_summaries) {
-            let given = self.max_summaries;
-            return Err(Error::invalid(format!(
-                "max_summaries must be between 1 and {MOST_SUMMARIES}: {given}"
-            )));
+            let range = format!("between 1 and {MOST_SUMMARIES}");
+            return Err(out_of_range("context.max_summaries", range, self.max_summaries));
         }
         match (self.order, &self.order_by) {
-            (ContextOrder::Chronological, None) => Err(Error::invalid("order chronological needs order_by")
-                .hint("Name a metadata column that holds a date, a time or a number, for instance '{\"order\": \"chronological\", \"order_by\": \"written\"}'.")),
-            (ContextOrder::Relevance | ContextOrder::UCurve, Some(column)) => {
-                Err(Error::invalid(format!("order_by names \"{column}\", and the order is not chronological"))
+            (ContextOrder::Chronological, None) => Err(Error::invalid("the order \"chronological\" needs the option \"context.order_by\"")
+                .hint("Name a metadata column that holds a date, a time or a number, for instance {\"context\": {\"order\": \"chronological\", \"order_by\": \"written\"}}.")),
+            (ContextOrder::Relevance | ContextOrder::UCurve, Some(_)) => {
+                Err(Error::invalid("the option \"context.order_by\" is for the order \"chronological\" alone")
                     .hint("Add \"order\": \"chronological\", or leave order_by out."))
             }
             _ => Ok(()),
@@ -100,21 +83,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::options;
 
     fn check(options: Value) -> Result<()> {
-        serde_json::from_value::<ContextOptions>(options)
-            .map_err(|error| Error::invalid(error.to_string()))?
-            .check()
-    }
-
-    #[test]
-    fn all_keys_are_known() {
-        for key in KEYS {
-            let error = check(json!({ key: {} })).unwrap_err();
-            assert!(!error.message().contains("unknown field"), "{key}: {error}");
-        }
-        let error = check(json!({"colour": 1})).unwrap_err();
-        assert!(KEYS.iter().all(|key| error.message().contains(key)), "{error}");
+        options::read::<ContextOptions>("context", options, &[])?.check()
     }
 
     #[test]
@@ -129,7 +101,7 @@ mod tests {
             json!({"compression_ratio": 1.5}),
             json!({"max_summaries": 0}),
             json!({"max_summaries": 101}),
-            json!({"context_tokens": -1}),
+            json!({"tokens": -1}),
             json!({"compression": "zip"}),
         ] {
             assert!(check(wrong.clone()).is_err(), "{wrong}");

@@ -1,98 +1,67 @@
-//! What is compared: named sets of arguments of `rag_retrieve`, or of `rag_answer`.
+//! What is compared: named sets of options of a question, each with its pipeline.
 //!
 //! ```text
-//! {"hybrid": {}, "dense": {"mode": "dense"}, "small chunks": {"pipeline": "docs_128"}}
-//! {"quoted": {}, "written": {"llm": "claude", "strategy": "refine"}}
+//! {"hybrid": {}, "dense": {"retrieve": {"mode": "dense"}}, "small chunks": {"pipeline": "docs_128"}}
+//! {"quoted": {}, "written": {"llm": "claude", "answer": {"strategy": "refine"}}}
 //! ```
 
 use std::fmt;
 
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
-use crate::options;
-use crate::retrieve::RetrieveOptions;
+use crate::request::WrittenOptions;
 
 /// Most configurations of one evaluation.
 const MOST: usize = 100;
 
-/// Arguments under a name.
+/// The key that a configuration has beside options.
+const PIPELINE: &str = "pipeline";
+
+/// Options under a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
     /// What it is called in the results.
     pub name: String,
-    /// What is different from the defaults.
-    pub arguments: Arguments,
-}
-
-/// Arguments of `rag_retrieve` and `rag_answer`; what is not there has its default.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Arguments {
     /// The pipeline, if not that of the evaluation.
     pub pipeline: Option<String>,
-    /// How many chunks are retrieved.
-    pub k: Option<i32>,
-    /// Dense, lexical or hybrid.
-    pub mode: Option<String>,
-    /// A filter of the metadata; that of a case has its conditions added.
-    pub filter: Option<Value>,
-    /// How the question is rewritten.
-    pub rewrite: Option<String>,
-    /// How what is found is ranked again.
-    pub rerank: Option<String>,
-    /// All other options, as JSON.
-    pub options: Option<Value>,
-    /// How the chunks are put to the answerer: the name of a strategy.
-    pub strategy: Option<String>,
-    /// The language model that answers, and rewrites the question.
-    pub llm: Option<String>,
+    /// What is different from the defaults of the pipeline, and from what is built in.
+    pub options: WrittenOptions,
 }
 
-impl Arguments {
+impl Configuration {
     /// Whether nothing is different from the defaults.
     pub fn is_default(&self) -> bool {
-        *self == Arguments::default()
+        self.pipeline.is_none() && self.options.is_empty()
     }
 
-    /// The options of retrieval alone, where those of answers may be among them.
-    pub fn retrieval_options(&self) -> Option<Value> {
-        let options = self.options.as_ref()?;
-        let Value::Object(members) = options else { return Some(options.clone()) };
-        let own = members.iter().filter(|(name, value)| is_of_retrieval(name, value));
-        Some(own.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>().into())
+    /// How many chunks are found, if the configuration says so.
+    pub fn k(&self) -> Option<i32> {
+        self.options.value("k").and_then(Value::as_i64).and_then(|k| i32::try_from(k).ok())
     }
 
-    /// The options of `rag_answer` that say what `rewrite` and `rerank` say to `rag_retrieve`.
-    /// Citations are as they are written, or they could not be compared.
-    pub fn answer_options(&self) -> Value {
-        let mut options = self.options.clone().unwrap_or_else(|| json!({}));
-        let Value::Object(members) = &mut options else { return options };
-        if let Some(rerank) = &self.rerank {
-            members.insert("rerank".to_owned(), json!(rerank));
-        }
-        match (&self.rewrite, members.get_mut("rewrite")) {
-            (Some(way), Some(Value::Object(given))) => {
-                given.insert("way".to_owned(), json!(way));
+    /// The options with which questions are answered. Citations are as they are written, or they could
+    /// not be compared.
+    pub fn answer_options(&self) -> Result<WrittenOptions> {
+        let inline = WrittenOptions::read(json!({"cite": {"style": "inline"}}))?;
+        Ok(inline.over(&self.options))
+    }
+
+    fn read(name: String, mut value: Value) -> Result<Configuration> {
+        let pipeline = value.as_object_mut().and_then(|members| members.remove(PIPELINE));
+        let pipeline = match pipeline {
+            None | Some(Value::Null) => None,
+            Some(Value::String(pipeline)) => Some(pipeline),
+            Some(other) => {
+                let message = format!("option \"{PIPELINE}\" must be a string, not {other}");
+                return Err(Error::invalid(message));
             }
-            (Some(way), None) => {
-                members.insert("rewrite".to_owned(), json!(way));
-            }
-            _ => {}
-        }
-        members.insert("citation_style".to_owned(), json!("inline"));
-        options
+        };
+        let options = WrittenOptions::read_beside(value, &[PIPELINE])?;
+        Ok(Configuration { name, pipeline, options })
     }
-}
-
-/// Whether retrieval knows an option of this name. What it does not know is for the answerer, and
-/// refused there if it is not known either.
-fn is_of_retrieval(name: &str, value: &Value) -> bool {
-    let read = serde_json::from_value::<RetrieveOptions>(json!({ name: value }));
-    let unknown = format!("unknown field `{name}`");
-    !read.is_err_and(|error| error.to_string().starts_with(&unknown))
 }
 
 /// The members of a JSON object in the order in which they are written.
@@ -105,7 +74,7 @@ impl<'de> Deserialize<'de> for Members {
             type Value = Members;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of objects of arguments")
+                f.write_str("an object of objects of options")
             }
 
             fn visit_map<A: MapAccess<'de>>(
@@ -126,7 +95,7 @@ impl<'de> Deserialize<'de> for Members {
 /// Reads configurations, in the order in which they are written: the first is the one that the
 /// others are compared with.
 pub fn parse(json: &str) -> Result<Vec<Configuration>> {
-    let hint = "For instance {\"hybrid\": {}, \"dense\": {\"mode\": \"dense\"}}.";
+    let hint = "For instance {\"hybrid\": {}, \"dense\": {\"retrieve\": {\"mode\": \"dense\"}}}.";
     let Members(members) = serde_json::from_str(json)
         .map_err(|error| Error::invalid(format!("configurations: {error}")).hint(hint))?;
     if members.is_empty() {
@@ -141,12 +110,12 @@ pub fn parse(json: &str) -> Result<Vec<Configuration>> {
         if configurations.iter().any(|known| known.name == name) {
             return Err(Error::invalid(format!("two configurations are called \"{name}\"")));
         }
-        let arguments: Arguments = options::read("", arguments, &[]).map_err(|error| {
-            let usual = "A configuration has arguments of rag_retrieve or rag_answer, such as {\"mode\": \"dense\"}.";
+        let configuration = Configuration::read(name.clone(), arguments).map_err(|error| {
+            let usual = "A configuration has the options of a question, such as {\"retrieve\": {\"mode\": \"dense\"}}, and its pipeline.";
             let hint = error.hint_text().unwrap_or(usual);
             Error::invalid(format!("configuration \"{name}\": {}", error.message())).hint(hint)
         })?;
-        configurations.push(Configuration { name, arguments });
+        configurations.push(configuration);
     }
     Ok(configurations)
 }
@@ -171,54 +140,60 @@ mod tests {
     #[test]
     fn configurations_keep_their_order() {
         let parsed =
-            parse(r#"{"zz": {}, "a": {"mode": "dense", "k": 7, "pipeline": "p"}}"#).unwrap();
+            parse(r#"{"zz": {}, "a": {"retrieve": {"mode": "dense"}, "k": 7, "pipeline": "p"}}"#)
+                .unwrap();
         let names: Vec<&str> = parsed.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["zz", "a"]);
-        assert_eq!(parsed[0].arguments, Arguments::default());
-        let arguments = &parsed[1].arguments;
-        assert_eq!((arguments.mode.as_deref(), arguments.k), (Some("dense"), Some(7)));
-        assert_eq!(arguments.pipeline.as_deref(), Some("p"));
+        assert!(parsed[0].is_default() && !parsed[1].is_default());
+        assert_eq!((parsed[0].k(), parsed[1].k()), (None, Some(7)));
+        assert_eq!(parsed[1].options.value("retrieve.mode"), Some(&json!("dense")));
+        assert_eq!(parsed[1].pipeline.as_deref(), Some("p"));
     }
 
     #[test]
     fn what_is_wrong_is_named() {
-        let check = |json: &str, message: &str| {
+        let check = |json: &str, message: &str, hint: &str| {
             let error = parse(json).unwrap_err();
             assert!(error.message().contains(message), "{json}: {error}");
+            assert!(error.hint_text().unwrap().contains(hint), "{json}: {:?}", error.hint_text());
         };
-        check("{}", "configurations is empty");
-        check("[]", "configurations: invalid type: sequence, expected an object");
-        check(r#"{"a": {}, "a": {}}"#, "two configurations are called \"a\"");
-        check(r#"{"a": {"mod": "dense"}}"#, "configuration \"a\": unknown option \"mod\"");
+        check("{}", "configurations is empty", "For instance");
+        check("[]", "configurations: invalid type: sequence, expected an object", "For instance");
+        check(r#"{"a": {"k": 0}}"#, "configuration \"a\": k must be between", "has the options");
         check(
-            r#"{"a": {"mode": 1}}"#,
-            "configuration \"a\": option \"mode\" must be a string, not 1",
+            r#"{"a": {"mode": "dense"}}"#,
+            "configuration \"a\": unknown option \"mode\"",
+            "It belongs to \"retrieve\": {\"retrieve\": {\"mode\": ...}}.",
         );
-        check(r#"{"a": 1}"#, "configuration \"a\": options must be an object, not 1");
+        check(
+            r#"{"a": {"pipelin": "b"}}"#,
+            "configuration \"a\": unknown option \"pipelin\"",
+            "Did you mean \"pipeline\"? Known options: k, llm, retrieve, context, answer, verify, cite, pipeline.",
+        );
+        check(
+            r#"{"a": {"retrieve": {"mode": 1}}}"#,
+            "configuration \"a\": option \"retrieve.mode\"",
+            "has the options",
+        );
+        check(
+            r#"{"a": {"pipeline": 1}}"#,
+            "option \"pipeline\" must be a string, not 1",
+            "options",
+        );
+        check(r#"{"a": 1}"#, "configuration \"a\": options must be an object, not 1", "options");
+        let twice = parse(r#"{"a": {}, "a": {}}"#).unwrap_err();
+        assert_eq!(twice.message(), "two configurations are called \"a\"");
     }
 
     #[test]
-    fn options_are_those_of_retrieval_or_of_answers() {
-        let check = |arguments: Value, retrieval: Option<Value>, answer: Value| {
-            let arguments: Arguments = serde_json::from_value(arguments).unwrap();
-            assert_eq!(arguments.retrieval_options(), retrieval);
-            assert_eq!(arguments.answer_options(), answer);
-        };
-        check(json!({}), None, json!({"citation_style": "inline"}));
-        check(
-            json!({"options": {"mmr": 0.5, "verifier": "none", "neighbours": "many", "citation_style": "link"}}),
-            Some(json!({"mmr": 0.5, "neighbours": "many"})),
-            json!({"mmr": 0.5, "verifier": "none", "neighbours": "many", "citation_style": "inline"}),
-        );
-        check(
-            json!({"rerank": "late_interaction", "rewrite": "hyde"}),
-            None,
-            json!({"rerank": "late_interaction", "rewrite": "hyde", "citation_style": "inline"}),
-        );
-        check(
-            json!({"rewrite": "hyde", "options": {"rewrite": {"n": 2}}}),
-            Some(json!({"rewrite": {"n": 2}})),
-            json!({"rewrite": {"n": 2, "way": "hyde"}, "citation_style": "inline"}),
+    fn citations_are_compared_as_they_are_written() {
+        let parsed = parse(
+            r#"{"a": {"cite": {"style": "footnote", "source_column": "b"}, "verify": {"by": "none"}}}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            parsed[0].answer_options().unwrap().into_json(),
+            json!({"cite": {"style": "inline", "source_column": "b"}, "verify": {"by": "none"}})
         );
     }
 

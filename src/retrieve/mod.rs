@@ -23,14 +23,15 @@ pub mod value;
 
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use options::RetrieveOptions;
 
 use crate::error::{Error, Result};
 
 /// Which side of the search is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SearchMode {
     /// The nearest vectors.
     Dense,

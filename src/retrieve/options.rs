@@ -1,15 +1,28 @@
-//! What can be said about a search beside its arguments, and within which limits.
+//! What can be said about a search, and within which limits: the group `retrieve` of the options of a
+//! question.
 
 use serde::Deserialize;
+use serde_json::Value;
 
+use super::SearchMode;
 use crate::error::{Error, Result};
+use crate::options::out_of_range;
 use crate::rewrite::RewriteOptions;
 use crate::rewrite::route::Route;
 
-/// Options of retrieval that have no argument of their own.
+/// How chunks are found and ranked.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetrieveOptions {
+    /// Which side of the search is asked; `None`: both.
+    pub mode: Option<SearchMode>,
+    /// Conditions on the metadata, an object.
+    pub filter: Option<Value>,
+    /// How the question is rewritten.
+    pub rewrite: RewriteOptions,
+    /// What reads the candidates again: 'late_interaction', 'llm' or the name of a model; `None` or
+    /// 'none': nothing does.
+    pub rerank: Option<String>,
     /// Least cosine similarity between question and chunk.
     pub threshold: Option<f64>,
     /// Chunks that each side puts forward.
@@ -42,8 +55,6 @@ pub struct RetrieveOptions {
     pub neighbours: u32,
     /// What of the document is returned around each chunk.
     pub expand: Option<Expand>,
-    /// How the question is rewritten.
-    pub rewrite: RewriteOptions,
     /// How the pipeline `auto` is chosen.
     pub route: Option<Route>,
 }
@@ -134,6 +145,10 @@ pub const MOST_NEIGHBOURS: u32 = 20;
 impl Default for RetrieveOptions {
     fn default() -> Self {
         RetrieveOptions {
+            mode: None,
+            filter: None,
+            rewrite: RewriteOptions::default(),
+            rerank: None,
             threshold: None,
             candidates: 100,
             fusion: None,
@@ -150,13 +165,18 @@ impl Default for RetrieveOptions {
             per_source: None,
             neighbours: 0,
             expand: None,
-            rewrite: RewriteOptions::default(),
             route: None,
         }
     }
 }
 
 impl RetrieveOptions {
+    /// What reads the candidates again, if anything does.
+    #[must_use]
+    pub fn reranker(&self) -> Option<&str> {
+        self.rerank.as_deref().filter(|name| *name != "none")
+    }
+
     /// How the two sides become one list.
     #[must_use]
     pub fn fusion(&self) -> Fusion {
@@ -214,7 +234,7 @@ impl RetrieveOptions {
     /// An error that names the first value out of its range.
     pub fn check(&self) -> Result<()> {
         if let Some(threshold) = self.threshold.filter(|t| !(-1.0..=1.0).contains(t)) {
-            return Err(Error::invalid(format!("threshold must be between -1 and 1: {threshold}"))
+            return Err(out_of_range("retrieve.threshold", "between -1 and 1", threshold)
                 .hint("It is the least cosine similarity between question and chunk."));
         }
         whole("candidates", self.candidates, 1, 100_000)?;
@@ -226,10 +246,14 @@ impl RetrieveOptions {
         share("mmr", self.mmr)?;
         share("dedupe", self.dedupe)?;
         if self.neighbours > 0 && self.expand.is_some_and(|expand| expand != Expand::None) {
-            return Err(Error::invalid("neighbours and expand must not both be given"));
+            return Err(Error::invalid(
+                "the options \"retrieve.neighbours\" and \"retrieve.expand\" exclude each other",
+            ));
         }
         if self.rrf_k.is_some() && self.fusion() != Fusion::Rrf {
-            return Err(Error::invalid("rrf_k is for the fusion rrf alone"));
+            return Err(Error::invalid(
+                "the option \"retrieve.rrf_k\" is for the fusion \"rrf\" alone",
+            ));
         }
         self.rewrite.check()?;
         self.recency.as_ref().map_or(Ok(()), Recency::check)
@@ -238,26 +262,31 @@ impl RetrieveOptions {
 
 impl Recency {
     fn check(&self) -> Result<()> {
-        share("the weight of recency", Some(self.weight))?;
-        if self.half_life > 0.0 && self.half_life <= 1e6 {
-            return Ok(());
+        share("recency.weight", Some(self.weight))?;
+        match self.half_life > 0.0 && self.half_life <= 1e6 {
+            true => Ok(()),
+            false => {
+                let range = "above 0 and at most 1000000 days";
+                Err(out_of_range("retrieve.recency.half_life", range, self.half_life))
+            }
         }
-        let message = format!("half_life must be between 0 and 1000000 days: {}", self.half_life);
-        Err(Error::invalid(message))
     }
 }
 
 fn whole(name: &str, value: u32, least: u32, most: u32) -> Result<()> {
-    if (least..=most).contains(&value) {
-        return Ok(());
+    match (least..=most).contains(&value) {
+        true => Ok(()),
+        false => {
+            let range = format!("between {least} and {most}");
+            Err(out_of_range(&format!("retrieve.{name}"), range, value))
+        }
     }
-    Err(Error::invalid(format!("{name} must be between {least} and {most}: {value}")))
 }
 
 fn share(name: &str, value: Option<f64>) -> Result<()> {
     match value {
         Some(value) if !(0.0..=1.0).contains(&value) => {
-            Err(Error::invalid(format!("{name} must be between 0 and 1: {value}")))
+            Err(out_of_range(&format!("retrieve.{name}"), "between 0 and 1", value))
         }
         _ => Ok(()),
     }
@@ -299,28 +328,53 @@ mod tests {
     }
 
     #[test]
+    fn a_reranker_can_be_taken_away() {
+        assert_eq!(read(json!({})).reranker(), None);
+        assert_eq!(read(json!({"rerank": "none"})).reranker(), None);
+        assert_eq!(read(json!({"rerank": "llm"})).reranker(), Some("llm"));
+    }
+
+    #[test]
     fn what_is_out_of_range_is_named() {
         let check = |options, message: &str| {
             let error = read(options).check().unwrap_err();
             assert!(error.message().contains(message), "{error} does not say {message}");
         };
-        check(json!({"threshold": 1.5}), "threshold must be between -1 and 1: 1.5");
-        check(json!({"candidates": 0}), "candidates must be between 1 and 100000: 0");
-        check(json!({"rerank_candidates": 1001}), "rerank_candidates must be");
-        check(json!({"neighbours": 21}), "neighbours must be between 0 and 20: 21");
-        check(json!({"per_source": 0}), "per_source must be");
-        check(json!({"dense_weight": -0.1}), "dense_weight must be between 0 and 1: -0.1");
-        check(json!({"rerank_weight": 2}), "rerank_weight must be");
-        check(json!({"mmr": 1.1}), "mmr must be");
-        check(json!({"dedupe": 7}), "dedupe must be");
-        check(json!({"neighbours": 1, "expand": "section"}), "must not both be given");
-        check(json!({"fusion": "weighted", "rrf_k": 1}), "rrf_k is for the fusion rrf");
-        check(json!({"recency": {"column": "a", "half_life": 0}}), "half_life must be");
+        check(
+            json!({"threshold": 1.5}),
+            "option \"retrieve.threshold\" must be between -1 and 1, not 1.5",
+        );
+        check(
+            json!({"candidates": 0}),
+            "option \"retrieve.candidates\" must be between 1 and 100000, not 0",
+        );
+        check(json!({"rerank_candidates": 1001}), "\"retrieve.rerank_candidates\" must be");
+        check(
+            json!({"neighbours": 21}),
+            "option \"retrieve.neighbours\" must be between 0 and 20, not 21",
+        );
+        check(json!({"per_source": 0}), "\"retrieve.per_source\" must be");
+        check(
+            json!({"dense_weight": -0.1}),
+            "option \"retrieve.dense_weight\" must be between 0 and 1, not -0.1",
+        );
+        check(json!({"rerank_weight": 2}), "\"retrieve.rerank_weight\" must be");
+        check(json!({"mmr": 1.1}), "\"retrieve.mmr\" must be");
+        check(json!({"dedupe": 7}), "\"retrieve.dedupe\" must be");
+        check(json!({"neighbours": 1, "expand": "section"}), "exclude each other");
+        check(json!({"fusion": "weighted", "rrf_k": 1}), "is for the fusion \"rrf\" alone");
+        check(
+            json!({"recency": {"column": "a", "half_life": 0}}),
+            "option \"retrieve.recency.half_life\" must be above 0",
+        );
         check(
             json!({"recency": {"column": "a", "half_life": 1, "weight": 2}}),
-            "weight of recency",
+            "option \"retrieve.recency.weight\" must be between 0 and 1, not 2",
         );
-        check(json!({"rewrite": {"n": 0}}), "n of rewrite must be between 1 and 10: 0");
+        check(
+            json!({"rewrite": {"n": 0}}),
+            "option \"retrieve.rewrite.n\" must be between 1 and 10, not 0",
+        );
         assert!(RetrieveOptions::default().check().is_ok());
     }
 }

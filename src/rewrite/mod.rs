@@ -25,8 +25,6 @@ pub mod route;
 pub mod self_query;
 pub mod step_back;
 
-use std::str::FromStr;
-
 use serde_json::Value as Json;
 
 pub use options::RewriteOptions;
@@ -67,6 +65,30 @@ impl RewriteMethod {
         ("prf", RewriteMethod::Prf),
     ];
 
+    /// What users can write: no way, or the name of one.
+    const NAMES: [&'static str; RewriteMethod::ALL.len() + 1] = {
+        let mut names = ["none"; RewriteMethod::ALL.len() + 1];
+        let mut at = 0;
+        while at < RewriteMethod::ALL.len() {
+            names[at + 1] = RewriteMethod::ALL[at].0;
+            at += 1;
+        }
+        names
+    };
+
+    /// The way called `name`; `None` for 'none'. An error for a name that is none.
+    pub fn named(name: &str) -> Result<Option<RewriteMethod>> {
+        let found = RewriteMethod::ALL.iter().find(|(known, _)| *known == name);
+        match (name, found) {
+            ("none", _) => Ok(None),
+            (_, Some((_, way))) => Ok(Some(*way)),
+            (_, None) => {
+                Err(Error::new(ErrorKind::InvalidParameter, format!("unknown rewrite \"{name}\""))
+                    .hint(format!("Known values: {}.", RewriteMethod::NAMES.join(", "))))
+            }
+        }
+    }
+
     /// The name that users write.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -90,19 +112,6 @@ impl RewriteMethod {
             RewriteMethod::Fusion | RewriteMethod::Decompose => 4,
             _ => 1,
         }
-    }
-}
-
-impl FromStr for RewriteMethod {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<RewriteMethod> {
-        let found = RewriteMethod::ALL.iter().find(|(known, _)| *known == name);
-        found.map(|(_, way)| *way).ok_or_else(|| {
-            let known: Vec<&str> = RewriteMethod::ALL.iter().map(|(name, _)| *name).collect();
-            Error::new(ErrorKind::InvalidParameter, format!("unknown rewrite \"{name}\""))
-                .hint(format!("Known values: none, {}.", known.join(", ")))
-        })
     }
 }
 

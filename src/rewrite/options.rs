@@ -1,20 +1,24 @@
 //! What can be said about a rewriting, and within which limits.
 
-use serde::de::Error as _;
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 
 use super::RewriteMethod;
-use crate::error::{Error, Result};
-use crate::options;
+use crate::error::Result;
+use crate::options::out_of_range;
 
 /// Most questions or passages that are asked for.
 const MOST: u32 = 10;
 
-/// The member `rewrite` of the options: the name of a way, or an object.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The option `rewrite`: the name of a way, or an object.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(remote = "Self", deny_unknown_fields, default)]
 pub struct RewriteOptions {
     /// The way in which questions are rewritten.
+    #[serde(rename = "by", deserialize_with = "way")]
     pub way: Option<RewriteMethod>,
     /// How many questions or passages are wanted; `None`: what suits the way.
     pub n: Option<u32>,
@@ -39,81 +43,48 @@ pub struct RewriteOptions {
     pub repeat: Option<u32>,
 }
 
-/// The options as they are written in JSON, before they are checked.
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
-struct RewriteJson {
-    way: Option<String>,
-    n: Option<u32>,
-    template: Option<String>,
-    llm: Option<String>,
-    temperature: f32,
-    max_tokens: Option<u32>,
-    max_calls: Option<u32>,
-    chunks: Option<u32>,
-    terms: Option<u32>,
-    weight: Option<f64>,
-    repeat: Option<u32>,
+/// A way by its name, or none.
+fn way<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RewriteMethod>, D::Error> {
+    match Option::<String>::deserialize(deserializer)? {
+        None => Ok(None),
+        Some(name) => way_called(&name),
+    }
 }
 
-/// An error as serde passes it on, with its hint.
-fn custom<E: serde::de::Error>(error: Error) -> E {
-    let hint = error.hint_text().map(|hint| format!(" ({hint})")).unwrap_or_default();
-    E::custom(format!("{error}{hint}"))
+fn way_called<E: serde::de::Error>(name: &str) -> Result<Option<RewriteMethod>, E> {
+    RewriteMethod::named(name).map_err(|_| E::unknown_variant(name, &RewriteMethod::NAMES))
+}
+
+/// Reads a name, or an object with it and how it is done.
+struct NameOrObject;
+
+impl<'de> Visitor<'de> for NameOrObject {
+    type Value = RewriteOptions;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a string or an object")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<RewriteOptions, E> {
+        Ok(RewriteOptions { way: way_called(name)?, ..RewriteOptions::default() })
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<RewriteOptions, E> {
+        Ok(RewriteOptions::default())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RewriteOptions, A::Error> {
+        RewriteOptions::deserialize(MapAccessDeserializer::new(map))
+    }
 }
 
 impl<'de> Deserialize<'de> for RewriteOptions {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let written = match Value::deserialize(deserializer)? {
-            Value::Null => RewriteJson::default(),
-            Value::String(way) => RewriteJson { way: Some(way), ..RewriteJson::default() },
-            object @ Value::Object(_) => options::read("", object, &[]).map_err(custom)?,
-            other => {
-                let message = format!("rewrite is neither a name nor an object: {other}");
-                return Err(D::Error::custom(message));
-            }
-        };
-        RewriteOptions::of(written).map_err(custom)
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RewriteOptions, D::Error> {
+        deserializer.deserialize_any(NameOrObject)
     }
 }
 
 impl RewriteOptions {
-    fn of(written: RewriteJson) -> Result<RewriteOptions> {
-        let way = match written.way.as_deref() {
-            None | Some("none") => None,
-            Some(name) => Some(name.parse()?),
-        };
-        Ok(RewriteOptions {
-            way,
-            n: written.n,
-            template: written.template,
-            llm: written.llm,
-            temperature: written.temperature,
-            max_tokens: written.max_tokens,
-            max_calls: written.max_calls,
-            chunks: written.chunks,
-            terms: written.terms,
-            weight: written.weight,
-            repeat: written.repeat,
-        })
-    }
-
-    /// The way that the argument `rewrite` and these options name.
-    pub fn way_with(&self, argument: Option<&str>) -> Result<Option<RewriteMethod>> {
-        let named = match argument {
-            None | Some("none") => None,
-            Some(name) => Some(name.parse::<RewriteMethod>()?),
-        };
-        match (named, self.way) {
-            (Some(one), Some(other)) if one != other => Err(Error::invalid(format!(
-                "rewrite is \"{}\", and the options name \"{}\"",
-                one.name(),
-                other.name()
-            ))),
-            (named, own) => Ok(named.or(own)),
-        }
-    }
-
     /// Most calls of the language model.
     #[must_use]
     pub fn calls(&self) -> u32 {
@@ -130,14 +101,16 @@ impl RewriteOptions {
         whole("repeat", self.repeat, MOST)?;
         if !(0.0..=2.0).contains(&self.temperature) {
             let temperature = self.temperature;
-            return Err(Error::invalid(format!(
-                "the temperature of rewrite must be between 0 and 2: {temperature}"
-            )));
+            return Err(out_of_range(
+                "retrieve.rewrite.temperature",
+                "between 0 and 2",
+                temperature,
+            ));
         }
         match self.weight {
-            Some(weight) if !(0.0..=1.0).contains(&weight) => Err(Error::invalid(format!(
-                "the weight of rewrite must be between 0 and 1: {weight}"
-            ))),
+            Some(weight) if !(0.0..=1.0).contains(&weight) => {
+                Err(out_of_range("retrieve.rewrite.weight", "between 0 and 1", weight))
+            }
             _ => Ok(()),
         }
     }
@@ -146,7 +119,8 @@ impl RewriteOptions {
 fn whole(name: &str, value: Option<u32>, most: u32) -> Result<()> {
     match value {
         Some(value) if !(1..=most).contains(&value) => {
-            Err(Error::invalid(format!("{name} of rewrite must be between 1 and {most}: {value}")))
+            let range = format!("between 1 and {most}");
+            Err(out_of_range(&format!("retrieve.rewrite.{name}"), range, value))
         }
         _ => Ok(()),
     }
@@ -154,12 +128,13 @@ fn whole(name: &str, value: Option<u32>, most: u32) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::options;
 
-    fn read(options: Value) -> std::result::Result<RewriteOptions, String> {
-        serde_json::from_value(options).map_err(|error| error.to_string())
+    fn read(options: Value) -> Result<RewriteOptions> {
+        options::read("rewrite", options, &[])
     }
 
     #[test]
@@ -167,41 +142,42 @@ mod tests {
         assert_eq!(read(json!("hyde")).unwrap().way, Some(RewriteMethod::Hyde));
         assert_eq!(read(json!("none")).unwrap(), RewriteOptions::default());
         assert_eq!(read(json!(null)).unwrap(), RewriteOptions::default());
-        let options = read(json!({"way": "fusion", "n": 5, "llm": "l"})).unwrap();
+        let options = read(json!({"by": "fusion", "n": 5, "llm": "l"})).unwrap();
         assert_eq!((options.way, options.n), (Some(RewriteMethod::Fusion), Some(5)));
-        let check = |options, message: &str| {
+        assert_eq!(read(json!({"by": null, "terms": 1})).unwrap().terms, Some(1));
+        let check = |options, message: &str, hint: &str| {
             let error = read(options).unwrap_err();
-            assert!(error.contains(message), "{error} does not say {message}");
+            assert_eq!(error.message(), message);
+            let said = error.hint_text().unwrap_or_default();
+            assert!(said.contains(hint), "{said} does not say {hint}");
         };
-        check(json!("hide"), "unknown rewrite \"hide\" (Known values: none, multi_query, fusion");
-        check(json!({"m": 4}), "unknown option \"m\"");
-        check(json!({"way": "x"}), "unknown rewrite \"x\"");
-        check(json!(7), "rewrite is neither a name nor an object: 7");
-    }
-
-    #[test]
-    fn one_way_is_named() {
-        let options = read(json!("hyde")).unwrap();
-        assert_eq!(options.way_with(None).unwrap(), Some(RewriteMethod::Hyde));
-        assert_eq!(options.way_with(Some("none")).unwrap(), Some(RewriteMethod::Hyde));
-        assert_eq!(options.way_with(Some("hyde")).unwrap(), Some(RewriteMethod::Hyde));
-        let error = options.way_with(Some("prf")).unwrap_err();
-        assert_eq!(error.message(), "rewrite is \"prf\", and the options name \"hyde\"");
-        assert_eq!(RewriteOptions::default().way_with(Some("none")).unwrap(), None);
+        check(
+            json!("hide"),
+            "option \"rewrite\" cannot be \"hide\"",
+            "Did you mean \"hyde\"? Known values: none, multi_query, fusion",
+        );
+        check(json!({"m": 4}), "unknown option \"m\" of \"rewrite\"", "Known options: by, n,");
+        check(json!({"by": "x"}), "option \"rewrite.by\" cannot be \"x\"", "Known values: none,");
+        check(json!(7), "option \"rewrite\" must be a string or an object, not 7", "");
+        check(
+            json!({"n": "2"}),
+            "option \"rewrite.n\" must be a whole number, 0 or more, not \"2\"",
+            "without quotes",
+        );
     }
 
     #[test]
     fn what_is_out_of_range_is_named() {
         let check = |options, message: &str| {
             let error = read(options).unwrap().check().unwrap_err();
-            assert_eq!(error.message(), message);
+            assert_eq!(error.message(), format!("option \"retrieve.rewrite.{message}"));
         };
-        check(json!({"n": 11}), "n of rewrite must be between 1 and 10: 11");
-        check(json!({"max_calls": 0}), "max_calls of rewrite must be between 1 and 10: 0");
-        check(json!({"chunks": 0}), "chunks of rewrite must be between 1 and 100: 0");
-        check(json!({"terms": 101}), "terms of rewrite must be between 1 and 100: 101");
-        check(json!({"weight": 1.5}), "the weight of rewrite must be between 0 and 1: 1.5");
-        check(json!({"temperature": -1}), "the temperature of rewrite must be between 0 and 2: -1");
+        check(json!({"n": 11}), "n\" must be between 1 and 10, not 11");
+        check(json!({"max_calls": 0}), "max_calls\" must be between 1 and 10, not 0");
+        check(json!({"chunks": 0}), "chunks\" must be between 1 and 100, not 0");
+        check(json!({"terms": 101}), "terms\" must be between 1 and 100, not 101");
+        check(json!({"weight": 1.5}), "weight\" must be between 0 and 1, not 1.5");
+        check(json!({"temperature": -1}), "temperature\" must be between 0 and 2, not -1");
         assert!(RewriteOptions::default().check().is_ok());
     }
 }

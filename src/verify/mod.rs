@@ -19,12 +19,14 @@
 //! contradiction  (claim, sentences) → another number, another name, a "not"?
 //! judge          the same claims, decided by a language model
 //! nli            the same claims, decided by a model of natural language inference
+//! options        what users can say about all of this
 //! ```
 
 mod claim;
 mod contradiction;
 pub mod judge;
 pub mod nli;
+pub mod options;
 mod order;
 mod places;
 mod reading;

@@ -22,7 +22,8 @@ const UNUSUAL: &str = r#"
     ALTER TABLE docs RENAME TO manuals;
     SELECT rag_template_set('standard', 'Reply from {{ sources }} to {{ question }}', 'ours');
     SELECT rag_template_set('of_us', '{{ question }}');
-    SELECT rag_alter_pipeline('pages', options => '{"template": "standard@1", "description": "the house"}');"#;
+    SELECT rag_alter_pipeline('pages', options => '{"template": "standard@1", "description": "the house"}',
+                              defaults => '{"answer": {"max_sentences": 1}, "cite": {"style": "footnote"}}');"#;
 
 #[test]
 fn a_restored_database_goes_on() {
@@ -95,7 +96,7 @@ fn goes_on(client: &mut Client) {
 /// All templates, and what pipelines say of themselves.
 fn templates(client: &mut Client) -> String {
     let all = "SELECT string_agg(concat_ws(' ', name, version, md5(content), description, created_by), '; ' ORDER BY name, version)
-                   || (SELECT string_agg(concat_ws(' ', name, template, description), '; ' ORDER BY name) FROM rag.pipeline)
+                   || (SELECT string_agg(concat_ws(' ', name, template, description, defaults), '; ' ORDER BY name) FROM rag.pipeline)
                FROM rag.template";
     client.query_one(all, &[]).unwrap().get(0)
 }
@@ -110,7 +111,7 @@ pub const EVERYTHING: &str = "
     SELECT count(*) FROM rag_eval('notes', 'lunch', k => '{1}');
     SET rag.trace = 'summary';
     SELECT rag_feedback(trace_id, 1) FROM rag_answer_details('When is lunch served?', 'notes');
-    SELECT rag_answer('When is lunch served?', 'notes', options => jsonb_build_object('conversation', rag_conversation()));
+    SELECT rag_answer('When is lunch served?', 'notes', options => jsonb_build_object('answer', jsonb_build_object('conversation', rag_conversation())));
     RESET rag.trace;
     SELECT rag_pause('notes');
     INSERT INTO notes SELECT n, 'Room ' || n || ' is on floor ' || n / 10 || '.' FROM generate_series(2, 201) AS n;";

@@ -74,12 +74,12 @@ fn assert_nothing_is_hooked(client: &mut Client) {
 
 /// What victims ask of the pipeline `vk`.
 const QUESTIONS: &[&str] = &[
-    "SELECT rag_retrieve('harbour', 'vk', options => '{\"neighbours\": 1, \"mmr\": 0.5, \"recency\": {\"column\": \"t\", \"half_life\": 30}}')",
-    "SELECT rag_retrieve('harbour', 'vk', mode => 'dense', options => '{\"expand\": \"section\", \"rewrite\": {\"way\": \"prf\"}}')",
+    "SELECT rag_retrieve('harbour', 'vk', options => '{\"retrieve\": {\"neighbours\": 1, \"mmr\": 0.5, \"recency\": {\"column\": \"t\", \"half_life\": 30}}}')",
+    "SELECT rag_retrieve('harbour', 'vk', mode => 'dense', options => '{\"retrieve\": {\"expand\": \"section\", \"rewrite\": {\"by\": \"prf\"}}}')",
     "SELECT rag_retrieve('harbour', 'vk', mode => 'lexical', rewrite => 'prf')",
     "SELECT rag_answer('When does the harbour open?', 'vk')",
     "SELECT rag_answer('When does the harbour open?')",
-    "SELECT rag_answer('When does the harbour open?', 'auto', options => '{\"order\": \"chronological\", \"order_by\": \"t\"}')",
+    "SELECT rag_answer('When does the harbour open?', 'auto', options => '{\"context\": {\"order\": \"chronological\", \"order_by\": \"t\"}}')",
     "SELECT rag_answer_details('When does the harbour open?', 'vk')",
     "SELECT rag_answer_stream('When does the harbour open?', 'vk')",
     "SELECT rag_context('harbour', 'vk')",
@@ -311,7 +311,7 @@ fn a_question_that_names_no_pipeline_runs_no_code_of_strangers() {
                 "SELECT rag_retrieve('When does the office open?', filter => '{\"mood\": null}')",
                 "SELECT rag_retrieve('When does the office open?', 'auto')",
                 "SELECT rag_answer('When does the office open?')",
-                "SELECT rag_context('When does the office open?', options => '{\"route\": \"similarity\"}')",
+                "SELECT rag_context('When does the office open?', options => '{\"retrieve\": {\"route\": \"similarity\"}}')",
             ] {
                 match client.query(question, &[]) {
                     Ok(found) => assert!(*is_asked && !found.is_empty(), "{trick}: {question}"),

@@ -134,7 +134,7 @@ fn a_call_that_is_cancelled_counts_as_made() {
 #[test]
 fn the_same_messages_are_answered_once_for_each_role() {
     let Some((cluster, http, mut client)) = start([Reply::chat(ANSWER)]) else { return };
-    let exact = r#"{"cache": "exact"}"#;
+    let exact = r#"{"answer": {"cache": "exact"}}"#;
     let mut ann = cluster.connect_as("ann");
     let asked = |client: &mut Client, question: &str| {
         let answer = ask_with(client, question, exact);
@@ -172,7 +172,7 @@ fn the_same_messages_are_answered_once_for_each_role() {
 #[test]
 fn a_question_that_means_the_same_gets_the_answer_if_it_finds_the_same_chunks() {
     let Some((cluster, http, mut client)) = start([Reply::chat(ANSWER)]) else { return };
-    let semantic = r#"{"cache": "semantic", "cache_similarity": 0.8}"#;
+    let semantic = r#"{"answer": {"cache": "semantic", "cache_similarity": 0.8}}"#;
     let mut ann = cluster.connect_as("ann");
     ask_with(&mut ann, QUESTION, semantic);
     assert_eq!(http.requests().len(), 1);
@@ -193,6 +193,31 @@ fn a_question_that_means_the_same_gets_the_answer_if_it_finds_the_same_chunks() 
 }
 
 #[test]
+fn with_other_defaults_of_the_pipeline_a_question_gets_another_answer() {
+    let Some((_cluster, http, mut client)) = start([Reply::chat(ANSWER)]) else { return };
+    let set = |client: &mut Client, temperature: &str| {
+        let defaults = format!(
+            r#"{{"llm": "writer", "answer": {{"cache": "semantic", "cache_similarity": 0.8, "temperature": {temperature}}}}}"#
+        );
+        let set = "SELECT rag_alter_pipeline('docs', defaults => $1::text::jsonb)";
+        client.execute(set, &[&defaults]).unwrap();
+    };
+    let asked = |client: &mut Client, question: &str| {
+        let answer = client.query_one("SELECT rag_answer($1, 'docs')", &[&question]).unwrap();
+        assert_eq!(answer.get::<_, String>(0), ANSWER);
+        http.requests().len()
+    };
+    set(&mut client, "0");
+    assert_eq!(asked(&mut client, QUESTION), 1);
+    assert_eq!(asked(&mut client, "How can I reset my password?"), 1);
+    set(&mut client, "0.5");
+    assert_eq!(asked(&mut client, "How can I reset my password?"), 2);
+    assert_eq!(asked(&mut client, QUESTION), 2);
+    let body: Value = serde_json::from_str(http.requests()[1].text()).unwrap();
+    assert_eq!(body["temperature"], 0.5);
+}
+
+#[test]
 fn an_answer_is_not_given_again_where_the_metadata_has_changed() {
     let fare = r#"[[user]]
 {{ sources }}
@@ -209,7 +234,8 @@ Question: {{ question }}"#;
         )
         .unwrap();
     let ask = |client: &mut Client, question: &str| -> String {
-        let options = r#"{"cache": "semantic", "cache_similarity": 0.5, "template": "fare"}"#;
+        let options =
+            r#"{"answer": {"cache": "semantic", "cache_similarity": 0.5, "template": "fare"}}"#;
         let ask = "SELECT rag_answer($1, 'fares', llm => 'writer', options => $2::text::jsonb)";
         client.query_one(ask, &[&question, &options]).unwrap().get(0)
     };
@@ -231,7 +257,7 @@ fn a_question_in_a_conversation_is_written_anew() {
     let Some((cluster, http, _client)) = start(script) else { return };
     let mut ann = cluster.connect_as("ann");
     let id: String = ann.query_one("SELECT rag_conversation()::text", &[]).unwrap().get(0);
-    let options = format!(r#"{{"conversation": "{id}"}}"#);
+    let options = format!(r#"{{"answer": {{"conversation": "{id}"}}}}"#);
     assert_eq!(ask_with(&mut ann, QUESTION, &options), ANSWER);
     assert_eq!(ask_with(&mut ann, "How long is it valid?", &options), "Two hours [1].");
     let requests = http.requests();

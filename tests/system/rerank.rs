@@ -58,7 +58,7 @@ fn a_reranker_behind_a_server_decides_the_order() {
     assert!(texts.iter().any(|text| text.as_str().unwrap().starts_with("To reset a password")));
 
     // Only so many are read again, and the others stand behind them.
-    let few = "SELECT count(rerank_score) FROM rag_retrieve($1, rerank => 'far', options => '{\"rerank_candidates\": 1}')";
+    let few = "SELECT count(rerank_score) FROM rag_retrieve($1, rerank => 'far', options => '{\"retrieve\": {\"rerank_candidates\": 1}}')";
     assert_eq!(client.query_one(few, &[&QUESTION]).unwrap().get::<_, i64>(0), 1);
     assert_eq!(body(&http.requests()[1])["documents"].as_array().map(Vec::len), Some(1));
     let used = "SELECT sum(calls)::bigint FROM rag.stat_usage WHERE server = 'ranks' AND model = 'rerank-v3.5'";

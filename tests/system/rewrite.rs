@@ -65,14 +65,17 @@ fn variants_find_what_the_question_does_not() {
     let Some((_cluster, http, mut client)) = start(script) else { return };
     let question = "Tell me about it";
     let lexical = |client: &mut Client, rewrite: &str| -> Vec<String> {
-        let query = "SELECT source_key FROM rag_retrieve($1, 'docs', mode => 'lexical', rewrite => $2, options => '{\"rewrite\": {\"n\": 2}}') ORDER BY 1";
+        let query = "SELECT source_key FROM rag_retrieve($1, 'docs', mode => 'lexical', rewrite => $2, options => '{\"retrieve\": {\"rewrite\": {\"n\": 2}}}') ORDER BY 1";
         let rows = client.query(query, &[&question, &rewrite]).unwrap();
         rows.iter().map(|row| row.get(0)).collect()
     };
     assert_eq!(lexical(&mut client, "none"), [] as [&str; 0]);
     for way in ["multi_query", "fusion"] {
         assert_eq!(lexical(&mut client, way), ["1", "2"], "{way}");
-        assert_eq!(found(&mut client, question, way, r#"{"rewrite": {"n": 2}}"#).len(), 3);
+        assert_eq!(
+            found(&mut client, question, way, r#"{"retrieve": {"rewrite": {"n": 2}}}"#).len(),
+            3
+        );
     }
     // The second way asks the same of the same model, and the session remembers.
     let requests = http.requests();
@@ -114,12 +117,12 @@ fn a_template_and_its_version_are_part_of_what_is_remembered() {
         messages(&http.requests()[2]),
         [("user".to_owned(), "Other words for: a".to_owned())]
     );
-    let named = r#"{"rewrite": {"template": "multi_query@0"}}"#;
+    let named = r#"{"retrieve": {"rewrite": {"template": "multi_query@0"}}}"#;
     found(&mut client, "a", "fusion", named);
     assert_eq!(http.requests().len(), 3, "version 0 was asked before");
     assert_fails(
         &mut client,
-        "SELECT * FROM rag_retrieve('a', rewrite => 'fusion', options => '{\"rewrite\": {\"template\": \"standard\"}}')",
+        "SELECT * FROM rag_retrieve('a', rewrite => 'fusion', options => '{\"retrieve\": {\"rewrite\": {\"template\": \"standard\"}}}')",
         &["22023", "standard@0", "uses frame"],
     );
     assert_eq!(http.requests().len(), 3);
@@ -242,7 +245,7 @@ fn an_answer_is_written_from_what_a_rewritten_question_found() {
         Reply::chat("docs"),
     ];
     let Some((_cluster, http, mut client)) = start(script) else { return };
-    let options = r#"{"rewrite": "hyde", "template": "defensive"}"#;
+    let options = r#"{"retrieve": {"rewrite": "hyde"}, "answer": {"template": "defensive"}}"#;
     let answer = "SELECT rag_answer($1, 'docs', options => $2::text::jsonb)";
     let text: String = client.query_one(answer, &[&QUESTION, &options]).unwrap().get(0);
     assert_eq!(text, "On the settings page [1].\nConfidence: high");
@@ -285,7 +288,7 @@ fn a_model_chooses_the_pipeline() {
     let Some((_cluster, http, mut client)) = start(script) else { return };
     client.batch_execute(DATED).unwrap();
     client.batch_execute("SELECT rag_alter_pipeline('reports', options => '{\"description\": \"what was\\nmeasured\"}')").unwrap();
-    let query = "SELECT content FROM rag_retrieve('Is the mill loud?', 'auto', k => 1, options => '{\"route\": \"llm\"}')";
+    let query = "SELECT content FROM rag_retrieve('Is the mill loud?', 'auto', k => 1, options => '{\"retrieve\": {\"route\": \"llm\"}}')";
     for _ in 0..2 {
         let content: String = client.query_one(query, &[]).unwrap().get(0);
         assert!(content.contains("mill"), "{content}");
@@ -297,6 +300,7 @@ fn a_model_chooses_the_pipeline() {
         system.contains("- docs: docs") && system.contains("- reports: what was measured"),
         "{system}"
     );
-    let other = "SELECT rag_answer('Whose?', 'auto', options => '{\"route\": \"llm\"}')";
+    let other =
+        "SELECT rag_answer('Whose?', 'auto', options => '{\"retrieve\": {\"route\": \"llm\"}}')";
     assert_fails(&mut client, other, &["38000", "named no pipeline", "docs, reports"]);
 }

@@ -115,7 +115,8 @@ fn refine_goes_on_from_group_to_group() {
     let Some((_cluster, http, mut client)) = start(Server::play(script.map(Reply::chat))) else {
         return;
     };
-    let answer = ask(&mut client, "refine", r#"{"group_size": 1, "budget": {"calls": 3}}"#);
+    let answer =
+        ask(&mut client, "refine", r#"{"answer": {"group_size": 1, "budget": {"calls": 3}}}"#);
     assert_eq!((answer.text.as_str(), answer.supported), ("All differ [1][2][3].", true));
     assert_eq!(answer.usage["strategy"], "refine");
     assert_eq!((&answer.usage["calls"], &answer.usage["stopped_by"]), (&3.into(), &"calls".into()));
@@ -148,7 +149,11 @@ fn a_tree_asks_at_once_and_keeps_the_order() {
         }
     });
     let Some((_cluster, http, mut client)) = start(http) else { return };
-    let answer = ask(&mut client, "tree_summarize", r#"{"group_size": 1, "budget": {"calls": 5}}"#);
+    let answer = ask(
+        &mut client,
+        "tree_summarize",
+        r#"{"answer": {"group_size": 1, "budget": {"calls": 5}}}"#,
+    );
     assert_eq!(answer.text, "All: [1][2][3][4].");
     let requests = http.requests();
     // Four groups of one, two merges of two answers each would be seven calls; five were allowed.
@@ -209,7 +214,8 @@ fn time_that_is_over_ends_with_what_there_is() {
     });
     let Some((_cluster, http, mut client)) = start(http) else { return };
     let begun = Instant::now();
-    let answer = ask(&mut client, "refine", r#"{"group_size": 1, "budget": {"seconds": 15}}"#);
+    let answer =
+        ask(&mut client, "refine", r#"{"answer": {"group_size": 1, "budget": {"seconds": 15}}}"#);
     assert_eq!((answer.text.as_str(), answer.supported), ("Ghent grinds [1].", true));
     assert_eq!(answer.usage["stopped_by"], "seconds");
     assert!(begun.elapsed() < Duration::from_secs(50), "{:?}", begun.elapsed());
@@ -252,7 +258,7 @@ fn every_chunk_is_read_though_a_call_reads_few() {
         )
         .unwrap();
     let query = "SELECT answer, usage->>'calls', jsonb_array_length(context) FROM rag_answer_details(
-        $1, k => 40, strategy => 'tree_summarize', options => '{\"group_size\": 20, \"context_tokens\": 250}')";
+        $1, k => 40, strategy => 'tree_summarize', options => '{\"answer\": {\"group_size\": 20}, \"context\": {\"tokens\": 250}}')";
     let row = client.query_one(query, &[&QUESTION]).unwrap();
     assert_eq!((row.get::<_, &str>(0), row.get::<_, i32>(2)), ("All of them [1][2].", 30));
     let requests = http.requests();
@@ -268,7 +274,7 @@ fn every_chunk_is_read_though_a_call_reads_few() {
     }
     // What auto has found once it does not look up again.
     let searches = "SELECT count(*) FROM rag_explain($1, k => 40,
-        options => '{\"cache\": \"semantic\", \"group_size\": 20}') WHERE stage = 'fetch'";
+        options => '{\"answer\": {\"cache\": \"semantic\", \"group_size\": 20}}') WHERE stage = 'fetch'";
     assert_eq!(client.query_one(searches, &[&QUESTION]).unwrap().get::<_, i64>(0), 1);
 }
 
@@ -278,18 +284,18 @@ fn a_cost_is_reckoned_with_the_prices_of_the_server() {
         return;
     };
     let query = format!(
-        "SELECT rag_answer('{QUESTION}', strategy => 'compact', options => '{{\"budget\": {{\"cost\": 20}}}}')"
+        "SELECT rag_answer('{QUESTION}', strategy => 'compact', options => '{{\"answer\": {{\"budget\": {{\"cost\": 20}}}}}}')"
     );
     assert_fails(&mut client, &query, &["22023", "a cost and no prices", "rag.price"]);
     client.batch_execute("INSERT INTO rag.price VALUES ('writer', NULL, 1000000, 0)").unwrap();
     // The prompt alone would cost more.
-    let spent = ask(&mut client, "compact", r#"{"budget": {"cost": 20}}"#);
+    let spent = ask(&mut client, "compact", r#"{"answer": {"budget": {"cost": 20}}}"#);
     assert_eq!((spent.supported, &spent.usage["stopped_by"]), (false, &"cost".into()));
     assert_eq!(http.requests().len(), 0);
-    let answer = ask(&mut client, "compact", r#"{"budget": {"cost": 20000}}"#);
+    let answer = ask(&mut client, "compact", r#"{"answer": {"budget": {"cost": 20000}}}"#);
     assert_eq!((answer.text.as_str(), &answer.usage["cost"]), ("Corn [1].", &11.0.into()));
     // Prices of the call go before those of the table.
-    let own = r#"{"budget": {"cost": 20, "input_price": 0, "output_price": 1000000}}"#;
+    let own = r#"{"answer": {"budget": {"cost": 20, "input_price": 0, "output_price": 1000000}}}"#;
     let answer = ask(&mut client, "compact", own);
     assert_eq!(
         (answer.text.as_str(), &answer.usage["stopped_by"]),
@@ -305,7 +311,7 @@ fn summaries_are_asked_for_at_once() {
     let long = "UPDATE docs SET body = body || (SELECT string_agg(format(' Stone %s of mill %s turns.', n, id), '')
         FROM generate_series(1, 15) AS n)";
     client.batch_execute(long).unwrap();
-    let query = "SELECT count(*) FROM rag_context($1, k => 3, options => '{\"compression\": \"summarize\"}')
+    let query = "SELECT count(*) FROM rag_context($1, k => 3, options => '{\"context\": {\"compression\": \"summarize\"}}')
         WHERE content = 'It grinds corn.'";
     assert_eq!(client.query_one(query, &[&QUESTION]).unwrap().get::<_, i64>(0), 3);
     assert_eq!(http.requests().len(), 3);

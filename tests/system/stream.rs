@@ -251,7 +251,7 @@ fn the_last_call_of_a_strategy_is_told_counted_and_traced() {
     let mut client = cluster.connect();
     teller(&mut client, &http);
     client.batch_execute("SET rag.trace = 'full'").unwrap();
-    let call = "strategy => 'refine', k => 3, options => '{\"group_size\": 1}'";
+    let call = "strategy => 'refine', k => 3, options => '{\"answer\": {\"group_size\": 1}}'";
     let told = texts(&mut client, call);
     assert_eq!(told[..2], ["Open the", " settings page [1]."]);
     let (answer, last) = last_row(&told);
@@ -358,8 +358,9 @@ fn a_remembered_answer_is_told_again() {
     teller(&mut client, &http);
     for cache in ["exact", "semantic"] {
         for calls in [1, 0] {
-            let call =
-                format!("options => '{{\"cache\": \"{cache}\", \"cache_similarity\": 0.9}}'");
+            let call = format!(
+                "options => '{{\"answer\": {{\"cache\": \"{cache}\", \"cache_similarity\": 0.9}}}}'"
+            );
             let (answer, last) = last_row(&texts(&mut client, &call));
             assert_eq!(answer, "Open settings [1].");
             assert_eq!(last["citations"][0]["source_key"], "1", "{cache} {calls}: {last}");

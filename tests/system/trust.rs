@@ -54,11 +54,17 @@ fn a_doubtful_answer_is_flagged_or_not_given() {
     assert_eq!((row.get(3), row.get(7)), (false, "[]"));
     assert_eq!(verdicts(row.get(5)).len(), 2, "what was wrong is told");
 
-    let row =
-        details(&mut client, "liar", "{\"low_confidence\": \"abstain\", \"min_confidence\": 0}");
+    let row = details(
+        &mut client,
+        "liar",
+        "{\"verify\": {\"low_confidence\": \"abstain\"}, \"answer\": {\"min_confidence\": 0}}",
+    );
     assert_eq!((row.get(0), row.get(3)), (made_up, false));
-    let row =
-        details(&mut client, "liar", "{\"verifier\": \"none\", \"low_confidence\": \"abstain\"}");
+    let row = details(
+        &mut client,
+        "liar",
+        "{\"verify\": {\"by\": \"none\", \"low_confidence\": \"abstain\"}}",
+    );
     assert_eq!((row.get(0), row.get(2), row.get(5)), (made_up, None::<f32>, "[]"));
 }
 
@@ -76,7 +82,7 @@ fn wrong_and_missing_citations_are_told() {
         {"problem": "no citation", "claim_no": 2}
     ]);
     assert_eq!(problems, expected);
-    let row = details(&mut client, "writer", "{\"citation_style\": \"numeric\"}");
+    let row = details(&mut client, "writer", "{\"cite\": {\"style\": \"numeric\"}}");
     let lines: Vec<&str> = row.get::<_, &str>(0).lines().collect();
     assert_eq!(
         lines[0],
@@ -99,7 +105,7 @@ fn a_language_model_checks_what_another_wrote() {
     let mut client = cluster.connect();
     let servers = [provider::server("writer", &writer), provider::server("judge", &judge)].concat();
     client.batch_execute(&format!("{SETUP} {servers}")).unwrap();
-    let options = "{\"verifier\": \"llm\", \"verifier_llm\": \"judge\"}";
+    let options = "{\"verify\": {\"by\": \"llm\", \"llm\": \"judge\"}}";
 
     let row = details(&mut client, "writer", options);
     assert_eq!(verdicts(row.get(5)), [("supported".to_owned(), 1.0)]);
@@ -140,7 +146,7 @@ fn a_model_of_inference_checks_what_was_written() {
     let mut client = cluster.connect();
     client.batch_execute(&format!("{SETUP} {}", provider::server("writer", &writer))).unwrap();
     client.execute("SELECT rag_add_model('nli', $1)", &[&folder.to_str()]).unwrap();
-    let row = details(&mut client, "writer", "{\"verifier\": \"nli\"}");
+    let row = details(&mut client, "writer", "{\"verify\": {\"by\": \"nli\"}}");
     let found = verdicts(row.get(5));
     assert!((found[0].1 - expected).abs() < 2e-3, "{found:?}, not {expected}");
     assert_eq!(found[0].0 == "supported", expected >= 0.5);
@@ -148,7 +154,7 @@ fn a_model_of_inference_checks_what_was_written() {
 
     let ask = |verifier: &str| {
         format!(
-            "SELECT rag_answer('{QUESTION}', llm => 'writer', options => '{{\"verifier\": \"{verifier}\"}}')"
+            "SELECT rag_answer('{QUESTION}', llm => 'writer', options => '{{\"verify\": {{\"by\": \"{verifier}\"}}}}')"
         )
     };
     assert_fails(&mut client, &ask("all-minilm-l6-v2"), &["42809", "reads no pairs"]);
@@ -179,7 +185,7 @@ fn answerers_are_compared_on_judged_questions() {
         )
         .unwrap();
     let query = "SELECT metric, value FROM rag_eval(
-            configurations => '{\"quoted\": {}, \"written\": {\"llm\": \"writer\", \"options\": {\"verifier\": \"words\"}}}',
+            configurations => '{\"quoted\": {}, \"written\": {\"llm\": \"writer\", \"verify\": {\"by\": \"words\"}}}',
             options => '{\"answers\": true, \"judge\": \"llm\", \"llm\": \"judge\"}')
         WHERE configuration = 'written' AND k IS NULL";
     let rows = client.query(query, &[]).unwrap();

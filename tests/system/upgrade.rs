@@ -18,7 +18,7 @@ const PENDING: &str = "
     SELECT rag_create_pipeline('parts', 'body', options => '{\"backfill\": \"now\"}');
     SELECT rag_eval_load('lunch', '[{\"question\": \"When is lunch served?\", \"relevant\": [\"1\"]}]');
     SELECT count(*) FROM rag_eval('notes', 'lunch', k => '{1}');
-    SELECT rag_answer('When is lunch served?', 'notes', options => jsonb_build_object('conversation', rag_conversation()));
+    SELECT rag_answer('When is lunch served?', 'notes', options => jsonb_build_object('answer', jsonb_build_object('conversation', rag_conversation())));
     CREATE TABLE manual (id integer PRIMARY KEY, body text);
     INSERT INTO manual VALUES (1, 'The garden is open in summer.');
     SELECT rag_create_pipeline('manual', 'body', refresh => 'manual');";

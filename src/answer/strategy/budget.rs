@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::tools::{Limits, ModelReply};
 use crate::error::{Error, ErrorKind, Result};
+use crate::options::out_of_range;
 use crate::prompt::messages::Message;
 
 /// Calls of an answer, where nothing else is said.
@@ -60,9 +61,9 @@ impl Budget {
     pub fn check(&self) -> Result<()> {
         let is_positive = |value: &f64| value.is_finite() && *value > 0.0;
         let is_price = |value: &f64| value.is_finite() && *value >= 0.0;
-        let wrong = |name: &str, value: String| {
-            Error::invalid(format!("{name} of the budget must be greater than 0: {value}"))
-        };
+        let option = |name: &str| format!("answer.budget.{name}");
+        let wrong =
+            |name: &str, value: String| out_of_range(&option(name), "greater than 0", value);
         if self.calls == Some(0) {
             return Err(wrong("calls", "0".to_owned()));
         }
@@ -78,7 +79,7 @@ impl Budget {
             [("input_price", self.input_price), ("output_price", self.output_price)]
         {
             if let Some(value) = value.filter(|value| !is_price(value)) {
-                return Err(Error::invalid(format!("{name} must not be negative: {value}")));
+                return Err(out_of_range(&option(name), "0 or more", value));
             }
         }
         Ok(())

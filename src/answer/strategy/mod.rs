@@ -49,7 +49,7 @@ mod tree_summarize;
 pub use budget::Budget;
 pub use desk::Desk;
 pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
-pub use options::{KEYS, StrategyOptions};
+pub use options::StrategyOptions;
 pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost};
 
 use crate::error::{Error, ErrorKind, Result};

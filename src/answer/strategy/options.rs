@@ -1,21 +1,9 @@
 //! The options of strategies.
 
-use serde::Deserialize;
-
 use super::budget::Budget;
 use super::{ALL, AnswerStrategy};
 use crate::error::{Error, Result};
-
-/// The keys of [`StrategyOptions`] among the options of `rag_answer`.
-pub const KEYS: [&str; 7] = [
-    "budget",
-    "group_size",
-    "sub_questions",
-    "rounds",
-    "min_grade",
-    "source_tokens",
-    "always_retrieve",
-];
+use crate::options::out_of_range;
 
 /// Most sources of a group, sub-questions and rounds.
 const MOST: u32 = 100;
@@ -24,8 +12,7 @@ const MOST: u32 = 100;
 const FEWEST_TOKENS: u32 = 50;
 
 /// How a strategy goes about its work. `None` is what the strategy takes if nothing is said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StrategyOptions {
     /// What the answer may take.
     pub budget: Budget,
@@ -44,36 +31,64 @@ pub struct StrategyOptions {
 }
 
 impl StrategyOptions {
-    /// An error for a value out of range, or an option that `strategy` does not read.
-    pub fn check(&self, strategy: &AnswerStrategy) -> Result<()> {
+    /// An error for a value out of range.
+    pub fn check(&self) -> Result<()> {
         self.budget.check()?;
-        let AnswerStrategy { name, options: read, .. } = strategy;
-        if let Some(other) = self.given().into_iter().find(|name| !read.contains(name)) {
-            let owners = ALL.iter().filter(|it| it.options.contains(&other));
-            let owners: Vec<&str> = owners.map(|it| it.name).collect();
-            return Err(Error::invalid(format!("strategy \"{name}\" has no option \"{other}\""))
-                .hint(format!("Strategies that have it: {}.", owners.join(", "))));
-        }
         let counts = [
-            ("group_size", self.group_size),
-            ("sub_questions", self.sub_questions),
-            ("rounds", self.rounds),
+            ("answer.group_size", self.group_size),
+            ("answer.sub_questions", self.sub_questions),
+            ("answer.rounds", self.rounds),
         ];
         for (name, count) in counts {
             if let Some(count) = count.filter(|count| !(1..=MOST).contains(count)) {
-                return Err(Error::invalid(format!(
-                    "{name} must be between 1 and {MOST}: {count}"
-                )));
+                return Err(out_of_range(name, format!("between 1 and {MOST}"), count));
             }
         }
         match (self.min_grade, self.source_tokens) {
             (Some(grade), _) if !(0.0..=10.0).contains(&grade) => {
-                Err(Error::invalid(format!("min_grade must be between 0 and 10: {grade}")))
+                Err(out_of_range("answer.min_grade", "between 0 and 10", grade))
             }
-            (_, Some(tokens)) if tokens < FEWEST_TOKENS => Err(Error::invalid(format!(
-                "source_tokens must be at least {FEWEST_TOKENS}: {tokens}"
-            ))),
+            (_, Some(tokens)) if tokens < FEWEST_TOKENS => Err(out_of_range(
+                "answer.source_tokens",
+                format!("at least {FEWEST_TOKENS}"),
+                tokens,
+            )),
             _ => Ok(()),
+        }
+    }
+
+    /// The options that `strategy` reads. One that it does not read is an error if the caller `wrote` it,
+    /// and has no effect if it comes from elsewhere, where it was meant for another strategy.
+    pub fn fitted(
+        mut self,
+        strategy: &AnswerStrategy,
+        wrote: impl Fn(&str) -> bool,
+    ) -> Result<StrategyOptions> {
+        let AnswerStrategy { name, options: read, .. } = strategy;
+        for other in self.given().into_iter().filter(|name| !read.contains(name)) {
+            if wrote(other) {
+                let owners = ALL.iter().filter(|it| it.options.contains(&other));
+                let owners: Vec<&str> = owners.map(|it| it.name).collect();
+                return Err(Error::invalid(format!(
+                    "strategy \"{name}\" has no option \"{other}\""
+                ))
+                .hint(format!("Strategies that have it: {}.", owners.join(", "))));
+            }
+            self.forget(other);
+        }
+        Ok(self)
+    }
+
+    /// Takes the value of the option `name` away.
+    fn forget(&mut self, name: &str) {
+        match name {
+            "group_size" => self.group_size = None,
+            "sub_questions" => self.sub_questions = None,
+            "rounds" => self.rounds = None,
+            "min_grade" => self.min_grade = None,
+            "source_tokens" => self.source_tokens = None,
+            "always_retrieve" => self.always_retrieve = None,
+            _ => {}
         }
     }
 
@@ -93,56 +108,99 @@ impl StrategyOptions {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::super::named;
     use super::*;
 
-    fn check(strategy: &str, options: Value) -> Result<()> {
-        let options: StrategyOptions = serde_json::from_value(options).unwrap();
-        options.check(named(Some(strategy)).unwrap())
+    fn all() -> StrategyOptions {
+        StrategyOptions {
+            budget: Budget::default(),
+            group_size: Some(3),
+            sub_questions: Some(1),
+            rounds: Some(1),
+            min_grade: Some(1.0),
+            source_tokens: Some(100),
+            always_retrieve: Some(true),
+        }
+    }
+
+    fn check(strategy: &str, options: StrategyOptions) -> Result<StrategyOptions> {
+        options.fitted(named(Some(strategy)).unwrap(), |_| true)
     }
 
     #[test]
     fn each_strategy_has_its_own() {
-        check("tree_summarize", json!({"group_size": 3, "budget": {"calls": 9}})).unwrap();
-        check("compact", json!({"budget": {"tokens": 900}})).unwrap();
-        let error = check("compact", json!({"group_size": 3})).unwrap_err();
+        let groups = StrategyOptions { group_size: Some(3), ..StrategyOptions::default() };
+        check("tree_summarize", groups).unwrap();
+        check("compact", StrategyOptions::default()).unwrap();
+        let error = check("compact", groups).unwrap_err();
         assert_eq!(error.message(), "strategy \"compact\" has no option \"group_size\"");
         let hint = error.hint_text().unwrap();
         assert!(hint.contains("refine, tree_summarize"), "{hint}");
     }
 
     #[test]
-    fn every_option_is_somebodys_and_every_key_an_option() {
-        for key in KEYS.iter().filter(|key| **key != "budget") {
-            assert!(ALL.iter().any(|strategy| strategy.options.contains(key)), "{key}");
+    fn what_the_caller_did_not_write_gives_way_to_another_strategy() {
+        for strategy in ALL {
+            let fitted = all().fitted(strategy, |_| false).unwrap();
+            let mut read = strategy.options.to_vec();
+            let mut given = fitted.given();
+            read.sort_unstable();
+            given.sort_unstable();
+            assert_eq!(given, read, "{}", strategy.name);
+        }
+    }
+
+    #[test]
+    fn every_option_is_a_strategys() {
+        for key in all().given() {
+            assert!(ALL.iter().any(|strategy| strategy.options.contains(&key)), "{key}");
         }
         for strategy in ALL {
             for option in strategy.options {
-                assert!(KEYS.contains(option), "{option}");
+                assert!(all().given().contains(option), "{option}");
             }
         }
-        let all = json!({"budget": {}, "group_size": 1, "sub_questions": 1, "rounds": 1,
-            "min_grade": 1, "source_tokens": 100, "always_retrieve": true});
-        let options: StrategyOptions = serde_json::from_value(all.clone()).unwrap();
-        assert_eq!(all.as_object().unwrap().len(), KEYS.len());
-        assert_eq!(options.given(), &KEYS[1..]);
     }
 
     #[test]
     fn values_out_of_range_are_refused() {
-        for (strategy, options) in [
-            ("refine", json!({"group_size": 0})),
-            ("refine", json!({"group_size": 101})),
-            ("ircot", json!({"rounds": 0})),
-            ("decompose_parallel", json!({"sub_questions": 0})),
-            ("corrective", json!({"min_grade": 11})),
-            ("corrective", json!({"min_grade": -1})),
-            ("simple_summarize", json!({"source_tokens": 1})),
-            ("compact", json!({"budget": {"calls": 0}})),
+        let none = StrategyOptions::default();
+        let budget = Budget { calls: Some(0), ..Budget::default() };
+        for (options, message) in [
+            (
+                StrategyOptions { group_size: Some(0), ..none },
+                "option \"answer.group_size\" must be between 1 and 100, not 0",
+            ),
+            (
+                StrategyOptions { group_size: Some(101), ..none },
+                "option \"answer.group_size\" must be between 1 and 100, not 101",
+            ),
+            (
+                StrategyOptions { rounds: Some(0), ..none },
+                "option \"answer.rounds\" must be between 1 and 100, not 0",
+            ),
+            (
+                StrategyOptions { sub_questions: Some(0), ..none },
+                "option \"answer.sub_questions\" must be between 1 and 100, not 0",
+            ),
+            (
+                StrategyOptions { min_grade: Some(11.0), ..none },
+                "option \"answer.min_grade\" must be between 0 and 10, not 11",
+            ),
+            (
+                StrategyOptions { min_grade: Some(-1.0), ..none },
+                "option \"answer.min_grade\" must be between 0 and 10, not -1",
+            ),
+            (
+                StrategyOptions { source_tokens: Some(1), ..none },
+                "option \"answer.source_tokens\" must be at least 50, not 1",
+            ),
+            (
+                StrategyOptions { budget, ..none },
+                "option \"answer.budget.calls\" must be greater than 0, not 0",
+            ),
         ] {
-            assert!(check(strategy, options.clone()).is_err(), "{options}");
+            assert_eq!(options.check().unwrap_err().message(), message);
         }
     }
 }

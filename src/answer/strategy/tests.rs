@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::answer::draft::Draft;
+use crate::answer::options::AnswerOptions;
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::prompt::messages::NO_ANSWER;
@@ -190,13 +191,14 @@ fn run(
 }
 
 fn options(options: Value) -> StrategyOptions {
-    serde_json::from_value(options).unwrap()
+    serde_json::from_value::<AnswerOptions>(options).unwrap().of_strategy()
 }
 
 fn run_with(name: &str, question: &str, given: Value, mut tools: Scripted) -> Done {
     let strategy = named(Some(name)).unwrap();
     let given = options(given);
-    given.check(strategy).unwrap();
+    given.check().unwrap();
+    assert_eq!(given.fitted(strategy, |_| true).unwrap(), given);
     let outcome = run(strategy, question, &given, &mut tools).unwrap();
     assert!(tools.says.is_empty(), "{} calls were not made", tools.says.len());
     Done { outcome, tools }

@@ -11,6 +11,7 @@ pub mod owner;
 pub mod pipeline;
 pub mod price;
 pub mod prompt_settings;
+pub mod question_defaults;
 pub mod relation;
 pub mod source;
 pub mod stranger;

@@ -7,21 +7,22 @@ use serde_json::Value;
 
 use super::answer::AnswerJudge;
 use crate::error::{Error, Result};
-use crate::eval::configuration::{Arguments, Configuration, merged_filter};
+use crate::eval::configuration::{Configuration, merged_filter};
 use crate::eval::containment::holds_any;
 use crate::eval::judgement::Level;
 use crate::eval::measure::{EvalMetric, Measure, Scores};
 use crate::eval::score::{self, RankedChunk};
 use crate::pg::catalog::evaluation::Case;
-use crate::pg::question::request::AnswerRequest;
+use crate::pg::question::options::CallOptions;
+use crate::pg::question::request::QuestionRequest;
 use crate::pg::question::route::ChosenPipeline;
 use crate::pg::question::search::Search;
 use crate::pg::question::{rewrite, route};
 use crate::pg::ragd::embed;
 use crate::pg::ragd::usage::{self, Usage};
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::options;
-use crate::retrieve::{Passage, RetrieveOptions};
+use crate::request::{QuestionArguments, WrittenOptions};
+use crate::retrieve::Passage;
 use crate::rewrite::route::AUTO;
 
 /// Where rows are judged and the greatest k is 10, so many times as many chunks are retrieved: of
@@ -37,7 +38,7 @@ pub struct CandidateConfiguration<'a> {
     pub configuration: &'a Configuration,
     ks: &'a [u32],
     default_pipeline: Option<&'a str>,
-    options: RetrieveOptions,
+    call: CallOptions,
     /// Searches for questions without a filter of their own, by the number of chunks and the
     /// pipeline.
     searches: HashMap<(u32, ChosenPipeline), Search>,
@@ -57,24 +58,22 @@ pub struct Searched {
 }
 
 impl<'a> CandidateConfiguration<'a> {
-    /// Checks the arguments; those of answers are looked at if it `answers`.
+    /// Looks up what the configuration names.
     pub fn new(
         configuration: &'a Configuration,
         default_pipeline: Option<&'a str>,
         ks: &'a [u32],
-        answers: bool,
     ) -> Result<Self> {
         let mut contender = CandidateConfiguration {
             configuration,
             ks,
             default_pipeline,
-            options: options(configuration, answers)
-                .map_err(|error| named(configuration, error))?,
+            call: CallOptions::of(WrittenOptions::default(), configuration.options.clone())?,
             searches: HashMap::new(),
             pipeline: AUTO.to_owned(),
         };
         let pipeline = contender.pipeline_named();
-        if !route::is_open(pipeline, &contender.options) {
+        if !route::is_open(pipeline, &contender.call.options.retrieve) {
             let pipeline = ChosenPipeline::by_caller(pipeline);
             let depth = contender.depth(Level::Chunk);
             let search = contender.prepare(depth, &pipeline, None)?;
@@ -85,7 +84,7 @@ impl<'a> CandidateConfiguration<'a> {
     }
 
     fn pipeline_named(&self) -> Option<&str> {
-        self.configuration.arguments.pipeline.as_deref().or(self.default_pipeline)
+        self.configuration.pipeline.as_deref().or(self.default_pipeline)
     }
 
     /// The pipeline it searches; 'auto' where that depends on the question.
@@ -97,9 +96,7 @@ impl<'a> CandidateConfiguration<'a> {
     pub fn search(&mut self, case: &Case) -> Result<Searched> {
         begin_anew();
         let started = Instant::now();
-        let llm = self.configuration.arguments.llm.as_deref();
-        let pipeline =
-            route::pipeline_for(self.pipeline_named(), &case.question, &self.options, llm)?;
+        let pipeline = route::pipeline_for(self.pipeline_named(), &case.question, &self.call)?;
         let routed = started.elapsed();
         let depth = self.depth(case.judgements.level());
         let of_case;
@@ -127,16 +124,11 @@ impl<'a> CandidateConfiguration<'a> {
 
     /// Has the question of a case answered, and adds what `judge` says of the answer.
     pub fn answer(&self, case: &Case, judge: &AnswerJudge, searched: &mut Searched) -> Result<()> {
-        let arguments = &self.configuration.arguments;
-        let filter = merged_filter(arguments.filter.as_ref(), case.filter.as_ref());
-        let request = AnswerRequest {
+        let request = QuestionRequest {
             pipeline: self.pipeline_named(),
-            strategy: arguments.strategy.as_deref(),
-            k: arguments.k,
-            mode: arguments.mode.as_deref(),
-            filter: filter.map(Jsonb),
-            llm: arguments.llm.as_deref(),
-            options: Some(Jsonb(arguments.answer_options())),
+            arguments: QuestionArguments::default(),
+            options: Some(Jsonb(self.configuration.answer_options()?.into_json())),
+            conditions: case.filter.clone(),
         };
         begin_anew();
         let started = Instant::now();
@@ -153,8 +145,8 @@ impl<'a> CandidateConfiguration<'a> {
     /// How many chunks are retrieved.
     fn depth(&self, level: Level) -> u32 {
         let greatest = self.ks.last().copied().unwrap_or(1);
-        match (self.configuration.arguments.k, level) {
-            // What is out of range is refused by the search.
+        match (self.configuration.k(), level) {
+            // A default of the pipeline says how many are read, and here it is counted how many are found.
             (Some(k), _) => k.max(0) as u32,
             (None, Level::Source) => greatest.saturating_mul(CHUNKS_A_ROW).min(MOST),
             (None, Level::Chunk | Level::Span) => greatest,
@@ -167,13 +159,15 @@ impl<'a> CandidateConfiguration<'a> {
         pipeline: &ChosenPipeline,
         filter: Option<&Value>,
     ) -> Result<Search> {
-        let Arguments { mode, rewrite, rerank, llm, .. } = &self.configuration.arguments;
-        let filter = merged_filter(self.configuration.arguments.filter.as_ref(), filter);
-        let (depth, options) = (Some(depth as i32), self.options.clone());
-        Search::new(pipeline, depth, mode.as_deref(), filter.map(Jsonb), options)
-            .and_then(|search| search.rewritten_by(rewrite.as_deref(), llm.as_deref()))
-            .and_then(|search| search.reranked_by(rerank.as_deref()))
-            .map_err(|error| named(self.configuration, error))
+        let search = || {
+            let searched = pipeline.searched()?;
+            let mut asked = self.call.of_pipeline(&searched.pipeline)?;
+            let own = asked.options.retrieve.filter.take();
+            asked.options.retrieve.filter = merged_filter(own.as_ref(), filter);
+            asked.options.k = Some(depth as i32);
+            Search::new(searched, &asked, depth as i32)
+        };
+        search().map_err(|error| named(self.configuration, error))
     }
 
     fn judged(&self, case: &Case, passages: &[Passage]) -> Scores {
@@ -203,21 +197,10 @@ fn begin_anew() {
     usage::take();
 }
 
-/// The options of retrieval.
-fn options(configuration: &Configuration, answers: bool) -> Result<RetrieveOptions> {
-    let arguments = &configuration.arguments;
-    if arguments.strategy.is_some() && !answers {
-        let message = "strategy says how questions are answered, and none is";
-        return Err(Error::invalid(message).hint("Add options => '{\"answers\": true}'."));
-    }
-    let options = if answers { arguments.retrieval_options() } else { arguments.options.clone() };
-    options::read(options.map(Jsonb))
-}
-
 /// Says which configuration an error is about, unless it has a detail already.
 fn named(configuration: &Configuration, error: Error) -> Error {
     match error.detail_text() {
-        None if !configuration.arguments.is_default() => {
+        None if !configuration.is_default() => {
             error.detail(format!("In the configuration \"{}\".", configuration.name))
         }
         _ => error,

@@ -107,12 +107,7 @@ impl Evaluation {
         &'a self,
         configuration: &'a Configuration,
     ) -> Result<CandidateConfiguration<'a>> {
-        CandidateConfiguration::new(
-            configuration,
-            self.pipeline.as_deref(),
-            &self.ks,
-            self.options.answers,
-        )
+        CandidateConfiguration::new(configuration, self.pipeline.as_deref(), &self.ks)
     }
 
     /// The scores by configuration and case, and rows of `rag.eval_result`.

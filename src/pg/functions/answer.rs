@@ -3,9 +3,10 @@
 use pgrx::Uuid;
 use pgrx::prelude::*;
 
-use crate::pg::question::request::{AnswerRequest, TracedAnswer};
+use crate::pg::question::request::{QuestionRequest, TracedAnswer};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
+use crate::request::QuestionArguments;
 
 #[pg_extern(sql = false)]
 #[allow(clippy::too_many_arguments)]
@@ -19,7 +20,10 @@ fn rag_answer(
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> String {
-    let request = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
+    let filter = filter.map(|Jsonb(filter)| filter);
+    let arguments =
+        QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
+    let request = QuestionRequest { pipeline, arguments, options, conditions: None };
     request.traced_answer(question, false).or_report().answer.text
 }
 
@@ -49,7 +53,10 @@ fn rag_answer_details(
         name!(needs_review, bool),
     ),
 > {
-    let request = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
+    let filter = filter.map(|Jsonb(filter)| filter);
+    let arguments =
+        QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
+    let request = QuestionRequest { pipeline, arguments, options, conditions: None };
     let TracedAnswer { answer: it, trace_id, .. } =
         request.traced_answer(question, false).or_report();
     let (citations, context) = (Jsonb(it.citations), Jsonb(it.context));
@@ -73,7 +80,10 @@ fn rag_prompt(
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> TableIterator<'static, (name!(role, String), name!(content, String))> {
-    let request = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
+    let filter = filter.map(|Jsonb(filter)| filter);
+    let arguments =
+        QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
+    let request = QuestionRequest { pipeline, arguments, options, conditions: None };
     let messages = request.prompt(question).or_report();
     TableIterator::new(messages.into_iter().map(|message| (message.role, message.content)))
 }

@@ -2,9 +2,10 @@
 
 use pgrx::prelude::*;
 
-use crate::pg::question::request::AnswerRequest;
+use crate::pg::question::request::QuestionRequest;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
+use crate::request::QuestionArguments;
 
 #[pg_extern(sql = false)]
 #[allow(clippy::too_many_arguments)]
@@ -18,7 +19,10 @@ fn rag_answer_stream(
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> SetOfIterator<'static, String> {
-    let request = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
+    let filter = filter.map(|Jsonb(filter)| filter);
+    let arguments =
+        QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
+    let request = QuestionRequest { pipeline, arguments, options, conditions: None };
     let stream = request.stream(question).or_report();
     SetOfIterator::new(stream.map(OrReport::or_report))
 }

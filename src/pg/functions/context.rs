@@ -4,10 +4,10 @@ use pgrx::prelude::*;
 
 use crate::context::Reading;
 use crate::error::Result;
-use crate::pg::question::answer;
-use crate::pg::question::request::AnswerRequest;
+use crate::pg::question::request::QuestionRequest;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::{Jsonb, JsonbText};
+use crate::request::QuestionArguments;
 
 type ContextRow = (
     i32,
@@ -47,13 +47,14 @@ fn rag_context(
         name!(metadata, Option<JsonbText>),
     ),
 > {
-    let request = AnswerRequest { pipeline, strategy: None, k, mode, filter, llm, options };
+    let filter = filter.map(|Jsonb(filter)| filter);
+    let arguments = QuestionArguments { k, mode, filter, llm, ..QuestionArguments::default() };
+    let request = QuestionRequest { pipeline, arguments, options, conditions: None };
     TableIterator::new(rows(request, question).or_report())
 }
 
-fn rows(request: AnswerRequest<'_>, question: Option<&str>) -> Result<Vec<ContextRow>> {
-    let (text, search, writing) = request.prepare(question)?;
-    let (readings, sizes) = answer::context(&text, &search, &writing)?;
+fn rows(request: QuestionRequest<'_>, question: Option<&str>) -> Result<Vec<ContextRow>> {
+    let (readings, sizes) = request.context(question)?;
     let overview = readings.first().and_then(|first| first.overview.clone());
     let mut rows: Vec<ContextRow> = Vec::with_capacity(readings.len() + 1);
     let tokens = |at: usize| sizes.get(at).map_or(0, |size| *size as i32);

@@ -10,18 +10,20 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::prompt_settings::Wording;
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{activity, model, pipeline};
+use crate::pg::catalog::{activity, model, pipeline, question_defaults};
 use crate::pg::changes::{intake, noted};
 use crate::pg::derivation::{self, context_lines, representations};
 use crate::pg::ingest::{fill, generation};
 use crate::pg::pipeline::alter::{ContextChange, PipelineAlteration};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
 use crate::pg::pipeline::{content, create};
+use crate::pg::question::defaults;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::role::{Acting, as_superuser, table_owner};
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::pg::server::{options, sql};
+use crate::request::WrittenOptions;
 
 /// A source with no more rows and bytes of content than this is embedded by the statement that
 /// creates its pipeline, which takes seconds; workers do a larger one.
@@ -100,6 +102,7 @@ fn rag_create_pipeline(
     chunking: Option<Jsonb>,
     model: Option<&str>,
     refresh: Option<&str>,
+    defaults: Option<Jsonb>,
     options: Option<Jsonb>,
     if_not_exists: Option<bool>,
 ) -> String {
@@ -112,6 +115,7 @@ fn rag_create_pipeline(
         metadata: names("metadata", metadata).or_report().unwrap_or_default(),
         model,
         refresh: RefreshMode::named(refresh.unwrap_or(RefreshMode::ALL[0].name())).or_report(),
+        defaults: read_defaults(defaults).or_report(),
         options: options::read(options).or_report(),
         chunking: chunking_of(chunking).or_report(),
         if_not_exists: if_not_exists.unwrap_or_default(),
@@ -129,6 +133,7 @@ fn rag_alter_pipeline(
     chunking: Option<Jsonb>,
     model: Option<&str>,
     refresh: Option<&str>,
+    defaults: Option<Jsonb>,
     options: Option<Jsonb>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_alter_pipeline()");
@@ -137,28 +142,40 @@ fn rag_alter_pipeline(
     let refresh = refresh.map(RefreshMode::named).transpose().or_report();
     let AlterOptions { config, template, description, contextual, title, represent } =
         options::read(options).or_report();
-    let wording = Wording { template, description };
+    let in_place =
+        InPlaceChange { wording: Wording { template, description }, represent, defaults };
     let chunking = options::chunking_keys(chunking).or_report();
     let contextual = contextual.as_ref().map(Contextual::read).transpose().or_report();
     let context = ContextChange { contextual, title };
     let wanted =
         PipelineAlteration { name, content, metadata, chunking, model, refresh, config, context };
     let pipeline = pipeline::owned_and_held(Some(pipeline)).or_report();
-    alter(&pipeline, wanted, &wording, represent.as_ref()).or_report();
+    alter(&pipeline, wanted, in_place).or_report();
     name.map_or(pipeline.name, str::to_owned)
+}
+
+/// What holds at once, whatever becomes of the chunks.
+struct InPlaceChange {
+    wording: Wording,
+    represent: Option<Value>,
+    defaults: Option<Jsonb>,
 }
 
 fn alter(
     pipeline: &Pipeline,
     wanted: PipelineAlteration<'_>,
-    wording: &Wording,
-    represented: Option<&Value>,
+    in_place: InPlaceChange,
 ) -> Result<()> {
+    let InPlaceChange { wording, represent, defaults } = in_place;
+    let defaults = read_defaults(defaults)?;
     wording.check()?;
     derivation::check_new_refresh(pipeline, wanted.refresh)?;
     // Before a successor is made, which is to have the same.
-    if let Some(option) = represented {
+    if let Some(option) = &represent {
         representations::alter(pipeline, option)?;
+    }
+    if let Some(defaults) = defaults {
+        defaults::store(pipeline, defaults)?;
     }
     wanted.carry_out(pipeline)?;
     wording.store(pipeline.id)
@@ -189,6 +206,12 @@ fn chunking_of(given: Option<Jsonb>) -> Result<ChunkingOptions> {
     options::chunking_keys(given).and_then(ChunkingOptions::for_pipeline)
 }
 
+/// The argument `defaults`; `None` where nothing is said.
+fn read_defaults(defaults: Option<Jsonb>) -> Result<Option<WrittenOptions>> {
+    let object = defaults.map(|given| options::object_called("defaults", given)).transpose()?;
+    object.map(question_defaults::read).transpose()
+}
+
 fn present<T>(what: &str, value: Option<T>) -> Result<T> {
     value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{what} must not be NULL")))
 }
@@ -212,6 +235,7 @@ struct CreateRequest<'a> {
     metadata: Vec<String>,
     model: Option<&'a str>,
     refresh: RefreshMode,
+    defaults: Option<WrittenOptions>,
     options: CreateOptions,
     chunking: ChunkingOptions,
     if_not_exists: bool,
@@ -260,6 +284,9 @@ impl CreateRequest<'_> {
         };
         let pipeline = plan.carry_out()?;
         wording.store(pipeline.id)?;
+        if let Some(defaults) = self.defaults.clone() {
+            defaults::store(&pipeline, defaults)?;
+        }
         if let Some(option) = &self.options.represent {
             representations::alter(&pipeline, option)?;
         }

@@ -25,7 +25,7 @@ fn rank(
     passages: Vec<Option<String>>,
     model: Option<&str>,
 ) -> Result<Vec<(i32, f64)>> {
-    let reranker = Reranker::named(model.unwrap_or(LATE_INTERACTION), None)?;
+    let reranker = Reranker::named(model.unwrap_or(LATE_INTERACTION), None, None)?;
     let (places, texts): (Vec<i32>, Vec<String>) =
         (1..).zip(passages).filter_map(|(place, text)| Some((place, text?))).unzip();
     if texts.is_empty() {

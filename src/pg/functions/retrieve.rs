@@ -2,13 +2,11 @@
 
 use pgrx::prelude::*;
 
-use crate::pg::question::request::required_question;
-use crate::pg::question::route;
-use crate::pg::question::search::Search;
+use crate::pg::question::request::QuestionRequest;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::{Jsonb, JsonbText};
-use crate::pg::server::options;
-use crate::retrieve::{Passage, RetrieveOptions};
+use crate::request::QuestionArguments;
+use crate::retrieve::Passage;
 
 type RetrieveRow = (
     i32,
@@ -55,15 +53,11 @@ fn rag_retrieve(
         name!(rerank_score, Option<f64>),
     ),
 > {
-    let options: RetrieveOptions = options::read(options).or_report();
-    options.check().or_report();
-    let question = required_question(question).or_report();
-    let pipeline = route::pipeline_for(pipeline, question, &options, None).or_report();
-    let passages = Search::new(&pipeline, k, mode, filter, options)
-        .and_then(|search| search.rewritten_by(rewrite, None))
-        .and_then(|search| search.reranked_by(rerank))
-        .and_then(|search| search.run(question))
-        .or_report();
+    let filter = filter.map(|Jsonb(filter)| filter);
+    let arguments =
+        QuestionArguments { k, mode, filter, rewrite, rerank, ..QuestionArguments::default() };
+    let request = QuestionRequest { pipeline, arguments, options, conditions: None };
+    let passages = request.retrieve(question).or_report();
     TableIterator::new(passages.into_iter().map(row))
 }
 

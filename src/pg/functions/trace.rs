@@ -5,12 +5,13 @@ use pgrx::prelude::*;
 use pgrx::{AnyNumeric, Uuid};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::question::request::AnswerRequest;
+use crate::pg::question::request::QuestionRequest;
 use crate::pg::question::trace_log;
 use crate::pg::ragd::trace::TraceStep;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql;
+use crate::request::QuestionArguments;
 
 type ExplainRow = (i32, &'static str, String, Option<i64>, f64, i64, Option<AnyNumeric>);
 
@@ -37,7 +38,10 @@ fn rag_explain(
         name!(cost, Option<AnyNumeric>),
     ),
 > {
-    let request = AnswerRequest { pipeline, strategy, k, mode, filter, llm, options };
+    let filter = filter.map(|Jsonb(filter)| filter);
+    let arguments =
+        QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
+    let request = QuestionRequest { pipeline, arguments, options, conditions: None };
     let steps = request.traced_answer(question, true).or_report().steps;
     TableIterator::new((1..).zip(steps).map(row))
 }

@@ -1,9 +1,13 @@
 //! From a question to chunks, and to an answer.
 //!
-//! [`request`] reads what the caller wants, [`search`] finds chunks, and [`answer`] has the answer written.
+//! [`options`] puts together what the caller and the pipeline say, [`request`] makes of it what is to be
+//! done, [`search`] finds chunks, and [`answer`] has the answer written. [`defaults`] looks at what a pipeline
+//! is to say before it does.
 
 pub mod answer;
 pub mod conversation;
+pub mod defaults;
+pub mod options;
 pub mod request;
 pub mod rewrite;
 pub mod route;

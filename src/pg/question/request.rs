@@ -1,74 +1,57 @@
-//! What a caller of `rag_answer` wants, and what comes of it.
+//! What a caller of `rag_answer` or `rag_retrieve` wants, and what comes of it.
 
 use pgrx::Uuid;
-use serde::Deserialize;
+use serde_json::Value;
 
-use super::answer::{self, Answer, AnswerStream, CheckArguments, Record};
+use super::answer::{self, Answer, AnswerStream, CheckOptions, Record};
 use super::conversation::{Conversation, Turn};
-use super::search::Search;
+use super::options::{AskedOptions, CallOptions};
+use super::route::ChosenPipeline;
+use super::search::{Search, SearchedPipeline};
 use super::{route, trace_log};
-use crate::answer::strategy::{self, StrategyOptions};
-use crate::context::{ContextOptions, options};
+use crate::context::Reading;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::template;
+use crate::eval::configuration::merged_filter;
+use crate::pg::catalog::{model, template};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::server::guc::Caching;
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::options::GivenOptions;
 use crate::pg::server::{guc, sql};
 use crate::prompt::messages::Message;
-use crate::retrieve::RetrieveOptions;
+use crate::request::{QuestionArguments, QuestionOptions};
+use crate::retrieve::Passage;
 
-/// Chunks that are read for an answer.
-const DEFAULT_K: i32 = 6;
+/// Chunks that are found for a question, where nothing says how many.
+const FOUND: i32 = 5;
 
-/// Options that are neither of retrieval nor of a later step.
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
-struct AnswerOptions {
-    rerank: Option<String>,
-    min_confidence: Option<f32>,
-    max_sentences: Option<usize>,
-    temperature: f32,
-    max_tokens: Option<u32>,
-    template: Option<String>,
-}
-
-const OPTIONS: [&str; 6] =
-    ["rerank", "min_confidence", "max_sentences", "temperature", "max_tokens", "template"];
-
-/// Options about what was asked before.
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
-struct Before {
-    cache: Option<String>,
-    cache_similarity: Option<f32>,
-    conversation: Option<String>,
-}
-
-const BEFORE: [&str; 3] = ["cache", "cache_similarity", "conversation"];
+/// Chunks that are read for an answer, where nothing says how many.
+const READ: i32 = 6;
 
 /// Cosine from which on two questions may mean the same. Paraphrases have less, but so have
 /// questions that differ in the one word that matters.
 const SIMILAR: f32 = 0.95;
 
-/// The arguments of `rag_answer` besides the question.
-pub struct AnswerRequest<'a> {
+/// The arguments of `rag_answer`, `rag_retrieve` and the like, besides the question.
+#[derive(Clone, Default)]
+pub struct QuestionRequest<'a> {
     /// Name of the pipeline that is asked.
     pub pipeline: Option<&'a str>,
-    /// How the chunks are put to the answerer.
-    pub strategy: Option<&'a str>,
-    /// How many chunks are read.
-    pub k: Option<i32>,
-    /// 'dense', 'lexical' or 'hybrid'.
-    pub mode: Option<&'a str>,
-    /// Conditions on the metadata.
-    pub filter: Option<Jsonb>,
-    /// 'extractive' or the foreign server that writes.
-    pub llm: Option<&'a str>,
-    /// All other options, as JSON.
+    /// Those that are options as well.
+    pub arguments: QuestionArguments<'a>,
+    /// The options, as JSON.
     pub options: Option<Jsonb>,
+    /// Conditions on the metadata that hold beside the filter of the options.
+    pub conditions: Option<Value>,
+}
+
+/// What a question is prepared for, and so what of its options is looked up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PreparedFor {
+    /// An answer, which is checked.
+    Answer,
+    /// What a language model would read.
+    Reading,
 }
 
 /// An answer, and how it came about.
@@ -81,10 +64,19 @@ pub struct TracedAnswer {
     pub steps: Vec<TraceStep>,
 }
 
-impl AnswerRequest<'_> {
+impl QuestionRequest<'_> {
+    /// The chunks that speak of the question, best first.
+    pub fn retrieve(self, text: Option<&str>) -> Result<Vec<Passage>> {
+        let call = CallOptions::read(&self.arguments, self.options)?;
+        let text = required_question(text)?;
+        let searched = route::pipeline_for(self.pipeline, text, &call)?.searched()?;
+        let asked = call.of_pipeline(&searched.pipeline)?;
+        Search::new(searched, &asked, FOUND)?.run(text)
+    }
+
     /// The answer, of which nothing is kept.
     pub fn answer(self, text: Option<&str>) -> Result<Answer> {
-        let (text, search, writing) = self.prepare(text)?;
+        let (text, search, writing) = self.prepare(text, PreparedFor::Answer)?;
         answer::ask(&text, &search, &writing)
     }
 
@@ -93,10 +85,9 @@ impl AnswerRequest<'_> {
         self.refuse_if_not_kept();
         let level = guc::trace();
         let is_recorded = wants_steps || level != guc::TraceLevel::Off;
-        let strategy = self.strategy.unwrap_or("auto").to_owned();
         let ((asked, answer), steps) = trace::recorded(is_recorded, || {
-            let (text, search, writing) = self.prepare(text)?;
-            let asked = asked(&text, strategy, &search, &writing);
+            let (text, search, writing) = self.prepare(text, PreparedFor::Answer)?;
+            let asked = asked(&text, &search, &writing);
             let answer = answer::ask(&text, &search, &writing)?;
             Ok(((asked, writing.conversation), answer))
         })?;
@@ -115,12 +106,11 @@ impl AnswerRequest<'_> {
     pub fn stream(self, text: Option<&str>) -> Result<AnswerStream> {
         self.refuse_if_not_kept();
         let level = guc::trace();
-        let strategy = self.strategy.unwrap_or("auto").to_owned();
         let is_recorded = level != guc::TraceLevel::Off;
         let ((asked, conversation, stream), steps) = trace::recorded(is_recorded, || {
-            let (standalone, search, mut writing) = self.prepare(text)?;
+            let (standalone, search, mut writing) = self.prepare(text, PreparedFor::Answer)?;
             let conversation = writing.conversation.take();
-            let asked = asked(&standalone, strategy, &search, &writing);
+            let asked = asked(&standalone, &search, &writing);
             Ok((asked, conversation, answer::stream(&standalone, &search, writing)?))
         })?;
         let standalone = asked.question.clone();
@@ -134,7 +124,8 @@ impl AnswerRequest<'_> {
     /// An error before anything is paid for, where the answer is to be kept in a conversation and
     /// cannot be.
     fn refuse_if_not_kept(&self) {
-        let conversation = self.options.as_ref().and_then(|Jsonb(it)| it.get("conversation"));
+        let conversation = self.options.as_ref().and_then(|Jsonb(it)| it.get("answer"));
+        let conversation = conversation.and_then(|it| it.get("conversation"));
         if conversation.is_some_and(|it| !it.is_null()) {
             sql::refuse_if_read_only(c"rag_answer() in a conversation");
         }
@@ -142,92 +133,115 @@ impl AnswerRequest<'_> {
 
     /// The messages in which a language model would be asked.
     pub fn prompt(self, text: Option<&str>) -> Result<Vec<Message>> {
-        let (text, search, writing) = self.prepare(text)?;
+        let (text, search, writing) = self.prepare(text, PreparedFor::Reading)?;
         answer::messages(&text, &search, &writing)
     }
 
-    /// The question as it is looked up, where it is looked up, and how the answer is written.
-    pub fn prepare(self, text: Option<&str>) -> Result<(String, Search, answer::Writing)> {
-        let strategy = strategy::named(self.strategy)?;
-        let mut given = GivenOptions::of(self.options)?;
-        let strategy_options: StrategyOptions = given.take(&strategy::KEYS)?;
-        strategy_options.check(strategy)?;
-        let options: AnswerOptions = given.take(&OPTIONS)?;
-        let before: Before = given.take(&BEFORE)?;
-        let context: ContextOptions = given.take(&options::KEYS)?;
-        let trust: CheckArguments = given.take(&CheckArguments::OPTIONS)?;
-        let retrieval: RetrieveOptions = given.rest()?;
-        retrieval.check()?;
-        let llm = Llm::or_default(self.llm)?;
-        let conversation = before.conversation.as_deref().map(Conversation::find).transpose()?;
-        let text = required_question(text)?;
-        let text = match &conversation {
-            Some(conversation) => conversation.condensed(text, &llm)?,
-            None => text.to_owned(),
-        };
-        let k = self.k.or(Some(DEFAULT_K));
-        let pipeline = route::pipeline_for(self.pipeline, &text, &retrieval, self.llm)?;
-        let search = Search::new(&pipeline, k, self.mode, self.filter, retrieval)?
-            .rewritten_by(None, self.llm)?
-            .reranked_by(options.rerank.as_deref())?
-            .with_parents();
-        answer::check(&context, &search, &llm)?;
-        let min_confidence = check_confidence(options.min_confidence)?.or_else(guc::min_confidence);
-        let writing = answer::Writing {
-            context,
-            trust: trust.resolve(&llm, min_confidence)?,
-            llm,
-            strategy,
-            strategy_options,
-            template: options.template.as_deref().map(template::find).transpose()?,
-            min_confidence,
-            max_sentences: options.max_sentences,
-            temperature: options.temperature,
-            max_tokens: options.max_tokens,
-            caching: before.cache.as_deref().map(caching).transpose()?,
-            cache_similarity: check_similarity(before.cache_similarity)?,
-            conversation,
-        };
-        Ok((text, search, writing))
+    /// What a language model would read, the tokens of each, and last those of the overview before it.
+    pub fn context(self, text: Option<&str>) -> Result<(Vec<Reading>, Vec<usize>)> {
+        let (text, search, writing) = self.prepare(text, PreparedFor::Reading)?;
+        answer::context(&text, &search, &writing)
     }
+
+    /// The question as it is looked up, where it is looked up, and how the answer is written.
+    fn prepare(
+        mut self,
+        text: Option<&str>,
+        purpose: PreparedFor,
+    ) -> Result<(String, Search, answer::Writing)> {
+        let call = CallOptions::read(&self.arguments, self.options.take())?;
+        let conversation = call.options.answer.conversation.as_deref();
+        let conversation = conversation.map(Conversation::find).transpose()?;
+        let text = required_question(text)?;
+        let is_open = route::is_open(self.pipeline, &call.options.retrieve);
+        let by_caller = ChosenPipeline::by_caller(self.pipeline);
+        let named = (!is_open).then(|| self.asked(&call, &by_caller)).transpose()?;
+        let text = match &conversation {
+            None => text.to_owned(),
+            Some(conversation) => {
+                let of_call;
+                let llm = match &named {
+                    Some(asked) => &asked.llm,
+                    None => {
+                        of_call = call.llm()?;
+                        &of_call
+                    }
+                };
+                conversation.condensed(text, llm)?
+            }
+        };
+        let AskedPipeline { searched, options, llm } = match named {
+            Some(asked) => asked,
+            None => self.asked(&call, &route::pipeline_for(self.pipeline, &text, &call)?)?,
+        };
+        options.trace()?;
+        let search = Search::new(searched, &options, READ)?.with_parents();
+        let writing = writing(&options, &search, llm, purpose)?;
+        Ok((text, search, answer::Writing { conversation, ..writing }))
+    }
+
+    /// What holds for a question of the pipeline that was chosen.
+    fn asked(&self, call: &CallOptions, chosen: &ChosenPipeline) -> Result<AskedPipeline> {
+        let searched = chosen.searched()?;
+        let mut options = call.of_pipeline(&searched.pipeline)?;
+        let filter = &mut options.options.retrieve.filter;
+        *filter = merged_filter(filter.as_ref(), self.conditions.as_ref());
+        Ok(AskedPipeline { searched, llm: options.llm()?, options })
+    }
+}
+
+/// A pipeline that is asked, and what holds for the question.
+struct AskedPipeline {
+    searched: SearchedPipeline,
+    options: AskedOptions,
+    llm: Llm,
+}
+
+/// How the answer is written, outside of a conversation.
+fn writing(
+    asked: &AskedOptions,
+    search: &Search,
+    llm: Llm,
+    purpose: PreparedFor,
+) -> Result<answer::Writing> {
+    let (strategy, strategy_options) = asked.strategy()?;
+    let QuestionOptions { context, answer, .. } = &asked.options;
+    answer::check_columns(asked, search)?;
+    answer::check_compression(asked, &llm)?;
+    if purpose == PreparedFor::Answer {
+        asked.named(&["answer.strategy"], answer::check_strategy(strategy, &llm))?;
+    }
+    let tokenizer = context.tokenizer.as_deref();
+    let tokenizer = tokenizer.map(|name| model::find(Some(name)).map(drop)).transpose();
+    asked.named(&["context.tokenizer"], tokenizer)?;
+    let template = answer.template.as_deref().map(template::find).transpose();
+    let min_confidence = answer.min_confidence.or_else(guc::min_confidence);
+    Ok(answer::Writing {
+        context: context.clone(),
+        trust: match purpose {
+            PreparedFor::Answer => CheckOptions::new(asked, &llm, min_confidence)?,
+            PreparedFor::Reading => CheckOptions::none(),
+        },
+        llm,
+        strategy,
+        strategy_options,
+        template: asked.named(&["answer.template"], template)?,
+        min_confidence,
+        max_sentences: answer.max_sentences,
+        temperature: answer.temperature,
+        max_tokens: answer.max_tokens,
+        caching: answer.cache.map(Caching::from),
+        cache_similarity: answer.cache_similarity.unwrap_or(SIMILAR),
+        conversation: None,
+    })
 }
 
 /// What is asked and what answers it, for the trace.
-fn asked(
-    question: &str,
-    strategy: String,
-    search: &Search,
-    writing: &answer::Writing,
-) -> trace_log::TracedQuestion {
+fn asked(question: &str, search: &Search, writing: &answer::Writing) -> trace_log::TracedQuestion {
     let (pipeline, llm) = (search.pipeline.name.clone(), writing.llm.name().to_owned());
+    let strategy = writing.strategy.name.to_owned();
     trace::remark(|| format!("pipeline {pipeline}, strategy {strategy}, llm {llm}"));
     trace_log::TracedQuestion { question: question.to_owned(), pipeline, strategy, llm }
-}
-
-fn caching(name: &str) -> Result<Caching> {
-    match name {
-        "off" => Ok(Caching::Off),
-        "exact" => Ok(Caching::Exact),
-        "semantic" => Ok(Caching::Semantic),
-        _ => Err(Error::invalid(format!("unknown cache \"{name}\""))
-            .hint("Known caches: off, exact, semantic.")),
-    }
-}
-
-fn check_similarity(similarity: Option<f32>) -> Result<f32> {
-    match similarity.unwrap_or(SIMILAR) {
-        value if (0.0..=1.0).contains(&value) => Ok(value),
-        value => Err(Error::invalid(format!("cache_similarity must be between 0 and 1: {value}"))),
-    }
-}
-
-fn check_confidence(confidence: Option<f32>) -> Result<Option<f32>> {
-    match confidence {
-        Some(value) if !(0.0..=1.0).contains(&value) => {
-            Err(Error::invalid(format!("min_confidence must be between 0 and 1: {value}")))
-        }
-        _ => Ok(confidence),
-    }
 }
 
 /// The question, which can be searched for.

@@ -160,7 +160,7 @@ impl Writer for RewriteCalls<'_> {
                 ErrorKind::OutOfResources,
                 format!("rewriting takes more than {calls} calls"),
             )
-            .hint("Raise max_calls of the option rewrite.")
+            .hint("Raise max_calls of the option \"retrieve.rewrite\".")
         })?;
         let answer = generate(provider.clone(), messages.to_vec(), *temperature, *max_tokens)?.text;
         remember(asked, &answer);

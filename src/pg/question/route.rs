@@ -2,10 +2,12 @@
 
 use pgrx::prelude::*;
 
+use super::options::CallOptions;
 use super::rewrite::RewriteModel;
+use super::search::SearchedPipeline;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::{prompt_settings, stranger, template};
+use crate::pg::catalog::{pipeline, prompt_settings, stranger, template};
 use crate::pg::ragd::embed::Embedding;
 use crate::protocol::Lane;
 use crate::retrieve::RetrieveOptions;
@@ -25,17 +27,23 @@ impl ChosenPipeline {
     pub fn by_caller(name: Option<&str>) -> Self {
         ChosenPipeline { name: name.map(str::to_owned), is_named: name.is_some() }
     }
+
+    /// The pipeline itself.
+    pub fn searched(&self) -> Result<SearchedPipeline> {
+        let pipeline = pipeline::resolve(self.name.as_deref())?;
+        Ok(SearchedPipeline { pipeline, is_named: self.is_named })
+    }
 }
 
 /// The pipeline that is asked: `name`, unless that is 'auto', or there is none and the option
 /// `route` is given. A NOTICE says which one was chosen, of those that run no code of roles that
-/// the caller has no reason to trust.
+/// the caller has no reason to trust. The call and the settings say how, and no pipeline does.
 pub fn pipeline_for(
     name: Option<&str>,
     question: &str,
-    options: &RetrieveOptions,
-    llm: Option<&str>,
+    call: &CallOptions,
 ) -> Result<ChosenPipeline> {
+    let (options, llm) = (&call.options.retrieve, call.options.llm.as_deref());
     if !is_open(name, options) {
         return Ok(ChosenPipeline::by_caller(name));
     }

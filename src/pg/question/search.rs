@@ -10,12 +10,11 @@ mod text;
 use std::collections::HashMap;
 
 use pgrx::prelude::*;
-use serde_json::Value;
 
 use self::filter_sql::FilterSql;
 use self::statement::{StatementParts, Statements};
+use super::options::AskedOptions;
 use super::rewrite::Rewriter;
-use super::route::ChosenPipeline;
 use crate::chunk::ChunkingMethod;
 use crate::error::{Error, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
@@ -25,16 +24,13 @@ use crate::pg::catalog::view::{ContentColumns, ViewColumn, content_columns};
 use crate::pg::ragd::rerank::Reranker;
 use crate::pg::ragd::trace;
 use crate::pg::ragd::usage::ForPipeline;
-use crate::pg::server::json::Jsonb;
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
+use crate::rerank::LLM;
 use crate::retrieve::fusion::Candidate;
 use crate::retrieve::options::Expand;
 use crate::retrieve::{Hit, Passage, RetrieveOptions, SearchMode, expansion, rank};
 use crate::rewrite::Rewriting;
-
-/// Most chunks one call returns.
-const MOST: i32 = 10_000;
 
 /// What is searched, and how.
 pub struct Search {
@@ -45,8 +41,6 @@ pub struct Search {
     columns: ContentColumns,
     k: i32,
     mode: SearchMode,
-    /// The caller's filter, and as SQL.
-    given: Option<Value>,
     filter: FilterSql,
     rewriter: Option<Rewriter>,
     reranker: Option<Reranker>,
@@ -56,62 +50,52 @@ pub struct Search {
     representations: Option<Relation>,
 }
 
+/// A pipeline that is to be searched.
+pub struct SearchedPipeline {
+    /// The pipeline.
+    pub pipeline: Pipeline,
+    /// Whether the caller named it.
+    pub is_named: bool,
+}
+
 impl Search {
-    /// Checks the arguments of `rag_retrieve` and its kin.
-    pub fn new(
-        asked: &ChosenPipeline,
-        k: Option<i32>,
-        mode: Option<&str>,
-        filter: Option<Jsonb>,
-        options: RetrieveOptions,
-    ) -> Result<Self> {
-        let k = k.unwrap_or(5);
-        if !(1..=MOST).contains(&k) {
-            return Err(Error::invalid(format!("k must be between 1 and {MOST}: {k}"))
-                .hint("k is how many chunks are wanted, 5 by default and 6 for an answer."));
-        }
-        options.check()?;
-        let mode = mode.unwrap_or("hybrid").parse()?;
-        let pipeline = pipeline::resolve(asked.name.as_deref())?;
+    /// Looks up what `asked` says of a search for `usual_k` chunks, unless it says how many.
+    pub fn new(searched: SearchedPipeline, asked: &AskedOptions, usual_k: i32) -> Result<Self> {
+        let SearchedPipeline { pipeline, is_named } = searched;
+        let options = asked.options.retrieve.clone();
         pipeline::check_readable(&pipeline)?;
-        check_expand(&pipeline, &options)?;
+        asked.named(&["retrieve.expand"], check_expand(&pipeline, &options))?;
         let columns = content_columns(&pipeline)?;
-        let given = filter.map(|Jsonb(filter)| filter);
-        let filter = FilterSql::new(given.iter(), &columns.metadata)?;
-        let parts = StatementParts::new(&options, &columns.metadata)?;
+        let filter = FilterSql::new(options.filter.iter(), &columns.metadata);
+        let filter = asked.named(&["retrieve.filter"], filter)?;
+        let parts = StatementParts::new(&options, &columns.metadata);
+        let parts = asked.named(&["retrieve.recency"], parts)?;
+        let llm = asked.options.llm.as_deref();
+        let rewriter = |way| Rewriter::new(way, &options.rewrite, llm, &columns.metadata);
+        let rewriter = options.rewrite.way.map(rewriter).transpose();
+        let rewriter = asked.named(&["retrieve.rewrite", "llm"], rewriter)?;
+        let reranker = |name| Reranker::named(name, Some(&pipeline.model), llm);
+        let reranker = options.reranker().map(reranker).transpose();
+        let paths: &[&str] = match options.reranker() {
+            Some(LLM) => &["retrieve.rerank", "llm"],
+            _ => &["retrieve.rerank"],
+        };
+        let reranker = asked.named(paths, reranker)?;
         let representations = derivation::of(pipeline.id, DerivationKind::Representations)?;
         let representations = representations.map(|it| it.relation);
         Ok(Search {
-            pipeline,
-            is_named: asked.is_named,
+            is_named,
             columns,
-            k,
-            mode,
-            given,
+            k: asked.options.k.unwrap_or(usual_k),
+            mode: options.mode.unwrap_or(SearchMode::Hybrid),
             filter,
-            rewriter: None,
-            reranker: None,
+            rewriter,
+            reranker,
             options,
             parts,
             representations,
+            pipeline,
         })
-    }
-
-    /// The search with the question rewritten: by the way `rewrite`, or that of the options. `llm`
-    /// writes, unless the options name another.
-    pub fn rewritten_by(mut self, rewrite: Option<&str>, llm: Option<&str>) -> Result<Self> {
-        let options = &self.options.rewrite;
-        let new = |way| Rewriter::new(way, options, llm, &self.columns.metadata);
-        self.rewriter = options.way_with(rewrite)?.map(new).transpose()?;
-        Ok(self)
-    }
-
-    /// The search with the candidates read again by `reranker`: 'late_interaction', 'llm' or the
-    /// name of a model. `None`: they are not.
-    pub fn reranked_by(mut self, reranker: Option<&str>) -> Result<Self> {
-        let named = |name| Reranker::named(name, Some(&self.pipeline.model));
-        self.reranker = reranker.map(named).transpose()?;
-        Ok(self)
     }
 
     /// The search with chunks replaced by their parents, if the pipeline chunks hierarchically and
@@ -139,7 +123,7 @@ impl Search {
         let narrowed;
         let filter = match &rewriting.filter {
             Some(read) => {
-                let filters = self.given.iter().chain([read]);
+                let filters = self.options.filter.iter().chain([read]);
                 narrowed = FilterSql::new(filters, &self.columns.metadata)?;
                 &narrowed
             }

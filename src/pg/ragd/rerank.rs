@@ -31,15 +31,16 @@ pub enum Reranker {
 
 impl Reranker {
     /// 'late_interaction', 'llm' or the name of a model; `embedding` is whose token vectors late
-    /// interaction compares, by default those of `rag.embedding_model`.
+    /// interaction compares, by default those of `rag.embedding_model`, and `llm` the language model that
+    /// grades, by default that of `rag.llm`.
     ///
     /// An embedding model behind a server shows no token vectors: those of the built-in one
     /// stand in.
-    pub fn named(name: &str, embedding: Option<&str>) -> Result<Reranker> {
+    pub fn named(name: &str, embedding: Option<&str>, llm: Option<&str>) -> Result<Reranker> {
         match name {
             LATE_INTERACTION => Ok(Reranker::LateInteraction(model::find(embedding)?.reference)),
             LLM => {
-                let llm = Llm::or_default(None)?;
+                let llm = Llm::or_default(llm)?;
                 let llm = llm.provider_for("rerank \"llm\"");
                 let llm = llm.map_err(|error| {
                     error

@@ -5,6 +5,7 @@ use std::ffi::CString;
 use pgrx::prelude::*;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 
+use crate::answer::options::AnswerCache;
 use crate::protocol::{HostRules, PrivateHosts};
 
 /// What is kept of how an answer came about.
@@ -33,6 +34,27 @@ pub enum Caching {
     /// Answers to questions that mean the same are given again, too.
     #[name = c"semantic"]
     Semantic,
+}
+
+impl Caching {
+    /// The name that users write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Caching::Off => "off",
+            Caching::Exact => "exact",
+            Caching::Semantic => "semantic",
+        }
+    }
+}
+
+impl From<AnswerCache> for Caching {
+    fn from(cache: AnswerCache) -> Caching {
+        match cache {
+            AnswerCache::Off => Caching::Off,
+            AnswerCache::Exact => Caching::Exact,
+            AnswerCache::Semantic => Caching::Semantic,
+        }
+    }
 }
 
 /// Whether a scan of an index of vectors goes on after its first search, by pgvector's names.

@@ -17,40 +17,14 @@ pub fn read<T: DeserializeOwned>(options: Option<Jsonb>) -> Result<T> {
     options::read("", object(options)?, &[])
 }
 
-/// An `options` argument that is read in parts, each by the code that knows it.
-pub struct GivenOptions {
-    rest: Map<String, Value>,
-    known: Vec<&'static str>,
-}
-
-impl GivenOptions {
-    /// Takes an argument to be read; NULL is an empty object.
-    pub fn of(options: Option<Jsonb>) -> Result<GivenOptions> {
-        match object(options)? {
-            Value::Object(rest) => Ok(GivenOptions { rest, known: Vec::new() }),
-            _ => Ok(GivenOptions { rest: Map::new(), known: Vec::new() }),
-        }
-    }
-
-    /// Takes the keys `keys` out, into a struct that denies unknown fields.
-    pub fn take<T: DeserializeOwned>(&mut self, keys: &[&'static str]) -> Result<T> {
-        self.known.extend(keys);
-        let is_theirs = |(key, _): &(String, Value)| keys.contains(&key.as_str());
-        let (theirs, rest): (Map<_, _>, Map<_, _>) =
-            std::mem::take(&mut self.rest).into_iter().partition(is_theirs);
-        self.rest = rest;
-        options::read("", theirs.into(), &[])
-    }
-
-    /// What has not been taken. An unknown key is an error that names all known ones.
-    pub fn rest<T: DeserializeOwned>(self) -> Result<T> {
-        options::read("", self.rest.into(), &self.known)
-    }
-}
-
 /// The options as they are, which must be an object; NULL is an empty one.
 pub fn object(options: Option<Jsonb>) -> Result<Value> {
-    keys_of("options", options, "{\"threshold\": 0.3}").map(Value::Object)
+    options.map_or_else(|| Ok(Value::Object(Map::new())), |given| object_called("options", given))
+}
+
+/// The argument `name` as it is, which must be an object.
+pub fn object_called(name: &str, given: Jsonb) -> Result<Value> {
+    keys_of(name, Some(given), "{\"key\": \"value\"}").map(Value::Object)
 }
 
 /// The keys of the argument called `name`, which must be an object, for instance `example`; NULL is an

@@ -44,18 +44,18 @@ DELETE FROM rag.template WHERE version > 0;
 -- What cannot be asked.
 SELECT fails($$SELECT rag_answer('x', strategy => 'sideways')$$);
 SELECT fails($$SELECT rag_answer('x', strategy => '')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"group_size": 3, "rounds": 2}')$$);
-SELECT fails($$SELECT rag_answer('x', strategy => 'compact', options => '{"group_size": 3}')$$);
-SELECT fails($$SELECT rag_answer('x', strategy => 'refine', options => '{"group_size": 0}')$$);
-SELECT fails($$SELECT rag_answer('x', strategy => 'refine', options => '{"group_size": "many"}')$$);
-SELECT fails($$SELECT rag_answer('x', strategy => 'corrective', options => '{"min_grade": 11}')$$);
-SELECT fails($$SELECT rag_answer('x', strategy => 'simple_summarize', options => '{"source_tokens": 3}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"budget": {"call": 3}}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"budget": 3}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"budget": {"calls": 0}}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"budget": {"calls": -1}}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"budget": {"seconds": 0}}')$$);
-SELECT fails($$SELECT rag_answer('x', llm => 'writer', options => '{"budget": {"cost": 1}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"group_size": 3, "rounds": 2}}')$$);
+SELECT fails($$SELECT rag_answer('x', strategy => 'compact', options => '{"answer": {"group_size": 3}}')$$);
+SELECT fails($$SELECT rag_answer('x', strategy => 'refine', options => '{"answer": {"group_size": 0}}')$$);
+SELECT fails($$SELECT rag_answer('x', strategy => 'refine', options => '{"answer": {"group_size": "many"}}')$$);
+SELECT fails($$SELECT rag_answer('x', strategy => 'corrective', options => '{"answer": {"min_grade": 11}}')$$);
+SELECT fails($$SELECT rag_answer('x', strategy => 'simple_summarize', options => '{"answer": {"source_tokens": 3}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"budget": {"call": 3}}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"budget": 3}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"budget": {"calls": 0}}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"budget": {"calls": -1}}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"budget": {"seconds": 0}}}')$$);
+SELECT fails($$SELECT rag_answer('x', llm => 'writer', options => '{"answer": {"budget": {"cost": 1}}}')$$);
 SELECT fails($$SELECT rag_answer('x', options => '{"groups": 3}')$$);
 
 -- Nothing found, nobody asked; somebody asked who is not there.

@@ -21,7 +21,7 @@ SELECT piece::jsonb->'citations' = citations, (piece::jsonb->>'supported')::bool
 FROM rag_answer_details('How do I reset a password?'), (SELECT piece FROM told ORDER BY n DESC LIMIT 1) AS last;
 
 -- Each row is a sentence with its citation.
-SELECT '<' || piece || '>' FROM (SELECT rag_answer_stream('How long are backups kept and when are they made?', options => '{"min_confidence": 0}') AS piece) AS t WHERE piece !~ '^\{';
+SELECT '<' || piece || '>' FROM (SELECT rag_answer_stream('How long are backups kept and when are they made?', options => '{"answer": {"min_confidence": 0}}') AS piece) AS t WHERE piece !~ '^\{';
 
 -- What the documents do not say.
 SELECT CASE WHEN piece ~ '^\{' THEN piece::jsonb->>'supported' ELSE piece END FROM (SELECT rag_answer_stream('Who won the football world cup in 1998?') AS piece) AS t;
@@ -45,7 +45,7 @@ SELECT fails($$SELECT rag_answer_stream('')$$);
 SELECT fails($$SELECT rag_answer_stream('x', 'nowhere')$$);
 SELECT fails($$SELECT rag_answer_stream('x', strategy => 'guess')$$);
 SELECT fails($$SELECT rag_answer_stream('x', llm => 'nowhere')$$);
-SELECT fails($$SELECT rag_answer_stream('x', options => '{"temprature": 0}')$$);
+SELECT fails($$SELECT rag_answer_stream('x', options => '{"answer": {"temprature": 0}}')$$);
 
 -- Nobody listens there: an error before the first row.
 CREATE SERVER silent FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/answer_stream/v1', model 'm', max_retries '0');

@@ -14,11 +14,11 @@ SHOW rag.cache_ttl;
 SET rag.cache = 'all';
 -- PostgreSQL 16 and 18 say the range differently.
 SELECT count(*) FROM fails('SET rag.cache_ttl = 0') AS line WHERE line ~ '^22023';
-SELECT fails($$SELECT rag_answer('x', options => '{"cache": "all"}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"cache_similarity": 2}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"cache": 1}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"cache": "all"}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"cache_similarity": 2}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"cache": 1}}')$$);
 -- The built-in answerer works out each answer anew, and says the same.
-SELECT DISTINCT rag_answer('When are invoices sent?', options => jsonb_build_object('cache', c)) FROM unnest(ARRAY['off', 'exact', 'semantic']) AS c;
+SELECT DISTINCT rag_answer('When are invoices sent?', options => jsonb_build_object('answer', jsonb_build_object('cache', c))) FROM unnest(ARRAY['off', 'exact', 'semantic']) AS c;
 -- An error is not remembered: nobody listens there.
 CREATE SERVER nobody FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/cache/v1', model 'm', max_retries '0');
 SET rag.cache = 'semantic';

@@ -13,7 +13,7 @@ INSERT INTO docs VALUES
     (4, 'Backups are kept for thirty days.');
 SELECT rag_create_pipeline('docs', 'body', refresh => 'sync');
 SELECT rag_conversation('Money') AS c \gset
-SELECT jsonb_build_object('conversation', :'c') AS o \gset
+SELECT jsonb_build_object('answer', jsonb_build_object('conversation', :'c')) AS o \gset
 SELECT owner = current_user, title FROM rag.conversation WHERE id = :'c';
 
 -- The first question is looked up as it is; one that leans on it gets its words.
@@ -36,7 +36,7 @@ RESET rag.trace;
 
 -- rag_prompt looks, and leaves no turn.
 SELECT count(*) AS before FROM rag.conversation_turn \gset
-SELECT content ~ 'Question: When is it made\?$' FROM rag_prompt('When is it made?', options => jsonb_build_object('conversation', rag_conversation())) WHERE role = 'user';
+SELECT content ~ 'Question: When is it made\?$' FROM rag_prompt('When is it made?', options => jsonb_build_object('answer', jsonb_build_object('conversation', rag_conversation()))) WHERE role = 'user';
 SELECT content ~ 'Question: .+ When is it made\?$' FROM rag_prompt('When is it made?', options => :'o') WHERE role = 'user';
 SELECT count(*) = :before FROM rag.conversation_turn;
 
@@ -51,10 +51,10 @@ SELECT fails('SELECT rag_conversation()');
 ROLLBACK;
 
 -- What is no conversation.
-SELECT fails($$SELECT rag_answer('x', options => '{"conversation": "mine"}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"conversation": ""}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"conversation": 1}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"conversation": "00000000-0000-4000-8000-000000000000"}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"conversation": "mine"}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"conversation": ""}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"conversation": 1}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"conversation": "00000000-0000-4000-8000-000000000000"}}')$$);
 
 -- It is its owner's.
 GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO regress_reader;
@@ -63,7 +63,7 @@ SELECT count(*) FROM rag.conversation;
 SELECT count(*) FROM rag.conversation_turn;
 SELECT count(*) FROM fails(format('SELECT rag_answer(%L, options => %L)', 'And how can they be paid?', :'o')) AS line WHERE line ~ 'of another role';
 SELECT rag_conversation() AS theirs \gset
-SELECT rag_answer('How long are backups kept?', options => jsonb_build_object('conversation', :'theirs'));
+SELECT rag_answer('How long are backups kept?', options => jsonb_build_object('answer', jsonb_build_object('conversation', :'theirs')));
 SELECT question FROM rag.conversation_turn;
 SELECT fails(format('INSERT INTO rag.conversation_turn (conversation, question, standalone, answer) VALUES (%L, %L, %L, %L)', :'theirs', 'x', 'x', 'x'));
 SELECT fails($$UPDATE rag.conversation SET owner = 'regress_reader'$$);

@@ -34,7 +34,7 @@ SELECT label, question FROM rag.eval_case WHERE eval_set = 'beir';
 -- The figures: 1 where all is found at once; one of two relevant rows is not asked for.
 SELECT fails('SELECT * FROM rag_eval()');
 SELECT metric, k, round(value::numeric, 4), n, ci_low <= value AND value <= ci_high, difference, p_value
-FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"lexical": {"mode": "lexical"}}')
+FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"lexical": {"retrieve": {"mode": "lexical"}}}')
 WHERE metric NOT LIKE 'latency%';
 SELECT metric, k, value > 0, n FROM rag_eval('docs', 'help', k => '{1}') WHERE metric LIKE 'latency%' OR metric = 'embedding_tokens';
 
@@ -43,7 +43,7 @@ SELECT array_agg(k ORDER BY ord) FROM rag_eval('docs', 'beir', k => '{5, 1, 5}',
 
 -- Configurations in their order; the first is what the others are compared with.
 SELECT configuration, metric, round(value::numeric, 4) AS value, round(difference::numeric, 4) AS difference, p_value
-FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"lexical": {"mode": "lexical"}, "german": {"mode": "lexical", "filter": {"lang": "de"}}, "again": {"mode": "lexical"}}')
+FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"lexical": {"retrieve": {"mode": "lexical"}}, "german": {"retrieve": {"mode": "lexical", "filter": {"lang": "de"}}}, "again": {"retrieve": {"mode": "lexical"}}}')
 WHERE metric IN ('mrr', 'answer_found');
 
 -- The same scores give the same figures.
@@ -53,7 +53,7 @@ WHERE metric NOT LIKE 'latency%';
 
 -- Spans: half of the reference is in the one chunk that there is.
 SELECT rag_eval_load('spans', '[{"question": "Where do visitors park their cars?", "relevant": [{"source_key": "4", "start_char": 0, "end_char": 20}, {"source_key": "4", "start_char": 41, "end_char": 61}]}]');
-SELECT metric, round(value::numeric, 4) FROM rag_eval('docs', 'spans', k => '{1}', configurations => '{"lexical": {"mode": "lexical"}}') WHERE k = 1;
+SELECT metric, round(value::numeric, 4) FROM rag_eval('docs', 'spans', k => '{1}', configurations => '{"lexical": {"retrieve": {"mode": "lexical"}}}') WHERE k = 1;
 
 -- A filter of the case holds beside that of the configuration.
 INSERT INTO rag.eval_set (name) VALUES ('filtered');
@@ -65,7 +65,7 @@ SELECT metric, k, value BETWEEN 0.5 AND 1.0001, n FROM rag_eval('docs', 'help', 
 
 -- Another pipeline over the same rows.
 SELECT rag_create_pipeline('docs', 'upper(body)', name => 'loud', refresh => 'sync');
-SELECT configuration, value, difference FROM rag_eval(eval_set => 'beir', k => '{1}', configurations => '{"quiet": {"pipeline": "docs", "mode": "lexical"}, "loud": {"pipeline": "loud", "mode": "lexical"}}') WHERE metric = 'recall';
+SELECT configuration, value, difference FROM rag_eval(eval_set => 'beir', k => '{1}', configurations => '{"quiet": {"pipeline": "docs", "retrieve": {"mode": "lexical"}}, "loud": {"pipeline": "loud", "retrieve": {"mode": "lexical"}}}') WHERE metric = 'recall';
 
 -- What is wrong is said.
 SELECT fails($$SELECT * FROM rag_eval('docs', 'nothing')$$);
@@ -75,7 +75,7 @@ SELECT fails($$SELECT * FROM rag_eval('docs', 'help', k => '{0}')$$);
 SELECT fails($$SELECT * FROM rag_eval('docs', 'help', k => '{NULL}')$$);
 SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{}')$$);
 SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{"a": {"mod": "dense"}}')$$);
-SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{"a": {"mode": "loud"}}')$$);
+SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{"a": {"retrieve": {"mode": "loud"}}}')$$);
 SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{"a": {}, "a": {}}')$$);
 SELECT fails($$SELECT * FROM rag_eval('docs', 'help', options => '{"seeds": 1}')$$);
 SELECT fails($$SELECT * FROM rag_eval('docs', 'help', options => '{"confidence": 1}')$$);
@@ -95,9 +95,9 @@ SELECT fails($$INSERT INTO rag.eval_case (eval_set, question) VALUES ('nowhere',
 SELECT count(*) > 3, bool_and(owner = current_user) FROM rag.eval_run;
 DELETE FROM rag.eval_run;
 SELECT count(*) FROM rag.eval_result;
-SELECT count(*) FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"l": {"mode": "lexical"}}') WHERE metric = 'recall';
+SELECT count(*) FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"l": {"retrieve": {"mode": "lexical"}}}') WHERE metric = 'recall';
 UPDATE docs SET body = 'Nothing.' WHERE id = 4;
-SELECT count(*) FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"l": {"mode": "lexical"}}') WHERE metric = 'recall';
+SELECT count(*) FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"l": {"retrieve": {"mode": "lexical"}}}') WHERE metric = 'recall';
 SELECT configuration, pipeline, metric, k, round(value::numeric, 4), round(previous_value::numeric, 4), round(change::numeric, 4) FROM rag.eval_summary WHERE metric IN ('recall', 'mrr') ORDER BY run, metric;
 SELECT label, metric, k, previous_value, value, change FROM rag.eval_score WHERE run = (SELECT max(id) FROM rag.eval_run) AND change <> 0 AND metric NOT LIKE 'latency%' ORDER BY metric;
 SELECT label, found FROM rag.eval_result JOIN rag.eval_case ON id = case_id WHERE run = (SELECT max(id) FROM rag.eval_run) AND label = 'parking';
@@ -120,7 +120,7 @@ SELECT fails($$INSERT INTO rag.eval_case (eval_set, question) VALUES ('help', 'W
 SELECT fails($$INSERT INTO rag.eval_set (name, owner) VALUES ('forged', 'postgres')$$);
 SELECT fails($$SELECT rag_eval_load('x', '/etc/passwd')$$);
 SELECT rag_eval_load('own', '[{"question": "Where do visitors park their cars?", "relevant": ["4"]}, {"question": "When are invoices sent?", "relevant": ["2"]}]');
-SELECT value FROM rag_eval('docs', 'own', k => '{1}', configurations => '{"lexical": {"mode": "lexical"}}') WHERE metric = 'recall';
+SELECT value FROM rag_eval('docs', 'own', k => '{1}', configurations => '{"lexical": {"retrieve": {"mode": "lexical"}}}') WHERE metric = 'recall';
 SELECT eval_set, owner, cases FROM rag.eval_run;
 SELECT fails('UPDATE rag.eval_run SET cases = 1');
 SELECT fails('DELETE FROM rag.eval_run');

@@ -21,14 +21,14 @@ SELECT count(*) FROM rag_eval('docs', 'help') WHERE metric IN ('faithfulness', '
 
 -- What is quoted is faithful and cited; what is not known is not answered.
 SELECT metric, round(value::numeric, 2), n, difference IS NULL
-FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"quoted": {"options": {"max_sentences": 1}}}', options => '{"answers": true}')
+FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"quoted": {"answer": {"max_sentences": 1}}}', options => '{"answers": true}')
 WHERE k IS NULL AND metric NOT LIKE '%latency%' AND metric NOT LIKE '%similarity' AND metric NOT IN ('embedding_tokens', 'answer_relevance', 'answer_correctness');
 SELECT metric, value > 0 AND value <= 1.0001, n FROM rag_eval('docs', 'help', k => '{1}', options => '{"answers": true}') WHERE metric IN ('semantic_similarity', 'answer_relevance', 'answer_correctness');
 SELECT metric, value > 0, n FROM rag_eval('docs', 'help', k => '{1}', options => '{"answers": true}') WHERE metric = 'answer_latency';
 
 -- Options of retrieval and of answers side by side; each configuration differs from the first.
 SELECT configuration, metric, value, difference, p_value
-FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"usual": {"strategy": "compact"}, "never": {"options": {"min_confidence": 1, "neighbours": 1, "citation_style": "footnote"}}, "german": {"filter": {"lang": "de"}, "k": 1}}', options => '{"answers": true}')
+FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"usual": {"answer": {"strategy": "compact"}}, "never": {"answer": {"min_confidence": 1}, "retrieve": {"neighbours": 1}, "cite": {"style": "footnote"}}, "german": {"retrieve": {"filter": {"lang": "de"}}, "k": 1}}', options => '{"answers": true}')
 WHERE metric IN ('abstention', 'context_recall');
 
 -- The answers are kept.
@@ -39,7 +39,7 @@ SELECT count(*) > 0 FROM rag.eval_score WHERE metric = 'faithfulness';
 INSERT INTO rag.eval_set (name) VALUES ('unjudged');
 INSERT INTO rag.eval_case (eval_set, label, question, answers) VALUES
     ('unjudged', 'held', 'How long are backups kept?', '{thirty days}'), ('unjudged', 'nowhere', 'How long are backups kept?', '{forty years}'), ('unjudged', 'open', 'How long are backups kept?', '{}');
-SELECT metric, value, n FROM rag_eval('docs', 'unjudged', configurations => '{"one": {"mode": "lexical", "k": 1}}', options => '{"answers": true}') WHERE metric IN ('context_precision', 'context_recall', 'answer_holds', 'needs_review');
+SELECT metric, value, n FROM rag_eval('docs', 'unjudged', configurations => '{"one": {"retrieve": {"mode": "lexical"}, "k": 1}}', options => '{"answers": true}') WHERE metric IN ('context_precision', 'context_recall', 'answer_holds', 'needs_review');
 
 -- Each question goes to the pipeline that suits it.
 SELECT rag_create_pipeline('docs', 'upper(body)', name => 'loud', refresh => 'sync');
@@ -48,10 +48,10 @@ SELECT DISTINCT pipeline FROM rag.eval_result WHERE run = (SELECT max(id) FROM r
 SELECT rag_drop_pipeline('loud');
 
 -- What is wrong is said.
-SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{"a": {"strategy": "compact"}}')$$);
-SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{"a": {"options": {"verifier": "none"}}}')$$);
-SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{"a": {"options": {"verifer": "none"}}}', options => '{"answers": true}')$$);
-SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{"a": {"strategy": "best"}}', options => '{"answers": true}')$$);
+-- What only answers need has no effect where there are none.
+SELECT count(*) FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"a": {"answer": {"strategy": "compact"}, "verify": {"by": "none"}}}') WHERE metric = 'recall';
+SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{"a": {"verifer": "none"}}', options => '{"answers": true}')$$);
+SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{"a": {"answer": {"strategy": "best"}}}', options => '{"answers": true}')$$);
 SELECT fails($$SELECT * FROM rag_eval('docs', 'help', configurations => '{"a": {"llm": "nowhere"}}', options => '{"answers": true}')$$);
 SELECT fails($$SELECT * FROM rag_eval('docs', 'help', options => '{"judge": "llm"}')$$);
 SELECT fails($$SELECT * FROM rag_eval('docs', 'help', options => '{"answers": true, "judge": "llm"}')$$);

@@ -13,11 +13,11 @@ INSERT INTO news VALUES
     (5, 'Die Bibliothek öffnet um neun. Sonntags ist sie geschlossen.', '2002-01-01', now() + interval '1 year', 'de');
 SELECT rag_create_pipeline('news', 'body', metadata => ARRAY['published', 'at', 'lang'], chunking => '{"by": "sentence", "max_tokens": 16}');
 CREATE FUNCTION found(query text, options jsonb, k integer DEFAULT 3, rerank text DEFAULT NULL) RETURNS text LANGUAGE sql AS
-$$SELECT string_agg(source_key || '.' || chunk_no, ' ' ORDER BY rank) FROM rag_retrieve(query, k => k, rerank => rerank, options => options)$$;
+$$SELECT string_agg(source_key || '.' || chunk_no, ' ' ORDER BY rank) FROM rag_retrieve(query, k => k, rerank => rerank, options => jsonb_build_object('retrieve', options))$$;
 
 -- Each fusion finds what both sides find; a share of 1 is the one side's order.
 SELECT f, found('When did the mill burn down?', jsonb_build_object('fusion', f), 1) FROM unnest(ARRAY['combined', 'weighted', 'rrf']) AS f;
-SELECT n, score BETWEEN 0 AND 1 FROM unnest(ARRAY['minmax']) AS n, rag_retrieve('the mill', k => 3, options => jsonb_build_object('fusion', 'weighted', 'normalize', n));
+SELECT n, score BETWEEN 0 AND 1 FROM unnest(ARRAY['minmax']) AS n, rag_retrieve('the mill', k => 3, options => jsonb_build_object('retrieve', jsonb_build_object('fusion', 'weighted', 'normalize', n)));
 SELECT found('the old mill', '{"fusion": "weighted", "dense_weight": 1}', 4) = (SELECT string_agg(source_key || '.' || chunk_no, ' ' ORDER BY rank) FROM rag_retrieve('the old mill', k => 4, mode => 'dense'));
 SELECT bool_and(ordered) FROM (SELECT score <= lag(score, 1, 9e9) OVER (ORDER BY rank) AS ordered FROM rag_retrieve('the old mill', k => 9)) AS r;
 
@@ -31,7 +31,7 @@ INSERT INTO towns VALUES
     (4, 'In which town was the printing press invented? Nobody knows.'),
     (5, 'Ink is sold in the town hall. Ask for the mayor.');
 SELECT rag_create_pipeline('towns', 'body', refresh => 'sync');
-SELECT closeness, (SELECT string_agg(source_key, ' ' ORDER BY rank) FROM rag_retrieve('Who is the mayor of the town where iron gall ink was invented?', 'towns', options => jsonb_build_object('closeness', closeness)))
+SELECT closeness, (SELECT string_agg(source_key, ' ' ORDER BY rank) FROM rag_retrieve('Who is the mayor of the town where iron gall ink was invented?', 'towns', options => jsonb_build_object('retrieve', jsonb_build_object('closeness', closeness))))
 FROM unnest(ARRAY[true, false]) AS closeness;
 ROLLBACK;
 
@@ -43,30 +43,30 @@ SELECT found('When did the mill burn down?', '{"recency": {"column": "published"
 -- Repeats: the text, or the vector.
 SELECT found('When does the library open?', '{"candidates": 4}', 4);
 SELECT found('When does the library open?', '{"candidates": 4, "dedupe": 1}', 4);
-SELECT count(*), count(DISTINCT lower(regexp_replace(content, '\s+', ' ', 'g'))) FROM rag_retrieve('When does the library open?', k => 9, options => '{"dedupe": 1}');
-SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"dedupe": 0}');
-SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"dedupe_by": "shingles"}');
-SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"dedupe_by": "shingles", "dedupe": 0}');
-SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"dedupe_by": "cosine", "dedupe": 0}');
+SELECT count(*), count(DISTINCT lower(regexp_replace(content, '\s+', ' ', 'g'))) FROM rag_retrieve('When does the library open?', k => 9, options => '{"retrieve": {"dedupe": 1}}');
+SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"retrieve": {"dedupe": 0}}');
+SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"retrieve": {"dedupe_by": "shingles"}}');
+SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"retrieve": {"dedupe_by": "shingles", "dedupe": 0}}');
+SELECT count(*) FROM rag_retrieve('When does the library open?', k => 9, options => '{"retrieve": {"dedupe_by": "cosine", "dedupe": 0}}');
 
 -- One chunk a row; then variety.
-SELECT count(*), count(DISTINCT source_key) FROM rag_retrieve('the mill', k => 9, options => '{"per_source": 1}');
+SELECT count(*), count(DISTINCT source_key) FROM rag_retrieve('the mill', k => 9, options => '{"retrieve": {"per_source": 1}}');
 SELECT found('When does the library open?', '{"mmr": 1}', 2) = found('When does the library open?', '{}', 2);
-SELECT count(DISTINCT source_key) FROM rag_retrieve('When does the library open?', k => 2, options => '{"mmr": 0.2, "dedupe": 1}');
+SELECT count(DISTINCT source_key) FROM rag_retrieve('When does the library open?', k => 2, options => '{"retrieve": {"mmr": 0.2, "dedupe": 1}}');
 
 -- The text around a chunk.
 SELECT content, start_char, end_char, substr((SELECT body FROM news WHERE id = 1), start_char + 1, end_char - start_char) = content
-FROM unnest(ARRAY[0, 1, 2]) AS n, rag_retrieve('rye for the valley', k => 1, options => jsonb_build_object('neighbours', n)) ORDER BY n;
-SELECT source_key, content FROM rag_retrieve('rye for the valley', k => 1, options => '{"expand": "section"}');
-SELECT count(*), count(DISTINCT source_key) FROM rag_retrieve('the mill', k => 9, filter => '{"lang": "en"}', options => '{"neighbours": 20}');
+FROM unnest(ARRAY[0, 1, 2]) AS n, rag_retrieve('rye for the valley', k => 1, options => jsonb_build_object('retrieve', jsonb_build_object('neighbours', n))) ORDER BY n;
+SELECT source_key, content FROM rag_retrieve('rye for the valley', k => 1, options => '{"retrieve": {"expand": "section"}}');
+SELECT count(*), count(DISTINCT source_key) FROM rag_retrieve('the mill', k => 9, filter => '{"lang": "en"}', options => '{"retrieve": {"neighbours": 20}}');
 
 -- Reranked: what was read has a score, what was not comes after it.
-SELECT rank, source_key, chunk_no, rerank_score > 0.3 FROM rag_retrieve('When did the mill burn down?', k => 3, rerank => 'late_interaction', options => '{"rerank_candidates": 2}');
-SELECT abs(score - rerank_score) < 1e-9 FROM rag_retrieve('When did the mill burn down?', k => 1, rerank => 'late_interaction', options => '{"rerank_weight": 1}');
+SELECT rank, source_key, chunk_no, rerank_score > 0.3 FROM rag_retrieve('When did the mill burn down?', k => 3, rerank => 'late_interaction', options => '{"retrieve": {"rerank_candidates": 2}}');
+SELECT abs(score - rerank_score) < 1e-9 FROM rag_retrieve('When did the mill burn down?', k => 1, rerank => 'late_interaction', options => '{"retrieve": {"rerank_weight": 1}}');
 SELECT found('When did the mill burn down?', '{"rerank_weight": 0}', 3, 'late_interaction') = found('When did the mill burn down?', '{}', 3);
 SELECT found('When did the mill burn down?', '{}', 1, 'all-minilm-l6-v2-fp32');
 SELECT count(*) FROM rag_retrieve('When did the mill burn down?', mode => 'lexical', rerank => 'late_interaction');
-SELECT rag_answer('When did the mill burn down?', options => '{"rerank": "late_interaction", "neighbours": 1, "per_source": 1}');
+SELECT rag_answer('When did the mill burn down?', options => '{"retrieve": {"rerank": "late_interaction", "neighbours": 1, "per_source": 1}}');
 
 -- rag_rerank.
 SELECT ord, score BETWEEN 0 AND 1 FROM rag_rerank('When is it closed?', ARRAY['The mill is old.', NULL, 'On Sundays it is closed.', '']);
@@ -82,13 +82,13 @@ SELECT fails($$SELECT * FROM rag_rerank('', ARRAY['x'])$$);
 SELECT fails($$SELECT * FROM rag_rerank('x', ARRAY['x'], 'nobody')$$);
 SELECT fails($$SELECT * FROM rag_rerank('x', ARRAY['x'], 'llm')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', rerank => 'nobody')$$);
-SELECT options, fails(format('SELECT * FROM rag_retrieve(%L, options => %L)', 'x', options)) FROM unnest(ARRAY[
+SELECT options, fails(format('SELECT * FROM rag_retrieve(%L, options => %L)', 'x', jsonb_build_object('retrieve', options::jsonb))) FROM unnest(ARRAY[
     '{"fusion": "best"}', '{"closeness": 1}', '{"normalize": 1}', '{"dense_weight": 2}', '{"fusion": "weighted", "rrf_k": 3}', '{"mmr": -1}', '{"dedupe": 1.5}', '{"dedupe_by": "words"}',
     '{"per_source": 0}', '{"neighbours": 21}', '{"neighbours": 1, "expand": "section"}', '{"expand": "book"}', '{"rerank_candidates": 0}', '{"rerank_weight": 7}',
     '{"recency": {"column": "published"}}', '{"recency": {"column": "lang", "half_life": 3}}', '{"recency": {"column": "at", "half_life": 0}}',
     '{"recency": {"column": "at", "half_life": 1, "since": 3}}']) AS options;
-SELECT fails($$SELECT rag_answer('x', options => '{"neighbors": 1}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"rerank": "nobody"}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"retrieve": {"neighbors": 1}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"retrieve": {"rerank": "nobody"}}')$$);
 
 -- Row-level security holds for what is put around a chunk and for what is read again.
 CREATE TABLE notes (id integer PRIMARY KEY, tenant text, body text);
@@ -98,5 +98,5 @@ CREATE POLICY own ON notes USING (tenant = current_user);
 GRANT SELECT ON notes TO regress_reader;
 SELECT rag_create_pipeline('notes', 'body', chunking => '{"by": "sentence", "max_tokens": 8}');
 SET ROLE regress_reader;
-SELECT source_key, content, rerank_score IS NOT NULL FROM rag_retrieve('vermilion ink', 'notes', k => 9, rerank => 'late_interaction', options => '{"neighbours": 3, "mmr": 0.5, "dedupe": 0.99}');
+SELECT source_key, content, rerank_score IS NOT NULL FROM rag_retrieve('vermilion ink', 'notes', k => 9, rerank => 'late_interaction', options => '{"retrieve": {"neighbours": 3, "mmr": 0.5, "dedupe": 0.99}}');
 RESET ROLE;

@@ -19,8 +19,8 @@ FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('How do I
 
 -- Their scores: a cosine, BM25, reciprocal ranks.
 SELECT mode, score > 0, mode = 'lexical' OR score <= 1, mode <> 'hybrid' OR abs(score - (1 / (60.0 + dense_rank) + 1 / (60.0 + lexical_rank))) < 1e-9
-FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('reset password', k => 1, mode => mode, options => '{"fusion": "rrf"}');
-SELECT abs(score - 2 / 11.0) < 1e-9 FROM rag_retrieve('reset password', k => 1, options => '{"rrf_k": 10}');
+FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('reset password', k => 1, mode => mode, options => '{"retrieve": {"fusion": "rrf"}}');
+SELECT abs(score - 2 / 11.0) < 1e-9 FROM rag_retrieve('reset password', k => 1, options => '{"retrieve": {"rrf_k": 10}}');
 
 -- Nearest vectors come from the index, where that is cheaper than comparing all.
 SELECT indexdef FROM pg_indexes WHERE tablename = 'docs_rag_chunks' AND indexdef LIKE '%rag_hnsw%';
@@ -64,9 +64,9 @@ FROM generate_series(1, 7, 3) AS k, LATERAL (SELECT rank, score <= lag(score, 1,
 GROUP BY k ORDER BY k;
 
 -- The threshold is the least cosine.
-SELECT source_key FROM rag_retrieve('How do I reset my password?', mode => 'dense', options => '{"threshold": 0.5}');
-SELECT source_key FROM rag_retrieve('How do I reset my password?', options => '{"threshold": 0.5}');
-SELECT count(*) FROM rag_retrieve('How do I reset my password?', options => '{"threshold": 0.99}');
+SELECT source_key FROM rag_retrieve('How do I reset my password?', mode => 'dense', options => '{"retrieve": {"threshold": 0.5}}');
+SELECT source_key FROM rag_retrieve('How do I reset my password?', options => '{"retrieve": {"threshold": 0.5}}');
+SELECT count(*) FROM rag_retrieve('How do I reset my password?', options => '{"retrieve": {"threshold": 0.99}}');
 
 -- Filters: equal, not equal, lists, ranges, NULL; of all types.
 CREATE FUNCTION filtered(filter jsonb) RETURNS text LANGUAGE sql AS $$SELECT string_agg(source_key, ' ' ORDER BY source_key) FROM rag_retrieve('a question', k => 10, mode => 'dense', filter => filter)$$;
@@ -107,10 +107,10 @@ SELECT fails($$SELECT * FROM rag_retrieve('x', mode => 'sparse')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', rewrite => 'hyde')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', rerank => 'cross')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"treshold": 0.5}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"threshold": 2}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"threshold": "high"}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"candidates": 0}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"rrf_k": -1}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"retrieve": {"threshold": 2}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"retrieve": {"threshold": "high"}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"retrieve": {"candidates": 0}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"retrieve": {"rrf_k": -1}}')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', options => '7')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"colour": "red"}')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"title": "Passwords"}')$$);
@@ -186,4 +186,4 @@ SELECT r.metadata->'n' AS found, c.metadata->'n' AS shown
 FROM rag_retrieve('Where does the tram go?', 'odd', k => 1) AS r, rag_context('Where does the tram go?', 'odd', k => 1) AS c;
 -- As an argument it is an error.
 SELECT fails($$SELECT * FROM rag_retrieve('tram', 'odd', filter => '{"n": 1e400}')$$);
-SELECT fails($$SELECT rag_answer('tram', 'odd', options => jsonb_build_object('threshold', (repeat('[', 200) || repeat(']', 200))::jsonb))$$);
+SELECT fails($$SELECT rag_answer('tram', 'odd', options => jsonb_build_object('retrieve', jsonb_build_object('threshold', (repeat('[', 200) || repeat(']', 200))::jsonb)))$$);

@@ -13,23 +13,26 @@ INSERT INTO facts VALUES
     (5, 'Ballpoint pens have a paste of dye and oil, and no iron at all.', 1940);
 SELECT rag_create_pipeline('facts', 'body', metadata => ARRAY['year']);
 CREATE FUNCTION found(query text, options jsonb DEFAULT '{}', mode text DEFAULT 'hybrid', k integer DEFAULT 3) RETURNS text LANGUAGE sql AS
-$$SELECT string_agg(source_key, ' ' ORDER BY rank) FROM rag_retrieve(query, 'facts', k => k, mode => mode, options => options)$$;
+$$SELECT string_agg(source_key, ' ' ORDER BY rank) FROM rag_retrieve(query, 'facts', k => k, mode => mode, options => jsonb_build_object('retrieve', options))$$;
 
 -- Feedback: the words of what was found lead further.
 SELECT source_key FROM rag_retrieve('quill ink', mode => 'lexical') ORDER BY 1;
-SELECT source_key FROM rag_retrieve('quill ink', mode => 'lexical', rewrite => 'prf', options => '{"rewrite": {"chunks": 2}}') ORDER BY 1;
+SELECT source_key FROM rag_retrieve('quill ink', mode => 'lexical', rewrite => 'prf', options => '{"retrieve": {"rewrite": {"chunks": 2}}}') ORDER BY 1;
 SELECT found('quill ink', '{"rewrite": "prf"}', 'lexical', 1) = found('quill ink', '{}', 'lexical', 1);
 SELECT mode, rank, score > 0, dense_rank IS NOT NULL, lexical_rank IS NOT NULL
 FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) WITH ORDINALITY AS m (mode, n), rag_retrieve('quill ink', k => 1, mode => mode, rewrite => 'prf') ORDER BY n;
 SELECT count(*), count(DISTINCT chunk_id) FROM rag_retrieve('quill ink', k => 10, rewrite => 'prf');
 SELECT bool_and(ordered) FROM (SELECT score <= lag(score, 1, 9e9) OVER (ORDER BY rank) AS ordered FROM rag_retrieve('quill ink', k => 9, rewrite => 'prf')) AS r;
-SELECT found('quill ink', '{"rewrite": {"way": "prf", "weight": 0}}', 'dense', 5) = found('quill ink', '{}', 'dense', 5);
-SELECT found('quill ink', '{"rewrite": {"way": "prf", "chunks": 1, "terms": 3, "weight": 1}}', 'dense', 1);
+SELECT found('quill ink', '{"rewrite": {"by": "prf", "weight": 0}}', 'dense', 5) = found('quill ink', '{}', 'dense', 5);
+SELECT found('quill ink', '{"rewrite": {"by": "prf", "chunks": 1, "terms": 3, "weight": 1}}', 'dense', 1);
 SELECT count(*) FROM rag_retrieve('quill ink', k => 10, rewrite => 'prf', filter => '{"year": {"lt": 1500}}');
 SELECT count(*) FROM rag_retrieve('quill ink', rewrite => 'prf', mode => 'lexical', filter => '{"year": 1}');
 SELECT count(*) FROM rag_retrieve('the of', rewrite => 'prf', mode => 'lexical');
 SELECT source_key IN ('1', '2'), rerank_score > 0 FROM rag_retrieve('quill ink', k => 1, rewrite => 'prf', rerank => 'late_interaction');
-SELECT rag_answer('What was ink for quills made of?', options => '{"rewrite": "prf"}') ~ 'galls';
+-- The argument wins over the options.
+SELECT count(*) > 0 FROM rag_retrieve('quill ink', 'facts', rewrite => 'prf', options => '{"retrieve": {"rewrite": "hyde"}}');
+SELECT count(*) > 0 FROM rag_retrieve('quill ink', 'facts', rewrite => 'none', options => '{"retrieve": {"rewrite": "hyde"}}');
+SELECT rag_answer('What was ink for quills made of?', options => '{"retrieve": {"rewrite": "prf"}}') ~ 'galls';
 -- A question of no word that is indexed, and words that look like operators.
 SELECT count(*) > 0 FROM rag_retrieve($$it's ' \ | & !$$, rewrite => 'prf');
 
@@ -43,7 +46,7 @@ SET client_min_messages = notice;
 SELECT content FROM rag_retrieve('When is the library open?', 'auto', k => 1);
 SET client_min_messages = warning;
 SELECT content FROM rag_retrieve('Who invented ink?', 'auto', k => 1, mode => 'dense');
-SELECT source_key FROM rag_retrieve('When is the library open?', k => 1, options => '{"route": "similarity"}');
+SELECT source_key FROM rag_retrieve('When is the library open?', k => 1, options => '{"retrieve": {"route": "similarity"}}');
 SELECT rag_answer('When is the library open?', 'auto') ~ 'nine';
 SELECT fails($$SELECT * FROM rag_retrieve('When is the library open?')$$);
 -- A role chooses among the pipelines that it may see.
@@ -57,16 +60,15 @@ SELECT fails($$SELECT rag_alter_pipeline('facts', name => 'auto')$$);
 
 -- Without a language model.
 SELECT way, f FROM unnest(ARRAY['multi_query', 'fusion', 'hyde', 'step_back', 'decompose', 'self_query']) WITH ORDINALITY AS w (way, n), fails(format('SELECT * FROM rag_retrieve(''x'', ''facts'', rewrite => %L)', way)) AS f ORDER BY n;
-SELECT fails($$SELECT rag_answer('x', 'facts', options => '{"rewrite": "hyde"}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', 'auto', options => '{"route": "llm"}')$$);
+SELECT fails($$SELECT rag_answer('x', 'facts', options => '{"retrieve": {"rewrite": "hyde"}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', 'auto', options => '{"retrieve": {"route": "llm"}}')$$);
 
 -- What cannot be asked.
 SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', rewrite => 'hide')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', options => '{"rewrite": "hide"}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', rewrite => 'prf', options => '{"rewrite": "hyde"}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', rewrite => 'prf', options => '{"rewrite": {"number": 3}}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', rewrite => 'prf', options => '{"rewrite": {"n": 0}}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', rewrite => 'prf', options => '{"rewrite": {"chunks": 1000}}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', rewrite => 'hyde', options => '{"rewrite": {"llm": "nowhere"}}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', options => '{"rewrite": 7}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"route": "chance"}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', options => '{"retrieve": {"rewrite": "hide"}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', rewrite => 'prf', options => '{"retrieve": {"rewrite": {"number": 3}}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', rewrite => 'prf', options => '{"retrieve": {"rewrite": {"n": 0}}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', rewrite => 'prf', options => '{"retrieve": {"rewrite": {"chunks": 1000}}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', rewrite => 'hyde', options => '{"retrieve": {"rewrite": {"llm": "nowhere"}}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', 'facts', options => '{"retrieve": {"rewrite": 7}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"retrieve": {"route": "chance"}}')$$);

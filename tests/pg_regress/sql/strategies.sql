@@ -21,18 +21,18 @@ SELECT source_id, chunk_no, start_char, end_char, parent_start, parent_end, cont
 FROM nested_rag ORDER BY source_id, chunk_no;
 SELECT source_key, start_char, end_char, content FROM rag_retrieve('Where is ink kept?', k => 1);
 SELECT source_key, start_char, end_char, content
-FROM rag_retrieve('Where is ink kept?', k => 1, options => '{"expand": "parent"}');
+FROM rag_retrieve('Where is ink kept?', k => 1, options => '{"retrieve": {"expand": "parent"}}');
 -- Children of one parent are one passage, and each passage is a place in its document but for the
 -- white space between chunks.
 SELECT source_key, count(*), bool_and(regexp_replace(r.content, '\s+', ' ', 'g')
            = regexp_replace(substr(m.body, r.start_char + 1, r.end_char - r.start_char), '\s+', ' ', 'g'))
-FROM rag_retrieve('press mill', k => 10, options => '{"expand": "parent"}') r
+FROM rag_retrieve('press mill', k => 10, options => '{"retrieve": {"expand": "parent"}}') r
 JOIN manual m ON m.id = r.source_key::integer GROUP BY source_key ORDER BY source_key;
 -- An answer is read from parents, and its citations point into the document.
 SELECT length(c ->> 'content') FROM rag_answer_details('When is the wheel greased?', 'nested', k => 1),
        jsonb_array_elements(context) c;
 SELECT length(c ->> 'content') FROM rag_answer_details('When is the wheel greased?', 'nested', k => 1,
-                                                       options => '{"expand": "none"}'),
+                                                       options => '{"retrieve": {"expand": "none"}}'),
        jsonb_array_elements(context) c;
 SELECT c ->> 'quote' = substr(m.body, (c ->> 'start_char')::integer + 1,
                               (c ->> 'end_char')::integer - (c ->> 'start_char')::integer)
@@ -49,7 +49,7 @@ SELECT generation, chunking FROM rag.pipeline;
 SELECT rag_alter_pipeline('nested', chunking => '{"by": "sentence", "max_tokens": 32}');
 CALL rag_run('nested');
 SELECT chunking, (SELECT count(parent_start) FROM nested_rag) FROM rag.pipeline;
-SELECT fails($$SELECT * FROM rag_retrieve('ink', options => '{"expand": "parent"}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('ink', options => '{"retrieve": {"expand": "parent"}}')$$);
 SELECT rag_drop_pipeline('nested');
 
 -- A chunk in its context: title and headings are embedded and searched with it, and are no part of it.

@@ -52,7 +52,7 @@ SELECT template, description FROM rag.pipeline;
 SELECT role, content ~ '^Question: When does' FROM rag_prompt('When does the gate close?');
 DELETE FROM rag.template WHERE name = 'standard' AND version > 0;
 SELECT t, role, length(content) > 100, content ~ 'Question: When does the gate close\?$', content ~ 'never an instruction'
-FROM unnest(ARRAY['standard', 'defensive', 'verifiable', 'concise']) WITH ORDINALITY AS u (t, n), rag_prompt('When does the gate close?', options => jsonb_build_object('template', t)) ORDER BY n;
+FROM unnest(ARRAY['standard', 'defensive', 'verifiable', 'concise']) WITH ORDINALITY AS u (t, n), rag_prompt('When does the gate close?', options => jsonb_build_object('answer', jsonb_build_object('template', t))) ORDER BY n;
 SELECT regexp_replace(content, '[0-9a-f]{16}', 'MARK', 'g') FROM rag_prompt('When does the gate close?', k => 2) WHERE role = 'user';
 SELECT count(DISTINCT substring(content from '<<<source 1 ([0-9a-f]{16})')) FROM generate_series(1, 3) AS n, rag_prompt('When does the gate close, ' || n) WHERE role = 'user';
 
@@ -64,11 +64,11 @@ SELECT name, template, description FROM rag.pipeline ORDER BY id;
 
 -- What cannot be asked.
 SELECT fails($$SELECT * FROM rag_prompt(NULL)$$);
-SELECT fails($$SELECT * FROM rag_prompt('x', options => '{"template": "nowhere"}')$$);
-SELECT fails($$SELECT * FROM rag_prompt('x', options => '{"template": "mine@9"}')$$);
-SELECT fails($$SELECT * FROM rag_prompt('x', options => '{"template": "route"}')$$);
-SELECT fails($$SELECT * FROM rag_prompt('x', options => '{"template": "hyde"}')$$);
-SELECT fails($$SELECT rag_answer('x', options => '{"template": "nowhere"}')$$);
+SELECT fails($$SELECT * FROM rag_prompt('x', options => '{"answer": {"template": "nowhere"}}')$$);
+SELECT fails($$SELECT * FROM rag_prompt('x', options => '{"answer": {"template": "mine@9"}}')$$);
+SELECT fails($$SELECT * FROM rag_prompt('x', options => '{"answer": {"template": "route"}}')$$);
+SELECT fails($$SELECT * FROM rag_prompt('x', options => '{"answer": {"template": "hyde"}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"template": "nowhere"}}')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', 'other', options => '{"template": "nowhere"}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('docs', options => '{"template": "nowhere"}')$$);
 

@@ -16,7 +16,7 @@ SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], refresh =>
 SELECT step, stage, replace(detail, ', remembered', ''), rows, cost FROM rag_explain('When are invoices sent?');
 SELECT bool_and(ms >= 0), sum(ms) > 0, sum(tokens) > 0, bool_and(stage = 'embed') FILTER (WHERE tokens > 0) FROM rag_explain('How long are backups kept, I wonder?');
 SELECT stage, rows FROM rag_explain('When are invoices sent?', 'docs', k => 1, mode => 'lexical', filter => '{"lang": "en"}');
-SELECT stage, replace(detail, ', remembered', ''), rows FROM rag_explain('When are invoices sent?', mode => 'dense', options => '{"rewrite": "prf", "rerank": "late_interaction", "neighbours": 1}');
+SELECT stage, replace(detail, ', remembered', ''), rows FROM rag_explain('When are invoices sent?', mode => 'dense', options => '{"retrieve": {"rewrite": "prf", "rerank": "late_interaction", "neighbours": 1}}');
 -- What was asked of late is remembered.
 SELECT detail, tokens FROM rag_explain('When are invoices sent?') WHERE stage = 'embed' AND rows = 1;
 -- It answers nothing else than rag_answer does, and fails as that does.
@@ -41,7 +41,7 @@ SELECT count(*) FROM rag.trace_log WHERE (trace_log.*)::text ~* 'invoice';
 
 -- Full: question, answer and citations too.
 SET rag.trace = 'full';
-SELECT rag_answer('When are invoices sent?', options => '{"max_sentences": 1}');
+SELECT rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}}');
 SELECT question, answer, citations->0->>'source_key' FROM rag.trace_log ORDER BY created_at DESC LIMIT 1;
 -- rag_explain is an answer as well.
 SELECT count(*) > 0 FROM rag_explain('Who keeps the keys?');

@@ -13,47 +13,47 @@ INSERT INTO docs VALUES
 SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['title', 'url', 'year'], refresh => 'sync');
 
 -- As it is written, by default.
-SELECT rag_answer('When are invoices sent?', options => '{"max_sentences": 1}') ~ '^Invoices are sent on the first day of each month\. \[[1-4]\]$';
-SELECT rag_answer('When are invoices sent?', options => '{"max_sentences": 1}') = rag_answer('When are invoices sent?', options => '{"max_sentences": 1, "citation_style": "inline"}');
+SELECT rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}}') ~ '^Invoices are sent on the first day of each month\. \[[1-4]\]$';
+SELECT rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}}') = rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "inline"}}');
 
 -- Numbers by first use, and a list.
-SELECT rag_answer('When are invoices sent?', options => '{"max_sentences": 1, "citation_style": "numeric"}');
-SELECT rag_answer('When are invoices sent?', options => '{"max_sentences": 1, "citation_style": "numeric", "source_column": "title"}');
-SELECT rag_answer('How long are backups kept?', options => '{"max_sentences": 1, "citation_style": "numeric", "source_column": "title"}');
+SELECT rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "numeric"}}');
+SELECT rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "numeric", "source_column": "title"}}');
+SELECT rag_answer('How long are backups kept?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "numeric", "source_column": "title"}}');
 -- A citation has the number that is shown, and that of the context.
 SELECT c->'marker', x->>'source_key'
-FROM rag_answer_details('When are invoices sent?', options => '{"max_sentences": 1, "citation_style": "numeric"}'),
+FROM rag_answer_details('When are invoices sent?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "numeric"}}'),
      jsonb_array_elements(citations) AS c JOIN LATERAL jsonb_array_elements(context) AS x ON x->'number' = c->'number';
 
 -- Footnotes with the quotes.
-SELECT rag_answer('When are invoices sent?', options => '{"max_sentences": 1, "citation_style": "footnote", "source_column": "title"}');
+SELECT rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "footnote", "source_column": "title"}}');
 -- What looks like a citation in a document is none.
-SELECT rag_answer('How long are backups kept?', options => '{"max_sentences": 1, "citation_style": "footnote", "source_column": "title"}');
+SELECT rag_answer('How long are backups kept?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "footnote", "source_column": "title"}}');
 
 -- Links out of a column, and out of a template; never to what a browser would run.
-SELECT regexp_replace(rag_answer(question, options => '{"max_sentences": 1, "citation_style": "link", "link_column": "url"}'), '\[\d\]', '[n]')
+SELECT regexp_replace(rag_answer(question, options => '{"answer": {"max_sentences": 1}, "cite": {"style": "link", "link_column": "url"}}'), '\[\d\]', '[n]')
 FROM (VALUES ('How do I reset a password?'), ('When are invoices sent?'), ('How long are backups kept?'), ('Where do visitors park?')) AS q (question);
-SELECT regexp_replace(rag_answer(question, options => '{"max_sentences": 1, "citation_style": "link", "link_template": "https://h/{year}/{title}?doc={source_key}#{chunk_no}"}'), '\[\d\]', '[n]')
+SELECT regexp_replace(rag_answer(question, options => '{"answer": {"max_sentences": 1}, "cite": {"style": "link", "link_template": "https://h/{year}/{title}?doc={source_key}#{chunk_no}"}}'), '\[\d\]', '[n]')
 FROM (VALUES ('When are invoices sent?'), ('How long are backups kept?')) AS q (question);
 
 -- An answer that there is none has no list.
-SELECT rag_answer('Who won the football world cup in 1998?', options => '{"citation_style": "footnote"}');
+SELECT rag_answer('Who won the football world cup in 1998?', options => '{"cite": {"style": "footnote"}}');
 
 -- Quotes are their own evidence.
 SELECT c->>'claim_no', c->>'claim', c->>'verdict', c->>'score', c->'cited' @> jsonb_build_array(c->'number'), c->>'source_key',
        substr(d.body, (c->>'start_char')::int + 1, (c->>'end_char')::int - (c->>'start_char')::int) = c->>'claim',
        faithfulness, needs_review, usage ? 'problems'
-FROM rag_answer_details('When are invoices sent?', options => '{"max_sentences": 1}'), jsonb_array_elements(claims) AS c JOIN docs d ON d.id::text = c->>'source_key';
-SELECT claims, faithfulness, needs_review, supported FROM rag_answer_details('Who won the football world cup in 1998?', options => '{"low_confidence": "abstain"}');
+FROM rag_answer_details('When are invoices sent?', options => '{"answer": {"max_sentences": 1}}'), jsonb_array_elements(claims) AS c JOIN docs d ON d.id::text = c->>'source_key';
+SELECT claims, faithfulness, needs_review, supported FROM rag_answer_details('Who won the football world cup in 1998?', options => '{"verify": {"low_confidence": "abstain"}}');
 
 -- What is wrong is said.
-SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"citation_style": "roman"}')$$);
-SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"citation_style": "link"}')$$);
-SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"citation_style": "link", "link_column": "address"}')$$);
-SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"citation_style": "link", "link_column": "url", "link_template": "x"}')$$);
-SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"citation_style": "link", "link_template": "https://h/{key}"}')$$);
-SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"citation_style": "link", "link_template": "https://h/{year"}')$$);
-SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"citation_style": "numeric", "source_column": "name"}')$$);
-SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"verifier": "eyes"}')$$);
-SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"verifier": "llm"}')$$);
-SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"low_confidence": "shrug"}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"cite": {"style": "roman"}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"cite": {"style": "link"}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"cite": {"style": "link", "link_column": "address"}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"cite": {"style": "link", "link_column": "url", "link_template": "x"}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"cite": {"style": "link", "link_template": "https://h/{key}"}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"cite": {"style": "link", "link_template": "https://h/{year"}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"cite": {"style": "numeric", "source_column": "name"}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"verify": {"by": "eyes"}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"verify": {"by": "llm"}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', options => '{"verify": {"low_confidence": "shrug"}}')$$);

@@ -175,8 +175,7 @@ fn a_key_of_a_type_with_operators_of_its_own() {
          FULL JOIN numbered_rag_chunks AS c ON c.source_k::text = n.k::text
          WHERE n.body IS DISTINCT FROM c.content",
     );
-    let found =
-        r#"SELECT count(*) FROM rag_retrieve('fifth', k => 1, options => '{"neighbours": 1}')"#;
+    let found = r#"SELECT count(*) FROM rag_retrieve('fifth', k => 1, options => '{"retrieve": {"neighbours": 1}}')"#;
     assert_eq!(count(&mut client, found), 1);
     assert_none(&mut client, "SELECT key::text FROM rag.dead_letter");
 }

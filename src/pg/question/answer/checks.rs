@@ -1,85 +1,60 @@
 //! What an answer cites, whether that says so, and what is done where it may not.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Answer;
-use super::citation_format::{self, Naming};
+use super::citation_format;
 use super::verifier::{Checked, Verifier};
 use crate::answer::citation::{Citation, Citations, CitedSource, citations};
 use crate::answer::draft::Draft;
-use crate::answer::style::{CitationStyle, Styled, styled};
+use crate::answer::options::CiteOptions;
+use crate::answer::style::{Styled, styled};
 use crate::context::Reading;
 use crate::error::Result;
 use crate::extract::NO_ANSWER;
+use crate::pg::question::options::AskedOptions;
 use crate::pg::ragd::llm::Llm;
+use crate::request::QuestionOptions;
+use crate::verify::options::LowConfidence;
 use crate::verify::{Claim, ContextEvidence, Verdict, faithfulness};
 
 /// The confidence below which an answer of a language model is taken for doubtful, unless the
 /// options say otherwise: that it says what its sources say is as likely as not.
 const DOUBTFUL: f32 = 0.5;
 
-/// What becomes of a doubtful answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LowConfidence {
-    /// The answer is given, with `needs_review`.
-    #[default]
-    Flag,
-    /// The answer is not given.
-    Abstain,
-}
-
-/// The options of `rag_answer` that say how its answer is checked and shown.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CheckArguments {
-    citation_style: CitationStyle,
-    link_column: Option<String>,
-    link_template: Option<String>,
-    source_column: Option<String>,
-    verifier: Option<String>,
-    verifier_llm: Option<String>,
-    low_confidence: LowConfidence,
-}
-
-/// How an answer is checked and shown: the options of [`CheckArguments`], checked, with what they name
-/// looked up.
+/// How an answer is checked and shown, with what the options name looked up.
 pub struct CheckOptions {
-    style: CitationStyle,
-    naming: Naming,
+    cite: CiteOptions,
     verifier: Verifier,
     low_confidence: LowConfidence,
     min_confidence: Option<f32>,
 }
 
-impl CheckArguments {
-    /// Names of the options.
-    pub const OPTIONS: [&'static str; 7] = [
-        "citation_style",
-        "link_column",
-        "link_template",
-        "source_column",
-        "verifier",
-        "verifier_llm",
-        "low_confidence",
-    ];
+impl CheckOptions {
+    /// Of what is not checked and shows nothing that it cites.
+    pub fn none() -> CheckOptions {
+        CheckOptions {
+            cite: CiteOptions::default(),
+            verifier: Verifier::Nobody,
+            low_confidence: LowConfidence::Flag,
+            min_confidence: None,
+        }
+    }
 
-    /// Looks up what the options name. `llm` writes, and judges unless another is named.
-    pub fn resolve(self, llm: &Llm, min_confidence: Option<f32>) -> Result<CheckOptions> {
-        let naming = Naming {
-            link_column: self.link_column,
-            link_template: self.link_template,
-            source_column: self.source_column,
-        };
-        naming.check(self.citation_style)?;
-        let other = self.verifier_llm.as_deref().map(Llm::named).transpose()?;
-        let judge = other.as_ref().unwrap_or(llm);
+    /// Looks up what the options of a question name. `llm` writes, and judges unless another is named.
+    pub fn new(
+        asked: &AskedOptions,
+        llm: &Llm,
+        min_confidence: Option<f32>,
+    ) -> Result<CheckOptions> {
+        let QuestionOptions { verify, cite, .. } = &asked.options;
+        let other = verify.llm.as_deref().map(Llm::named).transpose();
+        let other = asked.named(&["verify.llm"], other)?;
+        let verifier = Verifier::named(verify.by.as_deref(), other.as_ref().unwrap_or(llm));
         Ok(CheckOptions {
-            style: self.citation_style,
-            naming,
-            verifier: Verifier::named(self.verifier.as_deref(), judge)?,
-            low_confidence: self.low_confidence,
+            cite: cite.clone(),
+            verifier: asked.named(&["verify.by"], verifier)?,
+            low_confidence: verify.low_confidence,
             min_confidence,
         })
     }
@@ -114,7 +89,7 @@ pub fn checked(question: &str, draft: Draft, options: &CheckOptions) -> Result<A
         false => (text, found),
     };
     let styled =
-        styled(&text, options.style, &citation_format::sources(&found, &readings, options)?);
+        styled(&text, options.cite.style, &citation_format::sources(&found, &readings, options)?);
     note_problems(&checked, &styled, !is_quoted && !abstains, &mut usage);
     Ok(Answer {
         supported: Some(supported && !abstains),
@@ -131,14 +106,9 @@ pub fn checked(question: &str, draft: Draft, options: &CheckOptions) -> Result<A
 }
 
 impl CheckOptions {
-    /// How citations are shown.
-    pub(super) fn style(&self) -> CitationStyle {
-        self.style
-    }
-
-    /// The columns and template by which sources are named and linked.
-    pub(super) fn naming(&self) -> &Naming {
-        &self.naming
+    /// How what is cited looks.
+    pub(super) fn cite(&self) -> &CiteOptions {
+        &self.cite
     }
 }
 

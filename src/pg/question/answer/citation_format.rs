@@ -5,53 +5,30 @@ use serde_json::Value;
 use super::checks::CheckOptions;
 use crate::answer::citation::Citations;
 use crate::answer::link;
+use crate::answer::options::CiteOptions;
 use crate::answer::style::{CitationStyle, Shown};
 use crate::context::Reading;
 use crate::error::{Error, ErrorKind, Result};
 use crate::retrieve::Passage;
 
-/// The columns and template by which sources are named and linked.
-pub struct Naming {
-    /// The metadata column with the address of a source.
-    pub link_column: Option<String>,
-    /// The address of a source, with names of metadata columns and the like in braces.
-    pub link_template: Option<String>,
-    /// The metadata column with the name of a source; its key, if there is none.
-    pub source_column: Option<String>,
+/// What a source is called.
+fn label(cite: &CiteOptions, passage: &Passage) -> Result<String> {
+    let named = match &cite.source_column {
+        Some(name) => column(passage, "cite.source_column", name)?,
+        None => None,
+    };
+    Ok(named.unwrap_or_else(|| passage.source_key.clone()))
 }
 
-impl Naming {
-    /// Whether `style` can be made with it.
-    pub fn check(&self, style: CitationStyle) -> Result<()> {
-        match (style, &self.link_column, &self.link_template) {
-            (_, Some(_), Some(_)) => {
-                Err(Error::invalid("both link_column and link_template are given"))
-            }
-            (CitationStyle::Link, None, None) => {
-                Err(Error::invalid("citation_style \"link\" needs link_column or link_template")
-                    .hint("For instance {\"citation_style\": \"link\", \"link_template\": \"https://example.org/docs/{source_key}\"}."))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn label(&self, passage: &Passage) -> Result<String> {
-        let named = match &self.source_column {
-            Some(name) => column(passage, "source_column", name)?,
-            None => None,
-        };
-        Ok(named.unwrap_or_else(|| passage.source_key.clone()))
-    }
-
-    fn link(&self, passage: &Passage) -> Result<Option<String>> {
-        let address = match (&self.link_column, &self.link_template) {
-            (Some(name), _) => column(passage, "link_column", name)?,
-            (None, Some(template)) => link::filled(template, |name| value(passage, name))
-                .map_err(|error| error.hint(format!("Known names: {}.", names(passage))))?,
-            (None, None) => None,
-        };
-        Ok(address.and_then(|address| link::safe(&address)))
-    }
+/// Where a link to a source leads.
+fn link_to(cite: &CiteOptions, passage: &Passage) -> Result<Option<String>> {
+    let address = match (&cite.link_column, &cite.link_template) {
+        (Some(name), _) => column(passage, "cite.link_column", name)?,
+        (None, Some(template)) => link::filled(template, |name| value(passage, name))
+            .map_err(|error| error.hint(format!("Known names: {}.", names(passage))))?,
+        (None, None) => None,
+    };
+    Ok(address.and_then(|address| link::safe(&address)))
 }
 
 /// What is shown of each of `readings`; nothing in a style that shows nothing of them.
@@ -62,13 +39,13 @@ pub fn sources(
 ) -> Result<Vec<Shown>> {
     let shown = |(number, Reading { passage, .. }): (i32, &Reading)| {
         let quotes = found.citations.iter().filter(|citation| citation.marker == number);
-        Ok(match options.style() {
+        Ok(match options.cite().style {
             CitationStyle::Inline => Shown::default(),
             CitationStyle::Link => {
-                Shown { link: options.naming().link(passage)?, ..Shown::default() }
+                Shown { link: link_to(options.cite(), passage)?, ..Shown::default() }
             }
             CitationStyle::Numeric | CitationStyle::Footnote => Shown {
-                label: options.naming().label(passage)?,
+                label: label(options.cite(), passage)?,
                 place: place(passage),
                 quotes: quotes.map(|citation| citation.quote.clone()).collect(),
                 link: None,
@@ -92,7 +69,7 @@ fn column(passage: &Passage, option: &str, name: &str) -> Result<Option<String>>
         Some(value) => Ok(text(value)),
         None => Err(Error::new(
             ErrorKind::UndefinedObject,
-            format!("{option} \"{name}\" is not a metadata column of the pipeline"),
+            format!("option \"{option}\" names \"{name}\", which is no metadata column of the pipeline"),
         )
         .hint(match known(passage).as_slice() {
             [] => "The pipeline has none; rag_create_pipeline(..., metadata => ARRAY['url']) declares one.".to_owned(),

@@ -28,8 +28,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-pub use checks::{CheckArguments, CheckOptions};
-pub use read::check;
+pub use checks::CheckOptions;
+pub use read::{check_columns, check_compression};
 pub use stream::{AnswerStream, Record, stream};
 
 use super::conversation::Conversation;
@@ -128,14 +128,19 @@ fn note_times(answer: &mut Answer, llm: &str, retrieving: Duration, writing: Dur
     answer.usage["answer_ms"] = milliseconds(writing);
 }
 
+/// An error where the strategy needs a language model, and `llm` is the built-in answerer.
+pub fn check_strategy(strategy: &AnswerStrategy, llm: &Llm) -> Result<()> {
+    if strategy.is_for_extractive || !llm.is_extractive() {
+        return Ok(());
+    }
+    let what = format!("strategy \"{}\"", strategy.name);
+    Err(needs_language_model(&what).hint(
+        "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The strategies 'auto' and 'compact' need none.",
+    ))
+}
+
 /// What the built-in answerer says, and how long was searched.
 fn extracted(question: &str, search: &Search, writing: &Writing) -> Result<(Draft, Duration)> {
-    if !writing.strategy.is_for_extractive {
-        let what = format!("strategy \"{}\"", writing.strategy.name);
-        return Err(needs_language_model(&what).hint(
-            "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The strategies 'auto' and 'compact' need none.",
-        ));
-    }
     let start = Instant::now();
     let passages = search.run(question)?;
     let retrieving = start.elapsed();

@@ -7,10 +7,11 @@ mod tokens;
 
 use crate::answer::strategy::ReadingCalls;
 use crate::context::assemble::{AssemblyJob, assembled};
-use crate::context::{ContextOptions, Means, Reading, headers};
+use crate::context::{Means, Reading, headers};
 use crate::error::Result;
 use crate::extract::needs_language_model;
 use crate::pg::catalog::template;
+use crate::pg::question::options::AskedOptions;
 use crate::pg::question::search::Search;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
@@ -50,21 +51,25 @@ pub fn read(
     trace::found("read", String::new, || assembled(passages, &job, &mut means))
 }
 
-/// An error where `options` ask for what `search` or `llm` has not.
-pub fn check(options: &ContextOptions, search: &Search, llm: &Llm) -> Result<()> {
-    options.check()?;
-    let columns = search.metadata();
+/// An error where the options ask for what `search` has not.
+pub fn check_columns(asked: &AskedOptions, search: &Search) -> Result<()> {
+    let (options, columns) = (&asked.options.context, search.metadata());
     if let Some(names) = &options.headers {
-        headers::check(names, &columns.iter().map(|column| column.bare()).collect::<Vec<_>>())?;
+        let known: Vec<String> = columns.iter().map(|column| column.bare()).collect();
+        asked.named(&["context.headers"], headers::check(names, &known))?;
     }
-    options.order_by.as_deref().map_or(Ok(()), |name| time::column(name, columns).map(drop))?;
-    match options.compression.asks() {
-        Some(name) if llm.is_extractive() => {
-            let what = format!("compression \"{name}\"");
-            Err(needs_language_model(&what).hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The compressions 'truncate' and 'extractive' need none."))
-        }
-        _ => Ok(()),
-    }
+    let Some(name) = &options.order_by else { return Ok(()) };
+    asked.named(&["context.order_by"], time::column(name, columns).map(drop))
+}
+
+/// An error where the options have chunks summed up, and `llm` is the built-in answerer.
+pub fn check_compression(asked: &AskedOptions, llm: &Llm) -> Result<()> {
+    let Some(name) = asked.options.context.compression.asks().filter(|_| llm.is_extractive())
+    else {
+        return Ok(());
+    };
+    let error = needs_language_model(&format!("compression \"{name}\"")).hint("CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The compressions 'truncate' and 'extractive' need none.");
+    asked.named(&["context.compression"], Err(error))
 }
 
 /// The tokens of each of `readings` as it is sent, and of the overview before them.

@@ -47,7 +47,7 @@ impl Verifier {
             "llm" => match llm.provider_for("verifier \"llm\"") {
                 Ok(provider) => Ok(Verifier::Llm(Box::new(provider.clone()))),
                 Err(error) => Err(error.hint(
-                    "Name a foreign server of rag_llm as llm, or in the option verifier_llm.",
+                    "Name a foreign server of rag_llm as llm, or in the option \"verify.llm\".",
                 )),
             },
             other => inference(other).map(Verifier::Model),

@@ -55,7 +55,7 @@ impl Writer for Summaries<'_> {
         let calls = u32::try_from(prompts.len()).unwrap_or(u32::MAX);
         self.left = self.left.checked_sub(calls).ok_or_else(|| {
             Error::new(ErrorKind::OutOfResources, "compression takes more calls than it may")
-                .hint("Raise max_summaries.")
+                .hint("Raise the option \"context.max_summaries\".")
         })?;
         let provider = self.llm.provider_for("a summary")?;
         let written = generate_all_by(provider, prompts, (0.0, Some(LONGEST)), None)?;

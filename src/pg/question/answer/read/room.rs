@@ -10,7 +10,7 @@ use crate::prompt::tokens::Counter;
 /// What the call says, which must fit into the window of the model where that is known; or what
 /// the window has room for; or the usual. The built-in answerer has no window.
 pub fn room(question: &str, writing: &Writing, counter: &mut dyn Counter) -> Result<Room> {
-    let given = writing.context.context_tokens.map(|tokens| tokens as usize);
+    let given = writing.context.tokens.map(|tokens| tokens as usize);
     let Some(window) = writing.llm.capacity().and_then(|it| it.window) else {
         return Ok(of_unknown_window(given, writing.llm.is_extractive()));
     };
@@ -44,7 +44,7 @@ fn too_much(writing: &Writing, window: u32, tokens: usize, room: usize) -> Error
     .detail(format!(
         "Beside the question, the template and the answer there is room for {room} tokens."
     ))
-    .hint("Lower context_tokens or max_tokens, or correct context_window of the server.")
+    .hint("Lower the option \"context.tokens\" or \"answer.max_tokens\", or correct context_window of the server.")
 }
 
 fn too_small(writing: &Writing, window: u32) -> Error {
@@ -52,5 +52,5 @@ fn too_small(writing: &Writing, window: u32) -> Error {
     Error::invalid(format!(
         "the window of \"{llm}\", {window} tokens, has no room for context beside the question, the template and the answer"
     ))
-    .hint("Lower max_tokens, or correct context_window of the server.")
+    .hint("Lower the option \"answer.max_tokens\", or correct context_window of the server.")
 }

@@ -64,6 +64,7 @@ pub fn column<'a>(name: &str, columns: &'a [ViewColumn]) -> Result<&'a ViewColum
         };
         let kind =
             if found.is_some() { ErrorKind::WrongObjectType } else { ErrorKind::UndefinedObject };
-        Error::new(kind, format!("order_by names \"{name}\", which {what}")).hint(hint)
+        Error::new(kind, format!("option \"context.order_by\" names \"{name}\", which {what}"))
+            .hint(hint)
     })
 }

@@ -1,0 +1,171 @@
+//! What can be said about an answer and its citations: the groups `answer` and `cite` of the options of a
+//! question.
+
+use serde::Deserialize;
+
+use super::strategy::{self, Budget, StrategyOptions};
+use super::style::CitationStyle;
+use crate::error::{Error, Result};
+use crate::options::out_of_range;
+
+/// How an answer is written. `None` is what the strategy, the model or a setting says.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AnswerOptions {
+    /// The name of the strategy: in how many calls it is written; `None`: `auto`.
+    pub strategy: Option<String>,
+    /// What the answer may take.
+    pub budget: Budget,
+    /// Sources, or answers to be merged, in a call.
+    pub group_size: Option<u32>,
+    /// Most sub-questions of a question.
+    pub sub_questions: Option<u32>,
+    /// Most times that something is looked up again.
+    pub rounds: Option<u32>,
+    /// Grade from 0 to 10 from which a source counts as relevant.
+    pub min_grade: Option<f32>,
+    /// Tokens of all sources together.
+    pub source_tokens: Option<u32>,
+    /// Whether it is settled that the question needs sources.
+    pub always_retrieve: Option<bool>,
+    /// The template of the prompt; `None`: that of the pipeline, or the usual one.
+    pub template: Option<String>,
+    /// Sampling temperature of a language model.
+    pub temperature: f32,
+    /// Longest answer of a language model, in tokens.
+    pub max_tokens: Option<u32>,
+    /// Most sentences of an extractive answer.
+    pub max_sentences: Option<usize>,
+    /// Confidence from 0 to 1 below which an answer is doubtful.
+    pub min_confidence: Option<f32>,
+    /// Which answers are given again.
+    pub cache: Option<AnswerCache>,
+    /// Cosine from which on two questions may mean the same.
+    pub cache_similarity: Option<f32>,
+    /// The ID of the conversation that the question is part of.
+    pub conversation: Option<String>,
+}
+
+/// Which answers of a language model are given again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerCache {
+    /// No answer is given again.
+    Off,
+    /// Answers to the same messages are given again.
+    Exact,
+    /// Answers to questions that mean the same are given again, too.
+    Semantic,
+}
+
+impl AnswerOptions {
+    /// An error that names the first value out of its range.
+    pub fn check(&self) -> Result<()> {
+        strategy::named(self.strategy.as_deref())?;
+        self.of_strategy().check()?;
+        share("answer.min_confidence", self.min_confidence)?;
+        share("answer.cache_similarity", self.cache_similarity)
+    }
+
+    /// The options that are read by the strategy.
+    #[must_use]
+    pub fn of_strategy(&self) -> StrategyOptions {
+        StrategyOptions {
+            budget: self.budget,
+            group_size: self.group_size,
+            sub_questions: self.sub_questions,
+            rounds: self.rounds,
+            min_grade: self.min_grade,
+            source_tokens: self.source_tokens,
+            always_retrieve: self.always_retrieve,
+        }
+    }
+}
+
+/// How what is cited looks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CiteOptions {
+    /// How citations are shown.
+    pub style: CitationStyle,
+    /// The metadata column with the address of a source.
+    pub link_column: Option<String>,
+    /// The address of a source, with names of metadata columns and the like in braces.
+    pub link_template: Option<String>,
+    /// The metadata column with the name of a source; its key, if there is none.
+    pub source_column: Option<String>,
+}
+
+impl CiteOptions {
+    /// An error where the style cannot be made, or an address is said twice.
+    pub fn check(&self) -> Result<()> {
+        match (self.style, &self.link_column, &self.link_template) {
+            (_, Some(_), Some(_)) => Err(Error::invalid(
+                "the options \"cite.link_column\" and \"cite.link_template\" exclude each other",
+            )),
+            (CitationStyle::Link, None, None) => {
+                Err(Error::invalid("the citation style \"link\" needs the option \"cite.link_column\" or \"cite.link_template\"")
+                    .hint("For instance {\"cite\": {\"style\": \"link\", \"link_template\": \"https://example.org/docs/{source_key}\"}}."))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn share(option: &str, value: Option<f32>) -> Result<()> {
+    match value {
+        Some(value) if !(0.0..=1.0).contains(&value) => {
+            Err(out_of_range(option, "between 0 and 1", value))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::options::read;
+
+    fn check(group: &str, options: Value, message: &str) {
+        let error = match group {
+            "answer" => read::<AnswerOptions>(group, options, &[]).and_then(|it| it.check()),
+            _ => read::<CiteOptions>(group, options, &[]).and_then(|it| it.check()),
+        };
+        assert_eq!(error.unwrap_err().message(), message);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        check("answer", json!({"strategy": "guess"}), "unknown strategy \"guess\"");
+        check(
+            "answer",
+            json!({"min_confidence": 2}),
+            "option \"answer.min_confidence\" must be between 0 and 1, not 2",
+        );
+        check(
+            "answer",
+            json!({"cache_similarity": -0.5}),
+            "option \"answer.cache_similarity\" must be between 0 and 1, not -0.5",
+        );
+        check("answer", json!({"cache": "some"}), "option \"answer.cache\" cannot be \"some\"");
+        check(
+            "answer",
+            json!({"budget": {"seconds": 0}}),
+            "option \"answer.budget.seconds\" must be greater than 0, not 0",
+        );
+        check(
+            "cite",
+            json!({"style": "link"}),
+            "the citation style \"link\" needs the option \"cite.link_column\" or \"cite.link_template\"",
+        );
+        check(
+            "cite",
+            json!({"link_column": "a", "link_template": "b"}),
+            "the options \"cite.link_column\" and \"cite.link_template\" exclude each other",
+        );
+        assert!(AnswerOptions::default().check().is_ok());
+        assert!(CiteOptions::default().check().is_ok());
+    }
+}

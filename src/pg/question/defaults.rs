@@ -1,0 +1,74 @@
+//! What a pipeline is to say of its questions: is there what it names?
+
+use super::answer;
+use super::answer::verifier::Verifier;
+use super::options::CallOptions;
+use super::search::{Search, SearchedPipeline};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::view::ViewColumn;
+use crate::pg::catalog::{model, question_defaults, template};
+use crate::pg::ragd::llm::Llm;
+use crate::pg::ragd::rerank::Reranker;
+use crate::request::{QuestionOptions, WrittenOptions};
+use crate::rerank::LLM;
+
+/// Keeps `defaults` of a pipeline that is the caller's, if there is all that they name; empty ones take them
+/// away.
+pub fn store(pipeline: &Pipeline, defaults: WrittenOptions) -> Result<()> {
+    check(pipeline, &defaults).map_err(question_defaults::in_defaults)?;
+    question_defaults::store(pipeline.id, defaults)
+}
+
+fn check(pipeline: &Pipeline, defaults: &WrittenOptions) -> Result<()> {
+    // As if a call said it, to which an option of another strategy is an error.
+    let call = CallOptions::of(WrittenOptions::default(), defaults.clone())?;
+    let mut asked = call.with_defaults(pipeline, WrittenOptions::default())?;
+    asked.strategy()?;
+    check_names(pipeline, &asked.options)?;
+    // What asks a language model depends on the setting rag.llm, and so on who asks.
+    (asked.options.retrieve.rewrite.way, asked.options.retrieve.rerank) = (None, None);
+    let searched = SearchedPipeline { pipeline: pipeline.clone(), is_named: true };
+    let search = Search::new(searched, &asked, 1)?;
+    answer::check_columns(&asked, &search)?;
+    check_cited(&asked.options, search.metadata())
+}
+
+/// An error for a server, a model or a template that there is not.
+fn check_names(pipeline: &Pipeline, options: &QuestionOptions) -> Result<()> {
+    let QuestionOptions { llm, retrieve, context, answer, verify, .. } = options;
+    for name in [llm, &retrieve.rewrite.llm, &verify.llm].into_iter().flatten() {
+        Llm::named(name)?;
+    }
+    for name in [&answer.template, &retrieve.rewrite.template].into_iter().flatten() {
+        template::find(name)?;
+    }
+    if let Some(name) = &context.tokenizer {
+        model::find(Some(name))?;
+    }
+    if let Some(name) = retrieve.reranker().filter(|name| *name != LLM) {
+        Reranker::named(name, Some(&pipeline.model), None)?;
+    }
+    if let Some(name) = verify.by.as_deref().filter(|name| *name != LLM) {
+        Verifier::named(Some(name), &Llm::Extractive)?;
+    }
+    Ok(())
+}
+
+/// An error for a column of which citations are made that there is not.
+fn check_cited(options: &QuestionOptions, columns: &[ViewColumn]) -> Result<()> {
+    let cite = &options.cite;
+    let named =
+        [("cite.link_column", &cite.link_column), ("cite.source_column", &cite.source_column)];
+    for (option, name) in named {
+        let Some(name) = name else { continue };
+        if !columns.iter().any(|column| column.bare() == *name) {
+            return Err(Error::new(
+                ErrorKind::UndefinedObject,
+                format!("option \"{option}\" names \"{name}\", which is no metadata column of the pipeline"),
+            )
+            .hint("rag_create_pipeline(..., metadata => ARRAY['url']) declares one."));
+        }
+    }
+    Ok(())
+}

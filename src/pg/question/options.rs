@@ -1,0 +1,147 @@
+//! With which options a question is asked: those of the call, over those of its pipeline, over settings.
+
+use crate::answer::strategy::{self, AnswerStrategy, StrategyOptions};
+use crate::error::{Error, Result};
+use crate::extract::EXTRACTIVE;
+use crate::options::shortened;
+use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::question_defaults;
+use crate::pg::ragd::llm::Llm;
+use crate::pg::ragd::trace;
+use crate::pg::server::guc::{self, Caching};
+use crate::pg::server::json::Jsonb;
+use crate::pg::server::options;
+use crate::request::{
+    OptionLayers, OptionSource, QuestionArguments, QuestionOptions, SettingInForce, WrittenOptions,
+};
+
+/// What a call says, before it is known which pipeline is asked.
+#[derive(Clone)]
+pub struct CallOptions {
+    layers: OptionLayers,
+    /// What the call says, without the defaults of a pipeline.
+    pub options: QuestionOptions,
+}
+
+/// What holds for a question of a pipeline.
+pub struct AskedOptions {
+    layers: OptionLayers,
+    /// All options.
+    pub options: QuestionOptions,
+    /// The name of the pipeline.
+    pipeline: String,
+}
+
+impl CallOptions {
+    /// Reads the arguments and the options of a call.
+    pub fn read(arguments: &QuestionArguments<'_>, options: Option<Jsonb>) -> Result<CallOptions> {
+        let options = WrittenOptions::read(options::object(options)?)?;
+        CallOptions::of(arguments.written()?, options)
+    }
+
+    /// The arguments and the options of a call, which have been read.
+    pub fn of(arguments: WrittenOptions, options: WrittenOptions) -> Result<CallOptions> {
+        let layers = OptionLayers { arguments, options, defaults: WrittenOptions::default() };
+        Ok(CallOptions { options: layers.options()?, layers })
+    }
+
+    /// What holds for the call where it asks `pipeline`.
+    pub fn of_pipeline(&self, pipeline: &Pipeline) -> Result<AskedOptions> {
+        self.with_defaults(pipeline, question_defaults::of(pipeline)?)
+    }
+
+    /// What holds for the call where it asks `pipeline`, if that has these defaults.
+    pub fn with_defaults(
+        &self,
+        pipeline: &Pipeline,
+        defaults: WrittenOptions,
+    ) -> Result<AskedOptions> {
+        let layers = OptionLayers { defaults, ..self.layers.clone() };
+        let options = layers.options()?;
+        Ok(AskedOptions { layers, options, pipeline: pipeline.name.clone() })
+    }
+
+    /// The language model of the question, as far as the call and the settings say.
+    pub fn llm(&self) -> Result<Llm> {
+        Llm::or_default(self.options.llm.as_deref())
+    }
+}
+
+impl AskedOptions {
+    /// The language model of the question.
+    pub fn llm(&self) -> Result<Llm> {
+        self.named(&["llm"], Llm::or_default(self.options.llm.as_deref()))
+    }
+
+    /// The strategy, and those options that it reads. An option of another strategy is an error if the call
+    /// has it; the defaults of a pipeline are for all strategies.
+    pub fn strategy(&self) -> Result<(&'static AnswerStrategy, StrategyOptions)> {
+        let strategy = strategy::named(self.options.answer.strategy.as_deref())?;
+        let wrote = |name: &str| {
+            let path = format!("answer.{name}");
+            self.layers.source(&path) == Some(OptionSource::Call)
+        };
+        Ok((strategy, self.options.answer.of_strategy().fitted(strategy, wrote)?))
+    }
+
+    /// What was looked up by the options `paths`; an error says so where one of them is a default of the
+    /// pipeline.
+    pub fn named<T>(&self, paths: &[&str], found: Result<T>) -> Result<T> {
+        found.map_err(|error| {
+            let of_pipeline = paths.iter().find_map(|path| match self.layers.said(path)? {
+                (OptionSource::Pipeline, value) if !value.is_null() => Some((path, value)),
+                _ => None,
+            });
+            let Some((path, value)) = of_pipeline else { return error };
+            let pipeline = &self.pipeline;
+            let value = shortened(&value.to_string());
+            beside(
+                error,
+                &format!("The defaults of pipeline \"{pipeline}\" say \"{path}\": {value}."),
+            )
+        })
+    }
+
+    /// Notes in the trace what is not built in, if there is anything, and what says so.
+    pub fn trace(&self) -> Result<()> {
+        let listed = self.layers.listed(&settings());
+        if listed.is_empty() {
+            return Ok(());
+        }
+        trace::step(
+            "options",
+            || listed.join(", "),
+            || {
+                if let Some(filter) = &self.options.retrieve.filter {
+                    trace::words(|| filter.to_string());
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
+/// `error` with one more fact.
+fn beside(error: Error, fact: &str) -> Error {
+    let detail = match error.detail_text() {
+        None => fact.to_owned(),
+        Some(known) => format!("{known}\n{fact}"),
+    };
+    error.detail(detail)
+}
+
+/// The settings that hold where nothing else is said, as far as they are not as they come.
+fn settings() -> Vec<SettingInForce> {
+    let llm = Some(guc::llm()).filter(|it| it != EXTRACTIVE);
+    let confidence = guc::min_confidence().map(|it| it.to_string());
+    let cache = Some(guc::cache()).filter(|it| *it != Caching::Off);
+    let cache = cache.map(|it| it.name().to_owned());
+    [
+        ("llm", "rag.llm", llm),
+        ("answer.min_confidence", "rag.min_confidence", confidence),
+        ("answer.cache", "rag.cache", cache),
+    ]
+    .into_iter()
+    .filter_map(|(option, name, value)| Some(SettingInForce { option, name, value: value? }))
+    .collect()
+}

@@ -1,0 +1,251 @@
+//! Options as they are written: a JSON object that has been checked.
+//!
+//! Of two such objects one is made before values are read out of it, since only what is written says which
+//! of its keys are given at all.
+
+use serde_json::{Map, Value};
+
+use super::{QuestionOptions, groups};
+use crate::error::{Error, Result};
+use crate::options::{self, OptionGroup};
+
+/// An object of options that has been checked.
+///
+/// A key that is null has the value of the setting, or what is built in, whatever is written elsewhere.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WrittenOptions(Map<String, Value>);
+
+impl WrittenOptions {
+    /// Checks `value`, which should be an object.
+    ///
+    /// Fails with an invalid parameter, which names the key: one that is not known, or in the wrong group, and
+    /// a value of a wrong type, out of its range, or beside another one that it excludes.
+    pub fn read(value: Value) -> Result<WrittenOptions> {
+        WrittenOptions::read_beside(value, &[])
+    }
+
+    /// As [`read`](WrittenOptions::read), of an object in which the keys `others` may stand, too, and have been
+    /// taken out.
+    pub fn read_beside(value: Value, others: &[&str]) -> Result<WrittenOptions> {
+        typed(value.clone(), others)?.check()?;
+        match value {
+            Value::Object(members) => Ok(WrittenOptions(members)),
+            _ => Ok(WrittenOptions::default()),
+        }
+    }
+
+    /// The members of a checked object.
+    pub(super) fn of(members: Map<String, Value>) -> WrittenOptions {
+        WrittenOptions(members)
+    }
+
+    /// The options, with the values that are built in where nothing else is written.
+    pub fn options(&self) -> Result<QuestionOptions> {
+        typed(Value::Object(self.0.clone()), &[])
+    }
+
+    /// Whether nothing is written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value of `path`, a key or a group and a key: "k", "retrieve.threshold".
+    #[must_use]
+    pub fn value(&self, path: &str) -> Option<&Value> {
+        match path.split_once('.') {
+            None => self.0.get(path),
+            // All that is in a group that is null is built in.
+            Some((group, key)) => match self.0.get(group)? {
+                Value::Object(members) => members.get(key),
+                other => Some(other),
+            },
+        }
+    }
+
+    /// What is written here, and below it what is written there: key by key in each group.
+    #[must_use]
+    pub fn over(&self, below: &WrittenOptions) -> WrittenOptions {
+        let mut merged = below.0.clone();
+        for (key, value) in &self.0 {
+            match (merged.get_mut(key), value) {
+                (Some(Value::Object(theirs)), Value::Object(own)) if is_group(key) => {
+                    theirs.extend(own.clone());
+                }
+                _ => drop(merged.insert(key.clone(), value.clone())),
+            }
+        }
+        WrittenOptions(merged)
+    }
+
+    /// The object.
+    #[must_use]
+    pub fn into_json(self) -> Value {
+        Value::Object(self.0)
+    }
+}
+
+fn is_group(key: &str) -> bool {
+    groups().iter().any(|group| group.name == key)
+}
+
+/// Options that are objects inside of a group.
+const OBJECTS: [&str; 2] = ["answer.budget", "retrieve.recency"];
+
+/// The options of an object, in which null stands for the value that is built in.
+fn typed(mut value: Value, others: &[&str]) -> Result<QuestionOptions> {
+    let groups = groups();
+    check_objects(&value, &groups)?;
+    if let Value::Object(members) = &mut value {
+        // Keys that are not known are left to be complained of.
+        members.retain(|key, value| !(value.is_null() && is_known(key)));
+        for group in &groups {
+            if let Some(Value::Object(members)) = members.get_mut(group.name) {
+                members
+                    .retain(|key, value| !(value.is_null() && group.keys.contains(&key.as_str())));
+            }
+        }
+    }
+    options::read_groups(value, &groups, others)
+}
+
+/// An error for an array in the place of an object: serde would take its elements for the fields of the
+/// struct, in their order.
+fn check_objects(value: &Value, groups: &[OptionGroup]) -> Result<()> {
+    let not_an_array = |what: &str, value: Option<&Value>| match value {
+        Some(Value::Array(_)) => {
+            Err(Error::invalid(format!("{what} must be an object, not an array")))
+        }
+        _ => Ok(()),
+    };
+    not_an_array("options", Some(value))?;
+    for OptionGroup { name, .. } in groups {
+        not_an_array(&format!("option \"{name}\""), value.get(name))?;
+    }
+    for path in OBJECTS {
+        let inner = path.split_once('.').and_then(|(group, key)| value.get(group)?.get(key));
+        not_an_array(&format!("option \"{path}\""), inner)?;
+    }
+    Ok(())
+}
+
+fn is_known(key: &str) -> bool {
+    options::keys::<QuestionOptions>().contains(&key)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(value: Value) -> WrittenOptions {
+        WrittenOptions::read(value).unwrap()
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        let check = |value: Value, message: &str, hint: &str| {
+            let error = WrittenOptions::read(value.clone()).unwrap_err();
+            assert_eq!(error.message(), message, "{value}");
+            let said = error.hint_text().unwrap_or_default();
+            assert!(said.starts_with(hint), "{value}: {said}");
+        };
+        check(
+            json!({"threshold": 0.3}),
+            "unknown option \"threshold\"",
+            "It belongs to \"retrieve\": {\"retrieve\": {\"threshold\": ...}}.",
+        );
+        check(
+            json!({"context": {"threshold": 0.3}}),
+            "unknown option \"threshold\" of \"context\"",
+            "It belongs to \"retrieve\": {\"retrieve\": {\"threshold\": ...}}.",
+        );
+        check(
+            json!({"retrieve": {"treshold": null}}),
+            "unknown option \"treshold\" of \"retrieve\"",
+            "Did you mean \"threshold\"? Known options: mode, filter, rewrite, rerank, threshold,",
+        );
+        check(
+            json!({"retreive": {}}),
+            "unknown option \"retreive\"",
+            "Did you mean \"retrieve\"? Known options: k, llm, retrieve, context, answer, verify, cite.",
+        );
+        check(
+            json!({"retrieve": {"threshold": "0.3"}}),
+            "option \"retrieve.threshold\" must be a number, not \"0.3\"",
+            "It is written without quotes.",
+        );
+        check(
+            json!({"retrieve": {"threshold": 3}}),
+            "option \"retrieve.threshold\" must be between -1 and 1, not 3",
+            "It is the least cosine similarity",
+        );
+        check(json!({"retrieve": 3}), "option \"retrieve\" must be an object, not 3", "");
+        check(
+            json!({"retrieve": {"mode": "sparse"}}),
+            "option \"retrieve.mode\" cannot be \"sparse\"",
+            "Known values: dense, lexical, hybrid.",
+        );
+        check(
+            json!({"retrieve": {"rewrite": {"n": true}}}),
+            "option \"retrieve.rewrite.n\" must be a whole number, 0 or more, not true",
+            "",
+        );
+        check(
+            json!({"answer": {"budget": {"call": 1}}}),
+            "unknown option \"call\" of \"answer.budget\"",
+            "Did you mean \"calls\"?",
+        );
+        check(json!({"k": 0}), "k must be between 1 and 10000, not 0", "");
+        check(json!({"k": 1.5}), "option \"k\" must be a whole number, not 1.5", "");
+        check(json!([1]), "options must be an object, not an array", "");
+        check(json!({"cite": []}), "option \"cite\" must be an object, not an array", "");
+        check(
+            json!({"answer": {"budget": [1]}}),
+            "option \"answer.budget\" must be an object, not an array",
+            "",
+        );
+    }
+
+    #[test]
+    fn null_is_what_is_built_in() {
+        let written = read(json!({"k": null, "context": null,
+            "retrieve": {"threshold": null, "closeness": null, "filter": null}}));
+        assert_eq!(written.options().unwrap(), QuestionOptions::default());
+    }
+
+    #[test]
+    fn keys_are_merged_within_their_groups() {
+        let check = |above: Value, below: Value, merged: Value| {
+            assert_eq!(read(above).over(&read(below)).into_json(), merged);
+        };
+        check(json!({}), json!({"k": 3}), json!({"k": 3}));
+        check(json!({"k": 4}), json!({"k": 3, "llm": "a"}), json!({"k": 4, "llm": "a"}));
+        check(
+            json!({"retrieve": {"mmr": 0.5, "filter": {"b": 1}}}),
+            json!({"retrieve": {"mmr": 0.4, "dedupe": 1, "filter": {"a": 1}}, "cite": {"style": "footnote"}}),
+            json!({"retrieve": {"mmr": 0.5, "dedupe": 1, "filter": {"b": 1}}, "cite": {"style": "footnote"}}),
+        );
+        check(
+            json!({"retrieve": {"rewrite": {"n": 2}}}),
+            json!({"retrieve": {"rewrite": {"by": "hyde"}}}),
+            json!({"retrieve": {"rewrite": {"n": 2}}}),
+        );
+        let above = read(json!({"retrieve": {"rerank": null}, "context": null}));
+        let below =
+            read(json!({"retrieve": {"rerank": "llm", "mmr": 1}, "context": {"headers": ["a"]}}));
+        let merged = above.over(&below).options().unwrap();
+        assert_eq!((merged.retrieve.rerank, merged.retrieve.mmr), (None, Some(1.0)));
+        assert_eq!(merged.context.headers, None);
+    }
+
+    #[test]
+    fn values_are_found_by_their_path() {
+        let written = read(json!({"k": 2, "retrieve": {"mmr": 0.5}, "cite": null}));
+        assert_eq!(written.value("k"), Some(&json!(2)));
+        assert_eq!(written.value("retrieve.mmr"), Some(&json!(0.5)));
+        assert_eq!(written.value("retrieve.dedupe"), None);
+        assert_eq!(written.value("cite.style"), Some(&Value::Null));
+    }
+}
