@@ -145,8 +145,7 @@ fn rag_alter_pipeline(
     let in_place =
         InPlaceChange { wording: Wording { template, description }, represent, defaults };
     let chunking = options::chunking_keys(chunking).or_report();
-    let contextual = contextual.as_ref().map(Contextual::read).transpose().or_report();
-    let context = ContextChange { contextual, title };
+    let context = ContextChange::read(contextual.as_ref(), title).or_report();
     let wanted =
         PipelineAlteration { name, content, metadata, chunking, model, refresh, config, context };
     let pipeline = pipeline::owned_and_held(Some(pipeline)).or_report();

@@ -43,6 +43,14 @@ pub struct ContextChange {
     pub title: Option<String>,
 }
 
+impl ContextChange {
+    /// What the options `contextual` and `title` say.
+    pub fn read(contextual: Option<&Value>, title: Option<String>) -> Result<ContextChange> {
+        let contextual = contextual.map(Contextual::read).transpose()?;
+        Ok(ContextChange { contextual, title })
+    }
+}
+
 impl PipelineAlteration<'_> {
     /// Changes `pipeline` as the options say.
     pub fn carry_out(self, pipeline: &Pipeline) -> Result<()> {
