@@ -261,8 +261,8 @@ impl Cluster {
         String::from_utf8(output.stdout).expect("text")
     }
 
-    /// Runs a script with psql; the first error ends it.
-    pub fn psql(&self, database: &str, script: &str) {
+    /// What psql prints for a script; the first error ends it.
+    pub fn psql(&self, database: &str, script: &str) -> String {
         let file = self.folder.path().join("script.sql");
         fs::write(&file, script).unwrap();
         self.give(&file);
@@ -279,12 +279,10 @@ impl Cluster {
                 database,
                 "-v",
                 "ON_ERROR_STOP=1",
-                "-o",
-                "/dev/null",
                 "-f",
                 &file.to_string_lossy(),
             ],
-        );
+        )
     }
 
     /// Dumps a database into a folder, by several sessions.

@@ -1,14 +1,18 @@
-//! The manual's examples run, in their order, each document in a database of its own.
+//! The manual's examples run, in their order, each document in a database of its own, and give the results
+//! that the manual shows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::cluster::Cluster;
 
+/// Stands between the results of two examples.
+const MARK: &str = "---- example";
+
 #[test]
 fn every_example_of_the_manual_runs() {
     let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut with_examples = 0;
+    let (mut with_examples, mut with_results) = (0, 0);
     for (number, document) in documents().iter().enumerate() {
         let text = fs::read_to_string(document).expect("a document");
         let examples = examples(&text);
@@ -19,9 +23,20 @@ fn every_example_of_the_manual_runs() {
         let database = format!("manual_{number}");
         cluster.psql("postgres", &format!("CREATE DATABASE {database}"));
         println!("{}: {} examples", document.display(), examples.len());
-        cluster.psql(&database, &examples.join("\n"));
+        let script: Vec<String> =
+            examples.iter().map(|it| format!("{}\n\\echo '{MARK}'", it.statements)).collect();
+        let output = cluster.psql(&database, &script.join("\n"));
+        let results = output.split(MARK).map(trimmed);
+        for (example, result) in examples.iter().zip(results) {
+            if let Some(expected) = example.result {
+                with_results += 1;
+                let (document, statements) = (document.display(), example.statements);
+                assert_eq!(result, trimmed(expected), "{document}:\n{statements}");
+            }
+        }
     }
     assert!(with_examples >= 4, "only {with_examples} documents have examples");
+    assert!(with_results >= 4, "only {with_results} examples show their results");
 }
 
 /// The README and what lies in docs/.
@@ -35,8 +50,26 @@ fn documents() -> Vec<PathBuf> {
     paths
 }
 
-/// What stands between "```sql" and "```"; blocks marked "```sql no-run" are left out.
-fn examples(document: &str) -> Vec<&str> {
-    let blocks = document.split("\n```sql\n").skip(1);
-    blocks.map(|rest| rest.split("\n```").next().unwrap_or_default()).collect()
+/// Statements of a document, and what psql prints for them, where the document shows it.
+struct Example<'a> {
+    statements: &'a str,
+    result: Option<&'a str>,
+}
+
+/// What stands between "```sql" and "```", and in the block "```text" right behind it; blocks marked
+/// "```sql no-run" are left out.
+fn examples(document: &str) -> Vec<Example<'_>> {
+    document.split("\n```sql\n").skip(1).map(example).collect()
+}
+
+/// The example at the beginning of `rest`.
+fn example(rest: &str) -> Example<'_> {
+    let (statements, behind) = rest.split_once("\n```\n").unwrap_or((rest, ""));
+    let result = behind.strip_prefix("\n```text\n").and_then(|it| it.split("\n```").next());
+    Example { statements, result }
+}
+
+/// Without white space at the ends of lines, which editors remove, and empty lines around.
+fn trimmed(text: &str) -> String {
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
 }
