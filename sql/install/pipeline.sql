@@ -36,7 +36,7 @@ COMMENT ON COLUMN rag.pipeline.content_view IS 'view of the key, content and met
 COMMENT ON COLUMN rag.pipeline.chunk_table IS 'table of the chunks and their vectors';
 COMMENT ON COLUMN rag.pipeline.view IS 'the chunks joined to their source rows, read with the caller''s rights';
 COMMENT ON COLUMN rag.pipeline.key_columns IS 'the first so many columns of content_view are the key';
-COMMENT ON COLUMN rag.pipeline.refreshl IS 'embedding model, a name of rag.model';
+COMMENT ON COLUMN rag.pipeline.model IS 'embedding model, a name of rag.model';
 COMMENT ON COLUMN rag.pipeline.chunking IS 'how documents are cut: by which method, max_tokens and overlap in tokens of the model, late (whether a document is embedded as a whole and cut afterwards), and the settings of the method, defaults included';
 COMMENT ON COLUMN rag.pipeline.contextual IS 'whether title and headings are embedded with each chunk, and searched with its words';
 COMMENT ON COLUMN rag.pipeline.config IS 'qualified name of the text search configuration; pg_upgrade refuses columns of type regconfig';

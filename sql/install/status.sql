@@ -78,7 +78,7 @@ COMMENT ON COLUMN rag.pipeline_status.source IS 'table whose rows are chunked an
 COMMENT ON COLUMN rag.pipeline_status.refresh IS 'async: workers embed changes soon after their commit; sync: the statement itself does; manual: CALL rag_run does';
 COMMENT ON COLUMN rag.pipeline_status.generation IS 'number of the generation of its chunks, from 1';
 COMMENT ON COLUMN rag.pipeline_status.state IS 'live, filling, filling beside generation N, paused, or waiting for its model';
-COMMENT ON COLUMN rag.pipeline_status.refreshl IS 'embedding model, a name of rag.model';
+COMMENT ON COLUMN rag.pipeline_status.model IS 'embedding model, a name of rag.model';
 COMMENT ON COLUMN rag.pipeline_status.source_rows IS 'rows of the source, an estimate of the statistics; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.chunks IS 'chunks, an estimate of the statistics; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.coverage IS 'share of the source rows that is neither pending nor failed, from 0 to 1, and 0 before workers have looked for all rows; NULL where rows may be hidden from the caller';
