@@ -60,7 +60,7 @@ impl Writer {
 }
 
 /// A pipeline over rules, whose summaries `http` writes.
-fn setup(client: &mut Client, http: &Server, mode: &str) {
+fn setup(client: &mut Client, http: &Server, refresh: &str) {
     client
         .batch_execute(&format!(
             "CREATE EXTENSION pg_rag CASCADE;
@@ -68,7 +68,7 @@ fn setup(client: &mut Client, http: &Server, mode: &str) {
              INSERT INTO rules SELECT n, 'Rule ' || n || ' of the house.' FROM generate_series(1, {RULES}) AS n;
              {}
              ALTER SERVER writer OPTIONS (ADD max_concurrency '{CALLS}');
-             SELECT rag_create_pipeline('rules', 'body', mode => '{mode}',
+             SELECT rag_create_pipeline('rules', 'body', refresh => '{refresh}',
                  options => '{{\"backfill\": \"now\", \"represent\": {{\"summary\": true, \"llm\": \"writer\"}}}}');",
             server("writer", http)
         ))

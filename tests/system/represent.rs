@@ -227,7 +227,7 @@ fn what_was_paid_for_is_kept_while_nobody_embeds_it() {
             server("embedder", &embedder)
         ))
         .unwrap();
-    client.batch_execute(&MANUAL.replace("mode =>", "model => 'far', mode =>")).unwrap();
+    client.batch_execute(&MANUAL.replace("refresh =>", "model => 'far', refresh =>")).unwrap();
     assert_fails(&mut client, RUN, &["38000", "embedder", "500"]);
     let texts = "SELECT count(*) FROM rules_rag_chunks_representations WHERE content IS NOT NULL";
     assert_eq!(count(&mut client, texts), 3, "they have been paid for");

@@ -89,7 +89,7 @@ fn markers_are_numbered_on_their_way() {
         let read = &last["context"][number - 1];
         assert_eq!((&read["number"], &read["chunk_id"]), (&number.into(), &citation["chunk_id"]));
     }
-    assert_eq!(last["usage"]["problems"][0]["position"], 32);
+    assert_eq!(last["usage"]["problems"][0]["position"], 29);
 }
 
 #[test]

@@ -12,18 +12,18 @@ INSERT INTO docs VALUES
     (4, 'Parking', 'Visitors park their cars behind the mill.', NULL, 2020);
 SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['title', 'url', 'year'], refresh => 'sync');
 
--- As it is written, by default.
+-- Numbers by first use, by default.
 SELECT rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}}') ~ '^Invoices are sent on the first day of each month\. \[[1-4]\]$';
 SELECT rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}}') = rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "inline"}}');
 
--- Numbers by first use, and a list.
+-- The same with a list.
 SELECT rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "numeric"}}');
 SELECT rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "numeric", "source_column": "title"}}');
 SELECT rag_answer('How long are backups kept?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "numeric", "source_column": "title"}}');
--- A citation has the number that is shown, and that of the context.
+-- A citation has the number that is shown, which is that of the context.
 SELECT c->'marker', x->>'source_key'
 FROM rag_answer_details('When are invoices sent?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "numeric"}}'),
-     jsonb_array_elements(citations) AS c JOIN LATERAL jsonb_array_elements(context) AS x ON x->'number' = c->'number';
+     jsonb_array_elements(citations) AS c JOIN LATERAL jsonb_array_elements(context) AS x ON x->'number' = c->'marker';
 
 -- Footnotes with the quotes.
 SELECT rag_answer('When are invoices sent?', options => '{"answer": {"max_sentences": 1}, "cite": {"style": "footnote", "source_column": "title"}}');
