@@ -49,7 +49,7 @@ fn a_doubtful_answer_is_flagged_or_not_given() {
         "the weakest claim counts"
     );
 
-    let row = details(&mut client, "liar", "{\"low_confidence\": \"abstain\"}");
+    let row = details(&mut client, "liar", "{\"verify\": {\"low_confidence\": \"abstain\"}}");
     assert_eq!((row.get(0), row.get(1)), ("The documents don't say.", Some(false)));
     assert_eq!((row.get(3), row.get(7)), (false, "[]"));
     assert_eq!(verdicts(row.get(5)).len(), 2, "what was wrong is told");
