@@ -69,12 +69,18 @@ impl ChunkingOptions {
 
     /// The options of a pipeline with `changes`: keys that are given take the place of what was, a null
     /// that of the default, and another method has none of the settings of its own that the old one had.
+    /// A setting that had its default has its new default where `max_tokens` is less than that now.
     ///
     /// Fails as [`for_pipeline`](Self::for_pipeline) does.
     pub fn changed(&self, changes: Map<String, Value>) -> Result<ChunkingOptions> {
-        let Value::Object(mut given) = self.without_defaults().to_json() else {
+        let Value::Object(mut given) = self.to_json() else {
             return Err(Error::invalid("chunking is no object"));
         };
+        let chosen = self.without_defaults().settings.given();
+        if let Some(most) = changes.get("max_tokens").and_then(Value::as_u64) {
+            let fits = |value: &Value| value.as_u64().is_none_or(|value| value <= most);
+            given.retain(|key, value| chosen.contains(&&**key) || !is_size(key) || fits(value));
+        }
         if let Some(by) = changes.get("by") {
             let by = method(Some(by))?;
             let own = self.by.settings();
@@ -98,6 +104,11 @@ impl ChunkingOptions {
         }
         object
     }
+}
+
+/// Whether a setting is a number of tokens whose default follows from `max_tokens`.
+fn is_size(key: &str) -> bool {
+    ["min_tokens", "child_tokens"].contains(&key)
 }
 
 fn without_nulls(mut given: Map<String, Value>) -> Map<String, Value> {
@@ -278,7 +289,17 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_from_max_tokens_goes_with_it() {
+    fn a_default_that_no_longer_fits_is_another_one() {
+        check_change(
+            json!({"by": "hierarchical", "max_tokens": 64}),
+            json!({"max_tokens": 48}),
+            r#"{"base":"recursive","by":"hierarchical","child_tokens":32,"late":false,"max_tokens":48,"overlap":0}"#,
+        );
+        check_change(
+            json!({"by": "hierarchical", "child_tokens": 50}),
+            json!({"max_tokens": 48}),
+            "child_tokens must be between 8 and 48, not 50 | ",
+        );
         check_change(
             json!({"by": "semantic"}),
             json!({"max_tokens": 64}),

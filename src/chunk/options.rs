@@ -157,8 +157,7 @@ impl ChunkingOptions {
         options
     }
 
-    /// The opposite of [`completed`](Self::completed): what follows from `max_tokens` follows from
-    /// another `max_tokens`, too.
+    /// The opposite of [`completed`](Self::completed): without the settings that have their defaults.
     #[must_use]
     pub fn without_defaults(&self) -> Self {
         let usual = ChunkingOptions { settings: MethodSettings::default(), ..self.clone() };

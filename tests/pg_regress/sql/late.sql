@@ -10,7 +10,7 @@ INSERT INTO doc VALUES
     (4, 'Empty', '');
 SELECT rag_create_pipeline('doc', 'body', chunking => '{"by": "sentence", "max_tokens": 16}', options => '{"backfill": "now"}');
 SELECT rag_create_pipeline('doc', 'body', 'whole', chunking => '{"by": "sentence", "max_tokens": 16, "late": true}', options => '{"backfill": "now"}');
-SELECT name, late FROM rag.pipeline ORDER BY name;
+SELECT name, chunking->'late' AS late FROM rag.pipeline ORDER BY name;
 
 -- The same chunks with other vectors, but for the document of one chunk.
 SELECT a.source_id, a.chunk_no, a.content = b.content AS same_text, (a.embedding <=> b.embedding) < 1e-4 AS same_vector, round((a.embedding <=> b.embedding)::numeric, 1) BETWEEN 0 AND 0.8 AS is_like, a.content_hash = b.content_hash AS same_hash
@@ -45,7 +45,7 @@ CALL rag_run('whole');
 SELECT count(*) > 100, bool_and(abs(vector_norm(embedding) - 1) < 1e-5), count(DISTINCT embedding) = count(*) FROM whole_rag_chunks WHERE source_id = 5;
 SELECT rag_alter_pipeline('whole', chunking => '{"late": false}');
 CALL rag_run('whole');
-SELECT late FROM rag.pipeline WHERE name = 'whole';
+SELECT chunking->'late' AS late FROM rag.pipeline WHERE name = 'whole';
 
 -- What cannot be asked.
 CREATE SERVER far FOREIGN DATA WRAPPER rag_llm OPTIONS (api 'openai', base_url 'http://127.0.0.1:9/late/v1', model 'm');

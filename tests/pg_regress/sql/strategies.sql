@@ -93,7 +93,7 @@ SELECT rag_drop_pipeline('pages');
 -- A chunk and its context together are not longer than the model reads.
 INSERT INTO pages VALUES (3, repeat('word ', 1000));
 SELECT rag_create_pipeline('pages', 'body', refresh => 'sync', options => '{"contextual": true}');
-SELECT max_tokens FROM rag.pipeline;
+SELECT chunking->'max_tokens' AS max_tokens FROM rag.pipeline;
 SELECT max(token_count) FROM pages_rag_chunks;
 SELECT rag_drop_pipeline('pages');
 
