@@ -78,7 +78,7 @@ fn rows_that_are_not_visible_are_left_out() {
     let query = ScanQuery { probe: Probe::Vector(probe), conditions: Vec::new() };
     let mut scan = Scan::begin(&store, query, OPTIONS, Visited::default()).unwrap();
     let mut order = ExactOrder::new(true);
-    let measure = |found: RowId| Ok((found.line % 2 == 0).then_some(Nearness::Bound(0.0)));
+    let measure = |found: RowId| Ok(found.line.is_multiple_of(2).then_some(Nearness::Bound(0.0)));
     let mut count = 0;
     while let Some((_, found)) = order.next(&store, &mut scan, measure).unwrap() {
         assert_eq!(found.line % 2, 0);

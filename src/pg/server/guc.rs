@@ -8,7 +8,7 @@ use pgrx::prelude::*;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 
 pub use self::indexes::{
-    bm25_b, bm25_k1, hnsw_ef_search, hnsw_iterative_scan, hnsw_max_scan_tuples,
+    IterativeScan, bm25_b, bm25_k1, hnsw_ef_search, hnsw_iterative_scan, hnsw_max_scan_tuples,
     hnsw_scan_mem_multiplier,
 };
 use crate::answer::options::AnswerCache;

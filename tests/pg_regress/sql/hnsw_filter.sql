@@ -5,6 +5,8 @@
 SET client_min_messages = warning;
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
+-- All rows that a filter keeps, also those that a scan finds late.
+SET rag_hnsw.iterative_scan = relaxed_order;
 
 CREATE FUNCTION embedding(number integer) RETURNS vector LANGUAGE sql IMMUTABLE AS
 $$SELECT array_agg(round(sin(number * sqrt(d + 1))::numeric, 6) ORDER BY d)::vector FROM generate_series(1, 32) AS d$$;

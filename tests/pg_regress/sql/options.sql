@@ -10,7 +10,7 @@ INSERT INTO docs VALUES
     (1, 'To reset a password, open the settings page and choose Reset password.', 'en', '2020-01-01', 'https://h/1'),
     (2, 'Invoices are sent on the first day of each month. They can be paid by card.', 'en', '2021-01-01', 'https://h/2'),
     (3, 'Backups are made every night at two. They are kept for thirty days.', 'de', '2022-01-01', 'https://h/3');
-SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang', 'written', 'url'], mode => 'sync');
+SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang', 'written', 'url'], refresh => 'sync');
 CREATE SERVER writer FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/options/v1', model 'm', max_retries '0');
 CREATE SERVER judge FOREIGN DATA WRAPPER rag_llm OPTIONS (base_url 'http://127.0.0.1:9/options/v1', model 'm', max_retries '0');
 CREATE USER MAPPING FOR PUBLIC SERVER writer;
@@ -118,8 +118,8 @@ SELECT fails($$SELECT rag_create_pipeline('docs', 'body', 'other', defaults => '
 SELECT name, defaults FROM rag.pipeline;
 
 -- A new pipeline has them from the beginning, and a new generation has those of the old one.
-SELECT rag_create_pipeline('docs', 'body', 'other', metadata => ARRAY['url'], mode => 'manual', defaults => '{"cite": {"style": "link", "link_column": "url"}, "llm": "writer"}');
-SELECT rag_alter_pipeline('other', max_tokens => 64);
+SELECT rag_create_pipeline('docs', 'body', 'other', metadata => ARRAY['url'], refresh => 'manual', defaults => '{"cite": {"style": "link", "link_column": "url"}, "llm": "writer"}');
+SELECT rag_alter_pipeline('other', chunking => '{"max_tokens": 64}');
 SELECT name, generation, defaults FROM rag.pipeline WHERE name = 'other' OR replaces IS NOT NULL ORDER BY id;
 SELECT rag_alter_pipeline('other', defaults => '{"k": 1, "llm": "writer", "verify": {"by": "llm", "llm": "judge"}}');
 SELECT name, generation, defaults FROM rag.pipeline WHERE name = 'other' OR replaces IS NOT NULL ORDER BY id;

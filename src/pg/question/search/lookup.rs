@@ -9,6 +9,8 @@ use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
+use crate::pg::server::guc::{self, IterativeScan};
+use crate::pg::server::role::LocalSettings;
 use crate::pg::server::row_security::{RankingByIndex, hides_rows};
 use crate::pg::server::sql::query;
 use crate::pg::server::vector::Vector;
@@ -143,6 +145,7 @@ impl Search {
             statements.lexical_index.into(),
         ];
         let _ranking = RankingByIndex::by(statements.lexical_index, self.pipeline.chunk_table.oid);
+        let _order = without_strict_order();
         let mut texts = ClosenessTexts { question: asked.question.clone(), of: HashMap::new() };
         let mut side = |statement: &str| {
             let mut read = 0;
@@ -220,4 +223,15 @@ fn with_likely_words(words: &str, repeat: usize, seen: &[FeedbackChunk], most: u
 /// A lexeme as a tsquery's text has it.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// While it lives, a scan of the vectors gives rows that it finds late out of order, and leaves none out:
+/// the statements bring them into order, and a filter may keep few.
+fn without_strict_order() -> Option<LocalSettings> {
+    let is_strict = guc::hnsw_iterative_scan() == IterativeScan::StrictOrder;
+    is_strict.then(|| {
+        let mut settings = LocalSettings::new();
+        settings.set(c"rag_hnsw.iterative_scan", c"relaxed_order");
+        settings
+    })
 }
