@@ -102,7 +102,7 @@ COMMENT ON COLUMN rag.pipeline_status.last_error IS 'message of that failure; NU
 COMMENT ON COLUMN rag.pipeline_status.workers IS 'pipeline workers that run in this database; 0 for a caller that may not read all statistics';
 
 CREATE VIEW rag.derivation_status WITH (security_barrier = true) AS
-SELECT coalesce(p.name, o.name) AS pipeline, p.generation, d.kind, d.options ->> 'llm' AS llm,
+SELECT coalesce(p.name, o.name) AS pipeline, p.generation, d.kind, d.options OPERATOR(pg_catalog.->>) 'llm'::text AS llm,
        d.relation::text AS relation,
        CASE WHEN p.paused THEN 'paused'
             WHEN d.missing IS NULL THEN 'waiting'
