@@ -52,11 +52,12 @@ impl DerivationRunner {
         // What is made from what an earlier derivation has made waits for it.
         let mut unfinished = HashSet::new();
         for it in due {
-            if unfinished.contains(&it.pipeline) || self.rounds.waits(key(&it)) {
-                unfinished.insert(it.pipeline);
-                continue;
-            }
-            match self.advance(transactions, &it, is_unwanted) {
+            let advance = match unfinished.contains(&it.pipeline) {
+                _ if self.rounds.waits(key(&it)) => Ok(Advance::Waiting),
+                true => self.take_replies(transactions, key(&it)),
+                false => self.advance(transactions, &it, is_unwanted),
+            };
+            match advance {
                 Ok(Advance::Worked(count)) => {
                     done = Some(done.unwrap_or(0) + count);
                     unfinished.insert(it.pipeline);
@@ -119,12 +120,20 @@ impl DerivationRunner {
         }
     }
 
+    /// Keeps what has been asked for, of a derivation that waits for another one.
+    fn take_replies(&mut self, transactions: Transactions, key: DerivationKey) -> Outcome<Advance> {
+        if let Some(run) = self.runs.iter_mut().find(|run| run.key() == key) {
+            run.drain(transactions)?;
+        }
+        Ok(Advance::Waiting)
+    }
+
     /// Ends the runs that are not due any more, because their pipeline is paused or gone, as soon as
     /// what they have asked for is there.
     fn drain(&mut self, transactions: Transactions, due: &[DueDerivation]) {
         self.runs.retain_mut(|run| {
             let is_due = due.iter().any(|it| key(it) == run.key());
-            is_due || run.drain(transactions).unwrap_or(false)
+            is_due || run.drain(transactions).unwrap_or_else(|_| run.owes())
         });
     }
 
@@ -141,7 +150,8 @@ impl DerivationRunner {
 
     /// Waits until a reply has come, for a while; `false` where none is waited for.
     fn wait_for_replies(&self) -> bool {
-        let replies: Vec<_> = self.runs.iter().flat_map(DerivationRun::replies).collect();
+        let runs = self.runs.iter().filter(|run| !self.rounds.waits(run.key()));
+        let replies: Vec<_> = runs.flat_map(DerivationRun::replies).collect();
         if !replies.is_empty() {
             client::wait_for_any(&replies, WAIT);
         }
