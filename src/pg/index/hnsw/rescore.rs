@@ -102,6 +102,21 @@ impl Rescorer {
         }
     }
 
+    /// Lets the last row go, before the scan begins anew.
+    ///
+    /// # Safety
+    ///
+    /// `scan` is the one this was made for.
+    pub unsafe fn reset(&mut self, scan: pg_sys::IndexScanDesc) {
+        // SAFETY: by this function's contract; both were made by `new`.
+        unsafe {
+            pg_sys::ExecClearTuple(self.slot);
+            if let Some(reset) = (*(*(*scan).heapRelation).rd_tableam).index_fetch_reset {
+                guarded(|| reset(self.fetch));
+            }
+        }
+    }
+
     /// Gives back what it holds.
     ///
     /// # Safety

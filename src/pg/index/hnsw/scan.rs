@@ -77,7 +77,11 @@ pub unsafe extern "C-unwind" fn amrescan(
 ) {
     // SAFETY: PostgreSQL passes a scan of ours and as many keys as it was made with.
     unsafe {
-        (*(*scan).opaque.cast::<HnswScan>()).end();
+        let opaque = &mut *(*scan).opaque.cast::<HnswScan>();
+        opaque.end();
+        if let Some(rescorer) = &mut opaque.rescorer {
+            rescorer.reset(scan);
+        }
         access_method::keep_keys(scan, (keys, key_count), (order_bys, order_by_count));
     }
 }
