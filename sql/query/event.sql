@@ -26,11 +26,25 @@ WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
 
 -- name: pipelines_perhaps_smaller
 -- In an event trigger: pipelines that have just lost a part of their source, which had the trigger that
--- each part has. A trigger that is dropped by itself takes no rows with it.
-SELECT DISTINCT p.id
-FROM pg_catalog.pg_event_trigger_dropped_objects() AS d
-JOIN rag.pipeline AS p ON d.address_names[3] = pg_catalog.format('rag_%s_truncate', p.id)
-WHERE d.object_type = 'trigger' AND NOT d.original
+-- each part has. A trigger that is dropped by itself takes no rows with it. Where no trigger of the name
+-- is left, as after the pipeline was renamed, all that have parts may have lost one.
+WITH lost AS (
+    SELECT DISTINCT d.address_names[3] AS name
+    FROM pg_catalog.pg_event_trigger_dropped_objects() AS d
+    WHERE d.object_type = 'trigger' AND NOT d.original AND d.address_names[3] LIKE 'rag\_%\_truncate'
+), known AS (
+    SELECT p.id, l.name
+    FROM lost AS l
+    JOIN pg_catalog.pg_trigger AS g ON g.tgname = l.name
+    JOIN pg_catalog.pg_proc AS f ON f.oid = g.tgfoid AND f.proname = 'capture'
+    JOIN rag.pipeline AS p ON pg_catalog.encode(g.tgargs, 'escape') = pg_catalog.format(E'%s\\000', p.id)
+)
+SELECT k.id FROM known AS k
+UNION
+SELECT p.id
+FROM rag.pipeline AS p
+JOIN pg_catalog.pg_class AS c ON c.oid = p.source AND c.relkind = 'p'
+WHERE EXISTS (SELECT FROM lost AS l WHERE l.name NOT IN (SELECT k.name FROM known AS k))
 
 -- name: pipelines_to_give
 -- Pipelines whose source belongs to another role than their chunks, and that role, quoted.

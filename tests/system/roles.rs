@@ -168,7 +168,7 @@ fn an_owner_does_everything_with_its_pipeline() {
     owner.batch_execute(steps).unwrap();
     assert_eq!(count(&mut owner, "SELECT rag_wait('remarks', '5 minutes')::int::bigint"), 1);
     let remade = "SELECT count(*) FROM rag.pipeline
-                  WHERE name = 'remarks' AND max_tokens = 64 AND generation = 2 AND config = 'public.plain'";
+                  WHERE name = 'remarks' AND chunking->'max_tokens' = '64' AND generation = 2 AND config = 'public.plain'";
     assert_eq!(count(&mut owner, remade), 1);
     owner.batch_execute("SELECT rag_drop_pipeline('remarks')").unwrap();
     assert_eq!(count(&mut owner, "SELECT count(*) FROM rag.pipeline"), 0);

@@ -178,7 +178,7 @@ fn a_session_can_do_other_things_between_two_rows() {
     for cursor in ["a", "b"] {
         transaction.batch_execute(&format!("DECLARE {cursor} CURSOR FOR {TELL}")).unwrap();
     }
-    for text in ["one ", "two ", "three"] {
+    for text in ["one", " two", " three"] {
         for cursor in ["a", "b"] {
             let row = transaction.query_one(&format!("FETCH 1 FROM {cursor}"), &[]).unwrap();
             assert_eq!(row.get::<_, &str>(0), text);

@@ -58,7 +58,7 @@ fn row((day, (account, spent)): (i32, (Account, Spent))) -> UsageRow {
     let Spent { calls, input, output, cost, unpriced, failed } = spent;
     let pipeline = (pipeline != 0).then_some(pipeline);
     let numbers = (bigint(calls), bigint(input), bigint(output));
-    let is_known = calls == 0 || unpriced < calls;
+    let is_known = unpriced < calls;
     let cost = is_known.then(|| money(cost).unwrap_or_else(|| AnyNumeric::from(0)));
     let role = pg_sys::Oid::from_u32(role);
     let (unpriced, failed) = (bigint(unpriced), bigint(failed));

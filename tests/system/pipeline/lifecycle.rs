@@ -200,7 +200,7 @@ fn an_alteration_is_altered_and_a_paused_one_waits() {
     );
     time_until(
         &mut client,
-        "SELECT count(*) FROM rag.pipeline WHERE max_tokens = 40 AND name = 'docs'",
+        "SELECT count(*) FROM rag.pipeline WHERE chunking->'max_tokens' = '40' AND name = 'docs'",
         1,
     );
     wait(&mut client, "docs");
@@ -218,7 +218,7 @@ fn an_alteration_is_altered_and_a_paused_one_waits() {
     run(&mut client, "SELECT rag_resume('docs')");
     time_until(
         &mut client,
-        "SELECT count(*) FROM rag.pipeline WHERE max_tokens = 64 AND name = 'docs'",
+        "SELECT count(*) FROM rag.pipeline WHERE chunking->'max_tokens' = '64' AND name = 'docs'",
         1,
     );
     wait(&mut client, "docs");
@@ -346,7 +346,7 @@ fn a_restored_database_has_its_pending_work() {
         run(&mut there, "SELECT rag_alter_pipeline('docs', chunking => '{\"max_tokens\": 32}')");
         time_until(
             &mut there,
-            "SELECT count(*) FROM rag.pipeline WHERE max_tokens = 32 AND stage = 'live' AND name = 'docs'",
+            "SELECT count(*) FROM rag.pipeline WHERE chunking->'max_tokens' = '32' AND stage = 'live' AND name = 'docs'",
             1,
         );
         wait(&mut there, "docs");

@@ -18,7 +18,7 @@ fn pipeline(http: &Server, timeout: u32) -> String {
          SELECT rag_add_model('far', server => 'far', dimension => 64);
          {}",
         http.base_url(),
-        PIPELINE.replace("max_tokens", "model => 'far', max_tokens")
+        PIPELINE.replace("chunking =>", "model => 'far', chunking =>")
     )
 }
 

@@ -80,7 +80,7 @@ fn each_tenant_finds_its_own_rows() {
     run(&mut owner, "SELECT rag_alter_pipeline('notes', chunking => '{\"max_tokens\": 32}')");
     time_until(
         &mut admin,
-        "SELECT count(*) FROM rag.pipeline WHERE max_tokens = 32 AND name = 'notes'",
+        "SELECT count(*) FROM rag.pipeline WHERE chunking->'max_tokens' = '32' AND name = 'notes'",
         1,
     );
     assert_eq!(
