@@ -212,7 +212,10 @@ fn an_alteration_is_altered_and_a_paused_one_waits() {
     run(&mut client, "UPDATE docs SET body = 'Edited while it is paused.' WHERE id <= 10");
     std::thread::sleep(Duration::from_millis(1500));
     assert_eq!(
-        count(&mut client, "SELECT max_tokens::bigint FROM rag.pipeline WHERE name = 'docs'"),
+        count(
+            &mut client,
+            "SELECT (chunking->>'max_tokens')::bigint FROM rag.pipeline WHERE name = 'docs'"
+        ),
         40
     );
     run(&mut client, "SELECT rag_resume('docs')");
