@@ -219,7 +219,7 @@ mod tests {
         run(
             "INSERT INTO rules VALUES (1, 'First.', true), (2, 'Second.', true), (3, 'Third.', false)",
         );
-        run("SELECT rag_create_pipeline('rules', 'body', mode => 'sync')");
+        run("SELECT rag_create_pipeline('rules', 'body', refresh => 'sync')");
         let form = TableForm {
             label: c"trees",
             definition: "CREATE TABLE {table} (name text, leaves bytea[])",
