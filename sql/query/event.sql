@@ -27,7 +27,8 @@ WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
 -- name: pipelines_perhaps_smaller
 -- In an event trigger: pipelines that have just lost a part of their source, which had the trigger that
 -- each part has. A trigger that is dropped by itself takes no rows with it. Where no trigger of the name
--- is left, as after the pipeline was renamed, all that have parts may have lost one.
+-- is left, as after the pipeline was renamed, all that have parts may have lost one; unless it went with
+-- the whole source of another pipeline.
 WITH lost AS (
     SELECT DISTINCT d.address_names[3] AS name
     FROM pg_catalog.pg_event_trigger_dropped_objects() AS d
@@ -45,6 +46,9 @@ SELECT p.id
 FROM rag.pipeline AS p
 JOIN pg_catalog.pg_class AS c ON c.oid = p.source AND c.relkind = 'p'
 WHERE EXISTS (SELECT FROM lost AS l WHERE l.name NOT IN (SELECT k.name FROM known AS k))
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_event_trigger_dropped_objects() AS d
+                  JOIN rag.pipeline AS s ON s.source = d.objid
+                  WHERE d.classid = 'pg_catalog.pg_class'::regclass)
 
 -- name: pipelines_to_give
 -- Pipelines whose source belongs to another role than their chunks, and that role, quoted.

@@ -171,6 +171,7 @@ fn altered() -> Result<Vec<(i32, bool)>> {
 
 fn forget_dropped() -> Result<()> {
     let _acting = Acting::as_role(SUPERUSER);
+    let smaller = concerned(query!(event.pipelines_perhaps_smaller))?;
     for id in concerned(query!(event.pipelines_lost))? {
         // What is dropped here comes by here too.
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
@@ -179,9 +180,11 @@ fn forget_dropped() -> Result<()> {
         }
         notice!("pipeline \"{}\" is dropped with what it was made of", pipeline.name);
     }
-    for id in concerned(query!(event.pipelines_perhaps_smaller))? {
-        intake::leave(id, intake::ChangeKind::Gone)?;
-        noted::wake_at_commit();
+    for id in smaller {
+        if pipeline::by_id(id)?.is_some() {
+            intake::leave(id, intake::ChangeKind::Gone)?;
+            noted::wake_at_commit();
+        }
     }
     Ok(())
 }
