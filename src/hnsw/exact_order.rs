@@ -112,24 +112,33 @@ impl ExactOrder {
             if self.is_over {
                 return Ok(None);
             }
-            let rows = match scan.is_estimate() {
-                true => scan.batch(store)?,
-                false => self.next.take().into_iter().collect(),
-            };
-            self.is_over = scan.is_estimate() && rows.is_empty();
-            for (nearness, row) in rows {
-                let value = match nearness {
-                    Nearness::Bound(_) => measure(row)?,
-                    other => Some(other),
-                };
-                let measured = value.map(|nearness| Reverse(MeasuredRow { nearness, row }));
-                self.measured.extend(measured);
-            }
-            if !scan.is_estimate() {
+            if scan.is_estimate() {
+                let rows = scan.batch(store)?;
+                self.is_over = rows.is_empty();
+                for row in rows {
+                    self.measure(row, &mut measure)?;
+                }
+            } else {
+                if let Some(row) = self.next.take() {
+                    self.measure(row, &mut measure)?;
+                }
                 self.next = scan.next(store)?;
                 self.is_over = self.next.is_none();
             }
         }
+    }
+
+    fn measure(
+        &mut self,
+        (nearness, row): (Nearness, RowId),
+        measure: &mut impl FnMut(RowId) -> Result<Option<Nearness>>,
+    ) -> Result<()> {
+        let value = match nearness {
+            Nearness::Bound(_) => measure(row)?,
+            other => Some(other),
+        };
+        self.measured.extend(value.map(|nearness| Reverse(MeasuredRow { nearness, row })));
+        Ok(())
     }
 
     /// The nearest measured row, if no row that is still to come can be nearer.

@@ -9,7 +9,9 @@ use pgrx::datum::DatumWithOid;
 use serde_json::{Value as Json, json};
 
 use super::table::{self, TableForm};
-use super::{Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh, option_name};
+use super::{
+    Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh, counted, option_name,
+};
 use crate::chunk::context::in_context;
 use crate::contextual::{self, AROUND, BEGINNING, ContextualOptions, DocumentPart, TEMPLATE};
 use crate::error::{Error, ErrorKind, Result};
@@ -188,7 +190,7 @@ impl Derivation for ContextLines {
     fn count_missing(&self, pipeline: &Pipeline, relation: &str, most: i64) -> Result<i64> {
         let statement = render(query!(context_lines.count_missing), &tables(pipeline, relation));
         let [template, llm] = self.way();
-        sql::changed_number(&statement, &[template, llm, most.into()])
+        counted(&statement, &[template, llm, most.into()])
     }
 
     fn messages(&self, item: &DerivationItem, nonce: &str) -> Result<Vec<Message>> {

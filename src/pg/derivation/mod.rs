@@ -20,10 +20,14 @@ pub mod runner;
 mod scheduler;
 pub mod table;
 
-use crate::error::Result;
-use crate::pg::catalog::derivation::{DerivationKind, StoredDerivation};
-use crate::pg::catalog::pipeline::{Pipeline, RefreshMode};
+use pgrx::datum::DatumWithOid;
+
+use crate::error::{Error, Result};
+use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
+use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
+use crate::pg::server::sql;
 use crate::prompt::messages::Message;
+use crate::representation::RepresentOptions;
 
 /// What a language model is asked about: a chunk's text, or its place in a document.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +122,7 @@ fn loaded(stored: &StoredDerivation) -> Result<(Box<dyn Derivation>, Option<Stri
             (Box::new(context_lines::ContextLines::load(&wanted)?), llm)
         }
         DerivationKind::Representations => {
-            let wanted = crate::representation::RepresentOptions::read(&stored.options)?;
+            let wanted = RepresentOptions::read(&stored.options)?;
             let llm = wanted.llm.clone();
             (Box::new(representations::Representations::load(wanted)?), llm)
         }
@@ -128,9 +132,8 @@ fn loaded(stored: &StoredDerivation) -> Result<(Box<dyn Derivation>, Option<Stri
 /// An error where a pipeline, or its successor, is to be refreshed in a way in which nothing can be derived
 /// from its chunks.
 pub fn check_new_refresh(pipeline: &Pipeline, refresh: Option<RefreshMode>) -> Result<()> {
-    use crate::pg::catalog::{derivation, pipeline as pipelines};
     let Some(refresh) = refresh else { return Ok(()) };
-    let successor = pipelines::successor(pipeline.id)?.map(|it| it.id);
+    let successor = pipeline::successor(pipeline.id)?.map(|it| it.id);
     for id in [pipeline.id].into_iter().chain(successor) {
         for stored in derivation::all(id)? {
             check_refresh(option_name(stored.kind), refresh)?;
@@ -143,10 +146,10 @@ pub fn check_new_refresh(pipeline: &Pipeline, refresh: Option<RefreshMode>) -> R
 fn check_refresh(option: &str, refresh: RefreshMode) -> Result<()> {
     match refresh {
         RefreshMode::Async | RefreshMode::Manual => Ok(()),
-        RefreshMode::Sync => Err(crate::error::Error::invalid(format!(
-            "{option} is not for pipelines with refresh => 'sync'"
-        ))
-        .hint("A statement does not wait for a language model. Choose refresh => 'async'.")),
+        RefreshMode::Sync => {
+            Err(Error::invalid(format!("{option} is not for pipelines with refresh => 'sync'"))
+                .hint("A statement does not wait for a language model. Choose refresh => 'async'."))
+        }
     }
 }
 
@@ -156,4 +159,10 @@ fn option_name(kind: DerivationKind) -> &'static str {
         DerivationKind::ContextLines => "contextual \"llm\"",
         DerivationKind::Representations => "represent",
     }
+}
+
+/// The number that a statement counts.
+fn counted(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<i64> {
+    let counts = sql::rows(statement, arguments, |row| sql::required(row.get::<i64>(1)?))?;
+    Ok(counts.into_iter().next().unwrap_or_default())
 }

@@ -8,7 +8,9 @@ use pgrx::datum::DatumWithOid;
 use serde_json::{Value as Json, json};
 
 use super::table::{self, TableForm};
-use super::{Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh, option_name};
+use super::{
+    Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh, counted, option_name,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::pipeline::{self, Pipeline};
@@ -132,7 +134,7 @@ impl Derivation for Representations {
 
     fn count_missing(&self, pipeline: &Pipeline, relation: &str, most: i64) -> Result<i64> {
         let statement = render(query!(representations.count_missing), &tables(pipeline, relation));
-        sql::changed_number(&statement, &[self.template.name.as_str().into(), most.into()])
+        counted(&statement, &[self.template.name.as_str().into(), most.into()])
     }
 
     fn messages(&self, item: &DerivationItem, nonce: &str) -> Result<Vec<Message>> {

@@ -630,11 +630,15 @@ END $$;
 SHOW rag_hnsw.iterative_scan;
 RESET rag_hnsw.ef_search;
 SELECT most, out_of_order(most), out_of_order(most, 'id % 5 = 0') FROM unnest(ARRAY[10, 100, 1000]) AS most;
+SET enable_seqscan = off;
+SET enable_sort = off;
 SET rag_hnsw.iterative_scan = relaxed_order;
 SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM clustered ORDER BY v <=> (SELECT v FROM clustered WHERE id = 7) LIMIT 6000) AS found;
 SET rag_hnsw.iterative_scan = off;
 SELECT count(*) FROM (SELECT id FROM clustered ORDER BY v <=> (SELECT v FROM clustered WHERE id = 7) LIMIT 6000) AS found;
 RESET rag_hnsw.iterative_scan;
+RESET enable_seqscan;
+RESET enable_sort;
 SET rag_hnsw.ef_search = 1000;
 
 -- The first scan of a session is counted, too.

@@ -154,6 +154,10 @@ impl HnswEstimate {
     ///
     /// As for [`amcostestimate`].
     unsafe fn toasted(&self, root: *mut pg_sys::PlannerInfo, index: &pg_sys::IndexOptInfo) -> f64 {
+        // What is as short as a part of TOAST is on the pages of the table.
+        if self.width <= TOAST_PART {
+            return 0.0;
+        }
         // SAFETY: by this function's contract the table is locked, and is one of the query's.
         let (pages, kept) = unsafe {
             let table = &*index.rel;
