@@ -3,7 +3,8 @@
 //! The decisions of queues and workers, apart from the server, the clock and the threads that carry
 //! them out: the keys of changed rows ([`changed_keys`]), whose turn it is ([`fair_queueing`]), how much makes a
 //! batch ([`pacing`]), which of its rows fail ([`bisection`]), whether a failure is about one item or about the
-//! provider ([`one_by_one`], [`concurrent_calls`]), and how long to wait before the next attempt ([`backoff`], [`outages`]).
+//! provider ([`one_by_one`], [`concurrent_calls`]), and how long to wait before the next attempt ([`backoff`],
+//! [`outages`]).
 
 pub mod backoff;
 pub mod bisection;
