@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system test-fresh fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
+.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system test-fresh differential fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -57,6 +57,9 @@ test-system: setup ## crashes, cancels, standby, dump and restore
 
 test-fresh: ## both commands on fresh Debian 12 and 13, as root and as a user; hours, as in ARGS="trixie/user"
 	@scripts/fresh.sh $(ARGS)
+
+differential: setup ## both indexes against the table, for FOR seconds, as in FOR=3600 SEED=7
+	@PG_RAG_DIFFERENTIAL_SECONDS=$${FOR:-600} PG_RAG_DIFFERENTIAL_SEED=$${SEED:-$$RANDOM} scripts/test.sh system $(firstword $(PG)) differential
 
 fuzz: setup ## random calls of every function, for FOR seconds, as in FOR=3600 SEED=7
 	@PG_RAG_FUZZ_SECONDS=$${FOR:-600} PG_RAG_FUZZ_SEED=$${SEED:-$$RANDOM} scripts/test.sh system $(firstword $(PG)) random_calls

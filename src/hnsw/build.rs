@@ -25,9 +25,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use super::graph::{AHEAD, Graph, Neighbor};
 use super::insert::InsertItem;
 use super::page::{EntryPoint, IndexShape, RowId};
+use super::proximity::{Proximity, euclidean};
 use super::search_layer::{DESCENT, LayerSearch};
 use super::select::{LinkCandidate, select};
-use super::space::Fit;
+use super::space::Space;
 use super::visited::Visited;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spare;
@@ -257,7 +258,7 @@ impl<M: ChunkMemory> GraphBuilder<M> {
         };
         let mut candidates: Vec<LinkCandidate<'_>> = links.iter().map(candidate).collect();
         candidates.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance));
-        select(&self.shape.space, &candidates, most)
+        select(&self.shape.space, payload, &candidates, most)
     }
 
     /// How many nodes are linked.
@@ -275,22 +276,33 @@ impl<M: ChunkMemory> GraphBuilder<M> {
         let Some(entry) = self.first_or_entry(node, layer) else { return Ok(()) };
         let Linker { walk, visited } = linker;
         let probe = self.payload(node);
-        let graph = InMemory { builder: self };
+        let graph = InMemory { builder: self, space: self.shape.space };
         let lowest = layer.min(entry.layer);
+        let length = self.shape.space.fit(probe).norm;
+        let proximity = euclidean(&self.shape.space).map(|space| Proximity {
+            graph: &graph,
+            euclidean: InMemory { builder: self, space },
+            nodes: self.added() as usize,
+            most: usize::from(self.shape.degree.m),
+        });
         // The layers share their numbers here, so each wants a set of its own.
         let mut starts = vec![entry.node];
         for above in (lowest + 1..=entry.layer).rev() {
-            visited.begin(self.added() as usize);
+            visited.begin(self.added() as usize)?;
             walk.begin(&graph, probe, &starts, above, DESCENT, visited)?;
             starts = walk.below(&graph, above)?;
         }
         let mut found = Vec::with_capacity(usize::from(lowest) + 1);
         for layer in (0..=lowest).rev() {
-            visited.begin(self.added() as usize);
+            visited.begin(self.added() as usize)?;
             let ef = usize::from(self.shape.degree.ef_construction);
             walk.begin(&graph, probe, &starts, layer, ef, visited)?;
             starts = walk.below(&graph, layer)?;
-            found.push((layer, walk.nearest()));
+            let mut nearest = walk.nearest();
+            if let Some(proximity) = &proximity {
+                proximity.add((probe, length), layer, &mut nearest, walk, visited)?;
+            }
+            found.push((layer, nearest));
         }
         // From the ground up: a walk that comes down through this node must find its links there.
         for (layer, nearest) in found.iter().rev() {
@@ -330,7 +342,7 @@ impl<M: ChunkMemory> GraphBuilder<M> {
             })
             .collect();
         let most = usize::from(self.shape.degree.m);
-        let neighbours = select(&self.shape.space, &candidates, most);
+        let neighbours = select(&self.shape.space, self.payload(node), &candidates, most);
         {
             // Others may have linked back to this node already.
             let _lock = self.lock(node);
@@ -436,6 +448,8 @@ impl<M: ChunkMemory> GraphBuilder<M> {
 /// The graph that is being built.
 struct InMemory<'a, M: ChunkMemory> {
     builder: &'a GraphBuilder<M>,
+    /// By what distances are measured.
+    space: Space,
 }
 
 impl<M: ChunkMemory> Graph for InMemory<'_, M> {
@@ -459,8 +473,9 @@ impl<M: ChunkMemory> Graph for InMemory<'_, M> {
         nodes.iter().take(AHEAD).for_each(ask);
         for (index, node) in nodes.iter().enumerate() {
             nodes.get(index + AHEAD).into_iter().for_each(ask);
-            let distance = self.builder.shape.space.distance(probe, self.builder.payload(*node));
-            let (row, fit) = (RowId::default(), Fit::default());
+            let payload = self.builder.payload(*node);
+            let distance = self.space.distance(probe, payload);
+            let (row, fit) = (RowId::default(), self.space.fit(payload));
             seen(Neighbor { node: *node, row, is_live: true, distance, fit });
         }
         Ok(())
