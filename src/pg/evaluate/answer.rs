@@ -26,6 +26,7 @@ use crate::pg::server::random;
 use crate::prompt::messages::PromptSource;
 use crate::protocol::{Lane, ProviderConfig};
 use crate::representation::{self, RepresentOptions};
+use crate::source::ChunkSpan;
 use crate::verify::Verdict;
 
 /// Questions that a language model writes for an answer; as many as RAGAS.
@@ -39,15 +40,22 @@ pub struct AnswerJudge {
     unread: Cell<u32>,
 }
 
-/// A chunk that was read, as an answer tells it.
+/// A source that was read, as an answer tells it.
 #[derive(Deserialize)]
-struct ReadChunk {
-    source_key: String,
-    chunk_id: i64,
-    chunk_no: i32,
-    start_char: i32,
-    end_char: i32,
+struct ReadSource {
+    /// Where it stands, if it is a chunk: only chunks are judged.
+    #[serde(flatten)]
+    span: Option<ChunkSpan>,
     content: String,
+}
+
+impl ReadSource {
+    fn ranked(&self) -> Option<RankedChunk<'_>> {
+        let ChunkSpan { chunk_id, source_key, chunk_no, start_char, end_char } =
+            self.span.as_ref()?;
+        let chunk = (*chunk_id, *chunk_no);
+        Some(RankedChunk::new(source_key, chunk, *start_char..*end_char, &self.content))
+    }
 }
 
 impl AnswerJudge {
@@ -73,7 +81,7 @@ impl AnswerJudge {
     /// The scores of `answer`.
     pub fn scores(&self, case: &Case, answer: &Answer) -> Result<Scores> {
         let _behind = BehindQueries::people();
-        let read: Vec<ReadChunk> =
+        let read: Vec<ReadSource> =
             serde_json::from_value(answer.context.clone()).map_err(|error| {
                 Error::new(ErrorKind::Internal, format!("a context cannot be read: {error}"))
             })?;
@@ -97,7 +105,7 @@ impl AnswerJudge {
             scores.extend(cites(&answer.text, &read));
         }
         let place = |number: &usize| number.checked_sub(1).and_then(|at| read.get(at));
-        let in_order: Vec<&ReadChunk> = answer.reading_order.iter().filter_map(place).collect();
+        let in_order: Vec<&ReadSource> = answer.reading_order.iter().filter_map(place).collect();
         let (precision, recall) = self.context(case, &in_order)?;
         scores.push((EvalMetric::ContextPrecision, precision));
         scores.push((EvalMetric::ContextRecall, recall));
@@ -128,17 +136,11 @@ impl AnswerJudge {
     }
 
     /// Precision and recall of what was read.
-    fn context(&self, case: &Case, read: &[&ReadChunk]) -> Result<(Option<f64>, Option<f64>)> {
+    fn context(&self, case: &Case, read: &[&ReadSource]) -> Result<(Option<f64>, Option<f64>)> {
         if let Some(llm) = &self.llm {
             return Ok((self.useful(llm, case, read)?, self.attributed(llm, case, read)?));
         }
-        let found: Vec<RankedChunk<'_>> = read
-            .iter()
-            .map(|it| {
-                let chunk = (it.chunk_id, it.chunk_no);
-                RankedChunk::new(&it.source_key, chunk, it.start_char..it.end_char, &it.content)
-            })
-            .collect();
+        let found: Vec<RankedChunk<'_>> = read.iter().filter_map(|it| it.ranked()).collect();
         if let Some((precision, recall)) = score::context(&case.judgements, &found) {
             return Ok((Some(precision), Some(recall)));
         }
@@ -156,12 +158,12 @@ impl AnswerJudge {
         &self,
         llm: &ProviderConfig,
         case: &Case,
-        read: &[&ReadChunk],
+        read: &[&ReadSource],
     ) -> Result<Option<f64>> {
         if read.is_empty() {
             return Ok(Some(0.0));
         }
-        let source = |it: &&ReadChunk| PromptSource {
+        let source = |it: &&ReadSource| PromptSource {
             content: it.content.clone(),
             ..PromptSource::default()
         };
@@ -180,7 +182,7 @@ impl AnswerJudge {
         &self,
         llm: &ProviderConfig,
         case: &Case,
-        read: &[&ReadChunk],
+        read: &[&ReadSource],
     ) -> Result<Option<f64>> {
         let Some(expected) = case.answers.first() else { return Ok(None) };
         let contexts: Vec<&str> = read.iter().map(|it| it.content.as_str()).collect();
@@ -234,7 +236,7 @@ fn correct(case: &Case, text: &str, embedding: &mut Embedding) -> Result<KnownSc
     ])
 }
 
-fn cites(answer: &str, read: &[ReadChunk]) -> KnownScore {
+fn cites(answer: &str, read: &[ReadSource]) -> KnownScore {
     let interrupt = &mut || {
         check_for_interrupts!();
     };

@@ -19,6 +19,7 @@ use crate::pg::ragd::generate::{BehindQueries, generate};
 use crate::pg::server::random;
 use crate::protocol::{Lane, ProviderConfig};
 use crate::retrieve::Passage;
+use crate::source::Source;
 
 /// What judges contexts.
 pub struct Judge {
@@ -124,8 +125,8 @@ impl JudgedContexts<'_> {
         let (Some(llm), false) = (&self.judge.llm, passages.is_empty()) else {
             return Ok(Some(0.0));
         };
-        let sources: Vec<_> =
-            passages.iter().map(|it| Reading::whole(it.clone()).source()).collect();
+        let whole = |it: &Passage| Reading::whole(Source::Chunk(it.clone())).prompt_source();
+        let sources: Vec<_> = passages.iter().map(whole).collect();
         let messages = judge::messages(&self.case.question, &sources, &random::nonce()?);
         let _behind = BehindQueries::people();
         let reply = generate(llm.clone(), messages, 0.0, None)?;

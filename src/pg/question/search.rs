@@ -31,6 +31,7 @@ use crate::retrieve::fusion::Candidate;
 use crate::retrieve::options::Expand;
 use crate::retrieve::{Hit, Passage, RetrieveOptions, SearchMode, expansion, rank};
 use crate::rewrite::Rewriting;
+use crate::source::Source;
 
 /// What is searched, and how.
 pub struct Search {
@@ -155,6 +156,11 @@ impl Search {
         hits.truncate(self.k as usize);
         let numbered = (1..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage });
         Ok(numbered.collect())
+    }
+
+    /// What is found for `query`, as an answer cites it.
+    pub fn sources(&self, query: &str) -> Result<Vec<Source>> {
+        Ok(self.run(query)?.into_iter().map(Source::Chunk).collect())
     }
 
     /// How many chunks a side puts forward. One side alone is asked for those that are looked

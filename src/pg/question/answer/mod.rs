@@ -1,21 +1,19 @@
 //! A question gets its answer: retrieve, choose what is read, have the answer written, check it.
 //!
 //! ```text
-//! read             what is shown of the chunks that were found
+//! read             what is shown of the sources that were found
 //! extract          the built-in answerer
 //! write            a language model, in the way of a strategy
 //! tools            what the strategy works with
 //! semantic_cache   what it wrote for a question that means the same
 //! checks           is it so?
 //! verifier         what says whether it is
-//! citation_format  how what is cited looks
 //! stream           all of this, passed on while it is written
 //! abandoned        streams that are not read to their end
 //! ```
 
 mod abandoned;
 mod checks;
-mod citation_format;
 mod extract;
 mod read;
 mod semantic_cache;
@@ -70,7 +68,7 @@ pub struct Writing {
     pub cache_similarity: f32,
     /// What was said before.
     pub conversation: Option<Conversation>,
-    /// What is read of the chunks.
+    /// What is read of the sources.
     pub context: ContextOptions,
     /// How it is checked and shown.
     pub trust: CheckOptions,
@@ -86,9 +84,9 @@ pub struct Answer {
     pub confidence: Option<f32>,
     /// One object a citation; markers that point to nothing have only a marker and a position.
     pub citations: Value,
-    /// The chunks that were read, in the order of their numbers.
+    /// The sources that were read, in the order of their numbers.
     pub context: Value,
-    /// Those numbers in the order in which the chunks were read.
+    /// Those numbers in the order in which the sources were read.
     pub reading_order: Vec<usize>,
     /// The language model or answerer, tokens and times.
     pub usage: Value,
@@ -142,9 +140,9 @@ pub fn check_strategy(strategy: &AnswerStrategy, llm: &Llm) -> Result<()> {
 /// What the built-in answerer says, and how long was searched.
 fn extracted(question: &str, search: &Search, writing: &Writing) -> Result<(Draft, Duration)> {
     let start = Instant::now();
-    let passages = search.run(question)?;
+    let sources = search.sources(question)?;
     let retrieving = start.elapsed();
-    let readings = read::read(question, passages, search, writing, ReadingCalls::One)?;
+    let readings = read::read(question, sources, search, writing, ReadingCalls::One)?;
     let extract = || extract::extract(question, readings, search, writing);
     let mut draft = trace::step("extract", String::new, extract)?;
     draft.usage["strategy"] = json!("compact");
@@ -162,7 +160,8 @@ pub fn context(
     search: &Search,
     writing: &Writing,
 ) -> Result<(Vec<Reading>, Vec<usize>)> {
-    let readings = read::read(question, search.run(question)?, search, writing, ReadingCalls::One)?;
+    let readings =
+        read::read(question, search.sources(question)?, search, writing, ReadingCalls::One)?;
     let sizes = read::sizes(&readings, search, writing)?;
     Ok((readings, sizes))
 }

@@ -23,14 +23,15 @@ use crate::pg::server::guc::Caching;
 use crate::pg::server::random;
 use crate::prompt::messages::as_sent;
 use crate::protocol::{Lane, ProviderConfig};
+use crate::source::SourceId;
 
 /// An answer that is remembered.
 #[derive(Serialize, Deserialize)]
 struct CachedAnswer {
     question: String,
     text: String,
-    /// The chunks that were read for it, in the order of their numbers: ID and what was sent.
-    read: Vec<(i64, String)>,
+    /// The sources that were read for it, in the order of their numbers: ID and what was sent.
+    read: Vec<(SourceId, String)>,
 }
 
 /// A question whose answer may be known, or is to be kept.
@@ -104,16 +105,16 @@ fn fitted(kept: &CachedAnswer, question: &str, readings: &[Reading]) -> Option<S
     if !are_alike(&kept.question, question) {
         return None;
     }
-    let places: HashMap<(i64, String), u32> = readings.iter().map(sent).zip(1..).collect();
+    let places: HashMap<(SourceId, String), u32> = readings.iter().map(sent).zip(1..).collect();
     let place =
-        |(number, read): (u32, &(i64, String))| places.get(read).map(|place| (number, *place));
+        |(number, read): (u32, &(SourceId, String))| places.get(read).map(|place| (number, *place));
     let numbers = (1..).zip(&kept.read).map(place).collect::<Option<BTreeMap<u32, u32>>>()?;
     renumbered(&kept.text, &numbers)
 }
 
-/// A chunk as it is sent, whatever its number.
-fn sent(reading: &Reading) -> (i64, String) {
-    (reading.passage.chunk_id, as_sent(1, &reading.source()))
+/// A source as it is sent, whatever its number.
+fn sent(reading: &Reading) -> (SourceId, String) {
+    (reading.source.id(), as_sent(1, &reading.prompt_source()))
 }
 
 /// A whole answer that cites, and nothing else than what was read.

@@ -18,7 +18,7 @@ use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
 use crate::protocol::{Generated, ProviderConfig};
-use crate::retrieve::Passage;
+use crate::source::Source;
 
 /// The tools of one answer.
 pub struct Session<'a> {
@@ -84,20 +84,20 @@ impl Counter for Session<'_> {
 }
 
 impl StrategyHost for Session<'_> {
-    fn retrieve(&mut self, query: &str) -> Result<Vec<Passage>> {
+    fn retrieve(&mut self, query: &str) -> Result<Vec<Source>> {
         let begun = Instant::now();
-        let passages = self.search.run(query);
+        let found = self.search.sources(query);
         self.retrieving += begun.elapsed();
-        passages
+        found
     }
 
     fn read(
         &mut self,
         question: &str,
-        passages: Vec<Passage>,
+        sources: Vec<Source>,
         calls: ReadingCalls,
     ) -> Result<Vec<Reading>> {
-        read::read(question, passages, self.search, self.writing, calls)
+        read::read(question, sources, self.search, self.writing, calls)
     }
 
     fn room(&mut self, question: &str) -> Result<Room> {

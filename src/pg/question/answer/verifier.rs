@@ -56,7 +56,8 @@ impl Verifier {
 
     /// Compares each claim of `answer` with what was read.
     pub fn check(&self, question: &str, answer: &str, readings: &[Reading]) -> Result<Checked> {
-        let contexts: Vec<&str> = readings.iter().map(|it| it.passage.content.as_str()).collect();
+        let texts: Vec<_> = readings.iter().map(|it| it.source.checked_text()).collect();
+        let contexts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         self.compare(question, answer, &contexts)
     }
 
