@@ -20,11 +20,12 @@ use crate::pg::catalog::evaluation::Case;
 use crate::pg::catalog::template;
 use crate::pg::question::answer::Answer;
 use crate::pg::question::answer::verifier::Verifier;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
-use crate::pg::ragd::generate::{BehindQueries, generate};
+use crate::pg::ragd::generate::{Sampling, generate};
 use crate::pg::server::random;
 use crate::prompt::messages::PromptSource;
-use crate::protocol::{Lane, ProviderConfig};
+use crate::protocol::ProviderConfig;
 use crate::representation::{self, RepresentOptions};
 use crate::source::ChunkSpan;
 use crate::verify::Verdict;
@@ -80,7 +81,6 @@ impl AnswerJudge {
 
     /// The scores of `answer`.
     pub fn scores(&self, case: &Case, answer: &Answer) -> Result<Scores> {
-        let _behind = BehindQueries::people();
         let read: Vec<ReadSource> =
             serde_json::from_value(answer.context.clone()).map_err(|error| {
                 Error::new(ErrorKind::Internal, format!("a context cannot be read: {error}"))
@@ -89,7 +89,7 @@ impl AnswerJudge {
         told(answer, &mut scores);
         let abstains = answer.supported == Some(false);
         let text = bare(&answer.text);
-        let mut embedding = Embedding::with_model(None, Lane::Bulk)?;
+        let mut embedding = Embedding::with_model(None, CallContext::bulk())?;
         scores.push((
             EvalMetric::AnswerRelevance,
             match abstains || text.trim().is_empty() {
@@ -124,7 +124,7 @@ impl AnswerJudge {
         let source = PromptSource { content: text.to_owned(), ..PromptSource::default() };
         let template = template::find(representation::TEMPLATE)?;
         let messages = representation::messages(&template, &source, &wanted, &random::nonce()?)?;
-        let reply = generate(llm.clone(), messages, 0.0, None)?;
+        let reply = generate(llm, messages, Sampling::default(), &CallContext::bulk())?;
         let Ok(texts) = representation::texts(&reply.text, &wanted) else {
             self.unread.set(self.unread.get() + 1);
             return Ok(None);
@@ -169,7 +169,7 @@ impl AnswerJudge {
         };
         let sources: Vec<PromptSource> = read.iter().map(source).collect();
         let messages = judge::messages(&case.question, &sources, &random::nonce()?);
-        let reply = generate(llm.clone(), messages, 0.0, None)?;
+        let reply = generate(llm, messages, Sampling::default(), &CallContext::bulk())?;
         let useful = judge::useful(&reply.text, read.len());
         if useful.is_none() {
             self.unread.set(self.unread.get() + 1);
@@ -190,7 +190,8 @@ impl AnswerJudge {
             return Ok(Some(0.0));
         }
         let verifier = Verifier::Llm(Box::new(llm.clone()));
-        let checked = verifier.compare(&case.question, &bare(expected), &contexts)?;
+        let checked =
+            verifier.compare(&case.question, &bare(expected), &contexts, &CallContext::bulk())?;
         if checked.unread {
             self.unread.set(self.unread.get() + 1);
             return Ok(None);

@@ -12,6 +12,7 @@ use crate::answer::style::{Styled, styled};
 use crate::error::Result;
 use crate::extract::NO_ANSWER;
 use crate::pg::question::options::AskedOptions;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::llm::Llm;
 use crate::request::QuestionOptions;
 use crate::source::Source;
@@ -65,7 +66,12 @@ impl CheckOptions {
 ///
 /// A draft that says exactly what it cites is made of quotes: they are their own evidence, and
 /// whether they answer has been decided.
-pub fn checked(question: &str, draft: Draft, options: &CheckOptions) -> Result<Answer> {
+pub fn checked(
+    question: &str,
+    draft: Draft,
+    options: &CheckOptions,
+    context: &CallContext,
+) -> Result<Answer> {
     let Draft { text, readings, supported, confidence, citations, mut usage } = draft;
     let is_quoted = citations.is_some();
     let sources: Vec<&Source> = readings.iter().map(|reading| &reading.source).collect();
@@ -73,7 +79,7 @@ pub fn checked(question: &str, draft: Draft, options: &CheckOptions) -> Result<A
     let checked = match (supported, is_quoted) {
         (false, _) => Checked::default(),
         (true, true) => Checked { claims: quotes(&found, &sources), ..Checked::default() },
-        (true, false) => options.verifier.check(question, &text, &readings)?,
+        (true, false) => options.verifier.check(question, &text, &readings, context)?,
     };
     let score = (!checked.claims.is_empty()).then(|| faithfulness(&checked.claims) as f32);
     let confidence = match (is_quoted, confidence, score) {
@@ -95,7 +101,7 @@ pub fn checked(question: &str, draft: Draft, options: &CheckOptions) -> Result<A
         supported: Some(supported && !abstains),
         confidence,
         citations: listed(&found, &styled),
-        context: context(&sources, &styled),
+        context: listed_sources(&sources, &styled),
         reading_order: (0..sources.len()).map(|source| styled.number(source)).collect(),
         claims: claims(&checked.claims, &sources, &styled),
         text: styled.text,
@@ -198,7 +204,7 @@ fn note_problems(checked: &Checked, styled: &Styled, cites: bool, usage: &mut Va
 }
 
 /// Objects of `context`, in the order of their numbers.
-fn context(sources: &[&Source], styled: &Styled) -> Value {
+fn listed_sources(sources: &[&Source], styled: &Styled) -> Value {
     let read = styled.order.iter().filter_map(|source| sources.get(*source));
     let numbered = (1..).zip(read).map(|(number, source)| {
         let mut value = json!(source);

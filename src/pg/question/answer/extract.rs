@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::extract::{self, Evidence, ExtractOptions};
 use crate::pg::question::search::Search;
 use crate::pg::ragd::embed::Embedding;
-use crate::protocol::Lane;
 use crate::source::Original;
 
 /// The sentences that answer `question`.
@@ -20,7 +19,7 @@ pub fn extract(
     search: &Search,
     writing: &Writing,
 ) -> Result<Draft> {
-    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), Lane::Query)?;
+    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), search.context)?;
     let originals: Vec<(usize, Original<'_>)> =
         readings.iter().enumerate().flat_map(originals_of).collect();
     let found: Vec<extract::ExtractPassage<'_>> =

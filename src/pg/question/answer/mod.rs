@@ -29,6 +29,7 @@ use serde_json::{Value, json};
 pub use checks::CheckOptions;
 pub use read::{check_columns, check_compression};
 pub use stream::{AnswerStream, Record, stream};
+pub use write::messages;
 
 use super::conversation::Conversation;
 use super::search::Search;
@@ -38,10 +39,7 @@ use crate::context::{ContextOptions, Reading};
 use crate::error::Result;
 use crate::extract::needs_language_model;
 use crate::pg::ragd::llm::Llm;
-use crate::pg::ragd::usage::ForPipeline;
-use crate::pg::ragd::{cache, trace};
-use crate::pg::server::guc::Caching;
-use crate::prompt::messages::Message;
+use crate::pg::ragd::trace;
 use crate::prompt::template::Template;
 
 /// Which model writes, and under which conditions.
@@ -62,8 +60,6 @@ pub struct Writing {
     pub temperature: f32,
     /// Longest answer of a language model, in tokens.
     pub max_tokens: Option<u32>,
-    /// Which answers are given again; `None`: as `rag.cache` says.
-    pub caching: Option<Caching>,
     /// Cosine from which on two questions may mean the same.
     pub cache_similarity: f32,
     /// What was said before.
@@ -101,14 +97,12 @@ pub struct Answer {
 
 /// Answers `question` from the pipeline that `search` searches.
 pub fn ask(question: &str, search: &Search, writing: &Writing) -> Result<Answer> {
-    let _spending = ForPipeline::new(search.pipeline.id);
-    let _caching = cache::Using::new(writing.caching);
     let start = Instant::now();
     let (draft, retrieving) = match &writing.llm {
         Llm::Extractive => extracted(question, search, writing)?,
         Llm::Provider(llm) => write::write(question, search, writing, &llm.config)?,
     };
-    let check = || checks::checked(question, draft, &writing.trust);
+    let check = || checks::checked(question, draft, &writing.trust, &search.context);
     let mut answer = trace::step("verify", String::new, check)?;
     note_times(
         &mut answer,
@@ -147,11 +141,6 @@ fn extracted(question: &str, search: &Search, writing: &Writing) -> Result<(Draf
     let mut draft = trace::step("extract", String::new, extract)?;
     draft.usage["strategy"] = json!("compact");
     Ok((draft, retrieving))
-}
-
-/// What a language model would be asked first.
-pub fn messages(question: &str, search: &Search, writing: &Writing) -> Result<Vec<Message>> {
-    write::messages(question, search, writing)
 }
 
 /// What is read, the tokens of each as it is sent, and last those of the overview before it.

@@ -43,8 +43,8 @@ pub fn read(
     let job = AssemblyJob { question, options, budget, call, time: &time };
     let mut means = Means {
         counter: &mut tokens,
-        embedder: &mut OnDemand { model: &search.pipeline.model },
-        writer: &mut Summaries::new(&writing.llm, options),
+        embedder: &mut OnDemand { model: &search.pipeline.model, context: search.context },
+        writer: &mut Summaries::new(&writing.llm, options, search.context),
         nonce: &mut random::nonce,
         templates: &template::find,
     };

@@ -22,7 +22,7 @@ use crate::pg::ragd::{cache, trace, usage};
 use crate::pg::server::guc::Caching;
 use crate::pg::server::random;
 use crate::prompt::messages::as_sent;
-use crate::protocol::{Lane, ProviderConfig};
+use crate::protocol::ProviderConfig;
 use crate::source::SourceId;
 
 /// An answer that is remembered.
@@ -52,7 +52,7 @@ impl SemanticLookup {
         writing: &Writing,
         provider: &ProviderConfig,
     ) -> Result<Option<SemanticLookup>> {
-        if cache::caching() != Caching::Semantic || !pending.is_only_call() {
+        if search.context.caching != Caching::Semantic || !pending.is_only_call() {
             return Ok(None);
         }
         Ok(Some(SemanticLookup {
@@ -95,7 +95,7 @@ fn scope(search: &Search, writing: &Writing, provider: &ProviderConfig) -> Resul
 }
 
 fn vector(question: &str, search: &Search) -> Result<Vec<f32>> {
-    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), Lane::Query)?;
+    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), search.context)?;
     Ok(embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?.swap_remove(0))
 }
 

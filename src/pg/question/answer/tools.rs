@@ -11,7 +11,8 @@ use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::question::search::Search;
-use crate::pg::ragd::generate::generate_all_by;
+use crate::pg::ragd::call_context::CallContext;
+use crate::pg::ragd::generate::{Sampling, generate_all};
 use crate::pg::ragd::trace;
 use crate::pg::server::random;
 use crate::prompt::messages::Message;
@@ -114,7 +115,8 @@ impl StrategyHost for Session<'_> {
         let Some(provider) = &self.provider else {
             return Err(Error::new(ErrorKind::Internal, "there is no language model to ask"));
         };
-        ask_all(provider, step, prompts, limits, self.writing)
+        let sampling = sampling(self.writing, &limits);
+        ask_all(provider, step, prompts, sampling, &self.search.context)
     }
 
     /// The template of the call, or that of the pipeline, or the usual one.
@@ -144,23 +146,23 @@ impl StrategyHost for Session<'_> {
     }
 }
 
-/// What a language model replies to each of `prompts`, within `limits`.
+/// What a language model replies to each of `prompts`.
 pub fn ask_all(
     provider: &ProviderConfig,
     step: &'static str,
     prompts: Vec<Vec<Message>>,
-    limits: Limits,
-    writing: &Writing,
+    sampling: Sampling,
+    context: &CallContext,
 ) -> Result<Vec<Result<ModelReply>>> {
-    let sampling = (writing.temperature, longest(writing, &limits));
-    let ask = || generate_all_by(provider, prompts, sampling, limits.timeout_ms);
+    let ask = || generate_all(provider, prompts, sampling, context);
     let replies = trace::step("write", || step.to_owned(), ask)?;
     Ok(replies.into_iter().map(|reply| reply.map(said)).collect())
 }
 
-/// How many tokens a reply may have.
-pub fn longest(writing: &Writing, limits: &Limits) -> Option<u32> {
-    [writing.max_tokens, limits.max_tokens].into_iter().flatten().min()
+/// How a reply is chosen as `writing` says, within `limits`.
+pub fn sampling(writing: &Writing, limits: &Limits) -> Sampling {
+    let max_tokens = [writing.max_tokens, limits.max_tokens].into_iter().flatten().min();
+    Sampling { temperature: writing.temperature, max_tokens, within_ms: limits.timeout_ms }
 }
 
 /// What was written, as strategies know it.
