@@ -1,7 +1,9 @@
 # pg_rag: from a fresh clone, `make demo` or `make test` is enough.
 #
 # PG_CONFIG names the PostgreSQL for install, uninstall and check; PG the private
-# ones for the tests, as in `make test-sql PG=18`. DESTDIR works as usual.
+# ones for the tests, as in `make test-sql PG=18`. MODEL=multilingual-e5-small has
+# setup make that model, and install put it beside the default one. DESTDIR works
+# as usual.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -12,7 +14,10 @@ PG ?= 18 16
 PG_CONFIG ?=
 DESTDIR ?=
 ARGS ?=
+# Taken from the command line only: the name is too common for a variable of the environment.
+MODEL =
 export PG_CONFIG DESTDIR
+export PG_RAG_CHOSEN_MODEL = $(MODEL)
 
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
