@@ -18,21 +18,22 @@
 //! changed may see a mixture of the old and the new one, which is a list of good links all the
 //! same. A thread that changes a list holds its lock, one of [`LOCKS`]; no thread holds two.
 
+mod in_memory;
+
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::graph::{AHEAD, Graph, Neighbor};
+use self::in_memory::InMemory;
+use super::graph::Neighbor;
 use super::insert::InsertItem;
 use super::page::{EntryPoint, IndexShape, RowId};
 use super::proximity::{Proximity, euclidean};
 use super::search_layer::{DESCENT, LayerSearch};
 use super::select::{LinkCandidate, select};
-use super::space::Space;
 use super::visited::Visited;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spare;
-use crate::vector::prefetch::prefetch;
 
 /// Vectors of a chunk.
 const CHUNK: usize = 1024;
@@ -442,51 +443,6 @@ impl<M: ChunkMemory> GraphBuilder<M> {
     /// The entry, of a graph that has nodes.
     pub fn entry(&self) -> Option<EntryPoint> {
         *self.entry.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The graph that is being built.
-struct InMemory<'a, M: ChunkMemory> {
-    builder: &'a GraphBuilder<M>,
-    /// By what distances are measured.
-    space: Space,
-}
-
-impl<M: ChunkMemory> Graph for InMemory<'_, M> {
-    fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()> {
-        let links = self.builder.links(node, layer).iter().map(|link| link.load(Ordering::Relaxed));
-        into.extend(links.take_while(|link| *link != NO_LINK));
-        Ok(())
-    }
-
-    fn look(
-        &self,
-        probe: &[u8],
-        nodes: &[u32],
-        _layer: u8,
-        seen: &mut dyn FnMut(Neighbor),
-    ) -> Result<()> {
-        let ask = |node: &u32| {
-            let payload = self.builder.payload(*node);
-            prefetch(payload.as_ptr(), payload.len());
-        };
-        nodes.iter().take(AHEAD).for_each(ask);
-        for (index, node) in nodes.iter().enumerate() {
-            nodes.get(index + AHEAD).into_iter().for_each(ask);
-            let payload = self.builder.payload(*node);
-            let distance = self.space.distance(probe, payload);
-            let (row, fit) = (RowId::default(), self.space.fit(payload));
-            seen(Neighbor { node: *node, row, is_live: true, distance, fit });
-        }
-        Ok(())
-    }
-
-    fn below(&self, node: u32, _layer: u8) -> Result<Option<u32>> {
-        Ok(Some(node))
-    }
-
-    fn interrupted(&self) -> Result<()> {
-        Ok(())
     }
 }
 
