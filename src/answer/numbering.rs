@@ -168,13 +168,14 @@ impl NumberedStream {
         context
     }
 
-    /// Writes what is pending up to byte `end`.
+    /// Writes what is pending up to byte `end`. What follows is read with it: a backtick makes a line that
+    /// seems to open a block of code one of text.
     fn rewrite(&mut self, end: usize) {
         let context = self.context();
-        let rest = self.pending.split_off(end);
-        let text = context.clone() + &std::mem::replace(&mut self.pending, rest);
-        let mut from = context.len();
-        for marker in markers(&text) {
+        let text = context.clone() + &self.pending;
+        self.pending.drain(..end);
+        let (mut from, end) = (context.len(), context.len() + end);
+        for marker in markers(&text).into_iter().take_while(|marker| marker.range.end <= end) {
             self.written.write(&text[from..marker.range.start]);
             let (cited, _) = self.numbers.cite(&marker.numbers);
             match cited.is_empty() {
@@ -187,7 +188,7 @@ impl NumberedStream {
             }
             from = marker.range.end;
         }
-        self.written.write(&text[from..]);
+        self.written.write(&text[from..end]);
     }
 
     /// Up to which byte of what is pending nothing depends on what comes; and the fence of the block of
@@ -346,6 +347,7 @@ mod tests {
     fn code_is_passed_on_as_it_is() {
         check(&["Use `a[", "2]` and [2]"], &["Use", " `a[2]` and [1]", ""]);
         check(&["a ` b [2]", "\n\nc [3]"], &["a", " ` b [1]\n\nc [2]", ""]);
+        check(&[".```\n```[2]", "`"], &[".", "```\n```[1]", "`"]);
         check(&["```\nx[", "3]\n", "``", "`\ny [3]"], &["```\nx[", "3]", "", "\n```\ny [1]", ""]);
     }
 
