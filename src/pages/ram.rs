@@ -79,3 +79,19 @@ impl StoreMut for RamStore {
         Ok(block)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_pages_are_locked_in_one_order_only() {
+        let store = RamStore::default();
+        (0..2).for_each(|_| assert!(store.append(|_, _| ()).is_ok()));
+        assert!(store.write_two(0, 1, |_, _| Ok(true)).unwrap());
+        for (first, second) in [(0, 0), (1, 1), (1, 0)] {
+            let error = store.write_two(first, second, |_, _| Ok(true)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::IndexCorrupted);
+        }
+    }
+}

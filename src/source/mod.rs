@@ -7,8 +7,8 @@
 //! A [`Source`] is shown to a language model, cited by its number, and compared with what the answer
 //! says. What is shown and what is cited need not be the same text: a summary was written by a
 //! language model, so it is read, and quoted and checked by the chunks it was made of. Each source
-//! has such [`Original`]s, texts that somebody other than a model wrote, and each of them knows its
-//! [`Place`] in the database. Nothing downstream asks which kind a source is.
+//! has such [`Original`]s, texts that no model wrote, and each of them knows its [`Place`] in the
+//! database. Nothing downstream asks which kind a source is.
 //!
 //! A new kind is a variant here; the compiler then names the methods of this file that it needs.
 

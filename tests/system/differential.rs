@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use postgres::Client;
 
+use super::cluster::Cluster;
 use super::documents::describe;
 
 /// Trials where no time is given.
@@ -88,7 +89,10 @@ struct Session {
 }
 
 impl Session {
-    fn new(client: Client) -> Session {
+    /// A session of a new server, with the extension and the functions of `setup`.
+    fn begin(cluster: &Cluster, setup: &str) -> Session {
+        let mut client = cluster.connect();
+        client.batch_execute(setup).unwrap_or_else(|error| panic!("{}", describe(&error)));
         Session { client, statements: Vec::new() }
     }
 

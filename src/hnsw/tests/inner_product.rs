@@ -48,10 +48,10 @@ fn measured(store: &RamStore, vectors: &[Vec<f32>], queries: &[Vec<f32>], ef: us
 #[test]
 fn unequal_lengths_are_found_and_reached() {
     for (lengths, dimensions, least) in [
-        (Lengths::Uniform, 3, 0.97),
-        (Lengths::Uniform, 16, 0.95),
-        (Lengths::LogNormal, 32, 0.9),
-        (Lengths::ThreeScales, 16, 0.95),
+        (Lengths::Uniform, 3, 0.98),
+        (Lengths::Uniform, 16, 0.97),
+        (Lengths::LogNormal, 32, 0.95),
+        (Lengths::ThreeScales, 16, 0.98),
     ] {
         let count: usize = 3000;
         let mut random = Random(17);

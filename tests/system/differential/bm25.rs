@@ -92,9 +92,7 @@ fn found(session: &mut Session, query: &str) -> Vec<(i32, String, f64)> {
 #[test]
 fn rag_bm25_finds_what_the_table_has() {
     let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(FUNCTIONS).unwrap();
-    let mut session = Session::new(client);
+    let mut session = Session::begin(&cluster, FUNCTIONS);
     let mut queries = 0;
     trials(|mut draw| {
         session.statements.clear();

@@ -1,6 +1,6 @@
 //! rag_hnsw: vectors of each type under each metric and storage, with columns to filter by.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::cluster::Cluster;
 use super::{BY_INDEX, BY_TABLE, Draw, Session, trials};
@@ -176,9 +176,7 @@ struct Tally {
 #[test]
 fn rag_hnsw_finds_what_the_table_has() {
     let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(FUNCTIONS).unwrap();
-    let mut session = Session::new(client);
+    let mut session = Session::begin(&cluster, FUNCTIONS);
     let mut tally = Tally::default();
     trials(|mut draw| {
         session.statements.clear();
@@ -218,6 +216,8 @@ fn compare(session: &mut Session, table: &VectorTable, draw: &mut Draw, tally: &
         let query = table.query(draw, &probe, &limit);
         session.run(BY_TABLE);
         let expected = found(session, &query);
+        let all = found(session, query.strip_suffix(&limit).unwrap());
+        let all: HashMap<i32, FoundVector> = all.into_iter().map(|row| (row.id, row)).collect();
         session.run(BY_INDEX);
         session.assert_plan(&query, "items_e");
         for order in ["strict_order", "relaxed_order", "off"] {
@@ -231,15 +231,13 @@ fn compare(session: &mut Session, table: &VectorTable, draw: &mut Draw, tally: &
             if order == "relaxed_order" {
                 assert_eq!(given.len(), expected.len(), "{}", told("rows are missing"));
             }
-            let table_has = rows_of(&mut *session, &query, &limit);
-            let mut seen = HashMap::new();
+            let mut seen = HashSet::new();
             for row in &given {
-                let told = || format!("{row:?}\n{query};\n{}", session.statements.join("\n"));
-                assert_eq!(seen.insert(row.id, ()), None, "a row comes twice: {}", told());
-                let same = table_has.get(&row.id);
+                assert!(seen.insert(row.id), "{row:?}: {}", told("a row comes twice"));
+                let same = all.get(&row.id);
                 let is_same = same
                     .is_some_and(|it| it.ctid == row.ctid && key(it.distance) == key(row.distance));
-                assert!(is_same, "a row that the table has otherwise, {same:?}: {}", told());
+                assert!(is_same, "{row:?}: {}", told(&format!("the table has {same:?}")));
             }
             if table.m >= 8 && order != "off" {
                 let farthest = expected.last().map_or((false, 0.0), |row| key(row.distance));
@@ -249,12 +247,4 @@ fn compare(session: &mut Session, table: &VectorTable, draw: &mut Draw, tally: &
             }
         }
     }
-}
-
-/// All rows that meet the conditions of a query, as the table has them.
-fn rows_of(session: &mut Session, query: &str, limit: &str) -> HashMap<i32, FoundVector> {
-    session.client.batch_execute(BY_TABLE).unwrap();
-    let all = found(session, query.strip_suffix(limit).unwrap());
-    session.client.batch_execute(BY_INDEX).unwrap();
-    all.into_iter().map(|row| (row.id, row)).collect()
 }
