@@ -1,7 +1,9 @@
 # pg_rag: from a fresh clone, `make demo` or `make test` is enough.
 #
 # PG_CONFIG names the PostgreSQL for install, uninstall and check; PG the private
-# ones for the tests, as in `make test-sql PG=18`. DESTDIR works as usual.
+# ones for the tests, as in `make test-sql PG=18`. MODEL=multilingual-e5-small has
+# setup make that model, and install put it beside the default one. DESTDIR works
+# as usual.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -12,12 +14,15 @@ PG ?= 18 16
 PG_CONFIG ?=
 DESTDIR ?=
 ARGS ?=
+# Taken from the command line only: the name is too common for a variable of the environment.
+MODEL =
 export PG_CONFIG DESTDIR
+export PG_RAG_CHOSEN_MODEL = $(MODEL)
 
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system test-fresh fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
+.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system test-fresh differential fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -57,6 +62,9 @@ test-system: setup ## crashes, cancels, standby, dump and restore
 
 test-fresh: ## both commands on fresh Debian 12 and 13, as root and as a user; hours, as in ARGS="trixie/user"
 	@scripts/fresh.sh $(ARGS)
+
+differential: setup ## both indexes against the table, for FOR seconds, as in FOR=3600 SEED=7
+	@PG_RAG_DIFFERENTIAL_SECONDS=$${FOR:-600} PG_RAG_DIFFERENTIAL_SEED=$${SEED:-$$RANDOM} scripts/test.sh system $(firstword $(PG)) differential
 
 fuzz: setup ## random calls of every function, for FOR seconds, as in FOR=3600 SEED=7
 	@PG_RAG_FUZZ_SECONDS=$${FOR:-600} PG_RAG_FUZZ_SEED=$${SEED:-$$RANDOM} scripts/test.sh system $(firstword $(PG)) random_calls

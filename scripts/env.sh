@@ -2,7 +2,7 @@
 # Where everything that the build needs is kept, and who runs the servers.
 # Sourced by the other scripts; to work by hand: `source scripts/env.sh`.
 #
-#   $PG_RAG_CACHE/       downloads, tools, the model, ONNX Runtime, cargo's target
+#   $PG_RAG_CACHE/       downloads, tools, models, ONNX Runtime, cargo's target
 #   $PG_RAG_SERVER_DIR/  the PostgreSQL trees and the private clusters
 #
 # The two are the same folder, except for root: PostgreSQL refuses to run as
@@ -16,6 +16,7 @@ PG_RAG_CACHE=$(cd "$PG_RAG_CACHE" && pwd)
 
 MODEL_NAME=all-minilm-l6-v2
 PG_RAG_MODEL=$PG_RAG_CACHE/models/$MODEL_NAME
+MULTILINGUAL_NAME=multilingual-e5-small
 ONNXRUNTIME_NAME=libonnxruntime.so.1.31.1
 PG_RAG_ONNXRUNTIME=$PG_RAG_CACHE/onnxruntime/$ONNXRUNTIME_NAME
 
@@ -26,6 +27,16 @@ fail() {
     shift
     [[ $# -eq 0 ]] || printf 'hint: %s\n' "$@" >&2
     exit 1
+}
+
+# The models to make and install: the default one always, and the one that was asked for.
+chosen_models() {
+    echo "$MODEL_NAME"
+    case ${PG_RAG_CHOSEN_MODEL:-$MODEL_NAME} in
+    "$MODEL_NAME") ;;
+    "$MULTILINGUAL_NAME") echo "$MULTILINGUAL_NAME" ;;
+    *) fail "unknown model: $PG_RAG_CHOSEN_MODEL" "$MODEL_NAME and $MULTILINGUAL_NAME can be made" ;;
+    esac
 }
 
 # The user that runs the servers: empty means the caller.

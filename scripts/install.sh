@@ -11,6 +11,8 @@
 #
 #   pkglibdir/  pg_rag.so  pg_rag/{ragd,libonnxruntime.so}
 #   sharedir/   extension/pg_rag*  pg_rag/models/
+#
+# PG_RAG_CHOSEN_MODEL names a model to be installed beside the default one.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -52,6 +54,7 @@ install_all() {
     install_runtime
     sources_digest | as_owner tee "$DESTDIR$PKGLIBDIR/pg_rag/sources.sha256" >/dev/null
     say "installed for PostgreSQL $VERSION: $DESTDIR$PKGLIBDIR, $DESTDIR$SHAREDIR"
+    mention_models
     mention_pgvector
 }
 
@@ -81,7 +84,16 @@ use_pg_config() {
 # True where what is installed was built from these very sources.
 is_installed() {
     [[ "$(cat "$DESTDIR$PKGLIBDIR/pg_rag/sources.sha256" 2>/dev/null)" == "$(sources_digest)" ]] &&
-        cmp -s "$PG_RAG_MODEL/.made-from" "$(model_place)/.made-from"
+        for_each_model is_model_installed
+}
+
+is_model_installed() { cmp -s "$PG_RAG_CACHE/models/$1/.made-from" "$(model_place "$1")/.made-from"; }
+
+# Calls a function with the name of each model, until it fails for one.
+for_each_model() {
+    local name models
+    models=$(chosen_models) || exit 1
+    for name in $models; do "$1" "$name" || return 1; done
 }
 
 sources_digest() {
@@ -89,7 +101,7 @@ sources_digest() {
         LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
 }
 
-model_place() { echo "$DESTDIR$SHAREDIR/pg_rag/models/$MODEL_NAME"; }
+model_place() { echo "$DESTDIR$SHAREDIR/pg_rag/models/$1"; }
 
 # Cargo alone does it: the installation script is written by hand, so nothing has to be read out of
 # the library, and nobody who only wants to use pg_rag waits for cargo-pgrx.
@@ -124,14 +136,21 @@ install_extension() {
 }
 
 install_runtime() {
-    local file
-    [[ -f $PG_RAG_ONNXRUNTIME && -d $PG_RAG_MODEL ]] || "$PG_RAG_SOURCE/scripts/setup.sh" --without-postgres
+    [[ -f $PG_RAG_ONNXRUNTIME ]] && for_each_model is_model_made || "$PG_RAG_SOURCE/scripts/setup.sh" --without-postgres
     build_ragd
     put_file "$CARGO_TARGET_DIR/ragd/ragd" "$PKGLIBDIR/pg_rag/ragd" 755
     put_file "$PG_RAG_ONNXRUNTIME" "$PKGLIBDIR/pg_rag/$ONNXRUNTIME_NAME" 755
     as_owner ln -sfn "$ONNXRUNTIME_NAME" "$DESTDIR$PKGLIBDIR/pg_rag/libonnxruntime.so"
-    (cd "$PG_RAG_MODEL" && find . -type f -printf '%P\n') | while read -r file; do
-        put_file "$PG_RAG_MODEL/$file" "$SHAREDIR/pg_rag/models/$MODEL_NAME/$file"
+    for_each_model install_model
+}
+
+is_model_made() { [[ -d $PG_RAG_CACHE/models/$1 ]]; }
+
+# The file that says what it was made from comes last, as a mark that all of it is there.
+install_model() {
+    local model=$PG_RAG_CACHE/models/$1 file
+    (cd "$model" && find . -type f -not -name .made-from -printf '%P\n' && echo .made-from) | while read -r file; do
+        put_file "$model/$file" "$SHAREDIR/pg_rag/models/$1/$file"
     done
 }
 
@@ -172,6 +191,11 @@ as_owner() {
     else
         sudo "$@"
     fi
+}
+
+mention_models() {
+    [[ ${PG_RAG_CHOSEN_MODEL:-$MODEL_NAME} == "$MODEL_NAME" ]] ||
+        say "$PG_RAG_CHOSEN_MODEL is installed; docs/models.md says how to register it and make it the default"
 }
 
 mention_pgvector() {

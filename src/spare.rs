@@ -22,6 +22,15 @@ pub fn check(bytes: usize) -> Result<()> {
     }
 }
 
+/// `count` times `value`, or an error where the system has no memory for it.
+pub fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    let bytes = count.saturating_mul(size_of::<T>());
+    values.try_reserve_exact(count).map_err(|_| refused(bytes))?;
+    values.resize(count, value);
+    Ok(values)
+}
+
 /// The error of a caller that is refused so many bytes.
 #[must_use]
 pub fn refused(bytes: usize) -> Error {
@@ -41,5 +50,7 @@ mod tests {
         let error = check(1 << 60).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutOfResources);
         assert!(check(usize::MAX).is_err());
+        assert_eq!(filled(3, 7u64).unwrap(), [7, 7, 7]);
+        assert_eq!(filled(1 << 60, 7u64).unwrap_err().kind(), ErrorKind::OutOfResources);
     }
 }

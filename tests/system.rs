@@ -27,6 +27,8 @@ mod crash;
 mod cross_encoder;
 #[path = "system/derivation.rs"]
 mod derivation;
+#[path = "system/differential.rs"]
+mod differential;
 #[path = "system/documents.rs"]
 mod documents;
 #[path = "system/dump.rs"]

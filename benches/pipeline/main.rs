@@ -37,7 +37,6 @@ mod data;
 #[allow(dead_code)]
 mod documents;
 #[path = "../../tests/support/http_server.rs"]
-#[allow(dead_code)]
 mod http_server;
 #[path = "../index/machine.rs"]
 #[allow(dead_code)]

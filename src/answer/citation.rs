@@ -1,16 +1,16 @@
 //! # citation: which words of which row does a marker stand for?
 //!
 //! ```text
-//! (answer with markers, numbered chunks) → character spans in the source documents
+//! (answer with markers, numbered sources) → places in the database, with quotes
 //! ```
 //!
-//! A marker names a chunk; a reader wants the sentence. The chunk's sentence is quoted that shares
-//! most words with the sentence of the answer that carries the marker. Words that few sentences of
-//! the chunk have count for more, words near the marker count double: a sentence may make two
+//! A marker names a source; a reader wants the sentence. Of the source's originals (a chunk, the
+//! leaves of a summary, a row) the sentence is quoted that shares most words with the sentence of
+//! the answer that carries the marker. Words that few sentences of the source have count for more, words near the marker count double: a sentence may make two
 //! claims, each with its own marker.
 //!
-//! Where no word is shared (the answer is in another language, say) the whole chunk is
-//! quoted: it is what the marker names, and a guess would look like a finding.
+//! Where no word is shared (the answer is in another language, say) the whole of the first original
+//! is quoted: it is what the marker names, and a guess would look like a finding.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -19,40 +19,19 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::source::{Original, Place, Source};
 use crate::text::marker::{Marker, markers};
 use crate::text::sentence::{sentences, sentences_interruptibly};
-
-/// A chunk that an answer can cite; the first has number 1.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CitedSource {
-    /// The chunk's ID.
-    pub chunk_id: i64,
-    /// The key of the row it was cut from, as text.
-    pub source_key: String,
-    /// Which chunk of that row.
-    pub chunk_no: i32,
-    /// Where the chunk begins in the document, in characters from 0.
-    pub start_char: i32,
-    /// The text of the chunk, an exact substring of the document.
-    pub content: String,
-}
 
 /// What a marker stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Citation {
     /// The number in the marker.
     pub marker: i32,
-    /// The chunk's ID.
-    pub chunk_id: i64,
-    /// The key of the row it was cut from, as text.
-    pub source_key: String,
-    /// Which chunk of that row.
-    pub chunk_no: i32,
-    /// First character of the quote in the source document, counted in code points from 0.
-    pub start_char: i32,
-    /// One past its last character.
-    pub end_char: i32,
-    /// The supporting sentence, exactly as the document has it.
+    /// Where the quote stands.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The supporting sentence, exactly as the original has it.
     pub quote: String,
 }
 
@@ -79,14 +58,14 @@ pub struct Citations {
 ///
 /// Markers are `[1]`, `[2, 3]` and `[1-3]` outside of code; number n is `sources[n - 1]`.
 /// `interrupt` is called for each number, and may unwind.
-pub fn citations(answer: &str, sources: &[CitedSource], interrupt: &mut dyn FnMut()) -> Citations {
+pub fn citations(answer: &str, sources: &[&Source], interrupt: &mut dyn FnMut()) -> Citations {
     let mut out = Citations::default();
     let markers = markers(answer);
     if markers.is_empty() {
         return out;
     }
     let mut reading = MarkedAnswer::new(answer, &markers, interrupt);
-    let mut passages: HashMap<u32, SentencedChunk<'_>> = HashMap::new();
+    let mut read: HashMap<u32, SentencedSource<'_>> = HashMap::new();
     let mut characters = PositionCounter::new(answer);
     for (index, marker) in markers.iter().enumerate() {
         let position = characters.up_to(marker.range.start);
@@ -97,18 +76,16 @@ pub fn citations(answer: &str, sources: &[CitedSource], interrupt: &mut dyn FnMu
                 out.unresolved.push(Unresolved { marker: number as i32, position });
                 continue;
             };
-            let passage = passages.entry(number).or_insert_with(|| SentencedChunk::new(source));
-            let citation = passage.cite(number as i32, &claim);
-            if !out.citations.contains(&citation) {
-                out.citations.push(citation);
-            }
+            let cited = read.entry(number).or_insert_with(|| SentencedSource::new(source));
+            let citation = cited.cite(number as i32, &claim);
+            out.citations.extend(citation.filter(|citation| !out.citations.contains(citation)));
         }
     }
     out
 }
 
-fn source(sources: &[CitedSource], number: u32) -> Option<&CitedSource> {
-    sources.get((number as usize).checked_sub(1)?)
+fn source<'a>(sources: &[&'a Source], number: u32) -> Option<&'a Source> {
+    sources.get((number as usize).checked_sub(1)?).copied()
 }
 
 type WordWeights = HashSet<String>;
@@ -212,58 +189,63 @@ fn any_in(places: &[usize], range: Range<usize>) -> bool {
     places.get(places.partition_point(|&at| at < range.start)).is_some_and(|&at| at < range.end)
 }
 
-/// A chunk's sentences and how much each of its words tells.
-struct SentencedChunk<'a> {
-    source: &'a CitedSource,
-    sentences: Vec<(Range<usize>, WordWeights)>,
+/// The sentences of a source's originals, and how much each of their words tells.
+struct SentencedSource<'a> {
+    originals: Vec<Original<'a>>,
+    sentences: Vec<OriginalSentence>,
     weights: HashMap<String, f64>,
 }
 
-impl<'a> SentencedChunk<'a> {
-    fn new(source: &'a CitedSource) -> Self {
-        let content = &source.content;
-        let sentences: Vec<(Range<usize>, WordWeights)> = sentences(content)
-            .into_iter()
-            .map(|range| (range.clone(), words(&content[range])))
-            .collect();
+struct OriginalSentence {
+    /// Index of the original.
+    original: usize,
+    bytes: Range<usize>,
+    words: WordWeights,
+}
+
+impl<'a> SentencedSource<'a> {
+    fn new(source: &'a Source) -> Self {
+        let originals = source.originals();
+        let of_original = |(original, Original { text, .. }): (usize, &Original<'a>)| {
+            let sentence = move |bytes: Range<usize>| {
+                let words = words(&text[bytes.clone()]);
+                OriginalSentence { original, bytes, words }
+            };
+            sentences(text).into_iter().map(sentence).collect::<Vec<_>>()
+        };
+        let sentences: Vec<OriginalSentence> =
+            originals.iter().enumerate().flat_map(of_original).collect();
         let mut weights: HashMap<String, f64> = HashMap::new();
-        for word in sentences.iter().flat_map(|(_, words)| words) {
+        for word in sentences.iter().flat_map(|sentence| &sentence.words) {
             *weights.entry(word.clone()).or_default() += 1.0;
         }
         let all = sentences.len() as f64;
         weights.values_mut().for_each(|count| *count = (1.0 + all / *count).ln());
-        SentencedChunk { source, sentences, weights }
+        SentencedSource { originals, sentences, weights }
     }
 
-    fn cite(&self, marker: i32, claim: &MarkedClaim) -> Citation {
-        let source = self.source;
-        let content = &source.content;
-        let range = self.support(claim);
-        let start = source.start_char.saturating_add(length(&content[..range.start]));
-        let quote = content[range].to_string();
-        Citation {
-            marker,
-            chunk_id: source.chunk_id,
-            source_key: source.source_key.clone(),
-            chunk_no: source.chunk_no,
-            start_char: start,
-            end_char: start.saturating_add(length(&quote)),
-            quote,
-        }
+    /// The citation of what supports `claim`; `None` for a source without originals.
+    fn cite(&self, marker: i32, claim: &MarkedClaim) -> Option<Citation> {
+        let (original, bytes) = match self.support(claim) {
+            Some(sentence) => (self.originals.get(sentence.original)?, sentence.bytes.clone()),
+            None => (self.originals.first()?, self.first_original()),
+        };
+        let quote = original.text[bytes.clone()].to_owned();
+        Some(Citation { marker, place: original.place_of(bytes), quote })
     }
 
-    /// The sentence that supports `claim` best, the first of equals; else all.
-    fn support(&self, claim: &MarkedClaim) -> Range<usize> {
+    /// The sentence that supports `claim` best, the first of equals.
+    fn support(&self, claim: &MarkedClaim) -> Option<&OriginalSentence> {
         let mut best = None;
         let mut best_score = 0.0;
-        for (range, words) in &self.sentences {
-            let score = self.score(words, claim);
+        for sentence in &self.sentences {
+            let score = self.score(&sentence.words, claim);
             if score > best_score {
                 best_score = score;
-                best = Some(range.clone());
+                best = Some(sentence);
             }
         }
-        best.unwrap_or_else(|| self.whole())
+        best
     }
 
     fn score(&self, words: &WordWeights, claim: &MarkedClaim) -> f64 {
@@ -275,10 +257,13 @@ impl<'a> SentencedChunk<'a> {
         shared.into_iter().map(|word| weight(word) * near(word)).sum()
     }
 
-    fn whole(&self) -> Range<usize> {
-        match (self.sentences.first(), self.sentences.last()) {
-            (Some((first, _)), Some((last, _))) => first.start..last.end,
-            _ => 0..self.source.content.len(),
+    /// All of the first original but for white space around it, if it has anything else.
+    fn first_original(&self) -> Range<usize> {
+        let mut own = self.sentences.iter().filter(|sentence| sentence.original == 0);
+        match (own.next(), self.originals.first()) {
+            (Some(first), _) => first.bytes.start..own.next_back().unwrap_or(first).bytes.end,
+            (None, Some(original)) => 0..original.text.len(),
+            (None, None) => 0..0,
         }
     }
 }
@@ -314,23 +299,42 @@ fn length(text: &str) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::retrieve::Passage;
+    use crate::source::ChunkSpan;
+    use crate::source::tests::{one_of_each, passage};
     use proptest::prelude::*;
 
     const RESET: &str = "Über uns. Press the reset button for ten seconds. The lamp turns red.";
     const BILLS: &str = "Bills are sent monthly. Refunds take five days.";
 
-    fn source(chunk_id: i64, start_char: i32, content: &str) -> CitedSource {
-        CitedSource {
+    fn source(chunk_id: i64, start_char: i32, content: &str) -> Source {
+        let end_char = start_char.saturating_add(length(content));
+        let source_key = format!("row {chunk_id}");
+        let passage = passage(content);
+        Source::Chunk(Passage {
             chunk_id,
-            source_key: format!("row {chunk_id}"),
+            source_key,
             chunk_no: 2,
             start_char,
-            content: content.into(),
-        }
+            end_char,
+            ..passage
+        })
     }
 
-    fn two() -> Vec<CitedSource> {
+    fn two() -> Vec<Source> {
         vec![source(70, 100, RESET), source(71, 0, BILLS)]
+    }
+
+    fn citations(answer: &str, sources: &[Source], interrupt: &mut dyn FnMut()) -> Citations {
+        super::citations(answer, &sources.iter().collect::<Vec<_>>(), interrupt)
+    }
+
+    /// The characters of the row that a citation quotes.
+    fn span(citation: &Citation) -> (i32, i32) {
+        match &citation.place {
+            Place::Chunk(span) => (span.start_char, span.end_char),
+            Place::Row(row) => panic!("{row} has no characters"),
+        }
     }
 
     fn check(answer: &str, expected: &[(i32, &str)]) {
@@ -344,15 +348,15 @@ mod tests {
     #[test]
     fn a_citation_has_every_field() {
         let found = citations("Hold the button for ten seconds [1].", &two(), &mut || {});
-        let expected = Citation {
-            marker: 1,
+        let place = Place::Chunk(ChunkSpan {
             chunk_id: 70,
             source_key: "row 70".into(),
             chunk_no: 2,
             start_char: 110,
             end_char: 149,
-            quote: "Press the reset button for ten seconds.".into(),
-        };
+        });
+        let quote = "Press the reset button for ten seconds.".into();
+        let expected = Citation { marker: 1, place, quote };
         assert_eq!(found, Citations { citations: vec![expected], unresolved: vec![] });
     }
 
@@ -367,6 +371,32 @@ mod tests {
             "unresolved": [{"marker": 9, "position": 8}]
         });
         assert_eq!(serde_json::to_value(&found).unwrap(), expected);
+        assert_eq!(serde_json::from_value::<Citations>(expected).unwrap(), found);
+    }
+
+    #[test]
+    fn a_summary_is_quoted_by_its_leaves_and_a_row_as_a_whole() {
+        let sources = one_of_each();
+        let check = |answer: &str, expected: serde_json::Value| {
+            let found = citations(answer, &sources, &mut || {});
+            assert_eq!(serde_json::to_value(&found.citations).unwrap(), expected, "{answer}");
+        };
+        let of_leaf = |id: i64, start: i32, end: i32, quote: &str| {
+            serde_json::json!([{
+                "marker": 2, "chunk_id": id, "source_key": format!("row {id}"), "chunk_no": 2,
+                "start_char": start, "end_char": end, "quote": quote
+            }])
+        };
+        check("The tower opens at ten [2].", of_leaf(71, 110, 133, "The tower opens at ten."));
+        check("It closes at noon [2].", of_leaf(70, 124, 142, "It closes at noon."));
+        // What only the language model has written is quoted by the most relevant leaf.
+        let leaf = "The mill opens at nine. It closes at noon.";
+        check("Dogs [2].", of_leaf(70, 100, 142, leaf));
+        let row = serde_json::json!([{
+            "marker": 3, "relation": "orders", "key": "17", "quote": "status: shipped\ntotal: 49.90"
+        }]);
+        check("It costs 49.90 in total [3].", row.clone());
+        check("It is on its way [3].", row);
     }
 
     #[test]
@@ -401,7 +431,7 @@ mod tests {
         check("[2]", &[(2, BILLS)]);
         let blank = [source(1, 7, " \n "), source(2, 3, "")];
         let found = citations("a [1-2]", &blank, &mut || {}).citations;
-        let spans: Vec<_> = found.iter().map(|it| (it.start_char, it.end_char)).collect();
+        let spans: Vec<_> = found.iter().map(span).collect();
         assert_eq!(spans, [(7, 10), (3, 3)]);
     }
 
@@ -433,7 +463,7 @@ mod tests {
     fn spans_at_the_end_of_what_can_be_counted_do_not_overflow() {
         let far = [source(1, i32::MAX - 3, "The lamp turns red.")];
         let found = citations("red [1]", &far, &mut || {});
-        assert_eq!(found.citations[0].end_char, i32::MAX);
+        assert_eq!(span(&found.citations[0]).1, i32::MAX);
     }
 
     #[test]
@@ -460,11 +490,11 @@ mod tests {
             let sources = [source(1, start as i32, &content), source(2, start as i32, &content)];
             let found = citations(&answer, &sources, &mut || {});
             for citation in found.citations {
-                let length = (citation.end_char - citation.start_char) as usize;
-                let cut: String =
-                    document.chars().skip(citation.start_char as usize).take(length).collect();
+                let (from, to) = span(&citation);
+                let length = (to - from) as usize;
+                let cut: String = document.chars().skip(from as usize).take(length).collect();
                 prop_assert_eq!(&cut, &citation.quote);
-                prop_assert!(citation.start_char as usize >= start);
+                prop_assert!(from as usize >= start);
             }
             for unresolved in found.unresolved {
                 let at = answer.chars().nth(unresolved.position as usize);

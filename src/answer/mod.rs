@@ -1,7 +1,7 @@
-//! # answer: what do the chunks say to the question?
+//! # answer: what do the sources say to the question?
 //!
 //! ```text
-//! (question, passages) → answer with citations, or that there is none
+//! (question, sources) → answer with citations, or that there is none
 //! ```
 
 pub mod citation;
@@ -10,5 +10,6 @@ pub mod link;
 pub mod numbering;
 pub mod options;
 pub mod reuse;
+pub mod shown;
 pub mod strategy;
 pub mod style;

@@ -1,7 +1,7 @@
-//! What is read of the chunks that were found?
+//! What is read of the sources that were found?
 //!
 //! ```text
-//! chunks, best first → fewer → shorter → as many as fit → in order
+//! sources, best first → fewer → shorter → as many as fit → in order
 //! ```
 
 use super::budget::fitted;
@@ -14,33 +14,33 @@ use super::{ContextOptions, Means, Reading};
 use crate::error::Result;
 use crate::prompt::messages;
 use crate::prompt::tokens::Counter;
-use crate::retrieve::Passage;
+use crate::source::Source;
 
 /// What is asked, and how much can be read for it.
 pub struct AssemblyJob<'a> {
     /// The question to be answered.
     pub question: &'a str,
-    /// How chunks become what is read.
+    /// How sources become what is read.
     pub options: &'a ContextOptions,
     /// Most tokens that they take; `None`: any number.
     pub budget: Option<usize>,
     /// Most tokens of them that a language model reads at once that sums up.
     pub call: Option<usize>,
-    /// Something that grows with a chunk's time, where the order asks for it.
-    pub time: &'a dyn Fn(&Passage) -> Option<i64>,
+    /// Something that grows with a source's time, where the order asks for it.
+    pub time: &'a dyn Fn(&Source) -> Option<i64>,
 }
 
-/// What is read of `passages`, which stand best first, in the order of their numbers.
+/// What is read of `sources`, which stand best first, in the order of their numbers.
 pub fn assembled(
-    passages: Vec<Passage>,
+    sources: Vec<Source>,
     job: &AssemblyJob<'_>,
     means: &mut Means<'_>,
 ) -> Result<Vec<Reading>> {
     let AssemblyJob { question, options, budget, call, time } = *job;
     let names = options.headers.as_deref();
-    let whole = passages.into_iter().map(|passage| {
-        let header = header(&passage, names);
-        Excerpt::whole(passage, header)
+    let whole = sources.into_iter().map(|source| {
+        let header = header(&source, names);
+        Excerpt::whole(source, header)
     });
     let mut pieces = without_repeats(whole.collect(), options.dedupe_chunks);
     if options.dedupe_sentences {
@@ -59,7 +59,7 @@ pub fn assembled(
         let left = after_overview(&mut overview, budget, means.counter)?;
         pieces = fitted(pieces, left, means.counter)?;
     }
-    let pieces = ordered(pieces, options.order, |piece| time(&piece.passage));
+    let pieces = ordered(pieces, options.order, |piece| time(&piece.source));
     let mut readings: Vec<Reading> = pieces.into_iter().map(Excerpt::reading).collect();
     if let Some(first) = readings.first_mut() {
         first.overview = overview;
@@ -67,7 +67,7 @@ pub fn assembled(
     Ok(readings)
 }
 
-/// What is left of `budget` for the chunks. An overview that takes more than half is dropped.
+/// What is left of `budget` for the sources. An overview that takes more than half is dropped.
 fn after_overview(
     overview: &mut Option<String>,
     budget: usize,
@@ -88,11 +88,13 @@ mod tests {
     use serde_json::json;
 
     use super::super::compress::Compression;
-    use super::super::compress::tests::{Scripted, passages};
+    use super::super::compress::tests::{Scripted, chunks};
     use super::super::deduplication::Dedupe;
     use super::super::order::ContextOrder;
     use super::*;
     use crate::prompt::tokens::tests::words;
+    use crate::retrieve::Passage;
+    use crate::source::tests::{one_of_each, passage};
 
     fn read(
         texts: &[&str],
@@ -100,7 +102,7 @@ mod tests {
         budget: Option<usize>,
         script: &mut Scripted,
     ) -> Vec<Reading> {
-        let time = |passage: &Passage| passage.metadata["day"].as_i64();
+        let time = |source: &Source| source.metadata()?["day"].as_i64();
         let job = AssemblyJob {
             question: "Where do visitors park?",
             options,
@@ -108,7 +110,37 @@ mod tests {
             call: budget,
             time: &time,
         };
-        script.with(|means| assembled(passages(texts), &job, means)).unwrap()
+        script.with(|means| assembled(chunks(texts), &job, means)).unwrap()
+    }
+
+    fn chunk_ids(readings: &[Reading]) -> Vec<i64> {
+        readings.iter().filter_map(|reading| Some(reading.source.chunk()?.chunk_id)).collect()
+    }
+
+    #[test]
+    fn sources_of_all_kinds_are_read_and_can_be_cut() {
+        let read = |budget| {
+            let options = ContextOptions::default();
+            let time = |_: &Source| None;
+            let job =
+                AssemblyJob { question: "q", options: &options, budget, call: None, time: &time };
+            let script = &mut Scripted::default();
+            script.with(|means| assembled(one_of_each().into(), &job, means)).unwrap()
+        };
+        let texts =
+            ["Visitors park behind it.", "Both welcome dogs.", "status: shipped\ntotal: 49.90"];
+        assert_eq!(shown(&read(None)), texts);
+        let sent: String = (1..)
+            .zip(read(None))
+            .map(|(at, it)| messages::as_sent(at, &it.prompt_source()))
+            .collect();
+        assert!(sent.contains("Heading: Opening hours\nBoth welcome"), "{sent}");
+        assert!(
+            sent.contains("Heading: orders\nstatus: shipped\ntotal: 49.90\n<<<end 3"),
+            "{sent}"
+        );
+        assert_eq!(shown(&read(Some(words(&sent) - 1)))[..2], texts[..2]);
+        assert_ne!(shown(&read(Some(words(&sent) - 1))).get(2), Some(&texts[2]));
     }
 
     fn shown(readings: &[Reading]) -> Vec<&str> {
@@ -120,7 +152,7 @@ mod tests {
         let texts = ["Visitors park behind the mill.", "The gate closes at ten."];
         let script = &mut Scripted::default();
         let readings = read(&texts, &ContextOptions::default(), None, script);
-        let whole: Vec<Reading> = passages(&texts).into_iter().map(Reading::whole).collect();
+        let whole: Vec<Reading> = chunks(&texts).into_iter().map(Reading::whole).collect();
         assert_eq!(readings, whole);
         // Nothing was asked for.
         assert_eq!((script.counted, script.embedded, script.asked.len()), (0, 0, 0));
@@ -147,17 +179,17 @@ mod tests {
             headers: Some(vec!["day".to_owned()]),
             ..ContextOptions::default()
         };
-        let mut found = passages(&["None.", "Third.", "First."]);
-        for (passage, day) in found.iter_mut().zip([json!(null), json!(3), json!(1)]) {
-            passage.metadata["day"] = day;
-        }
-        let time = |passage: &Passage| passage.metadata["day"].as_i64();
+        let days = [("None.", json!(null)), ("Third.", json!(3)), ("First.", json!(1))];
+        let found = days.map(|(text, day)| {
+            Source::Chunk(Passage { metadata: json!({ "day": day }), ..passage(text) })
+        });
+        let time = |source: &Source| source.metadata()?["day"].as_i64();
         let job =
             AssemblyJob { question: "q", options: &options, budget: None, call: None, time: &time };
         let script = &mut Scripted::default();
-        let readings = script.with(|means| assembled(found, &job, means)).unwrap();
+        let readings = script.with(|means| assembled(found.into(), &job, means)).unwrap();
         assert_eq!(shown(&readings), ["First.", "Third.", "None."]);
-        let header = |at: usize| readings[at].source().metadata;
+        let header = |at: usize| readings[at].prompt_source().metadata;
         assert_eq!(header(0), [("day".to_owned(), "1".to_owned())]);
         assert_eq!(header(2), []);
     }
@@ -182,17 +214,17 @@ mod tests {
                 ..ContextOptions::default()
             };
             let readings = read(&texts, &options, budget, &mut Scripted::default());
-            let mut ids: Vec<i64> = readings.iter().map(|it| it.passage.chunk_id).collect();
+            let mut ids: Vec<i64> = chunk_ids(&readings);
             ids.sort_unstable();
             ids.dedup();
             prop_assert_eq!(ids.len(), readings.len());
             prop_assert!(!readings.is_empty());
-            for Reading { passage, shown, .. } in &readings {
+            for Reading { source, shown, .. } in &readings {
                 prop_assert!(!shown.trim().is_empty());
                 let parts = shown.split(super::super::excerpt::GAP).map(str::trim);
-                prop_assert!(parts.clone().all(|part| passage.content.contains(part)));
+                prop_assert!(parts.clone().all(|part| source.content().contains(part)));
             }
-            let number = |at: usize| messages::as_sent(at + 1, &readings[at].source());
+            let number = |at: usize| messages::as_sent(at + 1, &readings[at].prompt_source());
             let size: usize = (0..readings.len()).map(|at| words(&number(at))).sum();
             prop_assert!(budget.is_none_or(|budget| size <= budget));
         }

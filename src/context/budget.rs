@@ -109,7 +109,7 @@ pub fn fitted(
 
 /// The tokens of each piece as it is sent, where there are `number` of them.
 pub fn sizes(pieces: &[Excerpt], number: usize, counter: &mut dyn Counter) -> Result<Vec<usize>> {
-    let sent = pieces.iter().map(|piece| messages::as_sent(number, &piece.source()));
+    let sent = pieces.iter().map(|piece| messages::as_sent(number, &piece.prompt_source()));
     counter.count(&sent.collect::<Vec<_>>())
 }
 
@@ -227,7 +227,7 @@ mod tests {
             };
             prop_assert!(sizes_of(&found, number, &mut Words).unwrap() <= budget);
             prop_assert!(!found.is_empty() && found.iter().all(is_from_its_base));
-            let cut = found.iter().filter(|piece| piece.text() != piece.passage.content);
+            let cut = found.iter().filter(|piece| piece.text() != piece.source.content());
             prop_assert!(cut.count() <= 1);
             // As few pieces as fit have no wider number, so they fit again.
             prop_assert_eq!(&fitted(found.clone(), budget, &mut Words).unwrap(), &found);

@@ -114,7 +114,7 @@ impl Goal {
     ) -> Result<Goal> {
         let mut texts: Vec<String> = pieces.iter().map(Excerpt::text).collect();
         texts.extend(pieces.iter().map(|piece| {
-            let bare = PromptSource { content: String::new(), ..piece.source() };
+            let bare = PromptSource { content: String::new(), ..piece.prompt_source() };
             messages::as_sent(pieces.len(), &bare)
         }));
         let mut sizes = counter.count(&texts)?;

@@ -166,21 +166,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::excerpt::tests::{is_from_its_base, piece};
+    use super::super::headers::ChunkHeader;
     use super::*;
+    use crate::retrieve::Passage;
+    use crate::source::Source;
+    use crate::source::tests::passage;
 
     const RULE: &str = "Employees may carry over ten days of holiday into the next year. The days must be taken before the end of March, or they are lost.";
 
     fn kept(texts: &[&str], dedupe: Dedupe) -> Vec<usize> {
         let pieces: Vec<Excerpt> = (0..)
             .zip(texts)
-            .map(|(number, text)| {
-                let mut piece = piece(text);
-                piece.passage.chunk_id = number;
-                piece
+            .map(|(chunk_id, text)| {
+                let source = Source::Chunk(Passage { chunk_id, ..passage(text) });
+                Excerpt::whole(source, ChunkHeader::default())
             })
             .collect();
         let left = without_repeats(pieces, dedupe);
-        left.iter().map(|piece| piece.passage.chunk_id as usize).collect()
+        left.iter().filter_map(|it| Some(it.source.chunk()?.chunk_id as usize)).collect()
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Which parts of a chunk are shown?
+//! Which parts of a source are shown?
 //!
 //! ```text
-//! (chunk, byte ranges) → "[...] One sentence. [...] Another."
+//! (source, byte ranges) → "[...] One sentence. [...] Another."
 //! ```
 //!
 //! What is left out leaves a mark, so that a reader knows that something stood there. All else
-//! stands in the chunk letter by letter, or in what a language model made of it.
+//! stands in the source letter by letter, or in what a language model made of it.
 
 use std::ops::Range;
 
@@ -15,34 +15,34 @@ use super::Reading;
 use super::headers::ChunkHeader;
 use crate::error::Result;
 use crate::prompt::messages::PromptSource;
-use crate::retrieve::Passage;
+use crate::source::Source;
 use crate::text::sentence::sentences;
 
 /// What stands where something was left out.
 pub const GAP: &str = "[...]";
 
-/// A chunk on its way to its reader.
+/// A source on its way to its reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Excerpt {
-    /// The chunk that was found.
-    pub passage: Passage,
+    /// The source that was found.
+    pub source: Source,
     /// What is said of it.
     pub header: ChunkHeader,
     /// What a language model made of it, if one did.
     pub summary: Option<String>,
-    /// What is shown of the summary, or else of the chunk: byte ranges, in order, apart.
+    /// What is shown of the summary, or else of the source: byte ranges, in order, apart.
     pub parts: Vec<Range<usize>>,
 }
 
 impl Excerpt {
-    /// All of a chunk.
+    /// All of a source.
     #[must_use]
-    pub fn whole(passage: Passage, header: ChunkHeader) -> Excerpt {
-        let parts = std::iter::once(0..passage.content.len()).collect();
-        Excerpt { passage, header, summary: None, parts }
+    pub fn whole(source: Source, header: ChunkHeader) -> Excerpt {
+        let parts = std::iter::once(0..source.content().len()).collect();
+        Excerpt { source, header, summary: None, parts }
     }
 
-    /// The chunk with `summary`, which a language model made of it, in its place, all of it shown.
+    /// The source with `summary`, which a language model made of it, in its place, all of it shown.
     #[must_use]
     pub fn summarized(self, summary: String) -> Excerpt {
         let parts = std::iter::once(0..summary.len()).collect();
@@ -52,7 +52,7 @@ impl Excerpt {
     /// What the parts are parts of.
     #[must_use]
     pub fn base(&self) -> &str {
-        self.summary.as_deref().unwrap_or(&self.passage.content)
+        self.summary.as_deref().unwrap_or_else(|| self.source.content())
     }
 
     /// What a reader sees.
@@ -61,9 +61,9 @@ impl Excerpt {
         joined(self.base(), &self.parts)
     }
 
-    /// The piece as a source: the text that is shown, with the heading and metadata above it.
+    /// The piece as a model reads it: the text that is shown, with the heading and metadata above it.
     #[must_use]
-    pub fn source(&self) -> PromptSource {
+    pub fn prompt_source(&self) -> PromptSource {
         let ChunkHeader { heading, values } = self.header.clone();
         PromptSource { heading, metadata: values, content: self.text(), overview: None }
     }
@@ -113,7 +113,7 @@ impl Excerpt {
     #[must_use]
     pub fn reading(self) -> Reading {
         let shown = self.text();
-        Reading { passage: self.passage, shown, header: self.header, overview: None }
+        Reading { source: self.source, shown, header: self.header, overview: None }
     }
 }
 
@@ -216,31 +216,11 @@ pub mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    /// A chunk of row 7.
-    pub fn passage(content: &str) -> Passage {
-        Passage {
-            rank: 1,
-            score: 0.5,
-            source_key: "7".to_owned(),
-            chunk_id: 70,
-            chunk_no: 0,
-            content: content.to_owned(),
-            start_char: 0,
-            end_char: content.chars().count() as i32,
-            heading: None,
-            metadata: serde_json::json!({}),
-            written_metadata: "{}".to_owned(),
-            similarity: Some(0.5),
-            dense_rank: None,
-            lexical_rank: None,
-            rerank_score: None,
-        }
-    }
+    use crate::source::tests::passage;
 
     /// All of a chunk, without a header.
     pub fn piece(content: &str) -> Excerpt {
-        Excerpt::whole(passage(content), ChunkHeader::default())
+        Excerpt::whole(Source::Chunk(passage(content)), ChunkHeader::default())
     }
 
     /// Whether all of what is shown stands in the base.

@@ -1,7 +1,7 @@
-//! What stands above a chunk's text?
+//! What stands above a source's text?
 //!
 //! ```text
-//! (passage, names) → heading; name: value; ...
+//! (source, names) → heading; name: value; ...
 //! ```
 //!
 //! Where the options don't say, the headings it stands under and all of its metadata.
@@ -9,13 +9,13 @@
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::retrieve::Passage;
+use crate::source::Source;
 
 /// What can be shown beside the metadata, and what each is.
 pub const NAMES: [&str; 7] =
     ["heading", "source_key", "chunk_id", "chunk_no", "rank", "score", "similarity"];
 
-/// What is said of a chunk.
+/// What is said of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChunkHeader {
     /// The headings it stands under.
@@ -24,25 +24,27 @@ pub struct ChunkHeader {
     pub values: Vec<(String, String)>,
 }
 
-/// What is said of `passage`: what `names` name, or the usual.
+/// What is said of `source`: what `names` name, or the usual.
 ///
 /// A column of the metadata goes before one of [`NAMES`]; what is NULL is not shown.
 #[must_use]
-pub fn header(passage: &Passage, names: Option<&[String]>) -> ChunkHeader {
+pub fn header(source: &Source, names: Option<&[String]>) -> ChunkHeader {
+    let heading = source.heading().map(str::to_owned);
     let Some(names) = names else {
-        let metadata = passage.metadata.as_object().into_iter().flatten();
+        let metadata = source.metadata().and_then(Value::as_object).into_iter().flatten();
         let values = metadata.filter_map(|(name, value)| Some((name.clone(), text(value)?)));
-        return ChunkHeader { heading: passage.heading.clone(), values: values.collect() };
+        return ChunkHeader { heading, values: values.collect() };
     };
-    let is_heading = |name: &String| name == "heading" && passage.metadata.get(name).is_none();
+    let column = |name: &String| source.metadata().and_then(|columns| columns.get(name));
+    let is_heading = |name: &String| name == "heading" && column(name).is_none();
     let values = names.iter().filter(|name| !is_heading(name)).filter_map(|name| {
-        let value = match passage.metadata.get(name) {
+        let value = match column(name) {
             Some(value) => text(value),
-            None => own(passage, name),
+            None => property(source, name),
         };
         Some((name.clone(), value?))
     });
-    let heading = passage.heading.clone().filter(|_| names.iter().any(is_heading));
+    let heading = heading.filter(|_| names.iter().any(is_heading));
     ChunkHeader { heading, values: values.collect() }
 }
 
@@ -64,16 +66,8 @@ pub fn check(names: &[String], columns: &[String]) -> Result<()> {
     }
 }
 
-fn own(passage: &Passage, name: &str) -> Option<String> {
-    match name {
-        "source_key" => Some(passage.source_key.clone()),
-        "chunk_id" => Some(passage.chunk_id.to_string()),
-        "chunk_no" => Some(passage.chunk_no.to_string()),
-        "rank" => Some(passage.rank.to_string()),
-        "score" => Some(format!("{:.3}", passage.rerank_score.unwrap_or(passage.score))),
-        "similarity" => passage.similarity.map(|value| format!("{value:.3}")),
-        _ => None,
-    }
+fn property(source: &Source, name: &str) -> Option<String> {
+    NAMES.contains(&name).then(|| source.property(name)).flatten()
 }
 
 fn text(value: &Value) -> Option<String> {
@@ -88,18 +82,19 @@ fn text(value: &Value) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::super::excerpt::tests::passage;
     use super::*;
+    use crate::retrieve::Passage;
+    use crate::source::tests::{one_of_each, passage};
 
     fn named(names: &[&str]) -> ChunkHeader {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         header(&some(), Some(&names))
     }
 
-    fn some() -> Passage {
+    fn some() -> Source {
         let metadata = json!({"lang": "en", "year": 2024, "author": null, "rank": "major"});
         let (heading, similarity) = (Some("Manual > Gates".to_owned()), Some(0.5));
-        Passage { metadata, heading, similarity, score: 0.0421, ..passage("Text.") }
+        Source::Chunk(Passage { metadata, heading, similarity, score: 0.0421, ..passage("Text.") })
     }
 
     fn values(header: &ChunkHeader) -> Vec<(&str, &str)> {
@@ -124,6 +119,16 @@ mod tests {
         // The user's own column goes first.
         assert_eq!(values(&named(&["rank", "heading"])), [("rank", "major")]);
         assert!(named(&["heading"]).heading.is_some());
+    }
+
+    #[test]
+    fn sources_without_metadata_show_what_they_have() {
+        let [_, summary, row] = one_of_each();
+        let names = ["heading", "source_key", "lang"].map(str::to_owned);
+        assert_eq!(header(&summary, None).heading.as_deref(), Some("Opening hours"));
+        assert_eq!(values(&header(&summary, Some(&names))), []);
+        assert_eq!(header(&row, None).heading.as_deref(), Some("orders"));
+        assert_eq!(values(&header(&row, Some(&names))), [("source_key", "17")]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! # context: what does the model get to read?
 //!
 //! ```text
-//! (question, ranked chunks, template) → messages
+//! (question, ranked sources, template) → messages
 //! ```
 //!
-//! [`assemble`] chooses what is read of the chunks that were found: it leaves out what repeats
+//! [`assemble`] chooses what is read of the sources that were found: it leaves out what repeats
 //! another one ([`deduplication`]), makes the others shorter ([`compress`]), keeps what the model can
 //! take ([`budget`]) and puts it in order ([`order`]). [`template`](crate::prompt::template) says in which words the model
 //! is asked, and [`messages`](crate::prompt::messages) puts text that is not trusted between lines that its writers could not
@@ -31,13 +31,13 @@ use crate::prompt::messages::PromptSource;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
 use crate::prompt::writer::Writer;
-use crate::retrieve::Passage;
+use crate::source::Source;
 
-/// A chunk that is read for an answer, which cites it by its place among all that are.
+/// A source that is read for an answer, which cites it by its place among all that are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// The chunk as it was found. What an answer says is looked up in all of it.
-    pub passage: Passage,
+    /// The source as it was found. What an answer says is looked up in all of its originals.
+    pub source: Source,
     /// What of it is shown to a language model: all, parts with marks between them, or what a
     /// language model made of it.
     pub shown: String,
@@ -48,16 +48,16 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// All of a chunk.
+    /// All of a source.
     #[must_use]
-    pub fn whole(passage: Passage) -> Reading {
-        let header = headers::header(&passage, None);
-        Reading { shown: passage.content.clone(), passage, header, overview: None }
+    pub fn whole(source: Source) -> Reading {
+        let header = headers::header(&source, None);
+        Reading { shown: source.content().to_owned(), source, header, overview: None }
     }
 
     /// The source as a language model reads it.
     #[must_use]
-    pub fn source(&self) -> PromptSource {
+    pub fn prompt_source(&self) -> PromptSource {
         let ChunkHeader { heading, values } = self.header.clone();
         let (content, overview) = (self.shown.clone(), self.overview.clone());
         PromptSource { heading, metadata: values, content, overview }

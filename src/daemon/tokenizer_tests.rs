@@ -1,4 +1,4 @@
-//! A small tokenizer of BERT's kind, and one that marks the start of every text.
+//! A small tokenizer of BERT's kind, one of XLM-RoBERTa's, and one that marks the start of every text.
 
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -35,6 +35,21 @@ const MARKED: &str = r###"{"version": "1.0", "truncation": null, "padding": null
   "model": {"type": "BPE", "dropout": null, "unk_token": "?", "continuing_subword_prefix": null,
     "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": false,
     "vocab": {"?": 0, "▁": 1, "a": 2, "l": 3, "e": 4}, "merges": []}}"###;
+
+const XLM: &str = r###"{"version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
+  "normalizer": {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
+  "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"},
+    {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true}]},
+  "post_processor": {"type": "TemplateProcessing",
+    "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+      {"SpecialToken": {"id": "</s>", "type_id": 0}}],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+    "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]},
+      "</s>": {"id": "</s>", "ids": [2], "tokens": ["</s>"]}}},
+  "decoder": null,
+  "model": {"type": "Unigram", "unk_id": 3, "byte_fallback": false, "vocab": [["<s>", 0.0], ["<pad>", 0.0],
+    ["</s>", 0.0], ["<unk>", 0.0], ["▁", -2.0], ["▁query", -3.0], [":", -3.0], ["▁word", -4.0], ["s", -4.0],
+    ["東京", -4.0], ["は", -4.0]]}}"###;
 
 fn tokenizer(json: &str, max_tokens: u32) -> Result<ModelTokenizer> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -132,6 +147,27 @@ fn a_mark_before_every_text_forbids_cuts() {
     for (from, to) in marked.token_spans("ale é").unwrap() {
         assert!("ale é".get(from..to).is_some());
     }
+}
+
+#[test]
+fn a_prefix_has_the_tokens_that_it_has_in_a_text() {
+    let tokenizer = tokenizer(XLM, 9).unwrap();
+    let text = "words 東京は";
+    let whole = tokenizer.encode(&format!("query: {text}")).unwrap();
+    assert_eq!(whole, [0, 5, 6, 7, 8, 4, 9, 10, 2]);
+    let frame = tokenizer.frame("query: ").unwrap();
+    let parts = [frame.before, tokenizer.encode_whole(text).unwrap().0, frame.after].concat();
+    assert_eq!(parts, whole);
+    assert_eq!(frame.room, 5);
+}
+
+#[test]
+fn marks_before_words_allow_cuts() {
+    let tokenizer = tokenizer(XLM, 9).unwrap();
+    assert!(tokenizer.cuts_cleanly);
+    // A mark that is a token by itself has the place of the character behind it.
+    let expected = ["word", "s", "word", "東", "東京", "は"];
+    assert_eq!(spans(&tokenizer, "words  word\n東京は"), expected);
 }
 
 #[test]

@@ -18,20 +18,22 @@
 //! changed may see a mixture of the old and the new one, which is a list of good links all the
 //! same. A thread that changes a list holds its lock, one of [`LOCKS`]; no thread holds two.
 
+mod in_memory;
+
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::graph::{AHEAD, Graph, Neighbor};
+use self::in_memory::InMemory;
+use super::graph::Neighbor;
 use super::insert::InsertItem;
 use super::page::{EntryPoint, IndexShape, RowId};
+use super::proximity::{Proximity, euclidean};
 use super::search_layer::{DESCENT, LayerSearch};
 use super::select::{LinkCandidate, select};
-use super::space::Fit;
 use super::visited::Visited;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spare;
-use crate::vector::prefetch::prefetch;
 
 /// Vectors of a chunk.
 const CHUNK: usize = 1024;
@@ -257,7 +259,7 @@ impl<M: ChunkMemory> GraphBuilder<M> {
         };
         let mut candidates: Vec<LinkCandidate<'_>> = links.iter().map(candidate).collect();
         candidates.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance));
-        select(&self.shape.space, &candidates, most)
+        select(&self.shape.space, payload, &candidates, most)
     }
 
     /// How many nodes are linked.
@@ -275,22 +277,33 @@ impl<M: ChunkMemory> GraphBuilder<M> {
         let Some(entry) = self.first_or_entry(node, layer) else { return Ok(()) };
         let Linker { walk, visited } = linker;
         let probe = self.payload(node);
-        let graph = InMemory { builder: self };
+        let graph = InMemory { builder: self, space: self.shape.space };
         let lowest = layer.min(entry.layer);
+        let length = self.shape.space.fit(probe).norm;
+        let proximity = euclidean(&self.shape.space).map(|space| Proximity {
+            graph: &graph,
+            euclidean: InMemory { builder: self, space },
+            nodes: self.added() as usize,
+            most: usize::from(self.shape.degree.m),
+        });
         // The layers share their numbers here, so each wants a set of its own.
         let mut starts = vec![entry.node];
         for above in (lowest + 1..=entry.layer).rev() {
-            visited.begin(self.added() as usize);
+            visited.begin(self.added() as usize)?;
             walk.begin(&graph, probe, &starts, above, DESCENT, visited)?;
             starts = walk.below(&graph, above)?;
         }
         let mut found = Vec::with_capacity(usize::from(lowest) + 1);
         for layer in (0..=lowest).rev() {
-            visited.begin(self.added() as usize);
+            visited.begin(self.added() as usize)?;
             let ef = usize::from(self.shape.degree.ef_construction);
             walk.begin(&graph, probe, &starts, layer, ef, visited)?;
             starts = walk.below(&graph, layer)?;
-            found.push((layer, walk.nearest()));
+            let mut nearest = walk.nearest();
+            if let Some(proximity) = &proximity {
+                proximity.add((probe, length), layer, &mut nearest, walk, visited)?;
+            }
+            found.push((layer, nearest));
         }
         // From the ground up: a walk that comes down through this node must find its links there.
         for (layer, nearest) in found.iter().rev() {
@@ -330,7 +343,7 @@ impl<M: ChunkMemory> GraphBuilder<M> {
             })
             .collect();
         let most = usize::from(self.shape.degree.m);
-        let neighbours = select(&self.shape.space, &candidates, most);
+        let neighbours = select(&self.shape.space, self.payload(node), &candidates, most);
         {
             // Others may have linked back to this node already.
             let _lock = self.lock(node);
@@ -430,48 +443,6 @@ impl<M: ChunkMemory> GraphBuilder<M> {
     /// The entry, of a graph that has nodes.
     pub fn entry(&self) -> Option<EntryPoint> {
         *self.entry.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The graph that is being built.
-struct InMemory<'a, M: ChunkMemory> {
-    builder: &'a GraphBuilder<M>,
-}
-
-impl<M: ChunkMemory> Graph for InMemory<'_, M> {
-    fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()> {
-        let links = self.builder.links(node, layer).iter().map(|link| link.load(Ordering::Relaxed));
-        into.extend(links.take_while(|link| *link != NO_LINK));
-        Ok(())
-    }
-
-    fn look(
-        &self,
-        probe: &[u8],
-        nodes: &[u32],
-        _layer: u8,
-        seen: &mut dyn FnMut(Neighbor),
-    ) -> Result<()> {
-        let ask = |node: &u32| {
-            let payload = self.builder.payload(*node);
-            prefetch(payload.as_ptr(), payload.len());
-        };
-        nodes.iter().take(AHEAD).for_each(ask);
-        for (index, node) in nodes.iter().enumerate() {
-            nodes.get(index + AHEAD).into_iter().for_each(ask);
-            let distance = self.builder.shape.space.distance(probe, self.builder.payload(*node));
-            let (row, fit) = (RowId::default(), Fit::default());
-            seen(Neighbor { node: *node, row, is_live: true, distance, fit });
-        }
-        Ok(())
-    }
-
-    fn below(&self, node: u32, _layer: u8) -> Result<Option<u32>> {
-        Ok(Some(node))
-    }
-
-    fn interrupted(&self) -> Result<()> {
-        Ok(())
     }
 }
 

@@ -117,7 +117,7 @@ pub fn matches<S: Store>(
     conditions: &[ColumnCondition],
 ) -> Result<NodeSet> {
     let blocks = store.blocks()?;
-    let mut nodes = NodeSet::below(shape.nodes_below(blocks));
+    let mut nodes = NodeSet::below(shape.nodes_below(blocks))?;
     let mut keep = Vec::new();
     for block in shape.column_blocks(blocks) {
         store.interrupted()?;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::node_set::NodeSet;
 use super::page::{HnswPageKind, IndexShape, NodeState, RowId, SlotView};
-use super::space::{Fit, Payload};
+use super::space::{Fit, Payload, Space};
 use crate::error::Result;
 use crate::pages::{Page, Store, Tour};
 
@@ -68,13 +68,26 @@ pub struct PageGraph<'a, S> {
     pub store: &'a S,
     /// The shape of the index.
     pub shape: &'a IndexShape,
+    /// By what distances are measured.
+    pub space: Space,
 }
 
 fn kind_of(layer: u8) -> HnswPageKind {
     if layer == 0 { HnswPageKind::Ground } else { HnswPageKind::Upper }
 }
 
-impl<S: Store> PageGraph<'_, S> {
+impl<'a, S: Store> PageGraph<'a, S> {
+    /// The graph of an index, by the metric of the index.
+    pub fn new(store: &'a S, shape: &'a IndexShape) -> PageGraph<'a, S> {
+        PageGraph { store, shape, space: shape.space }
+    }
+
+    /// The graph by the distances of another space of payloads of the same form.
+    #[must_use]
+    pub fn measured_by(&self, space: Space) -> PageGraph<'a, S> {
+        PageGraph { space, ..*self }
+    }
+
     /// Looks at the node in its slot; `None` if it is not there, or in another layer.
     pub fn with_node<T>(
         &self,
@@ -149,7 +162,7 @@ impl<S: Store> Graph for PageGraph<'_, S> {
         layer: u8,
         seen: &mut dyn FnMut(Neighbor),
     ) -> Result<()> {
-        let space = &self.shape.space;
+        let space = &self.space;
         self.visit(nodes, layer, Self::prefetch, |node, slot| {
             let payload = slot.payload();
             let distance = space.distance(probe, payload);
@@ -211,8 +224,9 @@ pub struct Filtered<'a, G> {
 
 impl<'a, G: Graph> Filtered<'a, G> {
     /// The nodes of `matches`, as they lie in `graph`.
-    pub fn new(graph: &'a G, matches: &'a NodeSet) -> Filtered<'a, G> {
-        Filtered { graph, matches, passed: RefCell::new(NodeSet::below(matches.room())) }
+    pub fn new(graph: &'a G, matches: &'a NodeSet) -> Result<Filtered<'a, G>> {
+        let passed = RefCell::new(NodeSet::below(matches.room())?);
+        Ok(Filtered { graph, matches, passed })
     }
 }
 

@@ -14,6 +14,7 @@ use super::page::{
     self, EntryPoint, HnswMeta, HnswPageKind, IndexShape, NONE, NewNode, NodePlace, NodeState,
     RowId, SlotMut, SlotView,
 };
+use super::proximity::{Proximity, euclidean};
 use super::search_layer::{LayerSearch, descend};
 use super::select::{LinkCandidate, select};
 use super::slots::{occupy, read_meta};
@@ -76,7 +77,7 @@ pub fn insert<S: StoreMut>(
 ) -> Result<()> {
     let meta = read_meta(store)?;
     expect_size(&meta.shape, &item.payload)?;
-    let graph = PageGraph { store, shape: &meta.shape };
+    let graph = PageGraph::new(store, &meta.shape);
     let probe = item.probe.as_ref().unwrap_or(&item.payload).bytes();
     let layers = neighbours_by_layer(&graph, &meta, probe, layer, scratch)?;
     // A cancel in between would leave a node that few links lead to, or none.
@@ -174,19 +175,31 @@ fn neighbours_by_layer<S: Store>(
     scratch: &mut Scratch,
 ) -> Result<Vec<Vec<u32>>> {
     let Scratch { walk, visited } = scratch;
-    visited.begin(meta.shape.nodes_below(graph.store.blocks()?));
+    let nodes = meta.shape.nodes_below(graph.store.blocks()?);
+    visited.begin(nodes)?;
     let (mut starts, highest) = starts(graph, meta, probe, layer, walk, visited)?;
     if starts.is_empty() {
         return Ok(Vec::new());
     }
     let ef = usize::from(meta.shape.degree.ef_construction);
     let mut layers = vec![Vec::new(); usize::from(highest) + 1];
+    let length = meta.shape.space.fit(probe).norm;
+    let proximity = euclidean(&graph.space).map(|space| Proximity {
+        graph,
+        euclidean: graph.measured_by(space),
+        nodes,
+        most: usize::from(meta.shape.degree.m),
+    });
     for at in (0..=highest).rev() {
         walk.begin(graph, probe, &starts, at, ef, visited)?;
-        layers[usize::from(at)] = choose(graph, &walk.nearest(), at)?;
+        let mut nearest = walk.nearest();
         if at > 0 {
             starts = walk.below(graph, at)?;
         }
+        if let Some(proximity) = &proximity {
+            proximity.add((probe, length), at, &mut nearest, walk, visited)?;
+        }
+        layers[usize::from(at)] = choose(graph, probe, &nearest, at)?;
     }
     Ok(layers)
 }
@@ -228,7 +241,12 @@ pub fn any_live_node<S: Store>(graph: &PageGraph<'_, S>) -> Result<Option<u32>> 
 }
 
 /// Neighbours for a new node, among the nearest that a walk found.
-fn choose<S: Store>(graph: &PageGraph<'_, S>, nearest: &[Neighbor], layer: u8) -> Result<Vec<u32>> {
+fn choose<S: Store>(
+    graph: &PageGraph<'_, S>,
+    probe: &[u8],
+    nearest: &[Neighbor],
+    layer: u8,
+) -> Result<Vec<u32>> {
     let mut payloads = Vec::with_capacity(nearest.len());
     for found in nearest {
         if let Some((payload, NodeState::Live)) = graph.payload(found.node, layer)? {
@@ -243,7 +261,7 @@ fn choose<S: Store>(graph: &PageGraph<'_, S>, nearest: &[Neighbor], layer: u8) -
             payload: payload.bytes(),
         })
         .collect();
-    Ok(select(&graph.shape.space, &candidates, usize::from(graph.shape.degree.m)))
+    Ok(select(&graph.space, probe, &candidates, usize::from(graph.shape.degree.m)))
 }
 
 /// Makes walks begin at `candidate`, if it is higher than where they begin now; where that was.
@@ -392,7 +410,7 @@ fn choose_anew<S: Store>(
         })
         .collect();
     candidates.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance));
-    let mut chosen = select(space, &candidates, graph.shape.degree.most(layer));
+    let mut chosen = select(space, center.bytes(), &candidates, graph.shape.degree.most(layer));
     let dropped: Vec<u32> =
         candidates.iter().map(|it| it.node).filter(|node| !chosen.contains(node)).collect();
     for node in dropped {

@@ -23,6 +23,7 @@ pub mod graph;
 pub mod search_layer;
 pub mod visited;
 
+pub mod proximity;
 pub mod select;
 
 pub mod build;

@@ -1,5 +1,8 @@
 //! # node set: is this node one of them?
 
+use crate::error::Result;
+use crate::spare;
+
 /// A set of node numbers, one bit each.
 #[derive(Clone, Debug)]
 pub struct NodeSet {
@@ -20,10 +23,9 @@ impl Default for NodeSet {
 
 impl NodeSet {
     /// An empty set, with room for numbers below `nodes`.
-    #[must_use]
-    pub fn below(nodes: usize) -> NodeSet {
+    pub fn below(nodes: usize) -> Result<NodeSet> {
         let limit = nodes.saturating_mul(2).saturating_add(GROWTH);
-        NodeSet { words: vec![0; nodes.div_ceil(64)], limit }
+        Ok(NodeSet { words: spare::filled(nodes.div_ceil(64), 0)?, limit })
     }
 
     /// Numbers below this one need no more memory.
@@ -102,7 +104,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_set(numbers in prop::collection::btree_set(0u32..5000, 0..200)) {
-            let mut set = NodeSet::below(1000);
+            let mut set = NodeSet::below(1000).unwrap();
             prop_assert!(numbers.iter().all(|number| set.insert(*number)));
             prop_assert!(!numbers.iter().any(|number| set.insert(*number)));
             prop_assert_eq!(set.iter().collect::<BTreeSet<u32>>(), numbers.clone());

@@ -250,12 +250,12 @@ impl Scan {
             self.stage = ScanStage::Sweeping { after: None };
             return Ok(());
         };
-        let graph = PageGraph { store, shape: &shape };
+        let graph = PageGraph::new(store, &shape);
         if self.is_sweep_cheaper(store)? {
             self.stage = ScanStage::Sweeping { after: None };
             return Ok(());
         }
-        self.visited.begin(shape.nodes_below(store.blocks()?));
+        self.visited.begin(shape.nodes_below(store.blocks()?))?;
         let mut starts = Vec::new();
         if let Some(entry) = self.meta.entry {
             let (walk, visited) = (&mut self.walk, &mut self.visited);
@@ -268,7 +268,7 @@ impl Scan {
         match &self.matches {
             None => walk.begin(&graph, probe.bytes(), &starts, 0, self.ef, visited)?,
             Some(matches) => {
-                let graph = Filtered::new(&graph, matches);
+                let graph = Filtered::new(&graph, matches)?;
                 walk.begin(&graph, probe.bytes(), &starts, 0, self.ef, visited)?;
             }
         }
@@ -290,12 +290,12 @@ impl Scan {
         }
         let Probe::Vector(probe) = self.probe.clone() else { return Ok(()) };
         let shape = self.meta.shape;
-        let graph = PageGraph { store, shape: &shape };
+        let graph = PageGraph::new(store, &shape);
         let (walk, visited) = (&mut self.walk, &mut self.visited);
         match &self.matches {
             None => walk.widen(&graph, probe.bytes(), 0, self.ef, visited)?,
             Some(matches) => {
-                let graph = Filtered::new(&graph, matches);
+                let graph = Filtered::new(&graph, matches)?;
                 walk.widen(&graph, probe.bytes(), 0, self.ef, visited)?;
             }
         }
@@ -423,7 +423,7 @@ impl Scan {
         kept: &mut Nearest,
     ) -> Result<()> {
         let shape = self.meta.shape;
-        let graph = PageGraph { store, shape: &shape };
+        let graph = PageGraph::new(store, &shape);
         let nodes: Vec<u32> = matches.iter().collect();
         for nodes in nodes.chunks(LOOKED_AT) {
             store.interrupted()?;

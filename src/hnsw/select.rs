@@ -9,7 +9,10 @@
 //! candidate taken before, so that links go in all directions; what room is left goes to the
 //! nearest of the others. Equal vectors are nearer to each other than to anything else, so
 //! of those one is taken before the rest fill up.
+//!
+//! Under the inner product a share is chosen in this way by the Euclidean distance (`proximity`).
 
+use super::proximity::{EUCLIDEAN_SHARE, euclidean, is_one_length};
 use super::space::Space;
 
 /// A node that could become a neighbour.
@@ -23,10 +26,34 @@ pub struct LinkCandidate<'a> {
     pub payload: &'a [u8],
 }
 
-/// Chooses among `candidates`, which are sorted by distance. The result is in the order of
-/// choice: what is dropped later should be dropped from its end.
+/// Chooses among `candidates`, which are sorted by their distance to `center`. The result is in the
+/// order of choice: what is dropped later should be dropped from its end.
 #[must_use]
-pub fn select(space: &Space, candidates: &[LinkCandidate<'_>], most: usize) -> Vec<u32> {
+pub fn select(
+    space: &Space,
+    center: &[u8],
+    candidates: &[LinkCandidate<'_>],
+    most: usize,
+) -> Vec<u32> {
+    let lengths = || [center].into_iter().chain(candidates.iter().map(|it| it.payload));
+    match euclidean(space) {
+        Some(euclidean) if !is_one_length(lengths().map(|it| space.fit(it).norm)) => {
+            let mut chosen =
+                select_diverse(space, candidates, most - most.div_ceil(EUCLIDEAN_SHARE));
+            let others = candidates.iter().filter(|candidate| !chosen.contains(&candidate.node));
+            let mut others: Vec<LinkCandidate<'_>> = others
+                .map(|it| LinkCandidate { distance: euclidean.distance(center, it.payload), ..*it })
+                .collect();
+            others.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+            chosen.extend(select_diverse(&euclidean, &others, most - chosen.len()));
+            chosen
+        }
+        _ => select_diverse(space, candidates, most),
+    }
+}
+
+/// Algorithm 4 itself.
+fn select_diverse(space: &Space, candidates: &[LinkCandidate<'_>], most: usize) -> Vec<u32> {
     if candidates.len() <= most {
         return candidates.iter().map(|candidate| candidate.node).collect();
     }

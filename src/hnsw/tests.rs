@@ -1,5 +1,6 @@
 //! The whole index in memory: built, inserted into, searched, vacuumed, checked.
 
+mod inner_product;
 mod order;
 
 use std::collections::{HashMap, HashSet};
@@ -301,7 +302,7 @@ fn vacuum_keeps_what_is_left_findable_and_room_is_used_again() {
 /// How many nodes of the ground layer a walk can come to.
 fn reachable(store: &RamStore) -> usize {
     let meta = read_meta(store).unwrap();
-    let graph = PageGraph { store, shape: &meta.shape };
+    let graph = PageGraph::new(store, &meta.shape);
     let mut next: Vec<(u32, u8)> = meta.entry.map(|it| (it.node, it.layer)).into_iter().collect();
     let mut seen: HashSet<(u32, u8)> = next.iter().copied().collect();
     while let Some((node, layer)) = next.pop() {
@@ -333,7 +334,7 @@ fn vacuum_gives_a_cluster_that_was_cut_off_a_way() {
     // The far side loses every link from the near one, as where all nodes between them are gone.
     let is_far = |row: RowId| vectors[number(row)][0] > 0.8;
     let rows: HashMap<u32, RowId> = nodes(&store, &shape).into_iter().collect();
-    let graph = PageGraph { store: &store, shape: &shape };
+    let graph = PageGraph::new(&store, &shape);
     for (node, _) in rows.iter().filter(|(_, row)| !is_far(**row)) {
         let old = read_links(&graph, *node, 0).unwrap().unwrap();
         let kept: Vec<u32> = old.links.iter().copied().filter(|link| !is_far(rows[link])).collect();
@@ -442,7 +443,7 @@ fn a_vacuum_mends_what_an_insert_has_left() {
     let vectors = vectors(300, 4);
     let store = inserted(shape, &vectors);
     // As after a crash between the node and the links to it.
-    let graph = PageGraph { store: &store, shape: &shape };
+    let graph = PageGraph::new(&store, &shape);
     let lost = (0..shape.nodes_below(store.blocks().unwrap()) as u32)
         .find(|node| {
             let links = read_links(&graph, *node, 0);

@@ -70,8 +70,8 @@ struct Vacuum<'a, S, G> {
 /// Removes the rows that are gone.
 pub fn vacuum<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<HnswVacuumReport> {
     let shape = read_meta(store)?.shape;
-    let dead = NodeSet::below(shape.nodes_below(store.blocks()?));
-    let graph = PageGraph { store, shape: &shape };
+    let dead = NodeSet::below(shape.nodes_below(store.blocks()?))?;
+    let graph = PageGraph::new(store, &shape);
     let mut vacuum = Vacuum { graph, guide, dead, report: HnswVacuumReport::default() };
     if vacuum.mark()? {
         vacuum.mark_upper()?;
@@ -87,7 +87,7 @@ pub fn vacuum<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<HnswVac
 /// Has a way lead to each row, where inserts that were cut short have left none. No row is gone.
 pub fn repair<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<()> {
     let shape = read_meta(store)?.shape;
-    let graph = PageGraph { store, shape: &shape };
+    let graph = PageGraph::new(store, &shape);
     let dead = NodeSet::default();
     Vacuum { graph, guide, dead, report: HnswVacuumReport::default() }.adopt()
 }
@@ -310,7 +310,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
                 payload: payload.bytes(),
             })
             .collect();
-        kept.extend(select(&self.graph.shape.space, &candidates, gone.len()));
+        kept.extend(select(&self.graph.space, center.bytes(), &candidates, gone.len()));
         Ok(kept)
     }
 

@@ -1,5 +1,8 @@
 //! # visited: has this walk been here?
 
+use crate::error::Result;
+use crate::spare;
+
 /// A set of node numbers that is emptied at next to no cost.
 ///
 /// A byte a node says in which round it was last visited. Walks that come one after the other
@@ -18,7 +21,7 @@ const GROWTH: usize = 1 << 20;
 
 impl Visited {
     /// Empties the set, and makes room for numbers below `nodes`.
-    pub fn begin(&mut self, nodes: usize) {
+    pub fn begin(&mut self, nodes: usize) -> Result<()> {
         if self.round == u8::MAX {
             self.rounds.fill(0);
             self.round = 0;
@@ -26,8 +29,11 @@ impl Visited {
         self.round += 1;
         self.limit = nodes.saturating_mul(2).saturating_add(GROWTH);
         if self.rounds.len() < nodes {
+            let more = nodes - self.rounds.len();
+            self.rounds.try_reserve(more).map_err(|_| spare::refused(more))?;
             self.rounds.resize(nodes, 0);
         }
+        Ok(())
     }
 
     /// Puts a number in; whether it was not there yet. A number that no node can have, from a damaged
@@ -59,7 +65,7 @@ mod tests {
     fn it_forgets_between_rounds_and_only_then() {
         let mut visited = Visited::default();
         for _ in 0..600 {
-            visited.begin(10);
+            visited.begin(10).unwrap();
             assert!(visited.insert(3) && visited.insert(2000));
             assert!(!visited.insert(3) && !visited.insert(2000));
             assert!(visited.insert(4));
@@ -69,7 +75,7 @@ mod tests {
     #[test]
     fn a_damaged_number_takes_no_memory() {
         let mut visited = Visited::default();
-        visited.begin(1000);
+        visited.begin(1000).unwrap();
         assert!(!visited.insert(u32::MAX) && !visited.insert(u32::MAX - 7));
         assert!(visited.insert(100_000), "the index has grown");
         assert!(visited.bytes() < 2 << 20);

@@ -40,8 +40,8 @@ struct NodeOrder<'a, M: ChunkMemory> {
 }
 
 impl<'a, M: ChunkMemory> NodeOrder<'a, M> {
-    fn new(shape: IndexShape, builder: &'a GraphBuilder<M>, pause: Pause<'_>) -> NodeOrder<'a, M> {
-        let ground = neighbourhoods(builder, shape.slots(HnswPageKind::Ground) as usize, pause);
+    fn new(shape: IndexShape, builder: &'a GraphBuilder<M>, pause: Pause<'_>) -> Result<Self> {
+        let ground = neighbourhoods(builder, shape.slots(HnswPageKind::Ground) as usize, pause)?;
         let mut ranks = vec![0; ground.len()];
         (0..).zip(&ground).for_each(|(rank, node)| ranks[*node as usize] = rank);
         let mut upper = Vec::new();
@@ -50,7 +50,7 @@ impl<'a, M: ChunkMemory> NodeOrder<'a, M> {
             upper_ranks.insert(*node, upper.len() as u32);
             upper.extend((1..=builder.layer(*node)).map(|layer| (*node, layer)));
         }
-        NodeOrder { shape, builder, ground, ranks, upper, upper_ranks }
+        Ok(NodeOrder { shape, builder, ground, ranks, upper, upper_ranks })
     }
 
     fn pages(&self, kind: HnswPageKind, nodes: usize) -> u32 {
@@ -101,10 +101,10 @@ fn neighbourhoods<M: ChunkMemory>(
     builder: &GraphBuilder<M>,
     slots: usize,
     pause: Pause<'_>,
-) -> Vec<u32> {
+) -> Result<Vec<u32>> {
     let nodes = builder.added();
     let mut order = Vec::with_capacity(nodes as usize);
-    let mut placed = NodeSet::below(nodes as usize);
+    let mut placed = NodeSet::below(nodes as usize)?;
     let mut borders = VecDeque::new();
     let mut of_page = VecDeque::new();
     for first in 0..nodes {
@@ -129,7 +129,7 @@ fn neighbourhoods<M: ChunkMemory>(
             borders.append(&mut of_page);
         }
     }
-    order
+    Ok(order)
 }
 
 /// Writes the graph, and the rows that have no place in it. The builder's space may be another
@@ -142,7 +142,7 @@ pub fn write_out<M: ChunkMemory>(
     pause: Pause<'_>,
     sink: Sink<'_>,
 ) -> Result<()> {
-    let order = NodeOrder::new(shape, builder, pause);
+    let order = NodeOrder::new(shape, builder, pause)?;
     let ground: Vec<(u32, u8)> = order.ground.iter().map(|node| (*node, 0)).collect();
     let counts = [ground.len(), order.upper.len(), loose.len()];
     let mut meta = HnswMeta::new(column, shape);

@@ -10,7 +10,7 @@
 
 pub mod ram;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes of a page.
 pub const PAGE_SIZE: usize = 8192;
@@ -72,7 +72,8 @@ pub trait StoreMut: Store {
     /// nothing is changed. Gives what it said.
     fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool>;
 
-    /// Changes two pages, locked in this order: `first` is block 0, or less than `second`.
+    /// Changes two pages, locked in this order. An error if `second` is not beyond `first`, see
+    /// [`expect_ascending`].
     fn write_two(
         &self,
         first: u32,
@@ -88,6 +89,17 @@ pub trait StoreMut: Store {
     fn together<T>(&self, changes: impl FnOnce() -> Result<T>) -> Result<T> {
         changes()
     }
+}
+
+/// Fails where two pages would be locked in another order than that of all processes, which could wait for
+/// each other for ever; or one page twice, by a process that would wait for itself: a damaged page could ask for
+/// either.
+pub fn expect_ascending(first: u32, second: u32) -> Result<()> {
+    if first < second {
+        return Ok(());
+    }
+    let message = format!("an index is corrupted: its block {first} leads to block {second}");
+    Err(Error::new(ErrorKind::IndexCorrupted, message).hint("REINDEX the index."))
 }
 
 /// A row of the table: block and line.

@@ -1,6 +1,6 @@
 //! # ram: pages in memory, for tests and benchmarks.
 
-use super::{PAGE_SIZE, Page, Store, StoreMut};
+use super::{PAGE_SIZE, Page, Store, StoreMut, expect_ascending};
 use crate::error::{Error, ErrorKind, Result};
 use std::sync::{PoisonError, RwLock};
 
@@ -56,7 +56,7 @@ impl StoreMut for RamStore {
         second: u32,
         change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
     ) -> Result<bool> {
-        debug_assert!(first < second, "pages are locked in ascending order");
+        expect_ascending(first, second)?;
         // Once for both: a thread that waits to append would come between two.
         let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
         let (one, two) = (page_of(&pages, first)?, page_of(&pages, second)?);

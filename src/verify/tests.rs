@@ -1,6 +1,10 @@
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::{Claim, Verdict, faithfulness, verify};
+use crate::source::Source;
+use crate::source::tests::one_of_each;
 
 fn check(answer: &str, contexts: &[&str]) -> Vec<Claim> {
     verify(answer, contexts, &mut || {})
@@ -25,6 +29,27 @@ fn what_is_said_is_supported_wherever_it_stands() {
     ] {
         assert_eq!(verdict(answer, TOWER), Verdict::Supported, "{answer}");
     }
+}
+
+#[test]
+fn sources_are_checked_by_what_no_model_has_written() {
+    let sources = one_of_each();
+    let texts: Vec<_> = sources.iter().map(Source::checked_text).collect();
+    let contexts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    let told = |answer: &str| {
+        let claim = check(answer, &contexts).remove(0);
+        let evidence = claim.evidence.filter(|_| claim.verdict == Verdict::Supported)?;
+        let place = sources[evidence.context].place(evidence.chars)?.in_row();
+        Some((evidence.context, place))
+    };
+    let parking = json!({"source_key": "7", "start_char": 0, "end_char": 24});
+    assert_eq!(told("Visitors park behind it [1]."), Some((0, parking)));
+    let tower = json!({"source_key": "row 71", "start_char": 110, "end_char": 133});
+    assert_eq!(told("The tower opens at ten [2]."), Some((1, tower)));
+    let order = json!({"relation": "orders", "key": "17"});
+    assert_eq!(told("The status is shipped and the total 49.90 [3]."), Some((2, order)));
+    // The summary says so, and none of its leaves does.
+    assert_eq!(told("Both welcome dogs [2]."), None);
 }
 
 #[test]

@@ -34,6 +34,7 @@ const STAGES: &[&str] = &[
     "src/rewrite",
     "src/rerank",
     "src/retrieve",
+    "src/source",
     "src/extract",
     "src/context",
     "src/answer",

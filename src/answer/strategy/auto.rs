@@ -6,19 +6,19 @@
 //! 1. A budget of less than three calls: `compact`.
 //! 2. Several questions in one, that is, two question marks or more: `decompose_parallel`, so that
 //!    each finds its own sources.
-//! 3. More than [`MANY`] chunks, or chunks of more than [`LONG`] tokens (estimated):
+//! 3. More than [`MANY`] sources, or sources of more than [`LONG`] tokens (estimated):
 //!    `tree_summarize`, so that none is lost in the middle, or left out.
 //! 4. Everything else: `compact`.
 
 use super::budget::estimate;
 use super::{AnswerStrategy, Desk, StrategyResult, compact, decompose_parallel, tree_summarize};
 use crate::error::Result;
-use crate::retrieve::Passage;
+use crate::source::Source;
 
-/// Most chunks for one call.
+/// Most sources for one call.
 const MANY: usize = 20;
 
-/// Most tokens of chunks for one call.
+/// Most tokens of sources for one call.
 const LONG: u64 = 12_000;
 
 /// Fewest calls with which anything but one is tried.
@@ -49,14 +49,14 @@ fn choose(desk: &mut Desk<'_>) -> Result<&'static AnswerStrategy> {
     if asks_several(desk.question) {
         return Ok(&decompose_parallel::STRATEGY);
     }
-    match is_much(desk.passages()?) {
+    match is_much(desk.candidates()?) {
         true => Ok(&tree_summarize::STRATEGY),
         false => Ok(&compact::STRATEGY),
     }
 }
 
-fn is_much(found: &[Passage]) -> bool {
-    let tokens: u64 = found.iter().map(|passage| estimate(&passage.content)).sum();
+fn is_much(found: &[Source]) -> bool {
+    let tokens: u64 = found.iter().map(|source| estimate(source.content())).sum();
     found.len() > MANY || tokens > LONG
 }
 

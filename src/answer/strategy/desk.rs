@@ -13,7 +13,7 @@ use crate::context::{Reading, fit};
 use crate::error::Result;
 use crate::prompt::messages::{Message, PromptSource};
 use crate::prompt::template::Template;
-use crate::retrieve::Passage;
+use crate::source::{Source, SourceId};
 
 /// Longest text of an earlier call that is shown in a later one, in characters.
 const LONGEST_NOTE: usize = 8000;
@@ -32,10 +32,10 @@ pub struct Desk<'a> {
     /// What was read, and as it was shown first; number n stands at n - 1.
     readings: Vec<Reading>,
     shown: Vec<Numbered>,
-    /// The numbers by what was read: the row and the characters of it.
-    numbers: HashMap<(String, i32, i32), usize>,
+    /// The numbers by what was read.
+    numbers: HashMap<SourceId, usize>,
     /// What was found for the question itself, and has not been read yet.
-    passages: Option<Vec<Passage>>,
+    candidates: Option<Vec<Source>>,
     /// What was found for the question itself, once it has been read.
     found: Option<Vec<Numbered>>,
     /// How often something was read.
@@ -69,7 +69,7 @@ impl<'a> Desk<'a> {
             readings: Vec::new(),
             shown: Vec::new(),
             numbers: HashMap::new(),
-            passages: None,
+            candidates: None,
             found: None,
             times_read: 0,
             strategy: strategy.name,
@@ -133,12 +133,12 @@ impl<'a> Desk<'a> {
         self.ledger.calls_allowed()
     }
 
-    /// The chunks that were found for the question, best first. They are looked up once.
-    pub fn passages(&mut self) -> Result<&[Passage]> {
-        if self.passages.is_none() {
-            self.passages = Some(self.tools.retrieve(self.question)?);
+    /// What was found for the question, best first. It is looked up once.
+    pub fn candidates(&mut self) -> Result<&[Source]> {
+        if self.candidates.is_none() {
+            self.candidates = Some(self.tools.retrieve(self.question)?);
         }
-        Ok(self.passages.as_deref().unwrap_or_default())
+        Ok(self.candidates.as_deref().unwrap_or_default())
     }
 
     /// What was found for the question, as numbered sources, best first. They are read once.
@@ -146,8 +146,8 @@ impl<'a> Desk<'a> {
         if let Some(found) = &self.found {
             return Ok(found.clone());
         }
-        let found = match self.passages.take() {
-            Some(passages) => self.read(self.question, passages)?,
+        let found = match self.candidates.take() {
+            Some(candidates) => self.read(self.question, candidates)?,
             None => self.look_up(self.question)?,
         };
         self.found = Some(found.clone());
@@ -160,17 +160,17 @@ impl<'a> Desk<'a> {
         if matches!(self.preview, Preview::Seen(_)) {
             return Ok(Vec::new());
         }
-        let passages = self.tools.retrieve(query)?;
-        self.read(query, passages)
+        let found = self.tools.retrieve(query)?;
+        self.read(query, found)
     }
 
-    fn read(&mut self, query: &str, passages: Vec<Passage>) -> Result<Vec<Numbered>> {
-        let readings = self.tools.read(query, passages, self.calls)?;
+    fn read(&mut self, query: &str, found: Vec<Source>) -> Result<Vec<Numbered>> {
+        let readings = self.tools.read(query, found, self.calls)?;
         self.times_read += 1;
         let mut sources: Vec<Numbered> = Vec::with_capacity(readings.len());
         let mut seen = BTreeSet::new();
         for reading in readings {
-            let source = reading.source();
+            let source = reading.prompt_source();
             let number = self.number(reading, &source);
             if seen.insert(number) {
                 sources.push(Numbered { number, source });
@@ -179,11 +179,9 @@ impl<'a> Desk<'a> {
         Ok(sources)
     }
 
-    /// The number of what is read, which is a place in a document.
+    /// The number of what is read: one source has one number, however often it is found.
     fn number(&mut self, reading: Reading, source: &PromptSource) -> usize {
-        let passage = &reading.passage;
-        let place = (passage.source_key.clone(), passage.start_char, passage.end_char);
-        let number = *self.numbers.entry(place).or_insert(self.readings.len() + 1);
+        let number = *self.numbers.entry(reading.source.id()).or_insert(self.readings.len() + 1);
         if number > self.readings.len() {
             self.readings.push(reading);
             self.shown.push(Numbered { number, source: source.clone() });

@@ -2,6 +2,7 @@
 
 mod groups;
 mod judged;
+mod kinds;
 mod last;
 mod reasoning;
 mod room;
@@ -21,6 +22,7 @@ use crate::prompt::template::tests::shipped;
 use crate::prompt::tokens::Counter;
 use crate::prompt::tokens::tests::words;
 use crate::retrieve::Passage;
+use crate::source::Source;
 
 const QUESTION: &str = "How do the mills of Ghent and Bruges differ?";
 
@@ -33,6 +35,8 @@ const FINDS: [(&str, &[u32]); 3] =
 struct Scripted {
     /// Queries and the documents that they find.
     finds: Vec<(&'static str, Vec<u32>)>,
+    /// What every query finds besides.
+    others: Vec<Source>,
     /// What stands in all documents, if they do not speak for themselves.
     content: Option<String>,
     says: VecDeque<Result<&'static str>>,
@@ -78,25 +82,26 @@ fn passage(document: u32, rank: usize) -> Passage {
 }
 
 impl StrategyHost for Scripted {
-    fn retrieve(&mut self, query: &str) -> Result<Vec<Passage>> {
+    fn retrieve(&mut self, query: &str) -> Result<Vec<Source>> {
         self.looked_up.push(query.to_owned());
         let found = self.finds.iter().find(|(known, _)| *known == query);
         let documents = found.map(|(_, documents)| documents.clone()).unwrap_or_default();
-        let passages = (1..).zip(documents).map(|(rank, document)| {
+        let found = (1..).zip(documents).map(|(rank, document)| {
             let found = passage(document, rank);
-            Passage { content: self.content.clone().unwrap_or(found.content), ..found }
+            let content = self.content.clone().unwrap_or(found.content);
+            Source::Chunk(Passage { content, ..found })
         });
-        Ok(passages.collect())
+        Ok(found.chain(self.others.clone()).collect())
     }
 
     fn read(
         &mut self,
         _question: &str,
-        passages: Vec<Passage>,
+        sources: Vec<Source>,
         calls: ReadingCalls,
     ) -> Result<Vec<Reading>> {
         self.read_for.push(calls);
-        Ok(passages.into_iter().map(Reading::whole).collect())
+        Ok(sources.into_iter().map(Reading::whole).collect())
     }
 
     fn room(&mut self, _question: &str) -> Result<Room> {
@@ -158,6 +163,7 @@ struct Done {
 fn scripted(finds: &[(&'static str, &[u32])], says: &[&'static str]) -> Scripted {
     Scripted {
         finds: finds.iter().map(|(query, found)| (*query, found.to_vec())).collect(),
+        others: Vec::new(),
         content: None,
         says: says.iter().map(|text| Ok(*text)).collect(),
         looked_up: Vec::new(),
@@ -238,8 +244,8 @@ impl Done {
     }
 
     /// Keys of what was read, in the order of the numbers.
-    fn read(&self) -> Vec<&str> {
-        self.outcome.readings.iter().map(|one| one.passage.source_key.as_str()).collect()
+    fn read(&self) -> Vec<String> {
+        self.outcome.readings.iter().map(|one| one.source.label()).collect()
     }
 
     fn stopped_by(&self) -> &str {

@@ -6,19 +6,19 @@ use crate::error::Result;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
-use crate::retrieve::Passage;
+use crate::source::Source;
 
-/// Finds chunks, reads them, counts their tokens and has a language model write.
+/// Finds sources, reads them, counts their tokens and has a language model write.
 pub trait StrategyHost: Counter {
-    /// The chunks that speak of `query`, best first.
-    fn retrieve(&mut self, query: &str) -> Result<Vec<Passage>>;
+    /// The sources that speak of `query`, best first.
+    fn retrieve(&mut self, query: &str) -> Result<Vec<Source>>;
 
     /// What is read for `question` of what was found for it: as much as one call can read, or, where
     /// it is for several, all.
     fn read(
         &mut self,
         question: &str,
-        passages: Vec<Passage>,
+        sources: Vec<Source>,
         calls: ReadingCalls,
     ) -> Result<Vec<Reading>>;
 

@@ -43,8 +43,8 @@ fn ranked(pieces: &[Excerpt], question: &str, means: &mut Means<'_>) -> Result<V
         .map(|(number, piece)| extract::ExtractPassage {
             number,
             content: piece.base(),
-            heading: piece.passage.heading.as_deref(),
-            dense_similarity: piece.passage.similarity.map(|value| value as f32),
+            heading: piece.source.heading(),
+            dense_similarity: piece.source.similarity().map(|value| value as f32),
         })
         .collect();
     extract::ranked(question, &passages, means.embedder, MOST_EMBEDDED)

@@ -110,10 +110,10 @@ pub(super) fn prompt(
     means: &mut Means<'_>,
 ) -> Result<Vec<Message>> {
     let sources: Vec<PromptSource> = match task.call {
-        None => pieces.iter().map(Excerpt::source).collect(),
+        None => pieces.iter().map(Excerpt::prompt_source).collect(),
         Some(room) => {
             let fitted = fitted(pieces.to_vec(), room, means.counter)?;
-            fitted.iter().map(Excerpt::source).collect()
+            fitted.iter().map(Excerpt::prompt_source).collect()
         }
     };
     let template = (means.templates)(template)?;

@@ -1,7 +1,7 @@
 //! What is shown of chunks, and what a language model is asked for it.
 
 use super::*;
-use crate::context::excerpt::tests::{is_from_its_base, passage};
+use crate::context::excerpt::tests::is_from_its_base;
 use crate::context::headers::ChunkHeader;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Error;
@@ -10,11 +10,14 @@ use crate::prompt::template::tests::shipped;
 use crate::prompt::tokens::tests::words;
 use crate::prompt::writer::Writer;
 use crate::retrieve::Passage;
+use crate::source::Source;
+use crate::source::tests::passage;
 
 /// Chunks, best first, with keys from 0.
-pub fn passages(texts: &[&str]) -> Vec<Passage> {
+pub fn chunks(texts: &[&str]) -> Vec<Source> {
     let numbered = (0..).zip(texts);
-    numbered.map(|(chunk_id, text)| Passage { chunk_id, ..passage(text) }).collect()
+    let chunk = |(chunk_id, text): (i64, &&str)| Passage { chunk_id, ..passage(text) };
+    numbered.map(|numbered| Source::Chunk(chunk(numbered))).collect()
 }
 
 /// A stand-in that counts words, knows what is embedded by its length, and writes what its script
@@ -103,10 +106,7 @@ fn task(compression: Compression) -> CompressionTask<'static> {
 }
 
 fn pieces(texts: &[&str]) -> Vec<Excerpt> {
-    passages(texts)
-        .into_iter()
-        .map(|passage| Excerpt::whole(passage, ChunkHeader::default()))
-        .collect()
+    chunks(texts).into_iter().map(|source| Excerpt::whole(source, ChunkHeader::default())).collect()
 }
 
 fn shown(texts: &[&str], task: &CompressionTask<'_>, script: &mut Scripted) -> Vec<String> {

@@ -8,6 +8,7 @@ use super::super::graph::{Neighbor, PageGraph};
 use super::super::insert::{link_from_all, raise_entry, read_links, replace_links};
 use super::super::node_set::NodeSet;
 use super::super::page::{EntryPoint, HnswPageKind, NodeState};
+use super::super::proximity::euclidean;
 use super::super::search_layer::{LayerSearch, descend};
 use super::super::slots::read_meta;
 use super::super::visited::Visited;
@@ -50,8 +51,8 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         let nodes = self.graph.shape.nodes_below(self.graph.store.blocks()?);
         let mut ways = Reachability {
             entry,
-            reached: NodeSet::below(nodes),
-            linked: NodeSet::below(nodes),
+            reached: NodeSet::below(nodes)?,
+            linked: NodeSet::below(nodes)?,
             relinked: 0,
         };
         let highest = uppers.iter().map(|seen| seen.layer).max().unwrap_or(0);
@@ -161,7 +162,9 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         self.guide.pause()?;
         let Some((payload, _)) = self.graph.payload(node, layer)? else { return Ok(false) };
         let Some(old) = read_links(&self.graph, node, layer)? else { return Ok(false) };
-        let nearest = nearest(&self.graph, payload.bytes(), layer)?;
+        // By the inner product the nearest would be the same few long vectors for all.
+        let by = euclidean(&self.graph.space).unwrap_or(self.graph.space);
+        let nearest = nearest(&self.graph.measured_by(by), payload.bytes(), layer)?;
         let found = nearest.iter().map(|found| found.node).filter(|other| *other != node);
         let found: Vec<u32> = found.take(usize::from(self.graph.shape.degree.m)).collect();
         let mut links = old.links.clone();
@@ -180,7 +183,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
 fn nearest<S: Store>(graph: &PageGraph<'_, S>, probe: &[u8], layer: u8) -> Result<Vec<Neighbor>> {
     let meta = read_meta(graph.store)?;
     let (mut walk, mut visited) = (LayerSearch::default(), Visited::default());
-    visited.begin(meta.shape.nodes_below(graph.store.blocks()?));
+    visited.begin(meta.shape.nodes_below(graph.store.blocks()?))?;
     let Some(entry) = meta.entry.filter(|entry| entry.layer >= layer) else {
         return Ok(Vec::new());
     };

@@ -57,8 +57,12 @@ thread_local! {
     static TIMEOUTS: RefCell<Timeouts> = RefCell::default();
 }
 
-/// Has a language model write, and does not wait for it.
-pub fn begin(provider: &ProviderConfig, messages: Vec<Message>) -> Outcome<PendingReply> {
+/// Has a language model write on the account of `pipeline`, and does not wait for it.
+pub fn begin(
+    pipeline: i32,
+    provider: &ProviderConfig,
+    messages: Vec<Message>,
+) -> Outcome<PendingReply> {
     let request = GenerateRequest {
         provider: provider.clone(),
         messages,
@@ -67,7 +71,7 @@ pub fn begin(provider: &ProviderConfig, messages: Vec<Message>) -> Outcome<Pendi
         schema: None,
         lane: Lane::Bulk,
     };
-    caught(|| PendingReply::of(&Request::Generate(request)))
+    caught(|| PendingReply::of(pipeline, &Request::Generate(request)))
 }
 
 /// What a language model has written about the item with this key; `None`: about [`HARMLESS`].

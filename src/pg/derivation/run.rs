@@ -15,14 +15,14 @@ use crate::pg::catalog::derivation::{self, DerivationProgress};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
 use crate::pg::catalog::pipeline::{self, Pipeline, PipelineStage};
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::client::PendingReply;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::llm::Llm;
-use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::server::random;
 use crate::pg::server::role::{self, as_superuser};
 use crate::pg::server::transaction::{Failure, Outcome, Transactions, force_sync_commit};
-use crate::protocol::{Lane, ProviderConfig};
+use crate::protocol::ProviderConfig;
 use crate::scheduling::concurrent_calls::{ConcurrentCalls, NextCall};
 
 /// Calls in flight where the server of the language model sets no `max_concurrency`.
@@ -178,7 +178,6 @@ impl DerivationRun {
         let (come, waiting): (Vec<_>, Vec<_>) =
             in_flight.into_iter().partition(|(_, reply)| reply.has_come());
         self.in_flight = waiting;
-        let _spending = ForPipeline::new(self.key.0);
         for (item, reply) in come {
             let reply = provider_calls::taken(reply, item.as_ref().map(|it| it.key.as_slice()));
             for (item, reply) in self.calls.replied(item, reply) {
@@ -246,8 +245,7 @@ impl DerivationRun {
         let harmless = DerivationItem { content: HARMLESS.to_owned(), ..DerivationItem::default() };
         let messages = derivation.messages(item.unwrap_or(&harmless), &random::nonce()?)?;
         role::work_on_behalf_of(*owner);
-        let _spending = ForPipeline::new(self.key.0);
-        provider_calls::begin(provider, messages)
+        provider_calls::begin(self.key.0, provider, messages)
     }
 
     /// The next item to be asked about; `None`: there is none in this pass.
@@ -287,7 +285,6 @@ impl DerivationRun {
         }
         let Maker { derivation, embedding, owner, .. } = &self.maker;
         role::work_on_behalf_of(*owner);
-        let _spending = ForPipeline::new(self.key.0);
         let mut watch = unless_unwanted(is_unwanted);
         let whole = |it: &UnembeddedText| it.whole.clone();
         let embedded = provider_calls::embedded(embedding, texts, whole, &mut watch);
@@ -357,7 +354,8 @@ fn in_source<T>(
         let (derivation, llm) = loaded(&stored)?;
         let llm = Llm::or_default(llm.as_deref())?;
         let provider = llm.provider_for(option_name(kind))?.clone();
-        let embedding = Embedding::with_model(Some(&pipeline.model), Lane::Bulk)?;
+        let context = CallContext::bulk().for_pipeline(id);
+        let embedding = Embedding::with_model(Some(&pipeline.model), context)?;
         let maker = Maker { derivation, provider, embedding, owner: role::on_behalf_of() };
         work(&pipeline, &stored.relation.sql, maker).map(Some)
     })

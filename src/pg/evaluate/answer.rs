@@ -20,12 +20,14 @@ use crate::pg::catalog::evaluation::Case;
 use crate::pg::catalog::template;
 use crate::pg::question::answer::Answer;
 use crate::pg::question::answer::verifier::Verifier;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
-use crate::pg::ragd::generate::{BehindQueries, generate};
+use crate::pg::ragd::generate::{Sampling, generate};
 use crate::pg::server::random;
 use crate::prompt::messages::PromptSource;
-use crate::protocol::{Lane, ProviderConfig};
+use crate::protocol::ProviderConfig;
 use crate::representation::{self, RepresentOptions};
+use crate::source::ChunkSpan;
 use crate::verify::Verdict;
 
 /// Questions that a language model writes for an answer; as many as RAGAS.
@@ -39,15 +41,22 @@ pub struct AnswerJudge {
     unread: Cell<u32>,
 }
 
-/// A chunk that was read, as an answer tells it.
+/// A source that was read, as an answer tells it.
 #[derive(Deserialize)]
-struct ReadChunk {
-    source_key: String,
-    chunk_id: i64,
-    chunk_no: i32,
-    start_char: i32,
-    end_char: i32,
+struct ReadSource {
+    /// Where it stands, if it is a chunk: only chunks are judged.
+    #[serde(flatten)]
+    span: Option<ChunkSpan>,
     content: String,
+}
+
+impl ReadSource {
+    fn ranked(&self) -> Option<RankedChunk<'_>> {
+        let ChunkSpan { chunk_id, source_key, chunk_no, start_char, end_char } =
+            self.span.as_ref()?;
+        let chunk = (*chunk_id, *chunk_no);
+        Some(RankedChunk::new(source_key, chunk, *start_char..*end_char, &self.content))
+    }
 }
 
 impl AnswerJudge {
@@ -72,8 +81,7 @@ impl AnswerJudge {
 
     /// The scores of `answer`.
     pub fn scores(&self, case: &Case, answer: &Answer) -> Result<Scores> {
-        let _behind = BehindQueries::people();
-        let read: Vec<ReadChunk> =
+        let read: Vec<ReadSource> =
             serde_json::from_value(answer.context.clone()).map_err(|error| {
                 Error::new(ErrorKind::Internal, format!("a context cannot be read: {error}"))
             })?;
@@ -81,7 +89,7 @@ impl AnswerJudge {
         told(answer, &mut scores);
         let abstains = answer.supported == Some(false);
         let text = bare(&answer.text);
-        let mut embedding = Embedding::with_model(None, Lane::Bulk)?;
+        let mut embedding = Embedding::with_model(None, CallContext::bulk())?;
         scores.push((
             EvalMetric::AnswerRelevance,
             match abstains || text.trim().is_empty() {
@@ -97,7 +105,7 @@ impl AnswerJudge {
             scores.extend(cites(&answer.text, &read));
         }
         let place = |number: &usize| number.checked_sub(1).and_then(|at| read.get(at));
-        let in_order: Vec<&ReadChunk> = answer.reading_order.iter().filter_map(place).collect();
+        let in_order: Vec<&ReadSource> = answer.reading_order.iter().filter_map(place).collect();
         let (precision, recall) = self.context(case, &in_order)?;
         scores.push((EvalMetric::ContextPrecision, precision));
         scores.push((EvalMetric::ContextRecall, recall));
@@ -116,7 +124,7 @@ impl AnswerJudge {
         let source = PromptSource { content: text.to_owned(), ..PromptSource::default() };
         let template = template::find(representation::TEMPLATE)?;
         let messages = representation::messages(&template, &source, &wanted, &random::nonce()?)?;
-        let reply = generate(llm.clone(), messages, 0.0, None)?;
+        let reply = generate(llm, messages, Sampling::default(), &CallContext::bulk())?;
         let Ok(texts) = representation::texts(&reply.text, &wanted) else {
             self.unread.set(self.unread.get() + 1);
             return Ok(None);
@@ -128,17 +136,11 @@ impl AnswerJudge {
     }
 
     /// Precision and recall of what was read.
-    fn context(&self, case: &Case, read: &[&ReadChunk]) -> Result<(Option<f64>, Option<f64>)> {
+    fn context(&self, case: &Case, read: &[&ReadSource]) -> Result<(Option<f64>, Option<f64>)> {
         if let Some(llm) = &self.llm {
             return Ok((self.useful(llm, case, read)?, self.attributed(llm, case, read)?));
         }
-        let found: Vec<RankedChunk<'_>> = read
-            .iter()
-            .map(|it| {
-                let chunk = (it.chunk_id, it.chunk_no);
-                RankedChunk::new(&it.source_key, chunk, it.start_char..it.end_char, &it.content)
-            })
-            .collect();
+        let found: Vec<RankedChunk<'_>> = read.iter().filter_map(|it| it.ranked()).collect();
         if let Some((precision, recall)) = score::context(&case.judgements, &found) {
             return Ok((Some(precision), Some(recall)));
         }
@@ -156,18 +158,18 @@ impl AnswerJudge {
         &self,
         llm: &ProviderConfig,
         case: &Case,
-        read: &[&ReadChunk],
+        read: &[&ReadSource],
     ) -> Result<Option<f64>> {
         if read.is_empty() {
             return Ok(Some(0.0));
         }
-        let source = |it: &&ReadChunk| PromptSource {
+        let source = |it: &&ReadSource| PromptSource {
             content: it.content.clone(),
             ..PromptSource::default()
         };
         let sources: Vec<PromptSource> = read.iter().map(source).collect();
         let messages = judge::messages(&case.question, &sources, &random::nonce()?);
-        let reply = generate(llm.clone(), messages, 0.0, None)?;
+        let reply = generate(llm, messages, Sampling::default(), &CallContext::bulk())?;
         let useful = judge::useful(&reply.text, read.len());
         if useful.is_none() {
             self.unread.set(self.unread.get() + 1);
@@ -180,7 +182,7 @@ impl AnswerJudge {
         &self,
         llm: &ProviderConfig,
         case: &Case,
-        read: &[&ReadChunk],
+        read: &[&ReadSource],
     ) -> Result<Option<f64>> {
         let Some(expected) = case.answers.first() else { return Ok(None) };
         let contexts: Vec<&str> = read.iter().map(|it| it.content.as_str()).collect();
@@ -188,7 +190,8 @@ impl AnswerJudge {
             return Ok(Some(0.0));
         }
         let verifier = Verifier::Llm(Box::new(llm.clone()));
-        let checked = verifier.compare(&case.question, &bare(expected), &contexts)?;
+        let checked =
+            verifier.compare(&case.question, &bare(expected), &contexts, &CallContext::bulk())?;
         if checked.unread {
             self.unread.set(self.unread.get() + 1);
             return Ok(None);
@@ -234,7 +237,7 @@ fn correct(case: &Case, text: &str, embedding: &mut Embedding) -> Result<KnownSc
     ])
 }
 
-fn cites(answer: &str, read: &[ReadChunk]) -> KnownScore {
+fn cites(answer: &str, read: &[ReadSource]) -> KnownScore {
     let interrupt = &mut || {
         check_for_interrupts!();
     };

@@ -94,7 +94,7 @@ impl<'a> CandidateConfiguration<'a> {
 
     /// Asks the question of a case.
     pub fn search(&mut self, case: &Case) -> Result<Searched> {
-        begin_anew();
+        let before = begin_anew();
         let started = Instant::now();
         let pipeline = route::pipeline_for(self.pipeline_named(), &case.question, &self.call)?;
         let routed = started.elapsed();
@@ -118,7 +118,7 @@ impl<'a> CandidateConfiguration<'a> {
         let passages = search.run(&case.question)?;
         let milliseconds = (routed + started.elapsed()).as_secs_f64() * 1e3;
         let mut scores = self.judged(case, &passages);
-        costs(milliseconds, usage::take(), &mut scores);
+        costs(milliseconds, usage::total().since(&before), &mut scores);
         Ok(Searched { passages, scores, milliseconds, answer: None })
     }
 
@@ -130,13 +130,13 @@ impl<'a> CandidateConfiguration<'a> {
             options: Some(Jsonb(self.configuration.answer_options()?.into_json())),
             conditions: case.filter.clone(),
         };
-        begin_anew();
+        let before = begin_anew();
         let started = Instant::now();
         let answer = request
             .answer(Some(&case.question))
             .map_err(|error| named(self.configuration, error))?;
         let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-        answer_costs(milliseconds, usage::take(), &mut searched.scores);
+        answer_costs(milliseconds, usage::total().since(&before), &mut searched.scores);
         searched.scores.extend(judge.scores(case, &answer)?);
         searched.answer = Some(answer.text);
         Ok(())
@@ -190,11 +190,11 @@ impl<'a> CandidateConfiguration<'a> {
     }
 }
 
-/// Forgets what would make the next question cheaper than it is.
-fn begin_anew() {
+/// Forgets what would make the next question cheaper than it is; what has been used so far.
+fn begin_anew() -> Usage {
     embed::forget_embeddings();
     rewrite::forget();
-    usage::take();
+    usage::total()
 }
 
 /// Says which configuration an error is about, unless it has a detail already.

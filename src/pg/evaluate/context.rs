@@ -14,11 +14,13 @@ use crate::eval::context::{best_similarity, sentences_of};
 use crate::eval::judge;
 use crate::eval::measure::{EvalMetric, Measure, Scores};
 use crate::pg::catalog::evaluation::Case;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
-use crate::pg::ragd::generate::{BehindQueries, generate};
+use crate::pg::ragd::generate::{Sampling, generate};
 use crate::pg::server::random;
-use crate::protocol::{Lane, ProviderConfig};
+use crate::protocol::ProviderConfig;
 use crate::retrieve::Passage;
+use crate::source::Source;
 
 /// What judges contexts.
 pub struct Judge {
@@ -79,7 +81,7 @@ impl JudgedContexts<'_> {
 
     fn similarities(&mut self, passages: &[Passage]) -> Result<Scores> {
         let sentences = sentences_of(passages.iter().map(|it| it.content.as_str()));
-        let mut embedding = Embedding::with_model(None, Lane::Bulk)?;
+        let mut embedding = Embedding::with_model(None, CallContext::bulk())?;
         let sentences = self.embed(&mut embedding, &sentences)?;
         let question =
             embedding.embed(std::slice::from_ref(&self.case.question), EmbeddingKind::Query)?;
@@ -124,11 +126,10 @@ impl JudgedContexts<'_> {
         let (Some(llm), false) = (&self.judge.llm, passages.is_empty()) else {
             return Ok(Some(0.0));
         };
-        let sources: Vec<_> =
-            passages.iter().map(|it| Reading::whole(it.clone()).source()).collect();
+        let whole = |it: &Passage| Reading::whole(Source::Chunk(it.clone())).prompt_source();
+        let sources: Vec<_> = passages.iter().map(whole).collect();
         let messages = judge::messages(&self.case.question, &sources, &random::nonce()?);
-        let _behind = BehindQueries::people();
-        let reply = generate(llm.clone(), messages, 0.0, None)?;
+        let reply = generate(llm, messages, Sampling::default(), &CallContext::bulk())?;
         let relevance = judge::relevance(&reply.text, passages.len());
         if relevance.is_none() {
             self.judge.unread.set(self.judge.unread.get() + 1);

@@ -6,6 +6,7 @@ use crate::chunk::{Chunk, ChunkingMethod, ChunkingOptions};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::catalog::model;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::chunk::RemoteChunker;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::parse::RemoteParser;
@@ -13,7 +14,6 @@ use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::options::chunking_keys;
 use crate::pipeline::{Chunker, Content, Document, texts};
-use crate::protocol::Lane;
 
 type ChunkRow = (i32, String, i32, i32, i32, Option<String>, Option<i32>, Option<i32>);
 
@@ -66,7 +66,7 @@ struct LazyEmbedder<'a> {
 
 impl Embedder for LazyEmbedder<'_> {
     fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
-        Embedding::with_model(self.model, Lane::Bulk)?.embed(texts, kind)
+        Embedding::with_model(self.model, CallContext::bulk())?.embed(texts, kind)
     }
 }
 

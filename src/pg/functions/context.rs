@@ -69,18 +69,19 @@ fn overview_row(content: String, tokens: i32) -> ContextRow {
 }
 
 fn row(number: i32, reading: Reading, tokens: i32) -> ContextRow {
-    let Reading { passage, shown, .. } = reading;
-    let is_excerpt = shown != passage.content;
+    let Reading { source, shown, .. } = reading;
+    let is_excerpt = shown != source.content();
+    let chunk = source.chunk();
     (
         number,
-        Some(passage.source_key),
-        Some(passage.chunk_id),
-        Some(passage.chunk_no),
+        source.property("source_key"),
+        chunk.map(|it| it.chunk_id),
+        chunk.map(|it| it.chunk_no),
         shown,
         tokens,
-        Some(passage.score),
+        chunk.map(|it| it.score),
         is_excerpt,
-        passage.heading,
-        Some(JsonbText(passage.written_metadata)),
+        source.heading().map(str::to_owned),
+        chunk.map(|it| JsonbText(it.written_metadata.clone())),
     )
 }

@@ -4,16 +4,16 @@ use pgrx::prelude::*;
 
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::vector::Vector;
-use crate::protocol::Lane;
 
 #[pg_extern(sql = false)]
 fn rag_embed(input: Option<&str>, model: Option<&str>, kind: Option<&str>) -> Option<Vector> {
     let input = input?;
     let kind = kind_of(kind).or_report();
-    let mut embedding = Embedding::with_model(model, Lane::Query).or_report();
+    let mut embedding = Embedding::with_model(model, CallContext::query()).or_report();
     embedding.embed(&[input.to_owned()], kind).or_report().pop().map(Vector)
 }
 
@@ -25,7 +25,7 @@ fn rag_embed_batch(
 ) -> Option<Vec<Option<Vector>>> {
     let input = input?;
     let kind = kind_of(kind).or_report();
-    let mut embedding = Embedding::with_model(model, Lane::Bulk).or_report();
+    let mut embedding = Embedding::with_model(model, CallContext::bulk()).or_report();
     Some(embed_nullable(input, kind, &mut embedding).or_report())
 }
 

@@ -4,12 +4,13 @@ use pgrx::prelude::*;
 use serde::Deserialize;
 
 use crate::error::Result;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::generate::ask;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::options;
-use crate::protocol::{GenerateRequest, Lane, Message};
+use crate::protocol::{GenerateRequest, Message};
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
@@ -49,9 +50,10 @@ fn write(llm: Llm, messages: Vec<Message>, options: GenerateOptions) -> Result<S
             )
         })?
         .clone();
-    let lane = Lane::Query;
+    let context = CallContext::query();
+    let lane = context.lane;
     let request = GenerateRequest { provider, messages, temperature, max_tokens, schema, lane };
-    Ok(ask(request)?.text)
+    Ok(ask(request, &context)?.text)
 }
 
 fn message(role: &str, content: &str) -> Message {

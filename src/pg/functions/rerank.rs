@@ -4,6 +4,7 @@ use pgrx::prelude::*;
 
 use crate::error::Result;
 use crate::pg::question::request::required_question;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::rerank::Reranker;
 use crate::pg::server::error::OrReport;
 use crate::rerank::{LATE_INTERACTION, order};
@@ -31,7 +32,7 @@ fn rank(
     if texts.is_empty() {
         return Ok(Vec::new());
     }
-    let scores = reranker.scores(question, &texts)?;
+    let scores = reranker.scores(question, &texts, &CallContext::query())?;
     let best_first = order(&scores).into_iter();
     Ok(best_first.map(|at| (places[at], f64::from(scores[at]))).collect())
 }

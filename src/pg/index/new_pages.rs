@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 
 use super::pages::{PageWriter, Pages};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::{PAGE_SIZE, Page, Store, StoreMut};
+use crate::pages::{PAGE_SIZE, Page, Store, StoreMut, expect_ascending};
 
 /// Pages of an index that no other session sees yet. Changes are not logged one by one, but all
 /// pages in the end.
@@ -58,6 +58,7 @@ impl StoreMut for NewPages {
         second: u32,
         change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
     ) -> Result<bool> {
+        expect_ascending(first, second)?;
         self.write(first, |one| self.write(second, |two| change(one, two)))
     }
 
@@ -153,6 +154,7 @@ impl StoreMut for TemporaryPages {
         second: u32,
         change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
     ) -> Result<bool> {
+        expect_ascending(first, second)?;
         let (mut one, mut two) = (self.get(first)?, self.get(second)?);
         let is_changed = change(&mut one, &mut two)?;
         if is_changed {

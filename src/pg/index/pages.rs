@@ -10,7 +10,9 @@ use pgrx::prelude::*;
 
 use super::buffer_hints::{BufferHints, locator, prefetch_buffer};
 use crate::error::Result;
-use crate::pages::{HEADER_BYTES, PAGE_SIZE, Page, Store, StoreMut, TRAILER_BYTES, Tour};
+use crate::pages::{
+    HEADER_BYTES, PAGE_SIZE, Page, Store, StoreMut, TRAILER_BYTES, Tour, expect_ascending,
+};
 
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize);
@@ -203,6 +205,7 @@ impl StoreMut for Pages {
         second: u32,
         change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
     ) -> Result<bool> {
+        expect_ascending(first, second)?;
         let (one, two) = (self.pin(first), self.pin(second));
         one.lock();
         two.lock();

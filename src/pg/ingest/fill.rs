@@ -17,10 +17,10 @@ use crate::pg::catalog::view::ViewColumn;
 use crate::pg::changes::keys::SourceKey;
 use crate::pg::derivation::context_lines::KnownLines;
 use crate::pg::index::hnsw;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::chunk::{RemoteChunker, fitted};
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::parse::RemoteParser;
-use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::server::error::spi_failed;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::time_limit;
@@ -112,13 +112,14 @@ pub struct IngestTools {
 impl IngestTools {
     /// The tools of `pipeline`; what they embed waits in `lane`.
     pub fn of(pipeline: &Pipeline, lane: Lane) -> Result<Self> {
+        let context = CallContext::in_lane(lane).for_pipeline(pipeline.id);
         let model = model::find(Some(&pipeline.model))?;
         let options = fitted(pipeline, &model);
         let keeps_pages = options.base() == ChunkingMethod::Page;
         Ok(IngestTools {
             reader: RemoteParser { mime: None, options: ParseOptions::default(), keeps_pages },
             chunker: RemoteChunker { model: model.reference, options },
-            embedding: Embedding::with_model(Some(&pipeline.model), lane)?,
+            embedding: Embedding::with_model(Some(&pipeline.model), context)?,
             contextual: pipeline.contextual,
             late: pipeline.chunking.late,
         })
@@ -155,7 +156,6 @@ impl<'a> Ingestion<'a> {
         };
         let IngestTools { reader, chunker, embedding, contextual, late } = self.tools.insert(tools);
         let (contextual, late) = (*contextual, *late);
-        let _spending = ForPipeline::new(self.pipeline.id);
         let mut lines = KnownLines::of(self.pipeline, None);
         let lines = lines.as_mut().map(|it| it as &mut dyn LineStore);
         let mut stages = Stages { reader, chunker, embedder: embedding, contextual, lines, late };

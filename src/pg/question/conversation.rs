@@ -4,7 +4,8 @@ use pgrx::Uuid;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
-use crate::pg::ragd::generate::generate;
+use crate::pg::ragd::call_context::CallContext;
+use crate::pg::ragd::generate::{Sampling, generate};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
 use crate::pg::server::role::{self, as_superuser};
@@ -91,7 +92,8 @@ impl Conversation {
     fn ask(&self, question: &str, llm: &ProviderConfig) -> Result<String> {
         let template = template::find(TEMPLATE)?;
         let messages = condense::messages(&template, &self.turns, question, &random::nonce()?)?;
-        let answer = generate(llm.clone(), messages, 0.0, Some(TOKENS))?;
+        let answer =
+            generate(llm, messages, Sampling::probable(Some(TOKENS)), &CallContext::query())?;
         Ok(condense::read(&answer.text).unwrap_or_else(|| question.to_owned()))
     }
 

@@ -175,7 +175,11 @@ impl QuestionRequest<'_> {
             None => self.asked(&call, &route::pipeline_for(self.pipeline, &text, &call)?)?,
         };
         options.trace()?;
-        let search = Search::new(searched, &options, READ)?.with_parents();
+        let mut search = Search::new(searched, &options, READ)?.with_parents();
+        if purpose == PreparedFor::Answer {
+            let caching = options.options.answer.cache.map(Caching::from);
+            search.context = search.context.with_caching(caching);
+        }
         let writing = writing(&options, &search, llm, purpose)?;
         Ok((text, search, answer::Writing { conversation, ..writing }))
     }
@@ -230,7 +234,6 @@ fn writing(
         max_sentences: answer.max_sentences,
         temperature: answer.temperature,
         max_tokens: answer.max_tokens,
-        caching: answer.cache.map(Caching::from),
         cache_similarity: answer.cache_similarity.unwrap_or(SIMILAR),
         conversation: None,
     })

@@ -8,7 +8,8 @@ use serde_json::Value as Json;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::catalog::view::ViewColumn;
-use crate::pg::ragd::generate::generate;
+use crate::pg::ragd::call_context::CallContext;
+use crate::pg::ragd::generate::{Sampling, generate};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::usage;
 use crate::pg::server::sql::{self, query};
@@ -77,7 +78,7 @@ impl Rewriter {
     }
 
     /// What is looked up for `question`.
-    pub fn rewrite(&self, question: &str) -> Result<Rewriting> {
+    pub fn rewrite(&self, question: &str, context: &CallContext) -> Result<Rewriting> {
         let Some((template, llm)) = &self.asks else {
             return Ok(Rewriting::feedback(question));
         };
@@ -95,7 +96,7 @@ impl Rewriter {
             today: &today()?,
             check: &check,
         };
-        let rewriting = rewrite(&task, &mut llm.writer())?;
+        let rewriting = rewrite(&task, &mut llm.writer(*context))?;
         if let Some(remark) = &rewriting.remark {
             notice!("{remark}");
         }
@@ -129,14 +130,15 @@ impl RewriteModel {
     }
 
     /// A writer that may make as many calls as the options allow.
-    pub fn writer(&self) -> RewriteCalls<'_> {
-        RewriteCalls { llm: self, left: self.calls }
+    pub fn writer(&self, context: CallContext) -> RewriteCalls<'_> {
+        RewriteCalls { llm: self, context, left: self.calls }
     }
 }
 
 /// The calls of one rewriting.
 pub struct RewriteCalls<'a> {
     llm: &'a RewriteModel,
+    context: CallContext,
     left: u32,
 }
 
@@ -162,7 +164,9 @@ impl Writer for RewriteCalls<'_> {
             )
             .hint("Raise max_calls of the option \"retrieve.rewrite\".")
         })?;
-        let answer = generate(provider.clone(), messages.to_vec(), *temperature, *max_tokens)?.text;
+        let (temperature, max_tokens) = (*temperature, *max_tokens);
+        let sampling = Sampling { temperature, max_tokens, within_ms: None };
+        let answer = generate(provider, messages.to_vec(), sampling, &self.context)?.text;
         remember(asked, &answer);
         Ok(answer)
     }

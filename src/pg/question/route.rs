@@ -8,8 +8,8 @@ use super::search::SearchedPipeline;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::{pipeline, prompt_settings, stranger, template};
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
-use crate::protocol::Lane;
 use crate::retrieve::RetrieveOptions;
 use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
 
@@ -54,7 +54,12 @@ pub fn pipeline_for(
         (_, Route::Similarity) => nearest(question, &choices)?,
         (_, Route::Llm) => {
             let llm = RewriteModel::named("route \"llm\"", &options.rewrite, llm)?;
-            route::ask(question, &choices, &template::find(TEMPLATE)?, &mut llm.writer())?
+            route::ask(
+                question,
+                &choices,
+                &template::find(TEMPLATE)?,
+                &mut llm.writer(CallContext::query()),
+            )?
         }
     };
     let chosen = choices.into_iter().nth(place).map(|choice| choice.name);
@@ -87,7 +92,7 @@ pub fn is_open(name: Option<&str>, options: &RetrieveOptions) -> bool {
 }
 
 fn nearest(question: &str, choices: &[Choice]) -> Result<usize> {
-    let mut embedding = Embedding::with_model(None, Lane::Query)?;
+    let mut embedding = Embedding::with_model(None, CallContext::query())?;
     let asked = embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?;
     // One at a time, so that the session remembers each.
     let mut describe = |it: &Choice| -> Result<Vec<f32>> {

@@ -21,9 +21,9 @@ use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::catalog::stranger;
 use crate::pg::catalog::view::{ContentColumns, ViewColumn, content_columns};
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::rerank::Reranker;
 use crate::pg::ragd::trace;
-use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
 use crate::rerank::LLM;
@@ -31,11 +31,14 @@ use crate::retrieve::fusion::Candidate;
 use crate::retrieve::options::Expand;
 use crate::retrieve::{Hit, Passage, RetrieveOptions, SearchMode, expansion, rank};
 use crate::rewrite::Rewriting;
+use crate::source::Source;
 
 /// What is searched, and how.
 pub struct Search {
     /// The pipeline that is searched.
     pub pipeline: Pipeline,
+    /// How models are called for it.
+    pub context: CallContext,
     /// Whether the caller named it.
     is_named: bool,
     columns: ContentColumns,
@@ -84,6 +87,7 @@ impl Search {
         let representations = derivation::of(pipeline.id, DerivationKind::Representations)?;
         let representations = representations.map(|it| it.relation);
         Ok(Search {
+            context: CallContext::query().for_pipeline(pipeline.id),
             is_named,
             columns,
             k: asked.options.k.unwrap_or(usual_k),
@@ -115,9 +119,8 @@ impl Search {
 
     /// The passages for `query`, best first.
     pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
-        let _spending = ForPipeline::new(self.pipeline.id);
         let rewriting = match &self.rewriter {
-            Some(rewriter) => rewritten(rewriter, query)?,
+            Some(rewriter) => rewritten(rewriter, query, &self.context)?,
             None => Rewriting::none(query),
         };
         let narrowed;
@@ -142,7 +145,8 @@ impl Search {
         let hits = match &self.reranker {
             Some(reranker) => {
                 let rerank = || {
-                    let (hits, remark) = reranker.rerank(query, hits, &self.options)?;
+                    let (hits, remark) =
+                        reranker.rerank(query, hits, &self.options, &self.context)?;
                     remark.into_iter().for_each(|remark| notice!("{remark}"));
                     Ok(hits)
                 };
@@ -155,6 +159,11 @@ impl Search {
         hits.truncate(self.k as usize);
         let numbered = (1..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage });
         Ok(numbered.collect())
+    }
+
+    /// What is found for `query`, as an answer cites it.
+    pub fn sources(&self, query: &str) -> Result<Vec<Source>> {
+        Ok(self.run(query)?.into_iter().map(Source::Chunk).collect())
     }
 
     /// How many chunks a side puts forward. One side alone is asked for those that are looked
@@ -225,12 +234,12 @@ impl Search {
 }
 
 /// A step whose rows are the texts that are looked up.
-fn rewritten(rewriter: &Rewriter, query: &str) -> Result<Rewriting> {
+fn rewritten(rewriter: &Rewriter, query: &str, context: &CallContext) -> Result<Rewriting> {
     trace::step(
         "rewrite",
         || rewriter.way.name().to_owned(),
         || {
-            let rewriting = rewriter.rewrite(query)?;
+            let rewriting = rewriter.rewrite(query, context)?;
             trace::rows(rewriting.lookups.len());
             trace::words(|| {
                 let texts = rewriting.lookups.iter().map(|lookup| lookup.text.as_str());

@@ -5,8 +5,6 @@
 //! role that may not see a row has other messages, a row that changes makes other messages, and so
 //! does a new version of a template. Nothing has to be thrown away when something changes.
 
-use std::cell::Cell;
-
 use pgrx::pg_sys;
 
 use super::{client, usage};
@@ -15,51 +13,29 @@ use crate::pg::server::guc::{self, Caching};
 use crate::pg::server::random;
 use crate::protocol::{GenerateRequest, Generated, Note, Request, Response};
 
-thread_local! {
-    static CACHING: Cell<Option<Caching>> = const { Cell::new(None) };
-}
-
-/// While it lives, what is remembered is not as `rag.cache` says.
-pub struct Using(Option<Caching>);
-
-impl Using {
-    /// `caching`, or what holds already.
-    pub fn new(caching: Option<Caching>) -> Using {
-        Using(CACHING.replace(caching.or(CACHING.get())))
-    }
-}
-
-impl Drop for Using {
-    fn drop(&mut self) {
-        CACHING.set(self.0);
-    }
-}
-
-/// Which answers are remembered for the question under way.
-pub fn caching() -> Caching {
-    CACHING.get().unwrap_or_else(guc::cache)
-}
-
 /// What was written for `request` lately, or what `write` writes now.
 pub fn written(
+    caching: Caching,
     request: &GenerateRequest,
     write: impl FnOnce() -> Result<Generated>,
 ) -> Result<Generated> {
-    if let Some(known) = recalled(request) {
+    if let Some(known) = recalled(caching, request) {
         return Ok(known);
     }
     let generated = write()?;
-    remember(request, &generated);
+    remember(caching, request, &generated);
     Ok(generated)
 }
 
 /// What was written for each of `requests` lately, in their order; `write` gets those whose answers
 /// are not remembered, and gives as many results.
 pub fn all_written(
+    caching: Caching,
     requests: Vec<GenerateRequest>,
     write: impl FnOnce(Vec<GenerateRequest>) -> Result<Vec<Result<Generated>>>,
 ) -> Result<Vec<Result<Generated>>> {
-    let known: Vec<Option<Generated>> = requests.iter().map(recalled).collect();
+    let known: Vec<Option<Generated>> =
+        requests.iter().map(|request| recalled(caching, request)).collect();
     let is_new = |(request, known): (GenerateRequest, &Option<Generated>)| {
         known.is_none().then_some(request)
     };
@@ -67,7 +43,7 @@ pub fn all_written(
     let made = if new.is_empty() { Vec::new() } else { write(new.clone())? };
     for (request, generated) in new.iter().zip(&made) {
         if let Ok(generated) = generated {
-            remember(request, generated);
+            remember(caching, request, generated);
         }
     }
     let mut made = made.into_iter();
@@ -75,8 +51,8 @@ pub fn all_written(
 }
 
 /// What was written for `request` lately, if it is remembered.
-pub fn recalled(request: &GenerateRequest) -> Option<Generated> {
-    if caching() == Caching::Off {
+pub fn recalled(caching: Caching, request: &GenerateRequest) -> Option<Generated> {
+    if caching == Caching::Off {
         return None;
     }
     let text = recall(&of_caller(&blind(request)), &[], 0.0).into_iter().next()?;
@@ -92,9 +68,9 @@ pub fn recalled(request: &GenerateRequest) -> Option<Generated> {
 
 /// Remembers what was written. What was cut short is worth another try; what holds a mark of this
 /// call means nothing later.
-pub fn remember(request: &GenerateRequest, generated: &Generated) {
+pub fn remember(caching: Caching, request: &GenerateRequest, generated: &Generated) {
     let is_whole = generated.finish_reason == "stop" && !random::has_nonce(&generated.text);
-    if is_whole && caching() != Caching::Off {
+    if is_whole && caching != Caching::Off {
         keep(of_caller(&blind(request)), Vec::new(), generated.text.clone());
     }
 }

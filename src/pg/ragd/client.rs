@@ -48,18 +48,28 @@ thread_local! {
     static IDLE: RefCell<Option<Connection>> = const { RefCell::new(None) };
 }
 
-/// Sends `request` and returns what ragd answers; starts ragd where it does not run.
+/// Sends `request` and returns what ragd answers; starts ragd where it does not run. What a provider
+/// is paid for is charged to no pipeline.
 ///
 /// Where ragd goes away in the middle, a request that costs nothing but time is sent again.
 pub fn call(request: &Request) -> Result<Response> {
-    call_and_watch(request, None)
+    call_for(0, request)
 }
 
-/// Sends `request` and returns what ragd answers, as [`call`] does; `watch` is called about twice a
-/// second while the caller waits, and ends the call by an error.
-pub fn call_and_watch(request: &Request, mut watch: Option<&mut Watch<'_>>) -> Result<Response> {
+/// Sends `request` as [`call`] does, and charges it to the pipeline with the ID `pipeline`.
+pub fn call_for(pipeline: i32, request: &Request) -> Result<Response> {
+    call_and_watch(pipeline, request, None)
+}
+
+/// Sends `request` and returns what ragd answers, as [`call_for`] does; `watch` is called about twice
+/// a second while the caller waits, and ends the call by an error.
+pub fn call_and_watch(
+    pipeline: i32,
+    request: &Request,
+    mut watch: Option<&mut Watch<'_>>,
+) -> Result<Response> {
     let frame = protocol::encode_call(role::on_behalf_of().to_u32(), request)?;
-    let admitted = usage::admit(request)?;
+    let admitted = usage::admit(request, pipeline)?;
     let _waiting = Waiting::for_answer(request);
     let mut losses = Losses { limit: guc::ragd_heartbeat_timeout(), lost: 0, hung: 0 };
     loop {
@@ -155,10 +165,10 @@ pub struct ReplyPieces {
 }
 
 impl ReplyPieces {
-    /// Sends `request`; starts ragd where it does not run. A call that may cost money is not
-    /// repeated.
-    pub fn of(request: &Request) -> Result<ReplyPieces> {
-        let (connection, admitted) = begun(request)?;
+    /// Sends `request`, which is charged to `pipeline`; starts ragd where it does not run. A call
+    /// that may cost money is not repeated.
+    pub fn of(pipeline: i32, request: &Request) -> Result<ReplyPieces> {
+        let (connection, admitted) = begun(pipeline, request)?;
         Ok(ReplyPieces { connection: Some(connection), admitted: Some(admitted) })
     }
 
@@ -194,10 +204,10 @@ pub struct PendingReply {
 }
 
 impl PendingReply {
-    /// Sends `request`; starts ragd where it does not run. A call that may cost money is not
-    /// repeated.
-    pub fn of(request: &Request) -> Result<PendingReply> {
-        let (connection, admitted) = begun(request)?;
+    /// Sends `request`, which is charged to `pipeline`; starts ragd where it does not run. A call
+    /// that may cost money is not repeated.
+    pub fn of(pipeline: i32, request: &Request) -> Result<PendingReply> {
+        let (connection, admitted) = begun(pipeline, request)?;
         Ok(PendingReply { connection, admitted })
     }
 
@@ -246,9 +256,9 @@ pub fn wait_for_any(replies: &[&PendingReply], time: Duration) {
 }
 
 /// `request` on its way, on a connection of its own.
-fn begun(request: &Request) -> Result<(Connection, Admitted)> {
+fn begun(pipeline: i32, request: &Request) -> Result<(Connection, Admitted)> {
     let frame = protocol::encode_call(role::on_behalf_of().to_u32(), request)?;
-    let admitted = usage::admit(request)?;
+    let admitted = usage::admit(request, pipeline)?;
     let mut connection = idle_or_new()?;
     connection.send(&frame)?;
     Ok((connection, admitted))

@@ -7,6 +7,7 @@ use pgrx::prelude::*;
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, RegisteredModel};
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::client::Watch;
 use crate::pg::ragd::{client, provider, trace, usage};
 use crate::pg::server::error::unexpected;
@@ -43,24 +44,24 @@ pub struct Embedding {
     model: RegisteredModel,
     /// How the current role reaches the provider, if the model is behind one.
     provider: Option<ProviderConfig>,
-    lane: Lane,
+    context: CallContext,
 }
 
 impl Embedding {
     /// The model called `model`, or that of `rag.embedding_model`.
     ///
     /// Fails, for a model behind a server, if the current role may not use that server.
-    pub fn with_model(model: Option<&str>, lane: Lane) -> Result<Self> {
+    pub fn with_model(model: Option<&str>, context: CallContext) -> Result<Self> {
         let model = model::find(model)?;
         let config = |remote: &model::Remote| {
             provider::embedding_config(&remote.server, Some(&remote.model))
         };
         let provider = model.remote.as_ref().map(config).transpose()?;
-        Ok(Embedding { model, provider, lane })
+        Ok(Embedding { model, provider, context })
     }
 
     fn request(&self, texts: &[String], kind: EmbeddingKind) -> Request {
-        let (lane, texts) = (self.lane, texts.to_vec());
+        let (lane, texts) = (self.context.lane, texts.to_vec());
         match self.provider.clone() {
             None => Request::Embed { model: self.model.reference.clone(), kind, lane, texts },
             Some(provider) => {
@@ -98,7 +99,7 @@ impl Embedding {
         for documents in documents.chunks(TEXTS_A_REQUEST) {
             let request = self.request_in_place(documents)?;
             let count = documents.iter().map(|it| it.spans.len()).sum();
-            add(&request, count, watch.as_deref_mut(), &mut vectors)?;
+            self.add(&request, count, watch.as_deref_mut(), &mut vectors)?;
         }
         Ok(vectors)
     }
@@ -117,7 +118,7 @@ impl Embedding {
 
     fn request_in_place(&self, documents: &[Spanned]) -> Result<Request> {
         self.check_in_place()?;
-        let (model, lane) = (self.model.reference.clone(), self.lane);
+        let (model, lane) = (self.model.reference.clone(), self.context.lane);
         Ok(Request::EmbedInPlace { model, lane, documents: documents.to_vec() })
     }
 
@@ -163,36 +164,40 @@ impl Embedding {
     ) -> Result<()> {
         for texts in texts.chunks(TEXTS_A_REQUEST) {
             let request = self.request(texts, kind);
-            add(&request, texts.len(), watch.as_deref_mut(), vectors)?;
+            self.add(&request, texts.len(), watch.as_deref_mut(), vectors)?;
         }
         Ok(())
     }
-}
 
-/// Adds the vectors that `request` asks for, `count` of them, to `vectors`; fewer where it fails.
-fn add(
-    request: &Request,
-    count: usize,
-    watch: Option<&mut Watch<'_>>,
-    vectors: &mut Vec<Vec<f32>>,
-) -> Result<()> {
-    let is_whole =
-        |length: usize, dimension: u32| length == dimension as usize * count && dimension > 0;
-    let is_part =
-        |length: usize, dimension: u32| length < dimension as usize * count && dimension > 0;
-    let (dimension, values, outcome) = match client::call_and_watch(request, watch)? {
-        Response::Vectors { dimension, values, .. } if is_whole(values.len(), dimension) => {
-            (dimension, values, Ok(()))
-        }
-        Response::SomeVectors { dimension, values, error, .. }
-            if is_part(values.len(), dimension) =>
-        {
-            (dimension, values, Err(error))
-        }
-        other => return Err(unexpected(&other)),
-    };
-    vectors.extend(values.chunks_exact(dimension as usize).map(<[f32]>::to_vec));
-    outcome
+    /// Adds the vectors that `request` asks for, `count` of them, to `vectors`; fewer where it fails.
+    fn add(
+        &self,
+        request: &Request,
+        count: usize,
+        watch: Option<&mut Watch<'_>>,
+        vectors: &mut Vec<Vec<f32>>,
+    ) -> Result<()> {
+        let is_whole =
+            |length: usize, dimension: u32| length == dimension as usize * count && dimension > 0;
+        let is_part =
+            |length: usize, dimension: u32| length < dimension as usize * count && dimension > 0;
+        let (dimension, values, outcome) =
+            match client::call_and_watch(self.context.pipeline, request, watch)? {
+                Response::Vectors { dimension, values, .. }
+                    if is_whole(values.len(), dimension) =>
+                {
+                    (dimension, values, Ok(()))
+                }
+                Response::SomeVectors { dimension, values, error, .. }
+                    if is_part(values.len(), dimension) =>
+                {
+                    (dimension, values, Err(error))
+                }
+                other => return Err(unexpected(&other)),
+            };
+        vectors.extend(values.chunks_exact(dimension as usize).map(<[f32]>::to_vec));
+        outcome
+    }
 }
 
 impl Embedder for Embedding {
@@ -235,7 +240,7 @@ impl Embedding {
     /// The vector of a text that any session has asked for lately, which ragd remembers.
     fn recall_shared(&self, key: &MemoKey) -> Result<Option<Vec<f32>>> {
         let is_alone = ALONE.get() == statement_start();
-        if self.lane != Lane::Query || key.text.len() > LONGEST_REMEMBERED || is_alone {
+        if self.context.lane != Lane::Query || key.text.len() > LONGEST_REMEMBERED || is_alone {
             return Ok(None);
         }
         let (model, kind, text) = (key.identity.clone(), key.kind, key.text.clone());

@@ -1,8 +1,8 @@
 //! Texts that language models write.
 
-use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use super::call_context::CallContext;
 use crate::error::{Error, Result};
 use crate::pg::ragd::{cache, client, trace};
 use crate::pg::server::error::unexpected;
@@ -10,54 +10,51 @@ use crate::protocol::{
     GenerateMany, GenerateRequest, Generated, Lane, Message, ProviderConfig, Request, Response,
 };
 
-thread_local! {
-    static LANE: Cell<Lane> = const { Cell::new(Lane::Query) };
+/// How a reply is chosen, and what it may take.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sampling {
+    /// 0: the most probable reply.
+    pub temperature: f32,
+    /// Longest reply, in tokens.
+    pub max_tokens: Option<u32>,
+    /// Longest time, in milliseconds; `None`: the provider's own.
+    pub within_ms: Option<u64>,
 }
 
-/// While it lives, calls of language models wait behind those for whose answers users wait.
-pub struct BehindQueries(Lane);
-
-impl BehindQueries {
-    /// Puts the calls of this process behind from now on.
-    pub fn people() -> BehindQueries {
-        BehindQueries(LANE.replace(Lane::Bulk))
-    }
-}
-
-impl Drop for BehindQueries {
-    fn drop(&mut self) {
-        LANE.set(self.0);
+impl Sampling {
+    /// The most probable reply of at most so many tokens.
+    pub fn probable(max_tokens: Option<u32>) -> Sampling {
+        Sampling { max_tokens, ..Sampling::default() }
     }
 }
 
 /// Has a provider write that the current role may use.
 pub fn generate(
-    provider: ProviderConfig,
+    provider: &ProviderConfig,
     messages: Vec<Message>,
-    temperature: f32,
-    max_tokens: Option<u32>,
+    sampling: Sampling,
+    context: &CallContext,
 ) -> Result<Generated> {
-    let (schema, lane) = (None, LANE.get());
-    ask(GenerateRequest { provider, messages, temperature, max_tokens, schema, lane })
+    ask(request(provider, messages, sampling, context.lane), context)
 }
 
 /// Has a provider write, or recalls what it has written before.
-pub fn ask(request: GenerateRequest) -> Result<Generated> {
+pub fn ask(request: GenerateRequest, context: &CallContext) -> Result<Generated> {
     let named = format!("{} {}", request.provider.name, request.provider.model);
-    let write = || match call(&request)? {
+    let write = || match call(&request, context.pipeline)? {
         Response::Text(text) => Ok(text),
         other => Err(unexpected(&other)),
     };
-    trace::step("generate", || named, || cache::written(&request, write))
+    trace::step("generate", || named, || cache::written(context.caching, &request, write))
 }
 
 /// Has a language model write. A call that goes behind others is sent away by a provider that is
 /// busy, and made again when the provider says, as long as a call may take.
-fn call(request: &GenerateRequest) -> Result<Response> {
+fn call(request: &GenerateRequest, pipeline: i32) -> Result<Response> {
     let end = Instant::now() + Duration::from_millis(request.provider.timeout_ms);
     let is_bulk = request.lane == Lane::Bulk;
     loop {
-        let outcome = client::call(&Request::Generate(request.clone()));
+        let outcome = client::call_for(pipeline, &Request::Generate(request.clone()));
         let delay = outcome.as_ref().err().and_then(Error::retry_delay);
         match delay.filter(|delay| is_bulk && Instant::now() + *delay < end) {
             Some(delay) => client::pause(delay),
@@ -66,41 +63,43 @@ fn call(request: &GenerateRequest) -> Result<Response> {
     }
 }
 
-/// Has a provider write several texts at once, in their order; within so many milliseconds, or in
-/// the provider's own time. A call that fails does not keep the others from their text.
-pub fn generate_all_by(
+/// Has a provider write several texts at once, in their order. A call that fails does not keep the
+/// others from their text.
+pub fn generate_all(
     provider: &ProviderConfig,
     prompts: Vec<Vec<Message>>,
-    (temperature, max_tokens): (f32, Option<u32>),
-    within_ms: Option<u64>,
+    sampling: Sampling,
+    context: &CallContext,
 ) -> Result<Vec<Result<Generated>>> {
-    let sampling = (temperature, max_tokens);
+    let lane = context.lane;
     if prompts.len() == 1 {
-        let one = |messages| ask(request_within(provider, messages, sampling, within_ms));
+        let one = |messages| ask(request(provider, messages, sampling, lane), context);
         return Ok(prompts.into_iter().map(one).collect());
     }
-    let request = |messages| request_within(provider, messages, sampling, None);
+    let within_ms = sampling.within_ms;
+    let sampling = Sampling { within_ms: None, ..sampling };
+    let request = |messages| request(provider, messages, sampling, lane);
     let requests: Vec<GenerateRequest> = prompts.into_iter().map(request).collect();
     let named = format!("{} {}, {} at once", provider.name, provider.model, requests.len());
-    let write = |requests| match client::call(&Request::GenerateMany(GenerateMany {
-        requests,
-        within_ms,
-    }))? {
-        Response::Texts(texts) => Ok(texts),
-        other => Err(unexpected(&other)),
+    let write = |requests| {
+        let together = Request::GenerateMany(GenerateMany { requests, within_ms });
+        match client::call_for(context.pipeline, &together)? {
+            Response::Texts(texts) => Ok(texts),
+            other => Err(unexpected(&other)),
+        }
     };
-    trace::step("generate", || named, || cache::all_written(requests, write))
+    trace::step("generate", || named, || cache::all_written(context.caching, requests, write))
 }
 
-/// A request that a provider write, within so many milliseconds or in the provider's own time.
-pub fn request_within(
+/// A request that a provider write.
+pub fn request(
     provider: &ProviderConfig,
     messages: Vec<Message>,
-    (temperature, max_tokens): (f32, Option<u32>),
-    within_ms: Option<u64>,
+    sampling: Sampling,
+    lane: Lane,
 ) -> GenerateRequest {
+    let Sampling { temperature, max_tokens, within_ms } = sampling;
     let timeout_ms = within_ms.map_or(provider.timeout_ms, |it| it.min(provider.timeout_ms));
     let provider = ProviderConfig { timeout_ms, ..provider.clone() };
-    let (schema, lane) = (None, Lane::Query);
-    GenerateRequest { provider, messages, temperature, max_tokens, schema, lane }
+    GenerateRequest { provider, messages, temperature, max_tokens, schema: None, lane }
 }

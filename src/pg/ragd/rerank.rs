@@ -1,6 +1,7 @@
 //! Rerankers, seen from a session.
 
-use super::generate::generate;
+use super::call_context::CallContext;
+use super::generate::{Sampling, generate};
 use super::llm::Llm;
 use super::{client, provider};
 use crate::error::Result;
@@ -77,12 +78,22 @@ impl Reranker {
 
     /// One score a passage, greater is better, from 0 to 1. An error where a language model gives no
     /// grades.
-    pub fn scores(&self, query: &str, passages: &[String]) -> Result<Vec<f32>> {
-        self.read(query, passages)?.map_err(|answer| judge::no_grades(&answer))
+    pub fn scores(
+        &self,
+        query: &str,
+        passages: &[String],
+        context: &CallContext,
+    ) -> Result<Vec<f32>> {
+        self.read(query, passages, context)?.map_err(|answer| judge::no_grades(&answer))
     }
 
     /// The scores, or what a language model has said that gives no grades.
-    fn read(&self, query: &str, passages: &[String]) -> Result<Result<Vec<f32>, String>> {
+    fn read(
+        &self,
+        query: &str,
+        passages: &[String],
+        context: &CallContext,
+    ) -> Result<Result<Vec<f32>, String>> {
         match self {
             Reranker::CrossEncoder(model) | Reranker::LateInteraction(model) => {
                 let parts = passages.chunks(PASSAGES_A_REQUEST);
@@ -93,13 +104,13 @@ impl Reranker {
             Reranker::Remote(provider) => {
                 let parts = passages.chunks(PASSAGES_A_REQUEST);
                 let scores: Result<Vec<_>> =
-                    parts.map(|part| compare_remotely(provider, query, part)).collect();
+                    parts.map(|part| compare_remotely(provider, query, part, context)).collect();
                 Ok(Ok(scores?.concat()))
             }
             Reranker::Judge(llm) => {
                 let mut scores = Vec::with_capacity(passages.len());
                 for part in passages.chunks(judge::PASSAGES_A_CALL) {
-                    match grade(llm, query, part)? {
+                    match grade(llm, query, part, context)? {
                         Ok(grades) => scores.extend(grades),
                         Err(answer) => return Ok(Err(answer)),
                     }
@@ -116,10 +127,11 @@ impl Reranker {
         query: &str,
         hits: Vec<Hit>,
         options: &RetrieveOptions,
+        context: &CallContext,
     ) -> Result<(Vec<Hit>, Option<String>)> {
         let first = hits.iter().take(options.rerank_candidates as usize);
         let passages: Vec<String> = first.map(|hit| hit.passage.content.clone()).collect();
-        let scores: Vec<f64> = match self.read(query, &passages)? {
+        let scores: Vec<f64> = match self.read(query, &passages, context)? {
             Ok(scores) => scores.into_iter().map(f64::from).collect(),
             Err(answer) => return Ok((hits, Some(judge::remark(&answer)))),
         };
@@ -140,21 +152,23 @@ impl Reranker {
 fn compare(model: &ModelRef, query: &str, passages: &[String]) -> Result<Vec<f32>> {
     let (model, query, passages) = (model.clone(), query.to_owned(), passages.to_vec());
     let count = passages.len();
-    scored(Request::Rerank { model, query, passages }, count)
+    scored(client::call(&Request::Rerank { model, query, passages })?, count)
 }
 
 fn compare_remotely(
     provider: &ProviderConfig,
     query: &str,
     passages: &[String],
+    context: &CallContext,
 ) -> Result<Vec<f32>> {
     let (provider, query, passages) = (provider.clone(), query.to_owned(), passages.to_vec());
     let count = passages.len();
-    scored(Request::RerankRemotely(RerankRequest { provider, query, passages }), count)
+    let request = Request::RerankRemotely(RerankRequest { provider, query, passages });
+    scored(client::call_for(context.pipeline, &request)?, count)
 }
 
-fn scored(request: Request, count: usize) -> Result<Vec<f32>> {
-    match client::call(&request)? {
+fn scored(response: Response, count: usize) -> Result<Vec<f32>> {
+    match response {
         Response::Scores(scores) if scores.len() == count => Ok(scores),
         other => Err(unexpected(&other)),
     }
@@ -165,10 +179,11 @@ fn grade(
     llm: &ProviderConfig,
     query: &str,
     passages: &[String],
+    context: &CallContext,
 ) -> Result<Result<Vec<f32>, String>> {
     let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
     let template = template::find(judge::TEMPLATE)?;
     let messages = judge::messages(&template, query, &texts, &random::nonce()?)?;
-    let answer = generate(llm.clone(), messages, 0.0, Some(GRADES))?;
+    let answer = generate(llm, messages, Sampling::probable(Some(GRADES)), context)?;
     Ok(judge::scores(&answer.text, passages.len()).ok_or(answer.text))
 }

@@ -28,8 +28,6 @@ const DAY: u64 = 86_400;
 
 thread_local! {
     static USED: Cell<Usage> = const { Cell::new(Usage::NONE) };
-    static TAKEN: Cell<Usage> = const { Cell::new(Usage::NONE) };
-    static PIPELINE: Cell<i32> = const { Cell::new(0) };
     static TERMS: RefCell<HashMap<TermsKey, ProviderTerms>> = RefCell::new(HashMap::new());
     static LEDGER: RefCell<Ledger> = RefCell::new(Ledger::new(FOLDER));
 }
@@ -115,28 +113,6 @@ pub fn total() -> Usage {
     USED.get()
 }
 
-/// What has been used since the last call.
-pub fn take() -> Usage {
-    let used = USED.get();
-    used.since(&TAKEN.replace(used))
-}
-
-/// While it lives, what is spent is spent for a pipeline.
-pub struct ForPipeline(i32);
-
-impl ForPipeline {
-    /// Accounts for the pipeline with this ID from now on.
-    pub fn new(id: i32) -> ForPipeline {
-        ForPipeline(PIPELINE.replace(id))
-    }
-}
-
-impl Drop for ForPipeline {
-    fn drop(&mut self) {
-        PIPELINE.set(self.0);
-    }
-}
-
 /// On whose behalf a provider is called, and the names of its server and model.
 type TermsKey = (u32, String, String);
 
@@ -186,9 +162,9 @@ pub struct Admitted {
     expected: Spent,
 }
 
-/// Whether the budget of the current role allows `request`; an error of
-/// [`ErrorKind::BudgetExceeded`] where it does not.
-pub fn admit(request: &Request) -> Result<Admitted> {
+/// Whether the budget of the current role allows `request`, which is charged to the pipeline with the
+/// ID `pipeline`; an error of [`ErrorKind::BudgetExceeded`] where it does not.
+pub fn admit(request: &Request, pipeline: i32) -> Result<Admitted> {
     let characters = |it: &GenerateRequest| -> usize {
         it.messages.iter().map(|message| message.content.len()).sum()
     };
@@ -219,7 +195,7 @@ pub fn admit(request: &Request) -> Result<Admitted> {
     check(&terms, &expected)?;
     let (server, model) = (provider.name.clone(), provider.model.clone());
     let ProviderTerms { database, role, .. } = terms;
-    let account = Account { database, role, pipeline: PIPELINE.get(), server, model };
+    let account = Account { database, role, pipeline, server, model };
     Ok(Admitted { of: Some((account, price)), expected })
 }
 

@@ -113,7 +113,7 @@ fn simple_summarize_cuts_each_source() {
     tools.content = Some(long.clone());
     let done = run_with("simple_summarize", QUESTION, json!({"source_tokens": 50}), tools);
     assert_eq!(done.user(0).matches("Mills grind corn.").count(), 11, "{}", done.user(0));
-    assert_eq!(done.outcome.readings[0].passage.content, long, "cited from all of it");
+    assert_eq!(done.outcome.readings[0].source.content(), long, "cited from all of it");
 }
 
 #[test]

@@ -14,7 +14,6 @@ use crate::pg::ingest::chunk_store::SqlStore;
 use crate::pg::ingest::fill::IngestTools;
 use crate::pg::ingest::lease_renewal::{KeptVectors, LeaseRenewingEmbedder};
 use crate::pg::ingest::queue::{self, ClaimFilter, Claimed};
-use crate::pg::ragd::usage::ForPipeline;
 use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught};
 use crate::pg::server::{guc, random};
@@ -123,7 +122,6 @@ impl BatchJob {
         let bytes: usize = documents.iter().map(Document::bytes).sum();
         known.extend(self.embedded.iter().map(|(hash, vector)| (*hash, vector.clone())));
         let Batch { pipeline, lease, tools, .. } = &mut self.batch;
-        let _spending = ForPipeline::new(pipeline.id);
         let mut embedder = LeaseRenewingEmbedder {
             inner: &mut tools.embedding,
             kept: &mut self.kept,

@@ -3,18 +3,19 @@
 use serde_json::{Value, json};
 
 use super::Answer;
-use super::citation_format;
 use super::verifier::{Checked, Verifier};
-use crate::answer::citation::{Citation, Citations, CitedSource, citations};
+use crate::answer::citation::{Citation, Citations, citations};
 use crate::answer::draft::Draft;
 use crate::answer::options::CiteOptions;
+use crate::answer::shown::shown;
 use crate::answer::style::{Styled, styled};
-use crate::context::Reading;
 use crate::error::Result;
 use crate::extract::NO_ANSWER;
 use crate::pg::question::options::AskedOptions;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::llm::Llm;
 use crate::request::QuestionOptions;
+use crate::source::Source;
 use crate::verify::options::LowConfidence;
 use crate::verify::{Claim, ContextEvidence, Verdict, faithfulness};
 
@@ -65,14 +66,20 @@ impl CheckOptions {
 ///
 /// A draft that says exactly what it cites is made of quotes: they are their own evidence, and
 /// whether they answer has been decided.
-pub fn checked(question: &str, draft: Draft, options: &CheckOptions) -> Result<Answer> {
+pub fn checked(
+    question: &str,
+    draft: Draft,
+    options: &CheckOptions,
+    context: &CallContext,
+) -> Result<Answer> {
     let Draft { text, readings, supported, confidence, citations, mut usage } = draft;
     let is_quoted = citations.is_some();
-    let found = citations.unwrap_or_else(|| cited(&text, &readings));
+    let sources: Vec<&Source> = readings.iter().map(|reading| &reading.source).collect();
+    let found = citations.unwrap_or_else(|| cited(&text, &sources));
     let checked = match (supported, is_quoted) {
         (false, _) => Checked::default(),
-        (true, true) => Checked { claims: quotes(&found, &readings), ..Checked::default() },
-        (true, false) => options.verifier.check(question, &text, &readings)?,
+        (true, true) => Checked { claims: quotes(&found, &sources), ..Checked::default() },
+        (true, false) => options.verifier.check(question, &text, &readings, context)?,
     };
     let score = (!checked.claims.is_empty()).then(|| faithfulness(&checked.claims) as f32);
     let confidence = match (is_quoted, confidence, score) {
@@ -88,16 +95,15 @@ pub fn checked(question: &str, draft: Draft, options: &CheckOptions) -> Result<A
         true => (NO_ANSWER.to_owned(), Citations::default()),
         false => (text, found),
     };
-    let styled =
-        styled(&text, options.cite.style, &citation_format::sources(&found, &readings, options)?);
+    let styled = styled(&text, options.cite.style, &shown(&found, &sources, &options.cite)?);
     note_problems(&checked, &styled, !is_quoted && !abstains, &mut usage);
     Ok(Answer {
         supported: Some(supported && !abstains),
         confidence,
         citations: listed(&found, &styled),
-        context: context(&readings, &styled),
-        reading_order: (0..readings.len()).map(|source| styled.number(source)).collect(),
-        claims: claims(&checked.claims, &readings, &styled),
+        context: listed_sources(&sources, &styled),
+        reading_order: (0..sources.len()).map(|source| styled.number(source)).collect(),
+        claims: claims(&checked.claims, &sources, &styled),
         text: styled.text,
         usage,
         faithfulness: score,
@@ -105,40 +111,22 @@ pub fn checked(question: &str, draft: Draft, options: &CheckOptions) -> Result<A
     })
 }
 
-impl CheckOptions {
-    /// How what is cited looks.
-    pub(super) fn cite(&self) -> &CiteOptions {
-        &self.cite
-    }
-}
-
-fn cited(answer: &str, readings: &[Reading]) -> Citations {
-    let sources: Vec<CitedSource> = readings
-        .iter()
-        .map(|Reading { passage, .. }| CitedSource {
-            chunk_id: passage.chunk_id,
-            source_key: passage.source_key.clone(),
-            chunk_no: passage.chunk_no,
-            start_char: passage.start_char,
-            content: passage.content.clone(),
-        })
-        .collect();
-    citations(answer, &sources, &mut || {
+fn cited(answer: &str, sources: &[&Source]) -> Citations {
+    citations(answer, sources, &mut || {
         pgrx::check_for_interrupts!();
     })
 }
 
 /// Quotes as claims, which are true by what they are.
-fn quotes(found: &Citations, readings: &[Reading]) -> Vec<Claim> {
+fn quotes(found: &Citations, sources: &[&Source]) -> Vec<Claim> {
     let quote = |citation: &Citation| {
         let context = (citation.marker as usize).checked_sub(1)?;
-        let start = (citation.start_char - readings.get(context)?.passage.start_char) as usize;
-        let length = (citation.end_char - citation.start_char) as usize;
+        let chars = sources.get(context)?.characters(&citation.place)?;
         Some(Claim {
             text: citation.quote.clone(),
             verdict: Verdict::Supported,
             score: 1.0,
-            evidence: Some(ContextEvidence { context, chars: start..start + length }),
+            evidence: Some(ContextEvidence { context, chars }),
             cited: vec![context],
         })
     };
@@ -160,7 +148,7 @@ fn listed(found: &Citations, styled: &Styled) -> Value {
 }
 
 /// JSON objects of `claims`.
-fn claims(claims: &[Claim], readings: &[Reading], styled: &Styled) -> Value {
+fn claims(claims: &[Claim], sources: &[&Source], styled: &Styled) -> Value {
     let object = |(number, claim): (usize, &Claim)| {
         let mut value = json!({
             "claim_no": number,
@@ -169,17 +157,26 @@ fn claims(claims: &[Claim], readings: &[Reading], styled: &Styled) -> Value {
             "score": rounded(claim.score),
             "cited": claim.cited.iter().map(|at| styled.number(*at)).collect::<Vec<_>>(),
         });
-        if let Some(ContextEvidence { context, chars }) = &claim.evidence
-            && let Some(Reading { passage, .. }) = readings.get(*context)
-        {
-            value["number"] = json!(styled.number(*context));
-            value["source_key"] = json!(passage.source_key);
-            value["start_char"] = json!(passage.start_char as usize + chars.start);
-            value["end_char"] = json!(passage.start_char as usize + chars.end);
+        if let Some(evidence) = &claim.evidence {
+            value["number"] = json!(styled.number(evidence.context));
+            add(place_of(evidence, sources), &mut value);
         }
         value
     };
     (1..).zip(claims).map(object).collect()
+}
+
+/// Where the evidence stands, as a JSON object.
+fn place_of(evidence: &ContextEvidence, sources: &[&Source]) -> Option<Value> {
+    let source = sources.get(evidence.context)?;
+    Some(source.place(evidence.chars.clone())?.in_row())
+}
+
+/// Adds the members of one JSON object to another.
+fn add(members: Option<Value>, to: &mut Value) {
+    if let (Some(Value::Object(members)), Value::Object(all)) = (members, to) {
+        all.extend(members);
+    }
 }
 
 /// Four digits, as a score is no more exact than that.
@@ -207,10 +204,10 @@ fn note_problems(checked: &Checked, styled: &Styled, cites: bool, usage: &mut Va
 }
 
 /// Objects of `context`, in the order of their numbers.
-fn context(readings: &[Reading], styled: &Styled) -> Value {
-    let read = styled.order.iter().filter_map(|source| readings.get(*source));
-    let numbered = (1..).zip(read).map(|(number, Reading { passage, .. })| {
-        let mut value = json!(passage);
+fn listed_sources(sources: &[&Source], styled: &Styled) -> Value {
+    let read = styled.order.iter().filter_map(|source| sources.get(*source));
+    let numbered = (1..).zip(read).map(|(number, source)| {
+        let mut value = json!(source);
         value["number"] = json!(number);
         value
     });

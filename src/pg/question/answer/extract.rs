@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::extract::{self, Evidence, ExtractOptions};
 use crate::pg::question::search::Search;
 use crate::pg::ragd::embed::Embedding;
-use crate::protocol::Lane;
+use crate::source::Original;
 
 /// The sentences that answer `question`.
 pub fn extract(
@@ -19,16 +19,11 @@ pub fn extract(
     search: &Search,
     writing: &Writing,
 ) -> Result<Draft> {
-    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), Lane::Query)?;
-    let found: Vec<extract::ExtractPassage<'_>> = (1..)
-        .zip(&readings)
-        .map(|(number, Reading { passage, .. })| extract::ExtractPassage {
-            number,
-            content: &passage.content,
-            heading: passage.heading.as_deref(),
-            dense_similarity: passage.similarity.map(|value| value as f32),
-        })
-        .collect();
+    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), search.context)?;
+    let originals: Vec<(usize, Original<'_>)> =
+        readings.iter().enumerate().flat_map(originals_of).collect();
+    let found: Vec<extract::ExtractPassage<'_>> =
+        originals.iter().map(|it| passage(it, &readings)).collect();
     let defaults = ExtractOptions::default();
     let options = ExtractOptions {
         threshold: writing.min_confidence.unwrap_or(defaults.threshold),
@@ -37,7 +32,7 @@ pub fn extract(
     };
     let extract = extract::extract(question, &found, &mut embedding, &options)?;
     let evidence = extract.evidence.iter().filter(|_| extract.supported);
-    let citations = evidence.map(|evidence| citation(evidence, &readings)).collect();
+    let citations = evidence.map(|evidence| citation(evidence, &originals)).collect();
     Ok(Draft {
         text: extract.answer,
         supported: extract.supported,
@@ -48,16 +43,29 @@ pub fn extract(
     })
 }
 
-/// What a piece of evidence cites, exactly.
-fn citation(evidence: &Evidence, readings: &[Reading]) -> Citation {
-    let passage = &readings[evidence.passage].passage;
-    Citation {
-        marker: evidence.passage as i32 + 1,
-        chunk_id: passage.chunk_id,
-        source_key: passage.source_key.clone(),
-        chunk_no: passage.chunk_no,
-        start_char: passage.start_char + evidence.chars.start as i32,
-        end_char: passage.start_char + evidence.chars.end as i32,
-        quote: passage.content[evidence.bytes.clone()].to_owned(),
+/// The texts of a reading that can be quoted, each with the index of the reading.
+fn originals_of((at, reading): (usize, &Reading)) -> Vec<(usize, Original<'_>)> {
+    reading.source.originals().into_iter().map(|original| (at, original)).collect()
+}
+
+/// An original as the extractor reads it, with the number of its reading.
+fn passage<'a>(
+    (at, original): &(usize, Original<'a>),
+    readings: &'a [Reading],
+) -> extract::ExtractPassage<'a> {
+    let source = &readings[*at].source;
+    extract::ExtractPassage {
+        number: *at as u32 + 1,
+        content: original.text,
+        heading: source.heading(),
+        dense_similarity: source.similarity().map(|value| value as f32),
     }
+}
+
+/// What a piece of evidence cites, exactly.
+fn citation(evidence: &Evidence, originals: &[(usize, Original<'_>)]) -> Citation {
+    let (at, original) = &originals[evidence.passage];
+    let bytes = evidence.bytes.clone();
+    let quote = original.text[bytes.clone()].to_owned();
+    Citation { marker: *at as i32 + 1, place: original.place_of(bytes), quote }
 }

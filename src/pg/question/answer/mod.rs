@@ -1,21 +1,19 @@
 //! A question gets its answer: retrieve, choose what is read, have the answer written, check it.
 //!
 //! ```text
-//! read             what is shown of the chunks that were found
+//! read             what is shown of the sources that were found
 //! extract          the built-in answerer
 //! write            a language model, in the way of a strategy
 //! tools            what the strategy works with
 //! semantic_cache   what it wrote for a question that means the same
 //! checks           is it so?
 //! verifier         what says whether it is
-//! citation_format  how what is cited looks
 //! stream           all of this, passed on while it is written
 //! abandoned        streams that are not read to their end
 //! ```
 
 mod abandoned;
 mod checks;
-mod citation_format;
 mod extract;
 mod read;
 mod semantic_cache;
@@ -31,6 +29,7 @@ use serde_json::{Value, json};
 pub use checks::CheckOptions;
 pub use read::{check_columns, check_compression};
 pub use stream::{AnswerStream, Record, stream};
+pub use write::messages;
 
 use super::conversation::Conversation;
 use super::search::Search;
@@ -40,10 +39,7 @@ use crate::context::{ContextOptions, Reading};
 use crate::error::Result;
 use crate::extract::needs_language_model;
 use crate::pg::ragd::llm::Llm;
-use crate::pg::ragd::usage::ForPipeline;
-use crate::pg::ragd::{cache, trace};
-use crate::pg::server::guc::Caching;
-use crate::prompt::messages::Message;
+use crate::pg::ragd::trace;
 use crate::prompt::template::Template;
 
 /// Which model writes, and under which conditions.
@@ -64,13 +60,11 @@ pub struct Writing {
     pub temperature: f32,
     /// Longest answer of a language model, in tokens.
     pub max_tokens: Option<u32>,
-    /// Which answers are given again; `None`: as `rag.cache` says.
-    pub caching: Option<Caching>,
     /// Cosine from which on two questions may mean the same.
     pub cache_similarity: f32,
     /// What was said before.
     pub conversation: Option<Conversation>,
-    /// What is read of the chunks.
+    /// What is read of the sources.
     pub context: ContextOptions,
     /// How it is checked and shown.
     pub trust: CheckOptions,
@@ -86,9 +80,9 @@ pub struct Answer {
     pub confidence: Option<f32>,
     /// One object a citation; markers that point to nothing have only a marker and a position.
     pub citations: Value,
-    /// The chunks that were read, in the order of their numbers.
+    /// The sources that were read, in the order of their numbers.
     pub context: Value,
-    /// Those numbers in the order in which the chunks were read.
+    /// Those numbers in the order in which the sources were read.
     pub reading_order: Vec<usize>,
     /// The language model or answerer, tokens and times.
     pub usage: Value,
@@ -103,14 +97,12 @@ pub struct Answer {
 
 /// Answers `question` from the pipeline that `search` searches.
 pub fn ask(question: &str, search: &Search, writing: &Writing) -> Result<Answer> {
-    let _spending = ForPipeline::new(search.pipeline.id);
-    let _caching = cache::Using::new(writing.caching);
     let start = Instant::now();
     let (draft, retrieving) = match &writing.llm {
         Llm::Extractive => extracted(question, search, writing)?,
         Llm::Provider(llm) => write::write(question, search, writing, &llm.config)?,
     };
-    let check = || checks::checked(question, draft, &writing.trust);
+    let check = || checks::checked(question, draft, &writing.trust, &search.context);
     let mut answer = trace::step("verify", String::new, check)?;
     note_times(
         &mut answer,
@@ -142,18 +134,13 @@ pub fn check_strategy(strategy: &AnswerStrategy, llm: &Llm) -> Result<()> {
 /// What the built-in answerer says, and how long was searched.
 fn extracted(question: &str, search: &Search, writing: &Writing) -> Result<(Draft, Duration)> {
     let start = Instant::now();
-    let passages = search.run(question)?;
+    let sources = search.sources(question)?;
     let retrieving = start.elapsed();
-    let readings = read::read(question, passages, search, writing, ReadingCalls::One)?;
+    let readings = read::read(question, sources, search, writing, ReadingCalls::One)?;
     let extract = || extract::extract(question, readings, search, writing);
     let mut draft = trace::step("extract", String::new, extract)?;
     draft.usage["strategy"] = json!("compact");
     Ok((draft, retrieving))
-}
-
-/// What a language model would be asked first.
-pub fn messages(question: &str, search: &Search, writing: &Writing) -> Result<Vec<Message>> {
-    write::messages(question, search, writing)
 }
 
 /// What is read, the tokens of each as it is sent, and last those of the overview before it.
@@ -162,7 +149,8 @@ pub fn context(
     search: &Search,
     writing: &Writing,
 ) -> Result<(Vec<Reading>, Vec<usize>)> {
-    let readings = read::read(question, search.run(question)?, search, writing, ReadingCalls::One)?;
+    let readings =
+        read::read(question, search.sources(question)?, search, writing, ReadingCalls::One)?;
     let sizes = read::sizes(&readings, search, writing)?;
     Ok((readings, sizes))
 }

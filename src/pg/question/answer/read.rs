@@ -1,4 +1,4 @@
-//! What is read of the chunks that were found.
+//! What is read of the sources that were found.
 
 mod means;
 mod room;
@@ -18,18 +18,18 @@ use crate::pg::ragd::trace;
 use crate::pg::server::random;
 use crate::prompt::messages::{PromptSource, as_sent, overview_as_sent};
 use crate::prompt::tokens::Counter;
-use crate::retrieve::Passage;
+use crate::source::Source;
 
 use super::Writing;
 use means::{OnDemand, Summaries};
 pub use room::room;
 pub use tokens::Tokens;
 
-/// What is read for `question` of the passages that were found for it, best first: as much as one
+/// What is read for `question` of the sources that were found for it, best first: as much as one
 /// call can read, or all, where several share it.
 pub fn read(
     question: &str,
-    passages: Vec<Passage>,
+    sources: Vec<Source>,
     search: &Search,
     writing: &Writing,
     calls: ReadingCalls,
@@ -38,17 +38,17 @@ pub fn read(
     let mut tokens = Tokens::of(search, writing)?;
     let call = room::room(question, writing, &mut tokens)?.sources;
     let budget = call.filter(|_| calls == ReadingCalls::One);
-    let times = time::places(&passages, options.order_by.as_deref(), search)?;
-    let time = |passage: &Passage| times.get(&passage.chunk_id).copied();
+    let times = time::places(&sources, options.order_by.as_deref(), search)?;
+    let time = |source: &Source| times.get(&source.id()).copied();
     let job = AssemblyJob { question, options, budget, call, time: &time };
     let mut means = Means {
         counter: &mut tokens,
-        embedder: &mut OnDemand { model: &search.pipeline.model },
-        writer: &mut Summaries::new(&writing.llm, options),
+        embedder: &mut OnDemand { model: &search.pipeline.model, context: search.context },
+        writer: &mut Summaries::new(&writing.llm, options, search.context),
         nonce: &mut random::nonce,
         templates: &template::find,
     };
-    trace::found("read", String::new, || assembled(passages, &job, &mut means))
+    trace::found("read", String::new, || assembled(sources, &job, &mut means))
 }
 
 /// An error where the options ask for what `search` has not.
@@ -75,7 +75,7 @@ pub fn check_compression(asked: &AskedOptions, llm: &Llm) -> Result<()> {
 /// The tokens of each of `readings` as it is sent, and of the overview before them.
 pub fn sizes(readings: &[Reading], search: &Search, writing: &Writing) -> Result<Vec<usize>> {
     let sent = (1..).zip(readings).map(|(number, reading)| {
-        let source = PromptSource { overview: None, ..reading.source() };
+        let source = PromptSource { overview: None, ..reading.prompt_source() };
         as_sent(number, &source)
     });
     let mut texts: Vec<String> = sent.collect();

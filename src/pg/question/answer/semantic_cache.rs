@@ -22,15 +22,16 @@ use crate::pg::ragd::{cache, trace, usage};
 use crate::pg::server::guc::Caching;
 use crate::pg::server::random;
 use crate::prompt::messages::as_sent;
-use crate::protocol::{Lane, ProviderConfig};
+use crate::protocol::ProviderConfig;
+use crate::source::SourceId;
 
 /// An answer that is remembered.
 #[derive(Serialize, Deserialize)]
 struct CachedAnswer {
     question: String,
     text: String,
-    /// The chunks that were read for it, in the order of their numbers: ID and what was sent.
-    read: Vec<(i64, String)>,
+    /// The sources that were read for it, in the order of their numbers: ID and what was sent.
+    read: Vec<(SourceId, String)>,
 }
 
 /// A question whose answer may be known, or is to be kept.
@@ -51,7 +52,7 @@ impl SemanticLookup {
         writing: &Writing,
         provider: &ProviderConfig,
     ) -> Result<Option<SemanticLookup>> {
-        if cache::caching() != Caching::Semantic || !pending.is_only_call() {
+        if search.context.caching != Caching::Semantic || !pending.is_only_call() {
             return Ok(None);
         }
         Ok(Some(SemanticLookup {
@@ -94,7 +95,7 @@ fn scope(search: &Search, writing: &Writing, provider: &ProviderConfig) -> Resul
 }
 
 fn vector(question: &str, search: &Search) -> Result<Vec<f32>> {
-    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), Lane::Query)?;
+    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), search.context)?;
     Ok(embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?.swap_remove(0))
 }
 
@@ -104,16 +105,16 @@ fn fitted(kept: &CachedAnswer, question: &str, readings: &[Reading]) -> Option<S
     if !are_alike(&kept.question, question) {
         return None;
     }
-    let places: HashMap<(i64, String), u32> = readings.iter().map(sent).zip(1..).collect();
+    let places: HashMap<(SourceId, String), u32> = readings.iter().map(sent).zip(1..).collect();
     let place =
-        |(number, read): (u32, &(i64, String))| places.get(read).map(|place| (number, *place));
+        |(number, read): (u32, &(SourceId, String))| places.get(read).map(|place| (number, *place));
     let numbers = (1..).zip(&kept.read).map(place).collect::<Option<BTreeMap<u32, u32>>>()?;
     renumbered(&kept.text, &numbers)
 }
 
-/// A chunk as it is sent, whatever its number.
-fn sent(reading: &Reading) -> (i64, String) {
-    (reading.passage.chunk_id, as_sent(1, &reading.source()))
+/// A source as it is sent, whatever its number.
+fn sent(reading: &Reading) -> (SourceId, String) {
+    (reading.source.id(), as_sent(1, &reading.prompt_source()))
 }
 
 /// A whole answer that cites, and nothing else than what was read.

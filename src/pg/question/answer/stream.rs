@@ -18,7 +18,7 @@ use pgrx::{Uuid, pg_sys};
 use serde_json::json;
 
 use super::abandoned::{self, AbandonedAnswer};
-use super::tools::{longest, said};
+use super::tools::{said, sampling};
 use super::write::{self, AnswerSoFar, FinalCall};
 use super::{Answer, Draft, Writing, checks, note_times};
 use crate::answer::numbering::NumberedStream;
@@ -27,11 +27,12 @@ use crate::pg::question::conversation::{self, Conversation};
 use crate::pg::question::search::Search;
 use crate::pg::question::trace_log;
 use crate::pg::ragd::cache;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::client::ReplyPieces;
-use crate::pg::ragd::generate::request_within;
+use crate::pg::ragd::generate::request;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, TraceStep};
-use crate::pg::ragd::usage::{self, ForPipeline, Usage};
+use crate::pg::ragd::usage::{self, Usage};
 use crate::pg::server::error::unexpected;
 use crate::pg::server::guc::TraceLevel;
 use crate::protocol::{GenerateRequest, Generated, Request, Response};
@@ -81,7 +82,8 @@ struct StreamedAnswer {
     call: FinalCall,
     question: String,
     writing: Writing,
-    pipeline: i32,
+    /// How models are called for it.
+    context: CallContext,
     /// What the model has written so far.
     said: String,
     /// What has been made of it, as it was streamed.
@@ -107,32 +109,30 @@ pub fn stream(question: &str, search: &Search, writing: Writing) -> Result<Answe
         Llm::Extractive => return super::ask(question, search, &writing).map(known),
         Llm::Provider(llm) => &llm.config,
     };
-    let _spending = ForPipeline::new(search.pipeline.id);
-    let _caching = cache::Using::new(writing.caching);
+    let context = search.context;
     let begun = Instant::now();
     let (so_far, retrieving) = write::begin(question, search, &writing, provider)?;
     let mut times = Times { begun, retrieving, asked: begun, first_piece: None };
     let call = match so_far {
         AnswerSoFar::Known(draft) => {
-            return checked(question, draft, &writing, &times).map(known);
+            return checked(question, draft, &writing, &times, &context).map(known);
         }
         AnswerSoFar::Asking(call) => *call,
     };
     let pending = &call.pending;
-    let sampling = (writing.temperature, longest(&writing, &pending.limits));
-    let prompt = pending.prompt.clone();
-    let request = request_within(provider, prompt, sampling, pending.limits.timeout_ms);
+    let sampling = sampling(&writing, &pending.limits);
+    let request = request(provider, pending.prompt.clone(), sampling, context.lane);
     times.asked = Instant::now();
-    if let Some(remembered) = cache::recalled(&request) {
+    if let Some(remembered) = cache::recalled(context.caching, &request) {
         let draft = call.finish(Ok(said(remembered)), "", 0)?;
-        return checked(question, draft, &writing, &times).map(known);
+        return checked(question, draft, &writing, &times, &context).map(known);
     }
-    let pieces = ReplyPieces::of(&Request::GenerateStream(request.clone()))?;
-    let (question, pipeline) = (question.to_owned(), search.pipeline.id);
+    let pieces = ReplyPieces::of(context.pipeline, &Request::GenerateStream(request.clone()))?;
+    let question = question.to_owned();
     let numbers = NumberedStream::of(call.pending.readings().len());
     let (said, told, used) = (String::new(), String::new(), Usage::default());
     #[rustfmt::skip]
-    let written = StreamedAnswer { pieces, request, call, question, writing, pipeline, said, told, numbers, times, used };
+    let written = StreamedAnswer { pieces, request, call, question, writing, context, said, told, numbers, times, used };
     Ok(in_state(StreamState::Written(Box::new(written))))
 }
 
@@ -279,7 +279,6 @@ impl StreamedAnswer {
     /// What there is of an answer whose reader does not read on. Its call ends with it, where it is one of
     /// the `calls` that are not counted yet.
     fn left(mut self, calls: u64, steps: &mut Vec<TraceStep>) -> Answer {
-        let _spending = ForPipeline::new(self.pipeline);
         let before = usage::total();
         self.pieces.give_up();
         let mut used = self.used.plus(&usage::total().since(&before));
@@ -305,24 +304,28 @@ impl StreamedAnswer {
 
     /// The answer, once all of it is there.
     fn end(self, reply: Result<Generated>) -> Result<Answer> {
-        let _spending = ForPipeline::new(self.pipeline);
-        let _caching = cache::Using::new(self.writing.caching);
         let took = self.note_call("in pieces", self.used)?;
         if let Ok(generated) = &reply {
-            cache::remember(&self.request, generated);
+            cache::remember(self.context.caching, &self.request, generated);
         }
         let took_ms = took.as_millis() as u64;
         let draft = self.call.finish(reply.map(said), &self.said, took_ms)?;
-        checked(&self.question, draft, &self.writing, &self.times)
+        checked(&self.question, draft, &self.writing, &self.times, &self.context)
     }
 }
 
 /// The answer, with what its sources say of it.
-fn checked(question: &str, draft: Draft, writing: &Writing, times: &Times) -> Result<Answer> {
+fn checked(
+    question: &str,
+    draft: Draft,
+    writing: &Writing,
+    times: &Times,
+    context: &CallContext,
+) -> Result<Answer> {
     let Times { begun, retrieving, first_piece, .. } = times;
     let writing_until = |time: Duration| time.saturating_sub(*retrieving);
     let took = begun.elapsed();
-    let check = || checks::checked(question, draft, &writing.trust);
+    let check = || checks::checked(question, draft, &writing.trust, context);
     let mut answer = trace::step("verify", String::new, check)?;
     note_times(&mut answer, writing.llm.name(), *retrieving, writing_until(took));
     if let Some(first) = first_piece {

@@ -11,14 +11,15 @@ use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::question::search::Search;
-use crate::pg::ragd::generate::generate_all_by;
+use crate::pg::ragd::call_context::CallContext;
+use crate::pg::ragd::generate::{Sampling, generate_all};
 use crate::pg::ragd::trace;
 use crate::pg::server::random;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
 use crate::protocol::{Generated, ProviderConfig};
-use crate::retrieve::Passage;
+use crate::source::Source;
 
 /// The tools of one answer.
 pub struct Session<'a> {
@@ -84,20 +85,20 @@ impl Counter for Session<'_> {
 }
 
 impl StrategyHost for Session<'_> {
-    fn retrieve(&mut self, query: &str) -> Result<Vec<Passage>> {
+    fn retrieve(&mut self, query: &str) -> Result<Vec<Source>> {
         let begun = Instant::now();
-        let passages = self.search.run(query);
+        let found = self.search.sources(query);
         self.retrieving += begun.elapsed();
-        passages
+        found
     }
 
     fn read(
         &mut self,
         question: &str,
-        passages: Vec<Passage>,
+        sources: Vec<Source>,
         calls: ReadingCalls,
     ) -> Result<Vec<Reading>> {
-        read::read(question, passages, self.search, self.writing, calls)
+        read::read(question, sources, self.search, self.writing, calls)
     }
 
     fn room(&mut self, question: &str) -> Result<Room> {
@@ -114,7 +115,8 @@ impl StrategyHost for Session<'_> {
         let Some(provider) = &self.provider else {
             return Err(Error::new(ErrorKind::Internal, "there is no language model to ask"));
         };
-        ask_all(provider, step, prompts, limits, self.writing)
+        let sampling = sampling(self.writing, &limits);
+        ask_all(provider, step, prompts, sampling, &self.search.context)
     }
 
     /// The template of the call, or that of the pipeline, or the usual one.
@@ -144,23 +146,23 @@ impl StrategyHost for Session<'_> {
     }
 }
 
-/// What a language model replies to each of `prompts`, within `limits`.
+/// What a language model replies to each of `prompts`.
 pub fn ask_all(
     provider: &ProviderConfig,
     step: &'static str,
     prompts: Vec<Vec<Message>>,
-    limits: Limits,
-    writing: &Writing,
+    sampling: Sampling,
+    context: &CallContext,
 ) -> Result<Vec<Result<ModelReply>>> {
-    let sampling = (writing.temperature, longest(writing, &limits));
-    let ask = || generate_all_by(provider, prompts, sampling, limits.timeout_ms);
+    let ask = || generate_all(provider, prompts, sampling, context);
     let replies = trace::step("write", || step.to_owned(), ask)?;
     Ok(replies.into_iter().map(|reply| reply.map(said)).collect())
 }
 
-/// How many tokens a reply may have.
-pub fn longest(writing: &Writing, limits: &Limits) -> Option<u32> {
-    [writing.max_tokens, limits.max_tokens].into_iter().flatten().min()
+/// How a reply is chosen as `writing` says, within `limits`.
+pub fn sampling(writing: &Writing, limits: &Limits) -> Sampling {
+    let max_tokens = [writing.max_tokens, limits.max_tokens].into_iter().flatten().min();
+    Sampling { temperature: writing.temperature, max_tokens, within_ms: limits.timeout_ms }
 }
 
 /// What was written, as strategies know it.

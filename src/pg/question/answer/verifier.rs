@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::context::Reading;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
-use crate::pg::ragd::generate::generate;
+use crate::pg::ragd::call_context::CallContext;
+use crate::pg::ragd::generate::{Sampling, generate};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::rerank::Reranker;
 use crate::pg::server::random;
@@ -55,13 +56,26 @@ impl Verifier {
     }
 
     /// Compares each claim of `answer` with what was read.
-    pub fn check(&self, question: &str, answer: &str, readings: &[Reading]) -> Result<Checked> {
-        let contexts: Vec<&str> = readings.iter().map(|it| it.passage.content.as_str()).collect();
-        self.compare(question, answer, &contexts)
+    pub fn check(
+        &self,
+        question: &str,
+        answer: &str,
+        readings: &[Reading],
+        context: &CallContext,
+    ) -> Result<Checked> {
+        let texts: Vec<_> = readings.iter().map(|it| it.source.checked_text()).collect();
+        let contexts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        self.compare(question, answer, &contexts, context)
     }
 
     /// Compares each claim of `answer` with `contexts`, which it cites by their numbers.
-    pub fn compare(&self, question: &str, answer: &str, contexts: &[&str]) -> Result<Checked> {
+    pub fn compare(
+        &self,
+        question: &str,
+        answer: &str,
+        contexts: &[&str],
+        calls: &CallContext,
+    ) -> Result<Checked> {
         let interrupt = &mut || {
             pgrx::check_for_interrupts!();
         };
@@ -71,11 +85,13 @@ impl Verifier {
                 let claims = verify(answer, contexts, interrupt);
                 Ok(Checked { claims, ..Checked::default() })
             }
-            Verifier::Llm(llm) => ask(llm, question, verify(answer, contexts, interrupt), contexts),
+            Verifier::Llm(llm) => {
+                ask(llm, question, verify(answer, contexts, interrupt), contexts, calls)
+            }
             Verifier::Model(model) => {
                 let claims = verify(answer, contexts, interrupt);
                 let texts: Vec<String> = claims.iter().map(|claim| claim.text.clone()).collect();
-                let entailed = contexts.iter().map(|context| model.scores(context, &texts));
+                let entailed = contexts.iter().map(|context| model.scores(context, &texts, calls));
                 let entailed = entailed.collect::<Result<Vec<_>>>()?;
                 let claims = nli::decided(&claims, &entailed, contexts);
                 Ok(Checked { claims, ..Checked::default() })
@@ -104,22 +120,23 @@ fn ask(
     question: &str,
     claims: Vec<Claim>,
     contexts: &[&str],
+    calls: &CallContext,
 ) -> Result<Checked> {
     let template = template::find(judge::TEMPLATE)?;
     let mut checked = Checked::default();
-    let (mut calls, mut read, mut written) = (0, 0, 0);
+    let (mut count, mut read, mut written) = (0, 0, 0);
     for part in claims.chunks(judge::CLAIMS_A_CALL) {
         let messages = judge::messages(&template, question, part, contexts, &random::nonce()?)?;
-        let reply = generate(llm.clone(), messages, 0.0, Some(REPLY))?;
-        calls += 1;
+        let reply = generate(llm, messages, Sampling::probable(Some(REPLY)), calls)?;
+        count += 1;
         read = u64::saturating_add(read, reply.prompt_tokens.unwrap_or_default());
         written = u64::saturating_add(written, reply.completion_tokens.unwrap_or_default());
         let decided = judge::decided(part, &reply.text, contexts);
         checked.unread |= decided.is_none();
         checked.claims.extend(decided.unwrap_or_else(|| part.to_vec()));
     }
-    checked.cost = (calls > 0).then(
-        || json!({"llm": llm.name, "calls": calls, "prompt_tokens": read, "completion_tokens": written}),
+    checked.cost = (count > 0).then(
+        || json!({"llm": llm.name, "calls": count, "prompt_tokens": read, "completion_tokens": written}),
     );
     Ok(checked)
 }

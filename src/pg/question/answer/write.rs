@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Writing;
 use super::semantic_cache::SemanticLookup;
-use super::tools::{Session, ask_all};
+use super::tools::{Session, ask_all, sampling};
 use crate::answer::draft::Draft;
 use crate::answer::strategy::{self, BegunAnswer, ModelReply, PendingAnswer, StrategyOptions};
 use crate::error::{Error, ErrorKind, Result};
@@ -60,7 +60,8 @@ pub fn write(
     let pending = &call.pending;
     let begun = Instant::now();
     let prompts = vec![pending.prompt.clone()];
-    let mut replies = ask_all(provider, pending.step, prompts, pending.limits, writing)?;
+    let sampling = sampling(writing, &pending.limits);
+    let mut replies = ask_all(provider, pending.step, prompts, sampling, &search.context)?;
     let missing = || Err(Error::new(ErrorKind::Internal, "a call was not made"));
     let reply = replies.pop().unwrap_or_else(missing);
     let draft = call.finish(reply, "", begun.elapsed().as_millis() as u64)?;

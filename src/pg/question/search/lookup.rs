@@ -18,7 +18,6 @@ use crate::pg::server::sql::query;
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
 use crate::pg::text_search::{any_of, question_words, quoted};
-use crate::protocol::Lane;
 use crate::retrieve::SearchMode;
 use crate::retrieve::fusion::{self, Candidate, FusedCandidate, fuse, nearest_of_both};
 use crate::retrieve::merge::merged;
@@ -70,7 +69,7 @@ impl Search {
 
     /// The vector of the question, and one for each lookup.
     fn embed(&self, question: &str, lookups: &[Lookup]) -> Result<(Vec<f32>, Vec<Vec<f32>>)> {
-        let mut embedding = Embedding::with_model(Some(&self.pipeline.model), Lane::Query)?;
+        let mut embedding = Embedding::with_model(Some(&self.pipeline.model), self.context)?;
         let mut texts = vec![question.to_owned()];
         texts.extend(lookups.iter().map(|it| it.text.clone()).filter(|text| text != question));
         let vectors = embedding.embed(&texts, EmbeddingKind::Query)?;

@@ -3,12 +3,12 @@
 use crate::context::ContextOptions;
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
-use crate::pg::ragd::generate::generate_all_by;
+use crate::pg::ragd::generate::{Sampling, generate_all};
 use crate::pg::ragd::llm::Llm;
 use crate::prompt::messages::Message;
 use crate::prompt::writer::Writer;
-use crate::protocol::Lane;
 
 /// Longest summary or overview, in tokens.
 const LONGEST: u32 = 1000;
@@ -17,29 +17,32 @@ const LONGEST: u32 = 1000;
 pub struct OnDemand<'a> {
     /// The name of the model.
     pub model: &'a str,
+    /// How it is called.
+    pub context: CallContext,
 }
 
 impl Embedder for OnDemand<'_> {
     fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
-        Embedding::with_model(Some(self.model), Lane::Query)?.embed(texts, kind)
+        Embedding::with_model(Some(self.model), self.context)?.embed(texts, kind)
     }
 
     fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
-        Embedding::with_model(Some(self.model), Lane::Query)?.embed_in_place(documents)
+        Embedding::with_model(Some(self.model), self.context)?.embed_in_place(documents)
     }
 }
 
 /// The language model of the answer sums up what it will read.
 pub struct Summaries<'a> {
     llm: &'a Llm,
+    context: CallContext,
     /// Calls that are left: one a summary, and one for the overview.
     left: u32,
 }
 
 impl<'a> Summaries<'a> {
     /// As many as `options` allow.
-    pub fn new(llm: &'a Llm, options: &ContextOptions) -> Summaries<'a> {
-        Summaries { llm, left: options.max_summaries.saturating_add(1) }
+    pub fn new(llm: &'a Llm, options: &ContextOptions, context: CallContext) -> Summaries<'a> {
+        Summaries { llm, context, left: options.max_summaries.saturating_add(1) }
     }
 }
 
@@ -58,7 +61,8 @@ impl Writer for Summaries<'_> {
                 .hint("Raise the option \"context.max_summaries\".")
         })?;
         let provider = self.llm.provider_for("a summary")?;
-        let written = generate_all_by(provider, prompts, (0.0, Some(LONGEST)), None)?;
+        let written =
+            generate_all(provider, prompts, Sampling::probable(Some(LONGEST)), &self.context)?;
         written.into_iter().map(|it| Ok(it?.text)).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The order of chunks in time.
+//! The order of sources in time.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::view::ViewColumn;
 use crate::pg::question::search::Search;
 use crate::pg::server::sql::{self, query, render};
-use crate::retrieve::Passage;
+use crate::source::{Source, SourceId};
 
 /// The types whose values are earlier and later: times, and numbers such as a year.
 const TYPES: [pg_sys::Oid; 9] = [
@@ -24,26 +24,26 @@ const TYPES: [pg_sys::Oid; 9] = [
     pg_sys::FLOAT8OID,
 ];
 
-/// The place of each chunk that has a time among all, by its key. Values are compared by
+/// The place of each source that has a time among all. Values are compared by
 /// PostgreSQL, so that times of different zones and infinite ones are where they belong.
 pub fn places(
-    passages: &[Passage],
+    sources: &[Source],
     order_by: Option<&str>,
     search: &Search,
-) -> Result<HashMap<i64, i64>> {
+) -> Result<HashMap<SourceId, i64>> {
     let Some(name) = order_by else { return Ok(HashMap::new()) };
     let column = column(name, search.metadata())?;
-    let value = |passage: &Passage| match passage.metadata.get(name) {
+    let value = |source: &Source| match source.metadata().and_then(|it| it.get(name)) {
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(text.clone()),
         Some(other) => Some(other.to_string()),
     };
-    let values: Vec<Option<String>> = passages.iter().map(value).collect();
+    let values: Vec<Option<String>> = sources.iter().map(value).collect();
     let statement = query!(retrieve.chronological);
     let statement = render(statement, &[("type", &column.sql_type)]);
     let places = sql::rows(&statement, &[values.into()], |row| row.get::<i64>(1))?;
-    let known = passages.iter().zip(places);
-    Ok(known.filter_map(|(passage, place)| Some((passage.chunk_id, place?))).collect())
+    let known = sources.iter().zip(places);
+    Ok(known.filter_map(|(source, place)| Some((source.id(), place?))).collect())
 }
 
 /// The column called `name`, which must hold times or numbers.

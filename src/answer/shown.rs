@@ -1,0 +1,182 @@
+//! # shown: what is a reader told of each source?
+//!
+//! ```text
+//! (sources, what is cited of them, options) → labels, positions, quotes and links
+//! ```
+
+use serde_json::Value;
+
+use super::citation::Citations;
+use super::link::{self, LinkValue};
+use super::options::CiteOptions;
+use super::style::{CitationStyle, Shown};
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::Source;
+
+/// Names of a link template that every pipeline has.
+const NAMES: [&str; 5] = ["source_key", "chunk_id", "chunk_no", "start_char", "end_char"];
+
+/// What is shown of each of `sources`, in their order; nothing in a style that shows nothing of
+/// them.
+///
+/// Fails where the options name a metadata column that the pipeline does not have.
+pub fn shown(found: &Citations, sources: &[&Source], cite: &CiteOptions) -> Result<Vec<Shown>> {
+    let of_source = |(number, source): (i32, &&Source)| {
+        Ok(match cite.style {
+            CitationStyle::Inline => Shown::default(),
+            CitationStyle::Link => Shown { link: link_to(cite, source)?, ..Shown::default() },
+            CitationStyle::Numeric | CitationStyle::Footnote => Shown {
+                label: label(cite, source)?,
+                place: source.position(),
+                quotes: quotes(found, number),
+                link: None,
+            },
+        })
+    };
+    (1..).zip(sources).map(of_source).collect()
+}
+
+fn quotes(found: &Citations, number: i32) -> Vec<String> {
+    let own = found.citations.iter().filter(|citation| citation.marker == number);
+    own.map(|citation| citation.quote.clone()).collect()
+}
+
+fn label(cite: &CiteOptions, source: &Source) -> Result<String> {
+    let named = match &cite.source_column {
+        Some(name) => column(source, "cite.source_column", name)?,
+        None => None,
+    };
+    Ok(named.unwrap_or_else(|| source.label()))
+}
+
+fn link_to(cite: &CiteOptions, source: &Source) -> Result<Option<String>> {
+    let address = match (&cite.link_column, &cite.link_template) {
+        (Some(name), _) => column(source, "cite.link_column", name)?,
+        (None, Some(template)) => link::filled(template, |name| link_value(source, name))
+            .map_err(|error| error.hint(format!("Known names: {}.", names(source))))?,
+        (None, None) => None,
+    };
+    Ok(address.and_then(|address| link::safe(&address)))
+}
+
+/// A metadata column as text; an error if the pipeline has none of that name. A source that is not
+/// one row of the pipeline has no columns, and that is no error of the caller.
+fn column(source: &Source, option: &str, name: &str) -> Result<Option<String>> {
+    let Some(metadata) = source.metadata() else { return Ok(None) };
+    match metadata.get(name) {
+        Some(value) => Ok(text(value)),
+        None => Err(Error::new(
+            ErrorKind::UndefinedObject,
+            format!("option \"{option}\" names \"{name}\", which is no metadata column of the pipeline"),
+        )
+        .hint(match columns(source).as_slice() {
+            [] => "The pipeline has none; rag_create_pipeline(..., metadata => ARRAY['url']) declares one.".to_owned(),
+            known => format!("Metadata columns: {}.", known.join(", ")),
+        })),
+    }
+}
+
+/// What a name of a link template stands for. Names of metadata are unknown only where there is
+/// metadata.
+fn link_value(source: &Source, name: &str) -> LinkValue {
+    if NAMES.contains(&name) {
+        return source.property(name).map_or(LinkValue::Missing, LinkValue::Text);
+    }
+    match source.metadata().map(|metadata| metadata.get(name)) {
+        Some(None) => LinkValue::Unknown,
+        Some(Some(value)) => text(value).map_or(LinkValue::Missing, LinkValue::Text),
+        None => LinkValue::Missing,
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+fn columns(source: &Source) -> Vec<String> {
+    let metadata = source.metadata().and_then(Value::as_object).into_iter().flatten();
+    metadata.map(|(name, _)| name.clone()).collect()
+}
+
+fn names(source: &Source) -> String {
+    let own = NAMES.iter().map(|name| (*name).to_owned());
+    own.chain(columns(source)).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::citation::citations;
+    use super::super::style::styled;
+    use super::*;
+    use crate::retrieve::Passage;
+    use crate::source::tests::{one_of_each, passage};
+
+    const ANSWER: &str =
+        "It costs 49.90 in total [3]. The tower opens at ten [2]. Park behind it [1].";
+
+    fn told(cite: &CiteOptions, sources: &[Source], answer: &str) -> Result<String> {
+        let sources: Vec<&Source> = sources.iter().collect();
+        let found = citations(answer, &sources, &mut || {});
+        Ok(styled(answer, cite.style, &shown(&found, &sources, cite)?).text)
+    }
+
+    fn check(cite: &CiteOptions, expected: &str) {
+        assert_eq!(told(cite, &one_of_each(), ANSWER).unwrap(), expected);
+    }
+
+    #[test]
+    fn each_kind_is_cited_by_its_label() {
+        let cite = |style| CiteOptions { style, ..CiteOptions::default() };
+        check(
+            &cite(CitationStyle::Numeric),
+            "It costs 49.90 in total [1]. The tower opens at ten [2]. Park behind it [3].\n\n\
+             [1] orders 17\n[2] Opening hours, from row 70, row 71\n[3] 7, characters 0-24",
+        );
+        check(
+            &cite(CitationStyle::Footnote),
+            "It costs 49.90 in total [^1]. The tower opens at ten [^2]. Park behind it [^3].\n\n\
+             [^1]: \"status: shipped total: 49.90\" (orders 17)\n\
+             [^2]: \"The tower opens at ten.\" (Opening hours, from row 70, row 71)\n\
+             [^3]: \"Visitors park behind it.\" (7, characters 0-24)",
+        );
+    }
+
+    #[test]
+    fn what_has_no_such_value_has_no_link() {
+        let link_template = Some("https://h/{source_key}".to_owned());
+        let cite =
+            CiteOptions { style: CitationStyle::Link, link_template, ..CiteOptions::default() };
+        check(
+            &cite,
+            "It costs 49.90 in total [[1]](https://h/17). The tower opens at ten [2]. \
+             Park behind it [[3]](https://h/7).",
+        );
+    }
+
+    #[test]
+    fn columns_are_those_of_chunks() {
+        let named = Passage { metadata: json!({"name": "Mill", "year": null}), ..passage("Text.") };
+        let [_, summary, row] = one_of_each();
+        let sources = [Source::Chunk(named), summary, row];
+        let cite = |name: &str| CiteOptions {
+            style: CitationStyle::Numeric,
+            source_column: Some(name.to_owned()),
+            ..CiteOptions::default()
+        };
+        let told = |name| told(&cite(name), &sources, "[1] [3]");
+        assert!(told("name").unwrap().ends_with("[1] Mill, characters 0-5\n[2] orders 17"));
+        assert!(told("year").unwrap().contains("[1] 7, characters 0-5"));
+        let error = told("colour").unwrap_err();
+        assert_eq!(
+            error.message(),
+            "option \"cite.source_column\" names \"colour\", which is no metadata column of the pipeline"
+        );
+        assert_eq!(error.hint_text(), Some("Metadata columns: name, year."));
+    }
+}
