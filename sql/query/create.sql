@@ -55,7 +55,7 @@ CREATE TABLE {chunk_table} (
     model        text NOT NULL,
     embedding    {vector}.vector({dimension}) NOT NULL,
     tsv          tsvector NOT NULL GENERATED ALWAYS AS (
-                     pg_catalog.to_tsvector({config}::pg_catalog.regconfig,
+                     {rag}.rag_to_tsvector({config}::pg_catalog.regconfig,
                                             COALESCE(context OPERATOR(pg_catalog.||) ' ', heading OPERATOR(pg_catalog.||) ' ', '')
                                             OPERATOR(pg_catalog.||) COALESCE(context_line OPERATOR(pg_catalog.||) ' ', '')
                                             OPERATOR(pg_catalog.||) content)) STORED

@@ -8,6 +8,8 @@ mod server;
 
 mod index;
 
+mod text_search;
+
 mod catalog;
 
 mod processes;

@@ -66,6 +66,8 @@ const MORE: &[&str] = &[
     "SELECT rag_embed(repeat('word ', 20000000))",
     "SELECT * FROM rag_retrieve(repeat('word ', 1000000), mode => 'lexical')",
     "SELECT * FROM rag_retrieve((SELECT string_agg(i::text, ' ') FROM generate_series(1, 500000) i), mode => 'lexical')",
+    "SELECT rag_to_tsvector('simple', repeat('数据库', 3000000))",
+    "SELECT rag_question_to_tsquery('simple', repeat('数据库，', 3000000))",
     "SELECT * FROM rag_rerank(repeat('word ', 1000000), array_fill(repeat('word ', 1000), ARRAY[500]))",
     "SELECT rag_generate(repeat('word ', 1000000), 'slow')",
 ];
@@ -155,6 +157,7 @@ fn ordinary(argument: &Argument) -> Option<String> {
         "jsonb" | "json" => "'[]'",
         "integer" => "3",
         "regclass" => "'docs_rag_chunks'",
+        "regconfig" => "'english'",
         "bytea" => "'x'",
         _ => "NULL",
     };

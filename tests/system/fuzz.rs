@@ -327,6 +327,7 @@ fn values(kind: &str) -> &'static [&'static str] {
         "text[]" | "name[]" => LISTS,
         "integer[]" => INTEGER_LISTS,
         "bytea" => DOCUMENTS,
+        "regconfig" => &["'simple'", "'english'"],
         "tsvector" => VECTORS_OF_WORDS,
         "tsquery" => QUERIES_OF_WORDS,
         "rag_bm25_query" => RANKINGS,

@@ -19,6 +19,7 @@ mod retrieve;
 mod status;
 mod strategy;
 mod template;
+mod text_search;
 mod trace;
 mod usage;
 mod verify;

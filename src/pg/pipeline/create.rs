@@ -198,6 +198,7 @@ impl PipelinePlan<'_> {
                 ("keys", &keys),
                 ("key_names", &list(&self.key, |key| key_name(key))),
                 ("vector", &sql::vector_schema()?),
+                ("rag", &sql::extension_schema()?),
                 ("dimension", &self.model.dimension.to_string()),
                 ("config", &quote_literal(self.config)),
                 ("metadata", &metadata.collect::<String>()),

@@ -144,5 +144,5 @@ SELECT count(*) FROM events_rag;
 DROP EXTENSION pg_rag CASCADE;
 CREATE EXTENSION pg_rag;
 SELECT fails($$SELECT rag_create_pipeline('events', 'note')$$);
-DROP VIEW events_rag; DROP VIEW events_rag_content; DROP TABLE events_rag_chunks;
+DROP VIEW events_rag_content; DROP TABLE events_rag_chunks;
 SELECT rag_create_pipeline('events', 'note');

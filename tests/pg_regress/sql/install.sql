@@ -92,6 +92,6 @@ SELECT pg_typeof(ai.rag_embed('a')), pg_typeof(ai.rag_embed_batch(ARRAY['a']));
 SELECT unnest(string_to_array(replace(line, 'DETAIL: ', ''), E'\n')) COLLATE "C" AS dependent FROM fails('DROP EXTENSION pg_rag') AS line WHERE line LIKE 'DETAIL%' ORDER BY 1;
 DROP EXTENSION pg_rag CASCADE;
 INSERT INTO docs VALUES (3, 'Nobody is told of this.');
-SELECT count(*) FROM docs_rag;
+SELECT count(*) FROM docs_rag_chunks;
 CREATE EXTENSION pg_rag;
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body')$$);

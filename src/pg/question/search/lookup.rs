@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pgrx::pg_sys;
+
 use super::Search;
 use super::statement::{self, Statements};
 use super::text::TsVector;
 use crate::embed::{Embedder, EmbeddingKind};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
 use crate::pg::server::guc::{self, IterativeScan};
@@ -15,6 +17,7 @@ use crate::pg::server::row_security::{RankingByIndex, hides_rows};
 use crate::pg::server::sql::query;
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
+use crate::pg::text_search::{any_of, question_words, quoted};
 use crate::retrieve::SearchMode;
 use crate::retrieve::fusion::{self, Candidate, FusedCandidate, fuse, nearest_of_both};
 use crate::retrieve::merge::merged;
@@ -94,16 +97,20 @@ impl Search {
 
     /// The words as a tsquery, `None` where there are none, and with their places.
     fn words(&self, text: &str) -> Result<(Option<String>, QuestionTerms)> {
-        let statement = query!(retrieve.tsquery);
-        let arguments = [self.pipeline.config.as_str().into(), text.into()];
-        let found = prepared::rows(statement, &arguments, |row| {
-            let words = row.get::<Vec<String>>(2)?.unwrap_or_default();
-            let words = words.into_iter().map(String::into_bytes);
-            let places = row.get::<Vec<i32>>(3)?.unwrap_or_default();
-            let places = places.into_iter().map(|place| place.clamp(0, i32::from(u16::MAX)) as u16);
-            Ok((row.get::<String>(1)?, QuestionTerms::new(places.zip(words).collect())))
+        let words = question_words(self.config()?, text)?;
+        let places = words.iter().flat_map(|word| {
+            word.places.iter().map(|place| (*place, word.lexeme.as_bytes().to_vec()))
+        });
+        Ok((any_of(&words), QuestionTerms::new(places.collect())))
+    }
+
+    /// The text search configuration. An SQL error where it is there no more.
+    fn config(&self) -> Result<pg_sys::Oid> {
+        let name = self.pipeline.config.as_str();
+        let found = prepared::rows(query!(retrieve.config), &[name.into()], |row| {
+            sql::required(row.get(1)?)
         })?;
-        Ok(found.into_iter().next().unwrap_or_default())
+        found.into_iter().next().ok_or_else(|| Error::new(ErrorKind::Internal, "no configuration"))
     }
 
     /// What all of `asked` find, as one list.
@@ -217,11 +224,6 @@ fn with_likely_words(words: &str, repeat: usize, seen: &[FeedbackChunk], most: u
     let mut all = vec![words.to_owned(); repeat];
     all.extend(likely.iter().map(|word| quoted(word)));
     all.join(" | ")
-}
-
-/// A lexeme as a tsquery's text has it.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 /// While it lives, a scan of the vectors gives rows that it finds late out of order, and leaves none out:
