@@ -20,7 +20,6 @@ CREATE TABLE rag.pipeline (
     generation    integer NOT NULL DEFAULT 1,
     replaces      integer UNIQUE,
     created_at    timestamptz NOT NULL DEFAULT now(),
-    template      text,
     defaults      jsonb,
     description   text,
     CHECK ((name IS NULL) = (replaces IS NOT NULL))
@@ -45,7 +44,6 @@ COMMENT ON COLUMN rag.pipeline.fill_from IS 'it is filled when all that was queu
 COMMENT ON COLUMN rag.pipeline.generation IS 'number of the generation of its chunks, from 1';
 COMMENT ON COLUMN rag.pipeline.replaces IS 'id of the pipeline whose place this one takes as soon as it is filled, and whose name it gets; NULL for one that is in place';
 COMMENT ON COLUMN rag.pipeline.created_at IS 'when this generation was created';
-COMMENT ON COLUMN rag.pipeline.template IS 'in which words its questions are answered, a name of rag.template; NULL for the usual ones';
 COMMENT ON COLUMN rag.pipeline.defaults IS 'options with which its questions are asked where a call says nothing else, in the groups of the options of rag_answer; NULL if none';
 COMMENT ON COLUMN rag.pipeline.description IS 'what is in it, for questions that look for their pipeline; NULL if the comment on its source, or else its name, is to say so';
 

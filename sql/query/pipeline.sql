@@ -129,3 +129,22 @@ WHERE c.oid OPERATOR(pg_catalog.=) $1::pg_catalog.text::pg_catalog.regconfig
 -- Text search configurations that need no schema before their name.
 SELECT c.cfgname::pg_catalog.text FROM pg_catalog.pg_ts_config AS c
 WHERE pg_catalog.pg_ts_config_is_visible(c.oid) ORDER BY c.cfgname
+
+-- name: set_description
+-- $1: pipeline, $2: description; an empty text takes it away.
+UPDATE rag.pipeline SET description = nullif($2, '') WHERE id = $1 OR replaces = $1
+
+-- name: inherit_description
+-- Defaults too. $1: pipeline, $2: the one whose place it is to take.
+UPDATE rag.pipeline AS p
+SET description = o.description, defaults = o.defaults
+FROM rag.pipeline AS o
+WHERE p.id = $1 AND o.id = $2
+
+-- name: described
+-- The pipelines that the caller may see, and what is in them.
+SELECT p.id, p.name,
+       coalesce(p.description, pg_catalog.obj_description(p.source, 'pg_class'), pg_catalog.replace(p.name, '_', ' '))
+FROM rag.pipeline AS p
+WHERE p.name IS NOT NULL
+ORDER BY p.name

@@ -34,27 +34,3 @@ WITH newest AS (
 SELECT version FROM inserted
 UNION ALL
 SELECT version FROM newest WHERE NOT EXISTS (SELECT FROM inserted)
-
--- name: of_pipeline
-SELECT template FROM rag.pipeline WHERE id OPERATOR(pg_catalog.=) $1
-
--- name: set_wording
--- $1: pipeline, $2: template, $3: description; NULL stays as it is, and an empty text takes it away.
-UPDATE rag.pipeline
-SET template = nullif(coalesce($2, template), ''), description = nullif(coalesce($3, description), '')
-WHERE id = $1 OR replaces = $1
-
--- name: inherit_wording
--- $1: pipeline, $2: the one whose place it is to take.
-UPDATE rag.pipeline AS p
-SET template = o.template, description = o.description, defaults = o.defaults
-FROM rag.pipeline AS o
-WHERE p.id = $1 AND o.id = $2
-
--- name: described_pipelines
--- The pipelines that the caller may see, and what is in them.
-SELECT p.id, p.name,
-       coalesce(p.description, pg_catalog.obj_description(p.source, 'pg_class'), pg_catalog.replace(p.name, '_', ' '))
-FROM rag.pipeline AS p
-WHERE p.name IS NOT NULL
-ORDER BY p.name

@@ -22,8 +22,8 @@ const UNUSUAL: &str = r#"
     ALTER TABLE docs RENAME TO manuals;
     SELECT rag_template_set('standard', 'Reply from {{ sources }} to {{ question }}', 'ours');
     SELECT rag_template_set('of_us', '{{ question }}');
-    SELECT rag_alter_pipeline('pages', options => '{"template": "standard@1", "description": "the house"}',
-                              defaults => '{"answer": {"max_sentences": 1}, "cite": {"style": "footnote"}}');"#;
+    SELECT rag_alter_pipeline('pages', options => '{"description": "the house"}',
+                              defaults => '{"answer": {"max_sentences": 1, "template": "standard@1"}, "cite": {"style": "footnote"}}');"#;
 
 #[test]
 fn a_restored_database_goes_on() {
@@ -96,7 +96,7 @@ fn goes_on(client: &mut Client) {
 /// All templates, and what pipelines say of themselves.
 fn templates(client: &mut Client) -> String {
     let all = "SELECT string_agg(concat_ws(' ', name, version, md5(content), description, created_by), '; ' ORDER BY name, version)
-                   || (SELECT string_agg(concat_ws(' ', name, template, description, defaults), '; ' ORDER BY name) FROM rag.pipeline)
+                   || (SELECT string_agg(concat_ws(' ', name, description, defaults), '; ' ORDER BY name) FROM rag.pipeline)
                FROM rag.template";
     client.query_one(all, &[]).unwrap().get(0)
 }

@@ -2,6 +2,7 @@
 
 pub mod activity;
 pub mod derivation;
+pub mod description;
 pub mod evaluation;
 pub mod grants;
 pub mod locking;
@@ -10,7 +11,6 @@ pub mod operator;
 pub mod owner;
 pub mod pipeline;
 pub mod price;
-pub mod prompt_settings;
 pub mod question_defaults;
 pub mod relation;
 pub mod source;

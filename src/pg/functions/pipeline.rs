@@ -8,9 +8,8 @@ use crate::chunk::ChunkingOptions;
 use crate::contextual::Contextual;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
-use crate::pg::catalog::prompt_settings::Wording;
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{activity, model, pipeline, question_defaults};
+use crate::pg::catalog::{activity, description, model, pipeline, question_defaults};
 use crate::pg::changes::{intake, noted};
 use crate::pg::derivation::{self, context_lines, representations};
 use crate::pg::ingest::{fill, generation};
@@ -37,8 +36,6 @@ struct CreateOptions {
     config: String,
     /// When the rows that are there are embedded.
     backfill: Backfill,
-    /// Name of the template in which questions are answered.
-    template: Option<String>,
     /// What is in the pipeline.
     description: Option<String>,
     /// What is embedded with each chunk.
@@ -54,7 +51,6 @@ impl Default for CreateOptions {
         CreateOptions {
             config: "english".to_owned(),
             backfill: Backfill::Auto,
-            template: None,
             description: None,
             contextual: Value::Null,
             title: None,
@@ -79,8 +75,6 @@ enum Backfill {
 struct AlterOptions {
     /// Text search configuration of the lexical index.
     config: Option<String>,
-    /// Name of the template in which questions are answered.
-    template: Option<String>,
     /// What is in the pipeline.
     description: Option<String>,
     /// What is embedded with each chunk.
@@ -140,10 +134,9 @@ fn rag_alter_pipeline(
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
     let refresh = refresh.map(RefreshMode::named).transpose().or_report();
-    let AlterOptions { config, template, description, contextual, title, represent } =
+    let AlterOptions { config, description, contextual, title, represent } =
         options::read(options).or_report();
-    let in_place =
-        InPlaceChange { wording: Wording { template, description }, represent, defaults };
+    let in_place = InPlaceChange { description, represent, defaults };
     let chunking = options::chunking_keys(chunking).or_report();
     let context = ContextChange::read(contextual.as_ref(), title).or_report();
     let wanted =
@@ -155,7 +148,7 @@ fn rag_alter_pipeline(
 
 /// What holds at once, whatever becomes of the chunks.
 struct InPlaceChange {
-    wording: Wording,
+    description: Option<String>,
     represent: Option<Value>,
     defaults: Option<Jsonb>,
 }
@@ -165,9 +158,8 @@ fn alter(
     wanted: PipelineAlteration<'_>,
     in_place: InPlaceChange,
 ) -> Result<()> {
-    let InPlaceChange { wording, represent, defaults } = in_place;
+    let InPlaceChange { description, represent, defaults } = in_place;
     let defaults = read_defaults(defaults)?;
-    wording.check()?;
     derivation::check_new_refresh(pipeline, wanted.refresh)?;
     // Before a successor is made, which is to have the same.
     if let Some(option) = &represent {
@@ -177,7 +169,7 @@ fn alter(
         defaults::store(pipeline, defaults)?;
     }
     wanted.carry_out(pipeline)?;
-    wording.store(pipeline.id)
+    description::store(pipeline.id, description.as_deref())
 }
 
 #[pg_extern(sql = false)]
@@ -249,9 +241,6 @@ impl CreateRequest<'_> {
             notice!("pipeline \"{name}\" already exists, skipping");
             return Ok(name);
         }
-        let CreateOptions { template, description, .. } = &self.options;
-        let wording = Wording { template: template.clone(), description: description.clone() };
-        wording.check()?;
         let model = model::find(self.model)?;
         check_chunk_size(&self.chunking, &model)?;
         check_late(self.chunking.late, &model)?;
@@ -282,7 +271,7 @@ impl CreateRequest<'_> {
             chunking: self.chunking.clone(),
         };
         let pipeline = plan.carry_out()?;
-        wording.store(pipeline.id)?;
+        description::store(pipeline.id, self.options.description.as_deref())?;
         if let Some(defaults) = self.defaults.clone() {
             defaults::store(&pipeline, defaults)?;
         }

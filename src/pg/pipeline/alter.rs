@@ -9,7 +9,7 @@ use crate::contextual::{Contextual, ContextualOptions};
 use crate::error::Result;
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{model, prompt_settings, view};
+use crate::pg::catalog::{description, model, view};
 use crate::pg::changes::{intake, noted};
 use crate::pg::derivation::{context_lines, representations};
 
@@ -175,7 +175,7 @@ impl PipelineAlteration<'_> {
             source,
         };
         let successor = plan.carry_out()?;
-        prompt_settings::inherit(successor.id, pipeline.id)?;
+        description::inherit(successor.id, pipeline.id)?;
         representations::inherit(&successor, pipeline)?;
         pipeline::set_paused(pipeline.id, pipeline.is_paused)?;
         intake::leave(successor.id, intake::ChangeKind::All)?;

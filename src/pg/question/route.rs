@@ -7,7 +7,7 @@ use super::rewrite::RewriteModel;
 use super::search::SearchedPipeline;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::{pipeline, prompt_settings, stranger, template};
+use crate::pg::catalog::{description, pipeline, stranger, template};
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
 use crate::retrieve::RetrieveOptions;
@@ -72,7 +72,7 @@ pub fn pipeline_for(
 /// What can be chosen; an error where there are pipelines and none of them can.
 fn choices() -> Result<Vec<Choice>> {
     let (mut choices, mut others) = (Vec::new(), Vec::new());
-    for (id, choice) in prompt_settings::choices()? {
+    for (id, choice) in description::choices()? {
         match stranger::runs_no_code(id)? {
             true => choices.push(choice),
             false => others.push(choice.name),

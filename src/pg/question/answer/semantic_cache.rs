@@ -87,7 +87,7 @@ impl SemanticLookup {
 /// All that decides an answer besides the question and what was found.
 fn scope(search: &Search, writing: &Writing, provider: &ProviderConfig) -> Result<String> {
     let (id, generation) = (search.pipeline.id, search.pipeline.generation);
-    let template = write::template_of(search, writing)?;
+    let template = write::template_of(writing)?;
     let Writing { temperature, max_tokens, .. } = writing;
     Ok(cache::of_caller(&format!(
         "answer {id} {generation} {provider:?} {template:?} {temperature} {max_tokens:?}"

@@ -119,12 +119,12 @@ impl StrategyHost for Session<'_> {
         ask_all(provider, step, prompts, sampling, &self.search.context)
     }
 
-    /// The template of the call, or that of the pipeline, or the usual one.
+    /// The template that is wanted, or the usual one.
     fn answer_template(&mut self) -> Result<Template> {
         if let Some(known) = &self.answer {
             return Ok(known.clone());
         }
-        let found = write::template_of(self.search, self.writing)?;
+        let found = write::template_of(self.writing)?;
         Ok(self.answer.insert(found).clone())
     }
 

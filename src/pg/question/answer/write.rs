@@ -10,7 +10,7 @@ use super::tools::{Session, ask_all, sampling};
 use crate::answer::draft::Draft;
 use crate::answer::strategy::{self, BegunAnswer, ModelReply, PendingAnswer, StrategyOptions};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::{prompt_settings, template};
+use crate::pg::catalog::template;
 use crate::pg::question::search::Search;
 use crate::pg::ragd::usage;
 use crate::prompt::messages::Message;
@@ -109,13 +109,7 @@ fn remembered(text: String, pending: PendingAnswer) -> Draft {
     Draft::of_model(text, pending.into_readings(), true, usage)
 }
 
-/// The template of the prompt: that of the call, of the pipeline, or the usual one.
-pub fn template_of(search: &Search, writing: &Writing) -> Result<Template> {
-    match &writing.template {
-        Some(template) => Ok(template.clone()),
-        None => {
-            let name = prompt_settings::template_of(search.pipeline.id)?;
-            template::find(name.as_deref().unwrap_or(template::STANDARD))
-        }
-    }
+/// The template of the prompt: the one that is wanted, or the usual one.
+pub fn template_of(writing: &Writing) -> Result<Template> {
+    writing.template.clone().map_or_else(|| template::find(template::STANDARD), Ok)
 }
