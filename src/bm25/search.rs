@@ -22,7 +22,7 @@ use super::page::ReadResult;
 use super::score::{Bm25Settings, Scorer, Statistics, Term};
 use super::segment::{Lengths, RowReader, SegmentReader};
 use super::snapshot::{Snapshot, SnapshotPart, settled};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pages::Store;
 
 /// Hits that are found first, if the caller does not say how many it expects.
@@ -100,6 +100,16 @@ impl Bm25Search {
         let hit = self.hits.pop();
         self.last = hit.or(self.last);
         Ok(hit)
+    }
+
+    /// The statistics that its scores depend on: those given, or those of its first look, which is done now
+    /// if it was not. Always called with the same index.
+    pub fn statistics<S: Store>(&mut self, store: &S) -> Result<&Statistics> {
+        if self.statistics.is_none() {
+            self.find_more(store)?;
+        }
+        let none = || Error::new(ErrorKind::Internal, "a search without statistics");
+        self.statistics.as_ref().ok_or_else(none)
     }
 
     /// What the search has done so far.

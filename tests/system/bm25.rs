@@ -11,6 +11,8 @@ mod dump;
 mod interrupt;
 #[path = "bm25/rights.rs"]
 mod rights;
+#[path = "bm25/snapshot.rs"]
+mod snapshot;
 #[path = "bm25/standby.rs"]
 mod standby;
 

@@ -14,6 +14,7 @@ mod operator;
 mod query;
 mod question;
 mod scan;
+mod statistics;
 mod vacuum;
 pub mod value;
 
@@ -23,10 +24,9 @@ use pgrx::pg_sys;
 pub use scan::{amgettuple, figures};
 
 use super::opened_index::OpenedIndex;
-use crate::bm25::{self, Bm25Settings, Statistics, Term};
+use crate::bm25::Bm25Settings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::guc;
-use crate::pg::server::row_security::hides_statistics;
 
 /// The strategy number of `tsvector @@ tsquery`; `tsvector <@> rag_bm25_query` is 2.
 const MATCH: u16 = 1;
@@ -41,16 +41,6 @@ fn open(index: pg_sys::Oid) -> Result<OpenedIndex> {
     let message = format!("index \"{}\" is not built", index.name());
     Err(Error::new(ErrorKind::NotInState, message)
         .hint("Its build has failed or is not done. REINDEX INDEX makes it anew."))
-}
-
-/// How frequent words are by an index, as far as the caller may know that: for a role that does not
-/// see all rows all words are the same, or the scores of made-up texts would tell the words of
-/// hidden ones.
-fn statistics(index: &OpenedIndex, terms: &[Term]) -> Result<Statistics> {
-    match hides_statistics(index.oid())? {
-        true => Ok(Statistics::unknown(terms)),
-        false => bm25::statistics(&index.pages(), terms),
-    }
 }
 
 fn settings() -> Bm25Settings {

@@ -97,7 +97,7 @@ impl OperatorState {
             None => None,
             Some(question) => {
                 let terms = question.terms();
-                let statistics = statistics(&index, &terms)?;
+                let statistics = statistics::of_index(&index, &terms)?;
                 Some((terms, statistics))
             }
         };

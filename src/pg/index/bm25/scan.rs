@@ -235,7 +235,7 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<RunningScan> {
                         return RunningScan::all(pages, true);
                     }
                     let other = (index != scanned).then_some(index);
-                    ranked(pages, &question, conditions, other)
+                    ranked((pages, scanned), &question, conditions, other)
                 }
                 _ => nothing(pages),
             },
@@ -247,26 +247,22 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<RunningScan> {
     }
 }
 
-/// Rows in order of their scores, by the statistics of `other`, if it is another index that the
+/// Rows of an index in order of their scores, by the statistics of `other`, if it is another index that the
 /// query names; and after them the other rows that match the conditions, if there may be any.
 fn ranked(
-    pages: Pages,
+    (pages, index): (Pages, pg_sys::Oid),
     question: &Bm25Question,
     conditions: Vec<Bm25Question>,
     other: Option<pg_sys::Oid>,
 ) -> Result<RunningScan> {
     let terms = question.terms();
     let must_recheck = !conditions.iter().all(|condition| condition.is_met_by_any(&terms));
-    let statistics = match other {
-        Some(other) => Some(statistics(&open(other)?, &terms)?),
-        None => None,
-    };
     let has_all =
         conditions.is_empty() || conditions.iter().any(|condition| condition.implies_any(&terms));
-    let search = Bm25Search::new(terms, settings(), 0)?;
-    let search = match statistics {
-        Some(statistics) => search.with_statistics(statistics),
-        None => search,
+    let search = Bm25Search::new(terms.clone(), settings(), 0)?;
+    let search = match other {
+        Some(other) => search.with_statistics(statistics::of_index(&open(other)?, &terms)?),
+        None => statistics::searched(&pages, index, &terms, search)?,
     };
     let unscored = UnscoredRows { conditions, given: HashSet::new(), is_their_turn: false };
     let unscored = (!has_all).then_some(unscored);
