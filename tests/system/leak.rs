@@ -183,6 +183,7 @@ fn value(kind: &str) -> &'static str {
     match kind {
         "text" | "name" => "'owner'",
         "regclass" => "'notes'",
+        "regconfig" => "'simple'",
         "integer" | "bigint" | "oid" | "real" | "double precision" => "1",
         "interval" => "'1 second'",
         "jsonb" | "json" => "'[]'",

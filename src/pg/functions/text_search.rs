@@ -4,25 +4,27 @@ use pgrx::prelude::*;
 
 use crate::pg::server::error::OrReport;
 use crate::pg::text_search::{
-    self, MadeTsQuery, MadeTsVector, QuerySyntax, question_to_tsquery, to_tsquery,
+    MadeTsQuery, MadeTsVector, QuerySyntax, existing, question_to_tsquery, to_tsquery, to_tsvector,
 };
 
 #[pg_extern(sql = false)]
 fn rag_to_tsvector(config: pg_sys::Oid, document: &str) -> MadeTsVector {
-    text_search::to_tsvector(config, document)
+    existing(config).map(|config| to_tsvector(config, document)).or_report()
 }
 
 #[pg_extern(sql = false)]
 fn rag_to_tsquery(config: pg_sys::Oid, query: &str) -> MadeTsQuery {
-    to_tsquery(config, query, QuerySyntax::Operators).or_report()
+    existing(config)
+        .and_then(|config| to_tsquery(config, query, QuerySyntax::Operators))
+        .or_report()
 }
 
 #[pg_extern(sql = false)]
 fn rag_websearch_to_tsquery(config: pg_sys::Oid, query: &str) -> MadeTsQuery {
-    to_tsquery(config, query, QuerySyntax::Web).or_report()
+    existing(config).and_then(|config| to_tsquery(config, query, QuerySyntax::Web)).or_report()
 }
 
 #[pg_extern(sql = false)]
 fn rag_question_to_tsquery(config: pg_sys::Oid, question: &str) -> MadeTsQuery {
-    question_to_tsquery(config, question).or_report()
+    existing(config).and_then(|config| question_to_tsquery(config, question)).or_report()
 }

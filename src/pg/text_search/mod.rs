@@ -29,6 +29,26 @@ pub struct MadeTsVector(pg_sys::TSVector);
 /// A tsquery that PostgreSQL has made, on its way into SQL.
 pub struct MadeTsQuery(pg_sys::TSQuery);
 
+/// The text search configuration with this OID. A caller can make a regconfig of any number: one that
+/// there is none of is UndefinedObject.
+pub fn existing(config: pg_sys::Oid) -> Result<pg_sys::Oid> {
+    // SAFETY: a syscache look-up by OID; the cache has one key.
+    let exists = unsafe {
+        pg_sys::SearchSysCacheExists(
+            pg_sys::SysCacheIdentifier::TSCONFIGOID as i32,
+            pg_sys::Datum::from(config),
+            pg_sys::Datum::null(),
+            pg_sys::Datum::null(),
+            pg_sys::Datum::null(),
+        )
+    };
+    if exists {
+        return Ok(config);
+    }
+    let message = format!("text search configuration with OID {} does not exist", config.to_u32());
+    Err(Error::new(ErrorKind::UndefinedObject, message))
+}
+
 /// The lexemes of a document, with their places. An error where they are more than a tsvector can hold,
 /// 1 MB.
 pub fn to_tsvector(config: pg_sys::Oid, document: &str) -> MadeTsVector {

@@ -22,10 +22,12 @@ thread_local! {
     static FOUND: RefCell<VecDeque<FoundStatistics>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// What tells the snapshots of a session apart: each transaction with a number that ends, and each command
-/// of the session's own that writes, makes another one.
+/// What tells the snapshots of a session apart. Each transaction has its own, even where no row has been
+/// written since the last one: VACUUM changes the statistics too. Within a transaction each one with a
+/// number that ends, and each command of the session's own that writes, makes another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SnapshotId {
+    transaction: pg_sys::LocalTransactionId,
     xmin: u32,
     xmax: u32,
     running: u32,
@@ -43,6 +45,7 @@ impl SnapshotId {
             }
             let snapshot = pg_sys::GetActiveSnapshot().as_ref()?;
             Some(SnapshotId {
+                transaction: local_transaction_id(),
                 xmin: snapshot.xmin.into(),
                 xmax: snapshot.xmax.into(),
                 running: snapshot.xcnt,
@@ -50,6 +53,17 @@ impl SnapshotId {
                 command: snapshot.curcid,
             })
         }
+    }
+}
+
+/// The number that the transaction has within its session; it has one from its beginning.
+fn local_transaction_id() -> pg_sys::LocalTransactionId {
+    // SAFETY: MyProc is the session's own entry, which nothing else writes this field of.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        return (*pg_sys::MyProc).lxid;
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        return (*pg_sys::MyProc).vxid.lxid;
     }
 }
 
