@@ -1,4 +1,4 @@
-//! # situate: in which connection does this chunk stand?
+//! # contextual: in which connection does this chunk stand?
 //!
 //! ```text
 //! (chunk, the document around it, template, nonce) → messages;  answer → a line

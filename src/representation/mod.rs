@@ -1,4 +1,4 @@
-//! # represent: by what other texts can a chunk be found?
+//! # representation: by what other texts can a chunk be found?
 //!
 //! ```text
 //! (chunk, template, nonce) → messages;  answer → a summary, questions
