@@ -17,6 +17,7 @@ use super::usage;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::sql::{self, query};
+use crate::pg::server::syscache;
 use crate::protocol::apis::default_base_url;
 use crate::protocol::{KeySource, PROVIDER_APIS, ProviderConfig, Special, has_fit_port};
 
@@ -242,16 +243,7 @@ fn mapping_options(server: pg_sys::Oid) -> Vec<(String, String)> {
 }
 
 fn mapping_exists(role: pg_sys::Oid, server: pg_sys::Oid) -> bool {
-    // SAFETY: a syscache look-up; the cache has two keys.
-    unsafe {
-        pg_sys::SearchSysCacheExists(
-            pg_sys::SysCacheIdentifier::USERMAPPINGUSERSERVER as i32,
-            pg_sys::Datum::from(role),
-            pg_sys::Datum::from(server),
-            pg_sys::Datum::null(),
-            pg_sys::Datum::null(),
-        )
-    }
+    syscache::exists(pg_sys::SysCacheIdentifier::USERMAPPINGUSERSERVER, [role, server])
 }
 
 /// # Safety

@@ -6,6 +6,7 @@ pub mod error;
 pub mod json;
 pub mod random;
 pub mod sql;
+pub mod syscache;
 
 pub mod guc;
 pub mod install;

@@ -11,7 +11,7 @@ use pgrx::prelude::*;
 use pgrx::{IntoDatum, impl_sql_translatable};
 
 use super::error::OrReport;
-use super::sql;
+use super::{sql, syscache};
 
 /// A vector on its way into SQL.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,23 +56,11 @@ fn type_oid() -> pg_sys::Oid {
     thread_local!(static KNOWN: Cell<pg_sys::Oid> = const { Cell::new(pg_sys::InvalidOid) });
     let known = KNOWN.get();
     // The extension may have been dropped and created again since the last look.
-    if known != pg_sys::InvalidOid && type_exists(known) {
+    if known != pg_sys::InvalidOid && syscache::exists(pg_sys::SysCacheIdentifier::TYPEOID, [known])
+    {
         return known;
     }
     let oid = sql::vector_type().or_report();
     KNOWN.set(oid);
     oid
-}
-
-fn type_exists(oid: pg_sys::Oid) -> bool {
-    // SAFETY: a syscache look-up by OID; the cache has one key.
-    unsafe {
-        pg_sys::SearchSysCacheExists(
-            pg_sys::SysCacheIdentifier::TYPEOID as i32,
-            pg_sys::Datum::from(oid),
-            pg_sys::Datum::null(),
-            pg_sys::Datum::null(),
-            pg_sys::Datum::null(),
-        )
-    }
 }

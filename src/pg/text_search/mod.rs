@@ -22,6 +22,7 @@ use self::parsed::{ParsedWords, TextRole};
 pub use self::query::{QuerySyntax, to_tsquery};
 pub use self::question::{any_of, question_to_tsquery, question_words, quoted};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::server::syscache;
 
 /// A tsvector that PostgreSQL has made, on its way into SQL.
 pub struct MadeTsVector(pg_sys::TSVector);
@@ -32,17 +33,7 @@ pub struct MadeTsQuery(pg_sys::TSQuery);
 /// The text search configuration with this OID. A caller can make a regconfig of any number: one that
 /// there is none of is UndefinedObject.
 pub fn existing(config: pg_sys::Oid) -> Result<pg_sys::Oid> {
-    // SAFETY: a syscache look-up by OID; the cache has one key.
-    let exists = unsafe {
-        pg_sys::SearchSysCacheExists(
-            pg_sys::SysCacheIdentifier::TSCONFIGOID as i32,
-            pg_sys::Datum::from(config),
-            pg_sys::Datum::null(),
-            pg_sys::Datum::null(),
-            pg_sys::Datum::null(),
-        )
-    };
-    if exists {
+    if syscache::exists(pg_sys::SysCacheIdentifier::TSCONFIGOID, [config]) {
         return Ok(config);
     }
     let message = format!("text search configuration with OID {} does not exist", config.to_u32());
