@@ -95,7 +95,8 @@ fn element(
         optname: name.as_ptr(),
         opttype,
         offset: offset as c_int,
-        ..Default::default()
+        #[cfg(feature = "pg18")]
+        isset_offset: 0,
     }
 }
 
