@@ -29,9 +29,8 @@ use super::graph::Neighbor;
 use super::insert::InsertItem;
 use super::page::{EntryPoint, IndexShape, RowId};
 use super::proximity::{Proximity, euclidean};
-use super::search_layer::{DESCENT, LayerSearch};
+use super::search_layer::{DESCENT, SearchMemory};
 use super::select::{LinkCandidate, select};
-use super::visited::Visited;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spare;
 
@@ -127,13 +126,6 @@ pub enum LinkProgress {
     Complete,
 }
 
-/// The memory of one thread that links.
-#[derive(Default)]
-pub struct Linker {
-    walk: LayerSearch,
-    visited: Visited,
-}
-
 /// Bytes that a node takes on average while a graph is built.
 #[must_use]
 pub fn bytes_of_a_node(shape: &IndexShape) -> usize {
@@ -214,7 +206,7 @@ impl<M: ChunkMemory> GraphBuilder<M> {
     }
 
     /// Links the next node, if there is one.
-    pub fn link_next(&self, linker: &mut Linker) -> Result<LinkProgress> {
+    pub fn link_next(&self, memory: &mut SearchMemory) -> Result<LinkProgress> {
         let is_complete = self.is_complete.load(Ordering::Acquire) == 1;
         let ready = self.ready.load(Ordering::Acquire);
         let claimed = self.next.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |next| {
@@ -222,7 +214,7 @@ impl<M: ChunkMemory> GraphBuilder<M> {
         });
         match claimed {
             Ok(node) => {
-                self.link(node, linker)?;
+                self.link(node, memory)?;
                 self.linked.fetch_add(1, Ordering::AcqRel);
                 Ok(LinkProgress::Linked)
             }
@@ -272,19 +264,20 @@ impl<M: ChunkMemory> GraphBuilder<M> {
         self.ready.load(Ordering::Acquire)
     }
 
-    fn link(&self, node: u32, linker: &mut Linker) -> Result<()> {
+    fn link(&self, node: u32, memory: &mut SearchMemory) -> Result<()> {
         let layer = self.layer(node);
         let Some(entry) = self.first_or_entry(node, layer) else { return Ok(()) };
-        let Linker { walk, visited } = linker;
+        let SearchMemory { walk, visited } = memory;
         let probe = self.payload(node);
         let graph = InMemory { builder: self, space: self.shape.space };
         let lowest = layer.min(entry.layer);
-        let length = self.shape.space.fit(probe).norm;
         let proximity = euclidean(&self.shape.space).map(|space| Proximity {
             graph: &graph,
             euclidean: InMemory { builder: self, space },
             nodes: self.added() as usize,
             most: usize::from(self.shape.degree.m),
+            probe,
+            length: self.shape.space.fit(probe).norm,
         });
         // The layers share their numbers here, so each wants a set of its own.
         let mut starts = vec![entry.node];
@@ -301,7 +294,7 @@ impl<M: ChunkMemory> GraphBuilder<M> {
             starts = walk.below(&graph, layer)?;
             let mut nearest = walk.nearest();
             if let Some(proximity) = &proximity {
-                proximity.add((probe, length), layer, &mut nearest, walk, visited)?;
+                proximity.add(layer, &mut nearest, walk, visited)?;
             }
             found.push((layer, nearest));
         }

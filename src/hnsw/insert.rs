@@ -15,7 +15,7 @@ use super::page::{
     RowId, SlotMut, SlotView,
 };
 use super::proximity::{Proximity, euclidean};
-use super::search_layer::{LayerSearch, descend};
+use super::search_layer::{LayerSearch, SearchMemory, descend};
 use super::select::{LinkCandidate, select};
 use super::slots::{occupy, read_meta};
 use super::space::Payload;
@@ -25,13 +25,6 @@ use crate::pages::{Store, StoreMut};
 
 /// How often a list is tried again that others keep changing.
 const ATTEMPTS: usize = 20;
-
-/// Memory that inserts use one after the other.
-#[derive(Default)]
-pub struct Scratch {
-    walk: LayerSearch,
-    visited: Visited,
-}
 
 /// Remembers a row that has no place in the graph.
 pub fn insert_loose<S: StoreMut>(store: &S, row: RowId, state: NodeState) -> Result<()> {
@@ -73,13 +66,13 @@ pub fn insert<S: StoreMut>(
     store: &S,
     item: &InsertItem,
     layer: u8,
-    scratch: &mut Scratch,
+    memory: &mut SearchMemory,
 ) -> Result<()> {
     let meta = read_meta(store)?;
     expect_size(&meta.shape, &item.payload)?;
     let graph = PageGraph::new(store, &meta.shape);
     let probe = item.probe.as_ref().unwrap_or(&item.payload).bytes();
-    let layers = neighbours_by_layer(&graph, &meta, probe, layer, scratch)?;
+    let layers = neighbours_by_layer(&graph, &meta, probe, layer, memory)?;
     // A cancel in between would leave a node that few links lead to, or none.
     store.together(|| {
         let AddedNodes { nodes, before } = add_nodes(&graph, &meta, item, layer, &layers)?;
@@ -88,7 +81,7 @@ pub fn insert<S: StoreMut>(
             Some(first) if meta.entry != before && !nodes.contains(&first.node) => {
                 let from = meta.entry.map_or(0, |entry| entry.layer + 1);
                 let meta = HnswMeta { entry: Some(first), ..meta };
-                link_late(&graph, &meta, item, (&nodes, from), scratch)
+                link_late(&graph, &meta, item, (&nodes, from), memory)
             }
             _ => Ok(()),
         }
@@ -109,11 +102,11 @@ fn link_late<S: StoreMut>(
     meta: &HnswMeta,
     item: &InsertItem,
     (nodes, from): (&[u32], u8),
-    scratch: &mut Scratch,
+    memory: &mut SearchMemory,
 ) -> Result<()> {
     let probe = item.probe.as_ref().unwrap_or(&item.payload).bytes();
     let highest = nodes.len().saturating_sub(1) as u8;
-    let layers = neighbours_by_layer(graph, meta, probe, highest, scratch)?;
+    let layers = neighbours_by_layer(graph, meta, probe, highest, memory)?;
     let late = (0..).zip(nodes.iter().zip(layers)).filter(|(layer, _)| *layer >= from);
     for (layer, (node, neighbours)) in late {
         let others: Vec<u32> = neighbours.into_iter().filter(|it| it != node).collect();
@@ -172,9 +165,9 @@ fn neighbours_by_layer<S: Store>(
     meta: &HnswMeta,
     probe: &[u8],
     layer: u8,
-    scratch: &mut Scratch,
+    memory: &mut SearchMemory,
 ) -> Result<Vec<Vec<u32>>> {
-    let Scratch { walk, visited } = scratch;
+    let SearchMemory { walk, visited } = memory;
     let nodes = meta.shape.nodes_below(graph.store.blocks()?);
     visited.begin(nodes)?;
     let (mut starts, highest) = starts(graph, meta, probe, layer, walk, visited)?;
@@ -183,12 +176,13 @@ fn neighbours_by_layer<S: Store>(
     }
     let ef = usize::from(meta.shape.degree.ef_construction);
     let mut layers = vec![Vec::new(); usize::from(highest) + 1];
-    let length = meta.shape.space.fit(probe).norm;
     let proximity = euclidean(&graph.space).map(|space| Proximity {
         graph,
         euclidean: graph.measured_by(space),
         nodes,
         most: usize::from(meta.shape.degree.m),
+        probe,
+        length: meta.shape.space.fit(probe).norm,
     });
     for at in (0..=highest).rev() {
         walk.begin(graph, probe, &starts, at, ef, visited)?;
@@ -197,7 +191,7 @@ fn neighbours_by_layer<S: Store>(
             starts = walk.below(graph, at)?;
         }
         if let Some(proximity) = &proximity {
-            proximity.add((probe, length), at, &mut nearest, walk, visited)?;
+            proximity.add(at, &mut nearest, walk, visited)?;
         }
         layers[usize::from(at)] = choose(graph, probe, &nearest, at)?;
     }

@@ -43,7 +43,7 @@ pub fn is_one_length(lengths: impl Iterator<Item = f32>) -> bool {
     longest <= shortest * ONE_LENGTH
 }
 
-/// A graph, and the same one by the Euclidean distance, in which the neighbours of a new node are
+/// A graph, and the same one by the Euclidean distance, in which the neighbours of one new node are
 /// looked for.
 pub struct Proximity<'a, G> {
     /// The graph by its own metric.
@@ -54,28 +54,31 @@ pub struct Proximity<'a, G> {
     pub nodes: usize,
     /// How many nodes are wanted.
     pub most: usize,
+    /// The new node's vector.
+    pub probe: &'a [u8],
+    /// Its length.
+    pub length: f32,
 }
 
 impl<G: Graph> Proximity<'_, G> {
-    /// Adds the nodes of `layer` that are nearest to `probe`, of length `length`, by the Euclidean
-    /// distance to `nearest`, those by the inner product, where they are not the same.
+    /// Adds the nodes of `layer` that are nearest by the Euclidean distance to `nearest`, those by the
+    /// inner product, where they are not the same.
     pub fn add(
         &self,
-        (probe, length): (&[u8], f32),
         layer: u8,
         nearest: &mut Vec<Neighbor>,
         walk: &mut LayerSearch,
         visited: &mut Visited,
     ) -> Result<()> {
-        if is_one_length(nearest.iter().map(|found| found.fit.norm).chain([length])) {
+        if is_one_length(nearest.iter().map(|found| found.fit.norm).chain([self.length])) {
             return Ok(());
         }
         let starts: Vec<u32> = nearest.iter().take(DESCENT).map(|found| found.node).collect();
         visited.begin(self.nodes)?;
-        walk.begin(&self.euclidean, probe, &starts, layer, self.most, visited)?;
+        walk.begin(&self.euclidean, self.probe, &starts, layer, self.most, visited)?;
         let is_new = |node: &u32| nearest.iter().all(|found| found.node != *node);
         let others: Vec<u32> = walk.nearest().iter().map(|it| it.node).filter(is_new).collect();
-        self.graph.look(probe, &others, layer, &mut |found| nearest.push(found))?;
+        self.graph.look(self.probe, &others, layer, &mut |found| nearest.push(found))?;
         nearest.sort_by(|a, b| a.distance.total_cmp(&b.distance));
         Ok(())
     }

@@ -44,6 +44,15 @@ fn distance_part(key: QueueKey) -> u64 {
     key >> 32
 }
 
+/// What searches of a thread use one after the other, so that it is allocated once.
+#[derive(Debug, Default)]
+pub struct SearchMemory {
+    /// The walk.
+    pub walk: LayerSearch,
+    /// The nodes that it has met.
+    pub visited: Visited,
+}
+
 /// A walk in one layer.
 #[derive(Debug, Default)]
 pub struct LayerSearch {

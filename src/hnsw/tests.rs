@@ -1,23 +1,26 @@
 //! The whole index in memory: built, inserted into, searched, vacuumed, checked.
 
+mod changes;
 mod inner_product;
 mod order;
+mod properties;
 
 use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
 
 use super::build::heap::Heap;
-use super::build::{GraphBuilder, LinkProgress, Linker, layer_by_chance};
+use super::build::{GraphBuilder, LinkProgress, layer_by_chance};
 use super::check::check;
 use super::columns::{ColumnCondition, ColumnValues};
 use super::graph::PageGraph;
-use super::insert::{InsertItem, Scratch, insert, insert_loose, read_links, replace_links};
+use super::insert::{InsertItem, insert, insert_loose, read_links, replace_links};
 use super::page::{
     Degree, Filters, HnswMeta, HnswPageKind, IndexShape, NodePlace, NodeState, RowId, SlotView,
     VectorColumn,
 };
 use super::scan::{Nearness, Probe, Scan, ScanOptions, ScanQuery};
+use super::search_layer::SearchMemory;
 use super::slots::read_meta;
 use super::space::{DistanceMetric, Elements, Payload, Space, Storage};
 use super::vacuum::{Guide, repair, vacuum};
@@ -106,8 +109,8 @@ fn built(shape: IndexShape, vectors: &[Vec<f32>]) -> RamStore {
     }
     builder.complete(&mut Heap).unwrap();
     let link = || {
-        let mut linker = Linker::default();
-        while builder.link_next(&mut linker).unwrap() != LinkProgress::Complete {}
+        let mut memory = SearchMemory::default();
+        while builder.link_next(&mut memory).unwrap() != LinkProgress::Complete {}
     };
     std::thread::scope(|scope| {
         scope.spawn(link);
@@ -131,11 +134,11 @@ fn inserted(shape: IndexShape, vectors: &[Vec<f32>]) -> RamStore {
 }
 
 fn add(store: &RamStore, shape: &IndexShape, vectors: &[Vec<f32>], first: usize) {
-    let mut scratch = Scratch::default();
+    let mut memory = SearchMemory::default();
     let mut random = Random(5);
     for (number, vector) in vectors.iter().enumerate() {
         let layer = layer_by_chance(random.next(), shape.degree.m);
-        insert(store, &item(shape, first + number, vector), layer, &mut scratch).unwrap();
+        insert(store, &item(shape, first + number, vector), layer, &mut memory).unwrap();
     }
 }
 
@@ -193,6 +196,27 @@ fn vectors(number: usize, dimensions: u32) -> Vec<Vec<f32>> {
 
 fn assert_sound(store: &RamStore) {
     assert_eq!(check(store).unwrap().0, []);
+}
+
+/// How many nodes of the ground layer a walk can come to.
+fn reachable(store: &RamStore) -> usize {
+    let meta = read_meta(store).unwrap();
+    let graph = PageGraph::new(store, &meta.shape);
+    let mut next: Vec<(u32, u8)> = meta.entry.map(|it| (it.node, it.layer)).into_iter().collect();
+    let mut seen: HashSet<(u32, u8)> = next.iter().copied().collect();
+    while let Some((node, layer)) = next.pop() {
+        let links = read_links(&graph, node, layer).unwrap().map_or(Vec::new(), |it| it.links);
+        let below = (layer > 0).then(|| {
+            let NodePlace { block, slot } = meta.shape.place(node);
+            let below = store.read(block, |page| {
+                SlotView::of(&meta.shape, page, HnswPageKind::Upper, slot).unwrap().below()
+            });
+            (below.unwrap(), layer - 1)
+        });
+        let ways = links.into_iter().map(|link| (link, layer)).chain(below);
+        next.extend(ways.filter(|way| seen.insert(*way)));
+    }
+    seen.iter().filter(|(_, layer)| *layer == 0).count()
 }
 
 struct Gone<F>(F);
@@ -276,193 +300,6 @@ fn a_scan_gives_every_row_once_and_bounds_in_order() {
     }
 }
 
-#[test]
-fn vacuum_keeps_what_is_left_findable_and_room_is_used_again() {
-    let shape = shape(DistanceMetric::Cosine, Storage::Sq8, 16);
-    let vectors = vectors(2000, 16);
-    let store = built(shape, &vectors);
-    let before = recall(&store, &shape, &vectors, &|_| false);
-    let gone = |number: usize| !number.is_multiple_of(4);
-    let report = vacuum(&store, &mut Gone(|row| gone(number(row)))).unwrap();
-    assert_eq!((report.removed, report.left), (1500, 500));
-    assert_sound(&store);
-    let after = recall(&store, &shape, &vectors, &gone);
-    assert!(after >= before - 0.01, "{after} after {before}");
-    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 500);
-
-    let blocks = store.blocks().unwrap();
-    let others: Vec<Vec<f32>> = vectors.iter().take(1500).cloned().collect();
-    add(&store, &shape, &others, 2000);
-    assert_sound(&store);
-    let limit = blocks + blocks / 50 + 1;
-    assert!(store.blocks().unwrap() <= limit, "{} of {blocks}", store.blocks().unwrap());
-    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 2000);
-}
-
-/// How many nodes of the ground layer a walk can come to.
-fn reachable(store: &RamStore) -> usize {
-    let meta = read_meta(store).unwrap();
-    let graph = PageGraph::new(store, &meta.shape);
-    let mut next: Vec<(u32, u8)> = meta.entry.map(|it| (it.node, it.layer)).into_iter().collect();
-    let mut seen: HashSet<(u32, u8)> = next.iter().copied().collect();
-    while let Some((node, layer)) = next.pop() {
-        let links = read_links(&graph, node, layer).unwrap().map_or(Vec::new(), |it| it.links);
-        let below = (layer > 0).then(|| {
-            let NodePlace { block, slot } = meta.shape.place(node);
-            let below = store.read(block, |page| {
-                SlotView::of(&meta.shape, page, HnswPageKind::Upper, slot).unwrap().below()
-            });
-            (below.unwrap(), layer - 1)
-        });
-        let ways = links.into_iter().map(|link| (link, layer)).chain(below);
-        next.extend(ways.filter(|way| seen.insert(*way)));
-    }
-    seen.iter().filter(|(_, layer)| *layer == 0).count()
-}
-
-#[test]
-fn vacuum_gives_a_cluster_that_was_cut_off_a_way() {
-    let shape = shape(DistanceMetric::L2, Storage::Float32, 8);
-    let vectors = vectors(600, 8);
-    let store = RamStore::default();
-    store.append(|_, page| HnswMeta::new(VectorColumn::Vector, shape).write(page)).unwrap();
-    let mut scratch = Scratch::default();
-    for (number, vector) in vectors.iter().enumerate() {
-        insert(&store, &item(&shape, number, vector), 0, &mut scratch).unwrap();
-    }
-    assert_eq!(reachable(&store), 600);
-    // The far side loses every link from the near one, as where all nodes between them are gone.
-    let is_far = |row: RowId| vectors[number(row)][0] > 0.8;
-    let rows: HashMap<u32, RowId> = nodes(&store, &shape).into_iter().collect();
-    let graph = PageGraph::new(&store, &shape);
-    for (node, _) in rows.iter().filter(|(_, row)| !is_far(**row)) {
-        let old = read_links(&graph, *node, 0).unwrap().unwrap();
-        let kept: Vec<u32> = old.links.iter().copied().filter(|link| !is_far(rows[link])).collect();
-        assert!(replace_links(&graph, *node, 0, &old, &kept).unwrap());
-    }
-    let far = rows.values().filter(|row| is_far(**row)).count();
-    assert!(far > 20);
-    assert_eq!(reachable(&store), 600 - far);
-    let gone = rows.values().find(|row| !is_far(**row)).copied().unwrap();
-    vacuum(&store, &mut Gone(|row| row == gone)).unwrap();
-    assert_sound(&store);
-    assert_eq!(reachable(&store), 599);
-}
-
-/// The nodes of the ground layer.
-fn nodes(store: &RamStore, shape: &IndexShape) -> Vec<(u32, RowId)> {
-    let mut nodes = Vec::new();
-    for block in 1..store.blocks().unwrap() {
-        let read = |page: &Page| {
-            for slot in 0..shape.slots(HnswPageKind::Ground) {
-                if let Some(seen) = SlotView::of(shape, page, HnswPageKind::Ground, slot)
-                    && seen.state() == NodeState::Live
-                {
-                    nodes.push((shape.node(NodePlace { block, slot }), seen.row()));
-                }
-            }
-        };
-        store.read(block, read).unwrap();
-    }
-    nodes
-}
-
-#[test]
-fn an_emptied_index_is_as_good_as_new() {
-    let shape = shape(DistanceMetric::L2, Storage::Float32, 8);
-    let vectors = vectors(300, 8);
-    let store = inserted(shape, &vectors);
-    // More than a page has nodes.
-    for number in 900..1500 {
-        insert_loose(&store, row(number), NodeState::Null).unwrap();
-    }
-    assert_eq!(vacuum(&store, &mut Gone(|_| true)).unwrap().removed, 900);
-    assert_sound(&store);
-    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 0);
-    let blocks = store.blocks().unwrap();
-    add(&store, &shape, &vectors, 0);
-    assert_sound(&store);
-    assert!(store.blocks().unwrap() <= blocks + 1);
-    assert!(recall(&store, &shape, &vectors, &|_| false) >= 0.99);
-}
-
-#[test]
-fn equal_vectors_do_not_cut_off_the_others() {
-    let shape = shape(DistanceMetric::L2, Storage::Sq8, 8);
-    let mut vectors = vectors(600, 8);
-    vectors.extend(std::iter::repeat_n(vec![1.0; 8], 300));
-    for store in [built(shape, &vectors), inserted(shape, &vectors)] {
-        let found = scan(&store, encode(&shape, &vectors[10]), OPTIONS).next().unwrap();
-        assert_eq!(found.1, row(10));
-        assert_eq!(scan(&store, encode(&shape, &[1.0; 8]), OPTIONS).count(), 900);
-    }
-}
-
-#[test]
-fn inserts_at_once_lose_nothing() {
-    let shape = shape(DistanceMetric::L2, Storage::Sq8, 8);
-    let vectors = vectors(1200, 8);
-    let store = inserted(shape, &vectors[..200]);
-    std::thread::scope(|scope| {
-        for part in 0..4 {
-            let (store, vectors) = (&store, &vectors);
-            let from = 200 + part * 250;
-            scope.spawn(move || add(store, &shape, &vectors[from..from + 250], from));
-        }
-    });
-    assert_eq!(check(&store).unwrap().1.live, 1200);
-    assert!(recall(&store, &shape, &vectors, &|_| false) >= 0.98);
-}
-
-#[test]
-fn first_inserts_at_once_find_one_another() {
-    let shape = shape(DistanceMetric::L2, Storage::Float32, 4);
-    let vectors = vectors(8, 4);
-    for round in 0..300 {
-        let store = inserted(shape, &[]);
-        let barrier = std::sync::Barrier::new(vectors.len());
-        std::thread::scope(|scope| {
-            for (number, vector) in vectors.iter().enumerate() {
-                let (store, barrier) = (&store, &barrier);
-                let layer = if (number + round).is_multiple_of(5) { 1 } else { 0 };
-                scope.spawn(move || {
-                    barrier.wait();
-                    let item = item(&shape, number, vector);
-                    insert(store, &item, layer, &mut Scratch::default()).unwrap();
-                });
-            }
-        });
-        assert_sound(&store);
-        assert_eq!(check(&store).unwrap().1.live, 8);
-    }
-}
-
-#[test]
-fn a_vacuum_mends_what_an_insert_has_left() {
-    let shape = shape(DistanceMetric::L2, Storage::Float32, 4);
-    let vectors = vectors(300, 4);
-    let store = inserted(shape, &vectors);
-    // As after a crash between the node and the links to it.
-    let graph = PageGraph::new(&store, &shape);
-    let lost = (0..shape.nodes_below(store.blocks().unwrap()) as u32)
-        .find(|node| {
-            let links = read_links(&graph, *node, 0);
-            links.is_ok_and(|it| it.is_some_and(|it| !it.links.is_empty() && it.row == row(150)))
-        })
-        .unwrap();
-    for node in 0..shape.nodes_below(store.blocks().unwrap()) as u32 {
-        if let Ok(Some(old)) = read_links(&graph, node, 0)
-            && old.links.contains(&lost)
-        {
-            let new: Vec<u32> = old.links.iter().copied().filter(|it| *it != lost).collect();
-            assert!(replace_links(&graph, node, 0, &old, &new).unwrap());
-        }
-    }
-    assert_ne!(check(&store).unwrap().0, []);
-    repair(&store, &mut Gone(|_| false)).unwrap();
-    assert_sound(&store);
-}
-
 /// `shape` with two filter columns beside the vector, of 8 bytes and of 1.
 fn filtered(shape: IndexShape) -> IndexShape {
     IndexShape::new(shape.space, shape.degree, Filters::new(&[8, 1]).unwrap()).unwrap()
@@ -515,105 +352,5 @@ fn filters_give_the_rows_they_keep_and_no_others() {
         let first = all.len().min(10);
         let hits = as_set(&found[..all.len().min(30)]).intersection(&as_set(&all[..first])).count();
         assert!(hits as f64 >= least * first as f64, "{conditions:?}: {hits} of {first}");
-    }
-}
-
-fn any_metric() -> impl Strategy<Value = (DistanceMetric, Storage)> {
-    let metric = prop::sample::select(vec![
-        DistanceMetric::L2,
-        DistanceMetric::InnerProduct,
-        DistanceMetric::Cosine,
-        DistanceMetric::L1,
-    ]);
-    let storage = prop::sample::select(vec![Storage::Float32, Storage::Float16, Storage::Sq8]);
-    (metric, storage)
-}
-
-/// pgvector computes in single precision.
-fn as_operator(metric: DistanceMetric, a: &[f32], b: &[f32]) -> f64 {
-    let sum = |f: &dyn Fn(f32, f32) -> f32| a.iter().zip(b).map(|(a, b)| f(*a, *b)).sum::<f32>();
-    let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f32>();
-    match metric {
-        DistanceMetric::L2 => f64::from(sum(&|a, b| (a - b) * (a - b))).sqrt(),
-        DistanceMetric::L1 => f64::from(sum(&|a, b| (a - b).abs())),
-        DistanceMetric::InnerProduct => -f64::from(dot(a, b)),
-        _ => {
-            let norms = (f64::from(dot(a, a)) * f64::from(dot(b, b))).sqrt();
-            1.0 - (f64::from(dot(a, b)) / norms).clamp(-1.0, 1.0)
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
-
-    #[test]
-    fn a_bound_is_never_above_the_operators_value(
-        (metric, storage) in any_metric(),
-        pairs in prop::collection::vec((-1000f32..1000.0, -1.0f32..1.0), 1..200),
-        scale in prop::sample::select(vec![1e-37f32, 1e-21, 1e-12, 1e-3, 1.0, 1e6, 1e18, 1e35]),
-        offset in prop::sample::select(vec![0f32, 5.0, -1e4]),
-        is_near in any::<bool>(),
-    ) {
-        let a: Vec<f32> = pairs.iter().map(|(a, _)| (a + offset) * scale).collect();
-        let b: Vec<f32> = pairs.iter()
-            .map(|(a, b)| if is_near { (a + offset) * scale * (1.0 + b * 1e-6) } else { (b + offset) * scale })
-            .collect();
-        let space = Space { metric, storage, dimensions: a.len() as u32 };
-        let encode = |vector: &[f32]| space.encode(Elements::Numbers(vector)).unwrap();
-        if let (Some(x), Some(y)) = (encode(&a), encode(&b)) {
-            let distance = space.distance(x.bytes(), y.bytes());
-            let bound = space.lower_bound(space.fit(x.bytes()), space.fit(y.bytes()), distance);
-            for value in [exact(metric, &a, &b), as_operator(metric, &a, &b)] {
-                prop_assert!(bound <= value || value.is_nan(), "{} > {}", bound, value);
-            }
-        }
-    }
-
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
-
-    /// Pages of random bytes are errors, or nodes of nonsense; never a panic or an endless loop.
-    #[test]
-    fn corrupt_pages_harm_nobody(
-        damage in prop::collection::vec((0usize..40, 0usize..PAGE_SIZE, any::<u8>()), 1..400),
-        noise in prop::option::of((1usize..40, any::<u64>())),
-    ) {
-        let shape = filtered(shape(DistanceMetric::L2, Storage::Sq8, 8));
-        let store = inserted(shape, &vectors(100, 8));
-        let blocks = store.blocks().unwrap() as usize;
-        let spoil = |block: usize, change: &dyn Fn(&mut Page)| {
-            store.write((block % blocks) as u32, |page| { change(page); Ok(true) }).unwrap();
-        };
-        damage.iter().for_each(|(block, at, byte)| spoil(*block, &|page| page[*at] = *byte));
-        if let Some((block, seed)) = noise {
-            spoil(block, &|page| {
-                let mut random = Random(seed | 1);
-                page.iter_mut().for_each(|byte| *byte = (random.next() * 256.0) as u8);
-            });
-        }
-        let new = item(&shape, 7, &[0.5; 8]);
-        let condition = ColumnCondition { column: 1, ranges: vec![(1, 2)], takes_null: true };
-        let probe = Probe::Vector(new.payload.clone());
-        let anything = ScanQuery { probe, conditions: vec![condition] };
-        let outcomes = [
-            Scan::begin(&store, anything.clone(), OPTIONS, Visited::default())
-                .and_then(|mut scan| {
-                    let mut rows = 0;
-                    while scan.next(&store)?.is_some() {
-                        rows += 1;
-                        assert!(rows < 100_000);
-                    }
-                    Ok(())
-                }),
-            insert(&store, &new, 1, &mut Scratch::default()),
-            check(&store).map(drop),
-            vacuum(&store, &mut Gone(|row: RowId| row.block.is_multiple_of(2))).map(drop),
-        ];
-        for error in outcomes.into_iter().filter_map(Result::err) {
-            prop_assert!(matches!(error.kind(), ErrorKind::IndexCorrupted | ErrorKind::Unsupported), "{}", error);
-        }
     }
 }

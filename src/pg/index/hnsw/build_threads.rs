@@ -17,7 +17,8 @@ use pgrx::prelude::*;
 
 use super::build_memory::BuildMemory;
 use crate::error::Result;
-use crate::hnsw::build::{GraphBuilder, LinkProgress, Linker, broken};
+use crate::hnsw::build::{GraphBuilder, LinkProgress, broken};
+use crate::hnsw::search_layer::SearchMemory;
 
 /// Rows from which on it is worth while to have another thread.
 const ROWS_OF_A_THREAD: f64 = 2000.0;
@@ -56,9 +57,9 @@ impl Threads {
         builder: &GraphBuilder<BuildMemory>,
         turn: &mut dyn FnMut(u32),
     ) -> Result<()> {
-        let mut linker = Linker::default();
+        let mut memory = SearchMemory::default();
         let mut steps = 0usize;
-        while builder.link_next(&mut linker)? != LinkProgress::Complete {
+        while builder.link_next(&mut memory)? != LinkProgress::Complete {
             steps += 1;
             if steps.is_multiple_of(TURN) {
                 turn(builder.linked());
@@ -83,9 +84,9 @@ impl Drop for Threads {
 }
 
 fn link(builder: &GraphBuilder<BuildMemory>, stop: &AtomicBool) -> Result<()> {
-    let mut linker = Linker::default();
+    let mut memory = SearchMemory::default();
     while !stop.load(Ordering::Acquire) {
-        match builder.link_next(&mut linker)? {
+        match builder.link_next(&mut memory)? {
             LinkProgress::Linked => {}
             LinkProgress::Waiting => thread::sleep(REST),
             LinkProgress::Complete => break,

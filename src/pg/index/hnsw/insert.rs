@@ -9,15 +9,16 @@ use super::value;
 use crate::error::Result;
 use crate::hnsw::build::layer_by_chance;
 use crate::hnsw::columns::ColumnValues;
-use crate::hnsw::insert::{InsertItem, Scratch, insert, insert_loose};
+use crate::hnsw::insert::{InsertItem, insert, insert_loose};
 use crate::hnsw::page::{IndexShape, NodeState, RowId, VectorColumn};
+use crate::hnsw::search_layer::SearchMemory;
 use crate::hnsw::slots::read_meta;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::random;
 
 thread_local! {
-    static SCRATCH: RefCell<Scratch> = RefCell::default();
+    static MEMORY: RefCell<SearchMemory> = RefCell::default();
 }
 
 /// The callback aminsert: inserts one row.
@@ -97,7 +98,7 @@ pub unsafe fn insert_row(pages: &Pages, given: RowValues<'_>, row: RowId) -> Res
         Err(state) => insert_loose(pages, row, state),
         Ok(item) => {
             let layer = layer_by_chance(chance()?, meta.shape.degree.m);
-            SCRATCH.with_borrow_mut(|scratch| insert(pages, &item, layer, scratch))
+            MEMORY.with_borrow_mut(|memory| insert(pages, &item, layer, memory))
         }
     }
 }

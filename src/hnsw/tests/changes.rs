@@ -1,0 +1,169 @@
+//! Inserts and vacuums, one after the other and at once: nothing is lost and everything is reached.
+
+use super::*;
+
+#[test]
+fn vacuum_keeps_what_is_left_findable_and_room_is_used_again() {
+    let shape = shape(DistanceMetric::Cosine, Storage::Sq8, 16);
+    let vectors = vectors(2000, 16);
+    let store = built(shape, &vectors);
+    let before = recall(&store, &shape, &vectors, &|_| false);
+    let gone = |number: usize| !number.is_multiple_of(4);
+    let report = vacuum(&store, &mut Gone(|row| gone(number(row)))).unwrap();
+    assert_eq!((report.removed, report.left), (1500, 500));
+    assert_sound(&store);
+    let after = recall(&store, &shape, &vectors, &gone);
+    assert!(after >= before - 0.01, "{after} after {before}");
+    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 500);
+
+    let blocks = store.blocks().unwrap();
+    let others: Vec<Vec<f32>> = vectors.iter().take(1500).cloned().collect();
+    add(&store, &shape, &others, 2000);
+    assert_sound(&store);
+    let limit = blocks + blocks / 50 + 1;
+    assert!(store.blocks().unwrap() <= limit, "{} of {blocks}", store.blocks().unwrap());
+    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 2000);
+}
+
+#[test]
+fn vacuum_gives_a_cluster_that_was_cut_off_a_way() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 8);
+    let vectors = vectors(600, 8);
+    let store = RamStore::default();
+    store.append(|_, page| HnswMeta::new(VectorColumn::Vector, shape).write(page)).unwrap();
+    let mut memory = SearchMemory::default();
+    for (number, vector) in vectors.iter().enumerate() {
+        insert(&store, &item(&shape, number, vector), 0, &mut memory).unwrap();
+    }
+    assert_eq!(reachable(&store), 600);
+    // The far side loses every link from the near one, as where all nodes between them are gone.
+    let is_far = |row: RowId| vectors[number(row)][0] > 0.8;
+    let rows: HashMap<u32, RowId> = nodes(&store, &shape).into_iter().collect();
+    let graph = PageGraph::new(&store, &shape);
+    for (node, _) in rows.iter().filter(|(_, row)| !is_far(**row)) {
+        let old = read_links(&graph, *node, 0).unwrap().unwrap();
+        let kept: Vec<u32> = old.links.iter().copied().filter(|link| !is_far(rows[link])).collect();
+        assert!(replace_links(&graph, *node, 0, &old, &kept).unwrap());
+    }
+    let far = rows.values().filter(|row| is_far(**row)).count();
+    assert!(far > 20);
+    assert_eq!(reachable(&store), 600 - far);
+    let gone = rows.values().find(|row| !is_far(**row)).copied().unwrap();
+    vacuum(&store, &mut Gone(|row| row == gone)).unwrap();
+    assert_sound(&store);
+    assert_eq!(reachable(&store), 599);
+}
+
+/// The nodes of the ground layer.
+fn nodes(store: &RamStore, shape: &IndexShape) -> Vec<(u32, RowId)> {
+    let mut nodes = Vec::new();
+    for block in 1..store.blocks().unwrap() {
+        let read = |page: &Page| {
+            for slot in 0..shape.slots(HnswPageKind::Ground) {
+                if let Some(seen) = SlotView::of(shape, page, HnswPageKind::Ground, slot)
+                    && seen.state() == NodeState::Live
+                {
+                    nodes.push((shape.node(NodePlace { block, slot }), seen.row()));
+                }
+            }
+        };
+        store.read(block, read).unwrap();
+    }
+    nodes
+}
+
+#[test]
+fn an_emptied_index_is_as_good_as_new() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 8);
+    let vectors = vectors(300, 8);
+    let store = inserted(shape, &vectors);
+    // More than a page has nodes.
+    for number in 900..1500 {
+        insert_loose(&store, row(number), NodeState::Null).unwrap();
+    }
+    assert_eq!(vacuum(&store, &mut Gone(|_| true)).unwrap().removed, 900);
+    assert_sound(&store);
+    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 0);
+    let blocks = store.blocks().unwrap();
+    add(&store, &shape, &vectors, 0);
+    assert_sound(&store);
+    assert!(store.blocks().unwrap() <= blocks + 1);
+    assert!(recall(&store, &shape, &vectors, &|_| false) >= 0.99);
+}
+
+#[test]
+fn equal_vectors_do_not_cut_off_the_others() {
+    let shape = shape(DistanceMetric::L2, Storage::Sq8, 8);
+    let mut vectors = vectors(600, 8);
+    vectors.extend(std::iter::repeat_n(vec![1.0; 8], 300));
+    for store in [built(shape, &vectors), inserted(shape, &vectors)] {
+        let found = scan(&store, encode(&shape, &vectors[10]), OPTIONS).next().unwrap();
+        assert_eq!(found.1, row(10));
+        assert_eq!(scan(&store, encode(&shape, &[1.0; 8]), OPTIONS).count(), 900);
+    }
+}
+
+#[test]
+fn inserts_at_once_lose_nothing() {
+    let shape = shape(DistanceMetric::L2, Storage::Sq8, 8);
+    let vectors = vectors(1200, 8);
+    let store = inserted(shape, &vectors[..200]);
+    std::thread::scope(|scope| {
+        for part in 0..4 {
+            let (store, vectors) = (&store, &vectors);
+            let from = 200 + part * 250;
+            scope.spawn(move || add(store, &shape, &vectors[from..from + 250], from));
+        }
+    });
+    assert_eq!(check(&store).unwrap().1.live, 1200);
+    assert!(recall(&store, &shape, &vectors, &|_| false) >= 0.98);
+}
+
+#[test]
+fn first_inserts_at_once_find_one_another() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 4);
+    let vectors = vectors(8, 4);
+    for round in 0..300 {
+        let store = inserted(shape, &[]);
+        let barrier = std::sync::Barrier::new(vectors.len());
+        std::thread::scope(|scope| {
+            for (number, vector) in vectors.iter().enumerate() {
+                let (store, barrier) = (&store, &barrier);
+                let layer = if (number + round).is_multiple_of(5) { 1 } else { 0 };
+                scope.spawn(move || {
+                    barrier.wait();
+                    let item = item(&shape, number, vector);
+                    insert(store, &item, layer, &mut SearchMemory::default()).unwrap();
+                });
+            }
+        });
+        assert_sound(&store);
+        assert_eq!(check(&store).unwrap().1.live, 8);
+    }
+}
+
+#[test]
+fn a_vacuum_mends_what_an_insert_has_left() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 4);
+    let vectors = vectors(300, 4);
+    let store = inserted(shape, &vectors);
+    // As after a crash between the node and the links to it.
+    let graph = PageGraph::new(&store, &shape);
+    let lost = (0..shape.nodes_below(store.blocks().unwrap()) as u32)
+        .find(|node| {
+            let links = read_links(&graph, *node, 0);
+            links.is_ok_and(|it| it.is_some_and(|it| !it.links.is_empty() && it.row == row(150)))
+        })
+        .unwrap();
+    for node in 0..shape.nodes_below(store.blocks().unwrap()) as u32 {
+        if let Ok(Some(old)) = read_links(&graph, node, 0)
+            && old.links.contains(&lost)
+        {
+            let new: Vec<u32> = old.links.iter().copied().filter(|it| *it != lost).collect();
+            assert!(replace_links(&graph, node, 0, &old, &new).unwrap());
+        }
+    }
+    assert_ne!(check(&store).unwrap().0, []);
+    repair(&store, &mut Gone(|_| false)).unwrap();
+    assert_sound(&store);
+}

@@ -1,0 +1,103 @@
+//! Properties for any vectors and any pages: bounds hold, damage harms nobody.
+
+use super::*;
+
+fn any_metric() -> impl Strategy<Value = (DistanceMetric, Storage)> {
+    let metric = prop::sample::select(vec![
+        DistanceMetric::L2,
+        DistanceMetric::InnerProduct,
+        DistanceMetric::Cosine,
+        DistanceMetric::L1,
+    ]);
+    let storage = prop::sample::select(vec![Storage::Float32, Storage::Float16, Storage::Sq8]);
+    (metric, storage)
+}
+
+/// pgvector computes in single precision.
+fn as_operator(metric: DistanceMetric, a: &[f32], b: &[f32]) -> f64 {
+    let sum = |f: &dyn Fn(f32, f32) -> f32| a.iter().zip(b).map(|(a, b)| f(*a, *b)).sum::<f32>();
+    let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f32>();
+    match metric {
+        DistanceMetric::L2 => f64::from(sum(&|a, b| (a - b) * (a - b))).sqrt(),
+        DistanceMetric::L1 => f64::from(sum(&|a, b| (a - b).abs())),
+        DistanceMetric::InnerProduct => -f64::from(dot(a, b)),
+        _ => {
+            let norms = (f64::from(dot(a, a)) * f64::from(dot(b, b))).sqrt();
+            1.0 - (f64::from(dot(a, b)) / norms).clamp(-1.0, 1.0)
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn a_bound_is_never_above_the_operators_value(
+        (metric, storage) in any_metric(),
+        pairs in prop::collection::vec((-1000f32..1000.0, -1.0f32..1.0), 1..200),
+        scale in prop::sample::select(vec![1e-37f32, 1e-21, 1e-12, 1e-3, 1.0, 1e6, 1e18, 1e35]),
+        offset in prop::sample::select(vec![0f32, 5.0, -1e4]),
+        is_near in any::<bool>(),
+    ) {
+        let a: Vec<f32> = pairs.iter().map(|(a, _)| (a + offset) * scale).collect();
+        let b: Vec<f32> = pairs.iter()
+            .map(|(a, b)| if is_near { (a + offset) * scale * (1.0 + b * 1e-6) } else { (b + offset) * scale })
+            .collect();
+        let space = Space { metric, storage, dimensions: a.len() as u32 };
+        let encode = |vector: &[f32]| space.encode(Elements::Numbers(vector)).unwrap();
+        if let (Some(x), Some(y)) = (encode(&a), encode(&b)) {
+            let distance = space.distance(x.bytes(), y.bytes());
+            let bound = space.lower_bound(space.fit(x.bytes()), space.fit(y.bytes()), distance);
+            for value in [exact(metric, &a, &b), as_operator(metric, &a, &b)] {
+                prop_assert!(bound <= value || value.is_nan(), "{} > {}", bound, value);
+            }
+        }
+    }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Pages of random bytes are errors, or nodes of nonsense; never a panic or an endless loop.
+    #[test]
+    fn corrupt_pages_harm_nobody(
+        damage in prop::collection::vec((0usize..40, 0usize..PAGE_SIZE, any::<u8>()), 1..400),
+        noise in prop::option::of((1usize..40, any::<u64>())),
+    ) {
+        let shape = filtered(shape(DistanceMetric::L2, Storage::Sq8, 8));
+        let store = inserted(shape, &vectors(100, 8));
+        let blocks = store.blocks().unwrap() as usize;
+        let spoil = |block: usize, change: &dyn Fn(&mut Page)| {
+            store.write((block % blocks) as u32, |page| { change(page); Ok(true) }).unwrap();
+        };
+        damage.iter().for_each(|(block, at, byte)| spoil(*block, &|page| page[*at] = *byte));
+        if let Some((block, seed)) = noise {
+            spoil(block, &|page| {
+                let mut random = Random(seed | 1);
+                page.iter_mut().for_each(|byte| *byte = (random.next() * 256.0) as u8);
+            });
+        }
+        let new = item(&shape, 7, &[0.5; 8]);
+        let condition = ColumnCondition { column: 1, ranges: vec![(1, 2)], takes_null: true };
+        let probe = Probe::Vector(new.payload.clone());
+        let anything = ScanQuery { probe, conditions: vec![condition] };
+        let outcomes = [
+            Scan::begin(&store, anything.clone(), OPTIONS, Visited::default())
+                .and_then(|mut scan| {
+                    let mut rows = 0;
+                    while scan.next(&store)?.is_some() {
+                        rows += 1;
+                        assert!(rows < 100_000);
+                    }
+                    Ok(())
+                }),
+            insert(&store, &new, 1, &mut SearchMemory::default()),
+            check(&store).map(drop),
+            vacuum(&store, &mut Gone(|row: RowId| row.block.is_multiple_of(2))).map(drop),
+        ];
+        for error in outcomes.into_iter().filter_map(Result::err) {
+            prop_assert!(matches!(error.kind(), ErrorKind::IndexCorrupted | ErrorKind::Unsupported), "{}", error);
+        }
+    }
+}
