@@ -126,7 +126,9 @@ impl<'a> PartList<'a> {
     fn folded(&mut self, character: &str) {
         let first = character.chars().next().unwrap_or(' ');
         match script(first) {
-            Some(script) if first.is_alphanumeric() => self.unspaced(script, character),
+            Some(script) if character.chars().any(char::is_alphanumeric) => {
+                self.unspaced(script, character)
+            }
             Some(_) => self.spaced(" ".into()),
             None => self.spaced(character.to_owned().into()),
         }
@@ -267,6 +269,15 @@ mod tests {
             })
             .collect();
         assert_eq!(bigrams, [LONGEST + 1, 1]);
+    }
+
+    #[test]
+    fn a_vowel_behind_a_mark_without_a_letter_is_kept() {
+        let kept = |text: &str| match &parts_of(text)[..] {
+            [TextPart::Unspaced(run)] => run.text.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(kept("\u{ECE}\u{EB3}"), "\u{ECE}\u{ECD}\u{EB2}");
     }
 
     fn length(bigram: Bigram<'_>) -> usize {
