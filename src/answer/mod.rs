@@ -9,6 +9,7 @@ pub mod draft;
 pub mod link;
 pub mod numbering;
 pub mod options;
+pub mod refusal;
 pub mod reuse;
 pub mod shown;
 pub mod strategy;

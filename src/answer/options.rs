@@ -38,6 +38,9 @@ pub struct AnswerOptions {
     pub max_sentences: Option<usize>,
     /// Confidence from 0 to 1 below which an answer is doubtful.
     pub min_confidence: Option<f32>,
+    /// What is said where the documents hold no answer; `None`: a sentence in the language of the
+    /// question.
+    pub refusal: Option<String>,
     /// Which answers are given again.
     pub cache: Option<AnswerCache>,
     /// Cosine from which on two questions may mean the same.

@@ -59,9 +59,6 @@ pub fn needs_language_model(what: &str) -> Error {
     Error::new(ErrorKind::Unsupported, message)
 }
 
-/// The answer where the passages hold none.
-pub const NO_ANSWER: &str = "The documents don't say.";
-
 /// A retrieved chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct ExtractPassage<'a> {
@@ -99,14 +96,14 @@ impl Default for ExtractOptions {
 /// An answer and what it stands on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extract {
-    /// Sentences of the passages, each followed by its citation; or [`NO_ANSWER`].
+    /// Sentences of the passages, each followed by its citation; empty where it is not supported.
     pub answer: String,
     /// Whether the confidence reaches the threshold.
     pub supported: bool,
     /// Probability that the passages hold the answer, if that was as likely as not.
     pub confidence: f32,
-    /// The best pieces in reading order; also there, as the nearest there is, when the
-    /// answer is [`NO_ANSWER`].
+    /// The best pieces in reading order; also there, as the nearest there is, where the answer is
+    /// not supported.
     pub evidence: Vec<Evidence>,
 }
 
@@ -144,7 +141,7 @@ pub fn extract(
     let confidence = ConfidenceSignals::gather(&candidates, &similarities, &scores).confidence();
     let chosen = choose(&candidates, &scores, &order, options);
     let supported = confidence >= options.threshold;
-    let answer = if supported { wording::word(passages, &chosen) } else { NO_ANSWER.to_string() };
+    let answer = if supported { wording::word(passages, &chosen) } else { String::new() };
     let evidence = chosen.iter().map(|(index, candidate)| {
         evidence(candidate, passages[candidate.passage].content, scores[*index])
     });
@@ -174,12 +171,7 @@ pub fn ranked(
 }
 
 fn nothing() -> Extract {
-    Extract {
-        answer: NO_ANSWER.to_string(),
-        supported: false,
-        confidence: 0.0,
-        evidence: Vec::new(),
-    }
+    Extract { answer: String::new(), supported: false, confidence: 0.0, evidence: Vec::new() }
 }
 
 /// The best candidates that don't overlap, in reading order, with their indexes.

@@ -1,17 +1,19 @@
 //! # text: what words, sentences and lines does this text have?
 //!
 //! ```text
-//! text → words │ sentences │ lines │ bigrams │ citation markers, each with its place
+//! text → words │ sentences │ lines │ bigrams │ citation markers, each with its place; its language
 //! ```
 //!
 //! What every stage knows of a text, whatever it stands for: chunking cuts at the ends of
 //! [`sentence`]s, which [`abbreviation`] tells from other full stops, and where [`line`] says that
 //! a paragraph ends; answers and rewriting compare [`words`]; [`bigram`] makes of
-//! a script without spaces what can be looked up; [`marker`] finds where an answer cites.
+//! a script without spaces what can be looked up; [`marker`] finds where an answer cites; [`language`] tells in
+//! which language a question is put.
 
 mod abbreviation;
 
 pub mod bigram;
+pub mod language;
 pub mod line;
 pub mod marker;
 pub mod sentence;

@@ -37,6 +37,9 @@ SELECT question, supported, citations, answer ~ '\[[0-9]+\]'
 FROM (VALUES ('Who won the football world cup in 1998?'), ('What is the boiling point of mercury?'), ('asdf qwer zxcv')) AS q (question), rag_answer_details(question);
 SELECT rag_answer('Who won the football world cup in 1998?');
 
+-- In the language of the question, or in words of one's own.
+SELECT rag_answer(question) FROM (VALUES ('Wer hat 1998 die Fußballweltmeisterschaft gewonnen?'), ('¿Quién ganó el mundial de fútbol?'), ('谁赢得了世界杯？')) AS q (question);
+SELECT rag_answer('Who won the football world cup in 1998?', options => '{"answer": {"refusal": "Please ask at the desk."}}');
 -- Where nothing can be found there is nothing to answer from.
 SELECT answer, supported, citations, context FROM rag_answer_details('When are invoices sent?', filter => '{"lang": "de"}');
 

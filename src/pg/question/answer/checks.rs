@@ -7,10 +7,10 @@ use super::verifier::{Checked, Verifier};
 use crate::answer::citation::{Citation, Citations, citations};
 use crate::answer::draft::Draft;
 use crate::answer::options::CiteOptions;
+use crate::answer::refusal::refusal;
 use crate::answer::shown::shown;
 use crate::answer::style::{Styled, styled};
 use crate::error::Result;
-use crate::extract::NO_ANSWER;
 use crate::pg::question::options::AskedOptions;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::llm::Llm;
@@ -29,6 +29,7 @@ pub struct CheckOptions {
     verifier: Verifier,
     low_confidence: LowConfidence,
     min_confidence: Option<f32>,
+    refusal: Option<String>,
 }
 
 impl CheckOptions {
@@ -39,6 +40,7 @@ impl CheckOptions {
             verifier: Verifier::Nobody,
             low_confidence: LowConfidence::Flag,
             min_confidence: None,
+            refusal: None,
         }
     }
 
@@ -48,7 +50,7 @@ impl CheckOptions {
         llm: &Llm,
         min_confidence: Option<f32>,
     ) -> Result<CheckOptions> {
-        let QuestionOptions { verify, cite, .. } = &asked.options;
+        let QuestionOptions { answer, verify, cite, .. } = &asked.options;
         let other = verify.llm.as_deref().map(Llm::named).transpose();
         let other = asked.named(&["verify.llm"], other)?;
         let verifier = Verifier::named(verify.by.as_deref(), other.as_ref().unwrap_or(llm));
@@ -57,12 +59,13 @@ impl CheckOptions {
             verifier: asked.named(&["verify.by"], verifier)?,
             low_confidence: verify.low_confidence,
             min_confidence,
+            refusal: answer.refusal.clone(),
         })
     }
 }
 
 /// The answer to `question` with its citations looked up and its claims compared with what was
-/// read.
+/// read; or that there is none.
 ///
 /// A draft that says exactly what it cites is made of quotes: they are their own evidence, and
 /// whether they answer has been decided.
@@ -91,8 +94,9 @@ pub fn checked(
         && !is_quoted
         && confidence.is_some_and(|it| it < options.min_confidence.unwrap_or(DOUBTFUL));
     let abstains = is_doubtful && options.low_confidence == LowConfidence::Abstain;
-    let (text, found) = match abstains {
-        true => (NO_ANSWER.to_owned(), Citations::default()),
+    // A language model says itself that it does not know.
+    let (text, found) = match abstains || is_quoted && !supported {
+        true => (refusal(question, options.refusal.as_deref()), Citations::default()),
         false => (text, found),
     };
     let styled = styled(&text, options.cite.style, &shown(&found, &sources, &options.cite)?);

@@ -1,0 +1,236 @@
+//! # language: in which language is this question?
+//!
+//! ```text
+//! "Wie viele Urlaubstage habe ich?" → German
+//! ```
+//!
+//! A question is too short for statistics of letters (whatlang 0.18 takes one English question in eleven for
+//! another language), but hardly any is asked without words like "how", "is" or "the". So in the Latin script
+//! these words decide, and elsewhere the script does, or letters that one language alone has.
+
+use std::collections::HashSet;
+
+use super::words::each_word;
+
+/// Words of a question that are looked at.
+const MOST_WORDS: usize = 200;
+
+/// A language that questions are recognised in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NaturalLanguage {
+    /// العربية
+    Arabic,
+    /// 中文
+    Chinese,
+    /// Nederlands
+    Dutch,
+    /// English
+    English,
+    /// Français
+    French,
+    /// Deutsch
+    German,
+    /// Italiano
+    Italian,
+    /// 日本語
+    Japanese,
+    /// 한국어
+    Korean,
+    /// Polski
+    Polish,
+    /// Português
+    Portuguese,
+    /// Русский
+    Russian,
+    /// Español
+    Spanish,
+    /// Türkçe
+    Turkish,
+    /// Українська
+    Ukrainian,
+}
+
+/// The language of a question; `None` where its words don't tell, or tell of two alike.
+#[must_use]
+pub fn language(question: &str) -> Option<NaturalLanguage> {
+    let text: String = question.chars().take(40 * MOST_WORDS).collect();
+    by_script(&text).or_else(|| by_function_words(&text))
+}
+
+/// The language of a script other than the Latin one, where most letters are of it.
+fn by_script(text: &str) -> Option<NaturalLanguage> {
+    let count = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count();
+    let letters = count(char::is_alphabetic);
+    let is_mostly = |script: usize| script > 0 && 2 * script >= letters;
+    let (han, kana) = (count(is_han), count(is_kana));
+    // A character stands for about three letters.
+    if is_mostly(3 * (han + kana)) {
+        return Some(if kana > 0 { NaturalLanguage::Japanese } else { NaturalLanguage::Chinese });
+    }
+    if is_mostly(count(|c| matches!(c, '\u{1100}'..='\u{11FF}' | '\u{AC00}'..='\u{D7AF}'))) {
+        return Some(NaturalLanguage::Korean);
+    }
+    if is_mostly(count(|c| matches!(c, '\u{0620}'..='\u{06FF}'))) {
+        // Persian and Urdu have letters of their own.
+        return (!text.contains(['پ', 'چ', 'ژ', 'گ', 'ک', 'ی', 'ٹ', 'ڈ']))
+            .then_some(NaturalLanguage::Arabic);
+    }
+    if is_mostly(count(|c| matches!(c, '\u{0400}'..='\u{04FF}'))) {
+        let text = text.to_lowercase();
+        let is_ukrainian = text.contains(['і', 'ї', 'є', 'ґ']);
+        return Some(if is_ukrainian {
+            NaturalLanguage::Ukrainian
+        } else {
+            NaturalLanguage::Russian
+        });
+    }
+    None
+}
+
+fn is_han(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{20000}'..='\u{2FA1F}')
+}
+
+fn is_kana(c: char) -> bool {
+    matches!(c, '\u{3041}'..='\u{30FF}')
+}
+
+/// The language with the most function words in `text`; a word that several have counts for each in part.
+fn by_function_words(text: &str) -> Option<NaturalLanguage> {
+    let words: HashSet<String> = each_word(text).take(MOST_WORDS).map(|word| word.folded).collect();
+    let mut votes = [0f32; FUNCTION_WORDS.len()];
+    for word in &words {
+        let of: Vec<usize> = (0..FUNCTION_WORDS.len())
+            .filter(|at| FUNCTION_WORDS[*at].1.split(' ').any(|it| it == word))
+            .collect();
+        of.iter().for_each(|at| votes[*at] += 1.0 / of.len() as f32);
+    }
+    let most = votes.iter().copied().fold(0.0, f32::max);
+    let mut best = FUNCTION_WORDS.iter().zip(votes).filter(|(_, votes)| *votes >= most);
+    match (most > 0.0, best.next(), best.next()) {
+        (true, Some(((language, _), _)), None) => Some(*language),
+        _ => None,
+    }
+}
+
+/// The words that questions are made with, beside what they are about.
+const FUNCTION_WORDS: &[(NaturalLanguage, &str)] = &[
+    (
+        NaturalLanguage::English,
+        "a about after all am an and any are as at be been before but by can could did do does for from had has \
+         have how i if in into is it its many may me much my not of off on or our out per should since so than \
+         that the their them there these they this those to under until up us was we were what when where which \
+         while who whom whose why will with within without would you your",
+    ),
+    (
+        NaturalLanguage::German,
+        "ab aber alle als am an auch auf aus bei beim bin bis braucht da dafür dann darf das dem den der des die \
+         dies diese dieser dürfen ein eine einem einen einer eines er es für gegen gibt habe haben hat hatte ich \
+         ihr ihre im in ist kann kein keine können kostet lange man mein meine mich mir mit muss müssen nach \
+         nicht noch nur ob oder ohne seit sich sie sind soll sollte über um und uns unser unter viel viele vom \
+         von vor wann war waren warum was weder welche welchem welchen welcher welches wem wen wenn wer werden \
+         weshalb wessen wie wieso wieviel wir wird wo wobei wofür woher wohin womit wozu wurde wurden zu zum zur \
+         zwischen",
+    ),
+    (
+        NaturalLanguage::French,
+        "à après au aux avec avant ce cela ces cette chez combien comment d dans de depuis des doit dois du elle \
+         en entre est et eu fait faut il ils je l la laquelle le lequel les lesquelles lesquels leur mes moi mon \
+         ne nos notre nous on ont ou où par pas pendant peut peux plus pour pourquoi qu quand que quel quelle \
+         quelles quels qui quoi s sa sans se ses si son sont sous sur ta tes ton tu un une vos votre vous été \
+         était",
+    ),
+    (
+        NaturalLanguage::Spanish,
+        "a al antes como con cuál cuáles cuándo cuánta cuántas cuánto cuántos cual cuando cuanto cómo de debe \
+         debo del desde donde dónde durante el ella ellos en entre era es esta este esto está están fue fueron \
+         ha hace hasta hay la las le lo los mi mis más no nos o para pero por puede puedo que quien quién \
+         quiénes qué se ser si sin sobre son su sus tengo tiene tienen tras tu un una y yo",
+    ),
+    (
+        NaturalLanguage::Italian,
+        "a agli ai al alla alle anche che chi ci come con cosa cos da dal dalla dei del della delle dello deve \
+         devo di dopo dove dov e era essere gli ha hanno ho i il in io l la le lo loro ma mi mia mio nei nel \
+         nella non o ogni per perché più posso prima può qual quale quali quando quanta quante quanti quanto \
+         questa questo se senza si sono stata stato su sua sul sulla suo tra tutti un una uno viene è",
+    ),
+    (
+        NaturalLanguage::Portuguese,
+        "a antes ao aos as até com como da das de depois deve devo do dos e ela ele em entre era essa esse esta \
+         este está eu foi foram há isso já mais meu minha muito na nas no nos não o onde os ou para pela pelo \
+         pode por porque posso preciso quais qual quando quanta quantas quanto quantos que quem se sem ser seu \
+         sobre são sua tem tenho têm um uma à é",
+    ),
+    (
+        NaturalLanguage::Dutch,
+        "aan als altijd ben bij binnen dan dat de der deze die dit door duurt een en er geen had heb hebben \
+         heeft het hij hoe hoelang hoeveel hun ik in is jaar kan kosten kost kunnen maar mag me meer met mijn \
+         moet moeten na naar niet nog of om onder ons onze ook op over te tegen tijdens tot tussen uit van veel \
+         voor waar waarom wanneer was wat we welk welke werd werden wie wij wordt worden ze zich zijn zonder \
+         zou",
+    ),
+    (
+        NaturalLanguage::Polish,
+        "a ale bez by być była było był być czy czym czyj dla dlaczego do gdy gdzie go i ich ile ilu ja jak jaka \
+         jaki jakich jakie jakiego jakim jako jego jej jest jestem już kiedy kim kogo kto która które którego \
+         której który których którym lub ma mam mają mi między mnie moje mogę można może musi muszę na nad nie o \
+         od oraz po pod podczas przed przez przy się skąd są ta tego ten to trzeba tym u w we z za ze został \
+         została",
+    ),
+    (
+        NaturalLanguage::Turkish,
+        "acaba ama ben beni bana benim bir bu da daha de değil en gibi hangi hangisi için ile kadar kaç kim kime \
+         kimin ki mi mı mu mü nasıl ne neden nedir nelerdir nerede nereden nereye niçin o olan olarak oldu olur \
+         sonra var ve veya ya yok zaman önce şu",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_tell_their_language() {
+        for (question, expected) in [
+            ("When does the library open?", Some(NaturalLanguage::English)),
+            ("Who pays?", Some(NaturalLanguage::English)),
+            ("How do I install it?", Some(NaturalLanguage::English)),
+            ("Wie viele Urlaubstage habe ich?", Some(NaturalLanguage::German)),
+            ("Was kostet der Team-Tarif?", Some(NaturalLanguage::German)),
+            ("Quand ouvre le musée ?", Some(NaturalLanguage::French)),
+            ("Qu'est-ce que la garantie couvre ?", Some(NaturalLanguage::French)),
+            ("¿Cuándo abre el museo?", Some(NaturalLanguage::Spanish)),
+            ("Quanto costa il biglietto?", Some(NaturalLanguage::Italian)),
+            ("Qual é o prazo de devolução?", Some(NaturalLanguage::Portuguese)),
+            ("Hoeveel vakantiedagen heb ik?", Some(NaturalLanguage::Dutch)),
+            ("Ile dni urlopu mam?", Some(NaturalLanguage::Polish)),
+            ("Kaç gün izin hakkım var?", Some(NaturalLanguage::Turkish)),
+            ("Сколько стоит билет?", Some(NaturalLanguage::Russian)),
+            ("Скільки коштує квиток і коли?", Some(NaturalLanguage::Ukrainian)),
+            ("报销需要多少天？", Some(NaturalLanguage::Chinese)),
+            ("図書館はいつ開きますか？", Some(NaturalLanguage::Japanese)),
+            ("휴가는 며칠입니까?", Some(NaturalLanguage::Korean)),
+            ("كم يوم إجازة لدي؟", Some(NaturalLanguage::Arabic)),
+        ] {
+            assert_eq!(language(question), expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_tell_is_not_guessed() {
+        for question in
+            ["", " ", "ef_search", "HNSW recall", "12345?", "مدت گارانتی چقدر است؟", "😀"]
+        {
+            assert_eq!(language(question), None, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_name_in_another_script_does_not_decide() {
+        assert_eq!(
+            language("What does 图书馆 mean in this handbook?"),
+            Some(NaturalLanguage::English)
+        );
+        assert_eq!(language("PostgreSQL 的默认端口是多少？"), Some(NaturalLanguage::Chinese));
+    }
+}
