@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo bench --bench answer -- [SET ...] [--file FILE] [--k N] [--questions N]
-//!                               [--sentences N] [--margin X] [--embedded N] [--all]
+//!                               [--sentences N] [--margin X] [--close X] [--embedded N] [--all]
+//! cargo bench --bench answer -- --manual
 //! ```
 //!
 //! A set is a folder of judged data (default `squad_train_sample`; `xquad/en` and the like
@@ -15,6 +16,9 @@
 //! were. Those of the first look, by which pieces are chosen for the model, were fitted to a random
 //! half of `squad_train_sample` that was drawn before there was this rule.
 //!
+//! `--manual` asks the questions of `manual.txt` about the pages in `docs/` and prints the answers. Every second
+//! question is kept: no constant was fitted to it.
+//!
 //! The model is `$PG_RAG_MODEL` (default `~/.cache/pg_rag/models/all-minilm-l6-v2`), the data
 //! `$PG_RAG_DATA` (default `../shared/data`). Where one is missing, that is said and no more.
 
@@ -22,6 +26,7 @@ mod ask;
 mod data;
 mod embedder;
 mod figures;
+mod manual;
 #[path = "../../tests/support/ragd.rs"]
 #[allow(dead_code)]
 mod ragd;
@@ -34,6 +39,7 @@ use ragd::Installed;
 /// What to measure.
 pub struct Settings {
     sets: Vec<String>,
+    manual: bool,
     file: String,
     /// Passages that are read for an answer.
     pub k: usize,
@@ -55,6 +61,12 @@ fn main() {
     };
     let Some(installed) = Installed::find() else { return };
     let ragd = installed.start();
+    if settings.manual {
+        let mut embedder = embedder::Remembering::new(&ragd, installed.model(&settings.file));
+        let model = installed.model(&settings.file).path;
+        manual::ask_all(std::path::Path::new(&model), &settings, &mut embedder);
+        return;
+    }
     for name in &settings.sets {
         let Some(set) = data::Set::read(name, &settings) else {
             println!("skipped: no judged data \"{name}\"; set PG_RAG_DATA");
@@ -75,6 +87,7 @@ impl Settings {
     fn parse() -> Result<Settings, lexopt::Error> {
         let mut settings = Settings {
             sets: Vec::new(),
+            manual: false,
             file: "onnx/model_int8.onnx".to_string(),
             k: 6,
             questions: usize::MAX,
@@ -89,7 +102,9 @@ impl Settings {
                 Long("questions") => settings.questions = parser.value()?.parse()?,
                 Long("sentences") => settings.extract.max_sentences = parser.value()?.parse()?,
                 Long("margin") => settings.extract.margin = parser.value()?.parse()?,
+                Long("close") => settings.extract.close_margin = parser.value()?.parse()?,
                 Long("embedded") => settings.extract.max_embedded = parser.value()?.parse()?,
+                Long("manual") => settings.manual = true,
                 Long("all") => settings.all = true,
                 Value(set) => settings.sets.push(set.string()?),
                 // What cargo bench passes on to every benchmark.

@@ -9,6 +9,7 @@ pub mod draft;
 pub mod link;
 pub mod numbering;
 pub mod options;
+pub mod plain;
 pub mod refusal;
 pub mod reuse;
 pub mod shown;

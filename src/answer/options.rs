@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::strategy::{self, Budget, StrategyOptions};
 use super::style::CitationStyle;
 use crate::error::{Error, Result};
+use crate::extract::AnswerFormat;
 use crate::options::out_of_range;
 
 /// How an answer is written. `None` is what the strategy, the model or a setting says.
@@ -91,6 +92,8 @@ impl AnswerOptions {
 pub struct CiteOptions {
     /// How citations are shown.
     pub style: CitationStyle,
+    /// What markup an extractive answer has.
+    pub format: AnswerFormat,
     /// The metadata column with the address of a source.
     pub link_column: Option<String>,
     /// The address of a source, with names of metadata columns and the like in braces.

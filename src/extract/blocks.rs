@@ -7,6 +7,7 @@
 //! A passage is a piece of a document of unknown kind, cut at an unknown place. So this is
 //! no Markdown parser: it looks at one line at a time and reads plain text as paragraphs.
 //! What it takes for markup never loses text, it only decides what may stand as evidence.
+//! Tables have outer bars, or at least a rule with bars under the names of their columns.
 
 use std::ops::Range;
 
@@ -21,7 +22,9 @@ pub(super) enum BlockKind {
     Code,
     /// One row of a table, without its outer bars.
     Row,
-    /// A heading, or the header row of a table: names what follows, says nothing itself.
+    /// The header row of a table.
+    Columns,
+    /// A heading: names what follows, says nothing itself.
     Heading,
 }
 
@@ -32,6 +35,8 @@ pub(super) struct TextBlock {
     pub range: Range<usize>,
     /// What kind of lines they are.
     pub kind: BlockKind,
+    /// The number of an item ("2."), or the language of code, where there is one.
+    pub label: Option<Range<usize>>,
 }
 
 /// Cuts `content` into blocks, in order.
@@ -48,14 +53,14 @@ pub(super) fn blocks(content: &str) -> Vec<TextBlock> {
 pub(super) enum BlockLine {
     /// Only white space.
     Blank,
-    /// A fence of backticks or tildes.
-    Fence,
+    /// A fence of backticks or tildes, with the word behind it.
+    Fence(Range<usize>),
     /// A line drawn with punctuation: under a heading, between table rows, across the page.
-    Rule,
+    Rule(Range<usize>),
     /// `# Heading`
     Heading(Range<usize>),
-    /// `- item`, `1. item`
-    Item(Range<usize>),
+    /// `- item`, `1. item`: its text, and its marker.
+    Item(Range<usize>, Range<usize>),
     /// `| a | b |`
     Row(Range<usize>),
     /// Anything else.
@@ -67,51 +72,76 @@ pub(super) enum BlockLine {
 struct Layout {
     done: Vec<TextBlock>,
     open: bool,
-    in_fence: bool,
+    /// The language of the fence that is open, empty where it names none.
+    fence: Option<Range<usize>>,
+    /// Rows of the table that is read, its header counted twice, so that no other row becomes one.
+    rows: usize,
+    /// Whether its rows have no outer bars.
+    in_open_table: bool,
 }
 
 impl Layout {
     fn add(&mut self, content: &str, line: Range<usize>) {
-        match classify(content, line.clone()) {
-            BlockLine::Fence => {
-                self.in_fence = !self.in_fence;
-                self.open = false;
+        match (classify(content, line.clone()), self.fence.clone()) {
+            (BlockLine::Fence(_), Some(_)) => self.end_fence(None),
+            (BlockLine::Blank, Some(_)) => {}
+            (_, Some(language)) => {
+                self.extend(line.start..trim(content, line).end, BlockKind::Code, &language);
             }
-            BlockLine::Blank if self.in_fence => {}
-            _ if self.in_fence => self.extend(line.start..trim(content, line).end, BlockKind::Code),
-            BlockLine::Blank => self.open = false,
-            BlockLine::Rule => self.rule(),
-            BlockLine::Heading(text) => self.push(text, BlockKind::Heading),
-            BlockLine::Item(text) => {
-                self.push(text, BlockKind::Item);
+            (BlockLine::Fence(language), None) => self.end_fence(Some(language)),
+            (BlockLine::Blank, None) => {
+                (self.open, self.rows, self.in_open_table) = (false, 0, false);
+            }
+            (BlockLine::Rule(rule), None) => self.rule(content, &content[rule]),
+            (BlockLine::Heading(text), None) => self.push(text, BlockKind::Heading, None),
+            (BlockLine::Item(text, marker), None) => {
+                let is_numbered = content[marker.clone()].starts_with(|c: char| c.is_ascii_digit());
+                self.push(text, BlockKind::Item, is_numbered.then_some(marker));
                 self.open = true;
             }
-            BlockLine::Row(text) => self.push(text, BlockKind::Row),
-            BlockLine::Text(text) => self.extend(text, BlockKind::Prose),
+            (BlockLine::Row(text), None) => self.push(text, BlockKind::Row, None),
+            (BlockLine::Text(text), None)
+                if self.in_open_table && content[text.clone()].contains('|') =>
+            {
+                self.push(text, BlockKind::Row, None);
+            }
+            (BlockLine::Text(text), None) => self.extend(text, BlockKind::Prose, &(0..0)),
         }
     }
 
-    fn push(&mut self, range: Range<usize>, kind: BlockKind) {
+    fn end_fence(&mut self, next: Option<Range<usize>>) {
+        (self.fence, self.open, self.rows, self.in_open_table) = (next, false, 0, false);
+    }
+
+    fn push(&mut self, range: Range<usize>, kind: BlockKind, label: Option<Range<usize>>) {
         self.open = false;
+        self.rows = if kind == BlockKind::Row { self.rows + 1 } else { 0 };
+        self.in_open_table &= kind == BlockKind::Row;
         if !range.is_empty() {
-            self.done.push(TextBlock { range, kind });
+            self.done.push(TextBlock { range, kind, label });
         }
     }
 
     /// Lines of text go on with the paragraph, list item or code that is open.
-    fn extend(&mut self, range: Range<usize>, kind: BlockKind) {
+    fn extend(&mut self, range: Range<usize>, kind: BlockKind, language: &Range<usize>) {
         match self.done.last_mut() {
             Some(last) if self.open => last.range.end = range.end,
-            _ => self.push(range, kind),
+            _ => self.push(range, kind, (!language.is_empty()).then(|| language.clone())),
         }
         self.open = true;
     }
 
     /// The line above a rule was a heading, of a section or of a table's columns.
-    fn rule(&mut self) {
+    fn rule(&mut self, content: &str, rule: &str) {
         if let Some(last) = self.done.last_mut() {
-            let underlined = self.open && last.kind == BlockKind::Prose;
-            if underlined || last.kind == BlockKind::Row {
+            let is_text = self.open && last.kind == BlockKind::Prose;
+            let text = &content[last.range.clone()];
+            let has_columns =
+                rule.contains(['|', '+']) && text.contains('|') && !text.contains('\n');
+            if self.rows == 1 || is_text && has_columns {
+                (self.in_open_table, self.rows) = (is_text, 2);
+                last.kind = BlockKind::Columns;
+            } else if is_text {
                 last.kind = BlockKind::Heading;
             }
         }
@@ -139,18 +169,29 @@ pub(super) fn classify(content: &str, line: Range<usize>) -> BlockLine {
     if shown.is_empty() {
         BlockLine::Blank
     } else if shown.starts_with("```") || shown.starts_with("~~~") {
-        BlockLine::Fence
+        BlockLine::Fence(language(content, text))
     } else if is_rule(shown) {
-        BlockLine::Rule
+        BlockLine::Rule(text)
     } else if let Some(skip) = heading_marker(shown) {
         BlockLine::Heading(trim(content, text.start + skip..text.end))
     } else if let Some(skip) = item_marker(shown) {
-        BlockLine::Item(trim(content, text.start + skip..text.end))
+        let marker = trim(content, text.start..text.start + skip);
+        BlockLine::Item(trim(content, text.start + skip..text.end), marker)
     } else if shown.starts_with('|') {
         BlockLine::Row(inside_bars(content, text))
     } else {
         BlockLine::Text(text)
     }
+}
+
+/// The word behind the backticks or tildes of a `fence`.
+fn language(content: &str, fence: Range<usize>) -> Range<usize> {
+    let text = &content[fence.clone()];
+    let info = text.trim_start_matches(['`', '~']);
+    let info = trim(content, fence.end - info.len()..fence.end);
+    let word = content[info.clone()].split_whitespace().next().unwrap_or_default();
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.');
+    if word.chars().all(is_name) { info.start..info.start + word.len() } else { 0..0 }
 }
 
 /// `range` without white space at its ends.

@@ -10,6 +10,8 @@
 //! ```text
 //! blocks           content → paragraphs, items, rows, code, headings
 //! units            → pieces that can be evidence
+//! part             a stretch of one, as words
+//! markup           without Markdown and HTML
 //! answer_type      a time, a number, a name?
 //! candidates       units with what they share with the question
 //! similarity       what the model says about the most promising
@@ -17,6 +19,8 @@
 //! word_similarity  what that tells about a piece
 //! score            which piece holds the answer?
 //! confidence       does any?
+//! choice           the pieces of the answer
+//! antecedent       does one stand without the one before it?
 //! wording          the answer's text
 //! ```
 //!
@@ -24,10 +28,14 @@
 //! known of their passages, is good enough that a dozen of them do as well as all.
 
 mod answer_type;
+mod antecedent;
 mod blocks;
 mod candidates;
+mod choice;
 mod confidence;
+mod markup;
 mod nearest;
+mod part;
 mod score;
 mod similarity;
 mod units;
@@ -39,10 +47,12 @@ mod tests;
 
 use std::ops::Range;
 
-use candidates::{Candidates, ParsedQuestion, UnitCandidate};
+use candidates::{Candidates, ParsedQuestion};
+use choice::choose;
 use confidence::ConfidenceSignals;
 use score::{best_first, scores};
 use similarity::similarities;
+pub use wording::AnswerFormat;
 
 use crate::embed::Embedder;
 use crate::error::{Error, ErrorKind, Result};
@@ -80,16 +90,27 @@ pub struct ExtractOptions {
     pub max_sentences: usize,
     /// Least confidence with which an answer is given.
     pub threshold: f32,
-    /// How far below the best score a further piece may be: 2 stands for odds of 1 to 7
-    /// that it holds the answer and the best one does not.
+    /// How far below the best score a further piece may be that adds a word of the question: 2 stands
+    /// for odds of 1 to 7 that it holds the answer and the best one does not.
     pub margin: f32,
+    /// How far below it any further piece may be.
+    pub close_margin: f32,
     /// Most pieces that are embedded.
     pub max_embedded: usize,
+    /// What markup the answer has.
+    pub format: AnswerFormat,
 }
 
 impl Default for ExtractOptions {
     fn default() -> Self {
-        ExtractOptions { max_sentences: 3, threshold: 0.2, margin: 4.0, max_embedded: 12 }
+        ExtractOptions {
+            max_sentences: 3,
+            threshold: 0.2,
+            margin: 4.0,
+            close_margin: 2.5,
+            max_embedded: 12,
+            format: AnswerFormat::Plain,
+        }
     }
 }
 
@@ -141,10 +162,11 @@ pub fn extract(
     let confidence = ConfidenceSignals::gather(&candidates, &similarities, &scores).confidence();
     let chosen = choose(&candidates, &scores, &order, options);
     let supported = confidence >= options.threshold;
-    let answer = if supported { wording::word(passages, &chosen) } else { String::new() };
-    let evidence = chosen.iter().map(|(index, candidate)| {
-        evidence(candidate, passages[candidate.passage].content, scores[*index])
-    });
+    let answer =
+        if supported { wording::word(passages, &chosen, options.format) } else { String::new() };
+    let evidence = chosen
+        .iter()
+        .map(|it| evidence(it.passage, it.unit.range(), passages[it.passage].content, it.score));
     Ok(Extract { answer, supported, confidence, evidence: evidence.collect() })
 }
 
@@ -165,7 +187,8 @@ pub fn ranked(
     let scores = scores(&candidates, &similarities);
     let piece = |index: usize| {
         let candidate = &candidates.all[index];
-        evidence(candidate, passages[candidate.passage].content, scores[index])
+        let (passage, bytes) = (candidate.passage, candidate.unit.range());
+        evidence(passage, bytes, passages[passage].content, scores[index])
     };
     Ok(best_first(&scores).into_iter().map(piece).collect())
 }
@@ -174,35 +197,8 @@ fn nothing() -> Extract {
     Extract { answer: String::new(), supported: false, confidence: 0.0, evidence: Vec::new() }
 }
 
-/// The best candidates that don't overlap, in reading order, with their indexes.
-fn choose<'a>(
-    candidates: &'a Candidates,
-    scores: &[f32],
-    order: &[usize],
-    options: &ExtractOptions,
-) -> Vec<(usize, &'a UnitCandidate)> {
-    let mut chosen: Vec<(usize, &UnitCandidate)> = Vec::new();
-    let least = scores[order[0]] - options.margin;
-    for &index in order.iter().take_while(|index| scores[**index] >= least) {
-        let candidate = &candidates.all[index];
-        if chosen.len() < options.max_sentences.max(1)
-            && chosen.iter().all(|(_, other)| !overlap(candidate, other))
-        {
-            chosen.push((index, candidate));
-        }
-    }
-    chosen.sort_by_key(|(index, _)| *index);
-    chosen
-}
-
-fn overlap(a: &UnitCandidate, b: &UnitCandidate) -> bool {
-    let (first, second) = (a.unit.range(), b.unit.range());
-    a.passage == b.passage && first.start < second.end && second.start < first.end
-}
-
-fn evidence(candidate: &UnitCandidate, content: &str, score: f32) -> Evidence {
-    let bytes = candidate.unit.range();
+fn evidence(passage: usize, bytes: Range<usize>, content: &str, score: f32) -> Evidence {
     let start = content[..bytes.start].chars().count();
     let length = content[bytes.clone()].chars().count();
-    Evidence { passage: candidate.passage, bytes, chars: start..start + length, score }
+    Evidence { passage, bytes, chars: start..start + length, score }
 }

@@ -9,10 +9,12 @@
 //! shown with it where the piece alone would say too little.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::blocks::{BlockKind, TextBlock, blocks, trim};
+use super::part::{PartKind, UnitPart, first_is_unwrapped, is_unwrapped};
 use crate::text::sentence::sentences;
 
 /// Words up to which a line that ends without a full stop may be a heading.
@@ -25,44 +27,61 @@ const SHORTEST_ALONE: usize = 4;
 /// line or a word ends.
 const LONGEST_UNIT: usize = 800;
 
+/// Longest code that is shown with the sentence before it, in bytes.
+const LONGEST_CODE: usize = 2000;
+
+/// Longest code that is shown with a sentence which doesn't announce it with a colon, in bytes.
+const LONGEST_UNANNOUNCED: usize = 300;
+
+/// Longest numbered list that is shown whole where one of its items is the answer, in bytes.
+const LONGEST_LIST: usize = 1500;
+
 /// A piece of a passage that can stand as evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// What is shown, in bytes of the content, in order: mostly one sentence. Between the
-    /// parts lie list markers, code fences and line breaks.
-    pub parts: Vec<Range<usize>>,
-    /// What is read with it: the heading, header row or question above it.
+    /// What is shown, in order: mostly one sentence. Between the parts lie list markers, code
+    /// fences and line breaks.
+    pub parts: Vec<UnitPart>,
+    /// What is read with it: the heading or the question above it.
     pub lead: Option<Range<usize>>,
+    /// The numbered list that it is an item of.
+    pub list: Option<Rc<Unit>>,
+    /// Whether a sentence of the same paragraph stands before it.
+    pub follows: bool,
 }
 
 impl Unit {
+    fn new(parts: Vec<UnitPart>, lead: Option<Range<usize>>) -> Unit {
+        Unit { parts, lead, list: None, follows: false }
+    }
+
     /// From the beginning of its first part to the end of its last.
     pub fn range(&self) -> Range<usize> {
-        let start = self.parts.first().map_or(0, |part| part.start);
-        let end = self.parts.last().map_or(start, |part| part.end);
+        let start = self.parts.first().map_or(0, |part| part.range.start);
+        let end = self.parts.last().map_or(start, |part| part.range.end);
         start..end
     }
 
-    /// What a reader sees, in one line.
-    pub fn text(&self, content: &str) -> String {
-        let mut text = String::new();
-        for (index, part) in self.parts.iter().enumerate() {
-            if index > 0 {
-                text += joint(&text, index);
-            }
-            flatten(&content[part.clone()], &mut text);
-        }
-        text
+    /// Whether it is a row of a table.
+    pub fn is_row(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part.kind, PartKind::Row(_)))
     }
 
-    /// What is judged: the lead, then the text.
+    /// Whether it is code without a word on it.
+    pub fn is_code(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part.kind, PartKind::Code(_)))
+    }
+
+    /// What is judged, in one line without markup: the lead, then what is shown.
     pub fn reading(&self, content: &str) -> String {
+        let lead = self.lead.clone().map(|range| UnitPart { range, kind: PartKind::Sentence });
         let mut text = String::new();
-        if let Some(lead) = &self.lead {
-            flatten(&content[lead.clone()], &mut text);
-            text += joint(&text, 1);
+        for (index, part) in lead.iter().chain(&self.parts).enumerate() {
+            let words = part.words(content, true);
+            text += if text.is_empty() { "" } else { joint(&text, index) };
+            text += &words;
         }
-        text + &self.text(content)
+        text
     }
 }
 
@@ -72,20 +91,20 @@ impl Unit {
 /// item by item.
 pub(super) fn units(content: &str) -> Vec<Unit> {
     let blocks = blocks(content);
-    let mut pieces = UnitBuilder { content, units: Vec::new(), lead: None };
+    let mut pieces = UnitBuilder::new(content);
     for (index, block) in blocks.iter().enumerate() {
-        let rest = &blocks[index + 1..];
+        let (before, rest) = (&blocks[..index], &blocks[index + 1..]);
+        pieces.enter(block.kind);
         match block.kind {
             BlockKind::Heading => pieces.lead = Some(block.range.clone()),
+            BlockKind::Columns => pieces.columns = Some(block.range.clone()),
             BlockKind::Row => pieces.row(block, rest.first()),
             BlockKind::Code => pieces.code(block),
-            BlockKind::Prose if !rest.is_empty() && is_heading(content, block) => {
+            BlockKind::Prose if !rest.is_empty() && is_heading(content, &block.range) => {
                 pieces.lead = Some(block.range.clone());
             }
-            BlockKind::Prose | BlockKind::Item => {
-                pieces.text(block);
-                pieces.announce(rest);
-            }
+            BlockKind::Prose => pieces.paragraph(block, rest),
+            BlockKind::Item => pieces.item(block, before.last(), rest),
         }
     }
     pieces.units
@@ -95,25 +114,110 @@ struct UnitBuilder<'a> {
     content: &'a str,
     units: Vec<Unit>,
     lead: Option<Range<usize>>,
+    /// The header of the table that is read.
+    columns: Option<Range<usize>>,
+    /// The numbered list that is read, if it is short enough to be shown.
+    list: Option<Rc<Unit>>,
+    in_list: bool,
 }
 
 impl UnitBuilder<'_> {
-    fn text(&mut self, block: &TextBlock) {
-        let start = block.range.start;
-        for sentence in sentences(&self.content[block.range.clone()]) {
-            let sentence = start + sentence.start..start + sentence.end;
-            if self.content[sentence.clone()].ends_with(['?', '？', '؟']) {
-                self.lead = Some(sentence);
-            } else {
-                self.piece(sentence);
-            }
+    fn new(content: &str) -> UnitBuilder<'_> {
+        UnitBuilder {
+            content,
+            units: Vec::new(),
+            lead: None,
+            columns: None,
+            list: None,
+            in_list: false,
         }
     }
 
-    /// All rows of a table are read with its header, which therefore stays the lead.
+    /// Leaves the table or the list that a block of `kind` is not part of.
+    fn enter(&mut self, kind: BlockKind) {
+        if kind != BlockKind::Row {
+            self.columns = None;
+        }
+        if !matches!(kind, BlockKind::Item | BlockKind::Code) {
+            (self.list, self.in_list) = (None, false);
+        }
+    }
+
+    /// A first line that is a title is no part of the sentence on the next.
+    fn paragraph(&mut self, block: &TextBlock, rest: &[TextBlock]) {
+        let text = &self.content[block.range.clone()];
+        let mut range = block.range.clone();
+        if let Some(length) = title(text) {
+            let title = trim(self.content, range.start..range.start + length);
+            range = trim(self.content, range.start + length..range.end);
+            match is_heading(self.content, &title) {
+                true => self.lead = Some(title),
+                false => self.push(title, &PartKind::Sentence, None),
+            }
+        }
+        let text = &self.content[range.clone()];
+        let has_lines = text.contains('\n') && is_unwrapped(text);
+        self.text(range, &if has_lines { PartKind::Lines } else { PartKind::Sentence });
+        self.announce(rest);
+    }
+
+    fn item(&mut self, block: &TextBlock, before: Option<&TextBlock>, rest: &[TextBlock]) {
+        if block.label.is_some() && !self.in_list {
+            self.list = self.numbered_list(block, before, rest).map(Rc::new);
+        }
+        self.in_list = true;
+        let first = self.units.len();
+        self.text(block.range.clone(), &PartKind::Item(block.label.clone()));
+        self.announce(rest);
+        self.units[first..].iter_mut().for_each(|unit| unit.list = self.list.clone());
+    }
+
+    /// The list that begins with `first`, with the sentence before that announces it; `None` where
+    /// it is too long.
+    fn numbered_list(
+        &self,
+        first: &TextBlock,
+        before: Option<&TextBlock>,
+        rest: &[TextBlock],
+    ) -> Option<Unit> {
+        let is_of_list = |it: &&TextBlock| matches!(it.kind, BlockKind::Item | BlockKind::Code);
+        let mut blocks: Vec<&TextBlock> = rest.iter().take_while(is_of_list).collect();
+        blocks.insert(0, first);
+        let announced = self.units.last().filter(|last| {
+            let is_next = before.is_some_and(|it| it.range.end == last.parts[0].range.end);
+            is_next && ends_with_colon(&self.content[last.parts[0].range.clone()])
+        });
+        let announced = announced.map(|last| last.parts[0].clone());
+        let part = |block: &&TextBlock| {
+            let kind = match block.kind {
+                BlockKind::Code => PartKind::Code(block.label.clone()),
+                _ => PartKind::Item(block.label.clone()),
+            };
+            UnitPart { range: block.range.clone(), kind }
+        };
+        let list = Unit::new(announced.into_iter().chain(blocks.iter().map(part)).collect(), None);
+        (list.parts.len() > 1 && list.range().len() <= LONGEST_LIST).then_some(list)
+    }
+
+    fn text(&mut self, range: Range<usize>, kind: &PartKind) {
+        let mut follows = false;
+        for sentence in sentences(&self.content[range.clone()]) {
+            let sentence = range.start + sentence.start..range.start + sentence.end;
+            if self.content[sentence.clone()].ends_with(['?', '？', '؟']) {
+                self.lead = Some(sentence);
+            } else {
+                let first = self.units.len();
+                self.piece(sentence, kind);
+                self.units[first..].iter_mut().for_each(|unit| unit.follows = follows);
+            }
+            follows = true;
+        }
+    }
+
+    /// All rows of a table are read with its lead.
     fn row(&mut self, block: &TextBlock, next: Option<&TextBlock>) {
         let lead = self.lead.take();
-        self.push(block.range.clone(), lead.clone());
+        self.push(block.range.clone(), &PartKind::Row(self.columns.clone()), lead.clone());
         if next.is_some_and(|next| next.kind == BlockKind::Row) {
             self.lead = lead;
         }
@@ -122,25 +226,28 @@ impl UnitBuilder<'_> {
     /// Code that no sentence announced stands for itself.
     fn code(&mut self, block: &TextBlock) {
         if self.units.last().is_none_or(|last| last.range().end < block.range.end) {
-            self.piece(block.range.clone());
+            self.piece(block.range.clone(), &PartKind::Code(block.label.clone()));
         }
     }
 
     /// Adds a piece with the lead that waits for one; a short one begins with its lead.
-    fn piece(&mut self, range: Range<usize>) {
+    fn piece(&mut self, range: Range<usize>, kind: &PartKind) {
         let short = self.content[range.clone()].unicode_words().nth(SHORTEST_ALONE - 1).is_none();
         match self.lead.take() {
             Some(lead) if short && !range.is_empty() => {
-                self.units.push(Unit { parts: vec![lead, range], lead: None });
+                let lead = UnitPart { range: lead, kind: PartKind::Sentence };
+                self.units
+                    .push(Unit::new(vec![lead, UnitPart { range, kind: kind.clone() }], None));
             }
-            lead => self.push(range, lead),
+            lead => self.push(range, kind, lead),
         }
     }
 
-    fn push(&mut self, range: Range<usize>, lead: Option<Range<usize>>) {
-        for part in cut_long(self.content, range) {
-            if self.content[part.clone()].contains(char::is_alphanumeric) {
-                self.units.push(Unit { parts: vec![part], lead: lead.clone() });
+    fn push(&mut self, range: Range<usize>, kind: &PartKind, lead: Option<Range<usize>>) {
+        for range in cut_long(self.content, range) {
+            let part = UnitPart { range, kind: kind.clone() };
+            if part.words(self.content, true).contains(char::is_alphanumeric) {
+                self.units.push(Unit::new(vec![part], lead.clone()));
             }
         }
     }
@@ -149,19 +256,34 @@ impl UnitBuilder<'_> {
     fn announce(&mut self, rest: &[TextBlock]) {
         let (Some(last), Some(next)) = (self.units.last_mut(), rest.first()) else { return };
         let range = last.range();
-        let announces = self.content[range.clone()].ends_with([':', '：']);
+        let announces = ends_with_colon(&self.content[range.clone()]);
+        let most = match (next.kind, announces) {
+            (BlockKind::Code, true) => LONGEST_CODE,
+            (BlockKind::Code, false) => LONGEST_UNANNOUNCED,
+            _ => LONGEST_UNIT,
+        };
         let wanted = |block: &&TextBlock| {
             let is_wanted = block.kind == next.kind
                 && (block.kind == BlockKind::Code || announces && block.kind == BlockKind::Item);
-            is_wanted && block.range.end - range.start <= LONGEST_UNIT
+            is_wanted && block.range.end - range.end <= most
         };
-        last.parts.extend(rest.iter().take_while(wanted).map(|block| block.range.clone()));
+        last.parts.extend(rest.iter().take_while(wanted).map(|block| UnitPart {
+            range: block.range.clone(),
+            kind: match block.kind {
+                BlockKind::Code => PartKind::Code(block.label.clone()),
+                _ => PartKind::Item(block.label.clone()),
+            },
+        }));
     }
+}
+
+fn ends_with_colon(text: &str) -> bool {
+    text.trim_end_matches(['*', '_']).ends_with([':', '：'])
 }
 
 /// What is put between `text` and part number `index` of a unit, where the layout of the
 /// source stood.
-fn joint(text: &str, index: usize) -> &'static str {
+pub(super) fn joint(text: &str, index: usize) -> &'static str {
     match (text.ends_with(|c: char| c.is_alphanumeric() || c == ')'), index) {
         (false, _) => " ",
         (true, 1) => ": ",
@@ -169,23 +291,24 @@ fn joint(text: &str, index: usize) -> &'static str {
     }
 }
 
-/// Appends `part` with each run of white space as one space.
-fn flatten(part: &str, text: &mut String) {
-    for (index, word) in part.split_whitespace().enumerate() {
-        if index > 0 {
-            text.push(' ');
-        }
-        text.push_str(word);
-    }
+/// The length of the first line of the paragraph `text`, if it is a title above the others.
+fn title(text: &str) -> Option<usize> {
+    let length = text.find('\n')?;
+    let begins_anew = !text[length..].trim_start().starts_with(char::is_lowercase);
+    let is_title = begins_anew && is_line_of_words(text[..length].trim_end());
+    (is_title && first_is_unwrapped(text)).then_some(length)
+}
+
+/// Whether `line` is short and ends like no sentence.
+fn is_line_of_words(line: &str) -> bool {
+    line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '"' | '\u{201d}'))
+        && line.unicode_words().nth(LONGEST_HEADING).is_none()
 }
 
 /// One short line that ends like no sentence and holds no number.
-fn is_heading(content: &str, block: &TextBlock) -> bool {
-    let text = &content[block.range.clone()];
-    !text.contains('\n')
-        && !text.contains(char::is_numeric)
-        && text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '"' | '\u{201d}'))
-        && text.unicode_words().nth(LONGEST_HEADING).is_none()
+fn is_heading(content: &str, range: &Range<usize>) -> bool {
+    let text = &content[range.clone()];
+    !text.contains('\n') && !text.contains(char::is_numeric) && is_line_of_words(text)
 }
 
 /// `range` in parts of at most [`LONGEST_UNIT`] bytes.

@@ -3,25 +3,213 @@
 //! ```text
 //! evidence in reading order → "First sentence. Second one. [1] From elsewhere. [2]"
 //! ```
+//!
+//! Sentences and rows run on in a paragraph; lists and code have lines of their own. Code stands between
+//! fences whatever the format, as brackets in it are none of the answer's; who shows plain text indents it.
+
+use serde::Deserialize;
 
 use super::ExtractPassage;
-use super::candidates::UnitCandidate;
+use super::choice::ChosenUnit;
+use super::part::{PartKind, UnitPart};
+use super::units::{Unit, joint};
 use crate::text::marker::markers;
 
+/// Longest item, in characters, that stands in a line with others.
+const LONGEST_INLINE_ITEM: usize = 40;
+
+/// What markup an answer has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerFormat {
+    /// None: emphasis, links and tags of the sources are left out, and code is indented.
+    #[default]
+    Plain,
+    /// That of the sources, and fences around code.
+    Markdown,
+}
+
 /// The answer's text: what stands together in a passage is cited together.
-///
-/// `chosen` are candidates with their index, in reading order.
-pub(super) fn word(passages: &[ExtractPassage], chosen: &[(usize, &UnitCandidate)]) -> String {
-    let together = |one: &(usize, &UnitCandidate), next: &(usize, &UnitCandidate)| {
-        one.0 + 1 == next.0 && one.1.passage == next.1.passage
+pub(super) fn word(
+    passages: &[ExtractPassage],
+    chosen: &[ChosenUnit],
+    format: AnswerFormat,
+) -> String {
+    let together = |one: &ChosenUnit, next: &ChosenUnit| {
+        one.last + 1 == next.first && one.passage == next.passage
     };
-    let groups = chosen.chunk_by(together).map(|group| {
-        let passage = &passages[group[0].1.passage];
-        let texts = group.iter().map(|(_, candidate)| candidate.unit.text(passage.content));
-        let text = texts.collect::<Vec<_>>().join(" ");
-        format!("{} [{}]", quoted(&text), passage.number)
-    });
-    groups.collect::<Vec<_>>().join(" ")
+    let mut answer = AnswerText::default();
+    for group in chosen.chunk_by(together) {
+        let passage = &passages[group[0].passage];
+        answer.number = passage.number;
+        for piece in group.iter().flat_map(|it| pieces(it.unit, passage.content, format)) {
+            answer.add(piece);
+        }
+        answer.cite();
+    }
+    answer.text
+}
+
+/// What is put on a page in one go.
+enum TextPiece {
+    /// Words that go on in the paragraph.
+    Words(String),
+    /// Words with a line of their own beside others.
+    Row(String),
+    /// Lines below the words before them.
+    List(String),
+    /// A fenced block.
+    Code(String),
+}
+
+/// The answer so far.
+#[derive(Default)]
+struct AnswerText {
+    text: String,
+    /// What the marker at the next end is to cite.
+    words: String,
+    /// The number that is cited.
+    number: u32,
+    /// Whether what is put next begins a paragraph.
+    is_block: bool,
+    /// Whether the words end with a row.
+    ends_line: bool,
+    /// Whether a marker stands behind something of what is cited together.
+    is_cited: bool,
+}
+
+impl AnswerText {
+    fn add(&mut self, piece: TextPiece) {
+        match piece {
+            TextPiece::Words(words) => {
+                self.put(&words, " ");
+            }
+            TextPiece::Row(words) => {
+                self.put(&words, "\n");
+                self.ends_line = true;
+            }
+            TextPiece::List(lines) => {
+                self.is_block |= self.words.is_empty();
+                self.put(&lines, "\n");
+                self.cite_words();
+                self.is_block = true;
+            }
+            TextPiece::Code(code) => {
+                self.cite_words();
+                self.begin(true);
+                self.text += &code;
+                self.is_block = true;
+            }
+        }
+    }
+
+    /// Adds to what is cited next, behind `joint` or on a line of its own.
+    fn put(&mut self, words: &str, joint: &str) {
+        let ends_line = std::mem::take(&mut self.ends_line);
+        if !self.words.is_empty() {
+            self.words += if ends_line { "\n" } else { joint };
+        }
+        self.words += words;
+    }
+
+    /// Ends what is cited together. Code that no words announced has its marker below it.
+    fn cite(&mut self) {
+        self.cite_words();
+        if !std::mem::take(&mut self.is_cited) {
+            self.begin(true);
+            self.text += &format!("[{}]", self.number);
+        }
+    }
+
+    fn cite_words(&mut self) {
+        let words = quoted(&std::mem::take(&mut self.words));
+        if !words.is_empty() {
+            self.begin(false);
+            self.text += &format!("{words} [{}]", self.number);
+            self.is_cited = true;
+        }
+    }
+
+    /// Parts what comes from what stands there.
+    fn begin(&mut self, is_block: bool) {
+        if !self.text.is_empty() {
+            self.text += if is_block || self.is_block { "\n\n" } else { " " };
+        }
+        self.is_block = false;
+    }
+}
+
+fn pieces(unit: &Unit, content: &str, format: AnswerFormat) -> Vec<TextPiece> {
+    let is_plain = format == AnswerFormat::Plain;
+    let alike = |one: &UnitPart, next: &UnitPart| one.is_item() == next.is_item();
+    let mut pieces = Vec::new();
+    let mut words = String::new();
+    for run in unit.parts.chunk_by(alike) {
+        let said: Vec<String> = run.iter().map(|part| part.words(content, is_plain)).collect();
+        let is_inline = run.iter().zip(&said).all(|(part, said)| part.is_inline(said));
+        // One item alone is a sentence like others.
+        if run[0].is_item() && unit.parts.len() > 2 && !is_inline {
+            flush(&mut words, &mut pieces);
+            pieces.push(TextPiece::List(lines(run, &said, content)));
+            continue;
+        }
+        for (at, (part, said)) in run.iter().zip(said).enumerate() {
+            if let PartKind::Code(language) = &part.kind {
+                flush(&mut words, &mut pieces);
+                let language = language.clone().map_or("", |range| &content[range]);
+                pieces.push(TextPiece::Code(fenced(&content[part.range.clone()], language)));
+            } else {
+                let index = at + usize::from(part.is_item());
+                words += if words.is_empty() { "" } else { joint(&words, index) };
+                words += &said;
+            }
+        }
+    }
+    match unit.is_row() {
+        true => pieces.push(TextPiece::Row(words)),
+        false => flush(&mut words, &mut pieces),
+    }
+    pieces
+}
+
+fn flush(words: &mut String, pieces: &mut Vec<TextPiece>) {
+    if !words.is_empty() {
+        pieces.push(TextPiece::Words(std::mem::take(words)));
+    }
+}
+
+impl UnitPart {
+    fn is_item(&self) -> bool {
+        matches!(self.kind, PartKind::Item(_))
+    }
+
+    /// Whether it stands in a line with other items, as `words`.
+    fn is_inline(&self, words: &str) -> bool {
+        self.kind == PartKind::Item(None)
+            && words.chars().count() <= LONGEST_INLINE_ITEM
+            && !words.ends_with(['.', '!', ';'])
+    }
+}
+
+/// Items with their markers, a line each.
+fn lines(items: &[UnitPart], words: &[String], content: &str) -> String {
+    let line = |(part, words): (&UnitPart, &String)| match &part.kind {
+        PartKind::Item(Some(number)) => format!("{} {words}", &content[number.clone()]),
+        _ => format!("- {words}"),
+    };
+    items.iter().zip(words).map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// `code` as a block, without the indentation that all its lines have, behind a fence that it
+/// doesn't hold.
+fn fenced(code: &str, language: &str) -> String {
+    let written = code.lines().filter(|line| !line.trim().is_empty());
+    let indent = written.map(|line| line.len() - line.trim_start_matches(' ').len()).min();
+    let lines = code.lines().map(|line| line.get(indent.unwrap_or_default()..).unwrap_or_default());
+    let runs = code.split(|sign| sign != '`').map(str::len);
+    let fence = "`".repeat(3.max(runs.max().unwrap_or_default() + 1));
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    format!("{fence}{language}\n{}\n{fence}", lines.trim_end())
 }
 
 /// `text` without anything that a reader of citations could mistake: "[12]" becomes "(12)",
@@ -34,12 +222,12 @@ fn quoted(text: &str) -> String {
         text.replace('`', "'")
     };
     // So does all that follows a fence.
-    without_markers(without_fences(&text))
+    let lines: Vec<&str> = text.split('\n').map(without_fences).collect();
+    without_markers(&lines.join("\n"))
 }
-
-/// `text` without the fences that it begins with, blanks between them included.
-fn without_fences(text: &str) -> &str {
-    let mut rest = text;
+/// A line without the fences that it begins with, blanks between them included.
+fn without_fences(line: &str) -> &str {
+    let mut rest = line;
     while let Some(after) = rest.trim_start().strip_prefix("~~~") {
         rest = after.trim_start();
     }
@@ -69,6 +257,7 @@ mod tests {
             (" ~~~~~~ \t~~~ x", "x"),
             ("~~~ ~~~", ""),
             ("x ~~~ y", "x ~~~ y"),
+            ("x\n~~~y\nz", "x\ny\nz"),
         ] {
             assert_eq!(quoted(text), expected, "{text:?}");
             assert_eq!(markers(&format!("{} [1]", quoted(text))).len(), 1, "{text:?}");

@@ -7,10 +7,12 @@ use super::verifier::{Checked, Verifier};
 use crate::answer::citation::{Citation, Citations, citations};
 use crate::answer::draft::Draft;
 use crate::answer::options::CiteOptions;
+use crate::answer::plain::without_fences;
 use crate::answer::refusal::refusal;
 use crate::answer::shown::shown;
 use crate::answer::style::{Styled, styled};
 use crate::error::Result;
+use crate::extract::AnswerFormat;
 use crate::pg::question::options::AskedOptions;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::llm::Llm;
@@ -62,6 +64,11 @@ impl CheckOptions {
             refusal: answer.refusal.clone(),
         })
     }
+
+    /// What markup an extractive answer has.
+    pub fn format(&self) -> AnswerFormat {
+        self.cite.format
+    }
 }
 
 /// The answer to `question` with its citations looked up and its claims compared with what was
@@ -99,7 +106,10 @@ pub fn checked(
         true => (refusal(question, options.refusal.as_deref()), Citations::default()),
         false => (text, found),
     };
-    let styled = styled(&text, options.cite.style, &shown(&found, &sources, &options.cite)?);
+    let mut styled = styled(&text, options.cite.style, &shown(&found, &sources, &options.cite)?);
+    if is_quoted && options.format() == AnswerFormat::Plain {
+        styled.text = without_fences(&styled.text);
+    }
     note_problems(&checked, &styled, !is_quoted && !abstains, &mut usage);
     Ok(Answer {
         supported: Some(supported && !abstains),

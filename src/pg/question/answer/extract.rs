@@ -28,6 +28,7 @@ pub fn extract(
     let options = ExtractOptions {
         threshold: writing.min_confidence.unwrap_or(defaults.threshold),
         max_sentences: writing.max_sentences.unwrap_or(defaults.max_sentences),
+        format: writing.trust.format(),
         ..defaults
     };
     let extract = extract::extract(question, &found, &mut embedding, &options)?;

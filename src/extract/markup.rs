@@ -1,0 +1,176 @@
+//! # markup: how does this text read without Markdown and HTML?
+//!
+//! ```text
+//! "**5–7 days**, see [the list](https://…)" → "5–7 days, see the list"
+//! ```
+//!
+//! Whether a passage is Markdown is not known, so what may be meant as it stands is left alone: signs
+//! within words (`a*b*c`), names between underscores (`__init__`), and what stands in angle brackets but
+//! is no element of HTML (`<user>`).
+
+use std::ops::Range;
+
+use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+
+use crate::text::marker::markers;
+
+/// What the text is read behind, so that it is a paragraph whatever it begins with.
+const GUARD: &str = "x ";
+
+/// One line of `text` without inline Markdown and HTML.
+///
+/// Code that holds brackets with a number keeps its backticks: they tell it from a citation.
+pub(super) fn plain(text: &str) -> String {
+    if !text.contains(['*', '_', '`', '[', '<', '&', '~', '\\']) {
+        return text.to_owned();
+    }
+    let source = format!("{GUARD}{text}");
+    let mut named = |link: BrokenLink| {
+        is_reference(&source, &link).then(|| (CowStr::from("#"), CowStr::from("")))
+    };
+    let options = Options::ENABLE_STRIKETHROUGH;
+    let parser = Parser::new_with_broken_link_callback(&source, options, Some(&mut named));
+    let mut reader = MarkupReader { source: &source, text: String::new(), in_images: 0 };
+    for (event, range) in parser.into_offset_iter() {
+        reader.read(event, range);
+    }
+    let words = reader.text.strip_prefix(GUARD.trim_end()).unwrap_or(&reader.text);
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What has been read of a text.
+struct MarkupReader<'a> {
+    source: &'a str,
+    text: String,
+    in_images: usize,
+}
+
+impl MarkupReader<'_> {
+    fn read(&mut self, event: Event, range: Range<usize>) {
+        match event {
+            Event::Start(Tag::Image { .. }) => self.in_images += 1,
+            Event::End(TagEnd::Image) => self.in_images = self.in_images.saturating_sub(1),
+            // A picture says nothing here, and what is said in its place names it at best.
+            _ if self.in_images > 0 => {}
+            Event::Text(text) => self.text += &text,
+            Event::Code(code) if markers(&code).is_empty() => self.text += &code,
+            Event::Code(_) => self.text += &self.source[range],
+            Event::InlineHtml(tag) => self.text += &without_tag(&tag),
+            Event::SoftBreak | Event::HardBreak => self.text.push(' '),
+            Event::Start(Tag::Emphasis) | Event::End(TagEnd::Emphasis) => self.keep(range, 1),
+            Event::Start(Tag::Strong) | Event::End(TagEnd::Strong) => self.keep(range, 2),
+            Event::Start(Tag::Strikethrough) | Event::End(TagEnd::Strikethrough) => {
+                let signs = self.source[range.clone()].chars().take_while(|c| *c == '~').count();
+                self.keep(range, signs.min(2));
+            }
+            _ => {}
+        }
+    }
+
+    /// Keeps the `signs` around `range`, which would be left out, where they may be meant as they stand.
+    fn keep(&mut self, range: Range<usize>, signs: usize) {
+        let inside = &self.source[range.start + signs..range.end - signs];
+        let is_in_word = self.source[..range.start].ends_with(char::is_alphanumeric)
+            || self.source[range.end..].starts_with(char::is_alphanumeric);
+        let is_name = signs == 2
+            && self.source[range.clone()].starts_with('_')
+            && !inside.contains(char::is_whitespace);
+        if is_in_word || is_name {
+            self.text += &self.source[range.start..range.start + signs];
+        }
+    }
+}
+
+/// Whether this is a link `[text][name]` whose address stands elsewhere, and no place in code.
+fn is_reference(source: &str, link: &BrokenLink) -> bool {
+    let before = source[..link.span.start].chars().next_back();
+    link.link_type == LinkType::Reference
+        && before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '"'))
+        && link.reference.contains(char::is_alphabetic)
+}
+
+/// What stands for the tag `tag` in plain text: a space for what parts text, nothing for what
+/// only shows it differently, and the tag for what is none of HTML.
+fn without_tag(tag: &str) -> String {
+    let inside = tag.trim_start_matches(['<', '/']);
+    let end = inside.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inside.len());
+    let name = inside[..end].to_ascii_lowercase();
+    let is_one_of = |names: &str| names.split(' ').any(|it| it == name);
+    match () {
+        () if tag.starts_with("<!--") || is_one_of(INLINE_ELEMENTS) => String::new(),
+        () if is_one_of(BLOCK_ELEMENTS) => " ".to_owned(),
+        () => tag.to_owned(),
+    }
+}
+
+const INLINE_ELEMENTS: &str = "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark \
+    q rp rt ruby s samp small span strike strong sub sup time tt u var wbr";
+
+const BLOCK_ELEMENTS: &str = "address article aside blockquote br button caption center dd details dialog div dl \
+    dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr iframe img input legend li main nav ol \
+    option p picture pre section select source summary table tbody td textarea tfoot th thead tr ul video";
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn markup_is_left_out() {
+        for (text, expected) in [
+            ("**5–7 business days**, or *less*.", "5–7 business days, or less."),
+            ("~~DHL~~ is not used; `4.90 EUR` is paid.", "DHL is not used; 4.90 EUR is paid."),
+            (
+                "See [the list](https://example.org/a_b_c) of [carriers][2c].",
+                "See the list of carriers.",
+            ),
+            ("![build](https://example.org/b.svg) It builds.", "It builds."),
+            ("[![build](https://example.org/b.svg)](https://example.org) It builds.", "It builds."),
+            ("<https://example.org/a_b> has it.", "https://example.org/a_b has it."),
+            (
+                "<p>The <b>museum</b> opens at&nbsp;10&nbsp;am<br>daily.</p>",
+                "The museum opens at 10 am daily.",
+            ),
+            ("Press <kbd>Q</kbd><!-- or not -->.", "Press Q."),
+            ("A \\*star\\* stays.", "A *star* stays."),
+            ("1986. A good year", "1986. A good year"),
+            ("- 5 degrees", "- 5 degrees"),
+            ("", ""),
+        ] {
+            assert_eq!(plain(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_meant_stays() {
+        for text in [
+            "2 * 3 * 4 = 24",
+            "a*b*c and snake_case_name",
+            "Call __init__ first.",
+            "SELECT * FROM t WHERE a < b AND c > d",
+            "psql -U <user> <database>",
+            "The first[7] was a monk [2, 3].",
+            "Use `argv[1]` here.",
+            "m[i][j] is read.",
+            "a ` tick",
+        ] {
+            assert_eq!(plain(text), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_stay(words in prop::collection::vec("[a-zA-Z0-9äöü好.,;:?()-]{1,8}", 0..20)) {
+            let text = words.join(" ");
+            prop_assert_eq!(plain(&text), text);
+        }
+
+        #[test]
+        fn any_text_is_read(text in "[a-z <>\\[\\]()*_`~&;/!\\\\\"=0-9-]{0,60}") {
+            let read = plain(&text);
+            prop_assert!(read.len() <= text.len() + 8, "{read}");
+            prop_assert!(!read.contains('\n'));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+-- How the built-in answerer puts what Markdown and HTML say.
+\set SHOW_CONTEXT never
+\pset format unaligned
+\pset tuples_only on
+SET client_min_messages = warning;
+
+CREATE TABLE guide (id integer PRIMARY KEY, body text NOT NULL);
+INSERT INTO guide VALUES
+    (1, E'# Plans\n\n| Plan | Users | Price |\n|---|---|---|\n| Free | 3 | 0 EUR |\n| **Team** | 50 | 20 EUR |\n'),
+    (2, E'# Client\n\nConnect the client like this:\n\n```python\n# argv[1] is the host\nimport shop\n\nc = shop.Client(argv[1])\nif c.ok:\n    print("ready")\n```\n'),
+    (3, E'# Returns\n\nTo return an item:\n\n1. Open *My orders*.\n2. Print the [label](https://example.org/label).\n3. Bring it to `shop[7]`.\n'),
+    (4, E'<p>The <b>museum</b> opens at&nbsp;10&nbsp;am.</p>'),
+    (5, E'Charger hot\nThe USB-C charger becomes hot when it is covered.');
+SELECT rag_create_pipeline('guide', 'body', chunking => '{"by": "markdown"}');
+
+-- Plain text: a row says what its columns are, code keeps its lines, a numbered list comes whole.
+SELECT rag_answer('How much does the Team plan cost?');
+SELECT rag_answer('How do I connect the client?');
+SELECT rag_answer('How do I print the label of an item?');
+SELECT rag_answer('When does the museum open?');
+SELECT rag_answer('Why does the charger become hot?');
+
+-- Markdown, for one call or for a pipeline; what is quoted is the same.
+SELECT rag_answer('How do I connect the client?', options => '{"cite": {"format": "markdown"}}');
+SELECT p.citations->0->>'quote' = m.citations->0->>'quote', p.citations->0->>'quote'
+FROM rag_answer_details('How do I print the label of an item?') AS p,
+     rag_answer_details('How do I print the label of an item?', options => '{"cite": {"format": "markdown"}}') AS m;
+SELECT rag_alter_pipeline('guide', defaults => '{"cite": {"format": "markdown", "style": "numeric"}}');
+SELECT rag_answer('How do I connect the client?');
+SELECT rag_answer('How do I connect the client?', options => '{"cite": {"format": "plain"}}');
+SELECT string_agg(piece, '') = rag_answer('How do I connect the client?')
+FROM rag_answer_stream('How do I connect the client?') WITH ORDINALITY AS s (piece, place) WHERE NOT starts_with(piece, '{"');
+\set ON_ERROR_STOP 0
+SELECT rag_answer('How do I connect the client?', options => '{"cite": {"format": "html"}}');
