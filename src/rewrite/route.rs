@@ -1,7 +1,7 @@
 //! Which pipeline is asked?
 //!
-//! By what the pipelines say of themselves: the nearest description, or the one that a language
-//! model names.
+//! By what they hold: the one with the chunk that is nearest to the question. Or by what they say of
+//! themselves: the nearest description, or the one that a language model names.
 
 use serde::Deserialize;
 
@@ -20,8 +20,10 @@ pub const TEMPLATE: &str = "route";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Route {
-    /// By the similarity of the question to the descriptions.
+    /// By the similarity of the question to the best chunk of each.
     #[default]
+    Search,
+    /// By the similarity of the question to the descriptions.
     Similarity,
     /// By the choice of a language model.
     Llm,
@@ -36,16 +38,17 @@ pub struct Choice {
     pub description: String,
 }
 
-/// The place of the description that is nearest to the question, by their vectors.
+/// The cosine of two vectors; 0 where one has no direction.
 #[must_use]
-pub fn nearest(question: &[f32], descriptions: &[Vec<f32>]) -> Option<usize> {
-    let cosine = |description: &Vec<f32>| {
-        let length = (dot_f32(question, question) * dot_f32(description, description)).sqrt();
-        if length > 0.0 { dot_f32(question, description) / length } else { 0.0 }
-    };
-    let cosines: Vec<f64> = descriptions.iter().map(cosine).collect();
-    // The first of those that are equally near.
-    (0..cosines.len()).rev().max_by(|a, b| cosines[*a].total_cmp(&cosines[*b]))
+pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let length = (dot_f32(a, a) * dot_f32(b, b)).sqrt();
+    if length > 0.0 { dot_f32(a, b) / length } else { 0.0 }
+}
+
+/// The place of the greatest similarity, the first of those that are equal.
+#[must_use]
+pub fn nearest(similarities: &[f64]) -> Option<usize> {
+    (0..similarities.len()).rev().max_by(|a, b| similarities[*a].total_cmp(&similarities[*b]))
 }
 
 /// The place of the choice that a language model names for the question.
@@ -106,11 +109,11 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_description_wins() {
-        let vectors = vec![vec![0.0, 1.0], vec![3.0, 0.3], vec![3.0, 0.3]];
-        assert_eq!(nearest(&[1.0, 0.0], &vectors), Some(1));
-        assert_eq!(nearest(&[1.0, 0.0], &[]), None);
-        assert_eq!(nearest(&[0.0, 0.0], &[vec![1.0, 0.0]]), Some(0));
+    fn the_nearest_wins() {
+        assert_eq!(nearest(&[0.1, 0.7, 0.7, -1.0]), Some(1));
+        assert_eq!(nearest(&[]), None);
+        assert_eq!(cosine(&[1.0, 0.0], &[3.0, 0.0]), 1.0);
+        assert_eq!(cosine(&[0.0, 0.0], &[1.0, 0.0]), 0.0);
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl RewriteModel {
         let llm = Llm::or_default(options.llm.as_deref().or(llm))?;
         let provider = llm.provider_for(what).map_err(|error| {
             error.hint(
-                "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The rewrite 'prf' and the route 'similarity' need none.",
+                "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The rewrite 'prf' and the routes 'search' and 'similarity' need none.",
             )
         })?;
         Ok(RewriteModel {

@@ -4,14 +4,18 @@ use pgrx::prelude::*;
 
 use super::options::CallOptions;
 use super::rewrite::RewriteModel;
-use super::search::SearchedPipeline;
+use super::search::{Search, SearchedPipeline};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::{description, pipeline, stranger, template};
+use crate::pg::catalog::{description, model, pipeline, stranger, template};
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
-use crate::retrieve::RetrieveOptions;
+use crate::pg::ragd::trace;
+use crate::retrieve::{RetrieveOptions, SearchMode};
 use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
+
+/// Most pipelines that are searched to choose one of them.
+const SEARCHED: usize = 32;
 
 /// The pipeline that is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -48,20 +52,20 @@ pub fn pipeline_for(
         return Ok(ChosenPipeline::by_caller(name));
     }
     let choices = choices()?;
-    let place = match (choices.len(), options.route.unwrap_or_default()) {
+    let choose = || match (choices.len(), options.route.unwrap_or_default()) {
         // Which is an error that says so, or the only one.
-        (0 | 1, _) => 0,
-        (_, Route::Similarity) => nearest(question, &choices)?,
+        (0 | 1, _) => Ok(0),
+        (_, Route::Search) => by_search(question, &choices, call),
+        (_, Route::Similarity) => {
+            Ok(route::nearest(&described(question, &choices)?).unwrap_or_default())
+        }
         (_, Route::Llm) => {
             let llm = RewriteModel::named("route \"llm\"", &options.rewrite, llm)?;
-            route::ask(
-                question,
-                &choices,
-                &template::find(TEMPLATE)?,
-                &mut llm.writer(CallContext::query()),
-            )?
+            let mut writer = llm.writer(CallContext::query());
+            route::ask(question, &choices, &template::find(TEMPLATE)?, &mut writer)
         }
     };
+    let place = trace::step("route", String::new, choose)?;
     let chosen = choices.into_iter().nth(place).map(|choice| choice.name);
     if let Some(name) = &chosen {
         notice!("pipeline \"{name}\" was chosen");
@@ -91,15 +95,92 @@ pub fn is_open(name: Option<&str>, options: &RetrieveOptions) -> bool {
     name.map_or(options.route.is_some(), |name| name == AUTO)
 }
 
-fn nearest(question: &str, choices: &[Choice]) -> Result<usize> {
+/// How near what each choice says of itself is to the question.
+fn described(question: &str, choices: &[Choice]) -> Result<Vec<f64>> {
     let mut embedding = Embedding::with_model(None, CallContext::query())?;
     let asked = embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?;
     // One at a time, so that the session remembers each.
-    let mut describe = |it: &Choice| -> Result<Vec<f32>> {
-        Ok(embedding
-            .embed(std::slice::from_ref(&it.description), EmbeddingKind::Passage)?
-            .swap_remove(0))
+    let mut similarity = |it: &Choice| -> Result<f64> {
+        let texts = std::slice::from_ref(&it.description);
+        Ok(route::cosine(&asked[0], &embedding.embed(texts, EmbeddingKind::Passage)?[0]))
     };
-    let descriptions = choices.iter().map(&mut describe).collect::<Result<Vec<_>>>()?;
-    Ok(route::nearest(&asked[0], &descriptions).unwrap_or_default())
+    choices.iter().map(&mut similarity).collect()
+}
+
+/// The choice with the chunk that is nearest to the question, of those whose descriptions are.
+///
+/// What has a model behind a provider is known by its description alone, as a question would be paid for, and
+/// the caller may have no right to the provider.
+fn by_search(question: &str, choices: &[Choice], call: &CallOptions) -> Result<usize> {
+    let mut similarities = described(question, choices)?;
+    let mut order: Vec<usize> = (0..choices.len()).collect();
+    order.sort_by(|a, b| similarities[*b].total_cmp(&similarities[*a]));
+    let mut embedding = Embedding::with_model(None, CallContext::query())?;
+    for (rank, place) in order.into_iter().enumerate() {
+        let name = Some(choices[place].name.clone());
+        let searched = ChosenPipeline { name, is_named: false }.searched()?;
+        if model::find(Some(&searched.pipeline.model))?.remote.is_some() {
+            continue;
+        }
+        let found = match rank < SEARCHED {
+            true => best_chunk(searched, question, call)?,
+            false => BestChunk::None,
+        };
+        similarities[place] = match found {
+            BestChunk::Found(chunk) => chunk.similarity_by(question, &mut embedding)?,
+            // Behind all that has something, and before what would be an error.
+            BestChunk::None => similarities[place] - 2.0,
+            BestChunk::Unsearchable => similarities[place] - 4.0,
+        };
+    }
+    Ok(route::nearest(&similarities).unwrap_or_default())
+}
+
+/// What a search of a pipeline has given.
+enum BestChunk {
+    /// The nearest chunk.
+    Found(FoundChunk),
+    /// Nothing that the caller may see and the filter of the call lets through.
+    None,
+    /// An error, as where the filter names a column that the pipeline doesn't have.
+    Unsearchable,
+}
+
+/// The nearest chunk of a pipeline.
+struct FoundChunk {
+    content: String,
+    /// Cosine to the question, by the pipeline's model.
+    similarity: f64,
+    model: String,
+}
+
+impl FoundChunk {
+    /// Cosine to the question by the model of `embedding`, as those of different models don't compare.
+    fn similarity_by(self, question: &str, embedding: &mut Embedding) -> Result<f64> {
+        if self.model == embedding.name() {
+            return Ok(self.similarity);
+        }
+        let asked = embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?;
+        let chunk = embedding.embed(&[self.content], EmbeddingKind::Passage)?;
+        Ok(route::cosine(&asked[0], &chunk[0]))
+    }
+}
+
+/// The chunk of a pipeline that is nearest to the question.
+fn best_chunk(searched: SearchedPipeline, question: &str, call: &CallOptions) -> Result<BestChunk> {
+    let model = searched.pipeline.model.clone();
+    let mut asked = call.of_pipeline(&searched.pipeline)?;
+    asked.options.k = Some(1);
+    asked.options.retrieve = RetrieveOptions {
+        mode: Some(SearchMode::Dense),
+        filter: asked.options.retrieve.filter.take(),
+        ..RetrieveOptions::default()
+    };
+    let Ok(search) = Search::new(searched, &asked, 1) else { return Ok(BestChunk::Unsearchable) };
+    let best = search.run(question)?.into_iter().next();
+    let found = best.and_then(|it| Some((it.similarity?, it.content)));
+    Ok(match found {
+        Some((similarity, content)) => BestChunk::Found(FoundChunk { content, similarity, model }),
+        None => BestChunk::None,
+    })
 }

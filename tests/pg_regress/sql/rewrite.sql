@@ -36,7 +36,7 @@ SELECT rag_answer('What was ink for quills made of?', options => '{"retrieve": {
 -- A question of no word that is indexed, and words that look like operators.
 SELECT count(*) > 0 FROM rag_retrieve($$it's ' \ | & !$$, rewrite => 'prf');
 
--- Routes: by what pipelines say of themselves.
+-- Routes: by what pipelines hold.
 CREATE TABLE opening (id integer PRIMARY KEY, body text);
 INSERT INTO opening VALUES (1, 'The library is closed on Sundays. It opens at nine on weekdays.');
 COMMENT ON TABLE opening IS 'Opening hours of shops, offices and libraries';
@@ -48,6 +48,21 @@ SET client_min_messages = warning;
 SELECT content FROM rag_retrieve('Who invented ink?', 'auto', k => 1, mode => 'dense');
 SELECT source_key FROM rag_retrieve('When is the library open?', k => 1, options => '{"retrieve": {"route": "similarity"}}');
 SELECT rag_answer('When is the library open?', 'auto') ~ 'nine';
+-- Whatever it is called, and whatever it says of itself.
+CREATE TABLE sick_notes (id integer PRIMARY KEY, body text, lang text);
+INSERT INTO sick_notes VALUES (1, 'The cake at the meeting was good.', 'en'), (2, 'Die Bibliothek ist sonntags geschlossen.', 'de');
+CREATE TABLE empty_notes (id integer PRIMARY KEY, body text);
+SELECT rag_create_pipeline('sick_notes', 'body', metadata => ARRAY['lang'], options => '{"description": "Everything about libraries, ink and sick notes"}');
+SELECT rag_create_pipeline('empty_notes', 'body', options => '{"description": "How was the cake at the meeting?"}');
+SELECT source_key FROM rag_retrieve('What was ink made of?', 'auto', k => 1, options => '{"retrieve": {"route": "similarity"}}');
+SELECT content FROM rag_retrieve('What was ink made of?', 'auto', k => 1);
+SELECT content FROM rag_retrieve('How was the cake at the meeting?', 'auto', k => 1);
+-- Of what has the columns of the filter, and a row that it lets through.
+SELECT content FROM rag_retrieve('When is the library open?', 'auto', k => 1, filter => '{"lang": "de"}');
+SELECT count(*) FROM rag_retrieve('When is the library open?', 'auto', k => 1, filter => '{"lang": "fr"}');
+SELECT fails($$SELECT * FROM rag_retrieve('When is the library open?', 'auto', filter => '{"colour": "red"}')$$);
+SELECT stage FROM rag_explain('When is the library open?', 'auto') WHERE stage = 'route';
+SELECT rag_drop_pipeline('sick_notes'), rag_drop_pipeline('empty_notes');
 SELECT fails($$SELECT * FROM rag_retrieve('When is the library open?')$$);
 -- A role chooses among the pipelines that it may see.
 GRANT SELECT ON facts, facts_rag, facts_rag_chunks TO regress_reader;
