@@ -38,6 +38,32 @@ pub(super) fn plain(text: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The parts of `text` between the tags of HTML that part paragraphs, headings, items and rows, in bytes.
+pub(super) fn between_block_tags(text: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, _) in text.match_indices('<').filter(|(at, _)| begins_block(&text[*at..])) {
+        if at >= start
+            && let Some(length) = text[at..].find('>')
+        {
+            parts.push(start..at);
+            start = at + length + 1;
+        }
+    }
+    parts.push(start..text.len());
+    parts
+}
+
+/// Whether `text` begins with a tag between parts of a page that are read one after the other.
+fn begins_block(text: &str) -> bool {
+    const PARTING: &str = "article aside blockquote body dd div dl dt footer h1 h2 h3 h4 h5 h6 header hr li main nav \
+        ol p pre section table tbody tfoot thead title tr ul";
+    let inside = text.trim_start_matches('<').trim_start_matches('/');
+    let end = inside.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inside.len());
+    let is_tag = inside[end..].starts_with(['>', ' ', '/', '\n', '\t']);
+    is_tag && PARTING.split(' ').any(|name| name.eq_ignore_ascii_case(&inside[..end]))
+}
+
 /// What has been read of a text.
 struct MarkupReader<'a> {
     source: &'a str,
@@ -156,6 +182,22 @@ mod tests {
             "a ` tick",
         ] {
             assert_eq!(plain(text), text);
+        }
+    }
+
+    #[test]
+    fn tags_part_what_stands_on_lines_of_its_own() {
+        let parts = |text: &'static str| -> Vec<&str> {
+            between_block_tags(text).into_iter().map(|range| &text[range]).collect()
+        };
+        assert_eq!(
+            parts("<h1>Museum</h1><p class=\"a\">Open <b>daily</b>.</P>"),
+            ["", "Museum", "", "Open <b>daily</b>.", ""]
+        );
+        for text in ["a < b", "psql <p>", "<person>", "<p", "<>", ""] {
+            let expected: Vec<&str> =
+                if text == "psql <p>" { vec!["psql ", ""] } else { vec![text] };
+            assert_eq!(parts(text), expected);
         }
     }
 

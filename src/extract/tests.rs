@@ -262,6 +262,13 @@ fn a_title_is_no_part_of_the_sentence_below_it() {
         "Monday to Friday 9-18, Saturday 10-14 [1]",
     );
     check(
+        "When does the museum open?",
+        &[
+            "<h1>The museum</h1><p>The <b>museum</b> opens at&nbsp;10&nbsp;am.</p><p>It is free.</p>",
+        ],
+        "The museum opens at 10 am. [1]",
+    );
+    check(
         "Where does the telescope stand?",
         &[
             "The telescope stands on a mountain in the desert that is hardly\nEver visited by clouds.",
@@ -503,7 +510,7 @@ fn any_content() -> impl Strategy<Value = String> {
         2 => Just(" ".to_string()),
         2 => prop::sample::select(vec![
             "\n", "\n\n", "# ", "- ", "1. ", "| ", "|", "---", "```", "~~~", "`", "> ", ". ", "? ",
-            ": ", "[1]", "[2, 3]", "[", "]", "。", "？", "  ", "\r\n", "===", "\u{a0}", "\t", "’s",
+            ": ", "[1]", "<p>", "</h1>", "<b>", "**", "_", "&amp;", "[2, 3]", "[", "]", "。", "？", "  ", "\r\n", "===", "\u{a0}", "\t", "’s",
         ]).prop_map(str::to_string),
         1 => "\\PC{0,6}",
         1 => any::<char>().prop_map(String::from),

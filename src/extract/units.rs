@@ -14,6 +14,7 @@ use std::rc::Rc;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::blocks::{BlockKind, TextBlock, blocks, trim};
+use super::markup::between_block_tags;
 use super::part::{PartKind, UnitPart, first_is_unwrapped, is_unwrapped};
 use crate::text::sentence::sentences;
 
@@ -96,8 +97,8 @@ pub(super) fn units(content: &str) -> Vec<Unit> {
         let (before, rest) = (&blocks[..index], &blocks[index + 1..]);
         pieces.enter(block.kind);
         match block.kind {
-            BlockKind::Heading => pieces.lead = Some(block.range.clone()),
-            BlockKind::Columns => pieces.columns = Some(block.range.clone()),
+            BlockKind::Heading => pieces.lead = short(&block.range),
+            BlockKind::Columns => pieces.columns = short(&block.range),
             BlockKind::Row => pieces.row(block, rest.first()),
             BlockKind::Code => pieces.code(block),
             BlockKind::Prose if !rest.is_empty() && is_heading(content, &block.range) => {
@@ -199,7 +200,20 @@ impl UnitBuilder<'_> {
         (list.parts.len() > 1 && list.range().len() <= LONGEST_LIST).then_some(list)
     }
 
+    /// Cuts text at tags of HTML; a heading between them is no part of the sentence behind it.
     fn text(&mut self, range: Range<usize>, kind: &PartKind) {
+        let parts = between_block_tags(&self.content[range.clone()]);
+        for (at, part) in parts.iter().enumerate() {
+            let part = trim(self.content, range.start + part.start..range.start + part.end);
+            if at + 1 < parts.len() && is_heading(self.content, &part) {
+                self.lead = Some(part);
+            } else if !part.is_empty() {
+                self.sentences(part, kind);
+            }
+        }
+    }
+
+    fn sentences(&mut self, range: Range<usize>, kind: &PartKind) {
         let mut follows = false;
         for sentence in sentences(&self.content[range.clone()]) {
             let sentence = range.start + sentence.start..range.start + sentence.end;
@@ -275,6 +289,11 @@ impl UnitBuilder<'_> {
             },
         }));
     }
+}
+
+/// `range`, unless it is too long to be read with each of the pieces below it.
+fn short(range: &Range<usize>) -> Option<Range<usize>> {
+    (range.len() <= LONGEST_UNIT).then(|| range.clone())
 }
 
 fn ends_with_colon(text: &str) -> bool {
