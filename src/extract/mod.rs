@@ -107,7 +107,7 @@ impl Default for ExtractOptions {
             max_sentences: 3,
             threshold: 0.2,
             margin: 4.0,
-            close_margin: 2.5,
+            close_margin: 3.0,
             max_embedded: 12,
             format: AnswerFormat::Plain,
         }
