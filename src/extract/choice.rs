@@ -6,7 +6,8 @@
 //!
 //! One piece answers most questions. Another is quoted with it if it is about as good, or holds a word of
 //! the question that none before it holds; but nothing twice, no code that no sentence announces, no
-//! row beside the one that names what is asked for, and a sentence that takes up what another said only with that. An item of a numbered list brings the list.
+//! row beside the one that names what is asked for, and a sentence that takes up what another said only
+//! with that. An item of a numbered list brings the list.
 
 use std::cmp::Reverse;
 

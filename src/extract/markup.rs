@@ -17,6 +17,9 @@ use crate::text::marker::markers;
 /// What the text is read behind, so that it is a paragraph whatever it begins with.
 const GUARD: &str = "x ";
 
+/// Longest tag of HTML, in bytes.
+const LONGEST_TAG: usize = 1000;
+
 /// One line of `text` without inline Markdown and HTML.
 ///
 /// Code that holds brackets with a number keeps its backticks: they tell it from a citation.
@@ -42,26 +45,30 @@ pub(super) fn plain(text: &str) -> String {
 pub(super) fn between_block_tags(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
-    for (at, _) in text.match_indices('<').filter(|(at, _)| begins_block(&text[*at..])) {
+    for (at, _) in text.match_indices('<') {
         if at >= start
-            && let Some(length) = text[at..].find('>')
+            && let Some(length) = block_tag(&text[at..])
         {
             parts.push(start..at);
-            start = at + length + 1;
+            start = at + length;
         }
     }
     parts.push(start..text.len());
     parts
 }
 
-/// Whether `text` begins with a tag between parts of a page that are read one after the other.
-fn begins_block(text: &str) -> bool {
+/// Length of the tag that `text` begins with, if that parts what is read one after the other. Only so
+/// many bytes are looked at, as text can be full of tags that don't end.
+fn block_tag(text: &str) -> Option<usize> {
     const PARTING: &str = "article aside blockquote body dd div dl dt footer h1 h2 h3 h4 h5 h6 header hr li main nav \
         ol p pre section table tbody tfoot thead title tr ul";
-    let inside = text.trim_start_matches('<').trim_start_matches('/');
-    let end = inside.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inside.len());
+    let text = &text[..text.floor_char_boundary(LONGEST_TAG)];
+    let inside = text.strip_prefix('<')?;
+    let inside = inside.strip_prefix('/').unwrap_or(inside);
+    let end = inside.find(|c: char| !c.is_ascii_alphanumeric())?;
     let is_tag = inside[end..].starts_with(['>', ' ', '/', '\n', '\t']);
-    is_tag && PARTING.split(' ').any(|name| name.eq_ignore_ascii_case(&inside[..end]))
+    let parts = PARTING.split(' ').any(|name| name.eq_ignore_ascii_case(&inside[..end]));
+    (is_tag && parts).then(|| text.find('>').map(|at| at + 1))?
 }
 
 /// What has been read of a text.
@@ -198,6 +205,14 @@ mod tests {
             let expected: Vec<&str> =
                 if text == "psql <p>" { vec!["psql ", ""] } else { vec![text] };
             assert_eq!(parts(text), expected);
+        }
+    }
+
+    #[test]
+    fn tags_that_do_not_end_take_no_time() {
+        for text in ["<p ", "<", "</p", "<p a=<"] {
+            let text = text.repeat(500_000);
+            assert_eq!(between_block_tags(&text), vec![0..text.len()]);
         }
     }
 

@@ -102,7 +102,7 @@ pub(super) fn units(content: &str) -> Vec<Unit> {
             BlockKind::Row => pieces.row(block, rest.first()),
             BlockKind::Code => pieces.code(block),
             BlockKind::Prose if !rest.is_empty() && is_heading(content, &block.range) => {
-                pieces.lead = Some(block.range.clone());
+                pieces.lead = short(&block.range);
             }
             BlockKind::Prose => pieces.paragraph(block, rest),
             BlockKind::Item => pieces.item(block, before.last(), rest),
@@ -189,14 +189,8 @@ impl UnitBuilder<'_> {
             is_next && ends_with_colon(&self.content[last.parts[0].range.clone()])
         });
         let announced = announced.map(|last| last.parts[0].clone());
-        let part = |block: &&TextBlock| {
-            let kind = match block.kind {
-                BlockKind::Code => PartKind::Code(block.label.clone()),
-                _ => PartKind::Item(block.label.clone()),
-            };
-            UnitPart { range: block.range.clone(), kind }
-        };
-        let list = Unit::new(announced.into_iter().chain(blocks.iter().map(part)).collect(), None);
+        let parts = blocks.into_iter().map(item_or_code);
+        let list = Unit::new(announced.into_iter().chain(parts).collect(), None);
         (list.parts.len() > 1 && list.range().len() <= LONGEST_LIST).then_some(list)
     }
 
@@ -230,7 +224,7 @@ impl UnitBuilder<'_> {
 
     /// All rows of a table are read with its lead.
     fn row(&mut self, block: &TextBlock, next: Option<&TextBlock>) {
-        let lead = self.lead.take();
+        let lead = self.lead.take().and_then(|lead| short(&lead));
         self.push(block.range.clone(), &PartKind::Row(self.columns.clone()), lead.clone());
         if next.is_some_and(|next| next.kind == BlockKind::Row) {
             self.lead = lead;
@@ -281,14 +275,17 @@ impl UnitBuilder<'_> {
                 && (block.kind == BlockKind::Code || announces && block.kind == BlockKind::Item);
             is_wanted && block.range.end - range.end <= most
         };
-        last.parts.extend(rest.iter().take_while(wanted).map(|block| UnitPart {
-            range: block.range.clone(),
-            kind: match block.kind {
-                BlockKind::Code => PartKind::Code(block.label.clone()),
-                _ => PartKind::Item(block.label.clone()),
-            },
-        }));
+        last.parts.extend(rest.iter().take_while(wanted).map(item_or_code));
     }
+}
+
+/// A block of a list, or code.
+fn item_or_code(block: &TextBlock) -> UnitPart {
+    let kind = match block.kind {
+        BlockKind::Code => PartKind::Code(block.label.clone()),
+        _ => PartKind::Item(block.label.clone()),
+    };
+    UnitPart { range: block.range.clone(), kind }
 }
 
 /// `range`, unless it is too long to be read with each of the pieces below it.

@@ -117,16 +117,16 @@ fn by_search(question: &str, choices: &[Choice], call: &CallOptions) -> Result<u
     order.sort_by(|a, b| similarities[*b].total_cmp(&similarities[*a]));
     let mut embedding = Embedding::with_model(None, CallContext::query())?;
     for (rank, place) in order.into_iter().enumerate() {
+        if rank >= SEARCHED {
+            similarities[place] -= 2.0;
+            continue;
+        }
         let name = Some(choices[place].name.clone());
         let searched = ChosenPipeline { name, is_named: false }.searched()?;
         if model::find(Some(&searched.pipeline.model))?.remote.is_some() {
             continue;
         }
-        let found = match rank < SEARCHED {
-            true => best_chunk(searched, question, call)?,
-            false => BestChunk::None,
-        };
-        similarities[place] = match found {
+        similarities[place] = match best_chunk(searched, question, call)? {
             BestChunk::Found(chunk) => chunk.similarity_by(question, &mut embedding)?,
             // Behind all that has something, and before what would be an error.
             BestChunk::None => similarities[place] - 2.0,
