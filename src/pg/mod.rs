@@ -10,6 +10,8 @@ mod index;
 
 mod text_search;
 
+mod guarded_sql;
+
 mod catalog;
 
 mod processes;
@@ -44,6 +46,7 @@ pub extern "C-unwind" fn _PG_init() {
     server::error::without_backtraces();
     server::guc::define();
     index::hnsw::register_options();
+    guarded_sql::enforcement::register();
     #[cfg(feature = "pg18")]
     index::explain::register();
     processes::supervisor::register_at_boot();
