@@ -1,7 +1,9 @@
 //! Statements that a model or a stranger has written: what is refused, what runs, and that nothing else
 //! happens.
 
+#[path = "guarded_sql/gold.rs"]
 mod gold;
+#[path = "guarded_sql/hostile.rs"]
 mod hostile;
 
 use std::collections::BTreeMap;
@@ -86,7 +88,9 @@ const STATE: &str = "
 /// Asked by the superuser in the session itself.
 fn state(client: &mut Client) -> BTreeMap<String, String> {
     let rows = client.query(STATE, &[]).unwrap_or_else(|error| panic!("{}", describe(&error)));
-    rows.iter().map(|row| (row.get(0), row.get::<_, Option<String>>(1).unwrap_or_default())).collect()
+    rows.iter()
+        .map(|row| (row.get(0), row.get::<_, Option<String>>(1).unwrap_or_default()))
+        .collect()
 }
 
 #[test]
@@ -179,15 +183,17 @@ fn harmless_statements_have_the_rows_that_they_have_otherwise() {
         for statement in HARMLESS {
             assert_eq!(checked(&mut client, statement, "{}"), "ok", "{role}: {statement}");
             let bare = statement.split("--").next().unwrap().trim().trim_end_matches(';');
-            let plain = format!(
-                "SELECT coalesce(jsonb_agg(to_jsonb(r))::text, '') FROM ({bare}) AS r"
-            );
-            let guarded = "SELECT coalesce(jsonb_agg(data ORDER BY row_no)::text, '') FROM rag_sql_run($1)";
-            let plain: String = client.query_one(&plain, &[]).unwrap_or_else(|error| {
-                panic!("{plain}: {}", describe(&error))
-            }).get(0);
+            let plain =
+                format!("SELECT coalesce(jsonb_agg(to_jsonb(r))::text, '') FROM ({bare}) AS r");
+            let guarded =
+                "SELECT coalesce(jsonb_agg(data ORDER BY row_no)::text, '') FROM rag_sql_run($1)";
+            let plain: String = client
+                .query_one(&plain, &[])
+                .unwrap_or_else(|error| panic!("{plain}: {}", describe(&error)))
+                .get(0);
             let row = client.query_one(guarded, &[statement]);
-            let row = row.unwrap_or_else(|error| panic!("{role}: {statement}: {}", describe(&error)));
+            let row =
+                row.unwrap_or_else(|error| panic!("{role}: {statement}: {}", describe(&error)));
             // Names that are there twice get numbers.
             let plain = if plain.contains("?column?") { String::new() } else { plain };
             let own: String = row.get(0);
@@ -202,9 +208,15 @@ fn rows_are_counted_and_cut() {
     let mut client = cluster.connect();
     let mut check = |call: &str, rows: i64, truncated: Option<bool>| {
         let query = format!("SELECT count(*), bool_or(truncated), max(row_no)::bigint FROM {call}");
-        let row = client.query_one(&query, &[]).unwrap_or_else(|error| panic!("{query}: {}", describe(&error)));
+        let row = client
+            .query_one(&query, &[])
+            .unwrap_or_else(|error| panic!("{query}: {}", describe(&error)));
         let last: Option<i64> = row.get(2);
-        assert_eq!((row.get::<_, i64>(0), row.get::<_, Option<bool>>(1)), (rows, truncated), "{call}");
+        assert_eq!(
+            (row.get::<_, i64>(0), row.get::<_, Option<bool>>(1)),
+            (rows, truncated),
+            "{call}"
+        );
         assert_eq!(last.unwrap_or(0), rows, "{call}");
     };
     check("rag_sql_run('TABLE items')", 100, Some(false));
@@ -217,9 +229,16 @@ fn rows_are_counted_and_cut() {
     // A query without an end whose first rows come at once has these.
     let endless = "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) TABLE r";
     check(&format!("rag_sql_run('{endless}')"), 200, Some(true));
-    check("rag_sql_run('SELECT repeat(''x'', 1000) FROM items', options => '{\"max_bytes\": 10000}')", 9, Some(true));
+    check(
+        "rag_sql_run('SELECT repeat(''x'', 1000) FROM items', options => '{\"max_bytes\": 10000}')",
+        9,
+        Some(true),
+    );
     let names: String = client
-        .query_one("SELECT data::text FROM rag_sql_run('SELECT 1 AS a, 2 AS a, 3 AS a_2, 4 AS a')", &[])
+        .query_one(
+            "SELECT data::text FROM rag_sql_run('SELECT 1 AS a, 2 AS a, 3 AS a_2, 4 AS a')",
+            &[],
+        )
         .unwrap()
         .get(0);
     assert_eq!(names, r#"{"a": 1, "a_2": 2, "a_4": 4, "a_2_3": 3}"#);
@@ -230,11 +249,23 @@ fn rows_are_counted_and_cut() {
         ("rag_sql_run('SELECT 1', timeout => '0')", "22023 timeout must be greater than 0"),
         ("rag_sql_run('SELECT 1', timeout => '-1 s')", "22023 timeout must not be negative"),
         ("rag_sql_run('SELECT 1', max_cost => 'NaN')", "22023 max_cost must be greater than 0"),
-        ("rag_sql_run('SELECT 1', options => '{\"max_row\": 1}')", "22023 unknown option \"max_row\""),
+        (
+            "rag_sql_run('SELECT 1', options => '{\"max_row\": 1}')",
+            "22023 unknown option \"max_row\"",
+        ),
         ("rag_sql_run('SELECT 1', options => '[]')", "22023 options is not a JSON object"),
-        ("rag_sql_check('SELECT 1', '{\"tables\": [\"no\"]}')", "42704 relation \"no\" of the options does not exist"),
-        ("rag_sql_check('SELECT 1', '{\"schemas\": [\"no\"]}')", "42704 schema \"no\" of the options does not exist"),
-        ("rag_sql_check('SELECT 1', '{\"functions\": [\"no(int)\"]}')", "42704 function \"no(int)\" of the options does not exist"),
+        (
+            "rag_sql_check('SELECT 1', '{\"tables\": [\"no\"]}')",
+            "42704 relation \"no\" of the options does not exist",
+        ),
+        (
+            "rag_sql_check('SELECT 1', '{\"schemas\": [\"no\"]}')",
+            "42704 schema \"no\" of the options does not exist",
+        ),
+        (
+            "rag_sql_check('SELECT 1', '{\"functions\": [\"no(int)\"]}')",
+            "42704 function \"no(int)\" of the options does not exist",
+        ),
         ("rag_sql_check(repeat('x', 2000000))", "54000 sql has 2000000 bytes"),
     ] {
         assert_fails(&mut client, &format!("SELECT * FROM {call}"), &[says]);
@@ -269,13 +300,29 @@ fn errors_say_where_and_what_helps() {
     check("SELECT 'ä', nam FROM items", "42703", 13, "column \"nam\" does not exist", "items.name");
     check("SELECT 1 FROM itms", "42P01", 15, "relation \"itms\" does not exist", "");
     check("SELEC 1", "42601", 1, "syntax error", "");
-    check("SELECT id FROM items WHERE pg_sleep(1) IS NULL", "42501", 28, "pg_sleep(double precision) is volatile", "\"functions\"");
-    check("SELECT 'ä', relname FROM pg_class", "42501", 26, "pg_catalog.pg_class is one of the system's", "catalogs");
+    check(
+        "SELECT id FROM items WHERE pg_sleep(1) IS NULL",
+        "42501",
+        28,
+        "pg_sleep(double precision) is volatile",
+        "\"functions\"",
+    );
+    check(
+        "SELECT 'ä', relname FROM pg_class",
+        "42501",
+        26,
+        "pg_catalog.pg_class is one of the system's",
+        "catalogs",
+    );
     check("SELECT 1;  SELECT 2", "42501", 12, "2 statements", "one query");
     check("SELECT 1 INTO made", "42501", 15, "INTO makes a table", "");
     check("SELECT 1 WHERE 'a' = 1", "22P02", 16, "invalid input syntax for type integer", "");
     // Errors while it runs have no place.
-    assert_fails(&mut client, "SELECT rag_sql_run('SELECT 1 / (id - 1) FROM items')", &["22012 division by zero"]);
+    assert_fails(
+        &mut client,
+        "SELECT rag_sql_run('SELECT 1 / (id - 1) FROM items')",
+        &["22012 division by zero"],
+    );
     assert_fails(
         &mut client,
         "SELECT rag_sql_run('SELECT runs_text(''SELECT nam FROM items'')')",
@@ -297,7 +344,9 @@ fn errors_say_where_and_what_helps() {
 fn what_the_options_name_is_allowed() {
     let Some(cluster) = prepared(&[]) else { return };
     let mut client = cluster.connect();
-    client.batch_execute("CREATE SCHEMA \"Shop\"; CREATE TABLE \"Shop\".\"My orders\" (id int);").unwrap();
+    client
+        .batch_execute("CREATE SCHEMA \"Shop\"; CREATE TABLE \"Shop\".\"My orders\" (id int);")
+        .unwrap();
     let mut check = |statement: &str, options: &str, expected: &str| {
         assert_eq!(checked(&mut client, statement, options), expected, "{statement} {options}");
     };
@@ -375,7 +424,9 @@ fn roles_see_what_they_may_see() {
     agent.batch_execute("SET app.tenant = 'b'").unwrap();
     assert_eq!(ids(&mut agent, "SELECT id FROM notes"), "2");
     assert_eq!(ids(&mut agent, "SELECT id FROM own_notes"), "2");
-    for statement in ["SELECT body FROM notes", "SELECT id FROM notes WHERE body = 'two'", "TABLE notes"] {
+    for statement in
+        ["SELECT body FROM notes", "SELECT id FROM notes WHERE body = 'two'", "TABLE notes"]
+    {
         assert_eq!(checked(&mut agent, statement, "{}"), "permission", "{statement}");
         assert_eq!(ended(&mut agent, statement, "1 minute", "{}"), "42501", "{statement}");
     }
@@ -383,7 +434,10 @@ fn roles_see_what_they_may_see() {
     assert_eq!(checked(&mut agent, "SELECT count(*) FROM open_notes", "{}"), "ok");
     // A relation behind a view is not named to a role that may not read it.
     let said: String = agent
-        .query_one("SELECT detail FROM rag_sql_check('TABLE salaries', '{\"schemas\": [\"public\"]}')", &[])
+        .query_one(
+            "SELECT detail FROM rag_sql_check('TABLE salaries', '{\"schemas\": [\"public\"]}')",
+            &[],
+        )
         .unwrap()
         .get(0);
     assert!(!said.contains("salary") && said.contains("behind"), "{said}");
@@ -421,7 +475,9 @@ fn a_session_goes_on_as_before() {
         client.query_one("SELECT string_agg(what, ',') FROM marks", &[]).unwrap().get(0);
     assert_eq!(marks, "one,two,four");
     for setting in ["work_mem", "temp_file_limit", "transaction_read_only", "jit", "geqo"] {
-        let row = format!("SELECT setting = boot_val OR source <> 'session' FROM pg_settings WHERE name = '{setting}'");
+        let row = format!(
+            "SELECT setting = boot_val OR source <> 'session' FROM pg_settings WHERE name = '{setting}'"
+        );
         assert!(client.query_one(&row, &[]).unwrap().get::<_, bool>(0), "{setting}");
     }
     // Where nothing may be written, all the same.
@@ -440,15 +496,21 @@ fn a_session_goes_on_as_before() {
 fn what_is_read_may_change_between_check_and_run() {
     let Some(cluster) = prepared(&[]) else { return };
     let (mut client, mut other) = (cluster.connect(), cluster.connect());
-    client.batch_execute("CREATE TABLE passing (id integer); INSERT INTO passing VALUES (1)").unwrap();
+    client
+        .batch_execute("CREATE TABLE passing (id integer); INSERT INTO passing VALUES (1)")
+        .unwrap();
     client.batch_execute("BEGIN").unwrap();
     assert_eq!(checked(&mut client, "TABLE passing", "{}"), "ok");
     assert_eq!(count(&mut client, "SELECT count(*) FROM rag_sql_run('TABLE passing')"), 1);
     // Neither has kept a lock.
-    other.batch_execute("SET lock_timeout = '1 min'; ALTER TABLE passing RENAME TO passed").unwrap();
+    other
+        .batch_execute("SET lock_timeout = '1 min'; ALTER TABLE passing RENAME TO passed")
+        .unwrap();
     assert_eq!(ended(&mut client, "TABLE passing", "1 minute", "{}"), "42P01");
     client.batch_execute("ROLLBACK").unwrap();
-    other.batch_execute("CREATE FUNCTION turns() RETURNS integer LANGUAGE sql STABLE AS 'SELECT 1'").unwrap();
+    other
+        .batch_execute("CREATE FUNCTION turns() RETURNS integer LANGUAGE sql STABLE AS 'SELECT 1'")
+        .unwrap();
     assert_eq!(ended(&mut client, "SELECT turns()", "1 minute", "{}"), "ok");
     other.batch_execute("ALTER FUNCTION turns() VOLATILE").unwrap();
     assert_eq!(checked(&mut client, "SELECT turns()", "{}"), "function");
@@ -483,7 +545,11 @@ fn a_cancel_is_heeded_at_once() {
     assert_eq!(count(&mut client, "SELECT count(*) FROM rag_sql_run('TABLE items')"), 100);
     // The session's own limit holds, too, and is no problem of the statement.
     client.batch_execute("SET statement_timeout = '100 ms'").unwrap();
-    assert_fails(&mut client, "SELECT rag_sql_run('SELECT endless()', timeout => '1 hour')", &["57014", "statement timeout"]);
+    assert_fails(
+        &mut client,
+        "SELECT rag_sql_run('SELECT endless()', timeout => '1 hour')",
+        &["57014", "statement timeout"],
+    );
 }
 
 #[test]
@@ -503,12 +569,15 @@ fn code_that_catches_each_cancel_ends_its_session_and_no_other() {
              END $$",
         )
         .unwrap();
-    let begun: String = observer.query_one("SELECT pg_postmaster_start_time()::text", &[]).unwrap().get(0);
+    let begun: String =
+        observer.query_one("SELECT pg_postmaster_start_time()::text", &[]).unwrap().get(0);
     let mut client = cluster.connect();
-    let ended = client.query("SELECT rag_sql_run('SELECT unstoppable()', timeout => '100 ms')", &[]);
+    let ended =
+        client.query("SELECT rag_sql_run('SELECT unstoppable()', timeout => '100 ms')", &[]);
     assert_eq!(code(&ended.map(drop).unwrap_err()), "57P01");
     assert!(wait_for(|| client.is_closed() || client.batch_execute("SELECT 1").is_err()));
-    let now: String = observer.query_one("SELECT pg_postmaster_start_time()::text", &[]).unwrap().get(0);
+    let now: String =
+        observer.query_one("SELECT pg_postmaster_start_time()::text", &[]).unwrap().get(0);
     assert_eq!(now, begun);
 }
 

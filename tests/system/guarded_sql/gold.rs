@@ -42,13 +42,17 @@ fn queries_of_people_run_as_they_do_otherwise() {
             guarded_time.push(begun.elapsed());
             match guarded {
                 Ok(guarded) if guarded == plain => alike += 1,
-                Ok(guarded) => odd.push(format!("{database}: {query}: {guarded:?} is not {plain:?}")),
+                Ok(guarded) => {
+                    odd.push(format!("{database}: {query}: {guarded:?} is not {plain:?}"))
+                }
                 Err(error) => odd.push(format!("{database}: {query}: {error}")),
             }
         }
     }
     let (plain, guarded) = (median(&mut plain_time), median(&mut guarded_time));
-    println!("{alike} of {ran} queries have the same rows; median {guarded:?}, without the guard {plain:?}");
+    println!(
+        "{alike} of {ran} queries have the same rows; median {guarded:?}, without the guard {plain:?}"
+    );
     odd.iter().for_each(|it| println!("{it}"));
     assert!(ran > 150, "only {ran} queries run at all");
     assert!(f64::from(alike) >= LEAST * f64::from(ran), "{alike} of {ran}");

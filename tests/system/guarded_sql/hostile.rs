@@ -150,7 +150,10 @@ pub const HOSTILE: &[Hostile] = &[
     ("not_a_query", "INSERT INTO marks VALUES ('a') RETURNING what"),
     ("not_a_query", "UPDATE items SET name = 'x'"),
     ("not_a_query", "DELETE FROM items RETURNING *"),
-    ("not_a_query", "MERGE INTO items USING marks ON false WHEN NOT MATCHED THEN INSERT VALUES (0)"),
+    (
+        "not_a_query",
+        "MERGE INTO items USING marks ON false WHEN NOT MATCHED THEN INSERT VALUES (0)",
+    ),
     ("not_a_query", "TRUNCATE items"),
     ("not_a_query", "DROP TABLE items"),
     ("not_a_query", "DROP SCHEMA public CASCADE"),
@@ -297,7 +300,10 @@ pub const HOSTILE: &[Hostile] = &[
     ("function", "SELECT xpath('//a', NULL)"),
     ("function", "SELECT * FROM XMLTABLE('//a' PASSING NULL::xml COLUMNS b text PATH 'b')"),
     ("function", "SELECT * FROM ts_stat('SELECT to_tsvector(amount::text) FROM secret.salary')"),
-    ("function", "SELECT ts_rewrite('a'::tsquery, 'SELECT ''a''::tsquery, leave_mark(''a'')::text::tsquery')"),
+    (
+        "function",
+        "SELECT ts_rewrite('a'::tsquery, 'SELECT ''a''::tsquery, leave_mark(''a'')::text::tsquery')",
+    ),
     ("function", "SELECT pg_terminate_backend(pg_backend_pid())"),
     ("function", "SELECT pg_cancel_backend(pg_backend_pid())"),
     ("function", "SELECT pg_terminate_backend(pid) FROM items, generate_series(1, 9) AS pid"),
@@ -417,8 +423,14 @@ pub const HOSTILE: &[Hostile] = &[
     ("run 53400", "SELECT count(*) FROM generate_series(1, 1000000000000)"),
     ("run 53400", "SELECT * FROM generate_series(1, 1000000000000)"),
     ("run 53400", "SELECT count(*) FROM items a, items b, items c, items d, items e, items f"),
-    ("run 53400", "SELECT a.id FROM items a CROSS JOIN items b CROSS JOIN items c CROSS JOIN items d"),
-    ("run 57014", "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n FROM r) SELECT count(*) FROM r"),
+    (
+        "run 53400",
+        "SELECT a.id FROM items a CROSS JOIN items b CROSS JOIN items c CROSS JOIN items d",
+    ),
+    (
+        "run 57014",
+        "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n FROM r) SELECT count(*) FROM r",
+    ),
     ("run 57014", "SELECT endless()"),
     ("run 57014", "SELECT stubborn()"),
     ("run 54001", "SELECT deep(1)"),
@@ -427,15 +439,15 @@ pub const HOSTILE: &[Hostile] = &[
     ("run 54000", "SELECT lpad('x', 20000000, 'y')"),
     ("run 53200", "SELECT length(repeat('x', 1000000000))"),
     ("run 53200", "SELECT count(*) FROM (SELECT array_agg(repeat(name, 1000000)) FROM items) AS a"),
-    ("run 53200", "SELECT string_agg(repeat('x', 100000), '') = '' FROM generate_series(1, 9000) AS i"),
+    (
+        "run 53200",
+        "SELECT string_agg(repeat('x', 100000), '') = '' FROM generate_series(1, 9000) AS i",
+    ),
     (
         "run 53200|53400",
         "WITH RECURSIVE r AS (SELECT 'xxxxxxxxxxxxxxxx' AS s UNION ALL SELECT s || s FROM r) SELECT max(length(s)) FROM r",
     ),
-    (
-        "run 57014",
-        "SELECT repeat('x', 301) ~ '^(x+)(x+)(x+)(x+)(x+)\\1\\2\\3\\4\\5$'",
-    ),
+    ("run 57014", "SELECT repeat('x', 301) ~ '^(x+)(x+)(x+)(x+)(x+)\\1\\2\\3\\4\\5$'"),
 ];
 
 /// With `{"schemas": ["public"]}` as the options.
