@@ -46,7 +46,6 @@ pub extern "C-unwind" fn _PG_init() {
     server::error::without_backtraces();
     server::guc::define();
     index::hnsw::register_options();
-    guarded_sql::enforcement::register();
     #[cfg(feature = "pg18")]
     index::explain::register();
     processes::supervisor::register_at_boot();

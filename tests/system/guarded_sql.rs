@@ -85,8 +85,9 @@ const STATE: &str = "
     UNION ALL SELECT 'files', count(*)::text FROM pg_ls_dir('.') AS f WHERE f LIKE 'mark%'
     UNION ALL SELECT name, setting FROM pg_settings";
 
-/// Asked by the superuser in the session itself.
+/// Asked by the superuser in the session itself, which has called the extension before: that adds settings.
 fn state(client: &mut Client) -> BTreeMap<String, String> {
+    assert_eq!(checked(client, "SELECT 1", "{}"), "ok");
     let rows = client.query(STATE, &[]).unwrap_or_else(|error| panic!("{}", describe(&error)));
     rows.iter()
         .map(|row| (row.get(0), row.get::<_, Option<String>>(1).unwrap_or_default()))

@@ -22,6 +22,7 @@ use crate::pg::server::error::report;
 static mut BEFORE: pg_sys::object_access_hook_type = None;
 
 thread_local! {
+    static IS_REGISTERED: Cell<bool> = const { Cell::new(false) };
     static IS_ENFORCED: Cell<bool> = const { Cell::new(false) };
     /// Functions that may be called: those that the options name, and those that have been looked at.
     static ALLOWED: RefCell<HashSet<Oid>> = RefCell::new(HashSet::new());
@@ -33,12 +34,28 @@ pub fn take_refused() -> Option<Problem> {
     REFUSED.take()
 }
 
-/// Has PostgreSQL ask us. To be called once, as the library is loaded.
-pub fn register() {
+/// Has PostgreSQL ask us. While somebody wants to be asked, it looks names up more slowly, so this is for the time of
+/// a statement.
+fn register() {
     // SAFETY: a backend has one thread that runs PostgreSQL's code, and this is it.
     unsafe {
-        BEFORE = pg_sys::object_access_hook;
-        pg_sys::object_access_hook = Some(on_access);
+        if !IS_REGISTERED.get() {
+            BEFORE = pg_sys::object_access_hook;
+            pg_sys::object_access_hook = Some(on_access);
+            IS_REGISTERED.set(true);
+        }
+    }
+}
+
+/// Takes the hook back, unless a library that was loaded meanwhile has its own before it and calls ours.
+fn unregister() {
+    // SAFETY: as above.
+    unsafe {
+        let last = pg_sys::object_access_hook.map(|hook| hook as usize);
+        if last == Some(on_access as *const () as usize) {
+            pg_sys::object_access_hook = BEFORE;
+            IS_REGISTERED.set(false);
+        }
     }
 }
 
@@ -51,12 +68,14 @@ impl Enforcement {
         ALLOWED.replace(listed.clone());
         REFUSED.take();
         IS_ENFORCED.set(true);
+        register();
         Enforcement(())
     }
 }
 
 impl Drop for Enforcement {
     fn drop(&mut self) {
+        unregister();
         IS_ENFORCED.set(false);
         ALLOWED.take();
     }
@@ -87,7 +106,7 @@ unsafe extern "C-unwind" fn on_access(
 }
 
 fn expect_allowed(oid: Oid) {
-    if !ALLOWED.with_borrow_mut(|allowed| allowed.insert(oid)) {
+    if ALLOWED.with_borrow(|allowed| allowed.contains(&oid)) {
         return;
     }
     let Some(facts) = function::facts(oid) else { return };
@@ -100,4 +119,5 @@ fn expect_allowed(oid: Oid) {
         REFUSED.replace(Some(problem.hint(hint)));
         report(&Error::new(ErrorKind::Forbidden, message).hint(hint));
     }
+    ALLOWED.with_borrow_mut(|allowed| allowed.insert(oid));
 }

@@ -172,19 +172,27 @@ impl<'a> Inspection<'a> {
         }
         let aggregate = function::of_aggregate(oid);
         aggregate.into_iter().for_each(|part| self.function(part, false));
+        if self.scope.lists_function(oid) {
+            self.calls_listed = true;
+        } else if self.refuses(oid) {
+            return;
+        }
         if is_executed && !function::may_execute(oid) {
             let signature = function::signature(oid);
             let detail = format!("permission denied for function {signature}");
             self.problem(ProblemKind::Permission, &signature, &detail);
         }
-        if self.scope.lists_function(oid) {
-            self.calls_listed = true;
-            return;
+    }
+
+    /// Whether a function is refused, which is noted.
+    fn refuses(&mut self, oid: Oid) -> bool {
+        let Some(facts) = function::facts(oid) else { return false };
+        let catalogs = self.scope.allows_catalogs();
+        let refusal = function_refusal(&facts, self.origin, catalogs);
+        if let Some(refusal) = &refusal {
+            self.refuse(&facts.signature, refusal);
         }
-        let Some(facts) = function::facts(oid) else { return };
-        if let Some(refusal) = function_refusal(&facts, self.origin, self.scope.allows_catalogs()) {
-            self.refuse(&facts.signature, &refusal);
-        }
+        refusal.is_some()
     }
 
     fn refuse(&mut self, signature: &str, refusal: &FunctionRefusal) {

@@ -9,7 +9,7 @@
 //! limits of time and memory ([`session`]). What is looked at is what runs: no text is analysed twice.
 
 mod data_type;
-pub mod enforcement;
+mod enforcement;
 mod execute;
 mod function;
 mod inspection;

@@ -98,7 +98,7 @@ impl<'a> Shape<'a> {
             let into = (*select).intoClause;
             if !into.is_null() {
                 let location = (*into).rel.as_ref().map_or(-1, |it| it.location);
-                let detail = "SELECT INTO makes a table";
+                let detail = "INTO makes a table";
                 let problem = Problem::new(ProblemKind::Into, "INTO", detail);
                 self.problems.push(problem.at(character(self.text, location)));
             }

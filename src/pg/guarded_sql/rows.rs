@@ -86,9 +86,9 @@ impl RowReceiver {
         // SAFETY: by this function's contract; the memory is ours, and what is made in it is copied.
         let row = unsafe {
             self.memory.reset();
-            let before = self.memory.set_as_current();
+            let before = pg_sys::MemoryContextSwitchTo(self.memory.value());
             let row = self.object(slot);
-            let _ = PgMemoryContexts::For(before.value()).set_as_current();
+            pg_sys::MemoryContextSwitchTo(before);
             row
         };
         match row {

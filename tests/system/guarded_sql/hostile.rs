@@ -8,6 +8,7 @@ pub const SETUP: &str = r#"
     CREATE TABLE items (id integer PRIMARY KEY, name text, price numeric, tags text[], made date);
     INSERT INTO items SELECT i, 'item ' || i, i * 1.5, ARRAY['a', i::text], date '2026-01-01' + i
         FROM generate_series(1, 100) AS i;
+    ANALYZE items;
     CREATE SCHEMA secret;
     CREATE TABLE secret.salary (id integer, amount integer);
     INSERT INTO secret.salary VALUES (1, 100), (2, 200);
@@ -26,6 +27,15 @@ pub const SETUP: &str = r#"
     CREATE FUNCTION lying_rows() RETURNS SETOF integer LANGUAGE sql STABLE AS 'SELECT leave_mark(''rows'')';
     CREATE FUNCTION lying_locks() RETURNS boolean LANGUAGE plpgsql STABLE AS
         'BEGIN PERFORM pg_advisory_lock(7); RETURN true; END';
+    CREATE FUNCTION lying_again() RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+    BEGIN
+        BEGIN
+            PERFORM pg_advisory_lock(7);
+        EXCEPTION WHEN OTHERS THEN NULL;
+        END;
+        PERFORM pg_advisory_lock(7);
+        RETURN true;
+    END $$;
     CREATE FUNCTION lying_sets() RETURNS text LANGUAGE plpgsql STABLE AS
         'BEGIN RETURN set_config(''work_mem'', ''1GB'', false); END';
     CREATE FUNCTION lying_writes() RETURNS integer LANGUAGE plpgsql STABLE AS
@@ -217,6 +227,7 @@ pub const HOSTILE: &[Hostile] = &[
     ("into", "SELECT 1 AS i INTO TEMP made"),
     ("into", "SELECT 1 AS i INTO UNLOGGED made UNION SELECT 2"),
     ("into", "WITH a AS (SELECT 1 AS i) SELECT i INTO made FROM a"),
+    ("into", "SELECT * FROM (SELECT 1 INTO made) AS i"),
     ("changes_rows", "WITH d AS (DELETE FROM items RETURNING *) SELECT * FROM d"),
     ("changes_rows", "WITH d AS (INSERT INTO marks VALUES ('a') RETURNING *) SELECT 1"),
     ("changes_rows", "WITH d AS (UPDATE items SET name = 'x' RETURNING *) SELECT * FROM d"),
@@ -389,6 +400,7 @@ pub const HOSTILE: &[Hostile] = &[
     ("run 42501", "SELECT lying_sql()"),
     ("run 42501", "SELECT * FROM lying_rows()"),
     ("run 42501", "SELECT lying_locks()"),
+    ("run 42501", "SELECT lying_again()"),
     ("run 42501", "SELECT lying_sets()"),
     ("run 0A000", "SELECT lying_writes()"),
     ("run 0A000", "SELECT lying_command()"),
@@ -418,7 +430,6 @@ pub const HOSTILE: &[Hostile] = &[
     ("error", "SELECT * FROM nowhere"),
     ("error", "SELECT $1"),
     ("error", "SELECT 1 WHERE CURRENT OF c"),
-    ("error", "SELECT * FROM (SELECT 1 INTO made) AS i"),
     // What takes too much.
     ("run 53400", "SELECT count(*) FROM generate_series(1, 1000000000000)"),
     ("run 53400", "SELECT * FROM generate_series(1, 1000000000000)"),
