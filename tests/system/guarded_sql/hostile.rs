@@ -439,7 +439,7 @@ pub const HOSTILE: &[Hostile] = &[
         "SELECT a.id FROM items a CROSS JOIN items b CROSS JOIN items c CROSS JOIN items d",
     ),
     (
-        "run 57014",
+        "run 57014|53400",
         "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n FROM r) SELECT count(*) FROM r",
     ),
     ("run 57014", "SELECT endless()"),
