@@ -53,7 +53,7 @@ WITH RECURSIVE parts (oid) AS (
     SELECT 'pg_statistic_ext'::regclass, s.oid FROM parts AS p JOIN pg_statistic_ext AS s ON s.stxrelid = p.oid
     UNION ALL
     SELECT 'pg_attrdef'::regclass, d.oid FROM parts AS p JOIN pg_attrdef AS d ON d.adrelid = p.oid
-    JOIN pg_attribute AS a ON a.attrelid = p.oid AND a.attnum = d.adnum AND a.attgenerated <> ''
+    WHERE (SELECT a.attgenerated FROM pg_attribute AS a WHERE a.attrelid = d.adrelid AND a.attnum = d.adnum) <> ''
 )
 SELECT DISTINCT coalesce(o.oprcode::oid, d.refobjid)
 FROM planned AS p

@@ -87,7 +87,8 @@ impl<'a> Inspection<'a> {
 
     /// What the planner may call for the relations that are read, by indexes, checks and such.
     pub fn attached(&mut self) -> crate::error::Result<()> {
-        let relations = std::mem::take(&mut self.relations);
+        let mut relations = std::mem::take(&mut self.relations);
+        relations.retain(|it| relation::has_attached(*it));
         for (heir, kind) in relation::inheriting(&relations)? {
             self.relation(heir, kind);
         }

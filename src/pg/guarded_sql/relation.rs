@@ -46,6 +46,53 @@ pub fn name(relation: Oid) -> String {
     }
 }
 
+/// Whether a relation may have others that inherit from it, or expressions in an index, a check, a statistic, a
+/// generated column or a key of partitions. Most have none, and this is looked up in memory.
+pub fn has_attached(relation: Oid) -> bool {
+    // SAFETY: the analysis has locked the relation; its parts are those of an open relation, and the lists are
+    // copies.
+    unsafe {
+        let open = pgrx::PgRelation::with_lock(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+        let form = &*open.rd_rel;
+        let has_expressions = (*open.rd_att).constr.as_ref().is_some_and(computes);
+        let is_more = form.relhassubclass
+            || form.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE
+            || !pg_sys::RelationGetStatExtList(open.as_ptr()).is_null();
+        has_expressions || is_more || {
+            let indexes = pg_sys::RelationGetIndexList(open.as_ptr());
+            PgList::<Oid>::from_pg(indexes).iter_oid().any(has_index_expression)
+        }
+    }
+}
+
+fn computes(constraints: &pg_sys::TupleConstr) -> bool {
+    #[cfg(feature = "pg18")]
+    let is_virtual = constraints.has_generated_virtual;
+    #[cfg(not(feature = "pg18"))]
+    let is_virtual = false;
+    constraints.num_check > 0 || constraints.has_generated_stored || is_virtual
+}
+
+fn has_index_expression(index: Oid) -> bool {
+    let cache = pg_sys::SysCacheIdentifier::INDEXRELID as i32;
+    // SAFETY: a look-up by OID; the row is released after it has been looked at.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(cache, index.into());
+        if row.is_null() {
+            return false;
+        }
+        let is_there = |column: u32| {
+            let mut is_null = false;
+            pg_sys::SysCacheGetAttr(cache, row, column as i16, &raw mut is_null);
+            !is_null
+        };
+        let found =
+            is_there(pg_sys::Anum_pg_index_indexprs) || is_there(pg_sys::Anum_pg_index_indpred);
+        pg_sys::ReleaseSysCache(row);
+        found
+    }
+}
+
 /// What inherits from these relations and is no partition of them, with its kind; and partitions that are
 /// foreign tables.
 pub fn inheriting(relations: &[Oid]) -> Result<Vec<(Oid, u8)>> {
@@ -74,6 +121,12 @@ fn catalog_rows<T>(
     }
     let mut settings = LocalSettings::new();
     settings.set(c"search_path", c"pg_catalog, pg_temp");
+    // A few rows by their keys: the planner takes a recursion for a thousand, and would read whole catalogs.
+    settings.set(c"plan_cache_mode", c"force_generic_plan");
+    for other in [c"enable_seqscan", c"enable_hashjoin", c"enable_mergejoin", c"enable_bitmapscan"]
+    {
+        settings.set(other, c"off");
+    }
     with_latest_snapshot(|| prepared::rows(statement, &[relations.to_vec().into()], map))
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use postgres::{Client, NoTls, SimpleQueryMessage};
+use postgres::{Client, NoTls, Row};
 use serde_json::Value;
 
 use super::super::cluster::Cluster;
@@ -101,55 +101,19 @@ fn database_of(cluster: &Cluster, folder: &Path, name: &str) -> Client {
     client
 }
 
-/// The rows of a query, each as the texts of its values, sorted; `None` where it does not run.
-fn plain_rows(client: &mut Client, query: &str) -> Option<Vec<Vec<String>>> {
-    let messages = client.simple_query(query).ok()?;
-    let rows = messages.into_iter().filter_map(|message| match message {
-        SimpleQueryMessage::Row(row) => {
-            Some((0..row.len()).map(|at| plain(row.get(at))).collect::<Vec<_>>())
-        }
-        _ => None,
-    });
-    Some(sorted(rows.collect()))
+/// The rows of a query as jsonb, sorted; `None` where it does not run.
+fn plain_rows(client: &mut Client, query: &str) -> Option<Vec<String>> {
+    let rows = client.query(&format!("SELECT to_jsonb(r)::text FROM ({query}) AS r"), &[]).ok()?;
+    Some(sorted(&rows))
 }
 
-fn guarded_rows(client: &mut Client, query: &str) -> Result<Vec<Vec<String>>, String> {
-    let rows = client
-        .query("SELECT data::text FROM rag_sql_run($1, 100000)", &[&query])
-        .map_err(|error| describe(&error))?;
-    let row = |row: &postgres::Row| {
-        let data: Value = serde_json::from_str(row.get(0)).expect("JSON");
-        let values = data.as_object().expect("an object").values();
-        values.map(|it| plain(as_text(it).as_deref())).collect::<Vec<_>>()
-    };
-    Ok(sorted(rows.iter().map(row).collect()))
+fn guarded_rows(client: &mut Client, query: &str) -> Result<Vec<String>, String> {
+    let rows = client.query("SELECT data::text FROM rag_sql_run($1, 100000)", &[&query]);
+    rows.map(|rows| sorted(&rows)).map_err(|error| describe(&error))
 }
 
-/// The text that PostgreSQL would write of a value.
-fn as_text(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::Bool(true) => Some("t".to_owned()),
-        Value::Bool(false) => Some("f".to_owned()),
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    }
-}
-
-/// A value in one notation: numbers to nine digits, and times as PostgreSQL writes them and as JSON has them.
-fn plain(text: Option<&str>) -> String {
-    let Some(text) = text else { return "NULL".to_owned() };
-    if let Ok(number) = text.parse::<f64>() {
-        return format!("{number:.9e}");
-    }
-    let is_time = text.len() >= 19 && text.as_bytes()[10] == b'T' && text.as_bytes()[4] == b'-';
-    let text = if is_time { text.replacen('T', " ", 1) } else { text.to_owned() };
-    text.strip_suffix("+00:00").map_or(text.clone(), |it| format!("{it}+00"))
-}
-
-/// Keys of a jsonb have no order that columns know.
-fn sorted(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
-    rows.iter_mut().for_each(|row| row.sort_unstable());
+fn sorted(rows: &[Row]) -> Vec<String> {
+    let mut rows: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
     rows.sort_unstable();
     rows
 }
