@@ -58,7 +58,7 @@ const HARMLESS: &[&str] = &[
     "uuidv7",
 ];
 
-/// The same of functions in C of the extensions that come with PostgreSQL, by symbol.
+/// Functions in C of the extensions that come with PostgreSQL that are VOLATILE and change nothing, by symbol.
 const HARMLESS_SYMBOLS: &[&str] =
     &["pg_random_bytes", "uuid_generate_v1", "uuid_generate_v1mc", "uuid_generate_v4"];
 
@@ -82,7 +82,7 @@ const RUN_TEXT: &[&str] = &[
     "ts_stat",
 ];
 
-/// The same of functions in C of the extensions that come with PostgreSQL, by symbol.
+/// Functions in C of the extensions that come with PostgreSQL that run a text as a statement, by symbol.
 const RUN_TEXT_SYMBOLS: &[&str] = &[
     "connectby_text",
     "connectby_text_serial",

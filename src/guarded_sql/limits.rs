@@ -64,13 +64,13 @@ impl StatementLimits {
         if cost > self.max_cost {
             let limit = self.max_cost;
             return Some(format!(
-                "the plan of the statement costs {cost:.0}, over max_cost ({limit:.0})"
+                "the plan of the statement costs {cost:.2}, over max_cost ({limit})"
             ));
         }
         (rows > self.max_plan_rows).then(|| {
             let limit = self.max_plan_rows;
             format!(
-                "the plan of the statement expects {rows:.0} rows, over max_plan_rows ({limit:.0})"
+                "the plan of the statement expects {rows:.0} rows, over max_plan_rows ({limit})"
             )
         })
     }
@@ -116,7 +116,7 @@ mod tests {
         let said = LIMITS.excess(PlanEstimate { cost: 1_000_001.0, rows: 1.0 });
         assert_eq!(
             said.as_deref(),
-            Some("the plan of the statement costs 1000001, over max_cost (1000000)")
+            Some("the plan of the statement costs 1000001.00, over max_cost (1000000)")
         );
         let said = LIMITS.excess(PlanEstimate { cost: 1.0, rows: 1e9 });
         assert!(said.is_some_and(|it| it.contains("expects 1000000000 rows")));
