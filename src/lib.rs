@@ -13,6 +13,7 @@ pub mod spare;
 pub mod text;
 pub mod vector;
 
+pub mod guarded_sql;
 pub mod parse;
 
 pub mod chunk;

@@ -129,6 +129,8 @@ const ACTING: &[&str] = &[
     "event.pipelines_perhaps_smaller",
     "event.pipelines_to_give",
     "generation.content_size",
+    "guarded_sql.called",
+    "guarded_sql.inheriting",
     "pipeline.alter",
     "pipeline.delete",
     "pipeline.fill_from",

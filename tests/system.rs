@@ -41,6 +41,8 @@ mod endless_model;
 mod evaluation;
 #[path = "system/fuzz.rs"]
 mod fuzz;
+#[path = "system/guarded_sql.rs"]
+mod guarded_sql;
 #[path = "system/heartbeat.rs"]
 mod heartbeat;
 #[path = "system/hostile.rs"]

@@ -305,6 +305,41 @@ VOLATILE PARALLEL RESTRICTED ROWS 1
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_daemon_status_wrapper';
 COMMENT ON FUNCTION rag.daemon_status IS 'ragd''s process ID, models in memory, texts waiting, and what it remembers; starts ragd';
 
+-- Guarded SQL: off unless granted.
+
+CREATE FUNCTION rag_sql_check(
+    sql     text,
+    options jsonb DEFAULT '{}'
+) RETURNS TABLE (
+    ok         boolean,
+    problem    text,
+    node       text,
+    detail     text,
+    hint       text,
+    "position" integer,
+    sqlstate   text
+)
+VOLATILE PARALLEL UNSAFE COST 1000 ROWS 1
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_sql_check_wrapper';
+COMMENT ON FUNCTION rag_sql_check IS 'why a statement is no query that rag_sql_run would run, a row a reason; it runs nothing';
+REVOKE ALL ON FUNCTION rag_sql_check FROM PUBLIC;
+
+CREATE FUNCTION rag_sql_run(
+    sql      text,
+    max_rows integer DEFAULT 200,
+    timeout  interval DEFAULT '5 seconds',
+    max_cost double precision DEFAULT 1e6,
+    options  jsonb DEFAULT '{}'
+) RETURNS TABLE (
+    row_no    integer,
+    data      jsonb,
+    truncated boolean
+)
+VOLATILE PARALLEL UNSAFE COST 100000 ROWS 200
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_sql_run_wrapper';
+COMMENT ON FUNCTION rag_sql_run IS 'the rows of a query that a model or a stranger has written: read-only, within limits, and only if rag_sql_check finds nothing wrong';
+REVOKE ALL ON FUNCTION rag_sql_run FROM PUBLIC;
+
 -- Called by PostgreSQL.
 
 CREATE FUNCTION rag.capture() RETURNS trigger

@@ -10,6 +10,8 @@ mod index;
 
 mod text_search;
 
+mod guarded_sql;
+
 mod catalog;
 
 mod processes;

@@ -21,6 +21,7 @@ const STAGES: &[&str] = &[
     "src/scheduling",
     "src/text",
     "src/vector",
+    "src/guarded_sql",
     "src/parse",
     "src/chunk",
     "src/embed",

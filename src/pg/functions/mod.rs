@@ -16,6 +16,7 @@ mod pipeline;
 mod queue;
 mod rerank;
 mod retrieve;
+mod sql;
 mod status;
 mod strategy;
 mod template;

@@ -16,6 +16,7 @@ use crate::pg::ingest::queue;
 use crate::pg::processes::registry;
 use crate::pg::ragd::client;
 use crate::pg::server::error::{OrReport, raise};
+use crate::pg::server::interval;
 use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql;
 use crate::pg::server::transaction::{Transactions, non_atomic};
@@ -66,10 +67,7 @@ fn rag_run(pipeline: Option<&str>, fcinfo: pg_sys::FunctionCallInfo) {
 
 fn duration(interval: Option<Interval>) -> Result<Duration> {
     let Some(interval) = interval else { return Ok(Duration::MAX) };
-    let days = f64::from(interval.months()) * 30.0 + f64::from(interval.days());
-    let seconds = days * 86_400.0 + interval.micros() as f64 / 1e6;
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| Error::invalid(format!("timeout must not be negative: {seconds} seconds")))
+    interval::timeout(&interval)
 }
 
 /// Has workers leave a pipeline alone, or see to it again; its name.

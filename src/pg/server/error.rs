@@ -98,13 +98,26 @@ pub fn raise(failure: &super::transaction::Failure) -> ! {
     if failure.cause == Cause::OverTime {
         super::time_limit::is_over_again();
     }
-    let code = failure
-        .sqlstate
-        .bytes()
-        .rev()
-        .fold(0, |code, byte| code << 6 | i32::from(byte.wrapping_sub(b'0') & 0x3f));
-    ErrorReport::new(PgSqlErrorCode::from(code), failure.message.clone(), "pg_rag")
-        .report(PgLogLevel::ERROR);
+    raise_as(&failure.sqlstate, failure.message.clone(), None, None)
+}
+
+/// Raises an error with this SQLSTATE, five characters.
+pub fn raise_as(
+    sqlstate: &str,
+    message: String,
+    detail: Option<String>,
+    hint: Option<String>,
+) -> ! {
+    let bits = |byte: u8| i32::from(byte.wrapping_sub(b'0') & 0x3f);
+    let code = sqlstate.bytes().rev().fold(0, |code, byte| code << 6 | bits(byte));
+    let mut report = ErrorReport::new(PgSqlErrorCode::from(code), message, "pg_rag");
+    if let Some(detail) = detail {
+        report = report.set_detail(detail);
+    }
+    if let Some(hint) = hint {
+        report = report.set_hint(hint);
+    }
+    report.report(PgLogLevel::ERROR);
     unreachable!("an ERROR does not return");
 }
 
@@ -120,16 +133,19 @@ pub fn code_text(code: i32) -> String {
 
 thread_local! {
     static RAISED: Cell<Option<i32>> = const { Cell::new(None) };
+    static RAISED_AT: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
-/// While it lives, the SQLSTATE of each error that PostgreSQL raises is noted. What pgrx catches has
-/// only those of its own list: one that a user's function invents, it calls an internal error.
+/// While it lives, the SQLSTATE of each error that PostgreSQL raises is noted, and where in the statement it
+/// is. What pgrx catches has only those codes of its own list: one that a user's function invents, it calls an
+/// internal error; and it has no places.
 pub struct Raised(*mut pg_sys::ErrorContextCallback);
 
 impl Raised {
-    /// Begins to note; forgets the code noted before.
+    /// Begins to note; forgets what was noted before.
     pub fn noted() -> Self {
         RAISED.set(None);
+        RAISED_AT.set(None);
         // SAFETY: a link of PostgreSQL's list of callbacks for errors. It stays where it is until
         // Drop takes it out of the list again.
         unsafe {
@@ -147,6 +163,12 @@ impl Raised {
     pub fn last() -> Option<i32> {
         RAISED.get()
     }
+
+    /// Where in the text of the statement the last error is, in characters from 1. One in a statement of a
+    /// function that this one calls has no place in it.
+    pub fn last_position() -> Option<i32> {
+        RAISED_AT.get()
+    }
 }
 
 impl Drop for Raised {
@@ -160,10 +182,11 @@ impl Drop for Raised {
 /// Called before whatever is reported goes anywhere; only errors count.
 unsafe extern "C-unwind" fn note_code(_: *mut c_void) {
     // SAFETY: there is something that is being reported.
-    let code = unsafe { pg_sys::geterrcode() };
+    let (code, position) = unsafe { (pg_sys::geterrcode(), pg_sys::geterrposition()) };
     // The first two characters are the class: 00 is success, 01 a warning.
     if !matches!(code & 0xfff, 0 | 0x40) {
         RAISED.set(Some(code));
+        RAISED_AT.set((position > 0).then_some(position));
     }
 }
 

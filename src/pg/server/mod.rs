@@ -10,11 +10,14 @@ pub mod syscache;
 
 pub mod guc;
 pub mod install;
+pub mod interval;
 pub mod options;
 pub mod prepared;
 pub mod reserve;
 pub mod role;
 pub mod row_security;
+pub mod statement_error;
+pub mod statement_watch;
 pub mod time_limit;
 pub mod timers;
 pub mod transaction;

@@ -30,18 +30,24 @@ impl Timer {
     ///
     /// `handler` must do nothing but what a signal's handler may.
     pub fn new(handler: Handler) -> Timer {
-        // SAFETY: called in the main loop of a background worker, whose timeouts are initialized; by
-        // this function's contract the handler is one that may be called in a signal's.
+        // SAFETY: called in the main loop of a background worker or in a session, whose timeouts are
+        // initialized; by this function's contract the handler is one that may be called in a signal's.
         Timer(unsafe { unguarded::RegisterTimeout(ANY, handler) })
     }
 
     /// Has the handler called after a time, and then each second until it is stopped.
     pub fn start(self, after: Duration) {
+        self.start_every(after, 1000);
+    }
+
+    /// Has the handler called after a time, and then each time that so many milliseconds have gone by, until
+    /// it is stopped.
+    pub fn start_every(self, after: Duration, milliseconds: i32) {
         let microseconds = i64::try_from(after.as_micros()).unwrap_or(i64::MAX / 4);
         // SAFETY: a timer that is registered; none of these raises an error for such a one.
         unsafe {
             let time = pg_sys::GetCurrentTimestamp().saturating_add(microseconds);
-            unguarded::enable_timeout_every(self.0, time, 1000);
+            unguarded::enable_timeout_every(self.0, time, milliseconds);
         }
     }
 

@@ -278,6 +278,32 @@ pub fn in_subtransaction<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
     }
 }
 
+/// Does `work` in a subtransaction that is rolled back whatever comes of it, with all settings, locks and
+/// notifications. What `work` returns must not lie in the subtransaction's memory.
+///
+/// `work` must not unwind: it catches errors itself.
+pub fn rolled_back<T>(work: impl FnOnce() -> T) -> T {
+    // SAFETY: as in `in_subtransaction`.
+    unsafe {
+        let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+        pg_sys::BeginInternalSubTransaction(std::ptr::null());
+        pg_sys::MemoryContextSwitchTo(context);
+        let done = work();
+        pg_sys::RollbackAndReleaseCurrentSubTransaction();
+        pg_sys::MemoryContextSwitchTo(context);
+        pg_sys::CurrentResourceOwner = owner;
+        done
+    }
+}
+
+/// Has the open subtransaction write nothing but temporary tables, whatever is set in it later. It ends with
+/// the subtransaction.
+pub fn read_only() {
+    // SAFETY: a variable of the transaction's state, which each level puts back at its end. Inside a
+    // subtransaction PostgreSQL refuses to switch it off again.
+    unsafe { pg_sys::XactReadOnly = true };
+}
+
 /// Whether rows can be written now.
 pub fn can_write() -> bool {
     // SAFETY: variables and states of the session.
