@@ -18,7 +18,8 @@ CREATE FUNCTION rag_context(
     score      double precision,
     is_excerpt boolean,
     heading    text,
-    metadata   jsonb
+    metadata   jsonb,
+    pipeline   text
 )
 VOLATILE PARALLEL RESTRICTED COST 1000000 ROWS 6
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_context_wrapper';

@@ -186,7 +186,8 @@ CREATE FUNCTION rag_retrieve(
     metadata     jsonb,
     dense_rank   integer,
     lexical_rank integer,
-    rerank_score double precision
+    rerank_score double precision,
+    pipeline     text
 )
 STABLE PARALLEL RESTRICTED COST 100000 ROWS 5
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_retrieve_wrapper';

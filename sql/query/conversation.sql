@@ -14,8 +14,8 @@ WHERE id OPERATOR(pg_catalog.=) $2 AND pg_catalog.pg_has_role($1::pg_catalog.oid
 
 -- name: turns
 -- $1: conversation, $2: how many turns. The last ones, in order.
-SELECT standalone, answer
-FROM (SELECT id, standalone, answer FROM rag.conversation_turn WHERE conversation OPERATOR(pg_catalog.=) $1 ORDER BY id DESC LIMIT $2) AS t
+SELECT standalone, answer, question
+FROM (SELECT id, standalone, answer, question FROM rag.conversation_turn WHERE conversation OPERATOR(pg_catalog.=) $1 ORDER BY id DESC LIMIT $2) AS t
 ORDER BY id
 
 -- name: turn_insert

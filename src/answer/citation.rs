@@ -349,6 +349,7 @@ mod tests {
     fn a_citation_has_every_field() {
         let found = citations("Hold the button for ten seconds [1].", &two(), &mut || {});
         let place = Place::Chunk(ChunkSpan {
+            pipeline: "docs".into(),
             chunk_id: 70,
             source_key: "row 70".into(),
             chunk_no: 2,
@@ -365,7 +366,7 @@ mod tests {
         let found = citations("Red [1] [9].", &two(), &mut || {});
         let expected = serde_json::json!({
             "citations": [{
-                "marker": 1, "chunk_id": 70, "source_key": "row 70", "chunk_no": 2,
+                "marker": 1, "pipeline": "docs", "chunk_id": 70, "source_key": "row 70", "chunk_no": 2,
                 "start_char": 150, "end_char": 169, "quote": "The lamp turns red."
             }],
             "unresolved": [{"marker": 9, "position": 8}]
@@ -383,7 +384,7 @@ mod tests {
         };
         let of_leaf = |id: i64, start: i32, end: i32, quote: &str| {
             serde_json::json!([{
-                "marker": 2, "chunk_id": id, "source_key": format!("row {id}"), "chunk_no": 2,
+                "marker": 2, "pipeline": "docs", "chunk_id": id, "source_key": format!("row {id}"), "chunk_no": 2,
                 "start_char": start, "end_char": end, "quote": quote
             }])
         };

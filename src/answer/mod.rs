@@ -7,6 +7,7 @@
 pub mod citation;
 pub mod draft;
 pub mod link;
+pub mod nearest;
 pub mod numbering;
 pub mod options;
 pub mod plain;

@@ -42,6 +42,8 @@ pub struct AnswerOptions {
     /// What is said where the documents hold no answer; `None`: a sentence in the language of the
     /// question.
     pub refusal: Option<String>,
+    /// Whether a refusal names what is near in the documents.
+    pub suggest: bool,
     /// Which answers are given again.
     pub cache: Option<AnswerCache>,
     /// Cosine from which on two questions may mean the same.

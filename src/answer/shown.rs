@@ -14,19 +14,21 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::source::Source;
 
 /// Names of a link template that every pipeline has.
-const NAMES: [&str; 5] = ["source_key", "chunk_id", "chunk_no", "start_char", "end_char"];
+const NAMES: [&str; 6] =
+    ["pipeline", "source_key", "chunk_id", "chunk_no", "start_char", "end_char"];
 
 /// What is shown of each of `sources`, in their order; nothing in a style that shows nothing of
 /// them.
 ///
 /// Fails where the options name a metadata column that the pipeline does not have.
 pub fn shown(found: &Citations, sources: &[&Source], cite: &CiteOptions) -> Result<Vec<Shown>> {
+    let are_of_several = of_several(sources);
     let of_source = |(number, source): (i32, &&Source)| {
         Ok(match cite.style {
             CitationStyle::Inline => Shown::default(),
             CitationStyle::Link => Shown { link: link_to(cite, source)?, ..Shown::default() },
             CitationStyle::Numeric | CitationStyle::Footnote => Shown {
-                label: label(cite, source)?,
+                label: label(cite, source, are_of_several)?,
                 place: source.position(),
                 quotes: quotes(found, number),
                 link: None,
@@ -41,12 +43,23 @@ fn quotes(found: &Citations, number: i32) -> Vec<String> {
     own.map(|citation| citation.quote.clone()).collect()
 }
 
-fn label(cite: &CiteOptions, source: &Source) -> Result<String> {
+/// Whether the chunks among `sources` are of more than one pipeline, so that a key alone names no row.
+fn of_several(sources: &[&Source]) -> bool {
+    let mut pipelines = sources.iter().filter_map(|it| Some(&it.chunk()?.pipeline));
+    let first = pipelines.next();
+    pipelines.any(|other| Some(other) != first)
+}
+
+fn label(cite: &CiteOptions, source: &Source, are_of_several: bool) -> Result<String> {
     let named = match &cite.source_column {
         Some(name) => column(source, "cite.source_column", name)?,
         None => None,
     };
-    Ok(named.unwrap_or_else(|| source.label()))
+    let own = || match source.chunk().filter(|_| are_of_several) {
+        Some(chunk) => format!("{} {}", chunk.pipeline, source.label()),
+        None => source.label(),
+    };
+    Ok(named.unwrap_or_else(own))
 }
 
 fn link_to(cite: &CiteOptions, source: &Source) -> Result<Option<String>> {
@@ -79,7 +92,10 @@ fn column(source: &Source, option: &str, name: &str) -> Result<Option<String>> {
 /// What a name of a link template stands for. Names of metadata are unknown only where there is
 /// metadata.
 fn link_value(source: &Source, name: &str) -> LinkValue {
-    if NAMES.contains(&name) {
+    // Columns may have been called so before pipelines were named.
+    let is_column =
+        name == "pipeline" && source.metadata().is_some_and(|it| it.get(name).is_some());
+    if NAMES.contains(&name) && !is_column {
         return source.property(name).map_or(LinkValue::Missing, LinkValue::Text);
     }
     match source.metadata().map(|metadata| metadata.get(name)) {
@@ -115,7 +131,7 @@ mod tests {
     use super::super::style::styled;
     use super::*;
     use crate::retrieve::Passage;
-    use crate::source::tests::{one_of_each, passage};
+    use crate::source::tests::{one_of_each, order, passage};
 
     const ANSWER: &str =
         "It costs 49.90 in total [3]. The tower opens at ten [2]. Park behind it [1].";
@@ -145,6 +161,21 @@ mod tests {
              [^2]: \"The tower opens at ten.\" (Opening hours, from row 70, row 71)\n\
              [^3]: \"Visitors park behind it.\" (7, characters 0-24)",
         );
+    }
+
+    #[test]
+    fn where_chunks_are_of_several_pipelines_they_are_named() {
+        let other = Passage { pipeline: "tickets".to_owned(), ..passage("It costs 5.") };
+        let sources = [Source::Chunk(passage("Park behind it.")), Source::Chunk(other), order()];
+        let numeric = CiteOptions { style: CitationStyle::Numeric, ..CiteOptions::default() };
+        let told = told(&numeric, &sources, "Park behind it [1]. It costs 5 [2][3].").unwrap();
+        let listed = "[1] docs 7, characters 0-15\n[2] tickets 7, characters 0-11\n[3] orders 17";
+        assert!(told.ends_with(listed), "{told}");
+        let link_template = Some("https://h/{pipeline}/{source_key}".to_owned());
+        let cite =
+            CiteOptions { style: CitationStyle::Link, link_template, ..CiteOptions::default() };
+        let linked = super::link_to(&cite, &sources[1]).unwrap();
+        assert_eq!(linked.as_deref(), Some("https://h/tickets/7"));
     }
 
     #[test]

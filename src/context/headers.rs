@@ -12,8 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::source::Source;
 
 /// What can be shown beside the metadata, and what each is.
-pub const NAMES: [&str; 7] =
-    ["heading", "source_key", "chunk_id", "chunk_no", "rank", "score", "similarity"];
+pub const NAMES: [&str; 8] =
+    ["heading", "pipeline", "source_key", "chunk_id", "chunk_no", "rank", "score", "similarity"];
 
 /// What is said of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use super::ExtractPassage;
 use super::choice::ChosenUnit;
 use super::part::{PartKind, UnitPart};
 use super::units::{Unit, joint};
-use crate::text::marker::markers;
+use crate::text::marker::without_markers;
 
 /// Longest item, in characters, that stands in a line with others.
 const LONGEST_INLINE_ITEM: usize = 40;
@@ -234,19 +234,10 @@ fn without_fences(line: &str) -> &str {
     rest
 }
 
-fn without_markers(text: &str) -> String {
-    let mut safe = text.to_string();
-    for marker in markers(text) {
-        // Both brackets are one byte long, before and after.
-        safe.replace_range(marker.range.start..marker.range.start + 1, "(");
-        safe.replace_range(marker.range.end - 1..marker.range.end, ")");
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::marker::markers;
 
     #[test]
     fn evidence_never_opens_a_fence() {

@@ -13,16 +13,19 @@
 //! arguments  what a function has as arguments of its own, in the places that they have among the options
 //! written    options as they are written, checked
 //! layers     which of several says what
+//! pipeline_list  which pipelines are named
 //! ```
 
 mod arguments;
 mod layers;
+mod pipeline_list;
 mod written;
 
 use serde::Deserialize;
 
 pub use arguments::QuestionArguments;
 pub use layers::{OptionLayers, OptionSource, SettingInForce};
+pub use pipeline_list::{ALL, PipelineList};
 pub use written::WrittenOptions;
 
 use crate::answer::options::{AnswerOptions, CiteOptions};

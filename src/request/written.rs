@@ -78,6 +78,23 @@ impl WrittenOptions {
         WrittenOptions(merged)
     }
 
+    /// What is written in both in the same way: key by key in each group.
+    #[must_use]
+    pub fn common(&self, other: &WrittenOptions) -> WrittenOptions {
+        let shared = |own: &Map<String, Value>, theirs: &Map<String, Value>| {
+            let is_same = |(key, value): &(&String, &Value)| theirs.get(*key) == Some(*value);
+            own.iter().filter(is_same).map(|(key, value)| (key.clone(), value.clone())).collect()
+        };
+        let mut common: Map<String, Value> = shared(&self.0, &other.0);
+        for group in groups() {
+            let members = |it: &WrittenOptions| it.0.get(group.name)?.as_object().cloned();
+            if let (Some(own), Some(theirs)) = (members(self), members(other)) {
+                common.insert(group.name.to_owned(), Value::Object(shared(&own, &theirs)));
+            }
+        }
+        WrittenOptions(common)
+    }
+
     /// The object.
     #[must_use]
     pub fn into_json(self) -> Value {
@@ -141,6 +158,18 @@ mod tests {
 
     fn read(value: Value) -> WrittenOptions {
         WrittenOptions::read(value).unwrap()
+    }
+
+    #[test]
+    fn what_two_have_in_common_is_what_both_say() {
+        let one = read(
+            json!({"k": 3, "llm": "a", "retrieve": {"mmr": 0.5, "candidates": 50}, "verify": {}}),
+        );
+        let other = read(json!({"k": 4, "llm": "a", "retrieve": {"mmr": 0.5, "candidates": 60}}));
+        let common = json!({"llm": "a", "retrieve": {"mmr": 0.5}});
+        assert_eq!(one.common(&other).into_json(), common);
+        assert_eq!(one.common(&WrittenOptions::default()), WrittenOptions::default());
+        assert_eq!(one.common(&one), one);
     }
 
     #[test]

@@ -60,8 +60,9 @@ pub struct Candidate {
     pub dense_rank: Option<i32>,
     /// Place among the matching texts, from 1.
     pub lexical_rank: Option<i32>,
+    /// How well the words match, where that is known; greater is better.
+    pub lexical: Option<f64>,
     similarity: Option<f64>,
-    lexical: Option<f64>,
 }
 
 /// One list of two, each best first; best first, and those of like score by age.

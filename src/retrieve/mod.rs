@@ -8,10 +8,11 @@
 //! becomes of them is said here: [`fusion`] makes one list of two, and [`proximity`] tells it how
 //! the question's words stand in a text; [`merge`] makes one list of what several lookups found,
 //! [`rank`] has age count and leaves out what says nothing new ([`diversity`]), and [`expansion`]
-//! puts the text around each chunk back.
+//! puts the text around each chunk back. [`federation`] makes one list of what several pipelines found.
 
 pub mod diversity;
 pub mod expansion;
+pub mod federation;
 pub mod filter;
 pub mod fusion;
 pub mod merge;
@@ -62,6 +63,8 @@ pub struct Passage {
     pub rank: i32,
     /// What the order is by; its scale depends on the mode.
     pub score: f64,
+    /// Name of the pipeline that has found it.
+    pub pipeline: String,
     /// Key of the source row as text; of a composite key, a JSON object.
     pub source_key: String,
     /// Primary key of the chunk.
@@ -83,6 +86,9 @@ pub struct Passage {
     pub written_metadata: String,
     /// Cosine similarity to the question, where the question was embedded.
     pub similarity: Option<f64>,
+    /// How well its words match by the pipeline's index, greater is better; `None` where that is not known.
+    #[serde(skip)]
+    pub lexical: Option<f64>,
     /// Place among the nearest vectors, from 1.
     pub dense_rank: Option<i32>,
     /// Place among the matching texts, from 1.
@@ -111,6 +117,7 @@ mod tests {
         let passage = Passage {
             rank: 0,
             score,
+            pipeline: "docs".to_owned(),
             source_key: "1".to_owned(),
             chunk_id,
             chunk_no: 0,
@@ -121,6 +128,7 @@ mod tests {
             metadata: serde_json::json!({}),
             written_metadata: "{}".to_owned(),
             similarity: None,
+            lexical: None,
             dense_rank: None,
             lexical_rank: None,
             rerank_score: None,

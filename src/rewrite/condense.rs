@@ -5,14 +5,12 @@
 //! ```
 //!
 //! "How long is it valid?" cannot be looked up. A language model writes it with what "it" stands
-//! for. Without one the question gets the words of the question before it, if it leans on that: a
-//! search is for words and meanings, and does not mind that the sentence is none.
+//! for. Without one, [`follow_up`](super::follow_up) takes over words of the question before it.
 
 use crate::error::Result;
 use crate::prompt::list;
 use crate::prompt::messages::{self, Message, PromptSource};
 use crate::prompt::template::Template;
-use crate::text::words::{Word, terms, words};
 
 /// The template in which a language model is asked.
 pub const TEMPLATE: &str = "condense";
@@ -23,19 +21,11 @@ pub const TURNS: usize = 6;
 /// Longest part of an answer that is read, in characters.
 const LONGEST_ANSWER: usize = 1000;
 
-/// A question with no more words of its own than this leans on the one before it.
-const FEW_WORDS: usize = 1;
-
-/// Words that stand for something said before.
-const POINTING: [&str; 25] = [
-    "he", "her", "hers", "him", "his", "it", "its", "one", "ones", "same", "she", "such", "that",
-    "their", "theirs", "them", "then", "there", "these", "they", "this", "those", "dies", "er",
-    "sie",
-];
-
 /// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastTurn {
+    /// The question as it was asked.
+    pub asked: String,
     /// The question, as it stands alone.
     pub question: String,
     /// The text of the answer.
@@ -54,7 +44,7 @@ pub fn messages(
     messages::history_messages(template, question, &said, nonce)
 }
 
-fn source(PastTurn { question, answer }: &PastTurn) -> PromptSource {
+fn source(PastTurn { question, answer, .. }: &PastTurn) -> PromptSource {
     let shown: String = answer.chars().take(LONGEST_ANSWER).collect();
     let more = if shown.len() < answer.len() { " [...]" } else { "" };
     let shown = shown.trim_end();
@@ -70,54 +60,22 @@ pub fn read(answer: &str) -> Option<String> {
     list::questions(answer, "", 1).into_iter().next()
 }
 
-/// The question with the words of the one before it, if it leans on that.
-#[must_use]
-pub fn without_model(turns: &[PastTurn], question: &str) -> String {
-    let own = words(question);
-    let Some(last) = turns.last().filter(|_| leans(&own)) else { return question.to_owned() };
-    let is_new = |term: &Word| !own.iter().any(|word| word.folded == term.folded);
-    let before = terms(&words(&last.question));
-    let before = before.into_iter().filter(is_new).map(|word| word.folded);
-    let mut said: Vec<String> = before.collect();
-    said.push(question.to_owned());
-    said.join(" ")
-}
-
-fn leans(question: &[Word]) -> bool {
-    let points = |word: &Word| POINTING.contains(&word.folded.as_str());
-    question.iter().any(points)
-        || question.first().is_some_and(|word| word.folded == "and")
-        || terms(question).len() <= FEW_WORDS
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn turn(question: &str, answer: &str) -> PastTurn {
-        PastTurn { question: question.to_owned(), answer: answer.to_owned() }
+        PastTurn {
+            asked: question.to_owned(),
+            question: question.to_owned(),
+            answer: answer.to_owned(),
+        }
     }
 
     fn shipped() -> Template {
         let script = include_str!("../../sql/install/conversation.sql");
         let content = script.split("$template$").nth(1).expect("the template");
         Template::parse(TEMPLATE, content).expect("a template")
-    }
-
-    #[test]
-    fn a_question_that_leans_gets_the_words_of_the_one_before() {
-        let turns =
-            [turn("Who runs the mill?", "Anna."), turn("How are invoices paid?", "By card.")];
-        for (question, expected) in [
-            ("When are they sent?", "invoices paid When are they sent?"),
-            ("And when?", "invoices paid And when?"),
-            ("Why?", "invoices paid Why?"),
-            ("When does the office open in winter?", "When does the office open in winter?"),
-            ("Are these invoices free?", "paid Are these invoices free?"),
-        ] {
-            assert_eq!(without_model(&turns, question), expected);
-        }
-        assert_eq!(without_model(&[], "Why is it so?"), "Why is it so?");
     }
 
     #[test]

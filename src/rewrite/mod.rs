@@ -8,7 +8,8 @@
 //! ([`multi_query`]), answer before anything was found ([`hyde`]), ask for the rule behind the case
 //! ([`step_back`]), ask one thing after the other ([`decompose`]), or read a filter out of the
 //! question ([`self_query`]). [`feedback`] takes the words of what was found first and needs no
-//! language model. [`route`] chooses where to look.
+//! language model. [`route`] chooses where to look. [`condense`] and [`follow_up`] make a question that follows
+//! others stand alone.
 //!
 //! What a model writes is not trusted: it is read by [`list`](crate::prompt::list) and [`object`](crate::prompt::object), which take what they
 //! understand and leave the rest, and becomes words to look for or values to compare with, never
@@ -18,6 +19,7 @@
 pub mod condense;
 pub mod decompose;
 pub mod feedback;
+pub mod follow_up;
 pub mod hyde;
 pub mod multi_query;
 pub mod options;

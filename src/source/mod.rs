@@ -76,13 +76,15 @@ pub struct StatementRows {
     pub content: String,
 }
 
-/// What tells a source from all others of a pipeline. It stays what it is from one question to the
+/// What tells a source from all others. It stays what it is from one question to the
 /// next, and when the pipeline's chunks are made anew.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceId {
     /// Characters of a row's text, whichever chunk led to them.
     Chunk {
+        /// Name of the pipeline.
+        pipeline: String,
         /// Key of the row.
         source_key: String,
         /// First character, from 0.
@@ -114,6 +116,7 @@ impl Source {
     pub fn id(&self) -> SourceId {
         match self {
             Source::Chunk(passage) => SourceId::Chunk {
+                pipeline: passage.pipeline.clone(),
                 source_key: passage.source_key.clone(),
                 start_char: passage.start_char,
                 end_char: passage.end_char,
@@ -294,6 +297,7 @@ impl Leaf {
 
 fn span_of(passage: &Passage) -> ChunkSpan {
     ChunkSpan {
+        pipeline: passage.pipeline.clone(),
         chunk_id: passage.chunk_id,
         source_key: passage.source_key.clone(),
         chunk_no: passage.chunk_no,
@@ -304,6 +308,7 @@ fn span_of(passage: &Passage) -> ChunkSpan {
 
 fn property_of_chunk(passage: &Passage, name: &str) -> Option<String> {
     match name {
+        "pipeline" => Some(passage.pipeline.clone()),
         "source_key" => Some(passage.source_key.clone()),
         "chunk_id" => Some(passage.chunk_id.to_string()),
         "chunk_no" => Some(passage.chunk_no.to_string()),

@@ -28,6 +28,8 @@ pub enum Place {
 /// Characters of a row's text, and the chunk that has led to them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChunkSpan {
+    /// Name of the pipeline whose chunk it is.
+    pub pipeline: String,
     /// Primary key of the chunk.
     pub chunk_id: i64,
     /// Key of the row that the chunk was cut from, as text.
@@ -92,6 +94,7 @@ impl Place {
     pub fn in_row(&self) -> Value {
         match self {
             Place::Chunk(span) => json!({
+                "pipeline": span.pipeline,
                 "source_key": span.source_key,
                 "start_char": span.start_char,
                 "end_char": span.end_char,
@@ -104,7 +107,8 @@ impl Place {
 impl ChunkSpan {
     /// The characters of this span that `inner` covers, if it lies within.
     fn offset_of(&self, inner: &ChunkSpan) -> Option<Range<usize>> {
-        let is_within = self.chunk_id == inner.chunk_id && inner.end_char <= self.end_char;
+        let is_same = self.chunk_id == inner.chunk_id && self.pipeline == inner.pipeline;
+        let is_within = is_same && inner.end_char <= self.end_char;
         let offset = |at: i32| usize::try_from(at.checked_sub(self.start_char)?).ok();
         let range = offset(inner.start_char)?..offset(inner.end_char)?;
         (is_within && range.start <= range.end).then_some(range)

@@ -10,6 +10,7 @@ pub fn passage(content: &str) -> Passage {
     Passage {
         rank: 1,
         score: 0.5,
+        pipeline: "docs".to_owned(),
         source_key: "7".to_owned(),
         chunk_id: 70,
         chunk_no: 0,
@@ -20,6 +21,7 @@ pub fn passage(content: &str) -> Passage {
         metadata: json!({}),
         written_metadata: "{}".to_owned(),
         similarity: Some(0.5),
+        lexical: None,
         dense_rank: None,
         lexical_rank: None,
         rerank_score: None,
@@ -30,7 +32,8 @@ pub fn passage(content: &str) -> Passage {
 pub fn leaf(chunk_id: i64, content: &str) -> Leaf {
     let end_char = 100 + content.chars().count() as i32;
     let source_key = format!("row {chunk_id}");
-    let span = ChunkSpan { chunk_id, source_key, chunk_no: 2, start_char: 100, end_char };
+    let pipeline = "docs".to_owned();
+    let span = ChunkSpan { pipeline, chunk_id, source_key, chunk_no: 2, start_char: 100, end_char };
     Leaf { span, content: content.to_owned() }
 }
 
@@ -107,7 +110,7 @@ fn an_id_depends_on_what_is_cited_only() {
 fn users_are_told_what_a_source_is() {
     let [chunk, summary, row] = one_of_each();
     assert_eq!(json!(chunk)["chunk_id"], 70);
-    let leaf = |id: i64, end: i32| json!({"chunk_id": id, "source_key": format!("row {id}"), "chunk_no": 2, "start_char": 100, "end_char": end});
+    let leaf = |id: i64, end: i32| json!({"pipeline": "docs", "chunk_id": id, "source_key": format!("row {id}"), "chunk_no": 2, "start_char": 100, "end_char": end});
     let expected = json!({
         "summary_id": 5, "title": "Opening hours", "content": "Both welcome dogs.",
         "similarity": 0.25, "leaves": [leaf(70, 142), leaf(71, 133)]
@@ -129,7 +132,8 @@ fn a_summary_is_checked_by_its_leaves() {
     let found = text.find("The tower").unwrap();
     let start = text[..found].chars().count();
     let place = summary.place(start..start + 23).unwrap();
-    let expected = json!({"source_key": "row 71", "start_char": 110, "end_char": 133});
+    let expected =
+        json!({"pipeline": "docs", "source_key": "row 71", "start_char": 110, "end_char": 133});
     assert_eq!(place.in_row(), expected);
     assert_eq!(summary.characters(&place), Some(start..start + 23));
     // Characters of two leaves are those of the first, and what lies between belongs to none.

@@ -57,6 +57,13 @@ pub fn language(question: &str) -> Option<NaturalLanguage> {
     by_script(&text).or_else(|| by_function_words(&text))
 }
 
+/// Whether questions in `language` are made with `word`, in lower case, whatever they are about.
+#[must_use]
+pub fn is_function_word(language: NaturalLanguage, word: &str) -> bool {
+    let of_language = FUNCTION_WORDS.iter().filter(|(it, _)| *it == language);
+    of_language.flat_map(|(_, words)| words.split(' ')).any(|it| it == word)
+}
+
 /// The language of a script other than the Latin one, where most letters are of it.
 fn by_script(text: &str) -> Option<NaturalLanguage> {
     let count = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count();

@@ -44,6 +44,17 @@ pub(crate) fn each_marker(answer: &str) -> impl Iterator<Item = Marker> {
     places.filter(move |at| !is_code(*at)).filter_map(read)
 }
 
+/// `text` with its markers in parentheses: it cites nothing.
+pub(crate) fn without_markers(text: &str) -> String {
+    let mut safe = text.to_string();
+    for marker in markers(text) {
+        // Both brackets are one byte long, before and after.
+        safe.replace_range(marker.range.start..marker.range.start + 1, "(");
+        safe.replace_range(marker.range.end - 1..marker.range.end, ")");
+    }
+    safe
+}
+
 /// Reads a marker that `text` begins with: its length in bytes and its numbers.
 fn parse(text: &str) -> Option<(usize, Vec<u32>)> {
     let mut rest = text.strip_prefix('[')?;

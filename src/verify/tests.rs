@@ -42,9 +42,10 @@ fn sources_are_checked_by_what_no_model_has_written() {
         let place = sources[evidence.context].place(evidence.chars)?.in_row();
         Some((evidence.context, place))
     };
-    let parking = json!({"source_key": "7", "start_char": 0, "end_char": 24});
+    let parking = json!({"pipeline": "docs", "source_key": "7", "start_char": 0, "end_char": 24});
     assert_eq!(told("Visitors park behind it [1]."), Some((0, parking)));
-    let tower = json!({"source_key": "row 71", "start_char": 110, "end_char": 133});
+    let tower =
+        json!({"pipeline": "docs", "source_key": "row 71", "start_char": 110, "end_char": 133});
     assert_eq!(told("The tower opens at ten [2]."), Some((1, tower)));
     let order = json!({"relation": "orders", "key": "17"});
     assert_eq!(told("The status is shipped and the total 49.90 [3]."), Some((2, order)));

@@ -310,6 +310,7 @@ fn a_question_that_names_no_pipeline_runs_no_code_of_strangers() {
             for question in [
                 "SELECT rag_retrieve('When does the office open?', filter => '{\"mood\": null}')",
                 "SELECT rag_retrieve('When does the office open?', 'auto')",
+                "SELECT rag_retrieve('When does the office open?', '*')",
                 "SELECT rag_answer('When does the office open?')",
                 "SELECT rag_context('When does the office open?', options => '{\"retrieve\": {\"route\": \"similarity\"}}')",
             ] {

@@ -65,6 +65,7 @@ fn passage(document: u32, rank: usize) -> Passage {
     Passage {
         rank: rank as i32,
         score: 1.0,
+        pipeline: "docs".to_owned(),
         source_key: document.to_string(),
         chunk_id: i64::from(document),
         chunk_no: 0,
@@ -75,6 +76,7 @@ fn passage(document: u32, rank: usize) -> Passage {
         metadata: json!({}),
         written_metadata: "{}".to_owned(),
         similarity: None,
+        lexical: None,
         dense_rank: None,
         lexical_rank: None,
         rerank_score: None,

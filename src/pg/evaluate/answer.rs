@@ -52,7 +52,7 @@ struct ReadSource {
 
 impl ReadSource {
     fn ranked(&self) -> Option<RankedChunk<'_>> {
-        let ChunkSpan { chunk_id, source_key, chunk_no, start_char, end_char } =
+        let ChunkSpan { chunk_id, source_key, chunk_no, start_char, end_char, .. } =
             self.span.as_ref()?;
         let chunk = (*chunk_id, *chunk_no);
         Some(RankedChunk::new(source_key, chunk, *start_char..*end_char, &self.content))

@@ -73,6 +73,7 @@ impl<'a> CandidateConfiguration<'a> {
             pipeline: AUTO.to_owned(),
         };
         let pipeline = contender.pipeline_named();
+        route::refuse_several(pipeline, "an evaluation")?;
         if !route::is_open(pipeline, &contender.call.options.retrieve) {
             let pipeline = ChosenPipeline::by_caller(pipeline);
             let depth = contender.depth(Level::Chunk);

@@ -20,6 +20,7 @@ type ContextRow = (
     bool,
     Option<String>,
     Option<JsonbText>,
+    Option<String>,
 );
 
 #[pg_extern(sql = false)]
@@ -45,6 +46,7 @@ fn rag_context(
         name!(is_excerpt, bool),
         name!(heading, Option<String>),
         name!(metadata, Option<JsonbText>),
+        name!(pipeline, Option<String>),
     ),
 > {
     let filter = filter.map(|Jsonb(filter)| filter);
@@ -65,7 +67,7 @@ fn rows(request: QuestionRequest<'_>, question: Option<&str>) -> Result<Vec<Cont
 }
 
 fn overview_row(content: String, tokens: i32) -> ContextRow {
-    (0, None, None, None, content, tokens, None, false, None, None)
+    (0, None, None, None, content, tokens, None, false, None, None, None)
 }
 
 fn row(number: i32, reading: Reading, tokens: i32) -> ContextRow {
@@ -83,5 +85,6 @@ fn row(number: i32, reading: Reading, tokens: i32) -> ContextRow {
         is_excerpt,
         source.heading().map(str::to_owned),
         chunk.map(|it| JsonbText(it.written_metadata.clone())),
+        chunk.map(|it| it.pipeline.clone()),
     )
 }

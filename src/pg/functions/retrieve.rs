@@ -22,6 +22,7 @@ type RetrieveRow = (
     Option<i32>,
     Option<i32>,
     Option<f64>,
+    String,
 );
 
 #[pg_extern(sql = false)]
@@ -51,6 +52,7 @@ fn rag_retrieve(
         name!(dense_rank, Option<i32>),
         name!(lexical_rank, Option<i32>),
         name!(rerank_score, Option<f64>),
+        name!(pipeline, String),
     ),
 > {
     let filter = filter.map(|Jsonb(filter)| filter);
@@ -76,5 +78,6 @@ fn row(passage: Passage) -> RetrieveRow {
         passage.dense_rank,
         passage.lexical_rank,
         passage.rerank_score,
+        passage.pipeline,
     )
 }

@@ -29,6 +29,7 @@ use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{locking, view};
 use crate::pg::derivation::{context_lines, table as derived_table};
 use crate::pg::server::sql::{self, query, render};
+use crate::request::ALL;
 use crate::rewrite::route::AUTO;
 
 /// Columns of a chunk table that metadata must not be called like.
@@ -272,10 +273,11 @@ pub fn check_name(name: &str) -> Result<()> {
             "name of a pipeline must have 1 to {LONGEST_NAME} bytes: \"{name}\""
         )));
     }
-    if name == AUTO {
-        // Otherwise its owner would have code run by any role that leaves the choice to pg_rag.
-        return Err(Error::invalid("a pipeline cannot be called \"auto\"")
-            .hint("pipeline => 'auto' chooses a pipeline. Give it another name with name => ..."));
+    // Otherwise its owner would have code run by any role that leaves the choice to pg_rag.
+    let taken = [(AUTO, "chooses a pipeline"), (ALL, "asks all pipelines")];
+    if let Some((_, does)) = taken.into_iter().find(|(taken, _)| *taken == name) {
+        return Err(Error::invalid(format!("a pipeline cannot be called \"{name}\""))
+            .hint(format!("pipeline => '{name}' {does}. Give it another name with name => ...")));
     }
     match pipeline::exists(name)? {
         false => Ok(()),

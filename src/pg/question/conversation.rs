@@ -13,6 +13,7 @@ use crate::pg::server::sql::query;
 use crate::pg::server::{random, sql};
 use crate::protocol::ProviderConfig;
 use crate::rewrite::condense::{self, TEMPLATE, TURNS};
+use crate::rewrite::follow_up::follow_up;
 
 /// Longest question of a language model, in tokens.
 const TOKENS: u32 = 300;
@@ -68,7 +69,7 @@ impl Conversation {
         let statement = query!(conversation.turns);
         let turns = sql::changed_rows(statement, &[id.into(), (TURNS as i32).into()], |row| {
             let (question, answer) = (sql::required(row.get(1)?)?, sql::required(row.get(2)?)?);
-            Ok(condense::PastTurn { question, answer })
+            Ok(condense::PastTurn { asked: sql::required(row.get(3)?)?, question, answer })
         })?;
         Ok(Conversation { id, turns })
     }
@@ -80,7 +81,7 @@ impl Conversation {
         }
         trace::step("condense", String::new, || {
             let condensed = match llm {
-                Llm::Extractive => condense::without_model(&self.turns, question),
+                Llm::Extractive => follow_up(&self.turns, question),
                 Llm::Provider(llm) => self.ask(question, &llm.config)?,
             };
             trace::words(|| condensed.clone());

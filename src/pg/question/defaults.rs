@@ -30,7 +30,7 @@ fn check(pipeline: &Pipeline, defaults: &WrittenOptions) -> Result<()> {
     (asked.options.retrieve.rewrite.way, asked.options.retrieve.rerank) = (None, None);
     let searched = SearchedPipeline { pipeline: pipeline.clone(), is_named: true };
     let search = Search::new(searched, &asked, 1)?;
-    answer::check_columns(&asked, &search)?;
+    answer::check_columns(&asked, search.metadata())?;
     check_cited(&asked.options, search.metadata())
 }
 

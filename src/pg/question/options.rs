@@ -23,12 +23,13 @@ pub struct CallOptions {
     pub options: QuestionOptions,
 }
 
-/// What holds for a question of a pipeline.
+/// What holds for a question of a pipeline, or of several.
+#[derive(Clone)]
 pub struct AskedOptions {
     layers: OptionLayers,
     /// All options.
     pub options: QuestionOptions,
-    /// The name of the pipeline.
+    /// The names of the pipelines.
     pipeline: String,
 }
 
@@ -50,15 +51,34 @@ impl CallOptions {
         self.with_defaults(pipeline, question_defaults::of(pipeline)?)
     }
 
+    /// What holds for the call where it asks all of `pipelines`: of their defaults, those that are the same
+    /// in each.
+    pub fn of_pipelines(&self, pipelines: &[&Pipeline]) -> Result<AskedOptions> {
+        let mut common: Option<WrittenOptions> = None;
+        for pipeline in pipelines {
+            let defaults = question_defaults::of(pipeline)?;
+            common = Some(match common {
+                None => defaults,
+                Some(common) => common.common(&defaults),
+            });
+        }
+        let names: Vec<&str> = pipelines.iter().map(|pipeline| pipeline.name.as_str()).collect();
+        self.over(common.unwrap_or_default(), names.join(", "))
+    }
+
     /// What holds for the call where it asks `pipeline`, if that has these defaults.
     pub fn with_defaults(
         &self,
         pipeline: &Pipeline,
         defaults: WrittenOptions,
     ) -> Result<AskedOptions> {
+        self.over(defaults, pipeline.name.clone())
+    }
+
+    fn over(&self, defaults: WrittenOptions, pipeline: String) -> Result<AskedOptions> {
         let layers = OptionLayers { defaults, ..self.layers.clone() };
         let options = layers.options()?;
-        Ok(AskedOptions { layers, options, pipeline: pipeline.name.clone() })
+        Ok(AskedOptions { layers, options, pipeline })
     }
 
     /// The language model of the question, as far as the call and the settings say.

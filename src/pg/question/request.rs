@@ -5,13 +5,14 @@ use serde_json::Value;
 
 use super::answer::{self, Answer, AnswerStream, CheckOptions, Record};
 use super::conversation::{Conversation, Turn};
+use super::federation::{FederatedPipeline, FederatedSearch};
 use super::options::{AskedOptions, CallOptions};
 use super::route::ChosenPipeline;
-use super::search::{Search, SearchedPipeline};
 use super::{route, trace_log};
 use crate::context::Reading;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::configuration::merged_filter;
+use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::{model, template};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, TraceStep};
@@ -35,7 +36,7 @@ const SIMILAR: f32 = 0.95;
 /// The arguments of `rag_answer`, `rag_retrieve` and the like, besides the question.
 #[derive(Clone, Default)]
 pub struct QuestionRequest<'a> {
-    /// Name of the pipeline that is asked.
+    /// Name of the pipeline that is asked, or names of several.
     pub pipeline: Option<&'a str>,
     /// Those that are options as well.
     pub arguments: QuestionArguments<'a>,
@@ -66,12 +67,15 @@ pub struct TracedAnswer {
 
 impl QuestionRequest<'_> {
     /// The chunks that speak of the question, best first.
-    pub fn retrieve(self, text: Option<&str>) -> Result<Vec<Passage>> {
-        let call = CallOptions::read(&self.arguments, self.options)?;
+    pub fn retrieve(mut self, text: Option<&str>) -> Result<Vec<Passage>> {
+        let call = CallOptions::read(&self.arguments, self.options.take())?;
         let text = required_question(text)?;
-        let searched = route::pipeline_for(self.pipeline, text, &call)?.searched()?;
-        let asked = call.of_pipeline(&searched.pipeline)?;
-        Search::new(searched, &asked, FOUND)?.run(text)
+        let chosen = match route::several(self.pipeline, text)? {
+            Some(chosen) => chosen,
+            None => vec![route::pipeline_for(self.pipeline, text, &call)?],
+        };
+        let AskedPipelines { pipelines, .. } = self.asked(&call, &chosen, FOUND)?;
+        FederatedSearch::new(pipelines, FOUND)?.run(text)
     }
 
     /// The answer, of which nothing is kept.
@@ -148,69 +152,83 @@ impl QuestionRequest<'_> {
         mut self,
         text: Option<&str>,
         purpose: PreparedFor,
-    ) -> Result<(String, Search, answer::Writing)> {
+    ) -> Result<(String, FederatedSearch, answer::Writing)> {
         let call = CallOptions::read(&self.arguments, self.options.take())?;
         let conversation = call.options.answer.conversation.as_deref();
         let conversation = conversation.map(Conversation::find).transpose()?;
         let text = required_question(text)?;
         let is_open = route::is_open(self.pipeline, &call.options.retrieve);
-        let by_caller = ChosenPipeline::by_caller(self.pipeline);
-        let named = (!is_open).then(|| self.asked(&call, &by_caller)).transpose()?;
+        let chosen = match route::several(self.pipeline, text)? {
+            None if !is_open => Some(vec![ChosenPipeline::by_caller(self.pipeline)]),
+            several => several,
+        };
+        let known = chosen.map(|chosen| self.asked(&call, &chosen, READ)).transpose()?;
         let text = match &conversation {
             None => text.to_owned(),
             Some(conversation) => {
-                let of_call;
-                let llm = match &named {
-                    Some(asked) => &asked.llm,
-                    None => {
-                        of_call = call.llm()?;
-                        &of_call
-                    }
-                };
-                conversation.condensed(text, llm)?
+                let llm = known.as_ref().map_or_else(|| call.llm(), |asked| asked.options.llm());
+                conversation.condensed(text, &llm?)?
             }
         };
-        let AskedPipeline { searched, options, llm } = match named {
+        let AskedPipelines { pipelines, options } = match known {
             Some(asked) => asked,
-            None => self.asked(&call, &route::pipeline_for(self.pipeline, &text, &call)?)?,
+            None => {
+                self.asked(&call, &[route::pipeline_for(self.pipeline, &text, &call)?], READ)?
+            }
         };
+        let llm = options.llm()?;
         options.trace()?;
-        let mut search = Search::new(searched, &options, READ)?.with_parents();
+        let mut search = FederatedSearch::new(pipelines, READ)?.with_parents();
         if purpose == PreparedFor::Answer {
-            let caching = options.options.answer.cache.map(Caching::from);
-            search.context = search.context.with_caching(caching);
+            search = search.with_caching(options.options.answer.cache.map(Caching::from));
         }
         let writing = writing(&options, &search, llm, purpose)?;
         Ok((text, search, answer::Writing { conversation, ..writing }))
     }
 
-    /// What holds for a question of the pipeline that was chosen.
-    fn asked(&self, call: &CallOptions, chosen: &ChosenPipeline) -> Result<AskedPipeline> {
-        let searched = chosen.searched()?;
-        let mut options = call.of_pipeline(&searched.pipeline)?;
-        let filter = &mut options.options.retrieve.filter;
-        *filter = merged_filter(filter.as_ref(), self.conditions.as_ref());
-        Ok(AskedPipeline { searched, llm: options.llm()?, options })
+    /// What holds for a question of the pipelines that were chosen. Where they are several, each gives as many
+    /// chunks as all of them together.
+    fn asked(
+        &self,
+        call: &CallOptions,
+        chosen: &[ChosenPipeline],
+        usual_k: i32,
+    ) -> Result<AskedPipelines> {
+        let mut pipelines = Vec::with_capacity(chosen.len());
+        for chosen in chosen {
+            let searched = chosen.searched()?;
+            let mut options = call.of_pipeline(&searched.pipeline)?;
+            let filter = &mut options.options.retrieve.filter;
+            *filter = merged_filter(filter.as_ref(), self.conditions.as_ref());
+            pipelines.push(FederatedPipeline { searched, options });
+        }
+        if let [FederatedPipeline { options, .. }] = pipelines.as_slice() {
+            return Ok(AskedPipelines { options: options.clone(), pipelines });
+        }
+        let all: Vec<&Pipeline> = pipelines.iter().map(|it| &it.searched.pipeline).collect();
+        let options = call.of_pipelines(&all)?;
+        let k = options.options.k.or(Some(usual_k));
+        pipelines.iter_mut().for_each(|it| it.options.options.k = k);
+        Ok(AskedPipelines { pipelines, options })
     }
 }
 
-/// A pipeline that is asked, and what holds for the question.
-struct AskedPipeline {
-    searched: SearchedPipeline,
+/// The pipelines that are asked, each with what holds for its search, and what holds for the answer.
+struct AskedPipelines {
+    pipelines: Vec<FederatedPipeline>,
     options: AskedOptions,
-    llm: Llm,
 }
 
 /// How the answer is written, outside of a conversation.
 fn writing(
     asked: &AskedOptions,
-    search: &Search,
+    search: &FederatedSearch,
     llm: Llm,
     purpose: PreparedFor,
 ) -> Result<answer::Writing> {
     let (strategy, strategy_options) = asked.strategy()?;
     let QuestionOptions { context, answer, .. } = &asked.options;
-    answer::check_columns(asked, search)?;
+    answer::check_columns(asked, search.metadata())?;
     answer::check_compression(asked, &llm)?;
     if purpose == PreparedFor::Answer {
         asked.named(&["answer.strategy"], answer::check_strategy(strategy, &llm))?;
@@ -240,8 +258,12 @@ fn writing(
 }
 
 /// What is asked and what answers it, for the trace.
-fn asked(question: &str, search: &Search, writing: &answer::Writing) -> trace_log::TracedQuestion {
-    let (pipeline, llm) = (search.pipeline.name.clone(), writing.llm.name().to_owned());
+fn asked(
+    question: &str,
+    search: &FederatedSearch,
+    writing: &answer::Writing,
+) -> trace_log::TracedQuestion {
+    let (pipeline, llm) = (search.name(), writing.llm.name().to_owned());
     let strategy = writing.strategy.name.to_owned();
     trace::remark(|| format!("pipeline {pipeline}, strategy {strategy}, llm {llm}"));
     trace_log::TracedQuestion { question: question.to_owned(), pipeline, strategy, llm }

@@ -1,4 +1,4 @@
-//! Which pipeline a question goes to, where the caller leaves that open.
+//! Which pipelines a question goes to.
 
 use pgrx::prelude::*;
 
@@ -11,10 +11,11 @@ use crate::pg::catalog::{description, model, pipeline, stranger, template};
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
+use crate::request::PipelineList;
 use crate::retrieve::{RetrieveOptions, SearchMode};
 use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
 
-/// Most pipelines that are searched to choose one of them.
+/// Most pipelines that are searched for a question.
 const SEARCHED: usize = 32;
 
 /// The pipeline that is asked.
@@ -37,6 +38,76 @@ impl ChosenPipeline {
         let pipeline = pipeline::resolve(self.name.as_deref())?;
         Ok(SearchedPipeline { pipeline, is_named: self.is_named })
     }
+}
+
+/// The pipelines that are asked where `name` is a list, or all that the caller may read: such as run no code of
+/// roles that the caller has no reason to trust, unless they are named. `None` where it is a single name.
+pub fn several(name: Option<&str>, question: &str) -> Result<Option<Vec<ChosenPipeline>>> {
+    let Some(list) = list(name)? else { return Ok(None) };
+    let names = match list {
+        PipelineList::All => return all(question).map(Some),
+        PipelineList::Named(names) => names,
+    };
+    match names.len() {
+        ..=SEARCHED => {
+            let named = |name: &String| ChosenPipeline::by_caller(Some(name));
+            Ok(Some(names.iter().map(named).collect()))
+        }
+        count => Err(Error::invalid(format!("pipeline names {count} pipelines"))
+            .hint(format!("At most {SEARCHED} can be asked at once."))),
+    }
+}
+
+/// What `name` lists; `None` where it is a single name.
+fn list(name: Option<&str>) -> Result<Option<PipelineList>> {
+    let Some(name) = name else { return Ok(None) };
+    match PipelineList::read(name) {
+        Ok(None) => Ok(None),
+        // A pipeline may be called what looks like a list.
+        _ if pipeline::exists(name)? => Ok(None),
+        list => list,
+    }
+}
+
+/// An error where `name` stands for several pipelines, of which `what` can ask only one.
+pub fn refuse_several(name: Option<&str>, what: &str) -> Result<()> {
+    match list(name)? {
+        None => Ok(()),
+        Some(_) => Err(Error::new(ErrorKind::Unsupported, format!("{what} asks one pipeline"))
+            .hint("Name one, or leave the choice to pg_rag with pipeline => 'auto'.")),
+    }
+}
+
+/// All pipelines that may be chosen and read. Of very many, those that say of themselves what is nearest.
+fn all(question: &str) -> Result<Vec<ChosenPipeline>> {
+    let (mut readable, mut refused) = (Vec::new(), None);
+    for choice in choices()? {
+        match pipeline::resolve(Some(&choice.name)).and_then(|it| pipeline::check_readable(&it)) {
+            Ok(()) => readable.push(choice),
+            Err(error) => refused = Some(error),
+        }
+    }
+    if let (true, Some(error)) = (readable.is_empty(), refused) {
+        return Err(error);
+    }
+    if readable.is_empty() {
+        // Which is an error that says so.
+        return Ok(vec![ChosenPipeline::by_caller(None)]);
+    }
+    let count = readable.len();
+    if count > SEARCHED {
+        let similarities = described(question, &readable)?;
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|a, b| similarities[*b].total_cmp(&similarities[*a]));
+        order.truncate(SEARCHED);
+        order.sort_unstable();
+        readable = order.into_iter().map(|place| readable[place].clone()).collect();
+        notice!(
+            "{SEARCHED} of {count} pipelines are asked, which say of themselves what is nearest"
+        );
+    }
+    let chosen = |choice: Choice| ChosenPipeline { name: Some(choice.name), is_named: false };
+    Ok(readable.into_iter().map(chosen).collect())
 }
 
 /// The pipeline that is asked: `name`, unless that is 'auto', or there is none and the option

@@ -26,12 +26,11 @@ use crate::pg::ragd::rerank::Reranker;
 use crate::pg::ragd::trace;
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
-use crate::rerank::LLM;
+use crate::rerank::{LATE_INTERACTION, LLM};
 use crate::retrieve::fusion::Candidate;
 use crate::retrieve::options::Expand;
 use crate::retrieve::{Hit, Passage, RetrieveOptions, SearchMode, expansion, rank};
 use crate::rewrite::Rewriting;
-use crate::source::Source;
 
 /// What is searched, and how.
 pub struct Search {
@@ -161,9 +160,17 @@ impl Search {
         Ok(numbered.collect())
     }
 
-    /// What is found for `query`, as an answer cites it.
-    pub fn sources(&self, query: &str) -> Result<Vec<Source>> {
-        Ok(self.run(query)?.into_iter().map(Source::Chunk).collect())
+    /// How many chunks are found at most.
+    pub fn k(&self) -> usize {
+        self.k as usize
+    }
+
+    /// What the scale of the reranker's scores depends on, if there is a reranker: its name, and for late
+    /// interaction the model that it takes.
+    pub fn reranker_scale(&self) -> Option<(&str, &str)> {
+        let name = self.options.reranker()?;
+        let of_pipeline = name == LATE_INTERACTION;
+        Some((name, if of_pipeline { &self.pipeline.model } else { "" }))
     }
 
     /// How many chunks a side puts forward. One side alone is asked for those that are looked
@@ -204,7 +211,9 @@ impl Search {
             candidates.iter().enumerate().map(|(at, one)| (one.chunk_id, (at, one))).collect();
         hits.retain_mut(|Hit { passage, .. }| match places.get(&passage.chunk_id) {
             Some((_, candidate)) => {
+                passage.pipeline.clone_from(&self.pipeline.name);
                 passage.score = candidate.score;
+                passage.lexical = candidate.lexical.filter(|_| statements.lexical_index.is_some());
                 passage.dense_rank = candidate.dense_rank;
                 passage.lexical_rank = candidate.lexical_rank;
                 true

@@ -6,6 +6,7 @@ use super::Answer;
 use super::verifier::{Checked, Verifier};
 use crate::answer::citation::{Citation, Citations, citations};
 use crate::answer::draft::Draft;
+use crate::answer::nearest::nearest_topics;
 use crate::answer::options::CiteOptions;
 use crate::answer::plain::without_fences;
 use crate::answer::refusal::refusal;
@@ -32,6 +33,7 @@ pub struct CheckOptions {
     low_confidence: LowConfidence,
     min_confidence: Option<f32>,
     refusal: Option<String>,
+    suggests: bool,
 }
 
 impl CheckOptions {
@@ -43,6 +45,7 @@ impl CheckOptions {
             low_confidence: LowConfidence::Flag,
             min_confidence: None,
             refusal: None,
+            suggests: false,
         }
     }
 
@@ -62,12 +65,24 @@ impl CheckOptions {
             low_confidence: verify.low_confidence,
             min_confidence,
             refusal: answer.refusal.clone(),
+            suggests: answer.suggest,
         })
     }
 
     /// What markup an extractive answer has.
     pub fn format(&self) -> AnswerFormat {
         self.cite.format
+    }
+
+    /// That the documents don't say, and what they have instead where that is wanted.
+    fn refusal(&self, question: &str, sources: &[&Source]) -> String {
+        let refusal = refusal(question, self.refusal.as_deref());
+        let column = self.cite.source_column.as_deref();
+        let nearest = || nearest_topics(question, sources, column);
+        match self.suggests.then(nearest).flatten() {
+            Some(nearest) => format!("{refusal} {nearest}"),
+            None => refusal,
+        }
     }
 }
 
@@ -103,7 +118,7 @@ pub fn checked(
     let abstains = is_doubtful && options.low_confidence == LowConfidence::Abstain;
     // A language model says itself that it does not know.
     let (text, found) = match abstains || is_quoted && !supported {
-        true => (refusal(question, options.refusal.as_deref()), Citations::default()),
+        true => (options.refusal(question, &sources), Citations::default()),
         false => (text, found),
     };
     let mut styled = styled(&text, options.cite.style, &shown(&found, &sources, &options.cite)?);

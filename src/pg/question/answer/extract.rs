@@ -8,7 +8,7 @@ use crate::answer::draft::Draft;
 use crate::context::Reading;
 use crate::error::Result;
 use crate::extract::{self, Evidence, ExtractOptions};
-use crate::pg::question::search::Search;
+use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::embed::Embedding;
 use crate::source::Original;
 
@@ -16,10 +16,10 @@ use crate::source::Original;
 pub fn extract(
     question: &str,
     readings: Vec<Reading>,
-    search: &Search,
+    search: &FederatedSearch,
     writing: &Writing,
 ) -> Result<Draft> {
-    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), search.context)?;
+    let mut embedding = Embedding::with_model(Some(search.model()), search.context)?;
     let originals: Vec<(usize, Original<'_>)> =
         readings.iter().enumerate().flat_map(originals_of).collect();
     let found: Vec<extract::ExtractPassage<'_>> =

@@ -32,7 +32,7 @@ pub use stream::{AnswerStream, Record, stream};
 pub use write::messages;
 
 use super::conversation::Conversation;
-use super::search::Search;
+use super::federation::FederatedSearch;
 use crate::answer::draft::Draft;
 use crate::answer::strategy::{AnswerStrategy, ReadingCalls, StrategyOptions};
 use crate::context::{ContextOptions, Reading};
@@ -96,7 +96,7 @@ pub struct Answer {
 }
 
 /// Answers `question` from the pipeline that `search` searches.
-pub fn ask(question: &str, search: &Search, writing: &Writing) -> Result<Answer> {
+pub fn ask(question: &str, search: &FederatedSearch, writing: &Writing) -> Result<Answer> {
     let start = Instant::now();
     let (draft, retrieving) = match &writing.llm {
         Llm::Extractive => extracted(question, search, writing)?,
@@ -132,7 +132,11 @@ pub fn check_strategy(strategy: &AnswerStrategy, llm: &Llm) -> Result<()> {
 }
 
 /// What the built-in answerer says, and how long was searched.
-fn extracted(question: &str, search: &Search, writing: &Writing) -> Result<(Draft, Duration)> {
+fn extracted(
+    question: &str,
+    search: &FederatedSearch,
+    writing: &Writing,
+) -> Result<(Draft, Duration)> {
     let start = Instant::now();
     let sources = search.sources(question)?;
     let retrieving = start.elapsed();
@@ -146,7 +150,7 @@ fn extracted(question: &str, search: &Search, writing: &Writing) -> Result<(Draf
 /// What is read, the tokens of each as it is sent, and last those of the overview before it.
 pub fn context(
     question: &str,
-    search: &Search,
+    search: &FederatedSearch,
     writing: &Writing,
 ) -> Result<(Vec<Reading>, Vec<usize>)> {
     let readings =

@@ -11,8 +11,9 @@ use crate::context::{Means, Reading, headers};
 use crate::error::Result;
 use crate::extract::needs_language_model;
 use crate::pg::catalog::template;
+use crate::pg::catalog::view::ViewColumn;
+use crate::pg::question::federation::FederatedSearch;
 use crate::pg::question::options::AskedOptions;
-use crate::pg::question::search::Search;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
 use crate::pg::server::random;
@@ -30,7 +31,7 @@ pub use tokens::Tokens;
 pub fn read(
     question: &str,
     sources: Vec<Source>,
-    search: &Search,
+    search: &FederatedSearch,
     writing: &Writing,
     calls: ReadingCalls,
 ) -> Result<Vec<Reading>> {
@@ -43,7 +44,7 @@ pub fn read(
     let job = AssemblyJob { question, options, budget, call, time: &time };
     let mut means = Means {
         counter: &mut tokens,
-        embedder: &mut OnDemand { model: &search.pipeline.model, context: search.context },
+        embedder: &mut OnDemand { model: search.model(), context: search.context },
         writer: &mut Summaries::new(&writing.llm, options, search.context),
         nonce: &mut random::nonce,
         templates: &template::find,
@@ -51,9 +52,9 @@ pub fn read(
     trace::found("read", String::new, || assembled(sources, &job, &mut means))
 }
 
-/// An error where the options ask for what `search` has not.
-pub fn check_columns(asked: &AskedOptions, search: &Search) -> Result<()> {
-    let (options, columns) = (&asked.options.context, search.metadata());
+/// An error where the options ask for what is not among the `columns` of metadata.
+pub fn check_columns(asked: &AskedOptions, columns: &[ViewColumn]) -> Result<()> {
+    let options = &asked.options.context;
     if let Some(names) = &options.headers {
         let known: Vec<String> = columns.iter().map(|column| column.bare()).collect();
         asked.named(&["context.headers"], headers::check(names, &known))?;
@@ -73,7 +74,11 @@ pub fn check_compression(asked: &AskedOptions, llm: &Llm) -> Result<()> {
 }
 
 /// The tokens of each of `readings` as it is sent, and of the overview before them.
-pub fn sizes(readings: &[Reading], search: &Search, writing: &Writing) -> Result<Vec<usize>> {
+pub fn sizes(
+    readings: &[Reading],
+    search: &FederatedSearch,
+    writing: &Writing,
+) -> Result<Vec<usize>> {
     let sent = (1..).zip(readings).map(|(number, reading)| {
         let source = PromptSource { overview: None, ..reading.prompt_source() };
         as_sent(number, &source)

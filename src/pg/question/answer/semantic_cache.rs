@@ -16,7 +16,7 @@ use crate::answer::strategy::PendingAnswer;
 use crate::context::Reading;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
-use crate::pg::question::search::Search;
+use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::{cache, trace, usage};
 use crate::pg::server::guc::Caching;
@@ -48,7 +48,7 @@ impl SemanticLookup {
     pub fn new(
         question: &str,
         pending: &PendingAnswer,
-        search: &Search,
+        search: &FederatedSearch,
         writing: &Writing,
         provider: &ProviderConfig,
     ) -> Result<Option<SemanticLookup>> {
@@ -85,17 +85,17 @@ impl SemanticLookup {
 }
 
 /// All that decides an answer besides the question and what was found.
-fn scope(search: &Search, writing: &Writing, provider: &ProviderConfig) -> Result<String> {
-    let (id, generation) = (search.pipeline.id, search.pipeline.generation);
+fn scope(search: &FederatedSearch, writing: &Writing, provider: &ProviderConfig) -> Result<String> {
+    let generations = search.generations();
     let template = write::template_of(writing)?;
     let Writing { temperature, max_tokens, .. } = writing;
     Ok(cache::of_caller(&format!(
-        "answer {id} {generation} {provider:?} {template:?} {temperature} {max_tokens:?}"
+        "answer {generations:?} {provider:?} {template:?} {temperature} {max_tokens:?}"
     )))
 }
 
-fn vector(question: &str, search: &Search) -> Result<Vec<f32>> {
-    let mut embedding = Embedding::with_model(Some(&search.pipeline.model), search.context)?;
+fn vector(question: &str, search: &FederatedSearch) -> Result<Vec<f32>> {
+    let mut embedding = Embedding::with_model(Some(search.model()), search.context)?;
     Ok(embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?.swap_remove(0))
 }
 

@@ -24,7 +24,7 @@ use super::{Answer, Draft, Writing, checks, note_times};
 use crate::answer::numbering::NumberedStream;
 use crate::error::Result;
 use crate::pg::question::conversation::{self, Conversation};
-use crate::pg::question::search::Search;
+use crate::pg::question::federation::FederatedSearch;
 use crate::pg::question::trace_log;
 use crate::pg::ragd::cache;
 use crate::pg::ragd::call_context::CallContext;
@@ -104,7 +104,7 @@ struct Times {
 
 /// Answers `question` from the pipeline that `search` searches; the answer begins before it is
 /// complete.
-pub fn stream(question: &str, search: &Search, writing: Writing) -> Result<AnswerStream> {
+pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Result<AnswerStream> {
     let provider = match &writing.llm {
         Llm::Extractive => return super::ask(question, search, &writing).map(known),
         Llm::Provider(llm) => &llm.config,

@@ -10,7 +10,7 @@ use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
-use crate::pg::question::search::Search;
+use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::generate::{Sampling, generate_all};
 use crate::pg::ragd::trace;
@@ -23,7 +23,7 @@ use crate::source::Source;
 
 /// The tools of one answer.
 pub struct Session<'a> {
-    search: &'a Search,
+    search: &'a FederatedSearch,
     writing: &'a Writing,
     /// The provider of the language model; `None` where prompts are only looked at.
     provider: Option<ProviderConfig>,
@@ -40,7 +40,7 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Tools that only look at prompts and ask no language model.
-    pub fn looking(search: &'a Search, writing: &'a Writing) -> Session<'a> {
+    pub fn looking(search: &'a FederatedSearch, writing: &'a Writing) -> Session<'a> {
         Session {
             search,
             writing,
@@ -55,7 +55,11 @@ impl<'a> Session<'a> {
     }
 
     /// Tools of a language model.
-    pub fn new(search: &'a Search, writing: &'a Writing, provider: ProviderConfig) -> Session<'a> {
+    pub fn new(
+        search: &'a FederatedSearch,
+        writing: &'a Writing,
+        provider: ProviderConfig,
+    ) -> Session<'a> {
         Session { provider: Some(provider), ..Session::looking(search, writing) }
     }
 

@@ -11,7 +11,7 @@ use crate::answer::draft::Draft;
 use crate::answer::strategy::{self, BegunAnswer, ModelReply, PendingAnswer, StrategyOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
-use crate::pg::question::search::Search;
+use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::usage;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
@@ -48,7 +48,7 @@ impl FinalCall {
 /// What the language model of `writing` answers, and how long was searched.
 pub fn write(
     question: &str,
-    search: &Search,
+    search: &FederatedSearch,
     writing: &Writing,
     provider: &ProviderConfig,
 ) -> Result<(Draft, Duration)> {
@@ -72,7 +72,7 @@ pub fn write(
 /// same was answered.
 pub fn begin(
     question: &str,
-    search: &Search,
+    search: &FederatedSearch,
     writing: &Writing,
     provider: &ProviderConfig,
 ) -> Result<(AnswerSoFar, Duration)> {
@@ -93,7 +93,11 @@ pub fn begin(
 }
 
 /// The prompt of the first call that the strategy would make.
-pub fn messages(question: &str, search: &Search, writing: &Writing) -> Result<Vec<Message>> {
+pub fn messages(
+    question: &str,
+    search: &FederatedSearch,
+    writing: &Writing,
+) -> Result<Vec<Message>> {
     let mut tools = Session::looking(search, writing);
     strategy::preview(writing.strategy, question, &writing.strategy_options, &mut tools)
 }

@@ -215,6 +215,7 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
     let passage = Passage {
         rank: 0,
         score: 0.0,
+        pipeline: String::new(),
         chunk_id: sql::required(row.get(1)?)?,
         source_key: sql::required(row.get(2)?)?,
         chunk_no: sql::required(row.get(3)?)?,
@@ -225,6 +226,7 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
         metadata,
         written_metadata,
         similarity: row.get(9)?,
+        lexical: None,
         dense_rank: None,
         lexical_rank: None,
         rerank_score: None,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::view::ViewColumn;
-use crate::pg::question::search::Search;
+use crate::pg::question::federation::FederatedSearch;
 use crate::pg::server::sql::{self, query, render};
 use crate::source::{Source, SourceId};
 
@@ -29,7 +29,7 @@ const TYPES: [pg_sys::Oid; 9] = [
 pub fn places(
     sources: &[Source],
     order_by: Option<&str>,
-    search: &Search,
+    search: &FederatedSearch,
 ) -> Result<HashMap<SourceId, i64>> {
     let Some(name) = order_by else { return Ok(HashMap::new()) };
     let column = column(name, search.metadata())?;

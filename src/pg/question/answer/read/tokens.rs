@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::pg::catalog::model;
 use crate::pg::question::answer::Writing;
-use crate::pg::question::search::Search;
+use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::client;
 use crate::pg::server::error::unexpected;
 use crate::prompt::tokens::{Counter, estimate};
@@ -19,10 +19,10 @@ pub struct Tokens {
 impl Tokens {
     /// The tokenizer that the options or the server name, which is the language model's own; or
     /// else that of the pipeline, for an estimate.
-    pub fn of(search: &Search, writing: &Writing) -> Result<Tokens> {
+    pub fn of(search: &FederatedSearch, writing: &Writing) -> Result<Tokens> {
         let of_server = || writing.llm.capacity()?.tokenizer.as_deref();
         let own = writing.context.tokenizer.as_deref().or_else(of_server);
-        let name = own.unwrap_or(&search.pipeline.model);
+        let name = own.unwrap_or(search.model());
         Ok(Tokens { model: model::find(Some(name))?.reference, is_own: own.is_some() })
     }
 }

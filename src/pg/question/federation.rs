@@ -1,0 +1,198 @@
+//! One search, or those of several pipelines as one.
+
+use super::options::AskedOptions;
+use super::search::{Search, SearchedPipeline};
+use crate::embed::{Embedder, EmbeddingKind};
+use crate::error::{Error, Result};
+use crate::pg::catalog::model;
+use crate::pg::catalog::view::ViewColumn;
+use crate::pg::ragd::call_context::CallContext;
+use crate::pg::ragd::embed::Embedding;
+use crate::pg::ragd::trace;
+use crate::pg::server::guc::Caching;
+use crate::retrieve::Passage;
+use crate::retrieve::federation::{FederatedList, federated};
+use crate::rewrite::route::cosine;
+use crate::source::Source;
+
+/// Most passages of a pipeline that are embedded by the model of others, to be compared with theirs.
+const COMPARED: usize = 20;
+
+/// What is searched for a question: a pipeline, or several whose findings become one list.
+pub struct FederatedSearch {
+    /// How models are called for the answer.
+    pub context: CallContext,
+    /// At least one.
+    searches: Vec<Search>,
+    k: usize,
+    /// The model by which similarities of all pipelines compare.
+    model: String,
+    /// The columns of metadata that all have.
+    columns: Vec<ViewColumn>,
+}
+
+/// A pipeline that is to be searched, and what holds for the search.
+pub struct FederatedPipeline {
+    /// The pipeline.
+    pub searched: SearchedPipeline,
+    /// The options of the question, over the defaults of this pipeline.
+    pub options: AskedOptions,
+}
+
+impl FederatedSearch {
+    /// Looks up what the options of each of `pipelines` say of a search for `k` chunks, of which there is at
+    /// least one. The options of several say `k` themselves.
+    pub fn new(pipelines: Vec<FederatedPipeline>, usual_k: i32) -> Result<Self> {
+        let is_alone = pipelines.len() == 1;
+        let search = |FederatedPipeline { searched, options }: FederatedPipeline| {
+            let name = searched.pipeline.name.clone();
+            let search = Search::new(searched, &options, usual_k);
+            search.map_err(|error| if is_alone { error } else { about(&name, error) })
+        };
+        let searches = pipelines.into_iter().map(search).collect::<Result<Vec<_>>>()?;
+        let Some(first) = searches.first() else {
+            return Err(Error::invalid("no pipeline is asked"));
+        };
+        Ok(FederatedSearch {
+            context: if is_alone { first.context } else { CallContext::query() },
+            k: first.k(),
+            model: common_model(&searches)?,
+            columns: common_columns(&searches),
+            searches,
+        })
+    }
+
+    /// The search with chunks replaced by their parents, as [`Search::with_parents`] says.
+    pub fn with_parents(self) -> Self {
+        let searches = self.searches.into_iter().map(Search::with_parents).collect();
+        FederatedSearch { searches, ..self }
+    }
+
+    /// The search with another policy for replies of language models, where `caching` names one.
+    pub fn with_caching(mut self, caching: Option<Caching>) -> Self {
+        self.context = self.context.with_caching(caching);
+        for search in &mut self.searches {
+            search.context = search.context.with_caching(caching);
+        }
+        self
+    }
+
+    /// The names of the pipelines.
+    pub fn name(&self) -> String {
+        let names: Vec<&str> = self.searches.iter().map(|it| it.pipeline.name.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// The pipelines by their IDs, with their generations.
+    pub fn generations(&self) -> Vec<(i32, i32)> {
+        self.searches.iter().map(|it| (it.pipeline.id, it.pipeline.generation)).collect()
+    }
+
+    /// The name of the model that embeds what is compared with the question.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// The columns of metadata that each chunk has: of several pipelines, those that all have.
+    pub fn metadata(&self) -> &[ViewColumn] {
+        &self.columns
+    }
+
+    /// The passages for `query`, best first.
+    pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
+        if let [only] = self.searches.as_slice() {
+            return only.run(query);
+        }
+        let mut lists = Vec::with_capacity(self.searches.len());
+        for search in &self.searches {
+            pgrx::check_for_interrupts!();
+            let name = &search.pipeline.name;
+            let run = || search.run(query).map_err(|error| about(name, error));
+            let passages = trace::found("search", || name.clone(), run)?;
+            lists.push(FederatedList { compared: passages.len(), passages });
+        }
+        trace::found("federate", String::new, || {
+            let scale = self.searches[0].reranker_scale();
+            let by_reranker =
+                scale.is_some() && self.searches.iter().all(|it| it.reranker_scale() == scale);
+            self.compare(query, &mut lists)?;
+            Ok(federated(lists, by_reranker, self.k))
+        })
+    }
+
+    /// What is found for `query`, as an answer cites it.
+    pub fn sources(&self, query: &str) -> Result<Vec<Source>> {
+        Ok(self.run(query)?.into_iter().map(Source::Chunk).collect())
+    }
+
+    /// Has the passages of each list a similarity by the same model. Where words alone were looked up, none
+    /// has one.
+    fn compare(&self, query: &str, lists: &mut [FederatedList]) -> Result<()> {
+        let is_measured = |it: &Passage| it.similarity.is_some();
+        if !lists.iter().flat_map(|list| &list.passages).any(is_measured) {
+            return Ok(());
+        }
+        for (search, list) in self.searches.iter().zip(lists) {
+            let is_known = search.pipeline.model == self.model;
+            if list.passages.is_empty() || is_known && list.passages.iter().all(is_measured) {
+                continue;
+            }
+            list.compared = list.compared.min(COMPARED);
+            let texts = list.passages[..list.compared].iter().map(|it| it.content.clone());
+            let texts: Vec<String> = texts.collect();
+            let mut embedding = Embedding::with_model(Some(&self.model), search.context)?;
+            let asked = embedding.embed(&[query.to_owned()], EmbeddingKind::Query)?;
+            let vectors = embedding.embed(&texts, EmbeddingKind::Passage)?;
+            let similarities = vectors.iter().map(|vector| Some(cosine(&asked[0], vector)));
+            let similarities = similarities.chain(std::iter::repeat(None));
+            for (passage, similarity) in list.passages.iter_mut().zip(similarities) {
+                passage.similarity = similarity;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The model of the most pipelines, the first of those that are of as many. One behind a provider, where each
+/// text is paid for, only if all have it: else that of `rag.embedding_model`.
+fn common_model(searches: &[Search]) -> Result<String> {
+    let models = || searches.iter().map(|it| it.pipeline.model.as_str());
+    let first = models().next().unwrap_or_default();
+    if models().all(|model| model == first) {
+        return Ok(first.to_owned());
+    }
+    let (mut best, mut most) = (None, 0);
+    for model in models() {
+        let count = models().filter(|it| *it == model).count();
+        if count > most && model::find(Some(model))?.remote.is_none() {
+            (best, most) = (Some(model), count);
+        }
+    }
+    match best {
+        Some(model) => Ok(model.to_owned()),
+        None => Ok(model::find(None)?.reference.name),
+    }
+}
+
+/// The columns of the first search that all others have, too, with the same type.
+fn common_columns(searches: &[Search]) -> Vec<ViewColumn> {
+    let has = |search: &Search, column: &ViewColumn| {
+        let same = |it: &ViewColumn| it.name == column.name && it.type_oid == column.type_oid;
+        search.metadata().iter().any(same)
+    };
+    let [first, others @ ..] = searches else { return Vec::new() };
+    let is_common = |column: &&ViewColumn| others.iter().all(|search| has(search, column));
+    first.metadata().iter().filter(is_common).cloned().collect()
+}
+
+/// An error of one of several pipelines.
+fn about(pipeline: &str, error: Error) -> Error {
+    let about = format!("It is about pipeline \"{pipeline}\", one of those that are asked.");
+    match error.detail_text() {
+        None => error.detail(about),
+        Some(known) => {
+            let detail = format!("{known}\n{about}");
+            error.detail(detail)
+        }
+    }
+}
