@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::blocks::{BlockKind, blocks};
 use super::units::units;
 use super::*;
+use crate::embed::calibration::Calibration;
 use crate::embed::{EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind};
 use crate::text::marker::markers;
@@ -36,6 +37,11 @@ impl Embedder for WordHash {
             document.spans.iter().map(|span| bag(&document.text[span.clone()])).collect()
         };
         Ok(documents.iter().flat_map(of).collect())
+    }
+
+    /// Words that are the same have a cosine of 1, and others one of 0, as nearly in the default model.
+    fn calibration(&mut self) -> Result<Calibration> {
+        Calibration::parse(include_str!("../../scripts/calibration/all-minilm-l6-v2.json"))
     }
 }
 
@@ -387,6 +393,10 @@ fn a_word_may_stand_for_another() {
                 document.spans.iter().map(known).collect()
             };
             Ok(documents.iter().flat_map(of).collect())
+        }
+
+        fn calibration(&mut self) -> Result<Calibration> {
+            self.0.calibration()
         }
     }
     let contents =
