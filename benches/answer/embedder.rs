@@ -131,7 +131,8 @@ impl Embedder for Remembering {
                 self.keep(Memory::InPlace, document.text, own);
             }
         }
-        let vectors = documents.iter().flat_map(|it| &self.known[&(Memory::InPlace, it.text.clone())]);
+        let vectors =
+            documents.iter().flat_map(|it| &self.known[&(Memory::InPlace, it.text.clone())]);
         Ok(vectors.map(|vector| vector.iter().map(|it| it.to_f32()).collect()).collect())
     }
 

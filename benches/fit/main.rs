@@ -45,8 +45,15 @@ use pg_rag::protocol::ModelRef;
 use ragd::Installed;
 
 /// Sets that are fitted to.
-const SETS: [&str; 7] =
-    ["squad_train_sample", "squad2_half", "xquad/en", "xquad/de", "xquad/zh", "xquad/ar", "xquad/ru"];
+const SETS: [&str; 7] = [
+    "squad_train_sample",
+    "squad2_half",
+    "xquad/en",
+    "xquad/de",
+    "xquad/zh",
+    "xquad/ar",
+    "xquad/ru",
+];
 
 /// What to fit.
 struct Settings {

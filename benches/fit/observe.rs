@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 
 use pg_rag::embed::EmbeddingKind;
-use pg_rag::extract::{
-    ExtractObservation, ExtractOptions, ExtractPassage, extract, observe,
-};
+use pg_rag::extract::{ExtractObservation, ExtractOptions, ExtractPassage, extract, observe};
 use pg_rag::protocol::Lane;
 
 use crate::data::{Half, Judged, Set};

@@ -20,7 +20,8 @@ pub fn texts(models: &mut [Model]) -> CosineRange {
         for set in &model.sets {
             let count = set.set.passages.len();
             for (at, question) in sample(set) {
-                let query = model.embedder.vector(&set.set.questions[at].text, EmbeddingKind::Query);
+                let query =
+                    model.embedder.vector(&set.set.questions[at].text, EmbeddingKind::Query);
                 let cosine = |passage: usize| {
                     let source = &set.set.passages[passage];
                     let text = match source.title.is_empty() {

@@ -20,7 +20,15 @@ struct Outcomes {
 pub fn print(model: &mut Model) {
     println!(
         "\n{:20} {:>5} {:>6} {:>8} {:>8} {:>11} {:>10} {:>8} {:>7}",
-        "set", "asked", "best", "evidence", "removed", "adversarial", "caught@10", "refused", "caught"
+        "set",
+        "asked",
+        "best",
+        "evidence",
+        "removed",
+        "adversarial",
+        "caught@10",
+        "refused",
+        "caught"
     );
     for set in &model.sets {
         Outcomes::of(set, &mut model.embedder).print(&set.name);

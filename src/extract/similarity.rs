@@ -58,7 +58,8 @@ pub(super) fn similarities(
         Ok(found) => known.add_read(&question, (&promising, found), calibration),
         // Models behind a server, and those that pool otherwise, have vectors of texts alone.
         Err(error) if error.kind() == ErrorKind::Unsupported => {
-            known.add(&promising, on_scale(calibration.texts, cosines(&question, texts, embedder)?));
+            known
+                .add(&promising, on_scale(calibration.texts, cosines(&question, texts, embedder)?));
         }
         Err(error) => return Err(error),
     }

@@ -33,8 +33,7 @@ pub(crate) fn is_asking(word: &str, language: Option<NaturalLanguage>) -> bool {
     let of = |wanted: NaturalLanguage| {
         ASKING.iter().find(|(language, _)| *language == wanted).map(|(_, list)| *list)
     };
-    holds(OTHER_ASKING, word)
-        || holds(language.and_then(of).unwrap_or(ENGLISH_ASKING), word)
+    holds(OTHER_ASKING, word) || holds(language.and_then(of).unwrap_or(ENGLISH_ASKING), word)
 }
 
 fn holds(list: &str, word: &str) -> bool {
@@ -64,19 +63,41 @@ const OTHER_SCRIPTS: &str = "\
     که از به در را با این آن چه کی کجا چرا چگونه چند است بود شد می های ها برای";
 
 /// Characters of Chinese function words and question words.
-const CHARACTERS: &str = "的了是在和与及或吗呢吧么什哪谁何几多少为怎样这那些们之于以其被把对从到由会能可要就都也而但";
+const CHARACTERS: &str =
+    "的了是在和与及或吗呢吧么什哪谁何几多少为怎样这那些们之于以其被把对从到由会能可要就都也而但";
 
 const ENGLISH_ASKING: &str = "what which who whom whose when where why how many much";
 
 const ASKING: &[(NaturalLanguage, &str)] = &[
-    (NaturalLanguage::German, "was welche welcher welches welchem welchen wer wen wem wessen wann wo woher wohin warum weshalb wieso wie viele viel wieviel"),
-    (NaturalLanguage::French, "que quoi quel quelle quels quelles qui quand où pourquoi comment combien lequel laquelle"),
-    (NaturalLanguage::Spanish, "qué cuál cuáles quién quiénes cuándo dónde cómo cuánto cuánta cuántos cuántas"),
-    (NaturalLanguage::Italian, "cosa quale quali chi quando dove perché come quanto quanta quanti quante"),
-    (NaturalLanguage::Portuguese, "que qual quais quem quando onde como quanto quanta quantos quantas"),
+    (
+        NaturalLanguage::German,
+        "was welche welcher welches welchem welchen wer wen wem wessen wann wo woher wohin warum weshalb wieso wie viele viel wieviel",
+    ),
+    (
+        NaturalLanguage::French,
+        "que quoi quel quelle quels quelles qui quand où pourquoi comment combien lequel laquelle",
+    ),
+    (
+        NaturalLanguage::Spanish,
+        "qué cuál cuáles quién quiénes cuándo dónde cómo cuánto cuánta cuántos cuántas",
+    ),
+    (
+        NaturalLanguage::Italian,
+        "cosa quale quali chi quando dove perché come quanto quanta quanti quante",
+    ),
+    (
+        NaturalLanguage::Portuguese,
+        "que qual quais quem quando onde como quanto quanta quantos quantas",
+    ),
     (NaturalLanguage::Dutch, "wat welk welke wie wanneer waar waarom hoe hoeveel hoelang"),
-    (NaturalLanguage::Polish, "co czym kto kogo kiedy gdzie skąd dlaczego jak ile jaki jaka jakie jakich jakim który która które którym"),
-    (NaturalLanguage::Turkish, "ne nedir kim kime kimin hangi hangisi nerede nereye nereden neden niçin nasıl kaç kadar zaman"),
+    (
+        NaturalLanguage::Polish,
+        "co czym kto kogo kiedy gdzie skąd dlaczego jak ile jaki jaka jakie jakich jakim który która które którym",
+    ),
+    (
+        NaturalLanguage::Turkish,
+        "ne nedir kim kime kimin hangi hangisi nerede nereye nereden neden niçin nasıl kaç kadar zaman",
+    ),
 ];
 
 /// Of other scripts.

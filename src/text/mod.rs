@@ -12,8 +12,8 @@
 
 mod abbreviation;
 
-pub(crate) mod function_word;
 pub mod bigram;
+pub(crate) mod function_word;
 pub mod language;
 pub mod line;
 pub mod marker;
