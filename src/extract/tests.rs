@@ -413,6 +413,42 @@ fn a_word_may_stand_for_another() {
 }
 
 #[test]
+fn a_model_whose_cosines_are_all_high_is_read_by_how_they_differ() {
+    /// One that nothing is known of: whatever two texts say, their cosine is 0.7 and more.
+    struct Crowded(WordHash);
+    impl Crowded {
+        fn crowd(vectors: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
+            let length = |vector: &[f32]| vector.iter().map(|it| it * it).sum::<f32>().sqrt();
+            let crowd = |mut vector: Vec<f32>| {
+                vector.push(1.5 * length(&vector).max(1.0));
+                vector
+            };
+            vectors.into_iter().map(crowd).collect()
+        }
+    }
+    impl Embedder for Crowded {
+        fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
+            self.0.embed(texts, kind).map(Crowded::crowd)
+        }
+
+        fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+            self.0.embed_in_place(documents).map(Crowded::crowd)
+        }
+    }
+    for embedder in both_kinds() {
+        let mut crowded = Crowded(embedder);
+        let mut ask = |question: &str| {
+            let contents = passages(&[SHOP, TELESCOPE]);
+            extract(question, &contents, &mut crowded, &Default::default()).unwrap()
+        };
+        let known = ask("How wide is the mirror of the telescope?");
+        assert!(known.answer.contains("8.2 metres"), "{known:?}");
+        let unknown = ask("Which birds nest in the crater of Vesuvius?");
+        assert!(unknown.confidence < known.confidence / 2.0, "{unknown:?}, {known:?}");
+    }
+}
+
+#[test]
 fn what_was_not_read_stands_behind_what_was() {
     let contents = [SHOP, TELESCOPE];
     let question = "How wide is the mirror of the telescope?";
