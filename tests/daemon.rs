@@ -222,7 +222,7 @@ fn a_missing_library_is_said_to_be_missing() {
 #[test]
 fn a_model_says_what_its_similarities_mean_if_a_file_does() {
     let (plain, calibrated) = (Folder::new(), Folder::new());
-    let text = Calibration::generic().to_json();
+    let text = Calibration::generic().unwrap().to_json().unwrap();
     let models = [plain.tiny_model(), calibrated.tiny_model()];
     std::fs::write(calibrated.path().join(CALIBRATION_FILE), &text).unwrap();
     let ragd = Ragd::start();

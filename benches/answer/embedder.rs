@@ -46,8 +46,10 @@ impl Remembering {
     /// One that keeps what it learns in the folder `vectors` beside that of the models.
     pub fn new(ragd: &Ragd, model: ModelRef) -> Remembering {
         let calibration = fs::read_to_string(Path::new(&model.path).join(CALIBRATION_FILE));
-        let calibration = calibration
-            .map_or_else(|_| Calibration::generic().clone(), |it| Calibration::parse(&it).unwrap());
+        let calibration = calibration.map_or_else(
+            |_| Calibration::generic().unwrap(),
+            |it| Calibration::parse(&it).unwrap(),
+        );
         let (known, store) = open(&store_of(&model));
         Remembering {
             client: ragd.connect(),

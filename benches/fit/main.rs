@@ -97,7 +97,8 @@ fn main() {
             model.embedder.calibration = calibration.clone();
         }
         if let Some(out) = &settings.out {
-            std::fs::write(out, calibration.to_json()).expect("the calibration is written");
+            std::fs::write(out, calibration.to_json().unwrap())
+                .expect("the calibration is written");
         }
     }
     for model in &mut models {

@@ -111,7 +111,7 @@ mod tests {
             ("tokenizer.json", "{ }"),
             ("config.json", r#"{"hidden_size": 9}"#),
             ("sentence_bert_config.json", r#"{"max_seq_length": 3}"#),
-            (CALIBRATION_FILE, &Calibration::generic().to_json()),
+            (CALIBRATION_FILE, &Calibration::generic().unwrap().to_json().unwrap()),
         ] {
             let fingerprint = Fingerprint::take(&read());
             let names = read().files.into_iter();

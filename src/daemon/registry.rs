@@ -96,7 +96,7 @@ impl Registry {
         let mut slot = lock(&slot);
         let _under_way = self.heartbeat.begin_loading(&reference.name);
         let files = slot.verify(reference, TRUST)?;
-        Ok(files.manifest.calibration.as_ref().map(|it| it.to_json()))
+        files.manifest.calibration.as_ref().map(|it| it.to_json()).transpose()
     }
 
     /// A model's tokenizer.

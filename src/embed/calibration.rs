@@ -10,7 +10,6 @@
 //! `cargo bench --bench fit` writes the file.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -90,11 +89,11 @@ pub struct Calibration {
     pub guess: WeightedSum<3>,
     /// Log odds that a sentence holds the answer, by [`FIRST_LOOK_SIGNALS`].
     pub first_look: WeightedSum<11>,
-    /// The same by [`SCORE_SIGNALS`].
+    /// Log odds that a sentence whose words were compared holds the answer, by [`SCORE_SIGNALS`].
     pub score: WeightedSum<16>,
     /// Log odds that any does, by [`CONFIDENCE_SIGNALS`].
     pub confidence: WeightedSum<5>,
-    /// The same by [`WORD_CONFIDENCE_SIGNALS`].
+    /// Log odds that any does whose words were compared, by [`WORD_CONFIDENCE_SIGNALS`].
     pub word_confidence: WeightedSum<13>,
 }
 
@@ -141,14 +140,10 @@ struct NamedWeights {
 
 impl Calibration {
     /// What holds for models that nothing is known of: weights for similarities as far as they
-    /// differ within a question, fitted to two models at once.
-    #[must_use]
-    pub fn generic() -> &'static Calibration {
-        static GENERIC: LazyLock<Calibration> = LazyLock::new(|| {
-            let text = include_str!("generic_calibration.json");
-            Calibration::parse(text).expect("the calibration that comes with the program is valid")
-        });
-        &GENERIC
+    /// differ within a question, fitted to two models at once. It fails only where the program was built
+    /// with a text that is none.
+    pub fn generic() -> Result<Calibration> {
+        Calibration::parse(include_str!("generic_calibration.json"))
     }
 
     /// Reads the text of a calibration file.
@@ -171,9 +166,9 @@ impl Calibration {
         Ok(calibration)
     }
 
-    /// The text of a calibration file, which [`Calibration::parse`] reads.
-    #[must_use]
-    pub fn to_json(&self) -> String {
+    /// The text of a calibration file, which [`Calibration::parse`] reads. Fails with
+    /// [`ErrorKind::Internal`] if it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String> {
         let file = CalibrationFile {
             texts: self.texts,
             words: self.words,
@@ -183,7 +178,9 @@ impl Calibration {
             confidence: NamedWeights::of(&self.confidence, &CONFIDENCE_SIGNALS),
             word_confidence: NamedWeights::of(&self.word_confidence, &WORD_CONFIDENCE_SIGNALS),
         };
-        serde_json::to_string_pretty(&file).expect("numbers and names are JSON") + "\n"
+        let text = serde_json::to_string_pretty(&file)
+            .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+        Ok(text + "\n")
     }
 }
 
@@ -244,8 +241,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let generic = Calibration::generic();
-        assert_eq!(Calibration::parse(&generic.to_json()).unwrap(), *generic);
+        let generic = Calibration::generic().unwrap();
+        assert_eq!(Calibration::parse(&generic.to_json().unwrap()).unwrap(), generic);
         assert_eq!((generic.texts, generic.words), (None, None));
     }
 
@@ -257,7 +254,7 @@ mod tests {
 
     #[test]
     fn what_is_no_calibration_is_refused() {
-        let good = Calibration::generic().to_json();
+        let good = Calibration::generic().unwrap().to_json().unwrap();
         let check = |from: &str, to: &str, expected: &str| {
             let text = good.replacen(from, to, 1);
             assert_ne!(text, good, "{from} is not there");

@@ -233,7 +233,7 @@ fn a_model_of_inference_says_which_label_is_entailment() {
 
 #[test]
 fn a_calibration_is_one_of_the_files() {
-    let calibration = Calibration::generic().to_json().replacen(
+    let calibration = Calibration::generic().unwrap().to_json().unwrap().replacen(
         "\"texts\": null",
         r#""texts": {"unrelated": 0.7, "related": 0.9}"#,
         1,
@@ -248,7 +248,7 @@ fn a_calibration_is_one_of_the_files() {
 
 #[test]
 fn a_calibration_that_cannot_be_understood_is_told_with_its_path() {
-    let text = Calibration::generic().to_json().replace("\"held\"", "\"hold\"");
+    let text = Calibration::generic().unwrap().to_json().unwrap().replace("\"held\"", "\"hold\"");
     let error = Sample::model(&[(CALIBRATION_FILE, &text)]).error();
     assert_eq!(error.kind(), ErrorKind::FileCorrupted);
     let message = error.message();

@@ -55,6 +55,6 @@ pub trait Embedder {
 
     /// What the similarities of its vectors mean; where that is not known, [`Calibration::generic`].
     fn calibration(&mut self) -> Result<Calibration> {
-        Ok(Calibration::generic().clone())
+        Calibration::generic()
     }
 }

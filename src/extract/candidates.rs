@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::ExtractPassage;
 use super::answer_type::{AnswerType, asked};
-use super::terms::{QuestionTerms, compared, term_credit};
+use super::terms::{QuestionWords, compared, term_credit};
 use super::units::{Unit, units};
 use crate::text::words::{Word, words};
 
@@ -32,7 +32,7 @@ pub(super) struct ParsedQuestion {
 impl ParsedQuestion {
     /// Reads the words of `text`.
     pub fn read(text: &str) -> ParsedQuestion {
-        let QuestionTerms { words, terms, term_of, asks } = QuestionTerms::read(text, MOST_WORDS);
+        let QuestionWords { words, terms, term_of, asks } = QuestionWords::read(text, MOST_WORDS);
         let asked = asked(&words);
         ParsedQuestion { text: text.to_string(), words, terms, term_of, asks, asked }
     }

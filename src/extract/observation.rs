@@ -22,7 +22,7 @@ pub struct ExtractObservation {
     pub pieces: Vec<ObservedPiece>,
     /// What the confidence is told from without vectors of words.
     pub confidence: [f32; 5],
-    /// The same with them; `None` if the model has none.
+    /// What it is told from with them; `None` if the model has none.
     pub word_confidence: Option<[f32; 13]>,
 }
 

@@ -21,7 +21,7 @@ const LEAST_SYLLABLE_SHARE: f32 = 0.5;
 
 /// The words of a question.
 #[derive(Debug, Default)]
-pub(super) struct QuestionTerms {
+pub(super) struct QuestionWords {
     /// All its words, as they stand.
     pub words: Vec<Word>,
     /// Those that carry it, each once, in its order, as they are compared.
@@ -32,9 +32,9 @@ pub(super) struct QuestionTerms {
     pub asks: Vec<bool>,
 }
 
-impl QuestionTerms {
+impl QuestionWords {
     /// Reads the first `most` words of `text`. A question of function words alone keeps them all as terms.
-    pub fn read(text: &str, most: usize) -> QuestionTerms {
+    pub fn read(text: &str, most: usize) -> QuestionWords {
         let language = language(text);
         let mut words: Vec<Word> = each_word(text).take(most).collect();
         // Every German noun has a capital.
@@ -46,7 +46,7 @@ impl QuestionTerms {
         let is_content: Vec<bool> =
             both.map(|(word, compared)| is_content(word, compared, language)).collect();
         let asks = words.iter().map(|word| is_asking(&word.folded, language)).collect();
-        let mut read = QuestionTerms { asks, term_of: vec![None; words.len()], ..Self::default() };
+        let mut read = QuestionWords { asks, term_of: vec![None; words.len()], ..Self::default() };
         let all_alike = !is_content.contains(&true);
         for (at, word) in compared.iter().enumerate() {
             let before = at.checked_sub(1).filter(|it| is_content[*it]);
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn terms_of(question: &str) -> Vec<String> {
-        QuestionTerms::read(question, 100).terms.into_iter().map(|it| it.folded).collect()
+        QuestionWords::read(question, 100).terms.into_iter().map(|it| it.folded).collect()
     }
 
     #[test]
@@ -189,10 +189,10 @@ mod tests {
 
     #[test]
     fn every_word_knows_its_term() {
-        let read = QuestionTerms::read("数据库的端口", 100);
+        let read = QuestionWords::read("数据库的端口", 100);
         assert_eq!(read.words.len(), 6);
         assert_eq!(read.term_of, [Some(0), Some(1), Some(1), None, Some(2), Some(2)]);
-        let read = QuestionTerms::read("Who wrote Emma, and why did Emma sell?", 100);
+        let read = QuestionWords::read("Who wrote Emma, and why did Emma sell?", 100);
         assert_eq!(read.term_of[1..3], [Some(0), Some(1)]);
         assert_eq!((read.term_of[6], read.asks[0], read.asks[1]), (Some(1), true, false));
     }

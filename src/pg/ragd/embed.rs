@@ -218,11 +218,11 @@ impl Embedder for Embedding {
 
     fn calibration(&mut self) -> Result<Calibration> {
         if self.provider.is_some() {
-            return Ok(Calibration::generic().clone());
+            return Calibration::generic();
         }
         match client::call(&Request::Calibrate(self.model.reference.clone()))? {
             Response::Calibration(Some(text)) => Calibration::parse(&text),
-            Response::Calibration(None) => Ok(Calibration::generic().clone()),
+            Response::Calibration(None) => Calibration::generic(),
             other => Err(unexpected(&other)),
         }
     }
