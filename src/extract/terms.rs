@@ -47,7 +47,9 @@ impl QuestionWords {
             both.map(|(word, compared)| is_content(word, compared, language)).collect();
         let asks = words.iter().map(|word| is_asking(&word.folded, language)).collect();
         let mut read = QuestionWords { asks, term_of: vec![None; words.len()], ..Self::default() };
-        let all_alike = !is_content.contains(&true);
+        let is_alone: Vec<bool> =
+            (0..words.len()).map(|at| is_lone(&compared, &is_content, at)).collect();
+        let all_alike = !is_content.contains(&true) && !is_alone.contains(&true);
         for (at, word) in compared.iter().enumerate() {
             let before = at.checked_sub(1).filter(|it| is_content[*it]);
             let before = before.filter(|it| is_pair(&compared[*it]));
@@ -57,7 +59,7 @@ impl QuestionWords {
                 read.term_of[at] = read.term_of[before].filter(|_| is_half);
             } else if is_content[at] || all_alike {
                 read.term_of[at] = Some(read.place(word));
-            } else if is_lone(&compared, &is_content, at) && !starts_with_function(word) {
+            } else if is_alone[at] {
                 read.term_of[at] = Some(read.place(&words[at]));
             }
         }
@@ -129,9 +131,12 @@ fn starts_with_function(word: &Word) -> bool {
     word.folded.chars().next().is_some_and(is_function_character)
 }
 
-/// Whether a character has no neighbour with which it makes a pair that says something.
+/// Whether a character says something and has no neighbour with which it makes a pair that does.
 fn is_lone(compared: &[Word], is_content: &[bool], at: usize) -> bool {
-    is_unspaced(&compared[at].folded) && !is_content[at] && (at == 0 || !is_content[at - 1])
+    is_unspaced(&compared[at].folded)
+        && !starts_with_function(&compared[at])
+        && !is_content[at]
+        && (at == 0 || !is_content[at - 1])
 }
 
 /// Han, Hiragana, Thai, Lao, Burmese and Khmer: whatever is a word by itself for want of a dictionary.
