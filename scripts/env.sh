@@ -20,6 +20,10 @@ MULTILINGUAL_NAME=multilingual-e5-small
 ONNXRUNTIME_NAME=libonnxruntime.so.1.31.1
 PG_RAG_ONNXRUNTIME=$PG_RAG_CACHE/onnxruntime/$ONNXRUNTIME_NAME
 
+# What was fitted to a model, in the tree and in the model's folder.
+model_calibration() { echo "$PG_RAG_SOURCE/scripts/calibration/$1.json"; }
+CALIBRATION_NAME=pg_rag_calibration.json
+
 say() { printf '» %s\n' "$*"; }
 
 fail() {

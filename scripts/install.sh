@@ -87,7 +87,10 @@ is_installed() {
         for_each_model is_model_installed
 }
 
-is_model_installed() { cmp -s "$PG_RAG_CACHE/models/$1/.made-from" "$(model_place "$1")/.made-from"; }
+is_model_installed() {
+    cmp -s "$PG_RAG_CACHE/models/$1/.made-from" "$(model_place "$1")/.made-from" &&
+        cmp -s "$(model_calibration "$1")" "$(model_place "$1")/$CALIBRATION_NAME"
+}
 
 # Calls a function with the name of each model, until it fails for one.
 for_each_model() {
@@ -144,7 +147,7 @@ install_runtime() {
     for_each_model install_model
 }
 
-is_model_made() { [[ -d $PG_RAG_CACHE/models/$1 ]]; }
+is_model_made() { cmp -s "$(model_calibration "$1")" "$PG_RAG_CACHE/models/$1/$CALIBRATION_NAME"; }
 
 # The file that says what it was made from comes last, as a mark that all of it is there.
 install_model() {

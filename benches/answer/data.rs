@@ -6,7 +6,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::Settings;
+/// Which questions of a set are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Half {
+    /// Those that no constant is fitted to.
+    Kept,
+    /// All of them.
+    Both,
+}
 
 /// A passage with its title.
 pub struct Source {
@@ -19,6 +26,10 @@ pub struct Judged {
     pub text: String,
     pub answers: Vec<String>,
     pub gold: HashSet<usize>,
+    /// Whether constants may be fitted to it.
+    pub is_fitted: bool,
+    /// Whether its passage holds the answer; one that does not speaks of the same subject.
+    pub is_answerable: bool,
 }
 
 /// A judged set.
@@ -28,8 +39,8 @@ pub struct Set {
 }
 
 impl Set {
-    /// Reads a set and keeps the questions that `settings` asks for.
-    pub fn read(name: &str, settings: &Settings) -> Option<Set> {
+    /// Reads at most `most` questions of a set; `None` where it is not there.
+    pub fn read(name: &str, half: Half, most: usize) -> Option<Set> {
         let root = std::env::var_os("PG_RAG_DATA").map_or_else(
             || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
             PathBuf::from,
@@ -44,9 +55,9 @@ impl Set {
         let gold = gold(&folder.join("qrels.tsv"), &index);
         let questions = lines(&folder.join("queries.jsonl"))
             .iter()
-            .filter(|line| settings.all || !is_fitted(string(line, "id")))
-            .take(settings.questions)
             .map(|line| Judged::read(line, &gold))
+            .filter(|it| half == Half::Both || !it.is_fitted)
+            .take(most)
             .collect();
         let passages = corpus.iter().map(Source::read).collect();
         Some(Set { passages, questions })
@@ -62,11 +73,16 @@ impl Source {
 
 impl Judged {
     fn read(line: &Value, gold: &HashMap<String, HashSet<usize>>) -> Judged {
-        let answers = line["answer"].as_array().into_iter().flatten();
+        let id = string(line, "id");
+        let texts = line["answer"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let placed = line["answers"].as_array().into_iter().flatten();
+        let placed = placed.filter_map(|answer| answer["text"].as_str());
         Judged {
             text: string(line, "text").to_string(),
-            answers: answers.filter_map(Value::as_str).map(str::to_lowercase).collect(),
-            gold: gold.get(string(line, "id")).cloned().unwrap_or_default(),
+            answers: texts.chain(placed).map(str::to_lowercase).collect(),
+            gold: gold.get(id).cloned().unwrap_or_default(),
+            is_fitted: is_fitted(id),
+            is_answerable: line["answerable"].as_bool().unwrap_or(true),
         }
     }
 }

@@ -20,6 +20,14 @@ pub fn quality(asked: &[Asked]) {
     println!("  answerable or not, AUROC     {:.3}", area(asked));
 }
 
+/// How well questions are told apart from those whose passage does not hold the answer.
+pub fn adversarial(asked: &[Asked], others: &[f32]) {
+    if !others.is_empty() {
+        let with: Vec<f32> = asked.iter().map(|one| one.with).collect();
+        println!("  not in its passage, AUROC    {:.3}", area_of(&with, others));
+    }
+}
+
 /// Wrong refusals against unanswerable questions that are caught.
 pub fn curve(asked: &[Asked]) {
     let with = sorted(asked.iter().map(|one| one.with));
@@ -63,17 +71,22 @@ pub fn cost(timed: &[Timed]) {
     );
 }
 
-/// The probability that a question is given more confidence with its passage than another
-/// one without.
 fn area(asked: &[Asked]) -> f64 {
-    let without = sorted(asked.iter().map(|one| one.without));
+    let with: Vec<f32> = asked.iter().map(|one| one.with).collect();
+    let without: Vec<f32> = asked.iter().map(|one| one.without).collect();
+    area_of(&with, &without)
+}
+
+/// The probability that one of `with` is given more confidence than one of `without`.
+pub fn area_of(with: &[f32], without: &[f32]) -> f64 {
+    let without = sorted(without.iter().copied());
     let below = |confidence: f32| {
         let less = without.partition_point(|other| *other < confidence);
         let equal = without.partition_point(|other| *other <= confidence) - less;
         less as f64 + equal as f64 / 2.0
     };
-    let sum: f64 = asked.iter().map(|one| below(one.with)).sum();
-    sum / (asked.len() * asked.len()) as f64
+    let sum: f64 = with.iter().map(|one| below(*one)).sum();
+    sum / (with.len() * without.len()) as f64
 }
 
 fn sorted(values: impl Iterator<Item = f32>) -> Vec<f32> {

@@ -7,14 +7,13 @@
 //! ```
 //!
 //! A set is a folder of judged data (default `squad_train_sample`; `xquad/en` and the like
-//! fit too). Each question is asked twice: of the whole collection, and of the same collection
+//! fit too, and `squad2_half` with questions whose passage doesn't hold the answer). Each question is asked twice: of the whole collection, and of the same collection
 //! without the passages that answer it. Retrieval is that of the product, but in memory and with
 //! words cut to six letters in the place of stems.
 //!
 //! Half of the questions, told by a hash of their id, are left out unless `--all` says
-//! otherwise: they are there to fit constants to. Those of the last score and of the confidence
-//! were. Those of the first look, by which pieces are chosen for the model, were fitted to a random
-//! half of `squad_train_sample` that was drawn before there was this rule.
+//! otherwise: `cargo bench --bench fit` fits constants to them. Vectors are kept beside the folder of models,
+//! so that the next run takes seconds.
 //!
 //! `--manual` asks the questions of `manual.txt` about the pages in `docs/` and prints the answers. Every second
 //! question is kept: no constant was fitted to it.
@@ -45,8 +44,8 @@ pub struct Settings {
     pub k: usize,
     /// Most questions of a set.
     pub questions: usize,
-    /// Also those that are kept for fitting.
-    pub all: bool,
+    /// Which of them.
+    pub half: data::Half,
     /// How answers are made.
     pub extract: ExtractOptions,
 }
@@ -68,7 +67,7 @@ fn main() {
         return;
     }
     for name in &settings.sets {
-        let Some(set) = data::Set::read(name, &settings) else {
+        let Some(set) = data::Set::read(name, settings.half, settings.questions) else {
             println!("skipped: no judged data \"{name}\"; set PG_RAG_DATA");
             continue;
         };
@@ -77,6 +76,7 @@ fn main() {
         let mut embedder = embedder::Remembering::new(&ragd, installed.model(&settings.file));
         let asked = ask::ask_all(&set, &settings, &mut embedder);
         figures::quality(&asked);
+        figures::adversarial(&asked, &ask::adversarial(&set, &settings, &mut embedder));
         figures::curve(&asked);
         figures::calibration(&asked);
         figures::cost(&ask::timed(&set, &settings, &mut embedder));
@@ -91,7 +91,7 @@ impl Settings {
             file: "onnx/model_int8.onnx".to_string(),
             k: 6,
             questions: usize::MAX,
-            all: false,
+            half: data::Half::Kept,
             extract: ExtractOptions::default(),
         };
         let mut parser = lexopt::Parser::from_env();
@@ -105,7 +105,7 @@ impl Settings {
                 Long("close") => settings.extract.close_margin = parser.value()?.parse()?,
                 Long("embedded") => settings.extract.max_embedded = parser.value()?.parse()?,
                 Long("manual") => settings.manual = true,
-                Long("all") => settings.all = true,
+                Long("all") => settings.half = data::Half::Both,
                 Value(set) => settings.sets.push(set.string()?),
                 // What cargo bench passes on to every benchmark.
                 Long("bench") => {}

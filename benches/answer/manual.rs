@@ -39,7 +39,7 @@ pub fn ask_all(model: &Path, settings: &Settings, embedder: &mut Remembering) {
         passages.iter().map(|it| format!("{}. {}", it.title, it.text)).collect();
     embedder.load(&texts, EmbeddingKind::Passage, Lane::Bulk);
     let vectors: Vec<Vec<f32>> =
-        texts.iter().map(|it| embedder.vector(it, EmbeddingKind::Passage).to_vec()).collect();
+        texts.iter().map(|it| embedder.vector(it, EmbeddingKind::Passage)).collect();
     let index = Index::new(&passages, &vectors);
     let lines = questions.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     let questions: Vec<Asked> = lines.map(Asked::read).collect();
@@ -47,7 +47,7 @@ pub fn ask_all(model: &Path, settings: &Settings, embedder: &mut Remembering) {
     embedder.load(&texts, EmbeddingKind::Query, Lane::Bulk);
     let mut halves = [Outcomes::default(), Outcomes::default()];
     for (at, asked) in questions.iter().enumerate() {
-        let vector = embedder.vector(asked.text, EmbeddingKind::Query).to_vec();
+        let vector = embedder.vector(asked.text, EmbeddingKind::Query);
         let found = index.search(asked.text, &vector, &Default::default(), settings.k);
         let read: Vec<ExtractPassage> = (1..)
             .zip(&found)

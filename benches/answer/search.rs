@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pg_rag::text::bigram::{Bigram, TextPart, parts};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::data::Source;
@@ -97,9 +98,22 @@ fn best(scores: &[f32], hidden: &HashSet<usize>) -> Vec<usize> {
     order
 }
 
+/// Words cut short, and of scripts without spaces the pairs of characters.
 fn stems(text: &str) -> Vec<String> {
-    let words = text.unicode_words();
-    words.map(|word| word.to_lowercase().chars().take(STEM).collect()).collect()
+    let stem = |word: &str| word.to_lowercase().chars().take(STEM).collect();
+    let stems = |part: &TextPart| -> Vec<String> {
+        match part {
+            TextPart::Spaced(text) => text.unicode_words().map(stem).collect(),
+            TextPart::Unspaced(run) => {
+                let pair = |bigram| match bigram {
+                    Bigram::Pair(text) => Some(text.to_owned()),
+                    Bigram::Last(text) => run.is_single().then(|| text.to_owned()),
+                };
+                run.bigrams().filter_map(pair).collect()
+            }
+        }
+    };
+    parts(text, &mut || {}).iter().flat_map(stems).collect()
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {

@@ -84,6 +84,7 @@ fn stat(path: &std::path::Path) -> Option<Stat> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embed::calibration::{CALIBRATION_FILE, Calibration};
 
     fn sample(name: &str) -> std::path::PathBuf {
         let folder =
@@ -110,6 +111,7 @@ mod tests {
             ("tokenizer.json", "{ }"),
             ("config.json", r#"{"hidden_size": 9}"#),
             ("sentence_bert_config.json", r#"{"max_seq_length": 3}"#),
+            (CALIBRATION_FILE, &Calibration::generic().unwrap().to_json().unwrap()),
         ] {
             let fingerprint = Fingerprint::take(&read());
             let names = read().files.into_iter();

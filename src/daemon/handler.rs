@@ -129,6 +129,9 @@ impl HandlerContext {
             Request::EmbedInPlace { model, lane, documents } => {
                 late::embed(&*self.registry.model(&model)?, lane, &documents, client)
             }
+            Request::Calibrate(model) => {
+                self.registry.calibration(&model).map(Response::Calibration)
+            }
             Request::Heartbeat { timeout_ms } => {
                 let hang = self.registry.hang(Duration::from_millis(timeout_ms));
                 Ok(Response::Heartbeat { hang })

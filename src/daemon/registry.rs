@@ -90,6 +90,15 @@ impl Registry {
         slot.verify(reference, Duration::ZERO).map(Files::info)
     }
 
+    /// The text of a model's calibration; `None` if it has none.
+    pub fn calibration(&self, reference: &ModelRef) -> Result<Option<String>> {
+        let slot = self.slot(reference);
+        let mut slot = lock(&slot);
+        let _under_way = self.heartbeat.begin_loading(&reference.name);
+        let files = slot.verify(reference, TRUST)?;
+        files.manifest.calibration.as_ref().map(|it| it.to_json()).transpose()
+    }
+
     /// A model's tokenizer.
     pub fn tokenizer(&self, reference: &ModelRef) -> Result<Arc<ModelTokenizer>> {
         let slot = self.slot(reference);

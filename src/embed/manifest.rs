@@ -19,6 +19,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::calibration::{CALIBRATION_FILE, Calibration};
 use super::pooling::Pooling;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -63,7 +64,7 @@ impl ModelTask {
 }
 
 /// What the files of a model say, and which they are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
     /// The folder, absolute and without symbolic links.
     pub folder: PathBuf,
@@ -93,6 +94,8 @@ pub struct Manifest {
     pub query_prefix: String,
     /// Put before a passage.
     pub passage_prefix: String,
+    /// What its similarities mean, if a file says so.
+    pub calibration: Option<Box<Calibration>>,
 }
 
 impl Manifest {
@@ -123,6 +126,7 @@ impl Manifest {
             normalize: modules.normalize,
             query_prefix: prompt(&prompts, &["query"]),
             passage_prefix: prompt(&prompts, &["document", "passage", "corpus"]),
+            calibration: files.calibration()?.map(Box::new),
             folder: files.path,
             onnx,
             files: files.used,
@@ -269,6 +273,14 @@ impl Folder {
         }
         self.absent.push(file.to_string());
         Ok(None)
+    }
+
+    fn calibration(&mut self) -> Result<Option<Calibration>> {
+        let Some(json) = self.json(CALIBRATION_FILE)? else { return Ok(None) };
+        let calibration = Calibration::parse(&json.to_string());
+        calibration
+            .map(Some)
+            .map_err(|error| corrupted(&self.path.join(CALIBRATION_FILE), error.message()))
     }
 }
 

@@ -230,3 +230,27 @@ fn a_model_of_inference_says_which_label_is_entailment() {
     assert_eq!(entailment(r#"{"0": "LABEL_0"}"#), Some((ModelTask::Rerank, None)));
     assert_eq!(entailment(r#"{"7": "entailment", "1": "b", "2": "c"}"#), None);
 }
+
+#[test]
+fn a_calibration_is_one_of_the_files() {
+    let calibration = Calibration::generic().unwrap().to_json().unwrap().replacen(
+        "\"texts\": null",
+        r#""texts": {"unrelated": 0.7, "related": 0.9}"#,
+        1,
+    );
+    let none = Sample::model(&[]).read().unwrap();
+    assert_eq!(none.calibration, None);
+    assert!(none.absent.contains(&CALIBRATION_FILE.to_string()));
+    let read = Sample::model(&[(CALIBRATION_FILE, &calibration)]).read().unwrap();
+    assert_eq!(read.calibration.unwrap().texts.unwrap().unrelated, 0.7);
+    assert!(read.files.contains(&CALIBRATION_FILE.to_string()));
+}
+
+#[test]
+fn a_calibration_that_cannot_be_understood_is_told_with_its_path() {
+    let text = Calibration::generic().unwrap().to_json().unwrap().replace("\"held\"", "\"hold\"");
+    let error = Sample::model(&[(CALIBRATION_FILE, &text)]).error();
+    assert_eq!(error.kind(), ErrorKind::FileCorrupted);
+    let message = error.message();
+    assert!(message.contains(CALIBRATION_FILE) && message.contains("signal \"hold\""), "{error}");
+}

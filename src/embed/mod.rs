@@ -4,10 +4,11 @@
 //! (texts, kind) → one vector a text, of the model's dimension
 //! ```
 //!
-//! [`manifest`] reads what a model's folder says about it, [`pooling`] makes one vector of
-//! the many that a model gives for a text, and [`late`] says of which tokens of a document the vector of
-//! a chunk is made. Running the model is ragd's business.
+//! [`manifest`] reads what a model's folder says about it, [`calibration`] what its similarities mean,
+//! [`pooling`] makes one vector of the many that a model gives for a text, and [`late`] says of which tokens
+//! of a document the vector of a chunk is made. Running the model is ragd's business.
 
+pub mod calibration;
 pub mod late;
 pub mod manifest;
 pub mod pooling;
@@ -16,6 +17,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use self::calibration::Calibration;
 use crate::error::{Error, ErrorKind, Result};
 
 /// What a text is to be compared with; some models want another prefix for each.
@@ -49,5 +51,10 @@ pub trait Embedder {
             ErrorKind::Unsupported,
             format!("{count} documents can't be embedded whole"),
         ))
+    }
+
+    /// What the similarities of its vectors mean; where that is not known, [`Calibration::generic`].
+    fn calibration(&mut self) -> Result<Calibration> {
+        Calibration::generic()
     }
 }

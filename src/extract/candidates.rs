@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use super::ExtractPassage;
 use super::answer_type::{AnswerType, asked};
+use super::terms::{QuestionWords, compared, term_credit};
 use super::units::{Unit, units};
-use crate::text::words::{Word, credit, each_word, terms, words};
+use crate::text::words::{Word, words};
 
 /// A question and its words.
 #[derive(Debug)]
@@ -20,6 +21,10 @@ pub(super) struct ParsedQuestion {
     pub words: Vec<Word>,
     /// The words that carry the question, each once, in its order.
     pub terms: Vec<Word>,
+    /// For each word, which term it is part of.
+    pub term_of: Vec<Option<usize>>,
+    /// For each word, whether it asks.
+    pub asks: Vec<bool>,
     /// What it asks for.
     pub asked: AnswerType,
 }
@@ -27,8 +32,9 @@ pub(super) struct ParsedQuestion {
 impl ParsedQuestion {
     /// Reads the words of `text`.
     pub fn read(text: &str) -> ParsedQuestion {
-        let words: Vec<Word> = each_word(text).take(MOST_WORDS).collect();
-        ParsedQuestion { text: text.to_string(), terms: terms(&words), asked: asked(&words), words }
+        let QuestionWords { words, terms, term_of, asks } = QuestionWords::read(text, MOST_WORDS);
+        let asked = asked(&words);
+        ParsedQuestion { text: text.to_string(), words, terms, term_of, asks, asked }
     }
 }
 
@@ -98,8 +104,9 @@ impl UnitCandidate {
     ) -> UnitCandidate {
         let reading = unit.reading(source.content);
         let words = words(&reading);
+        let compared = compared(&reading, &words);
         let places: Vec<TermPlaces> =
-            question.terms.iter().map(|term| TermPlaces::of(term, &words)).collect();
+            question.terms.iter().map(|term| TermPlaces::of(term, &compared)).collect();
         UnitCandidate {
             passage,
             unit,
@@ -112,7 +119,8 @@ impl UnitCandidate {
 }
 
 fn heading_credits(question: &ParsedQuestion, passage: &ExtractPassage) -> Vec<f32> {
-    let heading = words(passage.heading.unwrap_or_default());
+    let heading = passage.heading.unwrap_or_default();
+    let heading = compared(heading, &words(heading));
     question.terms.iter().map(|term| TermPlaces::of(term, &heading).credit).collect()
 }
 
@@ -126,7 +134,7 @@ impl TermPlaces {
     fn of(term: &Word, words: &[Word]) -> TermPlaces {
         let mut places = TermPlaces { credit: 0.0, at: Vec::new() };
         for (index, word) in words.iter().enumerate() {
-            let credit = credit(&term.folded, &word.folded);
+            let credit = term_credit(&term.folded, &word.folded);
             if credit > 0.0 {
                 places.credit = places.credit.max(credit);
                 places.at.push(index);

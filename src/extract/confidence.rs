@@ -4,16 +4,17 @@
 //! (scores, candidates, what the model says) → probability
 //! ```
 //!
-//! A logistic model over ten facts, or over five where the model has no vectors for words, fitted
-//! to questions asked twice: of a collection that holds their paragraph and of the same collection
-//! without it. So it is the probability that the answer is there if that was as likely as not
-//! beforehand.
+//! A logistic model over thirteen facts, or over five where the model has no vectors for words. Its weights
+//! belong to the model's [`Calibration`], and are fitted to questions asked twice: of a collection that
+//! holds their paragraph and of the same collection without it. So it is the probability that the answer
+//! is there if that was as likely as not beforehand.
 
 use super::answer_type::AnswerType;
 use super::candidates::Candidates;
 use super::score::best_first;
 use super::similarity::Similarities;
 use super::word_similarity::nearest_of;
+use crate::embed::calibration::Calibration;
 use crate::text::words::Word;
 
 /// Pieces that are imagined beside those found, at [`USUAL_GAP`] below the best: the model was
@@ -55,6 +56,12 @@ pub(super) struct Matched {
     pub least: f32,
     /// Words of the question: the more it says, the less it matches by chance.
     pub words: f32,
+    /// Cosine of that term of the question which the best candidate itself matches least.
+    pub least_here: f32,
+    /// Part of the terms that the best candidate does not hold itself.
+    pub missing_here: f32,
+    /// 1 if the best candidate lacks the kind of thing that is asked for.
+    pub misfit: f32,
 }
 
 impl ConfidenceSignals {
@@ -85,31 +92,38 @@ impl ConfidenceSignals {
     }
 
     /// Probability that the pieces answer the question, from 0 to 1.
-    pub fn confidence(&self) -> f32 {
-        let log_odds = match self.matched {
-            None => {
-                0.685 * self.best
-                    - 0.43 * self.mean
-                    - 0.564 * self.missing_names
-                    - 1.11 * self.missing_numbers
-                    - 0.567 * self.kind_known
-                    - 6.247
-            }
-            Some(matched) => {
-                0.612 * self.best
-                    - 0.258 * self.mean
-                    - 0.554 * self.missing_names
-                    - 1.17 * self.missing_numbers
-                    - 0.542 * self.kind_known
-                    - 0.164 * matched.elsewhere
-                    - 0.18 * matched.missing_terms
-                    + 1.618 * matched.nearest
-                    + 2.461 * matched.least
-                    + 0.096 * matched.words
-                    - 7.098
-            }
+    pub fn confidence(&self, calibration: &Calibration) -> f32 {
+        let log_odds = match self.with_words() {
+            Some(signals) => calibration.word_confidence.of(&signals),
+            None => calibration.confidence.of(&self.without_words()),
         };
         1.0 / (1.0 + (-log_odds).exp())
+    }
+
+    /// In the order of [`CONFIDENCE_SIGNALS`](crate::embed::calibration::CONFIDENCE_SIGNALS).
+    pub fn without_words(&self) -> [f32; 5] {
+        [self.best, self.mean, self.missing_names, self.missing_numbers, self.kind_known]
+    }
+
+    /// In the order of [`WORD_CONFIDENCE_SIGNALS`](crate::embed::calibration::WORD_CONFIDENCE_SIGNALS).
+    pub fn with_words(&self) -> Option<[f32; 13]> {
+        let matched = self.matched?;
+        let [best, mean, names, numbers, kind] = self.without_words();
+        Some([
+            best,
+            mean,
+            names,
+            numbers,
+            kind,
+            matched.elsewhere,
+            matched.missing_terms,
+            matched.nearest,
+            matched.least,
+            matched.words,
+            matched.least_here,
+            matched.missing_here,
+            matched.misfit,
+        ])
     }
 }
 
@@ -130,14 +144,24 @@ impl Matched {
             .filter(|((other, nearest), _)| other.passage != passage && nearest.is_some())
             .map(|(_, score)| *score)
             .reduce(f32::max);
+        let held_here: f32 = candidates.all[best].credits.iter().sum();
         Some(Matched {
             elsewhere: elsewhere.unwrap_or(scores[best] - USUAL_GAP),
             missing_terms,
             nearest: own.iter().sum::<f32>() / own.len() as f32,
             least: held.iter().copied().fold(1.0, f32::min),
             words: own.len() as f32,
+            least_here: least_term(candidates, own),
+            missing_here: 1.0 - held_here / candidates.all[best].credits.len().max(1) as f32,
+            misfit: f32::from(candidates.all[best].fits == Some(false)),
         })
     }
+}
+
+/// The least of the `cosines` of words that are terms.
+fn least_term(candidates: &Candidates, cosines: &[f32]) -> f32 {
+    let of_terms = candidates.question.term_of.iter().zip(cosines);
+    of_terms.filter(|(term, _)| term.is_some()).map(|(_, cosine)| *cosine).fold(1.0, f32::min)
 }
 
 /// The mean score, as it would be among many pieces.

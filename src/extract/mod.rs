@@ -12,6 +12,7 @@
 //! units            → pieces that can be evidence
 //! part             a stretch of one, as words
 //! markup           without Markdown and HTML
+//! terms            the words that carry the question
 //! answer_type      a time, a number, a name?
 //! candidates       units with what they share with the question
 //! similarity       what the model says about the most promising
@@ -22,6 +23,7 @@
 //! choice           the pieces of the answer
 //! antecedent       does one stand without the one before it?
 //! wording          the answer's text
+//! observation      all of that, for whom fits the weights
 //! ```
 //!
 //! Only the most promising pieces are embedded. The first look, at words and at what is
@@ -35,9 +37,11 @@ mod choice;
 mod confidence;
 mod markup;
 mod nearest;
+mod observation;
 mod part;
 mod score;
 mod similarity;
+mod terms;
 mod units;
 mod word_similarity;
 mod wording;
@@ -50,6 +54,7 @@ use std::ops::Range;
 use candidates::{Candidates, ParsedQuestion};
 use choice::choose;
 use confidence::ConfidenceSignals;
+pub use observation::{ExtractObservation, ObservedPiece, observe};
 use score::{best_first, scores};
 use similarity::similarities;
 pub use wording::AnswerFormat;
@@ -156,10 +161,13 @@ pub fn extract(
     if question.terms.is_empty() || candidates.all.is_empty() {
         return Ok(nothing());
     }
-    let similarities = similarities(&candidates, passages, embedder, options.max_embedded)?;
-    let scores = scores(&candidates, &similarities);
+    let calibration = embedder.calibration()?;
+    let means = (&calibration, options.max_embedded);
+    let similarities = similarities(&candidates, passages, embedder, means)?;
+    let scores = scores(&candidates, &similarities, &calibration);
     let order = best_first(&scores);
-    let confidence = ConfidenceSignals::gather(&candidates, &similarities, &scores).confidence();
+    let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores);
+    let confidence = signals.confidence(&calibration);
     let chosen = choose(&candidates, &scores, &order, options);
     let supported = confidence >= options.threshold;
     let answer =
@@ -183,8 +191,10 @@ pub fn ranked(
     if question.terms.is_empty() || candidates.all.is_empty() {
         return Ok(Vec::new());
     }
-    let similarities = similarities(&candidates, passages, embedder, most_embedded)?;
-    let scores = scores(&candidates, &similarities);
+    let calibration = embedder.calibration()?;
+    let similarities =
+        similarities(&candidates, passages, embedder, (&calibration, most_embedded))?;
+    let scores = scores(&candidates, &similarities, &calibration);
     let piece = |index: usize| {
         let candidate = &candidates.all[index];
         let (passage, bytes) = (candidate.passage, candidate.unit.range());

@@ -32,8 +32,11 @@ const MARK: &str = "\"";
 pub(super) struct EmbeddedText {
     /// The text's vector.
     pub vector: Vec<f32>,
-    /// For each of the first [`MOST_WORDS`] words of the question, the cosine of its nearest word.
+    /// For each of the first [`MOST_WORDS`] words of the question, the cosine of its nearest word, or 0 where
+    /// there is none.
     pub nearest: Vec<f32>,
+    /// The sum of the cosines of all pairs of such a word and one of the text, and their number.
+    pub pairs: (f32, usize),
 }
 
 /// Reads `texts` with `question`. Fails with [`ErrorKind::Unsupported`] where the model has no
@@ -57,8 +60,15 @@ pub(super) fn read(
     let mut found = found.iter();
     let read = documents[1..].iter().map(|document| {
         let own: Vec<&Vec<f32>> = found.by_ref().take(document.spans.len()).collect();
-        let nearest = wanted.iter().map(|word| nearest(word, &own[1..])).collect();
-        EmbeddedText { vector: own[0].clone(), nearest }
+        let cosines = |word: &Vec<f32>| -> Vec<f32> {
+            own[1..].iter().map(|other| dot_f32(word, other) as f32).collect()
+        };
+        let cosines: Vec<Vec<f32>> = wanted.iter().map(cosines).collect();
+        EmbeddedText {
+            vector: own[0].clone(),
+            nearest: cosines.iter().map(|of| nearest(of)).collect(),
+            pairs: (cosines.iter().flatten().sum(), cosines.iter().flatten().count()),
+        }
     });
     Ok(read.collect())
 }
@@ -92,7 +102,7 @@ fn vectors(documents: &[Spanned], embedder: &mut dyn Embedder) -> Result<Vec<Vec
     Ok(vectors)
 }
 
-/// The cosine of the nearest, or 0.
-fn nearest(word: &[f32], others: &[&Vec<f32>]) -> f32 {
-    others.iter().map(|other| dot_f32(word, other) as f32).fold(0.0, f32::max).min(1.0)
+/// The greatest of `cosines`, or 0.
+fn nearest(cosines: &[f32]) -> f32 {
+    cosines.iter().copied().reduce(f32::max).unwrap_or(0.0)
 }

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The first look is a sum of eleven signals. What the model has read word by word is scored
-//! anew: by eight of them and six of [`word_similarity`](super::word_similarity). The weights are those of a
-//! conditional logit model ("which of these sentences holds the answer?"), fitted to one half
-//! of the questions of a reading-comprehension set; docs/answers.md has what the other half gave.
+//! anew: by ten of them and six of [`word_similarity`](super::word_similarity). The weights belong to the model's
+//! [`Calibration`]. They are those of a conditional logit model ("which of these sentences holds the
+//! answer?"), fitted to one half of the questions of judged sets; docs/answers.md has what the other half gave.
 //!
 //! What was tried and dropped, because it moved nothing: ranks and fused scores of the
 //! retrieval, position in the passage, length, similarity of the neighbours, embedding a
@@ -20,11 +20,12 @@ use std::cmp::Ordering;
 use super::candidates::{Candidates, UnitCandidate};
 use super::similarity::Similarities;
 use super::word_similarity::{Matches, matches};
+use crate::embed::calibration::{Calibration, WeightedSum};
 
 /// What speaks for a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Signals {
-    /// Cosine with the question.
+    /// Cosine with the question, on the common scale; for one that is not embedded, what is likely.
     pub similarity: f32,
     /// The best of that in its passage: a good neighbour vouches for the whole passage.
     pub best_similarity: f32,
@@ -32,6 +33,8 @@ pub(super) struct Signals {
     pub passage_similarity: f32,
     /// Part of the terms that the passage holds.
     pub coverage: f32,
+    /// Part of the terms that it holds itself.
+    pub held: f32,
     /// Part of the terms that it holds itself, where terms that stand in few candidates
     /// weigh more.
     pub overlap: f32,
@@ -51,54 +54,80 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// The weighted sum of all signals.
-    pub fn score(&self) -> f32 {
-        5.3 * self.similarity
-            + 6.57 * self.best_similarity
-            + 7.61 * self.passage_similarity
-            + 1.34 * self.coverage
-            + 5.42 * self.overlap
-            + 3.23 * self.about
-            + 3.89 * self.from_previous
-            + 2.04 * self.from_next
-            + 0.87 * self.closeness
-            + 0.77 * self.fit
-            - 1.07 * self.misfit
+    /// In the order of [`FIRST_LOOK_SIGNALS`](crate::embed::calibration::FIRST_LOOK_SIGNALS).
+    pub fn of_first_look(&self) -> [f32; 11] {
+        [
+            self.similarity,
+            self.best_similarity,
+            self.passage_similarity,
+            self.coverage,
+            self.overlap,
+            self.about,
+            self.from_previous,
+            self.from_next,
+            self.closeness,
+            self.fit,
+            self.misfit,
+        ]
     }
 
-    /// The sum with what the words say, weighed. What stands in the question word by word has been
-    /// counted by then: the similarity of the whole counts against a piece that only resembles it.
-    pub fn score_with(&self, matches: &Matches) -> f32 {
-        7.13 * self.passage_similarity - 1.76 * self.similarity
-            + 5.81 * self.best_similarity
-            + 4.11 * self.about
-            + 1.39 * self.from_previous
-            + 1.35 * self.from_next
-            + 0.35 * self.fit
-            - 0.84 * self.misfit
-            + 3.19 * matches.asking
-            + 6.56 * matches.terms
-            + 2.4 * matches.unspelled
-            + 9.1 * matches.passage
-            + 1.73 * matches.won
-            + 2.48 * matches.from_previous
+    /// With what the words say, in the order of [`SCORE_SIGNALS`](crate::embed::calibration::SCORE_SIGNALS).
+    pub fn with_words(&self, matches: &Matches) -> [f32; 16] {
+        [
+            self.similarity,
+            self.best_similarity,
+            self.passage_similarity,
+            self.coverage,
+            self.overlap,
+            self.about,
+            self.from_previous,
+            self.from_next,
+            self.fit,
+            self.misfit,
+            matches.asking,
+            matches.terms,
+            matches.unspelled,
+            matches.passage,
+            matches.won,
+            matches.from_previous,
+        ]
     }
 }
+
+/// The signals of a candidate, and those with its words where they were compared.
+pub(super) type ReadSignals = (Signals, Option<[f32; 16]>);
 
 /// The score of each candidate.
 ///
 /// Those whose words were compared with the question's are scored anew. The others, less promising
 /// already, stand behind them.
-pub(super) fn scores(candidates: &Candidates, similarities: &Similarities) -> Vec<f32> {
-    let signals = signals(candidates, similarities);
+pub(super) fn scores(
+    candidates: &Candidates,
+    similarities: &Similarities,
+    calibration: &Calibration,
+) -> Vec<f32> {
+    let signals = read_signals(candidates, similarities, &calibration.guess);
+    let with_words = |it: &ReadSignals| it.1.map(|signals| calibration.score.of(&signals));
+    let read: Vec<Option<f32>> = signals.iter().map(with_words).collect();
+    let first_look = |it: &ReadSignals| calibration.first_look.of(&it.0.of_first_look());
+    let unread: Vec<f32> = signals.iter().map(first_look).collect();
+    behind(&read, &unread)
+}
+
+/// The signals of each candidate, with those of its words where they were compared.
+pub(super) fn read_signals(
+    candidates: &Candidates,
+    similarities: &Similarities,
+    guess: &WeightedSum<3>,
+) -> Vec<ReadSignals> {
+    let signals = signals(candidates, similarities, guess);
     let telling = Weights::of(candidates).telling;
     let matches = matches(candidates, similarities, &telling);
-    let score = |(signals, matches): (&Signals, &Option<Matches>)| {
-        matches.as_ref().map(|matches| signals.score_with(matches))
+    let read = |(signals, matches): (Signals, Option<Matches>)| {
+        let with_words = matches.map(|matches| signals.with_words(&matches));
+        (signals, with_words)
     };
-    let read: Vec<Option<f32>> = signals.iter().zip(&matches).map(score).collect();
-    let unread: Vec<f32> = signals.iter().map(Signals::score).collect();
-    behind(&read, &unread)
+    signals.into_iter().zip(matches).map(read).collect()
 }
 
 /// The scores of what was read, and below the least of them, as far apart as they were, those of
@@ -121,11 +150,15 @@ pub(super) fn best_first(scores: &[f32]) -> Vec<usize> {
 }
 
 /// The signals of each candidate.
-pub(super) fn signals(candidates: &Candidates, similarities: &Similarities) -> Vec<Signals> {
+fn signals(
+    candidates: &Candidates,
+    similarities: &Similarities,
+    guess: &WeightedSum<3>,
+) -> Vec<Signals> {
     let weights = Weights::of(candidates);
     let indexes = 0..candidates.all.len();
     let mut signals: Vec<Signals> =
-        indexes.map(|index| weights.signals(candidates, similarities, index)).collect();
+        indexes.map(|index| weights.signals(candidates, (similarities, guess), index)).collect();
     for range in &candidates.of_passage {
         let siblings = &mut signals[range.clone()];
         let best = siblings.iter().map(|sibling| sibling.similarity).fold(-1.0, f32::max);
@@ -158,7 +191,7 @@ impl Weights {
     fn signals(
         &self,
         candidates: &Candidates,
-        similarities: &Similarities,
+        (similarities, guess): (&Similarities, &WeightedSum<3>),
         index: usize,
     ) -> Signals {
         let candidate = &candidates.all[index];
@@ -172,10 +205,11 @@ impl Weights {
         };
         Signals {
             similarity: similarities.candidates[index]
-                .unwrap_or_else(|| guess(passage_similarity, held, overlap)),
+                .unwrap_or_else(|| guess.of(&[passage_similarity, held, overlap])),
             best_similarity: 0.0,
             passage_similarity,
             coverage: share(&self.alike, of_passage),
+            held,
             overlap,
             about: share(&self.alike, &with_names(candidates, candidate)),
             from_previous: sibling(index.wrapping_sub(1))
@@ -187,11 +221,6 @@ impl Weights {
             misfit: f32::from(candidate.fits == Some(false)),
         }
     }
-}
-
-/// A candidate's likely cosine with the question, for those that are not embedded.
-fn guess(passage_similarity: f32, held: f32, overlap: f32) -> f32 {
-    0.035 + 0.549 * passage_similarity + 0.57 * held - 0.213 * overlap
 }
 
 /// The part of `weights` that `credits` cover, from 0 to 1.

@@ -1,7 +1,7 @@
 //! # similarity: what does the model say?
 //!
 //! ```text
-//! (candidates, passages, embedder) → cosines with the question, as far as they matter
+//! (candidates, passages, embedder) → similarities with the question, as far as they matter
 //! ```
 //!
 //! Embedding is what an answer costs. The score without it, from words and from the
@@ -13,17 +13,24 @@ use super::ExtractPassage;
 use super::candidates::Candidates;
 use super::nearest::{EmbeddedText, read};
 use super::score::{best_first, scores};
+use crate::embed::calibration::{Calibration, CosineRange};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Cosines with the question.
+/// Least standard deviation that cosines of a question are taken to have, so that rounding is no signal.
+const LEAST_DEVIATION: f32 = 0.005;
+
+/// Standard deviations that make 1 on the common scale where a model's range is not known.
+const DEVIATIONS: f32 = 4.0;
+
+/// Similarities with the question, on the scale of the model's [`Calibration`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Similarities {
-    /// The cosine of each passage.
+    /// That of each passage.
     pub passages: Vec<f32>,
-    /// The cosine of each candidate, where it was embedded.
+    /// That of each candidate, where it was embedded.
     pub candidates: Vec<Option<f32>>,
-    /// For each candidate and each word of the question, the cosine of the nearest word; none where
+    /// For each candidate and each word of the question, that of the nearest word, from 0 to 1; none where
     /// the candidate was not embedded or the model has no vectors for words.
     pub nearest: Vec<Option<Vec<f32>>>,
 }
@@ -34,35 +41,74 @@ pub(super) fn similarities(
     candidates: &Candidates,
     passages: &[ExtractPassage],
     embedder: &mut dyn Embedder,
-    most: usize,
+    (calibration, most): (&Calibration, usize),
 ) -> Result<Similarities> {
     let question = vec![candidates.question.text.clone()];
     let question = embed(&question, EmbeddingKind::Query, embedder)?.swap_remove(0);
     let mut known = Similarities {
-        passages: of_passages(&question, passages, embedder)?,
+        passages: on_scale(calibration.texts, of_passages(&question, passages, embedder)?),
         candidates: vec![None; candidates.all.len()],
         nearest: vec![None; candidates.all.len()],
     };
-    let mut promising = best_first(&scores(candidates, &known));
+    let mut promising = best_first(&scores(candidates, &known, calibration));
     promising.truncate(most);
     let texts: Vec<String> =
         promising.iter().map(|index| candidates.all[*index].reading.clone()).collect();
     match read(&candidates.question.text, &texts, embedder) {
-        Ok(found) => {
-            for (index, EmbeddedText { vector, nearest }) in promising.into_iter().zip(found) {
-                known.candidates[index] = Some(cosine(&question, &vector));
-                known.nearest[index] = Some(nearest);
-            }
-        }
+        Ok(found) => known.add_read(&question, (&promising, found), calibration),
         // Models behind a server, and those that pool otherwise, have vectors of texts alone.
         Err(error) if error.kind() == ErrorKind::Unsupported => {
-            for (index, cosine) in promising.iter().zip(cosines(&question, texts, embedder)?) {
-                known.candidates[*index] = Some(cosine);
-            }
+            known
+                .add(&promising, on_scale(calibration.texts, cosines(&question, texts, embedder)?));
         }
         Err(error) => return Err(error),
     }
     Ok(known)
+}
+
+impl Similarities {
+    fn add(&mut self, indexes: &[usize], similarities: Vec<f32>) {
+        for (index, similarity) in indexes.iter().zip(similarities) {
+            self.candidates[*index] = Some(similarity);
+        }
+    }
+
+    fn add_read(
+        &mut self,
+        question: &[f32],
+        (indexes, found): (&[usize], Vec<EmbeddedText>),
+        calibration: &Calibration,
+    ) {
+        let cosines = found.iter().map(|it| cosine(question, &it.vector)).collect();
+        self.add(indexes, on_scale(calibration.texts, cosines));
+        let words = calibration.words.unwrap_or_else(|| word_range(&found));
+        for (index, text) in indexes.iter().zip(found) {
+            let nearest = text.nearest.iter().map(|it| words.scaled(*it).clamp(0.0, 1.0));
+            self.nearest[*index] = Some(nearest.collect());
+        }
+    }
+}
+
+/// Cosines on the common scale. Where it is not known what they mean, the mean of these is 0, and those
+/// that stand out are told by how far they do.
+fn on_scale(range: Option<CosineRange>, cosines: Vec<f32>) -> Vec<f32> {
+    let range = range.unwrap_or_else(|| {
+        let count = cosines.len().max(1) as f32;
+        let mean = cosines.iter().sum::<f32>() / count;
+        let variance = cosines.iter().map(|it| (it - mean).powi(2)).sum::<f32>() / count;
+        let deviation = variance.sqrt().max(LEAST_DEVIATION);
+        CosineRange { unrelated: mean, related: mean + DEVIATIONS * deviation }
+    });
+    cosines.into_iter().map(|cosine| range.scaled(cosine)).collect()
+}
+
+/// What words have in common that have nothing in common: nearly all pairs of a word of the question and
+/// one of the texts are such.
+fn word_range(found: &[EmbeddedText]) -> CosineRange {
+    let (sum, count) =
+        found.iter().fold((0.0, 0), |all, it| (all.0 + it.pairs.0, all.1 + it.pairs.1));
+    // Of words that are all alike none is nearer than another.
+    CosineRange { unrelated: (sum / count.max(1) as f32).min(0.99), related: 1.0 }
 }
 
 fn of_passages(

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::blocks::{BlockKind, blocks};
 use super::units::units;
 use super::*;
+use crate::embed::calibration::Calibration;
 use crate::embed::{EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind};
 use crate::text::marker::markers;
@@ -36,6 +37,11 @@ impl Embedder for WordHash {
             document.spans.iter().map(|span| bag(&document.text[span.clone()])).collect()
         };
         Ok(documents.iter().flat_map(of).collect())
+    }
+
+    /// Words that are the same have a cosine of 1, and others one of 0, as nearly in the default model.
+    fn calibration(&mut self) -> Result<Calibration> {
+        Calibration::parse(include_str!("../../scripts/calibration/all-minilm-l6-v2.json"))
     }
 }
 
@@ -388,6 +394,10 @@ fn a_word_may_stand_for_another() {
             };
             Ok(documents.iter().flat_map(of).collect())
         }
+
+        fn calibration(&mut self) -> Result<Calibration> {
+            self.0.calibration()
+        }
     }
     let contents =
         ["The abbey was burned by Norse raiders. The abbey was established by Irish monks."];
@@ -400,6 +410,42 @@ fn a_word_may_stand_for_another() {
     assert_eq!(best(&mut WordHash::default()), "The abbey was burned by Norse raiders.");
     let mut synonyms = Synonyms(WordHash::default());
     assert_eq!(best(&mut synonyms), "The abbey was established by Irish monks.");
+}
+
+#[test]
+fn a_model_whose_cosines_are_all_high_is_read_by_how_they_differ() {
+    /// One that nothing is known of: whatever two texts say, their cosine is 0.7 and more.
+    struct Crowded(WordHash);
+    impl Crowded {
+        fn crowd(vectors: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
+            let length = |vector: &[f32]| vector.iter().map(|it| it * it).sum::<f32>().sqrt();
+            let crowd = |mut vector: Vec<f32>| {
+                vector.push(1.5 * length(&vector).max(1.0));
+                vector
+            };
+            vectors.into_iter().map(crowd).collect()
+        }
+    }
+    impl Embedder for Crowded {
+        fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
+            self.0.embed(texts, kind).map(Crowded::crowd)
+        }
+
+        fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
+            self.0.embed_in_place(documents).map(Crowded::crowd)
+        }
+    }
+    for embedder in both_kinds() {
+        let mut crowded = Crowded(embedder);
+        let mut ask = |question: &str| {
+            let contents = passages(&[SHOP, TELESCOPE]);
+            extract(question, &contents, &mut crowded, &Default::default()).unwrap()
+        };
+        let known = ask("How wide is the mirror of the telescope?");
+        assert!(known.answer.contains("8.2 metres"), "{known:?}");
+        let unknown = ask("Which birds nest in the crater of Vesuvius?");
+        assert!(unknown.confidence < known.confidence / 2.0, "{unknown:?}, {known:?}");
+    }
 }
 
 #[test]

@@ -9,7 +9,6 @@
 
 use super::candidates::{Candidates, UnitCandidate};
 use super::similarity::Similarities;
-use crate::text::words::Word;
 
 /// Cosines that differ by less are equal: the same word in the same place.
 const SAME: f32 = 1e-6;
@@ -79,11 +78,9 @@ struct QuestionVectors {
 impl QuestionVectors {
     fn of(candidates: &Candidates, telling: &[f32]) -> QuestionVectors {
         let question = candidates.question;
-        let place = |word: &Word| question.terms.iter().position(|it| it.folded == word.folded);
-        let term: Vec<Option<usize>> = question.words.iter().map(place).collect();
-        let asks = |word: &Word| f32::from(ASKING.contains(&word.folded.as_str()));
+        let term = question.term_of.clone();
         QuestionVectors {
-            asking: question.words.iter().map(asks).collect(),
+            asking: question.asks.iter().map(|asks| f32::from(*asks)).collect(),
             is_term: term.iter().map(|term| f32::from(term.is_some())).collect(),
             telling: term.iter().map(|term| term.map_or(0.0, |term| telling[term])).collect(),
             term,
@@ -130,9 +127,3 @@ fn part(missing: &[f32], cosines: &[f32]) -> f32 {
     let sum: f32 = missing.iter().zip(cosines).map(|(missing, cosine)| missing * cosine).sum();
     sum / missing.iter().take(cosines.len()).sum::<f32>().max(0.5)
 }
-
-/// English words that ask. In other languages none is known to, and all candidates are alike.
-#[rustfmt::skip]
-const ASKING: [&str; 11] = [
-    "what", "which", "who", "whom", "whose", "when", "where", "why", "how", "many", "much",
-];

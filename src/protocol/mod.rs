@@ -137,6 +137,8 @@ pub enum Request {
         /// The documents and their places.
         documents: Vec<Spanned>,
     },
+    /// What do the similarities of a model mean? Answered by [`Response::Calibration`].
+    Calibrate(ModelRef),
     /// Does anything hang? Answered by [`Response::Heartbeat`] at once, whatever else goes on.
     Heartbeat {
         /// How long what ragd does may stand still.
@@ -400,6 +402,8 @@ pub enum Response {
         /// What has kept the others from theirs.
         error: Error,
     },
+    /// Answers [`Request::Calibrate`]: the text of its calibration, if it has one.
+    Calibration(Option<String>),
     /// Answers [`Request::Heartbeat`].
     Heartbeat {
         /// What hangs and since when, in words; `None`: nothing does.

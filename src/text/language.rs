@@ -120,6 +120,12 @@ fn by_function_words(text: &str) -> Option<NaturalLanguage> {
     }
 }
 
+/// The words that questions of a language of the Latin script are made with, in lower case, with a space
+/// between; `None` for other languages, which are told by their script.
+pub(crate) fn words_of_questions(language: NaturalLanguage) -> Option<&'static str> {
+    FUNCTION_WORDS.iter().find(|(it, _)| *it == language).map(|(_, words)| *words)
+}
+
 /// The words that questions are made with, beside what they are about.
 const FUNCTION_WORDS: &[(NaturalLanguage, &str)] = &[
     (

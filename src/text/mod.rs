@@ -8,11 +8,12 @@
 //! [`sentence`]s, which [`abbreviation`] tells from other full stops, and where [`line`] says that
 //! a paragraph ends; answers and rewriting compare [`words`]; [`bigram`] makes of
 //! a script without spaces what can be looked up; [`marker`] finds where an answer cites; [`language`] tells in
-//! which language a question is put.
+//! which language a question is put, and [`function_word`] which of its words say nothing of what is asked.
 
 mod abbreviation;
 
 pub mod bigram;
+pub(crate) mod function_word;
 pub mod language;
 pub mod line;
 pub mod marker;

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use pgrx::prelude::*;
 
+use crate::embed::calibration::Calibration;
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, RegisteredModel};
@@ -213,6 +214,17 @@ impl Embedder for Embedding {
             trace::rows(documents.len());
             self.embed_in_place_and_watch(documents, None)
         })
+    }
+
+    fn calibration(&mut self) -> Result<Calibration> {
+        if self.provider.is_some() {
+            return Calibration::generic();
+        }
+        match client::call(&Request::Calibrate(self.model.reference.clone()))? {
+            Response::Calibration(Some(text)) => Calibration::parse(&text),
+            Response::Calibration(None) => Calibration::generic(),
+            other => Err(unexpected(&other)),
+        }
     }
 }
 

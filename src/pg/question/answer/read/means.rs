@@ -1,6 +1,7 @@
 //! What embeds sentences, and what sums up.
 
 use crate::context::ContextOptions;
+use crate::embed::calibration::Calibration;
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::ragd::call_context::CallContext;
@@ -28,6 +29,10 @@ impl Embedder for OnDemand<'_> {
 
     fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
         Embedding::with_model(Some(self.model), self.context)?.embed_in_place(documents)
+    }
+
+    fn calibration(&mut self) -> Result<Calibration> {
+        Embedding::with_model(Some(self.model), self.context)?.calibration()
     }
 }
 

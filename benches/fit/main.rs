@@ -1,0 +1,140 @@
+//! # What do the similarities of this model mean?
+//!
+//! ```text
+//! cargo bench --bench fit -- [--out FILE] [--from FILE] [--with FOLDER] [--questions N] [--report] [SET ...]
+//! ```
+//!
+//! Fits the constants of the built-in answerer to a model: the calibration file of its folder. To half of
+//! the questions of judged sets, told by a hash of their id, and none of the other half, of which
+//! it reports what the answers are like with the new constants, set by set. A set is a folder of judged data; the
+//! default is one of each kind in each language.
+//!
+//! 1. Cosines of unrelated and of related texts and words give their ranges.
+//! 2. Each question is asked as by `--bench answer`. Weights of the score are those of a conditional logit
+//!    model: which of these sentences holds the answer?
+//! 3. Once more with these weights, for those of the confidence: a logistic model of whether the passage
+//!    was there. Its intercept is then set so that the default threshold refuses a twentieth of the answerable
+//!    questions.
+//!
+//! The model is `$PG_RAG_MODEL`. `--with` names the folder of a second one and fits a calibration for both and
+//! any other model, without ranges of cosines. `--from` starts from a file and not from the model's own, `--out`
+//! writes the result, `--report` fits nothing.
+
+#[path = "../answer/data.rs"]
+#[allow(dead_code)]
+mod data;
+#[path = "../answer/embedder.rs"]
+#[allow(dead_code)]
+mod embedder;
+mod logit;
+mod observe;
+#[path = "../../tests/support/ragd.rs"]
+#[allow(dead_code)]
+mod ragd;
+mod range;
+mod report;
+#[path = "../answer/search.rs"]
+mod search;
+mod steps;
+
+use std::path::PathBuf;
+
+use lexopt::prelude::*;
+use pg_rag::embed::calibration::Calibration;
+use pg_rag::protocol::ModelRef;
+use ragd::Installed;
+
+/// Sets that are fitted to.
+const SETS: [&str; 7] = [
+    "squad_train_sample",
+    "squad2_half",
+    "xquad/en",
+    "xquad/de",
+    "xquad/zh",
+    "xquad/ar",
+    "xquad/ru",
+];
+
+/// What to fit.
+struct Settings {
+    sets: Vec<String>,
+    file: String,
+    out: Option<PathBuf>,
+    from: Option<PathBuf>,
+    with: Option<PathBuf>,
+    questions: usize,
+    fits: bool,
+}
+
+fn main() {
+    let settings = match Settings::parse() {
+        Ok(settings) => settings,
+        Err(error) => {
+            eprintln!("{error}");
+            std::process::exit(2);
+        }
+    };
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    let own = installed.model(&settings.file);
+    let other = settings.with.as_ref().map(|folder| ModelRef {
+        path: folder.to_str().expect("a path in UTF-8").to_owned(),
+        ..own.clone()
+    });
+    let mut models = Vec::new();
+    for model in [Some(own), other].into_iter().flatten() {
+        let mut embedder = embedder::Remembering::new(&ragd, model);
+        if let Some(from) = &settings.from {
+            let text = std::fs::read_to_string(from).expect("the calibration to start from");
+            embedder.calibration = Calibration::parse(&text).expect("a calibration");
+        }
+        let sets = observe::load(&settings.sets, settings.questions, &mut embedder);
+        models.push(observe::Model { embedder, sets });
+    }
+    if settings.fits {
+        let calibration = steps::fit(&mut models, settings.with.is_some());
+        for model in &mut models {
+            model.embedder.calibration = calibration.clone();
+        }
+        if let Some(out) = &settings.out {
+            std::fs::write(out, calibration.to_json().unwrap())
+                .expect("the calibration is written");
+        }
+    }
+    for model in &mut models {
+        report::print(model);
+    }
+}
+
+impl Settings {
+    fn parse() -> Result<Settings, lexopt::Error> {
+        let mut settings = Settings {
+            sets: Vec::new(),
+            file: "onnx/model_int8.onnx".to_string(),
+            out: None,
+            from: None,
+            with: None,
+            questions: usize::MAX,
+            fits: true,
+        };
+        let mut parser = lexopt::Parser::from_env();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Long("file") => settings.file = parser.value()?.parse()?,
+                Long("out") => settings.out = Some(parser.value()?.into()),
+                Long("from") => settings.from = Some(parser.value()?.into()),
+                Long("with") => settings.with = Some(parser.value()?.into()),
+                Long("questions") => settings.questions = parser.value()?.parse()?,
+                Long("report") => settings.fits = false,
+                Value(set) => settings.sets.push(set.string()?),
+                // What cargo bench passes on to every benchmark.
+                Long("bench") => {}
+                other => return Err(other.unexpected()),
+            }
+        }
+        if settings.sets.is_empty() {
+            settings.sets = SETS.map(str::to_owned).to_vec();
+        }
+        Ok(settings)
+    }
+}

@@ -1,0 +1,97 @@
+//! What the answers are like, of the half that nothing is fitted to.
+
+use pg_rag::extract::{Extract, ExtractOptions};
+
+use crate::embedder::Remembering;
+use crate::observe::{FitSet, Model};
+
+/// The questions of one set.
+#[derive(Default)]
+struct Outcomes {
+    in_best: usize,
+    in_evidence: usize,
+    /// Confidences with the passage, without it, and of questions that no passage answers.
+    with: Vec<f32>,
+    without: Vec<f32>,
+    adversarial: Vec<f32>,
+}
+
+/// A line a set.
+pub fn print(model: &mut Model) {
+    println!(
+        "\n{:20} {:>5} {:>6} {:>8} {:>8} {:>11} {:>10} {:>8} {:>7}",
+        "set",
+        "asked",
+        "best",
+        "evidence",
+        "removed",
+        "adversarial",
+        "caught@10",
+        "refused",
+        "caught"
+    );
+    for set in &model.sets {
+        Outcomes::of(set, &mut model.embedder).print(&set.name);
+    }
+}
+
+impl Outcomes {
+    fn of(set: &FitSet, embedder: &mut Remembering) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        for asked in set.asked.iter().filter(|it| !set.question(it).is_fitted) {
+            let question = set.question(asked);
+            let with = set.answer(asked, &asked.with, embedder);
+            if !question.is_answerable {
+                outcomes.adversarial.push(with.confidence);
+                continue;
+            }
+            let holds = |it: &pg_rag::extract::Evidence| {
+                set.holds(question, &asked.with[it.passage], it.bytes.clone())
+            };
+            outcomes.add(&with, holds);
+            outcomes.without.push(set.answer(asked, &asked.without, embedder).confidence);
+        }
+        outcomes
+    }
+
+    fn add(&mut self, answer: &Extract, holds: impl Fn(&pg_rag::extract::Evidence) -> bool) {
+        let best = answer.evidence.iter().max_by(|a, b| a.score.total_cmp(&b.score));
+        self.in_best += usize::from(best.is_some_and(&holds));
+        self.in_evidence += usize::from(answer.evidence.iter().any(&holds));
+        self.with.push(answer.confidence);
+    }
+
+    fn print(&self, name: &str) {
+        let count = self.with.len().max(1) as f64;
+        let threshold = ExtractOptions::default().threshold;
+        let below = |of: &[f32], limit: f32| {
+            of.iter().filter(|it| **it < limit).count() as f64 / of.len().max(1) as f64
+        };
+        let mut with = self.with.clone();
+        with.sort_by(f32::total_cmp);
+        let tenth = with.get(with.len() / 10).copied().unwrap_or_default();
+        println!(
+            "{name:20} {:5} {:6.3} {:8.3} {:8.3} {:11.3} {:10.3} {:8.3} {:7.3}",
+            self.with.len(),
+            self.in_best as f64 / count,
+            self.in_evidence as f64 / count,
+            area(&self.with, &self.without),
+            area(&self.with, &self.adversarial),
+            below(&self.without, tenth),
+            below(&self.with, threshold),
+            below(&self.without, threshold),
+        );
+    }
+}
+
+/// The probability that one of `with` is greater than one of `without`.
+fn area(with: &[f32], without: &[f32]) -> f64 {
+    let mut without = without.to_vec();
+    without.sort_by(f32::total_cmp);
+    let below = |one: &f32| {
+        let less = without.partition_point(|other| other < one);
+        let equal = without.partition_point(|other| other <= one) - less;
+        less as f64 + equal as f64 / 2.0
+    };
+    with.iter().map(below).sum::<f64>() / (with.len() * without.len()) as f64
+}

@@ -1,0 +1,111 @@
+//! What is fitted, one thing after the other.
+
+use pg_rag::embed::calibration::{Calibration, WeightedSum};
+use pg_rag::extract::{ExtractObservation, ExtractOptions, ObservedPiece};
+
+use crate::logit::{Case, Choice, fit_cases, fit_choices, fit_values};
+use crate::observe::{Model, Observed};
+use crate::range;
+
+/// Part of the answerable questions that the default threshold is to refuse.
+const REFUSED: f32 = 0.05;
+
+/// Times that scores are fitted: with better weights other sentences are read.
+const ROUNDS: usize = 2;
+
+/// How much a question counts whose passage does not hold its answer, beside one whose passage was
+/// taken away.
+const ADVERSARIAL: f64 = 0.5;
+
+/// Fits all to the models; a generic calibration has no ranges of cosines.
+pub fn fit(models: &mut [Model], is_generic: bool) -> Calibration {
+    let mut calibration = models[0].embedder.calibration.clone();
+    calibration.texts = (!is_generic).then(|| range::texts(models));
+    calibration.words = (!is_generic).then(|| range::words(models));
+    eprintln!("texts {:?}, words {:?}", calibration.texts, calibration.words);
+    for _ in 0..ROUNDS {
+        let observed = observe(models, &calibration, false);
+        calibration.guess = guess(&observed);
+        calibration.first_look.weights = choose(&observed, |it| Some(it.first_look));
+        calibration.score.weights = choose(&observed, |it| it.score);
+    }
+    let observed = observe(models, &calibration, false);
+    calibration.word_confidence = confidence(&observed, |it| it.word_confidence);
+    let observed = observe(models, &calibration, true);
+    calibration.confidence = confidence(&observed, |it| Some(it.confidence));
+    calibration
+}
+
+/// Observes the half that is fitted to, set by set.
+fn observe(models: &mut [Model], calibration: &Calibration, is_whole: bool) -> Vec<Vec<Observed>> {
+    let of_model = |model: &mut Model| {
+        let Model { embedder, sets } = model;
+        embedder.calibration = calibration.clone();
+        embedder.is_whole = is_whole;
+        let observed: Vec<_> = sets.iter().map(|set| set.observe(true, embedder)).collect();
+        embedder.is_whole = false;
+        observed
+    };
+    models.iter_mut().flat_map(of_model).collect()
+}
+
+fn guess(observed: &[Vec<Observed>]) -> WeightedSum<3> {
+    let pieces = observed.iter().flatten().filter_map(|it| it.with.as_ref());
+    let pieces = pieces.flat_map(|it| &it.pieces);
+    let cases: Vec<_> = pieces.filter_map(|it| Some((it.guess, it.similarity?))).collect();
+    let (intercept, weights) = fit_values(&cases);
+    WeightedSum { intercept, weights }
+}
+
+fn choose<const N: usize>(
+    observed: &[Vec<Observed>],
+    signals: impl Fn(&ObservedPiece) -> Option<[f32; N]>,
+) -> [f32; N] {
+    let choice = |it: &Observed| {
+        let pieces = it.with.as_ref()?.pieces.iter().zip(&it.is_right);
+        let read = pieces.filter_map(|(piece, is_right)| Some((signals(piece)?, *is_right)));
+        let (signals, is_right): (Vec<_>, Vec<_>) = read.unzip();
+        let is_told = is_right.contains(&true) && is_right.contains(&false);
+        (it.is_answerable && is_told).then_some(Choice { signals, is_right, weight: 1.0 })
+    };
+    let choices: Vec<Choice<N>> = observed.iter().flatten().filter_map(choice).collect();
+    fit_choices(&choices)
+}
+
+/// Each set counts alike, so that a language with few questions is no exception.
+fn confidence<const N: usize>(
+    observed: &[Vec<Observed>],
+    signals: impl Fn(&ExtractObservation) -> Option<[f32; N]>,
+) -> WeightedSum<N> {
+    let mut cases = Vec::new();
+    for set in observed {
+        let weight = 1.0 / set.len().max(1) as f64;
+        for it in set {
+            let with = it.with.as_ref().and_then(&signals);
+            let without = it.without.as_ref().and_then(&signals);
+            let counts = if it.is_answerable { weight } else { weight * ADVERSARIAL };
+            let is_so = it.is_answerable;
+            cases.extend(with.map(|signals| Case { signals, is_so, weight: counts }));
+            cases.extend(without.map(|signals| Case { signals, is_so: false, weight }));
+        }
+    }
+    let (_, weights) = fit_cases(&cases);
+    let sum = WeightedSum { intercept: 0.0, weights };
+    WeightedSum { intercept: intercept(&cases, &sum), ..sum }
+}
+
+/// The one with which the default threshold refuses [`REFUSED`] of the answerable.
+fn intercept<const N: usize>(cases: &[Case<N>], sum: &WeightedSum<N>) -> f32 {
+    let answerable = cases.iter().filter(|case| case.is_so);
+    let mut odds: Vec<(f32, f64)> =
+        answerable.map(|case| (sum.of(&case.signals), case.weight)).collect();
+    odds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let whole: f64 = odds.iter().map(|it| it.1).sum();
+    let mut below = 0.0;
+    let least = odds.iter().find(|it| {
+        below += it.1;
+        below > whole * f64::from(REFUSED)
+    });
+    let threshold = ExtractOptions::default().threshold;
+    (threshold / (1.0 - threshold)).ln() - least.map_or(0.0, |it| it.0)
+}

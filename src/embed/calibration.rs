@@ -1,0 +1,271 @@
+//! # calibration: what do the similarities of this model mean?
+//!
+//! ```text
+//! pg_rag_calibration.json in a model's folder → ranges of cosines, weights of signals
+//! ```
+//!
+//! Cosines of one model lie between -0.1 and 0.7, those of another between 0.7 and 0.9. So what was fitted to
+//! the cosines of a model is a file that belongs to it. A model without such a file is read by
+//! [`Calibration::generic`], which looks only at how similarities of one question differ.
+//! `cargo bench --bench fit` writes the file.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// The name of the file in a model's folder.
+pub const CALIBRATION_FILE: &str = "pg_rag_calibration.json";
+
+/// What a sentence's likely similarity is told from before it is embedded.
+pub const GUESS_SIGNALS: [&str; 3] = ["passage_similarity", "held", "overlap"];
+
+/// What a sentence is scored by before its words are compared with those of the question, and where
+/// the model has no vectors for words.
+pub const FIRST_LOOK_SIGNALS: [&str; 11] = [
+    "similarity",
+    "best_similarity",
+    "passage_similarity",
+    "coverage",
+    "overlap",
+    "about",
+    "from_previous",
+    "from_next",
+    "closeness",
+    "fit",
+    "misfit",
+];
+
+/// What a sentence is scored by after that.
+pub const SCORE_SIGNALS: [&str; 16] = [
+    "similarity",
+    "best_similarity",
+    "passage_similarity",
+    "coverage",
+    "overlap",
+    "about",
+    "from_previous",
+    "from_next",
+    "fit",
+    "misfit",
+    "words_asking",
+    "words_terms",
+    "words_unspelled",
+    "words_passage",
+    "words_won",
+    "words_from_previous",
+];
+
+/// What the confidence is told from without vectors of words.
+pub const CONFIDENCE_SIGNALS: [&str; 5] =
+    ["best", "mean", "missing_names", "missing_numbers", "kind_known"];
+
+/// What it is told from with them.
+pub const WORD_CONFIDENCE_SIGNALS: [&str; 13] = [
+    "best",
+    "mean",
+    "missing_names",
+    "missing_numbers",
+    "kind_known",
+    "elsewhere",
+    "missing_terms",
+    "nearest",
+    "least",
+    "words",
+    "least_here",
+    "missing_here",
+    "misfit",
+];
+
+/// What was fitted to a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// Cosines of a question with texts; `None`: to be told from those of each question.
+    pub texts: Option<CosineRange>,
+    /// Cosines of words; `None`: to be told from those of each question.
+    pub words: Option<CosineRange>,
+    /// The likely similarity of a sentence that is not embedded, by [`GUESS_SIGNALS`].
+    pub guess: WeightedSum<3>,
+    /// Log odds that a sentence holds the answer, by [`FIRST_LOOK_SIGNALS`].
+    pub first_look: WeightedSum<11>,
+    /// Log odds that a sentence whose words were compared holds the answer, by [`SCORE_SIGNALS`].
+    pub score: WeightedSum<16>,
+    /// Log odds that any does, by [`CONFIDENCE_SIGNALS`].
+    pub confidence: WeightedSum<5>,
+    /// Log odds that any does whose words were compared, by [`WORD_CONFIDENCE_SIGNALS`].
+    pub word_confidence: WeightedSum<13>,
+}
+
+/// Where the cosines of a model lie.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CosineRange {
+    /// Usual cosine of what has nothing in common: 0 on the common scale.
+    pub unrelated: f32,
+    /// Cosine that is 1 on the common scale.
+    pub related: f32,
+}
+
+/// A sum of `N` signals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeightedSum<const N: usize> {
+    /// The sum where all signals are 0.
+    pub intercept: f32,
+    /// How much each counts, in the order of its list of names.
+    pub weights: [f32; N],
+}
+
+/// The file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CalibrationFile {
+    texts: Option<CosineRange>,
+    words: Option<CosineRange>,
+    guess: NamedWeights,
+    first_look: NamedWeights,
+    score: NamedWeights,
+    confidence: NamedWeights,
+    word_confidence: NamedWeights,
+}
+
+/// A sum as it is written down; what is not named weighs nothing.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedWeights {
+    #[serde(default)]
+    intercept: f32,
+    weights: BTreeMap<String, f32>,
+}
+
+impl Calibration {
+    /// What holds for models that nothing is known of: weights for similarities as far as they
+    /// differ within a question, fitted to two models at once. It fails only where the program was built
+    /// with a text that is none.
+    pub fn generic() -> Result<Calibration> {
+        Calibration::parse(include_str!("generic_calibration.json"))
+    }
+
+    /// Reads the text of a calibration file.
+    ///
+    /// Fails with [`ErrorKind::FileCorrupted`] if it is not one: if it is no such JSON, names a signal that
+    /// there is none of, has a number that is not finite, or a range of cosines without extent.
+    pub fn parse(text: &str) -> Result<Calibration> {
+        let corrupted = |why: String| Error::new(ErrorKind::FileCorrupted, why);
+        let file: CalibrationFile = serde_json::from_str(text)
+            .map_err(|error| corrupted(format!("it is no calibration ({error})")))?;
+        let calibration = Calibration {
+            texts: checked_range(file.texts)?,
+            words: checked_range(file.words)?,
+            guess: file.guess.sum(&GUESS_SIGNALS)?,
+            first_look: file.first_look.sum(&FIRST_LOOK_SIGNALS)?,
+            score: file.score.sum(&SCORE_SIGNALS)?,
+            confidence: file.confidence.sum(&CONFIDENCE_SIGNALS)?,
+            word_confidence: file.word_confidence.sum(&WORD_CONFIDENCE_SIGNALS)?,
+        };
+        Ok(calibration)
+    }
+
+    /// The text of a calibration file, which [`Calibration::parse`] reads. Fails with
+    /// [`ErrorKind::Internal`] if it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String> {
+        let file = CalibrationFile {
+            texts: self.texts,
+            words: self.words,
+            guess: NamedWeights::of(&self.guess, &GUESS_SIGNALS),
+            first_look: NamedWeights::of(&self.first_look, &FIRST_LOOK_SIGNALS),
+            score: NamedWeights::of(&self.score, &SCORE_SIGNALS),
+            confidence: NamedWeights::of(&self.confidence, &CONFIDENCE_SIGNALS),
+            word_confidence: NamedWeights::of(&self.word_confidence, &WORD_CONFIDENCE_SIGNALS),
+        };
+        let text = serde_json::to_string_pretty(&file)
+            .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+        Ok(text + "\n")
+    }
+}
+
+impl CosineRange {
+    /// A cosine on the common scale; neither end of it is a limit.
+    #[must_use]
+    pub fn scaled(&self, cosine: f32) -> f32 {
+        (cosine - self.unrelated) / (self.related - self.unrelated)
+    }
+}
+
+impl<const N: usize> WeightedSum<N> {
+    /// The sum for these signals.
+    #[must_use]
+    pub fn of(&self, signals: &[f32; N]) -> f32 {
+        let terms = self.weights.iter().zip(signals);
+        self.intercept + terms.map(|(weight, signal)| weight * signal).sum::<f32>()
+    }
+}
+
+impl NamedWeights {
+    fn of<const N: usize>(sum: &WeightedSum<N>, names: &[&str; N]) -> NamedWeights {
+        let weights = names.iter().zip(sum.weights);
+        let weights = weights.filter(|(_, weight)| *weight != 0.0);
+        NamedWeights {
+            intercept: sum.intercept,
+            weights: weights.map(|(name, weight)| (name.to_string(), weight)).collect(),
+        }
+    }
+
+    fn sum<const N: usize>(&self, names: &[&str; N]) -> Result<WeightedSum<N>> {
+        let corrupted = |why: String| Error::new(ErrorKind::FileCorrupted, why);
+        if let Some(name) = self.weights.keys().find(|name| !names.contains(&name.as_str())) {
+            let why = format!("there is no signal \"{name}\"");
+            return Err(corrupted(why).hint(format!("There are {}.", names.join(", "))));
+        }
+        let weights = names.map(|name| self.weights.get(name).copied().unwrap_or(0.0));
+        match weights.iter().chain([&self.intercept]).all(|number| number.is_finite()) {
+            true => Ok(WeightedSum { intercept: self.intercept, weights }),
+            false => Err(corrupted("a weight is not finite".to_owned())),
+        }
+    }
+}
+
+fn checked_range(range: Option<CosineRange>) -> Result<Option<CosineRange>> {
+    match range {
+        Some(it) if !(it.scaled(0.0).is_finite() && it.scaled(1.0).is_finite()) => {
+            let why = format!("cosines range from {} to {}", it.unrelated, it.related);
+            Err(Error::new(ErrorKind::FileCorrupted, why))
+        }
+        range => Ok(range),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let generic = Calibration::generic().unwrap();
+        assert_eq!(Calibration::parse(&generic.to_json().unwrap()).unwrap(), generic);
+        assert_eq!((generic.texts, generic.words), (None, None));
+    }
+
+    #[test]
+    fn cosines_get_a_common_scale() {
+        let range = CosineRange { unrelated: 0.7, related: 0.9 };
+        assert!((range.scaled(0.8) - 0.5).abs() < 1e-5 && range.scaled(0.6) < 0.0);
+    }
+
+    #[test]
+    fn what_is_no_calibration_is_refused() {
+        let good = Calibration::generic().unwrap().to_json().unwrap();
+        let check = |from: &str, to: &str, expected: &str| {
+            let text = good.replacen(from, to, 1);
+            assert_ne!(text, good, "{from} is not there");
+            let error = Calibration::parse(&text).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::FileCorrupted);
+            assert!(error.message().contains(expected), "{error}");
+        };
+        check("{", "", "it is no calibration");
+        check("\"overlap\"", "\"overlaps\"", "there is no signal \"overlaps\"");
+        check("\"guess\"", "\"guesses\"", "it is no calibration");
+        check("\"intercept\": ", "\"intercept\": 1e99, \"x\": ", "it is no calibration");
+        check("null", r#"{"unrelated": 0.5, "related": 0.5}"#, "cosines range from 0.5 to 0.5");
+    }
+}

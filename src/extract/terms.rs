@@ -1,0 +1,215 @@
+//! # terms: which words carry the question, in the script that it is written in?
+//!
+//! ```text
+//! question → words │ those that carry it │ those that ask;  (term, word of a text) → credit from 0 to 1
+//! ```
+//!
+//! A script without spaces gives single characters for words, which say little. There a character is
+//! compared together with the one to its right, as the index of texts does it. Each character
+//! begins one pair, so words and pairs have the same numbers.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::text::function_word::{is_asking, is_function_character, is_function_word_of};
+use crate::text::language::{NaturalLanguage, language};
+use crate::text::words::{Word, credit, each_word};
+
+/// Syllables of Korean words that must be shared at the beginning, and the part of the longer word that
+/// they must make: a syllable is two or three letters, and endings are long.
+const LEAST_SYLLABLES: usize = 2;
+const LEAST_SYLLABLE_SHARE: f32 = 0.5;
+
+/// The words of a question.
+#[derive(Debug, Default)]
+pub(super) struct QuestionWords {
+    /// All its words, as they stand.
+    pub words: Vec<Word>,
+    /// Those that carry it, each once, in its order, as they are compared.
+    pub terms: Vec<Word>,
+    /// For each word, which term it is part of.
+    pub term_of: Vec<Option<usize>>,
+    /// For each word, whether it asks.
+    pub asks: Vec<bool>,
+}
+
+impl QuestionWords {
+    /// Reads the first `most` words of `text`. A question of function words alone keeps them all as terms.
+    pub fn read(text: &str, most: usize) -> QuestionWords {
+        let language = language(text);
+        let mut words: Vec<Word> = each_word(text).take(most).collect();
+        // Every German noun has a capital.
+        if language == Some(NaturalLanguage::German) {
+            words.iter_mut().for_each(|word| word.is_name = false);
+        }
+        let compared = compared(text, &words);
+        let both = words.iter().zip(&compared);
+        let is_content: Vec<bool> =
+            both.map(|(word, compared)| is_content(word, compared, language)).collect();
+        let asks = words.iter().map(|word| is_asking(&word.folded, language)).collect();
+        let mut read = QuestionWords { asks, term_of: vec![None; words.len()], ..Self::default() };
+        let is_alone: Vec<bool> =
+            (0..words.len()).map(|at| is_lone(&compared, &is_content, at)).collect();
+        let all_alike = !is_content.contains(&true) && !is_alone.contains(&true);
+        for (at, word) in compared.iter().enumerate() {
+            let before = at.checked_sub(1).filter(|it| is_content[*it]);
+            let before = before.filter(|it| is_pair(&compared[*it]));
+            if let Some(before) = before.filter(|_| !is_content[at] || is_single(word)) {
+                // The right half of the pair before it.
+                let is_half = compared[before].folded.ends_with(&words[at].folded);
+                read.term_of[at] = read.term_of[before].filter(|_| is_half);
+            } else if is_content[at] || all_alike {
+                read.term_of[at] = Some(read.place(word));
+            } else if is_alone[at] {
+                read.term_of[at] = Some(read.place(&words[at]));
+            }
+        }
+        read.words = words;
+        read
+    }
+
+    fn place(&mut self, word: &Word) -> usize {
+        let known = self.terms.iter().position(|it| it.folded == word.folded);
+        known.unwrap_or_else(|| {
+            self.terms.push(word.clone());
+            self.terms.len() - 1
+        })
+    }
+}
+
+/// The words of `text` as they are compared, as many as `words`, which are its first words.
+pub(super) fn compared(text: &str, words: &[Word]) -> Vec<Word> {
+    let spans: Vec<(usize, &str)> = text.unicode_word_indices().take(words.len()).collect();
+    let compare = |(at, word): (usize, &Word)| {
+        let (start, own) = spans[at];
+        let next = spans.get(at + 1).filter(|(next, _)| *next == start + own.len());
+        let folded = match next {
+            Some((_, next)) if is_unspaced(own) && is_unspaced(next) => format!("{own}{next}"),
+            _ => without_article(&word.folded),
+        };
+        Word { folded, ..word.clone() }
+    };
+    words.iter().enumerate().map(compare).collect()
+}
+
+/// How well `word` of a text stands for `term`, both as they are compared.
+pub(super) fn term_credit(term: &str, word: &str) -> f32 {
+    match term.chars().next() {
+        Some(first) if is_unspaced(term) => {
+            let is_single = term.chars().nth(1).is_none();
+            f32::from(term == word || is_single && word.starts_with(first))
+        }
+        Some('\u{AC00}'..='\u{D7A3}') => syllable_credit(term, word),
+        _ => credit(term, word),
+    }
+}
+
+fn syllable_credit(term: &str, word: &str) -> f32 {
+    let shared = term.chars().zip(word.chars()).take_while(|(a, b)| a == b).count();
+    let longer = term.chars().count().max(word.chars().count());
+    let share = shared as f32 / longer.max(1) as f32;
+    let is_enough = shared >= LEAST_SYLLABLES && share >= LEAST_SYLLABLE_SHARE;
+    if term == word || is_enough { share } else { 0.0 }
+}
+
+/// Whether a word carries the question, by itself or with the character that it is compared with.
+fn is_content(word: &Word, compared: &Word, language: Option<NaturalLanguage>) -> bool {
+    if is_unspaced(&word.folded) {
+        return is_pair(compared) && !compared.folded.chars().any(is_function_character);
+    }
+    !is_function_word_of(&word.folded, language)
+}
+
+fn is_pair(word: &Word) -> bool {
+    is_unspaced(&word.folded) && word.folded.graphemes(true).nth(1).is_some()
+}
+
+fn is_single(word: &Word) -> bool {
+    is_unspaced(&word.folded) && !is_pair(word)
+}
+
+fn starts_with_function(word: &Word) -> bool {
+    word.folded.chars().next().is_some_and(is_function_character)
+}
+
+/// Whether a character says something and has no neighbour with which it makes a pair that does.
+fn is_lone(compared: &[Word], is_content: &[bool], at: usize) -> bool {
+    is_unspaced(&compared[at].folded)
+        && !starts_with_function(&compared[at])
+        && !is_content[at]
+        && (at == 0 || !is_content[at - 1])
+}
+
+/// Han, Hiragana, Thai, Lao, Burmese and Khmer: whatever is a word by itself for want of a dictionary.
+fn is_unspaced(word: &str) -> bool {
+    word.starts_with(|c: char| {
+        matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}'
+            | '\u{3041}'..='\u{309F}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
+            | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
+    })
+}
+
+/// An Arabic word without its article and what is written with that, and with letters that are often
+/// confused made one; other words as they are.
+fn without_article(word: &str) -> String {
+    if !word.starts_with(|c| matches!(c, '\u{0620}'..='\u{064A}')) {
+        return word.to_owned();
+    }
+    let folded: String = word
+        .chars()
+        .filter(|c| !matches!(c, '\u{064B}'..='\u{0652}' | '\u{0640}'))
+        .map(|c| match c {
+            'أ' | 'إ' | 'آ' => 'ا',
+            'ى' => 'ي',
+            'ة' => 'ه',
+            other => other,
+        })
+        .collect();
+    let bare = ["وال", "بال", "كال", "فال", "ال", "لل"]
+        .iter()
+        .find_map(|article| folded.strip_prefix(article))
+        .filter(|rest| rest.chars().count() > 1);
+    bare.map(str::to_owned).unwrap_or(folded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms_of(question: &str) -> Vec<String> {
+        QuestionWords::read(question, 100).terms.into_iter().map(|it| it.folded).collect()
+    }
+
+    #[test]
+    fn words_that_carry_the_question_are_found_in_each_language() {
+        assert_eq!(terms_of("How many days off do I have?"), ["many", "days", "off"]);
+        assert_eq!(terms_of("Wie viele Urlaubstage habe ich?"), ["urlaubstage"]);
+        assert_eq!(terms_of("Сколько стоит билет?"), ["стоит", "билет"]);
+        assert_eq!(terms_of("متى تفتح المكتبة؟"), ["تفتح", "مكتبه"]);
+        assert_eq!(terms_of("数据库的默认端口是多少？"), ["数据", "据库", "默认", "认端", "端口"]);
+        assert_eq!(terms_of("谁的猫？"), ["猫"]);
+        assert_eq!(terms_of("图书館はいつ開きますか"), ["图书", "书館", "開"]);
+        assert_eq!(terms_of("What is it?"), ["what", "is", "it"]);
+        assert_eq!(terms_of(""), [""; 0]);
+    }
+
+    #[test]
+    fn every_word_knows_its_term() {
+        let read = QuestionWords::read("数据库的端口", 100);
+        assert_eq!(read.words.len(), 6);
+        assert_eq!(read.term_of, [Some(0), Some(1), Some(1), None, Some(2), Some(2)]);
+        let read = QuestionWords::read("Who wrote Emma, and why did Emma sell?", 100);
+        assert_eq!(read.term_of[1..3], [Some(0), Some(1)]);
+        assert_eq!((read.term_of[6], read.asks[0], read.asks[1]), (Some(1), true, false));
+    }
+
+    #[test]
+    fn words_match_in_other_scripts() {
+        assert_eq!(term_credit("端口", "端口"), 1.0);
+        assert_eq!(term_credit("端口", "端子"), 0.0);
+        assert_eq!(term_credit("猫", "猫是"), 1.0);
+        assert!(term_credit("휴가를", "휴가는") > 0.6 && term_credit("휴가를", "출장을") == 0.0);
+        assert!(term_credit("библиотека", "библиотеку") > 0.8);
+        let credit = |a: &str, b: &str| term_credit(&without_article(a), &without_article(b));
+        assert_eq!(credit("المكتبة", "مكتبه"), 1.0);
+    }
+}
