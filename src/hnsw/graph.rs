@@ -72,7 +72,9 @@ pub struct PageGraph<'a, S> {
     pub space: Space,
 }
 
-fn kind_of(layer: u8) -> HnswPageKind {
+/// The kind of the pages on which nodes of a layer lie.
+#[must_use]
+pub fn kind_of(layer: u8) -> HnswPageKind {
     if layer == 0 { HnswPageKind::Ground } else { HnswPageKind::Upper }
 }
 

@@ -8,23 +8,22 @@
 //! back; the same for its nodes above; and last the entry. A crash in between leaves a node that
 //! few links lead to; its row was not committed.
 
+use super::back_link::link_from_all;
 use super::columns::{ColumnValues, set_values};
-use super::graph::{Graph, Neighbor, PageGraph};
+use super::graph::{Graph, Neighbor, PageGraph, kind_of};
+use super::node_links::{ATTEMPTS, read_links, replace_links};
 use super::page::{
     self, EntryPoint, HnswMeta, HnswPageKind, IndexShape, NONE, NewNode, NodePlace, NodeState,
-    RowId, SlotMut, SlotView,
+    RowId, SlotView,
 };
 use super::proximity::{Proximity, euclidean};
 use super::search_layer::{LayerSearch, SearchMemory, descend};
-use super::select::{LinkCandidate, select};
+use super::select::{LinkCandidate, select_first};
 use super::slots::{occupy, read_meta};
 use super::space::Payload;
 use super::visited::Visited;
 use crate::error::Result;
 use crate::pages::{Store, StoreMut};
-
-/// How often a list is tried again that others keep changing.
-const ATTEMPTS: usize = 20;
 
 /// Remembers a row that has no place in the graph.
 pub fn insert_loose<S: StoreMut>(store: &S, row: RowId, state: NodeState) -> Result<()> {
@@ -155,10 +154,6 @@ fn add_nodes<S: StoreMut>(
     Ok(AddedNodes { nodes, before })
 }
 
-fn kind_of(layer: u8) -> HnswPageKind {
-    if layer == 0 { HnswPageKind::Ground } else { HnswPageKind::Upper }
-}
-
 /// The neighbours of a new vector in each layer that the graph has, lowest first.
 fn neighbours_by_layer<S: Store>(
     graph: &PageGraph<'_, S>,
@@ -255,7 +250,7 @@ fn choose<S: Store>(
             payload: payload.bytes(),
         })
         .collect();
-    Ok(select(&graph.space, probe, &candidates, usize::from(graph.shape.degree.m)))
+    Ok(select_first(&graph.space, probe, &candidates, &graph.shape.degree, layer))
 }
 
 /// Makes walks begin at `candidate`, if it is higher than where they begin now; where that was.
@@ -272,186 +267,4 @@ pub fn raise_entry<S: StoreMut>(store: &S, candidate: EntryPoint) -> Result<Opti
         Ok(true)
     })?;
     Ok(before)
-}
-
-/// A node's links as they were read, with the row that tells whether it is still the same.
-pub struct NodeLinks {
-    /// The row of the node.
-    pub row: RowId,
-    /// The numbers of its neighbours.
-    pub links: Vec<u32>,
-}
-
-/// Reads the links of a node.
-pub fn read_links<S: Store>(
-    graph: &PageGraph<'_, S>,
-    node: u32,
-    layer: u8,
-) -> Result<Option<NodeLinks>> {
-    graph.with_node(node, layer, |slot| NodeLinks {
-        row: slot.row(),
-        links: slot.neighbours().collect(),
-    })
-}
-
-/// Replaces the links of a node, if they are still `old`.
-pub fn replace_links<S: StoreMut>(
-    graph: &PageGraph<'_, S>,
-    node: u32,
-    layer: u8,
-    old: &NodeLinks,
-    new: &[u32],
-) -> Result<bool> {
-    let place = graph.shape.place(node);
-    graph.store.write(place.block, |page| {
-        let Some(mut slot) = SlotMut::of(graph.shape, page, kind_of(layer), place.slot) else {
-            return Ok(false);
-        };
-        let now = slot.look();
-        if !now.is_node() || now.row() != old.row || !now.neighbours().eq(old.links.iter().copied())
-        {
-            return Ok(false);
-        }
-        slot.set_neighbours(new);
-        Ok(true)
-    })
-}
-
-/// A node that wants links from others.
-#[derive(Clone, Copy)]
-struct Newcomer<'a> {
-    node: u32,
-    payload: &'a [u8],
-    layer: u8,
-    /// Whether it gets a link even where nearer nodes should have it.
-    insists: bool,
-}
-
-/// Makes `neighbours` link to `node`, whose vector is `payload`, and at least one of them in
-/// any case.
-pub fn link_from_all<S: StoreMut>(
-    graph: &PageGraph<'_, S>,
-    neighbours: &[u32],
-    node: u32,
-    payload: &[u8],
-    layer: u8,
-) -> Result<()> {
-    let mut newcomer = Newcomer { node, payload, layer, insists: false };
-    let mut is_linked = false;
-    for neighbour in neighbours {
-        is_linked |= link_back(graph, *neighbour, newcomer)?;
-    }
-    newcomer.insists = true;
-    for neighbour in neighbours {
-        if is_linked {
-            break;
-        }
-        is_linked = link_back(graph, *neighbour, newcomer)?;
-    }
-    Ok(())
-}
-
-/// Makes `to` link to a newcomer; if there is no room, its neighbours are chosen anew.
-/// Whether it links to it in the end.
-fn link_back<S: StoreMut>(
-    graph: &PageGraph<'_, S>,
-    to: u32,
-    newcomer: Newcomer<'_>,
-) -> Result<bool> {
-    let Newcomer { node, layer, .. } = newcomer;
-    for _ in 0..ATTEMPTS {
-        graph.interrupted()?;
-        let Some(old) = read_links(graph, to, layer)? else { return Ok(false) };
-        if old.links.contains(&node) {
-            return Ok(true);
-        }
-        let mut new = old.links.clone();
-        if new.len() < graph.shape.degree.most(layer) {
-            new.push(node);
-        } else {
-            new = choose_anew(graph, to, &old.links, newcomer)?;
-        }
-        let has_it = new.contains(&node);
-        if !has_it || replace_links(graph, to, layer, &old, &new)? {
-            return Ok(has_it);
-        }
-    }
-    Ok(false)
-}
-
-/// The best of `links` and the newcomer, for a node that has no room for all.
-fn choose_anew<S: Store>(
-    graph: &PageGraph<'_, S>,
-    to: u32,
-    links: &[u32],
-    newcomer: Newcomer<'_>,
-) -> Result<Vec<u32>> {
-    let Newcomer { node: new, layer, .. } = newcomer;
-    let Some((center, _)) = graph.payload(to, layer)? else { return Ok(links.to_vec()) };
-    let mut payloads = vec![(new, Payload::copy_of(newcomer.payload))];
-    for link in links {
-        if let Some((payload, NodeState::Live)) = graph.payload(*link, layer)? {
-            payloads.push((*link, payload));
-        }
-    }
-    let space = &graph.shape.space;
-    let mut candidates: Vec<LinkCandidate<'_>> = payloads
-        .iter()
-        .map(|(node, payload)| LinkCandidate {
-            node: *node,
-            distance: space.distance(center.bytes(), payload.bytes()),
-            payload: payload.bytes(),
-        })
-        .collect();
-    candidates.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance));
-    let mut chosen = select(space, center.bytes(), &candidates, graph.shape.degree.most(layer));
-    let dropped: Vec<u32> =
-        candidates.iter().map(|it| it.node).filter(|node| !chosen.contains(node)).collect();
-    for node in dropped {
-        let must_stay = match node == new {
-            true => newcomer.insists,
-            false => chosen.contains(&new) && !is_linked_by_another(graph, node, to, layer)?,
-        };
-        if must_stay {
-            spare(graph, &mut chosen, node, new, to, layer)?;
-        }
-    }
-    Ok(chosen)
-}
-
-/// Whether a neighbour of `node` other than `than` links to it.
-fn is_linked_by_another<S: Store>(
-    graph: &PageGraph<'_, S>,
-    node: u32,
-    than: u32,
-    layer: u8,
-) -> Result<bool> {
-    let mut neighbours = Vec::new();
-    graph.neighbours(node, layer, &mut neighbours)?;
-    for neighbour in neighbours.into_iter().filter(|neighbour| *neighbour != than) {
-        let links =
-            graph.with_node(neighbour, layer, |slot| slot.neighbours().any(|it| it == node));
-        if links? == Some(true) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Keeps `orphan`, to which nothing else links, in place of one that can do without.
-fn spare<S: Store>(
-    graph: &PageGraph<'_, S>,
-    chosen: &mut [u32],
-    orphan: u32,
-    new: u32,
-    to: u32,
-    layer: u8,
-) -> Result<()> {
-    for place in (0..chosen.len()).rev() {
-        if chosen[place] != new && is_linked_by_another(graph, chosen[place], to, layer)? {
-            chosen[place] = orphan;
-            return Ok(());
-        }
-    }
-    Ok(())
 }

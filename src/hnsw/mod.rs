@@ -20,6 +20,7 @@ pub mod shape;
 pub mod slots;
 
 pub mod graph;
+pub mod node_links;
 pub mod search_layer;
 pub mod visited;
 
@@ -31,6 +32,7 @@ pub mod orphan_repair;
 pub mod pause;
 pub mod write_out;
 
+pub mod back_link;
 pub mod exact_order;
 pub mod insert;
 pub mod nearest;

@@ -1,16 +1,17 @@
 //! # adopt: does a link lead to every node of a graph that was built?
 //!
 //! Choosing the best neighbours can drop the last link to a node, and nodes that are linked at the
-//! same time may not see each other. To each that nothing leads to, a neighbour with room links,
-//! or one that can spare a link.
+//! same time may not see each other. To each that nothing leads to, the nearest along the links that has room
+//! links, or that can spare a link.
+
+use std::collections::{HashSet, VecDeque};
 
 use super::build::{ChunkMemory, GraphBuilder};
 use super::pause::{Pause, paused};
 
 impl<M: ChunkMemory> GraphBuilder<M> {
-    /// Makes sure that a link leads to every node of every layer: to each that has none, a
-    /// neighbour with room links, or one that can spare a link. To be called once all is
-    /// linked.
+    /// Makes sure that a link leads to every node of every layer: to each that has none, a node near it
+    /// with room links, or one that can spare a link. To be called once all is linked.
     pub fn adopt(&self, pause: Pause<'_>) {
         let highest = self.entry().map_or(0, |entry| entry.layer);
         let mut nodes: Vec<u32> = (0..self.added()).collect();
@@ -33,28 +34,37 @@ impl<M: ChunkMemory> GraphBuilder<M> {
     }
 
     fn adopt_one(&self, orphan: u32, nodes: &[u32], layer: u8, incoming: &mut [u32]) {
-        let most = self.shape.degree.most(layer);
         if self.list(orphan, layer).is_empty() {
             // It was linked at the same time as the layer's first node.
             let others: Vec<u32> = self.nearest_of(orphan, nodes);
             self.set_list(orphan, layer, &others);
             others.iter().for_each(|other| incoming[*other as usize] += 1);
         }
-        let near = self.list(orphan, layer);
-        let beyond = near.iter().flat_map(|near| self.list(*near, layer));
-        let parents = near.iter().copied().chain(beyond);
-        for parent in parents.filter(|parent| *parent != orphan) {
-            let mut links = self.list(parent, layer);
-            if links.len() == most {
-                let spare = links.iter().rposition(|link| incoming[*link as usize] > 1);
-                let Some(spare) = spare else { continue };
-                incoming[links.remove(spare) as usize] -= 1;
+        // Where lists are short, the near ones may have no link to spare.
+        let mut next = VecDeque::from(self.list(orphan, layer));
+        let mut asked = HashSet::from([orphan]);
+        while let Some(parent) = next.pop_front() {
+            if asked.insert(parent) {
+                if self.takes(parent, orphan, layer, incoming) {
+                    return;
+                }
+                next.extend(self.list(parent, layer));
             }
-            links.push(orphan);
-            self.set_list(parent, layer, &links);
-            incoming[orphan as usize] += 1;
-            return;
         }
+    }
+
+    /// Makes `parent` link to an orphan, if it has room or a link to spare; whether it does.
+    fn takes(&self, parent: u32, orphan: u32, layer: u8, incoming: &mut [u32]) -> bool {
+        let mut links = self.list(parent, layer);
+        if links.len() == self.shape.degree.most(layer) {
+            let spare = links.iter().rposition(|link| incoming[*link as usize] > 1);
+            let Some(spare) = spare else { return false };
+            incoming[links.remove(spare) as usize] -= 1;
+        }
+        links.push(orphan);
+        self.set_list(parent, layer, &links);
+        incoming[orphan as usize] += 1;
+        true
     }
 
     /// Of `nodes` the `m` nearest to this one.

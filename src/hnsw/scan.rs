@@ -9,7 +9,8 @@
 //! 1. **Walk** with ef = ef_search, and give the nearer half of what it found.
 //! 2. **Widen** the walk by half, and give what is new in its nearer half; again and again. The
 //!    farther half waits, because a wider walk may still find what belongs between. What comes
-//!    later than it should (a bound below one given before) is kept back.
+//!    later than it should has a bound below one given before; whether its value is below as
+//!    well, and it is too late, `exact_order` finds out.
 //! 3. **Sweep**: read the whole ground layer, page after page, and give what has not been
 //!    given, in exact order of the bounds. Reading in order is so much cheaper than following
 //!    links that this is worth while as soon as a walk would meet a good part of the nodes.
@@ -320,7 +321,7 @@ impl Scan {
         Ok(self.options.is_iterative && visits * WALK_TO_SWEEP >= nodes)
     }
 
-    /// Makes the `most` nearest ready that were not given and are not too late.
+    /// Makes those of the `most` nearest ready that were not given.
     fn give(&mut self, nearest: Vec<Neighbor>, most: usize) {
         let Probe::Vector(probe) = &self.probe else { return };
         let (space, of_probe) = (&self.meta.shape.space, self.meta.shape.space.fit(probe.bytes()));
@@ -329,8 +330,6 @@ impl Scan {
             .take(most)
             .filter(|found| !self.given.contains(&found.row))
             .map(|found| (space.lower_bound(of_probe, found.fit, found.distance), found.row))
-            // Estimates have no order that could be kept.
-            .filter(|(bound, _)| self.is_estimate() || *bound >= self.highest_given)
             .collect();
         sort(&mut rows);
         if let Some((bound, _)) = rows.last() {

@@ -4,6 +4,7 @@ mod changes;
 mod inner_product;
 mod order;
 mod properties;
+mod short_lists;
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +15,8 @@ use super::build::{GraphBuilder, LinkProgress, layer_by_chance};
 use super::check::check;
 use super::columns::{ColumnCondition, ColumnValues};
 use super::graph::PageGraph;
-use super::insert::{InsertItem, insert, insert_loose, read_links, replace_links};
+use super::insert::{InsertItem, insert, insert_loose};
+use super::node_links::{read_links, replace_links};
 use super::page::{
     Degree, Filters, HnswMeta, HnswPageKind, IndexShape, NodePlace, NodeState, RowId, SlotView,
     VectorColumn,

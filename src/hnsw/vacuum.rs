@@ -10,7 +10,8 @@
 //! 3. **Move the entry**, if it is dead.
 //! 4. **Mend.** A list with dead links keeps its living ones; the places of the dead go to
 //!    the neighbours of the dead (FreshDiskANN, arXiv 2105.09613, algorithm 4, restricted to
-//!    what is lost). No search is needed.
+//!    what is lost), or to those of dead neighbours of theirs. No search is needed, unless lists
+//!    are so short that they lead to too little.
 //! 5. **Adopt.** Living nodes to which no way leads any more, alone or as a cluster whose links to
 //!    the rest were all to the dead, get a link from the nearest to which one does.
 //! 6. **Free** the slots, and list their pages as having room.
@@ -19,8 +20,13 @@
 
 mod reachability;
 
+use std::collections::{HashSet, VecDeque};
+
+use self::reachability::nearest;
+use super::back_link::offer;
 use super::graph::{Graph, PageGraph};
-use super::insert::{NodeLinks, any_live_node, read_links, replace_links};
+use super::insert::any_live_node;
+use super::node_links::{ATTEMPTS, NodeLinks, read_links, replace_links};
 use super::node_set::NodeSet;
 use super::page::{
     self, EntryPoint, HnswPageKind, IndexShape, NONE, NodePlace, NodeState, RowId, SlotMut,
@@ -34,8 +40,10 @@ use crate::pages::{Page, StoreMut};
 
 /// Neighbours of a dead neighbour that are looked at.
 const BEYOND: usize = 16;
-/// How often a list is tried again that others keep changing.
-const ATTEMPTS: usize = 20;
+/// So many times the places of a list are wanted as candidates for those of the dead.
+const WANTED: usize = 2;
+/// With a smaller `m`, lists are short.
+const SHORT: u16 = 8;
 
 /// What a vacuum did and saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -258,8 +266,31 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
             }
             let new = self.mended(seen, &old)?;
             if replace_links(&self.graph, seen.node, seen.layer, &old, &new)? {
-                let gained = new.iter().filter(|link| !old.links.contains(link));
-                return gained.copied().try_for_each(|link| self.link_if_room(link, seen));
+                let gained = new.iter().copied().filter(|link| !old.links.contains(link));
+                return self.link_back_from(gained, seen);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a node has so few neighbours that what is left of them leads to too little. Then they are chosen
+    /// as an insert chooses them.
+    fn has_short_lists(&self) -> bool {
+        self.graph.shape.degree.m < SHORT
+    }
+
+    /// Makes nodes link to one that has begun to link to them, where they have room or it is better.
+    fn link_back_from(&self, nodes: impl Iterator<Item = u32>, to: VacuumedNode) -> Result<()> {
+        let payload = match self.has_short_lists() {
+            true => self.graph.payload(to.node, to.layer)?,
+            false => None,
+        };
+        for node in nodes {
+            match &payload {
+                Some((payload, _)) => {
+                    offer(&self.graph, node, to.node, payload.bytes(), to.layer)?;
+                }
+                None => self.link_if_room(node, to)?,
             }
         }
         Ok(())
@@ -283,17 +314,16 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         let (gone, mut kept): (Vec<u32>, Vec<u32>) =
             old.links.iter().partition(|link| self.dead.contains(**link));
         let Some((center, _)) = self.graph.payload(seen.node, seen.layer)? else { return Ok(kept) };
-        let mut beyond = Vec::new();
-        for node in &gone {
-            let from = beyond.len();
-            self.graph.neighbours(*node, seen.layer, &mut beyond)?;
-            beyond.truncate(from + BEYOND);
+        let mut beyond = self.beyond(&gone, seen.layer)?;
+        let mut most = gone.len();
+        if self.has_short_lists() {
+            let found = nearest(&self.graph, center.bytes(), seen.layer)?;
+            beyond.extend(found.iter().map(|found| found.node).chain(kept.drain(..)));
+            most = self.graph.shape.degree.most(seen.layer);
         }
         beyond.sort_unstable();
         beyond.dedup();
-        beyond.retain(|node| {
-            *node != seen.node && !self.dead.contains(*node) && !kept.contains(node)
-        });
+        beyond.retain(|node| *node != seen.node && !kept.contains(node));
         let mut candidates: Vec<(f32, u32, Payload)> = Vec::new();
         for node in beyond {
             if let Some((payload, NodeState::Live)) = self.graph.payload(node, seen.layer)? {
@@ -310,8 +340,33 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
                 payload: payload.bytes(),
             })
             .collect();
-        kept.extend(select(&self.graph.space, center.bytes(), &candidates, gone.len()));
+        kept.extend(select(&self.graph.space, center.bytes(), &candidates, most));
         Ok(kept)
+    }
+
+    /// The living nodes to which the dead nodes `gone` lead, directly or, where these are few, by others
+    /// that are dead.
+    fn beyond(&self, gone: &[u32], layer: u8) -> Result<Vec<u32>> {
+        let wanted = WANTED * self.graph.shape.degree.most(layer);
+        let mut known: HashSet<u32> = gone.iter().copied().collect();
+        let mut living = Vec::new();
+        let mut next: VecDeque<u32> = gone.iter().copied().collect();
+        let mut directly = gone.len();
+        let mut links = Vec::new();
+        while let Some(node) = next.pop_front()
+            && (directly > 0 || living.len() < wanted)
+        {
+            directly = directly.saturating_sub(1);
+            links.clear();
+            self.graph.neighbours(node, layer, &mut links)?;
+            for link in links.iter().take(BEYOND).filter(|link| known.insert(**link)) {
+                match self.dead.contains(*link) {
+                    true => next.push_back(*link),
+                    false => living.push(*link),
+                }
+            }
+        }
+        Ok(living)
     }
 
     fn free(&mut self) -> Result<()> {

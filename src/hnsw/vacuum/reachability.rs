@@ -4,8 +4,10 @@
 //! node alone, or a cluster whose members link to each other only. Links are followed from the
 //! entry, layer by layer; what they do not lead to is linked to what is nearest of the rest.
 
+use super::super::back_link::link_from_all;
 use super::super::graph::{Neighbor, PageGraph};
-use super::super::insert::{link_from_all, raise_entry, read_links, replace_links};
+use super::super::insert::raise_entry;
+use super::super::node_links::{read_links, replace_links};
 use super::super::node_set::NodeSet;
 use super::super::page::{EntryPoint, HnswPageKind, NodeState};
 use super::super::proximity::euclidean;
@@ -180,7 +182,11 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
 }
 
 /// The nodes of a layer nearest to `probe`.
-fn nearest<S: Store>(graph: &PageGraph<'_, S>, probe: &[u8], layer: u8) -> Result<Vec<Neighbor>> {
+pub(super) fn nearest<S: Store>(
+    graph: &PageGraph<'_, S>,
+    probe: &[u8],
+    layer: u8,
+) -> Result<Vec<Neighbor>> {
     let meta = read_meta(graph.store)?;
     let (mut walk, mut visited) = (LayerSearch::default(), Visited::default());
     visited.begin(meta.shape.nodes_below(graph.store.blocks()?))?;
