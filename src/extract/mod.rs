@@ -47,6 +47,7 @@ mod tests;
 
 use std::ops::Range;
 
+use antecedent::with_subjects;
 use candidates::{Candidates, ParsedQuestion};
 use choice::choose;
 use confidence::ConfidenceSignals;
@@ -161,6 +162,7 @@ pub fn extract(
     let order = best_first(&scores);
     let confidence = ConfidenceSignals::gather(&candidates, &similarities, &scores).confidence();
     let chosen = choose(&candidates, &scores, &order, options);
+    let chosen = with_subjects(&candidates, chosen, options.max_sentences);
     let supported = confidence >= options.threshold;
     let answer =
         if supported { wording::word(passages, &chosen, options.format) } else { String::new() };
