@@ -51,6 +51,7 @@ mod tests;
 
 use std::ops::Range;
 
+use antecedent::with_subjects;
 use candidates::{Candidates, ParsedQuestion};
 use choice::choose;
 use confidence::ConfidenceSignals;
@@ -169,6 +170,7 @@ pub fn extract(
     let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores);
     let confidence = signals.confidence(&calibration);
     let chosen = choose(&candidates, &scores, &order, options);
+    let chosen = with_subjects(&candidates, chosen, options.max_sentences);
     let supported = confidence >= options.threshold;
     let answer =
         if supported { wording::word(passages, &chosen, options.format) } else { String::new() };

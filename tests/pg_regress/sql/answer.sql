@@ -40,6 +40,9 @@ SELECT rag_answer('Who won the football world cup in 1998?');
 -- In the language of the question, or in words of one's own.
 SELECT rag_answer(question) FROM (VALUES ('Wer hat 1998 die Fußballweltmeisterschaft gewonnen?'), ('¿Quién ganó el mundial de fútbol?'), ('谁赢得了世界杯？')) AS q (question);
 SELECT rag_answer('Who won the football world cup in 1998?', options => '{"answer": {"refusal": "Please ask at the desk."}}');
+-- With what is near, in the words of the documents, and without where nothing is.
+SELECT rag_answer(question, options => '{"answer": {"suggest": true, "min_confidence": 1}}') FROM (VALUES ('When are invoices sent?'), ('Who won the football world cup in 1998?'), ('asdf qwer zxcv')) AS q (question);
+SELECT rag_answer('When are invoices sent?', options => '{"answer": {"suggest": true, "min_confidence": 1, "refusal": "Please ask at the desk."}}');
 -- Where nothing can be found there is nothing to answer from.
 SELECT answer, supported, citations, context FROM rag_answer_details('When are invoices sent?', filter => '{"lang": "de"}');
 
