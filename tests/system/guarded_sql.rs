@@ -83,7 +83,7 @@ const STATE: &str = "
           AND relation NOT IN ('marks'::regclass, 'items'::regclass, 'items_pkey'::regclass, 'counter'::regclass)
     UNION ALL SELECT 'session', concat_ws(' ', pg_backend_pid(), session_user, current_user)
     UNION ALL SELECT 'files', count(*)::text FROM pg_ls_dir('.') AS f WHERE f LIKE 'mark%'
-    UNION ALL SELECT name, setting FROM pg_settings";
+    UNION ALL SELECT name, setting FROM pg_settings WHERE name NOT LIKE 'plpgsql.%'";
 
 /// Asked by the superuser in the session itself, which has called the extension before: that adds settings.
 fn state(client: &mut Client) -> BTreeMap<String, String> {
@@ -187,7 +187,7 @@ fn harmless_statements_have_the_rows_that_they_have_otherwise() {
             let plain =
                 format!("SELECT coalesce(jsonb_agg(to_jsonb(r))::text, '') FROM ({bare}) AS r");
             let guarded =
-                "SELECT coalesce(jsonb_agg(data ORDER BY row_no)::text, '') FROM rag_sql_run($1)";
+                "SELECT coalesce(jsonb_agg(data ORDER BY row_no)::text, '') FROM rag_sql_run($1, 1000)";
             let plain: String = client
                 .query_one(&plain, &[])
                 .unwrap_or_else(|error| panic!("{plain}: {}", describe(&error)))
