@@ -30,7 +30,7 @@ use super::insert::InsertItem;
 use super::page::{EntryPoint, IndexShape, RowId};
 use super::proximity::{Proximity, euclidean};
 use super::search_layer::{DESCENT, SearchMemory};
-use super::select::{LinkCandidate, select};
+use super::select::{LinkCandidate, select, select_first};
 use crate::error::{Error, ErrorKind, Result};
 use crate::spare;
 
@@ -335,8 +335,8 @@ impl<M: ChunkMemory> GraphBuilder<M> {
                 payload: self.payload(found.node),
             })
             .collect();
-        let most = usize::from(self.shape.degree.m);
-        let neighbours = select(&self.shape.space, self.payload(node), &candidates, most);
+        let IndexShape { space, degree, .. } = &self.shape;
+        let neighbours = select_first(space, self.payload(node), &candidates, degree, layer);
         {
             // Others may have linked back to this node already.
             let _lock = self.lock(node);

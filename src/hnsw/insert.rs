@@ -18,7 +18,7 @@ use super::page::{
 };
 use super::proximity::{Proximity, euclidean};
 use super::search_layer::{LayerSearch, SearchMemory, descend};
-use super::select::{LinkCandidate, select};
+use super::select::{LinkCandidate, select_first};
 use super::slots::{occupy, read_meta};
 use super::space::Payload;
 use super::visited::Visited;
@@ -250,7 +250,7 @@ fn choose<S: Store>(
             payload: payload.bytes(),
         })
         .collect();
-    Ok(select(&graph.space, probe, &candidates, usize::from(graph.shape.degree.m)))
+    Ok(select_first(&graph.space, probe, &candidates, &graph.shape.degree, layer))
 }
 
 /// Makes walks begin at `candidate`, if it is higher than where they begin now; where that was.
