@@ -97,13 +97,14 @@ fn weight(at: usize) -> f32 {
 }
 
 /// A generator of random numbers.
-struct Random {
+pub struct Random {
     state: u64,
     spare: Option<f32>,
 }
 
 impl Random {
-    fn of(number: u64) -> Random {
+    /// The generator of this seed.
+    pub fn of(number: u64) -> Random {
         Random { state: scramble(SEED ^ scramble(number)), spare: None }
     }
 
@@ -113,12 +114,12 @@ impl Random {
     }
 
     /// A number above 0 and up to 1.
-    fn fraction(&mut self) -> f64 {
+    pub fn fraction(&mut self) -> f64 {
         ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     /// A normally distributed number: Box and Muller's method, which gives two at a time.
-    fn normal(&mut self) -> f32 {
+    pub fn normal(&mut self) -> f32 {
         if let Some(spare) = self.spare.take() {
             return spare;
         }

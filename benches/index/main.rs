@@ -16,6 +16,7 @@
 //! * `memory`   a build with too little `maintenance_work_mem`
 //! * `buffers`  `shared_buffers` at a quarter of the index
 //! * `growth`   milliseconds a query at 10,000, 100,000 and a million rows
+//! * `product`  recall of inner products of generated vectors of unequal lengths
 //!
 //! What can be chosen is in `settings.rs`. Recall stands beside every figure of speed: it is
 //! the share of the ten nearest rows that was found, against an exact search in this program.

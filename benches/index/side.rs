@@ -5,6 +5,9 @@ use crate::settings::Settings;
 /// Options that both know, at the values that are pgvector's defaults.
 const OPTIONS: &str = "m = 16, ef_construction = 64";
 
+/// The operator class of unit vectors.
+const COSINE: &str = "vector_cosine_ops";
+
 /// An index access method with its options.
 #[derive(Clone)]
 pub struct Side {
@@ -15,6 +18,7 @@ pub struct Side {
     method: &'static str,
     storage: Option<String>,
     iterative: &'static str,
+    operators: &'static str,
 }
 
 impl Side {
@@ -35,13 +39,20 @@ impl Side {
             method: "hnsw",
             storage: None,
             iterative: "strict_order",
+            operators: COSINE,
         }
     }
 
     fn ours(storage: Option<String>) -> Side {
         let name = storage.iter().fold("rag_hnsw".to_owned(), |name, storage| name + " " + storage);
         let slug = name.replace(|character: char| !character.is_ascii_alphanumeric(), "_");
-        Side { name, slug, method: "rag_hnsw", storage, iterative: "strict_order" }
+        let (method, iterative) = ("rag_hnsw", "strict_order");
+        Side { name, slug, method, storage, iterative, operators: COSINE }
+    }
+
+    /// The same with an index for inner products.
+    pub fn of_products(self) -> Side {
+        Side { operators: "vector_ip_ops", ..self }
     }
 
     /// Whether this is the one that the others are compared with.
@@ -56,8 +67,8 @@ impl Side {
         let storage: String = storage.collect();
         format!(
             "CREATE INDEX {table}_index ON {table} USING {} \
-             (embedding vector_cosine_ops{further}) WITH ({OPTIONS}{storage})",
-            self.method
+             (embedding {}{further}) WITH ({OPTIONS}{storage})",
+            self.method, self.operators
         )
     }
 

@@ -7,6 +7,7 @@ mod filter;
 mod growth;
 mod insert;
 mod memory;
+mod product;
 mod vacuum;
 
 use crate::Result;
@@ -26,7 +27,7 @@ pub struct Section {
 }
 
 /// All of them, in the order in which they are run.
-pub const SECTIONS: [Section; 9] = [
+pub const SECTIONS: [Section; 10] = [
     Section { name: "build", title: "Build", run: build::run },
     Section { name: "curve", title: "Recall and speed", run: curve::run },
     Section { name: "filter", title: "Filters, iterative scan", run: filter::run },
@@ -36,6 +37,7 @@ pub const SECTIONS: [Section; 9] = [
     Section { name: "memory", title: "Build with too little memory", run: memory::run },
     Section { name: "buffers", title: "An index four times its cache", run: buffers::run },
     Section { name: "growth", title: "Growth", run: growth::run },
+    Section { name: "product", title: "Inner products of unequal lengths", run: product::run },
 ];
 
 /// The section of this name.
