@@ -24,7 +24,7 @@ use crate::error::Result;
 
 /// Where a full list is chosen anew, one place in so many is for the nearest by the Euclidean distance, if the
 /// node is the shortest of all. Uniform, normal and log-normal vectors of 3 to 64 dimensions were tried with shares
-/// from 1/12 to 1/2, the same for all or by several measures of length: a larger one finds less where
+/// from 1/8 to 1/2, the same for all or by several measures of length: a larger one finds less where
 /// directions are many, a smaller one leaves nodes unreachable.
 pub const EUCLIDEAN_SHARE: usize = 4;
 
