@@ -164,7 +164,7 @@ unsafe fn not_a_query(statement: *mut Node) -> Problem {
         .hint("Begin with SELECT, VALUES, TABLE or WITH.")
 }
 
-/// The words of a command, such as "DROP TABLE".
+/// The words of a command.
 ///
 /// # Safety
 ///
