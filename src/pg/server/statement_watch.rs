@@ -141,7 +141,7 @@ unsafe extern "C-unwind" fn look() {
         }
     }
     let looks = LOOKS_OVER.fetch_add(1, Ordering::Relaxed);
-    if looks % BETWEEN == 0 {
+    if looks.is_multiple_of(BETWEEN) {
         cancel(looks / BETWEEN);
     }
 }
