@@ -213,7 +213,8 @@ impl<'a> ReadQuestion<'a> {
             .words
             .iter()
             .filter(|(range, _)| place.range.start <= range.start && range.end <= place.range.end);
-        let code = words.filter(|(_, word)| word.is_number).map(|(range, _)| range.clone()).next_back();
+        let code =
+            words.filter(|(_, word)| word.is_number).map(|(range, _)| range.clone()).next_back();
         match code {
             Some(code) if is_code_alone && self.slice(place).contains(char::is_whitespace) => code,
             _ => place.range.clone(),

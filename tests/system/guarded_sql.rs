@@ -186,8 +186,7 @@ fn harmless_statements_have_the_rows_that_they_have_otherwise() {
             let bare = statement.split("--").next().unwrap().trim().trim_end_matches(';');
             let plain =
                 format!("SELECT coalesce(jsonb_agg(to_jsonb(r))::text, '') FROM ({bare}) AS r");
-            let guarded =
-                "SELECT coalesce(jsonb_agg(data ORDER BY row_no)::text, '') FROM rag_sql_run($1, 1000)";
+            let guarded = "SELECT coalesce(jsonb_agg(data ORDER BY row_no)::text, '') FROM rag_sql_run($1, 1000)";
             let plain: String = client
                 .query_one(&plain, &[])
                 .unwrap_or_else(|error| panic!("{plain}: {}", describe(&error)))
