@@ -22,7 +22,7 @@ const DOCUMENTS_A_REQUEST: usize = 64;
 pub struct Remembering {
     client: ClientConnection,
     model: ModelRef,
-    known: HashMap<(Memory, String), Vec<Vec<f16>>>,
+    known: KnownVectors,
     /// Where new vectors are written.
     store: Option<BufWriter<File>>,
     /// What similarities mean.
@@ -32,6 +32,9 @@ pub struct Remembering {
     /// Tokens embedded so far.
     pub tokens: u64,
 }
+
+/// The vectors of texts that were embedded before.
+type KnownVectors = HashMap<(Memory, String), Vec<Vec<f16>>>;
 
 /// What the vectors of a text are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -166,7 +169,7 @@ fn store_of(model: &ModelRef) -> PathBuf {
 }
 
 /// Reads a store to the last whole record, and opens it for more; one process at a time.
-fn open(path: &Path) -> (HashMap<(Memory, String), Vec<Vec<f16>>>, BufWriter<File>) {
+fn open(path: &Path) -> (KnownVectors, BufWriter<File>) {
     let file = OpenOptions::new().read(true).append(true).create(true).open(path).unwrap();
     file.lock().unwrap();
     let mut known = HashMap::new();
