@@ -574,7 +574,9 @@ fn code_that_catches_each_cancel_ends_its_session_and_no_other() {
     let mut client = cluster.connect();
     let ended =
         client.query("SELECT rag_sql_run('SELECT unstoppable()', timeout => '100 ms')", &[]);
-    assert_eq!(code(&ended.map(drop).unwrap_err()), "57P01");
+    // The client may see the end of the connection before it has read the reason.
+    let error = ended.map(drop).unwrap_err();
+    assert!(error.is_closed() || code(&error) == "57P01", "{}", describe(&error));
     assert!(wait_for(|| client.is_closed() || client.batch_execute("SELECT 1").is_err()));
     let now: String =
         observer.query_one("SELECT pg_postmaster_start_time()::text", &[]).unwrap().get(0);

@@ -506,7 +506,7 @@ pub const HARMLESS: &[&str] = &[
     "SELECT a.id FROM items AS a JOIN items AS b USING (id) LEFT JOIN marks ON true WHERE a.price > 10 ORDER BY 1",
     "SELECT i.id, l.n FROM items AS i CROSS JOIN LATERAL (SELECT i.id * 2 AS n) AS l ORDER BY 1 FETCH FIRST 3 ROWS WITH TIES",
     "SELECT * FROM generate_series(date '2026-01-01', '2026-01-05', '1 day') AS d",
-    "SELECT * FROM unnest(ARRAY[1, 2], ARRAY['a', 'b']) WITH ORDINALITY",
+    "SELECT * FROM unnest(ARRAY[1, 2], ARRAY['a', 'b']) WITH ORDINALITY AS u (a, b, n)",
     "SELECT count(*) FROM items TABLESAMPLE system (100)",
     "SELECT lower(name), name ILIKE '%1%', name ~ '^item [0-9]+$', name SIMILAR TO 'item 1%' FROM items ORDER BY id",
     "SELECT to_char(made, 'YYYY-MM'), extract(year FROM made), age(date '2027-01-01', made) FROM items ORDER BY id",
