@@ -3,7 +3,7 @@
 //! `statement_timeout` counts from the beginning of the statement that a client has sent, and setting it later
 //! changes nothing. So there is a timer here that looks every [`PERIOD`] at the clock and at the memory of
 //! the process. What is over a limit is cancelled as `statement_timeout` cancels, and again each second:
-//! code that catches a cancel meets the next one. After [`CANCELS`] of them the session ends, which
+//! code that catches a cancel meets the next one. After [`timers::CANCELS`] of them the session ends, which
 //! nothing can catch.
 //!
 //! PostgreSQL bounds memory by node of a plan and not by statement. A refused allocation would be exact; but
@@ -19,16 +19,13 @@ use std::time::Duration;
 use pgrx::prelude::*;
 
 use super::statement_error::StatementError;
-use super::timers::Timer;
+use super::timers::{self, Timer};
 
 /// How often is looked.
 const PERIOD: Duration = Duration::from_millis(20);
 
 /// Looks between two cancels of code that catches them: a second.
 const BETWEEN: u32 = 50;
-
-/// How often code is cancelled before the session ends.
-const CANCELS: u32 = 5;
 
 /// No limit has been passed yet.
 const WITHIN: u8 = 0;
@@ -142,22 +139,7 @@ unsafe extern "C-unwind" fn look() {
     }
     let looks = LOOKS_OVER.fetch_add(1, Ordering::Relaxed);
     if looks.is_multiple_of(BETWEEN) {
-        cancel(looks / BETWEEN);
-    }
-}
-
-fn cancel(asked: u32) {
-    // SAFETY: the flags that PostgreSQL's handlers of SIGINT and SIGTERM set, and in the same way. Its
-    // own handler of the timer's signal, which has called this one, has set the latch.
-    unsafe {
-        if pg_sys::proc_exit_inprogress {
-            return;
-        }
-        match asked < CANCELS {
-            true => pg_sys::QueryCancelPending = 1,
-            false => pg_sys::ProcDiePending = 1,
-        }
-        pg_sys::InterruptPending = 1;
+        timers::cancel(looks / BETWEEN);
     }
 }
 

@@ -15,10 +15,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 use super::guc;
-use super::timers::Timer;
-
-/// How often code is cancelled, each time a second after the last, before the process ends.
-const CANCELS: u32 = 5;
+use super::timers::{self, CANCELS, Timer};
 
 /// Rows of a table for which a statement that looks at all of them has the time of one document more.
 const ROWS_A_SHARE: f32 = 100_000.0;
@@ -125,17 +122,5 @@ impl Drop for TimeLimit {
 /// The timer's handler.
 unsafe extern "C-unwind" fn over() {
     IS_OVER.store(true, Ordering::Relaxed);
-    let asked = ASKED.fetch_add(1, Ordering::Relaxed);
-    // SAFETY: the flags that PostgreSQL's handlers of SIGINT and SIGTERM set, and in the same way. Its
-    // own handler of the timer's signal, which has called this one, has set the latch.
-    unsafe {
-        if pg_sys::proc_exit_inprogress {
-            return;
-        }
-        match asked < CANCELS {
-            true => pg_sys::QueryCancelPending = 1,
-            false => pg_sys::ProcDiePending = 1,
-        }
-        pg_sys::InterruptPending = 1;
-    }
+    timers::cancel(ASKED.fetch_add(1, Ordering::Relaxed));
 }

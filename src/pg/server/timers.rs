@@ -21,6 +21,26 @@ mod unguarded {
     }
 }
 
+/// How often code that is over its time is cancelled, each time a second after the last, before its process ends.
+pub const CANCELS: u32 = 5;
+
+/// Cancels the code that runs, as `statement_timeout` does, if it has been cancelled `before` so often; after
+/// [`CANCELS`] of them the process is to end, which nothing can catch. For handlers of timers.
+pub fn cancel(before: u32) {
+    // SAFETY: the flags that PostgreSQL's handlers of SIGINT and SIGTERM set, and in the same way. Its
+    // own handler of the timer's signal, which has called this one, has set the latch.
+    unsafe {
+        if pg_sys::proc_exit_inprogress {
+            return;
+        }
+        match before < CANCELS {
+            true => pg_sys::QueryCancelPending = 1,
+            false => pg_sys::ProcDiePending = 1,
+        }
+        pg_sys::InterruptPending = 1;
+    }
+}
+
 /// A timer of this process.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer(u32);
