@@ -52,8 +52,8 @@ fn ten_megabytes_can_be_cancelled() {
     client.batch_execute(SETUP).unwrap();
     let (text, mut canceller) = (ten_megabytes(), cluster.canceller(&mut client));
     let canceller = thread::spawn(move || {
-        // While it is cut, or the first batches go through the model.
-        thread::sleep(Duration::from_secs(8));
+        let embedding = "SELECT waiting FROM rag.daemon_status()";
+        assert!(wait_for(|| count(canceller.observer(), embedding) > 0), "nothing is embedded");
         canceller.cancel()
     });
     let result = client.execute("INSERT INTO docs VALUES (10, 'big', $1)", &[&text]);
