@@ -1,9 +1,7 @@
 # pg_rag: from a fresh clone, `make demo` or `make test` is enough.
 #
 # PG_CONFIG names the PostgreSQL for install, uninstall and check; PG the private
-# ones for the tests, as in `make test-sql PG=18`. MODEL=multilingual-e5-small has
-# setup make that model, and install put it beside the default one. DESTDIR works
-# as usual.
+# ones for the tests, as in `make test-sql PG=18`. DESTDIR works as usual.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,10 +12,7 @@ PG ?= 18 16
 PG_CONFIG ?=
 DESTDIR ?=
 ARGS ?=
-# Taken from the command line only: the name is too common for a variable of the environment.
-MODEL =
 export PG_CONFIG DESTDIR
-export PG_RAG_CHOSEN_MODEL = $(MODEL)
 
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
@@ -27,7 +22,7 @@ each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-setup: ## get PostgreSQL 16 and 18, ONNX Runtime and the model into the cache
+setup: ## get PostgreSQL 16 and 18, ONNX Runtime and the models into the cache
 	@scripts/setup.sh
 
 build: setup ## build ragd and the extension for PostgreSQL 18

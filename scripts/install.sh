@@ -11,8 +11,6 @@
 #
 #   pkglibdir/  pg_rag.so  pg_rag/{ragd,libonnxruntime.so}
 #   sharedir/   extension/pg_rag*  pg_rag/models/
-#
-# PG_RAG_CHOSEN_MODEL names a model to be installed beside the default one.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -54,7 +52,6 @@ install_all() {
     install_runtime
     sources_digest | as_owner tee "$DESTDIR$PKGLIBDIR/pg_rag/sources.sha256" >/dev/null
     say "installed for PostgreSQL $VERSION: $DESTDIR$PKGLIBDIR, $DESTDIR$SHAREDIR"
-    mention_models
     mention_pgvector
 }
 
@@ -94,9 +91,8 @@ is_model_installed() {
 
 # Calls a function with the name of each model, until it fails for one.
 for_each_model() {
-    local name models
-    models=$(chosen_models) || exit 1
-    for name in $models; do "$1" "$name" || return 1; done
+    local name
+    for name in "${MODEL_NAMES[@]}"; do "$1" "$name" || return 1; done
 }
 
 sources_digest() {
@@ -194,11 +190,6 @@ as_owner() {
     else
         sudo "$@"
     fi
-}
-
-mention_models() {
-    [[ ${PG_RAG_CHOSEN_MODEL:-$MODEL_NAME} == "$MODEL_NAME" ]] ||
-        say "$PG_RAG_CHOSEN_MODEL is installed; docs/models.md says how to register it and make it the default"
 }
 
 mention_pgvector() {

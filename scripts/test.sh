@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One tier of tests, for one PostgreSQL where it needs one.
 #
-#   scripts/test.sh unit                    no PostgreSQL; with ragd and the default model
+#   scripts/test.sh unit                    no PostgreSQL; with ragd and the models
 #   scripts/test.sh pg VERSION [NAME]       inside a backend
 #   scripts/test.sh sql VERSION [TEST...]   golden SQL: what a user types and sees;
 #                                           with ACCEPT=1 the output becomes the expected one

@@ -1,4 +1,4 @@
-//! What ragd embeds, over a real socket. It wants the default model and ONNX Runtime, which `make` puts in
+//! What ragd embeds, over a real socket. It wants all-minilm-l6-v2 and ONNX Runtime, which `make` puts in
 //! the cache, and says so where it is skipped.
 
 #[allow(dead_code)]

@@ -1,7 +1,7 @@
-//! Passages read again by a model, through a real ragd: late interaction by the default model,
+//! Passages read again by a model, through a real ragd: late interaction by all-minilm-l6-v2,
 //! and a small cross-encoder that is made here and compared with plain ONNX Runtime.
 //!
-//! Wants the default model and ONNX Runtime, which `make` puts in the cache, and says so where
+//! Wants that model and ONNX Runtime, which `make` puts in the cache, and says so where
 //! it is skipped; the cross-encoder wants the cache's Python too.
 
 #[allow(dead_code)]

@@ -18,7 +18,7 @@
 //! `--manual` asks the questions of `manual.txt` about the pages in `docs/` and prints the answers. Every second
 //! question is kept: no constant was fitted to it.
 //!
-//! The model is `$PG_RAG_MODEL` (default `~/.cache/pg_rag/models/all-minilm-l6-v2`), the data
+//! The model is `$PG_RAG_MODEL` (default `~/.cache/pg_rag/models/multilingual-e5-small`), the data
 //! `$PG_RAG_DATA` (default `../shared/data`). Where one is missing, that is said and no more.
 
 mod ask;
@@ -58,7 +58,7 @@ fn main() {
             std::process::exit(2);
         }
     };
-    let Some(installed) = Installed::find() else { return };
+    let Some(installed) = Installed::to_measure() else { return };
     let ragd = installed.start();
     if settings.manual {
         let mut embedder = embedder::Remembering::new(&ragd, installed.model(&settings.file));

@@ -16,7 +16,7 @@
 //!
 //! Both sides use the same model file, tokenizer and number of threads in the same run, and
 //! take turns, so that whatever else the machine does falls on both. The model is
-//! `$PG_RAG_MODEL` (default `~/.cache/pg_rag/models/all-minilm-l6-v2`), the data
+//! `$PG_RAG_MODEL` (default `~/.cache/pg_rag/models/multilingual-e5-small`), the data
 //! `$PG_RAG_DATA` (default `../shared/data`).
 
 mod data;
@@ -55,7 +55,7 @@ fn main() {
             std::process::exit(2);
         }
     };
-    let Some(installed) = Installed::find() else { return };
+    let Some(installed) = Installed::to_measure() else { return };
     let Some(data) = Data::find() else {
         println!("skipped: no judged data; set PG_RAG_DATA");
         return;

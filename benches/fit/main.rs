@@ -74,7 +74,7 @@ fn main() {
             std::process::exit(2);
         }
     };
-    let Some(installed) = Installed::find() else { return };
+    let Some(installed) = Installed::to_measure() else { return };
     let ragd = installed.start();
     let own = installed.model(&settings.file);
     let other = settings.with.as_ref().map(|folder| ModelRef {

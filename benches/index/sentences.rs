@@ -6,8 +6,7 @@
 //! ```
 //!
 //! Embedding takes a quarter of an hour, and goes on where it was interrupted. The order lets
-//! a smaller run take the beginning of the same file. The digest is that of the texts: after
-//! a change of the default model the files have to be removed by hand.
+//! a smaller run take the beginning of the same file. The digest is that of the texts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -116,7 +115,7 @@ fn embedded(texts: &[String], count: usize, kind: &str) -> Result<Option<VectorF
 }
 
 fn embed_rest(client: &mut Client, texts: &[String], kind: &str, file: &VectorFile) -> Result<()> {
-    let embed = "SELECT unnest(rag_embed_batch($1::text[], kind => $2))::real[]";
+    let embed = "SELECT unnest(rag_embed_batch($1::text[], 'all-minilm-l6-v2', $2))::real[]";
     let (first, started) = (file.len()?, Instant::now());
     for (batch, part) in texts[first..].chunks(BATCH).enumerate() {
         let rows = client.query(embed, &[&part, &kind])?;

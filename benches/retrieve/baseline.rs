@@ -1,7 +1,7 @@
 //! What other ways reach on the same sets.
 //!
 //! BM25 is that of bm25s with Lucene's formula (k1 0.9, b 0.4, Porter's stems) over title and text;
-//! dense is the default model with 8-bit weights over whole documents, cut off at 256 tokens; RRF is
+//! dense is all-minilm-l6-v2 with 8-bit weights over whole documents, cut off at 256 tokens; RRF is
 //! the reciprocal rank fusion of the two with k = 60 and k = 10. Shares of characters are those of
 //! BM25 over chunks of 800 and of 1600 characters.
 

@@ -12,7 +12,7 @@
 //!
 //! Each set becomes a table with a pipeline of default settings in a private server of its own, and
 //! `rag_eval` asks all its questions under each configuration. The figures stand beside those of other
-//! ways, measured on the same sets with programs of their own: BM25 as Lucene has it, the default model
+//! ways, measured on the same sets with programs of their own: BM25 as Lucene has it, vectors
 //! alone, and both fused by reciprocal rank in Python. Goals are printed beside what was measured, and
 //! missing one fails nothing.
 //!

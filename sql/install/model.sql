@@ -42,9 +42,12 @@ COMMENT ON COLUMN rag.model.digest IS 'SHA-256 over the files that matter; ragd 
 COMMENT ON COLUMN rag.model.builtin IS 'whether it comes with the package, which vouches for its files';
 COMMENT ON COLUMN rag.model.added_at IS 'when it was registered; of a built-in model, when the extension was created';
 
-INSERT INTO rag.model (name, path, file, dimension, max_tokens, pooling, normalized, builtin) VALUES
-    ('all-minilm-l6-v2', 'all-minilm-l6-v2', 'onnx/model_int8.onnx', 384, 256, 'mean', true, true),
-    ('all-minilm-l6-v2-fp32', 'all-minilm-l6-v2', 'onnx/model.onnx', 384, 256, 'mean', true, true);
+INSERT INTO rag.model (name, path, file, dimension, max_tokens, pooling, normalized, query_prefix, passage_prefix,
+                       builtin)
+SELECT folder || variant.suffix, folder, variant.file, 384, max_tokens, 'mean', true, query_prefix, passage_prefix, true
+FROM (VALUES ('multilingual-e5-small', 512, 'query: ', 'passage: '), ('all-minilm-l6-v2', 256, '', ''))
+         AS model (folder, max_tokens, query_prefix, passage_prefix),
+     (VALUES ('', 'onnx/model_int8.onnx'), ('-fp32', 'onnx/model.onnx')) AS variant (suffix, file);
 
 GRANT SELECT ON rag.model TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('rag.model', 'WHERE NOT builtin');

@@ -39,7 +39,7 @@ impl Embedder for WordHash {
         Ok(documents.iter().flat_map(of).collect())
     }
 
-    /// Words that are the same have a cosine of 1, and others one of 0, as nearly in the default model.
+    /// Words that are the same have a cosine of 1, and others one of 0, as nearly in all-minilm-l6-v2.
     fn calibration(&mut self) -> Result<Calibration> {
         Calibration::parse(include_str!("../../scripts/calibration/all-minilm-l6-v2.json"))
     }

@@ -1,4 +1,4 @@
-//! A tiny cross-encoder for tests, made by the cache's Python with the default model's tokenizer.
+//! A tiny cross-encoder for tests, made by the cache's Python with the tokenizer of all-minilm-l6-v2.
 
 use std::io::Write;
 use std::path::Path;

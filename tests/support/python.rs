@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A script of this folder, to be run with arguments, and the default model's folder. `None`, with a
-/// word, where Python or the model is not there.
+/// A script of this folder, to be run with arguments, and the folder of `all-minilm-l6-v2`. `None`,
+/// with a word, where Python or the model is not there.
 pub fn script(name: &str) -> Option<(Command, PathBuf)> {
     let cache = std::env::var_os("PG_RAG_CACHE").map_or_else(
         || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache/pg_rag"),

@@ -74,27 +74,34 @@ impl Drop for Folder {
     }
 }
 
-/// The default model and ONNX Runtime, as `make` installs them in the cache.
+/// A model and ONNX Runtime, as `make` puts them into the cache.
 pub struct Installed {
     model: PathBuf,
     library: PathBuf,
 }
 
 impl Installed {
-    /// Finds both, or says that what needs them is skipped.
+    /// Finds ONNX Runtime and the smaller model, or says that what needs them is skipped.
     pub fn find() -> Option<Installed> {
-        let cache = PathBuf::from(std::env::var_os("HOME")?).join(".cache/pg_rag");
-        let model = std::env::var_os("PG_RAG_MODEL")
-            .map_or_else(|| cache.join("models/all-minilm-l6-v2"), PathBuf::from);
+        Installed::with(cache().join("models/all-minilm-l6-v2"))
+    }
+
+    /// The same with the model of `$PG_RAG_MODEL`, by default the default one.
+    pub fn to_measure() -> Option<Installed> {
+        let default = || cache().join("models/multilingual-e5-small");
+        Installed::with(std::env::var_os("PG_RAG_MODEL").map_or_else(default, PathBuf::from))
+    }
+
+    fn with(model: PathBuf) -> Option<Installed> {
         let library = std::env::var_os("PG_RAG_ONNXRUNTIME")
             .map(PathBuf::from)
-            .or_else(|| library_in(&cache.join("onnxruntime")));
+            .or_else(|| library_in(&cache().join("onnxruntime")));
         match library {
             Some(library) if model.join("onnx/model.onnx").is_file() => {
                 Some(Installed { model, library })
             }
             _ => {
-                println!("skipped: no model or ONNX Runtime under {}", cache.display());
+                println!("skipped: no ONNX Runtime or no {}", model.display());
                 None
             }
         }
@@ -110,15 +117,20 @@ impl Installed {
         &self.library
     }
 
-    /// The default model with one of its ONNX files.
+    /// The model with one of its ONNX files.
     pub fn model(&self, file: &str) -> ModelRef {
         ModelRef {
-            name: "all-minilm-l6-v2".to_string(),
+            name: self.model.file_name().unwrap().to_string_lossy().into_owned(),
             path: self.model.to_str().unwrap().to_string(),
             file: Some(file.to_string()),
             digest: None,
         }
     }
+}
+
+fn cache() -> PathBuf {
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache/pg_rag");
+    std::env::var_os("PG_RAG_CACHE").map_or_else(home, PathBuf::from)
 }
 
 fn library_in(folder: &Path) -> Option<PathBuf> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::python;
 
 /// Makes the model in `target` and converts it as set-up does; gives the vectors of texts, each a
-/// list of its tokens. `None`, with a word, where Python or the default model is not there.
+/// list of its tokens. `None`, with a word, where Python or `all-minilm-l6-v2` is not there.
 pub fn make(target: &Path, texts: &[&[&str]]) -> Option<Vec<Vec<f32>>> {
     let (mut command, _) = python::script("tiny_e5.py")?;
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");

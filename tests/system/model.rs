@@ -11,7 +11,7 @@ use super::cluster::Cluster;
 use super::documents::{assert_fails, count};
 use super::process;
 
-/// Copies the built-in model into the server's folder.
+/// Copies a built-in model into the server's folder.
 fn copy_of_the_model(cluster: &Cluster, client: &mut Client) -> std::path::PathBuf {
     let share: String = client
         .query_one("SELECT setting FROM pg_config WHERE name = 'SHAREDIR'", &[])

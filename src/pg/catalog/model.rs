@@ -9,7 +9,7 @@ use crate::protocol::{ModelInfo, ModelRef, ModelTask};
 
 /// Folder and file of the model whose tokenizer measures for models behind a server: the
 /// built-in default.
-const MEASURE: (&str, &str) = ("all-minilm-l6-v2", "onnx/model_int8.onnx");
+const MEASURE: (&str, &str) = ("multilingual-e5-small", "onnx/model_int8.onnx");
 
 /// A registered model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -64,7 +64,7 @@ impl From<AnswerCache> for Caching {
 }
 
 static EMBEDDING_MODEL: GucSetting<Option<CString>> =
-    GucSetting::<Option<CString>>::new(Some(c"all-minilm-l6-v2"));
+    GucSetting::<Option<CString>>::new(Some(c"multilingual-e5-small"));
 static LLM: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"extractive"));
 static MIN_CONFIDENCE: GucSetting<f64> = GucSetting::<f64>::new(-1.0);
 static PARSE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
