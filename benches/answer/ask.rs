@@ -129,6 +129,7 @@ fn answer(
         .map(|(number, found)| ExtractPassage {
             number,
             content: &set.passages[found.passage].text,
+            lead: 0,
             heading: Some(set.passages[found.passage].title.as_str()),
             dense_similarity: Some(found.similarity),
         })

@@ -54,6 +54,7 @@ pub fn ask_all(model: &Path, settings: &Settings, embedder: &mut Remembering) {
             .map(|(number, found)| ExtractPassage {
                 number,
                 content: &passages[found.passage].text,
+                lead: 0,
                 heading: Some(&passages[found.passage].title),
                 dense_similarity: Some(found.similarity),
             })

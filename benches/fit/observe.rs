@@ -131,6 +131,7 @@ impl FitSet {
         let passage = |(number, found): (u32, &Found)| ExtractPassage {
             number,
             content: &self.set.passages[found.passage].text,
+            lead: 0,
             heading: Some(&self.set.passages[found.passage].title),
             dense_similarity: Some(found.similarity),
         };

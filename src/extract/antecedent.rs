@@ -101,6 +101,7 @@ mod tests {
         let passage = ExtractPassage {
             number: 1,
             content: "This means a restart. It takes long. The rest waits. Dadurch dauert es.",
+            lead: 0,
             heading: None,
             dense_similarity: None,
         };
@@ -116,6 +117,7 @@ mod tests {
         let passage = |number, content| ExtractPassage {
             number,
             content,
+            lead: 0,
             heading: None,
             dense_similarity: None,
         };

@@ -81,7 +81,8 @@ impl<'a> Candidates<'a> {
         for (index, passage) in passages.iter().enumerate() {
             let start = all.len();
             let mut best = heading_credits(question, passage);
-            for unit in units(passage.content) {
+            let of_chunk = |unit: &Unit| unit.range().end > passage.lead;
+            for unit in units(passage.content).into_iter().filter(of_chunk) {
                 let candidate = UnitCandidate::read(question, index, passage, unit);
                 for (best, credit) in best.iter_mut().zip(&candidate.credits) {
                     *best = best.max(*credit);

@@ -80,8 +80,11 @@ pub fn needs_language_model(what: &str) -> Error {
 pub struct ExtractPassage<'a> {
     /// The number by which it is cited.
     pub number: u32,
-    /// The text of the chunk.
+    /// The text of the chunk, behind what it goes on with, such as the header of its table.
     pub content: &'a str,
+    /// How many bytes of `content` stand before the chunk: they are read with what follows, and not quoted
+    /// alone.
+    pub lead: usize,
     /// The headings it stands under.
     pub heading: Option<&'a str>,
     /// Cosine of its embedding with the question's; where it is not known, the passage is

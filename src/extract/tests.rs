@@ -66,6 +66,7 @@ fn passages<'a>(contents: &[&'a str]) -> Vec<ExtractPassage<'a>> {
         .map(|(number, content)| ExtractPassage {
             number,
             content,
+            lead: 0,
             heading: None,
             dense_similarity: None,
         })
@@ -582,7 +583,7 @@ proptest! {
         let passages: Vec<ExtractPassage> = (11..)
             .zip(&contents)
             .map(|(number, content)| ExtractPassage {
-                number, content, heading: Some(&heading), dense_similarity: similarity,
+                number, content, lead: 0, heading: Some(&heading), dense_similarity: similarity,
             })
             .collect();
         let options =

@@ -8,13 +8,15 @@
 //! becomes of them is said here: [`fusion`] makes one list of two, and [`proximity`] tells it how
 //! the question's words stand in a text; [`merge`] makes one list of what several lookups found,
 //! [`rank`] has age count and leaves out what says nothing new ([`diversity`]), and [`expansion`]
-//! puts the text around each chunk back. [`federation`] makes one list of what several pipelines found.
+//! puts the text around each chunk back. [`lead`] finds what
+//! one goes on with that begins in the middle of a table. [`federation`] makes one list of what several pipelines found.
 
 pub mod diversity;
 pub mod expansion;
 pub mod federation;
 pub mod filter;
 pub mod fusion;
+pub mod lead;
 pub mod merge;
 pub mod options;
 pub mod proximity;
@@ -77,6 +79,9 @@ pub struct Passage {
     pub start_char: i32,
     /// One past the last character.
     pub end_char: i32,
+    /// What it goes on with that stands before it: the header of a table, the sentence that announces a list.
+    #[serde(skip)]
+    pub lead: Option<String>,
     /// Headings it stands under.
     pub heading: Option<String>,
     /// The declared metadata columns.
@@ -124,6 +129,7 @@ mod tests {
             content: String::new(),
             start_char: 0,
             end_char: 0,
+            lead: None,
             heading: None,
             metadata: serde_json::json!({}),
             written_metadata: "{}".to_owned(),

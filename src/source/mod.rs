@@ -147,6 +147,15 @@ impl Source {
         }
     }
 
+    /// What the text goes on with that stands before it in its document, such as the header of a table.
+    #[must_use]
+    pub fn lead(&self) -> Option<&str> {
+        match self {
+            Source::Chunk(passage) => passage.lead.as_deref(),
+            Source::Summary(_) | Source::Rows(_) => None,
+        }
+    }
+
     /// The metadata columns that the pipeline declares; `None` for what is not of one row of it.
     #[must_use]
     pub fn metadata(&self) -> Option<&Value> {

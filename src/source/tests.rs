@@ -17,6 +17,7 @@ pub fn passage(content: &str) -> Passage {
         content: content.to_owned(),
         start_char: 0,
         end_char: content.chars().count() as i32,
+        lead: None,
         heading: None,
         metadata: json!({}),
         written_metadata: "{}".to_owned(),

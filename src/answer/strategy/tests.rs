@@ -72,6 +72,7 @@ fn passage(document: u32, rank: usize) -> Passage {
         content: content(document),
         start_char: 0,
         end_char: 20,
+        lead: None,
         heading: None,
         metadata: json!({}),
         written_metadata: "{}".to_owned(),

@@ -43,6 +43,7 @@ fn ranked(pieces: &[Excerpt], question: &str, means: &mut Means<'_>) -> Result<V
         .map(|(number, piece)| extract::ExtractPassage {
             number,
             content: piece.base(),
+            lead: 0,
             heading: piece.source.heading(),
             dense_similarity: piece.source.similarity().map(|value| value as f32),
         })

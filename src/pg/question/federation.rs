@@ -62,9 +62,9 @@ impl FederatedSearch {
         })
     }
 
-    /// The search with chunks replaced by their parents, as [`Search::with_parents`] says.
-    pub fn with_parents(self) -> Self {
-        let searches = self.searches.into_iter().map(Search::with_parents).collect();
+    /// The search for passages that are read, as [`Search::for_answers`] says.
+    pub fn for_answers(self) -> Self {
+        let searches = self.searches.into_iter().map(Search::for_answers).collect();
         FederatedSearch { searches, ..self }
     }
 

@@ -178,7 +178,7 @@ impl QuestionRequest<'_> {
         };
         let llm = options.llm()?;
         options.trace()?;
-        let mut search = FederatedSearch::new(pipelines, READ)?.with_parents();
+        let mut search = FederatedSearch::new(pipelines, READ)?.for_answers();
         if purpose == PreparedFor::Answer {
             search = search.with_caching(options.options.answer.cache.map(Caching::from));
         }

@@ -29,7 +29,7 @@ use crate::pg::server::{prepared, sql};
 use crate::rerank::{LATE_INTERACTION, LLM};
 use crate::retrieve::fusion::Candidate;
 use crate::retrieve::options::Expand;
-use crate::retrieve::{Hit, Passage, RetrieveOptions, SearchMode, expansion, rank};
+use crate::retrieve::{Hit, Passage, RetrieveOptions, SearchMode, expansion, lead, rank};
 use crate::rewrite::Rewriting;
 
 /// What is searched, and how.
@@ -48,6 +48,8 @@ pub struct Search {
     reranker: Option<Reranker>,
     options: RetrieveOptions,
     parts: StatementParts,
+    /// Whether what a passage goes on with is looked up, too.
+    finds_leads: bool,
     /// Where summaries and questions of the chunks are, if there are any.
     representations: Option<Relation>,
 }
@@ -88,6 +90,7 @@ impl Search {
         Ok(Search {
             context: CallContext::query().for_pipeline(pipeline.id),
             is_named,
+            finds_leads: false,
             columns,
             k: asked.options.k.unwrap_or(usual_k),
             mode: options.mode.unwrap_or(SearchMode::Hybrid),
@@ -101,9 +104,10 @@ impl Search {
         })
     }
 
-    /// The search with chunks replaced by their parents, if the pipeline chunks hierarchically and
-    /// the options ask for no `expand` and no neighbours.
-    pub fn with_parents(mut self) -> Self {
+    /// The search for passages that are read: each with what it goes on with, and chunks replaced by their
+    /// parents, if the pipeline chunks hierarchically and the options ask for no `expand` and no neighbours.
+    pub fn for_answers(mut self) -> Self {
+        self.finds_leads = true;
         let says_nothing = self.options.expand.is_none() && self.options.neighbours == 0;
         if says_nothing && self.pipeline.chunking.by == ChunkingMethod::Hierarchical {
             self.options.expand = Some(Expand::Parent);
@@ -156,6 +160,9 @@ impl Search {
         let hits = rank::after_rerank(hits, &self.options, self.kept());
         let mut hits = self.expand(&statements, hits)?;
         hits.truncate(self.k as usize);
+        if self.finds_leads {
+            self.find_leads(&statements, &mut hits)?;
+        }
         let numbered = (1..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage });
         Ok(numbered.collect())
     }
@@ -222,6 +229,29 @@ impl Search {
         });
         hits.sort_by_key(|hit| places.get(&hit.passage.chunk_id).map(|(at, _)| *at));
         Ok(hits)
+    }
+
+    /// Looks up what stands before those of `hits` that begin in the middle of a table or of a list.
+    fn find_leads(&self, statements: &Statements, hits: &mut [Hit]) -> Result<()> {
+        let lacks = |hit: &&mut Hit| {
+            hit.passage.chunk_no > 0 && lead::lacks_beginning(&hit.passage.content)
+        };
+        let lacking: Vec<&mut Hit> = hits.iter_mut().filter(lacks).collect();
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<i64> = lacking.iter().map(|hit| hit.passage.chunk_id).collect();
+        let arguments = [ids.into(), lead::REACH.into(), false.into(), false.into()];
+        let found = sql::rows(&statements.neighbours(), &arguments, statement::neighbour)?;
+        for hit in lacking {
+            let Passage { chunk_id, chunk_no, .. } = hit.passage;
+            let before = found.iter().filter(|it| it.hit == chunk_id && it.chunk_no <= chunk_no);
+            let whole = expansion::expanded(vec![hit.clone()], before.cloned().collect());
+            let content = &hit.passage.content;
+            let before = whole.first().and_then(|it| it.passage.content.strip_suffix(content.as_str()));
+            hit.passage.lead = before.and_then(|before| lead::lead(before, content));
+        }
+        Ok(())
     }
 
     fn expand(&self, statements: &Statements, hits: Vec<Hit>) -> Result<Vec<Hit>> {

@@ -1,5 +1,7 @@
 //! The built-in answerer: quotes, and nothing of its own.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 
 use super::Writing;
@@ -20,7 +22,7 @@ pub fn extract(
     writing: &Writing,
 ) -> Result<Draft> {
     let mut embedding = Embedding::with_model(Some(search.model()), search.context)?;
-    let originals: Vec<(usize, Original<'_>)> =
+    let originals: Vec<LedOriginal<'_>> =
         readings.iter().enumerate().flat_map(originals_of).collect();
     let found: Vec<extract::ExtractPassage<'_>> =
         originals.iter().map(|it| passage(it, &readings)).collect();
@@ -44,29 +46,51 @@ pub fn extract(
     })
 }
 
-/// The texts of a reading that can be quoted, each with the index of the reading.
-fn originals_of((at, reading): (usize, &Reading)) -> Vec<(usize, Original<'_>)> {
-    reading.source.originals().into_iter().map(|original| (at, original)).collect()
+/// A text that can be quoted, as it is read.
+struct LedOriginal<'a> {
+    /// The index of its reading.
+    reading: usize,
+    original: Original<'a>,
+    /// What it goes on with, and then the text: rows with the header of their table.
+    text: Cow<'a, str>,
+}
+
+impl LedOriginal<'_> {
+    /// How many bytes stand before the text that can be quoted.
+    fn lead(&self) -> usize {
+        self.text.len() - self.original.text.len()
+    }
+}
+
+/// The texts of a reading that can be quoted.
+fn originals_of<'a>((reading, it): (usize, &'a Reading)) -> Vec<LedOriginal<'a>> {
+    let led = |original: Original<'a>| {
+        let text = match it.source.lead() {
+            Some(lead) => Cow::Owned(format!("{lead}{}", original.text)),
+            None => Cow::Borrowed(original.text),
+        };
+        LedOriginal { reading, original, text }
+    };
+    it.source.originals().into_iter().map(led).collect()
 }
 
 /// An original as the extractor reads it, with the number of its reading.
-fn passage<'a>(
-    (at, original): &(usize, Original<'a>),
-    readings: &'a [Reading],
-) -> extract::ExtractPassage<'a> {
-    let source = &readings[*at].source;
+fn passage<'a>(it: &'a LedOriginal<'a>, readings: &'a [Reading]) -> extract::ExtractPassage<'a> {
+    let source = &readings[it.reading].source;
     extract::ExtractPassage {
-        number: *at as u32 + 1,
-        content: original.text,
+        number: it.reading as u32 + 1,
+        content: &it.text,
+        lead: it.lead(),
         heading: source.heading(),
         dense_similarity: source.similarity().map(|value| value as f32),
     }
 }
 
-/// What a piece of evidence cites, exactly.
-fn citation(evidence: &Evidence, originals: &[(usize, Original<'_>)]) -> Citation {
-    let (at, original) = &originals[evidence.passage];
-    let bytes = evidence.bytes.clone();
-    let quote = original.text[bytes.clone()].to_owned();
-    Citation { marker: *at as i32 + 1, place: original.place_of(bytes), quote }
+/// What a piece of evidence cites, exactly: as much of it as stands in the text itself.
+fn citation(evidence: &Evidence, originals: &[LedOriginal<'_>]) -> Citation {
+    let it = &originals[evidence.passage];
+    let in_text = |at: usize| at.saturating_sub(it.lead());
+    let bytes = in_text(evidence.bytes.start)..in_text(evidence.bytes.end);
+    let quote = it.original.text[bytes.clone()].to_owned();
+    Citation { marker: it.reading as i32 + 1, place: it.original.place_of(bytes), quote }
 }

@@ -222,6 +222,7 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
         content: sql::required(row.get(4)?)?,
         start_char: sql::required(row.get(5)?)?,
         end_char: sql::required(row.get(6)?)?,
+        lead: None,
         heading: row.get(7)?,
         metadata,
         written_metadata,
