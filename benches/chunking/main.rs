@@ -59,7 +59,8 @@ fn main() {
         println!("skipped: no judged data; set PG_RAG_DATA");
         return;
     };
-    let lines = ["shared_buffers = 256MB", "jit = off"];
+    let model = sets::model_setting();
+    let lines = ["shared_buffers = 256MB", "jit = off", &model];
     let Some(cluster) = Cluster::start(&lines) else { return };
     let mut report = Report::new(None);
     report.note(&machine::description());

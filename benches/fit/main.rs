@@ -1,7 +1,8 @@
 //! # What do the similarities of this model mean?
 //!
 //! ```text
-//! cargo bench --bench fit -- [--out FILE] [--from FILE] [--with FOLDER] [--questions N] [--report] [SET ...]
+//! cargo bench --bench fit -- [--out FILE] [--from FILE] [--with FOLDER] [--questions N]
+//!     [--report | --confidence] [SET ...]
 //! ```
 //!
 //! Fits the constants of the built-in answerer to a model: the calibration file of its folder. To half of
@@ -13,12 +14,12 @@
 //! 2. Each question is asked as by `--bench answer`. Weights of the score are those of a conditional logit
 //!    model: which of these sentences holds the answer?
 //! 3. Once more with these weights, for those of the confidence: a logistic model of whether the passage
-//!    was there. Its intercept is then set so that the default threshold refuses a twentieth of the answerable
+//!    was there, among six and alone. Its intercept is then set so that the default threshold refuses a twentieth of the answerable
 //!    questions.
 //!
 //! The model is `$PG_RAG_MODEL`. `--with` names the folder of a second one and fits a calibration for both and
 //! any other model, without ranges of cosines. `--from` starts from a file and not from the model's own, `--out`
-//! writes the result, `--report` fits nothing.
+//! writes the result, `--confidence` fits the confidence alone, `--report` nothing.
 
 #[path = "../answer/data.rs"]
 #[allow(dead_code)]
@@ -64,6 +65,7 @@ struct Settings {
     with: Option<PathBuf>,
     questions: usize,
     fits: bool,
+    keeps_scores: bool,
 }
 
 fn main() {
@@ -92,7 +94,11 @@ fn main() {
         models.push(observe::Model { embedder, sets });
     }
     if settings.fits {
-        let calibration = steps::fit(&mut models, settings.with.is_some());
+        let scores = match settings.keeps_scores {
+            true => models[0].embedder.calibration.clone(),
+            false => steps::fit_scores(&mut models, settings.with.is_some()),
+        };
+        let calibration = steps::fit_confidence(&mut models, scores);
         for model in &mut models {
             model.embedder.calibration = calibration.clone();
         }
@@ -116,6 +122,7 @@ impl Settings {
             with: None,
             questions: usize::MAX,
             fits: true,
+            keeps_scores: false,
         };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
@@ -126,6 +133,7 @@ impl Settings {
                 Long("with") => settings.with = Some(parser.value()?.into()),
                 Long("questions") => settings.questions = parser.value()?.parse()?,
                 Long("report") => settings.fits = false,
+                Long("confidence") => settings.keeps_scores = true,
                 Value(set) => settings.sets.push(set.string()?),
                 // What cargo bench passes on to every benchmark.
                 Long("bench") => {}

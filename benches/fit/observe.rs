@@ -41,6 +41,8 @@ pub struct Observed {
     /// Of each of its pieces, whether it holds the answer.
     pub is_right: Vec<bool>,
     pub without: Option<ExtractObservation>,
+    /// Where only the first passage of each is read, as in a table of one row, with whether it answers.
+    pub alone: Vec<(ExtractObservation, bool)>,
 }
 
 /// Reads sets, embeds them, and searches for their questions.
@@ -102,7 +104,13 @@ impl FitSet {
                 && self.holds(question, found, piece.evidence.bytes.clone())
         };
         let is_right = pieces.map(is_right).collect();
-        Observed { is_answerable: question.is_answerable, with, is_right, without }
+        let alone = [&asked.with, &asked.without].into_iter().filter_map(|found| {
+            let first = found.first()?;
+            let answers = question.is_answerable && question.gold.contains(&first.passage);
+            Some((observe(std::slice::from_ref(first))?, answers))
+        });
+        let alone = alone.collect();
+        Observed { is_answerable: question.is_answerable, with, is_right, without, alone }
     }
 
     /// Whether a place in what was found holds an answer.

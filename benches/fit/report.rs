@@ -4,6 +4,7 @@ use pg_rag::extract::{Extract, ExtractOptions};
 
 use crate::embedder::Remembering;
 use crate::observe::{FitSet, Model};
+use crate::search::Found;
 
 /// The questions of one set.
 #[derive(Default)]
@@ -14,12 +15,15 @@ struct Outcomes {
     with: Vec<f32>,
     without: Vec<f32>,
     adversarial: Vec<f32>,
+    /// Confidences where only the first passage is read: with the answer in it, and without.
+    alone_with: Vec<f32>,
+    alone_without: Vec<f32>,
 }
 
 /// A line a set.
 pub fn print(model: &mut Model) {
     println!(
-        "\n{:20} {:>5} {:>6} {:>8} {:>8} {:>11} {:>10} {:>8} {:>7}",
+        "\n{:20} {:>5} {:>6} {:>8} {:>8} {:>11} {:>10} {:>8} {:>7} {:>12} {:>11}",
         "set",
         "asked",
         "best",
@@ -28,7 +32,9 @@ pub fn print(model: &mut Model) {
         "adversarial",
         "caught@10",
         "refused",
-        "caught"
+        "caught",
+        "one: refused",
+        "one: caught"
     );
     for set in &model.sets {
         Outcomes::of(set, &mut model.embedder).print(&set.name);
@@ -50,6 +56,12 @@ impl Outcomes {
             };
             outcomes.add(&with, holds);
             outcomes.without.push(set.answer(asked, &asked.without, embedder).confidence);
+            let mut alone = |found: &[Found]| set.answer(asked, found, embedder).confidence;
+            match asked.with.first().is_some_and(|it| question.gold.contains(&it.passage)) {
+                true => outcomes.alone_with.push(alone(&asked.with[..1])),
+                false => outcomes.alone_without.push(alone(&asked.with[..1.min(asked.with.len())])),
+            }
+            outcomes.alone_without.push(alone(&asked.without[..1.min(asked.without.len())]));
         }
         outcomes
     }
@@ -71,7 +83,7 @@ impl Outcomes {
         with.sort_by(f32::total_cmp);
         let tenth = with.get(with.len() / 10).copied().unwrap_or_default();
         println!(
-            "{name:20} {:5} {:6.3} {:8.3} {:8.3} {:11.3} {:10.3} {:8.3} {:7.3}",
+            "{name:20} {:5} {:6.3} {:8.3} {:8.3} {:11.3} {:10.3} {:8.3} {:7.3} {:12.3} {:11.3}",
             self.with.len(),
             self.in_best as f64 / count,
             self.in_evidence as f64 / count,
@@ -80,6 +92,8 @@ impl Outcomes {
             below(&self.without, tenth),
             below(&self.with, threshold),
             below(&self.without, threshold),
+            below(&self.alone_with, threshold),
+            below(&self.alone_without, threshold),
         );
     }
 }

@@ -1,6 +1,6 @@
 //! What is fitted, one thing after the other.
 
-use pg_rag::embed::calibration::{Calibration, WeightedSum};
+use pg_rag::embed::calibration::{Calibration, ScoreGaps, WeightedSum};
 use pg_rag::extract::{ExtractObservation, ExtractOptions, ObservedPiece};
 
 use crate::logit::{Case, Choice, fit_cases, fit_choices, fit_values};
@@ -17,8 +17,11 @@ const ROUNDS: usize = 2;
 /// taken away.
 const ADVERSARIAL: f64 = 0.5;
 
-/// Fits all to the models; a generic calibration has no ranges of cosines.
-pub fn fit(models: &mut [Model], is_generic: bool) -> Calibration {
+/// How much a passage counts that is read alone.
+const ALONE: f64 = 0.5;
+
+/// Fits ranges of cosines and the weights of scores to the models; a generic calibration has no ranges.
+pub fn fit_scores(models: &mut [Model], is_generic: bool) -> Calibration {
     let mut calibration = models[0].embedder.calibration.clone();
     calibration.texts = (!is_generic).then(|| range::texts(models));
     calibration.words = (!is_generic).then(|| range::words(models));
@@ -29,11 +32,30 @@ pub fn fit(models: &mut [Model], is_generic: bool) -> Calibration {
         calibration.first_look.weights = choose(&observed, |it| Some(it.first_look));
         calibration.score.weights = choose(&observed, |it| it.score);
     }
+    calibration
+}
+
+/// Fits the confidence to the models, whose scores are those of `calibration`.
+pub fn fit_confidence(models: &mut [Model], mut calibration: Calibration) -> Calibration {
+    calibration.gaps = gaps(&observe(models, &calibration, false));
+    eprintln!("{:?}", calibration.gaps);
     let observed = observe(models, &calibration, false);
     calibration.word_confidence = confidence(&observed, |it| it.word_confidence);
     let observed = observe(models, &calibration, true);
     calibration.confidence = confidence(&observed, |it| Some(it.confidence));
     calibration
+}
+
+/// The mean over questions with and without their passage.
+fn gaps(observed: &[Vec<Observed>]) -> ScoreGaps {
+    let all = observed.iter().flatten().flat_map(|it| it.with.iter().chain(&it.without));
+    let all: Vec<[f32; 13]> = all.filter_map(|it| it.word_confidence).collect();
+    let mean = |gap: fn(&[f32; 13]) -> f32| {
+        all.iter().map(gap).map(f64::from).sum::<f64>() / all.len().max(1) as f64
+    };
+    let [mean, elsewhere] = [mean(|it| it[0] - it[1]), mean(|it| it[0] - it[5])];
+    let rounded = |gap: f64| (gap * 10.0).round() as f32 / 10.0;
+    ScoreGaps { mean: rounded(mean), elsewhere: rounded(elsewhere) }
 }
 
 /// Observes the half that is fitted to, set by set.
@@ -87,6 +109,9 @@ fn confidence<const N: usize>(
             let is_so = it.is_answerable;
             cases.extend(with.map(|signals| Case { signals, is_so, weight: counts }));
             cases.extend(without.map(|signals| Case { signals, is_so: false, weight }));
+            let alone = it.alone.iter().filter_map(|(it, is_so)| Some((signals(it)?, *is_so)));
+            let weight = weight * ALONE;
+            cases.extend(alone.map(|(signals, is_so)| Case { signals, is_so, weight }));
         }
     }
     let (_, weights) = fit_cases(&cases);

@@ -35,7 +35,8 @@ impl ByHand {
     /// Starts it. `PG_RAG_LATENCY_PYTHON` names the Python.
     pub fn start(socket: &str) -> Result<ByHand> {
         let variable = |name: &str| std::env::var(name).map_err(|_| format!("{name} is not set"));
-        let (python, model) = (variable("PG_RAG_LATENCY_PYTHON")?, variable("PG_RAG_MODEL")?);
+        let (python, cache) = (variable("PG_RAG_LATENCY_PYTHON")?, variable("PG_RAG_CACHE")?);
+        let model = format!("{cache}/models/all-minilm-l6-v2");
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/latency/by_hand.py");
         let mut child = Command::new(python)
             .arg(program)

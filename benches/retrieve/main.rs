@@ -17,7 +17,8 @@
 //! missing one fails nothing.
 //!
 //! The server runs in a temporary folder (`TMPDIR`) with the PostgreSQL that `PG_RAG_PG_CONFIG` names.
-//! The sets are those of `$PG_RAG_DATA` (default `../shared/data`). Embedding one takes minutes.
+//! The model is the one of whose name the folder `$PG_RAG_MODEL` is, by default the default one. The sets are
+//! those of `$PG_RAG_DATA` (default `../shared/data`). Embedding one takes minutes.
 
 #[path = "../../tests/system/cluster.rs"]
 #[allow(dead_code)]
@@ -59,7 +60,8 @@ fn main() {
         return;
     };
     let buffers = format!("shared_buffers = {}MB", 1024.min(machine::memory() / 8));
-    let lines = [buffers.as_str(), "max_wal_size = 8GB", "jit = off"];
+    let model = sets::model_setting();
+    let lines = [buffers.as_str(), &model, "max_wal_size = 8GB", "jit = off"];
     let Some(cluster) = Cluster::start(&lines) else { return };
     let mut report = Report::new(None);
     report.note(&machine::description());

@@ -36,6 +36,14 @@ pub struct Set {
     pub is_of_spans: bool,
 }
 
+/// The line of a server's configuration that names the model to measure: the one of whose name the folder
+/// `$PG_RAG_MODEL` is, by default the default one.
+pub fn model_setting() -> String {
+    let folder = std::env::var_os("PG_RAG_MODEL").map(PathBuf::from);
+    let name = folder.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy());
+    format!("rag.embedding_model = '{}'", name.as_deref().unwrap_or("multilingual-e5-small"))
+}
+
 /// Where the sets are.
 pub fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("PG_RAG_DATA").map_or_else(

@@ -91,6 +91,8 @@ pub struct Calibration {
     pub first_look: WeightedSum<11>,
     /// Log odds that a sentence whose words were compared holds the answer, by [`SCORE_SIGNALS`].
     pub score: WeightedSum<16>,
+    /// How far the best sentence stands above others.
+    pub gaps: ScoreGaps,
     /// Log odds that any does, by [`CONFIDENCE_SIGNALS`].
     pub confidence: WeightedSum<5>,
     /// Log odds that any does whose words were compared, by [`WORD_CONFIDENCE_SIGNALS`].
@@ -105,6 +107,18 @@ pub struct CosineRange {
     pub unrelated: f32,
     /// Cosine that is 1 on the common scale.
     pub related: f32,
+}
+
+/// How far the score of the best sentence usually is above that of others, in log odds, whether it holds the
+/// answer or not. It stands in where there are no others: the only row of a table is not more likely to
+/// answer a question because none competes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScoreGaps {
+    /// Above the mean of all that were read.
+    pub mean: f32,
+    /// Above the best one of another passage.
+    pub elsewhere: f32,
 }
 
 /// A sum of `N` signals.
@@ -125,6 +139,7 @@ struct CalibrationFile {
     guess: NamedWeights,
     first_look: NamedWeights,
     score: NamedWeights,
+    gaps: ScoreGaps,
     confidence: NamedWeights,
     word_confidence: NamedWeights,
 }
@@ -160,6 +175,7 @@ impl Calibration {
             guess: file.guess.sum(&GUESS_SIGNALS)?,
             first_look: file.first_look.sum(&FIRST_LOOK_SIGNALS)?,
             score: file.score.sum(&SCORE_SIGNALS)?,
+            gaps: checked_gaps(file.gaps)?,
             confidence: file.confidence.sum(&CONFIDENCE_SIGNALS)?,
             word_confidence: file.word_confidence.sum(&WORD_CONFIDENCE_SIGNALS)?,
         };
@@ -175,6 +191,7 @@ impl Calibration {
             guess: NamedWeights::of(&self.guess, &GUESS_SIGNALS),
             first_look: NamedWeights::of(&self.first_look, &FIRST_LOOK_SIGNALS),
             score: NamedWeights::of(&self.score, &SCORE_SIGNALS),
+            gaps: self.gaps,
             confidence: NamedWeights::of(&self.confidence, &CONFIDENCE_SIGNALS),
             word_confidence: NamedWeights::of(&self.word_confidence, &WORD_CONFIDENCE_SIGNALS),
         };
@@ -232,6 +249,13 @@ fn checked_range(range: Option<CosineRange>) -> Result<Option<CosineRange>> {
             Err(Error::new(ErrorKind::FileCorrupted, why))
         }
         range => Ok(range),
+    }
+}
+
+fn checked_gaps(gaps: ScoreGaps) -> Result<ScoreGaps> {
+    match gaps.mean.is_finite() && gaps.elsewhere.is_finite() {
+        true => Ok(gaps),
+        false => Err(Error::new(ErrorKind::FileCorrupted, "a gap is not finite")),
     }
 }
 

@@ -14,15 +14,12 @@ use super::candidates::Candidates;
 use super::score::best_first;
 use super::similarity::Similarities;
 use super::word_similarity::nearest_of;
-use crate::embed::calibration::Calibration;
+use crate::embed::calibration::{Calibration, ScoreGaps};
 use crate::text::words::Word;
 
-/// Pieces that are imagined beside those found, at [`USUAL_GAP`] below the best: the model was
+/// Pieces that are imagined beside those found, as far below the best as usual: the weights were
 /// fitted to some thirty pieces, and among one or two the best can't stand out.
 const IMAGINED: f32 = 4.0;
-
-/// How far the best piece usually stands above the mean where the answer is there.
-const USUAL_GAP: f32 = 8.0;
 
 /// What speaks for and against.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +67,7 @@ impl ConfidenceSignals {
         candidates: &Candidates,
         similarities: &Similarities,
         scores: &[f32],
+        gaps: ScoreGaps,
     ) -> ConfidenceSignals {
         let question = candidates.question;
         let best = best_first(scores)[0];
@@ -83,11 +81,16 @@ impl ConfidenceSignals {
         let scored = if read.is_empty() { scores } else { &read };
         ConfidenceSignals {
             best: scores[best],
-            mean: mean_of_many(scored, scores[best]),
+            mean: mean_of_many(scored, scores[best], gaps.mean),
             missing_names: missing(|term| term.is_name),
             missing_numbers: missing(|term| term.is_number),
             kind_known: f32::from(question.asked != AnswerType::Anything),
-            matched: Matched::gather(candidates, similarities, scores, missing(|_| true)),
+            matched: Matched::gather(
+                candidates,
+                similarities,
+                (scores, gaps.elsewhere),
+                missing(|_| true),
+            ),
         }
     }
 
@@ -131,7 +134,7 @@ impl Matched {
     fn gather(
         candidates: &Candidates,
         similarities: &Similarities,
-        scores: &[f32],
+        (scores, usual_gap): (&[f32], f32),
         missing_terms: f32,
     ) -> Option<Matched> {
         let best = best_first(scores)[0];
@@ -146,7 +149,7 @@ impl Matched {
             .reduce(f32::max);
         let held_here: f32 = candidates.all[best].credits.iter().sum();
         Some(Matched {
-            elsewhere: elsewhere.unwrap_or(scores[best] - USUAL_GAP),
+            elsewhere: elsewhere.unwrap_or(scores[best] - usual_gap),
             missing_terms,
             nearest: own.iter().sum::<f32>() / own.len() as f32,
             least: held.iter().copied().fold(1.0, f32::min),
@@ -165,7 +168,7 @@ fn least_term(candidates: &Candidates, cosines: &[f32]) -> f32 {
 }
 
 /// The mean score, as it would be among many pieces.
-fn mean_of_many(scores: &[f32], best: f32) -> f32 {
+fn mean_of_many(scores: &[f32], best: f32, usual_gap: f32) -> f32 {
     let found = scores.iter().sum::<f32>();
-    (found + IMAGINED * (best - USUAL_GAP)) / (scores.len() as f32 + IMAGINED)
+    (found + IMAGINED * (best - usual_gap)) / (scores.len() as f32 + IMAGINED)
 }

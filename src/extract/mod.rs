@@ -170,7 +170,7 @@ pub fn extract(
     let similarities = similarities(&candidates, passages, embedder, means)?;
     let scores = scores(&candidates, &similarities, &calibration);
     let order = best_first(&scores);
-    let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores);
+    let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores, calibration.gaps);
     let confidence = signals.confidence(&calibration);
     let chosen = choose(&candidates, &scores, &order, options);
     let chosen = with_subjects(&candidates, chosen, options.max_sentences);

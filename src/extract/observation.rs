@@ -60,7 +60,8 @@ pub fn observe(
     let similarities =
         similarities(&candidates, passages, embedder, (&calibration, most_embedded))?;
     let scores = scores(&candidates, &similarities, &calibration);
-    let confidence = ConfidenceSignals::gather(&candidates, &similarities, &scores);
+    let confidence =
+        ConfidenceSignals::gather(&candidates, &similarities, &scores, calibration.gaps);
     let signals = read_signals(&candidates, &similarities, &calibration.guess);
     let piece = |(index, (signals, with_words)): (usize, ReadSignals)| {
         let candidate = &candidates.all[index];

@@ -41,7 +41,9 @@ fn header(before: &str, first: &str) -> Option<String> {
     let rows = lines.iter().rev().take_while(|line| is_row(line.trim())).count();
     let table = &lines[lines.len() - rows..];
     match table {
-        [columns, ..] if is_rule(first) && table.len() == 1 => Some(format!("{}\n", columns.trim())),
+        [columns, ..] if is_rule(first) && table.len() == 1 => {
+            Some(format!("{}\n", columns.trim()))
+        }
         [columns, rule, ..] if is_rule(rule.trim()) => {
             Some(format!("{}\n{}\n", columns.trim(), rule.trim()))
         }
@@ -88,8 +90,10 @@ mod tests {
 
     use super::*;
 
-    const TABLE: &str = "# Plans\n\nAll of them:\n\n| Plan | Users |\n|---|---|\n| Free | 3 |\n| Team | 50 |\n";
-    const LIST: &str = "Be careful. To reset the lamp:\n\n1. Switch it off.\n2. Wait.\n\n   A minute will do.\n";
+    const TABLE: &str =
+        "# Plans\n\nAll of them:\n\n| Plan | Users |\n|---|---|\n| Free | 3 |\n| Team | 50 |\n";
+    const LIST: &str =
+        "Be careful. To reset the lamp:\n\n1. Switch it off.\n2. Wait.\n\n   A minute will do.\n";
 
     fn check(before: &str, content: &str, expected: Option<&str>) {
         let found = lacks_beginning(content).then(|| lead(before, content)).flatten();
@@ -112,7 +116,11 @@ mod tests {
     fn items_go_on_with_a_list() {
         let announced = Some("To reset the lamp:\n");
         check(LIST, "3. Switch it on.\n4. Look.", announced);
-        check("Be careful. To reset\nthe lamp:\n", "1. Switch it off.", Some("To reset\nthe lamp:\n"));
+        check(
+            "Be careful. To reset\nthe lamp:\n",
+            "1. Switch it off.",
+            Some("To reset\nthe lamp:\n"),
+        );
         check("A text that announces nothing.\n", "1. Switch it off.", None);
         check(&format!("{LIST}\nAnother text.\n"), "3. Switch it on.", None);
         check(LIST, "Text goes on.", None);

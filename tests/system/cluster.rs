@@ -135,6 +135,8 @@ impl Cluster {
         self.configure(&["listen_addresses = ''", "fsync = off", "shared_buffers = 64MB", &socket]);
         // A busy machine starts ragd late, and after a few kills it is started with a pause.
         self.configure(&["rag.ragd_start_timeout = 60000"]);
+        // Few tests depend on what a model knows, and this one is loaded in a fifth of the time.
+        self.configure(&["rag.embedding_model = 'all-minilm-l6-v2'"]);
         self.configure(settings);
     }
 

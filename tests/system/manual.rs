@@ -11,7 +11,8 @@ const MARK: &str = "---- example";
 
 #[test]
 fn every_example_of_the_manual_runs() {
-    let Some(cluster) = Cluster::start(&[]) else { return };
+    let default = "rag.embedding_model = 'multilingual-e5-small'";
+    let Some(cluster) = Cluster::start(&[default]) else { return };
     let (mut with_examples, mut with_results) = (0, 0);
     for (number, document) in documents().iter().enumerate() {
         let text = fs::read_to_string(document).expect("a document");

@@ -248,7 +248,8 @@ impl Search {
             let before = found.iter().filter(|it| it.hit == chunk_id && it.chunk_no <= chunk_no);
             let whole = expansion::expanded(vec![hit.clone()], before.cloned().collect());
             let content = &hit.passage.content;
-            let before = whole.first().and_then(|it| it.passage.content.strip_suffix(content.as_str()));
+            let before =
+                whole.first().and_then(|it| it.passage.content.strip_suffix(content.as_str()));
             hit.passage.lead = before.and_then(|before| lead::lead(before, content));
         }
         Ok(())

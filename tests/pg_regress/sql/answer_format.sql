@@ -32,3 +32,14 @@ SELECT string_agg(piece, '') = rag_answer('How do I connect the client?')
 FROM rag_answer_stream('How do I connect the client?') WITH ORDINALITY AS s (piece, place) WHERE NOT starts_with(piece, '{"');
 \set ON_ERROR_STOP 0
 SELECT rag_answer('How do I connect the client?', options => '{"cite": {"format": "html"}}');
+\set ON_ERROR_STOP 1
+
+-- A table or a list that is cut: what its columns are and what the list is about stands in another chunk.
+CREATE TABLE parts (id integer PRIMARY KEY, body text NOT NULL);
+INSERT INTO parts VALUES
+    (1, E'# Spare parts\n\n| Part | Weight | Price |\n|---|---|---|\n| Lamp | 120 g | 4 EUR |\n| Mirror | 310 g | 9 EUR |\n| Saddle | 870 g | 35 EUR |\n| Pedal | 290 g | 12 EUR |\n'),
+    (2, E'# Puncture\n\nTo mend a tube:\n\n1. Take the wheel off its fork.\n2. Find the hole under water.\n3. Rub the rubber with sandpaper.\n4. Press the patch on for a minute.\n');
+SELECT rag_create_pipeline('parts', 'body', chunking => '{"by": "markdown", "max_tokens": 40}');
+SELECT source_id, chunk_no, content FROM parts_rag WHERE chunk_no > 0 ORDER BY source_id, chunk_no LIMIT 2;
+SELECT answer, citations->0->>'quote' FROM rag_answer_details('What does the Pedal weigh?', 'parts');
+SELECT rag_answer('How long is the patch pressed on?', 'parts');

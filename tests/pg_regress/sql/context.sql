@@ -32,9 +32,9 @@ FROM unnest(ARRAY['written', 'at', 'year']) WITH ORDINALITY AS u (o, n),
 GROUP BY o, n ORDER BY n;
 
 -- The budget: the best whole, the last one cut at a sentence. What is said is what is sent.
-SELECT sum(tokens) <= 160, count(*), count(*) FILTER (WHERE is_excerpt), max(number) FILTER (WHERE is_excerpt) = count(*),
+SELECT sum(tokens) <= 140, count(*), count(*) FILTER (WHERE is_excerpt), max(number) FILTER (WHERE is_excerpt) = count(*),
        bool_and(NOT is_excerpt OR content ~ '[.][[:space:]]\[\.\.\.\]$')
-FROM rag_context('Where do visitors park their cars?', options => '{"context": {"tokens": 160, "headers": []}}');
+FROM rag_context('Where do visitors park their cars?', options => '{"context": {"tokens": 140, "headers": []}}');
 SELECT bool_and(p.content LIKE '%' || c.content || '%')
 FROM rag_context('Where do visitors park their cars?', options => '{"context": {"tokens": 150}}') AS c, rag_prompt('Where do visitors park their cars?', options => '{"context": {"tokens": 150}}') AS p WHERE p.role = 'user';
 SELECT count(*) FROM rag_context('Where do visitors park their cars?', options => '{"context": {"tokens": 0, "dedupe_chunks": "none"}}');

@@ -10,7 +10,7 @@ SELECT setting || '/pg_rag/models/all-minilm-l6-v2' AS folder FROM pg_config WHE
 SELECT dimension, max_tokens, pooling, normalized, length(digest) FROM rag_add_model('mine', :'folder');
 SELECT dimension, max_tokens FROM rag_add_model('small', :'folder', 'onnx/model_int8.onnx');
 SELECT name, file, dimension, max_tokens, pooling, normalized, query_prefix, passage_prefix, length(digest), builtin FROM rag.model ORDER BY name;
-SELECT rag_embed('text', 'small') = rag_embed('text'), rag_embed('text', 'mine') = rag_embed('text', 'all-minilm-l6-v2-fp32');
+SELECT rag_embed('text', 'small') = rag_embed('text', 'all-minilm-l6-v2'), rag_embed('text', 'mine') = rag_embed('text', 'all-minilm-l6-v2-fp32');
 
 -- Names are taken once.
 SELECT fails(format('SELECT * FROM rag_add_model(%L, %L)', 'mine', :'folder'));

@@ -52,7 +52,7 @@ CALL rag_run();
 SELECT pipeline, generation, state FROM rag.pipeline_status;
 SELECT count(*) FROM docs_rag WHERE source_id = 50;
 SELECT chunks_embedded AS before FROM rag.stat_pipeline \gset
-UPDATE docs SET body = replace(body, 'Paragraph 44 says', 'Paragraph 44 whispers') WHERE id = 50;
+UPDATE docs SET body = replace(body, 'Paragraph 44 says', 'Paragraph 44 tells') WHERE id = 50;
 CALL rag_run();
 SELECT chunks_embedded - :before BETWEEN 1 AND 3 FROM rag.stat_pipeline;
 SELECT count(*) FROM docs_rag WHERE source_id = 50;

@@ -11,7 +11,7 @@ INSERT INTO news VALUES
     (3, 'The library opens at nine. On Sundays it is closed.', '2001-01-10', NULL, 'en'),
     (4, 'The library  opens at nine. On Sundays it is CLOSED.', now(), now(), 'en'),
     (5, 'Die Bibliothek öffnet um neun. Sonntags ist sie geschlossen.', '2002-01-01', now() + interval '1 year', 'de');
-SELECT rag_create_pipeline('news', 'body', metadata => ARRAY['published', 'at', 'lang'], chunking => '{"by": "sentence", "max_tokens": 16}');
+SELECT rag_create_pipeline('news', 'body', metadata => ARRAY['published', 'at', 'lang'], chunking => '{"by": "sentence", "max_tokens": 20}');
 CREATE FUNCTION found(query text, options jsonb, k integer DEFAULT 3, rerank text DEFAULT NULL) RETURNS text LANGUAGE sql AS
 $$SELECT string_agg(source_key || '.' || chunk_no, ' ' ORDER BY rank) FROM rag_retrieve(query, k => k, rerank => rerank, options => jsonb_build_object('retrieve', options))$$;
 

@@ -64,8 +64,8 @@ FROM generate_series(1, 7, 3) AS k, LATERAL (SELECT rank, score <= lag(score, 1,
 GROUP BY k ORDER BY k;
 
 -- The threshold is the least cosine.
-SELECT source_key FROM rag_retrieve('How do I reset my password?', mode => 'dense', options => '{"retrieve": {"threshold": 0.5}}');
-SELECT source_key FROM rag_retrieve('How do I reset my password?', options => '{"retrieve": {"threshold": 0.5}}');
+SELECT source_key FROM rag_retrieve('How do I reset my password?', mode => 'dense', options => '{"retrieve": {"threshold": 0.85}}');
+SELECT source_key FROM rag_retrieve('How do I reset my password?', options => '{"retrieve": {"threshold": 0.85}}');
 SELECT count(*) FROM rag_retrieve('How do I reset my password?', options => '{"retrieve": {"threshold": 0.99}}');
 
 -- Filters: equal, not equal, lists, ranges, NULL; of all types.

@@ -13,7 +13,7 @@ Ink is kept in the cellar. The oldest tin is taken first. The date is written on
     (2, 'The mill', $$The mill has one wheel. It is greased on Mondays. The miller greases it.$$);
 
 -- Small chunks are found, and their parents are read.
-SELECT rag_create_pipeline('manual', 'body', 'nested', chunking => '{"by": "hierarchical", "max_tokens": 64, "child_tokens": 16}',
+SELECT rag_create_pipeline('manual', 'body', 'nested', chunking => '{"by": "hierarchical", "max_tokens": 64, "child_tokens": 20}',
                            refresh => 'manual');
 CALL rag_run('nested');
 SELECT chunking, contextual FROM rag.pipeline;
@@ -53,7 +53,7 @@ SELECT fails($$SELECT * FROM rag_retrieve('ink', options => '{"retrieve": {"expa
 SELECT rag_drop_pipeline('nested');
 
 -- A chunk in its context: title and headings are embedded and searched with it, and are no part of it.
-SELECT rag_create_pipeline('manual', 'body', 'told', chunking => '{"by": "sentence", "max_tokens": 24}', refresh => 'manual',
+SELECT rag_create_pipeline('manual', 'body', 'told', chunking => '{"by": "sentence", "max_tokens": 28}', refresh => 'manual',
                            metadata => ARRAY['name'], options => '{"contextual": true, "title": "name"}');
 SELECT DISTINCT attname FROM pg_attribute
 WHERE attrelid IN ('told_rag'::regclass, 'told_rag_chunks'::regclass, 'told_rag_content'::regclass)
