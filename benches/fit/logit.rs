@@ -15,6 +15,7 @@ pub struct Choice<const N: usize> {
 }
 
 /// A case that is so or not.
+#[derive(Clone)]
 pub struct Case<const N: usize> {
     pub signals: [f32; N],
     pub is_so: bool,

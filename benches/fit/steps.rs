@@ -99,7 +99,7 @@ fn confidence<const N: usize>(
     observed: &[Vec<Observed>],
     signals: impl Fn(&ExtractObservation) -> Option<[f32; N]>,
 ) -> WeightedSum<N> {
-    let mut cases = Vec::new();
+    let (mut cases, mut of_one) = (Vec::new(), Vec::new());
     for set in observed {
         let weight = 1.0 / set.len().max(1) as f64;
         for it in set {
@@ -111,10 +111,11 @@ fn confidence<const N: usize>(
             cases.extend(without.map(|signals| Case { signals, is_so: false, weight }));
             let alone = it.alone.iter().filter_map(|(it, is_so)| Some((signals(it)?, *is_so)));
             let weight = weight * ALONE;
-            cases.extend(alone.map(|(signals, is_so)| Case { signals, is_so, weight }));
+            of_one.extend(alone.map(|(signals, is_so)| Case { signals, is_so, weight }));
         }
     }
-    let (_, weights) = fit_cases(&cases);
+    let all: Vec<Case<N>> = cases.iter().chain(&of_one).cloned().collect();
+    let (_, weights) = fit_cases(&all);
     let sum = WeightedSum { intercept: 0.0, weights };
     WeightedSum { intercept: intercept(&cases, &sum), ..sum }
 }
