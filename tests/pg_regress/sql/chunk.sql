@@ -100,9 +100,8 @@ FROM rag_chunk(repeat(E'case 1:\n', 20000), '{"by": "code", "language": "typescr
 
 -- Sentences that speak of the same stay together.
 SELECT chunk_no, content
-FROM rag_chunk($$The cat sleeps on the sofa. The kitten plays with its mother. Cats purr when they are stroked. A cat washes itself with its tongue.
-Interest rates rose again in March. The central bank expects inflation to fall. Banks lend less money. Bonds lost a tenth of their price. Shares of banks fell, too.
-To bake bread, mix flour with water and yeast. Let the dough rest for an hour. Bake it at 220 degrees. A loaf keeps for four days.$$, '{"by": "semantic", "percentile": 83, "min_tokens": 8}');
+FROM rag_chunk($$The cat sleeps on the sofa. The kitten plays with its mother. Cats purr when they are stroked.
+Interest rates rose again in March. The central bank expects inflation to fall. Banks lend less money.$$, '{"by": "semantic", "percentile": 80, "min_tokens": 8, "model": "all-minilm-l6-v2"}');
 
 -- Small chunks and the parents they are parts of.
 SELECT chunk_no, content, start_char, end_char, parent_start, parent_end

@@ -92,7 +92,7 @@ SELECT rag_drop_pipeline('pages');
 
 -- A chunk and its context together are not longer than the model reads.
 INSERT INTO pages VALUES (3, repeat('word ', 1000));
-SELECT rag_create_pipeline('pages', 'body', refresh => 'sync', options => '{"contextual": true}');
+SELECT rag_create_pipeline('pages', 'body', refresh => 'sync', chunking => '{"max_tokens": 512}', options => '{"contextual": true}');
 SELECT chunking->'max_tokens' AS max_tokens FROM rag.pipeline;
 SELECT max(token_count) FROM pages_rag_chunks;
 SELECT rag_drop_pipeline('pages');
@@ -155,7 +155,7 @@ SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"title":
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": true, "title": "id"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": true, "title": "a, b"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": true, "title": "count(*)"}')$$);
-SELECT fails($$SELECT rag_create_pipeline('pages', 'body', chunking => '{"by": "hierarchical", "max_tokens": 600, "child_tokens": 500}')$$);
+SELECT fails($$SELECT rag_create_pipeline('pages', 'body', chunking => '{"by": "hierarchical", "max_tokens": 600, "child_tokens": 520}')$$);
 SELECT rag_create_pipeline('pages', 'body', chunking => '{"by": "hierarchical", "max_tokens": 600}', refresh => 'sync');
 SELECT fails($$SELECT rag_alter_pipeline('pages', chunking => '{"by": "recursive", "child_tokens": 20}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"title": "body"}')$$);
