@@ -429,6 +429,14 @@ impl Canceller {
         self.observer.query_one(state, &[&self.backend]).expect("the session's state").get(0)
     }
 
+    /// Whether `statement` is under way, sent as one message. The one before it may still be when its client has
+    /// read that it failed.
+    pub fn is_at(&mut self, statement: &str) -> bool {
+        let state = "SELECT coalesce(state = 'active' AND query = $2, false)
+                     FROM pg_stat_activity WHERE pid = $1";
+        self.observer.query_one(state, &[&self.backend, &statement]).expect("the state").get(0)
+    }
+
     /// The session that cancels.
     pub fn observer(&mut self) -> &mut Client {
         &mut self.observer

@@ -533,13 +533,14 @@ fn a_cancel_is_heeded_at_once() {
         // One message: with a statement prepared first, the cancel could come between the two,
         // where no statement is under way and it is forgotten.
         let call = format!("SELECT rag_sql_run($call${statement}$call$, timeout => '1 hour')");
-        let call = thread::spawn(move || {
-            let ended = client.batch_execute(&call);
+        let sent = call.clone();
+        let caller = thread::spawn(move || {
+            let ended = client.batch_execute(&sent);
             (client, ended, Instant::now())
         });
-        assert!(wait_for(|| canceller.is_active()), "{statement}");
+        assert!(wait_for(|| canceller.is_at(&call)), "{statement}");
         let asked = canceller.cancel();
-        let (back, ended, at) = call.join().unwrap();
+        let (back, ended, at) = caller.join().unwrap();
         client = back;
         assert_eq!(code(&ended.unwrap_err()), "57014", "{statement}");
         println!("cancelled after {:?}: {statement}", at.duration_since(asked));
