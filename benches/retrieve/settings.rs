@@ -5,7 +5,7 @@ use lexopt::prelude::*;
 use crate::sets;
 
 /// What is compared where nothing else is asked for.
-const CONFIGURATIONS: &str = r#"{"hybrid": {}, "without closeness": {"options": {"closeness": false}},
+const CONFIGURATIONS: &str = r#"{"hybrid": {}, "without closeness": {"retrieve": {"closeness": false}},
     "feedback": {"retrieve": {"rewrite": "prf"}}, "reranked": {"retrieve": {"rerank": "late_interaction"}},
     "dense": {"retrieve": {"mode": "dense"}}, "lexical": {"retrieve": {"mode": "lexical"}}}"#;
 

@@ -17,6 +17,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::numbering::{SourceNumbers, TextAroundMarkers, written};
+use crate::text::line::single_line;
 use crate::text::marker::{Marker, code, markers};
 
 /// Longest quote of a footnote, in characters.
@@ -198,7 +199,7 @@ fn plain(text: &str) -> String {
     // By itself it parts headings, and ends no tag.
     let kept = |word: &str| if word == ">" { word.to_owned() } else { word.replace('>', " ") };
     let words: Vec<String> = text.split_whitespace().map(kept).collect();
-    words.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+    single_line(&words.join(" "))
 }
 
 /// `answer` with what looks like a footnote of its own made plain text.

@@ -4,7 +4,7 @@
 //! said so, in which connection. That is put before the text of the chunk when it is embedded and
 //! when its words are indexed. The chunk stays what it is.
 
-use crate::text::line::{LineKind, lines};
+use crate::text::line::{LineKind, lines, single_line};
 
 /// Longest context, in bytes: a page's worth of titles would leave no room for the text.
 const LONGEST: usize = 256;
@@ -16,8 +16,8 @@ pub const CONTEXT_TOKENS: u32 = 64;
 /// none. A title that is the first heading is there once.
 #[must_use]
 pub fn context(title: Option<&str>, heading: Option<&str>) -> Option<String> {
-    let title = title.map(on_one_line).filter(|title| !title.is_empty());
-    let heading = heading.map(on_one_line);
+    let title = title.map(single_line).filter(|title| !title.is_empty());
+    let heading = heading.map(single_line);
     let parts = match (title, heading) {
         (Some(title), Some(heading)) if is_first(&title, &heading) => vec![heading],
         (title, heading) => title.into_iter().chain(heading).collect(),
@@ -40,10 +40,6 @@ pub fn first_heading(document: &str) -> Option<String> {
 #[must_use]
 pub fn in_context(context: Option<&str>, line: Option<&str>, content: &str) -> String {
     context.into_iter().chain(line).chain([content]).collect::<Vec<_>>().join("\n")
-}
-
-fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Whether the path `heading` begins with `title`.

@@ -21,6 +21,7 @@ use super::options::ChunkingOptions;
 use super::token_index::TokenIndex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::sentence::sentences;
+use crate::vector::cosine;
 
 /// Sentences on either side of a boundary that are compared.
 const WINDOW: usize = 3;
@@ -59,7 +60,7 @@ impl Distances {
     fn measure(&mut self) {
         let side = |range: Range<usize>| sum(self.near.range(range));
         let end = self.near.len().min(self.before + WINDOW);
-        self.done.push(1.0 - cosine(&side(0..self.before), &side(self.before..end)));
+        self.done.push(1.0 - cosine(&side(0..self.before), &side(self.before..end)) as f32);
         self.before += 1;
         if self.before > WINDOW {
             self.near.pop_front();
@@ -75,13 +76,6 @@ fn sum<'a>(vectors: impl Iterator<Item = &'a Vec<f32>>) -> Vec<f32> {
         sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
     }
     sum
-}
-
-/// 0 where one of them has no direction.
-fn cosine(a: &[f32], b: &[f32]) -> f32 {
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
-    let lengths = dot(a, a).sqrt() * dot(b, b).sqrt();
-    if lengths > 0.0 { (dot(a, b) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
 }
 
 /// A section for each run of sentences that belong together; in it the places of `recursive`.
@@ -292,7 +286,7 @@ mod tests {
             let plain: Vec<f32> = (1..all.len()).map(|at| {
                 let before = sum(all[at.saturating_sub(WINDOW)..at].iter());
                 let after = sum(all[at..(at + WINDOW).min(all.len())].iter());
-                1.0 - cosine(&before, &after)
+                1.0 - cosine(&before, &after) as f32
             }).collect();
             prop_assert_eq!(found, plain);
         }

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::options;
 use crate::prompt::messages::{self, Message, PromptSource};
 use crate::prompt::template::Template;
+use crate::text::line::single_line;
 
 /// The template that is used where none is named.
 pub const TEMPLATE: &str = "situate";
@@ -139,7 +140,7 @@ pub fn messages(
 #[must_use]
 pub fn line(answer: &str) -> Option<String> {
     let plain: String = answer.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = single_line(&plain);
     let line = line.trim_matches(['"', '“', '”', '„', ' ']);
     line.contains(char::is_alphanumeric).then(|| shortened(line))
 }

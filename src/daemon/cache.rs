@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::embed::EmbeddingKind;
 use crate::protocol::{Note, VectorKey};
 use crate::recent::Recent;
-use crate::vector::dot_f32;
+use crate::vector::cosine;
 
 /// Most bytes of vectors.
 const VECTORS: usize = 16 << 20;
@@ -96,7 +96,9 @@ impl Cache {
         let kept = texts.get(&hash(&[scope.as_bytes()])).map(Vec::as_slice).unwrap_or_default();
         let fresh = kept.iter().filter(|it| it.until > now && it.vector.len() == vector.len());
         let mut found: Vec<(f32, &CachedText)> = fresh
-            .map(|it| if vector.is_empty() { (1.0, it) } else { (cosine(vector, &it.vector), it) })
+            .map(|it| {
+                if vector.is_empty() { (1.0, it) } else { (cosine(vector, &it.vector) as f32, it) }
+            })
             .filter(|(cosine, _)| *cosine >= at_least)
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -134,12 +136,6 @@ fn hash(parts: &[&[u8]]) -> CacheKey {
         hasher.update(part);
     }
     hasher.finalize().into()
-}
-
-/// A vector of zeros has no direction: it is like nothing.
-fn cosine(first: &[f32], second: &[f32]) -> f32 {
-    let lengths = dot_f32(first, first) * dot_f32(second, second);
-    if lengths > 0.0 { (dot_f32(first, second) / lengths.sqrt()) as f32 } else { 0.0 }
 }
 
 #[cfg(test)]

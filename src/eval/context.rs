@@ -5,7 +5,7 @@
 //! favours what that model itself retrieves.
 
 use crate::text::sentence::sentences;
-use crate::vector::dot_f32;
+use crate::vector::cosine;
 
 /// Most sentences that are looked at in one context.
 const MOST: usize = 400;
@@ -32,11 +32,6 @@ pub fn sentences_of<'a>(contents: impl IntoIterator<Item = &'a str>) -> Vec<&'a 
 pub fn best_similarity(questions: &[Vec<f32>], sentences: &[Vec<f32>]) -> Option<f64> {
     let pairs = questions.iter().flat_map(|a| sentences.iter().map(move |b| cosine(a, b)));
     pairs.max_by(f64::total_cmp)
-}
-
-fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    let lengths = (dot_f32(a, a) * dot_f32(b, b)).sqrt();
-    if lengths > 0.0 { dot_f32(a, b) / lengths } else { 0.0 }
 }
 
 #[cfg(test)]

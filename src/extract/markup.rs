@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
+use crate::text::line::single_line;
 use crate::text::marker::markers;
 
 /// What the text is read behind, so that it is a paragraph whatever it begins with.
@@ -38,7 +39,7 @@ pub(super) fn plain(text: &str) -> String {
         reader.read(event, range);
     }
     let words = reader.text.strip_prefix(GUARD.trim_end()).unwrap_or(&reader.text);
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+    single_line(words)
 }
 
 /// The parts of `text` between the tags of HTML that part paragraphs, headings, items and rows, in bytes.

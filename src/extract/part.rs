@@ -9,6 +9,7 @@ use std::ops::Range;
 use unicode_width::UnicodeWidthStr;
 
 use super::markup::plain;
+use crate::text::line::single_line;
 
 /// A stretch of a passage that belongs to a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,27 +41,22 @@ impl UnitPart {
         let text = &content[self.range.clone()];
         let shown = |text: &str| if is_plain { plain(text) } else { text.to_owned() };
         match &self.kind {
-            PartKind::Sentence | PartKind::Item(_) => shown(&in_one_line(text)),
+            PartKind::Sentence | PartKind::Item(_) => shown(&single_line(text)),
             PartKind::Lines => shown(&listed(text)),
-            PartKind::Code(_) => in_one_line(text),
+            PartKind::Code(_) => single_line(text),
             PartKind::Row(columns) => {
                 let columns = columns.clone().map(|range| &content[range]);
-                let cell = |text: &str| shown(&in_one_line(text));
+                let cell = |text: &str| shown(&single_line(text));
                 row(columns.map(cells).unwrap_or_default(), cells(text), cell)
             }
         }
     }
 }
 
-/// Each run of white space as one space.
-fn in_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// Lines with commas between them, where they don't end with punctuation.
 fn listed(text: &str) -> String {
     let mut list = String::new();
-    for line in text.lines().map(in_one_line).filter(|line| !line.is_empty()) {
+    for line in text.lines().map(single_line).filter(|line| !line.is_empty()) {
         if !list.is_empty() {
             list +=
                 if list.ends_with(|c: char| c.is_alphanumeric() || c == ')') { ", " } else { " " };

@@ -16,6 +16,7 @@ use super::score::{best_first, scores};
 use crate::embed::calibration::{Calibration, CosineRange};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
+use crate::vector::cosine;
 
 /// Least standard deviation that cosines of a question are taken to have, so that rounding is no signal.
 const LEAST_DEVIATION: f32 = 0.005;
@@ -79,7 +80,7 @@ impl Similarities {
         (indexes, found): (&[usize], Vec<EmbeddedText>),
         calibration: &Calibration,
     ) {
-        let cosines = found.iter().map(|it| cosine(question, &it.vector)).collect();
+        let cosines = found.iter().map(|it| cosine(question, &it.vector) as f32).collect();
         self.add(indexes, on_scale(calibration.texts, cosines));
         let words = calibration.words.unwrap_or_else(|| word_range(&found));
         for (index, text) in indexes.iter().zip(found) {
@@ -128,7 +129,7 @@ fn of_passages(
 
 fn cosines(question: &[f32], texts: Vec<String>, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {
     let vectors = embed(&texts, EmbeddingKind::Passage, embedder)?;
-    Ok(vectors.iter().map(|vector| cosine(question, vector)).collect())
+    Ok(vectors.iter().map(|vector| cosine(question, vector) as f32).collect())
 }
 
 /// The vectors of `texts`, as many as there are texts.
@@ -146,12 +147,6 @@ fn embed(
     }
     let message = format!("{} vectors for {} texts", vectors.len(), texts.len());
     Err(Error::new(ErrorKind::Internal, message))
-}
-
-/// 0 where a vector has no direction.
-pub(super) fn cosine(a: &[f32], b: &[f32]) -> f32 {
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
-    as_cosine(dot(a, b) / (dot(a, a) * dot(b, b)).sqrt())
 }
 
 /// From -1 to 1, whatever a caller or rounding made of it; 0 if it is no number.

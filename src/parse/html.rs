@@ -6,9 +6,10 @@
 
 mod tree;
 
-use super::writer::{MarkdownWriter, on_one_line};
+use super::writer::MarkdownWriter;
 use super::{ParseLimits, Part, check_text, too_deep};
 use crate::error::Result;
+use crate::text::line::single_line;
 use tree::{Element, NodeContent, NodeId, Tree};
 
 /// Elements that are left out with all that is in them.
@@ -67,7 +68,7 @@ pub fn parse(text: &str, limits: &ParseLimits) -> Result<Vec<Part>> {
     if tree.is_too_deep {
         return Err(too_deep(limits.depth));
     }
-    let title = tree.find("title").map(|node| on_one_line(&flat_text(&tree, node, Flat::All)));
+    let title = tree.find("title").map(|node| single_line(&flat_text(&tree, node, Flat::All)));
     let mut reader =
         HtmlReader { tree: &tree, writer: MarkdownWriter::new(limits.text), line: String::new() };
     let start = tree.find("main").filter(|node| is_seen(&tree, *node)).unwrap_or(tree.root());

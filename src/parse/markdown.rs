@@ -4,6 +4,7 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::Part;
 use super::section::{self, Heading};
+use crate::text::line::single_line;
 
 /// The sections of `text`. Front matter belongs to the text before the first heading.
 pub fn parse(text: &str) -> Vec<Part> {
@@ -48,10 +49,10 @@ fn headings(text: &str) -> Vec<Heading> {
             Event::Start(_) => depth += 1,
             Event::End(TagEnd::Heading(_)) if depth == 1 => {
                 depth = 0;
-                found.extend(open.take().map(|heading| Heading {
-                    title: heading.title.split_whitespace().collect::<Vec<_>>().join(" "),
-                    ..heading
-                }));
+                found.extend(
+                    open.take()
+                        .map(|heading| Heading { title: single_line(&heading.title), ..heading }),
+                );
             }
             Event::End(_) => depth = depth.saturating_sub(1),
             Event::Text(words) | Event::Code(words) => {

@@ -28,6 +28,7 @@ use hayro_interpret::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 use super::writer::MarkdownWriter;
 use super::{ParseLimits, Part, beyond, check_text, damaged, unreadable};
 use crate::error::{Error, Result};
+use crate::text::line::single_line;
 use glyphs::PageReader;
 use headings::Sizes;
 use layout::{LayoutBlock, LayoutKind};
@@ -75,7 +76,7 @@ fn write(pages: Vec<Vec<LayoutBlock>>, first: usize, limits: &ParseLimits) -> Ve
             let level = sizes.level(block);
             write_block(&mut writer, block, level);
             if level.is_some() {
-                last = Some(super::writer::on_one_line(&block.text));
+                last = Some(single_line(&block.text));
             }
             if place == 0 && level.is_some() || heading.is_none() && number == 0 {
                 heading = last.clone();

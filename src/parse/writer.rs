@@ -5,6 +5,7 @@
 
 use super::Part;
 use super::section::{self, Heading};
+use crate::text::line::single_line;
 
 /// Levels of lists and quotations that are indented. A document with hundreds of levels would
 /// otherwise be mostly indentation.
@@ -53,7 +54,7 @@ impl MarkdownWriter {
 
     /// A heading; `level` counts from 1. In a list or quotation it is a paragraph.
     pub fn heading(&mut self, level: u8, title: &str) {
-        let title = on_one_line(title);
+        let title = single_line(title);
         if title.is_empty() {
             return;
         }
@@ -177,15 +178,10 @@ fn row(cells: &[String], columns: usize) -> String {
     for number in 0..cells.len().min(COLUMNS).max(columns) {
         let cell = cells.get(number).map_or("", String::as_str);
         line.push(' ');
-        line.push_str(&on_one_line(cell).replace('|', "\\|"));
+        line.push_str(&single_line(cell).replace('|', "\\|"));
         line.push_str(" |");
     }
     line
-}
-
-/// `text` with single spaces for white space and line breaks.
-pub fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `line` so that it begins no heading, code or raw HTML, and underlines nothing.

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::object;
+use crate::text::line::single_line;
 
 /// Longest question that is kept, in characters; what is longer is cut.
 const LONGEST: usize = 500;
@@ -74,7 +75,7 @@ fn without_number(text: &str) -> &str {
 /// On one line, without quotes around it, not too long.
 fn tidy(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = single_line(&text);
     let edge = |c: char| matches!(c, '"' | '\'' | '`' | '*' | '\u{201c}' | '\u{201d}' | '\u{201e}');
     text.trim_matches(edge).chars().take(LONGEST).collect::<String>().trim_end().to_owned()
 }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::template::{Template, Value};
 use crate::error::Result;
+use crate::text::line::single_line;
 
 /// What the prompt has the model say, word for word, when the sources do not hold the answer.
 /// [`is_no_answer`] recognises it.
@@ -239,7 +240,7 @@ pub fn is_no_answer(answer: &str) -> bool {
     let bare = |text: &str| {
         let text = text.replace(['\u{2019}', '\u{2018}'], "'").to_lowercase();
         let edge = |c: char| !c.is_alphanumeric();
-        text.trim_matches(edge).split_whitespace().collect::<Vec<_>>().join(" ")
+        single_line(text.trim_matches(edge))
     };
     match bare(answer).strip_prefix(&bare(NO_ANSWER)) {
         Some("") => true,
@@ -293,10 +294,6 @@ pub fn mark(question: &str, sources: &[PromptSource], nonce: &str) -> String {
         mark = format!("{nonce}-{suffix}");
     }
     mark
-}
-
-fn single_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

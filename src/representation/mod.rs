@@ -16,6 +16,7 @@ use crate::options;
 use crate::prompt::messages::{self, Message, PromptSource};
 use crate::prompt::template::Template;
 use crate::prompt::{list, object};
+use crate::text::line::single_line;
 
 /// The template that is used where none is named.
 pub const TEMPLATE: &str = "represent";
@@ -114,8 +115,7 @@ pub fn texts(answer: &str, wanted: &RepresentOptions) -> Result<Vec<Representing
 
 fn plain(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.chars().take(LONGEST).collect()
+    single_line(&text).chars().take(LONGEST).collect()
 }
 
 fn unusable(answer: &str) -> Error {

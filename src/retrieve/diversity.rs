@@ -13,7 +13,7 @@ use super::Hit;
 use super::fusion::normalized;
 use super::options::{Likeness, Normalize};
 use super::shingles::Shingles;
-use crate::vector::dot_f32;
+use crate::vector;
 
 /// Leaves out what says the same as a better hit: the same text, white space and case aside,
 /// or, with `least` below 1, one that is as like it as that.
@@ -84,11 +84,7 @@ pub fn marginally_relevant(mut hits: Vec<Hit>, lambda: f64, k: usize) -> Vec<Hit
 
 /// 0 where a vector is not known or has no direction.
 fn cosine(a: &Hit, b: &Hit) -> f64 {
-    if a.vector.is_empty() || a.vector.len() != b.vector.len() {
-        return 0.0;
-    }
-    let length = (dot_f32(&a.vector, &a.vector) * dot_f32(&b.vector, &b.vector)).sqrt();
-    if length > 0.0 { dot_f32(&a.vector, &b.vector) / length } else { 0.0 }
+    if a.vector.len() == b.vector.len() { vector::cosine(&a.vector, &b.vector) } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::error::{Error, ErrorKind, Result};
 use crate::prompt::template::{Template, Value};
 use crate::prompt::writer::Writer;
-use crate::vector::dot_f32;
+use crate::text::line::single_line;
 
 /// The name that stands for the pipeline that suits the question.
 pub const AUTO: &str = "auto";
@@ -36,13 +36,6 @@ pub struct Choice {
     pub name: String,
     /// What is in it.
     pub description: String,
-}
-
-/// The cosine of two vectors; 0 where one has no direction.
-#[must_use]
-pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    let length = (dot_f32(a, a) * dot_f32(b, b)).sqrt();
-    if length > 0.0 { dot_f32(a, b) / length } else { 0.0 }
 }
 
 /// The place of the greatest similarity, the first of those that are equal.
@@ -77,10 +70,6 @@ pub fn ask(
     })
 }
 
-fn single_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// The choice whose name the answer is, or else the one whose name alone is a word of it.
 fn named(answer: &str, choices: &[Choice]) -> Option<usize> {
     let edge = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '.' | '*' | '-');
@@ -112,8 +101,6 @@ mod tests {
     fn the_nearest_wins() {
         assert_eq!(nearest(&[0.1, 0.7, 0.7, -1.0]), Some(1));
         assert_eq!(nearest(&[]), None);
-        assert_eq!(cosine(&[1.0, 0.0], &[3.0, 0.0]), 1.0);
-        assert_eq!(cosine(&[0.0, 0.0], &[1.0, 0.0]), 0.0);
     }
 
     #[test]

@@ -26,6 +26,11 @@ pub(crate) enum LineKind {
     Alone,
 }
 
+/// `text` on one line: each run of white space is one space, and none is at the ends.
+pub(crate) fn single_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The lines of `text`, ended by LF, CR LF or CR.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line> {
     let mut start = 0;

@@ -45,6 +45,15 @@ pub fn dot_f32(a: &[f32], b: &[f32]) -> f64 {
     f32::dot(a, b).unwrap_or_default()
 }
 
+/// The cosine of the angle between two vectors; 0 where one of them has no direction.
+#[must_use]
+pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let lengths = (dot_f32(a, a) * dot_f32(b, b)).sqrt();
+    let cosine = dot_f32(a, b) / lengths;
+    // Rounding may leave the range, and what is no number is no likeness.
+    if lengths > 0.0 && cosine.is_finite() { cosine.clamp(-1.0, 1.0) } else { 0.0 }
+}
+
 /// The squared Euclidean distance of floats.
 #[must_use]
 pub fn squared_distance_f32(a: &[f32], b: &[f32]) -> f64 {
@@ -113,6 +122,16 @@ mod tests {
             let half = all.len() / 2;
             (all[..half].to_vec(), all[half..half * 2].to_vec())
         })
+    }
+
+    #[test]
+    fn a_cosine_tells_directions_and_no_lengths() {
+        assert_eq!(cosine(&[1.0, 0.0], &[3.0, 0.0]), 1.0);
+        assert_eq!(cosine(&[1.0, 2.0], &[-2.0, -4.0]), -1.0);
+        assert_eq!(cosine(&[1.0, 0.0], &[0.0, 3.0]), 0.0);
+        assert_eq!(cosine(&[0.0, 0.0], &[1.0, 0.0]), 0.0);
+        assert_eq!(cosine(&[f32::NAN, 0.0], &[1.0, 0.0]), 0.0);
+        assert_eq!(cosine(&[], &[]), 0.0);
     }
 
     proptest! {

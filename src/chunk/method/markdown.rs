@@ -14,7 +14,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::{CutPlan, Section, skip_white_space};
-use crate::text::line::{LineKind, lines};
+use crate::text::line::{LineKind, lines, single_line};
 use crate::text::sentence::sentences;
 
 /// Longest title of one heading in a path, in characters. Each chunk repeats its path.
@@ -240,8 +240,7 @@ fn joined(path: &[&MarkdownHeading]) -> Option<String> {
 
 /// `title` on one line, at most [`LONGEST_TITLE`] characters.
 fn shortened(title: &str) -> String {
-    let words: Vec<&str> = title.split_whitespace().collect();
-    let line = words.join(" ");
+    let line = single_line(title);
     if line.chars().nth(LONGEST_TITLE).is_none() {
         return line;
     }

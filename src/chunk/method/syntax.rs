@@ -18,6 +18,7 @@ use tree_sitter::{Node, ParseOptions, Parser, Tree};
 use super::code::line_starts;
 use super::{CutPlan, NamedScope, Section};
 use crate::chunk::language::Language;
+use crate::text::line::single_line;
 
 /// Longest document that is parsed, in bytes. A tree takes about a hundred bytes for each.
 const LONGEST: usize = 1 << 20;
@@ -325,7 +326,7 @@ impl SyntaxOutline<'_> {
 
     /// What a scope is called: the word of its language and its name.
     fn name(&self, node: Node<'_>, word: &str) -> Option<String> {
-        let text = |node: Node<'_>| on_one_line(&self.document[node.byte_range()]);
+        let text = |node: Node<'_>| beginning(&self.document[node.byte_range()]);
         let name = match node.kind() {
             "impl_item" => {
                 let of_type = text(node.child_by_field_name("type")?);
@@ -375,10 +376,9 @@ fn declared(node: Node<'_>) -> Option<Node<'_>> {
     None
 }
 
-/// `text` with single spaces, cut to the longest name.
-fn on_one_line(text: &str) -> String {
-    let head = &text[..text.floor_char_boundary(4 * LONGEST_NAME)];
-    head.split_whitespace().collect::<Vec<_>>().join(" ")
+/// The beginning of `text` on one line; longer than a name may be.
+fn beginning(text: &str) -> String {
+    single_line(&text[..text.floor_char_boundary(4 * LONGEST_NAME)])
 }
 
 /// `scopes` in the order of their beginnings, outer ones first.

@@ -12,8 +12,8 @@ use crate::pg::ragd::trace;
 use crate::pg::server::guc::Caching;
 use crate::retrieve::Passage;
 use crate::retrieve::federation::{FederatedList, federated};
-use crate::rewrite::route::cosine;
 use crate::source::Source;
+use crate::vector::cosine;
 
 /// Most passages of a pipeline that are embedded by the model of others, to be compared with theirs.
 const COMPARED: usize = 20;

@@ -14,6 +14,7 @@ use crate::pg::ragd::trace;
 use crate::request::PipelineList;
 use crate::retrieve::{RetrieveOptions, SearchMode};
 use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
+use crate::vector::cosine;
 
 /// Most pipelines that are searched for a question.
 const SEARCHED: usize = 32;
@@ -173,7 +174,7 @@ fn described(question: &str, choices: &[Choice]) -> Result<Vec<f64>> {
     // One at a time, so that the session remembers each.
     let mut similarity = |it: &Choice| -> Result<f64> {
         let texts = std::slice::from_ref(&it.description);
-        Ok(route::cosine(&asked[0], &embedding.embed(texts, EmbeddingKind::Passage)?[0]))
+        Ok(cosine(&asked[0], &embedding.embed(texts, EmbeddingKind::Passage)?[0]))
     };
     choices.iter().map(&mut similarity).collect()
 }
@@ -233,7 +234,7 @@ impl FoundChunk {
         }
         let asked = embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?;
         let chunk = embedding.embed(&[self.content], EmbeddingKind::Passage)?;
-        Ok(route::cosine(&asked[0], &chunk[0]))
+        Ok(cosine(&asked[0], &chunk[0]))
     }
 }
 

@@ -1,0 +1,139 @@
+//! What becomes of markup, rows of tables, lists, headings and code.
+
+use super::*;
+
+#[test]
+fn markup_is_read() {
+    let contents = ["## Returns\n\n- **Books**: within 30 days\n- Music: never, once opened\n"];
+    check("Can music be returned?", &contents, "Music: never, once opened [1]");
+    check(
+        "What is the port of the server?",
+        &[
+            "| Setting | Default |\n|---|---|\n| host of the server | localhost |\n| port of the server | 5432 |",
+        ],
+        "Setting: port of the server, Default: 5432 [1]",
+    );
+    check(
+        "How do I install the package?",
+        &[
+            "# Setup\nInstall the package with this command:\n\n```sh\nmake install\n```\nThen rest.",
+        ],
+        "Install the package with this command: [1]\n\n```sh\nmake install\n```",
+    );
+    check(
+        "Which ways to pay are there?",
+        &["There are three ways to pay:\n\n* by card\n* by invoice\n* in cash\n\nPrices hold tax."],
+        "There are three ways to pay: by card; by invoice; in cash [1]",
+    );
+}
+
+#[test]
+fn a_row_comes_with_its_columns() {
+    let prices = "Prices in euros.\n\n| Plan | Users | Price |\n|---|--:|---|\n| Free | 3 | 0 EUR |\n\
+        | **Team** | 50 | 20 EUR |\n\n| City |\n|---|\n| Oslo |";
+    check(
+        "How much does the Team plan cost?",
+        &[prices],
+        "Plan: Team, Users: 50, Price: 20 EUR [1]",
+    );
+    let open = "name | port\n---- | ----\nragd | none\nserver | 5432\n\nAll of them are local.";
+    check("What is the port of the server?", &[open], "name: server, port: 5432 [1]");
+    let drawn = "+------+------+\n| name | port |\n+------+------+\n| ragd | none |\n| server | 5432 |\n+------+------+";
+    check("What is the port of the server?", &[drawn], "name: server, port: 5432 [1]");
+    // The rest of a table whose header is elsewhere.
+    check(
+        "What is the port of the server?",
+        &["| ragd | none |\n| server | 5432 |"],
+        "server, 5432 [1]",
+    );
+}
+
+#[test]
+fn rows_beside_the_one_that_is_asked_for_are_left_out() {
+    let prices =
+        "| Plan | Price |\n|---|---|\n| Free | 0 EUR |\n| Team | 20 EUR |\n| Enterprise | 90 EUR |";
+    let options =
+        ExtractOptions { threshold: 0.0, margin: 99.0, close_margin: 99.0, ..Default::default() };
+    let of = |question| answer(question, &[prices], &options).answer;
+    assert_eq!(of("What is the price of the Team plan?"), "Plan: Team, Price: 20 EUR [1]");
+    assert_eq!(
+        of("What is the price of each plan?"),
+        "Plan: Free, Price: 0 EUR\nPlan: Team, Price: 20 EUR\nPlan: Enterprise, Price: 90 EUR [1]"
+    );
+}
+
+#[test]
+fn a_numbered_list_comes_whole() {
+    let list = "To return an item:\n\n1. Open *My orders*.\n2. Choose the item and print the label.\n\
+        3. Bring it to a shop.\n\nRefunds take a week.";
+    check(
+        "How do I print the label of an item?",
+        &[list],
+        "To return an item:\n1. Open My orders.\n2. Choose the item and print the label.\n3. Bring it to a shop. [1]",
+    );
+    check("How long do refunds take?", &[list], "Refunds take a week. [1]");
+    let with_code = "1. Get it:\n   ```sh\n   git clone shop\n   ```\n2. Build the shop.";
+    check(
+        "How do I build the shop?",
+        &[with_code],
+        "1. Get it: [1]\n\n```sh\ngit clone shop\n```\n\n2. Build the shop. [1]",
+    );
+    let long: String = (1..100).map(|n| format!("{n}. Turn the knob {n} to the left.\n")).collect();
+    check("Where is the knob 42 turned?", &[&long], "Turn the knob 42 to the left. [1]");
+}
+
+#[test]
+fn a_title_is_no_part_of_the_sentence_below_it() {
+    check(
+        "Why does the charger become hot?",
+        &["Charger hot\nThe USB-C charger becomes hot when it is covered."],
+        "The USB-C charger becomes hot when it is covered. [1]",
+    );
+    check(
+        "When is the support there?",
+        &["Support hours\nMonday to Friday 9-18\nSaturday 10-14"],
+        "Monday to Friday 9-18, Saturday 10-14 [1]",
+    );
+    check(
+        "When does the museum open?",
+        &[
+            "<h1>The museum</h1><p>The <b>museum</b> opens at&nbsp;10&nbsp;am.</p><p>It is free.</p>",
+        ],
+        "The museum opens at 10 am. [1]",
+    );
+    check(
+        "Where does the telescope stand?",
+        &[
+            "The telescope stands on a mountain in the desert that is hardly\nEver visited by clouds.",
+        ],
+        "The telescope stands on a mountain in the desert that is hardly Ever visited by clouds. [1]",
+    );
+}
+
+#[test]
+fn code_keeps_its_lines() {
+    let content = "# Client\n\nConnect the client like this:\n\n```python\n# first\nimport shop\n\n\
+        if shop.args[1]:\n    shop.connect()\n```\n\nDone.";
+    check(
+        "How do I connect the client?",
+        &[content],
+        "Connect the client like this: [1]\n\n```python\n# first\nimport shop\n\nif shop.args[1]:\n    \
+         shop.connect()\n```",
+    );
+    check("shop connect", &["```\nshop.connect()\n```"], "```\nshop.connect()\n```\n\n[1]");
+}
+
+#[test]
+fn markdown_stays_where_it_is_wanted() {
+    let options = ExtractOptions {
+        max_sentences: 1,
+        threshold: 0.0,
+        format: AnswerFormat::Markdown,
+        ..Default::default()
+    };
+    let contents = ["Delivery takes **5 days**, see [the list](https://example.org/list)."];
+    let of = |options| answer("How long does delivery take?", &contents, options).answer;
+    assert_eq!(of(&options), format!("{} [1]", contents[0]));
+    let plain = ExtractOptions { format: AnswerFormat::Plain, ..options };
+    assert_eq!(of(&plain), "Delivery takes 5 days, see the list. [1]");
+}
