@@ -62,17 +62,17 @@ COMMENT ON FUNCTION rag_bm25_stats IS 'what a rag_bm25 index is made of';
 CREATE FUNCTION rag_to_tsvector(config regconfig, document text) RETURNS tsvector
 STRICT IMMUTABLE PARALLEL SAFE COST 100
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_to_tsvector_wrapper';
-COMMENT ON FUNCTION rag_to_tsvector IS 'to_tsvector, also for scripts without spaces between words';
+COMMENT ON FUNCTION rag_to_tsvector IS 'to_tsvector, also for words without their accents and scripts without spaces between words';
 
 CREATE FUNCTION rag_to_tsquery(config regconfig, query text) RETURNS tsquery
 STRICT IMMUTABLE PARALLEL SAFE COST 100
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_to_tsquery_wrapper';
-COMMENT ON FUNCTION rag_to_tsquery IS 'to_tsquery, also for scripts without spaces between words';
+COMMENT ON FUNCTION rag_to_tsquery IS 'to_tsquery, also for words without their accents and scripts without spaces between words';
 
 CREATE FUNCTION rag_websearch_to_tsquery(config regconfig, query text) RETURNS tsquery
 STRICT IMMUTABLE PARALLEL SAFE COST 100
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_websearch_to_tsquery_wrapper';
-COMMENT ON FUNCTION rag_websearch_to_tsquery IS 'websearch_to_tsquery, also for scripts without spaces between words';
+COMMENT ON FUNCTION rag_websearch_to_tsquery IS 'websearch_to_tsquery, also for words without their accents and scripts without spaces between words';
 
 CREATE FUNCTION rag_question_to_tsquery(config regconfig, question text) RETURNS tsquery
 STRICT IMMUTABLE PARALLEL SAFE COST 100

@@ -7,11 +7,13 @@
 //! What every stage knows of a text, whatever it stands for: chunking cuts at the ends of
 //! [`sentence`]s, which [`abbreviation`] tells from other full stops, and where [`line`] says that
 //! a paragraph ends; answers and rewriting compare [`words`]; [`bigram`] makes of
-//! a script without spaces what can be looked up; [`marker`] finds where an answer cites; [`language`] tells in
-//! which language a question is put, and [`function_word`] which of its words say nothing of what is asked.
+//! a script without spaces what can be looked up, and [`accent`] of a word with accents what is
+//! typed for it; [`marker`] finds where an answer cites; [`language`] tells in which language a question
+//! is put, and [`function_word`] which of its words say nothing of what is asked.
 
 mod abbreviation;
 
+pub mod accent;
 pub mod bigram;
 pub(crate) mod function_word;
 pub mod language;

@@ -4,6 +4,7 @@ use std::mem::size_of;
 
 use pgrx::pg_sys;
 
+use crate::text::accent::without_accents;
 use crate::text::bigram::{Bigram, TextPart, UnspacedRun, parts};
 
 /// PostgreSQL's own parser, `default` in pg_ts_parser. A configuration with another one, such as that of
@@ -37,7 +38,7 @@ impl ParsedWords {
     pub fn of(config: pg_sys::Oid, text: &str, role: TextRole) -> ParsedWords {
         let mut parsed = ParsedWords::with_room_for(text.len());
         if !has_default_parser(config) {
-            parsed.spaced(config, text);
+            parsed.spaced(config, text, role);
             return parsed;
         }
         let interrupt = &mut || {
@@ -47,7 +48,7 @@ impl ParsedWords {
             pgrx::check_for_interrupts!();
             parsed.places_behind = 0;
             match part {
-                TextPart::Spaced(text) => parsed.spaced(config, &text),
+                TextPart::Spaced(text) => parsed.spaced(config, &text, role),
                 TextPart::Unspaced(run) => parsed.unspaced(&run, role),
             }
         }
@@ -64,11 +65,25 @@ impl ParsedWords {
         ParsedWords { text, places_behind: 0 }
     }
 
-    fn spaced(&mut self, config: pg_sys::Oid, text: &str) {
+    /// What is found with and without its accents is asked for without them, so that a word counts once.
+    fn spaced(&mut self, config: pg_sys::Oid, text: &str, role: TextRole) {
+        let known = self.text.curwords as usize;
         let bytes = text.as_ptr().cast_mut().cast();
         // SAFETY: parsetext reads so many bytes, which are not of a constant to it only in its
         // declaration, and adds the words that it finds to a ParsedText with a palloc'd array.
         unsafe { pg_sys::parsetext(config, &raw mut self.text, bytes, text.len() as i32) };
+        for at in known..self.text.curwords as usize {
+            let word = &self.words()[at];
+            // SAFETY: a word points to so many bytes.
+            let bytes = unsafe { std::slice::from_raw_parts(word.word.cast(), word.len.into()) };
+            let folded = std::str::from_utf8(bytes).ok().and_then(without_accents);
+            let Some(folded) = folded else { continue };
+            let (pos, flags) = (place(word), word.flags);
+            match role {
+                TextRole::Document => self.push(&folded, pos, flags),
+                TextRole::Query => self.replace(at, &folded),
+            }
+        }
     }
 
     /// In a query the last character of a run says nothing that the pair before it does not, and one that
@@ -77,19 +92,20 @@ impl ParsedWords {
         for bigram in run.bigrams() {
             pgrx::check_for_interrupts!();
             self.text.pos = self.text.pos.saturating_add(1);
+            let pos = self.text.pos.min(LAST_PLACE) as u16;
             match (bigram, role) {
                 (Bigram::Pair(text), _) | (Bigram::Last(text), TextRole::Document) => {
-                    self.push(text, 0);
+                    self.push(text, pos, 0);
                 }
                 (Bigram::Last(text), TextRole::Query) if run.is_single() => {
-                    self.push(text, pg_sys::TSL_PREFIX as u16);
+                    self.push(text, pos, pg_sys::TSL_PREFIX as u16);
                 }
                 (Bigram::Last(_), TextRole::Query) => self.places_behind = 1,
             }
         }
     }
 
-    fn push(&mut self, text: &str, flags: u16) {
+    fn push(&mut self, text: &str, pos: u16, flags: u16) {
         let all = &mut self.text;
         // SAFETY: `words` is a palloc'd array with room for `lenwords`, which is more than `curwords` when
         // it is written to; the word is a palloc'd copy with a NUL behind it, as parsetext makes them.
@@ -99,7 +115,6 @@ impl ParsedWords {
                 let bytes = all.lenwords as usize * size_of::<pg_sys::ParsedWord>();
                 all.words = pg_sys::repalloc(all.words.cast(), bytes).cast();
             }
-            let pos = all.pos.min(LAST_PLACE) as u16;
             all.words.add(all.curwords as usize).write(pg_sys::ParsedWord {
                 len: text.len() as u16,
                 nvariant: 1,
@@ -112,7 +127,16 @@ impl ParsedWords {
         all.curwords += 1;
     }
 
-    /// The words by their places, and of one place by their variants.
+    fn replace(&mut self, at: usize, text: &str) {
+        // SAFETY: the first `curwords` items of the array have been written; the copy is as in `push`.
+        unsafe {
+            let word = &mut *self.text.words.add(at);
+            word.len = text.len() as u16;
+            word.word = pg_sys::pnstrdup(text.as_ptr().cast(), text.len());
+        }
+    }
+
+    /// The words of a query by their places, and of one place by their variants.
     pub fn words(&self) -> &[pg_sys::ParsedWord] {
         // SAFETY: the first `curwords` items of the array have been written.
         unsafe { std::slice::from_raw_parts(self.text.words, self.text.curwords as usize) }

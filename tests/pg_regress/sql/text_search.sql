@@ -9,17 +9,22 @@ SELECT text, rag_to_tsvector('simple', text) FROM unnest(ARRAY['数据库', '库
 -- A language's own words, in the same text: stems, stop words and their places, hosts and numbers.
 SELECT rag_to_tsvector('english', 'Databases of the 数据库 at example.com, 3.5万 of them');
 
--- Text without such scripts has the tsvector and the tsquery that PostgreSQL makes of it.
+-- Text without such scripts, and without accents, has the tsvector and the tsquery that PostgreSQL makes of it.
 SELECT config, count(*), bool_and(rag_to_tsvector(config, text) = to_tsvector(config, text)) AS tsvector,
        bool_and(rag_websearch_to_tsquery(config, text) = websearch_to_tsquery(config, text)) AS websearch,
        bool_and(rag_to_tsquery(config, quote_literal(text) || ':*A') = to_tsquery(config, quote_literal(text) || ':*A')) FILTER (WHERE text <> '') AS tsquery
 FROM unnest(ARRAY['simple', 'english', 'german', 'russian', 'arabic', 'hindi']::regconfig[]) AS config,
-     unnest(ARRAY['', 'the', 'The quick brown foxes, don''t they?', 'a-b-c foo-bar_baz/qux user@example.com https://example.com/a?b=c -1.5e3', 'Über Häuser und Straßen',
-                  'Привет, мир', 'مرحبا بالعالم', 'नमस्ते दुनिया', 'weiß "two words" -not or this', E'tab\tand\nline <b>tag</b> &amp;', repeat('word the ', 200), 'x' || repeat('y', 3000)]) AS text
+     unnest(ARRAY['', 'the', 'The quick brown foxes, don''t they?', 'a-b-c foo-bar_baz/qux user@example.com https://example.com/a?b=c -1.5e3',
+                  'Привет, мой мир', 'مرحبا بالعالم', 'नमस्ते दुनिया', 'white "two words" -not or this', E'tab\tand\nline <b>tag</b> &amp;', repeat('word the ', 200), 'x' || repeat('y', 3000)]) AS text
 GROUP BY config ORDER BY config::text;
 SELECT rag_to_tsvector('english', repeat('word the ', 20000)) = to_tsvector('english', repeat('word the ', 20000)) AS same;
 SELECT to_tsquery('english', q) = rag_to_tsquery('english', q) AS same, rag_to_tsquery('english', q)
 FROM unnest(ARRAY['cats & (dogs | !the) & ''big foxes'':*B <2> bird', 'the', 'a <-> the <-> cat', '''the cats of the'' <-> dogs']) AS q;
+
+-- Words with accents are found with and without them: a text has both, and a query asks without.
+SELECT config, rag_to_tsvector(config, 'Über die Straße zum Café'), rag_to_tsquery(config, 'STRASSE & café'), rag_question_to_tsquery(config, 'Où est le café à Łódź?')
+FROM unnest(ARRAY['simple', 'german', 'english']::regconfig[]) AS config ORDER BY config::text;
+SELECT text, rag_to_tsvector('simple', text), rag_websearch_to_tsquery('simple', text) FROM unnest(ARRAY['ёлка за мостом', 'й', 'مُعَلِّم أحمد', 'Αθήνα', 'हिन्दी', 'đường']) AS text;
 
 -- Queries: characters without a space are a phrase, one alone is the beginning of a pair.
 SELECT q, rag_to_tsquery('simple', q) FROM unnest(ARRAY['数据库', '库', '数据库:*A & !全文', '数据库 <-> 管理系统', '''PostgreSQL数据库''', '库 <-> 存', '数据　|　文', 'ＳＱＬ:*', '''，''']) AS q;
@@ -30,7 +35,8 @@ SELECT q, rag_question_to_tsquery('english', q) FROM unnest(ARRAY['数据库的�
 CREATE TABLE notes (id integer PRIMARY KEY, body text, tsv tsvector GENERATED ALWAYS AS (setweight(rag_to_tsvector('english', body), 'B')) STORED);
 INSERT INTO notes (id, body) VALUES
     (1, '关系数据库管理系统使用表格。'), (2, '数据仓库存放历史数据，库房在二楼。'), (3, '猫が好きです。データベースを使う。'),
-    (4, 'ฐานข้อมูลเก็บข้อมูลของลูกค้า'), (5, '데이터베이스는 서버에 있다.'), (6, 'PostgreSQL数据库 runs on servers since 1996年。'), (7, 'The servers run.'), (8, NULL);
+    (4, 'ฐานข้อมูลเก็บข้อมูลของลูกค้า'), (5, '데이터베이스는 서버에 있다.'), (6, 'PostgreSQL数据库 runs on servers since 1996年。'), (7, 'The servers run.'), (8, NULL),
+    (9, 'Le café de la rue Général Łukasz'), (10, 'The cafe in General Lukasz street');
 CREATE INDEX notes_tsv ON notes USING rag_bm25 (tsv);
 CREATE FUNCTION found(asked tsquery, by_index boolean) RETURNS integer[] LANGUAGE plpgsql AS $$
 DECLARE found integer[];
@@ -41,7 +47,9 @@ BEGIN
 END $$;
 SELECT q, found(rag_to_tsquery('english', q), true) AS ids, found(rag_to_tsquery('english', q), true) IS NOT DISTINCT FROM found(rag_to_tsquery('english', q), false) AS same
 FROM unnest(ARRAY['数据库', '数据', '数据库:B', '数据库:A', '库', '库房', '系统', '系统 <-> 使用', '数据库 <-> 管理', '数据库 <-> 系统', '猫', '猫 & データ', 'ﾃﾞｰﾀﾍﾞｰｽ', 'ข้อมูล', 'ลูกค้า & ฐาน', '데이터베이스', '베이', 'postgresql <-> 数据库', 'PostgreSQL数据库', '数据库 <-> runs', '1996 <-> 年', '年', 'server & !数据', '!库', '数据:* & 二:*']) AS q;
-SELECT q, found(rag_websearch_to_tsquery('english', q), true) FROM unnest(ARRAY['"数据库 runs"', '数据 -管理', '"管理 数据"', '数据库 server', 'ลูกค้า or 好き']) AS q;
+SELECT q, found(rag_websearch_to_tsquery('english', q), true) FROM unnest(ARRAY['"cafe general"', 'café général', '"general lukasz"', '"Général Łukasz" -street', '"数据库 runs"', '数据 -管理', '"管理 数据"', '数据库 server', 'ลูกค้า or 好き']) AS q;
+-- What PostgreSQL's own functions make of a word still finds what is written so.
+SELECT q, found(to_tsquery('english', q), true), found(rag_to_tsquery('english', q), true) FROM unnest(ARRAY['café', 'cafe', 'général & !rue']) AS q;
 -- Ranking.
 SELECT q, (SELECT array_agg(id) FROM (SELECT id FROM notes WHERE tsv @@ asked ORDER BY tsv <@> rag_bm25_query('notes_tsv', asked) LIMIT 2) AS best)
 FROM unnest(ARRAY['数据库管理有哪些系统？', '谁在用PostgreSQL？', 'データベースの使い方', 'ข้อมูลของลูกค้าอยู่ที่ไหน', '데이터베이스는 어디에 있나요?', '猫?', 'Where do servers run?']) AS q, LATERAL (SELECT rag_question_to_tsquery('english', q) AS asked) AS a;
