@@ -323,7 +323,7 @@ fn a_provider_it_does_not_know_is_named() {
     let request = Request::Generate(GenerateRequest {
         provider,
         messages: Vec::new(),
-        temperature: 0.0,
+        sampling: Default::default(),
         max_tokens: None,
         schema: None,
         lane: Lane::Query,
@@ -398,12 +398,11 @@ fn told_by(server: &Server) -> Request {
         limits: CallLimits::default(),
         network: Network::default(),
     };
-    let (messages, temperature, max_tokens) = (Vec::new(), 0.0, None);
     Request::GenerateStream(GenerateRequest {
         provider,
-        messages,
-        temperature,
-        max_tokens,
+        messages: Vec::new(),
+        sampling: Default::default(),
+        max_tokens: None,
         schema: None,
         lane: Lane::Query,
     })

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{
     CallLimits, GenerateRequest, Generated, KeySource, Lane, Message, Network, ProviderConfig,
-    Response, encode,
+    Response, SamplingParameters, encode,
 };
 use pg_rag::provider::schema::Unlimited;
 use pg_rag::provider::{ProviderMemory, generate};
@@ -39,7 +39,7 @@ fn an_answer_comes_back_with_its_counts() {
 fn the_request_is_a_chat_completion() {
     let server = Server::play([Reply::chat("ok")]);
     let mut request = request(&server);
-    request.temperature = 0.2;
+    request.sampling.temperature = 0.2;
     request.max_tokens = Some(321);
     request.messages.push(Message { role: "user".into(), content: "Wie? \u{1f600} \"\n".into() });
     call(&request).unwrap();
@@ -82,6 +82,28 @@ fn connections_are_kept() {
         server.connections() == 1
     });
     assert!(is_kept, "a connection a call");
+}
+
+#[test]
+fn sampling_is_asked_for_by_its_names_and_given_up_by_them() {
+    let refused = json!({"error": {"message": "Unrecognized request argument supplied: top_k", "param": null}});
+    let server = Server::play([Reply::json(400, &refused.to_string()), Reply::chat("ok")]);
+    let mut request = request(&server);
+    request.sampling = SamplingParameters {
+        temperature: 0.4,
+        top_p: Some(0.9),
+        top_k: Some(40),
+        frequency_penalty: Some(0.5),
+        presence_penalty: Some(-0.5),
+    };
+    request.provider.max_retries = 0;
+    assert_eq!(call(&request).unwrap().attempts, 2);
+    let sent = |at: usize| serde_json::from_str::<Value>(server.requests()[at].text()).unwrap();
+    let names = ["temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty"];
+    let first = sent(0);
+    let values: Vec<&Value> = names.iter().map(|name| &first[name]).collect();
+    assert_eq!(values, [&json!(0.4), &json!(0.9), &json!(40), &json!(0.5), &json!(-0.5)]);
+    assert!(sent(1).get("top_k").is_none() && sent(1).get("top_p").is_some());
 }
 
 #[test]
@@ -455,7 +477,7 @@ fn request_to(base_url: &str) -> GenerateRequest {
             network: Network::default(),
         },
         messages: vec![Message { role: "system".into(), content: "Be brief.".into() }],
-        temperature: 0.0,
+        sampling: Default::default(),
         max_tokens: None,
         schema: None,
         lane: Lane::Query,

@@ -175,6 +175,62 @@ fn cohere_wants_what_openai_wants() {
 }
 
 #[test]
+fn each_protocol_has_its_names_for_sampling() {
+    let all = |request: &mut pg_rag::protocol::GenerateRequest| {
+        request.sampling.top_p = Some(0.9);
+        request.sampling.top_k = Some(40);
+        request.sampling.frequency_penalty = Some(0.5);
+        request.sampling.presence_penalty = Some(-0.5);
+    };
+    let usual = json!({
+        "temperature": 0.2, "top_p": 0.9, "top_k": 40,
+        "frequency_penalty": 0.5, "presence_penalty": -0.5,
+    });
+    for (api, place, expected) in [
+        ("ollama", "/options", usual),
+        (
+            "gemini",
+            "/generationConfig",
+            json!({
+                "temperature": 0.2, "topP": 0.9, "topK": 40,
+                "frequencyPenalty": 0.5, "presencePenalty": -0.5,
+            }),
+        ),
+        (
+            "cohere",
+            "",
+            json!({
+                "temperature": 0.2, "p": 0.9, "k": 40,
+                "frequency_penalty": 0.5, "presence_penalty": -0.5,
+            }),
+        ),
+    ] {
+        let request = asked(api, all);
+        let body = body(&request);
+        let sent = body.pointer(place).unwrap();
+        for (name, value) in expected.as_object().unwrap() {
+            assert_eq!(&sent[name], value, "{api} {name}");
+        }
+    }
+    let sent = body(&asked("anthropic", |request| {
+        request.sampling.top_p = Some(0.9);
+        request.sampling.top_k = Some(40);
+    }));
+    assert_eq!((&sent["top_p"], &sent["top_k"]), (&json!(0.9), &json!(40)));
+}
+
+#[test]
+fn a_parameter_that_a_protocol_has_no_name_for_is_an_error() {
+    let server = Server::play([Reply::new(500)]);
+    let mut request = chat("anthropic", &server, &MESSAGES);
+    request.sampling.presence_penalty = Some(0.5);
+    let error = generate(&request, &ProviderMemory::default(), &Unlimited, &|| false).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert_eq!(error.message(), "the api \"anthropic\" has no parameter \"presence_penalty\"");
+    assert!(server.requests().is_empty());
+}
+
+#[test]
 fn a_server_may_want_the_key_under_another_name() {
     for api in APIS {
         let request = asked(api, |request| {
@@ -523,7 +579,7 @@ fn a_temperature_is_checked_before_a_call() {
     for api in PROVIDER_APIS.iter().filter(|api| **api != "voyage") {
         let server = Server::play([Reply::new(500)]);
         let mut request = chat(api, &server, &MESSAGES);
-        request.temperature = f32::NAN;
+        request.sampling.temperature = f32::NAN;
         let error =
             generate(&request, &ProviderMemory::default(), &Unlimited, &|| false).unwrap_err();
         assert_eq!(

@@ -353,7 +353,7 @@ fn what_a_language_model_says_holds_for_embeddings_too() {
     let written = GenerateRequest {
         provider: bulk.provider.clone(),
         messages: Vec::new(),
-        temperature: 0.0,
+        sampling: Default::default(),
         max_tokens: None,
         schema: None,
         lane: Lane::Query,

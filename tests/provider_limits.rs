@@ -414,7 +414,7 @@ fn write_in(lane: Lane, provider: &ProviderConfig, memory: &ProviderMemory) -> R
     let request = GenerateRequest {
         provider: provider.clone(),
         messages: vec![Message { role: "user".into(), content: "How?".into() }],
-        temperature: 0.0,
+        sampling: Default::default(),
         max_tokens: None,
         schema: None,
         lane,

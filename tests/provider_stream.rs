@@ -322,7 +322,7 @@ fn request(server: &Server) -> GenerateRequest {
             network: Network::default(),
         },
         messages: vec![Message { role: "user".into(), content: "How?".into() }],
-        temperature: 0.0,
+        sampling: Default::default(),
         max_tokens: None,
         schema: None,
         lane: Lane::Query,

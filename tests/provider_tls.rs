@@ -177,7 +177,7 @@ fn request(base_url: &str, ca_file: Option<String>) -> GenerateRequest {
     GenerateRequest {
         provider,
         messages: vec![Message { role: "user".into(), content: "Is it safe?".into() }],
-        temperature: 0.0,
+        sampling: Default::default(),
         max_tokens: None,
         schema: None,
         lane: Lane::Query,

@@ -8,6 +8,7 @@ use super::style::CitationStyle;
 use crate::error::{Error, Result};
 use crate::extract::AnswerFormat;
 use crate::options::out_of_range;
+use crate::prompt::sampling::{SamplingOptions, SamplingParameters, SamplingPreset};
 
 /// How an answer is written. `None` is what the strategy, the model or a setting says.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -31,8 +32,18 @@ pub struct AnswerOptions {
     pub always_retrieve: Option<bool>,
     /// The template of the prompt; `None`: that of the pipeline, or the usual one.
     pub template: Option<String>,
+    /// Parameters of sampling that go together.
+    pub preset: Option<SamplingPreset>,
     /// Sampling temperature of a language model.
-    pub temperature: f32,
+    pub temperature: Option<f32>,
+    /// The most probable tokens are chosen from that have this probability together.
+    pub top_p: Option<f32>,
+    /// So many of the most probable tokens are chosen from.
+    pub top_k: Option<u32>,
+    /// What a token loses of its logit for each time that it was written.
+    pub frequency_penalty: Option<f32>,
+    /// What a token loses of its logit once it was written.
+    pub presence_penalty: Option<f32>,
     /// Longest answer of a language model, in tokens.
     pub max_tokens: Option<u32>,
     /// Most sentences of an extractive answer.
@@ -69,8 +80,22 @@ impl AnswerOptions {
     pub fn check(&self) -> Result<()> {
         strategy::named(self.strategy.as_deref())?;
         self.of_strategy().check()?;
+        self.sampling()?;
         share("answer.min_confidence", self.min_confidence)?;
         share("answer.cache_similarity", self.cache_similarity)
+    }
+
+    /// How a language model chooses its words. An error that names the first value out of its range.
+    pub fn sampling(&self) -> Result<SamplingParameters> {
+        let options = SamplingOptions {
+            preset: self.preset,
+            temperature: self.temperature,
+            top_p: self.top_p,
+            top_k: self.top_k,
+            frequency_penalty: self.frequency_penalty,
+            presence_penalty: self.presence_penalty,
+        };
+        options.parameters("answer.")
     }
 
     /// The options that are read by the strategy.

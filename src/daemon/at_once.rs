@@ -124,7 +124,7 @@ mod tests {
                 network: Default::default(),
             },
             messages: Vec::new(),
-            temperature: 0.0,
+            sampling: Default::default(),
             max_tokens: None,
             schema: None,
             lane: Lane::Query,

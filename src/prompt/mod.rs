@@ -6,12 +6,13 @@
 //!
 //! [`messages`] puts text that is not trusted between lines that its writers could not know, and
 //! [`template`] says in which words the model is asked. [`writer`] is what replies. A reply is not
-//! trusted either: [`list`] and [`object`] take of it what they understand. [`tokens`] says how
-//! much of a model's context a text takes.
+//! trusted either: [`list`] and [`object`] take of it what they understand. [`sampling`] says how the
+//! model chooses its words, and [`tokens`] how much of its context a text takes.
 
 pub mod list;
 pub mod messages;
 pub mod object;
+pub mod sampling;
 pub mod template;
 pub mod tokens;
 pub mod writer;

@@ -19,6 +19,7 @@ use crate::embed::{EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{ParseLimits, ParseOptions, Part};
 pub use crate::prompt::messages::Message;
+pub use crate::prompt::sampling::SamplingParameters;
 pub use network::{
     CallLimits, HostRules, KeySource, Network, PROVIDER_APIS, PrivateHosts, ProviderConfig,
     Special, has_fit_port,
@@ -278,8 +279,8 @@ pub struct GenerateRequest {
     pub provider: ProviderConfig,
     /// What was said so far, oldest first.
     pub messages: Vec<Message>,
-    /// Sampling temperature; 0 is the most repeatable.
-    pub temperature: f32,
+    /// How the model chooses its words.
+    pub sampling: SamplingParameters,
     /// Longest answer in tokens; `None`: the provider's default.
     pub max_tokens: Option<u32>,
     /// The JSON schema that the answer must fit; `None`: it is free text.

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
 use super::dialect::Dialect;
 use super::errors::CallPurpose;
+use super::sampling::{SamplingNames, SamplingParameter};
 
 /// How Anthropic's API is called: its headers, and the end of its address.
 pub const DIALECT: Dialect = Dialect {
@@ -58,6 +59,11 @@ pub struct Messages;
 impl ChatProtocol for Messages {
     const TASK: &'static CallPurpose = &TASK;
     const STREAM: &'static CallPurpose = &TASK;
+    const SAMPLING: SamplingNames = &[
+        (SamplingParameter::Temperature, "temperature"),
+        (SamplingParameter::TopP, "top_p"),
+        (SamplingParameter::TopK, "top_k"),
+    ];
 
     fn body(asked: &ChatQuestion<'_>) -> Value {
         let turn = |(role, text): &(&str, String)| json!({"role": role, "content": text});
@@ -71,9 +77,7 @@ impl ChatProtocol for Messages {
         if let Some(system) = &asked.turns.system {
             body["system"] = json!(system);
         }
-        if let Some(temperature) = asked.temperature {
-            body["temperature"] = chat::short(temperature);
-        }
+        asked.sampling.members().for_each(|(name, value)| body[name] = value);
         if let Some(schema) = asked.schema() {
             let tool = tool(schema);
             body["tool_choice"] = json!({"type": "tool", "name": tool["name"]});

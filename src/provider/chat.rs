@@ -18,6 +18,7 @@ use super::caller::{Caller, ProviderQuestion};
 use super::errors::{CallPurpose, ErrorFormatter, error_message, explanation};
 use super::provider_state::ProviderMemory;
 use super::retry::{CallAttempts, CallError, Remedy};
+use super::sampling::{RequestedSampling, SAMPLING_NAMES, SamplingNames};
 use super::schema::{Manner, ResponseFormat};
 use super::stream::{EventReader, Hear, Streamed};
 use super::turns::MessageTurns;
@@ -41,6 +42,8 @@ pub trait ChatProtocol {
     const TASK: &'static CallPurpose;
     /// What a stream is asked with.
     const STREAM: &'static CallPurpose;
+    /// What the parameters of sampling are called.
+    const SAMPLING: SamplingNames = SAMPLING_NAMES;
 
     /// The body of a request.
     fn body(asked: &ChatQuestion<'_>) -> Value;
@@ -58,8 +61,8 @@ pub struct ChatQuestion<'a> {
     pub provider: &'a ProviderConfig,
     /// What was said so far.
     pub turns: MessageTurns,
-    /// Sampling temperature; `None`: the model's own.
-    pub temperature: Option<f32>,
+    /// How the model chooses its words.
+    pub sampling: RequestedSampling,
     /// Longest answer in tokens.
     pub max_tokens: Option<u32>,
     /// The form that the answer must have.
@@ -69,13 +72,14 @@ pub struct ChatQuestion<'a> {
 }
 
 impl<'a> ChatQuestion<'a> {
-    /// Fails if the temperature or the schema of `request` is none.
-    pub fn new(request: &'a GenerateRequest, stream: bool) -> Result<Self> {
-        check_temperature(request.temperature)?;
+    /// Fails if the temperature or the schema of `request` is none, and where the protocol has no name for how
+    /// the model is to choose its words.
+    pub fn new(request: &'a GenerateRequest, names: SamplingNames, stream: bool) -> Result<Self> {
+        let sampling = RequestedSampling::new(&request.sampling, names, &request.provider.api)?;
         Ok(ChatQuestion {
             provider: &request.provider,
             turns: MessageTurns::of(&request.messages),
-            temperature: Some(request.temperature),
+            sampling,
             max_tokens: request.max_tokens,
             form: request.schema.as_deref().map(ResponseFormat::new).transpose()?,
             stream,
@@ -107,8 +111,8 @@ impl<'a> ChatQuestion<'a> {
             return false;
         }
         let said = explanation(&reply.body).to_lowercase();
-        if said.contains("temperature") {
-            return self.temperature.take().is_some();
+        if self.sampling.give_up(&said) {
+            return true;
         }
         let Some(form) = self.form.as_mut() else { return false };
         let gave_in = form.give_in(&said);
@@ -185,7 +189,7 @@ pub fn generate<P: ChatProtocol>(
     memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
-    let asked = ChatQuestion::new(request, false)?;
+    let asked = ChatQuestion::new(request, P::SAMPLING, false)?;
     let caller = Caller::new(&request.provider, P::TASK, request.lane, memory)?;
     let whom = caller.whom();
     let asked = asked.in_manner(memory.manner(&whom));
@@ -205,8 +209,10 @@ pub fn generate_stream<P: ChatProtocol + 'static>(
     gone: &dyn Fn() -> bool,
     hear: &mut Hear<'_>,
 ) -> Result<Generated> {
-    let mut chat =
-        ChatCall::<P> { asked: ChatQuestion::new(request, true)?, protocol: PhantomData };
+    let mut chat = ChatCall::<P> {
+        asked: ChatQuestion::new(request, P::SAMPLING, true)?,
+        protocol: PhantomData,
+    };
     let caller = Caller::new(&request.provider, P::STREAM, request.lane, memory)?;
     let (generated, effort) = caller.listen(&mut chat, gone, hear)?;
     Ok(reckoned(generated, effort, request))
@@ -331,14 +337,6 @@ fn is_passing(error: &Value) -> bool {
     })
 }
 
-/// Fails if `temperature` is none.
-pub fn check_temperature(temperature: f32) -> Result<()> {
-    if temperature.is_finite() && temperature >= 0.0 {
-        return Ok(());
-    }
-    Err(Error::invalid(format!("temperature {temperature} is not 0 or more")))
-}
-
 /// A count of tokens as a provider names it, or the most that a call can have: sums of them are to
 /// stay sums.
 pub fn credible(tokens: u64) -> u64 {
@@ -350,16 +348,6 @@ pub fn encode(body: &Value) -> Result<Vec<u8>> {
     serde_json::to_vec(body).map_err(|error| {
         Error::new(ErrorKind::Internal, format!("cannot encode a request: {error}"))
     })
-}
-
-/// `number` without the digits that only its binary form has: 0.2 and not 0.20000000298.
-pub fn short(number: f32) -> Value {
-    number
-        .to_string()
-        .parse::<f64>()
-        .ok()
-        .and_then(serde_json::Number::from_f64)
-        .map_or(Value::Null, Value::Number)
 }
 
 /// The words of `reason`, as `known` translates them.

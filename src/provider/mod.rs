@@ -54,6 +54,7 @@ mod openai;
 mod provider_state;
 mod rerank;
 mod retry;
+mod sampling;
 pub mod schema;
 mod schema_support;
 mod stream;
@@ -230,7 +231,7 @@ mod tests {
         let written = GenerateRequest {
             provider: provider.clone(),
             messages: vec![],
-            temperature: 0.0,
+            sampling: Default::default(),
             max_tokens: None,
             schema: None,
             lane: Lane::Query,

@@ -5,7 +5,7 @@
 
 use pg_rag::error::{Error, ErrorKind};
 use pg_rag::protocol::{
-    GenerateRequest, KeySource, Lane, Message, ProviderConfig, Response, encode,
+    GenerateRequest, KeySource, Lane, Message, ProviderConfig, Response, SamplingParameters, encode,
 };
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub fn chat(api: &str, server: &Server, messages: &[(&str, &str)]) -> GenerateRe
     GenerateRequest {
         provider: provider(api, server),
         messages: messages.iter().map(message).collect(),
-        temperature: 0.2,
+        sampling: SamplingParameters::of_temperature(0.2),
         max_tokens: None,
         schema: None,
         lane: Lane::Query,

@@ -66,7 +66,7 @@ pub fn begin(
     let request = GenerateRequest {
         provider: provider.clone(),
         messages,
-        temperature: 0.0,
+        sampling: Default::default(),
         max_tokens: Some(TOKENS),
         schema: None,
         lane: Lane::Bulk,

@@ -10,14 +10,33 @@ use crate::pg::ragd::llm::Llm;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::options;
+use crate::prompt::sampling::{SamplingOptions, SamplingPreset};
 use crate::protocol::{GenerateRequest, Message};
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct GenerateOptions {
-    temperature: f32,
+    preset: Option<SamplingPreset>,
+    temperature: Option<f32>,
+    top_p: Option<f32>,
+    top_k: Option<u32>,
+    frequency_penalty: Option<f32>,
+    presence_penalty: Option<f32>,
     max_tokens: Option<u32>,
     schema: Option<serde_json::Value>,
+}
+
+impl GenerateOptions {
+    fn sampling(&self) -> SamplingOptions {
+        SamplingOptions {
+            preset: self.preset,
+            temperature: self.temperature,
+            top_p: self.top_p,
+            top_k: self.top_k,
+            frequency_penalty: self.frequency_penalty,
+            presence_penalty: self.presence_penalty,
+        }
+    }
 }
 
 #[pg_extern(sql = false)]
@@ -40,7 +59,8 @@ fn rag_generate(
 
 /// The text that `llm` writes; JSON where `options` have a schema.
 fn write(llm: Llm, messages: Vec<Message>, options: GenerateOptions) -> Result<String> {
-    let GenerateOptions { temperature, max_tokens, schema } = options;
+    let sampling = options.sampling().parameters("")?;
+    let GenerateOptions { max_tokens, schema, .. } = options;
     let schema = schema.map(|schema| schema.to_string());
     let provider = llm
         .provider_for("rag_generate")
@@ -52,7 +72,7 @@ fn write(llm: Llm, messages: Vec<Message>, options: GenerateOptions) -> Result<S
         .clone();
     let context = CallContext::query();
     let lane = context.lane;
-    let request = GenerateRequest { provider, messages, temperature, max_tokens, schema, lane };
+    let request = GenerateRequest { provider, messages, sampling, max_tokens, schema, lane };
     Ok(ask(request, &context)?.text)
 }
 

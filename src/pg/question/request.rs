@@ -250,7 +250,7 @@ fn writing(
         template: asked.named(&["answer.template"], template)?,
         min_confidence,
         max_sentences: answer.max_sentences,
-        temperature: answer.temperature,
+        sampling: answer.sampling()?,
         max_tokens: answer.max_tokens,
         cache_similarity: answer.cache_similarity.unwrap_or(SIMILAR),
         conversation: None,

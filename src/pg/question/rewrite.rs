@@ -16,7 +16,7 @@ use crate::pg::server::sql::{self, query};
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::writer::Writer;
-use crate::protocol::ProviderConfig;
+use crate::protocol::{ProviderConfig, SamplingParameters};
 use crate::recent::Recent;
 use crate::retrieve::{filter, value};
 use crate::rewrite::{RewriteMethod, RewriteOptions, RewriteTask, Rewriting, rewrite};
@@ -164,8 +164,8 @@ impl Writer for RewriteCalls<'_> {
             )
             .hint("Raise max_calls of the option \"retrieve.rewrite\".")
         })?;
-        let (temperature, max_tokens) = (*temperature, *max_tokens);
-        let sampling = Sampling { temperature, max_tokens, within_ms: None };
+        let parameters = SamplingParameters::of_temperature(*temperature);
+        let sampling = Sampling { parameters, max_tokens: *max_tokens, within_ms: None };
         let answer = generate(provider, messages.to_vec(), sampling, &self.context)?.text;
         remember(asked, &answer);
         Ok(answer)

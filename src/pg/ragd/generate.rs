@@ -8,13 +8,14 @@ use crate::pg::ragd::{cache, client, trace};
 use crate::pg::server::error::unexpected;
 use crate::protocol::{
     GenerateMany, GenerateRequest, Generated, Lane, Message, ProviderConfig, Request, Response,
+    SamplingParameters,
 };
 
 /// How a reply is chosen, and what it may take.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sampling {
-    /// 0: the most probable reply.
-    pub temperature: f32,
+    /// How the model chooses its words; by default the most probable reply.
+    pub parameters: SamplingParameters,
     /// Longest reply, in tokens.
     pub max_tokens: Option<u32>,
     /// Longest time, in milliseconds; `None`: the provider's own.
@@ -98,8 +99,8 @@ pub fn request(
     sampling: Sampling,
     lane: Lane,
 ) -> GenerateRequest {
-    let Sampling { temperature, max_tokens, within_ms } = sampling;
+    let Sampling { parameters: sampling, max_tokens, within_ms } = sampling;
     let timeout_ms = within_ms.map_or(provider.timeout_ms, |it| it.min(provider.timeout_ms));
     let provider = ProviderConfig { timeout_ms, ..provider.clone() };
-    GenerateRequest { provider, messages, temperature, max_tokens, schema: None, lane }
+    GenerateRequest { provider, messages, sampling, max_tokens, schema: None, lane }
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::DIALECT;
 use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
 use crate::provider::errors::CallPurpose;
+use crate::provider::sampling::{SamplingNames, SamplingParameter};
 
 const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
@@ -35,6 +36,13 @@ pub struct CohereChat;
 impl ChatProtocol for CohereChat {
     const TASK: &'static CallPurpose = &TASK;
     const STREAM: &'static CallPurpose = &TASK;
+    const SAMPLING: SamplingNames = &[
+        (SamplingParameter::Temperature, "temperature"),
+        (SamplingParameter::TopP, "p"),
+        (SamplingParameter::TopK, "k"),
+        (SamplingParameter::FrequencyPenalty, "frequency_penalty"),
+        (SamplingParameter::PresencePenalty, "presence_penalty"),
+    ];
 
     fn body(asked: &ChatQuestion<'_>) -> Value {
         let turns = asked.turns.turns.iter().map(|(role, text)| (*role, text));
@@ -46,9 +54,7 @@ impl ChatProtocol for CohereChat {
             "messages": messages,
             "stream": asked.stream,
         });
-        if let Some(temperature) = asked.temperature {
-            body["temperature"] = chat::short(temperature);
-        }
+        asked.sampling.members().for_each(|(name, value)| body[name] = value);
         if let Some(max_tokens) = asked.max_tokens {
             body["max_tokens"] = json!(max_tokens);
         }

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::DIALECT;
 use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
 use crate::provider::errors::CallPurpose;
+use crate::provider::sampling::{SamplingNames, SamplingParameter};
 
 const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
@@ -42,6 +43,13 @@ pub struct GenerateContent;
 
 impl ChatProtocol for GenerateContent {
     const TASK: &'static CallPurpose = &TASK;
+    const SAMPLING: SamplingNames = &[
+        (SamplingParameter::Temperature, "temperature"),
+        (SamplingParameter::TopP, "topP"),
+        (SamplingParameter::TopK, "topK"),
+        (SamplingParameter::FrequencyPenalty, "frequencyPenalty"),
+        (SamplingParameter::PresencePenalty, "presencePenalty"),
+    ];
     const STREAM: &'static CallPurpose =
         &CallPurpose { path: "{model}:streamGenerateContent?alt=sse", ..TASK };
 
@@ -106,11 +114,11 @@ fn end(reason: &str, heard: &mut Heard) {
 fn config(asked: &ChatQuestion<'_>) -> Map<String, Value> {
     let as_json = asked.schema().is_some() || asked.is_json();
     let given = [
-        ("temperature", asked.temperature.map(chat::short)),
         ("maxOutputTokens", asked.max_tokens.map(Value::from)),
         ("responseMimeType", as_json.then(|| json!("application/json"))),
         // Its sibling responseSchema knows a part of JSON schema, and refuses the rest.
         ("responseJsonSchema", asked.schema().cloned()),
     ];
-    given.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
+    let given = given.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?)));
+    asked.sampling.members().chain(given).collect()
 }

@@ -72,9 +72,9 @@ impl ChatProtocol for OllamaChat {
 
 fn options(asked: &ChatQuestion<'_>) -> Map<String, Value> {
     let given = [
-        ("temperature", asked.temperature.map(chat::short)),
         ("num_predict", asked.max_tokens.map(Value::from)),
         ("num_ctx", asked.provider.special.num_ctx.map(Value::from)),
     ];
-    given.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
+    let given = given.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?)));
+    asked.sampling.members().chain(given).collect()
 }

@@ -22,11 +22,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{GenerateRequest, Generated, Message};
 use crate::provider::call::HttpReply;
 use crate::provider::caller::{Caller, ProviderQuestion};
-use crate::provider::chat::{self, check_temperature, credible};
+use crate::provider::chat::{self, credible};
 use crate::provider::errors::{CallPurpose, ErrorFormatter, error_message, explanation};
 use crate::provider::openai::stream::ChatReader;
 use crate::provider::provider_state::ProviderMemory;
 use crate::provider::retry::CallError;
+use crate::provider::sampling::{RequestedSampling, SAMPLING_NAMES};
 use crate::provider::schema::{Manner, ResponseFormat};
 use crate::provider::stream::{EventReader, Hear, Streamed};
 
@@ -44,7 +45,6 @@ pub fn generate(
     memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
-    check_temperature(request.temperature)?;
     let caller = Caller::new(&request.provider, &TASK, request.lane, memory)?;
     let asked = caller.whom();
     let mut chat = ChatRequest::new(request)?.in_manner(memory.manner(&asked));
@@ -63,7 +63,6 @@ pub fn generate_stream(
     gone: &dyn Fn() -> bool,
     hear: &mut Hear<'_>,
 ) -> Result<Generated> {
-    check_temperature(request.temperature)?;
     let caller = Caller::new(&request.provider, &TASK, request.lane, memory)?;
     let stream_options = Some(StreamOptions { include_usage: true });
     let mut chat = ChatRequest { stream: true, stream_options, ..ChatRequest::new(request)? };
@@ -79,8 +78,8 @@ struct ChatRequest<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f32>,
+    #[serde(flatten)]
+    sampling: RequestedSampling,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,7 +113,11 @@ impl<'a> ChatRequest<'a> {
             messages: request.messages.iter().map(message).collect(),
             stream: false,
             stream_options: None,
-            temperature: Some(request.temperature),
+            sampling: RequestedSampling::new(
+                &request.sampling,
+                SAMPLING_NAMES,
+                &request.provider.api,
+            )?,
             max_tokens: request.max_tokens,
             max_completion_tokens: None,
             response_format: form.as_ref().and_then(response_format),
@@ -188,12 +191,15 @@ impl ProviderQuestion for ChatRequest<'_> {
         }
         let value = serde_json::from_slice::<Value>(&reply.body).unwrap_or_default();
         match value.pointer("/error/param").and_then(Value::as_str) {
-            Some("temperature") => self.temperature.take().is_some(),
+            Some(param) if self.sampling.give_up(&param.to_lowercase()) => true,
             Some("max_tokens") => {
                 self.max_completion_tokens = self.max_tokens.take();
                 self.max_completion_tokens.is_some()
             }
-            _ => self.give_in_form(&explanation(&reply.body)),
+            _ => {
+                let said = explanation(&reply.body);
+                self.give_in_form(&said) || self.sampling.give_up(&said.to_lowercase())
+            }
         }
     }
 

@@ -40,6 +40,7 @@ use crate::error::Result;
 use crate::extract::needs_language_model;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
+use crate::prompt::sampling::SamplingParameters;
 use crate::prompt::template::Template;
 
 /// Which model writes, and under which conditions.
@@ -56,8 +57,8 @@ pub struct Writing {
     pub min_confidence: Option<f32>,
     /// Most sentences of an extractive answer.
     pub max_sentences: Option<usize>,
-    /// Sampling temperature of a language model.
-    pub temperature: f32,
+    /// How a language model chooses its words.
+    pub sampling: SamplingParameters,
     /// Longest answer of a language model, in tokens.
     pub max_tokens: Option<u32>,
     /// Cosine from which on two questions may mean the same.

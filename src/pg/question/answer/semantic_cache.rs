@@ -88,9 +88,9 @@ impl SemanticLookup {
 fn scope(search: &FederatedSearch, writing: &Writing, provider: &ProviderConfig) -> Result<String> {
     let generations = search.generations();
     let template = write::template_of(writing)?;
-    let Writing { temperature, max_tokens, .. } = writing;
+    let Writing { sampling, max_tokens, .. } = writing;
     Ok(cache::of_caller(&format!(
-        "answer {generations:?} {provider:?} {template:?} {temperature} {max_tokens:?}"
+        "answer {generations:?} {provider:?} {template:?} {sampling:?} {max_tokens:?}"
     )))
 }
 

@@ -166,7 +166,7 @@ pub fn ask_all(
 /// How a reply is chosen as `writing` says, within `limits`.
 pub fn sampling(writing: &Writing, limits: &Limits) -> Sampling {
     let max_tokens = [writing.max_tokens, limits.max_tokens].into_iter().flatten().min();
-    Sampling { temperature: writing.temperature, max_tokens, within_ms: limits.timeout_ms }
+    Sampling { parameters: writing.sampling, max_tokens, within_ms: limits.timeout_ms }
 }
 
 /// What was written, as strategies know it.
