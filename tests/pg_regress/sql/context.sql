@@ -8,15 +8,15 @@ CREATE TABLE docs (id integer PRIMARY KEY, body text, author text, written date,
 INSERT INTO docs VALUES
     (1, 'Visitors park their cars behind the mill. The mill was built in 1890. It has three floors and a wheel.', 'Ada', '2024-05-01', '2024-10-27 02:30:00+02', 2024),
     (2, 'Cars of visitors may stay behind the mill overnight. Bread is sold on Mondays. Flour is ground on Tuesdays.', 'Bo', '-infinity', '2024-10-27 02:10:00+01', 2021),
-    (3, 'visitors  park their cars BEHIND the mill. The mill was built in 1890. It has three floors and a wheel.', NULL, NULL, NULL, NULL),
-    (4, 'Visitors park their cars behind the mill. Dogs stay in the cars. The mill was built in 1890.', 'Di', '0044-03-15 BC', '2020-01-01 00:00:00+00', 2020);
+    (3, 'VISITORS  park their cars BEHIND THE MILL. The mill was built in 1890. It has three floors and a wheel.', NULL, NULL, NULL, NULL),
+    (4, 'Visitors park their cars behind the mill. The baker sells rye bread, cakes and flour on Mondays. The mill was built in 1890.', 'Di', '0044-03-15 BC', '2020-01-01 00:00:00+00', 2020);
 SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['author', 'written', 'at', 'year']);
 
 -- What would be sent: each chunk as it is shown, with its tokens.
 SELECT number, source_key, chunk_no, content, is_excerpt, heading IS NULL, metadata->>'author', tokens BETWEEN 40 AND 200, score > 0, chunk_id = c.id
 FROM rag_context('Where do visitors park their cars?', options => '{"context": {"dedupe_chunks": "none"}}')
 LEFT JOIN LATERAL (SELECT k.chunk_id AS id FROM docs_rag_chunks k WHERE k.source_id = source_key::integer) AS c ON true ORDER BY source_key;
-SELECT number FROM rag_context('Where do visitors park their cars?', k => 2);
+SELECT number FROM rag_context('Where do visitors park their cars?', k => 3);
 SELECT count(*) FROM rag_context('Where do visitors park their cars?', filter => '{"author": "Nobody"}');
 
 -- The same text is read once, and a chunk or a sentence that says nothing new not at all.

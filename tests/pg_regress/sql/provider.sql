@@ -58,7 +58,7 @@ SELECT count(*) FROM fails($$SELECT rag_generate('Hello', 'good')$$) AS line WHE
 SELECT fails($$SELECT rag_generate('Hello')$$);
 SELECT fails($$SELECT rag_generate('Hello', 'extractive')$$);
 SELECT rag_generate(NULL) IS NULL;
-SELECT fails($$SELECT rag_generate('Hello', 'good', options => '{"top_p": 1}')$$);
+SELECT fails($$SELECT rag_generate('Hello', 'good', options => '{"mirostat": 1}')$$);
 
 -- Rights: who says where servers are, who may call one, who may read the server's files.
 SET ROLE regress_stranger;

@@ -56,6 +56,10 @@ SELECT fails($$SELECT rag_generate('Hello', 'home', options => '{"schema": "obje
 SELECT fails($$SELECT rag_generate('Hello', 'home', options => '{"schema": true}')$$);
 SELECT fails($$SELECT rag_generate('Hello', 'home', options => '{"schema": {"type": "objekt"}}')$$);
 SELECT fails($$SELECT rag_generate('Hello', 'home', options => '{"schema": {"$ref": "http://127.0.0.1:9/x"}}')$$);
+-- How words are chosen: what is out of range, and what a protocol has no word for.
+SELECT fails(format('SELECT rag_generate(''Hello'', ''claude'', options => %L)', options))
+FROM unnest(ARRAY['{"preset": "wild"}', '{"temperature": 2.5}', '{"top_p": 0}', '{"top_k": 0}', '{"top_k": "many"}', '{"frequency_penalty": 3}', '{"presence_penalty": 0.5}']) AS options;
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"top_p": 1.5}}')$$);
 SELECT fails($$SELECT rag_generate('Hello', 'home', options => '{"scheme": {}}')$$);
 SELECT fails($$SELECT rag_generate('Hello', 'extractive', options => '{"schema": {}}')$$);
 SELECT line ~ '^38000: provider "home" cannot be reached' FROM fails($$SELECT rag_generate('Hello', 'home', options => '{"schema": {"type": "object"}}')$$) AS line WHERE line !~ '^(HINT|DETAIL)';
