@@ -4,7 +4,8 @@
 #   scripts/test.sh unit                    no PostgreSQL; with ragd and the models
 #   scripts/test.sh pg VERSION [NAME]       inside a backend
 #   scripts/test.sh sql VERSION [TEST...]   golden SQL: what a user types and sees;
-#                                           with ACCEPT=1 the output becomes the expected one
+#                                           with ACCEPT=1 the output becomes the expected one,
+#                                           and MODEL=NAME is the default model
 #   scripts/test.sh system VERSION [NAME]   crashes, cancels, standby, dump and restore
 set -euo pipefail
 # shellcheck source=scripts/env.sh
@@ -54,7 +55,8 @@ golden() {
     # With a ragd that knows nothing of earlier runs, such as providers that could not be reached.
     scripts/cluster.sh stop golden "$version"
     # Plans and counts are not to depend on when autovacuum comes, nor ragd's start on a busy machine.
-    scripts/cluster.sh start golden "$version" autovacuum=off fsync=off rag.ragd_start_timeout=60s
+    scripts/cluster.sh start golden "$version" autovacuum=off fsync=off rag.ragd_start_timeout=60s \
+        ${MODEL:+"rag.embedding_model=$MODEL"}
     PG_CONFIG=$pg_config PGHOST=$(scripts/cluster.sh socket golden "$version") PGUSER=postgres \
         tests/pg_regress/run.sh "$@"
 }
