@@ -1,7 +1,8 @@
-//! What does a chunk go on with that begins in the middle of a table or of a list?
+//! What does a chunk go on with that begins in the middle of a table, of a list or of code?
 //!
 //! ```text
-//! (text before the chunk, chunk) → the header of its table, or the sentence that announces its list
+//! (text before the chunk, chunk) → the header of its table, the sentence that announces its list, or the
+//!                                  fence that its code begins with
 //! ```
 //!
 //! A chunk is an exact piece of its document, so a row may begin one whose columns are named in the chunk
@@ -15,12 +16,13 @@ pub const REACH: i32 = 8;
 /// Longest announcement or header that is given, in bytes.
 const LONGEST: usize = 1000;
 
-/// Whether a chunk that begins so may lack the beginning of a table or of a list.
+/// Whether a chunk that begins so may lack the beginning of a table, of a list or of code.
 #[must_use]
 pub fn lacks_beginning(content: &str) -> bool {
     let mut lines = content.lines().map(str::trim).filter(|line| !line.is_empty());
     let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    is_row(first) && (is_rule(first) || !is_rule(second)) || is_item(first)
+    let is_in_table = is_row(first) && (is_rule(first) || !is_rule(second));
+    is_in_table || is_item(first) || may_be_in_code(content)
 }
 
 /// What the chunk `content` goes on with, behind `before`; `None` where it goes on with nothing of the kind. It
@@ -28,9 +30,12 @@ pub fn lacks_beginning(content: &str) -> bool {
 #[must_use]
 pub fn lead(before: &str, content: &str) -> Option<String> {
     let first = content.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let lead = match is_row(first) {
-        true => header(before, first)?,
-        false => announcement(before)?,
+    let code = may_be_in_code(content).then(|| open_fence(before)).flatten();
+    let lead = match code {
+        Some(fence) => format!("{fence}\n"),
+        None if is_row(first) => header(before, first)?,
+        None if is_item(first) => announcement(before)?,
+        None => return None,
     };
     (lead.len() <= LONGEST).then_some(lead)
 }
@@ -64,6 +69,33 @@ fn announcement(before: &str) -> Option<String> {
     let last = sentences(&paragraph).pop()?;
     let announced = paragraph[last].trim();
     announced.ends_with([':', '\u{FF1A}']).then(|| format!("{announced}\n"))
+}
+
+/// Whether the first fence may end code: it names no language, as one that begins code may.
+fn may_be_in_code(content: &str) -> bool {
+    content.lines().map(str::trim).find(|line| is_fence(line)).is_some_and(is_bare)
+}
+
+/// The fence of the code in whose middle `before` ends.
+fn open_fence(before: &str) -> Option<&str> {
+    let mut open: Option<&str> = None;
+    for line in before.lines().map(str::trim).filter(|line| is_fence(line)) {
+        let ends = open.is_some_and(|fence| is_bare(line) && line.starts_with(&fence[..3]));
+        // One with a language begins code also where `before` itself begins in the middle of some.
+        open = (!ends).then_some(line);
+    }
+    open
+}
+
+/// A line of three backticks or tildes, and perhaps a language.
+fn is_fence(line: &str) -> bool {
+    let begins = line.starts_with("```") || line.starts_with("~~~");
+    // Not code within a line, such as ```a```.
+    begins && !line.trim_start_matches(['`', '~']).contains('`')
+}
+
+fn is_bare(fence: &str) -> bool {
+    fence.trim_start_matches(['`', '~']).is_empty()
 }
 
 fn is_row(line: &str) -> bool {
@@ -126,6 +158,22 @@ mod tests {
         check(LIST, "Text goes on.", None);
         check(LIST, "2024 was a good year.", None);
         check("", "3. Switch it on.", None);
+    }
+
+    #[test]
+    fn code_goes_on_to_its_fence() {
+        let before = "To list them:\n\n```sql\nSELECT 1;\n```\n\nMore:\n\n```sql\nSELECT name,\n";
+        let content =
+            "       size\nFROM files;\n```\n\nA file can be read.\n\n```sql\nSELECT 2;\n```\n";
+        check(before, content, Some("```sql\n"));
+        // It begins with code, too, and with another one; nothing is known of the text before.
+        check("FROM b;\n```\n\nText.\n\n~~~text\none\n", "two\n~~~\nText.", Some("~~~text\n"));
+        check("Text.\n\n```\none\n", "| a |\n1. b\n```\nText.", Some("```\n"));
+        // The code before has ended, so this fence begins some.
+        check("More:\n\n```sql\nSELECT 1;\n```\n\n", "Text.\n\n```\ncode\n```\n", None);
+        check("Text.\n", "Text.\n\n```\ncode\n```\n", None);
+        check(before, "Text.\n\n```sql\nSELECT 2;\n```\n", None);
+        check("Use `a` and ``` b ```.\n", "c\n```\nd", None);
     }
 
     proptest! {

@@ -154,7 +154,7 @@ impl Default for RetrieveOptions {
             fusion: None,
             rrf_k: None,
             normalize: Normalize::Zscore,
-            dense_weight: 0.6,
+            dense_weight: 0.7,
             closeness: true,
             rerank_candidates: 50,
             rerank_weight: None,

@@ -231,7 +231,8 @@ impl Search {
         Ok(hits)
     }
 
-    /// Looks up what stands before those of `hits` that begin in the middle of a table or of a list.
+    /// Looks up what stands before those of `hits` that begin in the middle of a table, of a list or of
+    /// code.
     fn find_leads(&self, statements: &Statements, hits: &mut [Hit]) -> Result<()> {
         let lacks = |hit: &&mut Hit| {
             hit.passage.chunk_no > 0 && lead::lacks_beginning(&hit.passage.content)
