@@ -1,7 +1,7 @@
 //! # What does retrieval find, on judged sets?
 //!
 //! ```text
-//! make bench-retrieve ARGS="[SET ...] [--configurations JSON] [--split NAME] [--questions N]"
+//! make bench-retrieve ARGS="[SET ...] [--configurations JSON] [--split NAME] [--questions N] [--chunking JSON]"
 //! ```
 //!
 //! Sets (scifact where none is named, `all` for all of them):
@@ -79,7 +79,7 @@ fn main() {
 fn measure(cluster: &Cluster, set: &Set, settings: &Settings, report: &mut Report) -> Result<()> {
     let mut client = fresh(cluster)?;
     let started = Instant::now();
-    fill(&mut client, set, settings.is_contextual)?;
+    fill(&mut client, set, settings)?;
     let filled = started.elapsed().as_secs_f64();
     let chunks: i64 = client.query_one("SELECT count(*) FROM doc_rag_chunks", &[])?.get(0);
     let questions = load(&mut client, set, settings.questions)?;
@@ -107,7 +107,7 @@ fn fresh(cluster: &Cluster) -> Result<Client> {
     Ok(client)
 }
 
-fn fill(client: &mut Client, set: &Set, is_contextual: bool) -> Result<()> {
+fn fill(client: &mut Client, set: &Set, settings: &Settings) -> Result<()> {
     client.batch_execute("CREATE TABLE doc (id text PRIMARY KEY, title text, body text)")?;
     for part in set.documents.chunks(1000) {
         let column = |at: usize| part.iter().map(|it| it[at].as_str()).collect::<Vec<_>>();
@@ -117,13 +117,13 @@ fn fill(client: &mut Client, set: &Set, is_contextual: bool) -> Result<()> {
         )?;
     }
     client.batch_execute("VACUUM (ANALYZE) doc")?;
-    let create = "SELECT rag_create_pipeline('doc', $1, refresh => 'manual',
+    let create = "SELECT rag_create_pipeline('doc', $1, refresh => 'manual', chunking => coalesce($4::text::jsonb, '{}'),
                       options => jsonb_build_object('config', $2::text, 'backfill', 'background') || $3::text::jsonb)";
-    let (content, context) = match is_contextual {
+    let (content, context) = match settings.is_contextual {
         true => ("body", r#"{"contextual": true, "title": "title"}"#),
         false => (set.content, "{}"),
     };
-    client.execute(create, &[&content, &set.config, &context])?;
+    client.execute(create, &[&content, &set.config, &context, &settings.chunking])?;
     client.batch_execute("CALL rag_run('doc')")?;
     client.batch_execute("VACUUM (ANALYZE) doc_rag_chunks")?;
     Ok(())

@@ -14,6 +14,7 @@ const CONFIGURATIONS: &str = r#"{"hybrid": {}, "without closeness": {"retrieve":
 /// ```text
 /// --configurations JSON  what is compared, as rag_eval takes it
 /// --split NAME           the questions of queries_NAME.jsonl and qrels_NAME.tsv
+/// --chunking JSON        how documents are cut, as rag_create_pipeline takes it
 /// --contextual           with the title of a document as the context of its chunks
 /// --questions N          so many of the questions, chosen at random but always the same
 /// ```
@@ -22,6 +23,8 @@ pub struct Settings {
     pub configurations: String,
     pub split: Option<String>,
     pub questions: Option<usize>,
+    /// How documents are cut; `None`: as by default.
+    pub chunking: Option<String>,
     /// Whether the title stands before each chunk, and not before the document.
     pub is_contextual: bool,
 }
@@ -33,6 +36,7 @@ impl Settings {
             configurations: CONFIGURATIONS.to_owned(),
             split: None,
             questions: None,
+            chunking: None,
             is_contextual: false,
         };
         let mut parser = lexopt::Parser::from_env();
@@ -42,6 +46,7 @@ impl Settings {
                 Long("bench") => {}
                 Long("configurations") => settings.configurations = parser.value()?.string()?,
                 Long("split") => settings.split = Some(parser.value()?.string()?),
+                Long("chunking") => settings.chunking = Some(parser.value()?.string()?),
                 Long("contextual") => settings.is_contextual = true,
                 Long("questions") => settings.questions = Some(parser.value()?.parse()?),
                 Value(name) if name == "all" => {
