@@ -8,6 +8,7 @@
 //! A chunk is an exact piece of its document, so a row may begin one whose columns are named in the chunk
 //! before. Who reads the chunk is given what is missing; what is cited stays the chunk.
 
+use crate::text::marker::{closes, fence};
 use crate::text::sentence::sentences;
 
 /// Chunks before one that are looked through for what it lacks.
@@ -73,29 +74,23 @@ fn announcement(before: &str) -> Option<String> {
 
 /// Whether the first fence may end code: it names no language, as one that begins code may.
 fn may_be_in_code(content: &str) -> bool {
-    content.lines().map(str::trim).find(|line| is_fence(line)).is_some_and(is_bare)
+    content.lines().find_map(|line| Some(closes(line, fence(line)?))).unwrap_or(false)
 }
 
-/// The fence of the code in whose middle `before` ends.
+/// The line that begins the code in whose middle `before` ends.
 fn open_fence(before: &str) -> Option<&str> {
-    let mut open: Option<&str> = None;
-    for line in before.lines().map(str::trim).filter(|line| is_fence(line)) {
-        let ends = open.is_some_and(|fence| is_bare(line) && line.starts_with(&fence[..3]));
-        // One with a language begins code also where `before` itself begins in the middle of some.
-        open = (!ends).then_some(line);
+    let mut open: Option<(&str, &str)> = None;
+    for line in before.lines() {
+        let Some(signs) = fence(line) else { continue };
+        open = match open {
+            Some((_, open)) if closes(line, open) => None,
+            // Without a language it is a line of the code.
+            Some(open) if closes(line, signs) => Some(open),
+            // One with a language begins code also where `before` itself begins in the middle of some.
+            _ => Some((line.trim(), signs)),
+        };
     }
-    open
-}
-
-/// A line of three backticks or tildes, and perhaps a language.
-fn is_fence(line: &str) -> bool {
-    let begins = line.starts_with("```") || line.starts_with("~~~");
-    // Not code within a line, such as ```a```.
-    begins && !line.trim_start_matches(['`', '~']).contains('`')
-}
-
-fn is_bare(fence: &str) -> bool {
-    fence.trim_start_matches(['`', '~']).is_empty()
+    open.map(|(line, _)| line)
 }
 
 fn is_row(line: &str) -> bool {
@@ -169,6 +164,7 @@ mod tests {
         // It begins with code, too, and with another one; nothing is known of the text before.
         check("FROM b;\n```\n\nText.\n\n~~~text\none\n", "two\n~~~\nText.", Some("~~~text\n"));
         check("Text.\n\n```\none\n", "| a |\n1. b\n```\nText.", Some("```\n"));
+        check("More:\n\n```text\na\n~~~\n", "b\n```\nText.", Some("```text\n"));
         // The code before has ended, so this fence begins some.
         check("More:\n\n```sql\nSELECT 1;\n```\n\n", "Text.\n\n```\ncode\n```\n", None);
         check("Text.\n", "Text.\n\n```\ncode\n```\n", None);

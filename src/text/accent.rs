@@ -51,21 +51,16 @@ fn typed(letter: char) -> Option<&'static str> {
 
 /// Adds a letter without the marks that its script can do without.
 fn push(folded: &mut String, character: char) {
-    let before = folded.chars().next_back();
-    let mut parts = Vec::new();
-    decompose_canonical(character, |part| parts.push(part));
-    let (mut last, mut kept) = (before, Vec::new());
-    for part in &parts {
-        if last.is_some_and(|base| is_left_out(base, *part)) {
-            continue;
-        }
-        kept.push(*part);
-        last = Some(*part);
-    }
-    // Where all is kept the letter stays as it was written.
-    match kept.len() == parts.len() {
-        true => folded.push(character),
-        false => folded.extend(kept),
+    let start = folded.len();
+    let mut is_whole = true;
+    decompose_canonical(character, |part| match folded.chars().next_back() {
+        Some(base) if is_left_out(base, part) => is_whole = false,
+        _ => folded.push(part),
+    });
+    // Where nothing is left out the letter stays as it was written.
+    if is_whole {
+        folded.truncate(start);
+        folded.push(character);
     }
 }
 

@@ -5,10 +5,10 @@ use std::thread;
 use std::time::Duration;
 
 use postgres::Client;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::cluster::{Cluster, wait_for};
-use super::documents::{QUESTION, SETUP, assert_fails, count};
+use super::documents::{QUESTION, SETUP, assert_fails, count, describe};
 use super::http_server::{Reply, Server};
 use super::provider::server;
 
@@ -215,6 +215,33 @@ fn with_other_defaults_of_the_pipeline_a_question_gets_another_answer() {
     assert_eq!(asked(&mut client, QUESTION), 2);
     let body: Value = serde_json::from_str(http.requests()[1].text()).unwrap();
     assert_eq!(body["temperature"], 0.5);
+    assert!(body.get("top_p").is_none() && body.get("top_k").is_none());
+}
+
+#[test]
+fn a_model_is_told_how_to_sample() {
+    let Some((_cluster, http, mut client)) = start([Reply::chat(ANSWER)]) else { return };
+    let mut asked = |statement: &str| -> Value {
+        let before = http.requests().len();
+        client.batch_execute(statement).unwrap_or_else(|error| panic!("{}", describe(&error)));
+        let sent = http.requests();
+        assert_eq!(sent.len(), before + 1, "{statement}");
+        serde_json::from_str(sent[before].text()).unwrap()
+    };
+    let names = ["temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty"];
+    let options =
+        r#""preset": "creative", "top_k": 5, "frequency_penalty": 0.25, "presence_penalty": -0.5"#;
+    let expected = [json!(0.9), json!(0.95), json!(5), json!(0.25), json!(-0.5)];
+    for statement in [
+        format!("SELECT rag_generate('Hello', 'writer', options => '{{{options}}}')"),
+        format!(
+            r#"SELECT rag_answer('{QUESTION}', 'docs', llm => 'writer', options => '{{"answer": {{{options}}}}}')"#
+        ),
+    ] {
+        let body = asked(&statement);
+        let sent: Vec<Value> = names.iter().map(|name| body[name].clone()).collect();
+        assert_eq!(sent, expected, "{statement}");
+    }
 }
 
 #[test]

@@ -73,6 +73,7 @@ impl ParsedWords {
         // declaration, and adds the words that it finds to a ParsedText with a palloc'd array.
         unsafe { pg_sys::parsetext(config, &raw mut self.text, bytes, text.len() as i32) };
         for at in known..self.text.curwords as usize {
+            pgrx::check_for_interrupts!();
             let word = &self.words()[at];
             // SAFETY: a word points to so many bytes.
             let bytes = unsafe { std::slice::from_raw_parts(word.word.cast(), word.len.into()) };
