@@ -88,6 +88,8 @@ pub enum ErrorKind {
     Unsupported,
     /// Possible, but not now or not here.
     NotInState,
+    /// Something was changed after the snapshot of the transaction, which can be repeated.
+    SerializationFailure,
     /// The role may not do what was asked.
     Forbidden,
     /// Two vectors or a vector and a column differ in dimension.

@@ -5,6 +5,8 @@
 mod capture;
 #[path = "pipeline/chaos.rs"]
 mod chaos;
+#[path = "pipeline/exchange.rs"]
+mod exchange;
 #[path = "pipeline/fairness.rs"]
 mod fairness;
 #[path = "pipeline/isolation.rs"]

@@ -78,7 +78,7 @@ impl<'a> CandidateConfiguration<'a> {
             let pipeline = ChosenPipeline::by_caller(pipeline);
             let depth = contender.depth(Level::Chunk);
             let search = contender.prepare(depth, &pipeline, None)?;
-            contender.pipeline.clone_from(&search.pipeline.name);
+            contender.pipeline.clone_from(&search.pipeline().name);
             contender.searches.insert((depth, pipeline), search);
         }
         Ok(contender)

@@ -28,7 +28,7 @@ fn check(pipeline: &Pipeline, defaults: &WrittenOptions) -> Result<()> {
     check_names(pipeline, &asked.options)?;
     // What asks a language model depends on the setting rag.llm, and so on who asks.
     (asked.options.retrieve.rewrite.way, asked.options.retrieve.rerank) = (None, None);
-    let searched = SearchedPipeline { pipeline: pipeline.clone(), is_named: true };
+    let searched = SearchedPipeline::new(pipeline.clone(), true);
     let search = Search::new(searched, &asked, 1)?;
     answer::check_columns(&asked, search.metadata())?;
     check_cited(&asked.options, search.metadata())

@@ -79,13 +79,13 @@ impl FederatedSearch {
 
     /// The names of the pipelines.
     pub fn name(&self) -> String {
-        let names: Vec<&str> = self.searches.iter().map(|it| it.pipeline.name.as_str()).collect();
+        let names: Vec<&str> = self.searches.iter().map(|it| it.pipeline().name.as_str()).collect();
         names.join(", ")
     }
 
     /// The pipelines by their IDs, with their generations.
     pub fn generations(&self) -> Vec<(i32, i32)> {
-        self.searches.iter().map(|it| (it.pipeline.id, it.pipeline.generation)).collect()
+        self.searches.iter().map(|it| (it.pipeline().id, it.pipeline().generation)).collect()
     }
 
     /// The name of the model that embeds what is compared with the question.
@@ -106,7 +106,7 @@ impl FederatedSearch {
         let mut lists = Vec::with_capacity(self.searches.len());
         for search in &self.searches {
             pgrx::check_for_interrupts!();
-            let name = &search.pipeline.name;
+            let name = &search.pipeline().name;
             let run = || search.run(query).map_err(|error| about(name, error));
             let passages = trace::found("search", || name.clone(), run)?;
             lists.push(FederatedList { compared: passages.len(), passages });
@@ -133,7 +133,7 @@ impl FederatedSearch {
             return Ok(());
         }
         for (search, list) in self.searches.iter().zip(lists) {
-            let is_known = search.pipeline.model == self.model;
+            let is_known = search.pipeline().model == self.model;
             if list.passages.is_empty() || is_known && list.passages.iter().all(is_measured) {
                 continue;
             }
@@ -156,7 +156,7 @@ impl FederatedSearch {
 /// The model of the most pipelines, the first of those that are of as many. One behind a provider, where each
 /// text is paid for, only if all have it: else that of `rag.embedding_model`.
 fn common_model(searches: &[Search]) -> Result<String> {
-    let models = || searches.iter().map(|it| it.pipeline.model.as_str());
+    let models = || searches.iter().map(|it| it.pipeline().model.as_str());
     let first = models().next().unwrap_or_default();
     if models().all(|model| model == first) {
         return Ok(first.to_owned());

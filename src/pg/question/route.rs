@@ -37,7 +37,7 @@ impl ChosenPipeline {
     /// The pipeline itself.
     pub fn searched(&self) -> Result<SearchedPipeline> {
         let pipeline = pipeline::resolve(self.name.as_deref())?;
-        Ok(SearchedPipeline { pipeline, is_named: self.is_named })
+        Ok(SearchedPipeline::new(pipeline, self.is_named))
     }
 }
 

@@ -4,6 +4,7 @@
 mod filter_sql;
 mod lexical_index;
 mod lookup;
+mod searched_pipeline;
 mod statement;
 mod text;
 
@@ -12,6 +13,7 @@ use std::collections::HashMap;
 use pgrx::prelude::*;
 
 use self::filter_sql::FilterSql;
+pub use self::searched_pipeline::SearchedPipeline;
 use self::statement::{StatementParts, Statements};
 use super::options::AskedOptions;
 use super::rewrite::Rewriter;
@@ -35,11 +37,12 @@ use crate::rewrite::Rewriting;
 /// What is searched, and how.
 pub struct Search {
     /// The pipeline that is searched.
-    pub pipeline: Pipeline,
+    pub searched: SearchedPipeline,
     /// How models are called for it.
     pub context: CallContext,
-    /// Whether the caller named it.
-    is_named: bool,
+    /// What the search was made of.
+    asked: AskedOptions,
+    usual_k: i32,
     columns: ContentColumns,
     k: i32,
     mode: SearchMode,
@@ -54,22 +57,26 @@ pub struct Search {
     representations: Option<Relation>,
 }
 
-/// A pipeline that is to be searched.
-pub struct SearchedPipeline {
-    /// The pipeline.
-    pub pipeline: Pipeline,
-    /// Whether the caller named it.
-    pub is_named: bool,
-}
-
 impl Search {
     /// Looks up what `asked` says of a search for `usual_k` chunks, unless it says how many.
-    pub fn new(searched: SearchedPipeline, asked: &AskedOptions, usual_k: i32) -> Result<Self> {
-        let SearchedPipeline { pipeline, is_named } = searched;
+    pub fn new(mut searched: SearchedPipeline, asked: &AskedOptions, usual_k: i32) -> Result<Self> {
+        loop {
+            // While it is looked up what the view has. A model that embeds the question is waited for without
+            // a lock.
+            let Some(_locked) = searched.lock() else {
+                searched = searched.renewed()?;
+                continue;
+            };
+            return searched.clone().reading(|| Search::of(searched, asked, usual_k));
+        }
+    }
+
+    fn of(searched: SearchedPipeline, asked: &AskedOptions, usual_k: i32) -> Result<Self> {
+        let pipeline = &searched.pipeline;
         let options = asked.options.retrieve.clone();
-        pipeline::check_readable(&pipeline)?;
-        asked.named(&["retrieve.expand"], check_expand(&pipeline, &options))?;
-        let columns = content_columns(&pipeline)?;
+        pipeline::check_readable(pipeline)?;
+        asked.named(&["retrieve.expand"], check_expand(pipeline, &options))?;
+        let columns = content_columns(pipeline)?;
         let filter = FilterSql::new(options.filter.iter(), &columns.metadata);
         let filter = asked.named(&["retrieve.filter"], filter)?;
         let parts = StatementParts::new(&options, &columns.metadata);
@@ -89,7 +96,6 @@ impl Search {
         let representations = representations.map(|it| it.relation);
         Ok(Search {
             context: CallContext::query().for_pipeline(pipeline.id),
-            is_named,
             finds_leads: false,
             columns,
             k: asked.options.k.unwrap_or(usual_k),
@@ -100,7 +106,9 @@ impl Search {
             options,
             parts,
             representations,
-            pipeline,
+            asked: asked.clone(),
+            usual_k,
+            searched,
         })
     }
 
@@ -109,10 +117,15 @@ impl Search {
     pub fn for_answers(mut self) -> Self {
         self.finds_leads = true;
         let says_nothing = self.options.expand.is_none() && self.options.neighbours == 0;
-        if says_nothing && self.pipeline.chunking.by == ChunkingMethod::Hierarchical {
+        if says_nothing && self.pipeline().chunking.by == ChunkingMethod::Hierarchical {
             self.options.expand = Some(Expand::Parent);
         }
         self
+    }
+
+    /// The pipeline that is searched.
+    pub fn pipeline(&self) -> &Pipeline {
+        &self.searched.pipeline
     }
 
     /// The columns of metadata that each chunk has.
@@ -122,6 +135,22 @@ impl Search {
 
     /// The passages for `query`, best first.
     pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
+        match self.searched.reading(|| self.found(query))? {
+            Some(passages) => Ok(passages),
+            None => self.renewed()?.run(query),
+        }
+    }
+
+    /// The same search of the generation of chunks that has taken this one's place.
+    fn renewed(&self) -> Result<Self> {
+        let renewed = Search::new(self.searched.renewed()?, &self.asked, self.usual_k)?;
+        let renewed = if self.finds_leads { renewed.for_answers() } else { renewed };
+        Ok(Search { context: self.context, ..renewed })
+    }
+
+    /// The passages for `query`, best first; `None` where another generation of chunks has taken this one's
+    /// place.
+    fn found(&self, query: &str) -> Result<Option<Vec<Passage>>> {
         let rewriting = match &self.rewriter {
             Some(rewriter) => rewritten(rewriter, query, &self.context)?,
             None => Rewriting::none(query),
@@ -136,9 +165,10 @@ impl Search {
             None => &self.filter,
         };
         let (vector, asked) = self.ask(query, &rewriting)?;
+        let Some(_locked) = self.searched.lock() else { return Ok(None) };
         let statements = Statements::new(self, filter);
-        if !self.is_named {
-            stranger::check(&self.pipeline)?;
+        if !self.searched.is_named {
+            stranger::check(self.pipeline())?;
         }
         let mut candidates = self.find(&statements, &asked, &rewriting)?;
         candidates.truncate(self.pool());
@@ -164,7 +194,7 @@ impl Search {
             self.find_leads(&statements, &mut hits)?;
         }
         let numbered = (1..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage });
-        Ok(numbered.collect())
+        Ok(Some(numbered.collect()))
     }
 
     /// How many chunks are found at most.
@@ -177,7 +207,7 @@ impl Search {
     pub fn reranker_scale(&self) -> Option<(&str, &str)> {
         let name = self.options.reranker()?;
         let of_pipeline = name == LATE_INTERACTION;
-        Some((name, if of_pipeline { &self.pipeline.model } else { "" }))
+        Some((name, if of_pipeline { &self.pipeline().model } else { "" }))
     }
 
     /// How many chunks a side puts forward. One side alone is asked for those that are looked
@@ -218,7 +248,7 @@ impl Search {
             candidates.iter().enumerate().map(|(at, one)| (one.chunk_id, (at, one))).collect();
         hits.retain_mut(|Hit { passage, .. }| match places.get(&passage.chunk_id) {
             Some((_, candidate)) => {
-                passage.pipeline.clone_from(&self.pipeline.name);
+                passage.pipeline.clone_from(&self.pipeline().name);
                 passage.score = candidate.score;
                 passage.lexical = candidate.lexical.filter(|_| statements.lexical_index.is_some());
                 passage.dense_rank = candidate.dense_rank;

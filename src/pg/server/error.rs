@@ -85,6 +85,7 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
             PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION
         }
         ErrorKind::ProviderTimeout => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,
+        ErrorKind::SerializationFailure => PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
         ErrorKind::NotInState => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         // Class 53 is where programs that repeat statements look for what passes by itself.
         ErrorKind::ProviderBusy => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,

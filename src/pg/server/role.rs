@@ -189,7 +189,9 @@ pub fn may_select(relation: pg_sys::Oid) -> bool {
     let (role, right) = (current_role(), pg_sys::ACL_SELECT.into());
     // SAFETY: look-ups by OID; a relation that is gone is one that nobody may read.
     unsafe {
-        pg_sys::pg_class_aclcheck(relation, role, right) == pg_sys::AclResult::ACLCHECK_OK
+        let mut is_gone = false;
+        pg_sys::pg_class_aclcheck_ext(relation, role, right, &mut is_gone)
+            == pg_sys::AclResult::ACLCHECK_OK
             || pg_sys::pg_attribute_aclcheck_all(
                 relation,
                 role,

@@ -58,7 +58,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         use ErrorKind::{
             BudgetExceeded, DaemonHung, DaemonLost, DaemonUnavailable, NotInState, OutOfResources,
-            ProviderBusy, ProviderFailed, ProviderTimeout,
+            ProviderBusy, ProviderFailed, ProviderTimeout, SerializationFailure,
         };
         let passing = [
             DaemonLost,
@@ -68,6 +68,7 @@ impl From<Error> for Failure {
             ProviderBusy,
             ProviderTimeout,
             BudgetExceeded,
+            SerializationFailure,
         ];
         Failure {
             sqlstate: sqlstate_text(error.kind()),

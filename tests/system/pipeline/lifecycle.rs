@@ -68,7 +68,7 @@ fn renames_are_followed() {
 }
 
 /// Rows of several chunks.
-fn fill(client: &mut Client, rows: i32) {
+pub(super) fn fill(client: &mut Client, rows: i32) {
     for id in 1..=rows {
         let body = prose(id as usize, 5);
         client.execute("INSERT INTO docs VALUES ($1, 't', $2, 'en')", &[&id, &body]).unwrap();
@@ -181,7 +181,7 @@ fn rows_are_read_with_the_definitions_of_their_commit() {
     );
 }
 
-fn is_made(client: &mut Client, generation: i32) -> bool {
+pub(super) fn is_made(client: &mut Client, generation: i32) -> bool {
     let query =
         "SELECT count(*) = 1 AND min(generation) = $1 AND min(stage) = 'live' FROM rag.pipeline";
     client.query_one(query, &[&generation]).unwrap().get(0)

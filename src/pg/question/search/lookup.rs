@@ -69,7 +69,7 @@ impl Search {
 
     /// The vector of the question, and one for each lookup.
     fn embed(&self, question: &str, lookups: &[Lookup]) -> Result<(Vec<f32>, Vec<Vec<f32>>)> {
-        let mut embedding = Embedding::with_model(Some(&self.pipeline.model), self.context)?;
+        let mut embedding = Embedding::with_model(Some(&self.pipeline().model), self.context)?;
         let mut texts = vec![question.to_owned()];
         texts.extend(lookups.iter().map(|it| it.text.clone()).filter(|text| text != question));
         let vectors = embedding.embed(&texts, EmbeddingKind::Query)?;
@@ -106,7 +106,7 @@ impl Search {
 
     /// The text search configuration. An SQL error where it is there no more.
     fn config(&self) -> Result<pg_sys::Oid> {
-        let name = self.pipeline.config.as_str();
+        let name = self.pipeline().config.as_str();
         let found = prepared::rows(query!(retrieve.config), &[name.into()], |row| {
             sql::required(row.get(1)?)
         })?;
@@ -125,7 +125,7 @@ impl Search {
             let Sides { dense, lexical, texts } = self.sides(statements, one)?;
             trace::found("fuse", String::new, || {
                 let mut fused = fuse(&dense, &lexical, &texts, &self.options);
-                if dense.is_empty() && hides_rows(self.pipeline.chunk_table.oid)? {
+                if dense.is_empty() && hides_rows(self.pipeline().chunk_table.oid)? {
                     fusion::score_by_place(&mut fused);
                 }
                 Ok(fused)
@@ -150,7 +150,8 @@ impl Search {
             self.candidates().into(),
             statements.lexical_index.into(),
         ];
-        let _ranking = RankingByIndex::by(statements.lexical_index, self.pipeline.chunk_table.oid);
+        let _ranking =
+            RankingByIndex::by(statements.lexical_index, self.pipeline().chunk_table.oid);
         let _order = without_strict_order();
         let mut texts = ClosenessTexts { question: asked.question.clone(), of: HashMap::new() };
         let mut side = |statement: &str| {

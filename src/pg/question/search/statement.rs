@@ -52,7 +52,7 @@ impl<'a> Statements<'a> {
     /// Locks the view of the chunks, and so do the statements with what they read: to be called when
     /// no model is waited for any more.
     pub fn new(search: &'a Search, filter: &'a FilterSql) -> Self {
-        let Pipeline { view, source, .. } = &search.pipeline;
+        let Pipeline { view, source, .. } = search.pipeline();
         let lexical_index = lexical_index(view.oid, source.oid);
         Statements { search, filter, lexical_index }
     }
@@ -75,7 +75,8 @@ impl<'a> Statements<'a> {
 
     /// The chunks whose summaries or questions are nearest, where there are any.
     pub fn represented(&self) -> Option<String> {
-        let Search { pipeline, parts, representations, .. } = self.search;
+        let Search { parts, representations, .. } = self.search;
+        let pipeline = self.search.pipeline();
         let table = representations.as_ref()?;
         let score = self.score("d.tsv");
         Some(render(
@@ -130,7 +131,8 @@ impl<'a> Statements<'a> {
     }
 
     fn candidates(&self, candidate: &str, template: &str, score: (&str, &str)) -> String {
-        let Search { pipeline, parts, .. } = self.search;
+        let Search { parts, .. } = self.search;
+        let pipeline = self.search.pipeline();
         let values = [
             ("view", &*pipeline.view.sql),
             ("vector", &parts.vector),
@@ -143,7 +145,8 @@ impl<'a> Statements<'a> {
 
     /// Chunks by their keys.
     pub fn passages(&self) -> String {
-        let Search { pipeline, columns, options, parts, .. } = self.search;
+        let Search { columns, options, parts, .. } = self.search;
+        let pipeline = self.search.pipeline();
         let embedding = match options.compares_chunks() {
             true => query!(retrieve.embedding_elements),
             false => query!(retrieve.embedding_none),
@@ -169,7 +172,7 @@ impl<'a> Statements<'a> {
         };
         render(
             query!(retrieve.feedback),
-            &[("view", &self.search.pipeline.view.sql), ("embedding", embedding)],
+            &[("view", &self.search.pipeline().view.sql), ("embedding", embedding)],
         )
     }
 
@@ -180,7 +183,8 @@ impl<'a> Statements<'a> {
             let equal = Operators::of(column.type_oid).equal_to(&one, &other);
             render(query!(retrieve.same_key), &[("equal", &equal)])
         };
-        let Search { pipeline, columns, .. } = self.search;
+        let Search { columns, .. } = self.search;
+        let pipeline = self.search.pipeline();
         let same: Vec<String> = columns.keys.iter().map(same).collect();
         render(
             query!(retrieve.neighbours),
