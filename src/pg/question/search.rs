@@ -141,7 +141,7 @@ impl Search {
         }
     }
 
-    /// The same search of the generation of chunks that has taken this one's place.
+    /// The search of the generation of chunks that has taken the place of the one this searches.
     fn renewed(&self) -> Result<Self> {
         let renewed = Search::new(self.searched.renewed()?, &self.asked, self.usual_k)?;
         let renewed = if self.finds_leads { renewed.for_answers() } else { renewed };
