@@ -37,7 +37,7 @@ use crate::rewrite::Rewriting;
 /// What is searched, and how.
 pub struct Search {
     /// The pipeline that is searched.
-    pub searched: SearchedPipeline,
+    searched: SearchedPipeline,
     /// How models are called for it.
     pub context: CallContext,
     /// What the search was made of.
