@@ -83,8 +83,9 @@ pub fn refuse_several(name: Option<&str>, what: &str) -> Result<()> {
 fn all(question: &str) -> Result<Vec<ChosenPipeline>> {
     let (mut readable, mut refused) = (Vec::new(), None);
     for choice in choices()? {
-        match pipeline::resolve(Some(&choice.name)).and_then(|it| pipeline::check_readable(&it)) {
+        match check_readable(&choice.name) {
             Ok(()) => readable.push(choice),
+            Err(error) if error.kind() == ErrorKind::SerializationFailure => return Err(error),
             Err(error) => refused = Some(error),
         }
     }
@@ -109,6 +110,14 @@ fn all(question: &str) -> Result<Vec<ChosenPipeline>> {
     }
     let chosen = |choice: Choice| ChosenPipeline { name: Some(choice.name), is_named: false };
     Ok(readable.into_iter().map(chosen).collect())
+}
+
+/// An error where the caller may not read the pipeline, be it the generation that the statement sees or one that
+/// has taken its place.
+fn check_readable(name: &str) -> Result<()> {
+    let searched = ChosenPipeline { name: Some(name.to_owned()), is_named: false }.searched()?;
+    let (searched, _locked) = searched.locked()?;
+    searched.reading(|| pipeline::check_readable(&searched.pipeline))
 }
 
 /// The pipeline that is asked: `name`, unless that is 'auto', or there is none and the option

@@ -59,16 +59,10 @@ pub struct Search {
 
 impl Search {
     /// Looks up what `asked` says of a search for `usual_k` chunks, unless it says how many.
-    pub fn new(mut searched: SearchedPipeline, asked: &AskedOptions, usual_k: i32) -> Result<Self> {
-        loop {
-            // While it is looked up what the view has. A model that embeds the question is waited for without
-            // a lock.
-            let Some(_locked) = searched.lock() else {
-                searched = searched.renewed()?;
-                continue;
-            };
-            return searched.clone().reading(|| Search::of(searched, asked, usual_k));
-        }
+    pub fn new(searched: SearchedPipeline, asked: &AskedOptions, usual_k: i32) -> Result<Self> {
+        // While it is looked up what the view has. A model that embeds the question is waited for without a lock.
+        let (searched, _locked) = searched.locked()?;
+        searched.clone().reading(|| Search::of(searched, asked, usual_k))
     }
 
     fn of(searched: SearchedPipeline, asked: &AskedOptions, usual_k: i32) -> Result<Self> {
@@ -135,9 +129,17 @@ impl Search {
 
     /// The passages for `query`, best first.
     pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
-        match self.searched.reading(|| self.found(query))? {
+        let rewriting = match &self.rewriter {
+            Some(rewriter) => rewritten(rewriter, query, &self.context)?,
+            None => Rewriting::none(query),
+        };
+        self.run_rewritten(query, &rewriting)
+    }
+
+    fn run_rewritten(&self, query: &str, rewriting: &Rewriting) -> Result<Vec<Passage>> {
+        match self.searched.reading(|| self.found(query, rewriting))? {
             Some(passages) => Ok(passages),
-            None => self.renewed()?.run(query),
+            None => self.renewed()?.run_rewritten(query, rewriting),
         }
     }
 
@@ -150,11 +152,7 @@ impl Search {
 
     /// The passages for `query`, best first; `None` where another generation of chunks has taken this one's
     /// place.
-    fn found(&self, query: &str) -> Result<Option<Vec<Passage>>> {
-        let rewriting = match &self.rewriter {
-            Some(rewriter) => rewritten(rewriter, query, &self.context)?,
-            None => Rewriting::none(query),
-        };
+    fn found(&self, query: &str, rewriting: &Rewriting) -> Result<Option<Vec<Passage>>> {
         let narrowed;
         let filter = match &rewriting.filter {
             Some(read) => {
@@ -164,13 +162,13 @@ impl Search {
             }
             None => &self.filter,
         };
-        let (vector, asked) = self.ask(query, &rewriting)?;
+        let (vector, asked) = self.ask(query, rewriting)?;
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
         let statements = Statements::new(self, filter);
         if !self.searched.is_named {
             stranger::check(self.pipeline())?;
         }
-        let mut candidates = self.find(&statements, &asked, &rewriting)?;
+        let mut candidates = self.find(&statements, &asked, rewriting)?;
         candidates.truncate(self.pool());
         let fetch = || self.hits(&statements, vector, &candidates);
         let hits = trace::found("fetch", String::new, fetch)?;

@@ -10,6 +10,22 @@ use super::*;
 
 const RETRIEVE: &str = "SELECT count(*) FROM rag_retrieve('the orchard and the harbour', 'docs')";
 
+/// Questions to one pipeline, to several, to all that can be read, and one that is answered, each with what it
+/// counts: passages, passages, pipelines, answers that were given something to read.
+const QUESTIONS: [(&str, i64); 4] = [
+    (RETRIEVE, 5),
+    ("SELECT count(*) FROM rag_retrieve('the orchard and the harbour', '{docs,notes}')", 5),
+    (
+        "SELECT count(DISTINCT pipeline) FROM rag_retrieve('the orchard and the harbour', '*', k => 20)",
+        2,
+    ),
+    (
+        "SELECT count(*) FROM rag_answer_details('Where is the harbour?', 'docs')
+         WHERE jsonb_array_length(context) > 0",
+        1,
+    ),
+];
+
 /// Has a new generation take the place of the old one.
 fn exchange(client: &mut Client, generation: i32, change: &str) {
     run(client, &format!("SELECT rag_alter_pipeline('docs', {change})"));
@@ -28,29 +44,46 @@ const CHANGES: [(i32, &str); 2] =
 fn a_snapshot_is_older_than_the_generation() {
     let Some((cluster, mut client)) = start(&[]) else { return };
     fill(&mut client, 10);
+    run(
+        &mut client,
+        "CREATE TABLE notes (LIKE docs INCLUDING ALL);
+         INSERT INTO notes SELECT * FROM docs;
+         SELECT rag_create_pipeline('notes', 'body');",
+    );
     wait(&mut client, "docs");
+    wait(&mut client, "notes");
     for (generation, change) in CHANGES {
         let mut transaction = cluster.connect();
         run(&mut transaction, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1");
         run(&mut client, "SELECT pg_advisory_lock(1)");
-        let mut waiting = cluster.connect();
-        let statement = format!("SELECT pg_advisory_lock(1)::text, ({RETRIEVE})");
-        let statement = std::thread::spawn(move || -> i64 {
-            let row = waiting.query_one(&statement, &[]);
-            row.unwrap_or_else(|error| panic!("{}", describe(&error))).get(1)
+        let waiting = QUESTIONS.map(|(question, found)| {
+            let mut client = cluster.connect();
+            let statement = format!("SELECT pg_advisory_lock_shared(1)::text, ({question})");
+            std::thread::spawn(move || {
+                let row = client.query_one(&statement, &[]);
+                let row = row.unwrap_or_else(|error| panic!("{question}: {}", describe(&error)));
+                assert_eq!(row.get::<_, i64>(1), found, "{question} after {change}");
+            })
         });
         let begun = Instant::now();
         let blocked = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-        while count(&mut client, blocked) == 0 {
-            assert!(begun.elapsed() < Duration::from_secs(300), "the statement does not wait");
+        while count(&mut client, blocked) < waiting.len() as i64 {
+            assert!(begun.elapsed() < Duration::from_secs(300), "the statements do not wait");
             std::thread::sleep(Duration::from_millis(20));
         }
         exchange(&mut client, generation, change);
         run(&mut client, "SELECT pg_advisory_unlock(1)");
-        assert_eq!(statement.join().unwrap(), 5, "{change}");
-        assert_fails(&mut transaction, RETRIEVE, &["40001", "\"docs\"", "Repeat the transaction."]);
-        run(&mut transaction, "ROLLBACK");
-        assert_eq!(count(&mut transaction, RETRIEVE), 5, "{change}");
+        waiting.into_iter().for_each(|it| it.join().unwrap());
+        for (question, found) in QUESTIONS {
+            run(&mut transaction, "SAVEPOINT asked");
+            assert_fails(
+                &mut transaction,
+                question,
+                &["40001", "\"docs\"", "Repeat the transaction."],
+            );
+            run(&mut transaction, "ROLLBACK TO asked");
+            assert_eq!(count(&mut client, question), found, "{question} after {change}");
+        }
     }
 }
 
@@ -63,6 +96,7 @@ fn a_model_takes_longer_than_the_exchange() {
     let other = Mutex::new((CHANGES.into_iter(), cluster.connect()));
     let http = Server::answer(move |_| {
         let (changes, client) = &mut *other.lock().unwrap();
+        // Each is asked for once, though what is found for it is looked for twice.
         match changes.next() {
             Some((generation, change)) => exchange(client, generation, change),
             None => run(client, "SELECT rag_drop_pipeline('docs')"),

@@ -182,8 +182,8 @@ fn rows_are_read_with_the_definitions_of_their_commit() {
 }
 
 pub(super) fn is_made(client: &mut Client, generation: i32) -> bool {
-    let query =
-        "SELECT count(*) = 1 AND min(generation) = $1 AND min(stage) = 'live' FROM rag.pipeline";
+    let query = "SELECT count(*) = 1 AND min(generation) = $1 AND min(stage) = 'live'
+                 FROM rag.pipeline WHERE source = 'docs'::regclass";
     client.query_one(query, &[&generation]).unwrap().get(0)
 }
 

@@ -34,6 +34,18 @@ impl SearchedPipeline {
         SearchedPipeline { pipeline, is_named, is_renewed: false }
     }
 
+    /// The pipeline with the generation of chunks that is there now, and the lock that keeps it there.
+    ///
+    /// Fails as [`renewed`](Self::renewed) does.
+    pub fn locked(mut self) -> Result<(Self, LockedView)> {
+        loop {
+            match self.lock() {
+                Some(locked) => return Ok((self, locked)),
+                None => self = self.renewed()?,
+            }
+        }
+    }
+
     /// Locks the view of the chunks; `None` where another generation has taken this one's place.
     pub fn lock(&self) -> Option<LockedView> {
         let Pipeline { view, chunk_table, .. } = &self.pipeline;
