@@ -115,8 +115,8 @@ impl Default for ExtractOptions {
         ExtractOptions {
             max_sentences: 3,
             threshold: 0.2,
-            margin: 4.0,
-            close_margin: 3.0,
+            margin: 3.0,
+            close_margin: 2.0,
             max_embedded: 12,
             format: AnswerFormat::Plain,
         }
