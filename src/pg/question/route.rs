@@ -257,7 +257,11 @@ fn best_chunk(searched: SearchedPipeline, question: &str, call: &CallOptions) ->
         filter: asked.options.retrieve.filter.take(),
         ..RetrieveOptions::default()
     };
-    let Ok(search) = Search::new(searched, &asked, 1) else { return Ok(BestChunk::Unsearchable) };
+    let search = match Search::new(searched, &asked, 1) {
+        Ok(search) => search,
+        Err(error) if error.kind() == ErrorKind::SerializationFailure => return Err(error),
+        Err(_) => return Ok(BestChunk::Unsearchable),
+    };
     let best = search.run(question)?.into_iter().next();
     let found = best.and_then(|it| Some((it.similarity?, it.content)));
     Ok(match found {

@@ -129,17 +129,10 @@ impl Search {
 
     /// The passages for `query`, best first.
     pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
-        let rewriting = match &self.rewriter {
-            Some(rewriter) => rewritten(rewriter, query, &self.context)?,
-            None => Rewriting::none(query),
-        };
-        self.run_rewritten(query, &rewriting)
-    }
-
-    fn run_rewritten(&self, query: &str, rewriting: &Rewriting) -> Result<Vec<Passage>> {
-        match self.searched.reading(|| self.found(query, rewriting))? {
+        match self.searched.reading(|| self.found(query))? {
             Some(passages) => Ok(passages),
-            None => self.renewed()?.run_rewritten(query, rewriting),
+            // What a model wrote of the question is remembered.
+            None => self.renewed()?.run(query),
         }
     }
 
@@ -152,7 +145,11 @@ impl Search {
 
     /// The passages for `query`, best first; `None` where another generation of chunks has taken this one's
     /// place.
-    fn found(&self, query: &str, rewriting: &Rewriting) -> Result<Option<Vec<Passage>>> {
+    fn found(&self, query: &str) -> Result<Option<Vec<Passage>>> {
+        let rewriting = match &self.rewriter {
+            Some(rewriter) => rewritten(rewriter, query, &self.context)?,
+            None => Rewriting::none(query),
+        };
         let narrowed;
         let filter = match &rewriting.filter {
             Some(read) => {
@@ -162,13 +159,13 @@ impl Search {
             }
             None => &self.filter,
         };
-        let (vector, asked) = self.ask(query, rewriting)?;
+        let (vector, asked) = self.ask(query, &rewriting)?;
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
         let statements = Statements::new(self, filter);
         if !self.searched.is_named {
             stranger::check(self.pipeline())?;
         }
-        let mut candidates = self.find(&statements, &asked, rewriting)?;
+        let mut candidates = self.find(&statements, &asked, &rewriting)?;
         candidates.truncate(self.pool());
         let fetch = || self.hits(&statements, vector, &candidates);
         let hits = trace::found("fetch", String::new, fetch)?;

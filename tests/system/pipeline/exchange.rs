@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use super::super::cluster::wait_for;
 use super::super::documents::assert_fails;
 use super::super::http_server::{Reply, Server};
 use super::super::provider::server;
@@ -10,10 +11,12 @@ use super::*;
 
 const RETRIEVE: &str = "SELECT count(*) FROM rag_retrieve('the orchard and the harbour', 'docs')";
 
-/// Questions to one pipeline, to several, to all that can be read, and one that is answered, each with what it
-/// counts: passages, passages, pipelines, answers that were given something to read.
-const QUESTIONS: [(&str, i64); 4] = [
+/// Questions to one pipeline, to the one of two that has the nearest chunk, to several, to all that can be read,
+/// and one that is answered, each with what it counts: passages, of all that can be read pipelines, answers that
+/// were given something to read.
+const QUESTIONS: [(&str, i64); 5] = [
     (RETRIEVE, 5),
+    ("SELECT count(*) FROM rag_retrieve('the orchard and the harbour', 'auto')", 5),
     ("SELECT count(*) FROM rag_retrieve('the orchard and the harbour', '{docs,notes}')", 5),
     (
         "SELECT count(DISTINCT pipeline) FROM rag_retrieve('the orchard and the harbour', '*', k => 20)",
@@ -29,11 +32,7 @@ const QUESTIONS: [(&str, i64); 4] = [
 /// Has a new generation take the place of the old one.
 fn exchange(client: &mut Client, generation: i32, change: &str) {
     run(client, &format!("SELECT rag_alter_pipeline('docs', {change})"));
-    let begun = Instant::now();
-    while !is_made(client, generation) {
-        assert!(begun.elapsed() < Duration::from_secs(300), "{:?}", status(client));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    assert!(wait_for(|| is_made(client, generation)), "{:?}", status(client));
 }
 
 /// Changes that keep the view of the chunks, and one that replaces it.
@@ -65,12 +64,9 @@ fn a_snapshot_is_older_than_the_generation() {
                 assert_eq!(row.get::<_, i64>(1), found, "{question} after {change}");
             })
         });
-        let begun = Instant::now();
         let blocked = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-        while count(&mut client, blocked) < waiting.len() as i64 {
-            assert!(begun.elapsed() < Duration::from_secs(300), "the statements do not wait");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let wait = || count(&mut client, blocked) == QUESTIONS.len() as i64;
+        assert!(wait_for(wait), "the statements do not wait");
         exchange(&mut client, generation, change);
         run(&mut client, "SELECT pg_advisory_unlock(1)");
         waiting.into_iter().for_each(|it| it.join().unwrap());
