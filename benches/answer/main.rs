@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench --bench answer -- [SET ...] [--file FILE] [--k N] [--questions N]
-//!                               [--sentences N] [--margin X] [--close X] [--embedded N] [--all]
+//!                               [--sentences N] [--margin X] [--close X] [--embedded N] [--read N] [--all]
 //! cargo bench --bench answer -- --manual
 //! ```
 //!
@@ -104,6 +104,7 @@ impl Settings {
                 Long("margin") => settings.extract.margin = parser.value()?.parse()?,
                 Long("close") => settings.extract.close_margin = parser.value()?.parse()?,
                 Long("embedded") => settings.extract.max_embedded = parser.value()?.parse()?,
+                Long("read") => settings.extract.max_read = parser.value()?.parse()?,
                 Long("manual") => settings.manual = true,
                 Long("all") => settings.half = data::Half::Both,
                 Value(set) => settings.sets.push(set.string()?),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench --bench fit -- [--out FILE] [--from FILE] [--with FOLDER] [--questions N]
-//!     [--report | --confidence] [SET ...]
+//!     [--report | --confidence | --reader] [SET ...]
 //! ```
 //!
 //! Fits the constants of the built-in answerer to a model: the calibration file of its folder. To half of
@@ -19,7 +19,8 @@
 //!
 //! The model is `$PG_RAG_MODEL`. `--with` names the folder of a second one and fits a calibration for both and
 //! any other model, without ranges of cosines. `--from` starts from a file and not from the model's own, `--out`
-//! writes the result, `--confidence` fits the confidence alone, `--report` nothing.
+//! writes the result, `--confidence` fits the confidence alone, `--report` nothing. `--reader` fits the weights of
+//! the model's reader alone, to articles that it was not trained on (scripts/reader/prepare.py).
 
 #[path = "../answer/data.rs"]
 #[allow(dead_code)]
@@ -66,6 +67,7 @@ struct Settings {
     questions: usize,
     fits: bool,
     keeps_scores: bool,
+    of_reader: bool,
 }
 
 fn main() {
@@ -94,11 +96,17 @@ fn main() {
         models.push(observe::Model { embedder, sets });
     }
     if settings.fits {
-        let scores = match settings.keeps_scores {
-            true => models[0].embedder.calibration.clone(),
-            false => steps::fit_scores(&mut models, settings.with.is_some()),
+        let present = models[0].embedder.calibration.clone();
+        let calibration = match settings.of_reader {
+            true => steps::fit_reader(&mut models, present),
+            false => {
+                let scores = match settings.keeps_scores {
+                    true => present,
+                    false => steps::fit_scores(&mut models, settings.with.is_some()),
+                };
+                steps::fit_confidence(&mut models, scores)
+            }
         };
-        let calibration = steps::fit_confidence(&mut models, scores);
         for model in &mut models {
             model.embedder.calibration = calibration.clone();
         }
@@ -123,6 +131,7 @@ impl Settings {
             questions: usize::MAX,
             fits: true,
             keeps_scores: false,
+            of_reader: false,
         };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
@@ -134,6 +143,7 @@ impl Settings {
                 Long("questions") => settings.questions = parser.value()?.parse()?,
                 Long("report") => settings.fits = false,
                 Long("confidence") => settings.keeps_scores = true,
+                Long("reader") => settings.of_reader = true,
                 Value(set) => settings.sets.push(set.string()?),
                 // What cargo bench passes on to every benchmark.
                 Long("bench") => {}

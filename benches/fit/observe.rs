@@ -6,7 +6,7 @@ use pg_rag::embed::EmbeddingKind;
 use pg_rag::extract::{ExtractObservation, ExtractOptions, ExtractPassage, extract, observe};
 use pg_rag::protocol::Lane;
 
-use crate::data::{Half, Judged, Set};
+use crate::data::{Half, Judged, Purpose, Set};
 use crate::embedder::Remembering;
 use crate::search::{Found, Index};
 
@@ -84,17 +84,20 @@ impl FitSet {
         FitSet { name: name.to_owned(), set, asked }
     }
 
-    /// Observes the questions that are fitted to, or the others.
-    pub fn observe(&self, is_fitted: bool, embedder: &mut Remembering) -> Vec<Observed> {
-        let of_half = self.asked.iter().filter(|it| self.question(it).is_fitted == is_fitted);
-        of_half.map(|asked| self.observe_one(asked, embedder)).collect()
+    /// Observes the questions that are fitted to: those for the weights of a reader, or those for the others.
+    pub fn observe(&self, embedder: &mut Remembering) -> Vec<Observed> {
+        let is_read = embedder.calibration.reader.is_some();
+        let is_fitted = |it: &&Asked| match is_read {
+            true => self.question(it).purpose == Purpose::Weighed,
+            false => self.question(it).is_fitted,
+        };
+        self.asked.iter().filter(is_fitted).map(|it| self.observe_one(it, embedder)).collect()
     }
 
     fn observe_one(&self, asked: &Asked, embedder: &mut Remembering) -> Observed {
         let question = self.question(asked);
-        let most = ExtractOptions::default().max_embedded;
         let mut observe = |found: &[Found]| {
-            observe(&question.text, &self.passages(found), embedder, most).unwrap()
+            observe(&question.text, &self.passages(found), embedder, &ExtractOptions::default()).unwrap()
         };
         let (with, without) = (observe(&asked.with), observe(&asked.without));
         let pieces = with.iter().flat_map(|it| &it.pieces);

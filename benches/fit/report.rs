@@ -44,7 +44,7 @@ pub fn print(model: &mut Model) {
 impl Outcomes {
     fn of(set: &FitSet, embedder: &mut Remembering) -> Outcomes {
         let mut outcomes = Outcomes::default();
-        for asked in set.asked.iter().filter(|it| !set.question(it).is_fitted) {
+        for asked in set.asked.iter().filter(|it| set.question(it).is_kept()) {
             let question = set.question(asked);
             let with = set.answer(asked, &asked.with, embedder);
             if !question.is_answerable {

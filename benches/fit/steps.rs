@@ -1,6 +1,8 @@
 //! What is fitted, one thing after the other.
 
-use pg_rag::embed::calibration::{Calibration, ScoreGaps, WeightedSum};
+use pg_rag::embed::calibration::{
+    Calibration, READER_SCORE_SIGNALS, ReaderWeights, ScoreGaps, WeightedSum,
+};
 use pg_rag::extract::{ExtractObservation, ExtractOptions, ObservedPiece};
 
 use crate::logit::{Case, Choice, fit_cases, fit_choices, fit_values};
@@ -37,7 +39,7 @@ pub fn fit_scores(models: &mut [Model], is_generic: bool) -> Calibration {
 
 /// Fits the confidence to the models, whose scores are those of `calibration`.
 pub fn fit_confidence(models: &mut [Model], mut calibration: Calibration) -> Calibration {
-    calibration.gaps = gaps(&observe(models, &calibration, false));
+    calibration.gaps = gaps(&observe(models, &calibration, false), |it| it.word_confidence);
     eprintln!("{:?}", calibration.gaps);
     let observed = observe(models, &calibration, false);
     calibration.word_confidence = confidence(&observed, |it| it.word_confidence);
@@ -46,10 +48,33 @@ pub fn fit_confidence(models: &mut [Model], mut calibration: Calibration) -> Cal
     calibration
 }
 
+/// Fits the weights of what the model's reader says, beside what else is known of a passage.
+pub fn fit_reader(models: &mut [Model], mut calibration: Calibration) -> Calibration {
+    let evidence = READER_SCORE_SIGNALS.iter().position(|it| *it == "read_evidence");
+    let mut score = WeightedSum { intercept: 0.0, weights: [0.0; 14] };
+    evidence.into_iter().for_each(|at| score.weights[at] = 1.0);
+    let none = WeightedSum { intercept: 0.0, weights: [0.0; 13] };
+    let mut reader = ReaderWeights { score, gaps: calibration.gaps, confidence: none };
+    for step in 0..3 {
+        calibration.reader = Some(reader.clone());
+        let observed = observe(models, &calibration, false);
+        match step {
+            0 => reader.score.weights = choose(&observed, |it| it.reader_score),
+            1 => reader.gaps = gaps(&observed, |it| it.reader_confidence),
+            _ => reader.confidence = confidence(&observed, |it| it.reader_confidence),
+        }
+    }
+    calibration.reader = Some(reader);
+    calibration
+}
+
 /// The mean over questions with and without their passage.
-fn gaps(observed: &[Vec<Observed>]) -> ScoreGaps {
+fn gaps(
+    observed: &[Vec<Observed>],
+    signals: fn(&ExtractObservation) -> Option<[f32; 13]>,
+) -> ScoreGaps {
     let all = observed.iter().flatten().flat_map(|it| it.with.iter().chain(&it.without));
-    let all: Vec<[f32; 13]> = all.filter_map(|it| it.word_confidence).collect();
+    let all: Vec<[f32; 13]> = all.filter_map(signals).collect();
     let mean = |gap: fn(&[f32; 13]) -> f32| {
         all.iter().map(gap).map(f64::from).sum::<f64>() / all.len().max(1) as f64
     };
@@ -64,7 +89,7 @@ fn observe(models: &mut [Model], calibration: &Calibration, is_whole: bool) -> V
         let Model { embedder, sets } = model;
         embedder.calibration = calibration.clone();
         embedder.is_whole = is_whole;
-        let observed: Vec<_> = sets.iter().map(|set| set.observe(true, embedder)).collect();
+        let observed: Vec<_> = sets.iter().map(|set| set.observe(embedder)).collect();
         embedder.is_whole = false;
         observed
     };

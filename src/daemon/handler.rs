@@ -129,6 +129,9 @@ impl HandlerContext {
             Request::EmbedInPlace { model, lane, documents } => {
                 late::embed(&*self.registry.model(&model)?, lane, &documents, client)
             }
+            Request::Read { model, lane, question, passages } => {
+                late::read(&*self.registry.reader(&model)?, lane, &question, &passages, client)
+            }
             Request::Calibrate(model) => {
                 self.registry.calibration(&model).map(Response::Calibration)
             }

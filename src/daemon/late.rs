@@ -1,4 +1,5 @@
-//! Documents of one request through the queue, to be cut where they come out of the model.
+//! Documents of one request through the queue, to be cut where they come out of the model: into vectors, or
+//! into what a reader says of their places.
 //!
 //! `embed::late` says which windows a document goes through in and where its chunks are in them; here
 //! they are tokenised, queued and read. So many windows are queued at a time that the queue finds some of
@@ -14,6 +15,7 @@ use super::tokenizer::{ModelTokenizer, SpecialTokens};
 use super::worker::{Client, Done, ModelJob, ModelWorker};
 use crate::embed::manifest::ModelTask;
 use crate::embed::pooling::Pooling;
+use crate::embed::reading::{self, SpanReading};
 use crate::embed::{EmbeddingKind, Spanned, late};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Lane, Response};
@@ -33,18 +35,62 @@ pub fn embed(
 ) -> Result<Response> {
     check(model)?;
     let dimension = model.manifest.dimension as usize;
-    let count = documents.iter().map(|document| document.spans.len()).sum();
-    check_size(count, dimension)?;
-    let mut work = LateRequest::new(&model.worker, lane, count * dimension, dimension, client);
     let frame = model.tokenizer.frame(model.manifest.prefix(EmbeddingKind::Passage))?;
+    let way = Way { frame, reading: EmbeddingOutput::Spans, with_frame: true, dimension };
+    let (values, tokens) = run(model, lane, &way, documents, client)?;
+    Ok(Response::Vectors { dimension: dimension as u32, values, tokens })
+}
+
+/// Has the reader of `model` read `question` with each passage; the answer is [`Response::Readings`], one a
+/// span. Fails as [`embed`](super::embed::embed) does.
+pub fn read(
+    reader: &LoadedModel,
+    lane: Lane,
+    question: &str,
+    passages: &[Spanned],
+    client: &Client,
+) -> Result<Response> {
+    let question = format!("{}{question}", reader.manifest.prefix(EmbeddingKind::Query));
+    let frame = reader.tokenizer.frame_of_pair(&question)?;
+    let reading = EmbeddingOutput::Readings;
+    let way = Way { frame, reading, with_frame: false, dimension: reading::NUMBERS };
+    let (values, tokens) = run(reader, lane, &way, passages, client)?;
+    let (readings, _) = values.as_chunks();
+    let readings = readings.iter().map(SpanReading::from_numbers).collect();
+    Ok(Response::Readings { readings, tokens })
+}
+
+/// How documents go through a model.
+struct Way {
+    /// What stands around their tokens.
+    frame: SpecialTokens,
+    /// What is read of runs of tokens.
+    reading: fn(Vec<Range<usize>>) -> EmbeddingOutput,
+    /// Whether what stands around a document belongs to the spans at its ends.
+    with_frame: bool,
+    /// Numbers that are read of a span.
+    dimension: usize,
+}
+
+/// The numbers of all spans, and how many tokens it took.
+fn run(
+    model: &LoadedModel,
+    lane: Lane,
+    way: &Way,
+    documents: &[Spanned],
+    client: &Client,
+) -> Result<(Vec<f32>, u64)> {
+    let count = documents.iter().map(|document| document.spans.len()).sum();
+    check_size(count, way.dimension)?;
+    let numbers = count * way.dimension;
+    let mut work = LateRequest::new(&model.worker, lane, numbers, way.dimension, client);
     let mut first = 0;
     for document in documents {
-        queue(document, first, &frame, &model.tokenizer, &mut work)?;
+        queue(document, first, way, &model.tokenizer, &mut work)?;
         first += document.spans.len();
     }
     work.flush()?;
-    let (values, tokens) = (std::mem::take(&mut work.values), work.tokens);
-    Ok(Response::Vectors { dimension: dimension as u32, values, tokens })
+    Ok((std::mem::take(&mut work.values), work.tokens))
 }
 
 fn check(model: &LoadedModel) -> Result<()> {
@@ -63,18 +109,18 @@ fn check(model: &LoadedModel) -> Result<()> {
 fn queue(
     document: &Spanned,
     first: usize,
-    frame: &SpecialTokens,
+    Way { frame, reading, with_frame, .. }: &Way,
     tokenizer: &ModelTokenizer,
     work: &mut LateRequest<'_>,
 ) -> Result<()> {
     let (ids, places) = tokenizer.encode_whole(&document.text)?;
     for window in late::windows(&places, &document.spans, frame.room) {
         let spans = window.parts.iter().map(|part| {
-            let is_first = window.tokens.start + part.tokens.start == 0;
-            let is_last = window.tokens.start + part.tokens.end == ids.len();
+            let is_first = *with_frame && window.tokens.start + part.tokens.start == 0;
+            let is_last = *with_frame && window.tokens.start + part.tokens.end == ids.len();
             frame.around(&part.tokens, window.tokens.len(), is_first, is_last)
         });
-        let reading = EmbeddingOutput::Spans(spans.collect());
+        let reading = reading(spans.collect());
         let tokens = frame.fill(&ids[window.tokens.clone()]);
         let chunks = window.parts.iter().map(|part| first + part.chunk).collect();
         let text = ModelText { second: tokens.len(), tokens, reading };

@@ -58,6 +58,8 @@ pub enum EmbeddingOutput {
     Match(Arc<TokenQuery>),
     /// The score of a pair.
     Score,
+    /// What a reader says of runs of its tokens, one after the other.
+    Readings(Vec<Range<usize>>),
 }
 
 /// An input of the graph.

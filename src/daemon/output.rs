@@ -5,21 +5,25 @@
 //! ```
 //!
 //! An embedding model gives a vector a token, or one a text that it has pooled itself; a
-//! reranker one or two numbers a pair.
+//! reranker one or two numbers a pair, or, if it is a reader, four a token.
 
 use ort::session::{Session, SessionOutputs};
 
 use super::model::{EmbeddingOutput, ModelRows, ModelText, unsupported};
 use crate::embed::manifest::{Manifest, ModelTask};
 use crate::embed::pooling::{self, Pooling};
+use crate::embed::reading::{LOGITS, SpanReading, relevance};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rerank::cross_encoder::{probability, probability_of};
 
 /// Outputs that hold a vector a token, then those that hold one a text, best first.
 const VECTORS: [&str; 3] = ["last_hidden_state", "token_embeddings", "sentence_embedding"];
 
-/// The output of a classifier.
-const SCORES: [&str; 1] = ["logits"];
+/// The output of a reader.
+const READINGS: &str = "token_logits";
+
+/// Outputs that hold numbers a token, then those that hold them a pair.
+const SCORES: [&str; 2] = [READINGS, "logits"];
 
 /// The output that is used, and how it is read.
 pub struct ModelOutput {
@@ -80,6 +84,12 @@ impl ModelOutput {
         self.check_width(model, shape)?;
         let (count, length) = (rows.count as i64, rows.length as i64);
         match (self.task, &shape[..]) {
+            (ModelTask::Rerank, [texts, tokens, _])
+                if self.is_reader() && *texts == count && *tokens == length =>
+            {
+                let texts = numbers.chunks_exact(rows.length * LOGITS).zip(batch);
+                texts.map(|(logits, text)| read_tokens(model, logits, text)).collect()
+            }
             (ModelTask::Rerank, [texts] | [texts, _]) if *texts == count => {
                 let labels = numbers.len() / rows.count;
                 Ok(numbers.chunks_exact(labels).map(|logits| vec![self.score(logits)]).collect())
@@ -94,6 +104,10 @@ impl ModelOutput {
             }
             _ => Err(unsupported(model, &format!("gave an output of shape {shape}"))),
         }
+    }
+
+    fn is_reader(&self) -> bool {
+        self.task == ModelTask::Rerank && self.name == READINGS
     }
 
     /// What is read of the numbers of a pair.
@@ -127,7 +141,9 @@ impl ModelOutput {
                 })
                 .collect(),
             EmbeddingOutput::Match(query) => vec![query.score(tokens)],
-            EmbeddingOutput::Tokens | EmbeddingOutput::Score => tokens.to_vec(),
+            EmbeddingOutput::Tokens | EmbeddingOutput::Score | EmbeddingOutput::Readings(_) => {
+                tokens.to_vec()
+            }
         }
     }
 
@@ -141,6 +157,11 @@ impl ModelOutput {
     fn check_width(&self, model: &str, shape: &[i64]) -> Result<()> {
         let width = shape.last().copied().unwrap_or(0);
         match self.task {
+            ModelTask::Rerank if self.is_reader() && width == LOGITS as i64 => Ok(()),
+            ModelTask::Rerank if self.is_reader() => {
+                let what = format!("gives {width} numbers a token, not {LOGITS}");
+                Err(unsupported(model, &what))
+            }
             ModelTask::Rerank if self.entailment.is_some_and(|at| width > at as i64) => Ok(()),
             ModelTask::Rerank if shape.len() < 2 || (1..=2).contains(&width) => Ok(()),
             ModelTask::Rerank => {
@@ -156,5 +177,16 @@ impl ModelOutput {
                 ),
             )),
         }
+    }
+}
+
+/// What is read of the logits of a question with a passage.
+fn read_tokens(model: &str, logits: &[f32], text: &ModelText) -> Result<Vec<f32>> {
+    match &text.reading {
+        EmbeddingOutput::Score => Ok(vec![probability(&[relevance(logits)])]),
+        EmbeddingOutput::Readings(spans) => {
+            Ok(spans.iter().flat_map(|span| SpanReading::of(logits, span).numbers()).collect())
+        }
+        _ => Err(unsupported(model, "is a reader and gives no vectors")),
     }
 }

@@ -49,6 +49,7 @@ struct ModelSlot {
     files: Option<Files>,
     tokenizer: Option<Arc<ModelTokenizer>>,
     loaded: Option<Arc<LoadedModel>>,
+    reader: Option<Arc<LoadedModel>>,
 }
 
 /// A model's files at a moment.
@@ -115,18 +116,47 @@ impl Registry {
         let _under_way = self.heartbeat.begin_loading(&reference.name);
         slot.verify(reference, TRUST)?;
         if slot.loaded.is_none() {
-            slot.loaded = Some(Arc::new(self.load(&mut slot, reference)?));
+            let manifest = slot.manifest()?;
+            let name = reference.name.clone();
+            slot.loaded = Some(Arc::new(self.load(&mut slot, manifest, name)?));
             // What was hashed must be what was loaded.
             slot.verify(reference, Duration::ZERO)?;
         }
         slot.loaded.clone().ok_or_else(|| changed_while_loading(&reference.name))
     }
 
+    /// The reader of an embedding model. Loads it if need be; fails with [`ErrorKind::Unsupported`] where
+    /// the model has none.
+    pub fn reader(&self, reference: &ModelRef) -> Result<Arc<LoadedModel>> {
+        let slot = self.slot(reference);
+        let mut slot = lock(&slot);
+        let _under_way = self.heartbeat.begin_loading(&reference.name);
+        slot.verify(reference, TRUST)?;
+        if slot.reader.is_none() {
+            let manifest = slot.manifest()?.reader().ok_or_else(|| {
+                let message = format!("model \"{}\" has no reader", reference.name);
+                Error::new(ErrorKind::Unsupported, message)
+            })?;
+            let name = format!("{} (reader)", reference.name);
+            let reader = self.load(&mut slot, Arc::new(manifest), name);
+            // One that this version cannot run is not the same as none.
+            let reader = reader
+                .map_err(|error| Error::new(ErrorKind::FileCorrupted, error.message()))?;
+            slot.reader = Some(Arc::new(reader));
+            slot.verify(reference, Duration::ZERO)?;
+        }
+        slot.reader.clone().ok_or_else(|| changed_while_loading(&reference.name))
+    }
+
     /// The models in memory, and how many texts wait for them. Doesn't wait for models that
     /// are being loaded.
     pub fn loaded(&self) -> (Vec<String>, u64) {
         let slots: Vec<_> = locked(&self.slots).values().map(Arc::clone).collect();
-        let loaded = slots.iter().filter_map(|slot| slot.try_lock().ok()?.loaded.clone());
+        let in_slot = |slot: &Arc<Mutex<ModelSlot>>| {
+            let slot = slot.try_lock().ok()?;
+            Some([slot.loaded.clone(), slot.reader.clone()])
+        };
+        let loaded = slots.iter().filter_map(in_slot).flatten().flatten();
         let (mut names, waiting): (Vec<String>, Vec<u64>) =
             loaded.map(|model| (model.name.clone(), model.worker.waiting() as u64)).unzip();
         names.sort();
@@ -144,13 +174,18 @@ impl Registry {
         Arc::clone(locked(&self.slots).entry(key).or_default())
     }
 
-    fn load(&self, slot: &mut ModelSlot, reference: &ModelRef) -> Result<LoadedModel> {
+    fn load(
+        &self,
+        slot: &mut ModelSlot,
+        manifest: Arc<Manifest>,
+        name: String,
+    ) -> Result<LoadedModel> {
         let started = Instant::now();
         let tokenizer = slot.tokenizer()?;
-        let manifest = slot.manifest()?;
-        let (name, pad) = (&reference.name, tokenizer.pad_token());
-        let model = OnnxModel::load(&self.runtime, &manifest, name, pad, self.threads)?;
-        let beside = slot.files.as_ref().and_then(|files| self.beside(files, name, pad));
+        let pad = tokenizer.pad_token();
+        let model = OnnxModel::load(&self.runtime, &manifest, &name, pad, self.threads)?;
+        let of_embedder = slot.files.as_ref().filter(|_| manifest.task == ModelTask::Embed);
+        let beside = of_embedder.and_then(|files| self.beside(files, &name, pad));
         let worker =
             ModelWorker::start(model, beside, self.max_batch_tokens, self.heartbeat.clone())?;
         log::line(format!(
@@ -158,7 +193,7 @@ impl Registry {
             manifest.onnx_path().display(),
             started.elapsed().as_millis()
         ));
-        Ok(LoadedModel { name: name.clone(), manifest, tokenizer, worker })
+        Ok(LoadedModel { name, manifest, tokenizer, worker })
     }
 
     /// How a model is loaded once more, with a thread less; none where it does not embed, and so is
@@ -210,6 +245,7 @@ impl ModelSlot {
         let read = Files::read(reference);
         let digest = read.as_ref().ok().map(|files| &files.digest);
         if digest != before.as_ref().map(|files| &files.digest) {
+            self.reader = None;
             if self.loaded.take().is_some() {
                 log::line(format!("model \"{}\" has changed on disk", reference.name));
             }

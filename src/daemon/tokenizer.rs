@@ -23,6 +23,9 @@ const PIECE: usize = 64 * 1024;
 /// Bytes a token has at most in most texts; only a first guess.
 const BYTES_PER_TOKEN: usize = 16;
 
+/// Tokens of a question that a reader gets: more is no question, and leaves no room for the passage.
+const MOST_OF_QUESTION: usize = 128;
+
 /// The tokens of a text, and where each lies in it, in bytes.
 pub type Whole = (Vec<u32>, Vec<(usize, usize)>);
 
@@ -136,6 +139,26 @@ impl ModelTokenizer {
             self.inner.encode_fast(prefix, false).map_err(cannot_tokenize)?.get_ids(),
         );
         let after = probe.get_ids()[last..].to_vec();
+        let room = self.max_tokens.saturating_sub(before.len() + after.len()).max(1);
+        Ok(SpecialTokens { before, after, room, pad_token: self.pad_token })
+    }
+
+    /// What stands around the tokens of a passage that is read with `question`, of which no more than
+    /// [`MOST_OF_QUESTION`] tokens are read, nor more than half of what the model takes.
+    pub fn frame_of_pair(&self, question: &str) -> Result<SpecialTokens> {
+        let probe = self.inner.encode_fast(("a", "a"), true).map_err(cannot_tokenize)?;
+        let (ids, parts) = (probe.get_ids(), probe.get_sequence_ids());
+        let of = |part: usize| {
+            let first = parts.iter().position(|it| *it == Some(part)).unwrap_or(ids.len());
+            let last = parts.iter().rposition(|it| *it == Some(part)).map_or(first, |last| last + 1);
+            (first, last)
+        };
+        let ((first, behind_first), (second, behind_second)) = (of(0), of(1));
+        let most = MOST_OF_QUESTION.min(self.max_tokens / 2);
+        let encoding = self.encode_head(question, most)?;
+        let question = &encoding.get_ids()[..encoding.len().min(most)];
+        let before = [&ids[..first], question, &ids[behind_first..second]].concat();
+        let after = ids[behind_second..].to_vec();
         let room = self.max_tokens.saturating_sub(before.len() + after.len()).max(1);
         Ok(SpecialTokens { before, after, room, pad_token: self.pad_token })
     }

@@ -104,6 +104,23 @@ fn a_whole_text_and_what_stands_around_it() {
 }
 
 #[test]
+fn a_question_stands_before_a_passage() {
+    let pair = r#""pair": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+      {"SpecialToken": {"id": "[SEP]", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}},
+      {"SpecialToken": {"id": "[SEP]", "type_id": 0}}],"#;
+    let bare = r#""pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],"#;
+    let tokenizer = tokenizer(&BERT.replace(bare, pair), 16).unwrap();
+    let frame = tokenizer.frame_of_pair("word.").unwrap();
+    assert_eq!((frame.before, frame.after, frame.room), (vec![1, 5, 6, 2], vec![2], 11));
+    let frame = tokenizer.frame_of_pair("").unwrap();
+    assert_eq!((frame.before, frame.after, frame.room), (vec![1, 2], vec![2], 13));
+    let frame = tokenizer.frame_of_pair(&"word ".repeat(1000)).unwrap();
+    assert_eq!((frame.before.len(), frame.room), (10, 5));
+    let frame = bert().frame_of_pair("word.").unwrap();
+    assert_eq!((frame.before, frame.after, frame.room), (vec![5, 6], Vec::new(), 6));
+}
+
+#[test]
 fn a_text_without_tokens_still_has_one() {
     let tokenizer = tokenizer(
         &BERT

@@ -78,6 +78,41 @@ pub const WORD_CONFIDENCE_SIGNALS: [&str; 13] = [
     "misfit",
 ];
 
+/// What a sentence is scored by that a reader has read.
+pub const READER_SCORE_SIGNALS: [&str; 14] = [
+    "similarity",
+    "best_similarity",
+    "passage_similarity",
+    "coverage",
+    "overlap",
+    "about",
+    "from_previous",
+    "from_next",
+    "closeness",
+    "fit",
+    "misfit",
+    "read_evidence",
+    "read_answer",
+    "read_relevance",
+];
+
+/// What the confidence is told from where a reader has read.
+pub const READER_CONFIDENCE_SIGNALS: [&str; 13] = [
+    "best",
+    "mean",
+    "missing_names",
+    "missing_numbers",
+    "kind_known",
+    "elsewhere",
+    "missing_terms",
+    "missing_here",
+    "misfit",
+    "read_evidence",
+    "read_answer",
+    "read_relevance",
+    "read_best",
+];
+
 /// What was fitted to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
@@ -97,6 +132,19 @@ pub struct Calibration {
     pub confidence: WeightedSum<5>,
     /// Log odds that any does whose words were compared, by [`WORD_CONFIDENCE_SIGNALS`].
     pub word_confidence: WeightedSum<13>,
+    /// What holds where the model's reader has read; `None`: it is not asked.
+    pub reader: Option<ReaderWeights>,
+}
+
+/// What was fitted to a reader.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReaderWeights {
+    /// Log odds that a sentence holds the answer, by [`READER_SCORE_SIGNALS`].
+    pub score: WeightedSum<14>,
+    /// How far the best sentence stands above others.
+    pub gaps: ScoreGaps,
+    /// Log odds that any does, by [`READER_CONFIDENCE_SIGNALS`].
+    pub confidence: WeightedSum<13>,
 }
 
 /// Where the cosines of a model lie.
@@ -142,6 +190,17 @@ struct CalibrationFile {
     gaps: ScoreGaps,
     confidence: NamedWeights,
     word_confidence: NamedWeights,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reader: Option<ReaderFile>,
+}
+
+/// The part of the file that is about a reader.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReaderFile {
+    score: NamedWeights,
+    gaps: ScoreGaps,
+    confidence: NamedWeights,
 }
 
 /// A sum as it is written down; what is not named weighs nothing.
@@ -178,6 +237,7 @@ impl Calibration {
             gaps: checked_gaps(file.gaps)?,
             confidence: file.confidence.sum(&CONFIDENCE_SIGNALS)?,
             word_confidence: file.word_confidence.sum(&WORD_CONFIDENCE_SIGNALS)?,
+            reader: file.reader.map(ReaderFile::weights).transpose()?,
         };
         Ok(calibration)
     }
@@ -194,6 +254,7 @@ impl Calibration {
             gaps: self.gaps,
             confidence: NamedWeights::of(&self.confidence, &CONFIDENCE_SIGNALS),
             word_confidence: NamedWeights::of(&self.word_confidence, &WORD_CONFIDENCE_SIGNALS),
+            reader: self.reader.as_ref().map(ReaderFile::of),
         };
         let text = serde_json::to_string_pretty(&file)
             .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
@@ -215,6 +276,24 @@ impl<const N: usize> WeightedSum<N> {
     pub fn of(&self, signals: &[f32; N]) -> f32 {
         let terms = self.weights.iter().zip(signals);
         self.intercept + terms.map(|(weight, signal)| weight * signal).sum::<f32>()
+    }
+}
+
+impl ReaderFile {
+    fn of(weights: &ReaderWeights) -> ReaderFile {
+        ReaderFile {
+            score: NamedWeights::of(&weights.score, &READER_SCORE_SIGNALS),
+            gaps: weights.gaps,
+            confidence: NamedWeights::of(&weights.confidence, &READER_CONFIDENCE_SIGNALS),
+        }
+    }
+
+    fn weights(self) -> Result<ReaderWeights> {
+        Ok(ReaderWeights {
+            score: self.score.sum(&READER_SCORE_SIGNALS)?,
+            gaps: checked_gaps(self.gaps)?,
+            confidence: self.confidence.sum(&READER_CONFIDENCE_SIGNALS)?,
+        })
     }
 }
 

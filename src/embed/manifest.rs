@@ -27,6 +27,9 @@ use crate::error::{Error, ErrorKind, Result};
 const ONNX_FILES: [&str; 4] =
     ["model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx", "onnx/model_int8.onnx"];
 
+/// The graph of the reader that belongs to an embedding model and shares its tokenizer.
+const READER: &str = "onnx/reader_int8.onnx";
+
 const TOKENIZER: &str = "tokenizer.json";
 const CONFIG: &str = "config.json";
 const MODULES: &str = "modules.json";
@@ -94,6 +97,8 @@ pub struct Manifest {
     pub query_prefix: String,
     /// Put before a passage.
     pub passage_prefix: String,
+    /// The ONNX file of the model's reader, relative to the folder, if there is one.
+    pub reader: Option<String>,
     /// What its similarities mean, if a file says so.
     pub calibration: Option<Box<Calibration>>,
 }
@@ -126,12 +131,21 @@ impl Manifest {
             normalize: modules.normalize,
             query_prefix: prompt(&prompts, &["query"]),
             passage_prefix: prompt(&prompts, &["document", "passage", "corpus"]),
+            reader: files.optional(READER, task)?,
             calibration: files.calibration()?.map(Box::new),
             folder: files.path,
             onnx,
             files: files.used,
             absent: files.absent,
         })
+    }
+
+    /// The model's reader, if there is one: a reranker that tells of each token whether it answers.
+    #[must_use]
+    pub fn reader(&self) -> Option<Manifest> {
+        let onnx = self.reader.clone()?;
+        let (task, pooling, entailment) = (ModelTask::Rerank, Pooling::Cls, None);
+        Some(Manifest { onnx, task, pooling, entailment, reader: None, ..self.clone() })
     }
 
     /// The full path of one of [`Manifest::files`].
@@ -272,6 +286,19 @@ impl Folder {
             return self.require_json(file).map(Some);
         }
         self.absent.push(file.to_string());
+        Ok(None)
+    }
+
+    /// A file that an embedding model may have beside it.
+    fn optional(&mut self, file: &str, task: ModelTask) -> Result<Option<String>> {
+        if task != ModelTask::Embed {
+            return Ok(None);
+        }
+        if self.path.join(file).exists() {
+            self.require(file)?;
+            return Ok(Some(file.to_owned()));
+        }
+        self.absent.push(file.to_owned());
         Ok(None)
     }
 

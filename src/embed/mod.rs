@@ -5,19 +5,22 @@
 //! ```
 //!
 //! [`manifest`] reads what a model's folder says about it, [`calibration`] what its similarities mean,
-//! [`pooling`] makes one vector of the many that a model gives for a text, and [`late`] says of which tokens
-//! of a document the vector of a chunk is made. Running the model is ragd's business.
+//! [`pooling`] makes one vector of the many that a model gives for a text, [`late`] says of which tokens
+//! of a document the vector of a chunk is made, and [`reading`] what a reader makes of a question with a passage.
+//! Running the model is ragd's business.
 
 pub mod calibration;
 pub mod late;
 pub mod manifest;
 pub mod pooling;
+pub mod reading;
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use self::calibration::Calibration;
+use self::reading::SpanReading;
 use crate::error::{Error, ErrorKind, Result};
 
 /// What a text is to be compared with; some models want another prefix for each.
@@ -51,6 +54,14 @@ pub trait Embedder {
             ErrorKind::Unsupported,
             format!("{count} documents can't be embedded whole"),
         ))
+    }
+
+    /// What a reader says of each span, that of the model read with `question` in its whole passage. A model without a
+    /// reader fails with [`ErrorKind::Unsupported`].
+    fn read(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanReading>> {
+        let (length, count) = (question.len(), passages.len());
+        let message = format!("a question of {length} bytes can't be read with {count} passages");
+        Err(Error::new(ErrorKind::Unsupported, message))
     }
 
     /// What the similarities of its vectors mean; where that is not known, [`Calibration::generic`].

@@ -10,11 +10,12 @@
 //! is there if that was as likely as not beforehand.
 
 use super::answer_type::AnswerType;
-use super::candidates::Candidates;
-use super::score::best_first;
+use super::candidates::{Candidates, UnitCandidate};
+use super::score::{LEAST_LOG_ODDS, best_first};
 use super::similarity::Similarities;
 use super::word_similarity::nearest_of;
-use crate::embed::calibration::{Calibration, ScoreGaps};
+use crate::embed::calibration::Calibration;
+use crate::embed::reading::log_sum;
 use crate::text::words::Word;
 
 /// Pieces that are imagined beside those found, as far below the best as usual: the weights were
@@ -37,6 +38,29 @@ pub(super) struct ConfidenceSignals {
     pub kind_known: f32,
     /// What the nearest words say, where there are any.
     pub matched: Option<Matched>,
+    /// What the reader says, where there is one.
+    pub read: Option<Read>,
+}
+
+/// What the reader says of the whole question.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Read {
+    /// The best score in another passage.
+    pub elsewhere: f32,
+    /// Terms that the passage of the best candidate does not hold.
+    pub missing_terms: f32,
+    /// Part of the terms that the best candidate does not hold itself.
+    pub missing_here: f32,
+    /// 1 if the best candidate lacks the kind of thing that is asked for.
+    pub misfit: f32,
+    /// Log odds that any of the pieces answers.
+    pub evidence: f32,
+    /// Log odds that any of them holds the answer itself.
+    pub answer: f32,
+    /// Log odds that the passage of the best candidate is about the question.
+    pub relevance: f32,
+    /// Log odds that the best candidate answers.
+    pub best: f32,
 }
 
 /// What the nearest words say of the whole question.
@@ -67,16 +91,22 @@ impl ConfidenceSignals {
         candidates: &Candidates,
         similarities: &Similarities,
         scores: &[f32],
-        gaps: ScoreGaps,
+        calibration: &Calibration,
     ) -> ConfidenceSignals {
         let question = candidates.question;
+        let is_read = similarities.readings.iter().any(Option::is_some);
+        let of_reader = calibration.reader.as_ref().filter(|_| is_read).map(|it| it.gaps);
+        let gaps = of_reader.unwrap_or(calibration.gaps);
         let best = best_first(scores)[0];
         let held = &candidates.passage_credits[candidates.all[best].passage];
         let missing = |counts: fn(&Word) -> bool| {
             let terms = question.terms.iter().zip(held);
             terms.filter(|(term, _)| counts(term)).map(|(_, credit)| 1.0 - credit).sum()
         };
-        let read = similarities.nearest.iter().zip(scores).filter(|(nearest, _)| nearest.is_some());
+        let looked_at = |(index, _): &(usize, &f32)| {
+            similarities.nearest[*index].is_some() || similarities.readings[*index].is_some()
+        };
+        let read = scores.iter().enumerate().filter(looked_at);
         let read: Vec<f32> = read.map(|(_, score)| *score).collect();
         let scored = if read.is_empty() { scores } else { &read };
         ConfidenceSignals {
@@ -91,14 +121,21 @@ impl ConfidenceSignals {
                 (scores, gaps.elsewhere),
                 missing(|_| true),
             ),
+            read: Read::gather(
+                candidates,
+                similarities,
+                (scores, gaps.elsewhere),
+                missing(|_| true),
+            ),
         }
     }
 
     /// Probability that the pieces answer the question, from 0 to 1.
     pub fn confidence(&self, calibration: &Calibration) -> f32 {
-        let log_odds = match self.with_words() {
-            Some(signals) => calibration.word_confidence.of(&signals),
-            None => calibration.confidence.of(&self.without_words()),
+        let log_odds = match (&calibration.reader, self.with_reading(), self.with_words()) {
+            (Some(reader), Some(signals), _) => reader.confidence.of(&signals),
+            (_, _, Some(signals)) => calibration.word_confidence.of(&signals),
+            (_, _, None) => calibration.confidence.of(&self.without_words()),
         };
         1.0 / (1.0 + (-log_odds).exp())
     }
@@ -106,6 +143,29 @@ impl ConfidenceSignals {
     /// In the order of [`CONFIDENCE_SIGNALS`](crate::embed::calibration::CONFIDENCE_SIGNALS).
     pub fn without_words(&self) -> [f32; 5] {
         [self.best, self.mean, self.missing_names, self.missing_numbers, self.kind_known]
+    }
+
+    /// In the order of [`READER_CONFIDENCE_SIGNALS`](crate::embed::calibration::READER_CONFIDENCE_SIGNALS).
+    pub fn with_reading(&self) -> Option<[f32; 13]> {
+        let read = self.read?;
+        let [best, mean, names, numbers, kind] = self.without_words();
+        let log_odds = [read.evidence, read.answer, read.relevance, read.best];
+        let [evidence, answer, relevance, read_best] = log_odds.map(|it| it.max(LEAST_LOG_ODDS));
+        Some([
+            best,
+            mean,
+            names,
+            numbers,
+            kind,
+            read.elsewhere,
+            read.missing_terms,
+            read.missing_here,
+            read.misfit,
+            evidence,
+            answer,
+            relevance,
+            read_best,
+        ])
     }
 
     /// In the order of [`WORD_CONFIDENCE_SIGNALS`](crate::embed::calibration::WORD_CONFIDENCE_SIGNALS).
@@ -130,6 +190,40 @@ impl ConfidenceSignals {
     }
 }
 
+impl Read {
+    fn gather(
+        candidates: &Candidates,
+        similarities: &Similarities,
+        (scores, usual_gap): (&[f32], f32),
+        missing_terms: f32,
+    ) -> Option<Read> {
+        let readings = &similarities.readings;
+        let best = best_first(scores)[0];
+        let (own, own_reading) = (&candidates.all[best], readings[best]?);
+        let others = candidates.all.iter().zip(readings).zip(scores);
+        let elsewhere = others
+            .filter(|((other, reading), _)| other.passage != own.passage && reading.is_some())
+            .map(|(_, score)| *score)
+            .reduce(f32::max);
+        Some(Read {
+            elsewhere: elsewhere.unwrap_or(scores[best] - usual_gap),
+            missing_terms,
+            missing_here: missing_here(own),
+            misfit: f32::from(own.fits == Some(false)),
+            evidence: log_sum(readings.iter().flatten().map(|it| it.evidence)),
+            answer: log_sum(readings.iter().flatten().map(|it| it.answer)),
+            relevance: own_reading.relevance,
+            best: own_reading.evidence,
+        })
+    }
+}
+
+/// Part of the terms that a candidate does not hold itself.
+fn missing_here(candidate: &UnitCandidate) -> f32 {
+    let held: f32 = candidate.credits.iter().sum();
+    1.0 - held / candidate.credits.len().max(1) as f32
+}
+
 impl Matched {
     fn gather(
         candidates: &Candidates,
@@ -147,7 +241,6 @@ impl Matched {
             .filter(|((other, nearest), _)| other.passage != passage && nearest.is_some())
             .map(|(_, score)| *score)
             .reduce(f32::max);
-        let held_here: f32 = candidates.all[best].credits.iter().sum();
         Some(Matched {
             elsewhere: elsewhere.unwrap_or(scores[best] - usual_gap),
             missing_terms,
@@ -155,7 +248,7 @@ impl Matched {
             least: held.iter().copied().fold(1.0, f32::min),
             words: own.len() as f32,
             least_here: least_term(candidates, own),
-            missing_here: 1.0 - held_here / candidates.all[best].credits.len().max(1) as f32,
+            missing_here: missing_here(&candidates.all[best]),
             misfit: f32::from(candidates.all[best].fits == Some(false)),
         })
     }

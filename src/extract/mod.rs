@@ -57,7 +57,7 @@ use choice::choose;
 use confidence::ConfidenceSignals;
 pub use observation::{ExtractObservation, ObservedPiece, observe};
 use score::{best_first, scores};
-use similarity::similarities;
+use similarity::{ModelBudget, similarities};
 pub use wording::AnswerFormat;
 
 use crate::embed::Embedder;
@@ -106,6 +106,8 @@ pub struct ExtractOptions {
     pub close_margin: f32,
     /// Most pieces that are embedded.
     pub max_embedded: usize,
+    /// Most passages that are read, where the model has a reader; then no piece is embedded.
+    pub max_read: usize,
     /// What markup the answer has.
     pub format: AnswerFormat,
 }
@@ -118,6 +120,7 @@ impl Default for ExtractOptions {
             margin: 3.0,
             close_margin: 2.0,
             max_embedded: 12,
+            max_read: 3,
             format: AnswerFormat::Plain,
         }
     }
@@ -166,11 +169,11 @@ pub fn extract(
         return Ok(nothing());
     }
     let calibration = embedder.calibration()?;
-    let means = (&calibration, options.max_embedded);
-    let similarities = similarities(&candidates, passages, embedder, means)?;
+    let budget = ModelBudget { embedded: options.max_embedded, read: options.max_read };
+    let similarities = similarities(&candidates, passages, embedder, (&calibration, budget))?;
     let scores = scores(&candidates, &similarities, &calibration);
     let order = best_first(&scores);
-    let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores, calibration.gaps);
+    let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
     let confidence = signals.confidence(&calibration);
     let chosen = choose(&candidates, &scores, &order, options);
     let chosen = with_subjects(&candidates, chosen, options.max_sentences);
@@ -184,7 +187,7 @@ pub fn extract(
 }
 
 /// All pieces of `passages` that could be evidence for `question`, the best first; none where the
-/// question has no word. At most `most_embedded` are embedded.
+/// question has no word. At most `most_embedded` are embedded; no reader is asked, which would read all passages.
 pub fn ranked(
     question: &str,
     passages: &[ExtractPassage],
@@ -197,8 +200,8 @@ pub fn ranked(
         return Ok(Vec::new());
     }
     let calibration = embedder.calibration()?;
-    let similarities =
-        similarities(&candidates, passages, embedder, (&calibration, most_embedded))?;
+    let budget = ModelBudget { embedded: most_embedded, read: 0 };
+    let similarities = similarities(&candidates, passages, embedder, (&calibration, budget))?;
     let scores = scores(&candidates, &similarities, &calibration);
     let piece = |index: usize| {
         let candidate = &candidates.all[index];

@@ -8,9 +8,9 @@
 
 use super::candidates::{Candidates, ParsedQuestion};
 use super::confidence::ConfidenceSignals;
-use super::score::{ReadSignals, read_signals, scores};
-use super::similarity::similarities;
-use super::{Evidence, ExtractPassage, evidence};
+use super::score::{UnitSignals, scores, unit_signals};
+use super::similarity::{ModelBudget, similarities};
+use super::{Evidence, ExtractOptions, ExtractPassage, evidence};
 use crate::embed::Embedder;
 use crate::error::Result;
 
@@ -24,6 +24,8 @@ pub struct ExtractObservation {
     pub confidence: [f32; 5],
     /// What it is told from with them; `None` if the model has none.
     pub word_confidence: Option<[f32; 13]>,
+    /// What it is told from where a reader has read.
+    pub reader_confidence: Option<[f32; 13]>,
 }
 
 /// A piece with its signals.
@@ -39,9 +41,11 @@ pub struct ObservedPiece {
     pub first_look: [f32; 11],
     /// By what it is scored after that, if they were.
     pub score: Option<[f32; 16]>,
+    /// By what it is scored where a reader has read.
+    pub reader_score: Option<[f32; 14]>,
 }
 
-/// The signals for `question` and `passages`, of which at most `most_embedded` pieces are embedded; `None`
+/// The signals for `question` and `passages`, of which as much is embedded or read as `options` say; `None`
 /// where there is nothing to choose from.
 ///
 /// Fails as [`extract`](super::extract) does.
@@ -49,7 +53,7 @@ pub fn observe(
     question: &str,
     passages: &[ExtractPassage],
     embedder: &mut dyn Embedder,
-    most_embedded: usize,
+    options: &ExtractOptions,
 ) -> Result<Option<ExtractObservation>> {
     let question = ParsedQuestion::read(question);
     let candidates = Candidates::read(&question, passages);
@@ -57,13 +61,14 @@ pub fn observe(
         return Ok(None);
     }
     let calibration = embedder.calibration()?;
-    let similarities =
-        similarities(&candidates, passages, embedder, (&calibration, most_embedded))?;
+    let budget = ModelBudget { embedded: options.max_embedded, read: options.max_read };
+    let similarities = similarities(&candidates, passages, embedder, (&calibration, budget))?;
     let scores = scores(&candidates, &similarities, &calibration);
     let confidence =
-        ConfidenceSignals::gather(&candidates, &similarities, &scores, calibration.gaps);
-    let signals = read_signals(&candidates, &similarities, &calibration.guess);
-    let piece = |(index, (signals, with_words)): (usize, ReadSignals)| {
+        ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
+    let signals = unit_signals(&candidates, &similarities, &calibration.guess);
+    let piece = |(index, unit): (usize, UnitSignals)| {
+        let signals = &unit.first_look;
         let candidate = &candidates.all[index];
         let (passage, bytes) = (candidate.passage, candidate.unit.range());
         ObservedPiece {
@@ -71,12 +76,14 @@ pub fn observe(
             similarity: similarities.candidates[index],
             guess: [signals.passage_similarity, signals.held, signals.overlap],
             first_look: signals.of_first_look(),
-            score: with_words,
+            score: unit.with_words,
+            reader_score: unit.with_reading,
         }
     };
     Ok(Some(ExtractObservation {
         pieces: signals.into_iter().enumerate().map(piece).collect(),
         confidence: confidence.without_words(),
         word_confidence: confidence.with_words(),
+        reader_confidence: confidence.with_reading(),
     }))
 }

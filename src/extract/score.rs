@@ -21,6 +21,10 @@ use super::candidates::{Candidates, UnitCandidate};
 use super::similarity::Similarities;
 use super::word_similarity::{Matches, matches};
 use crate::embed::calibration::{Calibration, WeightedSum};
+use crate::embed::reading::SpanReading;
+
+/// Log odds of a reader below which it makes no difference how unlikely something is.
+pub(super) const LEAST_LOG_ODDS: f32 = -15.0;
 
 /// What speaks for a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,6 +75,14 @@ impl Signals {
         ]
     }
 
+    /// With what the reader says, in the order of
+    /// [`READER_SCORE_SIGNALS`](crate::embed::calibration::READER_SCORE_SIGNALS).
+    pub fn with_reading(&self, reading: &SpanReading) -> [f32; 14] {
+        let [a, b, c, d, e, f, g, h, i, j, k] = self.of_first_look();
+        let [evidence, answer, relevance] = reading.numbers().map(|it| it.max(LEAST_LOG_ODDS));
+        [a, b, c, d, e, f, g, h, i, j, k, evidence, answer, relevance]
+    }
+
     /// With what the words say, in the order of [`SCORE_SIGNALS`](crate::embed::calibration::SCORE_SIGNALS).
     pub fn with_words(&self, matches: &Matches) -> [f32; 16] {
         [
@@ -94,40 +106,51 @@ impl Signals {
     }
 }
 
-/// The signals of a candidate, and those with its words where they were compared.
-pub(super) type ReadSignals = (Signals, Option<[f32; 16]>);
+/// The signals of a candidate, as far as it was looked at.
+pub(super) struct UnitSignals {
+    /// Those of the first look.
+    pub first_look: Signals,
+    /// With those of its words, where they were compared.
+    pub with_words: Option<[f32; 16]>,
+    /// With what the reader says, where it has read.
+    pub with_reading: Option<[f32; 14]>,
+}
 
 /// The score of each candidate.
 ///
-/// Those whose words were compared with the question's are scored anew. The others, less promising
+/// Those that were read, or whose words were compared with the question's, are scored anew. The others, less promising
 /// already, stand behind them.
 pub(super) fn scores(
     candidates: &Candidates,
     similarities: &Similarities,
     calibration: &Calibration,
 ) -> Vec<f32> {
-    let signals = read_signals(candidates, similarities, &calibration.guess);
-    let with_words = |it: &ReadSignals| it.1.map(|signals| calibration.score.of(&signals));
-    let read: Vec<Option<f32>> = signals.iter().map(with_words).collect();
-    let first_look = |it: &ReadSignals| calibration.first_look.of(&it.0.of_first_look());
+    let signals = unit_signals(candidates, similarities, &calibration.guess);
+    let score = |it: &UnitSignals| match (&calibration.reader, &it.with_reading) {
+        (Some(reader), Some(signals)) => Some(reader.score.of(signals)),
+        _ => it.with_words.map(|signals| calibration.score.of(&signals)),
+    };
+    let read: Vec<Option<f32>> = signals.iter().map(score).collect();
+    let first_look = |it: &UnitSignals| calibration.first_look.of(&it.first_look.of_first_look());
     let unread: Vec<f32> = signals.iter().map(first_look).collect();
     behind(&read, &unread)
 }
 
-/// The signals of each candidate, with those of its words where they were compared.
-pub(super) fn read_signals(
+/// All signals of each candidate.
+pub(super) fn unit_signals(
     candidates: &Candidates,
     similarities: &Similarities,
     guess: &WeightedSum<3>,
-) -> Vec<ReadSignals> {
+) -> Vec<UnitSignals> {
     let signals = signals(candidates, similarities, guess);
     let telling = Weights::of(candidates).telling;
     let matches = matches(candidates, similarities, &telling);
-    let read = |(signals, matches): (Signals, Option<Matches>)| {
-        let with_words = matches.map(|matches| signals.with_words(&matches));
-        (signals, with_words)
+    let of_unit = |(index, (first_look, matches)): (usize, (Signals, Option<Matches>))| UnitSignals {
+        first_look,
+        with_words: matches.map(|matches| first_look.with_words(&matches)),
+        with_reading: similarities.readings[index].map(|it| first_look.with_reading(&it)),
     };
-    signals.into_iter().zip(matches).map(read).collect()
+    signals.into_iter().zip(matches).enumerate().map(of_unit).collect()
 }
 
 /// The scores of what was read, and below the least of them, as far apart as they were, those of

@@ -8,13 +8,19 @@
 //! passages' similarity, is good enough to choose by: with a dozen candidates embedded the
 //! answers are nearly as good as with all. One pass of the model over a candidate gives its
 //! vector and those of its words.
+//!
+//! Where the model has a reader, that reads the question with each of the most promising passages instead, and
+//! says of all their candidates whether they answer.
+
+use std::ops::Range;
 
 use super::ExtractPassage;
-use super::candidates::Candidates;
+use super::candidates::{Candidates, UnitCandidate};
 use super::nearest::{EmbeddedText, read};
 use super::score::{best_first, scores};
 use crate::embed::calibration::{Calibration, CosineRange};
-use crate::embed::{Embedder, EmbeddingKind};
+use crate::embed::reading::SpanReading;
+use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::vector::cosine;
 
@@ -34,25 +40,43 @@ pub(super) struct Similarities {
     /// For each candidate and each word of the question, that of the nearest word, from 0 to 1; none where
     /// the candidate was not embedded or the model has no vectors for words.
     pub nearest: Vec<Option<Vec<f32>>>,
+    /// What the reader says of each candidate, where it has read its passage.
+    pub readings: Vec<Option<SpanReading>>,
 }
 
-/// Embeds the question, the passages whose similarity is not known, and the `most` most
-/// promising candidates.
+/// How much is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModelBudget {
+    /// Most candidates that are embedded.
+    pub embedded: usize,
+    /// Most passages that are read.
+    pub read: usize,
+}
+
+/// Embeds the passages whose similarity is not known, has the most promising of them read, or else embeds the
+/// question and the most promising candidates.
 pub(super) fn similarities(
     candidates: &Candidates,
     passages: &[ExtractPassage],
     embedder: &mut dyn Embedder,
-    (calibration, most): (&Calibration, usize),
+    (calibration, budget): (&Calibration, ModelBudget),
 ) -> Result<Similarities> {
-    let question = vec![candidates.question.text.clone()];
-    let question = embed(&question, EmbeddingKind::Query, embedder)?.swap_remove(0);
     let mut known = Similarities {
-        passages: on_scale(calibration.texts, of_passages(&question, passages, embedder)?),
+        passages: on_scale(calibration.texts, of_passages(candidates, passages, embedder)?),
         candidates: vec![None; candidates.all.len()],
         nearest: vec![None; candidates.all.len()],
+        readings: vec![None; candidates.all.len()],
     };
     let mut promising = best_first(&scores(candidates, &known, calibration));
-    promising.truncate(most);
+    if calibration.reader.is_some() && budget.read > 0 {
+        let chosen = promising_passages(candidates, &promising, budget.read);
+        if let Some(readings) = readings(candidates, passages, &chosen, embedder)? {
+            known.readings = readings;
+            return Ok(known);
+        }
+    }
+    let question = vector_of(candidates, embedder)?;
+    promising.truncate(budget.embedded);
     let texts: Vec<String> =
         promising.iter().map(|index| candidates.all[*index].reading.clone()).collect();
     match read(&candidates.question.text, &texts, embedder) {
@@ -112,14 +136,73 @@ fn word_range(found: &[EmbeddedText]) -> CosineRange {
     CosineRange { unrelated: (sum / count.max(1) as f32).min(0.99), related: 1.0 }
 }
 
+/// The `most` passages that have the most promising candidates, in reading order.
+fn promising_passages(candidates: &Candidates, order: &[usize], most: usize) -> Vec<usize> {
+    let mut passages = Vec::new();
+    for passage in order.iter().map(|index| candidates.all[*index].passage) {
+        if passages.len() < most && !passages.contains(&passage) {
+            passages.push(passage);
+        }
+    }
+    passages.sort_unstable();
+    passages
+}
+
+/// What the reader says of each candidate of the `chosen` passages, which it sees in its passage, under its
+/// heading; `None` where there is no reader.
+fn readings(
+    candidates: &Candidates,
+    passages: &[ExtractPassage],
+    chosen: &[usize],
+    embedder: &mut dyn Embedder,
+) -> Result<Option<Vec<Option<SpanReading>>>> {
+    let spanned = |chosen: &usize| {
+        let (passage, of_passage) = (&passages[*chosen], &candidates.of_passage[*chosen]);
+        let heading = passage.heading.filter(|it| !it.is_empty());
+        let opening = heading.map(|it| format!("{it}\n")).unwrap_or_default();
+        let place = |it: &UnitCandidate| {
+            let Range { start, end } = it.unit.range();
+            opening.len() + start..opening.len() + end
+        };
+        let spans = candidates.all[of_passage.clone()].iter().map(place).collect();
+        Spanned { text: opening + passage.content, spans }
+    };
+    let texts: Vec<Spanned> = chosen.iter().map(spanned).collect();
+    let found = match embedder.read(&candidates.question.text, &texts) {
+        Ok(found) => found,
+        Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let read: Vec<usize> =
+        chosen.iter().flat_map(|passage| candidates.of_passage[*passage].clone()).collect();
+    if found.len() != read.len() {
+        let message = format!("{} readings for {} places", found.len(), read.len());
+        return Err(Error::new(ErrorKind::Internal, message));
+    }
+    let mut readings = vec![None; candidates.all.len()];
+    for (index, reading) in read.into_iter().zip(found) {
+        readings[index] = Some(reading);
+    }
+    Ok(Some(readings))
+}
+
+fn vector_of(candidates: &Candidates, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {
+    let question = vec![candidates.question.text.clone()];
+    Ok(embed(&question, EmbeddingKind::Query, embedder)?.swap_remove(0))
+}
+
 fn of_passages(
-    question: &[f32],
+    candidates: &Candidates,
     passages: &[ExtractPassage],
     embedder: &mut dyn Embedder,
 ) -> Result<Vec<f32>> {
     let unknown = passages.iter().filter(|passage| passage.dense_similarity.is_none());
-    let texts = unknown.map(|passage| passage.content.to_string()).collect();
-    let mut embedded = cosines(question, texts, embedder)?.into_iter();
+    let texts: Vec<String> = unknown.map(|passage| passage.content.to_string()).collect();
+    let mut embedded = match texts.is_empty() {
+        true => Vec::new(),
+        false => cosines(&vector_of(candidates, embedder)?, texts, embedder)?,
+    }
+    .into_iter();
     let similarities = passages.iter().map(|passage| match passage.dense_similarity {
         Some(similarity) => as_cosine(similarity),
         None => embedded.next().unwrap_or_default(),

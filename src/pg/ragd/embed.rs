@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use pgrx::prelude::*;
 
 use crate::embed::calibration::Calibration;
+use crate::embed::reading::SpanReading;
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, RegisteredModel};
@@ -216,6 +217,22 @@ impl Embedder for Embedding {
         })
     }
 
+    fn read(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanReading>> {
+        if self.provider.is_some() {
+            let message = format!("model \"{}\" is behind a server", self.model.reference.name);
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        let name = || self.model.reference.name.clone();
+        trace::step("read", name, || {
+            trace::rows(passages.len());
+            let mut readings = Vec::new();
+            for passages in passages.chunks(TEXTS_A_REQUEST) {
+                readings.extend(self.read_some(question, passages)?);
+            }
+            Ok(readings)
+        })
+    }
+
     fn calibration(&mut self) -> Result<Calibration> {
         if self.provider.is_some() {
             return Calibration::generic();
@@ -229,6 +246,20 @@ impl Embedder for Embedding {
 }
 
 impl Embedding {
+    fn read_some(&self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanReading>> {
+        let spans: usize = passages.iter().map(|it| it.spans.len()).sum();
+        let request = Request::Read {
+            model: self.model.reference.clone(),
+            lane: self.context.lane,
+            question: question.to_owned(),
+            passages: passages.to_vec(),
+        };
+        match client::call_for(self.context.pipeline, &request)? {
+            Response::Readings { readings, .. } if readings.len() == spans => Ok(readings),
+            other => Err(unexpected(&other)),
+        }
+    }
+
     /// Vectors of `texts`; a single text comes from memory where this session has asked for it
     /// lately.
     fn embed_or_recall(&self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {

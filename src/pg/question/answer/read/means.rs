@@ -2,6 +2,7 @@
 
 use crate::context::ContextOptions;
 use crate::embed::calibration::Calibration;
+use crate::embed::reading::SpanReading;
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::ragd::call_context::CallContext;
@@ -29,6 +30,10 @@ impl Embedder for OnDemand<'_> {
 
     fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
         Embedding::with_model(Some(self.model), self.context)?.embed_in_place(documents)
+    }
+
+    fn read(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanReading>> {
+        Embedding::with_model(Some(self.model), self.context)?.read(question, passages)
     }
 
     fn calibration(&mut self) -> Result<Calibration> {
