@@ -223,7 +223,7 @@ impl Embedder for Embedding {
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
         let name = || self.model.reference.name.clone();
-        trace::step("read", name, || {
+        trace::step("reader", name, || {
             trace::rows(passages.len());
             let mut readings = Vec::new();
             for passages in passages.chunks(TEXTS_A_REQUEST) {
