@@ -97,7 +97,8 @@ impl FitSet {
     fn observe_one(&self, asked: &Asked, embedder: &mut Remembering) -> Observed {
         let question = self.question(asked);
         let mut observe = |found: &[Found]| {
-            observe(&question.text, &self.passages(found), embedder, &ExtractOptions::default()).unwrap()
+            observe(&question.text, &self.passages(found), embedder, &ExtractOptions::default())
+                .unwrap()
         };
         let (with, without) = (observe(&asked.with), observe(&asked.without));
         let pieces = with.iter().flat_map(|it| &it.pieces);

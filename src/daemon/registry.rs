@@ -140,8 +140,8 @@ impl Registry {
             let name = format!("{} (reader)", reference.name);
             let reader = self.load(&mut slot, Arc::new(manifest), name);
             // One that this version cannot run is not the same as none.
-            let reader = reader
-                .map_err(|error| Error::new(ErrorKind::FileCorrupted, error.message()))?;
+            let reader =
+                reader.map_err(|error| Error::new(ErrorKind::FileCorrupted, error.message()))?;
             slot.reader = Some(Arc::new(reader));
             slot.verify(reference, Duration::ZERO)?;
         }

@@ -150,7 +150,8 @@ impl ModelTokenizer {
         let (ids, parts) = (probe.get_ids(), probe.get_sequence_ids());
         let of = |part: usize| {
             let first = parts.iter().position(|it| *it == Some(part)).unwrap_or(ids.len());
-            let last = parts.iter().rposition(|it| *it == Some(part)).map_or(first, |last| last + 1);
+            let last =
+                parts.iter().rposition(|it| *it == Some(part)).map_or(first, |last| last + 1);
             (first, last)
         };
         let ((first, behind_first), (second, behind_second)) = (of(0), of(1));

@@ -106,7 +106,7 @@ pub struct ExtractOptions {
     pub close_margin: f32,
     /// Most pieces that are embedded.
     pub max_embedded: usize,
-    /// Most passages that are read, where the model has a reader; then no piece is embedded.
+    /// Most passages that are read, where the model has a reader; then no piece is embedded. Of short ones more are.
     pub max_read: usize,
     /// What markup the answer has.
     pub format: AnswerFormat,

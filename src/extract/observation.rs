@@ -64,8 +64,7 @@ pub fn observe(
     let budget = ModelBudget { embedded: options.max_embedded, read: options.max_read };
     let similarities = similarities(&candidates, passages, embedder, (&calibration, budget))?;
     let scores = scores(&candidates, &similarities, &calibration);
-    let confidence =
-        ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
+    let confidence = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
     let signals = unit_signals(&candidates, &similarities, &calibration.guess);
     let piece = |(index, unit): (usize, UnitSignals)| {
         let signals = &unit.first_look;

@@ -145,11 +145,12 @@ pub(super) fn unit_signals(
     let signals = signals(candidates, similarities, guess);
     let telling = Weights::of(candidates).telling;
     let matches = matches(candidates, similarities, &telling);
-    let of_unit = |(index, (first_look, matches)): (usize, (Signals, Option<Matches>))| UnitSignals {
-        first_look,
-        with_words: matches.map(|matches| first_look.with_words(&matches)),
-        with_reading: similarities.readings[index].map(|it| first_look.with_reading(&it)),
-    };
+    let of_unit =
+        |(index, (first_look, matches)): (usize, (Signals, Option<Matches>))| UnitSignals {
+            first_look,
+            with_words: matches.map(|matches| first_look.with_words(&matches)),
+            with_reading: similarities.readings[index].map(|it| first_look.with_reading(&it)),
+        };
     signals.into_iter().zip(matches).enumerate().map(of_unit).collect()
 }
 

@@ -30,6 +30,10 @@ const LEAST_DEVIATION: f32 = 0.005;
 /// Standard deviations that make 1 on the common scale where a model's range is not known.
 const DEVIATIONS: f32 = 4.0;
 
+/// Bytes of a passage that are read. Chunks of the usual sizes are read as a whole, of longer ones the most
+/// promising part.
+const MOST_READ: usize = 3000;
+
 /// Similarities with the question, on the scale of the model's [`Calibration`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Similarities {
@@ -69,7 +73,7 @@ pub(super) fn similarities(
     };
     let mut promising = best_first(&scores(candidates, &known, calibration));
     if calibration.reader.is_some() && budget.read > 0 {
-        let chosen = promising_passages(candidates, &promising, budget.read);
+        let chosen = promising_stretches(candidates, passages, &promising, budget.read);
         if let Some(readings) = readings(candidates, passages, &chosen, embedder)? {
             known.readings = readings;
             return Ok(known);
@@ -136,45 +140,108 @@ fn word_range(found: &[EmbeddedText]) -> CosineRange {
     CosineRange { unrelated: (sum / count.max(1) as f32).min(0.99), related: 1.0 }
 }
 
-/// The `most` passages that have the most promising candidates, in reading order.
-fn promising_passages(candidates: &Candidates, order: &[usize], most: usize) -> Vec<usize> {
-    let mut passages = Vec::new();
-    for passage in order.iter().map(|index| candidates.all[*index].passage) {
-        if passages.len() < most && !passages.contains(&passage) {
-            passages.push(passage);
-        }
-    }
-    passages.sort_unstable();
-    passages
+/// A part of a passage that is read.
+struct PassageStretch {
+    passage: usize,
+    /// The candidates in it, by index.
+    candidates: Range<usize>,
+    /// Where it stands in the passage's content, in bytes.
+    bytes: Range<usize>,
 }
 
-/// What the reader says of each candidate of the `chosen` passages, which it sees in its passage, under its
+/// What is to be read of the `most` passages that have the most promising candidates, and of further ones
+/// while all are short: [`MOST_READ`] bytes together. `order` has the indexes of
+/// the candidates, the most promising first.
+fn promising_stretches(
+    candidates: &Candidates,
+    passages: &[ExtractPassage],
+    order: &[usize],
+    most: usize,
+) -> Vec<PassageStretch> {
+    let mut stretches: Vec<PassageStretch> = Vec::new();
+    for &best in order {
+        let passage = candidates.all[best].passage;
+        if stretches.iter().any(|it| it.passage == passage) {
+            continue;
+        }
+        let of_passage = candidates.of_passage[passage].clone();
+        let content = passages[passage].content;
+        let stretch = match content.len() <= MOST_READ {
+            true => PassageStretch { passage, candidates: of_passage, bytes: 0..content.len() },
+            false => stretch_around(candidates, of_passage, best),
+        };
+        let bytes = stretches.iter().chain([&stretch]).map(|it| it.bytes.len()).sum::<usize>();
+        if stretches.len() >= most && bytes > MOST_READ {
+            break;
+        }
+        stretches.push(stretch);
+    }
+    stretches
+}
+
+/// The candidate `best` with as many of its passage around it as [`MOST_READ`] allows, as many behind it
+/// as before it.
+fn stretch_around(
+    candidates: &Candidates,
+    of_passage: Range<usize>,
+    best: usize,
+) -> PassageStretch {
+    let bytes = |within: &Range<usize>| {
+        let units = candidates.all[within.clone()].iter().map(|it| it.unit.range());
+        units.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default()
+    };
+    let mut within = best..best + 1;
+    loop {
+        let behind = within.start..within.end + 1;
+        let before = within.start.saturating_sub(1)..within.end;
+        let fits = |wider: &Range<usize>| {
+            let is_inside = of_passage.start <= wider.start && wider.end <= of_passage.end;
+            *wider != within && is_inside && bytes(wider).len() <= MOST_READ
+        };
+        let goes_on = [behind, before].map(|wider| fits(&wider));
+        if !goes_on.contains(&true) {
+            break;
+        }
+        within.end += usize::from(goes_on[0]);
+        let before = within.start.saturating_sub(1)..within.end;
+        if goes_on[1] && bytes(&before).len() <= MOST_READ {
+            within = before;
+        }
+    }
+    PassageStretch {
+        passage: candidates.all[best].passage,
+        bytes: bytes(&within),
+        candidates: within,
+    }
+}
+
+/// What the reader says of each candidate of `stretches`, which it sees between the others of its passage, under its
 /// heading; `None` where there is no reader.
 fn readings(
     candidates: &Candidates,
     passages: &[ExtractPassage],
-    chosen: &[usize],
+    stretches: &[PassageStretch],
     embedder: &mut dyn Embedder,
 ) -> Result<Option<Vec<Option<SpanReading>>>> {
-    let spanned = |chosen: &usize| {
-        let (passage, of_passage) = (&passages[*chosen], &candidates.of_passage[*chosen]);
+    let spanned = |stretch: &PassageStretch| {
+        let passage = &passages[stretch.passage];
         let heading = passage.heading.filter(|it| !it.is_empty());
         let opening = heading.map(|it| format!("{it}\n")).unwrap_or_default();
         let place = |it: &UnitCandidate| {
             let Range { start, end } = it.unit.range();
-            opening.len() + start..opening.len() + end
+            let moved = |at: usize| opening.len() + at - stretch.bytes.start;
+            moved(start)..moved(end)
         };
-        let spans = candidates.all[of_passage.clone()].iter().map(place).collect();
-        Spanned { text: opening + passage.content, spans }
+        let spans = candidates.all[stretch.candidates.clone()].iter().map(place).collect();
+        Spanned { text: opening.clone() + &passage.content[stretch.bytes.clone()], spans }
     };
-    let texts: Vec<Spanned> = chosen.iter().map(spanned).collect();
+    let texts: Vec<Spanned> = stretches.iter().map(spanned).collect();
     let found = match embedder.read(&candidates.question.text, &texts) {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(None),
         Err(error) => return Err(error),
     };
-    let read: Vec<usize> =
-        chosen.iter().flat_map(|passage| candidates.of_passage[*passage].clone()).collect();
+    let read: Vec<usize> = stretches.iter().flat_map(|it| it.candidates.clone()).collect();
     if found.len() != read.len() {
         let message = format!("{} readings for {} places", found.len(), read.len());
         return Err(Error::new(ErrorKind::Internal, message));

@@ -378,15 +378,43 @@ fn a_model_that_has_no_reader_is_asked_for_vectors() {
 }
 
 #[test]
-fn no_more_passages_are_read_than_promise_most() {
-    let contents = ["Ships come and go.", "The abbey is old.", "The old abbey has a church."];
-    let mut model = Knowing::of("church", true);
+fn no_more_passages_are_read_than_promise_most_but_of_short_ones_all() {
+    let filler = "Nothing of interest to anybody is said by this sentence. ".repeat(30);
+    let short = ["Ships come and go.", "The abbey is old.", "The old abbey has a church."];
+    let long = short.map(|it| format!("{it} {filler}"));
     let options = ExtractOptions { max_read: 1, ..Default::default() };
-    let question = "Does the old abbey have a church?";
-    let extract = extract(question, &found(&contents), &mut model, &options).unwrap();
-    assert_eq!(model.read.len(), 1);
-    assert_eq!(model.read[0].text, "Abbey\nThe old abbey has a church.");
-    assert!(extract.answer.starts_with("The old abbey has a church."), "{extract:?}");
+    let ask = |contents: [&str; 3]| {
+        let mut model = Knowing::of("church", true);
+        let question = "Does the old abbey have a church?";
+        let extract = extract(question, &found(&contents), &mut model, &options).unwrap();
+        assert!(extract.answer.contains("The old abbey has a church."), "{extract:?}");
+        model.read
+    };
+    let read = ask([&long[0], &long[1], &long[2]]);
+    assert_eq!(read.len(), 1);
+    assert!(read[0].text.starts_with("Abbey\nThe old abbey has a church."));
+    assert_eq!(ask(short).len(), 3);
+}
+
+#[test]
+fn of_a_long_passage_what_promises_most_is_read() {
+    let filler = |at: usize| format!("Sentence number {at} says nothing of interest to anybody. ");
+    let check = |at: usize| {
+        let mut content: Vec<String> = (0..200).map(filler).collect();
+        content[at] = "The old abbey has a church. ".to_owned();
+        let content = content.concat();
+        let mut model = Knowing::of("church", true);
+        let question = "Does the old abbey have a church?";
+        let passages = found(&[&content]);
+        let extract = extract(question, &passages, &mut model, &Default::default()).unwrap();
+        let [read] = model.read.as_slice() else { panic!("{} texts are read", model.read.len()) };
+        assert!((2000..=3006).contains(&read.text.len()), "{} bytes", read.text.len());
+        assert!(
+            read.spans.iter().any(|it| &read.text[it.clone()] == "The old abbey has a church.")
+        );
+        assert!(extract.answer.starts_with("The old abbey has a church."), "{extract:?}");
+    };
+    [0, 1, 100, 199].into_iter().for_each(check);
 }
 
 #[test]
@@ -407,8 +435,7 @@ fn too_few_readings_are_an_error() {
     }
     let contents = ["The abbey stands on a hill. Its church burned down."];
     let question = "When did the church burn down?";
-    let error =
-        extract(question, &found(&contents), &mut Short, &Default::default()).unwrap_err();
+    let error = extract(question, &found(&contents), &mut Short, &Default::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Internal);
     assert_eq!(error.message(), "0 readings for 2 places");
 }
