@@ -140,8 +140,8 @@ def write_configuration(model: ModelFile, target: Path) -> None:
     (target / "NOTICE").write_text(NOTICE)
 
 
-def write(model: ModelFile, added: Path, target: Path) -> None:
-    """The whole folder of the model, not yet checked."""
+def write(model: ModelFile, added: Path, target: Path) -> reader_onnx.Reader:
+    """The whole folder of the model, not yet checked; gives its reader with fp32 products."""
     write_configuration(model, target)
     unigram_tokenizer.write(model.vocabulary, target / "tokenizer.json")
     weights = model.weights()
@@ -150,7 +150,7 @@ def write(model: ModelFile, added: Path, target: Path) -> None:
     layers, weights = reader_onnx.with_added(weights, added)
     of_reader = {**config(model), "num_hidden_layers": layers}
     reader_onnx.Int8Reader(of_reader, weights).write(target / "onnx/reader_int8.onnx")
-    check_reader(reader_onnx.Reader(of_reader, weights), target)
+    return reader_onnx.Reader(of_reader, weights)
 
 
 def check_cosines(reference: Reference, target: Path) -> None:
@@ -198,7 +198,7 @@ def check_digests(target: Path) -> None:
 
 def convert(source: Path, added: Path, target: Path) -> None:
     model = ModelFile(source / MODEL_FILE)
-    write(model, added, target)
+    check_reader(write(model, added, target), target)
     with tempfile.TemporaryDirectory() as folder:
         check_cosines(Reference(source, Path(folder), source / MODEL_FILE), target)
     check_digests(target)

@@ -143,9 +143,8 @@ impl Manifest {
     /// The model's reader, if there is one: a reranker that tells of each token whether it answers.
     #[must_use]
     pub fn reader(&self) -> Option<Manifest> {
-        let onnx = self.reader.clone()?;
-        let (task, pooling, entailment) = (ModelTask::Rerank, Pooling::Cls, None);
-        Some(Manifest { onnx, task, pooling, entailment, reader: None, ..self.clone() })
+        let (onnx, task) = (self.reader.clone()?, ModelTask::Rerank);
+        Some(Manifest { onnx, task, entailment: None, reader: None, ..self.clone() })
     }
 
     /// The full path of one of [`Manifest::files`].
@@ -291,12 +290,8 @@ impl Folder {
 
     /// A file that an embedding model may have beside it.
     fn optional(&mut self, file: &str, task: ModelTask) -> Result<Option<String>> {
-        if task != ModelTask::Embed {
-            return Ok(None);
-        }
-        if self.path.join(file).exists() {
-            self.require(file)?;
-            return Ok(Some(file.to_owned()));
+        if task == ModelTask::Embed && self.path.join(file).exists() {
+            return self.require(file).map(|_| Some(file.to_owned()));
         }
         self.absent.push(file.to_owned());
         Ok(None)

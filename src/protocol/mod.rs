@@ -1,6 +1,7 @@
 //! # protocol: what do a session and ragd say to each other?
 //!
-//! [`network`] says how a provider is reached, and [`apis`] what it can be asked for.
+//! [`network`] says how a provider is reached, and [`apis`] what it can be asked for; [`child`] is what ragd and its
+//! child processes say to each other.
 //!
 //! A frame is a little-endian `u32` length and so many bytes of postcard. A connection
 //! carries one request at a time; the session cancels by closing it. ragd answers each
@@ -8,6 +9,7 @@
 //! the request is a [`Request::GenerateStream`].
 
 pub mod apis;
+pub mod child;
 pub mod network;
 
 use serde::{Deserialize, Serialize};
@@ -18,9 +20,10 @@ pub use crate::embed::manifest::ModelTask;
 use crate::embed::reading::SpanReading;
 use crate::embed::{EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
-use crate::parse::{ParseLimits, ParseOptions, Part};
+use crate::parse::ParseOptions;
 pub use crate::prompt::messages::Message;
 pub use crate::prompt::sampling::SamplingParameters;
+pub use child::{ChildJob, ParseJob, ParseOutcome, SchemaOutcome};
 pub use network::{
     CallLimits, HostRules, KeySource, Network, PROVIDER_APIS, PrivateHosts, ProviderConfig,
     Special, has_fit_port,
@@ -192,49 +195,6 @@ pub struct FileDocument {
     /// Its MIME type; `None`: found out from the bytes.
     pub mime: Option<String>,
 }
-
-/// What ragd gives to a child process, which does one thing and leaves.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ChildJob<'a> {
-    /// Read a document. Answered by a [`ParseOutcome`].
-    #[serde(borrow)]
-    Parse(ParseJob<'a>),
-    /// Find where a text may be cut. Answered by a [`Plan`](crate::chunk::CutPlan).
-    Plan {
-        /// The text to be cut.
-        text: &'a str,
-        /// How it is cut.
-        options: ChunkingOptions,
-    },
-    /// Check whether an answer fits a JSON schema. Answered by a [`SchemaOutcome`].
-    CheckSchema {
-        /// The schema.
-        schema: &'a str,
-        /// The answer; `None`: only the schema is looked at.
-        answer: Option<&'a str>,
-    },
-}
-
-/// What the child process answers: the JSON of an answer that fits, what is wrong with one that does not,
-/// or why there is no such schema.
-pub type SchemaOutcome = std::result::Result<std::result::Result<String, Vec<String>>, Error>;
-
-/// What a child process is to read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ParseJob<'a> {
-    /// The file's bytes.
-    #[serde(with = "serde_bytes")]
-    pub bytes: &'a [u8],
-    /// Its MIME type.
-    pub mime: Option<&'a str>,
-    /// How it is read.
-    pub options: ParseOptions,
-    /// How much it may be.
-    pub limits: ParseLimits,
-}
-
-/// What the child process answers: the parts, or why there are none.
-pub type ParseOutcome = std::result::Result<Vec<Part>, Error>;
 
 /// Which queue a text waits in. Providers only see whether a user waits or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
