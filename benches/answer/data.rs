@@ -24,10 +24,12 @@ pub enum Purpose {
     Weighed,
     /// Nothing is.
     Kept,
+    /// It is of the set that the reader is trained on as a whole: kept where no reader is asked.
+    Sample,
 }
 
-/// The set that a reader is trained on as a whole; nothing of it is kept where one is asked.
-const READ: &str = "squad_train_sample";
+/// The set that a reader is trained on as a whole.
+pub const SAMPLE: &str = "squad_train_sample";
 
 /// A passage with its title.
 pub struct Source {
@@ -110,16 +112,16 @@ impl Judged {
         }
     }
 
-    /// Whether nothing is fitted to it, and no reader has read its article.
+    /// Whether nothing is fitted to it, and no reader has read its article, if that is not of [`SAMPLE`].
     pub fn is_kept(&self) -> bool {
-        !self.is_fitted && self.purpose == Purpose::Kept
+        !self.is_fitted && matches!(self.purpose, Purpose::Kept | Purpose::Sample)
     }
 }
 
 impl Purpose {
     fn of(set: &str, article: &str, id: &str) -> Purpose {
         match set {
-            READ => Purpose::Read,
+            SAMPLE => Purpose::Sample,
             _ if article.is_empty() => Purpose::by(id),
             _ => Purpose::by(article),
         }
