@@ -175,7 +175,13 @@ fn with_others<'a>(object: &str, known: &[&'a str], others: &[&'a str]) -> Vec<&
 }
 
 fn hint_of_known(key: &str, known: &[&str]) -> String {
-    did_you_mean(key, known) + &listed(known)
+    hint_of_names("options", key, known)
+}
+
+/// The hint of an error about `name`, which is not among the `known` ones: those, which are called `what`,
+/// and before them the one that is meant, where that can be told.
+pub fn hint_of_names(what: &str, name: &str, known: &[&str]) -> String {
+    did_you_mean(name, known) + &listed(what, known)
 }
 
 /// As [`hint_of_known`], but a key of another group may be meant as well, if none of the object's own is.
@@ -185,16 +191,17 @@ fn hint_of_all(object: &str, key: &str, known: &[&str], groups: &[OptionGroup]) 
     let mut meant = others.filter_map(|it| Some((it.name, nearest(key, it.keys)?)));
     match (own.as_str(), meant.next()) {
         ("", Some((name, near))) => {
-            format!("Did you mean {{\"{name}\": {{\"{near}\": ...}}}}? {}", listed(known))
+            let known = listed("options", known);
+            format!("Did you mean {{\"{name}\": {{\"{near}\": ...}}}}? {known}")
         }
-        _ => own + &listed(known),
+        _ => own + &listed("options", known),
     }
 }
 
-fn listed(known: &[&str]) -> String {
+fn listed(what: &str, known: &[&str]) -> String {
     match known {
         [] => "There are none.".to_owned(),
-        _ => format!("Known options: {}.", known.join(", ")),
+        _ => format!("Known {what}: {}.", known.join(", ")),
     }
 }
 
@@ -204,6 +211,10 @@ fn did_you_mean(name: &str, known: &[&str]) -> String {
 
 /// The known name that `name` is a slip of the pen for.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    // No slip of the pen is that long, and the time goes with the length.
+    if name.len() > LONGEST_SHOWN {
+        return None;
+    }
     let similarity = |known: &&str| strsim::jaro_winkler(&name.to_lowercase(), known);
     let nearest = known.iter().map(|it| (similarity(it), *it)).max_by(|a, b| a.0.total_cmp(&b.0));
     nearest.filter(|(similarity, _)| *similarity >= SIMILAR).map(|(_, name)| name)

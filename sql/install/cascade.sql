@@ -10,7 +10,7 @@ CREATE TRIGGER cascade AFTER DELETE ON rag.pipeline FOR EACH ROW
 EXECUTE FUNCTION rag.cascade('id', 'queue', 'pipeline', 'dead_letter', 'pipeline', 'activity', 'pipeline', 'derivation', 'pipeline',
                              'pipeline', 'replaces');
 CREATE TRIGGER cascade AFTER DELETE OR UPDATE OF name ON rag.eval_set FOR EACH ROW
-EXECUTE FUNCTION rag.cascade('name', 'eval_case', 'eval_set', 'eval_run', 'eval_set');
+EXECUTE FUNCTION rag.cascade('name', 'eval_case', 'eval_set', 'eval_run', 'eval_set', 'eval_floor', 'eval_set');
 CREATE TRIGGER cascade AFTER DELETE ON rag.eval_case FOR EACH ROW
 EXECUTE FUNCTION rag.cascade('id', 'eval_result', 'case_id');
 CREATE TRIGGER cascade AFTER DELETE ON rag.eval_run FOR EACH ROW

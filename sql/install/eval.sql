@@ -140,20 +140,37 @@ COMMENT ON COLUMN rag.eval_result.scores IS 'scores by name, such as ndcg@10';
 COMMENT ON COLUMN rag.eval_result.found IS 'the chunks found, best first: source_key, chunk_no and chunk_id of each';
 COMMENT ON COLUMN rag.eval_result.answer IS 'what was answered; NULL where answers were not measured';
 
+CREATE TABLE rag.eval_floor (
+    eval_set text NOT NULL,
+    metric   text NOT NULL,
+    k        integer,
+    floor    double precision NOT NULL,
+    channel  text,
+    UNIQUE NULLS NOT DISTINCT (eval_set, metric, k)
+);
+COMMENT ON TABLE rag.eval_floor IS 'values below which figures of an evaluation set should not fall; rag_eval_floors writes them';
+COMMENT ON COLUMN rag.eval_floor.eval_set IS 'name of its set in rag.eval_set';
+COMMENT ON COLUMN rag.eval_floor.metric IS 'what is measured, such as ndcg or faithfulness';
+COMMENT ON COLUMN rag.eval_floor.k IS 'over how many results; NULL for a metric that has none, and for the greatest k of a run';
+COMMENT ON COLUMN rag.eval_floor.floor IS 'least value, from 0 to 1';
+COMMENT ON COLUMN rag.eval_floor.channel IS 'channel of NOTIFY on which it is told that the floor is broken; NULL for none';
+
 -- A set is its owner's. A run is that of the role that made it, since it shows what that role found.
 ALTER TABLE rag.eval_set ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rag.eval_case ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rag.eval_run ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rag.eval_metric ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rag.eval_result ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rag.eval_floor ENABLE ROW LEVEL SECURITY;
 CREATE POLICY owners ON rag.eval_set USING (rag.is_own(owner_id));
 CREATE POLICY owners ON rag.eval_case USING (eval_set IN (SELECT name FROM rag.eval_set));
+CREATE POLICY owners ON rag.eval_floor USING (eval_set IN (SELECT name FROM rag.eval_set));
 CREATE POLICY owners ON rag.eval_run USING (rag.is_own(owner_id));
 CREATE POLICY owners ON rag.eval_metric USING (run IN (SELECT id FROM rag.eval_run));
 CREATE POLICY owners ON rag.eval_result USING (run IN (SELECT id FROM rag.eval_run));
 -- Only the extension's functions write these tables: who may write one may lock it, too, and keep
 -- everybody waiting.
-GRANT SELECT ON rag.eval_set, rag.eval_case, rag.eval_run, rag.eval_metric, rag.eval_result TO PUBLIC;
+GRANT SELECT ON rag.eval_set, rag.eval_case, rag.eval_run, rag.eval_metric, rag.eval_result, rag.eval_floor TO PUBLIC;
 CREATE TRIGGER owner_id BEFORE INSERT OR UPDATE OF owner ON rag.eval_set
     FOR EACH ROW EXECUTE FUNCTION rag.set_owner_id();
 CREATE TRIGGER owner_id BEFORE INSERT OR UPDATE OF owner ON rag.eval_run
@@ -224,7 +241,35 @@ COMMENT ON COLUMN rag.eval_score.previous_run IS 'id of the run before; NULL if 
 COMMENT ON COLUMN rag.eval_score.previous_value IS 'score of the case in that run; NULL without a run before, and where it has no such score';
 COMMENT ON COLUMN rag.eval_score.change IS 'value less previous_value; NULL where previous_value is';
 
-GRANT SELECT ON rag.eval_summary, rag.eval_score TO PUBLIC;
+-- Of a run the first configuration counts, which is that of its first figure.
+CREATE VIEW rag.eval_floor_status WITH (security_invoker = true) AS
+SELECT f.eval_set, f.metric, f.k, f.floor, m.value, m.value < f.floor AS is_broken,
+       m.ci_low, m.ci_high, m.n, m.run, m.configuration, m.pipeline, m.finished_at AS measured_at, f.channel
+FROM rag.eval_floor AS f
+LEFT JOIN LATERAL (
+    SELECT e.value, e.ci_low, e.ci_high, e.n, e.run, e.configuration, e.pipeline, r.finished_at
+    FROM rag.eval_run AS r
+    JOIN rag.eval_metric AS b ON b.run = r.id AND b.place = 1
+    JOIN rag.eval_metric AS e ON e.run = r.id AND e.configuration = b.configuration
+    WHERE r.eval_set = f.eval_set AND e.metric = f.metric AND (f.k IS NULL OR e.k = f.k)
+    ORDER BY r.id DESC, e.k DESC NULLS LAST LIMIT 1) AS m ON true;
+COMMENT ON VIEW rag.eval_floor_status IS 'the floors of evaluation sets beside the last figure of each: which are broken now';
+COMMENT ON COLUMN rag.eval_floor_status.eval_set IS 'name of the set in rag.eval_set';
+COMMENT ON COLUMN rag.eval_floor_status.metric IS 'what is measured, such as ndcg or faithfulness';
+COMMENT ON COLUMN rag.eval_floor_status.k IS 'over how many results; NULL for a metric that has none, and for the greatest k of a run';
+COMMENT ON COLUMN rag.eval_floor_status.floor IS 'least value, from 0 to 1';
+COMMENT ON COLUMN rag.eval_floor_status.value IS 'value in the last run of yours that has measured it, of its first configuration; NULL if there is none';
+COMMENT ON COLUMN rag.eval_floor_status.is_broken IS 'whether the value is below the floor; NULL where there is no value';
+COMMENT ON COLUMN rag.eval_floor_status.ci_low IS 'lower bound of the confidence interval of the value';
+COMMENT ON COLUMN rag.eval_floor_status.ci_high IS 'upper bound of the confidence interval of the value';
+COMMENT ON COLUMN rag.eval_floor_status.n IS 'number of cases for which the metric is defined';
+COMMENT ON COLUMN rag.eval_floor_status.run IS 'id of that run in rag.eval_run';
+COMMENT ON COLUMN rag.eval_floor_status.configuration IS 'name of its first configuration';
+COMMENT ON COLUMN rag.eval_floor_status.pipeline IS 'name of the pipeline that was asked; auto where each question chose one';
+COMMENT ON COLUMN rag.eval_floor_status.measured_at IS 'when the run ended';
+COMMENT ON COLUMN rag.eval_floor_status.channel IS 'channel of NOTIFY on which it is told that the floor is broken; NULL for none';
+
+GRANT SELECT ON rag.eval_summary, rag.eval_score, rag.eval_floor_status TO PUBLIC;
 
 SELECT pg_catalog.pg_extension_config_dump('rag.eval_set', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.eval_case', '');
@@ -233,6 +278,7 @@ SELECT pg_catalog.pg_extension_config_dump('rag.eval_run', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.eval_run_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.eval_metric', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.eval_result', '');
+SELECT pg_catalog.pg_extension_config_dump('rag.eval_floor', '');
 
 -- Functions.
 
@@ -283,3 +329,8 @@ CREATE FUNCTION rag_eval_give(eval_set text, owner name) RETURNS text
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_eval_give_wrapper';
 COMMENT ON FUNCTION rag_eval_give IS 'give one of your evaluation sets to a role that you are a member of. Returns its name';
+
+CREATE FUNCTION rag_eval_floors(eval_set text, floors jsonb, channel text DEFAULT 'rag_eval_floor') RETURNS integer
+VOLATILE PARALLEL UNSAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_eval_floors_wrapper';
+COMMENT ON FUNCTION rag_eval_floors IS 'say below which values figures of one of your evaluation sets should not fall: rag_eval warns and notifies where one does; the number of floors';

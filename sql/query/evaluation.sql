@@ -15,6 +15,10 @@ INSERT INTO rag.eval_set (name, owner) VALUES ($1, $2::pg_catalog.name) ON CONFL
 -- $1: name of an evaluation set, which stays until the end of the transaction.
 SELECT name FROM rag.eval_set WHERE name OPERATOR(pg_catalog.=) $1 FOR KEY SHARE
 
+-- name: set_lock
+-- $1: name of an evaluation set, of which nobody else replaces the floors until the end of the transaction.
+SELECT name FROM rag.eval_set WHERE name OPERATOR(pg_catalog.=) $1 FOR NO KEY UPDATE
+
 -- name: set_give
 -- $1: evaluation set, $2: its new owner.
 UPDATE rag.eval_set SET owner = $2::pg_catalog.name WHERE name OPERATOR(pg_catalog.=) $1
@@ -83,3 +87,22 @@ SELECT pg_catalog.count(*) FROM gone
 -- name: role_is_mine
 -- $1: name of a role, which must be there; whether the caller has its rights.
 SELECT pg_catalog.pg_has_role($1::pg_catalog.name, 'USAGE')
+
+-- name: floors
+-- $1: evaluation set.
+SELECT metric, k, floor, channel FROM rag.eval_floor WHERE eval_set OPERATOR(pg_catalog.=) $1 ORDER BY metric, k
+
+-- name: floors_delete
+-- $1: evaluation set.
+DELETE FROM rag.eval_floor WHERE eval_set OPERATOR(pg_catalog.=) $1
+
+-- name: floors_insert
+-- $1: evaluation set, $2: floors as JSON objects, $3: channel on which it is told that one is broken, NULL
+-- for none.
+INSERT INTO rag.eval_floor (eval_set, metric, k, floor, channel)
+SELECT $1, r.metric, r.k, r.floor, $3
+FROM pg_catalog.jsonb_to_recordset($2) AS r (metric text, k integer, floor float8)
+
+-- name: notify
+-- $1: channel, $2: payload.
+SELECT pg_catalog.pg_notify($1, $2)

@@ -2,6 +2,12 @@
 
 use std::cmp::Ordering;
 
+use crate::error::{Error, Result};
+use crate::options::{hint_of_names, shortened};
+
+/// Greatest k: most chunks that one call of `rag_retrieve` returns.
+pub const GREATEST_K: u32 = 10_000;
+
 /// A figure of retrieval or of answers, in the order in which figures are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EvalMetric {
@@ -81,6 +87,72 @@ pub enum EvalMetric {
 }
 
 impl EvalMetric {
+    /// All metrics, in their order.
+    pub const ALL: [EvalMetric; 36] = [
+        EvalMetric::Ndcg,
+        EvalMetric::Recall,
+        EvalMetric::Precision,
+        EvalMetric::HitRate,
+        EvalMetric::AllFound,
+        EvalMetric::Mrr,
+        EvalMetric::SpanRecall,
+        EvalMetric::SpanPrecision,
+        EvalMetric::AnswerFound,
+        EvalMetric::ContextSimilarity,
+        EvalMetric::AnswerSimilarity,
+        EvalMetric::ContextRelevance,
+        EvalMetric::Faithfulness,
+        EvalMetric::ClaimsSupported,
+        EvalMetric::AnswerRelevance,
+        EvalMetric::ExactMatch,
+        EvalMetric::TokenF1,
+        EvalMetric::SemanticSimilarity,
+        EvalMetric::AnswerCorrectness,
+        EvalMetric::AnswerHolds,
+        EvalMetric::CitationRecall,
+        EvalMetric::CitationPrecision,
+        EvalMetric::ContextPrecision,
+        EvalMetric::ContextRecall,
+        EvalMetric::Abstention,
+        EvalMetric::NeedsReview,
+        EvalMetric::LatencyMean,
+        EvalMetric::LatencyP50,
+        EvalMetric::LatencyP95,
+        EvalMetric::LatencyP99,
+        EvalMetric::EmbeddingTokens,
+        EvalMetric::LlmCalls,
+        EvalMetric::LlmTokens,
+        EvalMetric::AnswerLatency,
+        EvalMetric::AnswerLlmCalls,
+        EvalMetric::AnswerLlmTokens,
+    ];
+
+    /// The metric called `name`. Fails with an invalid parameter that names the known ones.
+    pub fn named(name: &str) -> Result<EvalMetric> {
+        let found = EvalMetric::ALL.into_iter().find(|it| it.name() == name);
+        found.ok_or_else(|| {
+            let known = EvalMetric::ALL.map(EvalMetric::name);
+            Error::invalid(format!("unknown metric \"{}\"", shortened(name)))
+                .hint(hint_of_names("metrics", name, &known))
+        })
+    }
+
+    /// Whether it is measured over the first k results.
+    pub fn has_k(self) -> bool {
+        self <= EvalMetric::ContextRelevance
+    }
+
+    /// Whether it is measured of answers, which are made for nothing else.
+    pub fn is_of_answers(self) -> bool {
+        (EvalMetric::Faithfulness..=EvalMetric::NeedsReview).contains(&self)
+            || self >= EvalMetric::AnswerLatency
+    }
+
+    /// Whether less of it is better: time, tokens, calls, and answers that somebody has to review.
+    pub fn is_cost(self) -> bool {
+        self == EvalMetric::NeedsReview || self >= EvalMetric::LatencyMean
+    }
+
     /// The name that users read.
     pub fn name(self) -> &'static str {
         match self {
@@ -144,6 +216,28 @@ impl Measure {
         Measure { metric, k: None }
     }
 
+    /// What `label` names: `ndcg@10`, `faithfulness`, or `ndcg` with the k left open.
+    ///
+    /// Fails with an invalid parameter: for a metric that is not known, a k where the metric has none, and
+    /// one that is not between 1 and 10000.
+    pub fn named(label: &str) -> Result<Measure> {
+        let Some((name, k)) = label.split_once('@') else {
+            return EvalMetric::named(label).map(Measure::of);
+        };
+        let metric = EvalMetric::named(name)?;
+        if !metric.has_k() {
+            let message = format!("metric \"{name}\" has no k: \"{}\"", shortened(label));
+            return Err(Error::invalid(message).hint(format!("Write \"{name}\".")));
+        }
+        match k.parse() {
+            Ok(k @ 1..=GREATEST_K) => Ok(Measure::at(metric, k)),
+            _ => Err(Error::invalid(format!(
+                "the k of metric \"{name}\" must be between 1 and {GREATEST_K}, not \"{}\"",
+                shortened(k)
+            ))),
+        }
+    }
+
     /// Its name in stored scores: `ndcg@10`, `latency_mean`.
     pub fn label(self) -> String {
         match self.k {
@@ -168,3 +262,52 @@ impl Ord for Measure {
 /// What was measured of one case under one configuration. What is not defined for a case, such as
 /// the recall where nothing is relevant, is not there.
 pub type Scores = Vec<(Measure, f64)>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_metrics_are_listed_in_their_order() {
+        assert!(EvalMetric::ALL.is_sorted());
+        for metric in EvalMetric::ALL {
+            assert_eq!(EvalMetric::named(metric.name()).unwrap(), metric);
+        }
+        let of = |is: fn(EvalMetric) -> bool| EvalMetric::ALL.into_iter().filter(move |it| is(*it));
+        assert_eq!(of(EvalMetric::has_k).last(), Some(EvalMetric::ContextRelevance));
+        assert_eq!(of(EvalMetric::is_of_answers).next(), Some(EvalMetric::Faithfulness));
+        assert_eq!(of(EvalMetric::is_of_answers).count(), 17);
+        assert_eq!(of(EvalMetric::is_cost).count(), 11);
+    }
+
+    #[test]
+    fn measures_are_named_as_scores_are() {
+        let check = |label: &str, measure: Measure| {
+            assert_eq!(Measure::named(label).unwrap(), measure);
+            assert_eq!(measure.label(), label);
+        };
+        check("ndcg@10", Measure::at(EvalMetric::Ndcg, 10));
+        check("ndcg", Measure::of(EvalMetric::Ndcg));
+        check("faithfulness", Measure::of(EvalMetric::Faithfulness));
+    }
+
+    #[test]
+    fn what_is_no_measure_is_named() {
+        let check = |label: &str, message: &str, hint: Option<&str>| {
+            let error = Measure::named(label).unwrap_err();
+            assert_eq!(error.message(), message);
+            assert!(error.hint_text().unwrap_or_default().starts_with(hint.unwrap_or_default()));
+        };
+        let hint = "Did you mean \"ndcg\"? Known metrics: ndcg, recall, precision,";
+        check("ndgc@10", "unknown metric \"ndgc\"", Some(hint));
+        check("", "unknown metric \"\"", Some("Known metrics: ndcg,"));
+        check("NDCG", "unknown metric \"NDCG\"", Some("Did you mean \"ndcg\"?"));
+        let hint = "Write \"faithfulness\".";
+        check("faithfulness@3", "metric \"faithfulness\" has no k: \"faithfulness@3\"", Some(hint));
+        for k in ["0", "10001", "", "-1", "1.5", "10@10", "99999999999"] {
+            let message =
+                format!("the k of metric \"ndcg\" must be between 1 and 10000, not \"{k}\"");
+            check(&format!("ndcg@{k}"), &message, None);
+        }
+    }
+}

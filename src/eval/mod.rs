@@ -9,7 +9,8 @@
 //! A case is a question with what is relevant to it. [`score`] says how well one ranking does on
 //! one case, and [`answer`] and [`citing`] how well an answer does; [`summary`] makes figures of
 //! many, with an interval that says how far they can be trusted ([`interval`]) and a test of
-//! whether two configurations differ ([`significance`]). [`load`] reads judged sets. Running the
+//! whether two configurations differ ([`significance`]). [`floor`] says which figures are lower than
+//! they may be. [`load`] reads judged sets. Running the
 //! retrieval is the caller's business, and so is the clock.
 
 pub mod configuration;
@@ -30,6 +31,8 @@ pub mod percentile;
 pub mod random;
 pub mod significance;
 pub mod summary;
+
+pub mod floor;
 
 pub mod load;
 pub mod qrels;

@@ -108,6 +108,7 @@ pub const EVERYTHING: &str = "
     INSERT INTO notes VALUES (1, 'The canteen serves lunch from noon to two.');
     SELECT rag_create_pipeline('notes', 'body', options => '{\"backfill\": \"now\"}');
     SELECT rag_eval_load('lunch', '[{\"question\": \"When is lunch served?\", \"relevant\": [\"1\"]}]');
+    SELECT rag_eval_floors('lunch', '{\"recall\": 0.5}');
     SELECT count(*) FROM rag_eval('notes', 'lunch', k => '{1}');
     SET rag.trace = 'summary';
     SELECT rag_feedback(trace_id, 1) FROM rag_answer_details('When is lunch served?', 'notes');
@@ -160,7 +161,7 @@ fn a_partitioned_source_is_restored() {
     until_queued(&mut client, 200);
     let before = kept(&mut client);
     let full = |table: &str| before.iter().any(|(name, rows)| name == table && *rows > 0);
-    for table in ["conversation_turn", "dead_letter", "eval_result", "feedback", "queue"] {
+    for table in ["conversation_turn", "dead_letter", "eval_floor", "eval_result", "feedback", "queue"] {
         // Nothing has failed.
         assert_eq!(full(&format!("rag.{table}")), table != "dead_letter", "{table}: {before:?}");
     }

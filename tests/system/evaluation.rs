@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use postgres::Client;
+use postgres::fallible_iterator::FallibleIterator;
 
 use super::cluster::{Cluster, wait_for};
 use super::documents::{SETUP, assert_fails, count, describe};
@@ -138,6 +139,51 @@ fn a_run_is_interrupted() {
     println!("rag_eval was cancelled within {took:.1?}");
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(count(&mut client, "SELECT count(*) FROM rag.eval_run"), 0);
+}
+
+#[test]
+fn who_listens_is_told_of_broken_floors() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {CASES}; LISTEN rag_eval_floor; LISTEN quiet")).unwrap();
+    let told = |client: &mut Client, statement: &str| -> Vec<(String, serde_json::Value)> {
+        client.batch_execute(statement).unwrap_or_else(|error| panic!("{}", describe(&error)));
+        let mut notifications = client.notifications();
+        let mut waiting = notifications.timeout_iter(Duration::from_secs(1));
+        let mut told = Vec::new();
+        while let Some(it) = waiting.next().unwrap() {
+            told.push((it.channel().to_owned(), serde_json::from_str(it.payload()).unwrap()));
+        }
+        told
+    };
+    let nobody = "SELECT count(*) FROM rag_eval('docs', 'help', k => '{1,5}',
+        configurations => '{\"nobody\": {\"pipeline\": \"blank\"}, \"usual\": {}}')";
+    client
+        .batch_execute(
+            "CREATE TABLE blank (id integer PRIMARY KEY, body text);
+             SELECT rag_create_pipeline('blank', 'body');
+             SELECT rag_eval_floors('help', '{\"recall@1\": 0.5, \"mrr\": 0.5}')",
+        )
+        .unwrap();
+    assert_eq!(told(&mut client, &format!("BEGIN; {nobody}; ROLLBACK")), []);
+    let broken = told(&mut client, nobody);
+    assert_eq!(broken.len(), 2, "{broken:?}");
+    let run_number = count(&mut client, "SELECT max(id) FROM rag.eval_run");
+    let expected = serde_json::json!({"set": "help", "configuration": "nobody", "metric": "recall", "k": 1,
+        "value": 0.0, "floor": 0.5, "run": run_number});
+    assert!(broken.contains(&("rag_eval_floor".to_owned(), expected)), "{broken:?}");
+    // The greatest k of the run, and the channel that is named.
+    let quiet = "SELECT rag_eval_floors('help', '{\"mrr\": 0.5}', channel => 'quiet')";
+    assert_eq!(told(&mut client, quiet), []);
+    let broken = told(&mut client, nobody);
+    assert_eq!((broken.len(), broken[0].0.as_str()), (1, "quiet"), "{broken:?}");
+    assert_eq!((&broken[0].1["metric"], &broken[0].1["k"]), (&"mrr".into(), &5.into()));
+    // Names of any length make no notification too long.
+    let long = "SELECT rag_eval_load(repeat('\"', 2000), '[{\"text\": \"Why?\", \"relevant\": [\"1\"]}]');
+        SELECT rag_eval_floors(repeat('\"', 2000), '{\"recall\": 1}');
+        SELECT count(*) FROM rag_eval('blank', repeat('\"', 2000),
+            configurations => json_build_object(repeat('\u{1F600}', 5000), '{}'::json))";
+    assert_eq!(told(&mut client, long).len(), 1);
 }
 
 #[test]

@@ -24,6 +24,7 @@ fn a_standby_answers() {
         "SELECT rag_drop_model('all-minilm-l6-v2')",
         "SELECT rag_conversation()",
         "SELECT rag_feedback(gen_random_uuid(), 1)",
+        "SELECT rag_eval_floors('help', '{}')",
         "SELECT rag_template_set('mine', '[[user]] {{ question }}')",
     ] {
         assert_fails(&mut reader, statement, &["25006", "read-only transaction"]);

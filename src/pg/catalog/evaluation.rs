@@ -54,7 +54,8 @@ fn names() -> Result<Vec<String>> {
     sql::rows(query!(evaluation.set_names), &[], |row| sql::required(row.get::<String>(1)?))
 }
 
-fn unknown(name: &str, names: &[String]) -> Error {
+/// The error of a set that is not among the caller's, which are `names`.
+pub fn unknown(name: &str, names: &[String]) -> Error {
     let hint = match names {
         [] => "Load it with rag_eval_load.".to_owned(),
         names => format!("Known evaluation sets: {}.", names.join(", ")),
@@ -188,8 +189,8 @@ pub struct EvalRun<'a> {
     pub results: Vec<Value>,
 }
 
-/// Keeps a run of the current role.
-pub fn keep(run: EvalRun<'_>) -> Result<()> {
+/// Keeps a run of the current role; its number.
+pub fn keep(run: EvalRun<'_>) -> Result<i64> {
     let ks: Vec<i32> = run.ks.iter().map(|k| *k as i32).collect();
     let arguments = [
         run.set.into(),
@@ -211,7 +212,8 @@ pub fn keep(run: EvalRun<'_>) -> Result<()> {
         let metrics = query!(evaluation.metrics_insert);
         let results = query!(evaluation.results_insert);
         insert(metrics, id, &run.metrics)?;
-        insert(results, id, &run.results)
+        insert(results, id, &run.results)?;
+        Ok(id)
     })
 }
 

@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod derivation;
 pub mod description;
+pub mod eval_floor;
 pub mod evaluation;
 pub mod grants;
 pub mod locking;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::eval::configuration::{Configuration, merged_filter};
 use crate::eval::containment::holds_any;
 use crate::eval::judgement::Level;
-use crate::eval::measure::{EvalMetric, Measure, Scores};
+use crate::eval::measure::{EvalMetric, GREATEST_K, Measure, Scores};
 use crate::eval::score::{self, RankedChunk};
 use crate::pg::catalog::evaluation::Case;
 use crate::pg::question::options::CallOptions;
@@ -28,9 +28,6 @@ use crate::rewrite::route::AUTO;
 /// Where rows are judged and the greatest k is 10, so many times as many chunks are retrieved: of
 /// the chunks of a row only the best counts.
 const CHUNKS_A_ROW: u32 = 4;
-
-/// Most chunks that are retrieved for a question.
-const MOST: u32 = 10_000;
 
 /// A configuration that is evaluated.
 pub struct CandidateConfiguration<'a> {
@@ -149,7 +146,7 @@ impl<'a> CandidateConfiguration<'a> {
         match (self.configuration.k(), level) {
             // A default of the pipeline says how many are read, and here it is counted how many are found.
             (Some(k), _) => k.max(0) as u32,
-            (None, Level::Source) => greatest.saturating_mul(CHUNKS_A_ROW).min(MOST),
+            (None, Level::Source) => greatest.saturating_mul(CHUNKS_A_ROW).min(GREATEST_K),
             (None, Level::Chunk | Level::Span) => greatest,
         }
     }

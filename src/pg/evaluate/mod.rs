@@ -7,6 +7,7 @@
 //! embedding of the question: what the session remembers of embeddings is forgotten before each
 //! search.
 
+mod alert;
 mod answer;
 mod candidate;
 mod context;
@@ -84,7 +85,8 @@ impl Evaluation {
         Ok(Evaluation { set, cases, ks, configurations, given, options, pipeline })
     }
 
-    /// Asks all questions, and keeps the run unless the options say otherwise.
+    /// Asks all questions, and keeps the run unless the options say otherwise. A run that is kept says which
+    /// floors of its set it breaks.
     pub fn run(self) -> Result<EvalReport> {
         let started = Instant::now();
         let contenders =
@@ -97,7 +99,8 @@ impl Evaluation {
         let figures = summary::figures(&scores, self.options.summary(), &mut interrupt);
         if self.options.keep {
             let metrics = metrics(&figures, &contenders);
-            self.keep(metrics, results, started)?;
+            let run = self.keep(metrics, results, started)?;
+            alert::of_run(&self.set, run, &self.configurations[0].name, &figures)?;
         }
         let names = self.configurations.into_iter().map(|it| it.name).collect();
         Ok(EvalReport { figures, names })
@@ -152,7 +155,7 @@ impl Evaluation {
         Ok((scores, results))
     }
 
-    fn keep(&self, metrics: Vec<Value>, results: Vec<Value>, started: Instant) -> Result<()> {
+    fn keep(&self, metrics: Vec<Value>, results: Vec<Value>, started: Instant) -> Result<i64> {
         let (configurations, options) = &self.given;
         evaluation::keep(EvalRun {
             set: &self.set,

@@ -6,13 +6,11 @@ use serde_json::Value;
 use super::out_of_range;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::interval::Resampling;
+use crate::eval::measure::GREATEST_K;
 use crate::eval::summary::SummaryOptions;
 use crate::options;
 use crate::pg::ragd::llm::Llm;
 use crate::protocol::ProviderConfig;
-
-/// Greatest k: most chunks that one call of `rag_retrieve` returns.
-const MOST: i32 = 10_000;
 
 /// The k where none is named.
 const USUAL: [u32; 4] = [1, 3, 5, 10];
@@ -134,8 +132,8 @@ pub fn ks(given: Option<Vec<Option<i32>>>) -> Result<Vec<u32>> {
     for k in given {
         let null = || Error::new(ErrorKind::NullNotAllowed, "k holds a NULL").hint(hint);
         match k.ok_or_else(null)? {
-            k @ 1..=MOST => ks.push(k as u32),
-            k => return Err(out_of_range("k", &format!("between 1 and {MOST}"), k)),
+            k if (1..=GREATEST_K as i32).contains(&k) => ks.push(k as u32),
+            k => return Err(out_of_range("k", &format!("between 1 and {GREATEST_K}"), k)),
         }
     }
     ks.sort_unstable();

@@ -1,4 +1,4 @@
-//! `rag_eval`, `rag_eval_load`, `rag_eval_delete`, `rag_eval_purge` and `rag_eval_give`.
+//! `rag_eval`, `rag_eval_load`, `rag_eval_delete`, `rag_eval_purge`, `rag_eval_give` and `rag_eval_floors`.
 //!
 //! A value of the type json is its text, so that is what `configurations` arrives as: read by serde
 //! into a value, it would lose the order of its members.
@@ -9,8 +9,9 @@ use pgrx::datum::Interval;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::eval::floor;
 use crate::eval::summary::Figure;
-use crate::pg::catalog::evaluation;
+use crate::pg::catalog::{eval_floor, evaluation};
 use crate::pg::evaluate::{EvalReport, EvalRequest, Evaluation, read};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
@@ -102,6 +103,16 @@ fn rag_eval_give(eval_set: Option<&str>, owner: Option<&CStr>) -> String {
     let owner = present("owner", owner).or_report().to_string_lossy();
     evaluation::give(set, &owner).or_report();
     set.to_owned()
+}
+
+#[pg_extern(sql = false)]
+fn rag_eval_floors(eval_set: Option<&str>, floors: Option<Jsonb>, channel: Option<&str>) -> i32 {
+    sql::refuse_if_read_only(c"rag_eval_floors()");
+    let set = present("eval_set", eval_set).or_report();
+    let given = present("floors", floors).or_report();
+    let floors = floor::parse(&given.0).or_report();
+    eval_floor::store(set, &floors, channel).or_report();
+    floors.len() as i32
 }
 
 fn present<T>(what: &str, value: Option<T>) -> Result<T> {

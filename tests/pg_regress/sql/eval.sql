@@ -106,6 +106,43 @@ SELECT count(*) FROM rag_eval('docs', 'help', k => '{1}', options => '{"keep": f
 SELECT fails($$SELECT * FROM rag_eval('docs', 'help')$$);
 ROLLBACK;
 
+-- Floors: what falls below one is said, and shown until a later run is better or the floor is another.
+SELECT fails($$SELECT rag_eval_floors('help', '{"ndgc@10": 0.7}')$$);
+SELECT fails($$SELECT rag_eval_floors('help', '{"ndcg@0": 0.7}')$$);
+SELECT fails($$SELECT rag_eval_floors('help', '{"faithfulness@3": 0.7}')$$);
+SELECT fails($$SELECT rag_eval_floors('help', '{"latency_p95": 0.7}')$$);
+SELECT fails($$SELECT rag_eval_floors('help', '{"ndcg": 70}')$$);
+SELECT fails($$SELECT rag_eval_floors('help', '{"ndcg": "0.7"}')$$);
+SELECT fails($$SELECT rag_eval_floors('help', '[]')$$);
+SELECT fails($$SELECT rag_eval_floors('help', NULL)$$);
+SELECT fails($$SELECT rag_eval_floors(NULL, '{}')$$);
+SELECT fails($$SELECT rag_eval_floors('nothing', '{}')$$);
+SELECT fails($$SELECT rag_eval_floors('help', '{}', channel => '')$$);
+SELECT fails($$SELECT rag_eval_floors('help', '{}', channel => repeat('x', 64))$$);
+SELECT rag_eval_floors('help', '{"recall@1": 0.99, "mrr": 0.1, "all_found": 1, "ndcg@3": 0.5, "faithfulness": 0.5}', channel => NULL);
+SELECT metric, k, floor, value, is_broken, run, channel FROM rag.eval_floor_status ORDER BY metric;
+SELECT count(*) FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"l": {"retrieve": {"mode": "lexical"}}}') WHERE metric = 'recall';
+SELECT metric, k, floor, value, is_broken, n, configuration, pipeline, run = (SELECT max(id) FROM rag.eval_run), measured_at <= clock_timestamp() FROM rag.eval_floor_status ORDER BY metric;
+-- The first configuration counts, which others may be worse than.
+SELECT rag_eval_floors('help', '{"recall@1": 0.5}');
+SELECT count(*) FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"l": {"retrieve": {"mode": "lexical"}}, "german": {"retrieve": {"mode": "lexical", "filter": {"lang": "de"}}}}') WHERE metric = 'recall';
+SELECT metric, value, is_broken, configuration, channel FROM rag.eval_floor_status;
+SELECT count(*) FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"german": {"retrieve": {"mode": "lexical", "filter": {"lang": "de"}}}}', options => '{"keep": false}') WHERE metric = 'recall';
+SELECT count(*) FROM rag_eval('docs', 'help', k => '{1}', configurations => '{"german": {"retrieve": {"mode": "lexical", "filter": {"lang": "de"}}}}') WHERE metric = 'recall';
+SELECT metric, value, is_broken, configuration FROM rag.eval_floor_status;
+-- A run that is forgotten breaks nothing, and floors go with their set.
+BEGIN;
+DELETE FROM rag.eval_run WHERE id = (SELECT max(id) FROM rag.eval_run);
+SELECT metric, value, is_broken, configuration FROM rag.eval_floor_status;
+UPDATE rag.eval_set SET name = 'assistance' WHERE name = 'help';
+SELECT eval_set, value FROM rag.eval_floor_status;
+SELECT rag_eval_delete('assistance');
+SELECT count(*) FROM rag.eval_floor;
+ROLLBACK;
+BEGIN READ ONLY;
+SELECT fails($$SELECT rag_eval_floors('help', '{}')$$);
+ROLLBACK;
+
 -- A role sees its own sets and runs, and drives only what it may read.
 GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO regress_reader;
 GRANT EXECUTE ON FUNCTION fails TO PUBLIC;
@@ -114,6 +151,10 @@ SELECT count(*) FROM rag.eval_set;
 SELECT count(*) FROM rag.eval_case;
 SELECT count(*) FROM rag.eval_result;
 SELECT count(*) FROM rag.eval_summary;
+SELECT count(*) FROM rag.eval_floor;
+SELECT count(*) FROM rag.eval_floor_status;
+SELECT fails($$SELECT rag_eval_floors('help', '{}')$$);
+SELECT fails($$INSERT INTO rag.eval_floor VALUES ('help', 'mrr', 1, 1)$$);
 SELECT fails($$SELECT * FROM rag_eval('docs', 'help')$$);
 SELECT fails($$SELECT rag_eval_load('help', '[{"question": "Why?", "relevant": ["1"]}]')$$);
 SELECT fails($$INSERT INTO rag.eval_case (eval_set, question) VALUES ('help', 'Why?')$$);
