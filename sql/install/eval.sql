@@ -334,3 +334,32 @@ CREATE FUNCTION rag_eval_floors(eval_set text, floors jsonb, channel text DEFAUL
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_eval_floors_wrapper';
 COMMENT ON FUNCTION rag_eval_floors IS 'say below which values figures of one of your evaluation sets should not fall: rag_eval warns and notifies where one does; the number of floors';
+
+-- json and not jsonb: of options the first changes last, and jsonb does not keep the order.
+CREATE FUNCTION rag_optimize(
+    pipeline       text DEFAULT NULL,
+    eval_set       text DEFAULT NULL,
+    metric         text DEFAULT 'ndcg@10',
+    search_space   json DEFAULT NULL,
+    configurations json DEFAULT NULL,
+    apply          boolean DEFAULT false,
+    options        jsonb DEFAULT '{}'
+) RETURNS TABLE (
+    configuration text,
+    options       jsonb,
+    is_chosen     boolean,
+    training      double precision,
+    training_n    integer,
+    held_out      double precision,
+    ci_low        double precision,
+    ci_high       double precision,
+    held_out_n    integer,
+    difference    double precision,
+    p_value       double precision,
+    latency_ms    double precision,
+    llm_tokens    double precision,
+    cost          double precision
+)
+VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 20
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_optimize_wrapper';
+COMMENT ON FUNCTION rag_optimize IS 'choose the options of questions that do best on one half of an evaluation set, and measure them on the other';

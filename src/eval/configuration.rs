@@ -65,7 +65,7 @@ impl Configuration {
 }
 
 /// The members of a JSON object in the order in which they are written.
-struct Members(Vec<(String, Value)>);
+pub(super) struct Members(pub(super) Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
@@ -110,14 +110,19 @@ pub fn parse(json: &str) -> Result<Vec<Configuration>> {
         if configurations.iter().any(|known| known.name == name) {
             return Err(Error::invalid(format!("two configurations are called \"{name}\"")));
         }
-        let configuration = Configuration::read(name.clone(), arguments).map_err(|error| {
-            let usual = "A configuration has the options of a question, such as {\"retrieve\": {\"mode\": \"dense\"}}, and its pipeline.";
-            let hint = error.hint_text().unwrap_or(usual);
-            Error::invalid(format!("configuration \"{name}\": {}", error.message())).hint(hint)
-        })?;
-        configurations.push(configuration);
+        configurations.push(read(&name, arguments)?);
     }
     Ok(configurations)
+}
+
+/// The configuration called `name` with `arguments`, the options of a question and its pipeline. An error
+/// says which configuration it is about.
+pub(super) fn read(name: &str, arguments: Value) -> Result<Configuration> {
+    Configuration::read(name.to_owned(), arguments).map_err(|error| {
+        let usual = "A configuration has the options of a question, such as {\"retrieve\": {\"mode\": \"dense\"}}, and its pipeline.";
+        let hint = error.hint_text().unwrap_or(usual);
+        Error::invalid(format!("configuration \"{name}\": {}", error.message())).hint(hint)
+    })
 }
 
 /// Both filters together. For a column that is in both, what `case` says counts.

@@ -10,7 +10,8 @@
 //! one case, and [`answer`] and [`citing`] how well an answer does; [`summary`] makes figures of
 //! many, with an interval that says how far they can be trusted ([`interval`]) and a test of
 //! whether two configurations differ ([`significance`]). [`floor`] says which figures are lower than
-//! they may be. [`load`] reads judged sets. Running the
+//! they may be. [`search_space`] says which configurations are tried for the best, [`halving`] which of
+//! them go on, and [`holdout`] on which questions. [`load`] reads judged sets. Running the
 //! retrieval is the caller's business, and so is the clock.
 
 pub mod configuration;
@@ -33,6 +34,11 @@ pub mod significance;
 pub mod summary;
 
 pub mod floor;
+
+pub mod halving;
+pub mod holdout;
+pub mod search_budget;
+pub mod search_space;
 
 pub mod load;
 pub mod qrels;

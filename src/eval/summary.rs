@@ -17,7 +17,7 @@ pub struct SummaryOptions {
 }
 
 /// A figure of a configuration, with its interval.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// The number of the configuration, from 0.
     pub configuration: usize,

@@ -119,25 +119,30 @@ fn a_language_model_judges_contexts() {
     assert_eq!(http.requests().len(), 3, "a context that both have in common is judged once");
 }
 
+/// A statement that waits for a provider ends soon after it is cancelled.
+fn check_interrupt(cluster: &Cluster, client: &mut Client, http: &Server, statement: &str) {
+    let mut canceller = cluster.canceller(client);
+    let took = thread::scope(|scope| {
+        let canceller = scope.spawn(|| {
+            assert!(wait_for(|| !http.requests().is_empty()), "the provider was not asked");
+            canceller.cancel()
+        });
+        assert_fails(client, statement, &["57014"]);
+        canceller.join().unwrap().elapsed()
+    });
+    println!("{statement} was cancelled within {took:.1?}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
 #[test]
 fn a_run_is_interrupted() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let http = Server::play([Reply::chat("[2]").delay(Duration::from_secs(60))]);
     let mut client = cluster.connect();
     client.batch_execute(&format!("{SETUP} {CASES}; {}", provider::server("slow", &http))).unwrap();
-    let mut canceller = cluster.canceller(&mut client);
     let run =
         "SELECT count(*) FROM rag_eval(options => '{\"context\": \"llm\", \"llm\": \"slow\"}')";
-    let took = thread::scope(|scope| {
-        let canceller = scope.spawn(|| {
-            assert!(wait_for(|| !http.requests().is_empty()), "the provider was not asked");
-            canceller.cancel()
-        });
-        assert_fails(&mut client, run, &["57014"]);
-        canceller.join().unwrap().elapsed()
-    });
-    println!("rag_eval was cancelled within {took:.1?}");
-    assert!(took < Duration::from_secs(5), "{took:?}");
+    check_interrupt(&cluster, &mut client, &http, run);
     assert_eq!(count(&mut client, "SELECT count(*) FROM rag.eval_run"), 0);
 }
 
@@ -165,7 +170,7 @@ fn who_listens_is_told_of_broken_floors() {
              SELECT rag_eval_floors('help', '{\"recall@1\": 0.5, \"mrr\": 0.5}')",
         )
         .unwrap();
-    assert_eq!(told(&mut client, &format!("BEGIN; {nobody}; ROLLBACK")), []);
+    assert!(told(&mut client, &format!("BEGIN; {nobody}; ROLLBACK")).is_empty());
     let broken = told(&mut client, nobody);
     assert_eq!(broken.len(), 2, "{broken:?}");
     let run_number = count(&mut client, "SELECT max(id) FROM rag.eval_run");
@@ -174,16 +179,77 @@ fn who_listens_is_told_of_broken_floors() {
     assert!(broken.contains(&("rag_eval_floor".to_owned(), expected)), "{broken:?}");
     // The greatest k of the run, and the channel that is named.
     let quiet = "SELECT rag_eval_floors('help', '{\"mrr\": 0.5}', channel => 'quiet')";
-    assert_eq!(told(&mut client, quiet), []);
+    assert!(told(&mut client, quiet).is_empty());
     let broken = told(&mut client, nobody);
     assert_eq!((broken.len(), broken[0].0.as_str()), (1, "quiet"), "{broken:?}");
     assert_eq!((&broken[0].1["metric"], &broken[0].1["k"]), (&"mrr".into(), &5.into()));
     // Names of any length make no notification too long.
-    let long = "SELECT rag_eval_load(repeat('\"', 2000), '[{\"text\": \"Why?\", \"relevant\": [\"1\"]}]');
+    let long =
+        "SELECT rag_eval_load(repeat('\"', 2000), '[{\"text\": \"Why?\", \"relevant\": [\"1\"]}]');
         SELECT rag_eval_floors(repeat('\"', 2000), '{\"recall\": 1}');
         SELECT count(*) FROM rag_eval('blank', repeat('\"', 2000),
             configurations => json_build_object(repeat('\u{1F600}', 5000), '{}'::json))";
     assert_eq!(told(&mut client, long).len(), 1);
+}
+
+/// Four ways to ask the same, so that a good writer is right on both halves.
+const BACKUPS: &str = r#"
+    SELECT rag_eval_load('backups', jsonb_agg(jsonb_build_object('question', q, 'answer', 'Backups are kept for thirty days.')))
+    FROM unnest('{How long are backups kept?,For how many days are backups kept?,
+        Are backups kept for long?,How old is the oldest backup?}'::text[]) AS q"#;
+
+#[test]
+fn the_best_writer_is_chosen_within_a_budget() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let good = Server::play([Reply::chat("Backups are kept for thirty days [1].")]);
+    let bad = Server::play([Reply::chat("Passwords are reset on the settings page [1].")]);
+    let mut client = cluster.connect();
+    let servers = [provider::server("good", &good), provider::server("bad", &bad)].concat();
+    client.batch_execute(&format!("{SETUP} {BACKUPS}; {servers}")).unwrap();
+    let mut optimize = |options: &str, apply: bool| {
+        let query = format!(
+            "SELECT configuration, is_chosen, training_n, held_out, held_out_n, difference
+             FROM rag_optimize('docs', 'backups', 'token_f1', '{{\"llm\": [\"bad\", \"good\"]}}',
+                 apply => {apply}, options => '{options}')"
+        );
+        client.query(&query, &[]).unwrap_or_else(|error| panic!("{}", describe(&error)))
+    };
+    let rows = optimize("{}", false);
+    assert_eq!(rows.len(), 3);
+    assert_eq!((rows[0].get::<_, &str>(0), rows[0].get(1)), ("llm=good", true));
+    assert_eq!((rows[0].get(2), rows[0].get(4)), (2, 2));
+    assert_eq!(rows[0].get::<_, f64>(3), 1.0);
+    assert!(rows[0].get::<_, f64>(5) > 0.0, "better than what is quoted");
+    assert!(rows[1..].iter().all(|row| !row.get::<_, bool>(1)));
+    let asked = good.requests().len() + bad.requests().len();
+    assert_eq!(asked, 8, "each writer once for each question");
+
+    // Of four calls two are for training: a question each.
+    let rows = optimize("{\"budget\": {\"calls\": 4}}", true);
+    assert_eq!((rows[0].get::<_, &str>(0), rows[0].get(2), rows[0].get(4)), ("llm=good", 1, 1));
+    assert_eq!(good.requests().len() + bad.requests().len() - asked, 4);
+    let defaults = "SELECT count(*) FROM rag.pipeline WHERE defaults = '{\"llm\": \"good\"}'";
+    assert_eq!(count(&mut client, defaults), 1, "the best becomes the default");
+    let too_small =
+        "SELECT rag_optimize('docs', 'backups', 'token_f1', '{\"llm\": [\"bad\", \"good\"]}',
+        options => '{\"budget\": {\"calls\": 1}}')";
+    assert_fails(&mut client, too_small, &["53400", "before a question was asked"]);
+}
+
+#[test]
+fn a_search_is_interrupted() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::play([Reply::chat("Late.").delay(Duration::from_secs(60))]);
+    let mut client = cluster.connect();
+    client
+        .batch_execute(&format!("{SETUP} {BACKUPS}; {}", provider::server("slow", &http)))
+        .unwrap();
+    let search = "SELECT rag_optimize('docs', 'backups', 'token_f1', '{\"llm\": [\"slow\"]}', apply => true)";
+    check_interrupt(&cluster, &mut client, &http, search);
+    assert_eq!(
+        count(&mut client, "SELECT count(*) FROM rag.pipeline WHERE defaults IS NOT NULL"),
+        0
+    );
 }
 
 #[test]

@@ -39,12 +39,15 @@ const HIDDEN: &str = "
     INSERT INTO notes SELECT 'zanzibar' || i, 'other', 'zanzibar', 'Zanzibar launch code ' || i FROM generate_series(1, 20) AS i;
     INSERT INTO plain SELECT 100 + i, 'other', 'zanzibar:1 launch:2 code:3', ARRAY[1, i, 1]::vector FROM generate_series(1, 20) AS i;
     SELECT rag_eval_load('zanzibar', '[{\"question\": \"Where is Zanzibar?\", \"relevant\": [\"zanzibar1\"]}]');
+    SELECT rag_eval_floors('zanzibar', '{\"recall\": 1}');
     SELECT rag_conversation('zanzibar');
     SET rag.trace = 'full';
     SELECT rag_answer('Where is Zanzibar?', 'notes');";
 
 const CASES: &str = "
-    SELECT rag_eval_load('own', '[{\"question\": \"When is lunch served?\", \"relevant\": [\"v2\"]}]');";
+    SELECT rag_eval_load('own', '[{\"question\": \"When is lunch served?\", \"relevant\": [\"v2\"]}]');
+    SELECT rag_eval_load('both', '[{\"question\": \"When is lunch served?\", \"relevant\": [\"v2\"]},
+        {\"question\": \"Where is the launch code?\", \"relevant\": [\"v1\"]}]');";
 
 /// A database with hidden rows, and one without.
 fn twins() -> Option<(Cluster, [&'static str; 2])> {
@@ -273,6 +276,9 @@ const MORE: &[&str] = &[
     "SELECT w, w::tsvector <@> rag_bm25_query('plain_tsv', (w || ':*')::tsquery) FROM unnest('{z,za,zan,launch,code,xy}'::text[]) AS w",
     "SELECT id, tsv <@> rag_bm25_query('plain_tsv', 'launch | z:*') FROM plain",
     "SELECT chunk_no, tsv <@> rag_bm25_query('notes_rag_chunks_tsv_idx', 'launch | z:*') FROM notes_rag",
+    "SELECT configuration, is_chosen, training, held_out FROM rag_optimize('notes', 'both', search_space => '{\"k\": [1, 2]}')",
+    "SELECT rag_optimize('notes', 'zanz', search_space => '{\"k\": [1, 2]}')",
+    "SELECT rag_eval_floors('zanz', '{}')",
     "INSERT INTO rag.eval_set (name) VALUES ('zanz')",
     "SELECT rag_eval_load('zanz', '[]')",
 ];

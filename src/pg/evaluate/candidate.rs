@@ -52,6 +52,8 @@ pub struct Searched {
     pub milliseconds: f64,
     /// The answer's text, where answers were wanted.
     pub answer: Option<String>,
+    /// What the search has used, or what the answer has, where answers were wanted.
+    pub used: Usage,
 }
 
 impl<'a> CandidateConfiguration<'a> {
@@ -116,8 +118,9 @@ impl<'a> CandidateConfiguration<'a> {
         let passages = search.run(&case.question)?;
         let milliseconds = (routed + started.elapsed()).as_secs_f64() * 1e3;
         let mut scores = self.judged(case, &passages);
-        costs(milliseconds, usage::total().since(&before), &mut scores);
-        Ok(Searched { passages, scores, milliseconds, answer: None })
+        let used = usage::total().since(&before);
+        costs(milliseconds, used, &mut scores);
+        Ok(Searched { passages, scores, milliseconds, answer: None, used })
     }
 
     /// Has the question of a case answered, and adds what `judge` says of the answer.
@@ -134,7 +137,8 @@ impl<'a> CandidateConfiguration<'a> {
             .answer(Some(&case.question))
             .map_err(|error| named(self.configuration, error))?;
         let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-        answer_costs(milliseconds, usage::total().since(&before), &mut searched.scores);
+        searched.used = usage::total().since(&before);
+        answer_costs(milliseconds, searched.used, &mut searched.scores);
         searched.scores.extend(judge.scores(case, &answer)?);
         searched.answer = Some(answer.text);
         Ok(())

@@ -11,19 +11,22 @@ mod alert;
 mod answer;
 mod candidate;
 mod context;
+mod examiner;
+mod optimize;
 mod options;
 pub mod read;
+mod trials;
 
 use std::time::Instant;
 
 use pgrx::prelude::*;
 use serde_json::{Value, json};
 
+pub use optimize::{Optimization, OptimizeRequest, Trial};
 pub use options::EvalOptions;
 
-use self::answer::AnswerJudge;
 use self::candidate::{CandidateConfiguration, Searched};
-use self::context::Judge;
+use self::examiner::Examiner;
 use super::catalog::evaluation::{self, Case, EvalRun, in_case};
 use super::server::sql;
 use crate::error::{Error, Result};
@@ -71,7 +74,7 @@ pub struct EvalRequest<'a> {
 impl Evaluation {
     /// Checks the arguments of `rag_eval`.
     pub fn new(request: EvalRequest<'_>) -> Result<Evaluation> {
-        let options = EvalOptions::read(&request.options)?;
+        let options = EvalOptions::read(&request.options, &[])?;
         let ks = options::ks(request.ks)?;
         let given = request.configurations.unwrap_or_else(|| "{\"default\": {}}".to_owned());
         let configurations = configuration::parse(&given)?;
@@ -92,7 +95,7 @@ impl Evaluation {
         let contenders =
             self.configurations.iter().map(|configuration| self.contender(configuration));
         let mut contenders = contenders.collect::<Result<Vec<_>>>()?;
-        let (scores, results) = self.ask(&mut contenders, started)?;
+        let (scores, results) = self.ask(&mut contenders)?;
         let mut interrupt = || {
             check_for_interrupts!();
         };
@@ -117,10 +120,8 @@ impl Evaluation {
     fn ask(
         &self,
         contenders: &mut [CandidateConfiguration<'_>],
-        started: Instant,
     ) -> Result<(Vec<Vec<Scores>>, Vec<Value>)> {
-        let judge = Judge::new(&self.options)?;
-        let answers = AnswerJudge::new(&self.options)?;
+        let examiner = Examiner::new(&self.options)?;
         // The first search of a session loads a model, plans statements and reads pages.
         if let Some(case) = self.cases.first() {
             for contender in contenders.iter_mut() {
@@ -129,20 +130,14 @@ impl Evaluation {
         }
         let mut scores = vec![vec![Scores::new(); self.cases.len()]; contenders.len()];
         let mut results = Vec::new();
-        let mut progress = ProgressNotice { started, said: started };
+        let mut progress = ProgressNotice::new("rag_eval".to_owned());
         for (at, case) in self.cases.iter().enumerate() {
-            let mut context = judge.context(case);
+            let mut contexts = examiner.contexts(case);
             for turn in 0..contenders.len() {
                 check_for_interrupts!();
                 let turn = (at + turn) % contenders.len();
                 let contender = &mut contenders[turn];
-                let mut searched = contender.search(case).map_err(|error| in_case(error, case))?;
-                searched.scores.extend(context.scores(&searched.passages)?);
-                if self.options.answers {
-                    contender
-                        .answer(case, &answers, &mut searched)
-                        .map_err(|error| in_case(error, case))?;
-                }
+                let searched = examiner.ask(contender, case, &mut contexts)?;
                 if self.options.keep {
                     results.push(result(contender, case, &searched));
                 }
@@ -150,8 +145,7 @@ impl Evaluation {
             }
             progress.say(at + 1, self.cases.len());
         }
-        judge.warn();
-        answers.warn();
+        examiner.warn();
         Ok((scores, results))
     }
 
@@ -220,18 +214,25 @@ fn result(contender: &CandidateConfiguration<'_>, case: &Case, searched: &Search
 
 /// Says now and then how far it is.
 struct ProgressNotice {
+    what: String,
     started: Instant,
     said: Instant,
 }
 
 impl ProgressNotice {
+    /// Of `what`, which begins now.
+    fn new(what: String) -> ProgressNotice {
+        let started = Instant::now();
+        ProgressNotice { what, started, said: started }
+    }
+
     fn say(&mut self, done: usize, all: usize) {
         if self.said.elapsed().as_secs_f64() < SECONDS_BETWEEN_NOTICES || done == all {
             return;
         }
         self.said = Instant::now();
         let left = self.started.elapsed().as_secs_f64() * (all - done) as f64 / done as f64;
-        notice!("rag_eval: {done} of {all} questions, about {left:.0} s left");
+        notice!("{}: {done} of {all} questions, about {left:.0} s left", self.what);
     }
 }
 

@@ -63,7 +63,7 @@ pub struct EvalOptions {
     /// Share of figures that an interval holds.
     confidence: f64,
     /// Where random numbers begin.
-    seed: u64,
+    pub seed: u64,
 }
 
 impl Default for EvalOptions {
@@ -84,9 +84,10 @@ impl Default for EvalOptions {
 }
 
 impl EvalOptions {
-    /// Reads the options from JSON, and checks them.
-    pub fn read(options: &Value) -> Result<EvalOptions> {
-        let read: EvalOptions = options::read("", options.clone(), &[])?;
+    /// Reads the options from JSON, and checks them. `others` are keys that are known elsewhere, for the
+    /// hint.
+    pub fn read(options: &Value, others: &[&str]) -> Result<EvalOptions> {
+        let read: EvalOptions = options::read("", options.clone(), others)?;
         if !(1..=100_000).contains(&read.resamples) {
             return Err(out_of_range("resamples", "between 1 and 100000", read.resamples));
         }
@@ -96,14 +97,20 @@ impl EvalOptions {
         if !(read.confidence > 0.0 && read.confidence < 1.0) {
             return Err(out_of_range("confidence", "above 0 and below 1", read.confidence));
         }
-        if !(1..=100).contains(&read.context_k) {
-            return Err(out_of_range("context_k", "between 1 and 100", read.context_k));
-        }
+        read.check_context_k()?;
         if read.judge == JudgeOfAnswers::Llm && !read.answers {
             return Err(Error::invalid("judge is \"llm\", and there are no answers to judge")
                 .hint("Add \"answers\": true to the options."));
         }
         Ok(read)
+    }
+
+    /// An error where the context would have no chunk or too many.
+    pub fn check_context_k(&self) -> Result<()> {
+        match self.context_k {
+            1..=100 => Ok(()),
+            k => Err(out_of_range("context_k", "between 1 and 100", k)),
+        }
     }
 
     /// Who judges, which must be a language model: `what` cannot be judged otherwise.

@@ -11,6 +11,7 @@ mod eval;
 mod event;
 mod generate;
 mod model;
+mod optimize;
 mod parse;
 mod pipeline;
 mod queue;

@@ -20,7 +20,8 @@ pub fn store(pipeline: &Pipeline, defaults: WrittenOptions) -> Result<()> {
     question_defaults::store(pipeline.id, defaults)
 }
 
-fn check(pipeline: &Pipeline, defaults: &WrittenOptions) -> Result<()> {
+/// An error where `defaults` of a pipeline name what there is not.
+pub fn check(pipeline: &Pipeline, defaults: &WrittenOptions) -> Result<()> {
     // As if a call said it, to which an option of another strategy is an error.
     let call = CallOptions::of(WrittenOptions::default(), defaults.clone())?;
     let mut asked = call.with_defaults(pipeline, WrittenOptions::default())?;
