@@ -195,7 +195,7 @@ mod tests {
         check(json!({"ndcg@10": 0.71, "ndcg@1": 0.4}), &[("ndcg@10", 0.7, 0.71)]);
         // The greatest k is meant where none is said.
         check(json!({"ndcg": 0.6}), &[]);
-        check(json!({"ndcg": 0.8, "mrr": 1}), &[("mrr@5", 0.2, 1.0), ("ndcg@10", 0.7, 0.8)]);
+        check(json!({"mrr": 1, "ndcg": 0.8}), &[("mrr@5", 0.2, 1.0), ("ndcg@10", 0.7, 0.8)]);
         // What was not measured breaks none.
         check(json!({"ndcg@3": 1, "token_f1": 1}), &[]);
     }
