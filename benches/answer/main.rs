@@ -76,7 +76,9 @@ fn main() {
         println!("model {}, top {} passages", settings.file, settings.k);
         let mut embedder = embedder::Remembering::new(&ragd, installed.model(&settings.file));
         if name == data::SAMPLE && embedder.calibration.reader.is_some() {
-            println!("the reader was trained on these questions: xquad/en and the like have others");
+            println!(
+                "the reader was trained on these questions: xquad/en and the like have others"
+            );
         }
         let asked = ask::ask_all(&set, &settings, &mut embedder);
         figures::quality(&asked);

@@ -226,7 +226,8 @@ CREATE FUNCTION rag_answer_details(
     trace_id     uuid,
     claims       jsonb,
     faithfulness real,
-    needs_review boolean
+    needs_review boolean,
+    pipeline     text
 )
 VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_answer_details_wrapper';

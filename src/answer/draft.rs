@@ -3,13 +3,16 @@
 use serde_json::Value;
 
 use super::citation::Citations;
+use super::form::{FormedAnswer, ReadValues};
 use crate::context::Reading;
 
 /// What an answerer wrote.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
-    /// The text; its marker [n] cites the n-th of `readings`.
+    /// The text; its marker [n] cites the n-th of `readings`. Of an answer with a form, its values as text.
     pub text: String,
+    /// The answer that has the form that was asked for.
+    pub formed: Option<FormedAnswer>,
     /// All that was read, in the order of its numbers.
     pub readings: Vec<Reading>,
     /// Whether the text says that it is an answer from the sources.
@@ -26,6 +29,13 @@ impl Draft {
     /// What a language model wrote: its markers say what it cites, and nothing how sure it is.
     #[must_use]
     pub fn of_model(text: String, readings: Vec<Reading>, supported: bool, usage: Value) -> Draft {
-        Draft { text, readings, supported, confidence: None, citations: None, usage }
+        Draft { text, formed: None, readings, supported, confidence: None, citations: None, usage }
+    }
+
+    /// What a language model wrote in the form that was asked for.
+    #[must_use]
+    pub fn in_form(formed: FormedAnswer, readings: Vec<Reading>, usage: Value) -> Draft {
+        let text = formed.text(ReadValues::All);
+        Draft { formed: Some(formed), ..Draft::of_model(text, readings, true, usage) }
     }
 }

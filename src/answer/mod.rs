@@ -6,6 +6,9 @@
 
 pub mod citation;
 pub mod draft;
+pub mod fallback;
+pub mod form;
+pub mod json_text;
 pub mod link;
 pub mod nearest;
 pub mod numbering;

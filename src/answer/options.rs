@@ -2,7 +2,9 @@
 //! question.
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
+use super::fallback::FallbackPipelines;
 use super::strategy::{self, Budget, StrategyOptions};
 use super::style::CitationStyle;
 use crate::error::{Error, Result};
@@ -32,6 +34,8 @@ pub struct AnswerOptions {
     pub always_retrieve: Option<bool>,
     /// The template of the prompt; `None`: that of the pipeline, or the usual one.
     pub template: Option<String>,
+    /// The JSON schema that the answer fits; `None`: it is free text.
+    pub schema: Option<Map<String, Value>>,
     /// Parameters of sampling that go together.
     pub preset: Option<SamplingPreset>,
     /// Sampling temperature of a language model.
@@ -55,6 +59,8 @@ pub struct AnswerOptions {
     pub refusal: Option<String>,
     /// Whether a refusal names what is near in the documents.
     pub suggest: bool,
+    /// Which pipelines are asked where this one has no answer.
+    pub fallback: FallbackPipelines,
     /// Which answers are given again.
     pub cache: Option<AnswerCache>,
     /// Cosine from which on two questions may mean the same.
@@ -81,6 +87,7 @@ impl AnswerOptions {
         strategy::named(self.strategy.as_deref())?;
         self.of_strategy().check()?;
         self.sampling()?;
+        self.fallback.check()?;
         share("answer.min_confidence", self.min_confidence)?;
         share("answer.cache_similarity", self.cache_similarity)
     }
@@ -156,7 +163,7 @@ fn share(option: &str, value: Option<f32>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::options::read;
@@ -181,6 +188,11 @@ mod tests {
             "answer",
             json!({"cache_similarity": -0.5}),
             "option \"answer.cache_similarity\" must be between 0 and 1, not -0.5",
+        );
+        check(
+            "answer",
+            json!({"schema": "object"}),
+            "option \"answer.schema\" must be an object, not \"object\"",
         );
         check("answer", json!({"cache": "some"}), "option \"answer.cache\" cannot be \"some\"");
         check(

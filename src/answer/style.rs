@@ -15,7 +15,10 @@
 use std::ops::Range;
 
 use serde::Deserialize;
+use serde_json::Value;
 
+use super::form::FormedAnswer;
+use super::json_text::{JsonScalar, scalars};
 use super::numbering::{SourceNumbers, TextAroundMarkers, written};
 use crate::text::line::single_line;
 use crate::text::marker::{Marker, code, markers};
@@ -86,17 +89,42 @@ pub fn styled(answer: &str, style: CitationStyle, sources: &[Shown]) -> Styled {
         CitationStyle::Footnote => without_footnotes(answer),
         _ => answer.to_owned(),
     };
-    let (numbers, written) = (SourceNumbers::of(sources.len()), TextAroundMarkers::default());
-    let mut page = StyledText { style, sources, numbers, written, wrong: Vec::new() };
-    let mut from = 0;
-    for marker in markers(&answer) {
-        page.written.write(&answer[from..marker.range.start]);
-        page.mark(&marker);
-        from = marker.range.end;
-    }
-    page.written.write(&answer[from..]);
+    let mut page = StyledText::of(style, sources);
+    page.add(&answer, &markers(&answer));
     page.append_list();
     Styled { text: page.written.text, order: page.numbers.order(), wrong: page.wrong }
+}
+
+/// The JSON of `answer` with the markers of its strings in `style`, but for styles that list sources after the text:
+/// they show numbers. Sources that the answer as a whole cites are counted after those of markers.
+///
+/// A number that no source has is told with the place where its string begins, or else the end.
+pub fn styled_json(answer: &FormedAnswer, style: CitationStyle, sources: &[Shown]) -> Styled {
+    let style = if style.lists() { CitationStyle::Inline } else { style };
+    let mut page = StyledText::of(style, sources);
+    let (mut json, mut characters, mut from) = (String::new(), 0, 0);
+    let mut wrong = Vec::new();
+    for JsonScalar { range, said, .. } in scalars(&answer.json) {
+        let Some(said) = said else { continue };
+        let markers = markers(&said);
+        if markers.is_empty() {
+            continue;
+        }
+        page.add(&said, &markers);
+        let before = &answer.json[from..range.start];
+        let place = characters + before.chars().count();
+        wrong.extend(page.wrong.drain(..).map(|(number, _)| (number, place)));
+        let written = Value::String(std::mem::take(&mut page.written).text).to_string();
+        characters = place + written.chars().count();
+        json += before;
+        json += &written;
+        from = range.end;
+    }
+    json += &answer.json[from..];
+    let end = json.chars().count();
+    let (_, unknown) = page.numbers.cite(&answer.sources);
+    wrong.extend(unknown.into_iter().map(|number| (number, end)));
+    Styled { text: json, order: page.numbers.order(), wrong }
 }
 
 /// What has been written so far.
@@ -108,7 +136,23 @@ struct StyledText<'a> {
     wrong: Vec<(u32, usize)>,
 }
 
-impl StyledText<'_> {
+impl<'a> StyledText<'a> {
+    fn of(style: CitationStyle, sources: &'a [Shown]) -> StyledText<'a> {
+        let (numbers, written) = (SourceNumbers::of(sources.len()), TextAroundMarkers::default());
+        StyledText { style, sources, numbers, written, wrong: Vec::new() }
+    }
+
+    /// Adds `text`, which has these markers.
+    fn add(&mut self, text: &str, markers: &[Marker]) {
+        let mut from = 0;
+        for marker in markers {
+            self.written.write(&text[from..marker.range.start]);
+            self.mark(marker);
+            from = marker.range.end;
+        }
+        self.written.write(&text[from..]);
+    }
+
     fn mark(&mut self, marker: &Marker) {
         let (cited, wrong) = self.numbers.cite(&marker.numbers);
         if cited.is_empty() {
@@ -222,6 +266,7 @@ fn without_footnotes(answer: &str) -> String {
 mod tests {
     use std::collections::HashSet;
 
+    use super::super::form::AnswerForm;
     use super::*;
     use proptest::prelude::*;
 
@@ -255,6 +300,27 @@ mod tests {
         );
         check(CitationStyle::Numeric, "None.\n", "None.\n");
         check(CitationStyle::Numeric, "`a[4]` b [4]", "`a[4]` b [1]\n\n[1] row 4, Part 4");
+    }
+
+    #[test]
+    fn json_stays_what_it_is_but_for_its_markers() {
+        let form = AnswerForm::of(serde_json::Map::new());
+        let told = |style, answer: &str, cited: &str| {
+            let reply = format!("{{\"answer\": {answer}, \"sources\": {cited}}}");
+            styled_json(&form.read(&reply).unwrap(), style, &sources())
+        };
+        let answer = r#"{"b": "\u00e9 \"x\" [4].", "a" : [1.50, "None [9].", "[2]"], "[3]": true}"#;
+        let shown = r#"{"b": "é \"x\" [1].", "a" : [1.50, "None.", "[2]"], "[3]": true}"#;
+        for style in [CitationStyle::Inline, CitationStyle::Numeric, CitationStyle::Footnote] {
+            let styled = told(style, answer, "[1, 4, 7]");
+            assert_eq!(styled.text, shown);
+            assert_eq!(styled.order, [3, 1, 0, 2]);
+            assert_eq!(styled.wrong, [(9, 35), (7, shown.chars().count())]);
+        }
+        assert_eq!(&shown.chars().skip(35).take(7).collect::<String>(), "\"None.\"");
+        let linked = told(CitationStyle::Link, r#"["A [4]."]"#, "[]").text;
+        assert_eq!(linked, r#"["A [[1]](https://h/4)."]"#);
+        assert_eq!(told(CitationStyle::Inline, "12", "[2]").order, [1, 0, 2, 3]);
     }
 
     #[test]

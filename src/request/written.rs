@@ -107,7 +107,7 @@ fn is_group(key: &str) -> bool {
 }
 
 /// Options that are objects inside of a group.
-const OBJECTS: [&str; 2] = ["answer.budget", "retrieve.recency"];
+const OBJECTS: [&str; 3] = ["answer.budget", "answer.schema", "retrieve.recency"];
 
 /// The options of an object, in which null stands for the value that is built in.
 fn typed(mut value: Value, others: &[&str]) -> Result<QuestionOptions> {
@@ -233,6 +233,11 @@ mod tests {
         check(
             json!({"answer": {"budget": [1]}}),
             "option \"answer.budget\" must be an object, not an array",
+            "",
+        );
+        check(
+            json!({"answer": {"schema": ["object"]}}),
+            "option \"answer.schema\" must be an object, not an array",
             "",
         );
     }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::budget::{BudgetLedger, estimate, estimate_all};
-use super::last::{AnswerWork, BegunAnswer, FinalPrompt, PendingAnswer};
+use super::cited::numbers;
+use super::last::{AnswerWork, BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 use super::options::StrategyOptions;
 use super::tools::{ReadingCalls, StrategyHost};
 use super::{AnswerStrategy, StrategyResult};
@@ -11,7 +12,7 @@ use crate::context::budget::none_fits;
 use crate::context::step::{self, Material, Numbered};
 use crate::context::{Reading, fit};
 use crate::error::Result;
-use crate::prompt::messages::{Message, PromptSource};
+use crate::prompt::messages::{Message, PromptSource, is_no_answer};
 use crate::prompt::template::Template;
 use crate::source::{Source, SourceId};
 
@@ -101,20 +102,53 @@ impl<'a> Desk<'a> {
     /// Ends the work with the last call, if the budget has room for it.
     pub fn close(mut self, last: FinalPrompt) -> BegunAnswer {
         let FinalPrompt { step, prompt, otherwise } = last;
+        let form = self.tools.answer_form();
         let size = estimate_all(&prompt);
         let (granted, limits) = self.ledger.grant(&[size], None, self.tools.elapsed_ms());
         let work = self.work();
         match granted {
+            0 if form.is_some() => BegunAnswer::Done(work.written(StrategyResult::Nothing)),
             0 => BegunAnswer::Done(work.written(otherwise.or(None))),
             _ => BegunAnswer::Asking(Box::new(PendingAnswer {
                 prompt,
                 step,
                 limits,
+                form,
                 otherwise,
                 size,
                 work,
             })),
         }
+    }
+
+    /// `written` as it is to be in the end. Where the answer must have a form, its last call is asked for that; what
+    /// was written in free text, or may be given in its place, is put into the form by one more call.
+    pub fn in_form(&mut self, written: StrategyResult) -> Result<StrategyResult> {
+        let Some(form) = self.tools.answer_form() else { return Ok(written) };
+        let written = match written {
+            StrategyResult::Asks(FinalPrompt { otherwise: Fallback::IfUnknown(_), .. }) => {
+                self.finished(written)?
+            }
+            written => written,
+        };
+        let mut last = match written {
+            StrategyResult::Asks(last) => last,
+            StrategyResult::Answer(text) if !is_no_answer(&text) => self.form_prompt(&text)?,
+            StrategyResult::Answer(_) | StrategyResult::Free(_) | StrategyResult::Nothing => {
+                return Ok(StrategyResult::Nothing);
+            }
+        };
+        form.ask(&mut last.prompt);
+        Ok(StrategyResult::Asks(last))
+    }
+
+    /// What puts an answer in free text into a form, with the sources that it cites.
+    fn form_prompt(&mut self, text: &str) -> Result<FinalPrompt> {
+        let (sources, notes) = (self.sources(&numbers(text)), [note(text)]);
+        let material = Material { question: self.question, sources: &sources, notes: &notes, n: 0 };
+        let needed = ["question", "sources", "notes"];
+        let prompt = self.prompt("answer_with_notes", material, &needed)?;
+        Ok(FinalPrompt { step: "form", prompt, otherwise: Fallback::Nothing })
     }
 
     /// Says that another strategy works here from now on.

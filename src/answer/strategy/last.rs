@@ -8,6 +8,7 @@ use super::StrategyResult;
 use super::budget::BudgetLedger;
 use super::tools::{Limits, ModelReply};
 use crate::answer::draft::Draft;
+use crate::answer::form::{AnswerForm, FormedAnswer};
 use crate::context::Reading;
 use crate::error::Result;
 use crate::prompt::messages::{Message, NO_ANSWER, is_no_answer};
@@ -66,6 +67,8 @@ pub struct PendingAnswer {
     pub step: &'static str,
     /// What the call may take.
     pub limits: Limits,
+    /// The form that the reply must have; `None`: it is free text.
+    pub form: Option<AnswerForm>,
     pub(super) otherwise: Fallback,
     /// About how many tokens the prompt has.
     pub(super) size: u64,
@@ -85,6 +88,17 @@ impl AnswerWork {
     pub(super) fn outcome(self, text: String, supported: bool) -> Draft {
         let AnswerWork { strategy, readings, ledger } = self;
         Draft::of_model(text, readings, supported, ledger.usage(strategy))
+    }
+
+    /// What comes of it, where the answer must have a form: `formed`, or that there is none.
+    fn formed(self, formed: Option<FormedAnswer>) -> Draft {
+        match formed {
+            None => self.written(StrategyResult::Nothing),
+            Some(formed) => {
+                let AnswerWork { strategy, readings, ledger } = self;
+                Draft::in_form(formed, readings, ledger.usage(strategy))
+            }
+        }
     }
 
     pub(super) fn written(self, written: StrategyResult) -> Draft {
@@ -124,6 +138,9 @@ impl PendingAnswer {
         let is_late = self.limits.timeout_ms.is_some_and(|limit| took_ms >= limit);
         let said = self.work.ledger.note(self.step, reply, self.size, is_late)?;
         let said = said.unwrap_or_else(|| told.to_owned()).trim().to_owned();
+        if let Some(form) = &self.form {
+            return Ok(self.work.formed(form.read(&said)));
+        }
         let written = self.otherwise.or((!said.is_empty()).then_some(said));
         Ok(self.work.written(written))
     }

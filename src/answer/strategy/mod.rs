@@ -121,7 +121,8 @@ pub fn begin(
     tools: &mut dyn StrategyHost,
 ) -> Result<BegunAnswer> {
     let mut desk = Desk::new(strategy, question, options, tools);
-    match (strategy.answer)(&mut desk)? {
+    let written = (strategy.answer)(&mut desk)?;
+    match desk.in_form(written)? {
         StrategyResult::Asks(last) => Ok(desk.close(last)),
         written => Ok(BegunAnswer::Done(desk.work().written(written))),
     }
@@ -136,6 +137,7 @@ pub fn preview(
 ) -> Result<Vec<Message>> {
     let mut desk = Desk::new(strategy, question, options, tools).previewing();
     let written = (strategy.answer)(&mut desk)?;
+    let written = desk.in_form(written)?;
     Ok(match (desk.first_prompt(), written) {
         (Some(prompt), _) => prompt,
         (None, StrategyResult::Asks(last)) => last.prompt,

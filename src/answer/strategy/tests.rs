@@ -1,5 +1,6 @@
 //! Each strategy with a language model that says what a script wants, and what it was asked.
 
+mod formed;
 mod groups;
 mod judged;
 mod kinds;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::answer::draft::Draft;
+use crate::answer::form::AnswerForm;
 use crate::answer::options::AnswerOptions;
 use crate::context::Reading;
 use crate::context::budget::Room;
@@ -54,6 +56,8 @@ struct Scripted {
     room: Room,
     /// For how many calls each reading was.
     read_for: Vec<ReadingCalls>,
+    /// The form of the answer.
+    form: Option<AnswerForm>,
 }
 
 /// The text of a document.
@@ -138,6 +142,10 @@ impl StrategyHost for Scripted {
         Ok(shipped("standard"))
     }
 
+    fn answer_form(&self) -> Option<AnswerForm> {
+        self.form.clone()
+    }
+
     fn template(&mut self, name: &str) -> Result<Template> {
         Ok(shipped(name))
     }
@@ -178,6 +186,7 @@ fn scripted(finds: &[(&'static str, &[u32])], says: &[&'static str]) -> Scripted
         tokens: (100, 10),
         room: Room::default(),
         read_for: Vec::new(),
+        form: None,
     }
 }
 

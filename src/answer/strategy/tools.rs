@@ -1,5 +1,6 @@
 //! What strategies work with.
 
+use crate::answer::form::AnswerForm;
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::Result;
@@ -37,6 +38,9 @@ pub trait StrategyHost: Counter {
 
     /// The template in which the answer is asked for.
     fn answer_template(&mut self) -> Result<Template>;
+
+    /// The form in which the answer is asked for; `None`: it is free text.
+    fn answer_form(&self) -> Option<AnswerForm>;
 
     /// The template called `name`, of a step.
     fn template(&mut self, name: &str) -> Result<Template>;

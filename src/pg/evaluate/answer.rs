@@ -88,7 +88,8 @@ impl AnswerJudge {
         let mut scores = Vec::new();
         told(answer, &mut scores);
         let abstains = answer.supported == Some(false);
-        let text = bare(&answer.text);
+        let said = answer.text.as_deref().unwrap_or_default();
+        let text = bare(said);
         let mut embedding = Embedding::with_model(None, CallContext::bulk())?;
         scores.push((
             EvalMetric::AnswerRelevance,
@@ -102,7 +103,7 @@ impl AnswerJudge {
             scores.extend(correct(case, text, &mut embedding)?);
         }
         if !abstains {
-            scores.extend(cites(&answer.text, &read));
+            scores.extend(cites(said, &read));
         }
         let place = |number: &usize| number.checked_sub(1).and_then(|at| read.get(at));
         let in_order: Vec<&ReadSource> = answer.reading_order.iter().filter_map(place).collect();

@@ -140,7 +140,7 @@ impl<'a> CandidateConfiguration<'a> {
         searched.used = usage::total().since(&before);
         answer_costs(milliseconds, searched.used, &mut searched.scores);
         searched.scores.extend(judge.scores(case, &answer)?);
-        searched.answer = Some(answer.text);
+        searched.answer = answer.text;
         Ok(())
     }
 

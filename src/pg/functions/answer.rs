@@ -19,7 +19,7 @@ fn rag_answer(
     filter: Option<Jsonb>,
     llm: Option<&str>,
     options: Option<Jsonb>,
-) -> String {
+) -> Option<String> {
     let filter = filter.map(|Jsonb(filter)| filter);
     let arguments =
         QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
@@ -41,7 +41,7 @@ fn rag_answer_details(
 ) -> TableIterator<
     'static,
     (
-        name!(answer, String),
+        name!(answer, Option<String>),
         name!(supported, Option<bool>),
         name!(confidence, Option<f32>),
         name!(citations, Jsonb),
@@ -51,20 +51,21 @@ fn rag_answer_details(
         name!(claims, Jsonb),
         name!(faithfulness, Option<f32>),
         name!(needs_review, bool),
+        name!(pipeline, String),
     ),
 > {
     let filter = filter.map(|Jsonb(filter)| filter);
     let arguments =
         QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
     let request = QuestionRequest { pipeline, arguments, options, conditions: None };
-    let TracedAnswer { answer: it, trace_id, .. } =
+    let TracedAnswer { answer: it, pipeline, trace_id, .. } =
         request.traced_answer(question, false).or_report();
     let (citations, context) = (Jsonb(it.citations), Jsonb(it.context));
     let (usage, claims) = (Jsonb(it.usage), Jsonb(it.claims));
     let (faithfulness, needs_review) = (it.faithfulness, it.needs_review);
     let (text, supported, confidence) = (it.text, it.supported, it.confidence);
     #[rustfmt::skip]
-    let row = (text, supported, confidence, citations, context, usage, trace_id, claims, faithfulness, needs_review);
+    let row = (text, supported, confidence, citations, context, usage, trace_id, claims, faithfulness, needs_review, pipeline);
     TableIterator::once(row)
 }
 

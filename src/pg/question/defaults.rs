@@ -3,6 +3,7 @@
 use super::answer;
 use super::answer::verifier::Verifier;
 use super::options::CallOptions;
+use super::route;
 use super::search::{Search, SearchedPipeline};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
@@ -40,6 +41,9 @@ fn check_names(pipeline: &Pipeline, options: &QuestionOptions) -> Result<()> {
     let QuestionOptions { llm, retrieve, context, answer, verify, .. } = options;
     for name in [llm, &retrieve.rewrite.llm, &verify.llm].into_iter().flatten() {
         Llm::named(name)?;
+    }
+    for name in answer.fallback.names() {
+        route::check_there(name)?;
     }
     for name in [&answer.template, &retrieve.rewrite.template].into_iter().flatten() {
         template::find(name)?;

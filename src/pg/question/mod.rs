@@ -1,12 +1,14 @@
 //! From a question to chunks, and to an answer.
 //!
 //! [`options`] puts together what the caller and the pipeline say, [`request`] makes of it what is to be
-//! done, [`search`] finds chunks, [`federation`] those of several pipelines, and [`answer`] has the answer written. [`defaults`] looks at what a pipeline
+//! done, [`search`] finds chunks, [`federation`] those of several pipelines, and [`answer`] has the answer written. [`fallback`] asks other pipelines
+//! where there is none. [`defaults`] looks at what a pipeline
 //! is to say before it does.
 
 pub mod answer;
 pub mod conversation;
 pub mod defaults;
+mod fallback;
 pub mod federation;
 pub mod options;
 pub mod request;

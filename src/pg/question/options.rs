@@ -97,11 +97,13 @@ impl AskedOptions {
     /// has it; the defaults of a pipeline are for all strategies.
     pub fn strategy(&self) -> Result<(&'static AnswerStrategy, StrategyOptions)> {
         let strategy = strategy::named(self.options.answer.strategy.as_deref())?;
-        let wrote = |name: &str| {
-            let path = format!("answer.{name}");
-            self.layers.source(&path) == Some(OptionSource::Call)
-        };
+        let wrote = |name: &str| self.is_said_by_call(&format!("answer.{name}"));
         Ok((strategy, self.options.answer.of_strategy().fitted(strategy, wrote)?))
+    }
+
+    /// Whether it is the call that says the value of the option `path`.
+    pub fn is_said_by_call(&self, path: &str) -> bool {
+        self.layers.source(path) == Some(OptionSource::Call)
     }
 
     /// What was looked up by the options `paths`; an error says so where one of them is a default of the

@@ -5,21 +5,23 @@ use serde_json::Value;
 
 use super::answer::{self, Answer, AnswerStream, CheckOptions, Record};
 use super::conversation::{Conversation, Turn};
+use super::fallback::AnsweredQuestion;
 use super::federation::{FederatedPipeline, FederatedSearch};
 use super::options::{AskedOptions, CallOptions};
 use super::route::ChosenPipeline;
-use super::{route, trace_log};
+use super::{fallback, route, trace_log};
+use crate::answer::form::AnswerForm;
 use crate::context::Reading;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::configuration::merged_filter;
 use crate::pg::catalog::pipeline::Pipeline;
-use crate::pg::catalog::{model, template};
+use crate::pg::catalog::{model, stranger, template};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::server::guc::Caching;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::{guc, sql};
-use crate::prompt::messages::Message;
+use crate::prompt::messages::{Message, NO_ANSWER};
 use crate::request::{QuestionArguments, QuestionOptions};
 use crate::retrieve::Passage;
 
@@ -55,10 +57,24 @@ enum PreparedFor {
     Reading,
 }
 
+/// A question that is ready to be answered.
+pub struct PreparedQuestion {
+    /// The question as it is looked up.
+    pub text: String,
+    /// Where it is looked up.
+    pub search: FederatedSearch,
+    /// How the answer is written.
+    pub writing: answer::Writing,
+    /// What holds for it.
+    pub options: AskedOptions,
+}
+
 /// An answer, and how it came about.
 pub struct TracedAnswer {
     /// The answer and what it was made of.
     pub answer: Answer,
+    /// The pipeline that has answered, or the names of several that were asked as one.
+    pub pipeline: String,
     /// Its row of `rag.trace_log`, if there is one.
     pub trace_id: Option<Uuid>,
     /// What was done, step by step, if the caller wants to know.
@@ -79,43 +95,44 @@ impl QuestionRequest<'_> {
     }
 
     /// The answer, of which nothing is kept.
-    pub fn answer(self, text: Option<&str>) -> Result<Answer> {
-        let (text, search, writing) = self.prepare(text, PreparedFor::Answer)?;
-        answer::ask(&text, &search, &writing)
+    pub fn answer(mut self, text: Option<&str>) -> Result<Answer> {
+        let call = CallOptions::read(&self.arguments, self.options.take())?;
+        let (prepared, _) = self.prepare(&call, text, PreparedFor::Answer)?;
+        Ok(fallback::answered(&self, &call, prepared)?.answer)
     }
 
     /// The answer; with its steps where they are wanted here or by `rag.trace`.
-    pub fn traced_answer(self, text: Option<&str>, wants_steps: bool) -> Result<TracedAnswer> {
+    pub fn traced_answer(mut self, text: Option<&str>, wants_steps: bool) -> Result<TracedAnswer> {
         self.refuse_if_not_kept();
         let level = guc::trace();
         let is_recorded = wants_steps || level != guc::TraceLevel::Off;
-        let ((asked, answer), steps) = trace::recorded(is_recorded, || {
-            let (text, search, writing) = self.prepare(text, PreparedFor::Answer)?;
-            let asked = asked(&text, &search, &writing);
-            let answer = answer::ask(&text, &search, &writing)?;
-            Ok(((asked, writing.conversation), answer))
+        let ((answered, conversation), steps) = trace::recorded(is_recorded, || {
+            let call = CallOptions::read(&self.arguments, self.options.take())?;
+            let (prepared, conversation) = self.prepare(&call, text, PreparedFor::Answer)?;
+            Ok((fallback::answered(&self, &call, prepared)?, conversation))
         })?;
-        let (asked, conversation) = asked;
+        let AnsweredQuestion { asked, answer } = answered;
         let trace_id = trace_log::keep(level, &asked, &answer, &steps)?;
         if let Some(conversation) = conversation {
             let standalone = asked.question.as_str();
             let question = text.unwrap_or(standalone);
-            let turn = Turn { question, standalone, answer: &answer.text, trace: trace_id };
+            let said = answer.text.as_deref().unwrap_or(NO_ANSWER);
+            let turn = Turn { question, standalone, answer: said, trace: trace_id };
             conversation.append(&turn)?;
         }
-        Ok(TracedAnswer { answer, trace_id, steps })
+        Ok(TracedAnswer { answer, pipeline: asked.pipeline, trace_id, steps })
     }
 
     /// The answer, streamed while it is written.
-    pub fn stream(self, text: Option<&str>) -> Result<AnswerStream> {
+    pub fn stream(mut self, text: Option<&str>) -> Result<AnswerStream> {
         self.refuse_if_not_kept();
         let level = guc::trace();
         let is_recorded = level != guc::TraceLevel::Off;
         let ((asked, conversation, stream), steps) = trace::recorded(is_recorded, || {
-            let (standalone, search, mut writing) = self.prepare(text, PreparedFor::Answer)?;
-            let conversation = writing.conversation.take();
-            let asked = asked(&standalone, &search, &writing);
-            Ok((asked, conversation, answer::stream(&standalone, &search, writing)?))
+            let call = CallOptions::read(&self.arguments, self.options.take())?;
+            let (prepared, conversation) = self.prepare(&call, text, PreparedFor::Answer)?;
+            let (asked, stream) = fallback::streamed(&self, &call, prepared)?;
+            Ok((asked, conversation, stream))
         })?;
         let standalone = asked.question.clone();
         let stream = stream.recorded(Record { level, asked, steps });
@@ -137,23 +154,28 @@ impl QuestionRequest<'_> {
 
     /// The messages in which a language model would be asked.
     pub fn prompt(self, text: Option<&str>) -> Result<Vec<Message>> {
-        let (text, search, writing) = self.prepare(text, PreparedFor::Reading)?;
+        let PreparedQuestion { text, search, writing, .. } = self.prepared_to_read(text)?;
         answer::messages(&text, &search, &writing)
     }
 
     /// What a language model would read, the tokens of each, and last those of the overview before it.
     pub fn context(self, text: Option<&str>) -> Result<(Vec<Reading>, Vec<usize>)> {
-        let (text, search, writing) = self.prepare(text, PreparedFor::Reading)?;
+        let PreparedQuestion { text, search, writing, .. } = self.prepared_to_read(text)?;
         answer::context(&text, &search, &writing)
     }
 
-    /// The question as it is looked up, where it is looked up, and how the answer is written.
+    fn prepared_to_read(mut self, text: Option<&str>) -> Result<PreparedQuestion> {
+        let call = CallOptions::read(&self.arguments, self.options.take())?;
+        Ok(self.prepare(&call, text, PreparedFor::Reading)?.0)
+    }
+
+    /// The question, ready to be answered, and the conversation that it is part of.
     fn prepare(
-        mut self,
+        &self,
+        call: &CallOptions,
         text: Option<&str>,
         purpose: PreparedFor,
-    ) -> Result<(String, FederatedSearch, answer::Writing)> {
-        let call = CallOptions::read(&self.arguments, self.options.take())?;
+    ) -> Result<(PreparedQuestion, Option<Conversation>)> {
         let conversation = call.options.answer.conversation.as_deref();
         let conversation = conversation.map(Conversation::find).transpose()?;
         let text = required_question(text)?;
@@ -162,7 +184,7 @@ impl QuestionRequest<'_> {
             None if !is_open => Some(vec![ChosenPipeline::by_caller(self.pipeline)]),
             several => several,
         };
-        let known = chosen.map(|chosen| self.asked(&call, &chosen, READ)).transpose()?;
+        let known = chosen.map(|chosen| self.asked(call, &chosen, READ)).transpose()?;
         let text = match &conversation {
             None => text.to_owned(),
             Some(conversation) => {
@@ -170,20 +192,34 @@ impl QuestionRequest<'_> {
                 conversation.condensed(text, &llm?)?
             }
         };
-        let AskedPipelines { pipelines, options } = match known {
+        let asked = match known {
             Some(asked) => asked,
-            None => {
-                self.asked(&call, &[route::pipeline_for(self.pipeline, &text, &call)?], READ)?
-            }
+            None => self.asked(call, &[route::pipeline_for(self.pipeline, &text, call)?], READ)?,
         };
-        let llm = options.llm()?;
-        options.trace()?;
-        let mut search = FederatedSearch::new(pipelines, READ)?.for_answers();
-        if purpose == PreparedFor::Answer {
-            search = search.with_caching(options.options.answer.cache.map(Caching::from));
+        Ok((asked.prepared(text, purpose)?, conversation))
+    }
+
+    /// The question for the pipelines that a fallback called `name` stands for. Where the caller has not named it, it
+    /// must run no code of roles that the caller has no reason to trust.
+    pub(super) fn prepare_fallback(
+        &self,
+        call: &CallOptions,
+        name: &str,
+        is_named: bool,
+        text: &str,
+    ) -> Result<PreparedQuestion> {
+        let mut chosen = match route::several(Some(name), text)? {
+            Some(several) => several,
+            None => vec![route::pipeline_for(Some(name), text, call)?],
+        };
+        chosen.iter_mut().for_each(|it| it.is_named &= is_named);
+        let asked = self.asked(call, &chosen, READ)?;
+        for FederatedPipeline { searched, .. } in &asked.pipelines {
+            if !searched.is_named {
+                stranger::check(&searched.pipeline)?;
+            }
         }
-        let writing = writing(&options, &search, llm, purpose)?;
-        Ok((text, search, answer::Writing { conversation, ..writing }))
+        asked.prepared(text.to_owned(), PreparedFor::Answer)
     }
 
     /// What holds for a question of the pipelines that were chosen. Where they are several, each gives as many
@@ -219,7 +255,22 @@ struct AskedPipelines {
     options: AskedOptions,
 }
 
-/// How the answer is written, outside of a conversation.
+impl AskedPipelines {
+    /// The question, which is looked up as `text`.
+    fn prepared(self, text: String, purpose: PreparedFor) -> Result<PreparedQuestion> {
+        let AskedPipelines { pipelines, options } = self;
+        let llm = options.llm()?;
+        options.trace()?;
+        let mut search = FederatedSearch::new(pipelines, READ)?.for_answers();
+        if purpose == PreparedFor::Answer {
+            search = search.with_caching(options.options.answer.cache.map(Caching::from));
+        }
+        let writing = writing(&options, &search, llm, purpose)?;
+        Ok(PreparedQuestion { text, search, writing, options })
+    }
+}
+
+/// How the answer is written.
 fn writing(
     asked: &AskedOptions,
     search: &FederatedSearch,
@@ -230,8 +281,10 @@ fn writing(
     let QuestionOptions { context, answer, .. } = &asked.options;
     answer::check_columns(asked, search.metadata())?;
     answer::check_compression(asked, &llm)?;
+    let form = answer.schema.clone().map(AnswerForm::of);
     if purpose == PreparedFor::Answer {
         asked.named(&["answer.strategy"], answer::check_strategy(strategy, &llm))?;
+        asked.named(&["answer.schema"], answer::check_form(form.as_ref(), &llm))?;
     }
     let tokenizer = context.tokenizer.as_deref();
     let tokenizer = tokenizer.map(|name| model::find(Some(name)).map(drop)).transpose();
@@ -248,25 +301,28 @@ fn writing(
         strategy,
         strategy_options,
         template: asked.named(&["answer.template"], template)?,
+        form,
         min_confidence,
         max_sentences: answer.max_sentences,
         sampling: answer.sampling()?,
         max_tokens: answer.max_tokens,
         cache_similarity: answer.cache_similarity.unwrap_or(SIMILAR),
-        conversation: None,
     })
 }
 
-/// What is asked and what answers it, for the trace.
-fn asked(
-    question: &str,
-    search: &FederatedSearch,
-    writing: &answer::Writing,
-) -> trace_log::TracedQuestion {
-    let (pipeline, llm) = (search.name(), writing.llm.name().to_owned());
-    let strategy = writing.strategy.name.to_owned();
-    trace::remark(|| format!("pipeline {pipeline}, strategy {strategy}, llm {llm}"));
-    trace_log::TracedQuestion { question: question.to_owned(), pipeline, strategy, llm }
+impl PreparedQuestion {
+    /// What is asked and what answers it, which the trace notes.
+    pub fn traced(&self) -> trace_log::TracedQuestion {
+        let (pipeline, llm) = (self.search.name(), self.writing.llm.name().to_owned());
+        let strategy = self.writing.strategy.name.to_owned();
+        trace::remark(|| format!("pipeline {pipeline}, strategy {strategy}, llm {llm}"));
+        trace_log::TracedQuestion { question: self.text.clone(), pipeline, strategy, llm }
+    }
+
+    /// The IDs of the pipelines that are asked.
+    pub fn pipelines(&self) -> Vec<i32> {
+        self.search.generations().into_iter().map(|(id, _)| id).collect()
+    }
 }
 
 /// The question, which can be searched for.

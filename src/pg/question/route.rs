@@ -70,6 +70,17 @@ fn list(name: Option<&str>) -> Result<Option<PipelineList>> {
     }
 }
 
+/// An error where `name`, which may stand for several pipelines, names one that there is not.
+pub fn check_there(name: &str) -> Result<()> {
+    let names = match list(Some(name))? {
+        Some(PipelineList::All) => return Ok(()),
+        Some(PipelineList::Named(names)) => names,
+        None if name == AUTO => return Ok(()),
+        None => vec![name.to_owned()],
+    };
+    names.iter().try_for_each(|name| pipeline::resolve(Some(name)).map(drop))
+}
+
 /// An error where `name` stands for several pipelines, of which `what` can ask only one.
 pub fn refuse_several(name: Option<&str>, what: &str) -> Result<()> {
     match list(name)? {

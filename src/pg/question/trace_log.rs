@@ -48,7 +48,7 @@ pub fn keep(
         asked.strategy.as_str().into(),
         asked.llm.as_str().into(),
         is_full.then_some(asked.question.as_str()).into(),
-        is_full.then_some(answer.text.as_str()).into(),
+        answer.text.as_deref().filter(|_| is_full).into(),
         answer.supported.into(),
         answer.confidence.into(),
         is_full.then(|| Jsonb(answer.citations.clone())).into(),

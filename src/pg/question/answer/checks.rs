@@ -1,17 +1,20 @@
 //! What an answer cites, whether that says so, and what is done where it may not.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::Answer;
 use super::verifier::{Checked, Verifier};
 use crate::answer::citation::{Citation, Citations, citations};
 use crate::answer::draft::Draft;
+use crate::answer::form::{FormedAnswer, ReadValues};
 use crate::answer::nearest::nearest_topics;
 use crate::answer::options::CiteOptions;
 use crate::answer::plain::without_fences;
 use crate::answer::refusal::refusal;
 use crate::answer::shown::shown;
-use crate::answer::style::{Styled, styled};
+use crate::answer::style::{Styled, styled, styled_json};
 use crate::error::Result;
 use crate::extract::AnswerFormat;
 use crate::pg::question::options::AskedOptions;
@@ -34,6 +37,8 @@ pub struct CheckOptions {
     min_confidence: Option<f32>,
     refusal: Option<String>,
     suggests: bool,
+    /// Whether the answer has a form, so that a refusal is not written.
+    has_form: bool,
 }
 
 impl CheckOptions {
@@ -46,6 +51,7 @@ impl CheckOptions {
             min_confidence: None,
             refusal: None,
             suggests: false,
+            has_form: false,
         }
     }
 
@@ -66,6 +72,7 @@ impl CheckOptions {
             min_confidence,
             refusal: answer.refusal.clone(),
             suggests: answer.suggest,
+            has_form: answer.schema.is_some(),
         })
     }
 
@@ -97,14 +104,17 @@ pub fn checked(
     options: &CheckOptions,
     context: &CallContext,
 ) -> Result<Answer> {
-    let Draft { text, readings, supported, confidence, citations, mut usage } = draft;
+    let Draft { text, formed, readings, supported, confidence, citations, mut usage } = draft;
     let is_quoted = citations.is_some();
     let sources: Vec<&Source> = readings.iter().map(|reading| &reading.source).collect();
     let found = citations.unwrap_or_else(|| cited(&text, &sources));
     let checked = match (supported, is_quoted) {
         (false, _) => Checked::default(),
         (true, true) => Checked { claims: quotes(&found, &sources), ..Checked::default() },
-        (true, false) => options.verifier.check(question, &text, &readings, context)?,
+        (true, false) => {
+            let said = claimed(&text, formed.as_ref(), &options.verifier);
+            options.verifier.check(question, &said, &readings, context)?
+        }
     };
     let score = (!checked.claims.is_empty()).then(|| faithfulness(&checked.claims) as f32);
     let confidence = match (is_quoted, confidence, score) {
@@ -121,7 +131,11 @@ pub fn checked(
         true => (options.refusal(question, &sources), Citations::default()),
         false => (text, found),
     };
-    let mut styled = styled(&text, options.cite.style, &shown(&found, &sources, &options.cite)?);
+    let (style, shown) = (options.cite.style, shown(&found, &sources, &options.cite)?);
+    let mut styled = match formed.filter(|_| !abstains) {
+        Some(formed) => styled_json(&formed, style, &shown),
+        None => styled(&text, style, &shown),
+    };
     if is_quoted && options.format() == AnswerFormat::Plain {
         styled.text = without_fences(&styled.text);
     }
@@ -133,11 +147,20 @@ pub fn checked(
         context: listed_sources(&sources, &styled),
         reading_order: (0..sources.len()).map(|source| styled.number(source)).collect(),
         claims: claims(&checked.claims, &sources, &styled),
-        text: styled.text,
+        text: (!options.has_form || supported && !abstains).then_some(styled.text),
         usage,
         faithfulness: score,
         needs_review: is_doubtful && !abstains,
+        has_form: options.has_form,
     })
+}
+
+/// What of an answer is compared with its sources.
+fn claimed<'a>(text: &'a str, formed: Option<&FormedAnswer>, verifier: &Verifier) -> Cow<'a, str> {
+    match (formed, verifier) {
+        (Some(formed), Verifier::Words) => Cow::Owned(formed.text(ReadValues::Words)),
+        _ => Cow::Borrowed(text),
+    }
 }
 
 fn cited(answer: &str, sources: &[&Source]) -> Citations {

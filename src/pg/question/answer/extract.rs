@@ -38,6 +38,7 @@ pub fn extract(
     let citations = evidence.map(|evidence| citation(evidence, &originals)).collect();
     Ok(Draft {
         text: extract.answer,
+        formed: None,
         supported: extract.supported,
         confidence: Some(extract.confidence),
         citations: Some(Citations { citations, unresolved: Vec::new() }),

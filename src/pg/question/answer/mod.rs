@@ -31,9 +31,9 @@ pub use read::{check_columns, check_compression};
 pub use stream::{AnswerStream, Record, stream};
 pub use write::messages;
 
-use super::conversation::Conversation;
 use super::federation::FederatedSearch;
 use crate::answer::draft::Draft;
+use crate::answer::form::AnswerForm;
 use crate::answer::strategy::{AnswerStrategy, ReadingCalls, StrategyOptions};
 use crate::context::{ContextOptions, Reading};
 use crate::error::Result;
@@ -53,6 +53,8 @@ pub struct Writing {
     pub strategy_options: StrategyOptions,
     /// The template of the prompt; `None`: that of the pipeline, or the usual one.
     pub template: Option<Template>,
+    /// The form of the answer; `None`: it is free text.
+    pub form: Option<AnswerForm>,
     /// Confidence below which the extractive answerer abstains.
     pub min_confidence: Option<f32>,
     /// Most sentences of an extractive answer.
@@ -63,8 +65,6 @@ pub struct Writing {
     pub max_tokens: Option<u32>,
     /// Cosine from which on two questions may mean the same.
     pub cache_similarity: f32,
-    /// What was said before.
-    pub conversation: Option<Conversation>,
     /// What is read of the sources.
     pub context: ContextOptions,
     /// How it is checked and shown.
@@ -73,8 +73,8 @@ pub struct Writing {
 
 /// An answer and what it stands on.
 pub struct Answer {
-    /// The text with its markers [n].
-    pub text: String,
+    /// The text with its markers [n]; `None` where the documents hold no answer in the form that was asked for.
+    pub text: Option<String>,
     /// Whether the documents hold the answer.
     pub supported: Option<bool>,
     /// Probability that they do, where the answerer gives one.
@@ -94,6 +94,8 @@ pub struct Answer {
     pub faithfulness: Option<f32>,
     /// Whether the answer ought to be reviewed.
     pub needs_review: bool,
+    /// Whether the text is JSON of a schema, and not free text.
+    pub has_form: bool,
 }
 
 /// Answers `question` from the pipeline that `search` searches.
@@ -130,6 +132,18 @@ pub fn check_strategy(strategy: &AnswerStrategy, llm: &Llm) -> Result<()> {
     Err(needs_language_model(&what).hint(
         "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The strategies 'auto' and 'compact' need none.",
     ))
+}
+
+/// An error where the answer is to have a form, and `llm` is the built-in answerer.
+pub fn check_form(form: Option<&AnswerForm>, llm: &Llm) -> Result<()> {
+    match form {
+        Some(_) if llm.is_extractive() => {
+            Err(needs_language_model("an answer in the form of a schema").hint(
+                "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name, or leave out the option \"answer.schema\".",
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What the built-in answerer says, and how long was searched.

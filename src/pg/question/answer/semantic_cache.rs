@@ -44,7 +44,8 @@ pub struct SemanticLookup {
 
 impl SemanticLookup {
     /// What the call `pending` shall answer; `None` where nothing is to be remembered. Only answers
-    /// that take one call are given again.
+    /// that take one call are given again, and none that has a form: numbers in its arrays would be taken for
+    /// markers.
     pub fn new(
         question: &str,
         pending: &PendingAnswer,
@@ -52,7 +53,8 @@ impl SemanticLookup {
         writing: &Writing,
         provider: &ProviderConfig,
     ) -> Result<Option<SemanticLookup>> {
-        if search.context.caching != Caching::Semantic || !pending.is_only_call() {
+        let is_reused = pending.is_only_call() && pending.form.is_none();
+        if search.context.caching != Caching::Semantic || !is_reused {
             return Ok(None);
         }
         Ok(Some(SemanticLookup {

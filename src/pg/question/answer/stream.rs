@@ -15,10 +15,10 @@
 use std::time::{Duration, Instant};
 
 use pgrx::{Uuid, pg_sys};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::abandoned::{self, AbandonedAnswer};
-use super::tools::{said, sampling};
+use super::tools::{last_request, said};
 use super::write::{self, AnswerSoFar, FinalCall};
 use super::{Answer, Draft, Writing, checks, note_times};
 use crate::answer::numbering::NumberedStream;
@@ -29,12 +29,12 @@ use crate::pg::question::trace_log;
 use crate::pg::ragd::cache;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::client::ReplyPieces;
-use crate::pg::ragd::generate::request;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::ragd::usage::{self, Usage};
 use crate::pg::server::error::unexpected;
 use crate::pg::server::guc::TraceLevel;
+use crate::prompt::messages::NO_ANSWER;
 use crate::protocol::{GenerateRequest, Generated, Request, Response};
 use crate::text::sentence::sentences;
 
@@ -43,6 +43,8 @@ pub struct AnswerStream {
     state: StreamState,
     record: Option<Record>,
     turn: Option<ConversationTurn>,
+    /// What became of other pipelines that were asked before.
+    others: Vec<Value>,
     /// The role that has asked.
     role: pg_sys::Oid,
 }
@@ -106,8 +108,9 @@ struct Times {
 /// complete.
 pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Result<AnswerStream> {
     let provider = match &writing.llm {
-        Llm::Extractive => return super::ask(question, search, &writing).map(known),
-        Llm::Provider(llm) => &llm.config,
+        // What must have a form is told when it is known to have it.
+        Llm::Provider(llm) if writing.form.is_none() => &llm.config,
+        _ => return super::ask(question, search, &writing).map(AnswerStream::known),
     };
     let context = search.context;
     let begun = Instant::now();
@@ -115,17 +118,18 @@ pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Res
     let mut times = Times { begun, retrieving, asked: begun, first_piece: None };
     let call = match so_far {
         AnswerSoFar::Known(draft) => {
-            return checked(question, draft, &writing, &times, &context).map(known);
+            let answer = checked(question, draft, &writing, &times, &context);
+            return answer.map(AnswerStream::known);
         }
         AnswerSoFar::Asking(call) => *call,
     };
     let pending = &call.pending;
-    let sampling = sampling(&writing, &pending.limits);
-    let request = request(provider, pending.prompt.clone(), sampling, context.lane);
+    let request = last_request(provider, pending, &writing, &context);
     times.asked = Instant::now();
     if let Some(remembered) = cache::recalled(context.caching, &request) {
         let draft = call.finish(Ok(said(remembered)), "", 0)?;
-        return checked(question, draft, &writing, &times, &context).map(known);
+        let answer = checked(question, draft, &writing, &times, &context);
+        return answer.map(AnswerStream::known);
     }
     let pieces = ReplyPieces::of(context.pipeline, &Request::GenerateStream(request.clone()))?;
     let question = question.to_owned();
@@ -137,6 +141,23 @@ pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Res
 }
 
 impl AnswerStream {
+    /// An answer that is there: in sentences, or in one piece where it has a form.
+    pub fn known(answer: Answer) -> AnswerStream {
+        let text = answer.text.as_deref().unwrap_or_default();
+        let pieces: Vec<String> = match answer.has_form {
+            true => answer.text.iter().cloned().collect(),
+            false => in_sentences(text).map(str::to_owned).collect(),
+        };
+        let told = pieces.concat();
+        in_state(StreamState::Known { pieces: pieces.into_iter(), answer: Box::new(answer), told })
+    }
+
+    /// The answer, with what became of other pipelines that were asked before.
+    pub fn beside(mut self, others: Vec<Value>) -> AnswerStream {
+        self.others = others;
+        self
+    }
+
     /// The answer, to be kept with its trace (see [`Record`]) once all of it is streamed.
     pub fn recorded(mut self, record: Record) -> AnswerStream {
         if record.level != TraceLevel::Off {
@@ -172,16 +193,23 @@ impl AnswerStream {
 
     /// The last row, with what is kept of the answer.
     fn finish(&mut self, answer: &Answer, told: &str) -> Result<String> {
-        let trace = match self.record.take() {
+        let record = self.record.take();
+        let pipeline = record.as_ref().map(|it| it.asked.pipeline.clone());
+        let trace = match record {
             Some(Record { level, asked, steps }) => trace_log::keep(level, &asked, answer, &steps)?,
             None => None,
         };
         if let Some(ConversationTurn { conversation, question, standalone }) = self.turn.take() {
             let (question, standalone) = (question.as_str(), standalone.as_str());
-            let answer = answer.text.as_str();
+            let answer = answer.text.as_deref().unwrap_or(NO_ANSWER);
             conversation.append(&conversation::Turn { question, standalone, answer, trace })?;
         }
-        Ok(last_row(answer, trace, told))
+        let mut row = last_row(answer, trace, told);
+        row["pipeline"] = json!(pipeline);
+        if !self.others.is_empty() {
+            row["usage"]["others"] = Value::Array(std::mem::take(&mut self.others));
+        }
+        Ok(row.to_string())
     }
 }
 
@@ -289,7 +317,7 @@ impl StreamedAnswer {
         }
         let none = || json!([]);
         Answer {
-            text: self.told,
+            text: Some(self.told),
             supported: None,
             confidence: None,
             citations: none(),
@@ -299,6 +327,7 @@ impl StreamedAnswer {
             claims: none(),
             faithfulness: None,
             needs_review: false,
+            has_form: false,
         }
     }
 
@@ -335,16 +364,10 @@ fn checked(
     Ok(answer)
 }
 
-fn known(answer: Answer) -> AnswerStream {
-    let pieces: Vec<String> = in_sentences(&answer.text).map(str::to_owned).collect();
-    let told = pieces.concat();
-    in_state(StreamState::Known { pieces: pieces.into_iter(), answer: Box::new(answer), told })
-}
-
 fn in_state(state: StreamState) -> AnswerStream {
     // SAFETY: a variable of the session.
     let role = unsafe { pg_sys::GetUserId() };
-    AnswerStream { state, record: None, turn: None, role }
+    AnswerStream { state, record: None, turn: None, others: Vec::new(), role }
 }
 
 /// `text` cut before each of its sentences but the first. A marker stays with the sentence before it.
@@ -359,7 +382,7 @@ fn in_sentences(text: &str) -> impl Iterator<Item = &str> {
 
 /// What `rag_answer_details` has beside the answer; and the answer where it is not what was
 /// streamed.
-fn last_row(answer: &Answer, trace: Option<Uuid>, told: &str) -> String {
+fn last_row(answer: &Answer, trace: Option<Uuid>, told: &str) -> Value {
     let mut row = json!({
         "citations": answer.citations,
         "supported": answer.supported,
@@ -371,8 +394,8 @@ fn last_row(answer: &Answer, trace: Option<Uuid>, told: &str) -> String {
         "faithfulness": answer.faithfulness,
         "needs_review": answer.needs_review,
     });
-    if answer.text.trim() != told.trim() {
+    if answer.text.as_deref().is_none_or(|text| text.trim() != told.trim()) {
         row["answer"] = json!(answer.text);
     }
-    row.to_string()
+    row
 }

@@ -5,20 +5,21 @@ use std::time::{Duration, Instant};
 
 use super::read::Tokens;
 use super::{Writing, read, write};
-use crate::answer::strategy::{Limits, ModelReply, ReadingCalls, StrategyHost};
+use crate::answer::form::AnswerForm;
+use crate::answer::strategy::{Limits, ModelReply, PendingAnswer, ReadingCalls, StrategyHost};
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::call_context::CallContext;
-use crate::pg::ragd::generate::{Sampling, generate_all};
+use crate::pg::ragd::generate::{Sampling, ask, generate_all, request};
 use crate::pg::ragd::trace;
 use crate::pg::server::random;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
-use crate::protocol::{Generated, ProviderConfig};
+use crate::protocol::{GenerateRequest, Generated, ProviderConfig};
 use crate::source::Source;
 
 /// The tools of one answer.
@@ -132,6 +133,10 @@ impl StrategyHost for Session<'_> {
         Ok(self.answer.insert(found).clone())
     }
 
+    fn answer_form(&self) -> Option<AnswerForm> {
+        self.writing.form.clone()
+    }
+
     fn template(&mut self, name: &str) -> Result<Template> {
         if let Some((_, known)) = self.templates.iter().find(|(known, _)| known == name) {
             return Ok(known.clone());
@@ -161,6 +166,29 @@ pub fn ask_all(
     let ask = || generate_all(provider, prompts, sampling, context);
     let replies = trace::step("write", || step.to_owned(), ask)?;
     Ok(replies.into_iter().map(|reply| reply.map(said)).collect())
+}
+
+/// The call that makes an answer, in the form that the answer must have.
+pub fn last_request(
+    provider: &ProviderConfig,
+    pending: &PendingAnswer,
+    writing: &Writing,
+    context: &CallContext,
+) -> GenerateRequest {
+    let sampling = sampling(writing, &pending.limits);
+    let request = request(provider, pending.prompt.clone(), sampling, context.lane);
+    GenerateRequest { schema: pending.form.as_ref().map(AnswerForm::reply_schema), ..request }
+}
+
+/// What a language model replies to the call that makes an answer.
+pub fn ask_last(
+    request: GenerateRequest,
+    step: &'static str,
+    context: &CallContext,
+) -> Result<ModelReply> {
+    // A call that fails may have taken all the time that there was, which is no error.
+    let ask = || Ok(ask(request, context).map(said));
+    trace::step("write", || step.to_owned(), ask)?
 }
 
 /// How a reply is chosen as `writing` says, within `limits`.

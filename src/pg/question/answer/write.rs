@@ -6,10 +6,10 @@ use serde_json::json;
 
 use super::Writing;
 use super::semantic_cache::SemanticLookup;
-use super::tools::{Session, ask_all, sampling};
+use super::tools::{Session, ask_last, last_request};
 use crate::answer::draft::Draft;
 use crate::answer::strategy::{self, BegunAnswer, ModelReply, PendingAnswer, StrategyOptions};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::pg::catalog::template;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::usage;
@@ -59,11 +59,8 @@ pub fn write(
     };
     let pending = &call.pending;
     let begun = Instant::now();
-    let prompts = vec![pending.prompt.clone()];
-    let sampling = sampling(writing, &pending.limits);
-    let mut replies = ask_all(provider, pending.step, prompts, sampling, &search.context)?;
-    let missing = || Err(Error::new(ErrorKind::Internal, "a call was not made"));
-    let reply = replies.pop().unwrap_or_else(missing);
+    let request = last_request(provider, pending, writing, &search.context);
+    let reply = ask_last(request, pending.step, &search.context);
     let draft = call.finish(reply, "", begun.elapsed().as_millis() as u64)?;
     Ok((draft, retrieving))
 }

@@ -1,5 +1,6 @@
 //! How many tokens of context the language model can take.
 
+use crate::answer::form::AnswerForm;
 use crate::context::budget::{Room, USUAL, room as room_in};
 use crate::error::{Error, Result};
 use crate::pg::question::answer::Writing;
@@ -14,7 +15,9 @@ pub fn room(question: &str, writing: &Writing, counter: &mut dyn Counter) -> Res
     let Some(window) = writing.llm.capacity().and_then(|it| it.window) else {
         return Ok(of_unknown_window(given, writing.llm.is_extractive()));
     };
-    let asked: usize = counter.count(&[question.to_owned()])?.iter().sum();
+    let form = writing.form.as_ref().map(AnswerForm::as_sent);
+    let asked: Vec<String> = [Some(question.to_owned()), form].into_iter().flatten().collect();
+    let asked: usize = counter.count(&asked)?.iter().sum();
     let answer = writing.max_tokens.map(|tokens| tokens as usize);
     let room = room_in(window as usize, asked, answer);
     match given {
