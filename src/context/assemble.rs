@@ -4,7 +4,7 @@
 //! sources, best first → fewer → shorter → as many as fit → in order
 //! ```
 
-use super::budget::fitted;
+use super::budget::{fitted, sizes};
 use super::compress::{Compressed, CompressionTask, compressed};
 use super::deduplication::{without_repeated_sentences, without_repeats};
 use super::excerpt::Excerpt;
@@ -55,12 +55,28 @@ pub fn assembled(
         max_summaries: options.max_summaries as usize,
     };
     let Compressed { mut pieces, mut overview } = compressed(pieces, &task, means)?;
+    let mut repeats = options.repeat_best;
     if let Some(budget) = budget {
-        let left = after_overview(&mut overview, budget, means.counter)?;
+        let mut left = after_overview(&mut overview, budget, means.counter)?;
+        if repeats {
+            let again = again(&pieces, left, means.counter)?;
+            repeats = again.is_some();
+            left -= again.unwrap_or_default();
+        }
         pieces = fitted(pieces, left, means.counter)?;
     }
-    let pieces = ordered(pieces, options.order, |piece| time(&piece.source));
-    let mut readings: Vec<Reading> = pieces.into_iter().map(Excerpt::reading).collect();
+    let ranked = pieces.into_iter().enumerate().collect();
+    let pieces =
+        ordered(ranked, options.order, |(_, piece): &(usize, Excerpt)| time(&piece.source));
+    let reading = |(rank, piece): (usize, Excerpt)| Reading {
+        repeats: repeats && rank == 0,
+        ..piece.reading()
+    };
+    let mut readings: Vec<Reading> = pieces.into_iter().map(reading).collect();
+    // At the end it stands already.
+    if let Some(last) = readings.last_mut() {
+        last.repeats = false;
+    }
     if let Some(first) = readings.first_mut() {
         first.overview = overview;
     }
@@ -80,6 +96,14 @@ fn after_overview(
     }
     *overview = Some(text);
     Ok(budget - taken)
+}
+
+/// The tokens of the best of `pieces`, which is to be read twice; `None` where both together would take more than
+/// half of the `budget`.
+fn again(pieces: &[Excerpt], budget: usize, counter: &mut dyn Counter) -> Result<Option<usize>> {
+    let best = &pieces[..pieces.len().min(1)];
+    let taken: usize = sizes(best, counter)?.iter().sum();
+    Ok((taken <= budget / 4).then_some(taken))
 }
 
 #[cfg(test)]
@@ -169,6 +193,32 @@ mod tests {
         let keep = ContextOptions { dedupe_chunks: Dedupe::None, ..options.clone() };
         assert_eq!(read(&texts, &keep, None, script).len(), 4);
         assert_eq!(shown(&read(&texts, &options, Some(30), script)), [all[0], all[2]]);
+    }
+
+    #[test]
+    fn the_best_is_read_twice_within_the_budget() {
+        let texts = ["Visitors park.", "The gate closes.", "The mill is old."];
+        let options = ContextOptions { repeat_best: true, ..ContextOptions::default() };
+        let script = &mut Scripted::default();
+        let mut repeats = |options: &ContextOptions, budget| -> Vec<bool> {
+            let readings = read(&texts, options, budget, script);
+            let sent =
+                (1..).zip(&readings).map(|(at, it)| messages::as_sent(at, &it.prompt_source()));
+            let size: usize = sent.map(|text| words(&text)).sum();
+            assert!(budget.is_none_or(|budget| size <= budget));
+            readings.iter().map(|reading| reading.repeats).collect()
+        };
+        assert_eq!(repeats(&options, None), [true, false, false]);
+        assert_eq!(repeats(&options, Some(60)), [true, false, false]);
+        // What would be left for others is too little.
+        assert_eq!(repeats(&options, Some(45)), [false, false, false]);
+        assert_eq!(repeats(&ContextOptions::default(), None), [false, false, false]);
+        let by_time = ContextOptions {
+            order: ContextOrder::Chronological,
+            order_by: Some("day".to_owned()),
+            ..options
+        };
+        assert_eq!(repeats(&by_time, None), [true, false, false]);
     }
 
     #[test]

@@ -65,7 +65,8 @@ impl Excerpt {
     #[must_use]
     pub fn prompt_source(&self) -> PromptSource {
         let ChunkHeader { heading, values } = self.header.clone();
-        PromptSource { heading, metadata: values, content: self.text(), overview: None }
+        let content = self.text();
+        PromptSource { heading, metadata: values, content, ..PromptSource::default() }
     }
 
     /// The sentences that are shown.
@@ -113,7 +114,8 @@ impl Excerpt {
     #[must_use]
     pub fn reading(self) -> Reading {
         let shown = self.text();
-        Reading { source: self.source, shown, header: self.header, overview: None }
+        let header = self.header;
+        Reading { source: self.source, shown, header, overview: None, repeats: false }
     }
 }
 

@@ -118,7 +118,8 @@ fn shortened(
     counter: &mut dyn Counter,
 ) -> Result<Option<Numbered>> {
     let with = |content: String| {
-        let source = PromptSource { content, ..one.source.clone() };
+        // There is no room for it twice.
+        let source = PromptSource { content, repeats: false, ..one.source.clone() };
         Numbered { number: one.number, source }
     };
     let mut fits = |content: &String| {

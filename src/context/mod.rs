@@ -45,6 +45,8 @@ pub struct Reading {
     pub header: ChunkHeader,
     /// What stands before it: an overview of all that is read.
     pub overview: Option<String>,
+    /// Whether it stands once more behind the others.
+    pub repeats: bool,
 }
 
 impl Reading {
@@ -52,7 +54,8 @@ impl Reading {
     #[must_use]
     pub fn whole(source: Source) -> Reading {
         let header = headers::header(&source, None);
-        Reading { shown: source.content().to_owned(), source, header, overview: None }
+        let shown = source.content().to_owned();
+        Reading { shown, source, header, overview: None, repeats: false }
     }
 
     /// The source as a language model reads it.
@@ -60,7 +63,7 @@ impl Reading {
     pub fn prompt_source(&self) -> PromptSource {
         let ChunkHeader { heading, values } = self.header.clone();
         let (content, overview) = (self.shown.clone(), self.overview.clone());
-        PromptSource { heading, metadata: values, content, overview }
+        PromptSource { heading, metadata: values, content, overview, repeats: self.repeats }
     }
 }
 

@@ -24,6 +24,8 @@ pub struct ContextOptions {
     pub order: ContextOrder,
     /// The column of the metadata by which they are in time.
     pub order_by: Option<String>,
+    /// Whether the best is read once more behind the others.
+    pub repeat_best: bool,
     /// Which chunks repeat another one and are left out.
     pub dedupe_chunks: Dedupe,
     /// Whether a sentence is shown once only.
@@ -45,6 +47,7 @@ impl Default for ContextOptions {
             tokenizer: None,
             order: ContextOrder::Relevance,
             order_by: None,
+            repeat_best: false,
             dedupe_chunks: Dedupe::Exact,
             dedupe_sentences: false,
             compression: Compression::None,
@@ -101,6 +104,7 @@ mod tests {
             json!({"compression_ratio": 1.5}),
             json!({"max_summaries": 0}),
             json!({"max_summaries": 101}),
+            json!({"repeat_best": 1}),
             json!({"tokens": -1}),
             json!({"compression": "zip"}),
         ] {

@@ -72,6 +72,10 @@ fn sources(sources: &[Numbered], mark: &str) -> String {
     for Numbered { number, source } in sources {
         messages::render(*number, source, mark, &mut text);
     }
+    if let Some(place) = messages::repeated(sources.iter().map(|one| &one.source)) {
+        let Numbered { number, source } = &sources[place];
+        messages::render_again(*number, source, mark, &mut text);
+    }
     text.trim_end().to_owned()
 }
 

@@ -39,5 +39,6 @@ pub fn grades(desk: &mut Desk<'_>, sources: &[Numbered]) -> Result<HashMap<usize
 
 fn shortened(one: &Numbered) -> Numbered {
     let content = one.source.content.chars().take(LONGEST).collect();
-    Numbered { number: one.number, source: PromptSource { content, ..one.source.clone() } }
+    let source = PromptSource { content, repeats: false, ..one.source.clone() };
+    Numbered { number: one.number, source }
 }
