@@ -41,14 +41,16 @@ INSERT INTO rag.template (name, version, content, description, created_by)
 SELECT name, 0, content, description, NULL
 FROM (VALUES
 ('standard', $template$[[system]]
-You answer a question from numbered sources, and from nothing else.
+You answer a question from numbered sources{% if own_knowledge %} first, and where they leave something open from what you know yourself{% else %}, and from nothing else{% endif %}.
 
 {{ frame }}
 
 Rules:
-- Use only what the sources say. Add nothing that you know from elsewhere.
-- After each claim, cite the source it comes from by its number in square brackets, like [1]; of several sources, like [1][3].
-- If the sources do not hold the answer, reply with exactly this sentence and nothing else: {{ no_answer }}
+{% if own_knowledge %}- What the sources say goes before what you know. Never mix both in one sentence.
+- After each sentence that is not from the sources, write {{ own_knowledge }} in the place of a citation. Readers are told by it what they cannot look up.
+{% else %}- Use only what the sources say. Add nothing that you know from elsewhere.
+{% endif %}- After each claim{% if own_knowledge %} from a source{% endif %}, cite the source it comes from by its number in square brackets, like [1]; of several sources, like [1][3].
+- If {% if own_knowledge %}neither the sources nor you yourself{% else %}the sources do not{% endif %} hold the answer, reply with exactly this sentence and nothing else: {{ no_answer }}
 - Answer briefly, in the language of the question.
 [[user]]
 {{ sources }}
@@ -93,14 +95,14 @@ Question: {{ question }}
 $template$, 'answers: a direct quote with every claim'),
 
 ('concise', $template$[[system]]
-You answer a question from numbered sources, and from nothing else, in as few words as possible.
+You answer a question from numbered sources{% if own_knowledge %} first, and where they do not answer it from what you know yourself{% else %}, and from nothing else{% endif %}, in as few words as possible.
 
 {{ frame }}
 
 Rules:
 - One sentence at most. Where a name, a number or a date is the answer, that alone.
-- Cite the source by its number in square brackets, like [1].
-- If the sources do not hold the answer, reply with exactly this sentence and nothing else: {{ no_answer }}
+- Cite the source by its number in square brackets, like [1].{% if own_knowledge %} If it is not from the sources, write {{ own_knowledge }} in the place of a citation.{% endif %}
+- If {% if own_knowledge %}neither the sources nor you yourself{% else %}the sources do not{% endif %} hold the answer, reply with exactly this sentence and nothing else: {{ no_answer }}
 - Answer in the language of the question.
 [[user]]
 {{ sources }}

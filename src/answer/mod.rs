@@ -13,6 +13,7 @@ pub mod link;
 pub mod nearest;
 pub mod numbering;
 pub mod options;
+pub mod own_knowledge;
 pub mod plain;
 pub mod refusal;
 pub mod reuse;

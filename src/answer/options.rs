@@ -11,6 +11,10 @@ use crate::error::{Error, Result};
 use crate::extract::AnswerFormat;
 use crate::options::out_of_range;
 use crate::prompt::sampling::{SamplingOptions, SamplingParameters, SamplingPreset};
+use crate::text::marker::markers;
+
+/// Longest mark of own knowledge, in characters.
+const LONGEST_MARK: usize = 100;
 
 /// How an answer is written. `None` is what the strategy, the model or a setting says.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -36,6 +40,8 @@ pub struct AnswerOptions {
     pub template: Option<String>,
     /// The JSON schema that the answer fits; `None`: it is free text.
     pub schema: Option<Map<String, Value>>,
+    /// Whether the language model may use what it knows itself, and marks it.
+    pub own_knowledge: bool,
     /// Parameters of sampling that go together.
     pub preset: Option<SamplingPreset>,
     /// Sampling temperature of a language model.
@@ -88,8 +94,25 @@ impl AnswerOptions {
         self.of_strategy().check()?;
         self.sampling()?;
         self.fallback.check()?;
+        self.check_own_knowledge()?;
         share("answer.min_confidence", self.min_confidence)?;
         share("answer.cache_similarity", self.cache_similarity)
+    }
+
+    /// An error where the model's own knowledge could not be marked.
+    fn check_own_knowledge(&self) -> Result<()> {
+        let strategy = self.strategy.as_deref().unwrap_or("auto");
+        match self.own_knowledge {
+            true if self.schema.is_some() => Err(Error::invalid(
+                "the options \"answer.own_knowledge\" and \"answer.schema\" exclude each other",
+            )
+            .hint("Own knowledge is marked behind sentences, and JSON has values without any.")),
+            true if !["auto", "compact"].contains(&strategy) => Err(Error::invalid(format!(
+                "the option \"answer.own_knowledge\" and the strategy \"{strategy}\" exclude each other"
+            ))
+            .hint("Strategies that have it: auto, compact.")),
+            _ => Ok(()),
+        }
     }
 
     /// How a language model chooses its words. An error that names the first value out of its range.
@@ -134,11 +157,16 @@ pub struct CiteOptions {
     pub link_template: Option<String>,
     /// The metadata column with the name of a source; its key, if there is none.
     pub source_column: Option<String>,
+    /// What stands behind a sentence of the language model's own knowledge; `None`: "(own knowledge)".
+    pub own_mark: Option<String>,
 }
 
 impl CiteOptions {
-    /// An error where the style cannot be made, or an address is said twice.
+    /// An error where the style cannot be made, an address is said twice, or a mark is none.
     pub fn check(&self) -> Result<()> {
+        if let Some(mark) = &self.own_mark {
+            check_mark(mark)?;
+        }
         match (self.style, &self.link_column, &self.link_template) {
             (_, Some(_), Some(_)) => Err(Error::invalid(
                 "the options \"cite.link_column\" and \"cite.link_template\" exclude each other",
@@ -148,6 +176,17 @@ impl CiteOptions {
                     .hint("For instance {\"cite\": {\"style\": \"link\", \"link_template\": \"https://example.org/docs/{source_key}\"}}."))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+fn check_mark(mark: &str) -> Result<()> {
+    let is_mark = !mark.trim().is_empty() && markers(mark).is_empty() && !mark.contains('\n');
+    match is_mark && mark.chars().count() <= LONGEST_MARK {
+        true => Ok(()),
+        false => {
+            let range = format!("a text of 1 to {LONGEST_MARK} characters in one line without [1]");
+            Err(out_of_range("cite.own_mark", range, format!("\"{mark}\"")))
         }
     }
 }
@@ -200,6 +239,25 @@ mod tests {
             json!({"budget": {"seconds": 0}}),
             "option \"answer.budget.seconds\" must be greater than 0, not 0",
         );
+        check(
+            "answer",
+            json!({"own_knowledge": true, "schema": {}}),
+            "the options \"answer.own_knowledge\" and \"answer.schema\" exclude each other",
+        );
+        check(
+            "answer",
+            json!({"own_knowledge": true, "strategy": "refine"}),
+            "the option \"answer.own_knowledge\" and the strategy \"refine\" exclude each other",
+        );
+        for mark in ["", " ", "see [1]", "a\nb"] {
+            check(
+                "cite",
+                json!({ "own_mark": mark }),
+                &format!(
+                    "option \"cite.own_mark\" must be a text of 1 to 100 characters in one line without [1], not \"{mark}\""
+                ),
+            );
+        }
         check(
             "cite",
             json!({"style": "link"}),

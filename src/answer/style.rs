@@ -20,6 +20,7 @@ use serde_json::Value;
 use super::form::FormedAnswer;
 use super::json_text::{JsonScalar, scalars};
 use super::numbering::{SourceNumbers, TextAroundMarkers, written};
+use super::own_knowledge::NUMBER;
 use crate::text::line::single_line;
 use crate::text::marker::{Marker, code, markers};
 
@@ -85,11 +86,21 @@ impl Styled {
 ///
 /// Markers are `[1]`, `[2, 3]` and `[1-3]` outside of code; number n is `sources[n - 1]`.
 pub fn styled(answer: &str, style: CitationStyle, sources: &[Shown]) -> Styled {
+    styled_with_own(answer, style, sources, None)
+}
+
+/// As [`styled`]; where there is a mark for the writer's `own` knowledge, it stands where that is cited.
+pub fn styled_with_own(
+    answer: &str,
+    style: CitationStyle,
+    sources: &[Shown],
+    own: Option<&str>,
+) -> Styled {
     let answer = match style {
         CitationStyle::Footnote => without_footnotes(answer),
         _ => answer.to_owned(),
     };
-    let mut page = StyledText::of(style, sources);
+    let mut page = StyledText { own, ..StyledText::of(style, sources) };
     page.add(&answer, &markers(&answer));
     page.append_list();
     Styled { text: page.written.text, order: page.numbers.order(), wrong: page.wrong }
@@ -134,12 +145,14 @@ struct StyledText<'a> {
     numbers: SourceNumbers,
     written: TextAroundMarkers,
     wrong: Vec<(u32, usize)>,
+    /// What stands where own knowledge is cited.
+    own: Option<&'a str>,
 }
 
 impl<'a> StyledText<'a> {
     fn of(style: CitationStyle, sources: &'a [Shown]) -> StyledText<'a> {
         let (numbers, written) = (SourceNumbers::of(sources.len()), TextAroundMarkers::default());
-        StyledText { style, sources, numbers, written, wrong: Vec::new() }
+        StyledText { style, sources, numbers, written, wrong: Vec::new(), own: None }
     }
 
     /// Adds `text`, which has these markers.
@@ -154,14 +167,21 @@ impl<'a> StyledText<'a> {
     }
 
     fn mark(&mut self, marker: &Marker) {
-        let (cited, wrong) = self.numbers.cite(&marker.numbers);
-        if cited.is_empty() {
+        let (cited, mut wrong) = self.numbers.cite(&marker.numbers);
+        let own = self.own.filter(|_| wrong.contains(&NUMBER));
+        if own.is_some() {
+            wrong.retain(|number| *number != NUMBER);
+        }
+        if cited.is_empty() && own.is_none() {
             self.written.leave_out();
         }
         let place = self.written.characters;
         self.wrong.extend(wrong.into_iter().map(|number| (number, place)));
         if !cited.is_empty() {
             self.written.write(&self.shown(&cited));
+        }
+        if let Some(own) = own {
+            self.written.write(own);
         }
     }
 
@@ -300,6 +320,18 @@ mod tests {
         );
         check(CitationStyle::Numeric, "None.\n", "None.\n");
         check(CitationStyle::Numeric, "`a[4]` b [4]", "`a[4]` b [1]\n\n[1] row 4, Part 4");
+    }
+
+    #[test]
+    fn own_knowledge_has_its_mark() {
+        let told = |answer: &str| {
+            let Styled { text, wrong, .. } =
+                styled_with_own(answer, CitationStyle::Inline, &sources(), Some("(mine)"));
+            (text, wrong)
+        };
+        assert_eq!(told("A [2]. B [0]. C [9]."), ("A [1]. B (mine). C.".to_owned(), vec![(9, 18)]));
+        assert_eq!(told("A [0, 2].").0, "A [1](mine).");
+        check(CitationStyle::Inline, "A [0].", "A.");
     }
 
     #[test]

@@ -102,7 +102,7 @@ fn after_overview(
 /// half of the `budget`.
 fn again(pieces: &[Excerpt], budget: usize, counter: &mut dyn Counter) -> Result<Option<usize>> {
     let best = &pieces[..pieces.len().min(1)];
-    let taken: usize = sizes(best, counter)?.iter().sum();
+    let taken: usize = sizes(best, pieces.len(), counter)?.iter().sum();
     Ok((taken <= budget / 4).then_some(taken))
 }
 

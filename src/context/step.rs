@@ -35,7 +35,8 @@ pub struct Material<'a> {
 }
 
 /// The messages in which `template` puts `material`. The template has to use the variables
-/// `needed`; `notes` and `n` have a value only where they are needed.
+/// `needed`; `own_knowledge` is empty where it is not among them, and `notes` and `n` have a value
+/// only where they are needed.
 ///
 /// `nonce` is as in [`messages`](crate::prompt::messages::messages).
 pub fn messages(
@@ -52,6 +53,7 @@ pub fn messages(
         ("sources", Value::Text(sources(material.sources, &mark))),
         ("frame", Value::Text(frame(&mark, &shown, has_notes))),
         ("no_answer", Value::Text(NO_ANSWER.to_owned())),
+        ("own_knowledge", Value::Text(own_knowledge(needed.contains(&"own_knowledge")))),
     ];
     if has_notes {
         values.push(("notes", Value::Text(notes(material.notes, &mark))));
@@ -60,6 +62,10 @@ pub fn messages(
         values.push(("n", Value::Number(material.n)));
     }
     template.render(&values, needed)
+}
+
+fn own_knowledge(is_wanted: bool) -> String {
+    if is_wanted { messages::OWN_KNOWLEDGE.to_owned() } else { String::new() }
 }
 
 fn mark(material: &Material<'_>, shown: &[PromptSource], nonce: &str) -> String {

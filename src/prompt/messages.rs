@@ -22,6 +22,9 @@ use crate::text::line::single_line;
 /// [`is_no_answer`] recognises it.
 pub const NO_ANSWER: &str = "I don't know: the sources do not say.";
 
+/// What a prompt has the model write behind what no source says, where it may use what it knows itself.
+pub const OWN_KNOWLEDGE: &str = "[0]";
+
 /// A mark as long as those that are made of random letters.
 pub const SAMPLE_MARK: &str = "0f1e2d3c4b5a6978";
 
@@ -68,6 +71,7 @@ pub fn messages(
         ("sources", Value::Text(rendered(sources, &mark))),
         ("frame", Value::Text(frame_of(sources, &mark))),
         ("no_answer", text(NO_ANSWER)),
+        ("own_knowledge", text("")),
     ];
     template.render(&values, &["question", "sources"])
 }

@@ -22,11 +22,15 @@ use super::messages::Message;
 use crate::error::{Error, Result};
 
 /// What a template's variables may be called, and what each is.
-pub const VARIABLES: [(&str, &str); 14] = [
+pub const VARIABLES: [(&str, &str); 15] = [
     ("question", "the question"),
     ("sources", "the numbered sources between their lines"),
     ("frame", "how these lines look, and that what is between them is data"),
     ("no_answer", "the sentence by which a model says that the sources do not hold the answer"),
+    (
+        "own_knowledge",
+        "what stands behind what no source says; empty where all must be from sources",
+    ),
     ("n", "how many are wanted"),
     ("summary", "1 if a summary is wanted, 0 if none is"),
     ("columns", "the metadata columns of the pipeline: name and type of each"),

@@ -250,3 +250,75 @@ fn a_question_is_embedded_once_for_its_pipelines() {
     assert!(embedded <= 1, "{embedded} texts were embedded");
     assert_eq!(http.requests().len(), 2);
 }
+
+#[test]
+fn what_the_model_knows_itself_is_marked() {
+    let reply = "The flat in Cologne has two rooms [1]. Cologne is on the Rhine. It is loud [0].";
+    let http = Server::answer(move |request| match user(request).contains("<<<source ") {
+        true => Reply::chat(reply),
+        false => Reply::chat("Paris is in France [0]."),
+    });
+    let Some((_cluster, http, mut client)) = start(http) else { return };
+    let own = json!({"answer": {"own_knowledge": true}, "cite": {"own_mark": "(mine)"}});
+    let question = "What is the flat in Cologne like?";
+    let shown =
+        "The flat in Cologne has two rooms [1]. Cologne is on the Rhine. (mine) It is loud (mine).";
+    let told = ask(&mut client, question, "flats", &own);
+    assert_eq!(told.answer.as_deref(), Some(shown));
+    assert_eq!((&told.row["supported"], &told.row["needs_review"]), (&json!(true), &json!(false)));
+    let verdicts: Vec<&Value> =
+        told.row["claims"].as_array().unwrap().iter().map(|it| &it["verdict"]).collect();
+    assert_eq!(verdicts, ["supported", "parametric", "parametric"]);
+    assert_eq!(told.row["claims"][1]["claim"], "Cologne is on the Rhine.");
+    assert!(told.row["faithfulness"].as_f64().unwrap() > 0.5, "{}", told.row);
+    assert_eq!(told.row["usage"].get("problems"), None);
+    assert!(http.requests()[0].text().contains("write [0] in the place of a citation"));
+    let (rows, last) = stream(&mut client, question, "flats", &own);
+    assert_eq!((rows.concat().as_str(), last.get("answer")), (shown, None));
+
+    // It is off where nobody says so.
+    let told = ask(&mut client, question, "flats", &json!({}));
+    assert!(told.answer.unwrap().ends_with("Cologne is on the Rhine. It is loud."));
+    assert!(!http.requests()[2].text().contains("[0]"));
+
+    // The documents don't hold what no source says, and it is said all the same.
+    let nothing =
+        json!({"answer": {"own_knowledge": true}, "retrieve": {"threshold": 1, "mode": "dense"}});
+    let told = ask(&mut client, "Where is Paris?", "flats", &nothing);
+    assert_eq!(told.answer.as_deref(), Some("Paris is in France (own knowledge)."));
+    assert_eq!((&told.row["supported"], &told.row["faithfulness"]), (&json!(false), &Value::Null));
+
+    let ask = |options: Value| {
+        format!("SELECT rag_answer('Where is Paris?', 'flats', options => '{options}')")
+    };
+    let defensive = json!({"answer": {"own_knowledge": true, "template": "defensive"}});
+    assert_fails(
+        &mut client,
+        &ask(defensive),
+        &["22023", "\"defensive\" has no words for own knowledge"],
+    );
+    let extractive = json!({"llm": "extractive", "answer": {"own_knowledge": true}});
+    assert_fails(&mut client, &ask(extractive), &["0A000", "own knowledge needs a language model"]);
+}
+
+#[test]
+fn the_best_chunk_stands_at_the_end_once_more() {
+    let http = Server::play([Reply::chat("It has two rooms [1].")]);
+    let Some((_cluster, http, mut client)) = start(http) else { return };
+    let more = "INSERT INTO flats SELECT n, 'The flat number ' || n || ' has a garden.' FROM generate_series(2, 6) AS n";
+    client.batch_execute(more).unwrap();
+    let question = "How many rooms has the flat in Cologne?";
+    let shown = |request: &Request| -> Vec<String> {
+        let text = user(request);
+        text.split("<<<source ").skip(1).map(|part| part[..1].to_owned()).collect()
+    };
+    ask(&mut client, question, "flats", &json!({"k": 4}));
+    assert_eq!(shown(&http.requests()[0]), ["1", "2", "3", "4"]);
+    let told =
+        ask(&mut client, question, "flats", &json!({"k": 4, "context": {"repeat_best": true}}));
+    assert_eq!(shown(&http.requests()[1]), ["1", "2", "3", "4", "1"]);
+    let last = user(&http.requests()[1]);
+    assert_eq!(last.matches("The flat in Cologne has two rooms.").count(), 2);
+    assert_eq!(told.row["context"].as_array().unwrap().len(), 4);
+    assert_eq!(told.row["citations"][0]["quote"], "The flat in Cologne has two rooms.");
+}

@@ -3,7 +3,7 @@
 //! Nearly always one call is best: it is the cheapest, and a model that sees all sources at once
 //! can weigh them. So the rule only looks for what one call cannot do well.
 //!
-//! 1. A budget of less than three calls: `compact`.
+//! 1. A budget of less than three calls, or own knowledge: `compact`.
 //! 2. Several questions in one, that is, two question marks or more: `decompose_parallel`, so that
 //!    each finds its own sources.
 //! 3. More than [`MANY`] sources, or sources of more than [`LONG`] tokens (estimated):
@@ -43,7 +43,8 @@ fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
 }
 
 fn choose(desk: &mut Desk<'_>) -> Result<&'static AnswerStrategy> {
-    if desk.calls_allowed() < FEWEST_CALLS {
+    // Own knowledge would lose its mark from call to call.
+    if desk.calls_allowed() < FEWEST_CALLS || desk.has_own_knowledge() {
         return Ok(&compact::STRATEGY);
     }
     if asks_several(desk.question) {

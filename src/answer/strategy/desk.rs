@@ -19,8 +19,8 @@ use crate::source::{Source, SourceId};
 /// Longest text of an earlier call that is shown in a later one, in characters.
 const LONGEST_NOTE: usize = 8000;
 
-/// What a template of an answer has to use.
-const OF_ANSWERS: [&str; 2] = ["question", "sources"];
+/// What a template of an answer has to use; the last where own knowledge is wanted.
+const OF_ANSWERS: [&str; 3] = ["question", "sources", "own_knowledge"];
 
 /// All that a strategy has.
 pub struct Desk<'a> {
@@ -157,9 +157,15 @@ impl<'a> Desk<'a> {
         self.calls = calls_of(strategy);
     }
 
-    /// Whether there is nothing to answer from. A prompt is looked at even so.
+    /// Whether there is nothing to answer from: no source, and nothing that who answers knows. A prompt is looked at even
+    /// so.
     pub fn has_none(&self, sources: &[Numbered]) -> bool {
-        sources.is_empty() && matches!(self.preview, Preview::No)
+        sources.is_empty() && matches!(self.preview, Preview::No) && !self.has_own_knowledge()
+    }
+
+    /// Whether who answers may use what it knows itself.
+    pub fn has_own_knowledge(&self) -> bool {
+        self.tools.has_own_knowledge()
     }
 
     /// Calls that the budget allows in all.
@@ -283,11 +289,8 @@ impl<'a> Desk<'a> {
     /// The prompt in which the answer is asked for.
     pub fn answer_prompt(&mut self, question: &str, sources: &[Numbered]) -> Result<Vec<Message>> {
         let template = self.tools.answer_template()?;
-        self.rendered(
-            &template,
-            &Material { question, sources, ..Material::default() },
-            &OF_ANSWERS,
-        )
+        let needed = if self.has_own_knowledge() { &OF_ANSWERS[..] } else { &OF_ANSWERS[..2] };
+        self.rendered(&template, &Material { question, sources, ..Material::default() }, needed)
     }
 
     /// A prompt in the words of the template `name`, which has to use the variables `needed`.

@@ -58,6 +58,8 @@ struct Scripted {
     read_for: Vec<ReadingCalls>,
     /// The form of the answer.
     form: Option<AnswerForm>,
+    /// Whether the model may use what it knows itself.
+    has_own_knowledge: bool,
 }
 
 /// The text of a document.
@@ -146,6 +148,10 @@ impl StrategyHost for Scripted {
         self.form.clone()
     }
 
+    fn has_own_knowledge(&self) -> bool {
+        self.has_own_knowledge
+    }
+
     fn template(&mut self, name: &str) -> Result<Template> {
         Ok(shipped(name))
     }
@@ -187,6 +193,7 @@ fn scripted(finds: &[(&'static str, &[u32])], says: &[&'static str]) -> Scripted
         room: Room::default(),
         read_for: Vec::new(),
         form: None,
+        has_own_knowledge: false,
     }
 }
 

@@ -42,6 +42,9 @@ pub trait StrategyHost: Counter {
     /// The form in which the answer is asked for; `None`: it is free text.
     fn answer_form(&self) -> Option<AnswerForm>;
 
+    /// Whether who answers may use what it knows itself.
+    fn has_own_knowledge(&self) -> bool;
+
     /// The template called `name`, of a step.
     fn template(&mut self, name: &str) -> Result<Template>;
 

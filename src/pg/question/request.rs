@@ -290,6 +290,11 @@ fn writing(
     let tokenizer = tokenizer.map(|name| model::find(Some(name)).map(drop)).transpose();
     asked.named(&["context.tokenizer"], tokenizer)?;
     let template = answer.template.as_deref().map(template::find).transpose();
+    let template = asked.named(&["answer.template"], template)?;
+    if answer.own_knowledge && purpose == PreparedFor::Answer {
+        let checked = answer::check_own_knowledge(template.as_ref(), &llm);
+        asked.named(&["answer.own_knowledge", "answer.template"], checked)?;
+    }
     let min_confidence = answer.min_confidence.or_else(guc::min_confidence);
     Ok(answer::Writing {
         context: context.clone(),
@@ -300,8 +305,9 @@ fn writing(
         llm,
         strategy,
         strategy_options,
-        template: asked.named(&["answer.template"], template)?,
+        template,
         form,
+        own_knowledge: answer.own_knowledge,
         min_confidence,
         max_sentences: answer.max_sentences,
         sampling: answer.sampling()?,

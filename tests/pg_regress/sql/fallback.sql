@@ -100,4 +100,21 @@ SELECT rag_alter_pipeline('faq', defaults => '{"answer": {"schema": {"type": "ob
 SELECT fails($$SELECT rag_answer('When are invoices sent?', 'faq')$$);
 SELECT asked('When are invoices sent?', 'faq', '{"answer": {"schema": null}}');
 SELECT content ~ 'Question: When are invoices sent\?\n\nReply with a JSON object of two members' FROM rag_prompt('When are invoices sent?', 'faq') WHERE role = 'user';
+
+-- So does own knowledge, and its mark has to be one.
+SELECT rag_alter_pipeline('faq', defaults => '{}');
+SELECT fails($$SELECT rag_answer('When are invoices sent?', 'faq', options => '{"answer": {"own_knowledge": true}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', 'faq', options => '{"answer": {"own_knowledge": "yes"}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', 'faq', options => '{"answer": {"own_knowledge": true, "schema": {}}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', 'faq', strategy => 'refine', options => '{"answer": {"own_knowledge": true}}')$$);
+SELECT fails($$SELECT rag_answer('When are invoices sent?', 'faq', options => '{"cite": {"own_mark": "[0]"}}')$$);
+SELECT content ~ 'write \[0\] in the place of a citation' FROM rag_prompt('When are invoices sent?', 'faq', options => '{"answer": {"own_knowledge": true}}') WHERE role = 'system';
+
+-- The best chunk once more at the end, under its number.
+INSERT INTO faq SELECT n, 'Question ' || n || ' is about the garden.' FROM generate_series(2, 4) AS n;
+SELECT regexp_count(content, '<<<source 1 '), regexp_count(content, '<<<source 2 '), content ~ '<<<end 1 [0-9a-z]+>>>\s+Question: '
+FROM rag_prompt('When are invoices sent?', 'faq', options => '{"context": {"repeat_best": true}}') WHERE role = 'user';
+SELECT number, twice.tokens > once.tokens
+FROM rag_context('When are invoices sent?', 'faq', k => 2, options => '{"context": {"repeat_best": true}}') AS twice
+     JOIN rag_context('When are invoices sent?', 'faq', k => 2) AS once USING (number);
 DROP OWNED BY regress_reader;

@@ -11,10 +11,11 @@ use crate::answer::draft::Draft;
 use crate::answer::form::{FormedAnswer, ReadValues};
 use crate::answer::nearest::nearest_topics;
 use crate::answer::options::CiteOptions;
+use crate::answer::own_knowledge::{self, ToldApart, told_apart};
 use crate::answer::plain::without_fences;
 use crate::answer::refusal::refusal;
 use crate::answer::shown::shown;
-use crate::answer::style::{Styled, styled, styled_json};
+use crate::answer::style::{Styled, styled_json, styled_with_own};
 use crate::error::Result;
 use crate::extract::AnswerFormat;
 use crate::pg::question::options::AskedOptions;
@@ -39,6 +40,8 @@ pub struct CheckOptions {
     suggests: bool,
     /// Whether the answer has a form, so that a refusal is not written.
     has_form: bool,
+    /// What stands behind a sentence of the model's own knowledge, where it may use that.
+    own_mark: Option<String>,
 }
 
 impl CheckOptions {
@@ -52,6 +55,7 @@ impl CheckOptions {
             refusal: None,
             suggests: false,
             has_form: false,
+            own_mark: None,
         }
     }
 
@@ -73,6 +77,7 @@ impl CheckOptions {
             refusal: answer.refusal.clone(),
             suggests: answer.suggest,
             has_form: answer.schema.is_some(),
+            own_mark: answer.own_knowledge.then(|| own_mark(cite)),
         })
     }
 
@@ -106,13 +111,20 @@ pub fn checked(
 ) -> Result<Answer> {
     let Draft { text, formed, readings, supported, confidence, citations, mut usage } = draft;
     let is_quoted = citations.is_some();
+    let told = options.own_mark.as_ref().filter(|_| supported && !is_quoted);
+    let told = told.map(|_| apart(&text, readings.len())).unwrap_or_default();
+    let (text, sourced) = match told.own.is_empty() {
+        true => (text, None),
+        false => (told.text, Some(told.sourced)),
+    };
     let sources: Vec<&Source> = readings.iter().map(|reading| &reading.source).collect();
     let found = citations.unwrap_or_else(|| cited(&text, &sources));
     let checked = match (supported, is_quoted) {
         (false, _) => Checked::default(),
         (true, true) => Checked { claims: quotes(&found, &sources), ..Checked::default() },
         (true, false) => {
-            let said = claimed(&text, formed.as_ref(), &options.verifier);
+            let text = sourced.as_deref().unwrap_or(&text);
+            let said = claimed(text, formed.as_ref(), &options.verifier);
             options.verifier.check(question, &said, &readings, context)?
         }
     };
@@ -127,6 +139,7 @@ pub fn checked(
         && confidence.is_some_and(|it| it < options.min_confidence.unwrap_or(DOUBTFUL));
     let abstains = is_doubtful && options.low_confidence == LowConfidence::Abstain;
     // A language model says itself that it does not know.
+    let stands_on_nothing = found.citations.is_empty() && !told.own.is_empty();
     let (text, found) = match abstains || is_quoted && !supported {
         true => (options.refusal(question, &sources), Citations::default()),
         false => (text, found),
@@ -134,24 +147,35 @@ pub fn checked(
     let (style, shown) = (options.cite.style, shown(&found, &sources, &options.cite)?);
     let mut styled = match formed.filter(|_| !abstains) {
         Some(formed) => styled_json(&formed, style, &shown),
-        None => styled(&text, style, &shown),
+        None => styled_with_own(&text, style, &shown, options.own_mark.as_deref()),
     };
     if is_quoted && options.format() == AnswerFormat::Plain {
         styled.text = without_fences(&styled.text);
     }
     note_problems(&checked, &styled, !is_quoted && !abstains, &mut usage);
     Ok(Answer {
-        supported: Some(supported && !abstains),
+        supported: Some(supported && !abstains && !stands_on_nothing),
         confidence,
         citations: listed(&found, &styled),
         context: listed_sources(&sources, &styled),
         reading_order: (0..sources.len()).map(|source| styled.number(source)).collect(),
-        claims: claims(&checked.claims, &sources, &styled),
+        claims: claims(&checked.claims, &told.own, &sources, &styled),
         text: (!options.has_form || supported && !abstains).then_some(styled.text),
         usage,
         faithfulness: score,
         needs_review: is_doubtful && !abstains,
         has_form: options.has_form,
+    })
+}
+
+/// What stands behind a sentence of the model's own knowledge.
+fn own_mark(cite: &CiteOptions) -> String {
+    cite.own_mark.as_deref().unwrap_or(own_knowledge::SHOWN).to_owned()
+}
+
+fn apart(text: &str, sources: usize) -> ToldApart {
+    told_apart(text, sources, &mut || {
+        pgrx::check_for_interrupts!();
     })
 }
 
@@ -199,8 +223,8 @@ fn listed(found: &Citations, styled: &Styled) -> Value {
     resolved.chain(unresolved).collect()
 }
 
-/// JSON objects of `claims`.
-fn claims(claims: &[Claim], sources: &[&Source], styled: &Styled) -> Value {
+/// JSON objects of `claims`, and of sentences of the model's own behind them.
+fn claims(claims: &[Claim], own: &[String], sources: &[&Source], styled: &Styled) -> Value {
     let object = |(number, claim): (usize, &Claim)| {
         let mut value = json!({
             "claim_no": number,
@@ -215,7 +239,10 @@ fn claims(claims: &[Claim], sources: &[&Source], styled: &Styled) -> Value {
         }
         value
     };
-    (1..).zip(claims).map(object).collect()
+    let own = (claims.len() + 1..).zip(own).map(|(number, text)| {
+        json!({"claim_no": number, "claim": text, "verdict": "parametric", "cited": []})
+    });
+    (1..).zip(claims).map(object).chain(own).collect()
 }
 
 /// Where the evidence stands, as a JSON object.

@@ -36,7 +36,7 @@ use crate::answer::draft::Draft;
 use crate::answer::form::AnswerForm;
 use crate::answer::strategy::{AnswerStrategy, ReadingCalls, StrategyOptions};
 use crate::context::{ContextOptions, Reading};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extract::needs_language_model;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
@@ -55,6 +55,8 @@ pub struct Writing {
     pub template: Option<Template>,
     /// The form of the answer; `None`: it is free text.
     pub form: Option<AnswerForm>,
+    /// Whether the language model may use what it knows itself.
+    pub own_knowledge: bool,
     /// Confidence below which the extractive answerer abstains.
     pub min_confidence: Option<f32>,
     /// Most sentences of an extractive answer.
@@ -143,6 +145,25 @@ pub fn check_form(form: Option<&AnswerForm>, llm: &Llm) -> Result<()> {
             ))
         }
         _ => Ok(()),
+    }
+}
+
+/// An error where own knowledge is wanted of the built-in answerer, which has none, or of a template that has no words
+/// for it.
+pub fn check_own_knowledge(template: Option<&Template>, llm: &Llm) -> Result<()> {
+    if llm.is_extractive() {
+        return Err(needs_language_model("own knowledge").hint(
+            "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name, or leave out the option \"answer.own_knowledge\".",
+        ));
+    }
+    match template.filter(|it| it.variables().all(|name| name != "own_knowledge")) {
+        None => Ok(()),
+        Some(Template { name, .. }) => Err(Error::invalid(format!(
+            "template \"{name}\" has no words for own knowledge"
+        ))
+        .hint(
+            "Use the variable own_knowledge in it, or one of the templates standard and concise.",
+        )),
     }
 }
 

@@ -90,9 +90,9 @@ impl SemanticLookup {
 fn scope(search: &FederatedSearch, writing: &Writing, provider: &ProviderConfig) -> Result<String> {
     let generations = search.generations();
     let template = write::template_of(writing)?;
-    let Writing { sampling, max_tokens, .. } = writing;
+    let Writing { sampling, max_tokens, own_knowledge, .. } = writing;
     Ok(cache::of_caller(&format!(
-        "answer {generations:?} {provider:?} {template:?} {sampling:?} {max_tokens:?}"
+        "answer {generations:?} {provider:?} {template:?} {sampling:?} {max_tokens:?} {own_knowledge}"
     )))
 }
 

@@ -108,8 +108,8 @@ struct Times {
 /// complete.
 pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Result<AnswerStream> {
     let provider = match &writing.llm {
-        // What must have a form is told when it is known to have it.
-        Llm::Provider(llm) if writing.form.is_none() => &llm.config,
+        // What must have a form is told when it is known to have it, and what no source says once it is marked.
+        Llm::Provider(llm) if writing.form.is_none() && !writing.own_knowledge => &llm.config,
         _ => return super::ask(question, search, &writing).map(AnswerStream::known),
     };
     let context = search.context;

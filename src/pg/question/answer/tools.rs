@@ -137,6 +137,10 @@ impl StrategyHost for Session<'_> {
         self.writing.form.clone()
     }
 
+    fn has_own_knowledge(&self) -> bool {
+        self.writing.own_knowledge
+    }
+
     fn template(&mut self, name: &str) -> Result<Template> {
         if let Some((_, known)) = self.templates.iter().find(|(known, _)| known == name) {
             return Ok(known.clone());
