@@ -58,14 +58,15 @@ pub fn told_apart(answer: &str, sources: usize, interrupt: &mut dyn FnMut()) -> 
         let is_sourced = |it: &u32| (1..=sources).contains(&(*it as usize));
         let cites = markers.iter().flat_map(|it| &it.numbers).any(is_sourced);
         let bare = without(answer, &range, &markers);
-        let in_code = |at: usize| {
+        let code_at = |at: usize| {
             let next = code.partition_point(|it| it.end <= at);
-            code.get(next).is_some_and(|it| it.start <= at)
+            code.get(next).filter(|it| it.start <= at)
         };
-        let (begins_in_code, ends_in_code) = (in_code(range.start), in_code(range.end - 1));
+        let is_code = code_at(range.start).is_some_and(|it| range.end <= it.end);
+        let ends_in_code = code_at(range.end).is_some_and(|it| it.start < range.end);
         told.text += &answer[from..range.end];
         told.sourced += &answer[from..range.start];
-        match !cites && !begins_in_code && claims(&bare) {
+        match !cites && !is_code && claims(&bare) {
             false => told.sourced += &answer[range.clone()],
             true => {
                 let is_marked = markers.iter().any(|it| it.numbers.contains(&NUMBER));
@@ -168,6 +169,7 @@ mod tests {
         let nothing = "# Mills\n\nIs it loud? See:\n\n```\nlet a = b + c;\n```\n";
         check(nothing, nothing, nothing, &[]);
         check("", "", "", &[]);
+        check("`a` adds it up.", "`a` adds it up. [0]", "", &["`a` adds it up."]);
         let item = told_apart("- Corn is a grain\n- Rye, too", 2, &mut || {});
         assert_eq!(item.text, "- Corn is a grain [0]\n- Rye, too");
         assert_eq!(item.own, ["Corn is a grain"]);

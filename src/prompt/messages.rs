@@ -110,9 +110,8 @@ pub fn as_sent(number: usize, source: &PromptSource) -> String {
 
 /// The place of the source that stands once more behind the others, where there are others behind it. Of several that
 /// should, the first.
-pub fn repeated<'a>(sources: impl ExactSizeIterator<Item = &'a PromptSource>) -> Option<usize> {
+pub fn repeated<'a>(mut sources: impl ExactSizeIterator<Item = &'a PromptSource>) -> Option<usize> {
     let last = sources.len().checked_sub(1)?;
-    let mut sources = sources;
     sources.position(|source| source.repeats).filter(|place| *place < last)
 }
 

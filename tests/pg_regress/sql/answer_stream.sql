@@ -16,7 +16,7 @@ CREATE TEMPORARY TABLE told AS
 SELECT row_number() OVER () AS n, piece FROM (SELECT rag_answer_stream('How do I reset a password?') AS piece) AS t;
 SELECT count(*) >= 2 FROM told;
 SELECT string_agg(piece, '' ORDER BY n) = rag_answer('How do I reset a password?') FROM told WHERE n < (SELECT max(n) FROM told);
-SELECT jsonb_object_keys(piece::jsonb) FROM told ORDER BY n DESC LIMIT 6;
+SELECT jsonb_object_keys(piece::jsonb) FROM told ORDER BY n DESC LIMIT 7;
 SELECT piece::jsonb->'citations' = citations, (piece::jsonb->>'supported')::boolean = supported, (piece::jsonb->>'confidence')::real = confidence, piece::jsonb->'context' = context, piece::jsonb->'usage'->>'llm'
 FROM rag_answer_details('How do I reset a password?'), (SELECT piece FROM told ORDER BY n DESC LIMIT 1) AS last;
 
