@@ -46,16 +46,9 @@ use pg_rag::embed::calibration::Calibration;
 use pg_rag::protocol::ModelRef;
 use ragd::Installed;
 
-/// Sets that are fitted to.
-const SETS: [&str; 7] = [
-    "squad_train_sample",
-    "squad2_half",
-    "xquad/en",
-    "xquad/de",
-    "xquad/zh",
-    "xquad/ar",
-    "xquad/ru",
-];
+/// The judged sets, as scripts/reader/prepare.py reads them: what a reader is trained on must not be what its weights
+/// are fitted to.
+const SETS: &str = include_str!("../../scripts/reader/sets.json");
 
 /// What to fit.
 struct Settings {
@@ -151,8 +144,17 @@ impl Settings {
             }
         }
         if settings.sets.is_empty() {
-            settings.sets = SETS.map(str::to_owned).to_vec();
+            settings.sets = fitted();
         }
         Ok(settings)
     }
+}
+
+/// The sets that are fitted to.
+fn fitted() -> Vec<String> {
+    let sets: serde_json::Value = serde_json::from_str(SETS).expect("sets.json is JSON");
+    assert_eq!(sets["sample"], data::SAMPLE);
+    let weighed = sets["weighed"].as_array().expect("a list of sets");
+    let names = [&sets["sample"]].into_iter().chain(weighed);
+    names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }

@@ -49,19 +49,11 @@ SENTENCE_END = re.compile(r"[.!?؟]+[\"'”’)\]]*(?=\s)|[。！？]+[”’」
 QUESTION_PREFIX = "query: "
 PASSAGE_PREFIX = "passage: "
 
-SETS = [
-    "squad_train_sample",
-    "squad2_half",
-    "xquad/en",
-    "xquad/de",
-    "xquad/zh",
-    "xquad/ar",
-    "xquad/ru",
-    "hotpotqa500",
-    "pgdocs14",
-    "scifact",
-    "chunking_eval",
-]
+# The judged sets: the sample that is for training as a whole, those of whose articles some are for the weights of
+# the answerer's signals, which benches/fit reads here, too, and others.
+SETS = json.loads((Path(__file__).parent / "sets.json").read_text())
+SAMPLE = SETS["sample"]
+NAMES = [SAMPLE, *SETS["weighed"], *SETS["others"]]
 
 
 READ, WEIGHED, KEPT = range(3)
@@ -79,13 +71,13 @@ def purpose(key: str) -> int:
 
 def purpose_in(name: str, title: str, line: dict, file: str) -> int:
     """What a question of a set is for."""
-    if name == "squad_train_sample":
+    if name == SAMPLE:
         return READ
+    if name in SETS["weighed"]:
+        return purpose(title)
+    # To the others no weights are fitted.
     if name == "scifact":
         return READ if file == "qrels_train.tsv" else KEPT
-    if name.startswith(("xquad", "squad2")):
-        return purpose(title)
-    # Sets to which no weights are fitted.
     return KEPT if purpose(line["id"]) == KEPT else READ
 
 
@@ -206,7 +198,7 @@ class Preparation:
             question = Question(line["text"], use, [it for key in gold for it in windows[key]])
             self.place_answers(question, line, [(windows[key], corpus[key]["text"]) for key in gold])
             self.questions.append(question)
-            if name == "squad_train_sample":
+            if name == SAMPLE:
                 self.pairs.append((corpus[gold[0]]["text"], line["answer"][0], line["text"]))
 
     def place_answers(self, question: Question, line: dict, gold: list[tuple[list[int], str]]) -> None:
@@ -284,7 +276,7 @@ def weights(model: ModelFile, words: np.ndarray) -> dict[str, np.ndarray]:
 def main(data: Path, source: Path, folder: Path, out: Path, texts: Path | None = None) -> None:
     model = ModelFile(source / "e5-small-q4.bin")
     preparation = Preparation(Tokenizer.from_file(str(folder / "tokenizer.json")))
-    for name in SETS:
+    for name in NAMES:
         preparation.read(data / name, name)
         added = preparation.questions[preparation.sets[-1]["questions"][0] :]
         print(
