@@ -32,7 +32,7 @@ fn rerank(
     let passages = passages.iter().map(|text| text.to_string()).collect();
     let request = Request::Rerank { model: model.clone(), query: query.to_string(), passages };
     match call(client, &request)? {
-        Response::Scores(scores) => Ok(scores),
+        Response::Scores { scores, .. } => Ok(scores),
         other => panic!("{other:?}"),
     }
 }

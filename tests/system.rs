@@ -95,6 +95,8 @@ mod standby;
 mod strategy;
 #[path = "system/stream.rs"]
 mod stream;
+#[path = "support/tiny_e5.rs"]
+mod tiny_e5;
 #[path = "system/trust.rs"]
 mod trust;
 #[path = "system/upgrade.rs"]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use half::f16;
 use pg_rag::daemon::connection::ClientConnection;
 use pg_rag::embed::calibration::{CALIBRATION_FILE, Calibration};
-use pg_rag::embed::reading::SpanReading;
+use pg_rag::embed::reader::SpanScores;
 use pg_rag::embed::{Embedder, EmbeddingKind, Spanned};
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{Lane, ModelRef, Request, Response};
@@ -45,7 +45,7 @@ enum Memory {
     /// By the text of a document, whose spans are always the same.
     InPlace,
     /// What the reader says, by the question and the text of a passage, whose spans are always the same.
-    Read,
+    SpanScores,
 }
 
 impl Remembering {
@@ -144,29 +144,29 @@ impl Embedder for Remembering {
         Ok(vectors.map(|vector| vector.iter().map(|it| it.to_f32()).collect()).collect())
     }
 
-    fn read(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanReading>> {
-        let key = |it: &Spanned| (Memory::Read, format!("{question}\0{}", it.text));
+    fn score_spans(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanScores>> {
+        let key = |it: &Spanned| (Memory::SpanScores, format!("{question}\0{}", it.text));
         let missing: Vec<Spanned> =
             passages.iter().filter(|it| !self.known.contains_key(&key(it))).cloned().collect();
         if !missing.is_empty() {
             let (model, question) = (self.model.clone(), question.to_owned());
             let (passages, lane) = (missing.clone(), Lane::Query);
-            let request = Request::Read { model, lane, question, passages };
-            let Response::Readings { readings, tokens } = self.client.call(&request)? else {
-                panic!("ragd did not answer with readings");
+            let request = Request::ScoreSpans { model, lane, question, passages };
+            let Response::SpanScores { scores, tokens } = self.client.call(&request)? else {
+                panic!("ragd did not answer with scores");
             };
             self.tokens += tokens;
-            let mut readings = readings.iter().map(|it| it.numbers().to_vec());
+            let mut scores = scores.iter().map(|it| it.numbers().to_vec());
             for passage in missing {
-                let own = readings.by_ref().take(passage.spans.len()).collect();
-                self.keep(Memory::Read, key(&passage).1, own);
+                let own = scores.by_ref().take(passage.spans.len()).collect();
+                self.keep(Memory::SpanScores, key(&passage).1, own);
             }
         }
-        let reading = |numbers: &Vec<f16>| {
+        let scores = |numbers: &Vec<f16>| {
             let numbers: Vec<f32> = numbers.iter().map(|it| it.to_f32()).collect();
-            SpanReading::from_numbers(&numbers.try_into().unwrap())
+            SpanScores::from_numbers(&numbers.try_into().unwrap())
         };
-        Ok(passages.iter().flat_map(|it| self.known[&key(it)].iter().map(reading)).collect())
+        Ok(passages.iter().flat_map(|it| self.known[&key(it)].iter().map(scores)).collect())
     }
 
     fn calibration(&mut self) -> Result<Calibration> {
@@ -175,7 +175,7 @@ impl Embedder for Remembering {
 }
 
 impl Memory {
-    const ALL: [Memory; 4] = [Memory::Query, Memory::Passage, Memory::InPlace, Memory::Read];
+    const ALL: [Memory; 4] = [Memory::Query, Memory::Passage, Memory::InPlace, Memory::SpanScores];
 
     fn of(kind: EmbeddingKind) -> Memory {
         match kind {

@@ -45,7 +45,7 @@ pub fn rerank(installed: &Installed, data: &Data, settings: &Settings) {
 fn call(client: &mut ClientConnection, model: &ModelRef, query: &str, passages: &[String]) {
     let (model, query, passages) = (model.clone(), query.to_string(), passages.to_vec());
     match client.call(&Request::Rerank { model, query, passages }).unwrap() {
-        Response::Scores(_) => {}
+        Response::Scores { .. } => {}
         other => panic!("{other:?}"),
     }
 }

@@ -1,7 +1,8 @@
 //! # What does retrieval find, on judged sets?
 //!
 //! ```text
-//! make bench-retrieve ARGS="[SET ...] [--configurations JSON] [--split NAME] [--questions N] [--chunking JSON]"
+//! make bench-retrieve ARGS="[SET ...] [--configurations JSON | --rerank NAME ...] [--split NAME] [--questions N]
+//!     [--chunking JSON]"
 //! ```
 //!
 //! Sets (scifact where none is named, `all` for all of them):

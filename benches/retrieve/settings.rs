@@ -1,6 +1,7 @@
 //! What to measure.
 
 use lexopt::prelude::*;
+use serde_json::json;
 
 use crate::sets;
 
@@ -13,6 +14,7 @@ const CONFIGURATIONS: &str = r#"{"hybrid": {}, "without closeness": {"retrieve":
 ///
 /// ```text
 /// --configurations JSON  what is compared, as rag_eval takes it
+/// --rerank NAME          hybrid retrieval is compared with what this reranker makes of it; may be repeated
 /// --split NAME           the questions of queries_NAME.jsonl and qrels_NAME.tsv
 /// --chunking JSON        how documents are cut, as rag_create_pipeline takes it
 /// --contextual           with the title of a document as the context of its chunks
@@ -39,12 +41,14 @@ impl Settings {
             chunking: None,
             is_contextual: false,
         };
+        let mut rerankers = Vec::new();
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
             match argument {
                 // Cargo's own word to a benchmark.
                 Long("bench") => {}
                 Long("configurations") => settings.configurations = parser.value()?.string()?,
+                Long("rerank") => rerankers.push(parser.value()?.string()?),
                 Long("split") => settings.split = Some(parser.value()?.string()?),
                 Long("chunking") => settings.chunking = Some(parser.value()?.string()?),
                 Long("contextual") => settings.is_contextual = true,
@@ -58,9 +62,24 @@ impl Settings {
                 other => return Err(other.unexpected()),
             }
         }
+        if !rerankers.is_empty() {
+            settings.configurations = reranked(&rerankers);
+        }
         if settings.sets.is_empty() {
             settings.sets.push(sets::NAMES[0].to_owned());
         }
         Ok(settings)
     }
+}
+
+/// Hybrid retrieval, and beside it what each of these rerankers makes of its first 20 chunks.
+fn reranked(rerankers: &[String]) -> String {
+    let configuration = |name: &String| {
+        let options = json!({"retrieve": {"rerank": name, "rerank_candidates": 20}});
+        format!("{}: {options}", json!(name))
+    };
+    let first = r#""hybrid": {}"#.to_owned();
+    // The first is what the others are compared with, so the order of members counts.
+    let all: Vec<String> = [first].into_iter().chain(rerankers.iter().map(configuration)).collect();
+    format!("{{{}}}", all.join(", "))
 }

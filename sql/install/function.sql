@@ -59,7 +59,7 @@ CREATE FUNCTION rag_rerank(
 )
 STABLE PARALLEL RESTRICTED COST 1000000 ROWS 50
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_rerank_wrapper';
-COMMENT ON FUNCTION rag_rerank IS 'how well passages answer a question, best first; model is late_interaction, llm or a name of rag.model';
+COMMENT ON FUNCTION rag_rerank IS 'how well passages answer a question, best first; model is late_interaction, reader, llm or a name of rag.model';
 
 CREATE FUNCTION rag_generate(
     prompt  text,

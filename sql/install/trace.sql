@@ -36,7 +36,7 @@ COMMENT ON COLUMN rag.trace_log.supported IS 'whether the documents hold the ans
 COMMENT ON COLUMN rag.trace_log.confidence IS 'how likely the answer is to stand in the documents, from 0 to 1; NULL where that is not known';
 COMMENT ON COLUMN rag.trace_log.citations IS 'what was cited, as in rag_answer_details; NULL unless rag.trace was full';
 COMMENT ON COLUMN rag.trace_log.steps IS 'what was done, in order: stage, depth, detail, rows, ms, tokens, cache_hits and cost of each; where rag.trace is full, text too';
-COMMENT ON COLUMN rag.trace_log.embedding_tokens IS 'tokens that embedding models have read';
+COMMENT ON COLUMN rag.trace_log.embedding_tokens IS 'tokens that embedding models, their readers and rerankers have read';
 COMMENT ON COLUMN rag.trace_log.llm_calls IS 'calls of language models, repeated ones included';
 COMMENT ON COLUMN rag.trace_log.llm_tokens IS 'tokens that language models have read and written';
 COMMENT ON COLUMN rag.trace_log.cache_hits IS 'how often something remembered was of use';

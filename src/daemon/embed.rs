@@ -59,13 +59,13 @@ pub fn embed(job: &EmbedJob) -> Result<Response> {
     Ok(Response::Vectors { dimension: job.dimension as u32, values, tokens })
 }
 
-/// The scores of passages; the answer is [`Response::Scores`]. Fails as [`embed`] does.
-pub fn score(job: &EmbedJob) -> Result<Response> {
-    run(job).map(|numbers| Response::Scores(numbers.values))
+/// The scores of passages, and how many tokens they took. Fails as [`embed`] does.
+pub fn score(job: &EmbedJob) -> Result<(Vec<f32>, u64)> {
+    run(job).map(|EmbeddedTexts { values, tokens }| (values, tokens))
 }
 
-/// The vectors of the tokens of a question, as passages are compared with them.
-pub fn token_query(job: &EmbedJob, query: &str) -> Result<TokenQuery> {
+/// The vectors of the tokens of a question, as passages are compared with them, and how many tokens it has.
+pub fn token_query(job: &EmbedJob, query: &str) -> Result<(TokenQuery, u64)> {
     let texts = [query.to_string()];
     let count = tokenise(job, query)?.tokens.len();
     let dimension = job.dimension;
@@ -76,7 +76,7 @@ pub fn token_query(job: &EmbedJob, query: &str) -> Result<TokenQuery> {
         client: job.client.clone(),
         ..*job
     };
-    run(&job).map(|numbers| TokenQuery::new(numbers.values, dimension))
+    run(&job).map(|read| (TokenQuery::new(read.values, dimension), read.tokens))
 }
 
 /// What was read of the texts of a request, one after the other.

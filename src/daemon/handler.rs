@@ -12,7 +12,7 @@ use super::outbox::Outbox;
 use super::parse::Parsers;
 use super::registry::Registry;
 use super::worker::{Client, IsAlive};
-use super::{late, log};
+use super::{late, log, reader};
 use crate::chunk::{
     ChunkingMethod, ChunkingOptions, CutPlan, Findings, Tokenizer, WordMemo, chunk_knowing,
     plan_by_layout,
@@ -105,7 +105,7 @@ impl HandlerContext {
             Request::EmbedRemotely(request) => self.embed_remotely(&request, client),
             Request::RerankRemotely(request) => {
                 provider::rerank(&request, &self.memory, &|| !client.is_alive())
-                    .map(Response::Scores)
+                    .map(|scores| Response::Scores { scores, tokens: 0 })
             }
             Request::Rerank { model, query, passages } => {
                 self.rerank(&model, &query, &passages, client)
@@ -129,8 +129,12 @@ impl HandlerContext {
             Request::EmbedInPlace { model, lane, documents } => {
                 late::embed(&*self.registry.model(&model)?, lane, &documents, client)
             }
-            Request::Read { model, lane, question, passages } => {
-                late::read(&*self.registry.reader(&model)?, lane, &question, &passages, client)
+            Request::ScoreSpans { model, lane, question, passages } => {
+                let reader = self.registry.reader(&model)?;
+                reader::score_spans(&reader, lane, &question, &passages, client)
+            }
+            Request::RerankByReader { model, query, passages } => {
+                reader::rerank(&*self.registry.reader(&model)?, &query, &passages, client)
             }
             Request::Calibrate(model) => {
                 self.registry.calibration(&model).map(Response::Calibration)
@@ -254,10 +258,11 @@ impl HandlerContext {
             texts: passages,
             client: client.clone(),
         };
-        match model.manifest.task {
-            ModelTask::Rerank => score(&job),
-            ModelTask::Embed => late_interaction(&model.manifest, job, query),
-        }
+        let (scores, tokens) = match model.manifest.task {
+            ModelTask::Rerank => score(&job)?,
+            ModelTask::Embed => late_interaction(&model.manifest, job, query)?,
+        };
+        Ok(Response::Scores { scores, tokens })
     }
 
     fn generate_stream(
@@ -295,7 +300,11 @@ impl HandlerContext {
 
 /// The question goes by the queries' lane, and the passages are compared with it as they come
 /// out of the model.
-fn late_interaction(manifest: &Manifest, passages: EmbedJob, query: &str) -> Result<Response> {
+fn late_interaction(
+    manifest: &Manifest,
+    passages: EmbedJob,
+    query: &str,
+) -> Result<(Vec<f32>, u64)> {
     let question = EmbedJob {
         dimension: manifest.dimension as usize,
         opening: Opening::Prefix(manifest.prefix(EmbeddingKind::Query)),
@@ -304,12 +313,13 @@ fn late_interaction(manifest: &Manifest, passages: EmbedJob, query: &str) -> Res
         reading: EmbeddingOutput::Tokens,
         ..passages
     };
-    let query = Arc::new(token_query(&question, query)?);
-    score(&EmbedJob {
+    let (query, of_query) = token_query(&question, query)?;
+    let (scores, of_passages) = score(&EmbedJob {
         opening: Opening::Prefix(manifest.prefix(EmbeddingKind::Passage)),
-        reading: EmbeddingOutput::Match(query),
+        reading: EmbeddingOutput::Match(Arc::new(query)),
         ..passages
-    })
+    })?;
+    Ok((scores, of_query + of_passages))
 }
 
 fn gone() -> Error {

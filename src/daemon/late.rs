@@ -1,5 +1,5 @@
 //! Documents of one request through the queue, to be cut where they come out of the model: into vectors, or
-//! into what a reader says of their places.
+//! into what a [`reader`](super::reader) says of their places.
 //!
 //! `embed::late` says which windows a document goes through in and where its chunks are in them; here
 //! they are tokenised, queued and read. So many windows are queued at a time that the queue finds some of
@@ -15,7 +15,6 @@ use super::tokenizer::{ModelTokenizer, SpecialTokens};
 use super::worker::{Client, Done, ModelJob, ModelWorker};
 use crate::embed::manifest::ModelTask;
 use crate::embed::pooling::Pooling;
-use crate::embed::reading::{self, SpanReading};
 use crate::embed::{EmbeddingKind, Spanned, late};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{Lane, Response};
@@ -41,39 +40,20 @@ pub fn embed(
     Ok(Response::Vectors { dimension: dimension as u32, values, tokens })
 }
 
-/// Has the reader of `model` read `question` with each passage; the answer is [`Response::Readings`], one a
-/// span. Fails as [`embed`](super::embed::embed) does.
-pub fn read(
-    reader: &LoadedModel,
-    lane: Lane,
-    question: &str,
-    passages: &[Spanned],
-    client: &Client,
-) -> Result<Response> {
-    let question = format!("{}{question}", reader.manifest.prefix(EmbeddingKind::Query));
-    let frame = reader.tokenizer.frame_of_pair(&question)?;
-    let reading = EmbeddingOutput::Readings;
-    let way = Way { frame, reading, with_frame: false, dimension: reading::NUMBERS };
-    let (values, tokens) = run(reader, lane, &way, passages, client)?;
-    let (readings, _) = values.as_chunks();
-    let readings = readings.iter().map(SpanReading::from_numbers).collect();
-    Ok(Response::Readings { readings, tokens })
-}
-
 /// How documents go through a model.
-struct Way {
+pub struct Way {
     /// What stands around their tokens.
-    frame: SpecialTokens,
+    pub frame: SpecialTokens,
     /// What is read of runs of tokens.
-    reading: fn(Vec<Range<usize>>) -> EmbeddingOutput,
+    pub reading: fn(Vec<Range<usize>>) -> EmbeddingOutput,
     /// Whether what stands around a document belongs to the spans at its ends.
-    with_frame: bool,
+    pub with_frame: bool,
     /// Numbers that are read of a span.
-    dimension: usize,
+    pub dimension: usize,
 }
 
-/// The numbers of all spans, and how many tokens it took.
-fn run(
+/// The numbers of all spans, and how many tokens it took. Fails as [`embed`] does.
+pub fn run(
     model: &LoadedModel,
     lane: Lane,
     way: &Way,
@@ -82,15 +62,11 @@ fn run(
 ) -> Result<(Vec<f32>, u64)> {
     let count = documents.iter().map(|document| document.spans.len()).sum();
     check_size(count, way.dimension)?;
-    let numbers = count * way.dimension;
-    let mut work = LateRequest::new(&model.worker, lane, numbers, way.dimension, client);
-    let mut first = 0;
+    let mut work = LateRequest::new(&model.worker, lane, way.dimension, client);
     for document in documents {
-        queue(document, first, way, &model.tokenizer, &mut work)?;
-        first += document.spans.len();
+        queue(document, way, &model.tokenizer, &mut work)?;
     }
-    work.flush()?;
-    Ok((std::mem::take(&mut work.values), work.tokens))
+    work.finish()
 }
 
 fn check(model: &LoadedModel) -> Result<()> {
@@ -105,15 +81,15 @@ fn check(model: &LoadedModel) -> Result<()> {
     }
 }
 
-/// Queues the windows of a document, the first of whose spans is the `first` of all.
+/// Queues the windows of a document.
 fn queue(
     document: &Spanned,
-    first: usize,
     Way { frame, reading, with_frame, .. }: &Way,
     tokenizer: &ModelTokenizer,
     work: &mut LateRequest<'_>,
 ) -> Result<()> {
     let (ids, places) = tokenizer.encode_whole(&document.text)?;
+    let first = work.make_room(document.spans.len());
     for window in late::windows(&places, &document.spans, frame.room) {
         let spans = window.parts.iter().map(|part| {
             let is_first = *with_frame && window.tokens.start + part.tokens.start == 0;
@@ -129,14 +105,16 @@ fn queue(
     Ok(())
 }
 
-/// A window that is to go through the model, and the chunks that it gives vectors for.
-struct Queued {
-    text: ModelText,
-    chunks: Vec<usize>,
+/// A window that is to go through the model.
+pub struct Queued {
+    /// What the model gets.
+    pub text: ModelText,
+    /// The chunks that it gives numbers for, by their places among all.
+    pub chunks: Vec<usize>,
 }
 
 /// A request in progress.
-struct LateRequest<'a> {
+pub struct LateRequest<'a> {
     worker: &'a ModelWorker,
     lane: Lane,
     client: &'a Client,
@@ -151,13 +129,8 @@ struct LateRequest<'a> {
 }
 
 impl<'a> LateRequest<'a> {
-    fn new(
-        worker: &'a ModelWorker,
-        lane: Lane,
-        numbers: usize,
-        dimension: usize,
-        client: &'a Client,
-    ) -> Self {
+    /// One that waits in `lane` and gets `dimension` numbers a chunk.
+    pub fn new(worker: &'a ModelWorker, lane: Lane, dimension: usize, client: &'a Client) -> Self {
         let (reply, done) = channel();
         LateRequest {
             worker,
@@ -169,15 +142,29 @@ impl<'a> LateRequest<'a> {
             waiting: Vec::new(),
             in_flight: 0,
             dimension,
-            values: vec![0.0; numbers],
+            values: Vec::new(),
             tokens: 0,
         }
     }
 
-    fn push(&mut self, queued: Queued) -> Result<()> {
+    /// Makes room for the numbers of so many more chunks; the place of the first.
+    pub fn make_room(&mut self, chunks: usize) -> usize {
+        let first = self.values.len() / self.dimension;
+        self.values.resize((first + chunks) * self.dimension, 0.0);
+        first
+    }
+
+    /// Adds a window. Now and then all that wait go through the model.
+    pub fn push(&mut self, queued: Queued) -> Result<()> {
         self.tokens += queued.text.tokens.len() as u64;
         self.waiting.push(queued);
         if self.waiting.len() < WINDOWS { Ok(()) } else { self.flush() }
+    }
+
+    /// The numbers of all chunks, and how many tokens have gone through the model.
+    pub fn finish(mut self) -> Result<(Vec<f32>, u64)> {
+        self.flush()?;
+        Ok((std::mem::take(&mut self.values), self.tokens))
     }
 
     /// Has all that waits go through the model.
@@ -228,7 +215,7 @@ impl Drop for LateRequest<'_> {
 
 impl SpecialTokens {
     /// The tokens of a text between those that the model wants around it.
-    fn fill(&self, ids: &[u32]) -> Vec<u32> {
+    pub fn fill(&self, ids: &[u32]) -> Vec<u32> {
         let tokens = [&self.before[..], ids, &self.after[..]].concat();
         // A model can't run on no tokens.
         if tokens.is_empty() { vec![self.pad_token] } else { tokens }

@@ -12,6 +12,7 @@
 //! registry   the model it names: files, digest, tokenizer, worker
 //! embed      its texts, tokenised a window at a time
 //! late       its documents, cut where they come out of the model
+//! reader     its passages, read with a question
 //! queue      which texts go through the model together
 //! worker     the threads of a model: batch after batch
 //! model      ONNX Runtime: tokens → numbers
@@ -37,6 +38,7 @@ pub mod parse;
 mod peer;
 pub mod process;
 mod queue;
+mod reader;
 mod registry;
 mod runtime;
 pub mod server;

@@ -59,7 +59,7 @@ pub enum EmbeddingOutput {
     /// The score of a pair.
     Score,
     /// What a reader says of runs of its tokens, one after the other.
-    Readings(Vec<Range<usize>>),
+    SpanScores(Vec<Range<usize>>),
 }
 
 /// An input of the graph.

@@ -12,7 +12,7 @@ use ort::session::{Session, SessionOutputs};
 use super::model::{EmbeddingOutput, ModelRows, ModelText, unsupported};
 use crate::embed::manifest::{Manifest, ModelTask};
 use crate::embed::pooling::{self, Pooling};
-use crate::embed::reading::{LOGITS, SpanReading, relevance};
+use crate::embed::reader::{LOGITS, SpanScores, relevance};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rerank::cross_encoder::{probability, probability_of};
 
@@ -141,7 +141,7 @@ impl ModelOutput {
                 })
                 .collect(),
             EmbeddingOutput::Match(query) => vec![query.score(tokens)],
-            EmbeddingOutput::Tokens | EmbeddingOutput::Score | EmbeddingOutput::Readings(_) => {
+            EmbeddingOutput::Tokens | EmbeddingOutput::Score | EmbeddingOutput::SpanScores(_) => {
                 tokens.to_vec()
             }
         }
@@ -184,8 +184,8 @@ impl ModelOutput {
 fn read_tokens(model: &str, logits: &[f32], text: &ModelText) -> Result<Vec<f32>> {
     match &text.reading {
         EmbeddingOutput::Score => Ok(vec![probability(&[relevance(logits)])]),
-        EmbeddingOutput::Readings(spans) => {
-            Ok(spans.iter().flat_map(|span| SpanReading::of(logits, span).numbers()).collect())
+        EmbeddingOutput::SpanScores(spans) => {
+            Ok(spans.iter().flat_map(|span| SpanScores::of(logits, span).numbers()).collect())
         }
         _ => Err(unsupported(model, "is a reader and gives no vectors")),
     }

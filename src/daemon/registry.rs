@@ -22,6 +22,7 @@ use super::runtime::Runtime;
 use super::tokenizer::ModelTokenizer;
 use super::worker::{Beside, ModelWorker};
 use crate::embed::manifest::{Manifest, ModelTask};
+use crate::embed::reader::no_reader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{ModelInfo, ModelRef};
 
@@ -111,41 +112,51 @@ impl Registry {
 
     /// A model that can embed. Loads it if need be.
     pub fn model(&self, reference: &ModelRef) -> Result<Arc<LoadedModel>> {
-        let slot = self.slot(reference);
-        let mut slot = lock(&slot);
-        let _under_way = self.heartbeat.begin_loading(&reference.name);
-        slot.verify(reference, TRUST)?;
-        if slot.loaded.is_none() {
-            let manifest = slot.manifest()?;
-            let name = reference.name.clone();
-            slot.loaded = Some(Arc::new(self.load(&mut slot, manifest, name)?));
-            // What was hashed must be what was loaded.
-            slot.verify(reference, Duration::ZERO)?;
-        }
-        slot.loaded.clone().ok_or_else(|| changed_while_loading(&reference.name))
+        self.loaded_part(
+            reference,
+            |slot| &mut slot.loaded,
+            |slot| {
+                let manifest = slot.manifest()?;
+                self.load(slot, manifest, reference.name.clone())
+            },
+        )
     }
 
     /// The reader of an embedding model. Loads it if need be; fails with [`ErrorKind::Unsupported`] where
     /// the model has none.
     pub fn reader(&self, reference: &ModelRef) -> Result<Arc<LoadedModel>> {
+        self.loaded_part(
+            reference,
+            |slot| &mut slot.reader,
+            |slot| {
+                let manifest = slot.manifest()?.reader();
+                let manifest = manifest.ok_or_else(|| no_reader(&reference.name))?;
+                let name = format!("{} (reader)", reference.name);
+                // One that this version cannot run is not the same as none.
+                self.load(slot, Arc::new(manifest), name)
+                    .map_err(|error| Error::new(ErrorKind::FileCorrupted, error.message()))
+            },
+        )
+    }
+
+    /// What of a model is kept at `place` of its slot, made by `load` where it is not there.
+    fn loaded_part(
+        &self,
+        reference: &ModelRef,
+        place: fn(&mut ModelSlot) -> &mut Option<Arc<LoadedModel>>,
+        load: impl FnOnce(&mut ModelSlot) -> Result<LoadedModel>,
+    ) -> Result<Arc<LoadedModel>> {
         let slot = self.slot(reference);
         let mut slot = lock(&slot);
         let _under_way = self.heartbeat.begin_loading(&reference.name);
         slot.verify(reference, TRUST)?;
-        if slot.reader.is_none() {
-            let manifest = slot.manifest()?.reader().ok_or_else(|| {
-                let message = format!("model \"{}\" has no reader", reference.name);
-                Error::new(ErrorKind::Unsupported, message)
-            })?;
-            let name = format!("{} (reader)", reference.name);
-            let reader = self.load(&mut slot, Arc::new(manifest), name);
-            // One that this version cannot run is not the same as none.
-            let reader =
-                reader.map_err(|error| Error::new(ErrorKind::FileCorrupted, error.message()))?;
-            slot.reader = Some(Arc::new(reader));
+        if place(&mut slot).is_none() {
+            let loaded = load(&mut slot)?;
+            *place(&mut slot) = Some(Arc::new(loaded));
+            // What was hashed must be what was loaded.
             slot.verify(reference, Duration::ZERO)?;
         }
-        slot.reader.clone().ok_or_else(|| changed_while_loading(&reference.name))
+        place(&mut slot).clone().ok_or_else(|| changed_while_loading(&reference.name))
     }
 
     /// The models in memory, and how many texts wait for them. Doesn't wait for models that
@@ -291,6 +302,7 @@ impl Files {
             task: manifest.task,
             dimension: manifest.dimension,
             max_tokens: manifest.max_tokens,
+            has_reader: manifest.reader.is_some(),
             pooling: manifest.pooling.name().to_string(),
             normalize: manifest.normalize,
             query_prefix: manifest.query_prefix.clone(),

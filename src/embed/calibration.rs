@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -62,56 +63,57 @@ pub const CONFIDENCE_SIGNALS: [&str; 5] =
     ["best", "mean", "missing_names", "missing_numbers", "kind_known"];
 
 /// What it is told from with them.
-pub const WORD_CONFIDENCE_SIGNALS: [&str; 13] = [
-    "best",
-    "mean",
-    "missing_names",
-    "missing_numbers",
-    "kind_known",
-    "elsewhere",
-    "missing_terms",
-    "nearest",
-    "least",
-    "words",
-    "least_here",
-    "missing_here",
-    "misfit",
-];
+pub const WORD_CONFIDENCE_SIGNALS: [&str; 13] = joined(
+    CONFIDENCE_SIGNALS,
+    [
+        "elsewhere",
+        "missing_terms",
+        "nearest",
+        "least",
+        "words",
+        "least_here",
+        "missing_here",
+        "misfit",
+    ],
+);
 
 /// What a sentence is scored by that a reader has read.
-pub const READER_SCORE_SIGNALS: [&str; 14] = [
-    "similarity",
-    "best_similarity",
-    "passage_similarity",
-    "coverage",
-    "overlap",
-    "about",
-    "from_previous",
-    "from_next",
-    "closeness",
-    "fit",
-    "misfit",
-    "read_evidence",
-    "read_answer",
-    "read_relevance",
-];
+pub const READER_SCORE_SIGNALS: [&str; 14] =
+    joined(FIRST_LOOK_SIGNALS, ["read_evidence", "read_answer", "read_relevance"]);
 
 /// What the confidence is told from where a reader has read.
-pub const READER_CONFIDENCE_SIGNALS: [&str; 13] = [
-    "best",
-    "mean",
-    "missing_names",
-    "missing_numbers",
-    "kind_known",
-    "elsewhere",
-    "missing_terms",
-    "missing_here",
-    "misfit",
-    "read_evidence",
-    "read_answer",
-    "read_relevance",
-    "read_best",
-];
+pub const READER_CONFIDENCE_SIGNALS: [&str; 13] = joined(
+    CONFIDENCE_SIGNALS,
+    [
+        "elsewhere",
+        "missing_terms",
+        "missing_here",
+        "misfit",
+        "read_evidence",
+        "read_answer",
+        "read_relevance",
+        "read_best",
+    ],
+);
+
+/// All of `first`, of which there is one at least, and then all of `second`: a list of signals, or of their values,
+/// that begins as another one does.
+///
+/// Fails to compile where `N` is not the sum of the two lengths.
+#[must_use]
+pub const fn joined<T: Copy, const A: usize, const B: usize, const N: usize>(
+    first: [T; A],
+    second: [T; B],
+) -> [T; N] {
+    const { assert!(A + B == N) };
+    let mut all = [first[0]; N];
+    let mut at = 1;
+    while at < N {
+        all[at] = if at < A { first[at] } else { second[at - A] };
+        at += 1;
+    }
+    all
+}
 
 /// What was fitted to a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -178,10 +180,11 @@ pub struct WeightedSum<const N: usize> {
     pub weights: [f32; N],
 }
 
-/// The file.
+/// The file. Its part about a reader is a [`ReaderFile`], and is read by itself so that an error says what it is
+/// about.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CalibrationFile {
+struct CalibrationFile<Part> {
     texts: Option<CosineRange>,
     words: Option<CosineRange>,
     guess: NamedWeights,
@@ -190,8 +193,8 @@ struct CalibrationFile {
     gaps: ScoreGaps,
     confidence: NamedWeights,
     word_confidence: NamedWeights,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reader: Option<ReaderFile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reader: Option<Part>,
 }
 
 /// The part of the file that is about a reader.
@@ -226,7 +229,7 @@ impl Calibration {
     /// there is none of, has a number that is not finite, or a range of cosines without extent.
     pub fn parse(text: &str) -> Result<Calibration> {
         let corrupted = |why: String| Error::new(ErrorKind::FileCorrupted, why);
-        let file: CalibrationFile = serde_json::from_str(text)
+        let file: CalibrationFile<Value> = serde_json::from_str(text)
             .map_err(|error| corrupted(format!("it is no calibration ({error})")))?;
         let calibration = Calibration {
             texts: checked_range(file.texts)?,
@@ -237,7 +240,7 @@ impl Calibration {
             gaps: checked_gaps(file.gaps)?,
             confidence: file.confidence.sum(&CONFIDENCE_SIGNALS)?,
             word_confidence: file.word_confidence.sum(&WORD_CONFIDENCE_SIGNALS)?,
-            reader: file.reader.map(ReaderFile::weights).transpose()?,
+            reader: file.reader.map(ReaderWeights::read).transpose()?,
         };
         Ok(calibration)
     }
@@ -254,7 +257,7 @@ impl Calibration {
             gaps: self.gaps,
             confidence: NamedWeights::of(&self.confidence, &CONFIDENCE_SIGNALS),
             word_confidence: NamedWeights::of(&self.word_confidence, &WORD_CONFIDENCE_SIGNALS),
-            reader: self.reader.as_ref().map(ReaderFile::of),
+            reader: self.reader.as_ref().map(ReaderWeights::file),
         };
         let text = serde_json::to_string_pretty(&file)
             .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
@@ -279,16 +282,28 @@ impl<const N: usize> WeightedSum<N> {
     }
 }
 
-impl ReaderFile {
-    fn of(weights: &ReaderWeights) -> ReaderFile {
-        ReaderFile {
-            score: NamedWeights::of(&weights.score, &READER_SCORE_SIGNALS),
-            gaps: weights.gaps,
-            confidence: NamedWeights::of(&weights.confidence, &READER_CONFIDENCE_SIGNALS),
-        }
+impl ReaderWeights {
+    /// What the part `reader` of a calibration file says.
+    fn read(part: Value) -> Result<ReaderWeights> {
+        let about = |why: &str| {
+            Error::new(ErrorKind::FileCorrupted, format!("its part \"reader\" is damaged: {why}"))
+        };
+        let file: ReaderFile =
+            serde_json::from_value(part).map_err(|error| about(&error.to_string()))?;
+        file.weights().map_err(|error| about(error.message()))
     }
 
-    fn weights(self) -> Result<ReaderWeights> {
+    fn file(&self) -> ReaderFile {
+        ReaderFile {
+            score: NamedWeights::of(&self.score, &READER_SCORE_SIGNALS),
+            gaps: self.gaps,
+            confidence: NamedWeights::of(&self.confidence, &READER_CONFIDENCE_SIGNALS),
+        }
+    }
+}
+
+impl ReaderFile {
+    fn weights(&self) -> Result<ReaderWeights> {
         Ok(ReaderWeights {
             score: self.score.sum(&READER_SCORE_SIGNALS)?,
             gaps: checked_gaps(self.gaps)?,
@@ -340,6 +355,8 @@ fn checked_gaps(gaps: ScoreGaps) -> Result<ScoreGaps> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -347,6 +364,61 @@ mod tests {
         let generic = Calibration::generic().unwrap();
         assert_eq!(Calibration::parse(&generic.to_json().unwrap()).unwrap(), generic);
         assert_eq!((generic.texts, generic.words), (None, None));
+    }
+
+    #[test]
+    fn lists_that_begin_alike_go_on_with_their_own() {
+        assert_eq!(READER_SCORE_SIGNALS[..11], FIRST_LOOK_SIGNALS);
+        assert_eq!(READER_SCORE_SIGNALS[11..], ["read_evidence", "read_answer", "read_relevance"]);
+        assert_eq!(WORD_CONFIDENCE_SIGNALS[..5], READER_CONFIDENCE_SIGNALS[..5]);
+        assert_eq!(
+            (WORD_CONFIDENCE_SIGNALS[5], READER_CONFIDENCE_SIGNALS[12]),
+            ("elsewhere", "read_best")
+        );
+    }
+
+    /// The calibration of a model with a reader, with its part about the reader as `change` leaves it.
+    fn with_reader(change: impl Fn(&mut Value)) -> Result<Calibration> {
+        let text = include_str!("../../scripts/calibration/multilingual-e5-small.json");
+        let mut file: Value = serde_json::from_str(text).unwrap();
+        change(&mut file["reader"]);
+        Calibration::parse(&file.to_string())
+    }
+
+    #[test]
+    fn a_calibration_may_be_about_a_reader() {
+        let calibration = with_reader(|_| ()).unwrap();
+        assert!(calibration.reader.is_some());
+        assert_eq!(Calibration::parse(&calibration.to_json().unwrap()).unwrap(), calibration);
+        assert_eq!(with_reader(|it| *it = Value::Null).unwrap().reader, None);
+    }
+
+    #[test]
+    fn a_damaged_part_about_a_reader_is_named() {
+        let check = |change: &dyn Fn(&mut Value), expected: &str| {
+            let error = with_reader(change).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::FileCorrupted);
+            let expected = format!("its part \"reader\" is damaged: {expected}");
+            assert!(error.message().starts_with(&expected), "{error}");
+        };
+        let without = |key: &'static str| {
+            move |part: &mut Value| drop(part.as_object_mut().unwrap().remove(key))
+        };
+        for key in ["score", "gaps", "confidence"] {
+            check(&without(key), &format!("missing field `{key}`"));
+        }
+        check(&|it| it["scores"] = json!({}), "unknown field `scores`");
+        check(&|it| *it = json!(7), "invalid type: integer `7`");
+        check(&|it| it["gaps"] = json!([1]), "invalid length 1");
+        check(&|it| it["gaps"]["mean"] = json!("far"), "invalid type: string");
+        check(&|it| it["gaps"]["mean"] = json!(1e99), "a gap is not finite");
+        // NaN is no number of JSON, and what stands for it is null.
+        check(&|it| it["gaps"]["elsewhere"] = json!(f32::NAN), "invalid type: null");
+        check(&|it| it["score"] = json!("high"), "invalid type: string");
+        check(&|it| it["score"]["weights"] = json!([0.5, 0.5]), "invalid type: sequence");
+        check(&|it| it["score"]["intercept"] = json!(f32::NAN), "invalid type: null");
+        check(&|it| it["score"]["weights"]["fit"] = json!(-1e99), "a weight is not finite");
+        check(&|it| it["confidence"]["weights"]["fit"] = json!(1), "there is no signal \"fit\"");
     }
 
     #[test]

@@ -54,6 +54,17 @@ pub fn windows(
     windows.into_iter().map(window).collect()
 }
 
+/// Windows that together hold all of a document of `count` tokens, where one holds `room`, one at least: each but
+/// the last begins in the middle of the one before, and the last ends with the document. A document without tokens
+/// has one window without tokens.
+#[must_use]
+pub fn covering(count: usize, room: usize) -> Vec<Range<usize>> {
+    let room = room.max(1);
+    let last = count.saturating_sub(room);
+    let starts = (0..last).step_by((room / 2).max(1)).chain([last]);
+    starts.map(|start| start..count.min(start + room)).collect()
+}
+
 /// The tokens of a span: one at least, if there are any, and `most` at most.
 fn tokens_of(tokens: &[(usize, usize)], span: &Range<usize>, most: usize) -> Range<usize> {
     let first = tokens.partition_point(|(_, end)| *end <= span.start);
@@ -142,7 +153,28 @@ mod tests {
         assert_eq!(windows, [DocumentWindow { tokens: 0..0, parts: vec![part(0, 0..0)] }]);
     }
 
+    #[test]
+    fn windows_cover_a_document_with_little_at_its_end_read_alone() {
+        assert_eq!(covering(0, 8), [0..0]);
+        assert_eq!(covering(8, 8), [0..8]);
+        assert_eq!(covering(9, 8), [0..8, 1..9]);
+        assert_eq!(covering(16, 8), [0..8, 4..12, 8..16]);
+        assert_eq!(covering(3, 1), [0..1, 1..2, 2..3]);
+    }
+
     proptest! {
+        #[test]
+        fn each_token_has_what_is_around_it(count in 0_usize..200, room in 2_usize..40) {
+            let windows = covering(count, room);
+            prop_assert!(windows.iter().all(|it| it.len() == room.min(count)));
+            for token in 0..count {
+                let reach = room / 4;
+                let around = token.saturating_sub(reach)..count.min(token + reach);
+                let holds = |it: &Range<usize>| it.start <= around.start && around.end <= it.end;
+                prop_assert!(windows.iter().any(holds), "{token} of {count} in {windows:?}");
+            }
+        }
+
         #[test]
         fn each_chunk_is_read_once_with_its_own_tokens(
             count in 1_usize..200,

@@ -121,18 +121,24 @@ impl Manifest {
             ModelTask::Rerank => Modules { pooling: Pooling::Cls, normalize: false },
         };
         let prompts = files.json(PROMPTS)?.unwrap_or(Value::Null);
+        let max_tokens = max_tokens(&mut files, &config)?;
+        // Of a reranker they decide nothing.
+        let (reader, calibration) = match task {
+            ModelTask::Embed => (files.optional(READER)?, files.calibration()?),
+            ModelTask::Rerank => (None, None),
+        };
         Ok(Manifest {
             task,
             entailment,
             dimension: dimension(&files, &config)?,
-            max_tokens: max_tokens(&mut files, &config)?,
+            max_tokens,
             pad_token: number(&config, "pad_token_id").unwrap_or(0) as u32,
             pooling: modules.pooling,
             normalize: modules.normalize,
             query_prefix: prompt(&prompts, &["query"]),
             passage_prefix: prompt(&prompts, &["document", "passage", "corpus"]),
-            reader: files.optional(READER, task)?,
-            calibration: files.calibration()?.map(Box::new),
+            reader,
+            calibration: calibration.map(Box::new),
             folder: files.path,
             onnx,
             files: files.used,
@@ -281,16 +287,12 @@ impl Folder {
 
     /// The JSON of an optional file; `None` if there is no such file.
     fn json(&mut self, file: &str) -> Result<Option<Value>> {
-        if self.path.join(file).exists() {
-            return self.require_json(file).map(Some);
-        }
-        self.absent.push(file.to_string());
-        Ok(None)
+        self.optional(file)?.map(|file| self.require_json(&file)).transpose()
     }
 
-    /// A file that an embedding model may have beside it.
-    fn optional(&mut self, file: &str, task: ModelTask) -> Result<Option<String>> {
-        if task == ModelTask::Embed && self.path.join(file).exists() {
+    /// The name of an optional file; `None` if there is no such file.
+    fn optional(&mut self, file: &str) -> Result<Option<String>> {
+        if self.path.join(file).exists() {
             return self.require(file).map(|_| Some(file.to_owned()));
         }
         self.absent.push(file.to_owned());

@@ -215,6 +215,28 @@ fn a_head_that_classifies_makes_a_reranker() {
 }
 
 #[test]
+fn what_only_embedding_models_have_decides_nothing_of_a_reranker() {
+    let classifier = r#"{"hidden_size": 8, "architectures": ["BertForSequenceClassification"]}"#;
+    let manifest = |config: &str, others: &[(&str, &str)]| {
+        let sample = Sample::model(&[("config.json", config)]);
+        others.iter().for_each(|(name, content)| sample.write(name, content));
+        let read = sample.read().unwrap();
+        (read.files, read.absent, read.reader, read.calibration.is_some())
+    };
+    let calibration = Calibration::generic().unwrap().to_json().unwrap();
+    let others = [(READER, "graph"), (CALIBRATION_FILE, calibration.as_str())];
+    let (alone, beside) = (manifest(classifier, &[]), manifest(classifier, &others));
+    assert_eq!(alone, beside);
+    assert_eq!((&beside.2, beside.3), (&None, false));
+    let names = others.map(|(name, _)| name.to_owned());
+    assert!(names.iter().all(|it| !beside.0.contains(it) && !beside.1.contains(it)));
+
+    let (alone, beside) = (manifest(BERT, &[]), manifest(BERT, &others));
+    assert!(names.iter().all(|it| alone.1.contains(it) && beside.0.contains(it)));
+    assert_eq!((beside.2.as_deref(), beside.3), (Some(READER), true));
+}
+
+#[test]
 fn a_model_of_inference_says_which_label_is_entailment() {
     let entailment = |labels: &str| {
         let config = format!(

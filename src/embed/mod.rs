@@ -6,21 +6,21 @@
 //!
 //! [`manifest`] reads what a model's folder says about it, [`calibration`] what its similarities mean,
 //! [`pooling`] makes one vector of the many that a model gives for a text, [`late`] says of which tokens
-//! of a document the vector of a chunk is made, and [`reading`] what a reader makes of a question with a passage.
+//! of a document the vector of a chunk is made, and [`reader`] what a reader makes of a question with a passage.
 //! Running the model is ragd's business.
 
 pub mod calibration;
 pub mod late;
 pub mod manifest;
 pub mod pooling;
-pub mod reading;
+pub mod reader;
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use self::calibration::Calibration;
-use self::reading::SpanReading;
+use self::reader::SpanScores;
 use crate::error::{Error, ErrorKind, Result};
 
 /// What a text is to be compared with; some models want another prefix for each.
@@ -56,11 +56,11 @@ pub trait Embedder {
         ))
     }
 
-    /// What a reader says of each span, that of the model read with `question` in its whole passage. A model without a
-    /// reader fails with [`ErrorKind::Unsupported`].
-    fn read(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanReading>> {
+    /// What the reader of the model says of each span, having read `question` with the whole passage: one of a passage after
+    /// the other. A model without a reader fails with [`ErrorKind::Unsupported`].
+    fn score_spans(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanScores>> {
         let (length, count) = (question.len(), passages.len());
-        let message = format!("a question of {length} bytes can't be read with {count} passages");
+        let message = format!("no reader reads a question of {length} bytes with {count} passages");
         Err(Error::new(ErrorKind::Unsupported, message))
     }
 

@@ -14,8 +14,8 @@ use super::candidates::{Candidates, UnitCandidate};
 use super::score::{LEAST_LOG_ODDS, best_first};
 use super::similarity::Similarities;
 use super::word_similarity::nearest_of;
-use crate::embed::calibration::Calibration;
-use crate::embed::reading::log_sum;
+use crate::embed::calibration::{Calibration, joined};
+use crate::embed::reader::{SpanScores, log_sum};
 use crate::text::words::Word;
 
 /// Pieces that are imagined beside those found, as far below the best as usual: the weights were
@@ -36,16 +36,14 @@ pub(super) struct ConfidenceSignals {
     pub missing_numbers: f32,
     /// Whether it is known what kind of thing is asked for; the score says whether it is there.
     pub kind_known: f32,
-    /// What the nearest words say, where there are any.
-    pub matched: Option<Matched>,
-    /// What the reader says, where there is one.
-    pub read: Option<Read>,
+    /// What is known of the best piece, if it was looked at closely.
+    pub closer: Option<CloserLook>,
 }
 
-/// What the reader says of the whole question.
+/// What a reader or the nearest words say of the whole question.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Read {
-    /// The best score in another passage.
+pub(super) struct CloserLook {
+    /// The best score in another passage: an answer seldom stands in two.
     pub elsewhere: f32,
     /// Terms that the passage of the best candidate does not hold.
     pub missing_terms: f32,
@@ -53,6 +51,22 @@ pub(super) struct Read {
     pub missing_here: f32,
     /// 1 if the best candidate lacks the kind of thing that is asked for.
     pub misfit: f32,
+    /// What else is known, by whom.
+    pub by: LookedBy,
+}
+
+/// Who has looked, and what only this one can say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum LookedBy {
+    /// A reader.
+    Reader(ReaderSignals),
+    /// The vectors of words.
+    Words(WordSignals),
+}
+
+/// What only a reader says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ReaderSignals {
     /// Log odds that any of the pieces answers.
     pub evidence: f32,
     /// Log odds that any of them holds the answer itself.
@@ -63,13 +77,9 @@ pub(super) struct Read {
     pub best: f32,
 }
 
-/// What the nearest words say of the whole question.
+/// What only the nearest words say.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Matched {
-    /// The best score in another passage: an answer seldom stands in two.
-    pub elsewhere: f32,
-    /// Terms that the passage of the best candidate does not hold.
-    pub missing_terms: f32,
+pub(super) struct WordSignals {
     /// Mean cosine of the words of the question with their nearest in the best candidate.
     pub nearest: f32,
     /// Cosine of that word of the question which its passage matches least: one word that has no
@@ -79,10 +89,6 @@ pub(super) struct Matched {
     pub words: f32,
     /// Cosine of that term of the question which the best candidate itself matches least.
     pub least_here: f32,
-    /// Part of the terms that the best candidate does not hold itself.
-    pub missing_here: f32,
-    /// 1 if the best candidate lacks the kind of thing that is asked for.
-    pub misfit: f32,
 }
 
 impl ConfidenceSignals {
@@ -94,7 +100,7 @@ impl ConfidenceSignals {
         calibration: &Calibration,
     ) -> ConfidenceSignals {
         let question = candidates.question;
-        let is_read = similarities.readings.iter().any(Option::is_some);
+        let is_read = similarities.span_scores.iter().any(Option::is_some);
         let of_reader = calibration.reader.as_ref().filter(|_| is_read).map(|it| it.gaps);
         let gaps = of_reader.unwrap_or(calibration.gaps);
         let best = best_first(scores)[0];
@@ -103,25 +109,16 @@ impl ConfidenceSignals {
             let terms = question.terms.iter().zip(held);
             terms.filter(|(term, _)| counts(term)).map(|(_, credit)| 1.0 - credit).sum()
         };
-        let looked_at = |(index, _): &(usize, &f32)| {
-            similarities.nearest[*index].is_some() || similarities.readings[*index].is_some()
-        };
-        let read = scores.iter().enumerate().filter(looked_at);
-        let read: Vec<f32> = read.map(|(_, score)| *score).collect();
-        let scored = if read.is_empty() { scores } else { &read };
+        let looked_at = scores.iter().enumerate().filter(|it| similarities.is_looked_at(it.0));
+        let looked_at: Vec<f32> = looked_at.map(|(_, score)| *score).collect();
+        let scored = if looked_at.is_empty() { scores } else { &looked_at };
         ConfidenceSignals {
             best: scores[best],
             mean: mean_of_many(scored, scores[best], gaps.mean),
             missing_names: missing(|term| term.is_name),
             missing_numbers: missing(|term| term.is_number),
             kind_known: f32::from(question.asked != AnswerType::Anything),
-            matched: Matched::gather(
-                candidates,
-                similarities,
-                (scores, gaps.elsewhere),
-                missing(|_| true),
-            ),
-            read: Read::gather(
+            closer: CloserLook::gather(
                 candidates,
                 similarities,
                 (scores, gaps.elsewhere),
@@ -132,7 +129,7 @@ impl ConfidenceSignals {
 
     /// Probability that the pieces answer the question, from 0 to 1.
     pub fn confidence(&self, calibration: &Calibration) -> f32 {
-        let log_odds = match (&calibration.reader, self.with_reading(), self.with_words()) {
+        let log_odds = match (&calibration.reader, self.with_reader(), self.with_words()) {
             (Some(reader), Some(signals), _) => reader.confidence.of(&signals),
             (_, _, Some(signals)) => calibration.word_confidence.of(&signals),
             (_, _, None) => calibration.confidence.of(&self.without_words()),
@@ -146,74 +143,84 @@ impl ConfidenceSignals {
     }
 
     /// In the order of [`READER_CONFIDENCE_SIGNALS`](crate::embed::calibration::READER_CONFIDENCE_SIGNALS).
-    pub fn with_reading(&self) -> Option<[f32; 13]> {
-        let read = self.read?;
-        let [best, mean, names, numbers, kind] = self.without_words();
-        let log_odds = [read.evidence, read.answer, read.relevance, read.best];
-        let [evidence, answer, relevance, read_best] = log_odds.map(|it| it.max(LEAST_LOG_ODDS));
-        Some([
-            best,
-            mean,
-            names,
-            numbers,
-            kind,
-            read.elsewhere,
-            read.missing_terms,
-            read.missing_here,
-            read.misfit,
-            evidence,
-            answer,
-            relevance,
-            read_best,
-        ])
+    pub fn with_reader(&self) -> Option<[f32; 13]> {
+        let closer = self.closer?;
+        let LookedBy::Reader(reader) = closer.by else { return None };
+        let log_odds = [reader.evidence, reader.answer, reader.relevance, reader.best];
+        let of_reader = log_odds.map(|it| it.max(LEAST_LOG_ODDS));
+        let CloserLook { elsewhere, missing_terms, missing_here, misfit, .. } = closer;
+        let closer: [f32; 8] = joined([elsewhere, missing_terms, missing_here, misfit], of_reader);
+        Some(joined(self.without_words(), closer))
     }
 
     /// In the order of [`WORD_CONFIDENCE_SIGNALS`](crate::embed::calibration::WORD_CONFIDENCE_SIGNALS).
     pub fn with_words(&self) -> Option<[f32; 13]> {
-        let matched = self.matched?;
-        let [best, mean, names, numbers, kind] = self.without_words();
-        Some([
-            best,
-            mean,
-            names,
-            numbers,
-            kind,
-            matched.elsewhere,
-            matched.missing_terms,
-            matched.nearest,
-            matched.least,
-            matched.words,
-            matched.least_here,
-            matched.missing_here,
-            matched.misfit,
-        ])
+        let closer = self.closer?;
+        let LookedBy::Words(words) = closer.by else { return None };
+        let CloserLook { elsewhere, missing_terms, missing_here, misfit, .. } = closer;
+        let WordSignals { nearest, least, words, least_here } = words;
+        let closer =
+            [elsewhere, missing_terms, nearest, least, words, least_here, missing_here, misfit];
+        Some(joined(self.without_words(), closer))
     }
 }
 
-impl Read {
+impl CloserLook {
+    /// Gathers it, with at least one candidate; `None` where the best one was not looked at closely.
     fn gather(
         candidates: &Candidates,
         similarities: &Similarities,
         (scores, usual_gap): (&[f32], f32),
         missing_terms: f32,
-    ) -> Option<Read> {
-        let readings = &similarities.readings;
+    ) -> Option<CloserLook> {
         let best = best_first(scores)[0];
-        let (own, own_reading) = (&candidates.all[best], readings[best]?);
-        let others = candidates.all.iter().zip(readings).zip(scores);
-        let elsewhere = others
-            .filter(|((other, reading), _)| other.passage != own.passage && reading.is_some())
-            .map(|(_, score)| *score)
-            .reduce(f32::max);
-        Some(Read {
+        let own = &candidates.all[best];
+        let by = match similarities.span_scores[best] {
+            Some(scores) => LookedBy::Reader(ReaderSignals::gather(similarities, &scores)),
+            None => LookedBy::Words(WordSignals::gather(candidates, similarities, best)?),
+        };
+        let is_other = |index: usize| {
+            candidates.all[index].passage != own.passage && similarities.is_looked_at(index)
+        };
+        let others = scores.iter().enumerate().filter(|(index, _)| is_other(*index));
+        let elsewhere = others.map(|(_, score)| *score).reduce(f32::max);
+        Some(CloserLook {
             elsewhere: elsewhere.unwrap_or(scores[best] - usual_gap),
             missing_terms,
             missing_here: missing_here(own),
             misfit: f32::from(own.fits == Some(false)),
-            evidence: log_sum(readings.iter().flatten().map(|it| it.evidence)),
-            answer: log_sum(readings.iter().flatten().map(|it| it.answer)),
-            relevance: own_reading.relevance,
-            best: own_reading.evidence,
+            by,
+        })
+    }
+}
+
+impl ReaderSignals {
+    /// `own` is what the reader says of the best candidate.
+    fn gather(similarities: &Similarities, own: &SpanScores) -> ReaderSignals {
+        let all = similarities.span_scores.iter().flatten();
+        ReaderSignals {
+            evidence: log_sum(all.clone().map(|it| it.evidence)),
+            answer: log_sum(all.map(|it| it.answer)),
+            relevance: own.relevance,
+            best: own.evidence,
+        }
+    }
+}
+
+impl WordSignals {
+    fn gather(
+        candidates: &Candidates,
+        similarities: &Similarities,
+        best: usize,
+    ) -> Option<WordSignals> {
+        let own = similarities.nearest[best].as_ref()?;
+        let of_passage = candidates.of_passage[candidates.all[best].passage].clone();
+        let held = nearest_of(&similarities.nearest[of_passage])?;
+        Some(WordSignals {
+            nearest: own.iter().sum::<f32>() / own.len() as f32,
+            least: held.iter().copied().fold(1.0, f32::min),
+            words: own.len() as f32,
+            least_here: least_term(candidates, own),
         })
     }
 }
@@ -222,36 +229,6 @@ impl Read {
 fn missing_here(candidate: &UnitCandidate) -> f32 {
     let held: f32 = candidate.credits.iter().sum();
     1.0 - held / candidate.credits.len().max(1) as f32
-}
-
-impl Matched {
-    fn gather(
-        candidates: &Candidates,
-        similarities: &Similarities,
-        (scores, usual_gap): (&[f32], f32),
-        missing_terms: f32,
-    ) -> Option<Matched> {
-        let best = best_first(scores)[0];
-        let passage = candidates.all[best].passage;
-        let own = similarities.nearest[best].as_ref()?;
-        let of_passage = candidates.of_passage[passage].clone();
-        let held = nearest_of(&similarities.nearest[of_passage])?;
-        let others = candidates.all.iter().zip(&similarities.nearest).zip(scores);
-        let elsewhere = others
-            .filter(|((other, nearest), _)| other.passage != passage && nearest.is_some())
-            .map(|(_, score)| *score)
-            .reduce(f32::max);
-        Some(Matched {
-            elsewhere: elsewhere.unwrap_or(scores[best] - usual_gap),
-            missing_terms,
-            nearest: own.iter().sum::<f32>() / own.len() as f32,
-            least: held.iter().copied().fold(1.0, f32::min),
-            words: own.len() as f32,
-            least_here: least_term(candidates, own),
-            missing_here: missing_here(&candidates.all[best]),
-            misfit: f32::from(candidates.all[best].fits == Some(false)),
-        })
-    }
 }
 
 /// The least of the `cosines` of words that are terms.

@@ -200,6 +200,8 @@ pub fn ranked(
         return Ok(Vec::new());
     }
     let calibration = embedder.calibration()?;
+    // A reader reads a whole passage to say something of one piece, so all that is to be made shorter would go through
+    // a model first. A few dozen pieces are a part of that, and nothing is refused by what is said of them.
     let budget = ModelBudget { embedded: most_embedded, read: 0 };
     let similarities = similarities(&candidates, passages, embedder, (&calibration, budget))?;
     let scores = scores(&candidates, &similarities, &calibration);

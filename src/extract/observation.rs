@@ -76,13 +76,13 @@ pub fn observe(
             guess: [signals.passage_similarity, signals.held, signals.overlap],
             first_look: signals.of_first_look(),
             score: unit.with_words,
-            reader_score: unit.with_reading,
+            reader_score: unit.with_reader,
         }
     };
     Ok(Some(ExtractObservation {
         pieces: signals.into_iter().enumerate().map(piece).collect(),
         confidence: confidence.without_words(),
         word_confidence: confidence.with_words(),
-        reader_confidence: confidence.with_reading(),
+        reader_confidence: confidence.with_reader(),
     }))
 }

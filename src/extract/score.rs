@@ -20,8 +20,8 @@ use std::cmp::Ordering;
 use super::candidates::{Candidates, UnitCandidate};
 use super::similarity::Similarities;
 use super::word_similarity::{Matches, matches};
-use crate::embed::calibration::{Calibration, WeightedSum};
-use crate::embed::reading::SpanReading;
+use crate::embed::calibration::{Calibration, WeightedSum, joined};
+use crate::embed::reader::SpanScores;
 
 /// Log odds of a reader below which it makes no difference how unlikely something is.
 pub(super) const LEAST_LOG_ODDS: f32 = -15.0;
@@ -77,10 +77,8 @@ impl Signals {
 
     /// With what the reader says, in the order of
     /// [`READER_SCORE_SIGNALS`](crate::embed::calibration::READER_SCORE_SIGNALS).
-    pub fn with_reading(&self, reading: &SpanReading) -> [f32; 14] {
-        let [a, b, c, d, e, f, g, h, i, j, k] = self.of_first_look();
-        let [evidence, answer, relevance] = reading.numbers().map(|it| it.max(LEAST_LOG_ODDS));
-        [a, b, c, d, e, f, g, h, i, j, k, evidence, answer, relevance]
+    pub fn with_reader(&self, scores: &SpanScores) -> [f32; 14] {
+        joined(self.of_first_look(), scores.numbers().map(|it| it.max(LEAST_LOG_ODDS)))
     }
 
     /// With what the words say, in the order of [`SCORE_SIGNALS`](crate::embed::calibration::SCORE_SIGNALS).
@@ -113,7 +111,7 @@ pub(super) struct UnitSignals {
     /// With those of its words, where they were compared.
     pub with_words: Option<[f32; 16]>,
     /// With what the reader says, where it has read.
-    pub with_reading: Option<[f32; 14]>,
+    pub with_reader: Option<[f32; 14]>,
 }
 
 /// The score of each candidate.
@@ -126,7 +124,7 @@ pub(super) fn scores(
     calibration: &Calibration,
 ) -> Vec<f32> {
     let signals = unit_signals(candidates, similarities, &calibration.guess);
-    let score = |it: &UnitSignals| match (&calibration.reader, &it.with_reading) {
+    let score = |it: &UnitSignals| match (&calibration.reader, &it.with_reader) {
         (Some(reader), Some(signals)) => Some(reader.score.of(signals)),
         _ => it.with_words.map(|signals| calibration.score.of(&signals)),
     };
@@ -149,15 +147,23 @@ pub(super) fn unit_signals(
         |(index, (first_look, matches)): (usize, (Signals, Option<Matches>))| UnitSignals {
             first_look,
             with_words: matches.map(|matches| first_look.with_words(&matches)),
-            with_reading: similarities.readings[index].map(|it| first_look.with_reading(&it)),
+            with_reader: similarities.span_scores[index].map(|it| first_look.with_reader(&it)),
         };
     signals.into_iter().zip(matches).enumerate().map(of_unit).collect()
 }
 
 /// The scores of what was read, and below the least of them, as far apart as they were, those of
 /// what was not.
+///
+/// Scores of the two looks are of different scales: what a reader has read and found wanting may have log odds of -15,
+/// where the first look would say -3. So what was not read has no place among what was, but for this: it promised
+/// less. Of passages that a reader has not read that holds for the best of their pieces, not for all, and it may be
+/// that such a piece answers and the dullest of those that were read does not. But short passages, where few pieces
+/// would be read, are read until they are as long as one long passage, and what is quoted without having been read
+/// would be quoted on a guess. It stands strictly below, so that the best piece is never one of which the reader has
+/// said nothing.
 fn behind(read: &[Option<f32>], unread: &[f32]) -> Vec<f32> {
-    let Some(least) = read.iter().flatten().copied().reduce(f32::min) else {
+    let Some(least) = read.iter().flatten().copied().reduce(f32::min).map(f32::next_down) else {
         return unread.to_vec();
     };
     let rest = read.iter().zip(unread).filter(|(read, _)| read.is_none());
@@ -271,4 +277,25 @@ fn with_names(candidates: &Candidates, candidate: &UnitCandidate) -> Vec<f32> {
     own.zip(&candidates.question.terms)
         .map(|((own, passage), term)| if term.is_name || term.is_number { *passage } else { *own })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{behind, best_first};
+
+    #[test]
+    fn what_was_not_read_keeps_its_order_behind_what_was() {
+        assert_eq!(behind(&[None, None], &[1.0, 2.0]), [1.0, 2.0]);
+        let scores = behind(&[None, Some(-3.0), None, Some(5.0)], &[2.0, 9.0, 1.5, 0.0]);
+        assert_eq!((scores[1], scores[3]), (-3.0, 5.0));
+        assert_eq!(best_first(&scores), [3, 1, 0, 2]);
+        assert!((scores[0] - scores[2] - 0.5).abs() < 1e-5, "{scores:?}");
+    }
+
+    #[test]
+    fn where_all_that_was_read_is_alike_the_best_was_read_nevertheless() {
+        let read = [None, Some(-15.0), Some(-15.0), None];
+        assert_eq!(best_first(&behind(&read, &[3.0, 0.0, 0.0, 3.0])), [1, 2, 0, 3]);
+        assert_eq!(best_first(&behind(&[None, Some(0.0)], &[0.0, 0.0])), [1, 0]);
+    }
 }

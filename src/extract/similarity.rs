@@ -19,7 +19,7 @@ use super::candidates::{Candidates, UnitCandidate};
 use super::nearest::{EmbeddedText, read};
 use super::score::{best_first, scores};
 use crate::embed::calibration::{Calibration, CosineRange};
-use crate::embed::reading::SpanReading;
+use crate::embed::reader::{SpanScores, opening};
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::vector::cosine;
@@ -44,8 +44,8 @@ pub(super) struct Similarities {
     /// For each candidate and each word of the question, that of the nearest word, from 0 to 1; none where
     /// the candidate was not embedded or the model has no vectors for words.
     pub nearest: Vec<Option<Vec<f32>>>,
-    /// What the reader says of each candidate, where it has read its passage.
-    pub readings: Vec<Option<SpanReading>>,
+    /// What the reader says of each candidate, where it has read its passage; then no candidate is embedded.
+    pub span_scores: Vec<Option<SpanScores>>,
 }
 
 /// How much is looked at.
@@ -69,13 +69,13 @@ pub(super) fn similarities(
         passages: on_scale(calibration.texts, of_passages(candidates, passages, embedder)?),
         candidates: vec![None; candidates.all.len()],
         nearest: vec![None; candidates.all.len()],
-        readings: vec![None; candidates.all.len()],
+        span_scores: vec![None; candidates.all.len()],
     };
     let mut promising = best_first(&scores(candidates, &known, calibration));
     if calibration.reader.is_some() && budget.read > 0 {
         let chosen = promising_stretches(candidates, passages, &promising, budget.read);
-        if let Some(readings) = readings(candidates, passages, &chosen, embedder)? {
-            known.readings = readings;
+        if let Some(scores) = span_scores(candidates, passages, &chosen, embedder)? {
+            known.span_scores = scores;
             return Ok(known);
         }
     }
@@ -96,6 +96,11 @@ pub(super) fn similarities(
 }
 
 impl Similarities {
+    /// Whether a reader has read the candidate, or its words were compared with those of the question.
+    pub fn is_looked_at(&self, index: usize) -> bool {
+        self.nearest[index].is_some() || self.span_scores[index].is_some()
+    }
+
     fn add(&mut self, indexes: &[usize], similarities: Vec<f32>) {
         for (index, similarity) in indexes.iter().zip(similarities) {
             self.candidates[*index] = Some(similarity);
@@ -217,16 +222,15 @@ fn stretch_around(
 
 /// What the reader says of each candidate of `stretches`, which it sees between the others of its passage, under its
 /// heading; `None` where there is no reader.
-fn readings(
+fn span_scores(
     candidates: &Candidates,
     passages: &[ExtractPassage],
     stretches: &[PassageStretch],
     embedder: &mut dyn Embedder,
-) -> Result<Option<Vec<Option<SpanReading>>>> {
+) -> Result<Option<Vec<Option<SpanScores>>>> {
     let spanned = |stretch: &PassageStretch| {
         let passage = &passages[stretch.passage];
-        let heading = passage.heading.filter(|it| !it.is_empty());
-        let opening = heading.map(|it| format!("{it}\n")).unwrap_or_default();
+        let opening = opening(passage.heading);
         let place = |it: &UnitCandidate| {
             let Range { start, end } = it.unit.range();
             let moved = |at: usize| opening.len() + at - stretch.bytes.start;
@@ -236,21 +240,21 @@ fn readings(
         Spanned { text: opening.clone() + &passage.content[stretch.bytes.clone()], spans }
     };
     let texts: Vec<Spanned> = stretches.iter().map(spanned).collect();
-    let found = match embedder.read(&candidates.question.text, &texts) {
+    let found = match embedder.score_spans(&candidates.question.text, &texts) {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(None),
         Err(error) => return Err(error),
     };
     let read: Vec<usize> = stretches.iter().flat_map(|it| it.candidates.clone()).collect();
     if found.len() != read.len() {
-        let message = format!("{} readings for {} places", found.len(), read.len());
+        let message = format!("{} scores for {} places", found.len(), read.len());
         return Err(Error::new(ErrorKind::Internal, message));
     }
-    let mut readings = vec![None; candidates.all.len()];
-    for (index, reading) in read.into_iter().zip(found) {
-        readings[index] = Some(reading);
+    let mut scores = vec![None; candidates.all.len()];
+    for (index, score) in read.into_iter().zip(found) {
+        scores[index] = Some(score);
     }
-    Ok(Some(readings))
+    Ok(Some(scores))
 }
 
 fn vector_of(candidates: &Candidates, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {

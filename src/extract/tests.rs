@@ -1,6 +1,7 @@
 //! The answerer with an embedder that hashes words: texts are as near as their words.
 
 mod layout;
+mod reader;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -10,7 +11,6 @@ use super::blocks::{BlockKind, blocks};
 use super::units::units;
 use super::*;
 use crate::embed::calibration::Calibration;
-use crate::embed::reading::SpanReading;
 use crate::embed::{EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind};
 use crate::text::marker::markers;
@@ -278,166 +278,6 @@ fn a_word_may_stand_for_another() {
     assert_eq!(best(&mut WordHash::default()), "The abbey was burned by Norse raiders.");
     let mut synonyms = Synonyms(WordHash::default());
     assert_eq!(best(&mut synonyms), "The abbey was established by Irish monks.");
-}
-
-/// A model with a reader that knows one word by which a question is answered.
-struct Knowing {
-    word: &'static str,
-    read: Vec<Spanned>,
-    has_reader: bool,
-    inner: WordHash,
-}
-
-impl Knowing {
-    fn of(word: &'static str, has_reader: bool) -> Knowing {
-        let inner = WordHash { passages: 0, reads_words: true };
-        Knowing { word, read: Vec::new(), has_reader, inner }
-    }
-}
-
-impl Embedder for Knowing {
-    fn embed(&mut self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
-        self.inner.embed(texts, kind)
-    }
-
-    fn embed_in_place(&mut self, documents: &[Spanned]) -> Result<Vec<Vec<f32>>> {
-        self.inner.embed_in_place(documents)
-    }
-
-    fn read(&mut self, _: &str, passages: &[Spanned]) -> Result<Vec<SpanReading>> {
-        if !self.has_reader {
-            return Err(Error::new(ErrorKind::Unsupported, "there is no reader"));
-        }
-        self.read = passages.to_vec();
-        let read = |text: &str| {
-            let odds = if text.contains(self.word) { 4.0 } else { -8.0 };
-            SpanReading { evidence: odds, answer: odds, relevance: odds }
-        };
-        let of = |it: &Spanned| -> Vec<SpanReading> {
-            it.spans.iter().map(|span| read(&it.text[span.clone()])).collect()
-        };
-        Ok(passages.iter().flat_map(of).collect())
-    }
-
-    fn calibration(&mut self) -> Result<Calibration> {
-        Calibration::parse(include_str!("../../scripts/calibration/multilingual-e5-small.json"))
-    }
-}
-
-/// All of it as known to the search, so that nothing has to be embedded.
-fn found<'a>(contents: &[&'a str]) -> Vec<ExtractPassage<'a>> {
-    let known = |it: ExtractPassage<'a>| ExtractPassage {
-        heading: Some("Abbey"),
-        dense_similarity: Some(0.85),
-        ..it
-    };
-    passages(contents).into_iter().map(known).collect()
-}
-
-#[test]
-fn a_reader_says_which_piece_answers_and_nothing_is_embedded() {
-    let contents = [
-        "The abbey stands on a hill. Its church burned down. Masons came from Kells to build it anew.",
-        "The abbey is open on Sundays.",
-    ];
-    let question = "Who rebuilt the church of the abbey?";
-    let mut model = Knowing::of("Masons", true);
-    let extract = extract(question, &found(&contents), &mut model, &Default::default()).unwrap();
-    assert!(extract.answer.starts_with("Masons came from Kells"), "{extract:?}");
-    assert!(extract.supported && extract.confidence > 0.5, "{extract:?}");
-    assert_eq!(model.inner.passages, 0);
-    let texts: Vec<&str> = model.read.iter().map(|it| it.text.as_str()).collect();
-    assert_eq!(texts[1], "Abbey\nThe abbey is open on Sundays.");
-    let spans = &model.read[0].spans;
-    let read: Vec<&str> = spans.iter().map(|span| &model.read[0].text[span.clone()]).collect();
-    assert_eq!(read[1], "Its church burned down.");
-}
-
-#[test]
-fn what_the_reader_finds_nowhere_is_refused() {
-    let contents = ["The abbey stands on a hill. Its church burned down."];
-    let question = "Who rebuilt the church of the abbey?";
-    let ask = |word: &'static str| {
-        let mut model = Knowing::of(word, true);
-        extract(question, &found(&contents), &mut model, &Default::default()).unwrap()
-    };
-    let (there, nowhere) = (ask("burned"), ask("Masons"));
-    assert!(!nowhere.supported && nowhere.answer.is_empty(), "{nowhere:?}");
-    assert!(nowhere.confidence < there.confidence / 2.0, "{nowhere:?} {there:?}");
-    assert!(!nowhere.evidence.is_empty());
-}
-
-#[test]
-fn a_model_that_has_no_reader_is_asked_for_vectors() {
-    let contents = ["The abbey stands on a hill. Its church burned down."];
-    let mut model = Knowing::of("hill", false);
-    let question = "When did the church burn down?";
-    let extract = extract(question, &found(&contents), &mut model, &Default::default()).unwrap();
-    assert!(extract.answer.contains("Its church burned down."), "{extract:?}");
-    assert_eq!(model.inner.passages, 2);
-}
-
-#[test]
-fn no_more_passages_are_read_than_promise_most_but_of_short_ones_all() {
-    let filler = "Nothing of interest to anybody is said by this sentence. ".repeat(30);
-    let short = ["Ships come and go.", "The abbey is old.", "The old abbey has a church."];
-    let long = short.map(|it| format!("{it} {filler}"));
-    let options = ExtractOptions { max_read: 1, ..Default::default() };
-    let ask = |contents: [&str; 3]| {
-        let mut model = Knowing::of("church", true);
-        let question = "Does the old abbey have a church?";
-        let extract = extract(question, &found(&contents), &mut model, &options).unwrap();
-        assert!(extract.answer.contains("The old abbey has a church."), "{extract:?}");
-        model.read
-    };
-    let read = ask([&long[0], &long[1], &long[2]]);
-    assert_eq!(read.len(), 1);
-    assert!(read[0].text.starts_with("Abbey\nThe old abbey has a church."));
-    assert_eq!(ask(short).len(), 3);
-}
-
-#[test]
-fn of_a_long_passage_what_promises_most_is_read() {
-    let filler = |at: usize| format!("Sentence number {at} says nothing of interest to anybody. ");
-    let check = |at: usize| {
-        let mut content: Vec<String> = (0..200).map(filler).collect();
-        content[at] = "The old abbey has a church. ".to_owned();
-        let content = content.concat();
-        let mut model = Knowing::of("church", true);
-        let question = "Does the old abbey have a church?";
-        let passages = found(&[&content]);
-        let extract = extract(question, &passages, &mut model, &Default::default()).unwrap();
-        let [read] = model.read.as_slice() else { panic!("{} texts are read", model.read.len()) };
-        assert!((2000..=3006).contains(&read.text.len()), "{} bytes", read.text.len());
-        assert!(
-            read.spans.iter().any(|it| &read.text[it.clone()] == "The old abbey has a church.")
-        );
-        assert!(extract.answer.starts_with("The old abbey has a church."), "{extract:?}");
-    };
-    [0, 1, 100, 199].into_iter().for_each(check);
-}
-
-#[test]
-fn too_few_readings_are_an_error() {
-    struct Short;
-    impl Embedder for Short {
-        fn embed(&mut self, _: &[String], _: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
-            panic!("nothing is to be embedded")
-        }
-
-        fn read(&mut self, _: &str, _: &[Spanned]) -> Result<Vec<SpanReading>> {
-            Ok(Vec::new())
-        }
-
-        fn calibration(&mut self) -> Result<Calibration> {
-            Knowing::of("", true).calibration()
-        }
-    }
-    let contents = ["The abbey stands on a hill. Its church burned down."];
-    let question = "When did the church burn down?";
-    let error = extract(question, &found(&contents), &mut Short, &Default::default()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Internal);
-    assert_eq!(error.message(), "0 readings for 2 places");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::chunk::{Chunk, ChunkingOptions};
 pub use crate::embed::manifest::ModelTask;
-use crate::embed::reading::SpanReading;
+use crate::embed::reader::SpanScores;
 use crate::embed::{EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::ParseOptions;
@@ -107,6 +107,16 @@ pub enum Request {
         /// The passages' texts.
         passages: Vec<String>,
     },
+    /// Have the reader of an embedding model say how likely passages are to answer a question. Answered by
+    /// [`Response::Scores`].
+    RerankByReader {
+        /// The embedding model whose reader it is.
+        model: ModelRef,
+        /// The question's text.
+        query: String,
+        /// The passages' texts.
+        passages: Vec<String>,
+    },
     /// Have a provider compare passages with a question. Answered by [`Response::Scores`].
     RerankRemotely(RerankRequest),
     /// Have a language model write several texts at once. Answered by [`Response::Texts`].
@@ -144,8 +154,9 @@ pub enum Request {
     },
     /// What do the similarities of a model mean? Answered by [`Response::Calibration`].
     Calibrate(ModelRef),
-    /// Have the reader of a model read a question with passages. Answered by [`Response::Readings`].
-    Read {
+    /// Have the reader of a model say of places in passages whether they answer a question. Answered by
+    /// [`Response::SpanScores`].
+    ScoreSpans {
         /// The embedding model whose reader it is.
         model: ModelRef,
         /// Which queue the passages wait in.
@@ -230,6 +241,8 @@ pub struct ModelInfo {
     pub dimension: u32,
     /// Longest input in tokens, special tokens included.
     pub max_tokens: u32,
+    /// Whether it has a reader, which reads a question with passages.
+    pub has_reader: bool,
     /// "mean", "cls" or "last".
     pub pooling: String,
     /// Whether its vectors have length 1.
@@ -353,8 +366,13 @@ pub enum Response {
     Text(Generated),
     /// Answers any request that has failed.
     Failed(Error),
-    /// Answers [`Request::Rerank`] and [`Request::RerankRemotely`]: one score a passage, greater is better.
-    Scores(Vec<f32>),
+    /// Answers [`Request::Rerank`], [`Request::RerankByReader`] and [`Request::RerankRemotely`].
+    Scores {
+        /// One a passage, from 0 to 1, greater is better.
+        scores: Vec<f32>,
+        /// Tokens that went through the model, padding not counted; 0 of a provider.
+        tokens: u64,
+    },
     /// Answers [`Request::GenerateStream`]: what has just been written. More is to come.
     Piece(String),
     /// Answers [`Request::GenerateMany`], in the order of the requests: a call that fails does not
@@ -377,10 +395,10 @@ pub enum Response {
     },
     /// Answers [`Request::Calibrate`]: the text of its calibration, if it has one.
     Calibration(Option<String>),
-    /// Answers [`Request::Read`].
-    Readings {
-        /// One reading a place, those of one passage after the other.
-        readings: Vec<SpanReading>,
+    /// Answers [`Request::ScoreSpans`].
+    SpanScores {
+        /// Those of each place, of one passage after the other.
+        scores: Vec<SpanScores>,
         /// Tokens that went through the model, padding not counted.
         tokens: u64,
     },

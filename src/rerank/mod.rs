@@ -9,6 +9,8 @@
 //!
 //! * [`late_interaction`] compares the vectors of their tokens, by the embedding model that is
 //!   there anyway;
+//! * the reader of the embedding model, by which the built-in answerer finds sentences, says how likely a passage
+//!   is to answer ([`reader`](crate::embed::reader));
 //! * a cross-encoder is a model that was trained for nothing else ([`cross_encoder`]);
 //! * a language model is asked for grades ([`judge`]).
 //!
@@ -18,8 +20,11 @@ pub mod cross_encoder;
 pub mod judge;
 pub mod late_interaction;
 
-/// The name of the built-in reranker.
+/// The name of the reranker that every embedding model in a folder is.
 pub const LATE_INTERACTION: &str = "late_interaction";
+
+/// The name that stands for the reader of the embedding model.
+pub const READER: &str = "reader";
 
 /// The name that stands for the language model of `rag.llm`.
 pub const LLM: &str = "llm";

@@ -20,7 +20,7 @@ pub struct RetrieveOptions {
     pub filter: Option<Value>,
     /// How the question is rewritten.
     pub rewrite: RewriteOptions,
-    /// What reads the candidates again: 'late_interaction', 'llm' or the name of a model; `None` or
+    /// What reads the candidates again: 'late_interaction', 'reader', 'llm' or the name of a model; `None` or
     /// 'none': nothing does.
     pub rerank: Option<String>,
     /// Least cosine similarity between question and chunk.

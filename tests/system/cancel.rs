@@ -69,6 +69,8 @@ const MORE: &[&str] = &[
     "SELECT rag_to_tsvector('simple', repeat('数据库', 3000000))",
     "SELECT rag_question_to_tsquery('simple', repeat('数据库，', 3000000))",
     "SELECT * FROM rag_rerank(repeat('word ', 1000000), array_fill(repeat('word ', 1000), ARRAY[500]))",
+    "SELECT r.* FROM (SELECT set_config('rag.embedding_model', 'multilingual-e5-small', true) AS model) AS s, \
+        rag_rerank(repeat('word ', 1000000) || left(s.model, 0), array_fill(repeat('word ', 4000), ARRAY[500]), 'reader') AS r",
     "SELECT rag_generate(repeat('word ', 1000000), 'slow')",
 ];
 

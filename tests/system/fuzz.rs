@@ -184,6 +184,7 @@ const TEXTS: &[&str] = &[
     "'hierarchical'",
     "'extractive'",
     "'late_interaction'",
+    "'reader'",
     "'all-minilm-l6-v2'",
     "'llm'",
     "'words'",

@@ -90,6 +90,43 @@ fn a_tenant_sees_its_own_rows_only() {
     }
 }
 
+/// A role whose one right is SELECT on the source, with which that on the pipeline's view and chunks came; functions may be
+/// called by everybody. What row-level security hides from it is not given to the reader.
+#[test]
+fn the_reader_reads_what_the_role_may_see() {
+    let Some(cluster) = Cluster::start(&["rag.embedding_model = 'multilingual-e5-small'"]) else {
+        return;
+    };
+    cluster.connect().batch_execute(TENANTS).unwrap();
+    cluster.connect_as("owner").batch_execute(SOURCE).unwrap();
+    let visible = [("alpha", 1, "turquoise"), ("beta", 2, "vermilion")];
+    for (role, chunks, colour) in visible {
+        let mut tenant = cluster.connect_as(role);
+        let question = format!("What is the secret colour of team {role}?");
+        let row = tenant.query_one("SELECT rag_answer($1)", &[&question]).unwrap();
+        let answer: String = row.get(0);
+        assert!(answer.contains(colour), "{role}: {answer}");
+        // Asked for the other's colour, it gets no more to read.
+        for about in visible.map(|(other, ..)| other) {
+            let read = |stage: &str| {
+                format!(
+                    "SELECT sum(rows)::bigint FROM rag_explain('What is the secret colour of team {about}?',
+                         options => '{{\"retrieve\": {{\"rerank\": \"reader\"}}}}')
+                     WHERE stage = '{stage}' AND tokens > 0"
+                )
+            };
+            for stage in ["reader", "rerank"] {
+                assert_eq!(count(&mut tenant, &read(stage)), chunks, "{role}, {about}: {stage}");
+            }
+        }
+        let ranked = "SELECT count(rerank_score) FROM rag_retrieve('secret colour', k => 9, rerank => 'reader')";
+        assert_eq!(count(&mut tenant, ranked), chunks, "{role}");
+    }
+    let mut owner = cluster.connect_as("owner");
+    let read = "SELECT sum(rows)::bigint FROM rag_explain('What is the secret colour?') WHERE stage = 'reader'";
+    assert_eq!(count(&mut owner, read), 3);
+}
+
 fn contents(client: &mut Client, mode: &str) -> Vec<String> {
     let query = "SELECT content FROM rag_retrieve('secret colour of the team on Tuesdays', k => 50, mode => $1)";
     client.query(query, &[&mode]).unwrap().iter().map(|row| row.get(0)).collect()

@@ -60,12 +60,12 @@ pub fn find_reranker(name: &str) -> Result<RegisteredModel> {
             ErrorKind::UndefinedObject,
             format!("reranker \"{name}\" does not exist"),
         )
-        .hint(format!("Known: 'late_interaction', 'llm', and the models {}.", known()))),
+        .hint(format!("Known: 'late_interaction', 'reader', 'llm', and the models {}.", known()))),
         Some(RegisteredModel { remote: Some(_), task: ModelTask::Embed, .. }) => Err(Error::new(
             ErrorKind::WrongObjectType,
             format!("model \"{name}\" is behind a server and gives vectors, not scores"),
         )
-        .hint("Name a reranker, a model in a folder, 'late_interaction' or 'llm'.")),
+        .hint("Name a reranker, a model in a folder, 'late_interaction', 'reader' or 'llm'.")),
         Some(model) => Ok(model),
     }
 }

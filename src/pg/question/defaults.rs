@@ -52,7 +52,7 @@ fn check_names(pipeline: &Pipeline, options: &QuestionOptions) -> Result<()> {
         model::find(Some(name))?;
     }
     if let Some(name) = retrieve.reranker().filter(|name| *name != LLM) {
-        Reranker::named(name, Some(&pipeline.model), None)?;
+        Reranker::named(name, Some(&pipeline.model), None)?.check()?;
     }
     if let Some(name) = verify.by.as_deref().filter(|name| *name != LLM) {
         Verifier::named(Some(name), &Llm::Extractive)?;

@@ -28,7 +28,7 @@ use crate::pg::ragd::rerank::Reranker;
 use crate::pg::ragd::trace;
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
-use crate::rerank::{LATE_INTERACTION, LLM};
+use crate::rerank::{LATE_INTERACTION, LLM, READER};
 use crate::retrieve::fusion::Candidate;
 use crate::retrieve::options::Expand;
 use crate::retrieve::{Hit, Passage, RetrieveOptions, SearchMode, expansion, lead, rank};
@@ -198,10 +198,10 @@ impl Search {
     }
 
     /// What the scale of the reranker's scores depends on, if there is a reranker: its name, and for late
-    /// interaction the model that it takes.
+    /// interaction and readers the model that they take.
     pub fn reranker_scale(&self) -> Option<(&str, &str)> {
         let name = self.options.reranker()?;
-        let of_pipeline = name == LATE_INTERACTION;
+        let of_pipeline = [LATE_INTERACTION, READER].contains(&name);
         Some((name, if of_pipeline { &self.pipeline().model } else { "" }))
     }
 

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use pgrx::prelude::*;
 
 use crate::embed::calibration::Calibration;
-use crate::embed::reading::SpanReading;
+use crate::embed::reader::SpanScores;
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, RegisteredModel};
@@ -217,7 +217,7 @@ impl Embedder for Embedding {
         })
     }
 
-    fn read(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanReading>> {
+    fn score_spans(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanScores>> {
         if self.provider.is_some() {
             let message = format!("model \"{}\" is behind a server", self.model.reference.name);
             return Err(Error::new(ErrorKind::Unsupported, message));
@@ -225,11 +225,11 @@ impl Embedder for Embedding {
         let name = || self.model.reference.name.clone();
         trace::step("reader", name, || {
             trace::rows(passages.len());
-            let mut readings = Vec::new();
+            let mut scores = Vec::new();
             for passages in passages.chunks(TEXTS_A_REQUEST) {
-                readings.extend(self.read_some(question, passages)?);
+                scores.extend(self.score_some(question, passages)?);
             }
-            Ok(readings)
+            Ok(scores)
         })
     }
 
@@ -246,16 +246,16 @@ impl Embedder for Embedding {
 }
 
 impl Embedding {
-    fn read_some(&self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanReading>> {
+    fn score_some(&self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanScores>> {
         let spans: usize = passages.iter().map(|it| it.spans.len()).sum();
-        let request = Request::Read {
+        let request = Request::ScoreSpans {
             model: self.model.reference.clone(),
             lane: self.context.lane,
             question: question.to_owned(),
             passages: passages.to_vec(),
         };
         match client::call_for(self.context.pipeline, &request)? {
-            Response::Readings { readings, .. } if readings.len() == spans => Ok(readings),
+            Response::SpanScores { scores, .. } if scores.len() == spans => Ok(scores),
             other => Err(unexpected(&other)),
         }
     }

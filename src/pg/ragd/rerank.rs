@@ -4,12 +4,13 @@ use super::call_context::CallContext;
 use super::generate::{Sampling, generate};
 use super::llm::Llm;
 use super::{client, provider};
+use crate::embed::reader::{no_reader, opening};
 use crate::error::Result;
 use crate::pg::catalog::{model, template};
 use crate::pg::server::error::unexpected;
 use crate::pg::server::random;
 use crate::protocol::{ModelRef, ModelTask, ProviderConfig, Request, RerankRequest, Response};
-use crate::rerank::{LATE_INTERACTION, LLM, judge};
+use crate::rerank::{LATE_INTERACTION, LLM, READER, judge};
 use crate::retrieve::{Hit, RetrieveOptions, rank};
 
 /// Passages sent to ragd in one request, so that cancel and memory stay bounded.
@@ -24,6 +25,8 @@ pub enum Reranker {
     CrossEncoder(ModelRef),
     /// The token vectors of an embedding model.
     LateInteraction(ModelRef),
+    /// The reader of an embedding model.
+    Reader(ModelRef),
     /// A model behind a server.
     Remote(Box<ProviderConfig>),
     /// A language model.
@@ -31,15 +34,16 @@ pub enum Reranker {
 }
 
 impl Reranker {
-    /// 'late_interaction', 'llm' or the name of a model; `embedding` is whose token vectors late
-    /// interaction compares, by default those of `rag.embedding_model`, and `llm` the language model that
-    /// grades, by default that of `rag.llm`.
+    /// 'late_interaction', 'reader', 'llm' or the name of a model; `embedding` is whose token vectors late
+    /// interaction compares, or whose reader reads, by default those of `rag.embedding_model`, and `llm` the language
+    /// model that grades, by default that of `rag.llm`.
     ///
-    /// An embedding model behind a server shows no token vectors: those of the built-in one
+    /// An embedding model behind a server shows no token vectors and has no reader: those of the built-in one
     /// stand in.
     pub fn named(name: &str, embedding: Option<&str>, llm: Option<&str>) -> Result<Reranker> {
         match name {
             LATE_INTERACTION => Ok(Reranker::LateInteraction(model::find(embedding)?.reference)),
+            READER => Ok(Reranker::Reader(model::find(embedding)?.reference)),
             LLM => {
                 let llm = Llm::or_default(llm)?;
                 let llm = llm.provider_for("rerank \"llm\"");
@@ -71,8 +75,19 @@ impl Reranker {
         match self {
             Reranker::CrossEncoder(model) => &model.name,
             Reranker::LateInteraction(_) => LATE_INTERACTION,
+            Reranker::Reader(_) => READER,
             Reranker::Remote(provider) => &provider.name,
             Reranker::Judge(llm) => &llm.name,
+        }
+    }
+
+    /// Fails where it is a reader and the model, by its files, has none.
+    pub fn check(&self) -> Result<()> {
+        let Reranker::Reader(model) = self else { return Ok(()) };
+        match client::call(&Request::Describe(model.clone()))? {
+            Response::Model(info) if info.has_reader => Ok(()),
+            Response::Model(_) => Err(no_reader(&model.name)),
+            other => Err(unexpected(&other)),
         }
     }
 
@@ -95,10 +110,12 @@ impl Reranker {
         context: &CallContext,
     ) -> Result<Result<Vec<f32>, String>> {
         match self {
-            Reranker::CrossEncoder(model) | Reranker::LateInteraction(model) => {
+            Reranker::CrossEncoder(model)
+            | Reranker::LateInteraction(model)
+            | Reranker::Reader(model) => {
                 let parts = passages.chunks(PASSAGES_A_REQUEST);
                 let scores: Result<Vec<_>> =
-                    parts.map(|part| compare(model, query, part)).collect();
+                    parts.map(|part| self.compare(model, query, part)).collect();
                 Ok(Ok(scores?.concat()))
             }
             Reranker::Remote(provider) => {
@@ -130,7 +147,7 @@ impl Reranker {
         context: &CallContext,
     ) -> Result<(Vec<Hit>, Option<String>)> {
         let first = hits.iter().take(options.rerank_candidates as usize);
-        let passages: Vec<String> = first.map(|hit| hit.passage.content.clone()).collect();
+        let passages: Vec<String> = first.map(|hit| self.text(hit)).collect();
         let scores: Vec<f64> = match self.read(query, &passages, context)? {
             Ok(scores) => scores.into_iter().map(f64::from).collect(),
             Err(answer) => return Ok((hits, Some(judge::remark(&answer)))),
@@ -139,20 +156,36 @@ impl Reranker {
         Ok((rank::reranked(hits, &scores, weight), None))
     }
 
+    /// What is read of a hit. A reader was trained on passages under their headings.
+    fn text(&self, Hit { passage, .. }: &Hit) -> String {
+        match self {
+            Reranker::Reader(_) => opening(passage.heading.as_deref()) + &passage.content,
+            _ => passage.content.clone(),
+        }
+    }
+
+    /// The scores of so many passages as one request takes, by a model of ragd.
+    fn compare(&self, model: &ModelRef, query: &str, passages: &[String]) -> Result<Vec<f32>> {
+        let (model, query, passages) = (model.clone(), query.to_owned(), passages.to_vec());
+        let count = passages.len();
+        let request = match self {
+            Reranker::Reader(_) => Request::RerankByReader { model, query, passages },
+            _ => Request::Rerank { model, query, passages },
+        };
+        scored(client::call(&request)?, count)
+    }
+
     /// Token vectors that were not trained for it do better together with the search; a model
     /// that was knows best.
     fn usual_weight(&self) -> f64 {
         match self {
             Reranker::LateInteraction(_) => 0.5,
-            Reranker::CrossEncoder(_) | Reranker::Remote(_) | Reranker::Judge(_) => 1.0,
+            Reranker::CrossEncoder(_)
+            | Reranker::Reader(_)
+            | Reranker::Remote(_)
+            | Reranker::Judge(_) => 1.0,
         }
     }
-}
-
-fn compare(model: &ModelRef, query: &str, passages: &[String]) -> Result<Vec<f32>> {
-    let (model, query, passages) = (model.clone(), query.to_owned(), passages.to_vec());
-    let count = passages.len();
-    scored(client::call(&Request::Rerank { model, query, passages })?, count)
 }
 
 fn compare_remotely(
@@ -169,7 +202,7 @@ fn compare_remotely(
 
 fn scored(response: Response, count: usize) -> Result<Vec<f32>> {
     match response {
-        Response::Scores(scores) if scores.len() == count => Ok(scores),
+        Response::Scores { scores, .. } if scores.len() == count => Ok(scores),
         other => Err(unexpected(&other)),
     }
 }

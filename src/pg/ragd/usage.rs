@@ -35,7 +35,7 @@ thread_local! {
 /// What calls to ragd have used.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// Tokens that went through an embedding model, or through its reader.
+    /// Tokens that went through an embedding model, its reader or a reranker.
     pub embedding_tokens: u64,
     /// Calls of a language model, those that were made again included.
     pub llm_calls: u64,
@@ -94,7 +94,8 @@ pub fn note(response: &Response) {
     match response {
         Response::Vectors { tokens, .. }
         | Response::SomeVectors { tokens, .. }
-        | Response::Readings { tokens, .. } => {
+        | Response::SpanScores { tokens, .. }
+        | Response::Scores { tokens, .. } => {
             used.embedding_tokens = used.embedding_tokens.saturating_add(*tokens);
         }
         Response::Text(generated) => used.add(generated),

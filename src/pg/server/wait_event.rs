@@ -53,8 +53,8 @@ impl Drop for Waiting {
 
 fn place(request: &Request) -> usize {
     match request {
-        Request::Embed { .. } => 1,
-        Request::Rerank { .. } => 2,
+        Request::Embed { .. } | Request::EmbedInPlace { .. } => 1,
+        Request::Rerank { .. } | Request::RerankByReader { .. } | Request::ScoreSpans { .. } => 2,
         Request::Chunk { .. } => 3,
         Request::Parse { .. } => 4,
         Request::Generate(_)

@@ -66,11 +66,16 @@ SELECT abs(score - rerank_score) < 1e-9 FROM rag_retrieve('When did the mill bur
 SELECT found('When did the mill burn down?', '{"rerank_weight": 0}', 3, 'late_interaction') = found('When did the mill burn down?', '{}', 3);
 SELECT found('When did the mill burn down?', '{}', 1, 'all-minilm-l6-v2-fp32');
 SELECT count(*) FROM rag_retrieve('When did the mill burn down?', mode => 'lexical', rerank => 'late_interaction');
+SELECT count(*), count(rerank_score), bool_and(rerank_score BETWEEN 0 AND 1), bool_and(score = rerank_score) FILTER (WHERE rerank_score IS NOT NULL) FROM rag_retrieve('When did the mill burn down?', k => 3, rerank => 'reader', options => '{"retrieve": {"rerank_candidates": 2}}');
+SELECT found('When did the mill burn down?', '{}', 1, 'reader');
+SELECT stage, detail, rows, tokens > 0 FROM rag_explain('When did the mill burn down?', options => '{"retrieve": {"rerank": "reader"}}') WHERE stage = 'rerank';
 SELECT rag_answer('When did the mill burn down?', options => '{"retrieve": {"rerank": "late_interaction", "neighbours": 1, "per_source": 1}}');
 
 -- rag_rerank.
 SELECT ord, score BETWEEN 0 AND 1 FROM rag_rerank('When is it closed?', ARRAY['The mill is old.', NULL, 'On Sundays it is closed.', '']);
 SELECT ord FROM rag_rerank('When is it closed?', ARRAY['The mill is old.', 'On Sundays it is closed.'], 'all-minilm-l6-v2-fp32') LIMIT 1;
+SELECT ord FROM rag_rerank('When is it closed?', ARRAY['The mill is old.', NULL, 'On Sundays it is closed.', ''], 'reader') LIMIT 1;
+SELECT ord FROM rag_rerank('When is it closed?', ARRAY['The mill is old. ', 'The mill is old. ' || repeat('Nobody knows who has built it. ', 200) || 'On Sundays it is closed.'], 'reader') LIMIT 1;
 SELECT count(*) FROM rag_rerank('x', NULL);
 SELECT count(*) FROM rag_rerank('x', '{}');
 SELECT count(*) FROM rag_rerank('x', ARRAY[NULL]::text[]);
@@ -82,6 +87,10 @@ SELECT fails($$SELECT * FROM rag_rerank('', ARRAY['x'])$$);
 SELECT fails($$SELECT * FROM rag_rerank('x', ARRAY['x'], 'nobody')$$);
 SELECT fails($$SELECT * FROM rag_rerank('x', ARRAY['x'], 'llm')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', rerank => 'nobody')$$);
+SET rag.embedding_model = 'all-minilm-l6-v2';
+SELECT fails($$SELECT * FROM rag_rerank('x', ARRAY['x'], 'reader')$$);
+SELECT fails($$SELECT rag_create_pipeline('news', 'body', 'other', defaults => '{"retrieve": {"rerank": "reader"}}')$$);
+RESET rag.embedding_model;
 SELECT options, fails(format('SELECT * FROM rag_retrieve(%L, options => %L)', 'x', jsonb_build_object('retrieve', options::jsonb))) FROM unnest(ARRAY[
     '{"fusion": "best"}', '{"closeness": 1}', '{"normalize": 1}', '{"dense_weight": 2}', '{"fusion": "weighted", "rrf_k": 3}', '{"mmr": -1}', '{"dedupe": 1.5}', '{"dedupe_by": "words"}',
     '{"per_source": 0}', '{"neighbours": 21}', '{"neighbours": 1, "expand": "section"}', '{"expand": "book"}', '{"rerank_candidates": 0}', '{"rerank_weight": 7}',
@@ -99,4 +108,6 @@ GRANT SELECT ON notes TO regress_reader;
 SELECT rag_create_pipeline('notes', 'body', chunking => '{"by": "sentence", "max_tokens": 8}');
 SET ROLE regress_reader;
 SELECT source_key, content, rerank_score IS NOT NULL FROM rag_retrieve('vermilion ink', 'notes', k => 9, rerank => 'late_interaction', options => '{"retrieve": {"neighbours": 3, "mmr": 0.5, "dedupe": 0.99}}');
+SELECT DISTINCT source_key, rerank_score IS NOT NULL FROM rag_retrieve('vermilion ink', 'notes', k => 9, rerank => 'reader');
+SELECT stage, rows FROM rag_explain('vermilion ink', 'notes', options => '{"retrieve": {"rerank": "reader"}}') WHERE stage = 'rerank';
 RESET ROLE;

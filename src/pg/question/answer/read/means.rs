@@ -2,7 +2,7 @@
 
 use crate::context::ContextOptions;
 use crate::embed::calibration::Calibration;
-use crate::embed::reading::SpanReading;
+use crate::embed::reader::SpanScores;
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::ragd::call_context::CallContext;
@@ -32,8 +32,8 @@ impl Embedder for OnDemand<'_> {
         Embedding::with_model(Some(self.model), self.context)?.embed_in_place(documents)
     }
 
-    fn read(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanReading>> {
-        Embedding::with_model(Some(self.model), self.context)?.read(question, passages)
+    fn score_spans(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanScores>> {
+        Embedding::with_model(Some(self.model), self.context)?.score_spans(question, passages)
     }
 
     fn calibration(&mut self) -> Result<Calibration> {
