@@ -51,6 +51,9 @@ pub mod eval;
 pub mod account;
 pub mod protocol;
 
+pub mod gguf;
+pub mod grammar;
+
 #[cfg(feature = "daemon")]
 pub mod provider;
 

@@ -41,6 +41,8 @@ const STAGES: &[&str] = &[
     "src/answer",
     "src/verify",
     "src/eval",
+    "src/gguf",
+    "src/grammar",
 ];
 const READS_FILES: &[&str] = &["src/embed/manifest.rs", "src/embed/manifest_tests.rs"];
 

@@ -1,0 +1,316 @@
+//! Rules of a grammar, and how llama.cpp wants them written.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use crate::error::{Error, Result};
+
+/// Longest grammar, in bytes.
+const LONGEST: usize = 512 << 10;
+
+/// Most rules. llama.cpp takes a place of memory for each element of each.
+const MOST_RULES: usize = 4000;
+
+/// What may be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expression {
+    /// This text.
+    Text(String),
+    /// A character of a class, which is written as in a grammar, brackets included.
+    Class(String),
+    /// What the rule of this number says.
+    Rule(usize),
+    /// One after the other.
+    Sequence(Vec<Expression>),
+    /// One of these; of none: nothing can be written here, and whatever needs it can't be either.
+    Choice(Vec<Expression>),
+    /// So many times at least, and at most, if there is a most.
+    Repeat(Box<Expression>, u32, Option<u32>),
+}
+
+impl Expression {
+    /// This text.
+    #[must_use]
+    pub fn text(text: &str) -> Expression {
+        Expression::Text(text.to_owned())
+    }
+
+    /// This or nothing.
+    #[must_use]
+    pub fn optional(self) -> Expression {
+        Expression::Repeat(Box::new(self), 0, Some(1))
+    }
+
+    /// Whether what is written may be empty, if `empty` are the rules of which that is known.
+    fn may_be_empty(&self, empty: &BTreeSet<usize>) -> bool {
+        match self {
+            Expression::Text(text) => text.is_empty(),
+            Expression::Class(_) => false,
+            Expression::Rule(rule) => empty.contains(rule),
+            Expression::Sequence(parts) => parts.iter().all(|part| part.may_be_empty(empty)),
+            Expression::Choice(parts) => parts.iter().any(|part| part.may_be_empty(empty)),
+            Expression::Repeat(part, least, _) => *least == 0 || part.may_be_empty(empty),
+        }
+    }
+
+    /// Whether it can be written in finite time, if `finite` are the rules of which that is known.
+    fn is_finite(&self, finite: &BTreeSet<usize>) -> bool {
+        match self {
+            Expression::Text(_) | Expression::Class(_) => true,
+            Expression::Rule(rule) => finite.contains(rule),
+            Expression::Sequence(parts) => parts.iter().all(|part| part.is_finite(finite)),
+            Expression::Choice(parts) => parts.iter().any(|part| part.is_finite(finite)),
+            Expression::Repeat(part, least, _) => *least == 0 || part.is_finite(finite),
+        }
+    }
+
+    /// Without the choices that cannot be written in finite time.
+    fn pruned(self, finite: &BTreeSet<usize>) -> Expression {
+        match self {
+            Expression::Choice(parts) => {
+                let possible = parts.into_iter().filter(|part| part.is_finite(finite));
+                let mut parts: Vec<_> = possible.map(|part| part.pruned(finite)).collect();
+                match parts.len() {
+                    1 => parts.remove(0),
+                    _ => Expression::Choice(parts),
+                }
+            }
+            Expression::Sequence(parts) => {
+                Expression::Sequence(parts.into_iter().map(|it| it.pruned(finite)).collect())
+            }
+            Expression::Repeat(part, ..) if !part.is_finite(finite) => Expression::text(""),
+            Expression::Repeat(part, least, most) => {
+                Expression::Repeat(Box::new(part.pruned(finite)), least, most)
+            }
+            other => other,
+        }
+    }
+
+    /// The rules with which what is written may begin.
+    fn heads(&self, empty: &BTreeSet<usize>, heads: &mut Vec<usize>) {
+        match self {
+            Expression::Text(_) | Expression::Class(_) => {}
+            Expression::Rule(rule) => heads.push(*rule),
+            Expression::Sequence(parts) => {
+                for part in parts {
+                    part.heads(empty, heads);
+                    if !part.may_be_empty(empty) {
+                        break;
+                    }
+                }
+            }
+            Expression::Choice(parts) => parts.iter().for_each(|part| part.heads(empty, heads)),
+            Expression::Repeat(part, ..) => part.heads(empty, heads),
+        }
+    }
+
+    fn rules(&self, rules: &mut Vec<usize>) {
+        match self {
+            Expression::Text(_) | Expression::Class(_) => {}
+            Expression::Rule(rule) => rules.push(*rule),
+            Expression::Sequence(parts) | Expression::Choice(parts) => {
+                parts.iter().for_each(|part| part.rules(rules));
+            }
+            Expression::Repeat(part, ..) => part.rules(rules),
+        }
+    }
+
+    fn write(&self, names: &[String], out: &mut String) {
+        match self {
+            Expression::Text(text) => *out += &literal(text),
+            Expression::Class(class) => *out += class,
+            Expression::Rule(rule) => *out += &names[*rule],
+            Expression::Sequence(parts) => joined(parts, " ", names, out),
+            Expression::Choice(parts) => {
+                *out += "(";
+                joined(parts, " | ", names, out);
+                *out += ")";
+            }
+            Expression::Repeat(part, least, most) => {
+                let is_single = matches!(**part, Expression::Class(_) | Expression::Rule(_));
+                let (open, close) = if is_single { ("", "") } else { ("(", ")") };
+                *out += open;
+                part.write(names, out);
+                *out += close;
+                *out += &times(*least, *most);
+            }
+        }
+    }
+}
+
+fn joined(parts: &[Expression], between: &str, names: &[String], out: &mut String) {
+    if parts.is_empty() {
+        *out += "\"\"";
+    }
+    for (number, part) in parts.iter().enumerate() {
+        if number > 0 {
+            *out += between;
+        }
+        part.write(names, out);
+    }
+}
+
+fn times(least: u32, most: Option<u32>) -> String {
+    match (least, most) {
+        (0, None) => "*".into(),
+        (1, None) => "+".into(),
+        (0, Some(1)) => "?".into(),
+        (least, None) => format!("{{{least},}}"),
+        (least, Some(most)) => format!("{{{least},{most}}}"),
+    }
+}
+
+/// A text in quotes as llama.cpp reads it.
+fn literal(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => _ = write!(quoted, "\\U{:08X}", u32::from(c)),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+/// A grammar under way.
+#[derive(Debug, Default)]
+pub struct Rules {
+    names: Vec<String>,
+    bodies: Vec<Expression>,
+}
+
+impl Rules {
+    /// A new rule called `name` that says nothing yet; a number is added to a name that is taken.
+    pub fn reserve(&mut self, name: &str) -> usize {
+        let number = self.names.len();
+        let is_taken = self.names.iter().any(|it| it == name);
+        self.names.push(if is_taken { format!("{name}-{number}") } else { name.to_owned() });
+        self.bodies.push(Expression::Choice(Vec::new()));
+        number
+    }
+
+    /// Has `rule` say `body`.
+    pub fn define(&mut self, rule: usize, body: Expression) {
+        self.bodies[rule] = body;
+    }
+
+    /// A new rule called `name` that says `body`.
+    pub fn add(&mut self, name: &str, body: Expression) -> Expression {
+        let rule = self.reserve(name);
+        self.define(rule, body);
+        Expression::Rule(rule)
+    }
+
+    /// How many rules there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The grammar of `root`, with the rules that it needs.
+    ///
+    /// Fails with [`ErrorKind::InvalidParameter`](crate::error::ErrorKind::InvalidParameter) where
+    /// nothing can be written in finite time, where a rule begins with itself, and where the
+    /// grammar would be too long.
+    pub fn written(mut self, root: Expression) -> Result<String> {
+        let root = self.add("root", root);
+        self.check_count()?;
+        let finite = self.closure(|body, known| body.is_finite(known));
+        if !root.is_finite(&finite) {
+            return Err(Error::invalid("no text can fit the JSON schema")
+                .hint("It may exclude everything, or require itself within itself."));
+        }
+        for body in &mut self.bodies {
+            let old = std::mem::replace(body, Expression::text(""));
+            *body = old.pruned(&finite);
+        }
+        let needed = self.needed();
+        self.check_heads(&needed)?;
+        let mut text = String::new();
+        for rule in needed.iter().rev() {
+            text += &self.names[*rule];
+            text += " ::= ";
+            self.bodies[*rule].write(&self.names, &mut text);
+            text.push('\n');
+            if text.len() > LONGEST {
+                return Err(too_large(&format!("of more than {LONGEST} bytes")));
+            }
+        }
+        Ok(text)
+    }
+
+    /// Fails where there are too many rules already.
+    pub fn check_count(&self) -> Result<()> {
+        match self.count() {
+            count if count > MOST_RULES => {
+                Err(too_large(&format!("of more than {MOST_RULES} rules")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The rules of which `holds`, given those of which it holds.
+    fn closure(&self, holds: impl Fn(&Expression, &BTreeSet<usize>) -> bool) -> BTreeSet<usize> {
+        let mut known = BTreeSet::new();
+        loop {
+            let before = known.len();
+            for (rule, body) in self.bodies.iter().enumerate() {
+                if !known.contains(&rule) && holds(body, &known) {
+                    known.insert(rule);
+                }
+            }
+            if known.len() == before {
+                return known;
+            }
+        }
+    }
+
+    /// The rules to which the last one leads, itself included.
+    fn needed(&self) -> BTreeSet<usize> {
+        let mut needed = BTreeSet::new();
+        let mut open: Vec<usize> = self.names.len().checked_sub(1).into_iter().collect();
+        while let Some(rule) = open.pop() {
+            if needed.insert(rule) {
+                self.bodies[rule].rules(&mut open);
+            }
+        }
+        needed
+    }
+
+    /// Fails if a rule begins with itself: llama.cpp would follow it for ever.
+    fn check_heads(&self, needed: &BTreeSet<usize>) -> Result<()> {
+        let empty = self.closure(|body, known| body.may_be_empty(known));
+        let heads_of = |rule: usize| {
+            let mut heads = Vec::new();
+            self.bodies[rule].heads(&empty, &mut heads);
+            heads
+        };
+        // Takes away what begins with nothing that is left; a circle stays.
+        let mut left: Vec<(usize, Vec<usize>)> =
+            needed.iter().map(|rule| (*rule, heads_of(*rule))).collect();
+        let mut open: BTreeSet<usize> = needed.clone();
+        loop {
+            let before = left.len();
+            left.retain(|(rule, heads)| {
+                let stays = heads.iter().any(|head| open.contains(head));
+                if !stays {
+                    open.remove(rule);
+                }
+                stays
+            });
+            if left.is_empty() {
+                return Ok(());
+            }
+            if left.len() == before {
+                return Err(Error::invalid("the JSON schema says of itself that it is itself")
+                    .hint("A reference may lead back to its own place only from inside a property or an item."));
+            }
+        }
+    }
+}
+
+fn too_large(what: &str) -> Error {
+    Error::invalid(format!("the JSON schema makes a grammar {what}"))
+        .hint("Ask for less at once, or for shorter lists of values.")
+}

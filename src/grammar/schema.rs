@@ -1,0 +1,622 @@
+//! A schema's keywords, as rules.
+
+use std::collections::HashMap;
+
+use super::json::{OrderedJson, quoted};
+use super::merge::{Keywords, MOST_PROPERTIES};
+use super::pattern;
+use super::rules::{Expression, Rules};
+use crate::error::{Error, Result};
+
+/// Longest schema, in bytes.
+const LONGEST: usize = 128 << 10;
+
+/// Most work: schemas looked at, each as often as it is needed, and keywords of merged ones.
+const MOST_WORK: usize = 50_000;
+
+/// Deepest nesting of schemas that are merged or refer to each other without an object between.
+const DEEPEST: usize = 64;
+
+/// Most repetitions of one thing that are counted. llama.cpp refuses over 2000, and makes a rule of each.
+const MOST_COUNTED: u32 = 1000;
+
+/// Repetitions that are counted in a whole grammar.
+const COUNTED_IN_ALL: u32 = 8000;
+
+/// Largest distance of bounds between which each whole number is listed.
+const LISTED_NUMBERS: i64 = 200;
+
+/// Characters of a string that are written as they are, as a class without its brackets.
+pub const PLAIN: &str = r#""\\\x00-\x1F\x7F"#;
+
+/// The grammar of what fits `schema`, in llama.cpp's language; without one, of any JSON object.
+///
+/// Its start is the rule `root`. Between tokens stand one space, or a line break and at most 16
+/// spaces, and none at the end. It takes at most 512 KiB, and 4000 rules.
+///
+/// Fails with [`ErrorKind::InvalidParameter`](crate::error::ErrorKind::InvalidParameter) if `schema`
+/// is not a JSON object of at most 128 KiB, has a reference that leads out of it or nowhere, can
+/// be fitted by no text, or would need a larger grammar.
+pub fn json_grammar(schema: Option<&str>) -> Result<String> {
+    let parsed = schema.map(parse).transpose()?;
+    let root = parsed.unwrap_or_else(|| OrderedJson::Object(Vec::new()));
+    let mut grammar = Grammar::new(&root);
+    let start = match (schema, root.entries()) {
+        (Some(_), Some(_)) => grammar.schema(&root)?,
+        _ => grammar.object.clone(),
+    };
+    grammar.rules.written(start)
+}
+
+fn parse(schema: &str) -> Result<OrderedJson> {
+    if schema.len() > LONGEST {
+        let message = format!("JSON schema of {} bytes is longer than {LONGEST}", schema.len());
+        return Err(Error::invalid(message));
+    }
+    let parsed: OrderedJson = serde_json::from_str(schema)
+        .map_err(|error| Error::invalid(format!("JSON schema is not JSON: {error}")))?;
+    match parsed.entries() {
+        Some(_) => Ok(parsed),
+        None => Err(Error::invalid("JSON schema is not a JSON object")),
+    }
+}
+
+/// A grammar of the schema `root`, under way.
+struct Grammar<'a> {
+    root: &'a OrderedJson,
+    rules: Rules,
+    /// Rules by the reference that leads to them.
+    references: HashMap<&'a str, usize>,
+    work: usize,
+    depth: usize,
+    counted: u32,
+    space: Expression,
+    character: Expression,
+    string: Expression,
+    integer: Expression,
+    natural: Expression,
+    number: Expression,
+    value: Expression,
+    object: Expression,
+    array: Expression,
+}
+
+fn sequence<const N: usize>(parts: [Expression; N]) -> Expression {
+    Expression::Sequence(parts.into())
+}
+
+fn choice<const N: usize>(parts: [Expression; N]) -> Expression {
+    Expression::Choice(parts.into())
+}
+
+fn text(text: &str) -> Expression {
+    Expression::text(text)
+}
+
+fn class(class: &str) -> Expression {
+    Expression::Class(class.to_owned())
+}
+
+fn repeat(part: Expression, least: u32, most: Option<u32>) -> Expression {
+    Expression::Repeat(Box::new(part), least, most)
+}
+
+fn nothing() -> Expression {
+    Expression::Choice(Vec::new())
+}
+
+impl<'a> Grammar<'a> {
+    fn new(root: &'a OrderedJson) -> Grammar<'a> {
+        let mut rules = Rules::default();
+        let blanks = choice([text(" "), sequence([text("\n"), repeat(text(" "), 0, Some(16))])]);
+        let space = rules.add("space", blanks.optional());
+        let hex = class("[0-9a-fA-F]");
+        // Half of a pair of UTF-16 is no character, and JSON with one is none.
+        let code = choice([
+            sequence([class("[0-9a-cA-CefEF]"), repeat(hex.clone(), 3, Some(3))]),
+            sequence([class("[dD]"), class("[0-7]"), repeat(hex, 2, Some(2))]),
+        ]);
+        let escape = choice([class(r#"["\\/bfnrt]"#), sequence([text("u"), code])]);
+        let escape = sequence([text("\\"), escape]);
+        let character = rules.add("char", choice([class(&format!("[^{PLAIN}]")), escape]));
+        let inner = repeat(character.clone(), 0, None);
+        let string = rules.add("string", sequence([text("\""), inner, text("\"")]));
+        let digits = |most| repeat(class("[0-9]"), 0, Some(most));
+        let first = choice([text("0"), sequence([class("[1-9]"), digits(17)])]);
+        let natural = rules.add("natural", first);
+        let signed = sequence([text("-").optional(), natural.clone()]);
+        let integer = rules.add("integer", signed);
+        let fraction = sequence([text("."), repeat(class("[0-9]"), 1, Some(16))]).optional();
+        let sign = class("[-+]").optional();
+        let power = sequence([class("[eE]"), sign, class("[0-9]"), class("[0-9]").optional()]);
+        let number = sequence([integer.clone(), fraction, power.optional()]);
+        let number = rules.add("number", number);
+        let [value, object, array] =
+            ["value", "object", "array"].map(|name| Expression::Rule(rules.reserve(name)));
+        let (references, work, depth, counted) = (HashMap::new(), 0, 0, COUNTED_IN_ALL);
+        let mut grammar = Grammar {
+            root,
+            rules,
+            references,
+            work,
+            depth,
+            counted,
+            space,
+            character,
+            string,
+            integer,
+            natural,
+            number,
+            value,
+            object,
+            array,
+        };
+        grammar.define_values();
+        grammar
+    }
+
+    /// Fills the rules of values of any kind.
+    fn define_values(&mut self) {
+        let (string, value) = (self.string.clone(), self.value.clone());
+        let (object, array, number) =
+            (self.object.clone(), self.array.clone(), self.number.clone());
+        let words = choice([text("true"), text("false"), text("null")]);
+        let any = choice([string.clone(), number, object.clone(), array.clone(), words]);
+        let pair = self.pair(string, value.clone());
+        let bodies = [
+            (value.clone(), any),
+            (object, self.listed("{", pair, 0, None, "}")),
+            (array, self.listed("[", value, 0, None, "]")),
+        ];
+        for (rule, body) in bodies {
+            if let Expression::Rule(rule) = rule {
+                self.rules.define(rule, body);
+            }
+        }
+    }
+
+    /// A name and its value.
+    fn pair(&self, name: Expression, value: Expression) -> Expression {
+        sequence([name, text(":"), self.space.clone(), value])
+    }
+
+    fn comma(&self) -> Expression {
+        sequence([text(","), self.space.clone()])
+    }
+
+    /// So many items between brackets.
+    fn listed(
+        &mut self,
+        open: &str,
+        item: Expression,
+        least: u32,
+        most: Option<u32>,
+        close: &str,
+    ) -> Expression {
+        let items = match most {
+            Some(0) if least == 0 => text(""),
+            Some(most) if most < least => nothing(),
+            _ => {
+                let more = sequence([self.comma(), item.clone()]);
+                let (least_more, most_more) = (least.saturating_sub(1), most.map(|it| it - 1));
+                let more = self.counted(more, least_more, most_more);
+                // Blanks behind the last item, so that there are no two places for them in an empty list.
+                let items = sequence([item, more, self.space.clone()]);
+                if least == 0 { items.optional() } else { items }
+            }
+        };
+        sequence([text(open), self.space.clone(), items, text(close)])
+    }
+
+    /// `part` so often, as far as that many can be counted.
+    fn counted(&mut self, part: Expression, least: u32, most: Option<u32>) -> Expression {
+        let least = least.min(MOST_COUNTED).min(self.counted);
+        let most = most.filter(|most| *most <= MOST_COUNTED.min(self.counted));
+        self.counted -= most.unwrap_or(least);
+        repeat(part, least, most)
+    }
+
+    /// Counts work of a schema, and fails where it becomes too much.
+    fn spend(&mut self, work: usize) -> Result<()> {
+        self.work += work;
+        self.rules.check_count()?;
+        if self.work > MOST_WORK || self.depth > DEEPEST {
+            return Err(Error::invalid("the JSON schema combines too many schemas")
+                .hint("Use fewer references and alternatives within each other."));
+        }
+        Ok(())
+    }
+
+    fn schema(&mut self, schema: &'a OrderedJson) -> Result<Expression> {
+        match schema {
+            OrderedJson::Bool(true) => Ok(self.value.clone()),
+            OrderedJson::Object(entries) => {
+                let reference = schema.get("$ref").and_then(OrderedJson::text);
+                let keywords = Keywords::new(entries);
+                match reference {
+                    // The draft 7 and older ones read nothing beside a reference.
+                    Some(reference) if keywords.count() == 1 => self.reference(reference),
+                    _ => self.keywords(keywords),
+                }
+            }
+            _ => Ok(nothing()),
+        }
+    }
+
+    /// The rule of the schema to which `reference` leads.
+    fn reference(&mut self, reference: &'a str) -> Result<Expression> {
+        if let Some(rule) = self.references.get(reference) {
+            return Ok(Expression::Rule(*rule));
+        }
+        let target = self.target(reference)?;
+        let rule = self.rules.reserve(&rule_name(reference));
+        self.references.insert(reference, rule);
+        self.depth += 1;
+        let body = self.schema(target)?;
+        self.depth -= 1;
+        self.rules.define(rule, body);
+        Ok(Expression::Rule(rule))
+    }
+
+    fn target(&self, reference: &str) -> Result<&'a OrderedJson> {
+        let pointer = reference.strip_prefix('#').map(decoded);
+        pointer.and_then(|pointer| self.root.at(&pointer)).ok_or_else(|| {
+            let shown: String = reference.chars().take(100).collect();
+            Error::invalid(format!("the JSON schema has no place \"{}\"", shown.escape_debug()))
+                .hint(
+                    "A reference must be a path within the same schema, such as \"#/$defs/name\".",
+                )
+        })
+    }
+
+    fn keywords(&mut self, mut keywords: Keywords<'a>) -> Result<Expression> {
+        self.depth += 1;
+        self.spend(1 + keywords.count())?;
+        self.merge(&mut keywords)?;
+        let expression = self.merged(keywords)?;
+        self.depth -= 1;
+        Ok(expression)
+    }
+
+    /// Adds what references and `allOf` say to the keywords beside them.
+    fn merge(&mut self, keywords: &mut Keywords<'a>) -> Result<()> {
+        let mut steps = 0;
+        loop {
+            let target = match keywords.take("$ref").and_then(OrderedJson::text) {
+                Some(reference) => vec![self.target(reference)?],
+                None => match keywords.take("allOf").and_then(OrderedJson::list) {
+                    Some(all) => all.iter().collect(),
+                    None => return Ok(()),
+                },
+            };
+            steps += 1;
+            for schema in target {
+                let mut entries = Keywords::new(schema.entries().unwrap_or_default());
+                // One after the other: there is room for one reference and one list.
+                if let Some(reference) = entries.get("$ref").and_then(OrderedJson::text) {
+                    let target = self.target(reference)?.entries().unwrap_or_default();
+                    entries = Keywords::new(target);
+                }
+                self.spend(entries.count() + keywords.count())?;
+                keywords.merge(&entries);
+            }
+            if steps > DEEPEST {
+                return Err(Error::invalid("the JSON schema refers to itself without end"));
+            }
+        }
+    }
+
+    fn merged(&mut self, mut keywords: Keywords<'a>) -> Result<Expression> {
+        if keywords.is_empty() {
+            return Ok(self.value.clone());
+        }
+        if let Some(value) = keywords.get("const") {
+            return Ok(self.literals(std::slice::from_ref(value), &keywords));
+        }
+        if let Some(values) = keywords.get("enum").and_then(OrderedJson::list) {
+            return Ok(self.literals(values, &keywords));
+        }
+        for name in ["anyOf", "oneOf"] {
+            if let Some(choices) = keywords.take(name).and_then(OrderedJson::list) {
+                return self.alternatives(choices, &keywords);
+            }
+        }
+        let kinds = kinds(&keywords);
+        let mut parts = Vec::with_capacity(kinds.len());
+        for kind in kinds {
+            parts.push(self.of_kind(kind, &keywords)?);
+        }
+        Ok(Expression::Choice(parts))
+    }
+
+    fn alternatives(
+        &mut self,
+        choices: &'a [OrderedJson],
+        keywords: &Keywords<'a>,
+    ) -> Result<Expression> {
+        let mut parts = Vec::with_capacity(choices.len());
+        for schema in choices {
+            parts.push(match schema {
+                schema if keywords.is_empty() => self.schema(schema)?,
+                OrderedJson::Object(entries) => {
+                    self.spend(keywords.count())?;
+                    let mut both = keywords.clone();
+                    both.add(entries);
+                    self.keywords(both)?
+                }
+                OrderedJson::Bool(true) => self.keywords(keywords.clone())?,
+                _ => nothing(),
+            });
+        }
+        Ok(Expression::Choice(parts))
+    }
+
+    /// The values of a list whose type is asked for.
+    fn literals(&self, values: &[OrderedJson], keywords: &Keywords<'a>) -> Expression {
+        let asked = keywords.get("type").map(asked_types);
+        let fits = |value: &&OrderedJson| {
+            asked.as_ref().is_none_or(|asked| asked.iter().any(|it| is_of_type(value, it)))
+        };
+        Expression::Choice(values.iter().filter(fits).map(|it| text(&it.to_string())).collect())
+    }
+
+    fn of_kind(&mut self, kind: &str, keywords: &Keywords<'a>) -> Result<Expression> {
+        Ok(match kind {
+            "null" => text("null"),
+            "boolean" => choice([text("true"), text("false")]),
+            "integer" => self.integer_of(keywords),
+            "number" if is_never_negative(keywords) => self.positive_number(),
+            "number" => self.number.clone(),
+            "string" => self.string_of(keywords),
+            "array" => self.array_of(keywords)?,
+            "object" => self.object_of(keywords)?,
+            _ => nothing(),
+        })
+    }
+
+    fn integer_of(&self, keywords: &Keywords<'a>) -> Expression {
+        let bound = |name| keywords.get(name).and_then(OrderedJson::whole);
+        let least = bound("minimum").or(bound("exclusiveMinimum").map(|it| it.saturating_add(1)));
+        let most = bound("maximum").or(bound("exclusiveMaximum").map(|it| it.saturating_sub(1)));
+        match (least, most) {
+            (Some(least), Some(most)) if most.saturating_sub(least) <= LISTED_NUMBERS => {
+                Expression::Choice((least..=most).map(|it| text(&it.to_string())).collect())
+            }
+            (Some(0..), _) => self.natural.clone(),
+            _ => self.integer.clone(),
+        }
+    }
+
+    /// A number without a sign.
+    fn positive_number(&self) -> Expression {
+        let fraction = sequence([text("."), repeat(class("[0-9]"), 1, Some(16))]);
+        sequence([self.natural.clone(), fraction.optional()])
+    }
+
+    fn string_of(&mut self, keywords: &Keywords<'a>) -> Expression {
+        let (least, most) = (keywords.count_of("minLength"), keywords.count_of("maxLength"));
+        let pattern = keywords.get("pattern").and_then(OrderedJson::text);
+        let inner = match pattern.and_then(|it| pattern::expression(it, &self.character)) {
+            Some(inner) => inner,
+            None if least.is_none() && most.is_none() => return self.string.clone(),
+            None if most.is_some_and(|most| most < least.unwrap_or(0)) => nothing(),
+            None => self.counted(self.character.clone(), least.unwrap_or(0), most),
+        };
+        sequence([text("\""), inner, text("\"")])
+    }
+
+    fn array_of(&mut self, keywords: &Keywords<'a>) -> Result<Expression> {
+        let items = keywords.get("items");
+        // Until 2019, a list of schemas was called items, and what follows it additionalItems.
+        let old = items.and_then(OrderedJson::list);
+        let first = old.or_else(|| keywords.get("prefixItems").and_then(OrderedJson::list));
+        let other = if old.is_some() { keywords.get("additionalItems") } else { items };
+        let (least, most) = (keywords.count_of("minItems"), keywords.count_of("maxItems"));
+        let first = first.unwrap_or_default();
+        if first.is_empty() {
+            let item = match other {
+                Some(schema) => self.schema(schema)?,
+                None => self.value.clone(),
+            };
+            let array = self.listed("[", item, least.unwrap_or(0), most, "]");
+            return Ok(self.rules.add("list", array));
+        }
+        self.tuple(first, other, (least, most))
+    }
+
+    /// A list whose first items have schemas of their own, all of which are there.
+    fn tuple(
+        &mut self,
+        first: &'a [OrderedJson],
+        other: Option<&'a OrderedJson>,
+        (least, most): (Option<u32>, Option<u32>),
+    ) -> Result<Expression> {
+        let there = first.len().min(most.unwrap_or(u32::MAX) as usize);
+        let mut parts = vec![text("["), self.space.clone()];
+        for (number, schema) in first[..there].iter().enumerate() {
+            if number > 0 {
+                parts.push(self.comma());
+            }
+            parts.push(self.schema(schema)?);
+        }
+        let there = there as u32;
+        let (least, most) = (least.unwrap_or(0).saturating_sub(there), most.map(|it| it - there));
+        match other {
+            Some(schema) if most != Some(0) => {
+                let more = sequence([self.comma(), self.schema(schema)?]);
+                parts.push(self.counted(more, least, most));
+            }
+            // Nothing says what would follow, so nothing does unless it must.
+            _ if least > 0 => {
+                let more = sequence([self.comma(), self.value.clone()]);
+                parts.push(self.counted(more, least, most));
+            }
+            _ => {}
+        }
+        parts.extend([self.space.clone(), text("]")]);
+        Ok(self.rules.add("list", Expression::Sequence(parts)))
+    }
+
+    fn object_of(&mut self, keywords: &Keywords<'a>) -> Result<Expression> {
+        let other = keywords.get("additionalProperties");
+        let mut properties = keywords.properties.clone();
+        for name in &keywords.required {
+            if !properties.iter().any(|(it, _)| it == name) {
+                properties.push((name, other.unwrap_or(&OrderedJson::Bool(true))));
+            }
+        }
+        if properties.len() > MOST_PROPERTIES {
+            let message =
+                format!("an object of the JSON schema has over {MOST_PROPERTIES} properties");
+            return Err(Error::invalid(message));
+        }
+        if properties.is_empty() {
+            return self.free_object(keywords, other);
+        }
+        let mut pairs = Vec::with_capacity(properties.len());
+        for (name, schema) in &properties {
+            let value = self.schema(schema)?;
+            let pair = self.pair(text(&quoted(name)), value);
+            pairs.push((pair, keywords.required.contains(name)));
+        }
+        let more = match other {
+            Some(schema) if !matches!(schema, OrderedJson::Bool(false)) => {
+                let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
+                let name = pattern::name_but(&names);
+                let value = self.schema(schema)?;
+                Some(self.pair(name, value))
+            }
+            _ => None,
+        };
+        Ok(self.properties(pairs, more))
+    }
+
+    /// An object of which only the kind of values is said.
+    fn free_object(
+        &mut self,
+        keywords: &Keywords<'a>,
+        other: Option<&'a OrderedJson>,
+    ) -> Result<Expression> {
+        let has_patterns = keywords.has(&["patternProperties"]);
+        let value = match other {
+            Some(schema) if !has_patterns => self.schema(schema)?,
+            _ => self.value.clone(),
+        };
+        let (least, most) =
+            (keywords.count_of("minProperties"), keywords.count_of("maxProperties"));
+        let pair = self.pair(self.string.clone(), value);
+        let object = self.listed("{", pair, least.unwrap_or(0), most, "}");
+        Ok(self.rules.add("map", object))
+    }
+
+    /// An object of `pairs`, each with whether it must be there, and then of any number of `more`.
+    ///
+    /// A comma stands before each but the first that is there. So there are two rules for what may
+    /// follow from each pair on: one where nothing is written yet, and one behind a comma's place.
+    fn properties(
+        &mut self,
+        pairs: Vec<(Expression, bool)>,
+        more: Option<Expression>,
+    ) -> Expression {
+        let comma = self.comma();
+        let (mut first, mut next) = match more {
+            Some(more) => {
+                let next = repeat(sequence([comma.clone(), more.clone()]), 0, None);
+                (sequence([more, next.clone()]).optional(), next)
+            }
+            None => (text(""), text("")),
+        };
+        for (pair, is_required) in pairs.into_iter().rev() {
+            let pair = self.rules.add("pair", pair);
+            let begun = sequence([pair.clone(), next.clone()]);
+            let with_comma = sequence([comma.clone(), pair]);
+            let (now, later) = match is_required {
+                true => (begun, sequence([with_comma, next])),
+                false => (choice([begun, first]), sequence([with_comma.optional(), next])),
+            };
+            first = self.rules.add("first", now);
+            next = self.rules.add("next", later);
+        }
+        let space = self.space.clone();
+        let object = sequence([text("{"), space.clone(), first, space, text("}")]);
+        self.rules.add("record", object)
+    }
+}
+
+/// The last part of a reference, as the name of a rule.
+fn rule_name(reference: &str) -> String {
+    let last = reference.rsplit('/').next().unwrap_or_default();
+    let name: String = last.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
+    format!("ref-{name}")
+}
+
+/// A part of an address with its percent signs resolved.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut decoded, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while let Some(byte) = bytes.get(at) {
+        let hex = text.get(at + 1..at + 3).filter(|_| *byte == b'%');
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(code) => {
+                decoded.push(code);
+                at += 3;
+            }
+            None => {
+                decoded.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+const KINDS: [&str; 7] = ["object", "array", "string", "integer", "number", "boolean", "null"];
+
+fn asked_types(value: &OrderedJson) -> Vec<&str> {
+    match value {
+        OrderedJson::Text(one) => vec![one],
+        OrderedJson::List(list) => list.iter().filter_map(OrderedJson::text).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Kinds of values: those asked for, or the one of which keywords speak, or all.
+fn kinds<'a>(keywords: &Keywords<'a>) -> Vec<&'a str> {
+    if let Some(asked) = keywords.get("type") {
+        let mut kinds = asked_types(asked);
+        // Each whole number is a number.
+        if kinds.contains(&"number") {
+            kinds.retain(|it| *it != "integer");
+        }
+        return kinds;
+    }
+    let object = ["properties", "required", "additionalProperties", "patternProperties"];
+    let sizes = ["minProperties", "maxProperties"];
+    let array = ["items", "prefixItems", "additionalItems", "minItems", "maxItems"];
+    let string = ["minLength", "maxLength", "pattern"];
+    let number = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
+    match keywords {
+        it if it.has(&object) || it.has(&sizes) => vec!["object"],
+        it if it.has(&array) => vec!["array"],
+        it if it.has(&string) => vec!["string"],
+        it if it.has(&number) => vec!["number"],
+        _ => KINDS.into_iter().filter(|it| *it != "integer").collect(),
+    }
+}
+
+fn is_of_type(value: &OrderedJson, kind: &str) -> bool {
+    match value {
+        OrderedJson::Null => kind == "null",
+        OrderedJson::Bool(_) => kind == "boolean",
+        OrderedJson::Number(_) => kind == "number" || kind == "integer" && value.whole().is_some(),
+        OrderedJson::Text(_) => kind == "string",
+        OrderedJson::List(_) => kind == "array",
+        OrderedJson::Object(_) => kind == "object",
+    }
+}
+
+fn is_never_negative(keywords: &Keywords<'_>) -> bool {
+    let bound = |name| keywords.get(name).and_then(OrderedJson::whole);
+    bound("minimum").is_some_and(|it| it >= 0)
+        || bound("exclusiveMinimum").is_some_and(|it| it >= 0)
+}
