@@ -51,6 +51,7 @@ pub mod eval;
 pub mod account;
 pub mod protocol;
 
+pub mod chat_template;
 pub mod gguf;
 pub mod grammar;
 

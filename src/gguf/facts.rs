@@ -96,7 +96,7 @@ pub fn facts<R: Read + Seek>(
     let block_count = keys.number(&of_architecture("block_count"), MOST_BLOCKS)?;
     let embedding_length = keys.number(&of_architecture("embedding_length"), LONGEST_EMBEDDING)?;
     keys.check_heads(&architecture, embedding_length, block_count)?;
-    let vocabulary = Vocabulary::read(&keys)?;
+    let vocabulary = TokenList::read(&keys)?;
     vocabulary.check_vectors(embedding_length, list)?;
     Ok(GgufFacts {
         version,
@@ -248,14 +248,14 @@ fn wrong_type(key: &str, entry: &MetadataEntry, wanted: &str) -> Error {
 }
 
 /// Where the tokens are.
-struct Vocabulary {
+struct TokenList {
     size: u32,
     /// The byte at which the first token begins.
     offset: u64,
 }
 
-impl Vocabulary {
-    fn read(keys: &Keys<'_>) -> Result<Vocabulary> {
+impl TokenList {
+    fn read(keys: &Keys<'_>) -> Result<TokenList> {
         let key = "tokenizer.ggml.tokens";
         let entry = keys.entry(key)?;
         let (size, offset) = keys.array(key, &["string"])?.unwrap_or_default();
@@ -272,7 +272,7 @@ impl Vocabulary {
                 return Err(corrupted(at, &message));
             }
         }
-        Ok(Vocabulary { size: size as u32, offset })
+        Ok(TokenList { size: size as u32, offset })
     }
 
     /// Checks that there is a vector for each token.

@@ -15,10 +15,13 @@
 //! The language is described at
 //! <https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md>. [`json`] reads schemas
 //! with the order of their keys, [`merge`] makes one of several, [`schema`] turns
-//! them into rules, [`pattern`] does that for regular expressions, and [`rules`] takes out of the
+//! them into rules, with [`container`] for lists and objects and [`kind`] for what is asked for;
+//! [`pattern`] does that for regular expressions, and [`rules`] takes out of the
 //! rules what could never end and writes them down.
 
+pub mod container;
 pub mod json;
+pub mod kind;
 pub mod merge;
 pub mod pattern;
 pub mod rules;

@@ -1,7 +1,7 @@
 //! Simple regular expressions of strings, and names that are not among some.
 
 use super::json::quoted;
-use super::rules::Expression;
+use super::rules::GrammarExpression;
 use super::schema::PLAIN;
 
 /// Longest pattern that is looked at, in bytes.
@@ -17,7 +17,7 @@ const DEEPEST: usize = 8;
 /// its quotes; `character` is any character there. `None` where it has something else than
 /// characters, classes, groups, alternatives and repetitions.
 #[must_use]
-pub fn expression(pattern: &str, character: &Expression) -> Option<Expression> {
+pub fn expression(pattern: &str, character: &GrammarExpression) -> Option<GrammarExpression> {
     if pattern.len() > LONGEST {
         return None;
     }
@@ -30,10 +30,10 @@ pub fn expression(pattern: &str, character: &Expression) -> Option<Expression> {
     let mut reader = PatternReader { rest: body.chars().collect(), at: 0, depth: 0 };
     let inner = reader.choice()?;
     // Outside of groups, an anchor belongs to one alternative and not to all.
-    if reader.at < reader.rest.len() || matches!(inner, Expression::Choice(_)) {
+    if reader.at < reader.rest.len() || matches!(inner, GrammarExpression::Choice(_)) {
         return None;
     }
-    let anything = || Expression::Repeat(Box::new(character.clone()), 0, None);
+    let anything = || GrammarExpression::Repeat(Box::new(character.clone()), 0, None);
     let mut parts = vec![inner];
     if !at_start {
         parts.insert(0, anything());
@@ -41,7 +41,7 @@ pub fn expression(pattern: &str, character: &Expression) -> Option<Expression> {
     if !is_end {
         parts.push(anything());
     }
-    Some(Expression::Sequence(parts))
+    Some(GrammarExpression::Sequence(parts))
 }
 
 struct PatternReader {
@@ -69,24 +69,24 @@ impl PatternReader {
         is_there
     }
 
-    fn choice(&mut self) -> Option<Expression> {
+    fn choice(&mut self) -> Option<GrammarExpression> {
         let mut parts = vec![self.sequence()?];
         while self.eat('|') {
             parts.push(self.sequence()?);
         }
-        Some(if parts.len() == 1 { parts.remove(0) } else { Expression::Choice(parts) })
+        Some(if parts.len() == 1 { parts.remove(0) } else { GrammarExpression::Choice(parts) })
     }
 
-    fn sequence(&mut self) -> Option<Expression> {
+    fn sequence(&mut self) -> Option<GrammarExpression> {
         let mut parts = Vec::new();
         while self.peek().is_some_and(|c| c != '|' && c != ')') {
             let part = self.part()?;
             parts.push(self.repeated(part)?);
         }
-        Some(Expression::Sequence(parts))
+        Some(GrammarExpression::Sequence(parts))
     }
 
-    fn part(&mut self) -> Option<Expression> {
+    fn part(&mut self) -> Option<GrammarExpression> {
         match self.next()? {
             '(' => self.group(),
             '[' => self.class(),
@@ -96,11 +96,11 @@ impl PatternReader {
                 Some(if is_negated { negated(&ranges) } else { one_of(&ranges) })
             }
             '^' | '$' | '*' | '+' | '?' | '{' | '}' | ']' => None,
-            c => Some(Expression::Text(in_json(c))),
+            c => Some(GrammarExpression::Text(in_json(c))),
         }
     }
 
-    fn group(&mut self) -> Option<Expression> {
+    fn group(&mut self) -> Option<GrammarExpression> {
         if self.eat('?') && !self.eat(':') {
             return None;
         }
@@ -129,7 +129,7 @@ impl PatternReader {
         })
     }
 
-    fn class(&mut self) -> Option<Expression> {
+    fn class(&mut self) -> Option<GrammarExpression> {
         let is_negated = self.eat('^');
         let mut ranges = CharacterRanges::new();
         loop {
@@ -163,7 +163,7 @@ impl PatternReader {
         Some(if is_negated { negated(&ranges) } else { one_of(&ranges) })
     }
 
-    fn repeated(&mut self, part: Expression) -> Option<Expression> {
+    fn repeated(&mut self, part: GrammarExpression) -> Option<GrammarExpression> {
         let (least, most) = match self.peek() {
             Some('*') => (0, None),
             Some('+') => (1, None),
@@ -176,7 +176,7 @@ impl PatternReader {
         let is_sane =
             least.max(most.unwrap_or(0)) <= MOST_REPEATED && most.is_none_or(|it| it >= least);
         let is_alone = !self.peek().is_some_and(|c| "*+?{".contains(c));
-        (is_sane && is_alone).then(|| Expression::Repeat(Box::new(part), least, most))
+        (is_sane && is_alone).then(|| GrammarExpression::Repeat(Box::new(part), least, most))
     }
 
     /// Reads `{2,3}` up to its closing brace.
@@ -219,28 +219,28 @@ fn written(ranges: &[(char, char)]) -> String {
 }
 
 /// One character of `ranges`; those that JSON escapes, as it escapes them.
-fn one_of(ranges: &[(char, char)]) -> Expression {
+fn one_of(ranges: &[(char, char)]) -> GrammarExpression {
     let mut plain = CharacterRanges::new();
     let mut parts = Vec::new();
     for (from, to) in ranges {
         if is_plain(*from) && from == to {
             plain.push((*from, *to));
         } else if from == to {
-            parts.push(Expression::Text(in_json(*from)));
+            parts.push(GrammarExpression::Text(in_json(*from)));
         } else {
             parts.extend(
                 ['"', '\\']
                     .into_iter()
                     .filter(|c| (from..=to).contains(&c))
-                    .map(|c| Expression::Text(in_json(c))),
+                    .map(|c| GrammarExpression::Text(in_json(c))),
             );
             plain.extend(without_escaped(*from, *to));
         }
     }
     if !plain.is_empty() {
-        parts.push(Expression::Class(format!("[{}]", written(&plain))));
+        parts.push(GrammarExpression::Class(format!("[{}]", written(&plain))));
     }
-    if parts.len() == 1 { parts.remove(0) } else { Expression::Choice(parts) }
+    if parts.len() == 1 { parts.remove(0) } else { GrammarExpression::Choice(parts) }
 }
 
 /// The parts of a range in which nothing has to be escaped.
@@ -251,15 +251,15 @@ fn without_escaped(from: char, to: char) -> CharacterRanges {
 }
 
 /// One plain character that is not in `ranges`.
-fn negated(ranges: &[(char, char)]) -> Expression {
-    Expression::Class(format!("[^{PLAIN}{}]", written(ranges)))
+fn negated(ranges: &[(char, char)]) -> GrammarExpression {
+    GrammarExpression::Class(format!("[^{PLAIN}{}]", written(ranges)))
 }
 
 /// A string of plain characters that is none of `names`.
 ///
 /// Letter by letter: a name may go on as no other does, or end where none ends.
 #[must_use]
-pub fn name_but(names: &[&str]) -> Expression {
+pub fn name_but(names: &[&str]) -> GrammarExpression {
     // One with characters that are escaped is written in no other way here.
     let plain: Vec<Vec<char>> = names
         .iter()
@@ -268,27 +268,31 @@ pub fn name_but(names: &[&str]) -> Expression {
         .collect();
     let paths: Vec<&[char]> = plain.iter().map(Vec::as_slice).collect();
     let inner = rest_but(&paths);
-    Expression::Sequence(vec![Expression::text("\""), inner, Expression::text("\"")])
+    GrammarExpression::Sequence(vec![
+        GrammarExpression::text("\""),
+        inner,
+        GrammarExpression::text("\""),
+    ])
 }
 
-fn rest_but(paths: &[&[char]]) -> Expression {
-    let any = || Expression::Class(format!("[^{PLAIN}]"));
+fn rest_but(paths: &[&[char]]) -> GrammarExpression {
+    let any = || GrammarExpression::Class(format!("[^{PLAIN}]"));
     let mut firsts: Vec<char> = paths.iter().filter_map(|path| path.first().copied()).collect();
     firsts.sort_unstable();
     firsts.dedup();
-    let anything = Expression::Repeat(Box::new(any()), 0, None);
+    let anything = GrammarExpression::Repeat(Box::new(any()), 0, None);
     let ranges: Vec<(char, char)> = firsts.iter().map(|c| (*c, *c)).collect();
-    let mut parts = vec![Expression::Sequence(vec![negated(&ranges), anything])];
+    let mut parts = vec![GrammarExpression::Sequence(vec![negated(&ranges), anything])];
     for first in firsts {
         let below: Vec<&[char]> = paths
             .iter()
             .filter(|path| path.first() == Some(&first))
             .map(|path| &path[1..])
             .collect();
-        let first = Expression::Text(first.to_string());
-        parts.push(Expression::Sequence(vec![first, rest_but(&below)]));
+        let first = GrammarExpression::Text(first.to_string());
+        parts.push(GrammarExpression::Sequence(vec![first, rest_but(&below)]));
     }
-    let inner = Expression::Choice(parts);
+    let inner = GrammarExpression::Choice(parts);
     // Where a name ends, another one must go on.
     if paths.iter().any(|path| path.is_empty()) { inner } else { inner.optional() }
 }

@@ -13,7 +13,7 @@ const MOST_RULES: usize = 4000;
 
 /// What may be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expression {
+pub enum GrammarExpression {
     /// This text.
     Text(String),
     /// A character of a class, which is written as in a grammar, brackets included.
@@ -21,66 +21,68 @@ pub enum Expression {
     /// What the rule of this number says.
     Rule(usize),
     /// One after the other.
-    Sequence(Vec<Expression>),
+    Sequence(Vec<GrammarExpression>),
     /// One of these; of none: nothing can be written here, and whatever needs it can't be either.
-    Choice(Vec<Expression>),
+    Choice(Vec<GrammarExpression>),
     /// So many times at least, and at most, if there is a most.
-    Repeat(Box<Expression>, u32, Option<u32>),
+    Repeat(Box<GrammarExpression>, u32, Option<u32>),
 }
 
-impl Expression {
+impl GrammarExpression {
     /// This text.
     #[must_use]
-    pub fn text(text: &str) -> Expression {
-        Expression::Text(text.to_owned())
+    pub fn text(text: &str) -> GrammarExpression {
+        GrammarExpression::Text(text.to_owned())
     }
 
     /// This or nothing.
     #[must_use]
-    pub fn optional(self) -> Expression {
-        Expression::Repeat(Box::new(self), 0, Some(1))
+    pub fn optional(self) -> GrammarExpression {
+        GrammarExpression::Repeat(Box::new(self), 0, Some(1))
     }
 
     /// Whether what is written may be empty, if `empty` are the rules of which that is known.
     fn may_be_empty(&self, empty: &BTreeSet<usize>) -> bool {
         match self {
-            Expression::Text(text) => text.is_empty(),
-            Expression::Class(_) => false,
-            Expression::Rule(rule) => empty.contains(rule),
-            Expression::Sequence(parts) => parts.iter().all(|part| part.may_be_empty(empty)),
-            Expression::Choice(parts) => parts.iter().any(|part| part.may_be_empty(empty)),
-            Expression::Repeat(part, least, _) => *least == 0 || part.may_be_empty(empty),
+            GrammarExpression::Text(text) => text.is_empty(),
+            GrammarExpression::Class(_) => false,
+            GrammarExpression::Rule(rule) => empty.contains(rule),
+            GrammarExpression::Sequence(parts) => parts.iter().all(|part| part.may_be_empty(empty)),
+            GrammarExpression::Choice(parts) => parts.iter().any(|part| part.may_be_empty(empty)),
+            GrammarExpression::Repeat(part, least, _) => *least == 0 || part.may_be_empty(empty),
         }
     }
 
     /// Whether it can be written in finite time, if `finite` are the rules of which that is known.
     fn is_finite(&self, finite: &BTreeSet<usize>) -> bool {
         match self {
-            Expression::Text(_) | Expression::Class(_) => true,
-            Expression::Rule(rule) => finite.contains(rule),
-            Expression::Sequence(parts) => parts.iter().all(|part| part.is_finite(finite)),
-            Expression::Choice(parts) => parts.iter().any(|part| part.is_finite(finite)),
-            Expression::Repeat(part, least, _) => *least == 0 || part.is_finite(finite),
+            GrammarExpression::Text(_) | GrammarExpression::Class(_) => true,
+            GrammarExpression::Rule(rule) => finite.contains(rule),
+            GrammarExpression::Sequence(parts) => parts.iter().all(|part| part.is_finite(finite)),
+            GrammarExpression::Choice(parts) => parts.iter().any(|part| part.is_finite(finite)),
+            GrammarExpression::Repeat(part, least, _) => *least == 0 || part.is_finite(finite),
         }
     }
 
     /// Without the choices that cannot be written in finite time.
-    fn pruned(self, finite: &BTreeSet<usize>) -> Expression {
+    fn pruned(self, finite: &BTreeSet<usize>) -> GrammarExpression {
         match self {
-            Expression::Choice(parts) => {
+            GrammarExpression::Choice(parts) => {
                 let possible = parts.into_iter().filter(|part| part.is_finite(finite));
                 let mut parts: Vec<_> = possible.map(|part| part.pruned(finite)).collect();
                 match parts.len() {
                     1 => parts.remove(0),
-                    _ => Expression::Choice(parts),
+                    _ => GrammarExpression::Choice(parts),
                 }
             }
-            Expression::Sequence(parts) => {
-                Expression::Sequence(parts.into_iter().map(|it| it.pruned(finite)).collect())
+            GrammarExpression::Sequence(parts) => {
+                GrammarExpression::Sequence(parts.into_iter().map(|it| it.pruned(finite)).collect())
             }
-            Expression::Repeat(part, ..) if !part.is_finite(finite) => Expression::text(""),
-            Expression::Repeat(part, least, most) => {
-                Expression::Repeat(Box::new(part.pruned(finite)), least, most)
+            GrammarExpression::Repeat(part, ..) if !part.is_finite(finite) => {
+                GrammarExpression::text("")
+            }
+            GrammarExpression::Repeat(part, least, most) => {
+                GrammarExpression::Repeat(Box::new(part.pruned(finite)), least, most)
             }
             other => other,
         }
@@ -89,9 +91,9 @@ impl Expression {
     /// The rules with which what is written may begin.
     fn heads(&self, empty: &BTreeSet<usize>, heads: &mut Vec<usize>) {
         match self {
-            Expression::Text(_) | Expression::Class(_) => {}
-            Expression::Rule(rule) => heads.push(*rule),
-            Expression::Sequence(parts) => {
+            GrammarExpression::Text(_) | GrammarExpression::Class(_) => {}
+            GrammarExpression::Rule(rule) => heads.push(*rule),
+            GrammarExpression::Sequence(parts) => {
                 for part in parts {
                     part.heads(empty, heads);
                     if !part.may_be_empty(empty) {
@@ -99,35 +101,38 @@ impl Expression {
                     }
                 }
             }
-            Expression::Choice(parts) => parts.iter().for_each(|part| part.heads(empty, heads)),
-            Expression::Repeat(part, ..) => part.heads(empty, heads),
+            GrammarExpression::Choice(parts) => {
+                parts.iter().for_each(|part| part.heads(empty, heads))
+            }
+            GrammarExpression::Repeat(part, ..) => part.heads(empty, heads),
         }
     }
 
     fn rules(&self, rules: &mut Vec<usize>) {
         match self {
-            Expression::Text(_) | Expression::Class(_) => {}
-            Expression::Rule(rule) => rules.push(*rule),
-            Expression::Sequence(parts) | Expression::Choice(parts) => {
+            GrammarExpression::Text(_) | GrammarExpression::Class(_) => {}
+            GrammarExpression::Rule(rule) => rules.push(*rule),
+            GrammarExpression::Sequence(parts) | GrammarExpression::Choice(parts) => {
                 parts.iter().for_each(|part| part.rules(rules));
             }
-            Expression::Repeat(part, ..) => part.rules(rules),
+            GrammarExpression::Repeat(part, ..) => part.rules(rules),
         }
     }
 
     fn write(&self, names: &[String], out: &mut String) {
         match self {
-            Expression::Text(text) => *out += &literal(text),
-            Expression::Class(class) => *out += class,
-            Expression::Rule(rule) => *out += &names[*rule],
-            Expression::Sequence(parts) => joined(parts, " ", names, out),
-            Expression::Choice(parts) => {
+            GrammarExpression::Text(text) => *out += &literal(text),
+            GrammarExpression::Class(class) => *out += class,
+            GrammarExpression::Rule(rule) => *out += &names[*rule],
+            GrammarExpression::Sequence(parts) => joined(parts, " ", names, out),
+            GrammarExpression::Choice(parts) => {
                 *out += "(";
                 joined(parts, " | ", names, out);
                 *out += ")";
             }
-            Expression::Repeat(part, least, most) => {
-                let is_single = matches!(**part, Expression::Class(_) | Expression::Rule(_));
+            GrammarExpression::Repeat(part, least, most) => {
+                let is_single =
+                    matches!(**part, GrammarExpression::Class(_) | GrammarExpression::Rule(_));
                 let (open, close) = if is_single { ("", "") } else { ("(", ")") };
                 *out += open;
                 part.write(names, out);
@@ -138,7 +143,7 @@ impl Expression {
     }
 }
 
-fn joined(parts: &[Expression], between: &str, names: &[String], out: &mut String) {
+fn joined(parts: &[GrammarExpression], between: &str, names: &[String], out: &mut String) {
     if parts.is_empty() {
         *out += "\"\"";
     }
@@ -177,7 +182,7 @@ fn literal(text: &str) -> String {
 #[derive(Debug, Default)]
 pub struct Rules {
     names: Vec<String>,
-    bodies: Vec<Expression>,
+    bodies: Vec<GrammarExpression>,
 }
 
 impl Rules {
@@ -186,20 +191,20 @@ impl Rules {
         let number = self.names.len();
         let is_taken = self.names.iter().any(|it| it == name);
         self.names.push(if is_taken { format!("{name}-{number}") } else { name.to_owned() });
-        self.bodies.push(Expression::Choice(Vec::new()));
+        self.bodies.push(GrammarExpression::Choice(Vec::new()));
         number
     }
 
     /// Has `rule` say `body`.
-    pub fn define(&mut self, rule: usize, body: Expression) {
+    pub fn define(&mut self, rule: usize, body: GrammarExpression) {
         self.bodies[rule] = body;
     }
 
     /// A new rule called `name` that says `body`.
-    pub fn add(&mut self, name: &str, body: Expression) -> Expression {
+    pub fn add(&mut self, name: &str, body: GrammarExpression) -> GrammarExpression {
         let rule = self.reserve(name);
         self.define(rule, body);
-        Expression::Rule(rule)
+        GrammarExpression::Rule(rule)
     }
 
     /// How many rules there are.
@@ -213,7 +218,7 @@ impl Rules {
     /// Fails with [`ErrorKind::InvalidParameter`](crate::error::ErrorKind::InvalidParameter) where
     /// nothing can be written in finite time, where a rule begins with itself, and where the
     /// grammar would be too long.
-    pub fn written(mut self, root: Expression) -> Result<String> {
+    pub fn written(mut self, root: GrammarExpression) -> Result<String> {
         let root = self.add("root", root);
         self.check_count()?;
         let finite = self.closure(|body, known| body.is_finite(known));
@@ -222,7 +227,7 @@ impl Rules {
                 .hint("It may exclude everything, or require itself within itself."));
         }
         for body in &mut self.bodies {
-            let old = std::mem::replace(body, Expression::text(""));
+            let old = std::mem::replace(body, GrammarExpression::text(""));
             *body = old.pruned(&finite);
         }
         let needed = self.needed();
@@ -251,7 +256,10 @@ impl Rules {
     }
 
     /// The rules of which `holds`, given those of which it holds.
-    fn closure(&self, holds: impl Fn(&Expression, &BTreeSet<usize>) -> bool) -> BTreeSet<usize> {
+    fn closure(
+        &self,
+        holds: impl Fn(&GrammarExpression, &BTreeSet<usize>) -> bool,
+    ) -> BTreeSet<usize> {
         let mut known = BTreeSet::new();
         loop {
             let before = known.len();

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::json::{OrderedJson, quoted};
-use super::merge::{Keywords, MOST_PROPERTIES};
+use super::json::OrderedJson;
+use super::kind::{asked_types, is_never_negative, is_of_type, kinds};
+use super::merge::Keywords;
 use super::pattern;
-use super::rules::{Expression, Rules};
+use super::rules::{GrammarExpression, Rules};
 use crate::error::{Error, Result};
 
 /// Longest schema, in bytes.
@@ -62,47 +63,47 @@ fn parse(schema: &str) -> Result<OrderedJson> {
 }
 
 /// A grammar of the schema `root`, under way.
-struct Grammar<'a> {
+pub struct Grammar<'a> {
     root: &'a OrderedJson,
-    rules: Rules,
+    pub(super) rules: Rules,
     /// Rules by the reference that leads to them.
     references: HashMap<&'a str, usize>,
     work: usize,
     depth: usize,
     counted: u32,
-    space: Expression,
-    character: Expression,
-    string: Expression,
-    integer: Expression,
-    natural: Expression,
-    number: Expression,
-    value: Expression,
-    object: Expression,
-    array: Expression,
+    pub(super) space: GrammarExpression,
+    character: GrammarExpression,
+    pub(super) string: GrammarExpression,
+    integer: GrammarExpression,
+    natural: GrammarExpression,
+    number: GrammarExpression,
+    pub(super) value: GrammarExpression,
+    object: GrammarExpression,
+    array: GrammarExpression,
 }
 
-fn sequence<const N: usize>(parts: [Expression; N]) -> Expression {
-    Expression::Sequence(parts.into())
+pub(super) fn sequence<const N: usize>(parts: [GrammarExpression; N]) -> GrammarExpression {
+    GrammarExpression::Sequence(parts.into())
 }
 
-fn choice<const N: usize>(parts: [Expression; N]) -> Expression {
-    Expression::Choice(parts.into())
+pub(super) fn choice<const N: usize>(parts: [GrammarExpression; N]) -> GrammarExpression {
+    GrammarExpression::Choice(parts.into())
 }
 
-fn text(text: &str) -> Expression {
-    Expression::text(text)
+pub(super) fn text(text: &str) -> GrammarExpression {
+    GrammarExpression::text(text)
 }
 
-fn class(class: &str) -> Expression {
-    Expression::Class(class.to_owned())
+fn class(class: &str) -> GrammarExpression {
+    GrammarExpression::Class(class.to_owned())
 }
 
-fn repeat(part: Expression, least: u32, most: Option<u32>) -> Expression {
-    Expression::Repeat(Box::new(part), least, most)
+pub(super) fn repeat(part: GrammarExpression, least: u32, most: Option<u32>) -> GrammarExpression {
+    GrammarExpression::Repeat(Box::new(part), least, most)
 }
 
-fn nothing() -> Expression {
-    Expression::Choice(Vec::new())
+pub(super) fn nothing() -> GrammarExpression {
+    GrammarExpression::Choice(Vec::new())
 }
 
 impl<'a> Grammar<'a> {
@@ -132,7 +133,7 @@ impl<'a> Grammar<'a> {
         let number = sequence([integer.clone(), fraction, power.optional()]);
         let number = rules.add("number", number);
         let [value, object, array] =
-            ["value", "object", "array"].map(|name| Expression::Rule(rules.reserve(name)));
+            ["value", "object", "array"].map(|name| GrammarExpression::Rule(rules.reserve(name)));
         let (references, work, depth, counted) = (HashMap::new(), 0, 0, COUNTED_IN_ALL);
         let mut grammar = Grammar {
             root,
@@ -169,30 +170,34 @@ impl<'a> Grammar<'a> {
             (array, self.listed("[", value, 0, None, "]")),
         ];
         for (rule, body) in bodies {
-            if let Expression::Rule(rule) = rule {
+            if let GrammarExpression::Rule(rule) = rule {
                 self.rules.define(rule, body);
             }
         }
     }
 
     /// A name and its value.
-    fn pair(&self, name: Expression, value: Expression) -> Expression {
+    pub(super) fn pair(
+        &self,
+        name: GrammarExpression,
+        value: GrammarExpression,
+    ) -> GrammarExpression {
         sequence([name, text(":"), self.space.clone(), value])
     }
 
-    fn comma(&self) -> Expression {
+    pub(super) fn comma(&self) -> GrammarExpression {
         sequence([text(","), self.space.clone()])
     }
 
     /// So many items between brackets.
-    fn listed(
+    pub(super) fn listed(
         &mut self,
         open: &str,
-        item: Expression,
+        item: GrammarExpression,
         least: u32,
         most: Option<u32>,
         close: &str,
-    ) -> Expression {
+    ) -> GrammarExpression {
         let items = match most {
             Some(0) if least == 0 => text(""),
             Some(most) if most < least => nothing(),
@@ -209,7 +214,12 @@ impl<'a> Grammar<'a> {
     }
 
     /// `part` so often, as far as that many can be counted.
-    fn counted(&mut self, part: Expression, least: u32, most: Option<u32>) -> Expression {
+    pub(super) fn counted(
+        &mut self,
+        part: GrammarExpression,
+        least: u32,
+        most: Option<u32>,
+    ) -> GrammarExpression {
         let least = least.min(MOST_COUNTED).min(self.counted);
         let most = most.filter(|most| *most <= MOST_COUNTED.min(self.counted));
         self.counted -= most.unwrap_or(least);
@@ -227,7 +237,7 @@ impl<'a> Grammar<'a> {
         Ok(())
     }
 
-    fn schema(&mut self, schema: &'a OrderedJson) -> Result<Expression> {
+    pub(super) fn schema(&mut self, schema: &'a OrderedJson) -> Result<GrammarExpression> {
         match schema {
             OrderedJson::Bool(true) => Ok(self.value.clone()),
             OrderedJson::Object(entries) => {
@@ -244,9 +254,9 @@ impl<'a> Grammar<'a> {
     }
 
     /// The rule of the schema to which `reference` leads.
-    fn reference(&mut self, reference: &'a str) -> Result<Expression> {
+    fn reference(&mut self, reference: &'a str) -> Result<GrammarExpression> {
         if let Some(rule) = self.references.get(reference) {
-            return Ok(Expression::Rule(*rule));
+            return Ok(GrammarExpression::Rule(*rule));
         }
         let target = self.target(reference)?;
         let rule = self.rules.reserve(&rule_name(reference));
@@ -255,7 +265,7 @@ impl<'a> Grammar<'a> {
         let body = self.schema(target)?;
         self.depth -= 1;
         self.rules.define(rule, body);
-        Ok(Expression::Rule(rule))
+        Ok(GrammarExpression::Rule(rule))
     }
 
     fn target(&self, reference: &str) -> Result<&'a OrderedJson> {
@@ -269,7 +279,7 @@ impl<'a> Grammar<'a> {
         })
     }
 
-    fn keywords(&mut self, mut keywords: Keywords<'a>) -> Result<Expression> {
+    fn keywords(&mut self, mut keywords: Keywords<'a>) -> Result<GrammarExpression> {
         self.depth += 1;
         self.spend(1 + keywords.count())?;
         self.merge(&mut keywords)?;
@@ -306,7 +316,7 @@ impl<'a> Grammar<'a> {
         }
     }
 
-    fn merged(&mut self, mut keywords: Keywords<'a>) -> Result<Expression> {
+    fn merged(&mut self, mut keywords: Keywords<'a>) -> Result<GrammarExpression> {
         if keywords.is_empty() {
             return Ok(self.value.clone());
         }
@@ -326,14 +336,14 @@ impl<'a> Grammar<'a> {
         for kind in kinds {
             parts.push(self.of_kind(kind, &keywords)?);
         }
-        Ok(Expression::Choice(parts))
+        Ok(GrammarExpression::Choice(parts))
     }
 
     fn alternatives(
         &mut self,
         choices: &'a [OrderedJson],
         keywords: &Keywords<'a>,
-    ) -> Result<Expression> {
+    ) -> Result<GrammarExpression> {
         let mut parts = Vec::with_capacity(choices.len());
         for schema in choices {
             parts.push(match schema {
@@ -348,19 +358,21 @@ impl<'a> Grammar<'a> {
                 _ => nothing(),
             });
         }
-        Ok(Expression::Choice(parts))
+        Ok(GrammarExpression::Choice(parts))
     }
 
     /// The values of a list whose type is asked for.
-    fn literals(&self, values: &[OrderedJson], keywords: &Keywords<'a>) -> Expression {
+    fn literals(&self, values: &[OrderedJson], keywords: &Keywords<'a>) -> GrammarExpression {
         let asked = keywords.get("type").map(asked_types);
         let fits = |value: &&OrderedJson| {
             asked.as_ref().is_none_or(|asked| asked.iter().any(|it| is_of_type(value, it)))
         };
-        Expression::Choice(values.iter().filter(fits).map(|it| text(&it.to_string())).collect())
+        GrammarExpression::Choice(
+            values.iter().filter(fits).map(|it| text(&it.to_string())).collect(),
+        )
     }
 
-    fn of_kind(&mut self, kind: &str, keywords: &Keywords<'a>) -> Result<Expression> {
+    fn of_kind(&mut self, kind: &str, keywords: &Keywords<'a>) -> Result<GrammarExpression> {
         Ok(match kind {
             "null" => text("null"),
             "boolean" => choice([text("true"), text("false")]),
@@ -374,13 +386,13 @@ impl<'a> Grammar<'a> {
         })
     }
 
-    fn integer_of(&self, keywords: &Keywords<'a>) -> Expression {
+    fn integer_of(&self, keywords: &Keywords<'a>) -> GrammarExpression {
         let bound = |name| keywords.get(name).and_then(OrderedJson::whole);
         let least = bound("minimum").or(bound("exclusiveMinimum").map(|it| it.saturating_add(1)));
         let most = bound("maximum").or(bound("exclusiveMaximum").map(|it| it.saturating_sub(1)));
         match (least, most) {
             (Some(least), Some(most)) if most.saturating_sub(least) <= LISTED_NUMBERS => {
-                Expression::Choice((least..=most).map(|it| text(&it.to_string())).collect())
+                GrammarExpression::Choice((least..=most).map(|it| text(&it.to_string())).collect())
             }
             (Some(0..), _) => self.natural.clone(),
             _ => self.integer.clone(),
@@ -388,12 +400,12 @@ impl<'a> Grammar<'a> {
     }
 
     /// A number without a sign.
-    fn positive_number(&self) -> Expression {
+    fn positive_number(&self) -> GrammarExpression {
         let fraction = sequence([text("."), repeat(class("[0-9]"), 1, Some(16))]);
         sequence([self.natural.clone(), fraction.optional()])
     }
 
-    fn string_of(&mut self, keywords: &Keywords<'a>) -> Expression {
+    fn string_of(&mut self, keywords: &Keywords<'a>) -> GrammarExpression {
         let (least, most) = (keywords.count_of("minLength"), keywords.count_of("maxLength"));
         let pattern = keywords.get("pattern").and_then(OrderedJson::text);
         let inner = match pattern.and_then(|it| pattern::expression(it, &self.character)) {
@@ -403,143 +415,6 @@ impl<'a> Grammar<'a> {
             None => self.counted(self.character.clone(), least.unwrap_or(0), most),
         };
         sequence([text("\""), inner, text("\"")])
-    }
-
-    fn array_of(&mut self, keywords: &Keywords<'a>) -> Result<Expression> {
-        let items = keywords.get("items");
-        // Until 2019, a list of schemas was called items, and what follows it additionalItems.
-        let old = items.and_then(OrderedJson::list);
-        let first = old.or_else(|| keywords.get("prefixItems").and_then(OrderedJson::list));
-        let other = if old.is_some() { keywords.get("additionalItems") } else { items };
-        let (least, most) = (keywords.count_of("minItems"), keywords.count_of("maxItems"));
-        let first = first.unwrap_or_default();
-        if first.is_empty() {
-            let item = match other {
-                Some(schema) => self.schema(schema)?,
-                None => self.value.clone(),
-            };
-            let array = self.listed("[", item, least.unwrap_or(0), most, "]");
-            return Ok(self.rules.add("list", array));
-        }
-        self.tuple(first, other, (least, most))
-    }
-
-    /// A list whose first items have schemas of their own, all of which are there.
-    fn tuple(
-        &mut self,
-        first: &'a [OrderedJson],
-        other: Option<&'a OrderedJson>,
-        (least, most): (Option<u32>, Option<u32>),
-    ) -> Result<Expression> {
-        let there = first.len().min(most.unwrap_or(u32::MAX) as usize);
-        let mut parts = vec![text("["), self.space.clone()];
-        for (number, schema) in first[..there].iter().enumerate() {
-            if number > 0 {
-                parts.push(self.comma());
-            }
-            parts.push(self.schema(schema)?);
-        }
-        let there = there as u32;
-        let (least, most) = (least.unwrap_or(0).saturating_sub(there), most.map(|it| it - there));
-        match other {
-            Some(schema) if most != Some(0) => {
-                let more = sequence([self.comma(), self.schema(schema)?]);
-                parts.push(self.counted(more, least, most));
-            }
-            // Nothing says what would follow, so nothing does unless it must.
-            _ if least > 0 => {
-                let more = sequence([self.comma(), self.value.clone()]);
-                parts.push(self.counted(more, least, most));
-            }
-            _ => {}
-        }
-        parts.extend([self.space.clone(), text("]")]);
-        Ok(self.rules.add("list", Expression::Sequence(parts)))
-    }
-
-    fn object_of(&mut self, keywords: &Keywords<'a>) -> Result<Expression> {
-        let other = keywords.get("additionalProperties");
-        let mut properties = keywords.properties.clone();
-        for name in &keywords.required {
-            if !properties.iter().any(|(it, _)| it == name) {
-                properties.push((name, other.unwrap_or(&OrderedJson::Bool(true))));
-            }
-        }
-        if properties.len() > MOST_PROPERTIES {
-            let message =
-                format!("an object of the JSON schema has over {MOST_PROPERTIES} properties");
-            return Err(Error::invalid(message));
-        }
-        if properties.is_empty() {
-            return self.free_object(keywords, other);
-        }
-        let mut pairs = Vec::with_capacity(properties.len());
-        for (name, schema) in &properties {
-            let value = self.schema(schema)?;
-            let pair = self.pair(text(&quoted(name)), value);
-            pairs.push((pair, keywords.required.contains(name)));
-        }
-        let more = match other {
-            Some(schema) if !matches!(schema, OrderedJson::Bool(false)) => {
-                let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
-                let name = pattern::name_but(&names);
-                let value = self.schema(schema)?;
-                Some(self.pair(name, value))
-            }
-            _ => None,
-        };
-        Ok(self.properties(pairs, more))
-    }
-
-    /// An object of which only the kind of values is said.
-    fn free_object(
-        &mut self,
-        keywords: &Keywords<'a>,
-        other: Option<&'a OrderedJson>,
-    ) -> Result<Expression> {
-        let has_patterns = keywords.has(&["patternProperties"]);
-        let value = match other {
-            Some(schema) if !has_patterns => self.schema(schema)?,
-            _ => self.value.clone(),
-        };
-        let (least, most) =
-            (keywords.count_of("minProperties"), keywords.count_of("maxProperties"));
-        let pair = self.pair(self.string.clone(), value);
-        let object = self.listed("{", pair, least.unwrap_or(0), most, "}");
-        Ok(self.rules.add("map", object))
-    }
-
-    /// An object of `pairs`, each with whether it must be there, and then of any number of `more`.
-    ///
-    /// A comma stands before each but the first that is there. So there are two rules for what may
-    /// follow from each pair on: one where nothing is written yet, and one behind a comma's place.
-    fn properties(
-        &mut self,
-        pairs: Vec<(Expression, bool)>,
-        more: Option<Expression>,
-    ) -> Expression {
-        let comma = self.comma();
-        let (mut first, mut next) = match more {
-            Some(more) => {
-                let next = repeat(sequence([comma.clone(), more.clone()]), 0, None);
-                (sequence([more, next.clone()]).optional(), next)
-            }
-            None => (text(""), text("")),
-        };
-        for (pair, is_required) in pairs.into_iter().rev() {
-            let pair = self.rules.add("pair", pair);
-            let begun = sequence([pair.clone(), next.clone()]);
-            let with_comma = sequence([comma.clone(), pair]);
-            let (now, later) = match is_required {
-                true => (begun, sequence([with_comma, next])),
-                false => (choice([begun, first]), sequence([with_comma.optional(), next])),
-            };
-            first = self.rules.add("first", now);
-            next = self.rules.add("next", later);
-        }
-        let space = self.space.clone();
-        let object = sequence([text("{"), space.clone(), first, space, text("}")]);
-        self.rules.add("record", object)
     }
 }
 
@@ -568,55 +443,4 @@ fn decoded(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&decoded).into_owned()
-}
-
-const KINDS: [&str; 7] = ["object", "array", "string", "integer", "number", "boolean", "null"];
-
-fn asked_types(value: &OrderedJson) -> Vec<&str> {
-    match value {
-        OrderedJson::Text(one) => vec![one],
-        OrderedJson::List(list) => list.iter().filter_map(OrderedJson::text).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Kinds of values: those asked for, or the one of which keywords speak, or all.
-fn kinds<'a>(keywords: &Keywords<'a>) -> Vec<&'a str> {
-    if let Some(asked) = keywords.get("type") {
-        let mut kinds = asked_types(asked);
-        // Each whole number is a number.
-        if kinds.contains(&"number") {
-            kinds.retain(|it| *it != "integer");
-        }
-        return kinds;
-    }
-    let object = ["properties", "required", "additionalProperties", "patternProperties"];
-    let sizes = ["minProperties", "maxProperties"];
-    let array = ["items", "prefixItems", "additionalItems", "minItems", "maxItems"];
-    let string = ["minLength", "maxLength", "pattern"];
-    let number = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
-    match keywords {
-        it if it.has(&object) || it.has(&sizes) => vec!["object"],
-        it if it.has(&array) => vec!["array"],
-        it if it.has(&string) => vec!["string"],
-        it if it.has(&number) => vec!["number"],
-        _ => KINDS.into_iter().filter(|it| *it != "integer").collect(),
-    }
-}
-
-fn is_of_type(value: &OrderedJson, kind: &str) -> bool {
-    match value {
-        OrderedJson::Null => kind == "null",
-        OrderedJson::Bool(_) => kind == "boolean",
-        OrderedJson::Number(_) => kind == "number" || kind == "integer" && value.whole().is_some(),
-        OrderedJson::Text(_) => kind == "string",
-        OrderedJson::List(_) => kind == "array",
-        OrderedJson::Object(_) => kind == "object",
-    }
-}
-
-fn is_never_negative(keywords: &Keywords<'_>) -> bool {
-    let bound = |name| keywords.get(name).and_then(OrderedJson::whole);
-    bound("minimum").is_some_and(|it| it >= 0)
-        || bound("exclusiveMinimum").is_some_and(|it| it >= 0)
 }

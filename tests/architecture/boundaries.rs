@@ -41,6 +41,7 @@ const STAGES: &[&str] = &[
     "src/answer",
     "src/verify",
     "src/eval",
+    "src/chat_template",
     "src/gguf",
     "src/grammar",
 ];
