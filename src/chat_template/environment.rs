@@ -4,22 +4,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::value::{Kwargs, Rest, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, filters, functions, tests};
 
-use super::guard::{CHECKED, GuardedTemplate, PLAIN};
+use super::guard::{CHECKED, PLAIN};
 
-/// Steps that rendering may take.
-const FUEL: usize = 100_000;
+/// Most steps that rendering may take.
+const MOST_STEPS: usize = 65_536;
 
-/// Bytes of texts between tags that may be kept on the way, at one for each step.
-const MOST_TEXT: usize = 256 << 20;
+/// Steps times bytes of the longest value: each step may copy one.
+const MOST_WORK: usize = 4 << 30;
 
 /// Bytes that all values may have that a template makes, looks at or prints.
 const MOST_BYTES: usize = 256 << 20;
 
 /// Bytes of one value, beside what the messages have.
-const LONGEST_VALUE: usize = 1 << 20;
+const LONGEST_VALUE: usize = 64 << 10;
 
 /// Deepest lists within lists.
 const DEEPEST: usize = 24;
@@ -76,23 +76,18 @@ impl TemplateBudget {
     }
 }
 
-/// An environment for one rendering of `template`, with messages of `length` bytes together, on the
+/// An environment for one rendering of a guarded template, with messages of `length` bytes together, on the
 /// day `today` (`2024-12-31`).
 ///
 /// Fails only if minijinja refuses how spaces around tags are dealt with.
-pub fn environment(
-    template: &GuardedTemplate,
-    length: usize,
-    today: &str,
-) -> Result<Environment<'static>, Error> {
-    let left = Arc::new(AtomicUsize::new(MOST_BYTES));
-    let budget = TemplateBudget { left, longest: LONGEST_VALUE + 2 * length };
+pub fn environment(length: usize, today: &str) -> Result<Environment<'static>, Error> {
+    let (left, longest) = (Arc::new(AtomicUsize::new(MOST_BYTES)), LONGEST_VALUE + 2 * length);
+    let budget = TemplateBudget { left, longest };
     let mut environment = Environment::empty();
     environment.set_undefined_behavior(UndefinedBehavior::Lenient);
     // As the Python libraries have it.
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    let fuel = FUEL.min(MOST_TEXT / (1 + template.longest_text));
-    environment.set_fuel(Some(fuel as u64));
+    environment.set_fuel(Some(MOST_STEPS.min(MOST_WORK / longest) as u64));
     environment.set_recursion_limit(DEEPEST);
     add_checks(&mut environment, &budget);
     add_filters(&mut environment, &budget);
@@ -112,11 +107,10 @@ fn add_checks(environment: &mut Environment<'static>, budget: &TemplateBudget) {
 }
 
 fn add_filters(environment: &mut Environment<'static>, budget: &TemplateBudget) {
-    environment.add_filter("trim", filters::trim);
-    environment.add_filter("upper", filters::upper);
-    environment.add_filter("lower", filters::lower);
-    environment.add_filter("title", filters::title);
-    environment.add_filter("capitalize", filters::capitalize);
+    add_method(environment, budget, "trim", "strip");
+    for name in ["upper", "lower", "title", "capitalize"] {
+        add_method(environment, budget, name, name);
+    }
     environment.add_filter("length", filters::length);
     environment.add_filter("count", filters::length);
     environment.add_filter("first", filters::first);
@@ -151,6 +145,20 @@ fn add_filters(environment: &mut Environment<'static>, budget: &TemplateBudget) 
     let replaces = budget.clone();
     environment.add_filter("replace", move |text: &str, from: &str, to: &str| {
         replace(&replaces, text, from, to)
+    });
+}
+
+/// Adds a filter that does what a method of texts does.
+fn add_method(
+    environment: &mut Environment<'static>,
+    budget: &TemplateBudget,
+    name: &'static str,
+    method: &'static str,
+) {
+    let budget = budget.clone();
+    environment.add_filter(name, move |text: Value, arguments: Rest<Value>| {
+        budget.check(&text, 0)?;
+        call_method(&budget, &Value::from(text.to_string()), method, &arguments)
     });
 }
 
@@ -281,6 +289,11 @@ fn call_method(
         ("upper", 0) => own.to_uppercase().into(),
         ("lower", 0) => own.to_lowercase().into(),
         ("title", 0) => filters::title(own.into()).into(),
+        ("capitalize", 0) => {
+            let mut letters = own.chars();
+            let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+            (first + &letters.as_str().to_lowercase()).into()
+        }
         ("startswith", 1) => begins(own, &arguments[0], |own, edge| own.starts_with(edge))?.into(),
         ("endswith", 1) => begins(own, &arguments[0], |own, edge| own.ends_with(edge))?.into(),
         ("replace", 2) => {

@@ -14,47 +14,43 @@ pub const CHECKED: &str = "checked_size";
 pub const PLAIN: &str = "checked_plain";
 
 /// Most signs in a tag that join values.
-const MOST_JOINS: usize = 32;
+const MOST_JOINS: usize = 24;
+
+/// Most signs in a tag that put values into a list.
+const MOST_COMMAS: usize = 64;
 
 /// Statements that need no check.
 const FREE: [&str; 8] = ["if", "elif", "else", "endif", "endfor", "break", "continue", "do"];
 
-/// A template in which each value that is kept or printed is checked, and its longest text
-/// between tags, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuardedTemplate {
-    /// The template in Jinja.
-    pub source: String,
-    /// Length of the longest text between tags, in bytes.
-    pub longest_text: usize,
-}
-
-/// Puts checks into a template.
+/// `template` with a check of each value that is kept or printed.
 ///
 /// Fails with [`ErrorKind::Unsupported`] at a statement or sign that is not let through, and at a tag
 /// without an end. Errors name the line.
-pub fn guarded(template: &str) -> Result<GuardedTemplate> {
+pub fn guarded(template: &str) -> Result<String> {
     let (mut source, mut rest) = (String::with_capacity(2 * template.len()), template);
-    let mut longest_text = 0;
+    let mut line = 1;
     while let Some(open) = next_tag(rest) {
-        longest_text = longest_text.max(open);
-        source += &rest[..open];
-        let line = 1 + template[..template.len() - rest.len() + open].matches('\n').count();
-        let tag = &rest[open..];
-        let length = if let Some(comment) = tag.strip_prefix("{#") {
-            comment.find("#}").map(|end| end + 4)
-        } else {
-            tag_length(tag)
+        let (text, tag) = rest.split_at(open);
+        source += text;
+        line += newlines(text);
+        let length = match tag.strip_prefix("{#") {
+            Some(comment) => comment.find("#}").map(|end| end + 4),
+            None => tag_length(tag),
         };
         let Some(length) = length else { return Err(refused(line, "a tag has no end")) };
+        let (tag, after) = tag.split_at(length);
         match tag.starts_with("{#") {
-            true => source += &tag[..length],
-            false => source += &guarded_tag(&tag[..length], line)?,
+            true => source += tag,
+            false => source += &guarded_tag(tag, line)?,
         }
-        rest = &tag[length..];
+        line += newlines(tag);
+        rest = after;
     }
-    source += rest;
-    Ok(GuardedTemplate { source, longest_text: longest_text.max(rest.len()) })
+    Ok(source + rest)
+}
+
+fn newlines(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
 /// Where the next tag or comment begins.
@@ -109,7 +105,7 @@ fn guarded_tag(tag: &str, line: usize) -> Result<String> {
     let trims = |c: &char| *c == '-' || *c == '+';
     let begin = 2 + usize::from(tag[2..].chars().next().filter(trims).is_some());
     let end = tag.len() - 2;
-    let end = end - usize::from(end > begin && tag[..end].ends_with('-'));
+    let end = end - usize::from(end > begin && tag[..end].ends_with(['-', '+']));
     let (open, code, close) = (&tag[..begin], &tag[begin..end], &tag[end..]);
     let words = outside(code);
     check_signs(&words, line)?;
@@ -166,7 +162,32 @@ fn check_signs(words: &str, line: usize) -> Result<()> {
     if words.matches(['~', '+']).count() > MOST_JOINS {
         return Err(refused(line, &format!("a tag joins more than {MOST_JOINS} values")));
     }
-    Ok(())
+    if words.matches(',').count() > MOST_COMMAS {
+        return Err(refused(line, &format!("a tag lists more than {MOST_COMMAS} values")));
+    }
+    // Else a bracket could end the one that a check is put behind.
+    match is_balanced(words) {
+        true => Ok(()),
+        false => Err(refused(line, "brackets do not match")),
+    }
+}
+
+fn is_balanced(words: &str) -> bool {
+    let mut open = Vec::new();
+    let closes = |c: char| match c {
+        '(' => Some(')'),
+        '[' => Some(']'),
+        '{' => Some('}'),
+        _ => None,
+    };
+    let fits = words.chars().all(|c| match closes(c) {
+        Some(close) => {
+            open.push(close);
+            true
+        }
+        None => !")]}".contains(c) || open.pop() == Some(c),
+    });
+    fits && open.is_empty()
 }
 
 /// What follows `set`, with a check of the value.

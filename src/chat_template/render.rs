@@ -81,7 +81,7 @@ fn rendered(form: &ChatForm<'_>, messages: &[Message], length: usize) -> Result<
         return Err(Error::new(ErrorKind::Unsupported, message));
     }
     let guarded = guarded(template)?;
-    let environment = environment(&guarded, length, form.today).map_err(|error| failed(&error))?;
+    let environment = environment(length, form.today).map_err(|error| failed(&error))?;
     let messages: minijinja::Value = messages
         .iter()
         .map(|it| context! { role => it.role.as_str(), content => it.content.as_str() })
@@ -101,7 +101,7 @@ fn rendered(form: &ChatForm<'_>, messages: &[Message], length: usize) -> Result<
     };
     let mut output = LimitedText { bytes: Vec::new(), room: LONGEST_FRAME + 2 * length };
     environment
-        .template_from_str(&guarded.source)
+        .template_from_str(&guarded)
         .and_then(|template| template.render_captured_to(values, &mut output).map(drop))
         .map_err(|error| failed(&error))?;
     String::from_utf8(output.bytes)

@@ -10,6 +10,10 @@ const LONGEST: usize = 400;
 /// Most repetitions in a pattern.
 const MOST_REPEATED: u32 = 200;
 
+/// Most places of rules that a pattern may take, its repetitions written out. llama.cpp refuses
+/// more than 2000 repetitions of rules.
+const LARGEST: u64 = 1500;
+
 /// Deepest groups of a pattern.
 const DEEPEST: usize = 8;
 
@@ -30,7 +34,8 @@ pub fn expression(pattern: &str, character: &GrammarExpression) -> Option<Gramma
     let mut reader = PatternReader { rest: body.chars().collect(), at: 0, depth: 0 };
     let inner = reader.choice()?;
     // Outside of groups, an anchor belongs to one alternative and not to all.
-    if reader.at < reader.rest.len() || matches!(inner, GrammarExpression::Choice(_)) {
+    let is_split = matches!(inner, GrammarExpression::Choice(_));
+    if reader.at < reader.rest.len() || is_split || inner.size() > LARGEST {
         return None;
     }
     let anything = || GrammarExpression::Repeat(Box::new(character.clone()), 0, None);

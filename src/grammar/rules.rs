@@ -41,6 +41,22 @@ impl GrammarExpression {
         GrammarExpression::Repeat(Box::new(self), 0, Some(1))
     }
 
+    /// How many places of a rule it takes in llama.cpp, which writes repetitions out.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        match self {
+            GrammarExpression::Text(text) => text.len() as u64,
+            GrammarExpression::Class(class) => class.len() as u64,
+            GrammarExpression::Rule(_) => 1,
+            GrammarExpression::Sequence(parts) | GrammarExpression::Choice(parts) => {
+                parts.iter().fold(1, |sum, part| sum.saturating_add(part.size()))
+            }
+            GrammarExpression::Repeat(part, least, most) => {
+                part.size().saturating_mul(u64::from(most.unwrap_or(least + 1)))
+            }
+        }
+    }
+
     /// Whether what is written may be empty, if `empty` are the rules of which that is known.
     fn may_be_empty(&self, empty: &BTreeSet<usize>) -> bool {
         match self {

@@ -223,6 +223,12 @@ impl<'a> Grammar<'a> {
         let least = least.min(MOST_COUNTED).min(self.counted);
         let most = most.filter(|most| *most <= MOST_COUNTED.min(self.counted));
         self.counted -= most.unwrap_or(least);
+        // llama.cpp multiplies the rules that a part is made of by how often it is there; a part with
+        // a name of its own is one.
+        let part = match part {
+            GrammarExpression::Rule(_) => part,
+            _ => self.rules.add("part", part),
+        };
         repeat(part, least, most)
     }
 

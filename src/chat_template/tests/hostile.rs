@@ -31,6 +31,11 @@ fn nothing_grows_without_end() {
     let nested: String =
         (0..30).map(|it| format!("{{% for s{} in [s{it} ~ s{it}] %}}", it + 1)).collect();
     refused(&format!("{{% set s0 = 'x' %}}{nested}{}", "{% endfor %}".repeat(30)), much);
+    let upper = "{% set l = messages|map(attribute='content')|list %}{% for i in range(9999) %}\
+        {% if (l + l + l + l)|map('upper')|join|length > 1 %}{% endif %}{% endfor %}";
+    let long = "a".repeat(100_000);
+    let error = render(upper, &[("user", &long)]).unwrap_err();
+    assert!(error.message().contains(much), "{error}");
     let printed = format!("{{% for i in range(9999) %}}{}{{% endfor %}}", "x".repeat(9999));
     let error = render(&printed, &[("user", "a")]).unwrap_err();
     assert!(error.message().contains("too long") || error.message().contains(much), "{error}");
@@ -54,7 +59,11 @@ fn what_cannot_be_bounded_is_refused() {
     ] {
         refused(template, said);
     }
-    refused(&format!("{{{{ {} }}}}", vec!["x"; 99].join("~")), "joins more than 32");
+    refused(&format!("{{{{ {} }}}}", vec!["x"; 99].join("~")), "joins more than 24");
+    refused(&format!("{{% if [{}] ~ '' %}}", vec!["x"; 99].join(",")), "lists more than 64");
+    // What would be set is the text outside of the check's brackets.
+    refused("{% set x = 'a') ~ ('b' %}", "brackets do not match");
+    refused("{{ [(1]) }}", "brackets do not match");
     refused(&"x".repeat(300_000), "longer than 262144");
 }
 

@@ -224,7 +224,18 @@ fn patterns() {
     check("^[^a-c]$", &["\"d\""], &["\"b\""]);
     check(r"^[\w.-]+@[\w-]+\.[a-z]{2,}$", &["\"a.b@c.de\""], &["\"a@b\""]);
     // Left to the check of the answer.
-    for pattern in ["^a|b$", r"\bword", "(?=a)a", "a*?", r"^\p{L}$", "^a{300}$", "(", "[", "a**"] {
+    for pattern in [
+        "^a|b$",
+        r"\bword",
+        "(?=a)a",
+        "a*?",
+        r"^\p{L}$",
+        "^a{300}$",
+        "^((a{99}){99}){99}$",
+        "(",
+        "[",
+        "a**",
+    ] {
         let twin = twin(&json!({"type": "string", "pattern": pattern}));
         assert!(twin.accepts("\"anything\""), "{pattern}");
     }
