@@ -101,7 +101,8 @@ impl GgufWriter {
 
     /// The file.
     pub fn write(&self) -> GgufFile {
-        let mut file = GgufFile { bytes: b"GGUF".to_vec(), structure: vec![0..4] };
+        let mut file = GgufFile { bytes: Vec::new(), structure: Vec::new() };
+        file.number(b"GGUF");
         file.number(&self.version.to_le_bytes());
         file.number(&(self.tensors.len() as u64).to_le_bytes());
         file.number(&(self.keys.len() as u64).to_le_bytes());
