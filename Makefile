@@ -17,13 +17,16 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup build install uninstall check test test-unit test-pg test-sql test-system test-fresh differential fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
+.PHONY: help setup llama build install uninstall check test test-unit test-pg test-sql test-system test-llm test-fresh differential fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 setup: ## get PostgreSQL 16 and 18, ONNX Runtime and the models into the cache
 	@scripts/setup.sh
+
+llama: ## get llama.cpp, which runs local language models; make install then installs it
+	@scripts/setup.sh --llama
 
 build: setup ## build ragd and the extension for PostgreSQL 18
 	@$(ENV) cargo build --release --bin ragd
@@ -44,6 +47,10 @@ test: test-unit test-sql test-system test-pg ## every test, on PostgreSQL 18 and
 
 test-unit: setup ## the stages and ragd, without PostgreSQL
 	@scripts/test.sh unit
+
+test-llm: ## local language models, with a small one
+	@scripts/setup.sh --with-test-llm
+	@scripts/test.sh llm $(firstword $(PG))
 
 test-pg: ## tests inside a backend
 	@scripts/setup.sh --with-cargo-pgrx

@@ -20,6 +20,11 @@ PG_RAG_MODEL=$PG_RAG_CACHE/models/${MODEL_NAMES[0]}
 ONNXRUNTIME_NAME=libonnxruntime.so.1.31.1
 PG_RAG_ONNXRUNTIME=$PG_RAG_CACHE/onnxruntime/$ONNXRUNTIME_NAME
 
+# The library that runs local language models, and the model with which that is tested. Only `make llama` and
+# `make test-llm` get them.
+PG_RAG_LLAMA=$PG_RAG_CACHE/llama
+PG_RAG_TEST_GGUF=$PG_RAG_CACHE/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
+
 # What was fitted to a model, in the tree and in the model's folder.
 model_calibration() { echo "$PG_RAG_SOURCE/scripts/calibration/$1.json"; }
 CALIBRATION_NAME=pg_rag_calibration.json

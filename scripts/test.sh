@@ -2,6 +2,7 @@
 # One tier of tests, for one PostgreSQL where it needs one.
 #
 #   scripts/test.sh unit                    no PostgreSQL; with ragd and the models
+#   scripts/test.sh llm VERSION             local language models, without and with PostgreSQL
 #   scripts/test.sh pg VERSION [NAME]       inside a backend
 #   scripts/test.sh sql VERSION [TEST...]   golden SQL: what a user types and sees;
 #                                           with ACCEPT=1 the output becomes the expected one,
@@ -24,10 +25,11 @@ main() {
     forget_other_checkout
     case $tier in
     unit) cargo test "$@" ;;
+    llm) local_models "$@" ;;
     pg) in_backend "$@" ;;
     sql) golden "$@" ;;
     system) system "$@" ;;
-    *) fail "unknown tests: $tier" "unit, pg, sql or system" ;;
+    *) fail "unknown tests: $tier" "unit, llm, pg, sql or system" ;;
     esac
 }
 
@@ -45,6 +47,13 @@ in_backend() {
     [[ -z $PG_RAG_RUN_AS ]] || as=(--runas "$PG_RAG_RUN_AS")
     CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 \
         cargo pgrx test "pg$version" "$@" --release --no-default-features "${as[@]}" --pgdata "$folder"
+}
+
+# One at a time: each has the model in memory and all processors.
+local_models() {
+    cargo test --lib local_model -- --nocapture
+    cargo test --test local_model -- --nocapture --test-threads=1
+    system "$1" local_model
 }
 
 golden() {
@@ -71,6 +80,7 @@ system() {
         PG_CONFIG=$old scripts/install.sh
         export PG_RAG_OLD_PG_CONFIG=$old
     fi
+    export PG_RAG_LLAMA PG_RAG_TEST_GGUF
     # What the tests measure is worth reading also when they pass. They wait as much as they
     # compute, so there are a few more of them at once than processors.
     PG_RAG_PG_CONFIG=$pg_config cargo test --release --features system-tests --test system "$@" -- \

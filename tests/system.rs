@@ -63,6 +63,8 @@ mod large;
 mod leak;
 #[path = "system/lifetime.rs"]
 mod lifetime;
+#[path = "system/local_model.rs"]
+mod local_model;
 #[path = "system/manual.rs"]
 mod manual;
 #[path = "system/model.rs"]

@@ -2,7 +2,7 @@
 
 CREATE TABLE rag.model (
     name            text PRIMARY KEY,
-    task            text NOT NULL DEFAULT 'embed' CHECK (task IN ('embed', 'rerank')),
+    task            text NOT NULL DEFAULT 'embed' CHECK (task IN ('embed', 'rerank', 'generate')),
     path            text,
     file            text,
     server          text,
@@ -16,25 +16,27 @@ CREATE TABLE rag.model (
     digest          text,
     builtin         boolean NOT NULL DEFAULT false,
     added_at        timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT model_in_folder_or_behind_server CHECK (
+    CONSTRAINT model_in_files_or_behind_server CHECK (
         pg_catalog.num_nulls(path, file) = 0
-            AND pg_catalog.num_nonnulls(server, remote_model) = 0
+            AND pg_catalog.num_nonnulls(server, remote_model) = 0 AND task <> 'generate'
+        OR task = 'generate' AND pg_catalog.num_nulls(path, digest) = 0
+            AND pg_catalog.num_nonnulls(server, remote_model, file) = 0
         OR pg_catalog.num_nonnulls(path, file, pooling, digest) = 0
-            AND pg_catalog.num_nulls(server, remote_model) = 0),
-    CONSTRAINT model_has_vectors_or_reranks CHECK (
+            AND pg_catalog.num_nulls(server, remote_model) = 0 AND task <> 'generate'),
+    CONSTRAINT model_has_vectors_or_none CHECK (
         task = 'embed' AND dimension IS NOT NULL AND (server IS NOT NULL OR pooling IS NOT NULL)
-        OR task = 'rerank' AND dimension IS NULL AND pooling IS NULL)
+        OR task <> 'embed' AND dimension IS NULL AND pooling IS NULL)
 );
-COMMENT ON TABLE rag.model IS 'models that rag_embed and pipelines, or rag_rerank, can use';
-COMMENT ON COLUMN rag.model.name IS 'name by which rag_embed, rag_rerank and pipelines take it';
-COMMENT ON COLUMN rag.model.task IS 'embed: it gives vectors; rerank: it compares a passage with a question';
-COMMENT ON COLUMN rag.model.path IS 'folder in Hugging Face layout; of a built-in model, relative to the package''s models; NULL for a model behind a server';
-COMMENT ON COLUMN rag.model.file IS 'ONNX file inside the folder; NULL for a model behind a server';
+COMMENT ON TABLE rag.model IS 'models that rag_embed and pipelines, rag_rerank, or local language models can use';
+COMMENT ON COLUMN rag.model.name IS 'name by which rag_embed, rag_rerank, pipelines, and servers of the api local take it';
+COMMENT ON COLUMN rag.model.task IS 'embed: it gives vectors; rerank: it compares a passage with a question; generate: it writes, on this machine';
+COMMENT ON COLUMN rag.model.path IS 'folder in Hugging Face layout; of a built-in model, relative to the package''s models; of a local language model, its GGUF file; NULL for a model behind a server';
+COMMENT ON COLUMN rag.model.file IS 'ONNX file inside the folder; NULL for a local language model and for a model behind a server';
 COMMENT ON COLUMN rag.model.server IS 'foreign server of the wrapper rag_llm that embeds or reranks; NULL for a model in a folder';
 COMMENT ON COLUMN rag.model.remote_model IS 'what the provider calls the model; NULL for a model in a folder';
-COMMENT ON COLUMN rag.model.dimension IS 'how many numbers each of its vectors has; NULL for a reranker';
-COMMENT ON COLUMN rag.model.max_tokens IS 'longest input in tokens, special tokens included; of a model behind a server, the longest chunk of a pipeline';
-COMMENT ON COLUMN rag.model.pooling IS 'how one vector is made of those of the tokens: mean, cls or last; NULL for a reranker and for a model behind a server';
+COMMENT ON COLUMN rag.model.dimension IS 'how many numbers each of its vectors has; NULL where it gives none';
+COMMENT ON COLUMN rag.model.max_tokens IS 'longest input in tokens, special tokens included; of a local language model, the longest text that it was trained on; of a model behind a server, the longest chunk of a pipeline';
+COMMENT ON COLUMN rag.model.pooling IS 'how one vector is made of those of the tokens: mean, cls or last; NULL for a model that gives no vectors, or is behind a server';
 COMMENT ON COLUMN rag.model.normalized IS 'whether its vectors have length 1; false for a reranker';
 COMMENT ON COLUMN rag.model.query_prefix IS 'what is put before a question that is embedded; empty if nothing is';
 COMMENT ON COLUMN rag.model.passage_prefix IS 'what is put before a passage that is embedded; empty if nothing is';

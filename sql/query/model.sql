@@ -4,7 +4,13 @@
 SELECT name, path, file, dimension, max_tokens, digest, builtin, server, remote_model, task,
        pooling
 FROM rag.model
-WHERE name OPERATOR(pg_catalog.=) $1
+WHERE name OPERATOR(pg_catalog.=) $1 AND task OPERATOR(pg_catalog.<>) 'generate'
+
+-- name: local
+SELECT task, path, digest, max_tokens FROM rag.model WHERE name OPERATOR(pg_catalog.=) $1
+
+-- name: exists
+SELECT 1 FROM rag.model WHERE name OPERATOR(pg_catalog.=) $1
 
 -- name: figures
 SELECT dimension, max_tokens, pooling, normalized, digest FROM rag.model WHERE name OPERATOR(pg_catalog.=) $1
@@ -18,8 +24,13 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 INSERT INTO rag.model (name, server, remote_model, dimension, max_tokens, task, normalized)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 
+-- name: insert_local
+INSERT INTO rag.model (name, task, path, max_tokens, normalized, digest)
+VALUES ($1, 'generate', $2, $3, false, $4)
+
 -- name: names
 SELECT pg_catalog.string_agg(name, ', ' ORDER BY name) FROM rag.model
+WHERE (task OPERATOR(pg_catalog.=) 'generate') OPERATOR(pg_catalog.=) $1
 
 -- name: users
 SELECT pg_catalog.string_agg(name, ', ' ORDER BY name) FROM rag.pipeline WHERE model OPERATOR(pg_catalog.=) $1

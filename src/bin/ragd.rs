@@ -10,17 +10,23 @@ use std::thread;
 use std::time::Duration;
 
 use lexopt::prelude::*;
+use pg_rag::daemon::local_model::child::{self, LocalModelOptions};
 use pg_rag::daemon::parse::run_child;
 use pg_rag::daemon::server::{RagdServer, ServerOptions, batch_tokens};
 use pg_rag::daemon::{log, process};
 
 const USAGE: &str =
     "Usage: ragd --socket PATH --onnxruntime PATH --threads N [--max-batch-tokens N]
+            [--llama PATH] [--llama-threads N] [--llama-memory BYTES]
 
   --socket PATH          where to listen
   --onnxruntime PATH     the ONNX Runtime library, loaded with the first model
   --threads N            threads that work on a batch
   --max-batch-tokens N   most tokens in a batch, padding included
+  --llama PATH           the llama.cpp library, loaded with the first local language model
+  --llama-threads N      threads with which such a model computes
+  --llama-memory BYTES   most memory of such a model, the file that is mapped not counted
+  --local-model          run one local language model: frames in, frames out; for ragd itself
   --parse SECONDS        read one document: a frame in, a frame out; for ragd itself
   --help, --version      say so and leave
 
@@ -31,6 +37,8 @@ enum Command {
     Serve(ServerOptions),
     /// Read one document, within so much time; ragd starts itself so.
     Parse(Duration),
+    /// Run a local language model; ragd starts itself so.
+    LocalModel(LocalModelOptions),
     Print(String),
 }
 
@@ -38,6 +46,7 @@ fn main() -> ExitCode {
     match parse(std::env::args_os().skip(1)) {
         Ok(Command::Serve(options)) => serve(&options),
         Ok(Command::Parse(time)) => run_child(time),
+        Ok(Command::LocalModel(options)) => child::run(&options),
         Ok(Command::Print(text)) => {
             println!("{text}");
             ExitCode::SUCCESS
@@ -73,6 +82,8 @@ fn serve(options: &ServerOptions) -> ExitCode {
 fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, lexopt::Error> {
     let (mut socket, mut onnxruntime) = (None, None);
     let (mut threads, mut max_batch_tokens) = (None, None);
+    let mut local = LocalModelOptions::default();
+    let mut is_local_model = false;
     let mut parser = lexopt::Parser::from_args(arguments);
     while let Some(argument) = parser.next()? {
         match argument {
@@ -80,6 +91,10 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, lexopt::E
             Long("onnxruntime") => onnxruntime = Some(parser.value()?.into()),
             Long("threads") => threads = Some(parser.value()?.parse()?),
             Long("max-batch-tokens") => max_batch_tokens = Some(parser.value()?.parse()?),
+            Long("llama") => local.library = parser.value()?.into(),
+            Long("llama-threads") => local.threads = parser.value()?.parse()?,
+            Long("llama-memory") => local.memory = parser.value()?.parse()?,
+            Long("local-model") => is_local_model = true,
             Long("parse") => {
                 return Ok(Command::Parse(Duration::from_secs(parser.value()?.parse()?)));
             }
@@ -90,11 +105,15 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, lexopt::E
             other => return Err(other.unexpected()),
         }
     }
+    if is_local_model {
+        return Ok(Command::LocalModel(local));
+    }
     let threads = threads.filter(|threads| *threads > 0).ok_or("missing option '--threads'")?;
     Ok(Command::Serve(ServerOptions {
         socket: socket.ok_or("missing option '--socket'")?,
         onnxruntime: onnxruntime.ok_or("missing option '--onnxruntime'")?,
         threads,
         max_batch_tokens: max_batch_tokens.unwrap_or_else(|| batch_tokens(threads)),
+        local_models: local,
     }))
 }

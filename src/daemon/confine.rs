@@ -29,19 +29,32 @@ pub fn confine(time: Duration) -> bool {
     // The three standard streams are open already, and no other descriptor will be.
     limit(libc::RLIMIT_NOFILE, 0);
     limit(libc::RLIMIT_NPROC, 0);
+    give_up_privileges();
+    has_parent
+}
+
+fn give_up_privileges() {
     // SAFETY: this prctl takes numbers only.
     if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
         log::line(format!("cannot give up privileges: {}", io::Error::last_os_error()));
     }
-    has_parent
 }
 
-/// Has this process stand back where processors are short: it is not known how long a document
+/// Takes from this process, which is to load a local model, what it does not need for that: it leaves no image of
+/// its memory, has at most `memory` bytes of its own, and stands back where processors are short.
+pub fn limit_before(memory: u64) {
+    limit(libc::RLIMIT_DATA, memory);
+    limit(libc::RLIMIT_CORE, 0);
+    stand_back();
+    give_up_privileges();
+}
+
+/// Has this process stand back where processors are short: it is not known how long a document or a text
 /// takes, and questions are answered within milliseconds.
 pub fn stand_back() {
     // SAFETY: setpriority takes numbers only; 0 is this process.
     if unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS) } != 0 {
-        log::line(format!("cannot lower the parser's priority: {}", io::Error::last_os_error()));
+        log::line(format!("cannot lower a child's priority: {}", io::Error::last_os_error()));
     }
 }
 
@@ -49,6 +62,6 @@ fn limit(resource: libc::__rlimit_resource_t, most: u64) {
     let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
     // SAFETY: the structure is a local one, and is only read.
     if unsafe { libc::setrlimit(resource, &limit) } != 0 {
-        log::line(format!("cannot limit the parser: {}", io::Error::last_os_error()));
+        log::line(format!("cannot limit a child: {}", io::Error::last_os_error()));
     }
 }

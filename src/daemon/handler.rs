@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use super::at_once::generate_many;
 use super::cache::Cache;
 use super::embed::{EmbedJob, Opening, check_size, embed, score, token_query};
+use super::local_model::child::describe;
+use super::local_model::host::LocalModelHost;
 use super::model::EmbeddingOutput;
 use super::outbox::Outbox;
 use super::parse::Parsers;
@@ -34,6 +36,8 @@ pub struct HandlerContext {
     pub memory: ProviderMemory,
     /// The processes that read documents.
     pub parsers: Parsers,
+    /// The processes of local language models.
+    pub local_models: Arc<LocalModelHost>,
     /// What may be wanted again.
     pub cache: Cache,
 }
@@ -80,6 +84,7 @@ impl HandlerContext {
         match request {
             Request::Status => Ok(Response::Status(self.status())),
             Request::Describe(model) => self.registry.describe(&model).map(Response::Model),
+            Request::DescribeLocal { path } => describe(&path).map(Response::LocalModel),
             Request::Parse { documents, options, timeout_ms } => {
                 let timeout = Duration::from_millis(timeout_ms);
                 self.parsers.parse(&documents, &options, timeout, client).map(Response::Parts)
@@ -147,7 +152,8 @@ impl HandlerContext {
     }
 
     fn status(&self) -> Status {
-        let (models, waiting) = self.registry.loaded();
+        let (mut models, waiting) = self.registry.loaded();
+        models.extend(self.local_models.loaded());
         let version = env!("CARGO_PKG_VERSION").to_string();
         let (remembered, cache_hits) = self.cache.figures();
         Status { pid: std::process::id(), version, models, waiting, remembered, cache_hits }

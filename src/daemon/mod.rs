@@ -8,6 +8,7 @@
 //! outbox     pieces of an answer, as fast as the session takes them
 //! at_once    its calls of language models, if there are several
 //! parse      its documents, each read in a child process
+//! local_model  its language models, each run in a child process
 //! confine    what such a process may do
 //! registry   the model it names: files, digest, tokenizer, worker
 //! embed      its texts, tokenised a window at a time
@@ -30,6 +31,7 @@ mod frame;
 mod handler;
 mod heartbeat;
 mod late;
+pub mod local_model;
 pub mod log;
 mod model;
 mod outbox;

@@ -20,6 +20,8 @@ use std::time::Duration;
 use super::cache::Cache;
 use super::frame::{self, ReadError, ReceivedFrame};
 use super::handler::{HandlerContext, HandlerReply};
+use super::local_model::child::LocalModelOptions;
+use super::local_model::host::LocalModelHost;
 use super::outbox::Outbox;
 use super::parse::Parsers;
 use super::registry::Registry;
@@ -57,6 +59,8 @@ pub struct ServerOptions {
     pub threads: usize,
     /// Padded tokens in a batch.
     pub max_batch_tokens: usize,
+    /// How local language models are run.
+    pub local_models: LocalModelOptions,
 }
 
 /// ragd's server, listening on its socket.
@@ -86,12 +90,14 @@ impl RagdServer {
             Socket::of(&options.socket).map_err(|error| cannot_listen(&options.socket, error))?;
         let runtime = Runtime::new(options.onnxruntime.clone());
         let registry = Registry::new(runtime, options.threads, options.max_batch_tokens);
+        let local_models = Arc::new(LocalModelHost::new(options.local_models.clone()));
         Ok(RagdServer {
             listener,
             socket,
             handler: Arc::new(HandlerContext {
                 registry,
-                memory: ProviderMemory::default(),
+                memory: ProviderMemory::with_local_models(local_models.clone()),
+                local_models,
                 parsers: Parsers::new(),
                 cache: Cache::default(),
             }),

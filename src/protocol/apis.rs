@@ -2,7 +2,7 @@
 //!
 //! Sessions and ragd look here, so that a wish that no protocol can fulfil fails before it is sent.
 
-use super::{PROVIDER_APIS, ProviderConfig};
+use super::{LOCAL_API, PROVIDER_APIS, ProviderConfig};
 use crate::error::{Error, ErrorKind, Result};
 
 /// What a provider can be asked for.
@@ -21,7 +21,7 @@ impl Ability {
     #[must_use]
     pub const fn apis(self) -> &'static [&'static str] {
         match self {
-            Ability::Generate => &["openai", "anthropic", "ollama", "gemini", "cohere"],
+            Ability::Generate => &["openai", "anthropic", "ollama", "gemini", "cohere", LOCAL_API],
             Ability::Embed => &["openai", "ollama", "gemini", "cohere", "voyage"],
             Ability::Rerank => &["openai", "cohere", "voyage"],
         }

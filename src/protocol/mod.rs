@@ -1,7 +1,7 @@
 //! # protocol: what do a session and ragd say to each other?
 //!
 //! [`network`] says how a provider is reached, and [`apis`] what it can be asked for; [`child`] is what ragd and its
-//! child processes say to each other.
+//! child processes say to each other, and [`local_model`] what it and the process of a local language model do.
 //!
 //! A frame is a little-endian `u32` length and so many bytes of postcard. A connection
 //! carries one request at a time; the session cancels by closing it. ragd answers each
@@ -10,6 +10,7 @@
 
 pub mod apis;
 pub mod child;
+pub mod local_model;
 pub mod network;
 
 use serde::{Deserialize, Serialize};
@@ -25,8 +26,8 @@ pub use crate::prompt::messages::Message;
 pub use crate::prompt::sampling::SamplingParameters;
 pub use child::{ChildJob, ParseJob, ParseOutcome, SchemaOutcome};
 pub use network::{
-    CallLimits, HostRules, KeySource, Network, PROVIDER_APIS, PrivateHosts, ProviderConfig,
-    Special, has_fit_port,
+    CallLimits, GgufFile, HostRules, KeySource, LOCAL_API, Network, PROVIDER_APIS, PrivateHosts,
+    ProviderConfig, Special, USUAL_LOCAL_CONTEXT, has_fit_port,
 };
 
 /// Longest body of a frame, in bytes: a text value of PostgreSQL has at most 1 GB.
@@ -57,6 +58,11 @@ pub enum Request {
     Status,
     /// Read a model's files. Answered by [`Response::Model`].
     Describe(ModelRef),
+    /// Read the file of a local language model. Answered by [`Response::LocalModel`].
+    DescribeLocal {
+        /// The path of the file.
+        path: String,
+    },
     /// Read documents. Answered by [`Response::Parts`], one result a document.
     Parse {
         /// The bytes of the documents.
@@ -257,6 +263,15 @@ pub struct ModelInfo {
     pub digest: String,
 }
 
+/// What the file of a local language model says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocalModelInfo {
+    /// The longest text that it was trained on, in tokens.
+    pub context_tokens: u32,
+    /// Hex SHA-256 of the file.
+    pub digest: String,
+}
+
 /// A chat completion to be made by a provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GenerateRequest {
@@ -347,6 +362,8 @@ pub enum Response {
     Status(Status),
     /// Answers [`Request::Describe`].
     Model(ModelInfo),
+    /// Answers [`Request::DescribeLocal`].
+    LocalModel(LocalModelInfo),
     /// Answers [`Request::Parse`]: a document that can't be read does not keep the others from it.
     Parts(Vec<ParseOutcome>),
     /// Answers [`Request::Chunk`]: the chunks of each document, in order.

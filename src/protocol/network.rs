@@ -8,7 +8,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The wire protocols that [`ProviderConfig::api`] can name.
-pub const PROVIDER_APIS: &[&str] = &["openai", "anthropic", "ollama", "gemini", "cohere", "voyage"];
+pub const PROVIDER_APIS: &[&str] =
+    &["openai", "anthropic", "ollama", "gemini", "cohere", "voyage", LOCAL_API];
+
+/// The protocol of models that ragd runs itself, in a process of their own. No host is called.
+pub const LOCAL_API: &str = "local";
+
+/// Tokens of a text of a local model where its server's num_ctx says nothing, what it goes on from included: on a
+/// processor, reading more than that takes minutes.
+pub const USUAL_LOCAL_CONTEXT: u32 = 4096;
 
 /// Where a provider is and how to speak to it; the options of a foreign server and its
 /// user mapping.
@@ -43,8 +51,19 @@ pub struct ProviderConfig {
 pub struct Special {
     /// The header that holds the key alone; `None`: as the protocol has it.
     pub key_header: Option<String>,
-    /// How long a prompt the model is to be loaded for, in tokens; only Ollama.
+    /// How long a prompt the model is to be loaded for, in tokens; only Ollama and local models.
     pub num_ctx: Option<u32>,
+    /// The file of a local model; only [`LOCAL_API`].
+    pub file: Option<GgufFile>,
+}
+
+/// The file of a local model, as it was registered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct GgufFile {
+    /// Its path.
+    pub path: String,
+    /// Hex SHA-256 of its bytes.
+    pub digest: String,
 }
 
 /// Where a provider's key is. Never printed.

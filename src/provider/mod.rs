@@ -7,7 +7,8 @@
 //! ```
 //!
 //! One file or folder per wire protocol, which holds nothing but its words:
-//! [`openai`], [`anthropic`], [`ollama`], [`gemini`], [`cohere`], [`voyage`].
+//! [`openai`], [`anthropic`], [`ollama`], [`gemini`], [`cohere`], [`voyage`]. [`local`] has a model on this machine
+//! write, with no wire.
 //!
 //! What they are the words of:
 //!
@@ -49,6 +50,7 @@ mod gemini;
 mod host;
 mod key;
 mod limit;
+pub mod local;
 mod ollama;
 mod openai;
 mod provider_state;
@@ -67,7 +69,7 @@ pub use provider_state::ProviderMemory;
 use self::schema::SchemaCheck;
 use crate::error::Result;
 use crate::protocol::apis::{self, Ability};
-use crate::protocol::{EmbedRequest, GenerateRequest, Generated, RerankRequest};
+use crate::protocol::{EmbedRequest, GenerateRequest, Generated, LOCAL_API, RerankRequest};
 
 /// Has the provider of `request` write an answer, in the form that it asks for.
 ///
@@ -101,6 +103,7 @@ fn write(
         "ollama" => chat::generate::<ollama::chat::OllamaChat>(request, memory, gone),
         "gemini" => chat::generate::<gemini::chat::GenerateContent>(request, memory, gone),
         "cohere" => chat::generate::<cohere::chat::CohereChat>(request, memory, gone),
+        LOCAL_API => local::write(request, memory, gone, &mut |_| Ok(())),
         _ => openai::chat::generate(request, memory, gone),
     }
 }
@@ -132,6 +135,7 @@ pub fn generate_stream(
         "gemini" => {
             chat::generate_stream::<gemini::chat::GenerateContent>(request, memory, gone, hear)
         }
+        LOCAL_API => local::write(request, memory, gone, hear),
         "cohere" => chat::generate_stream::<cohere::chat::CohereChat>(request, memory, gone, hear),
         _ => openai::chat::generate_stream(request, memory, gone, hear),
     }
@@ -184,7 +188,7 @@ mod tests {
         for error in errors("smoke-signals") {
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert_eq!(error.message(), "provider \"p\" has the unknown api \"smoke-signals\"");
-            let known = "Known apis: openai, anthropic, ollama, gemini, cohere, voyage.";
+            let known = "Known apis: openai, anthropic, ollama, gemini, cohere, voyage, local.";
             assert_eq!(error.hint_text(), Some(known));
         }
     }

@@ -3,12 +3,13 @@
 //! None of it matters: without it, a call or two too many would be made.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::circuit_breaker::{CircuitBreakers, Health};
 use super::cooldown::{Cooldowns, ProviderId};
 use super::limit::Gate;
+use super::local::LocalModels;
 use super::retry::random;
 use super::schema::Manner;
 use super::schema_support::{ModelOfProvider, SchemaSupport};
@@ -25,6 +26,7 @@ pub struct ProviderMemory {
     gate: Gate,
     shortened: Mutex<HashSet<Shortened>>,
     manners: Mutex<SchemaSupport>,
+    local_models: Option<Arc<dyn LocalModels>>,
 }
 
 /// A model whose vectors have another length than is wanted unless one asks.
@@ -39,6 +41,16 @@ pub struct Shortened {
 }
 
 impl ProviderMemory {
+    /// Nothing is known yet, and `models` write where a local model is asked.
+    pub fn with_local_models(models: Arc<dyn LocalModels>) -> ProviderMemory {
+        ProviderMemory { local_models: Some(models), ..ProviderMemory::default() }
+    }
+
+    /// What has local models write, if there is anything.
+    pub fn local_models(&self) -> Option<&dyn LocalModels> {
+        self.local_models.as_deref()
+    }
+
     /// The provider is busy and asked for so long; for how long it is left alone.
     pub fn refused(&self, provider: ProviderId, asked: Option<Duration>) -> Duration {
         locked(&self.pauses).refused(provider, asked, Instant::now(), random())

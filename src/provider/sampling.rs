@@ -118,7 +118,7 @@ fn short(number: f32) -> Value {
 }
 
 /// Fails if `temperature` is none.
-fn check_temperature(temperature: f32) -> Result<()> {
+pub fn check_temperature(temperature: f32) -> Result<()> {
     if temperature.is_finite() && temperature >= 0.0 {
         return Ok(());
     }

@@ -128,7 +128,8 @@ impl Installed {
     }
 }
 
-fn cache() -> PathBuf {
+/// Where `make` puts what it gets.
+pub fn cache() -> PathBuf {
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache/pg_rag");
     std::env::var_os("PG_RAG_CACHE").map_or_else(home, PathBuf::from)
 }

@@ -161,7 +161,9 @@ fn a_partitioned_source_is_restored() {
     until_queued(&mut client, 200);
     let before = kept(&mut client);
     let full = |table: &str| before.iter().any(|(name, rows)| name == table && *rows > 0);
-    for table in ["conversation_turn", "dead_letter", "eval_floor", "eval_result", "feedback", "queue"] {
+    for table in
+        ["conversation_turn", "dead_letter", "eval_floor", "eval_result", "feedback", "queue"]
+    {
         // Nothing has failed.
         assert_eq!(full(&format!("rag.{table}")), table != "dead_letter", "{table}: {before:?}");
     }

@@ -5,13 +5,16 @@ use pgrx::spi::SpiHeapTupleData;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::sql::query;
 use crate::pg::server::{guc, install, prepared, sql};
-use crate::protocol::{ModelInfo, ModelRef, ModelTask};
+use crate::protocol::{GgufFile, LocalModelInfo, ModelInfo, ModelRef, ModelTask};
 
 /// Folder and file of the model whose tokenizer measures for models behind a server: the
 /// built-in default.
 const MEASURE: (&str, &str) = ("multilingual-e5-small", "onnx/model_int8.onnx");
 
-/// A registered model.
+/// The task of models that write, as it is stored.
+const GENERATE: &str = "generate";
+
+/// A registered model that embeds or reranks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegisteredModel {
     /// What ragd needs to find it; of a model behind a server, to find the tokenizer that
@@ -60,7 +63,10 @@ pub fn find_reranker(name: &str) -> Result<RegisteredModel> {
             ErrorKind::UndefinedObject,
             format!("reranker \"{name}\" does not exist"),
         )
-        .hint(format!("Known: 'late_interaction', 'reader', 'llm', and the models {}.", known()))),
+        .hint(format!(
+            "Known: 'late_interaction', 'reader', 'llm', and the models {}.",
+            known(false)
+        ))),
         Some(RegisteredModel { remote: Some(_), task: ModelTask::Embed, .. }) => Err(Error::new(
             ErrorKind::WrongObjectType,
             format!("model \"{name}\" is behind a server and gives vectors, not scores"),
@@ -130,6 +136,54 @@ pub fn insert(name: &str, path: &str, info: &ModelInfo) -> Result<()> {
     .map(drop)
 }
 
+/// Registers a language model that ragd runs itself, from the file at `path`.
+pub fn insert_local(name: &str, path: &str, info: &LocalModelInfo) -> Result<()> {
+    let (tokens, digest) = (info.context_tokens as i32, info.digest.as_str());
+    sql::execute(
+        query!(model.insert_local),
+        &[name.into(), path.into(), tokens.into(), digest.into()],
+    )
+    .map(drop)
+}
+
+/// A language model that ragd runs itself.
+pub struct LocalLanguageModel {
+    /// Its file.
+    pub file: GgufFile,
+    /// The longest text that it was trained on, in tokens.
+    pub trained_tokens: u32,
+}
+
+/// The local language model called `name`. Fails where no model, or one that does not write, is called so.
+pub fn find_local(name: &str) -> Result<LocalLanguageModel> {
+    let found = sql::rows(query!(model.local), &[name.into()], |row| {
+        let task: String = sql::required(row.get(1)?)?;
+        let file = row.get(2)?.zip(row.get(3)?).filter(|_| task == GENERATE);
+        let tokens: i32 = sql::required(row.get(4)?)?;
+        Ok(file.map(|(path, digest)| LocalLanguageModel {
+            file: GgufFile { path, digest },
+            trained_tokens: tokens.unsigned_abs(),
+        }))
+    })?;
+    match found.into_iter().next() {
+        Some(Some(model)) => Ok(model),
+        Some(None) => Err(Error::new(
+            ErrorKind::WrongObjectType,
+            format!("model \"{name}\" is no language model"),
+        )),
+        None => Err(Error::new(
+            ErrorKind::UndefinedObject,
+            format!("local language model \"{name}\" does not exist"),
+        )
+        .hint(match known(true) {
+            none if none.is_empty() => {
+                "A superuser registers one: SELECT * FROM rag_add_model('writer', '/path/to/model.gguf').".to_owned()
+            }
+            known => format!("Known: {known}. rag_add_model registers another."),
+        })),
+    }
+}
+
 /// Length of the vectors that the model gives, if it gives any.
 pub fn dimension(info: &ModelInfo) -> Option<i32> {
     (info.task == ModelTask::Embed).then_some(info.dimension as i32)
@@ -194,7 +248,7 @@ pub fn figures(name: &str) -> Result<Option<ModelFigures>> {
 
 /// Whether a model is called `name`.
 pub fn exists(name: &str) -> Result<bool> {
-    let found = sql::rows(query!(model.find), &[name.into()], |_| Ok(()))?;
+    let found = sql::rows(query!(model.exists), &[name.into()], |_| Ok(()))?;
     Ok(!found.is_empty())
 }
 
@@ -216,11 +270,11 @@ pub fn delete(name: &str) -> Result<()> {
 
 fn unknown(name: &str) -> Error {
     Error::new(ErrorKind::UndefinedObject, format!("embedding model \"{name}\" does not exist"))
-        .hint(format!("Known models: {}. rag_add_model registers another.", known()))
+        .hint(format!("Known models: {}. rag_add_model registers another.", known(false)))
 }
 
-/// The names of the registered models.
-fn known() -> String {
-    let known = sql::rows(query!(model.names), &[], |row| row.get::<String>(1));
+/// The names of the registered models: of those that write, or of the others.
+fn known(write: bool) -> String {
+    let known = sql::rows(query!(model.names), &[write.into()], |row| row.get::<String>(1));
     known.ok().and_then(|mut rows| rows.pop().flatten()).unwrap_or_default()
 }

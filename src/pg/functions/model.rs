@@ -16,6 +16,9 @@ use crate::protocol::{
 /// Longest input of a model behind a server where none is named, in tokens.
 const MAX_TOKENS: i32 = 512;
 
+/// How the name of a local language model's file ends.
+const GGUF_ENDING: &str = ".gguf";
+
 /// Most numbers that pgvector's type holds.
 const MAX_DIMENSION: i32 = 16_000;
 
@@ -112,6 +115,10 @@ impl ModelRequest<'_> {
             return Err(Error::invalid(format!("path of a model must be absolute: \"{path}\"")));
         }
         check_is_new(name)?;
+        if path.ends_with(GGUF_ENDING) {
+            refuse("file", self.file.is_some(), "is for a model in a folder")?;
+            return add_local(name, path);
+        }
         let info = describe(name, path, self.file)?;
         model::insert(name, path, &info)?;
         Ok(ModelFigures {
@@ -153,6 +160,22 @@ impl ModelRequest<'_> {
         apis::check(&provider, Ability::Embed)?;
         self.dimension.map_or_else(|| measure(provider), Ok).map(Some)
     }
+}
+
+/// Registers a language model that ragd runs itself.
+fn add_local(name: &str, path: &str) -> Result<ModelFigures> {
+    let info = match client::call(&Request::DescribeLocal { path: path.to_owned() })? {
+        Response::LocalModel(info) => info,
+        other => return Err(unexpected(&other)),
+    };
+    model::insert_local(name, path, &info)?;
+    Ok(ModelFigures {
+        dimension: None,
+        max_tokens: info.context_tokens as i32,
+        pooling: None,
+        normalized: false,
+        digest: Some(info.digest),
+    })
 }
 
 fn check_is_new(name: &str) -> Result<()> {

@@ -25,7 +25,7 @@ use pgrx::prelude::*;
 use super::beat::Beat;
 use super::registry;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::server::guc;
+use crate::pg::server::guc::{self, LlamaSettings};
 use crate::scheduling::backoff::Backoff;
 
 /// ragd's socket, relative to the data directory.
@@ -146,6 +146,7 @@ struct RagdSettings {
     executable: String,
     library: String,
     threads: usize,
+    llama: LlamaSettings,
 }
 
 impl RagdSettings {
@@ -154,6 +155,7 @@ impl RagdSettings {
             executable: guc::ragd_path(),
             library: guc::onnxruntime_library(),
             threads: guc::inference_threads(),
+            llama: guc::llama(),
         }
     }
 }
@@ -273,6 +275,9 @@ fn spawn(settings: &RagdSettings) -> std::io::Result<Child> {
     command
         .args(["--socket", SOCKET, "--onnxruntime", &settings.library])
         .args(["--threads", &settings.threads.to_string()])
+        .args(["--llama", &settings.llama.library])
+        .args(["--llama-threads", &settings.llama.threads.to_string()])
+        .args(["--llama-memory", &settings.llama.memory.to_string()])
         .stdin(Stdio::null());
     // SAFETY: between fork and exec only async-signal-safe calls are made.
     unsafe { command.pre_exec(detach_from_server) };

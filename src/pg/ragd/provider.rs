@@ -6,6 +6,7 @@
 //! file or in the environment belongs to the server's operating system user, so only a superuser
 //! may name one: any other role could have the server read any file and send it to a host.
 
+mod local;
 mod transport;
 
 use std::ffi::{CStr, CString};
@@ -47,8 +48,9 @@ pub fn language_model(name: &str) -> Result<(ProviderConfig, Capacity)> {
     let options = OptionList(server.options.clone());
     let window = options.number("context_window", 0)?;
     let tokenizer = options.text("tokenizer");
-    let capacity = Capacity { window: (window > 0).then_some(window), tokenizer };
-    Ok((read(name, server, None)?, capacity))
+    let config = read(name, server, None)?;
+    let window = (window > 0).then_some(window).or(local::window(&config)?);
+    Ok((config, Capacity { window, tokenizer }))
 }
 
 fn unknown_llm(name: &str) -> Error {
@@ -87,22 +89,26 @@ fn read(name: &str, server: ForeignServer, model: Option<&str>) -> Result<Provid
     let options = OptionList(server.options);
     let key = OptionList(mapping_options(server.oid));
     let api = options.text("api").unwrap_or_else(|| "openai".to_owned());
+    let model = match model {
+        Some(model) => model.to_owned(),
+        None => options.required(name, "model")?,
+    };
+    let mut special = options.special()?;
+    special.file = local::file(&api, &model)?;
     let config = ProviderConfig {
         name: name.to_owned(),
         base_url: match (options.text("base_url"), default_base_url(&api)) {
+            _ if special.file.is_some() => local::address(&special),
             (None, Some(usual)) => usual.to_owned(),
             _ => options.required(name, "base_url")?,
         },
         api,
-        model: match model {
-            Some(model) => model.to_owned(),
-            None => options.required(name, "model")?,
-        },
+        model,
         api_key: key.source(),
         connect_timeout_ms: options.milliseconds("connect_timeout", 5)?,
         timeout_ms: options.milliseconds("timeout", 60)?,
         max_retries: options.number("max_retries", 3)?,
-        special: options.special()?,
+        special,
         limits: transport::limits(&options)?,
         network: transport::network(&options, server.owner),
     };
@@ -134,6 +140,7 @@ fn check_server(options: &OptionList) -> Result<()> {
         return Err(Error::invalid(format!("unknown api \"{api}\""))
             .hint(format!("Known apis: {}.", PROVIDER_APIS.join(", "))));
     }
+    local::check(options)?;
     options.text("base_url").map_or(Ok(()), |url| check_base_url(&url))?;
     options.milliseconds("connect_timeout", 5)?;
     options.milliseconds("timeout", 60)?;
@@ -322,7 +329,7 @@ impl OptionList {
             0 => None,
             tokens => Some(tokens),
         };
-        Ok(Special { key_header, num_ctx })
+        Ok(Special { key_header, num_ctx, file: None })
     }
 
     /// A time in seconds, fractions allowed.

@@ -74,6 +74,9 @@ static ALLOWED_HOSTS: GucSetting<Option<CString>> = GucSetting::<Option<CString>
 static INFERENCE_THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 static ONNXRUNTIME_LIBRARY: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c""));
+static LLAMA_LIBRARY: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
+static LLAMA_THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
+static LLAMA_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(8192);
 static RAGD_PATH: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 static MAX_WORKERS: GucSetting<i32> = GucSetting::<i32>::new(2);
 static DOCUMENT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(60_000);
@@ -240,6 +243,34 @@ fn define_for_administrators() {
         GucFlags::default(),
     );
     GucRegistry::define_string_guc(
+        c"rag.llama_library",
+        c"Path of the llama.cpp library, which runs local language models.",
+        c"Empty: the one installed with the extension.",
+        &LLAMA_LIBRARY,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_int_guc(
+        c"rag.llama_threads",
+        c"Threads with which a local language model computes.",
+        c"0 takes the number of cores, at most 16. They stand back behind all other processes.",
+        &LLAMA_THREADS,
+        0,
+        256,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"rag.llama_memory",
+        c"Most memory of a local language model.",
+        c"The file of the model, which is mapped, is not counted.",
+        &LLAMA_MEMORY,
+        256,
+        1 << 24,
+        GucContext::Sighup,
+        GucFlags::UNIT_MB,
+    );
+    GucRegistry::define_string_guc(
         c"rag.onnxruntime_library",
         c"Path of the ONNX Runtime library.",
         c"Empty: the one installed with the extension.",
@@ -353,6 +384,31 @@ pub fn onnxruntime_library() -> String {
     non_empty(&ONNXRUNTIME_LIBRARY).unwrap_or_else(|| {
         format!("{}/pg_rag/libonnxruntime.so", super::install::library_directory())
     })
+}
+
+/// How local language models are run.
+#[derive(PartialEq, Eq)]
+pub struct LlamaSettings {
+    /// `rag.llama_library`, with the default resolved.
+    pub library: String,
+    /// `rag.llama_threads`, with 0 resolved.
+    pub threads: usize,
+    /// `rag.llama_memory`, in bytes.
+    pub memory: u64,
+}
+
+/// The settings of local language models.
+pub fn llama() -> LlamaSettings {
+    let usual = || format!("{}/pg_rag/llama/libllama.so", super::install::library_directory());
+    let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get().min(16));
+    LlamaSettings {
+        library: non_empty(&LLAMA_LIBRARY).unwrap_or_else(usual),
+        threads: match LLAMA_THREADS.get() {
+            0 => cores(),
+            threads => threads as usize,
+        },
+        memory: (LLAMA_MEMORY.get() as u64) << 20,
+    }
 }
 
 /// `rag.ragd_path`, with the default resolved.

@@ -1,0 +1,43 @@
+//! Servers of the api `local`: a language model that ragd runs itself.
+
+use super::OptionList;
+use crate::error::{Error, Result};
+use crate::pg::catalog::model::{self, LocalLanguageModel};
+use crate::protocol::{GgufFile, LOCAL_API, ProviderConfig, Special, USUAL_LOCAL_CONTEXT};
+
+/// What says how a host is reached, which a model on this machine has none of.
+const OF_HOSTS: [&str; 6] =
+    ["base_url", "connect_timeout", "max_retries", "key_header", "proxy", "ca_file"];
+
+/// Fails where a server of this api says how a host is reached.
+pub fn check(options: &OptionList) -> Result<()> {
+    if options.text("api").as_deref() != Some(LOCAL_API) {
+        return Ok(());
+    }
+    match OF_HOSTS.iter().find(|name| options.text(name).is_some()) {
+        None => Ok(()),
+        Some(name) => Err(Error::invalid(format!("api 'local' has no option {name}"))
+            .hint("The model runs on this machine, and no host is called.")),
+    }
+}
+
+/// The file of the model, where `api` is that of local ones.
+pub fn file(api: &str, model: &str) -> Result<Option<GgufFile>> {
+    (api == LOCAL_API).then(|| model::find_local(model).map(|found| found.file)).transpose()
+}
+
+/// What stands for the address of a host where things are remembered by it.
+pub fn address(special: &Special) -> String {
+    let digest = special.file.as_ref().map(|file| file.digest.as_str()).unwrap_or_default();
+    format!("{LOCAL_API}:{digest}")
+}
+
+/// Most tokens of a call, the answer included; `None` where the model is not a local one.
+pub fn window(config: &ProviderConfig) -> Result<Option<u32>> {
+    if config.api != LOCAL_API {
+        return Ok(None);
+    }
+    let LocalLanguageModel { trained_tokens, .. } = model::find_local(&config.model)?;
+    let wanted = config.special.num_ctx.unwrap_or(USUAL_LOCAL_CONTEXT);
+    Ok(Some(wanted.min(trained_tokens)))
+}
