@@ -41,9 +41,11 @@ fn give_up_privileges() {
 }
 
 /// Takes from this process, which is to load a local model, what it does not need for that: it leaves no image of
-/// its memory, has at most `memory` bytes of its own, and stands back where processors are short.
+/// its memory, has at most `memory` bytes of its own (0: as many as there are), and stands back where processors are short.
 pub fn limit_before(memory: u64) {
-    limit(libc::RLIMIT_DATA, memory);
+    if memory > 0 {
+        limit(libc::RLIMIT_DATA, memory);
+    }
     limit(libc::RLIMIT_CORE, 0);
     stand_back();
     give_up_privileges();

@@ -42,7 +42,7 @@ impl InstalledLlm {
     /// One with further arguments.
     pub fn start_with(&self, arguments: &[&str]) -> Ragd {
         let library = self.library.to_str().unwrap();
-        let local = ["--llama", library, "--llama-threads", "2", "--llama-memory", "4000000000"];
+        let local = ["--llama", library, "--llama-threads", "1", "--llama-memory", "4000000000"];
         Ragd::start_with(Path::new(NO_ONNXRUNTIME), &[&local[..], arguments].concat())
     }
 

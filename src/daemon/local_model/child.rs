@@ -20,12 +20,14 @@ use super::context::{ContextSize, LlamaContext};
 use super::engine::{WritingCall, WritingEngine, WritingEvent};
 use super::library::LlamaLibrary;
 use super::model::LlamaModel;
+use crate::chat_template::{ChatForm, chat_text};
 use crate::daemon::confine::limit_before;
 use crate::daemon::frame::{self, ReceivedFrame};
 use crate::daemon::{log, process};
 use crate::error::{Error, ErrorKind, Result};
-use crate::gguf::{self, ChatTemplate, GgufFacts};
-use crate::grammar;
+use crate::gguf::check::check;
+use crate::gguf::facts::{GgufFacts, SpecialToken};
+use crate::grammar::json_grammar;
 use crate::protocol::local_model::{LocalModelJob, LocalModelReply, LocalWrite};
 use crate::protocol::{GgufFile, LocalModelInfo, USUAL_LOCAL_CONTEXT, decode, encode};
 
@@ -42,14 +44,14 @@ pub struct LocalModelOptions {
     pub library: PathBuf,
     /// Threads that compute.
     pub threads: usize,
-    /// Most memory of its own, in bytes; the file of the model, which is mapped, is not counted.
+    /// Most memory of its own, in bytes, 0 for no limit; the file of the model, which is mapped, is not counted.
     pub memory: u64,
 }
 
 /// A model with all that belongs to it.
 struct Writer {
     model: Rc<LlamaModel>,
-    template: ChatTemplate,
+    facts: GgufFacts,
     engine: WritingEngine<LlamaContext>,
 }
 
@@ -115,11 +117,11 @@ impl Writer {
         let path = format!("/proc/self/fd/{}", opened.as_raw_fd());
         let model = Rc::new(LlamaModel::load(library, Path::new(&path))?);
         let tokens = wanted.min(model.trained_context().max(1));
-        let size = ContextSize { tokens, sequences, threads: options.threads };
+        let size = ContextSize { tokens, sequences, threads: options.threads.max(1) };
         let context = LlamaContext::new(Rc::clone(&model), size)?;
         let engine = WritingEngine::new(context, sequences);
         send(&LocalModelReply::Loaded { context_tokens: tokens as u32 })?;
-        Ok(Writer { model, template: ChatTemplate::of(&facts)?, engine })
+        Ok(Writer { model, facts, engine })
     }
 
     /// Works until standard input ends, nobody reads what is written, or nothing was asked for [`IDLE`].
@@ -168,16 +170,31 @@ impl Writer {
         }
     }
 
+    /// How the model reads a chat. None of what tokenizing puts before it anyway.
+    fn form(&self) -> ChatForm<'_> {
+        let GgufFacts { chat_template, bos, eos, .. } = &self.facts;
+        ChatForm {
+            template: chat_template.as_deref(),
+            bos: text_of(bos.as_ref()),
+            eos: text_of(eos.as_ref()),
+            ..ChatForm::default()
+        }
+    }
+
     fn call(&self, write: LocalWrite) -> Result<WritingCall> {
         let LocalWrite { id, lane, mut messages, sampling, seed, max_tokens, schema } = write;
         for message in &mut messages {
             message.content = self.model.without_control_tokens(&message.content);
         }
-        let grammar = schema.map(|schema| grammar::of_schema(&schema)).transpose()?;
-        let prompt = self.template.render(&messages)?;
+        let grammar = schema.map(|schema| json_grammar(Some(&schema))).transpose()?;
+        let prompt = chat_text(&self.form(), &messages)?;
         let max_tokens = max_tokens.map_or(usize::MAX, |tokens| tokens as usize);
         Ok(WritingCall { id, lane, prompt, sampling, seed, max_tokens, grammar })
     }
+}
+
+fn text_of(token: Option<&SpecialToken>) -> &str {
+    token.map_or("", |token| &token.text)
 }
 
 fn reply(event: WritingEvent) -> LocalModelReply {
@@ -196,7 +213,7 @@ fn reply(event: WritingEvent) -> LocalModelReply {
 
 /// What the file at `path` says of its model.
 ///
-/// Fails where there is no regular file, and as [`gguf::check`] does.
+/// Fails where there is no regular file, and as [`check`] does.
 pub fn describe(path: &str) -> Result<LocalModelInfo> {
     let mut file = open(path)?;
     let context_tokens = read_facts(path, &mut file)?.context_length;
@@ -214,7 +231,7 @@ fn open(path: &str) -> Result<File> {
 
 fn read_facts(path: &str, file: &mut File) -> Result<GgufFacts> {
     let length = file.metadata().map_err(|error| unreadable(path, &error.to_string()))?.len();
-    let facts = gguf::check(std::io::BufReader::new(&mut *file), length);
+    let facts = check(std::io::BufReader::new(&mut *file), length);
     facts.map_err(|error| {
         let message = format!("model \"{path}\": {}", error.message());
         let kind = Error::new(error.kind(), message);
