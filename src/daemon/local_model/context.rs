@@ -73,6 +73,21 @@ impl LlamaContext {
     }
 }
 
+impl LlamaContext {
+    /// The model's number for each token of the vocabulary, as the one behind place `row` of the last batch, which was asked.
+    pub fn logits(&mut self, row: usize) -> Result<&[f32]> {
+        let (library, raw) = (self.model.library(), self.raw.as_ptr());
+        // SAFETY: the context lives; for a row that was not asked for the library gives NULL.
+        let logits = unsafe { (library.llama_get_logits_ith)(raw, row as i32) };
+        if logits.is_null() {
+            return Err(Error::new(ErrorKind::Internal, "llama.cpp has no logits of a token"));
+        }
+        // SAFETY: a row has as many numbers as the vocabulary has tokens, and stays until the next decode, which takes
+        // the context mutably, as this does.
+        Ok(unsafe { std::slice::from_raw_parts(logits, self.model.vocabulary_size()) })
+    }
+}
+
 impl LanguageModel for LlamaContext {
     type Sampler = LlamaSampler;
 
@@ -118,16 +133,7 @@ impl LanguageModel for LlamaContext {
     }
 
     fn sample(&mut self, row: usize, sampler: &mut LlamaSampler) -> Result<Token> {
-        let vocabulary = self.model.vocabulary_size();
-        // SAFETY: the context lives; for a row that was not asked for the library gives NULL.
-        let logits =
-            unsafe { (self.model.library().llama_get_logits_ith)(self.raw.as_ptr(), row as i32) };
-        if logits.is_null() {
-            return Err(Error::new(ErrorKind::Internal, "llama.cpp has no logits of a token"));
-        }
-        // SAFETY: a row has as many numbers as the vocabulary has tokens, and stays until the next decode, which takes
-        // the context mutably as this does.
-        sampler.choose(unsafe { std::slice::from_raw_parts(logits, vocabulary) })
+        sampler.choose(self.logits(row)?)
     }
 
     fn forget(&mut self, sequence: usize, from: usize) -> bool {

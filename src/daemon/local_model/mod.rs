@@ -21,3 +21,6 @@ mod library;
 mod model;
 mod process;
 mod sampler;
+
+#[cfg(test)]
+mod tests;
