@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup llama build install uninstall check test test-unit test-pg test-sql test-system test-llm test-fresh differential fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
+.PHONY: help setup setup-llm llama build install uninstall check test test-unit test-pg test-sql test-system test-llm test-fresh differential fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -43,7 +43,11 @@ check: ## compile the extension against the PostgreSQL of PG_CONFIG=..., 15 or l
 	@scripts/setup.sh $(if $(PG_CONFIG),--without-postgres)
 	@scripts/install.sh check
 
-test: test-unit test-sql test-system test-pg ## every test, on PostgreSQL 18 and 16
+test: setup-llm test-unit test-sql test-system test-pg ## every test, on PostgreSQL 18 and 16
+
+# Where nothing can download llama.cpp, the tests of local language models say that they are skipped.
+setup-llm: setup
+	@if command -v npm >/dev/null; then scripts/setup.sh --with-test-llm || echo "llama.cpp cannot be had: tests of local language models are skipped"; else echo "npm is missing: tests of local language models are skipped"; fi
 
 test-unit: setup ## the stages and ragd, without PostgreSQL
 	@scripts/test.sh unit

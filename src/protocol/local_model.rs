@@ -47,7 +47,7 @@ pub struct LocalWrite {
     pub sampling: SamplingParameters,
     /// What chance begins with.
     pub seed: u32,
-    /// Longest text in tokens; `None`: as the model has room.
+    /// Longest text in tokens; `None`: as long as answers usually are.
     pub max_tokens: Option<u32>,
     /// The JSON schema that the text must fit; `None`: it is free text.
     pub schema: Option<String>,

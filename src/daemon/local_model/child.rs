@@ -34,6 +34,9 @@ use crate::protocol::{GgufFile, LocalModelInfo, USUAL_LOCAL_CONTEXT, decode, enc
 /// How long a model stays in memory that nobody asks.
 const IDLE: Duration = Duration::from_secs(300);
 
+/// Most tokens of a text for which a call names no limit. Small models do not always come to an end.
+const USUAL_LENGTH: usize = 1024;
+
 /// Bytes read at a time.
 const BLOCK: usize = 1 << 20;
 
@@ -188,7 +191,7 @@ impl Writer {
         }
         let grammar = schema.map(|schema| json_grammar(Some(&schema))).transpose()?;
         let prompt = chat_text(&self.form(), &messages)?;
-        let max_tokens = max_tokens.map_or(usize::MAX, |tokens| tokens as usize);
+        let max_tokens = max_tokens.map_or(USUAL_LENGTH, |tokens| tokens as usize);
         Ok(WritingCall { id, lane, prompt, sampling, seed, max_tokens, grammar })
     }
 }
