@@ -274,7 +274,7 @@ mod tests {
             assert_eq!(EvalMetric::named(metric.name()).unwrap(), metric);
         }
         let of = |is: fn(EvalMetric) -> bool| EvalMetric::ALL.into_iter().filter(move |it| is(*it));
-        assert_eq!(of(EvalMetric::has_k).last(), Some(EvalMetric::ContextRelevance));
+        assert_eq!(of(EvalMetric::has_k).next_back(), Some(EvalMetric::ContextRelevance));
         assert_eq!(of(EvalMetric::is_of_answers).next(), Some(EvalMetric::Faithfulness));
         assert_eq!(of(EvalMetric::is_of_answers).count(), 17);
         assert_eq!(of(EvalMetric::is_cost).count(), 11);
