@@ -1,9 +1,9 @@
 //! From a question to chunks, and to an answer.
 //!
 //! [`options`] puts together what the caller and the pipeline say, [`request`] makes of it what is to be
-//! done, [`search`] finds chunks, [`federation`] those of several pipelines, and [`answer`] has the answer written. [`fallback`] asks other pipelines
-//! where there is none. [`defaults`] looks at what a pipeline
-//! is to say before it does.
+//! done, [`search`] finds chunks, [`federation`] those of several pipelines, and [`answer`] has the answer
+//! written. `fallback` asks other pipelines where there is none. [`defaults`] looks at what a pipeline is to
+//! say before it does.
 
 pub mod answer;
 pub mod conversation;
