@@ -20,7 +20,7 @@ use crate::pg::server::error::OrReport;
 use crate::pg::server::sql::{self, query};
 use crate::pg::server::syscache;
 use crate::protocol::apis::default_base_url;
-use crate::protocol::{KeySource, PROVIDER_APIS, ProviderConfig, Special, has_fit_port};
+use crate::protocol::{KeySource, LOCAL_API, PROVIDER_APIS, ProviderConfig, Special, has_fit_port};
 
 const WRAPPER: &str = "rag_llm";
 const SERVER_OPTIONS: [&str; 15] = [
@@ -89,6 +89,11 @@ fn read(name: &str, server: ForeignServer, model: Option<&str>) -> Result<Provid
     let options = OptionList(server.options);
     let key = OptionList(mapping_options(server.oid));
     let api = options.text("api").unwrap_or_else(|| "openai".to_owned());
+    let base_url = match (options.text("base_url"), default_base_url(&api)) {
+        _ if api == LOCAL_API => None,
+        (None, Some(usual)) => Some(usual.to_owned()),
+        _ => Some(options.required(name, "base_url")?),
+    };
     let model = match model {
         Some(model) => model.to_owned(),
         None => options.required(name, "model")?,
@@ -97,11 +102,7 @@ fn read(name: &str, server: ForeignServer, model: Option<&str>) -> Result<Provid
     special.file = local::file(&api, &model)?;
     let config = ProviderConfig {
         name: name.to_owned(),
-        base_url: match (options.text("base_url"), default_base_url(&api)) {
-            _ if special.file.is_some() => local::address(&special),
-            (None, Some(usual)) => usual.to_owned(),
-            _ => options.required(name, "base_url")?,
-        },
+        base_url: base_url.unwrap_or_else(|| local::address(&special)),
         api,
         model,
         api_key: key.source(),

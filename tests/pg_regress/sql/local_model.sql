@@ -27,6 +27,7 @@ SELECT fails($$SELECT * FROM rag_add_model('writer', '/nowhere/model.gguf', dime
 SELECT fails($$SELECT * FROM rag_add_model('writer', '/nowhere/model.gguf', task => 'rerank')$$);
 COPY (SELECT 'This is no model at all.') TO '/tmp/regress_no_model.gguf';
 SELECT fails($$SELECT * FROM rag_add_model('writer', '/tmp/regress_no_model.gguf')$$);
+\! rm -f /tmp/regress_no_model.gguf
 
 -- What is no model at all is not one that embeds either, and only superusers have files read.
 SELECT fails($$SELECT rag_embed('x', 'writer')$$);

@@ -41,7 +41,7 @@ SELECT * FROM rag_add_model('far', server => 'remote', model => 'm', dimension =
 ALTER SERVER remote OPTIONS (ADD model 'everyday');
 SELECT * FROM rag_add_model('far too', server => 'remote', dimension => 16000);
 SELECT name, path, file, server, remote_model, dimension, max_tokens, pooling, normalized, digest, builtin FROM rag.model WHERE NOT builtin ORDER BY name;
-SELECT line ~ '^23514: .*model_in_folder_or_behind_server' FROM fails($$INSERT INTO rag.model (name, server, dimension, max_tokens, normalized) VALUES ('half', 'remote', 3, 64, true)$$) AS line WHERE line !~ '^DETAIL';
+SELECT line ~ '^23514: .*model_in_files_or_behind_server' FROM fails($$INSERT INTO rag.model (name, server, dimension, max_tokens, normalized) VALUES ('half', 'remote', 3, 64, true)$$) AS line WHERE line !~ '^DETAIL';
 
 -- Chunks are measured here, with the tokenizer of the default model.
 SELECT content, token_count FROM rag_chunk('one two', '{"model": "far"}');
