@@ -30,6 +30,6 @@ pub fn write(
     hear: &mut dyn FnMut(&str) -> Result<()>,
 ) -> Result<Generated> {
     check_temperature(request.sampling.temperature)?;
-    let none = || Error::new(ErrorKind::Unsupported, "no local language models are run here");
+    let none = || Error::new(ErrorKind::NotInState, "no local language models are run here");
     memory.local_models().ok_or_else(none)?.write(request, gone, hear)
 }

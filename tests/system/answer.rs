@@ -295,7 +295,7 @@ fn what_the_model_knows_itself_is_marked() {
     assert_fails(
         &mut client,
         &ask(defensive),
-        &["22023", "\"defensive\" has no words for own knowledge"],
+        &["22023", "template \"defensive", "has no words for own knowledge"],
     );
     let extractive = json!({"llm": "extractive", "answer": {"own_knowledge": true}});
     assert_fails(&mut client, &ask(extractive), &["0A000", "own knowledge needs a language model"]);

@@ -52,7 +52,7 @@ pub struct LocalModelOptions {
 }
 
 /// A model with all that belongs to it.
-struct Writer {
+struct LocalWriter {
     model: Rc<LlamaModel>,
     facts: GgufFacts,
     engine: WritingEngine<LlamaContext>,
@@ -69,7 +69,7 @@ pub fn run(options: &LocalModelOptions) -> ExitCode {
         return ExitCode::FAILURE;
     };
     let wanted = context_tokens.unwrap_or(USUAL_LOCAL_CONTEXT) as usize;
-    let loaded = Writer::load(options, &file, wanted, sequences as usize);
+    let loaded = LocalWriter::load(options, &file, wanted, sequences as usize);
     match loaded.and_then(|writer| confine().map(|()| writer)) {
         Err(error) => {
             let _ = send(&LocalModelReply::NotLoaded(error));
@@ -105,13 +105,13 @@ fn send(reply: &LocalModelReply) -> Result<()> {
     sent.map_err(|error| Error::new(ErrorKind::DaemonLost, error.to_string()))
 }
 
-impl Writer {
+impl LocalWriter {
     fn load(
         options: &LocalModelOptions,
         file: &GgufFile,
         wanted: usize,
         sequences: usize,
-    ) -> Result<Writer> {
+    ) -> Result<LocalWriter> {
         let library = Rc::new(LlamaLibrary::load(&options.library)?);
         let mut opened = open(&file.path)?;
         let facts = read_facts(&file.path, &mut opened)?;
@@ -124,7 +124,7 @@ impl Writer {
         let context = LlamaContext::new(Rc::clone(&model), size)?;
         let engine = WritingEngine::new(context, sequences);
         send(&LocalModelReply::Loaded { context_tokens: tokens as u32 })?;
-        Ok(Writer { model, facts, engine })
+        Ok(LocalWriter { model, facts, engine })
     }
 
     /// Works until standard input ends, nobody reads what is written, or nothing was asked for [`IDLE`].

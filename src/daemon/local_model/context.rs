@@ -122,7 +122,9 @@ impl LanguageModel for LlamaContext {
     }
 
     fn decode(&mut self, tokens: &[BatchToken]) -> Decoded {
-        assert!(tokens.len() <= MAX_BATCH, "a batch has at most {MAX_BATCH} tokens");
+        if tokens.len() > MAX_BATCH {
+            return Decoded::NoRoom;
+        }
         self.fill(tokens);
         // SAFETY: the context lives, and the batch was filled up to its number of tokens.
         match unsafe { (self.model.library().llama_decode)(self.raw.as_ptr(), self.batch) } {

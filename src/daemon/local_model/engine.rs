@@ -390,33 +390,33 @@ impl<M: LanguageModel> WritingEngine<M> {
 }
 
 /// What became of a text in a step.
-struct Advance {
+struct TextAdvance {
     text: String,
     end: Option<Result<&'static str>>,
 }
 
 impl<S> ActiveCall<S> {
     /// Chooses the next token after the one at `row`; the cache has `cached` tokens of `room`.
-    fn go_on<M>(&mut self, model: &mut M, row: usize, cached: usize, room: usize) -> Advance
+    fn go_on<M>(&mut self, model: &mut M, row: usize, cached: usize, room: usize) -> TextAdvance
     where
         M: LanguageModel<Sampler = S>,
     {
         let token = match model.sample(row, &mut self.sampler) {
             Ok(token) => token,
-            Err(error) => return Advance { text: String::new(), end: Some(Err(error)) },
+            Err(error) => return TextAdvance { text: String::new(), end: Some(Err(error)) },
         };
         if model.is_end(token) {
-            return Advance { text: self.last_text(), end: Some(Ok("stop")) };
+            return TextAdvance { text: self.last_text(), end: Some(Ok("stop")) };
         }
         self.tokens.completion += 1;
         self.rest.extend(model.piece(token));
         let text = whole_characters(&mut self.rest);
         // With this token the sequence is full.
         if self.tokens.completion >= self.call.max_tokens || cached + 1 >= room {
-            return Advance { text: text + &self.last_text(), end: Some(Ok("length")) };
+            return TextAdvance { text: text + &self.last_text(), end: Some(Ok("length")) };
         }
         self.chosen = Some(token);
-        Advance { text, end: None }
+        TextAdvance { text, end: None }
     }
 
     fn last_text(&mut self) -> String {

@@ -29,7 +29,7 @@ pub struct LocalModelHost {
 }
 
 /// A call as it is waited for.
-struct Waiting<'a> {
+struct WaitingCall<'a> {
     request: &'a GenerateRequest,
     begun: Instant,
     gone: &'a dyn Fn() -> bool,
@@ -104,7 +104,7 @@ impl LocalModels for LocalModelHost {
         let mut attempt = 1;
         loop {
             let process = self.process(request)?;
-            let waiting = Waiting { request, begun, gone, text: String::new() };
+            let waiting = WaitingCall { request, begun, gone, text: String::new() };
             match waiting.attempt(&process, hear)? {
                 AttemptEnd::Written(generated) => {
                     return Ok(Generated { attempts: attempt, ..generated });
@@ -116,7 +116,7 @@ impl LocalModels for LocalModelHost {
     }
 }
 
-impl Waiting<'_> {
+impl WaitingCall<'_> {
     fn attempt(
         mut self,
         process: &LocalModelProcess,

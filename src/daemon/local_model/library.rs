@@ -138,7 +138,7 @@ pub struct RawBatch {
 /// `struct llama_token_data`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Candidate {
+pub struct TokenCandidate {
     pub id: Token,
     pub logit: f32,
     pub p: f32,
@@ -147,7 +147,7 @@ pub struct Candidate {
 /// `struct llama_token_data_array`.
 #[repr(C)]
 pub struct RawCandidates {
-    pub data: *mut Candidate,
+    pub data: *mut TokenCandidate,
     pub size: usize,
     pub selected: i64,
     pub sorted: bool,

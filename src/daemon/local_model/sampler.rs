@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use super::library::{Candidate, LlamaLibrary, RawCandidates, RawSampler, Token};
+use super::library::{LlamaLibrary, RawCandidates, RawSampler, Token, TokenCandidate};
 use super::model::LlamaModel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::prompt::sampling::SamplingParameters;
@@ -19,7 +19,7 @@ const ROOT: &std::ffi::CStr = c"root";
 pub struct LlamaSampler {
     chain: OwnedSampler,
     grammar: Option<OwnedSampler>,
-    candidates: Vec<Candidate>,
+    candidates: Vec<TokenCandidate>,
     /// Kept: samplers read its vocabulary.
     _model: Rc<LlamaModel>,
 }
@@ -74,7 +74,7 @@ impl LlamaSampler {
     fn list(&mut self, logits: &[f32]) {
         self.candidates.clear();
         let candidates =
-            logits.iter().zip(0..).map(|(logit, id)| Candidate { id, logit: *logit, p: 0.0 });
+            logits.iter().zip(0..).map(|(logit, id)| TokenCandidate { id, logit: *logit, p: 0.0 });
         self.candidates.extend(candidates);
     }
 }
@@ -84,7 +84,7 @@ impl OwnedSampler {
         NonNull::new(raw).map(|raw| OwnedSampler { library: Rc::clone(library), raw })
     }
 
-    fn apply(&self, candidates: &mut Vec<Candidate>) -> i64 {
+    fn apply(&self, candidates: &mut Vec<TokenCandidate>) -> i64 {
         let mut array = RawCandidates {
             data: candidates.as_mut_ptr(),
             size: candidates.len(),
@@ -97,14 +97,14 @@ impl OwnedSampler {
         array.selected
     }
 
-    fn pick(&self, candidates: &mut Vec<Candidate>) -> Result<Token> {
+    fn pick(&self, candidates: &mut Vec<TokenCandidate>) -> Result<Token> {
         let selected = usize::try_from(self.apply(candidates)).ok();
         let chosen = selected.and_then(|at| candidates.get(at)).map(|candidate| candidate.id);
         chosen.ok_or_else(|| Error::new(ErrorKind::Internal, "llama.cpp has chosen no token"))
     }
 
     fn allows(&self, token: Token) -> bool {
-        let mut one = vec![Candidate { id: token, logit: 1.0, p: 0.0 }];
+        let mut one = vec![TokenCandidate { id: token, logit: 1.0, p: 0.0 }];
         self.apply(&mut one);
         one.first().is_some_and(|candidate| candidate.logit.is_finite())
     }

@@ -94,6 +94,7 @@ pub fn define() {
     define_for_users();
     define_for_operations();
     define_for_administrators();
+    define_for_local_models();
     define_for_providers();
     indexes::define();
     // SAFETY: the arguments are constant C strings.
@@ -201,6 +202,37 @@ fn define_for_operations() {
     );
 }
 
+fn define_for_local_models() {
+    GucRegistry::define_string_guc(
+        c"rag.llama_library",
+        c"Path of the llama.cpp library, which runs local language models.",
+        c"Empty: the one installed with the extension.",
+        &LLAMA_LIBRARY,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_int_guc(
+        c"rag.llama_threads",
+        c"Threads with which a local language model computes.",
+        c"0 takes the number of cores, at most 16. They stand back behind all other processes.",
+        &LLAMA_THREADS,
+        0,
+        256,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"rag.llama_memory",
+        c"Most memory of a local language model.",
+        c"The file of the model, which is mapped, is not counted.",
+        &LLAMA_MEMORY,
+        256,
+        1 << 24,
+        GucContext::Sighup,
+        GucFlags::UNIT_MB,
+    );
+}
+
 fn define_for_administrators() {
     GucRegistry::define_int_guc(
         c"rag.max_workers",
@@ -241,34 +273,6 @@ fn define_for_administrators() {
         256,
         GucContext::Sighup,
         GucFlags::default(),
-    );
-    GucRegistry::define_string_guc(
-        c"rag.llama_library",
-        c"Path of the llama.cpp library, which runs local language models.",
-        c"Empty: the one installed with the extension.",
-        &LLAMA_LIBRARY,
-        GucContext::Sighup,
-        GucFlags::SUPERUSER_ONLY,
-    );
-    GucRegistry::define_int_guc(
-        c"rag.llama_threads",
-        c"Threads with which a local language model computes.",
-        c"0 takes the number of cores, at most 16. They stand back behind all other processes.",
-        &LLAMA_THREADS,
-        0,
-        256,
-        GucContext::Sighup,
-        GucFlags::default(),
-    );
-    GucRegistry::define_int_guc(
-        c"rag.llama_memory",
-        c"Most memory of a local language model.",
-        c"The file of the model, which is mapped, is not counted.",
-        &LLAMA_MEMORY,
-        256,
-        1 << 24,
-        GucContext::Sighup,
-        GucFlags::UNIT_MB,
     );
     GucRegistry::define_string_guc(
         c"rag.onnxruntime_library",
