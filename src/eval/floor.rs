@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::measure::Measure;
 use super::summary::Figure;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::options::shortened;
 
 /// Most floors of a set.
@@ -110,7 +110,7 @@ pub struct FloorAlert<'a> {
 }
 
 #[derive(Serialize)]
-struct Payload<'a> {
+struct AlertPayload<'a> {
     set: &'a str,
     configuration: &'a str,
     metric: &'a str,
@@ -122,14 +122,16 @@ struct Payload<'a> {
 
 impl FloorAlert<'_> {
     /// The alert as a JSON object on one line, with less than 8000 bytes: names that are too long end
-    /// with three dots.
-    pub fn payload(&self) -> String {
+    /// with three dots. Fails with an internal error where a figure is no number.
+    pub fn payload(&self) -> Result<String> {
         let FloorAlert { run, broken: BrokenFloor { measure, value, floor }, .. } = *self;
         let [set, configuration] = [self.set, self.configuration].map(fitting);
         let (metric, k) = (measure.metric.name(), measure.k);
         let (set, configuration) = (set.as_str(), configuration.as_str());
-        let payload = Payload { set, configuration, metric, k, value, floor, run };
-        serde_json::to_string(&payload).expect("texts and numbers are JSON")
+        let payload = AlertPayload { set, configuration, metric, k, value, floor, run };
+        serde_json::to_string(&payload).map_err(|error| {
+            Error::new(ErrorKind::Internal, format!("an alert cannot be written: {error}"))
+        })
     }
 }
 
@@ -234,7 +236,7 @@ mod tests {
         let alert = |set: &str| {
             let measure = Measure::at(EvalMetric::Ndcg, 10);
             let broken = BrokenFloor { measure, value: 0.5, floor: 0.7 };
-            FloorAlert { set, configuration: set, run: i64::MAX, broken }.payload()
+            FloorAlert { set, configuration: set, run: i64::MAX, broken }.payload().unwrap()
         };
         assert_eq!(
             alert("help"),

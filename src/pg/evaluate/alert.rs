@@ -17,7 +17,7 @@ pub fn of_run(set: &str, run: i64, configuration: &str, figures: &[Figure]) -> R
             let alert = FloorAlert { set, configuration, run, broken };
             warn(&alert);
             if let Some(channel) = &channel {
-                eval_floor::notify(channel, &alert.payload())?;
+                eval_floor::notify(channel, &alert.payload()?)?;
             }
         }
     }
