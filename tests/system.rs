@@ -97,6 +97,7 @@ mod standby;
 mod strategy;
 #[path = "system/stream.rs"]
 mod stream;
+#[allow(dead_code)]
 #[path = "support/tiny_e5.rs"]
 mod tiny_e5;
 #[path = "system/trust.rs"]
