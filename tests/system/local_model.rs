@@ -4,8 +4,10 @@
 use std::fs;
 use std::path::PathBuf;
 
+use postgres::Client;
+
 use super::cluster::{Cluster, wait_for};
-use super::documents::{QUESTION, SETUP, assert_fails, count};
+use super::documents::{SETUP, assert_fails, count};
 
 /// A server with the model registered as "writer", and a foreign server of that name.
 fn start() -> Option<(Cluster, PathBuf)> {
@@ -42,33 +44,41 @@ fn start() -> Option<(Cluster, PathBuf)> {
     Some((cluster, path))
 }
 
+/// The only value of a query, a text.
+fn text(client: &mut Client, query: &str) -> String {
+    client.query_one(query, &[]).unwrap().get(0)
+}
+
 #[test]
 fn it_writes_streams_and_answers() {
     let Some((cluster, _)) = start() else { return };
     let mut client = cluster.connect();
-    let row = client.query_one("SELECT task, max_tokens, digest ~ '^[0-9a-f]{64}$' FROM rag.model WHERE name = 'smollm2'", &[]).unwrap();
-    assert_eq!(
-        (row.get::<_, &str>(0), row.get::<_, i32>(1), row.get::<_, bool>(2)),
-        ("generate", 8192, true)
-    );
-    let hello: String = client.query_one("SELECT rag_generate('What is the capital of France?', 'writer', options => '{\"max_tokens\": 30}')", &[]).unwrap().get(0);
-    assert!(hello.contains("Paris"), "{hello}");
-    let schema = r#"{"max_tokens": 200, "schema": {"type": "object", "properties": {"answer": {"type": "string", "maxLength": 60}}, "required": ["answer"], "additionalProperties": false}}"#;
-    let form: String = client.query_one("SELECT rag_generate('Say hello.', 'writer', options => $1::text::jsonb)::jsonb ->> 'answer'", &[&schema]).unwrap().get(0);
-    println!("in a form: {form}");
-    let ask = "SELECT answer, usage ->> 'llm', (usage ->> 'prompt_tokens')::bigint FROM rag_answer_details($1, 'docs', llm => 'writer', k => 2, options => '{\"answer\": {\"max_tokens\": 60}}')";
-    let row = client.query_one(ask, &[&QUESTION]).unwrap();
-    println!("answered: {:?}", row.get::<_, Option<&str>>(0));
-    let pieces = count(
-        &mut client,
-        "SELECT count(*) FROM rag_answer_stream('How is a password reset?', 'docs', llm => 'writer', k => 1, options => '{\"answer\": {\"max_tokens\": 30}}')",
-    );
-    assert!(pieces >= 1);
-    // It is counted like any other.
-    assert!(wait_for(|| count(
-        &mut client,
-        "SELECT coalesce(sum(calls), 0)::bigint FROM rag.stat_usage WHERE model = 'smollm2'"
-    ) >= 3));
+    let registered = "SELECT format('%s %s %s', task, max_tokens, digest ~ '^[0-9a-f]{64}$')
+        FROM rag.model WHERE name = 'smollm2'";
+    assert_eq!(text(&mut client, registered), "generate 8192 t");
+
+    let capital =
+        "SELECT rag_generate('What is the capital of France? Answer in one short sentence.',
+        'writer', options => '{\"max_tokens\": 30, \"temperature\": 0}')";
+    let capital = text(&mut client, capital);
+    assert!(capital.contains("Paris"), "{capital}");
+
+    let form = "SELECT jsonb_typeof(rag_generate('Say hello.', 'writer', options => '{\"max_tokens\": 200,
+        \"schema\": {\"type\": \"object\", \"properties\": {\"greeting\": {\"type\": \"string\", \"maxLength\": 60}},
+                   \"required\": [\"greeting\"], \"additionalProperties\": false}}')::jsonb -> 'greeting')";
+    assert_eq!(text(&mut client, form), "string");
+
+    let asked =
+        "SELECT usage ->> 'llm' FROM rag_answer_details('How do I reset a password?', 'docs',
+        llm => 'writer', k => 2, options => '{\"answer\": {\"max_tokens\": 60}}')";
+    assert_eq!(text(&mut client, asked), "writer");
+    let streamed = "SELECT count(*) FROM rag_answer_stream('How do I reset a password?', 'docs',
+        llm => 'writer', k => 1, options => '{\"answer\": {\"max_tokens\": 30}}')";
+    assert!(count(&mut client, streamed) >= 1);
+    // Its calls are counted like those of any other.
+    let calls =
+        "SELECT coalesce(sum(calls), 0)::bigint FROM rag.stat_usage WHERE model = 'smollm2'";
+    assert!(wait_for(|| count(&mut client, calls) >= 4));
 }
 
 #[test]
