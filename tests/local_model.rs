@@ -22,24 +22,6 @@ use pg_rag::protocol::{GenerateMany, Message, Request, Response};
 use support::gguf::{InstalledLlm, describe, generate, request};
 use support::ragd::{Folder, Ragd, eventually, status};
 
-/// The processes of local models that a ragd has.
-fn processes_of(ragd: &Ragd) -> Vec<i32> {
-    let children = format!("/proc/{0}/task", ragd.pid());
-    let tasks = fs::read_dir(children).unwrap().filter_map(|task| task.ok());
-    let listed = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    let listed = listed.collect::<Vec<_>>().join(" ");
-    listed.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
-}
-
-fn signal_all(ragd: &Ragd, signal: libc::c_int) -> usize {
-    let processes = processes_of(ragd);
-    for process in &processes {
-        // SAFETY: a number of a process that ragd has started; at worst there is none any more.
-        unsafe { libc::kill(*process, signal) };
-    }
-    processes.len()
-}
-
 #[test]
 fn a_question_is_answered() {
     let Some(llm) = InstalledLlm::find() else { return };
@@ -125,7 +107,7 @@ fn several_sessions_share_a_process() {
         let threads: Vec<_> = questions.map(begin).into_iter().collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    assert_eq!(processes_of(&ragd).len(), 1);
+    assert_eq!(ragd.children().len(), 1);
     // Sums of larger batches are rounded otherwise, so a near tie may fall otherwise, but not many do.
     let same = alone.iter().zip(&together).filter(|(alone, together)| alone == together).count();
     assert!(same >= 4, "{alone:#?} {together:#?}");
@@ -182,7 +164,7 @@ fn the_timeout_of_the_server_holds() {
     let error = generate(&mut client, slow).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ProviderTimeout);
     assert_eq!(error.message(), "local model of server \"writer\" did not answer within 0.3 s");
-    assert_eq!(processes_of(&ragd).len(), 1, "a process that writes does not hang");
+    assert_eq!(ragd.children().len(), 1, "a process that writes does not hang");
 }
 
 #[test]
@@ -191,13 +173,13 @@ fn a_process_that_hangs_is_killed_and_the_next_call_answered() {
     let ragd = llm.start();
     let mut client = ragd.connect();
     generate(&mut client, llm.request("Hello", 1)).unwrap();
-    let before = processes_of(&ragd);
-    assert_eq!(signal_all(&ragd, libc::SIGSTOP), 1);
+    let before = ragd.children();
+    assert_eq!(ragd.signal_children(libc::SIGSTOP), 1);
     let mut slow = llm.request("What is snow?", 3);
     slow.provider.timeout_ms = 500;
     assert_eq!(generate(&mut client, slow).unwrap_err().kind(), ErrorKind::ProviderTimeout);
     generate(&mut client, llm.request("What is snow?", 3)).unwrap();
-    assert_ne!(processes_of(&ragd), before);
+    assert_ne!(ragd.children(), before);
 }
 
 /// However often the process is killed: each call is answered, or fails with an error that says why.
@@ -229,7 +211,7 @@ fn a_killed_process_ends_no_session() {
         for _ in 0..kills {
             let before = answered.load(Ordering::Relaxed);
             eventually("a text is written", || answered.load(Ordering::Relaxed) > before);
-            signal_all(&ragd, libc::SIGKILL);
+            ragd.signal_children(libc::SIGKILL);
         }
         is_over.store(true, Ordering::Relaxed);
     });
@@ -326,7 +308,7 @@ fn the_process_is_confined() {
     let Some(llm) = InstalledLlm::find() else { return };
     let ragd = llm.start();
     generate(&mut ragd.connect(), llm.request("Hello", 1)).unwrap();
-    let [process] = processes_of(&ragd)[..] else { panic!("one process") };
+    let [process] = ragd.children()[..] else { panic!("one process") };
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     assert_eq!((line("Seccomp:"), line("NoNewPrivs:")), (Some("2"), Some("1")));

@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn windows_cover_a_document_with_little_at_its_end_read_alone() {
-        assert_eq!(covering(0, 8), [0..0]);
-        assert_eq!(covering(8, 8), [0..8]);
+        assert_eq!(covering(0, 8), [Range { start: 0, end: 0 }]);
+        assert_eq!(covering(8, 8), [Range { start: 0, end: 8 }]);
         assert_eq!(covering(9, 8), [0..8, 1..9]);
         assert_eq!(covering(16, 8), [0..8, 4..12, 8..16]);
         assert_eq!(covering(3, 1), [0..1, 1..2, 2..3]);

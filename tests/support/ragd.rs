@@ -200,6 +200,24 @@ impl Ragd {
         assert_eq!(unsafe { libc::kill(self.child.id() as libc::pid_t, signal) }, 0);
     }
 
+    /// The processes that it has started and that have not ended.
+    pub fn children(&self) -> Vec<libc::pid_t> {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap().flatten();
+        let listed = threads.filter_map(|it| fs::read_to_string(it.path().join("children")).ok());
+        let listed = listed.collect::<Vec<_>>().join(" ");
+        listed.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+    }
+
+    /// Sends a signal to each of them, and gives their number.
+    pub fn signal_children(&self, signal: libc::c_int) -> usize {
+        let children = self.children();
+        for child in &children {
+            // SAFETY: a number of a process that ragd has started; at worst there is none any more.
+            unsafe { libc::kill(*child, signal) };
+        }
+        children.len()
+    }
+
     pub fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
