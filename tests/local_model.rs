@@ -114,6 +114,22 @@ fn several_sessions_share_a_process() {
 }
 
 #[test]
+fn the_process_outlives_the_session_that_has_started_it() {
+    let Some(llm) = InstalledLlm::find() else { return };
+    let ragd = llm.start();
+    let mut client = ragd.connect();
+    generate(&mut client, llm.request("Hello", 1)).unwrap();
+    let started = ragd.children();
+    let with_client = ragd.threads();
+    drop(client);
+    // The thread of the connection has ended when there is one less.
+    eventually("the thread of the session has ended", || ragd.threads() < with_client);
+    assert_eq!(started.len(), 1);
+    generate(&mut ragd.connect(), llm.request("Hello", 1)).unwrap();
+    assert_eq!(ragd.children(), started);
+}
+
+#[test]
 fn what_a_document_says_ends_no_message() {
     let Some(llm) = InstalledLlm::find() else { return };
     let ragd = llm.start();

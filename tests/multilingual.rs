@@ -11,6 +11,8 @@ mod support {
     pub mod tiny_e5;
 }
 
+use std::ops::Range;
+
 use pg_rag::daemon::connection::ClientConnection;
 use pg_rag::embed::reader::SpanScores;
 use pg_rag::embed::{EmbeddingKind, Spanned};
@@ -99,7 +101,10 @@ fn the_reader_says_what_its_packed_numbers_say() {
         lane: Lane::Query,
         question: "out".to_string(),
         // Of different lengths, so that one of them is filled up.
-        passages: vec![place("café fin out", &[0..5, 6..13, 0..13]), place("out", &[0..3])],
+        passages: vec![
+            place("café fin out", &[0..5, 6..13, 0..13]),
+            place("out", &[Range { start: 0, end: 3 }]),
+        ],
     };
     let scores = match ragd.connect().call(&request).unwrap() {
         Response::SpanScores { scores, tokens: 19 } => scores,
@@ -206,7 +211,8 @@ fn what_has_no_reader_says_so_and_a_broken_one_is_not_taken_for_none() {
     let read = || {
         let model = model(&folder, "onnx/model_int8.onnx");
         let (question, lane) = ("out".to_string(), Lane::Query);
-        let passages = vec![Spanned { text: "out".to_string(), spans: vec![0..3] }];
+        let passages =
+            vec![Spanned { text: "out".to_string(), spans: vec![Range { start: 0, end: 3 }] }];
         ragd.connect().call(&Request::ScoreSpans { model, lane, question, passages })
     };
     let onnx = folder.path().join("onnx");

@@ -107,8 +107,10 @@ impl<'a> Desk<'a> {
         let (granted, limits) = self.ledger.grant(&[size], None, self.tools.elapsed_ms());
         let work = self.work();
         match granted {
-            0 if form.is_some() => BegunAnswer::Done(work.written(StrategyResult::Nothing)),
-            0 => BegunAnswer::Done(work.written(otherwise.or(None))),
+            0 if form.is_some() => {
+                BegunAnswer::Done(Box::new(work.written(StrategyResult::Nothing)))
+            }
+            0 => BegunAnswer::Done(Box::new(work.written(otherwise.or(None)))),
             _ => BegunAnswer::Asking(Box::new(PendingAnswer {
                 prompt,
                 step,

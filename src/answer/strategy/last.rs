@@ -53,7 +53,7 @@ impl Fallback {
 #[derive(Clone, Debug)]
 pub enum BegunAnswer {
     /// All: there is no call left, or no budget for it.
-    Done(Draft),
+    Done(Box<Draft>),
     /// All but the call.
     Asking(Box<PendingAnswer>),
 }

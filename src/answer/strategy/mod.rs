@@ -124,7 +124,7 @@ pub fn begin(
     let written = (strategy.answer)(&mut desk)?;
     match desk.in_form(written)? {
         StrategyResult::Asks(last) => Ok(desk.close(last)),
-        written => Ok(BegunAnswer::Done(desk.work().written(written))),
+        written => Ok(BegunAnswer::Done(Box::new(desk.work().written(written)))),
     }
 }
 

@@ -205,7 +205,7 @@ fn run(
     tools: &mut dyn StrategyHost,
 ) -> Result<Draft> {
     let pending = match begin(strategy, question, options, tools)? {
-        BegunAnswer::Done(outcome) => return Ok(outcome),
+        BegunAnswer::Done(outcome) => return Ok(*outcome),
         BegunAnswer::Asking(pending) => pending,
     };
     let begun = tools.elapsed_ms();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::child::LocalModelOptions;
-use super::process::{LocalModelProcess, ProcessKey};
+use super::process::{LocalModelProcess, ProcessKey, Spawner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::local_model::{LocalModelReply, LocalWrite};
 use crate::protocol::{GenerateRequest, Generated};
@@ -25,6 +25,7 @@ const ATTEMPTS: u32 = 3;
 /// Starts the processes of local models and keeps them.
 pub struct LocalModelHost {
     options: LocalModelOptions,
+    spawner: Spawner,
     processes: Mutex<HashMap<ProcessKey, Arc<LocalModelProcess>>>,
 }
 
@@ -46,7 +47,7 @@ enum AttemptEnd {
 impl LocalModelHost {
     /// No process runs yet; each is started as `options` say.
     pub fn new(options: LocalModelOptions) -> LocalModelHost {
-        LocalModelHost { options, processes: Mutex::default() }
+        LocalModelHost { options, spawner: Spawner::start(), processes: Mutex::default() }
     }
 
     /// The names of the models in memory.
@@ -69,7 +70,8 @@ impl LocalModelHost {
             return Ok(Arc::clone(process));
         }
         make_room(&mut processes)?;
-        let process = LocalModelProcess::start(&key, &request.provider.model, &self.options)?;
+        let process =
+            LocalModelProcess::start(&key, &request.provider.model, &self.options, &self.spawner)?;
         processes.insert(key, Arc::clone(&process));
         Ok(process)
     }

@@ -1,7 +1,7 @@
 //! A process of a local model, as ragd sees it.
 
 use std::collections::HashMap;
-use std::io::{BufReader, Write};
+use std::io::{self, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -40,6 +40,41 @@ pub struct LocalModelProcess {
     child: Mutex<Child>,
 }
 
+/// A thread that starts processes and lives as long as ragd: the kernel ends a process that is to die with its parent
+/// when the thread ends that has started it, and the threads of connections come and go.
+pub struct Spawner(Mutex<Sender<SpawnJob>>);
+
+/// What is to be started, and where what became of it goes.
+struct SpawnJob {
+    command: Command,
+    started: Sender<io::Result<Child>>,
+}
+
+impl Spawner {
+    /// Starts the thread. Without it, [`Spawner::spawn`] fails.
+    pub fn start() -> Spawner {
+        let (sender, jobs) = channel::<SpawnJob>();
+        let thread = thread::Builder::new().name("ragd-spawner".to_owned()).stack_size(STACK);
+        let spawned = thread.spawn(move || {
+            for SpawnJob { mut command, started } in jobs {
+                // Nobody waits any more where a client has gone meanwhile; the process then ends with its input.
+                let _ = started.send(command.spawn());
+            }
+        });
+        if let Err(error) = spawned {
+            log::line(format!("cannot start a thread for local models: {error}"));
+        }
+        Spawner(Mutex::new(sender))
+    }
+
+    fn spawn(&self, command: Command) -> io::Result<Child> {
+        let (started, outcome) = channel();
+        let gone = || io::Error::other("the thread that starts processes has ended");
+        locked(&self.0).send(SpawnJob { command, started }).map_err(|_| gone())?;
+        outcome.recv().map_err(|_| gone())?
+    }
+}
+
 /// What is known of a process, and who waits for it.
 struct ProcessState {
     phase: Phase,
@@ -66,8 +101,9 @@ impl LocalModelProcess {
         key: &ProcessKey,
         name: &str,
         options: &LocalModelOptions,
+        spawner: &Spawner,
     ) -> Result<Arc<LocalModelProcess>> {
-        let mut child = command(options).spawn().map_err(|error| cannot_start(&error))?;
+        let mut child = spawner.spawn(command(options)).map_err(|error| cannot_start(&error))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Error::new(ErrorKind::Internal, "a child process has no pipes"));
         };

@@ -118,7 +118,7 @@ pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Res
     let mut times = Times { begun, retrieving, asked: begun, first_piece: None };
     let call = match so_far {
         AnswerSoFar::Known(draft) => {
-            let answer = checked(question, draft, &writing, &times, &context);
+            let answer = checked(question, *draft, &writing, &times, &context);
             return answer.map(AnswerStream::known);
         }
         AnswerSoFar::Asking(call) => *call,

@@ -20,7 +20,7 @@ use crate::protocol::ProviderConfig;
 /// How far an answer has come.
 pub enum AnswerSoFar {
     /// The answer is there.
-    Known(Draft),
+    Known(Box<Draft>),
     /// A call is left.
     Asking(Box<FinalCall>),
 }
@@ -54,7 +54,7 @@ pub fn write(
 ) -> Result<(Draft, Duration)> {
     let (so_far, retrieving) = begin(question, search, writing, provider)?;
     let call = match so_far {
-        AnswerSoFar::Known(draft) => return Ok((draft, retrieving)),
+        AnswerSoFar::Known(draft) => return Ok((*draft, retrieving)),
         AnswerSoFar::Asking(call) => *call,
     };
     let pending = &call.pending;
@@ -83,7 +83,7 @@ pub fn begin(
     };
     let look = SemanticLookup::new(question, &pending, search, writing, provider)?;
     let so_far = match look.as_ref().map(|look| look.find(pending.readings())).transpose()? {
-        Some(Some(text)) => AnswerSoFar::Known(remembered(text, pending)),
+        Some(Some(text)) => AnswerSoFar::Known(Box::new(remembered(text, pending))),
         _ => AnswerSoFar::Asking(Box::new(FinalCall { pending, look })),
     };
     Ok((so_far, retrieving))
