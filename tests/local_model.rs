@@ -191,7 +191,8 @@ fn a_process_that_hangs_is_killed_and_the_next_call_answered() {
     generate(&mut client, llm.request("Hello", 1)).unwrap();
     let before = ragd.children();
     assert_eq!(ragd.signal_children(libc::SIGSTOP), 1);
-    let mut slow = llm.request("What is snow?", 3);
+    // More than a pipe holds, so that it cannot even be sent.
+    let mut slow = llm.request(&"What is snow? ".repeat(20_000), 3);
     slow.provider.timeout_ms = 500;
     assert_eq!(generate(&mut client, slow).unwrap_err().kind(), ErrorKind::ProviderTimeout);
     generate(&mut client, llm.request("What is snow?", 3)).unwrap();

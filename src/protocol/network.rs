@@ -64,6 +64,8 @@ pub struct GgufFile {
     pub path: String,
     /// Hex SHA-256 of its bytes.
     pub digest: String,
+    /// The longest text that it was trained on, in tokens.
+    pub trained_tokens: u32,
 }
 
 /// Where a provider's key is. Never printed.

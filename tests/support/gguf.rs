@@ -90,7 +90,9 @@ pub fn request(file: GgufFile, question: &str, max_tokens: u32) -> GenerateReque
 pub fn describe(client: &mut ClientConnection, path: &Path) -> Result<GgufFile> {
     let path = path.to_str().unwrap().to_owned();
     match client.call(&Request::DescribeLocal { path: path.clone() })? {
-        Response::LocalModel(info) => Ok(GgufFile { path, digest: info.digest }),
+        Response::LocalModel(info) => {
+            Ok(GgufFile { path, digest: info.digest, trained_tokens: info.context_tokens })
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -75,7 +75,13 @@ pub fn run(options: &LocalModelOptions) -> ExitCode {
             let _ = send(&LocalModelReply::NotLoaded(error));
             ExitCode::FAILURE
         }
-        Ok(mut writer) => writer.serve(&jobs),
+        Ok(mut writer) => {
+            let context_tokens = writer.engine.context_tokens() as u32;
+            match send(&LocalModelReply::Loaded { context_tokens }) {
+                Ok(()) => writer.serve(&jobs),
+                Err(_) => ExitCode::FAILURE,
+            }
+        }
     }
 }
 
@@ -123,7 +129,6 @@ impl LocalWriter {
         let size = ContextSize { tokens, sequences, threads: options.threads.max(1) };
         let context = LlamaContext::new(Rc::clone(&model), size)?;
         let engine = WritingEngine::new(context, sequences);
-        send(&LocalModelReply::Loaded { context_tokens: tokens as u32 })?;
         Ok(LocalWriter { model, facts, engine })
     }
 

@@ -195,6 +195,11 @@ impl<M: LanguageModel> WritingEngine<M> {
         WritingEngine { model, slots, waiting: Vec::new(), events: Vec::new(), chunk, count: 0 }
     }
 
+    /// Tokens that a text can have, what it goes on from included.
+    pub fn context_tokens(&self) -> usize {
+        self.model.context_tokens()
+    }
+
     /// Takes a call. It begins as soon as a sequence is free: those of a lane in the order in which they came.
     pub fn add(&mut self, call: WritingCall) {
         let before = |other: &WritingCall| rank(other.lane) <= rank(call.lane);

@@ -119,7 +119,21 @@ impl LocalModels for LocalModelHost {
 }
 
 impl WaitingCall<'_> {
+    /// Asks `process` for the text. A call that has had no time left kills a process that hangs.
     fn attempt(
+        self,
+        process: &LocalModelProcess,
+        hear: &mut dyn FnMut(&str) -> Result<()>,
+    ) -> Result<AttemptEnd> {
+        let begun = self.begun;
+        let outcome = self.ask(process, hear);
+        if outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::ProviderTimeout) {
+            process.kill_if_silent_since(begun);
+        }
+        outcome
+    }
+
+    fn ask(
         mut self,
         process: &LocalModelProcess,
         hear: &mut dyn FnMut(&str) -> Result<()>,
@@ -136,9 +150,6 @@ impl WaitingCall<'_> {
         };
         let outcome = self.listen(process, &replies, hear);
         process.forget(id, outcome.is_err());
-        if outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::ProviderTimeout) {
-            process.kill_if_silent_since(self.begun);
-        }
         outcome
     }
 

@@ -16,6 +16,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::local_model::{LocalModelJob, LocalModelReply, LocalWrite};
 use crate::protocol::{GgufFile, decode, encode};
 
+/// How long a model may be loaded: hundreds of gigabytes from a disk.
+const LONGEST_LOADING: Duration = Duration::from_secs(900);
+
 /// Texts that a process writes side by side.
 const SEQUENCES: u32 = 4;
 
@@ -34,7 +37,8 @@ pub struct ProcessKey {
 /// A process that was started.
 pub struct LocalModelProcess {
     name: String,
-    input: Mutex<ChildStdin>,
+    /// Frames on their way to it.
+    jobs: Mutex<Sender<Vec<u8>>>,
     state: Mutex<ProcessState>,
     changed: Condvar,
     child: Mutex<Child>,
@@ -107,19 +111,23 @@ impl LocalModelProcess {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Error::new(ErrorKind::Internal, "a child process has no pipes"));
         };
+        let (jobs, frames) = channel();
         let calls = HashMap::new();
         let state =
             ProcessState { phase: Phase::Loading, calls, last_id: 0, heard: Instant::now() };
         let process = Arc::new(LocalModelProcess {
             name: name.to_owned(),
-            input: Mutex::new(input),
+            jobs: Mutex::new(jobs),
             state: Mutex::new(state),
             changed: Condvar::new(),
             child: Mutex::new(child),
         });
         let reader = Arc::clone(&process);
-        let thread = thread::Builder::new().name("ragd-local".to_owned()).stack_size(STACK);
-        if let Err(error) = thread.spawn(move || reader.read(output)) {
+        let thread = || thread::Builder::new().name("ragd-local".to_owned()).stack_size(STACK);
+        let threads = thread()
+            .spawn(move || pass_on(&frames, input))
+            .and_then(|_| thread().spawn(move || reader.read(output)));
+        if let Err(error) = threads {
             process.kill();
             return Err(cannot_start(&error));
         }
@@ -193,9 +201,15 @@ impl LocalModelProcess {
         }
     }
 
-    /// Kills the process if it has said nothing at all since `moment`: it hangs.
+    /// Kills the process if it has said nothing at all since `moment`: it hangs. One that loads its model has
+    /// [`LONGEST_LOADING`] for that.
     pub fn kill_if_silent_since(&self, moment: Instant) {
-        if self.state().heard < moment {
+        let state = self.state();
+        let limit =
+            if matches!(state.phase, Phase::Loading) { LONGEST_LOADING } else { Duration::ZERO };
+        let (silent_since, is_over) = (state.heard, state.heard.elapsed() > limit);
+        drop(state);
+        if silent_since < moment && is_over {
             log::line(format!("local model \"{}\" hangs, and its process is killed", self.name));
             self.kill();
         }
@@ -220,7 +234,7 @@ impl LocalModelProcess {
     /// What cannot be sent is lost with the process, which the reader notices.
     fn send(&self, job: &LocalModelJob) {
         let Ok(frame) = encode(job) else { return };
-        let _ = locked(&self.input).write_all(&frame);
+        let _ = locked(&self.jobs).send(frame);
     }
 
     fn read(&self, output: ChildStdout) {
@@ -271,6 +285,16 @@ impl LocalModelProcess {
 
     fn state(&self) -> MutexGuard<'_, ProcessState> {
         locked(&self.state)
+    }
+}
+
+/// Writes frames to a process until it has ended. A thread does that and nothing else: a process that is stopped takes
+/// nothing, and who waits for a text has to look at the clock meanwhile.
+fn pass_on(frames: &Receiver<Vec<u8>>, mut input: ChildStdin) {
+    for frame in frames {
+        if input.write_all(&frame).is_err() {
+            return;
+        }
     }
 }
 

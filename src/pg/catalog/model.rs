@@ -146,24 +146,14 @@ pub fn insert_local(name: &str, path: &str, info: &LocalModelInfo) -> Result<()>
     .map(drop)
 }
 
-/// A language model that ragd runs itself.
-pub struct LocalLanguageModel {
-    /// Its file.
-    pub file: GgufFile,
-    /// The longest text that it was trained on, in tokens.
-    pub trained_tokens: u32,
-}
-
-/// The local language model called `name`. Fails where no model, or one that does not write, is called so.
-pub fn find_local(name: &str) -> Result<LocalLanguageModel> {
-    let found = sql::rows(query!(model.local), &[name.into()], |row| {
+/// The file of the local language model called `name`. Fails where no model, or one that does not write, is called so.
+pub fn find_local(name: &str) -> Result<GgufFile> {
+    let found = prepared::rows(query!(model.local), &[name.into()], |row| {
         let task: String = sql::required(row.get(1)?)?;
         let file = row.get(2)?.zip(row.get(3)?).filter(|_| task == GENERATE);
         let tokens: i32 = sql::required(row.get(4)?)?;
-        Ok(file.map(|(path, digest)| LocalLanguageModel {
-            file: GgufFile { path, digest },
-            trained_tokens: tokens.unsigned_abs(),
-        }))
+        let trained_tokens = tokens.unsigned_abs();
+        Ok(file.map(|(path, digest)| GgufFile { path, digest, trained_tokens }))
     })?;
     match found.into_iter().next() {
         Some(Some(model)) => Ok(model),

@@ -49,7 +49,7 @@ pub fn language_model(name: &str) -> Result<(ProviderConfig, Capacity)> {
     let window = options.number("context_window", 0)?;
     let tokenizer = options.text("tokenizer");
     let config = read(name, server, None)?;
-    let window = (window > 0).then_some(window).or(local::window(&config)?);
+    let window = (window > 0).then_some(window).or(local::window(&config));
     Ok((config, Capacity { window, tokenizer }))
 }
 

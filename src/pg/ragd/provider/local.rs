@@ -2,7 +2,7 @@
 
 use super::OptionList;
 use crate::error::{Error, Result};
-use crate::pg::catalog::model::{self, LocalLanguageModel};
+use crate::pg::catalog::model;
 use crate::protocol::{GgufFile, LOCAL_API, ProviderConfig, Special, USUAL_LOCAL_CONTEXT};
 
 /// What says how a host is reached, which a model on this machine has none of.
@@ -23,7 +23,7 @@ pub fn check(options: &OptionList) -> Result<()> {
 
 /// The file of the model, where `api` is that of local ones.
 pub fn file(api: &str, model: &str) -> Result<Option<GgufFile>> {
-    (api == LOCAL_API).then(|| model::find_local(model).map(|found| found.file)).transpose()
+    (api == LOCAL_API).then(|| model::find_local(model)).transpose()
 }
 
 /// What stands for the address of a host where things are remembered by it.
@@ -33,11 +33,8 @@ pub fn address(special: &Special) -> String {
 }
 
 /// Most tokens of a call, the answer included; `None` where the model is not a local one.
-pub fn window(config: &ProviderConfig) -> Result<Option<u32>> {
-    if config.api != LOCAL_API {
-        return Ok(None);
-    }
-    let LocalLanguageModel { trained_tokens, .. } = model::find_local(&config.model)?;
-    let wanted = config.special.num_ctx.unwrap_or(USUAL_LOCAL_CONTEXT);
-    Ok(Some(wanted.min(trained_tokens)))
+pub fn window(config: &ProviderConfig) -> Option<u32> {
+    let Special { file, num_ctx, .. } = &config.special;
+    let wanted = num_ctx.unwrap_or(USUAL_LOCAL_CONTEXT);
+    file.as_ref().map(|file| wanted.min(file.trained_tokens))
 }
