@@ -94,31 +94,31 @@ bench: setup ## speed and memory, with ratios; pipelines too, in a server of the
 
 bench-index: setup ## rag_hnsw beside pgvector's hnsw, as in ARGS="curve vacuum --quick"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
-	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench index -- $(ARGS)
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench index -- $(ARGS)
 
 bench-bm25: setup ## rag_bm25 beside GIN and Lucene, as in ARGS="latency --rows 100000"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
-	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench bm25 -- $(ARGS)
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench bm25 -- $(ARGS)
 
 bench-pipeline: setup ## pipelines: capture, backfill, freshness, memory, fairness, as in ARGS="trickle memory"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
-	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench pipeline -- $(ARGS)
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench pipeline -- $(ARGS)
 
 bench-fairness: ## what one role's work costs another's questions and rows; PG_RAG_BENCH_SECONDS=60 for longer phases
 	@$(MAKE) --no-print-directory bench-pipeline ARGS="fairness"
 
 bench-chunking: setup ## which way of cutting leaves answers whole, as in ARGS="recursive semantic"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
-	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench chunking -- $(ARGS)
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench chunking -- $(ARGS)
 
 bench-latency: setup ## a hybrid question beside the same by hand in Python, as in ARGS="--chunks 20000"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_LATENCY_PYTHON=$$(benches/latency/python.sh) PG_RAG_PG_CONFIG=$$pg_config \
-	    cargo bench --features system-tests --bench latency -- $(ARGS)
+	    cargo bench --bench latency -- $(ARGS)
 
 bench-retrieve: setup ## what retrieval finds on judged sets, as in ARGS="scifact pgdocs14" or "all"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
-	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --features system-tests --bench retrieve -- $(ARGS)
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench retrieve -- $(ARGS)
 
 clean: ## stop and remove the private clusters and the build; keep what was downloaded
 	@scripts/clean.sh

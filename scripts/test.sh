@@ -33,7 +33,8 @@ main() {
     esac
 }
 
-# cargo pgrx test installs a build with the tests in it. So the mark that says
+# cargo pgrx test installs a build with the tests in it, in the profile dev: it is compiled sooner, and its
+# assertions and checks of overflow are on. So the mark that says
 # "installed from these sources" goes first, and the next install is a real one. With flags of its own
 # for the linker, cargo-pgrx would have all dependencies compiled once more.
 in_backend() {
@@ -46,7 +47,7 @@ in_backend() {
     as_server mkdir -p "$folder"
     [[ -z $PG_RAG_RUN_AS ]] || as=(--runas "$PG_RAG_RUN_AS")
     CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 \
-        cargo pgrx test "pg$version" "$@" --release --no-default-features "${as[@]}" --pgdata "$folder"
+        cargo pgrx test "pg$version" "$@" --no-default-features "${as[@]}" --pgdata "$folder"
 }
 
 # One at a time: each has the model in memory and all processors.
@@ -83,7 +84,7 @@ system() {
     export PG_RAG_LLAMA PG_RAG_TEST_GGUF
     # What the tests measure is worth reading also when they pass. They wait as much as they
     # compute, so there are a few more of them at once than processors.
-    PG_RAG_PG_CONFIG=$pg_config cargo test --release --features system-tests --test system "$@" -- \
+    PG_RAG_PG_CONFIG=$pg_config cargo test --test system "$@" -- \
         --nocapture --test-threads=3
 }
 

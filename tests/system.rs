@@ -1,7 +1,7 @@
 //! Whole servers: what happens when something is killed, missing, full, cancelled or restored.
 //!
 //! ```text
-//! PG_RAG_PG_CONFIG=.../bin/pg_config cargo test --features system-tests --test system
+//! PG_RAG_PG_CONFIG=.../bin/pg_config cargo test --test system
 //! ```
 //!
 //! The extension must be installed in that PostgreSQL (`make install`), and in the older one of
