@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-llm llama build install uninstall check test test-unit test-pg test-sql test-system test-llm test-fresh differential fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-pipeline bench-fairness bench-retrieve clean
+.PHONY: help setup setup-llm llama build install uninstall check test test-unit test-pg test-sql test-system test-llm test-fresh differential fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -95,6 +95,10 @@ bench: setup ## speed and memory, with ratios; pipelines too, in a server of the
 bench-index: setup ## rag_hnsw beside pgvector's hnsw, as in ARGS="curve vacuum --quick"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench index -- $(ARGS)
+
+bench-local-model: ## a local language model through ragd beside llama.cpp in a loop, as in GGUF=/path/model.gguf
+	@scripts/setup.sh --with-test-llm
+	@$(ENV) PG_RAG_TEST_GGUF=$${GGUF:-$$PG_RAG_TEST_GGUF} cargo bench --bench local_model
 
 bench-bm25: setup ## rag_bm25 beside GIN and Lucene, as in ARGS="latency --rows 100000"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \

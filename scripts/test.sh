@@ -33,10 +33,9 @@ main() {
     esac
 }
 
-# cargo pgrx test installs a build with the tests in it, in the profile dev: it is compiled sooner, and its
-# assertions and checks of overflow are on. So the mark that says
-# "installed from these sources" goes first, and the next install is a real one. With flags of its own
-# for the linker, cargo-pgrx would have all dependencies compiled once more.
+# cargo pgrx test installs a build with the tests in it, in the profile dev: it is compiled sooner, and its assertions
+# and checks of overflow are on. So the mark that says "installed from these sources" goes first, and the next install
+# is a real one. With flags of its own for the linker, cargo-pgrx would have all dependencies compiled once more.
 in_backend() {
     local version=$1 pg_config folder=$PG_RAG_CLUSTERS/pgrx
     local -a as=()
@@ -46,6 +45,8 @@ in_backend() {
     rm -f "$("$pg_config" --pkglibdir)/pg_rag/sources.sha256"
     as_server mkdir -p "$folder"
     [[ -z $PG_RAG_RUN_AS ]] || as=(--runas "$PG_RAG_RUN_AS")
+    # Those of the other stages have run without a server.
+    [[ $# -gt 0 ]] || set -- pg::
     CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 \
         cargo pgrx test "pg$version" "$@" --no-default-features "${as[@]}" --pgdata "$folder"
 }

@@ -20,3 +20,4 @@ pub mod reuse;
 pub mod shown;
 pub mod strategy;
 pub mod style;
+pub mod supported;

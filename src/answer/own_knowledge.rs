@@ -11,8 +11,8 @@
 use std::ops::Range;
 
 use crate::prompt::messages::OWN_KNOWLEDGE;
-use crate::text::marker::{Marker, code, markers};
-use crate::text::sentence::sentences_interruptibly;
+use crate::text::marked_sentence::{MarkedSentence, marked_sentences};
+use crate::text::marker::{Marker, code};
 use crate::text::words::words;
 
 /// The number in [`OWN_KNOWLEDGE`].
@@ -38,12 +38,6 @@ pub struct ToldApart {
     pub own: Vec<String>,
 }
 
-/// A sentence with the markers that belong to it.
-struct SentenceParts {
-    range: Range<usize>,
-    markers: Vec<Marker>,
-}
-
 /// Tells the sentences of `answer` apart, which cites so many `sources` by their numbers. Code, headings and questions
 /// claim nothing, and are no knowledge.
 ///
@@ -53,7 +47,7 @@ pub fn told_apart(answer: &str, sources: usize, interrupt: &mut dyn FnMut()) -> 
     let code = code(answer);
     let mut told = ToldApart::default();
     let mut from = 0;
-    for SentenceParts { range, markers } in sentence_parts(answer, interrupt) {
+    for MarkedSentence { range, markers } in marked_sentences(answer, interrupt) {
         interrupt();
         let is_sourced = |it: &u32| (1..=sources).contains(&(*it as usize));
         let cites = markers.iter().flat_map(|it| &it.numbers).any(is_sourced);
@@ -83,34 +77,6 @@ pub fn told_apart(answer: &str, sources: usize, interrupt: &mut dyn FnMut()) -> 
     told.text += &answer[from..];
     told.sourced += &answer[from..];
     told
-}
-
-/// The sentences of `answer`. A marker behind a full stop belongs to the sentence before it, if that is in the same line.
-fn sentence_parts(answer: &str, interrupt: &mut dyn FnMut()) -> Vec<SentenceParts> {
-    let mut markers = markers(answer).into_iter().peekable();
-    let mut parts: Vec<SentenceParts> = Vec::new();
-    for mut range in sentences_interruptibly(answer, interrupt) {
-        let before = parts.last().map_or(0, |last| last.range.end);
-        range = range.start.max(before)..range.end.max(before);
-        let mut inside = Vec::new();
-        while let Some(marker) = markers.next_if(|it| it.range.start < range.end) {
-            let begins = answer[range.start..marker.range.start].trim().is_empty();
-            match parts.last_mut().filter(|_| begins) {
-                Some(last) if !answer[last.range.end..marker.range.start].contains('\n') => {
-                    last.range.end = marker.range.end;
-                    range.start = marker.range.end.min(range.end);
-                    last.markers.push(marker);
-                }
-                _ => inside.push(marker),
-            }
-        }
-        let rest = &answer[range.clone()];
-        range.start += rest.len() - rest.trim_start().len();
-        if !range.is_empty() {
-            parts.push(SentenceParts { range, markers: inside });
-        }
-    }
-    parts
 }
 
 /// The text of a sentence without its markers and the sign of a list item.

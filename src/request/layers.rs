@@ -32,14 +32,16 @@ pub enum OptionSource {
     Pipeline,
     /// A setting, by its name.
     Setting(&'static str),
+    /// The language model, which runs on this machine.
+    LocalModel,
 }
 
-/// A setting that holds for an option that nothing else says.
+/// What holds for an option that neither the call nor the pipeline says.
 pub struct SettingInForce {
     /// The option.
     pub option: &'static str,
-    /// The setting.
-    pub name: &'static str,
+    /// What says its value.
+    pub source: OptionSource,
     /// Its value.
     pub value: String,
 }
@@ -50,6 +52,7 @@ impl fmt::Display for OptionSource {
             OptionSource::Call => f.write_str("call"),
             OptionSource::Pipeline => f.write_str("pipeline"),
             OptionSource::Setting(name) => write!(f, "setting {name}"),
+            OptionSource::LocalModel => f.write_str("local model"),
         }
     }
 }
@@ -92,8 +95,8 @@ impl OptionLayers {
 
     fn line(&self, path: &str, settings: &[SettingInForce]) -> Option<String> {
         let setting = settings.iter().find(|setting| setting.option == path);
-        let of_setting = |SettingInForce { name, value, .. }: &SettingInForce| {
-            format!("{path} = {} ({})", shown(&json!(value)), OptionSource::Setting(name))
+        let of_setting = |SettingInForce { source, value, .. }: &SettingInForce| {
+            format!("{path} = {} ({source})", shown(&json!(value)))
         };
         match self.said(path) {
             None => setting.map(of_setting),
@@ -218,7 +221,7 @@ mod tests {
         );
         let setting = |option, value: &str| SettingInForce {
             option,
-            name: "rag.some",
+            source: OptionSource::Setting("rag.some"),
             value: value.to_owned(),
         };
         assert_eq!(

@@ -61,6 +61,19 @@ fn kind_of(line: &str) -> LineKind {
     }
 }
 
+/// The length of what makes `line` a list item, in bytes: the space before its bullet or number, and the one behind
+/// it. Of another line, that of the space before its text.
+pub(crate) fn item_sign(line: &str) -> usize {
+    let indented = line.len() - line.trim_start().len();
+    if kind_of(line) != LineKind::Item {
+        return indented;
+    }
+    let rest = &line[indented..];
+    let bullet = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    let text = rest[bullet..].trim_start();
+    line.len() - text.len()
+}
+
 /// Whether the line is an ATX heading.
 fn is_heading(content: &str) -> bool {
     let rest = content.trim_start_matches('#');
@@ -93,6 +106,16 @@ mod tests {
     fn check(text: &str, kinds: &[LineKind]) {
         let found: Vec<LineKind> = lines(text).map(|line| line.kind).collect();
         assert_eq!(found, kinds, "lines of {text:?}");
+    }
+
+    #[test]
+    fn signs_of_items() {
+        let check = |line: &str, sign: &str| assert_eq!(&line[..item_sign(line)], sign, "{line:?}");
+        check("- a b", "- ");
+        check("  12.  a b", "  12.  ");
+        check("  a b", "  ");
+        check("**a** b", "");
+        check("", "");
     }
 
     #[test]

@@ -8,8 +8,9 @@
 //! [`sentence`]s, which [`abbreviation`] tells from other full stops, and where [`line`] says that
 //! a paragraph ends; answers and rewriting compare [`words`]; [`bigram`] makes of
 //! a script without spaces what can be looked up, and [`accent`] of a word with accents what is
-//! typed for it; [`marker`] finds where an answer cites; [`language`] tells in which language a question
-//! is put, and [`function_word`] which of its words say nothing of what is asked.
+//! typed for it; [`marker`] finds where an answer cites, and [`marked_sentence`] what each sentence cites;
+//! [`language`] tells in which language a question is put, and [`function_word`] which of its words say nothing of
+//! what is asked.
 
 mod abbreviation;
 
@@ -18,6 +19,7 @@ pub mod bigram;
 pub(crate) mod function_word;
 pub mod language;
 pub mod line;
+pub mod marked_sentence;
 pub mod marker;
 pub mod sentence;
 pub mod words;

@@ -9,8 +9,10 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::reading::WINDOW;
-use crate::text::marker::{Marker, each_marker};
-use crate::text::sentence::{sentences_interruptibly, trimmed};
+use crate::text::line::item_sign;
+use crate::text::marked_sentence::{MarkedSentence, marked_sentences};
+use crate::text::marker::Marker;
+use crate::text::sentence::trimmed;
 use crate::text::words::{Word, words};
 
 /// Words below which a line without an end is a heading or a label.
@@ -18,6 +20,8 @@ const SHORTEST: usize = 3;
 
 /// A sentence of the answer.
 pub(super) struct Statement {
+    /// Where it stands in the answer with its citations, in bytes.
+    pub bytes: Range<usize>,
     /// Its text without citations.
     pub text: String,
     /// Its words, in order.
@@ -37,11 +41,11 @@ pub(super) fn statements(
     contexts: usize,
     interrupt: &mut dyn FnMut(),
 ) -> Vec<Statement> {
-    let mut markers = each_marker(answer).peekable();
     let mut code = fenced(answer).into_iter().peekable();
     let is_one_line = answer.lines().nth(1).is_none();
     let mut found: Vec<Statement> = Vec::new();
-    for sentence in sentences_interruptibly(answer, interrupt) {
+    for MarkedSentence { range: sentence, markers } in marked_sentences(answer, interrupt) {
+        let mut markers = markers.into_iter().peekable();
         while code.next_if(|code| code.end <= sentence.start).is_some() {}
         if code.peek().is_some_and(|code| code.start < sentence.end) {
             continue;
@@ -49,16 +53,19 @@ pub(super) fn statements(
         for range in parts(answer, sentence.clone()) {
             interrupt();
             let is_part = range != sentence;
-            while markers.next_if(|marker| marker.range.start < range.start).is_some() {}
             let inside: Vec<Marker> =
                 std::iter::from_fn(|| markers.next_if(|it| it.range.start < range.end)).collect();
             let cited = cited(&inside, contexts);
-            let text = without(answer, range, &inside);
+            let text = without(answer, range.clone(), &inside);
             let words = words(&text);
             if words.is_empty() {
                 // A marker after the full stop, on its own: it belongs to the sentence before.
                 if let Some(last) = found.last_mut() {
                     last.cited.extend(cited);
+                    let is_next = answer[last.bytes.end..range.start].trim().is_empty();
+                    if is_next && !inside.is_empty() {
+                        last.bytes.end = range.end;
+                    }
                 }
             } else if words.len() >= SHORTEST
                 || text.ends_with(TERMINATORS)
@@ -66,7 +73,7 @@ pub(super) fn statements(
                 || is_part
             {
                 let is_question = text.ends_with(['?', '？', '؟']);
-                found.push(Statement { text, words, cited, is_question });
+                found.push(Statement { bytes: range, text, words, cited, is_question });
             }
         }
     }
@@ -110,7 +117,7 @@ fn without(answer: &str, range: Range<usize>, markers: &[Marker]) -> String {
     }
     text.push_str(&answer[from..range.end]);
     let text = text.trim().trim_start_matches(['-', '*', '#', '>', '•', ' ']);
-    text.trim().to_owned()
+    text[item_sign(text)..].trim().to_owned()
 }
 
 /// Blocks between lines of three backticks or tildes.

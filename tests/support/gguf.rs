@@ -25,7 +25,9 @@ impl InstalledLlm {
     /// Finds both, or says that what needs them is skipped.
     pub fn find() -> Option<InstalledLlm> {
         let library = cache().join("llama/libllama.so");
-        let path = cache().join("smollm2/SmolLM2-135M-Instruct.Q4_1.gguf");
+        let usual = || cache().join("smollm2/SmolLM2-135M-Instruct.Q4_1.gguf");
+        let named = std::env::var_os("PG_RAG_TEST_GGUF");
+        let path = named.map_or_else(usual, PathBuf::from);
         if !library.is_file() || !path.is_file() {
             println!("skipped: no llama.cpp or no {}; make test-llm gets them", path.display());
             return None;
@@ -42,7 +44,10 @@ impl InstalledLlm {
     /// One with further arguments.
     pub fn start_with(&self, arguments: &[&str]) -> Ragd {
         let library = self.library.to_str().unwrap();
-        let local = ["--llama", library, "--llama-threads", "1", "--llama-memory", "4000000000"];
+        let mut local = vec!["--llama", library, "--llama-memory", "4000000000"];
+        if !arguments.contains(&"--llama-threads") {
+            local.extend(["--llama-threads", "1"]);
+        }
         Ragd::start_with(Path::new(NO_ONNXRUNTIME), &[&local[..], arguments].concat())
     }
 

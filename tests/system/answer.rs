@@ -302,6 +302,56 @@ fn what_the_model_knows_itself_is_marked() {
 }
 
 #[test]
+fn what_no_source_says_is_left_out_and_doubt_is_answered_by_quotes() {
+    let (said, made_up) =
+        ("The flat in Cologne has two rooms [1].", "A heated pool lies behind it [1].");
+    let http = Server::answer(move |request| match user(request).contains("pool") {
+        true => Reply::chat(made_up),
+        false => Reply::chat(&format!("{said} {made_up} It is let from May [1].")),
+    });
+    let Some((_cluster, http, mut client)) = start(http) else { return };
+    let question = "How many rooms has the flat in Cologne?";
+    let remove = json!({"verify": {"unsupported": "remove"}});
+    let left = format!("{said} It is let from May [1].");
+    let told = ask(&mut client, question, "flats", &remove);
+    assert_eq!(told.answer.as_deref(), Some(left.as_str()));
+    let claims = told.row["claims"].as_array().unwrap();
+    let removed: Vec<Option<&Value>> = claims.iter().map(|it| it.get("removed")).collect();
+    assert_eq!(removed, [None, Some(&json!(true)), None]);
+    assert!(told.row["confidence"].as_f64().unwrap() > 0.5, "{}", told.row);
+    assert_eq!(
+        (&told.row["supported"], &told.row["needs_review"], told.row["usage"].get("problems")),
+        (&json!(true), &json!(false), None)
+    );
+    // Nothing that was streamed can be taken back, so it is checked before.
+    let (rows, last) = stream(&mut client, question, "flats", &remove);
+    assert_eq!((rows.concat().trim(), last.get("answer")), (left.as_str(), None));
+    // It stays where nothing else is said.
+    let told = ask(&mut client, question, "flats", &json!({}));
+    assert!(told.answer.unwrap().contains("pool"));
+    assert_eq!(told.row["needs_review"], true);
+
+    // Where all of it is made up, the documents answer in their own words, or say nothing.
+    let rooms = "How many rooms has the flat in Cologne, and has it a pool?";
+    let refused = ask(&mut client, rooms, "flats", &remove);
+    assert_eq!((&refused.row["supported"], &refused.row["citations"]), (&json!(false), &json!([])));
+    let extractive = json!({"verify": {"low_confidence": "extractive"}});
+    let told = ask(&mut client, rooms, "flats", &extractive);
+    assert_eq!(told.answer.as_deref(), Some("The flat in Cologne has two rooms. [1]"));
+    assert_eq!((&told.row["supported"], &told.row["needs_review"]), (&json!(true), &json!(false)));
+    let kept_back = &told.row["usage"]["kept_back"];
+    assert!(kept_back["confidence"].as_f64().unwrap() < 0.5, "{}", told.row);
+    assert_eq!(kept_back["claims"][0]["verdict"], "unsupported");
+    assert_eq!(told.row["usage"]["llm"], "writer");
+    let (rows, last) = stream(&mut client, rooms, "flats", &extractive);
+    assert_eq!((rows.concat(), last.get("answer")), (told.answer.unwrap(), None));
+    let told = ask(&mut client, "Who painted the pool?", "letters", &extractive);
+    assert_eq!((&told.row["supported"], &told.row["citations"]), (&json!(false), &json!([])));
+    assert!(!told.answer.unwrap().contains("heated"));
+    assert!(http.requests().len() >= 7, "{} requests", http.requests().len());
+}
+
+#[test]
 fn the_best_chunk_stands_at_the_end_once_more() {
     let http = Server::play([Reply::chat("It has two rooms [1].")]);
     let Some((_cluster, http, mut client)) = start(http) else { return };

@@ -72,6 +72,13 @@ fn it_writes_streams_and_answers() {
         "SELECT usage ->> 'llm' FROM rag_answer_details('How do I reset a password?', 'docs',
         llm => 'writer', k => 2, options => '{\"answer\": {\"max_tokens\": 60}}')";
     assert_eq!(text(&mut client, asked), "writer");
+    // What it writes is held against the chunks, and little of them is read.
+    let defaults =
+        "SELECT detail FROM rag_explain('How do I reset a password?', 'docs', llm => 'writer',
+        options => '{\"answer\": {\"max_tokens\": 5}}') WHERE step = 'options'";
+    let defaults = text(&mut client, defaults);
+    let held = "verify.unsupported = remove (local model), verify.low_confidence = extractive (local model)";
+    assert!(defaults.contains(held), "{defaults}");
     let streamed = "SELECT count(*) FROM rag_answer_stream('How do I reset a password?', 'docs',
         llm => 'writer', k => 1, options => '{\"answer\": {\"max_tokens\": 30}}')";
     assert!(count(&mut client, streamed) >= 1);

@@ -4,6 +4,9 @@
 //! built from another header, so [`LlamaLibrary::load`] refuses every version but that one, and looks whether the default
 //! parameters are what they should be.
 
+// Fields of structures have their names in llama.h, which says what they mean.
+#![allow(missing_docs)]
+
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 

@@ -14,11 +14,11 @@
 
 pub mod child;
 mod confine;
-mod context;
-mod engine;
+pub mod context;
+pub mod engine;
 pub mod host;
-mod library;
-mod model;
+pub mod library;
+pub mod model;
 mod process;
 mod sampler;
 

@@ -14,6 +14,7 @@ use crate::pg::server::options;
 use crate::request::{
     OptionLayers, OptionSource, QuestionArguments, QuestionOptions, SettingInForce, WrittenOptions,
 };
+use crate::verify::options::VerifyOptions;
 
 /// What a call says, before it is known which pipeline is asked.
 #[derive(Clone)]
@@ -124,9 +125,9 @@ impl AskedOptions {
         })
     }
 
-    /// Notes in the trace what is not built in, if there is anything, and what says so.
-    pub fn trace(&self) -> Result<()> {
-        let listed = self.layers.listed(&settings());
+    /// Notes in the trace what is not built in, if there is anything, and what says so. `llm` writes.
+    pub fn trace(&self, llm: &Llm) -> Result<()> {
+        let listed = self.layers.listed(&settings(llm));
         if listed.is_empty() {
             return Ok(());
         }
@@ -152,18 +153,23 @@ fn beside(error: Error, fact: &str) -> Error {
     error.detail(detail)
 }
 
-/// The settings that hold where nothing else is said, as far as they are not as they come.
-fn settings() -> Vec<SettingInForce> {
+/// The settings that hold where nothing else is said, as far as they are not as they come, and what holds for a
+/// language model on this machine.
+fn settings(writer: &Llm) -> Vec<SettingInForce> {
     let llm = Some(guc::llm()).filter(|it| it != EXTRACTIVE);
     let confidence = guc::min_confidence().map(|it| it.to_string());
     let cache = Some(guc::cache()).filter(|it| *it != Caching::Off);
     let cache = cache.map(|it| it.name().to_owned());
+    let (unsupported, low_confidence) = VerifyOptions::LOCAL_DEFAULTS;
+    let local = |value: String| writer.is_local().then_some(value);
     [
-        ("llm", "rag.llm", llm),
-        ("answer.min_confidence", "rag.min_confidence", confidence),
-        ("answer.cache", "rag.cache", cache),
+        ("llm", OptionSource::Setting("rag.llm"), llm),
+        ("answer.min_confidence", OptionSource::Setting("rag.min_confidence"), confidence),
+        ("answer.cache", OptionSource::Setting("rag.cache"), cache),
+        ("verify.unsupported", OptionSource::LocalModel, local(unsupported.to_string())),
+        ("verify.low_confidence", OptionSource::LocalModel, local(low_confidence.to_string())),
     ]
     .into_iter()
-    .filter_map(|(option, name, value)| Some(SettingInForce { option, name, value: value? }))
+    .filter_map(|(option, source, value)| Some(SettingInForce { option, source, value: value? }))
     .collect()
 }

@@ -260,7 +260,7 @@ impl AskedPipelines {
     fn prepared(self, text: String, purpose: PreparedFor) -> Result<PreparedQuestion> {
         let AskedPipelines { pipelines, options } = self;
         let llm = options.llm()?;
-        options.trace()?;
+        options.trace(&llm)?;
         let mut search = FederatedSearch::new(pipelines, READ)?.for_answers();
         if purpose == PreparedFor::Answer {
             search = search.with_caching(options.options.answer.cache.map(Caching::from));

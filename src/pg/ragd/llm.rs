@@ -4,7 +4,7 @@ use super::provider::{self, Capacity};
 use crate::error::Result;
 use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::server::guc;
-use crate::protocol::ProviderConfig;
+use crate::protocol::{LOCAL_API, ProviderConfig};
 
 /// What writes answers. A name is looked up once; from then on its server, key and prices are known.
 pub enum Llm {
@@ -54,6 +54,11 @@ impl Llm {
     /// Whether it is the built-in answerer.
     pub fn is_extractive(&self) -> bool {
         matches!(self, Llm::Extractive)
+    }
+
+    /// Whether it runs on this machine, in a process of ragd's.
+    pub fn is_local(&self) -> bool {
+        matches!(self, Llm::Provider(provider) if provider.config.api == LOCAL_API)
     }
 
     /// How much it reads; `None` for the built-in answerer, which reads all.

@@ -50,7 +50,8 @@ pub fn language_model(name: &str) -> Result<(ProviderConfig, Capacity)> {
     let tokenizer = options.text("tokenizer");
     let config = read(name, server, None)?;
     let window = (window > 0).then_some(window).or(local::window(&config));
-    Ok((config, Capacity { window, tokenizer }))
+    let usual = config.special.file.is_some().then_some(local::USUAL_READING);
+    Ok((config, Capacity { window, usual, tokenizer }))
 }
 
 fn unknown_llm(name: &str) -> Error {
@@ -65,6 +66,8 @@ fn unknown_llm(name: &str) -> Error {
 pub struct Capacity {
     /// Most tokens of a call, the answer included; `None`: not known.
     pub window: Option<u32>,
+    /// Tokens of chunks that it reads where nothing else is said, if fewer than there is room for; `None`: as many.
+    pub usual: Option<u32>,
     /// The registered model that has its tokenizer; `None`: there is none.
     pub tokenizer: Option<String>,
 }

@@ -16,6 +16,7 @@ use crate::answer::plain::without_fences;
 use crate::answer::refusal::refusal;
 use crate::answer::shown::shown;
 use crate::answer::style::{Styled, styled_json, styled_with_own};
+use crate::answer::supported::{SupportedPart, supported_part};
 use crate::error::Result;
 use crate::extract::AnswerFormat;
 use crate::pg::question::options::AskedOptions;
@@ -23,7 +24,7 @@ use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::llm::Llm;
 use crate::request::QuestionOptions;
 use crate::source::Source;
-use crate::verify::options::LowConfidence;
+use crate::verify::options::{LowConfidence, UnsupportedClaims, VerifyOptions};
 use crate::verify::{Claim, ContextEvidence, Verdict, faithfulness};
 
 /// The confidence below which an answer of a language model is taken for doubtful, unless the
@@ -34,6 +35,7 @@ const DOUBTFUL: f32 = 0.5;
 pub struct CheckOptions {
     cite: CiteOptions,
     verifier: Verifier,
+    unsupported: UnsupportedClaims,
     low_confidence: LowConfidence,
     min_confidence: Option<f32>,
     refusal: Option<String>,
@@ -50,6 +52,7 @@ impl CheckOptions {
         CheckOptions {
             cite: CiteOptions::default(),
             verifier: Verifier::Nobody,
+            unsupported: UnsupportedClaims::Keep,
             low_confidence: LowConfidence::Flag,
             min_confidence: None,
             refusal: None,
@@ -69,16 +72,33 @@ impl CheckOptions {
         let other = verify.llm.as_deref().map(Llm::named).transpose();
         let other = asked.named(&["verify.llm"], other)?;
         let verifier = Verifier::named(verify.by.as_deref(), other.as_ref().unwrap_or(llm));
+        let usual = match llm.is_local() {
+            true => VerifyOptions::LOCAL_DEFAULTS,
+            false => Default::default(),
+        };
         Ok(CheckOptions {
             cite: cite.clone(),
             verifier: asked.named(&["verify.by"], verifier)?,
-            low_confidence: verify.low_confidence,
+            unsupported: verify.unsupported.unwrap_or(usual.0),
+            low_confidence: verify.low_confidence.unwrap_or(usual.1),
             min_confidence,
             refusal: answer.refusal.clone(),
             suggests: answer.suggest,
             has_form: answer.schema.is_some(),
             own_mark: answer.own_knowledge.then(|| own_mark(cite)),
         })
+    }
+
+    /// Whether an answer of a language model, or a part of it, may be kept back once it is checked.
+    pub fn keeps_back(&self) -> bool {
+        let keeps_back = self.unsupported == UnsupportedClaims::Remove
+            || self.low_confidence == LowConfidence::Extractive;
+        keeps_back && !matches!(self.verifier, Verifier::Nobody)
+    }
+
+    /// Whether the built-in answerer answers in the place of an answer that is kept back.
+    pub fn has_substitute(&self) -> bool {
+        self.low_confidence == LowConfidence::Extractive && !self.has_form
     }
 
     /// What markup an extractive answer has.
@@ -118,26 +138,30 @@ pub fn checked(
         false => (told.text, Some(told.sourced)),
     };
     let sources: Vec<&Source> = readings.iter().map(|reading| &reading.source).collect();
-    let found = citations.unwrap_or_else(|| cited(&text, &sources));
-    let checked = match (supported, is_quoted) {
+    let checked = match (supported, &citations) {
         (false, _) => Checked::default(),
-        (true, true) => Checked { claims: quotes(&found, &sources), ..Checked::default() },
-        (true, false) => {
+        (true, Some(quoted)) => Checked { claims: quotes(quoted, &sources), ..Checked::default() },
+        (true, None) => {
             let text = sourced.as_deref().unwrap_or(&text);
             let said = claimed(text, formed.as_ref(), &options.verifier);
             options.verifier.check(question, &said, &readings, context)?
         }
     };
-    let score = (!checked.claims.is_empty()).then(|| faithfulness(&checked.claims) as f32);
+    let is_one_text = formed.is_none() && sourced.is_none() && !is_quoted;
+    let part = (is_one_text && options.unsupported == UnsupportedClaims::Remove)
+        .then(|| supported_part(&text, &checked.claims));
+    let SupportedPart { text, removed } = part.flatten().unwrap_or(SupportedPart::all(text));
+    let is_empty = !removed.is_empty() && text.is_empty();
+    let score = faithfulness_of(&checked.claims, if is_empty { &[] } else { &removed });
     let confidence = match (is_quoted, confidence, score) {
         (true, ..) => confidence,
         (false, Some(own), Some(score)) => Some(own.min(score)),
         (false, own, score) => own.or(score),
     };
-    let is_doubtful = supported
-        && !is_quoted
-        && confidence.is_some_and(|it| it < options.min_confidence.unwrap_or(DOUBTFUL));
-    let abstains = is_doubtful && options.low_confidence == LowConfidence::Abstain;
+    let is_unsure = confidence.is_some_and(|it| it < options.min_confidence.unwrap_or(DOUBTFUL));
+    let is_doubtful = supported && !is_quoted && is_unsure;
+    let abstains = is_doubtful && options.low_confidence != LowConfidence::Flag || is_empty;
+    let found = citations.unwrap_or_else(|| cited(&text, &sources));
     // A language model says itself that it does not know.
     let stands_on_nothing = found.citations.is_empty() && !told.own.is_empty();
     let (text, found) = match abstains || is_quoted && !supported {
@@ -152,20 +176,29 @@ pub fn checked(
     if is_quoted && options.format() == AnswerFormat::Plain {
         styled.text = without_fences(&styled.text);
     }
-    note_problems(&checked, &styled, !is_quoted && !abstains, &mut usage);
+    note_problems(&checked, &removed, &styled, !is_quoted && !abstains, &mut usage);
     Ok(Answer {
         supported: Some(supported && !abstains && !stands_on_nothing),
         confidence,
         citations: listed(&found, &styled),
         context: listed_sources(&sources, &styled),
         reading_order: (0..sources.len()).map(|source| styled.number(source)).collect(),
-        claims: claims(&checked.claims, &told.own, &sources, &styled),
+        claims: claims(&checked.claims, &removed, &told.own, &sources, &styled),
         text: (!options.has_form || supported && !abstains).then_some(styled.text),
         usage,
         faithfulness: score,
         needs_review: is_doubtful && !abstains,
+        is_kept_back: abstains,
         has_form: options.has_form,
     })
+}
+
+/// How well the sources say what is said, without the claims that are removed; `None` where nothing is compared.
+fn faithfulness_of(claims: &[Claim], removed: &[bool]) -> Option<f32> {
+    let is_removed = |at: usize| removed.get(at).is_some_and(|it| *it);
+    let kept: Vec<&Claim> =
+        (0..).zip(claims).filter(|(at, _)| !is_removed(*at)).map(|(_, it)| it).collect();
+    (!kept.is_empty()).then(|| faithfulness(kept) as f32)
 }
 
 /// What stands behind a sentence of the model's own knowledge.
@@ -200,6 +233,7 @@ fn quotes(found: &Citations, sources: &[&Source]) -> Vec<Claim> {
         let chars = sources.get(context)?.characters(&citation.place)?;
         Some(Claim {
             text: citation.quote.clone(),
+            bytes: 0..citation.quote.len(),
             verdict: Verdict::Supported,
             score: 1.0,
             evidence: Some(ContextEvidence { context, chars }),
@@ -224,7 +258,13 @@ fn listed(found: &Citations, styled: &Styled) -> Value {
 }
 
 /// JSON objects of `claims`, and of sentences of the model's own behind them.
-fn claims(claims: &[Claim], own: &[String], sources: &[&Source], styled: &Styled) -> Value {
+fn claims(
+    claims: &[Claim],
+    removed: &[bool],
+    own: &[String],
+    sources: &[&Source],
+    styled: &Styled,
+) -> Value {
     let object = |(number, claim): (usize, &Claim)| {
         let mut value = json!({
             "claim_no": number,
@@ -233,6 +273,9 @@ fn claims(claims: &[Claim], own: &[String], sources: &[&Source], styled: &Styled
             "score": rounded(claim.score),
             "cited": claim.cited.iter().map(|at| styled.number(*at)).collect::<Vec<_>>(),
         });
+        if removed.get(number - 1) == Some(&true) {
+            value["removed"] = json!(true);
+        }
         if let Some(evidence) = &claim.evidence {
             value["number"] = json!(styled.number(evidence.context));
             add(place_of(evidence, sources), &mut value);
@@ -265,11 +308,18 @@ fn rounded(score: f64) -> f64 {
 
 /// What is wrong with the citations of an answer that `cites` as its writer likes, and with its
 /// checking.
-fn note_problems(checked: &Checked, styled: &Styled, cites: bool, usage: &mut Value) {
+fn note_problems(
+    checked: &Checked,
+    removed: &[bool],
+    styled: &Styled,
+    cites: bool,
+    usage: &mut Value,
+) {
     let wrong = styled.wrong.iter().map(|(marker, position)| {
         json!({"problem": "wrong marker", "marker": marker, "position": position})
     });
-    let numbered = (1..).zip(&checked.claims);
+    let numbered =
+        (1..).zip(&checked.claims).filter(|(number, _)| removed.get(number - 1) != Some(&true));
     let bare = numbered.filter(|(_, claim)| cites && claim.cited.is_empty() && !claim.asks());
     let bare = bare.map(|(number, _)| json!({"problem": "no citation", "claim_no": number}));
     let unread = checked.unread.then(|| json!({"problem": "unreadable verdicts"}));

@@ -96,6 +96,8 @@ pub struct Answer {
     pub faithfulness: Option<f32>,
     /// Whether the answer ought to be reviewed.
     pub needs_review: bool,
+    /// Whether what a language model has written is kept back, because it is too doubtful.
+    pub is_kept_back: bool,
     /// Whether the text is JSON of a schema, and not free text.
     pub has_form: bool,
 }
@@ -107,8 +109,12 @@ pub fn ask(question: &str, search: &FederatedSearch, writing: &Writing) -> Resul
         Llm::Extractive => extracted(question, search, writing)?,
         Llm::Provider(llm) => write::write(question, search, writing, &llm.config)?,
     };
+    let readings = writing.trust.has_substitute().then(|| draft.readings.clone());
     let check = || checks::checked(question, draft, &writing.trust, &search.context);
     let mut answer = trace::step("verify", String::new, check)?;
+    if let Some(readings) = readings.filter(|_| answer.is_kept_back) {
+        answer = substitute(question, answer, readings, search, writing)?;
+    }
     note_times(
         &mut answer,
         writing.llm.name(),
@@ -181,6 +187,22 @@ fn extracted(
     let mut draft = trace::step("extract", String::new, extract)?;
     draft.usage["strategy"] = json!("compact");
     Ok((draft, retrieving))
+}
+
+/// What the built-in answerer says of what the language model has read, in the place of the answer that is kept back.
+fn substitute(
+    question: &str,
+    kept_back: Answer,
+    readings: Vec<Reading>,
+    search: &FederatedSearch,
+    writing: &Writing,
+) -> Result<Answer> {
+    let extract = || extract::extract(question, readings, search, writing);
+    let mut draft = trace::step("extract", String::new, extract)?;
+    let Answer { usage, claims, confidence, .. } = kept_back;
+    draft.usage = usage;
+    draft.usage["kept_back"] = json!({"confidence": confidence, "claims": claims});
+    checks::checked(question, draft, &writing.trust, &search.context)
 }
 
 /// What is read, the tokens of each as it is sent, and last those of the overview before it.

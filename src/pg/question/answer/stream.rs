@@ -108,8 +108,13 @@ struct Times {
 /// complete.
 pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Result<AnswerStream> {
     let provider = match &writing.llm {
-        // What must have a form is told when it is known to have it, and what no source says once it is marked.
-        Llm::Provider(llm) if writing.form.is_none() && !writing.own_knowledge => &llm.config,
+        // What must have a form is told when it is known to have it, what no source says once it is marked, and what may
+        // be kept back once it is not.
+        Llm::Provider(llm)
+            if writing.form.is_none() && !writing.own_knowledge && !writing.trust.keeps_back() =>
+        {
+            &llm.config
+        }
         _ => return super::ask(question, search, &writing).map(AnswerStream::known),
     };
     let context = search.context;
@@ -327,6 +332,7 @@ impl StreamedAnswer {
             claims: none(),
             faithfulness: None,
             needs_review: false,
+            is_kept_back: false,
             has_form: false,
         }
     }

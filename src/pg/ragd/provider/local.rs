@@ -9,6 +9,10 @@ use crate::protocol::{GgufFile, LOCAL_API, ProviderConfig, Special, USUAL_LOCAL_
 const OF_HOSTS: [&str; 6] =
     ["base_url", "connect_timeout", "max_retries", "key_header", "proxy", "ca_file"];
 
+/// Tokens of chunks that a model on this machine reads for an answer where nothing else is said. Two cores read some 100
+/// tokens a second with a model of 1.5 billion parameters in 4 bits.
+pub const USUAL_READING: u32 = 800;
+
 /// Fails where a server of this api says how a host is reached.
 pub fn check(options: &OptionList) -> Result<()> {
     if options.text("api").as_deref() != Some(LOCAL_API) {

@@ -12,9 +12,11 @@ use crate::prompt::tokens::Counter;
 /// the window has room for; or the usual. The built-in answerer has no window.
 pub fn room(question: &str, writing: &Writing, counter: &mut dyn Counter) -> Result<Room> {
     let given = writing.context.tokens.map(|tokens| tokens as usize);
-    let Some(window) = writing.llm.capacity().and_then(|it| it.window) else {
+    let capacity = writing.llm.capacity();
+    let Some(window) = capacity.and_then(|it| it.window) else {
         return Ok(of_unknown_window(given, writing.llm.is_extractive()));
     };
+    let usual = capacity.and_then(|it| it.usual).map_or(usize::MAX, |tokens| tokens as usize);
     let form = writing.form.as_ref().map(AnswerForm::as_sent);
     let asked: Vec<String> = [Some(question.to_owned()), form].into_iter().flatten().collect();
     let asked: usize = counter.count(&asked)?.iter().sum();
@@ -24,7 +26,8 @@ pub fn room(question: &str, writing: &Writing, counter: &mut dyn Counter) -> Res
         Some(tokens) if tokens > room => Err(too_much(writing, window, tokens, room)),
         _ if room == 0 => Err(too_small(writing, window)),
         Some(tokens) if tokens > 0 => Ok(Room { sources: Some(tokens), all: Some(room) }),
-        _ => Ok(Room { sources: Some(room), all: Some(room) }),
+        Some(_) => Ok(Room { sources: Some(room), all: Some(room) }),
+        None => Ok(Room { sources: Some(room.min(usual)), all: Some(room) }),
     }
 }
 

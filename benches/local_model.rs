@@ -1,0 +1,192 @@
+//! # What does a local model lose on the way through ragd?
+//!
+//! ```text
+//! make bench-local-model                        SmolLM2-135M of make test-llm
+//! make bench-local-model GGUF=/path/model.gguf  another one
+//! ```
+//!
+//! Beside each other, on the same cores and with as many threads: llama.cpp called in a loop, as its own bench does (a
+//! prompt in batches of 512 tokens, then one token after another, of which nothing is chosen or turned into text), and a
+//! call of a session to ragd, which passes it on to the process of the model: chat template, tokens, sampling, text and
+//! both sockets included. Each is run five times in turn, and the best of each counts: what the machine does beside makes a
+//! run slower, never faster.
+
+#[allow(dead_code)]
+#[path = "../tests/support/gguf.rs"]
+mod gguf;
+#[allow(dead_code)]
+#[path = "../tests/support/ragd.rs"]
+mod ragd;
+
+use std::path::Path;
+use std::rc::Rc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pg_rag::daemon::connection::ClientConnection;
+use pg_rag::daemon::local_model::context::{ContextSize, LlamaContext, MAX_BATCH};
+use pg_rag::daemon::local_model::engine::{BatchToken, Decoded, LanguageModel};
+use pg_rag::daemon::local_model::library::LlamaLibrary;
+use pg_rag::daemon::local_model::model::LlamaModel;
+
+use gguf::{InstalledLlm, generate};
+use ragd::Ragd;
+
+const RUNS: usize = 5;
+
+/// Tokens of a prompt and of a text, about.
+const READ: usize = 512;
+const WRITTEN: u32 = 128;
+
+/// Sessions that write at once.
+const SESSIONS: usize = 4;
+
+const STORY: &str = "The miller carried the last sack of flour down to the river, where a boat was waiting for the \
+    market in the town below. ";
+
+fn main() {
+    let Some(llm) = InstalledLlm::find() else { return };
+    let threads = thread::available_parallelism().map_or(1, |it| it.get());
+    let ragd = llm.start_with(&["--llama-threads", &threads.to_string()]);
+    let mut client = ragd.connect();
+    let mut plain = PlainLoop::load(&llm, threads);
+    generate(&mut client, llm.request("Hello", 1)).expect("a text");
+    let mut ours = Figures::default();
+    let mut theirs = Figures::default();
+    for run in 0..RUNS {
+        theirs.best(plain.measure());
+        ours.best(through_ragd(&mut client, &llm, run));
+    }
+    let model = llm.file().path.rsplit('/').next().unwrap_or_default().to_owned();
+    println!("{model}, {threads} threads, tokens a second, best of {RUNS}\n");
+    println!("| work | llama.cpp in a loop | through ragd | ratio |");
+    println!("|---|---|---|---|");
+    row(&format!("reading, {READ} tokens"), theirs.reading, ours.reading);
+    row(&format!("writing, {WRITTEN} tokens"), theirs.writing, ours.writing);
+    let (alone, together) = sessions(&ragd, &llm);
+    println!("\n| sessions | tokens a second of all of them | ratio |");
+    println!("|---|---|---|");
+    println!("| 1 | {alone:.1} | |");
+    println!("| {SESSIONS} | {together:.1} | {:.2} |", together / alone);
+    let (first, second) = same_beginning(&mut client, &llm);
+    println!("\n| prompt | until its text |");
+    println!("|---|---|");
+    println!("| of {READ} tokens | {} ms |", first.as_millis());
+    println!("| the same with another question at its end | {} ms |", second.as_millis());
+}
+
+fn row(work: &str, theirs: f64, ours: f64) {
+    println!("| {work} | {theirs:.1} | {ours:.1} | {:.2} |", ours / theirs);
+}
+
+/// Tokens a second.
+#[derive(Clone, Copy, Default)]
+struct Figures {
+    reading: f64,
+    writing: f64,
+}
+
+impl Figures {
+    fn best(&mut self, other: Figures) {
+        self.reading = self.reading.max(other.reading);
+        self.writing = self.writing.max(other.writing);
+    }
+}
+
+/// llama.cpp in this process.
+struct PlainLoop {
+    context: LlamaContext,
+    prompt: Vec<i32>,
+}
+
+impl PlainLoop {
+    fn load(llm: &InstalledLlm, threads: usize) -> PlainLoop {
+        let library = Rc::new(LlamaLibrary::load(llm.library()).expect("llama.cpp"));
+        let model = LlamaModel::load(library, Path::new(&llm.file().path)).expect("a model");
+        let prompt = model.tokenize(&STORY.repeat(READ / 16)).expect("tokens");
+        let size = ContextSize { tokens: 4096, sequences: SESSIONS, threads };
+        let context = LlamaContext::new(Rc::new(model), size).expect("a context");
+        PlainLoop { context, prompt: prompt[..READ].to_vec() }
+    }
+
+    fn measure(&mut self) -> Figures {
+        self.context.forget_all();
+        let begun = Instant::now();
+        for (batch, tokens) in self.prompt.chunks(MAX_BATCH).enumerate() {
+            let token = |(at, token): (usize, &i32)| {
+                let position = batch * MAX_BATCH + at;
+                BatchToken { token: *token, position, sequence: 0, is_asked: position + 1 == READ }
+            };
+            let batch: Vec<BatchToken> = tokens.iter().enumerate().map(token).collect();
+            assert_eq!(self.context.decode(&batch), Decoded::Done);
+        }
+        let reading = READ as f64 / begun.elapsed().as_secs_f64();
+        let begun = Instant::now();
+        for at in 0..WRITTEN as usize {
+            let token = self.prompt[at];
+            let next = BatchToken { token, position: READ + at, sequence: 0, is_asked: true };
+            assert_eq!(self.context.decode(&[next]), Decoded::Done);
+        }
+        Figures { reading, writing: f64::from(WRITTEN) / begun.elapsed().as_secs_f64() }
+    }
+}
+
+/// A question whose beginning no other has, with about so many tokens before it.
+fn question(number: usize, tokens: usize) -> String {
+    let words = STORY.repeat(tokens / 24);
+    format!("Story number {number}: {words}\n\nTell the story once more, with all details.")
+}
+
+/// The time of a text of at most so many tokens, how many it has, and those of its prompt.
+fn timed(
+    client: &mut ClientConnection,
+    llm: &InstalledLlm,
+    question: &str,
+    most: u32,
+) -> (Duration, u64, u64) {
+    let begun = Instant::now();
+    let text = generate(client, llm.request(question, most)).expect("a text");
+    let tokens = |count: Option<u64>| count.unwrap_or_default();
+    (begun.elapsed(), tokens(text.completion_tokens), tokens(text.prompt_tokens))
+}
+
+fn through_ragd(client: &mut ClientConnection, llm: &InstalledLlm, run: usize) -> Figures {
+    let question = question(run, READ);
+    let (first, _, read) = timed(client, llm, &question, 1);
+    // What was read is kept, so this is the time of one token, and the other that of as many more.
+    let (one, _, _) = timed(client, llm, &question, 1);
+    let (all, written, _) = timed(client, llm, &question, WRITTEN + 1);
+    Figures {
+        reading: read as f64 / first.as_secs_f64(),
+        writing: written.saturating_sub(1) as f64 / all.saturating_sub(one).as_secs_f64(),
+    }
+}
+
+/// Tokens a second of one session, and of several at once together.
+fn sessions(ragd: &Ragd, llm: &InstalledLlm) -> (f64, f64) {
+    let speed = |sessions: usize| {
+        let asked: Vec<String> = (0..sessions).map(|session| question(100 + session, 64)).collect();
+        for question in &asked {
+            timed(&mut ragd.connect(), llm, question, 1);
+        }
+        let begun = Instant::now();
+        let written: u64 = thread::scope(|scope| {
+            let write = |question| {
+                scope.spawn(move || timed(&mut ragd.connect(), llm, question, WRITTEN).1)
+            };
+            let threads: Vec<_> = asked.iter().map(write).collect();
+            threads.into_iter().map(|thread| thread.join().expect("a text")).sum()
+        });
+        written as f64 / begun.elapsed().as_secs_f64()
+    };
+    let best = |sessions| (0..RUNS).map(|_| speed(sessions)).fold(0.0, f64::max);
+    (best(1), best(SESSIONS))
+}
+
+/// How long one token takes after a long prompt, and after the same one with another end.
+fn same_beginning(client: &mut ClientConnection, llm: &InstalledLlm) -> (Duration, Duration) {
+    let question = question(1000, READ);
+    let (first, _, _) = timed(client, llm, &question, 1);
+    let (second, _, _) = timed(client, llm, &format!("{question} In verse."), 1);
+    (first, second)
+}
