@@ -17,8 +17,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pg_rag::error::ErrorKind;
+use pg_rag::prompt::sampling::SamplingParameters;
 use pg_rag::protocol::{GenerateMany, Message, Request, Response};
 
+use serde_json::{Map, Value, json};
 use support::gguf::{InstalledLlm, describe, generate, request};
 use support::ragd::{Folder, Ragd, eventually, status};
 
@@ -199,11 +201,29 @@ fn a_process_that_hangs_is_killed_and_the_next_call_answered() {
     assert_ne!(ragd.children(), before);
 }
 
+/// How often something is tried: `usual` times, or as often as `PG_RAG_LOCAL_ROUNDS` says.
+fn rounds(usual: usize) -> usize {
+    std::env::var("PG_RAG_LOCAL_ROUNDS").ok().map_or(usual, |rounds| rounds.parse().unwrap())
+}
+
+/// The same numbers in each run (splitmix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) as usize % end
+    }
+}
+
 /// However often the process is killed: each call is answered, or fails with an error that says why.
 #[test]
 fn a_killed_process_ends_no_session() {
     let Some(llm) = InstalledLlm::find() else { return };
-    let kills: usize = std::env::var("PG_RAG_KILLS").ok().map_or(5, |kills| kills.parse().unwrap());
+    let kills = rounds(5);
     let ragd = llm.start();
     let (is_over, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
     let failed = AtomicUsize::new(0);
@@ -300,6 +320,98 @@ fn a_damaged_file_fails_its_call_alone() {
     let error = describe(&mut client, &path).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::FileCorrupted, "{error}");
     assert!(generate(&mut client, llm.request("Hello", 1)).is_ok());
+}
+
+/// Bytes changed in the head of the file, where names, tokens and places stand, or anywhere, and files that end too early.
+#[test]
+fn random_damage_leaves_everything_else_alone() {
+    let Some(llm) = InstalledLlm::find() else { return };
+    let ragd = llm.start();
+    let mut client = ragd.connect();
+    let folder = Folder::new();
+    let path = folder.path().join("damaged.gguf");
+    let whole = fs::read(&llm.file().path).unwrap();
+    let mut numbers = Numbers(7);
+    let (mut refused, mut failed, mut written) = (0, 0, 0);
+    for _ in 0..rounds(4) {
+        let mut bytes = whole.clone();
+        let head = [512, 64 << 10, 2 << 20, bytes.len()][numbers.below(4)];
+        for _ in 0..=numbers.below(24) {
+            let at = numbers.below(head);
+            bytes[at] = numbers.below(256) as u8;
+        }
+        if numbers.below(4) == 0 {
+            bytes.truncate(numbers.below(whole.len()));
+        }
+        // A new file, as processes still have the last one.
+        let _ = fs::remove_file(&path);
+        fs::write(&path, &bytes).unwrap();
+        match describe(&mut client, &path) {
+            Err(error) => {
+                let kinds = [ErrorKind::FileCorrupted, ErrorKind::Unsupported];
+                assert!(kinds.contains(&error.kind()), "{error}");
+                refused += 1;
+            }
+            Ok(file) => match generate(&mut client, request(file, "Hello", 2)) {
+                Err(_) => failed += 1,
+                Ok(_) => written += 1,
+            },
+        }
+        assert!(generate(&mut client, llm.request("Hello", 1)).is_ok());
+    }
+    println!("damaged files: {refused} refused, {failed} failed, {written} written with");
+}
+
+/// A schema by chance, of no more than so many levels.
+fn schema(numbers: &mut Numbers, depth: usize) -> Value {
+    match numbers.below(if depth == 0 { 5 } else { 8 }) {
+        0 => json!({"type": if numbers.below(2) == 0 { "integer" } else { "number" }}),
+        1 => json!({"type": ["boolean", "null"]}),
+        2 => json!({"enum": ["red", "größer als 3", "a \"b\" \\ c", 7, null, [1]]}),
+        3 => json!({"type": "string", "maxLength": 1 + numbers.below(24)}),
+        4 => json!({"type": "string", "pattern": "^[A-Z]{2}-[0-9]{1,3}$"}),
+        5 => {
+            let least = numbers.below(3);
+            let items = schema(numbers, depth - 1);
+            json!({"type": "array", "items": items, "minItems": least, "maxItems": least + 2})
+        }
+        6 => json!({"anyOf": [schema(numbers, depth - 1), schema(numbers, 0)]}),
+        _ => {
+            let names = ["name", "größe", "a b", "x"];
+            let count = 1 + numbers.below(names.len());
+            let mut properties = Map::new();
+            for name in &names[..count] {
+                properties.insert((*name).to_owned(), schema(numbers, depth - 1));
+            }
+            let required = &names[..numbers.below(count + 1)];
+            json!({"type": "object", "properties": properties, "required": required,
+                "additionalProperties": false})
+        }
+    }
+}
+
+#[test]
+fn every_text_fits_its_schema() {
+    let Some(llm) = InstalledLlm::find() else { return };
+    let ragd = llm.start();
+    let mut client = ragd.connect();
+    let mut numbers = Numbers(11);
+    let rounds = rounds(6);
+    for round in 0..rounds {
+        let schema = json!({"type": "object", "properties": {"answer": schema(&mut numbers, 3)},
+            "required": ["answer"], "additionalProperties": false});
+        let mut request = llm.request(&format!("Tell me something of the number {round}."), 1500);
+        // The likeliest text seldom leaves the path; one by chance goes everywhere that the grammar lets it.
+        request.sampling = SamplingParameters::of_temperature(1.5);
+        request.schema = Some(schema.to_string());
+        let text = generate(&mut client, request).unwrap();
+        assert_eq!(text.finish_reason, "stop", "{schema}\n{}", text.text);
+        let value: Value = serde_json::from_str(&text.text).expect(&text.text);
+        assert!(jsonschema::is_valid(&schema, &value), "{schema}\n{value}");
+        // What the grammar cannot say would have been asked for once more.
+        assert_eq!(text.attempts, 1, "{schema}");
+    }
+    println!("{rounds} texts fit their schemas");
 }
 
 #[test]

@@ -20,4 +20,3 @@ pub mod reuse;
 pub mod shown;
 pub mod strategy;
 pub mod style;
-pub mod supported;

@@ -19,6 +19,7 @@
 //! contradiction  (claim, sentences) → another number, another name, a "not"?
 //! judge          the same claims, decided by a language model
 //! nli            the same claims, decided by a model of natural language inference
+//! removal        what is left of an answer without what is not said there
 //! options        what users can say about all of this
 //! ```
 
@@ -30,6 +31,7 @@ pub mod options;
 mod order;
 mod places;
 mod reading;
+pub mod removal;
 mod support;
 mod vocabulary;
 

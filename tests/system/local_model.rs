@@ -75,7 +75,7 @@ fn it_writes_streams_and_answers() {
     // What it writes is held against the chunks, and little of them is read.
     let defaults =
         "SELECT detail FROM rag_explain('How do I reset a password?', 'docs', llm => 'writer',
-        options => '{\"answer\": {\"max_tokens\": 5}}') WHERE step = 'options'";
+        options => '{\"answer\": {\"max_tokens\": 5}}') WHERE stage = 'options'";
     let defaults = text(&mut client, defaults);
     let held = "verify.unsupported = remove (local model), verify.low_confidence = extractive (local model)";
     assert!(defaults.contains(held), "{defaults}");

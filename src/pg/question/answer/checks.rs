@@ -16,7 +16,6 @@ use crate::answer::plain::without_fences;
 use crate::answer::refusal::refusal;
 use crate::answer::shown::shown;
 use crate::answer::style::{Styled, styled_json, styled_with_own};
-use crate::answer::supported::{SupportedPart, supported_part};
 use crate::error::Result;
 use crate::extract::AnswerFormat;
 use crate::pg::question::options::AskedOptions;
@@ -25,6 +24,7 @@ use crate::pg::ragd::llm::Llm;
 use crate::request::QuestionOptions;
 use crate::source::Source;
 use crate::verify::options::{LowConfidence, UnsupportedClaims, VerifyOptions};
+use crate::verify::removal::{SupportedPart, supported_part};
 use crate::verify::{Claim, ContextEvidence, Verdict, faithfulness};
 
 /// The confidence below which an answer of a language model is taken for doubtful, unless the

@@ -1,4 +1,4 @@
-//! # supported: what is left of an answer without what no source supports?
+//! # removal: what is left of an answer without what no source supports?
 //!
 //! ```text
 //! "The flat has two rooms [1]. It has a garden [1]." + claims with verdicts → "The flat has two rooms [1]."
@@ -9,9 +9,9 @@
 
 use std::ops::Range;
 
+use super::{Claim, Verdict};
 use crate::text::line::item_sign;
 use crate::text::words::words;
-use crate::verify::{Claim, Verdict};
 
 /// An answer without the claims that no source supports.
 #[derive(Clone, Debug, PartialEq, Eq)]
