@@ -171,10 +171,12 @@ fn sessions(ragd: &Ragd, llm: &InstalledLlm) -> (f64, f64) {
         }
         let begun = Instant::now();
         let written: u64 = thread::scope(|scope| {
-            let write = |question| {
-                scope.spawn(move || timed(&mut ragd.connect(), llm, question, WRITTEN).1)
-            };
-            let threads: Vec<_> = asked.iter().map(write).collect();
+            let threads: Vec<_> = asked
+                .iter()
+                .map(|question| {
+                    scope.spawn(move || timed(&mut ragd.connect(), llm, question, WRITTEN).1)
+                })
+                .collect();
             threads.into_iter().map(|thread| thread.join().expect("a text")).sum()
         });
         written as f64 / begun.elapsed().as_secs_f64()
