@@ -20,6 +20,7 @@
 //! judge          the same claims, decided by a language model
 //! nli            the same claims, decided by a model of natural language inference
 //! removal        what is left of an answer without what is not said there
+//! stream         that, sentence by sentence while an answer is written
 //! options        what users can say about all of this
 //! ```
 
@@ -32,6 +33,7 @@ mod order;
 mod places;
 mod reading;
 pub mod removal;
+pub mod stream;
 mod support;
 mod vocabulary;
 

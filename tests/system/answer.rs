@@ -323,9 +323,11 @@ fn what_no_source_says_is_left_out_and_doubt_is_answered_by_quotes() {
         (&told.row["supported"], &told.row["needs_review"], told.row["usage"].get("problems")),
         (&json!(true), &json!(false), None)
     );
-    // Nothing that was streamed can be taken back, so it is checked before.
+    // Nothing that was streamed can be taken back, so each sentence is checked before.
     let (rows, last) = stream(&mut client, question, "flats", &remove);
     assert_eq!((rows.concat().trim(), last.get("answer")), (left.as_str(), None));
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert_eq!(last["claims"][1]["removed"], true, "{last}");
     // It stays where nothing else is said.
     let told = ask(&mut client, question, "flats", &json!({}));
     assert!(told.answer.unwrap().contains("pool"));
@@ -343,12 +345,16 @@ fn what_no_source_says_is_left_out_and_doubt_is_answered_by_quotes() {
     assert!(kept_back["confidence"].as_f64().unwrap() < 0.5, "{}", told.row);
     assert_eq!(kept_back["claims"][0]["verdict"], "unsupported");
     assert_eq!(told.row["usage"]["llm"], "writer");
-    let (rows, last) = stream(&mut client, rooms, "flats", &extractive);
-    assert_eq!((rows.concat(), last.get("answer")), (told.answer.unwrap(), None));
+    let both = json!({"verify": {"unsupported": "remove", "low_confidence": "extractive"}});
+    for options in [&extractive, &both] {
+        let (rows, last) = stream(&mut client, rooms, "flats", options);
+        assert_eq!((Some(rows.concat()), last.get("answer")), (told.answer.clone(), None));
+        assert_eq!(last["usage"]["kept_back"]["claims"][0]["verdict"], "unsupported", "{last}");
+    }
     let told = ask(&mut client, "Who painted the pool?", "letters", &extractive);
     assert_eq!((&told.row["supported"], &told.row["citations"]), (&json!(false), &json!([])));
     assert!(!told.answer.unwrap().contains("heated"));
-    assert!(http.requests().len() >= 7, "{} requests", http.requests().len());
+    assert!(http.requests().len() >= 8, "{} requests", http.requests().len());
 }
 
 #[test]

@@ -31,6 +31,17 @@ use crate::verify::{Claim, ContextEvidence, Verdict, faithfulness};
 /// options say otherwise: that it says what its sources say is as likely as not.
 const DOUBTFUL: f32 = 0.5;
 
+/// When an answer of a language model is passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassedOn {
+    /// While it is written: nothing of it is kept back.
+    Written,
+    /// A sentence at a time, as far as the sources support it.
+    Supported,
+    /// When it is complete and checked.
+    Checked,
+}
+
 /// How an answer is checked and shown, with what the options name looked up.
 pub struct CheckOptions {
     cite: CiteOptions,
@@ -89,11 +100,16 @@ impl CheckOptions {
         })
     }
 
-    /// Whether an answer of a language model, or a part of it, may be kept back once it is checked.
-    pub fn keeps_back(&self) -> bool {
-        let keeps_back = self.unsupported == UnsupportedClaims::Remove
-            || self.low_confidence == LowConfidence::Extractive;
-        keeps_back && !matches!(self.verifier, Verifier::Nobody)
+    /// When an answer of a language model can be passed on. What is compared by words is compared sentence by sentence, and
+    /// where claims are removed the confidence is above one half, if there is an answer.
+    pub fn passed_on(&self) -> PassedOn {
+        let removes = self.unsupported == UnsupportedClaims::Remove;
+        let is_sure = self.min_confidence.is_none_or(|it| it <= DOUBTFUL);
+        match (removes || self.low_confidence == LowConfidence::Extractive, &self.verifier) {
+            (false, _) | (_, Verifier::Nobody) => PassedOn::Written,
+            (true, Verifier::Words) if removes && is_sure => PassedOn::Supported,
+            (true, _) => PassedOn::Checked,
+        }
     }
 
     /// Whether the built-in answerer answers in the place of an answer that is kept back.

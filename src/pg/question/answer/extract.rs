@@ -10,18 +10,18 @@ use crate::answer::draft::Draft;
 use crate::context::Reading;
 use crate::error::Result;
 use crate::extract::{self, Evidence, ExtractOptions};
-use crate::pg::question::federation::FederatedSearch;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
 use crate::source::Original;
 
-/// The sentences that answer `question`.
+/// The sentences that answer `question`, by the embedding model of this name.
 pub fn extract(
     question: &str,
     readings: Vec<Reading>,
-    search: &FederatedSearch,
+    (model, context): (&str, CallContext),
     writing: &Writing,
 ) -> Result<Draft> {
-    let mut embedding = Embedding::with_model(Some(search.model()), search.context)?;
+    let mut embedding = Embedding::with_model(Some(model), context)?;
     let originals: Vec<LedOriginal<'_>> =
         readings.iter().enumerate().flat_map(originals_of).collect();
     let found: Vec<extract::ExtractPassage<'_>> =

@@ -38,6 +38,7 @@ use crate::answer::strategy::{AnswerStrategy, ReadingCalls, StrategyOptions};
 use crate::context::{ContextOptions, Reading};
 use crate::error::{Error, Result};
 use crate::extract::needs_language_model;
+use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
 use crate::prompt::sampling::SamplingParameters;
@@ -109,12 +110,7 @@ pub fn ask(question: &str, search: &FederatedSearch, writing: &Writing) -> Resul
         Llm::Extractive => extracted(question, search, writing)?,
         Llm::Provider(llm) => write::write(question, search, writing, &llm.config)?,
     };
-    let readings = writing.trust.has_substitute().then(|| draft.readings.clone());
-    let check = || checks::checked(question, draft, &writing.trust, &search.context);
-    let mut answer = trace::step("verify", String::new, check)?;
-    if let Some(readings) = readings.filter(|_| answer.is_kept_back) {
-        answer = substitute(question, answer, readings, search, writing)?;
-    }
+    let mut answer = judged(question, draft, writing, (search.model(), search.context))?;
     note_times(
         &mut answer,
         writing.llm.name(),
@@ -183,10 +179,27 @@ fn extracted(
     let sources = search.sources(question)?;
     let retrieving = start.elapsed();
     let readings = read::read(question, sources, search, writing, ReadingCalls::One)?;
-    let extract = || extract::extract(question, readings, search, writing);
+    let models = (search.model(), search.context);
+    let extract = || extract::extract(question, readings, models, writing);
     let mut draft = trace::step("extract", String::new, extract)?;
     draft.usage["strategy"] = json!("compact");
     Ok((draft, retrieving))
+}
+
+/// The answer of a draft once it is checked, or what stands in its place; with the name of the embedding model.
+fn judged(
+    question: &str,
+    draft: Draft,
+    writing: &Writing,
+    models: (&str, CallContext),
+) -> Result<Answer> {
+    let readings = writing.trust.has_substitute().then(|| draft.readings.clone());
+    let check = || checks::checked(question, draft, &writing.trust, &models.1);
+    let answer = trace::step("verify", String::new, check)?;
+    match readings.filter(|_| answer.is_kept_back) {
+        Some(readings) => substitute(question, answer, readings, models, writing),
+        None => Ok(answer),
+    }
 }
 
 /// What the built-in answerer says of what the language model has read, in the place of the answer that is kept back.
@@ -194,15 +207,15 @@ fn substitute(
     question: &str,
     kept_back: Answer,
     readings: Vec<Reading>,
-    search: &FederatedSearch,
+    models: (&str, CallContext),
     writing: &Writing,
 ) -> Result<Answer> {
-    let extract = || extract::extract(question, readings, search, writing);
+    let extract = || extract::extract(question, readings, models, writing);
     let mut draft = trace::step("extract", String::new, extract)?;
     let Answer { usage, claims, confidence, .. } = kept_back;
     draft.usage = usage;
     draft.usage["kept_back"] = json!({"confidence": confidence, "claims": claims});
-    checks::checked(question, draft, &writing.trust, &search.context)
+    checks::checked(question, draft, &writing.trust, &models.1)
 }
 
 /// What is read, the tokens of each as it is sent, and last those of the overview before it.

@@ -18,9 +18,10 @@ use pgrx::{Uuid, pg_sys};
 use serde_json::{Value, json};
 
 use super::abandoned::{self, AbandonedAnswer};
+use super::checks::PassedOn;
 use super::tools::{last_request, said};
 use super::write::{self, AnswerSoFar, FinalCall};
-use super::{Answer, Draft, Writing, checks, note_times};
+use super::{Answer, Draft, Writing, note_times};
 use crate::answer::numbering::NumberedStream;
 use crate::error::Result;
 use crate::pg::question::conversation::{self, Conversation};
@@ -37,6 +38,7 @@ use crate::pg::server::guc::TraceLevel;
 use crate::prompt::messages::NO_ANSWER;
 use crate::protocol::{GenerateRequest, Generated, Request, Response};
 use crate::text::sentence::sentences;
+use crate::verify::stream::SupportedStream;
 
 /// The rows of an answer: its text in pieces, then one row of JSON.
 pub struct AnswerStream {
@@ -83,6 +85,8 @@ struct StreamedAnswer {
     request: GenerateRequest,
     call: FinalCall,
     question: String,
+    /// The name of the embedding model.
+    model: String,
     writing: Writing,
     /// How models are called for it.
     context: CallContext,
@@ -90,6 +94,8 @@ struct StreamedAnswer {
     said: String,
     /// What has been made of it, as it was streamed.
     told: String,
+    /// What is left of it where claims are removed.
+    supported: Option<SupportedStream>,
     numbers: NumberedStream,
     times: Times,
     /// What the call has taken.
@@ -109,21 +115,24 @@ struct Times {
 pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Result<AnswerStream> {
     let provider = match &writing.llm {
         // What must have a form is told when it is known to have it, what no source says once it is marked, and what may
-        // be kept back once it is not.
+        // be kept back once it is not, if that is not seen before.
         Llm::Provider(llm)
-            if writing.form.is_none() && !writing.own_knowledge && !writing.trust.keeps_back() =>
+            if writing.form.is_none()
+                && !writing.own_knowledge
+                && writing.trust.passed_on() != PassedOn::Checked =>
         {
             &llm.config
         }
         _ => return super::ask(question, search, &writing).map(AnswerStream::known),
     };
     let context = search.context;
+    let models = (search.model(), context);
     let begun = Instant::now();
     let (so_far, retrieving) = write::begin(question, search, &writing, provider)?;
     let mut times = Times { begun, retrieving, asked: begun, first_piece: None };
     let call = match so_far {
         AnswerSoFar::Known(draft) => {
-            let answer = checked(question, *draft, &writing, &times, &context);
+            let answer = checked(question, *draft, &writing, &times, models);
             return answer.map(AnswerStream::known);
         }
         AnswerSoFar::Asking(call) => *call,
@@ -133,28 +142,27 @@ pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Res
     times.asked = Instant::now();
     if let Some(remembered) = cache::recalled(context.caching, &request) {
         let draft = call.finish(Ok(said(remembered)), "", 0)?;
-        let answer = checked(question, draft, &writing, &times, &context);
+        let answer = checked(question, draft, &writing, &times, models);
         return answer.map(AnswerStream::known);
     }
     let pieces = ReplyPieces::of(context.pipeline, &Request::GenerateStream(request.clone()))?;
-    let question = question.to_owned();
-    let numbers = NumberedStream::of(call.pending.readings().len());
+    let (question, model) = (question.to_owned(), search.model().to_owned());
+    let readings = call.pending.readings();
+    let numbers = NumberedStream::of(readings.len());
+    let supported = (writing.trust.passed_on() == PassedOn::Supported).then(|| {
+        let texts = readings.iter().map(|it| it.source.checked_text().into_owned());
+        SupportedStream::new(texts.collect())
+    });
     let (said, told, used) = (String::new(), String::new(), Usage::default());
     #[rustfmt::skip]
-    let written = StreamedAnswer { pieces, request, call, question, writing, context, said, told, numbers, times, used };
+    let written = StreamedAnswer { pieces, request, call, question, model, writing, context, said, told, supported, numbers, times, used };
     Ok(in_state(StreamState::Written(Box::new(written))))
 }
 
 impl AnswerStream {
     /// An answer that is there: in sentences, or in one piece where it has a form.
     pub fn known(answer: Answer) -> AnswerStream {
-        let text = answer.text.as_deref().unwrap_or_default();
-        let pieces: Vec<String> = match answer.has_form {
-            true => answer.text.iter().cloned().collect(),
-            false => in_sentences(text).map(str::to_owned).collect(),
-        };
-        let told = pieces.concat();
-        in_state(StreamState::Known { pieces: pieces.into_iter(), answer: Box::new(answer), told })
+        in_state(StreamState::known(answer))
     }
 
     /// The answer, with what became of other pipelines that were asked before.
@@ -185,15 +193,26 @@ impl AnswerStream {
         self
     }
 
-    /// The last row of an answer that was written.
-    fn complete(&mut self, written: StreamedAnswer, reply: Result<Generated>) -> Result<String> {
+    /// What comes behind all that was written: the last row, or, where nothing of it was told, what is given instead.
+    fn complete(
+        &mut self,
+        written: StreamedAnswer,
+        reply: Result<Generated>,
+    ) -> Option<Result<String>> {
         let is_recorded = self.record.as_ref().is_some_and(|it| it.level != TraceLevel::Off);
-        let told = written.told.clone();
-        let (answer, steps) = trace::recorded(is_recorded, || written.end(reply))?;
+        let (told, is_held) = (written.told.clone(), written.supported.is_some());
+        let (answer, steps) = match trace::recorded(is_recorded, || written.end(reply)) {
+            Ok(ended) => ended,
+            Err(error) => return Some(Err(error)),
+        };
         if let Some(record) = &mut self.record {
             trace::go_on(&mut record.steps, steps);
         }
-        self.finish(&answer, &told)
+        if is_held && told.trim().is_empty() {
+            self.state = StreamState::known(answer);
+            return self.next();
+        }
+        Some(self.finish(&answer, &told))
     }
 
     /// The last row, with what is kept of the answer.
@@ -242,7 +261,7 @@ impl Iterator for AnswerStream {
     fn next(&mut self) -> Option<Result<String>> {
         let mut written = match std::mem::replace(&mut self.state, StreamState::Over) {
             StreamState::Over => return None,
-            StreamState::Ended(written, reply) => return Some(self.complete(*written, reply)),
+            StreamState::Ended(written, reply) => return self.complete(*written, reply),
             StreamState::Known { mut pieces, answer, told } => {
                 let Some(piece) = pieces.next() else { return Some(self.finish(&answer, &told)) };
                 self.state = StreamState::Known { pieces, answer, told };
@@ -263,12 +282,24 @@ impl Iterator for AnswerStream {
             }
         };
         match written.rest() {
-            rest if rest.trim().is_empty() => Some(self.complete(*written, reply)),
+            rest if rest.trim().is_empty() => self.complete(*written, reply),
             rest => {
                 self.state = StreamState::Ended(written, reply);
                 Some(Ok(rest))
             }
         }
+    }
+}
+
+impl StreamState {
+    fn known(answer: Answer) -> StreamState {
+        let text = answer.text.as_deref().unwrap_or_default();
+        let pieces: Vec<String> = match answer.has_form {
+            true => answer.text.iter().cloned().collect(),
+            false => in_sentences(text).map(str::to_owned).collect(),
+        };
+        let told = pieces.concat();
+        StreamState::Known { pieces: pieces.into_iter(), answer: Box::new(answer), told }
     }
 }
 
@@ -282,6 +313,10 @@ impl StreamedAnswer {
             Ok(Response::Piece(piece)) => {
                 self.times.first_piece.get_or_insert_with(Instant::now);
                 self.said += &piece;
+                let piece = match &mut self.supported {
+                    Some(supported) => supported.push(&piece, &mut interrupt),
+                    None => piece,
+                };
                 let piece = self.numbers.push(&piece);
                 self.told += &piece;
                 Ok(Response::Piece(piece))
@@ -292,7 +327,9 @@ impl StreamedAnswer {
 
     /// What is left to be streamed once all is written.
     fn rest(&mut self) -> String {
-        let rest = self.numbers.finish();
+        let supported = self.supported.as_mut();
+        let supported = supported.map(|it| it.finish(&mut interrupt)).unwrap_or_default();
+        let rest = self.numbers.push(&supported) + &self.numbers.finish();
         self.told += &rest;
         rest
     }
@@ -345,7 +382,7 @@ impl StreamedAnswer {
         }
         let took_ms = took.as_millis() as u64;
         let draft = self.call.finish(reply.map(said), &self.said, took_ms)?;
-        checked(&self.question, draft, &self.writing, &self.times, &self.context)
+        checked(&self.question, draft, &self.writing, &self.times, (&self.model, self.context))
     }
 }
 
@@ -355,19 +392,22 @@ fn checked(
     draft: Draft,
     writing: &Writing,
     times: &Times,
-    context: &CallContext,
+    models: (&str, CallContext),
 ) -> Result<Answer> {
     let Times { begun, retrieving, first_piece, .. } = times;
     let writing_until = |time: Duration| time.saturating_sub(*retrieving);
     let took = begun.elapsed();
-    let check = || checks::checked(question, draft, &writing.trust, context);
-    let mut answer = trace::step("verify", String::new, check)?;
+    let mut answer = super::judged(question, draft, writing, models)?;
     note_times(&mut answer, writing.llm.name(), *retrieving, writing_until(took));
     if let Some(first) = first_piece {
         let until = writing_until(first.duration_since(*begun));
         answer.usage["first_piece_ms"] = super::milliseconds(until);
     }
     Ok(answer)
+}
+
+fn interrupt() {
+    pgrx::check_for_interrupts!();
 }
 
 fn in_state(state: StreamState) -> AnswerStream {

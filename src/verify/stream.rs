@@ -1,0 +1,156 @@
+//! # stream: which sentences of an answer can be passed on while it is written?
+//!
+//! ```text
+//! pieces of an answer → its sentences, as soon as each is complete, without those that no source supports
+//! ```
+//!
+//! A sentence is complete when the next one has begun. What is passed on is what [`removal`](super::removal) leaves of
+//! the whole, but for white space around what is left out and for labels that announce nothing in the end.
+
+use super::removal::supported_part;
+use super::{Claim, verify};
+use crate::text::marked_sentence::marked_sentences;
+
+/// An answer that is passed on as far as its sources support it.
+#[derive(Debug)]
+pub struct SupportedStream {
+    contexts: Vec<String>,
+    said: String,
+    /// Bytes of what was said that are decided on.
+    decided: usize,
+    /// White space before sentences that were left out.
+    gap: String,
+    is_begun: bool,
+}
+
+impl SupportedStream {
+    /// Nothing has been said yet of what these contexts say, which an answer cites by their places from 1.
+    #[must_use]
+    pub fn new(contexts: Vec<String>) -> SupportedStream {
+        let (said, gap) = (String::new(), String::new());
+        SupportedStream { contexts, said, decided: 0, gap, is_begun: false }
+    }
+
+    /// Takes a piece of the answer, and gives what can be passed on of the sentences that are complete with it.
+    /// `interrupt` is called now and then, and may unwind.
+    pub fn push(&mut self, piece: &str, interrupt: &mut dyn FnMut()) -> String {
+        self.said += piece;
+        let sentences = marked_sentences(&self.said, interrupt);
+        let complete = sentences.len().checked_sub(2).and_then(|at| sentences.get(at));
+        match complete.map(|it| it.range.end) {
+            Some(end) => self.decide(end, interrupt),
+            None => String::new(),
+        }
+    }
+
+    /// What can be passed on of the rest.
+    pub fn finish(&mut self, interrupt: &mut dyn FnMut()) -> String {
+        self.decide(self.said.trim_end().len(), interrupt)
+    }
+
+    fn decide(&mut self, end: usize, interrupt: &mut dyn FnMut()) -> String {
+        if end <= self.decided {
+            return String::new();
+        }
+        let contexts: Vec<&str> = self.contexts.iter().map(String::as_str).collect();
+        let part = &self.said[self.decided..end];
+        let body = part.trim_start();
+        let start = end - body.len();
+        let claims = verify(&self.said[..end], &contexts, interrupt).into_iter();
+        let new: Vec<Claim> = claims.filter_map(|claim| behind(claim, start)).collect();
+        let left = match supported_part(body, &new) {
+            None => body.to_owned(),
+            Some(part) => part.text,
+        };
+        let space = &part[..part.len() - body.len()];
+        let lines = |space: &str| space.matches('\n').count();
+        if lines(space) >= lines(&self.gap) {
+            self.gap = space.to_owned();
+        }
+        self.decided = end;
+        if left.is_empty() {
+            return left;
+        }
+        let gap = std::mem::take(&mut self.gap);
+        match std::mem::replace(&mut self.is_begun, true) {
+            true => gap + &left,
+            false => left,
+        }
+    }
+}
+
+/// `claim` with its place counted from the byte `start`, if it stands behind that.
+fn behind(claim: Claim, start: usize) -> Option<Claim> {
+    let bytes = claim.bytes.start.checked_sub(start)?..claim.bytes.end - start;
+    Some(Claim { bytes, ..claim })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::verify::removal::SupportedPart;
+
+    const SOURCES: [&str; 2] = [
+        "The flat in Cologne has two rooms. It is let from May.",
+        "The owner moved to Bonn in the spring.",
+    ];
+
+    /// What is passed on of an answer in pieces of so many characters.
+    fn pieces(answer: &str, size: usize) -> Vec<String> {
+        let mut stream = SupportedStream::new(SOURCES.map(str::to_owned).to_vec());
+        let characters: Vec<char> = answer.chars().collect();
+        let mut told: Vec<String> = characters
+            .chunks(size)
+            .map(|piece| stream.push(&piece.iter().collect::<String>(), &mut || {}))
+            .collect();
+        told.push(stream.finish(&mut || {}));
+        told.retain(|piece| !piece.is_empty());
+        told
+    }
+
+    fn whole(answer: &str) -> String {
+        let claims = verify(answer, &SOURCES, &mut || {});
+        let part = supported_part(answer, &claims);
+        part.unwrap_or(SupportedPart::all(answer.trim().to_owned())).text
+    }
+
+    #[test]
+    fn sentences_are_passed_on_one_by_one() {
+        let answer = "The flat has two rooms [1]. A pool is heated daily [1]. It is let from May. [1] The owner moved to Bonn [2].";
+        for size in [1, 3, 1000] {
+            let told = pieces(answer, size);
+            assert_eq!(told.concat(), whole(answer), "{size}");
+            assert_eq!(told.len(), if size == 1000 { 2 } else { 3 }, "{told:?}");
+        }
+        assert_eq!(pieces(answer, 1)[1], " It is let from May. [1]");
+        assert_eq!(pieces("A pool is heated daily [1]. Steam engines heat it.", 2), [""; 0]);
+        assert_eq!(pieces("", 1), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_left_out_leaves_no_gap() {
+        let answer =
+            "The flat has two rooms [1].\n\n- A pool is heated daily.\n- It is let from May [1].";
+        assert_eq!(
+            pieces(answer, 4).concat(),
+            "The flat has two rooms [1].\n\n- It is let from May [1]."
+        );
+        assert_eq!(
+            pieces("A pool is heated daily.\n\nIt is let from May.", 4).concat(),
+            "It is let from May."
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_more_and_no_less_is_passed_on_than_is_left_of_the_whole(
+            answer in "((The flat has two rooms|A pool is heated daily|It is let from May)( \\[[1-3]\\])?\\.( |\n|\n\n|\n- )){0,8}",
+            size in 1usize..9,
+        ) {
+            let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            prop_assert_eq!(bare(&pieces(&answer, size).concat()), bare(&whole(&answer)));
+        }
+    }
+}
