@@ -11,15 +11,20 @@ use super::removal::supported_part;
 use super::{Claim, verify};
 use crate::text::marked_sentence::marked_sentences;
 
-/// An answer that is passed on as far as its sources support it.
+/// What opens and closes a block of code.
+const FENCES: [&str; 2] = ["```", "~~~"];
+
+/// An answer that is passed on as far as its sources support it. The time of a piece grows with the sentence that it
+/// belongs to and with the contexts, not with the answer.
 #[derive(Debug)]
 pub struct SupportedStream {
     contexts: Vec<String>,
-    said: String,
-    /// Bytes of what was said that are decided on.
-    decided: usize,
+    /// What was said and is not decided on.
+    open: String,
     /// White space before sentences that were left out.
     gap: String,
+    has_lines: bool,
+    is_code: bool,
     is_begun: bool,
 }
 
@@ -27,17 +32,19 @@ impl SupportedStream {
     /// Nothing has been said yet of what these contexts say, which an answer cites by their places from 1.
     #[must_use]
     pub fn new(contexts: Vec<String>) -> SupportedStream {
-        let (said, gap) = (String::new(), String::new());
-        SupportedStream { contexts, said, decided: 0, gap, is_begun: false }
+        let (open, gap) = (String::new(), String::new());
+        SupportedStream { contexts, open, gap, has_lines: false, is_code: false, is_begun: false }
     }
 
     /// Takes a piece of the answer, and gives what can be passed on of the sentences that are complete with it.
     /// `interrupt` is called now and then, and may unwind.
     pub fn push(&mut self, piece: &str, interrupt: &mut dyn FnMut()) -> String {
-        self.said += piece;
-        let sentences = marked_sentences(&self.said, interrupt);
+        self.open += piece;
+        self.has_lines |= piece.contains('\n');
+        let before = self.before();
+        let sentences = marked_sentences(&format!("{before}{}", self.open), interrupt);
         let complete = sentences.len().checked_sub(2).and_then(|at| sentences.get(at));
-        match complete.map(|it| it.range.end) {
+        match complete.map(|it| it.range.end.saturating_sub(before.len())) {
             Some(end) => self.decide(end, interrupt),
             None => String::new(),
         }
@@ -45,29 +52,35 @@ impl SupportedStream {
 
     /// What can be passed on of the rest.
     pub fn finish(&mut self, interrupt: &mut dyn FnMut()) -> String {
-        self.decide(self.said.trim_end().len(), interrupt)
+        self.decide(self.open.trim_end().len(), interrupt)
     }
 
+    /// What stands for all that was decided on, of which it only matters whether it ends within code and has lines.
+    fn before(&self) -> &'static str {
+        match (self.is_code, self.has_lines) {
+            (true, _) => "```\n",
+            (false, true) => "\n",
+            (false, false) => "",
+        }
+    }
+
+    /// What can be passed on of the first `end` bytes of what is open.
     fn decide(&mut self, end: usize, interrupt: &mut dyn FnMut()) -> String {
-        if end <= self.decided {
+        if end == 0 {
             return String::new();
         }
-        let contexts: Vec<&str> = self.contexts.iter().map(String::as_str).collect();
-        let part = &self.said[self.decided..end];
+        let rest = self.open.split_off(end);
+        let part = std::mem::replace(&mut self.open, rest);
         let body = part.trim_start();
-        let start = end - body.len();
-        let claims = verify(&self.said[..end], &contexts, interrupt).into_iter();
-        let new: Vec<Claim> = claims.filter_map(|claim| behind(claim, start)).collect();
-        let left = match supported_part(body, &new) {
-            None => body.to_owned(),
-            Some(part) => part.text,
-        };
         let space = &part[..part.len() - body.len()];
+        let left = self.left_of(body, interrupt);
+        for line in body.lines() {
+            self.is_code ^= FENCES.iter().any(|fence| line.trim_start().starts_with(fence));
+        }
         let lines = |space: &str| space.matches('\n').count();
         if lines(space) >= lines(&self.gap) {
             self.gap = space.to_owned();
         }
-        self.decided = end;
         if left.is_empty() {
             return left;
         }
@@ -75,6 +88,18 @@ impl SupportedStream {
         match std::mem::replace(&mut self.is_begun, true) {
             true => gap + &left,
             false => left,
+        }
+    }
+
+    fn left_of(&self, body: &str, interrupt: &mut dyn FnMut()) -> String {
+        let contexts: Vec<&str> = self.contexts.iter().map(String::as_str).collect();
+        let before = self.before();
+        let claims = verify(&format!("{before}{body}"), &contexts, interrupt);
+        let claims: Vec<Claim> =
+            claims.into_iter().filter_map(|claim| behind(claim, before.len())).collect();
+        match supported_part(body, &claims) {
+            None => body.to_owned(),
+            Some(part) => part.text,
         }
     }
 }
