@@ -6,6 +6,7 @@
 
 pub mod error;
 
+pub mod lock;
 pub mod options;
 pub mod recent;
 pub mod scheduling;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::worker::Client;
 use crate::error::{Error, ErrorKind, Result};
+use crate::lock::locked;
 use crate::protocol::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
 use crate::provider::schema::SchemaCheck;
 use crate::provider::{self, ProviderMemory};
@@ -96,10 +97,6 @@ fn within(
         request.provider.timeout_ms = request.provider.timeout_ms.min(left);
     }
     Ok(request)
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

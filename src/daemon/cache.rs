@@ -5,13 +5,14 @@
 //! brings a key that says all of what an entry depends on, the role among it; entries of one key
 //! are never found by another. What is kept is bounded, and forgotten with ragd.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
 use crate::embed::EmbeddingKind;
+use crate::lock::locked;
 use crate::protocol::{Note, VectorKey};
 use crate::recent::Recent;
 use crate::vector::cosine;
@@ -113,11 +114,6 @@ impl Cache {
         let texts = locked(&self.texts).len();
         ((vectors + texts) as u64, self.hits.load(Ordering::Relaxed))
     }
-}
-
-/// What panicked with the lock in its hand has at worst lost an entry.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn hash_of(VectorKey { model, kind, text }: &VectorKey) -> CacheKey {

@@ -11,7 +11,7 @@
 //! A failure is not remembered: the next request tries again, since files come and go.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::digest::{Fingerprint, digest};
@@ -24,6 +24,7 @@ use super::worker::{Beside, ModelWorker};
 use crate::embed::manifest::{Manifest, ModelTask};
 use crate::embed::reader::no_reader;
 use crate::error::{Error, ErrorKind, Result};
+use crate::lock::locked;
 use crate::protocol::{ModelInfo, ModelRef};
 
 /// How long the files of a model in use are trusted without a look at them.
@@ -334,9 +335,4 @@ fn changed_while_loading(name: &str) -> Error {
 
 fn lock(slot: &Mutex<ModelSlot>) -> MutexGuard<'_, ModelSlot> {
     locked(slot)
-}
-
-/// A thread that panicked left nothing half done: what it was making was not put in yet.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

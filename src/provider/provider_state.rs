@@ -3,7 +3,7 @@
 //! None of it matters: without it, a call or two too many would be made.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::circuit_breaker::{CircuitBreakers, Health};
@@ -13,6 +13,7 @@ use super::local::LocalModels;
 use super::retry::random;
 use super::schema::Manner;
 use super::schema_support::{ModelOfProvider, SchemaSupport};
+use crate::lock::locked;
 
 /// Models that are remembered; beyond that all are forgotten, which is simpler than choosing.
 const MOST_MODELS: usize = 1000;
@@ -119,9 +120,4 @@ impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         locked(&self.memory.breakers).note(self.provider, self.health, Instant::now());
     }
-}
-
-/// A thread that panicked left nothing half done here.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

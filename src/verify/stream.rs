@@ -9,7 +9,14 @@
 
 use super::removal::supported_part;
 use super::{Claim, verify};
+use crate::text::line::item_sign;
 use crate::text::marked_sentence::marked_sentences;
+
+/// Longest marker that is waited for, in bytes.
+const LONGEST_MARKER: usize = 48;
+
+/// Characters after which a sentence without a space has begun.
+const LONGEST_START: usize = 8;
 
 /// What opens and closes a block of code.
 const FENCES: [&str; 2] = ["```", "~~~"];
@@ -42,11 +49,13 @@ impl SupportedStream {
         self.open += piece;
         self.has_lines |= piece.contains('\n');
         let before = self.before();
-        let sentences = marked_sentences(&format!("{before}{}", self.open), interrupt);
-        let complete = sentences.len().checked_sub(2).and_then(|at| sentences.get(at));
-        match complete.map(|it| it.range.end.saturating_sub(before.len())) {
-            Some(end) => self.decide(end, interrupt),
-            None => String::new(),
+        let text = format!("{before}{}", self.open);
+        let sentences = marked_sentences(&text, interrupt);
+        match sentences.as_slice() {
+            [.., complete, next] if is_begun(&text[next.range.clone()]) => {
+                self.decide(complete.range.end.saturating_sub(before.len()), interrupt)
+            }
+            _ => String::new(),
         }
     }
 
@@ -82,12 +91,15 @@ impl SupportedStream {
             self.gap = space.to_owned();
         }
         if left.is_empty() {
+            // What comes next in the line of a list item is that item now.
+            let line = body.lines().next_back().unwrap_or_default();
+            self.gap += &line[..item_sign(line)];
             return left;
         }
         let gap = std::mem::take(&mut self.gap);
         match std::mem::replace(&mut self.is_begun, true) {
             true => gap + &left,
-            false => left,
+            false => gap.trim_start().to_owned() + &left,
         }
     }
 
@@ -102,6 +114,14 @@ impl SupportedStream {
             Some(part) => part.text,
         }
     }
+}
+
+/// Whether the sentence before is complete where the next one begins like this: it is no marker that belongs to it.
+fn is_begun(next: &str) -> bool {
+    let may_be_marker =
+        next.starts_with('[') && !next.contains(']') && next.len() <= LONGEST_MARKER;
+    let is_word = next.contains(char::is_whitespace) || next.chars().nth(LONGEST_START).is_some();
+    is_word && !may_be_marker
 }
 
 /// `claim` with its place counted from the byte `start`, if it stands behind that.

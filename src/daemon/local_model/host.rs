@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::child::LocalModelOptions;
 use super::process::{LocalModelProcess, ProcessKey, Spawner};
 use crate::error::{Error, ErrorKind, Result};
+use crate::lock::locked;
 use crate::protocol::local_model::{LocalModelReply, LocalWrite};
 use crate::protocol::{GenerateRequest, Generated};
 use crate::provider::local::LocalModels;
@@ -239,8 +240,4 @@ fn ended(why: &str) -> Error {
     let message = format!("the process of the local model has ended: {why}");
     Error::new(ErrorKind::ProviderFailed, message)
         .hint("It is started again with the next call. The server log has what it said.")
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use super::child::LocalModelOptions;
 use crate::daemon::frame::{self, ReceivedFrame};
 use crate::daemon::log;
 use crate::error::{Error, ErrorKind, Result};
+use crate::lock::locked;
 use crate::protocol::local_model::{LocalModelJob, LocalModelReply, LocalWrite};
 use crate::protocol::{GgufFile, decode, encode};
 
@@ -326,8 +327,4 @@ fn in_words(status: ExitStatus) -> String {
 fn cannot_start(error: &std::io::Error) -> Error {
     let message = format!("cannot start a process for a local model: {error}");
     Error::new(ErrorKind::OutOfResources, message)
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
