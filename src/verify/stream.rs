@@ -30,6 +30,8 @@ pub struct SupportedStream {
     open: String,
     /// White space before sentences that were left out.
     gap: String,
+    /// The bullet or number of a list item whose sentences so far were left out.
+    sign: String,
     has_lines: bool,
     is_code: bool,
     is_begun: bool,
@@ -39,8 +41,9 @@ impl SupportedStream {
     /// Nothing has been said yet of what these contexts say, which an answer cites by their places from 1.
     #[must_use]
     pub fn new(contexts: Vec<String>) -> SupportedStream {
-        let (open, gap) = (String::new(), String::new());
-        SupportedStream { contexts, open, gap, has_lines: false, is_code: false, is_begun: false }
+        let (open, gap, sign) = (String::new(), String::new(), String::new());
+        let (has_lines, is_code, is_begun) = (false, false, false);
+        SupportedStream { contexts, open, gap, sign, has_lines, is_code, is_begun }
     }
 
     /// Takes a piece of the answer, and gives what can be passed on of the sentences that are complete with it.
@@ -87,19 +90,22 @@ impl SupportedStream {
             self.is_code ^= FENCES.iter().any(|fence| line.trim_start().starts_with(fence));
         }
         let lines = |space: &str| space.matches('\n').count();
+        if lines(space) > 0 {
+            self.sign.clear();
+        }
         if lines(space) >= lines(&self.gap) {
             self.gap = space.to_owned();
         }
         if left.is_empty() {
             // What comes next in the line of a list item is that item now.
             let line = body.lines().next_back().unwrap_or_default();
-            self.gap += &line[..item_sign(line)];
+            self.sign += &line[..item_sign(line)];
             return left;
         }
-        let gap = std::mem::take(&mut self.gap);
+        let (gap, sign) = (std::mem::take(&mut self.gap), std::mem::take(&mut self.sign));
         match std::mem::replace(&mut self.is_begun, true) {
-            true => gap + &left,
-            false => gap.trim_start().to_owned() + &left,
+            true => gap + &sign + &left,
+            false => sign + &left,
         }
     }
 
