@@ -8,6 +8,7 @@
 mod support {
     pub mod gguf;
     pub mod ragd;
+    pub mod random;
 }
 
 use std::fs;
@@ -23,6 +24,7 @@ use pg_rag::protocol::{GenerateMany, Message, Request, Response};
 use serde_json::{Map, Value, json};
 use support::gguf::{InstalledLlm, describe, generate, request};
 use support::ragd::{Folder, Ragd, eventually, status};
+use support::random::Random;
 
 #[test]
 fn a_question_is_answered() {
@@ -206,19 +208,6 @@ fn rounds(usual: usize) -> usize {
     std::env::var("PG_RAG_LOCAL_ROUNDS").ok().map_or(usual, |rounds| rounds.parse().unwrap())
 }
 
-/// The same numbers in each run (splitmix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) as usize % end
-    }
-}
-
 /// However often the process is killed: each call is answered, or fails with an error that says why.
 #[test]
 fn a_killed_process_ends_no_session() {
@@ -331,17 +320,17 @@ fn random_damage_leaves_everything_else_alone() {
     let folder = Folder::new();
     let path = folder.path().join("damaged.gguf");
     let whole = fs::read(&llm.file().path).unwrap();
-    let mut numbers = Numbers(7);
+    let mut random = Random(7);
     let (mut refused, mut failed, mut written) = (0, 0, 0);
     for _ in 0..rounds(4) {
         let mut bytes = whole.clone();
-        let head = [512, 64 << 10, 2 << 20, bytes.len()][numbers.below(4)];
-        for _ in 0..=numbers.below(24) {
-            let at = numbers.below(head);
-            bytes[at] = numbers.below(256) as u8;
+        let head = [512, 64 << 10, 2 << 20, bytes.len()][random.below(4)];
+        for _ in 0..=random.below(24) {
+            let at = random.below(head);
+            bytes[at] = random.below(256) as u8;
         }
-        if numbers.below(4) == 0 {
-            bytes.truncate(numbers.below(whole.len()));
+        if random.below(4) == 0 {
+            bytes.truncate(random.below(whole.len()));
         }
         // A new file, as processes still have the last one.
         let _ = fs::remove_file(&path);
@@ -353,7 +342,11 @@ fn random_damage_leaves_everything_else_alone() {
                 refused += 1;
             }
             Ok(file) => match generate(&mut client, request(file, "Hello", 2)) {
-                Err(_) => failed += 1,
+                Err(error) => {
+                    let kinds = [ErrorKind::FileCorrupted, ErrorKind::ProviderFailed];
+                    assert!(kinds.contains(&error.kind()), "{error}");
+                    failed += 1;
+                }
                 Ok(_) => written += 1,
             },
         }
@@ -363,27 +356,27 @@ fn random_damage_leaves_everything_else_alone() {
 }
 
 /// A schema by chance, of no more than so many levels.
-fn schema(numbers: &mut Numbers, depth: usize) -> Value {
-    match numbers.below(if depth == 0 { 5 } else { 8 }) {
-        0 => json!({"type": if numbers.below(2) == 0 { "integer" } else { "number" }}),
+fn schema(random: &mut Random, depth: usize) -> Value {
+    match random.below(if depth == 0 { 5 } else { 8 }) {
+        0 => json!({"type": if random.below(2) == 0 { "integer" } else { "number" }}),
         1 => json!({"type": ["boolean", "null"]}),
         2 => json!({"enum": ["red", "größer als 3", "a \"b\" \\ c", 7, null, [1]]}),
-        3 => json!({"type": "string", "maxLength": 1 + numbers.below(24)}),
+        3 => json!({"type": "string", "maxLength": 1 + random.below(24)}),
         4 => json!({"type": "string", "pattern": "^[A-Z]{2}-[0-9]{1,3}$"}),
         5 => {
-            let least = numbers.below(3);
-            let items = schema(numbers, depth - 1);
+            let least = random.below(3);
+            let items = schema(random, depth - 1);
             json!({"type": "array", "items": items, "minItems": least, "maxItems": least + 2})
         }
-        6 => json!({"anyOf": [schema(numbers, depth - 1), schema(numbers, 0)]}),
+        6 => json!({"anyOf": [schema(random, depth - 1), schema(random, 0)]}),
         _ => {
             let names = ["name", "größe", "a b", "x"];
-            let count = 1 + numbers.below(names.len());
+            let count = 1 + random.below(names.len());
             let mut properties = Map::new();
             for name in &names[..count] {
-                properties.insert((*name).to_owned(), schema(numbers, depth - 1));
+                properties.insert((*name).to_owned(), schema(random, depth - 1));
             }
-            let required = &names[..numbers.below(count + 1)];
+            let required = &names[..random.below(count + 1)];
             json!({"type": "object", "properties": properties, "required": required,
                 "additionalProperties": false})
         }
@@ -395,10 +388,10 @@ fn every_text_fits_its_schema() {
     let Some(llm) = InstalledLlm::find() else { return };
     let ragd = llm.start();
     let mut client = ragd.connect();
-    let mut numbers = Numbers(11);
+    let mut random = Random(11);
     let rounds = rounds(6);
     for round in 0..rounds {
-        let schema = json!({"type": "object", "properties": {"answer": schema(&mut numbers, 3)},
+        let schema = json!({"type": "object", "properties": {"answer": schema(&mut random, 3)},
             "required": ["answer"], "additionalProperties": false});
         let mut request = llm.request(&format!("Tell me something of the number {round}."), 1500);
         // The likeliest text seldom leaves the path; one by chance goes everywhere that the grammar lets it.

@@ -81,6 +81,8 @@ mod process;
 mod provider;
 #[path = "support/python.rs"]
 mod python;
+#[path = "support/random.rs"]
+mod random;
 #[path = "system/represent.rs"]
 mod represent;
 #[path = "system/rerank.rs"]

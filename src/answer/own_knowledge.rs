@@ -8,11 +8,9 @@
 //! it may use it, it cites the number 0 for it, which no source has. That is not left to the model alone: a sentence
 //! that cites nothing counts as its own as well, as nobody can look it up.
 
-use std::ops::Range;
-
 use crate::prompt::messages::OWN_KNOWLEDGE;
-use crate::text::marked_sentence::{MarkedSentence, marked_sentences};
-use crate::text::marker::{Marker, code};
+use crate::text::marked_sentence::{MarkedSentence, TERMINATORS, bare_text, marked_sentences};
+use crate::text::marker::code;
 use crate::text::words::words;
 
 /// The number in [`OWN_KNOWLEDGE`].
@@ -23,9 +21,6 @@ pub const SHOWN: &str = "(own knowledge)";
 
 /// Words below which a line without an end is a heading or a label.
 const SHORTEST: usize = 3;
-
-/// What a sentence ends with.
-const ENDS: [char; 8] = ['.', '!', '?', '。', '！', '？', '؟', '।'];
 
 /// An answer whose sentences are told apart by where they are from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,7 +46,7 @@ pub fn told_apart(answer: &str, sources: usize, interrupt: &mut dyn FnMut()) -> 
         interrupt();
         let is_sourced = |it: &u32| (1..=sources).contains(&(*it as usize));
         let cites = markers.iter().flat_map(|it| &it.numbers).any(is_sourced);
-        let bare = without(answer, &range, &markers);
+        let bare = bare_text(answer, range.clone(), &markers);
         let code_at = |at: usize| {
             let next = code.partition_point(|it| it.end <= at);
             code.get(next).filter(|it| it.start <= at)
@@ -79,25 +74,13 @@ pub fn told_apart(answer: &str, sources: usize, interrupt: &mut dyn FnMut()) -> 
     told
 }
 
-/// The text of a sentence without its markers and the sign of a list item.
-fn without(answer: &str, range: &Range<usize>, markers: &[Marker]) -> String {
-    let mut text = String::new();
-    let mut from = range.start;
-    for marker in markers {
-        text += answer[from..marker.range.start.max(from)].trim_end();
-        from = marker.range.end.min(range.end).max(from);
-    }
-    text += &answer[from..range.end];
-    text.trim().trim_start_matches(['-', '*', '#', '>', '•', ' ']).trim().to_owned()
-}
-
 /// Whether a sentence says something that can be so or not.
 fn claims(sentence: &str) -> bool {
     let words = words(sentence).len();
     let asks = sentence.ends_with(['?', '？', '؟']);
     !asks
         && words > 0
-        && (words >= SHORTEST && !sentence.ends_with(':') || sentence.ends_with(ENDS))
+        && (words >= SHORTEST && !sentence.ends_with(':') || sentence.ends_with(TERMINATORS))
 }
 
 #[cfg(test)]

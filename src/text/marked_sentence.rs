@@ -8,8 +8,12 @@
 
 use std::ops::Range;
 
+use super::line::item_sign;
 use super::marker::{Marker, each_marker};
 use super::sentence::sentences_interruptibly;
+
+/// What a sentence ends with.
+pub const TERMINATORS: [char; 8] = ['.', '!', '?', '。', '！', '？', '؟', '।'];
 
 /// A sentence with the markers that belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +53,26 @@ pub fn marked_sentences(answer: &str, interrupt: &mut dyn FnMut()) -> Vec<Marked
     parts
 }
 
+/// The text of these bytes of `answer` without the `markers` in them, which are in order, and without the sign of a list
+/// item. A number is such a sign at the beginning of a line alone: "3. Juli" within one is a date.
+#[must_use]
+pub fn bare_text(answer: &str, range: Range<usize>, markers: &[Marker]) -> String {
+    let mut text = String::new();
+    let mut from = range.start;
+    for marker in markers {
+        text += answer[from..marker.range.start.max(from)].trim_end();
+        from = marker.range.end.min(range.end).max(from);
+    }
+    text += &answer[from..range.end];
+    let text = text.trim().trim_start_matches(['-', '*', '#', '>', '•', ' ']);
+    let before = answer[..range.start].trim_end_matches([' ', '\t']);
+    let text = match before.is_empty() || before.ends_with('\n') {
+        true => &text[item_sign(text)..],
+        false => text,
+    };
+    text.trim().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +89,19 @@ mod tests {
         let expected: Vec<(&str, Vec<u32>)> =
             expected.iter().map(|(text, numbers)| (*text, numbers.to_vec())).collect();
         assert_eq!(found, expected, "{answer}");
+    }
+
+    #[test]
+    fn signs_of_items_are_no_text() {
+        let check = |answer: &str, expected: &[&str]| {
+            let bare = |it: MarkedSentence| bare_text(answer, it.range, &it.markers);
+            let found: Vec<String> =
+                marked_sentences(answer, &mut || {}).into_iter().map(bare).collect();
+            assert_eq!(found, expected, "{answer}");
+        };
+        check("- It is old [1].\n2) It is [1] new. [2]", &["It is old.", "It is new."]);
+        check("Er kam spät. 3. Juli war es.", &["Er kam spät.", "3. Juli war es."]);
+        check("# Mills", &["Mills"]);
     }
 
     #[test]

@@ -9,8 +9,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::reading::WINDOW;
-use crate::text::line::item_sign;
-use crate::text::marked_sentence::{MarkedSentence, marked_sentences};
+use crate::text::marked_sentence::{MarkedSentence, TERMINATORS, bare_text, marked_sentences};
 use crate::text::marker::Marker;
 use crate::text::sentence::trimmed;
 use crate::text::words::{Word, words};
@@ -56,7 +55,7 @@ pub(super) fn statements(
             let inside: Vec<Marker> =
                 std::iter::from_fn(|| markers.next_if(|it| it.range.start < range.end)).collect();
             let cited = cited(&inside, contexts);
-            let text = without(answer, range.clone(), &inside);
+            let text = bare_text(answer, range.clone(), &inside);
             let words = words(&text);
             if words.is_empty() {
                 // A marker after the full stop, on its own: it belongs to the sentence before.
@@ -95,9 +94,6 @@ pub(super) fn parts(text: &str, sentence: Range<usize>) -> impl Iterator<Item = 
     })
 }
 
-/// What a sentence ends with.
-const TERMINATORS: [char; 8] = ['.', '!', '?', '。', '！', '？', '؟', '।'];
-
 fn cited(markers: &[Marker], contexts: usize) -> Vec<usize> {
     let numbers = markers.iter().flat_map(|marker| &marker.numbers);
     numbers
@@ -105,19 +101,6 @@ fn cited(markers: &[Marker], contexts: usize) -> Vec<usize> {
         .filter(|n| (1..=contexts).contains(n))
         .map(|n| n - 1)
         .collect()
-}
-
-/// The text of `range` without the markers in it, and without the sign of a list item.
-fn without(answer: &str, range: Range<usize>, markers: &[Marker]) -> String {
-    let mut text = String::new();
-    let mut from = range.start;
-    for marker in markers {
-        text.push_str(answer[from..marker.range.start.max(from)].trim_end());
-        from = marker.range.end.min(range.end).max(from);
-    }
-    text.push_str(&answer[from..range.end]);
-    let text = text.trim().trim_start_matches(['-', '*', '#', '>', '•', ' ']);
-    text[item_sign(text)..].trim().to_owned()
 }
 
 /// Blocks between lines of three backticks or tildes.

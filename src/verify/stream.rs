@@ -11,15 +11,13 @@ use super::removal::supported_part;
 use super::{Claim, verify};
 use crate::text::line::item_sign;
 use crate::text::marked_sentence::marked_sentences;
+use crate::text::marker::{closes, fence};
 
 /// Longest marker that is waited for, in bytes.
 const LONGEST_MARKER: usize = 48;
 
 /// Characters after which a sentence without a space has begun.
 const LONGEST_START: usize = 8;
-
-/// What opens and closes a block of code.
-const FENCES: [&str; 2] = ["```", "~~~"];
 
 /// An answer that is passed on as far as its sources support it. The time of a piece grows with the sentence that it
 /// belongs to and with the contexts, not with the answer.
@@ -33,7 +31,8 @@ pub struct SupportedStream {
     /// The bullet or number of a list item whose sentences so far were left out.
     sign: String,
     has_lines: bool,
-    is_code: bool,
+    /// What has opened the block of code that goes on.
+    fence: Option<String>,
     is_begun: bool,
 }
 
@@ -42,8 +41,8 @@ impl SupportedStream {
     #[must_use]
     pub fn new(contexts: Vec<String>) -> SupportedStream {
         let (open, gap, sign) = (String::new(), String::new(), String::new());
-        let (has_lines, is_code, is_begun) = (false, false, false);
-        SupportedStream { contexts, open, gap, sign, has_lines, is_code, is_begun }
+        let (has_lines, fence, is_begun) = (false, None, false);
+        SupportedStream { contexts, open, gap, sign, has_lines, fence, is_begun }
     }
 
     /// Takes a piece of the answer, and gives what can be passed on of the sentences that are complete with it.
@@ -68,11 +67,11 @@ impl SupportedStream {
     }
 
     /// What stands for all that was decided on, of which it only matters whether it ends within code and has lines.
-    fn before(&self) -> &'static str {
-        match (self.is_code, self.has_lines) {
-            (true, _) => "```\n",
-            (false, true) => "\n",
-            (false, false) => "",
+    fn before(&self) -> String {
+        match &self.fence {
+            Some(fence) => format!("{fence}\n"),
+            None if self.has_lines => "\n".to_owned(),
+            None => String::new(),
         }
     }
 
@@ -87,7 +86,10 @@ impl SupportedStream {
         let space = &part[..part.len() - body.len()];
         let left = self.left_of(body, interrupt);
         for line in body.lines() {
-            self.is_code ^= FENCES.iter().any(|fence| line.trim_start().starts_with(fence));
+            self.fence = match self.fence.take() {
+                Some(open) => (!closes(line, &open)).then_some(open),
+                None => fence(line).map(str::to_owned),
+            };
         }
         let lines = |space: &str| space.matches('\n').count();
         if lines(space) > 0 {

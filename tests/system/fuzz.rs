@@ -17,6 +17,7 @@ use postgres::{Client, SimpleQueryMessage};
 use super::callable::{Argument, Function, functions};
 use super::cluster::Cluster;
 use super::documents::describe;
+use super::random::Random;
 
 /// Calls where no time is given.
 const CALLS: usize = 5000;
@@ -499,22 +500,5 @@ impl Fuzzer<'_> {
 
     fn outcome(&self) -> String {
         format!("{} calls, {} failed, the longest took {:?}", self.calls, self.failed, self.longest)
-    }
-}
-
-/// Random numbers that begin with a seed (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % limit as u64) as usize
-    }
-
-    fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
     }
 }
