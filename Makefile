@@ -56,8 +56,7 @@ test-llm: ## local language models, with a small one
 	@scripts/setup.sh --with-test-llm
 	@scripts/test.sh llm $(firstword $(PG))
 
-test-pg: ## tests inside a backend
-	@scripts/setup.sh --with-cargo-pgrx
+test-pg: setup ## tests inside a backend
 	@$(call each,pg)
 
 test-sql: setup ## golden SQL: what a user types and sees

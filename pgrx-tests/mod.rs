@@ -1,292 +1,273 @@
-//! What runs inside a backend and what SQL alone cannot reach: `cargo pgrx test`.
+//! What runs inside a backend and what SQL alone cannot reach. Each test is a function that a session calls in a
+//! transaction of its own, which is rolled back: `pgrx-tests/run.sh`.
 
-#[pgrx::pg_schema]
-mod tests {
-    use pgrx::datum::DatumWithOid;
-    use pgrx::prelude::*;
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys::panic::CaughtError;
+use pgrx::prelude::*;
 
-    use crate::error::{Error, ErrorKind};
-    use crate::pg::server::error::report;
-    use crate::pg::server::reserve::Reserve;
-    use crate::pg::server::sql;
-    use crate::pg::server::vector::Vector;
+use crate::error::{Error, ErrorKind};
+use crate::pg::server::error::report;
+use crate::pg::server::reserve::Reserve;
+use crate::pg::server::sql;
+use crate::pg::server::vector::Vector;
 
-    /// A first row's first column.
-    fn one<T: FromDatum + IntoDatum>(statement: &str, arguments: &[DatumWithOid<'_>]) -> Option<T> {
-        let rows = sql::rows(statement, arguments, |row| row.get::<T>(1)).expect("a statement");
-        rows.into_iter().next().expect("a row")
-    }
+/// A first row's first column.
+fn one<T: FromDatum + IntoDatum>(statement: &str, arguments: &[DatumWithOid<'_>]) -> Option<T> {
+    let rows = sql::rows(statement, arguments, |row| row.get::<T>(1)).expect("a statement");
+    rows.into_iter().next().expect("a row")
+}
 
-    fn run(statement: &str) {
-        sql::execute(statement, &[]).expect("a statement");
-    }
+fn run(statement: &str) {
+    sql::execute(statement, &[]).expect("a statement");
+}
 
-    /// The tests run at the same time in one database. One of them drops the extensions until it is
-    /// rolled back: it has them alone, as otherwise it and another could wait for each other's tables.
-    const EXTENSIONS: &str = "hashtext('extensions of the tests')";
+#[pg_extern]
+fn vectors_are_pgvectors_own() {
+    let check = |elements: &[f32]| {
+        let text = one::<String>("SELECT $1::text", &[Vector(elements.to_vec()).into()]);
+        let back = one::<Vec<f32>>("SELECT $1::real[]", &[Vector(elements.to_vec()).into()]);
+        let same = "SELECT $1::text::vector = $2 AND vector_dims($2) = $3";
+        let arguments =
+            [text.into(), Vector(elements.to_vec()).into(), (elements.len() as i32).into()];
+        assert_eq!(one::<bool>(same, &arguments), Some(true), "{elements:?}");
+        let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&back.expect("elements")), bits(elements));
+    };
+    check(&[1.0]);
+    check(&[0.0, -0.0, 1.5, -2.25]);
+    check(&[f32::MAX, f32::MIN_POSITIVE, f32::EPSILON, 1e-45]);
+    check(&(0..384).map(|i| i as f32 / 7.0).collect::<Vec<_>>());
+    check(&vec![0.5; 16_000]);
+}
 
-    /// To be called first by a test that uses tables, types or indexes of the extensions.
-    fn share_extensions() {
-        run(&format!("SELECT pg_advisory_xact_lock_shared({EXTENSIONS})"));
-    }
+#[pg_extern]
+fn vectors_go_through_arrays() {
+    let vectors: Vec<Vector> = (1..=3).map(|i| Vector(vec![i as f32; 5])).collect();
+    let sum = "SELECT sum(v)::text FROM unnest($1::vector[]) AS v";
+    assert_eq!(one::<String>(sum, &[vectors.into()]).as_deref(), Some("[6,6,6,6,6]"));
+    let none: Vec<Vector> = Vec::new();
+    assert_eq!(one::<i32>("SELECT cardinality($1::vector[])", &[none.into()]), Some(0));
+}
 
-    #[pg_test]
-    fn vectors_are_pgvectors_own() {
-        share_extensions();
-        let check = |elements: &[f32]| {
-            let text = one::<String>("SELECT $1::text", &[Vector(elements.to_vec()).into()]);
-            let back = one::<Vec<f32>>("SELECT $1::real[]", &[Vector(elements.to_vec()).into()]);
-            let same = "SELECT $1::text::vector = $2 AND vector_dims($2) = $3";
-            let arguments =
-                [text.into(), Vector(elements.to_vec()).into(), (elements.len() as i32).into()];
-            assert_eq!(one::<bool>(same, &arguments), Some(true), "{elements:?}");
-            let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-            assert_eq!(bits(&back.expect("elements")), bits(elements));
-        };
-        check(&[1.0]);
-        check(&[0.0, -0.0, 1.5, -2.25]);
-        check(&[f32::MAX, f32::MIN_POSITIVE, f32::EPSILON, 1e-45]);
-        check(&(0..384).map(|i| i as f32 / 7.0).collect::<Vec<_>>());
-        check(&vec![0.5; 16_000]);
-    }
+#[pg_extern]
+fn the_vector_type_is_found_again_after_it_was_made_anew() {
+    let before = one::<String>("SELECT $1::text", &[Vector(vec![1.0]).into()]);
+    run("DROP EXTENSION vector CASCADE");
+    run("CREATE EXTENSION vector");
+    assert_eq!(one::<String>("SELECT $1::text", &[Vector(vec![1.0]).into()]), before);
+}
 
-    #[pg_test]
-    fn vectors_go_through_arrays() {
-        share_extensions();
-        let vectors: Vec<Vector> = (1..=3).map(|i| Vector(vec![i as f32; 5])).collect();
-        let sum = "SELECT sum(v)::text FROM unnest($1::vector[]) AS v";
-        assert_eq!(one::<String>(sum, &[vectors.into()]).as_deref(), Some("[6,6,6,6,6]"));
-        let none: Vec<Vector> = Vec::new();
-        assert_eq!(one::<i32>("SELECT cardinality($1::vector[])", &[none.into()]), Some(0));
-    }
+#[cfg(feature = "pg18")]
+#[pg_extern]
+fn explain_says_what_a_scan_of_texts_did() {
+    run("CREATE TABLE texts (id integer, tsv tsvector)");
+    run(
+        "INSERT INTO texts SELECT i, to_tsvector('simple', 'common w' || i % 7 || ' v' || i % 1000)
+        FROM generate_series(1, 20000) AS i",
+    );
+    run("CREATE INDEX texts_tsv ON texts USING rag_bm25 (tsv)");
+    run("SET LOCAL enable_seqscan = off");
+    let query = "EXPLAIN (ANALYZE, FORMAT JSON) SELECT id FROM texts
+        ORDER BY tsv <@> rag_bm25_query('texts_tsv', 'common | v77') LIMIT 3";
+    let plan = one::<pgrx::Json>(query, &[]).expect("a plan").0;
+    let scan = &plan[0]["Plan"]["Plans"][0];
+    let figure = |name: &str| scan[name].as_u64().unwrap_or_else(|| panic!("{name}: {plan}"));
+    assert!((3..20_001).contains(&figure("Texts Scored")), "{plan}");
+    assert!(figure("Blocks Decoded") > 0, "{plan}");
+    assert!(figure("Blocks Skipped") > 0, "{plan}");
+}
 
-    #[pg_test]
-    fn the_vector_type_is_found_again_after_it_was_made_anew() {
-        run(&format!("SELECT pg_advisory_xact_lock({EXTENSIONS})"));
-        let before = one::<String>("SELECT $1::text", &[Vector(vec![1.0]).into()]);
-        run("DROP EXTENSION vector CASCADE");
-        run("CREATE EXTENSION vector");
-        assert_eq!(one::<String>("SELECT $1::text", &[Vector(vec![1.0]).into()]), before);
-    }
+#[cfg(feature = "pg18")]
+#[pg_extern]
+fn explain_says_what_a_scan_did() {
+    run("CREATE TABLE points (id integer, v vector(3))");
+    run(
+        "INSERT INTO points SELECT i, ARRAY[i, sin(i), cos(i)]::vector FROM generate_series(1, 5000) AS i",
+    );
+    run("CREATE INDEX ON points USING rag_hnsw (v vector_l2_ops)");
+    run("SET LOCAL enable_seqscan = off");
+    let query = "EXPLAIN (ANALYZE, FORMAT JSON)
+        SELECT id FROM points ORDER BY v <-> '[2500, 0, 0]' LIMIT 3";
+    let plan = one::<pgrx::Json>(query, &[]).expect("a plan").0;
+    let scan = &plan[0]["Plan"]["Plans"][0];
+    let figure = |name: &str| scan[name].as_u64().unwrap_or_else(|| panic!("{name}: {plan}"));
+    assert!((3..100).contains(&figure("Rows Rescored")), "{plan}");
+    assert!((40..500).contains(&figure("Nodes Visited")), "{plan}");
+    assert!((40..5000).contains(&figure("Distances Computed")), "{plan}");
+    run("CREATE INDEX ON points USING rag_hnsw (v vector_cosine_ops, id)");
+    let filtered = "EXPLAIN (ANALYZE, FORMAT JSON) SELECT id FROM points
+        WHERE id IN (7, 8, 9) ORDER BY v <=> '[2500, 0, 0]' LIMIT 3";
+    let plan = one::<pgrx::Json>(filtered, &[]).expect("a plan").0;
+    let scan = &plan[0]["Plan"]["Plans"][0];
+    assert_eq!(scan["Index Cond"], "(id = ANY ('{7,8,9}'::integer[]))", "{plan}");
+    assert_eq!(scan["Distances Computed"], 3, "{plan}");
+    let query = query.replace("ANALYZE, ", "");
+    let plan = one::<pgrx::Json>(&query, &[]).expect("a plan").0;
+    assert!(plan[0]["Plan"]["Plans"][0]["Nodes Visited"].is_null(), "{plan}");
+}
 
-    #[cfg(feature = "pg18")]
-    #[pg_test]
-    fn explain_says_what_a_scan_of_texts_did() {
-        share_extensions();
-        run("CREATE TABLE texts (id integer, tsv tsvector)");
-        run("INSERT INTO texts SELECT i, to_tsvector('simple', 'common w' || i % 7 || ' v' || i % 1000)
-            FROM generate_series(1, 20000) AS i");
-        run("CREATE INDEX texts_tsv ON texts USING rag_bm25 (tsv)");
-        run("SET LOCAL enable_seqscan = off");
-        let query = "EXPLAIN (ANALYZE, FORMAT JSON) SELECT id FROM texts
-            ORDER BY tsv <@> rag_bm25_query('texts_tsv', 'common | v77') LIMIT 3";
-        let plan = one::<pgrx::Json>(query, &[]).expect("a plan").0;
-        let scan = &plan[0]["Plan"]["Plans"][0];
-        let figure = |name: &str| scan[name].as_u64().unwrap_or_else(|| panic!("{name}: {plan}"));
-        assert!((3..20_001).contains(&figure("Texts Scored")), "{plan}");
-        assert!(figure("Blocks Decoded") > 0, "{plan}");
-        assert!(figure("Blocks Skipped") > 0, "{plan}");
-    }
-
-    #[cfg(feature = "pg18")]
-    #[pg_test]
-    fn explain_says_what_a_scan_did() {
-        share_extensions();
-        run("CREATE TABLE points (id integer, v vector(3))");
-        run(
-            "INSERT INTO points SELECT i, ARRAY[i, sin(i), cos(i)]::vector FROM generate_series(1, 5000) AS i",
-        );
-        run("CREATE INDEX ON points USING rag_hnsw (v vector_l2_ops)");
-        run("SET LOCAL enable_seqscan = off");
-        let query = "EXPLAIN (ANALYZE, FORMAT JSON)
-            SELECT id FROM points ORDER BY v <-> '[2500, 0, 0]' LIMIT 3";
-        let plan = one::<pgrx::Json>(query, &[]).expect("a plan").0;
-        let scan = &plan[0]["Plan"]["Plans"][0];
-        let figure = |name: &str| scan[name].as_u64().unwrap_or_else(|| panic!("{name}: {plan}"));
-        assert!((3..100).contains(&figure("Rows Rescored")), "{plan}");
-        assert!((40..500).contains(&figure("Nodes Visited")), "{plan}");
-        assert!((40..5000).contains(&figure("Distances Computed")), "{plan}");
-        run("CREATE INDEX ON points USING rag_hnsw (v vector_cosine_ops, id)");
-        let filtered = "EXPLAIN (ANALYZE, FORMAT JSON) SELECT id FROM points
-            WHERE id IN (7, 8, 9) ORDER BY v <=> '[2500, 0, 0]' LIMIT 3";
-        let plan = one::<pgrx::Json>(filtered, &[]).expect("a plan").0;
-        let scan = &plan[0]["Plan"]["Plans"][0];
-        assert_eq!(scan["Index Cond"], "(id = ANY ('{7,8,9}'::integer[]))", "{plan}");
-        assert_eq!(scan["Distances Computed"], 3, "{plan}");
-        let query = query.replace("ANALYZE, ", "");
-        let plan = one::<pgrx::Json>(&query, &[]).expect("a plan").0;
-        assert!(plan[0]["Plan"]["Plans"][0]["Nodes Visited"].is_null(), "{plan}");
-    }
-
-    #[pg_test]
-    fn each_kind_of_error_has_an_sqlstate() {
-        let kinds = [
-            (ErrorKind::InvalidParameter, PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE),
-            (ErrorKind::NullNotAllowed, PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED),
-            (ErrorKind::UndefinedObject, PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT),
-            (ErrorKind::DuplicateObject, PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT),
-            (ErrorKind::WrongObjectType, PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE),
-            (ErrorKind::Ambiguous, PgSqlErrorCode::ERRCODE_AMBIGUOUS_PARAMETER),
-            (ErrorKind::Unsupported, PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED),
-            (ErrorKind::Forbidden, PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE),
-            (ErrorKind::DimensionMismatch, PgSqlErrorCode::ERRCODE_DATA_EXCEPTION),
-            (ErrorKind::FileUnavailable, PgSqlErrorCode::ERRCODE_UNDEFINED_FILE),
-            (ErrorKind::FileCorrupted, PgSqlErrorCode::ERRCODE_CONFIG_FILE_ERROR),
-            (ErrorKind::DataCorrupted, PgSqlErrorCode::ERRCODE_PROTOCOL_VIOLATION),
-            (ErrorKind::DaemonUnavailable, PgSqlErrorCode::ERRCODE_CANNOT_CONNECT_NOW),
-            (ErrorKind::DaemonLost, PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE),
-            (ErrorKind::DaemonHung, PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE),
-            (ErrorKind::OutOfResources, PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES),
-            (ErrorKind::ProviderFailed, PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-            (
-                ErrorKind::ProviderTimeout,
-                PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,
-            ),
-            (ErrorKind::ProviderBusy, PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES),
-            (ErrorKind::Internal, PgSqlErrorCode::ERRCODE_INTERNAL_ERROR),
-        ];
-        for (kind, code) in kinds {
-            let caught = PgTryBuilder::new(|| -> Option<PgSqlErrorCode> {
-                report(&Error::new(kind, "what went wrong").detail("facts").hint("advice"))
-            })
-            .catch_when(code, |_| Some(code))
+#[pg_extern]
+fn each_kind_of_error_has_an_sqlstate() {
+    let kinds = [
+        (ErrorKind::InvalidParameter, PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE),
+        (ErrorKind::NullNotAllowed, PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED),
+        (ErrorKind::UndefinedObject, PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT),
+        (ErrorKind::DuplicateObject, PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT),
+        (ErrorKind::WrongObjectType, PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE),
+        (ErrorKind::Ambiguous, PgSqlErrorCode::ERRCODE_AMBIGUOUS_PARAMETER),
+        (ErrorKind::Unsupported, PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED),
+        (ErrorKind::Forbidden, PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE),
+        (ErrorKind::DimensionMismatch, PgSqlErrorCode::ERRCODE_DATA_EXCEPTION),
+        (ErrorKind::FileUnavailable, PgSqlErrorCode::ERRCODE_UNDEFINED_FILE),
+        (ErrorKind::FileCorrupted, PgSqlErrorCode::ERRCODE_CONFIG_FILE_ERROR),
+        (ErrorKind::DataCorrupted, PgSqlErrorCode::ERRCODE_PROTOCOL_VIOLATION),
+        (ErrorKind::DaemonUnavailable, PgSqlErrorCode::ERRCODE_CANNOT_CONNECT_NOW),
+        (ErrorKind::DaemonLost, PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE),
+        (ErrorKind::DaemonHung, PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE),
+        (ErrorKind::OutOfResources, PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES),
+        (ErrorKind::ProviderFailed, PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+        (ErrorKind::ProviderTimeout, PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
+        (ErrorKind::ProviderBusy, PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES),
+        (ErrorKind::Internal, PgSqlErrorCode::ERRCODE_INTERNAL_ERROR),
+    ];
+    let parts = |caught| match caught {
+        CaughtError::ErrorReport(report) => [
+            Some(report.message().to_owned()),
+            report.detail().map(str::to_owned),
+            report.hint().map(str::to_owned),
+        ],
+        other => other.rethrow(),
+    };
+    for (kind, code) in kinds {
+        let error = Error::new(kind, "what went wrong").detail("facts").hint("advice");
+        let caught = PgTryBuilder::new(|| -> [Option<String>; 3] { report(&error) })
+            .catch_when(code, parts)
             .execute();
-            assert_eq!(caught, Some(code), "{kind:?}");
-        }
-    }
-
-    #[pg_test(error = "what went wrong")]
-    fn an_error_reaches_the_client() {
-        report(&Error::invalid("what went wrong"));
-    }
-
-    #[pg_test]
-    fn a_placeholder_is_filled_once_and_braces_stay() {
-        let render = |values| sql::render("SELECT '{a}', {b}", values);
-        assert_eq!(render(&[("a", "{b}"), ("b", "2"), ("c", "3")]), "SELECT '{b}', 2");
-        assert_eq!(sql::render("{a", &[("a", "1")]), "{a");
-    }
-
-    #[pg_test]
-    fn transition_tables_are_those_of_the_innermost_trigger() {
-        share_extensions();
-        run("CREATE TABLE outside (id integer PRIMARY KEY, body text)");
-        run("CREATE TABLE inside (id integer PRIMARY KEY, body text)");
-        // Before pg_rag's own trigger in the order of names, so that the other table's capture
-        // runs between this statement and this table's capture.
-        run("CREATE FUNCTION pass_on() RETURNS trigger LANGUAGE plpgsql AS \
-             'BEGIN INSERT INTO inside SELECT id + 10, body || '' inside'' FROM fresh; RETURN NULL; END'");
-        run("CREATE TRIGGER a AFTER INSERT ON outside REFERENCING NEW TABLE AS fresh \
-             FOR EACH STATEMENT EXECUTE FUNCTION pass_on()");
-        run("SELECT rag_create_pipeline('outside', 'body', refresh => 'sync')");
-        run("SELECT rag_create_pipeline('inside', 'body', refresh => 'sync')");
-        run("INSERT INTO outside VALUES (1, 'one'), (2, 'two')");
-        let chunks = |table| {
-            let statement = format!(
-                "SELECT string_agg(content, ', ' ORDER BY source_id) FROM {table}_rag_chunks"
-            );
-            one::<String>(&statement, &[])
-        };
-        assert_eq!(chunks("outside").as_deref(), Some("one, two"));
-        assert_eq!(chunks("inside").as_deref(), Some("one inside, two inside"));
-    }
-
-    #[pg_test]
-    fn a_failed_change_leaves_no_trace_in_the_session() {
-        share_extensions();
-        run("CREATE TABLE docs (id integer PRIMARY KEY, body text)");
-        run("SELECT rag_create_pipeline('docs', 'body', refresh => 'sync')");
-        let identity = "SELECT current_user || ' ' || current_setting('search_path')";
-        let before = one::<String>(identity, &[]);
-        run("UPDATE rag.pipeline SET model = 'nowhere'");
-        run("DO $$BEGIN INSERT INTO docs VALUES (1, 'lost'); RAISE 'it did not fail'; \
-             EXCEPTION WHEN undefined_object THEN NULL; END$$");
-        assert_eq!(one::<String>(identity, &[]), before);
-        run("UPDATE rag.pipeline SET model = 'all-minilm-l6-v2'");
-        run("INSERT INTO docs VALUES (2, 'kept')");
-        let chunks = "SELECT string_agg(content, ', ') FROM docs_rag_chunks";
-        assert_eq!(one::<String>(chunks, &[]).as_deref(), Some("kept"));
-    }
-
-    /// A role sees what was made of chunks where it sees all of them.
-    #[pg_test]
-    fn a_leaf_that_is_hidden_hides_what_was_made_of_it() {
-        use crate::pg::catalog::pipeline;
-        use crate::pg::derivation::table::{self, TableForm};
-
-        share_extensions();
-        run("CREATE TABLE rules (id integer PRIMARY KEY, body text, is_open boolean)");
-        run(
-            "INSERT INTO rules VALUES (1, 'First.', true), (2, 'Second.', true), (3, 'Third.', false)",
-        );
-        run("SELECT rag_create_pipeline('rules', 'body', refresh => 'sync')");
-        let form = TableForm {
-            label: c"trees",
-            definition: "CREATE TABLE {table} (name text, leaves bytea[])",
-            leaves: ("leaves", "content_hash"),
-            comments: "COMMENT ON TABLE {table} IS 'summaries of several chunks'",
-        };
-        let rules = pipeline::resolve(Some("rules")).expect("the pipeline");
-        let trees = table::create(&rules, &form, &[]).expect("a table");
-        run(&format!(
-            "INSERT INTO {trees}
-             SELECT name, (SELECT array_agg(content_hash) FROM rules_rag_chunks WHERE source_id = ANY (ids))
-             FROM (VALUES ('first', ARRAY[1]), ('both', ARRAY[1, 2]), ('mixed', ARRAY[1, 3]),
-                          ('third', ARRAY[3]), ('all', ARRAY[1, 2, 3])) AS v (name, ids)"
-        ));
-        run(&format!("INSERT INTO {trees} VALUES ('gone', ARRAY['\\x00'::bytea])"));
-        let visible = format!("SELECT string_agg(name, ' ' ORDER BY name) FROM {trees}");
         assert_eq!(
-            one::<String>(&visible, &[]).as_deref(),
-            Some("all both first gone mixed third")
+            caught,
+            ["what went wrong", "facts", "advice"].map(|part| Some(part.to_owned())),
+            "{kind:?}"
         );
-        run("CREATE ROLE leaf_reader");
-        run(&format!("GRANT SELECT ON rules, rules_rag_chunks, {trees} TO leaf_reader"));
-        run("ALTER TABLE rules ENABLE ROW LEVEL SECURITY");
-        run("CREATE POLICY open_ones ON rules USING (is_open)");
-        run("SET ROLE leaf_reader");
-        assert_eq!(one::<String>(&visible, &[]).as_deref(), Some("both first"));
-        run("RESET ROLE");
-        run("UPDATE rules SET is_open = NOT is_open");
-        run("SET ROLE leaf_reader");
-        assert_eq!(one::<String>(&visible, &[]).as_deref(), Some("third"));
-        run("RESET ROLE");
     }
+}
 
-    /// Has the system refuse more memory to this process, for as long as `work` takes.
-    fn without_more_memory<T>(work: impl FnOnce() -> T) -> T {
-        let status = std::fs::read_to_string("/proc/self/status").expect("a process's figures");
-        let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")).expect("its size");
-        let kilobytes: u64 = size.trim().trim_end_matches(" kB").parse().expect("kilobytes");
-        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: reads and sets a limit of this process.
-        unsafe { assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &raw mut limit), 0) };
-        let less = libc::rlimit { rlim_cur: 1024 * kilobytes, ..limit };
-        // SAFETY: as above.
-        unsafe { assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &raw const less), 0) };
-        let result = work();
-        // SAFETY: as above.
-        unsafe { assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &raw const limit), 0) };
-        result
-    }
+#[pg_extern]
+fn a_placeholder_is_filled_once_and_braces_stay() {
+    let render = |values| sql::render("SELECT '{a}', {b}", values);
+    assert_eq!(render(&[("a", "{b}"), ("b", "2"), ("c", "3")]), "SELECT '{b}', 2");
+    assert_eq!(sql::render("{a", &[("a", "1")]), "{a");
+}
 
-    #[pg_test]
-    fn a_refused_allocation_of_a_build_is_met_from_the_reserve() {
-        const BLOCKS: usize = 256;
-        const BYTES: usize = 64 << 10;
-        let reserve = Reserve::take().expect("memory");
-        let mut blocks = Vec::with_capacity(BLOCKS);
-        let is_needed = without_more_memory(|| {
-            let mut fill = || {
-                blocks.push(vec![1u8; BYTES]);
-                reserve.look().is_err()
-            };
-            (0..BLOCKS).any(|_| fill())
-        });
-        assert!(is_needed, "{} blocks were given without it", blocks.len());
-        drop((reserve, blocks));
-        let next = Reserve::take().expect("memory");
-        assert!(next.look().is_ok());
-        assert!(Reserve::take().is_ok_and(|within| within.look().is_ok()));
-    }
+#[pg_extern]
+fn transition_tables_are_those_of_the_innermost_trigger() {
+    run("CREATE TABLE outside (id integer PRIMARY KEY, body text)");
+    run("CREATE TABLE inside (id integer PRIMARY KEY, body text)");
+    // Before pg_rag's own trigger in the order of names, so that the other table's capture
+    // runs between this statement and this table's capture.
+    run("CREATE FUNCTION pass_on() RETURNS trigger LANGUAGE plpgsql AS \
+         'BEGIN INSERT INTO inside SELECT id + 10, body || '' inside'' FROM fresh; RETURN NULL; END'");
+    run("CREATE TRIGGER a AFTER INSERT ON outside REFERENCING NEW TABLE AS fresh \
+         FOR EACH STATEMENT EXECUTE FUNCTION pass_on()");
+    run("SELECT rag_create_pipeline('outside', 'body', refresh => 'sync')");
+    run("SELECT rag_create_pipeline('inside', 'body', refresh => 'sync')");
+    run("INSERT INTO outside VALUES (1, 'one'), (2, 'two')");
+    let chunks = |table| {
+        let statement =
+            format!("SELECT string_agg(content, ', ' ORDER BY source_id) FROM {table}_rag_chunks");
+        one::<String>(&statement, &[])
+    };
+    assert_eq!(chunks("outside").as_deref(), Some("one, two"));
+    assert_eq!(chunks("inside").as_deref(), Some("one inside, two inside"));
+}
+
+#[pg_extern]
+fn a_failed_change_leaves_no_trace_in_the_session() {
+    run("CREATE TABLE docs (id integer PRIMARY KEY, body text)");
+    run("SELECT rag_create_pipeline('docs', 'body', refresh => 'sync')");
+    let identity = "SELECT current_user || ' ' || current_setting('search_path')";
+    let before = one::<String>(identity, &[]);
+    run("UPDATE rag.pipeline SET model = 'nowhere'");
+    run("DO $$BEGIN INSERT INTO docs VALUES (1, 'lost'); RAISE 'it did not fail'; \
+         EXCEPTION WHEN undefined_object THEN NULL; END$$");
+    assert_eq!(one::<String>(identity, &[]), before);
+    run("UPDATE rag.pipeline SET model = 'all-minilm-l6-v2'");
+    run("INSERT INTO docs VALUES (2, 'kept')");
+    let chunks = "SELECT string_agg(content, ', ') FROM docs_rag_chunks";
+    assert_eq!(one::<String>(chunks, &[]).as_deref(), Some("kept"));
+}
+
+/// A role sees what was made of chunks where it sees all of them.
+#[pg_extern]
+fn a_leaf_that_is_hidden_hides_what_was_made_of_it() {
+    use crate::pg::catalog::pipeline;
+    use crate::pg::derivation::table::{self, TableForm};
+
+    run("CREATE TABLE rules (id integer PRIMARY KEY, body text, is_open boolean)");
+    run("INSERT INTO rules VALUES (1, 'First.', true), (2, 'Second.', true), (3, 'Third.', false)");
+    run("SELECT rag_create_pipeline('rules', 'body', refresh => 'sync')");
+    let form = TableForm {
+        label: c"trees",
+        definition: "CREATE TABLE {table} (name text, leaves bytea[])",
+        leaves: ("leaves", "content_hash"),
+        comments: "COMMENT ON TABLE {table} IS 'summaries of several chunks'",
+    };
+    let rules = pipeline::resolve(Some("rules")).expect("the pipeline");
+    let trees = table::create(&rules, &form, &[]).expect("a table");
+    run(&format!(
+        "INSERT INTO {trees}
+         SELECT name, (SELECT array_agg(content_hash) FROM rules_rag_chunks WHERE source_id = ANY (ids))
+         FROM (VALUES ('first', ARRAY[1]), ('both', ARRAY[1, 2]), ('mixed', ARRAY[1, 3]),
+                      ('third', ARRAY[3]), ('all', ARRAY[1, 2, 3])) AS v (name, ids)"
+    ));
+    run(&format!("INSERT INTO {trees} VALUES ('gone', ARRAY['\\x00'::bytea])"));
+    let visible = format!("SELECT string_agg(name, ' ' ORDER BY name) FROM {trees}");
+    assert_eq!(one::<String>(&visible, &[]).as_deref(), Some("all both first gone mixed third"));
+    run("CREATE ROLE leaf_reader");
+    run(&format!("GRANT SELECT ON rules, rules_rag_chunks, {trees} TO leaf_reader"));
+    run("ALTER TABLE rules ENABLE ROW LEVEL SECURITY");
+    run("CREATE POLICY open_ones ON rules USING (is_open)");
+    run("SET ROLE leaf_reader");
+    assert_eq!(one::<String>(&visible, &[]).as_deref(), Some("both first"));
+    run("RESET ROLE");
+    run("UPDATE rules SET is_open = NOT is_open");
+    run("SET ROLE leaf_reader");
+    assert_eq!(one::<String>(&visible, &[]).as_deref(), Some("third"));
+    run("RESET ROLE");
+}
+
+/// Has the system refuse more memory to this process, for as long as `work` takes.
+fn without_more_memory<T>(work: impl FnOnce() -> T) -> T {
+    let status = std::fs::read_to_string("/proc/self/status").expect("a process's figures");
+    let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")).expect("its size");
+    let kilobytes: u64 = size.trim().trim_end_matches(" kB").parse().expect("kilobytes");
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: reads and sets a limit of this process.
+    unsafe { assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &raw mut limit), 0) };
+    let less = libc::rlimit { rlim_cur: 1024 * kilobytes, ..limit };
+    // SAFETY: as above.
+    unsafe { assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &raw const less), 0) };
+    let result = work();
+    // SAFETY: as above.
+    unsafe { assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &raw const limit), 0) };
+    result
+}
+
+#[pg_extern]
+fn a_refused_allocation_of_a_build_is_met_from_the_reserve() {
+    const BLOCKS: usize = 256;
+    const BYTES: usize = 64 << 10;
+    let reserve = Reserve::take().expect("memory");
+    let mut blocks = Vec::with_capacity(BLOCKS);
+    let is_needed = without_more_memory(|| {
+        let mut fill = || {
+            blocks.push(vec![1u8; BYTES]);
+            reserve.look().is_err()
+        };
+        (0..BLOCKS).any(|_| fill())
+    });
+    assert!(is_needed, "{} blocks were given without it", blocks.len());
+    drop((reserve, blocks));
+    let next = Reserve::take().expect("memory");
+    assert!(next.look().is_ok());
+    assert!(Reserve::take().is_ok_and(|within| within.look().is_ok()));
 }

@@ -2,7 +2,7 @@
 # Where everything that the build needs is kept, and who runs the servers.
 # Sourced by the other scripts; to work by hand: `source scripts/env.sh`.
 #
-#   $PG_RAG_CACHE/       downloads, tools, models, ONNX Runtime, cargo's target
+#   $PG_RAG_CACHE/       downloads, models, ONNX Runtime, cargo's target
 #   $PG_RAG_SERVER_DIR/  the PostgreSQL trees and the private clusters
 #
 # The two are the same folder, except for root: PostgreSQL refuses to run as
@@ -45,7 +45,6 @@ server_user() {
     elif getent passwd postgres >/dev/null; then
         echo postgres
     else
-        # The tests inside a backend call the superuser so, and no role may begin with pg_.
         echo rag_server
     fi
 }
@@ -95,9 +94,8 @@ PG_RAG_CLUSTERS=$PG_RAG_SERVER_DIR/clusters
 
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PG_RAG_CACHE/target}
 PGRX_HOME=$PG_RAG_CACHE/pgrx
-PATH=$PG_RAG_CACHE/tools/bin:$PATH
 USER=${USER:-$(id -un)}
 
 export PG_RAG_SOURCE PG_RAG_CACHE PG_RAG_SERVER_DIR PG_RAG_CLUSTERS PG_RAG_RUN_AS
 export PG_RAG_MODEL PG_RAG_ONNXRUNTIME
-export CARGO_TARGET_DIR PGRX_HOME PATH USER
+export CARGO_TARGET_DIR PGRX_HOME USER

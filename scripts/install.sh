@@ -2,12 +2,13 @@
 # Builds pg_rag and puts it where an extension's files belong.
 #
 #   PG_CONFIG=/path/to/pg_config scripts/install.sh           all of it
-#   PG_CONFIG=...                scripts/install.sh runtime   all but the extension itself
 #   PG_CONFIG=...                scripts/install.sh uninstall
 #   PG_CONFIG=...                scripts/install.sh check     compiles, installs nothing
 #
 # PG_CONFIG is by default the one of the private PostgreSQL 18. With DESTDIR,
 # everything goes below that folder. Where the caller may not write, sudo is used.
+# With BUILD=test the extension has the tests inside a backend in it, and assertions and
+# checks of overflow are on; it is compiled sooner and runs slower.
 #
 #   pkglibdir/  pg_rag.so  pg_rag/{ragd,libonnxruntime.so}  after `make llama` pg_rag/llama/
 #   sharedir/   extension/pg_rag*  pg_rag/models/
@@ -17,16 +18,17 @@ source "$(dirname "$0")/env.sh"
 
 PG_CONFIG=${PG_CONFIG:-$(tree_pg_config 18)}
 DESTDIR=${DESTDIR:-}
+BUILD=${BUILD:-release}
 
 main() {
+    [[ $BUILD =~ ^(release|test)$ ]] || fail "unknown build: $BUILD" "release or test"
     find_server
     forget_other_checkout
     case ${1:-install} in
     install) install_all ;;
-    runtime) install_missing_runtime ;;
     uninstall) uninstall ;;
     check) check ;;
-    *) fail "unknown command: $1" "install, runtime, uninstall or check" ;;
+    *) fail "unknown command: $1" "install, uninstall or check" ;;
     esac
 }
 
@@ -46,18 +48,13 @@ install_all() {
         return
     fi
     need_headers
-    local stage=$CARGO_TARGET_DIR/stage-pg$VERSION
+    local stage=$CARGO_TARGET_DIR/stage-pg$VERSION-$BUILD
     build_extension "$stage"
     install_extension "$stage"
     install_runtime
-    sources_digest | as_owner tee "$DESTDIR$PKGLIBDIR/pg_rag/sources.sha256" >/dev/null
+    installed_mark | as_owner tee "$DESTDIR$PKGLIBDIR/pg_rag/sources.sha256" >/dev/null
     say "installed for PostgreSQL $VERSION: $DESTDIR$PKGLIBDIR, $DESTDIR$SHAREDIR"
     mention_pgvector
-}
-
-# What is there with the extension need not be made for the sake of its tests.
-install_missing_runtime() {
-    is_installed || install_runtime
 }
 
 check() {
@@ -78,9 +75,9 @@ use_pg_config() {
     [[ $PG_CONFIG == "$(tree_pg_config "$VERSION")" ]] || export PGRX_PG_CONFIG_PATH=$PG_CONFIG
 }
 
-# True where what is installed was built from these very sources.
+# True where what is installed was built from these very sources, in this way.
 is_installed() {
-    [[ "$(cat "$DESTDIR$PKGLIBDIR/pg_rag/sources.sha256" 2>/dev/null)" == "$(sources_digest)" ]] &&
+    [[ "$(cat "$DESTDIR$PKGLIBDIR/pg_rag/sources.sha256" 2>/dev/null)" == "$(installed_mark)" ]] &&
         for_each_model is_model_installed && is_llama_installed
 }
 
@@ -99,6 +96,11 @@ for_each_model() {
     for name in "${MODEL_NAMES[@]}"; do "$1" "$name" || return 1; done
 }
 
+installed_mark() {
+    sources_digest
+    [[ $BUILD == release ]] || echo "$BUILD $(cat "$PG_RAG_SOURCE"/pgrx-tests/*.rs | sha256sum)"
+}
+
 sources_digest() {
     (cd "$PG_RAG_SOURCE" && find src sql pg_rag.control Cargo.toml Cargo.lock -type f -not -path "sql/demo/*" -print0 |
         LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
@@ -109,13 +111,15 @@ model_place() { echo "$DESTDIR$SHAREDIR/pg_rag/models/$1"; }
 # Cargo alone does it: the installation script is written by hand, so nothing has to be read out of
 # the library, and nobody who only wants to use pg_rag waits for cargo-pgrx.
 build_extension() {
-    local stage=$1 version
-    say "building the extension for PostgreSQL $VERSION"
-    (cd "$PG_RAG_SOURCE" && cargo build --release --lib --no-default-features --features "pg$VERSION")
+    local stage=$1 version folder=release features=pg$VERSION
+    local -a profile=(--release)
+    [[ $BUILD == release ]] || { folder=debug features+=,pg_test profile=(); }
+    say "building the extension for PostgreSQL $VERSION${profile[0]- with its tests in it}"
+    (cd "$PG_RAG_SOURCE" && cargo build "${profile[@]}" --lib --no-default-features --features "$features")
     version=$(extension_version)
     rm -rf "$stage"
     mkdir -p "$stage$PKGLIBDIR" "$stage$SHAREDIR/extension"
-    cp "$CARGO_TARGET_DIR/release/libpg_rag.so" "$stage$PKGLIBDIR/pg_rag.so"
+    cp "$CARGO_TARGET_DIR/$folder/libpg_rag.so" "$stage$PKGLIBDIR/pg_rag.so"
     sed "s/@CARGO_VERSION@/$version/" "$PG_RAG_SOURCE/pg_rag.control" >"$stage$SHAREDIR/extension/pg_rag.control"
     installation_script >"$stage$SHAREDIR/extension/pg_rag--$version.sql"
 }

@@ -4,7 +4,6 @@
 #
 #   scripts/setup.sh                     what building and installing pg_rag takes, and the private servers
 #   scripts/setup.sh --without-postgres  without the private PostgreSQL trees
-#   scripts/setup.sh --with-cargo-pgrx   with what runs the tests inside a backend
 #   scripts/setup.sh --llama             only the library that runs local language models
 #   scripts/setup.sh --with-test-llm     with that library, and a small model for tests
 set -euo pipefail
@@ -13,13 +12,11 @@ source "$(dirname "$0")/env.sh"
 # shellcheck source=scripts/wheels.sh
 source "$PG_RAG_SOURCE/scripts/wheels.sh"
 
-CARGO_PGRX_VERSION=0.18.1
 PG_VERSIONS=(16 18)
 
 main() {
-    local with_postgres=yes with_cargo_pgrx=no
+    local with_postgres=yes
     [[ ${1:-} != --without-postgres ]] || with_postgres=no
-    [[ ${1:-} != --with-cargo-pgrx ]] || with_cargo_pgrx=yes
     if [[ ${1:-} == --llama ]]; then
         wait_for_other_setups
         make_folders
@@ -31,7 +28,6 @@ main() {
     install_debian_packages
     make_folders
     make_python
-    [[ $with_cargo_pgrx == no ]] || install_cargo_pgrx
     unpack_onnxruntime
     convert_models
     [[ ${1:-} != --with-test-llm ]] || { unpack_llama && unpack_test_llm; }
@@ -48,8 +44,6 @@ missing_packages() {
     command -v cc >/dev/null && command -v make >/dev/null || echo build-essential
     have_libclang || echo libclang-dev
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
-    # cargo pgrx test wants it.
-    [[ $with_cargo_pgrx == no || $EUID -ne 0 ]] || command -v sudo >/dev/null || echo sudo
 }
 
 # libclang-cpp is another library, and a machine may have that one only.
@@ -78,7 +72,7 @@ install_debian_packages() {
 }
 
 make_folders() {
-    mkdir -p "$PG_RAG_CACHE"/{downloads,tools,onnxruntime,models,pgrx}
+    mkdir -p "$PG_RAG_CACHE"/{downloads,onnxruntime,models,pgrx}
     find "$PG_RAG_CACHE/downloads" -maxdepth 1 -name 'partial.*' -exec rm -rf {} +
 }
 
@@ -103,15 +97,6 @@ make_python() {
     "$python/bin/pip" install --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
         -r "$PG_RAG_SOURCE/scripts/requirements.txt"
     echo "$made_from" >"$python/.made-from"
-}
-
-# Without its default features it has no TLS, which it wants only to download a PostgreSQL: so a
-# machine needs neither OpenSSL nor its headers.
-install_cargo_pgrx() {
-    local program=$PG_RAG_CACHE/tools/bin/cargo-pgrx
-    [[ -x $program && $("$program" pgrx --version) == *" $CARGO_PGRX_VERSION" ]] && return
-    say "installing cargo-pgrx $CARGO_PGRX_VERSION (takes minutes)"
-    cargo install --quiet --locked --no-default-features --root "$PG_RAG_CACHE/tools" "cargo-pgrx@$CARGO_PGRX_VERSION"
 }
 
 unpack_onnxruntime() {

@@ -33,22 +33,33 @@ main() {
     esac
 }
 
-# cargo pgrx test installs a build with the tests in it, in the profile dev: it is compiled sooner, and its assertions
-# and checks of overflow are on. So the mark that says "installed from these sources" goes first, and the next install
-# is a real one. With flags of its own for the linker, cargo-pgrx would have all dependencies compiled once more.
+# What goes into PostgreSQL 18 is what users install; into 16, what finds more and is compiled sooner.
+install_for_tests() {
+    local build=release
+    [[ $1 != 16 ]] || build=test
+    BUILD=$build PG_CONFIG=$(tree_pg_config "$1") scripts/install.sh
+}
+
 in_backend() {
-    local version=$1 pg_config folder=$PG_RAG_CLUSTERS/pgrx
-    local -a as=()
+    local version=$1 pg_config
     shift
     pg_config=$(tree_pg_config "$version")
-    PG_CONFIG=$pg_config scripts/install.sh runtime
-    rm -f "$("$pg_config" --pkglibdir)/pg_rag/sources.sha256"
-    as_server mkdir -p "$folder"
-    [[ -z $PG_RAG_RUN_AS ]] || as=(--runas "$PG_RAG_RUN_AS")
-    # Those of the other stages have run without a server.
-    [[ $# -gt 0 ]] || set -- pg::
-    CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 \
-        cargo pgrx test "pg$version" "$@" --no-default-features "${as[@]}" --pgdata "$folder"
+    BUILD=test PG_CONFIG=$pg_config scripts/install.sh
+    with_server "$version"
+    PG_CONFIG=$pg_config PGHOST=$(scripts/cluster.sh socket golden "$version") PGUSER=postgres \
+        pgrx-tests/run.sh "$@"
+    # What is installed next replaces the library that it has loaded.
+    scripts/cluster.sh stop golden "$version"
+}
+
+# Begun anew, so that it has the library that was installed last and a ragd that knows nothing of earlier
+# runs, such as providers that could not be reached.
+with_server() {
+    local version=$1
+    shift
+    scripts/cluster.sh stop golden "$version"
+    # Plans and counts are not to depend on when autovacuum comes, nor ragd's start on a busy machine.
+    scripts/cluster.sh start golden "$version" autovacuum=off fsync=off rag.ragd_start_timeout=60s "$@"
 }
 
 # One at a time: each has the model in memory and all processors.
@@ -59,16 +70,11 @@ local_models() {
 }
 
 golden() {
-    local version=$1 pg_config
+    local version=$1
     shift
-    pg_config=$(tree_pg_config "$version")
-    PG_CONFIG=$pg_config scripts/install.sh
-    # With a ragd that knows nothing of earlier runs, such as providers that could not be reached.
-    scripts/cluster.sh stop golden "$version"
-    # Plans and counts are not to depend on when autovacuum comes, nor ragd's start on a busy machine.
-    scripts/cluster.sh start golden "$version" autovacuum=off fsync=off rag.ragd_start_timeout=60s \
-        ${MODEL:+"rag.embedding_model=$MODEL"}
-    PG_CONFIG=$pg_config PGHOST=$(scripts/cluster.sh socket golden "$version") PGUSER=postgres \
+    install_for_tests "$version"
+    with_server "$version" ${MODEL:+"rag.embedding_model=$MODEL"}
+    PG_CONFIG=$(tree_pg_config "$version") PGHOST=$(scripts/cluster.sh socket golden "$version") PGUSER=postgres \
         tests/pg_regress/run.sh "$@"
 }
 
@@ -77,9 +83,9 @@ system() {
     shift
     pg_config=$(tree_pg_config "$version")
     old=$(tree_pg_config 16)
-    PG_CONFIG=$pg_config scripts/install.sh
+    install_for_tests "$version"
     if [[ $version != 16 && -x $old ]]; then
-        PG_CONFIG=$old scripts/install.sh
+        install_for_tests 16
         export PG_RAG_OLD_PG_CONFIG=$old
     fi
     export PG_RAG_LLAMA PG_RAG_TEST_GGUF

@@ -64,16 +64,3 @@ pub mod daemon;
 
 #[cfg(feature = "pg")]
 mod pg;
-
-/// What `cargo pgrx test` asks of the crate's root.
-#[cfg(all(test, feature = "pg_test"))]
-pub mod pg_test {
-    /// Called before each test.
-    pub fn setup(_options: Vec<&str>) {}
-
-    /// Lines for the test server's configuration.
-    #[must_use]
-    pub fn postgresql_conf_options() -> Vec<&'static str> {
-        Vec::new()
-    }
-}

@@ -55,12 +55,6 @@ const BOUNDARIES: &[Boundary] = &[
         why: "only src/pg knows PostgreSQL",
     },
     Boundary {
-        name: "pgrx_tests",
-        within: &[],
-        except: &["pgrx-tests/"],
-        why: "only pgrx-tests runs inside a server",
-    },
-    Boundary {
         name: "pgrx::JsonB",
         within: &[],
         except: &["src/pg/server/json.rs"],

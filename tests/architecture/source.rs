@@ -106,7 +106,10 @@ pub fn statements() -> Vec<Statement> {
     statements
 }
 
-/// A Rust file, taken apart. What tests its own file (`#[cfg(test)]`) is kept apart too.
+/// What the tests of a file stand under: those that need no server, and those that run inside one.
+const OF_TESTS: [&str; 2] = ["cfg(test)", "cfg(feature=\"pg_test\")"];
+
+/// A Rust file, taken apart. What tests its own file ([`OF_TESTS`]) is kept apart too.
 pub struct RustFile {
     pub file: SourceFile,
     /// Identifiers, punctuation and groups' ends, in order.
@@ -115,7 +118,7 @@ pub struct RustFile {
     pub strings: Vec<Text>,
     pub functions: Vec<Function>,
     pub unsafe_blocks: Vec<UnsafeBlock>,
-    /// Lines inside `#[cfg(test)]`.
+    /// Lines inside what only tests have.
     pub test_lines: usize,
 }
 
@@ -143,6 +146,7 @@ pub struct Function {
     pub body: usize,
     /// Lines from `fn` to the closing brace.
     pub length: usize,
+    pub in_test: bool,
 }
 
 /// `unsafe { ... }` or `unsafe impl`.
@@ -199,7 +203,7 @@ impl RustFile {
                 TokenTree::Ident(ident) => {
                     let (word, line) = (ident.to_string(), ident.span().start().line);
                     match word.as_str() {
-                        "fn" => self.function(line, rest, &attributes),
+                        "fn" => self.function(line, rest, &attributes, place.in_test),
                         "unsafe" => self.unsafe_block(line, rest),
                         _ => {}
                     }
@@ -231,7 +235,7 @@ impl RustFile {
             return;
         }
         let mut inside = place;
-        let of_test = attributes.iter().any(|attribute| attribute == "cfg(test)");
+        let of_test = attributes.iter().any(|attribute| OF_TESTS.contains(&attribute.as_str()));
         if of_test && group.delimiter() == Delimiter::Brace && !place.in_test {
             inside.in_test = true;
             self.test_lines += lines(group);
@@ -251,7 +255,7 @@ impl RustFile {
         self.tokens.push(Token { line, text: close.to_owned(), in_test });
     }
 
-    fn function(&mut self, line: usize, rest: &[TokenTree], attributes: &[String]) {
+    fn function(&mut self, line: usize, rest: &[TokenTree], attributes: &[String], in_test: bool) {
         let Some(TokenTree::Ident(name)) = rest.first() else { return };
         let body = rest.iter().find_map(|tree| match tree {
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(Some(group)),
@@ -267,6 +271,7 @@ impl RustFile {
             attributes: attributes.iter().map(name_of).collect(),
             body: lines(body).saturating_sub(2),
             length: body.span_close().start().line - line + 1,
+            in_test,
         });
     }
 

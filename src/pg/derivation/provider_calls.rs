@@ -126,11 +126,13 @@ pub fn embedded<T>(
     }
 }
 
-#[cfg(test)]
+#[cfg(feature = "pg_test")]
 mod tests {
+    use pgrx::pg_extern;
+
     use super::*;
 
-    #[test]
+    #[pg_extern]
     fn what_always_times_out_is_refused_in_the_end() {
         let timeout = || Err::<(), Error>(Error::new(ErrorKind::ProviderTimeout, "too late"));
         let mut timeouts = Timeouts::default();

@@ -261,11 +261,13 @@ unsafe extern "C-unwind" fn receive(
 /// To be called by PostgreSQL.
 unsafe extern "C-unwind" fn nothing(_receiver: *mut pg_sys::DestReceiver) {}
 
-#[cfg(test)]
+#[cfg(feature = "pg_test")]
 mod tests {
+    use pgrx::pg_extern;
+
     use super::unique;
 
-    #[test]
+    #[pg_extern]
     fn each_column_has_a_name_of_its_own() {
         let names = ["count".to_owned(), "count_2".to_owned()];
         assert_eq!(unique("sum", 3, &names), "sum");

@@ -145,15 +145,17 @@ impl Embedder for LeaseRenewingEmbedder<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(feature = "pg_test")]
 mod tests {
+    use pgrx::pg_extern;
+
     use super::*;
 
     fn texts(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| (*text).to_owned()).collect()
     }
 
-    #[test]
+    #[pg_extern]
     fn what_was_embedded_before_a_failure_is_not_embedded_again() {
         let all = texts(&["one", "two", "one", "three"]);
         let mut kept = KeptVectors::of(1, "m");
@@ -174,7 +176,7 @@ mod tests {
         assert_eq!(KeptVectors::of(1, "m").missing(&all).len(), 3);
     }
 
-    #[test]
+    #[pg_extern]
     fn what_another_model_has_embedded_is_not_kept() {
         let mut kept = KeptVectors::of(3, "m");
         kept.add(&texts(&["one"]), vec![vec![1.0]]);

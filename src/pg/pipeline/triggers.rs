@@ -226,11 +226,11 @@ pub unsafe fn called_with<'a>(
     })
 }
 
-#[cfg(test)]
+#[cfg(feature = "pg_test")]
 mod tests {
     use super::*;
 
-    #[test]
+    #[pg_extern]
     fn names_are_those_of_the_pipeline() {
         assert_eq!(trigger_name("docs", 1, "insert"), "rag_docs_insert");
         assert_eq!(trigger_name("docs", 2, "update"), "rag_docs_2_update");

@@ -166,8 +166,10 @@ impl Looks {
     }
 }
 
-#[cfg(test)]
+#[cfg(feature = "pg_test")]
 mod tests {
+    use pgrx::pg_extern;
+
     use super::*;
     use crate::error::{Error, ErrorKind};
 
@@ -180,7 +182,7 @@ mod tests {
         (1..).find(|_| looks.note(None, timeout).is_some()).unwrap_or_default()
     }
 
-    #[test]
+    #[pg_extern]
     fn ten_looks_in_a_row_are_too_many() {
         let mut looks = Looks::default();
         assert_eq!(looks.note(Some(FINE), TIMEOUT), None);
@@ -195,7 +197,7 @@ mod tests {
         assert_eq!(looks_until_it_hangs(&mut looks, TIMEOUT), 10);
     }
 
-    #[test]
+    #[pg_extern]
     fn a_ragd_that_starts_has_ten_seconds() {
         let from_start = |timeout| looks_until_it_hangs(&mut Looks::default(), timeout);
         assert_eq!(from_start(TIMEOUT), 100);
@@ -204,14 +206,14 @@ mod tests {
         assert_eq!(from_start(TIMEOUT / 10), 1000);
     }
 
-    #[test]
+    #[pg_extern]
     fn what_ragd_says_of_itself_is_believed() {
         let why = || Some("a batch stands still".to_owned());
         let mut looks = Looks::default();
         assert_eq!(looks.note(Some(Response::Heartbeat { hang: why() }), TIMEOUT), why());
     }
 
-    #[test]
+    #[pg_extern]
     fn an_answer_may_come_late_and_in_parts() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
@@ -235,7 +237,7 @@ mod tests {
         }
     }
 
-    #[test]
+    #[pg_extern]
     fn the_last_answer_is_read_before_the_connection_is_given_up() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
@@ -256,7 +258,7 @@ mod tests {
         assert!(beat.connection.is_none());
     }
 
-    #[test]
+    #[pg_extern]
     fn any_answer_is_one() {
         let error = Error::new(ErrorKind::DataCorrupted, "cannot decode frame");
         let mut looks = Looks::default();

@@ -193,7 +193,7 @@ fn today() -> Result<String> {
     found.into_iter().next().ok_or_else(|| Error::new(ErrorKind::Internal, "there is no date"))
 }
 
-#[cfg(test)]
+#[cfg(feature = "pg_test")]
 mod tests {
     use super::*;
 
@@ -203,7 +203,7 @@ mod tests {
         RewriteKey { base_url, model, temperature: 0, max_tokens: None, messages }
     }
 
-    #[test]
+    #[pg_extern]
     fn another_question_or_model_has_another_answer() {
         remember(asked("one"), "a");
         assert_eq!(recall(&asked("one")).as_deref(), Some("a"));
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(recall(&asked("one")), None);
     }
 
-    #[test]
+    #[pg_extern]
     fn long_answers_are_not_remembered() {
         remember(asked("long"), &"x".repeat(LONGEST_REMEMBERED));
         assert_eq!(recall(&asked("long")), None);

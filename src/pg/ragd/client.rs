@@ -433,7 +433,7 @@ fn lost(why: &str) -> Error {
         .hint("It is started again; repeat the statement. The server log says why it ended.")
 }
 
-#[cfg(test)]
+#[cfg(feature = "pg_test")]
 mod tests {
     use super::*;
 
@@ -446,7 +446,7 @@ mod tests {
         (calls, losses.explain(lost("it ended")).kind())
     }
 
-    #[test]
+    #[pg_extern]
     fn a_call_is_repeated_but_not_for_ever() {
         assert_eq!(check(Some(10), &[0; 9]), (5, ErrorKind::DaemonLost));
         assert_eq!(check(None, &[60; 9]), (5, ErrorKind::DaemonLost));
@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(check(Some(10), &[0, 0, 99, 0, 0]), (5, ErrorKind::DaemonLost));
     }
 
-    #[test]
+    #[pg_extern]
     fn other_errors_are_the_callers() {
         let mut losses = Losses { limit: None, lost: 0, hung: 0 };
         assert!(!losses.allow(&did_not(), Duration::ZERO));

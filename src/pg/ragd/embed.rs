@@ -319,7 +319,7 @@ fn remember(key: MemoKey, vector: &[f32]) {
     }
 }
 
-#[cfg(test)]
+#[cfg(feature = "pg_test")]
 mod tests {
     use super::*;
     use crate::protocol::{ModelRef, ModelTask};
@@ -334,7 +334,7 @@ mod tests {
         MemoKey { model, identity: String::new(), kind, text: text.to_owned() }
     }
 
-    #[test]
+    #[pg_extern]
     fn another_model_or_kind_is_another_vector() {
         remember(key("m", EmbeddingKind::Query, "text"), &[1.0]);
         assert_eq!(recall(&key("m", EmbeddingKind::Query, "text")), Some(vec![1.0]));
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(recall(&key("n", EmbeddingKind::Query, "text")), None);
     }
 
-    #[test]
+    #[pg_extern]
     fn another_server_or_length_is_another_vector() {
         let at = |server: &str, dimension| {
             let remote = model::Remote { server: server.to_owned(), model: "m".to_owned() };
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(recall(&MemoKey { identity: "another way".to_owned(), ..at("a", 3) }), None);
     }
 
-    #[test]
+    #[pg_extern]
     fn long_texts_are_not_remembered() {
         let long = "x".repeat(LONGEST_REMEMBERED + 1);
         remember(key("m", EmbeddingKind::Query, &long), &[1.0]);

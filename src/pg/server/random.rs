@@ -109,7 +109,7 @@ pub fn uuid() -> Result<Uuid> {
     Ok(Uuid::from_bytes(bytes))
 }
 
-#[cfg(test)]
+#[cfg(feature = "pg_test")]
 mod tests {
     use super::*;
 
@@ -117,7 +117,7 @@ mod tests {
         format!("{number:016x}")
     }
 
-    #[test]
+    #[pg_extern]
     fn nonces_are_found_in_texts() {
         let mut given = RecentNonces::default();
         (1..=50).for_each(|number| given.add(nonce_of(number)));
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(given.blind("short 0123"), "short 0123");
     }
 
-    #[test]
+    #[pg_extern]
     fn the_oldest_nonces_are_forgotten() {
         let mut given = RecentNonces::default();
         (0..=NONCES).for_each(|number| given.add(nonce_of(number)));

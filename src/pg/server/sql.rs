@@ -199,24 +199,35 @@ fn no_vector() -> Error {
         .hint("CREATE EXTENSION vector.")
 }
 
-#[cfg(test)]
+#[cfg(feature = "pg_test")]
 mod tests {
+    use pgrx::pg_extern;
+
+    use pgrx::pg_sys::panic::CaughtError;
+    use pgrx::prelude::*;
+
     use super::{render, section};
 
-    #[test]
+    #[pg_extern]
     fn a_statement_ends_where_the_next_one_begins() {
         let file = "-- About.\n\n-- name: one\nSELECT 1\n\n-- name: one_more\n-- Why.\n AND 2\n";
         assert_eq!(section(file, "one"), "SELECT 1");
         assert_eq!(section(file, "one_more"), "-- Why.\n AND 2");
     }
 
-    #[test]
-    #[should_panic(expected = "no statement of this name")]
+    #[pg_extern]
     fn part_of_a_name_is_no_name() {
-        section("-- name: claimed\nSELECT 1\n", "claim");
+        let caught =
+            PgTryBuilder::new(|| section("-- name: claimed\nSELECT 1\n", "claim").to_owned())
+                .catch_rust_panic(|panic| match panic {
+                    CaughtError::RustPanic { ereport, .. } => ereport.message().to_owned(),
+                    other => other.rethrow(),
+                })
+                .execute();
+        assert!(caught.contains("no statement of this name"), "{caught}");
     }
 
-    #[test]
+    #[pg_extern]
     fn values_are_not_looked_through_again() {
         assert_eq!(render("SELECT {a}, {b}", &[("a", "'{b}'"), ("b", "2")]), "SELECT '{b}', 2");
     }

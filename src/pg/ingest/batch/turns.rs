@@ -64,15 +64,17 @@ impl Turns {
     }
 }
 
-#[cfg(test)]
+#[cfg(feature = "pg_test")]
 mod tests {
+    use pgrx::pg_extern;
+
     use super::*;
 
     fn workable(pipeline: i32, owner: u32) -> Workable {
         Workable { pipeline, owner, is_new: true }
     }
 
-    #[test]
+    #[pg_extern]
     fn owners_have_equal_shares_and_so_have_their_pipelines() {
         let all: Vec<Workable> =
             [(1, 7), (2, 7), (3, 7), (4, 8)].map(|(id, owner)| workable(id, owner)).to_vec();
@@ -87,7 +89,7 @@ mod tests {
         assert!((1..=3).all(|id| (8..=12).contains(&had[&id])), "{had:?}");
     }
 
-    #[test]
+    #[pg_extern]
     fn one_batch_of_four_is_of_the_fill() {
         let mut turns = Turns::default();
         let for_fill: Vec<bool> = (0..8).map(|_| turns.is_for_fill(1)).collect();
@@ -95,7 +97,7 @@ mod tests {
         assert!(!turns.is_for_fill(2), "each pipeline counts for itself");
     }
 
-    #[test]
+    #[pg_extern]
     fn what_is_new_goes_before_what_has_failed() {
         let failed = Workable { is_new: false, ..workable(1, 7) };
         let mut turns = Turns::default();
@@ -104,7 +106,7 @@ mod tests {
         assert!(turns.next(&[]).is_none());
     }
 
-    #[test]
+    #[pg_extern]
     fn what_has_failed_does_not_wait_for_the_end_of_anothers_new_rows() {
         let failed = Workable { is_new: false, ..workable(1, 7) };
         let all = [workable(2, 8), failed];
