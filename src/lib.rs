@@ -30,6 +30,7 @@ pub mod hnsw;
 pub mod prompt;
 
 pub mod contextual;
+pub mod graph;
 pub mod representation;
 pub mod rewrite;
 

@@ -133,6 +133,7 @@ const ACTING: &[&str] = &[
     "event.pipelines_perhaps_smaller",
     "event.pipelines_to_give",
     "generation.content_size",
+    "graph.insert",
     "guarded_sql.called",
     "guarded_sql.inheriting",
     "pipeline.alter",

@@ -187,11 +187,27 @@ CREATE FUNCTION rag_retrieve(
     dense_rank   integer,
     lexical_rank integer,
     rerank_score double precision,
-    pipeline     text
+    pipeline     text,
+    via          text[]
 )
 STABLE PARALLEL RESTRICTED COST 100000 ROWS 5
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_retrieve_wrapper';
 COMMENT ON FUNCTION rag_retrieve IS 'the chunks most relevant to a question, best first; mode is dense, lexical or hybrid';
+
+CREATE FUNCTION rag_graph(
+    question text,
+    pipeline text DEFAULT NULL,
+    hops     integer DEFAULT NULL,
+    k        integer DEFAULT NULL
+) RETURNS TABLE (
+    rank     integer,
+    score    double precision,
+    entities text[],
+    edges    jsonb
+)
+STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_graph_wrapper';
+COMMENT ON FUNCTION rag_graph IS 'how the entities that a question names are connected with others: paths from chunk to chunk, with the places that prove each edge';
 
 CREATE FUNCTION rag_answer(
     question text,

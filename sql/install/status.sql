@@ -116,8 +116,10 @@ FROM rag.derivation AS d
 JOIN rag.pipeline AS p ON p.id = d.pipeline
 LEFT JOIN rag.pipeline AS o ON o.id = p.replaces
 CROSS JOIN LATERAL (SELECT NOT rag.hides_figures(p.source) AS shown) AS f
-WHERE pg_catalog.has_table_privilege(p.source, 'SELECT')
-   OR pg_catalog.has_any_column_privilege(p.source, 'SELECT')
+-- Mentions are made with their chunks, by nobody who would have to be asked.
+WHERE d.kind <> 'mentions'
+  AND (pg_catalog.has_table_privilege(p.source, 'SELECT')
+       OR pg_catalog.has_any_column_privilege(p.source, 'SELECT'))
 ORDER BY 1, 2, 3;
 COMMENT ON VIEW rag.derivation_status IS 'what language models make of the chunks of each pipeline, and how far that is; figures are NULL where rows of the source may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.pipeline IS 'name of the pipeline; of a new generation, of the pipeline whose place it will take';

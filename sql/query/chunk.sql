@@ -66,3 +66,11 @@ SELECT ARRAY[{keys}]::text[] FROM {source} AS s
 -- The keys of rows without a chunk, as text.
 SELECT ARRAY[{keys}]::text[] FROM {source} AS s
 WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE {key_join})
+
+-- name: without_mentions
+-- $1..: one text array a key column. Chunks of these documents that name nothing yet: the number of the
+-- document, from 1, that of the chunk in it, and its key.
+SELECT d.document, c.chunk_no, c.chunk_id
+FROM ROWS FROM ({unnest_keys}) WITH ORDINALITY AS d ({key_names}, document)
+JOIN {chunk_table} AS c ON {chunk_match}
+WHERE NOT EXISTS (SELECT FROM {mentions} AS m WHERE m.chunk_id = c.chunk_id)

@@ -6,7 +6,7 @@
 -- extension.
 SELECT NOT EXISTS (
     SELECT FROM rag.pipeline AS p
-    LEFT JOIN rag.derivation AS r ON r.pipeline = p.id AND r.kind = 'representations'
+    LEFT JOIN rag.derivation AS r ON r.pipeline = p.id AND r.kind IN ('representations', 'mentions')
     CROSS JOIN LATERAL unnest(ARRAY[p.source, p.chunk_table, p.view, r.relation]::oid[]) AS u (oid)
     JOIN pg_class AS c ON c.oid = u.oid
     JOIN pg_roles AS o ON o.oid = c.relowner
@@ -25,13 +25,13 @@ SELECT NOT EXISTS (
 --   others, at any depth of partitions;
 -- * values are of types that have no casts or checks of others.
 WITH RECURSIVE pipeline AS (
-    SELECT p.source::oid, p.chunk_table::oid, p.view::oid, r.relation::oid AS representations, p.content_view::oid
+    SELECT p.source::oid, p.chunk_table::oid, p.view::oid, r.relation::oid AS derived, p.content_view::oid
     FROM rag.pipeline AS p
-    LEFT JOIN rag.derivation AS r ON r.pipeline = p.id AND r.kind = 'representations'
+    LEFT JOIN rag.derivation AS r ON r.pipeline = p.id AND r.kind IN ('representations', 'mentions')
     WHERE p.id = $1
 ), relations (oid) AS (
     SELECT u.oid FROM pipeline AS p
-    CROSS JOIN LATERAL unnest(ARRAY[p.source, p.chunk_table, p.view, p.representations]) AS u (oid)
+    CROSS JOIN LATERAL unnest(ARRAY[p.source, p.chunk_table, p.view, p.derived]) AS u (oid)
     WHERE u.oid IS NOT NULL
 ), parts (oid) AS (
     SELECT r.oid FROM relations AS r
@@ -83,7 +83,7 @@ SELECT NOT EXISTS (
                   OR m.node[1] NOT IN ('SUBLINK', 'CONST', 'FUNCEXPR', 'SQLVALUEFUNCTION', 'COALESCE',
                                        'COALESCEEXPR', 'NULLTEST', 'BOOLEANTEST', 'COERCEVIAIO', 'CASE',
                                        'CASEEXPR', 'WHEN', 'CASEWHEN', 'SCALARARRAYOPEXPR', 'ARRAY', 'ARRAYEXPR',
-                                       'ARRAYCOERCEEXPR', 'CASETESTEXPR')))
+                                       'ARRAYCOERCEEXPR', 'CASETESTEXPR', 'RANGETBLFUNCTION')))
        AND NOT EXISTS (
            SELECT FROM trees AS t CROSS JOIN LATERAL regexp_matches(t.tree, ':relid (\d+)', 'g') AS m (relation)
            WHERE m.relation[1]::oid NOT IN (SELECT 0::oid UNION ALL SELECT r.oid FROM relations AS r))
@@ -101,4 +101,4 @@ SELECT NOT EXISTS (
            WHERE f.oid >= 16384
               OR f.proname NOT IN ('current_setting', 'pg_has_role', 'lower', 'upper', 'now', 'text', 'name',
                                    'varchar', 'bpchar', 'int2', 'int4', 'int8', 'numeric', 'date',
-                                   'timestamp', 'timestamptz'))
+                                   'timestamp', 'timestamptz', 'unnest'))

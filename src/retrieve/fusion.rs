@@ -133,6 +133,12 @@ fn union(dense: &[FusedCandidate], lexical: &[FusedCandidate]) -> Vec<Candidate>
 }
 
 impl Candidate {
+    /// A chunk that neither side put forward, but the graph did.
+    #[must_use]
+    pub fn by_graph(chunk_id: i64) -> Candidate {
+        Candidate::of(&FusedCandidate { chunk_id, similarity: None, lexical: None })
+    }
+
     fn of(found: &FusedCandidate) -> Candidate {
         Candidate {
             chunk_id: found.chunk_id,

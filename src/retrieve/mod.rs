@@ -7,8 +7,8 @@
 //! Two statements (`dense` and `lexical` of `sql/query/retrieve.sql`) put candidates forward. What
 //! becomes of them is said here: [`fusion`] makes one list of two, and [`proximity`] tells it how
 //! the question's words stand in a text; [`merge`] makes one list of what several lookups found,
-//! [`rank`] has age count and leaves out what says nothing new ([`diversity`]), and [`expansion`]
-//! puts the text around each chunk back. [`lead`] finds what
+//! [`walked`] adds what a walk over the graph came to, [`rank`] has age count and leaves out what says nothing new
+//! ([`diversity`]), and [`expansion`] puts the text around each chunk back. [`lead`] finds what
 //! one goes on with that begins in the middle of a table. [`federation`] makes one list of what several pipelines found.
 
 pub mod diversity;
@@ -23,6 +23,7 @@ pub mod proximity;
 pub mod rank;
 pub mod shingles;
 pub mod value;
+pub mod walked;
 
 use std::str::FromStr;
 
@@ -100,6 +101,10 @@ pub struct Passage {
     pub lexical_rank: Option<i32>,
     /// What the reranker gave, where one has read the chunk.
     pub rerank_score: Option<f64>,
+    /// The entities over which a walk came to it from other chunks or the question, as they are written there; the
+    /// most important first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<String>,
 }
 
 /// A passage on its way through the ranking, with what is not returned.
@@ -138,6 +143,7 @@ mod tests {
             dense_rank: None,
             lexical_rank: None,
             rerank_score: None,
+            via: Vec::new(),
         };
         Hit { passage, vector: Vec::new(), age: None }
     }

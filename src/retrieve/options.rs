@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::SearchMode;
 use crate::error::{Error, Result};
+use crate::graph::options::GraphUse;
 use crate::options::out_of_range;
 use crate::rewrite::RewriteOptions;
 use crate::rewrite::route::Route;
@@ -37,6 +38,8 @@ pub struct RetrieveOptions {
     pub dense_weight: f64,
     /// Whether it counts in the fusion how close the words of the question are in a text.
     pub closeness: bool,
+    /// Whether a walk over the pipeline's graph adds chunks that name what the best ones name.
+    pub graph: GraphUse,
     /// Chunks that are read again by the reranker.
     pub rerank_candidates: u32,
     /// Share of the reranker in the score, from 0 to 1; `None`: what suits the reranker.
@@ -156,6 +159,7 @@ impl Default for RetrieveOptions {
             normalize: Normalize::Zscore,
             dense_weight: 0.7,
             closeness: true,
+            graph: GraphUse::default(),
             rerank_candidates: 50,
             rerank_weight: None,
             mmr: None,
@@ -256,6 +260,7 @@ impl RetrieveOptions {
             ));
         }
         self.rewrite.check()?;
+        self.graph.check()?;
         self.recency.as_ref().map_or(Ok(()), Recency::check)
     }
 }

@@ -26,6 +26,7 @@ pub fn passage(content: &str) -> Passage {
         dense_rank: None,
         lexical_rank: None,
         rerank_score: None,
+        via: Vec::new(),
     }
 }
 

@@ -31,6 +31,7 @@ const STAGES: &[&str] = &[
     "src/hnsw",
     "src/prompt",
     "src/contextual",
+    "src/graph",
     "src/representation",
     "src/rewrite",
     "src/rerank",

@@ -87,6 +87,7 @@ fn passage(document: u32, rank: usize) -> Passage {
         dense_rank: None,
         lexical_rank: None,
         rerank_score: None,
+        via: Vec::new(),
     }
 }
 

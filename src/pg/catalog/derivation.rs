@@ -1,5 +1,4 @@
-//! `rag.derivation`: what language models make of the chunks of pipelines, where that is kept, and how
-//! far it is.
+//! `rag.derivation`: what is made of the chunks of pipelines, where that is kept, and how far it is.
 
 use serde_json::Value as Json;
 
@@ -17,19 +16,27 @@ pub enum DerivationKind {
     ContextLines,
     /// Summaries of chunks, and questions that they answer.
     Representations,
+    /// Entities that chunks name: made with the chunks, by no language model.
+    Mentions,
 }
 
 impl DerivationKind {
     /// All kinds, in the order in which they are made.
-    pub const ALL: [DerivationKind; 2] =
-        [DerivationKind::ContextLines, DerivationKind::Representations];
+    pub const ALL: [DerivationKind; 3] =
+        [DerivationKind::ContextLines, DerivationKind::Representations, DerivationKind::Mentions];
 
     /// The name in `rag.derivation`.
     pub fn name(self) -> &'static str {
         match self {
             DerivationKind::ContextLines => "context_lines",
             DerivationKind::Representations => "representations",
+            DerivationKind::Mentions => "mentions",
         }
+    }
+
+    /// Whether a language model writes it, which takes time.
+    pub fn is_written(self) -> bool {
+        self != DerivationKind::Mentions
     }
 
     fn named(name: &str) -> Result<DerivationKind> {

@@ -1,18 +1,20 @@
-//! What language models make of chunks in the background, beside them: lines of context
-//! ([`context_lines`]), summaries and questions ([`representations`]).
+//! What is made of chunks, beside them: by language models in the background lines of context
+//! ([`context_lines`]), summaries and questions ([`representations`]); by rules, with the chunks themselves, which
+//! entities they name ([`mentions`]).
 //!
 //! ```text
 //! look what is missing │ ask a language model, many calls at once │ keep │ embed │ put the vectors
 //!    a transaction     │                   none                   │  t.  │ none  │ a transaction
 //! ```
 //!
-//! Each is a [`Derivation`]: it says what is missing, what to ask, how to read a reply and where to keep
+//! What language models make is a [`Derivation`] each: it says what is missing, what to ask, how to read a reply and where to keep
 //! it. [`runner`] does the rest for all of them, each as a [`run`] of calls: nothing is asked twice, what
 //! was paid for is kept before anything else, an item that is refused keeps no other waiting, and a
 //! question of a user goes before all of it.
 
 pub mod context_lines;
 mod lease;
+pub mod mentions;
 mod provider_calls;
 pub mod representations;
 mod run;
@@ -22,7 +24,7 @@ pub mod table;
 
 use pgrx::datum::DatumWithOid;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
 use crate::pg::server::sql;
@@ -126,6 +128,10 @@ fn loaded(stored: &StoredDerivation) -> Result<(Box<dyn Derivation>, Option<Stri
             let llm = wanted.llm.clone();
             (Box::new(representations::Representations::load(wanted)?), llm)
         }
+        DerivationKind::Mentions => {
+            let message = "mentions are made with their chunks and not derived from them later";
+            return Err(Error::new(ErrorKind::Internal, message));
+        }
     })
 }
 
@@ -135,7 +141,8 @@ pub fn check_new_refresh(pipeline: &Pipeline, refresh: Option<RefreshMode>) -> R
     let Some(refresh) = refresh else { return Ok(()) };
     let successor = pipeline::successor(pipeline.id)?.map(|it| it.id);
     for id in [pipeline.id].into_iter().chain(successor) {
-        for stored in derivation::all(id)? {
+        let written = derivation::all(id)?.into_iter().filter(|it| it.kind.is_written());
+        for stored in written {
             check_refresh(option_name(stored.kind), refresh)?;
         }
     }
@@ -158,6 +165,7 @@ fn option_name(kind: DerivationKind) -> &'static str {
     match kind {
         DerivationKind::ContextLines => "contextual \"llm\"",
         DerivationKind::Representations => "represent",
+        DerivationKind::Mentions => "graph",
     }
 }
 

@@ -10,6 +10,7 @@ mod embed;
 mod eval;
 mod event;
 mod generate;
+mod graph;
 mod model;
 mod optimize;
 mod parse;

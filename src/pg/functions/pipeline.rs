@@ -11,7 +11,7 @@ use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{activity, description, model, pipeline, question_defaults};
 use crate::pg::changes::{intake, noted};
-use crate::pg::derivation::{self, context_lines, representations};
+use crate::pg::derivation::{self, context_lines, mentions, representations};
 use crate::pg::ingest::{fill, generation};
 use crate::pg::pipeline::alter::{ContextChange, PipelineAlteration};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
@@ -44,6 +44,8 @@ struct CreateOptions {
     title: Option<String>,
     /// What is made of its chunks beside them.
     represent: Option<Value>,
+    /// How entities are found that the chunks name.
+    graph: Value,
 }
 
 impl Default for CreateOptions {
@@ -55,6 +57,7 @@ impl Default for CreateOptions {
             contextual: Value::Null,
             title: None,
             represent: None,
+            graph: Value::Null,
         }
     }
 }
@@ -83,6 +86,8 @@ struct AlterOptions {
     title: Option<String>,
     /// What is made of its chunks beside them; `false` for nothing any more.
     represent: Option<Value>,
+    /// How entities are found that the chunks name; `false`: they are not any more.
+    graph: Option<Value>,
 }
 
 #[pg_extern(sql = false)]
@@ -134,9 +139,9 @@ fn rag_alter_pipeline(
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
     let refresh = refresh.map(RefreshMode::named).transpose().or_report();
-    let AlterOptions { config, description, contextual, title, represent } =
+    let AlterOptions { config, description, contextual, title, represent, graph } =
         options::read(options).or_report();
-    let in_place = InPlaceChange { description, represent, defaults };
+    let in_place = InPlaceChange { description, represent, graph, defaults };
     let chunking = options::chunking_keys(chunking).or_report();
     let context = ContextChange::read(contextual.as_ref(), title).or_report();
     let wanted =
@@ -150,6 +155,7 @@ fn rag_alter_pipeline(
 struct InPlaceChange {
     description: Option<String>,
     represent: Option<Value>,
+    graph: Option<Value>,
     defaults: Option<Jsonb>,
 }
 
@@ -158,12 +164,15 @@ fn alter(
     wanted: PipelineAlteration<'_>,
     in_place: InPlaceChange,
 ) -> Result<()> {
-    let InPlaceChange { description, represent, defaults } = in_place;
+    let InPlaceChange { description, represent, graph, defaults } = in_place;
     let defaults = read_defaults(defaults)?;
     derivation::check_new_refresh(pipeline, wanted.refresh)?;
     // Before a successor is made, which is to have the same.
     if let Some(option) = &represent {
         representations::alter(pipeline, option)?;
+    }
+    if let Some(option) = &graph {
+        mentions::alter(pipeline, option)?;
     }
     if let Some(defaults) = defaults {
         defaults::store(pipeline, defaults)?;
@@ -278,6 +287,7 @@ impl CreateRequest<'_> {
         if let Some(option) = &self.options.represent {
             representations::alter(&pipeline, option)?;
         }
+        mentions::create_if_wanted(&pipeline, &self.options.graph)?;
         // As the role that embeds later.
         let acting = Acting::as_role(table_owner(pipeline.source.oid));
         if self.fills_now(&pipeline)? {

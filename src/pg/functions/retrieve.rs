@@ -23,6 +23,7 @@ type RetrieveRow = (
     Option<i32>,
     Option<f64>,
     String,
+    Option<Vec<String>>,
 );
 
 #[pg_extern(sql = false)]
@@ -53,6 +54,7 @@ fn rag_retrieve(
         name!(lexical_rank, Option<i32>),
         name!(rerank_score, Option<f64>),
         name!(pipeline, String),
+        name!(via, Option<Vec<String>>),
     ),
 > {
     let filter = filter.map(|Jsonb(filter)| filter);
@@ -79,5 +81,6 @@ fn row(passage: Passage) -> RetrieveRow {
         passage.lexical_rank,
         passage.rerank_score,
         passage.pipeline,
+        Some(passage.via).filter(|via| !via.is_empty()),
     )
 }

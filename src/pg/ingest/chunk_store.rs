@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::{self, ContentColumns, ViewColumn, content_columns};
 use crate::pg::changes::keys::SourceKey;
+use crate::pg::derivation::mentions::MentionStore;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::pg::server::vector::Vector;
@@ -106,6 +107,11 @@ impl<'a> SqlStore<'a> {
     }
 
     fn render(&self, template: &str, first_key: usize) -> String {
+        self.render_with(template, first_key, &[])
+    }
+
+    /// A statement over the chunks, with values of its own beside those that all have.
+    fn render_with(&self, template: &str, first_key: usize, own: &[(&str, &str)]) -> String {
         let keys = &self.columns.keys;
         let metadata = |prefix: &str| {
             let names = self.columns.metadata.iter().map(|c| format!(", {prefix}{}", c.name));
@@ -117,9 +123,7 @@ impl<'a> SqlStore<'a> {
             names.map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(", ")
         };
         let title = self.columns.title.as_ref().map(|title| format!("v.{}", title.name));
-        render(
-            template,
-            &[
+        let all = [
                 ("title", title.as_deref().unwrap_or("NULL::text")),
                 ("chunk_table", &self.pipeline.chunk_table.sql),
                 ("content_view", &self.pipeline.content_view.sql),
@@ -137,8 +141,8 @@ impl<'a> SqlStore<'a> {
                 ("around", &around("")),
                 ("old_around", &around("c.")),
                 ("new_around", &around("EXCLUDED.")),
-            ],
-        )
+        ];
+        render(template, &[&all, own].concat())
     }
 
     /// One text array a key column, over the documents.
@@ -148,6 +152,22 @@ impl<'a> SqlStore<'a> {
             texts.collect::<Vec<_>>().into()
         };
         (0..self.columns.keys.len()).map(column).collect()
+    }
+
+    /// Adds what those of `chunks` name that have been stored now, if the pipeline has a graph.
+    fn keep_mentions(&self, keys: &[SourceKey], chunks: &[StoredChunk]) -> Result<()> {
+        let Some(store) = MentionStore::of(self.pipeline)? else { return Ok(()) };
+        let values = [("mentions", store.table())];
+        let statement = self.render_with(query!(chunk.without_mentions), 1, &values);
+        let without = sql::rows(&statement, &self.key_arrays(keys), |row| {
+            let document: i64 = sql::required(row.get(1)?)?;
+            let place = (document as usize - 1, sql::required(row.get::<i32>(2)?)?);
+            Ok((place, sql::required(row.get::<i64>(3)?)?))
+        })?;
+        let places: HashMap<(usize, i32), &StoredChunk> =
+            chunks.iter().map(|chunk| ((chunk.document, chunk.chunk_no), chunk)).collect();
+        let chunk = |(place, chunk_id)| Some((chunk_id, *places.get(&place)?));
+        store.keep(&without.into_iter().filter_map(chunk).collect::<Vec<_>>())
     }
 
     fn forget_other(&self, keys: &[SourceKey], chunks: &[StoredChunk]) -> Result<()> {
@@ -200,7 +220,8 @@ impl ChunkStore for SqlStore<'_> {
             chunks.iter().map(|chunk| Vector(chunk.vector.clone())).collect::<Vec<_>>().into(),
         ];
         arguments.extend(self.key_arrays(&keys));
-        sql::execute(&statement, &arguments).map(drop)
+        sql::execute(&statement, &arguments)?;
+        self.keep_mentions(&keys, chunks)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{description, model, view};
 use crate::pg::changes::{intake, noted};
-use crate::pg::derivation::{context_lines, representations};
+use crate::pg::derivation::{context_lines, mentions, representations};
 
 /// What is to be different; `None` stays as it is.
 #[derive(Default)]
@@ -177,6 +177,7 @@ impl PipelineAlteration<'_> {
         let successor = plan.carry_out()?;
         description::inherit(successor.id, pipeline.id)?;
         representations::inherit(&successor, pipeline)?;
+        mentions::inherit(&successor, pipeline)?;
         pipeline::set_paused(pipeline.id, pipeline.is_paused)?;
         intake::leave(successor.id, intake::ChangeKind::All)?;
         noted::wake_at_commit();

@@ -7,6 +7,7 @@ mod lookup;
 mod searched_pipeline;
 mod statement;
 mod text;
+mod walk;
 
 use std::collections::HashMap;
 
@@ -14,7 +15,9 @@ use pgrx::prelude::*;
 
 use self::filter_sql::FilterSql;
 pub use self::searched_pipeline::SearchedPipeline;
+pub use self::statement::source_key;
 use self::statement::{StatementParts, Statements};
+use self::walk::EntityWalk;
 use super::options::AskedOptions;
 use super::rewrite::Rewriter;
 use crate::chunk::ChunkingMethod;
@@ -55,6 +58,8 @@ pub struct Search {
     finds_leads: bool,
     /// Where summaries and questions of the chunks are, if there are any.
     representations: Option<Relation>,
+    /// How it goes over the graph, if it does.
+    walk: Option<EntityWalk>,
 }
 
 impl Search {
@@ -86,6 +91,7 @@ impl Search {
             _ => &["retrieve.rerank"],
         };
         let reranker = asked.named(paths, reranker)?;
+        let walk = asked.named(&["retrieve.graph"], EntityWalk::of(pipeline, &options))?;
         let representations = derivation::of(pipeline.id, DerivationKind::Representations)?;
         let representations = representations.map(|it| it.relation);
         Ok(Search {
@@ -100,6 +106,7 @@ impl Search {
             options,
             parts,
             representations,
+            walk,
             asked: asked.clone(),
             usual_k,
             searched,
@@ -165,10 +172,12 @@ impl Search {
         if !self.searched.is_named {
             stranger::check(self.pipeline())?;
         }
-        let mut candidates = self.find(&statements, &asked, &rewriting)?;
-        candidates.truncate(self.pool());
-        let fetch = || self.hits(&statements, vector, &candidates);
-        let hits = trace::found("fetch", String::new, fetch)?;
+        let candidates = self.find(&statements, &asked, &rewriting)?;
+        let mut walked = self.walked(query, &statements, candidates)?;
+        walked.candidates.truncate(self.pool());
+        let fetch = || self.hits(&statements, vector, &walked.candidates);
+        let mut hits = trace::found("fetch", String::new, fetch)?;
+        walked.tell(&mut hits);
         let hits = rank::before_rerank(hits, &self.options);
         let hits = match &self.reranker {
             Some(reranker) => {

@@ -235,6 +235,7 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
         dense_rank: None,
         lexical_rank: None,
         rerank_score: None,
+        via: Vec::new(),
     };
     let vector = row.get::<Vec<f32>>(11)?.unwrap_or_default();
     Ok(Hit { passage, age: row.get(10)?, vector })
@@ -263,7 +264,7 @@ pub fn neighbour(row: &SpiHeapTupleData<'_>) -> Result<Neighbour, pgrx::spi::Err
 }
 
 /// The key as text; of a composite key, a JSON object under the source's column names.
-fn source_key(keys: &[ViewColumn]) -> String {
+pub fn source_key(keys: &[ViewColumn]) -> String {
     match keys {
         [key] => format!("v.{}::pg_catalog.text", key.name),
         _ => format!("({})::pg_catalog.text", json_object(keys, ViewColumn::of_source, value)),

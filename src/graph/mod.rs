@@ -1,0 +1,144 @@
+//! # graph: what do texts name, and which of them are tied by a name?
+//!
+//! ```text
+//! chunk → mentions │ (the best chunks, what they name) → chunks that name the same │ entity → paths
+//! ```
+//!
+//! A graph without a model: nodes are chunks and the entities that they name, and an edge is a mention, with
+//! its exact place. An [`EntityExtractor`] finds mentions; the only one is [`rules`], which reads capitals.
+//! [`walk`] goes from the best chunks of a search over their entities to other chunks, and [`paths`] from an
+//! entity over chunks to others. [`options`] says what a question may ask for.
+//!
+//! Entities have no rows of their own: an entity is what mentions with the same normal form ([`name`]) have in
+//! common, so that nothing is left of one when its last mention goes, and nobody waits for a row that all share.
+
+pub mod name;
+pub mod options;
+pub mod paths;
+pub mod rules;
+pub mod walk;
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use crate::error::{Error, Result};
+use crate::options as json_options;
+
+/// Most entities of a chunk, the first ones. More are no text that speaks of them but a list.
+pub const MOST_ENTITIES: usize = 64;
+
+/// A text that may name entities.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NamingText<'a> {
+    /// Title and headings, joined by ` > `.
+    pub context: Option<&'a str>,
+    /// The text of the chunk.
+    pub content: &'a str,
+}
+
+/// An entity that a chunk names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// Its normal form, by which it is recognised ([`name::normal_form`]).
+    pub norm: String,
+    /// The normal form of the long name that it is short for, where the chunk says so.
+    pub alias_of: Option<String>,
+    /// How often the chunk names it; its title counts twice.
+    pub count: u32,
+    /// Its first place in the content, in characters from 0; `None` where title or headings alone name it.
+    pub span: Option<Range<u32>>,
+}
+
+/// Finds the entities that texts name.
+///
+/// What it finds in a text depends on this text alone, and not on others or on when it is asked: so mentions
+/// of a chunk are right as long as its text is the same.
+pub trait EntityExtractor {
+    /// The entities of a chunk, each once, in the order of their first places; at most [`MOST_ENTITIES`].
+    /// `interrupt` is called from time to time and may unwind.
+    fn mentions(&self, text: &NamingText<'_>, interrupt: &mut dyn FnMut()) -> Vec<Mention>;
+
+    /// What a question may name, generously: what is not in the graph is not found there. The normal form, and
+    /// how the question writes it.
+    fn asked(&self, question: &str, interrupt: &mut dyn FnMut()) -> Vec<(String, String)>;
+}
+
+/// The way in which entities are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExtractorKind {
+    /// By capital letters and the like, as [`rules`] says.
+    Rules,
+}
+
+impl ExtractorKind {
+    /// The extractor itself.
+    #[must_use]
+    pub fn extractor(self) -> &'static dyn EntityExtractor {
+        match self {
+            ExtractorKind::Rules => &rules::RuleExtractor,
+        }
+    }
+}
+
+/// What a pipeline's option `graph` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EntityOptions {
+    /// How entities are found.
+    pub entities: ExtractorKind,
+}
+
+impl EntityOptions {
+    /// What the option says; `None` where it is false or null and there is to be no graph.
+    ///
+    /// Fails with an invalid parameter that names the key.
+    pub fn read(option: &Json) -> Result<Option<EntityOptions>> {
+        match option {
+            Json::Null | Json::Bool(false) => Ok(None),
+            Json::Object(_) => json_options::read("graph", option.clone(), &[]).map(Some),
+            other => {
+                let shown = json_options::shortened(&other.to_string());
+                Err(Error::invalid(format!("graph cannot be {shown}"))
+                    .hint("It is false, or an object such as {\"entities\": \"rules\"}."))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_pipeline_says_how_entities_are_found() {
+        let rules = Some(EntityOptions { entities: ExtractorKind::Rules });
+        assert_eq!(EntityOptions::read(&json!({"entities": "rules"})), Ok(rules));
+        assert_eq!(EntityOptions::read(&json!(false)), Ok(None));
+        assert_eq!(EntityOptions::read(&Json::Null), Ok(None));
+        let check = |option, message: &str, hint: Option<&str>| {
+            let error = EntityOptions::read(&option).unwrap_err();
+            assert_eq!((error.message(), error.hint_text()), (message, hint));
+        };
+        check(
+            json!(true),
+            "graph cannot be true",
+            Some("It is false, or an object such as {\"entities\": \"rules\"}."),
+        );
+        check(json!({}), "option \"graph\" needs the key \"entities\"", None);
+        check(
+            json!({"entities": "llm"}),
+            "option \"graph.entities\" cannot be \"llm\"",
+            Some("Known values: rules."),
+        );
+        check(
+            json!({"entities": "rules", "hops": 2}),
+            "unknown option \"hops\" of \"graph\"",
+            Some("Known options: entities."),
+        );
+    }
+}

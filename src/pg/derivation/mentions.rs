@@ -1,0 +1,154 @@
+//! Mentions: which entities a pipeline's chunks name.
+//!
+//! They are made by whoever stores a chunk, in the same transaction, and go with it by a foreign key. A chunk that
+//! stays as it is keeps its mentions; one that has none is looked at again with its document, which costs
+//! microseconds, so that whatever was missed is made up for.
+
+use std::ops::Range;
+
+use pgrx::notice;
+use serde_json::Value as Json;
+
+use super::table::{self, TableForm};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::{EntityExtractor, EntityOptions, Mention, NamingText};
+use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
+use crate::pg::catalog::locking;
+use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
+use crate::pg::changes::{intake, noted};
+use crate::pg::server::sql::{self, query, render};
+use crate::pipeline::StoredChunk;
+
+const KIND: DerivationKind = DerivationKind::Mentions;
+
+const FORM: TableForm = TableForm {
+    label: c"mentions",
+    definition: query!(graph.create_table),
+    leaves: ("ARRAY[chunk_id]", "chunk_id"),
+    comments: query!(graph.comment_table),
+};
+
+/// Has `option` hold for a pipeline of the caller, and for its successor: an object, or `false` or null for no
+/// graph. The chunks that are there get their mentions by whoever embeds changed rows; no text is embedded again.
+pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
+    let wanted = EntityOptions::read(option)?;
+    for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
+        match (derivation::of(one.id, KIND)?, wanted) {
+            (None, None) => {}
+            (Some(current), None) => forget(&one, current.relation)?,
+            (Some(current), Some(_)) => {
+                derivation::set(one.id, KIND, option, &current.relation.sql)?;
+            }
+            (None, Some(_)) => {
+                create(&one, option)?;
+                intake::leave(one.id, intake::ChangeKind::All)?;
+                say_what_follows(pipeline);
+            }
+        }
+    }
+    noted::wake_at_commit();
+    Ok(())
+}
+
+fn say_what_follows(pipeline: &Pipeline) {
+    let name = pgrx::spi::quote_literal(&pipeline.name);
+    match pipeline.refresh.has_workers() {
+        true => notice!(
+            "the entities of pipeline {name} are found in the background once this is committed; rag_wait({name}) waits"
+        ),
+        false => notice!("the entities of pipeline {name} are found by CALL rag_run({name})"),
+    }
+}
+
+/// Drops the mentions of a pipeline. A question locks the chunks before them, so all is locked together first.
+fn forget(pipeline: &Pipeline, mentions: Relation) -> Result<()> {
+    locking::lock_for_drop(&[(pipeline.clone(), vec![mentions.clone()])])?;
+    derivation::remove(pipeline.id, KIND)?;
+    table::drop_table(&mentions)
+}
+
+/// Has a new pipeline, which has no chunks yet, keep what `option` says, if that is anything.
+pub fn create_if_wanted(pipeline: &Pipeline, option: &Json) -> Result<()> {
+    match EntityOptions::read(option)? {
+        Some(_) => create(pipeline, option),
+        None => Ok(()),
+    }
+}
+
+/// Gives a successor what the pipeline has whose place it is to take.
+pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
+    match derivation::of(old.id, KIND)? {
+        Some(it) => create(successor, &it.options),
+        None => Ok(()),
+    }
+}
+
+fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
+    let table = table::create(pipeline, &FORM, &[])?;
+    sql::execute(&render(query!(graph.create_indexes), &[("table", &table)]), &[])?;
+    derivation::set(pipeline.id, KIND, option, &table)
+}
+
+/// Keeps what a pipeline's chunks name. To be used as the owner of the chunks.
+pub struct MentionStore {
+    relation: Relation,
+    extractor: &'static dyn EntityExtractor,
+}
+
+impl MentionStore {
+    /// The store of a pipeline; `None` if it has no graph. A graph that has just been committed counts, also where
+    /// the transaction sees only what is older.
+    pub fn of(pipeline: &Pipeline) -> Result<Option<MentionStore>> {
+        let stored = sql::with_latest_snapshot(|| derivation::of(pipeline.id, KIND))?;
+        let opened = |StoredDerivation { options, relation, .. }: StoredDerivation| {
+            let extractor = extractor(&options)?;
+            Ok(MentionStore { relation, extractor })
+        };
+        stored.map(opened).transpose()
+    }
+
+    /// The name of the table in SQL.
+    pub fn table(&self) -> &str {
+        &self.relation.sql
+    }
+
+    /// Adds what chunks name, each by its key.
+    pub fn keep(&self, chunks: &[(i64, &StoredChunk)]) -> Result<()> {
+        let mut rows: Vec<(i64, Mention)> = Vec::new();
+        for (chunk_id, StoredChunk { chunk, context, .. }) in chunks {
+            pgrx::check_for_interrupts!();
+            let text = NamingText { context: context.as_deref(), content: &chunk.content };
+            let found = self.extractor.mentions(&text, &mut || pgrx::check_for_interrupts!());
+            rows.extend(found.into_iter().map(|mention| (*chunk_id, mention)));
+        }
+        match rows.is_empty() {
+            true => Ok(()),
+            false => self.insert(&rows),
+        }
+    }
+
+    fn insert(&self, rows: &[(i64, Mention)]) -> Result<()> {
+        let place = |of: fn(&Range<u32>) -> u32| -> Vec<Option<i32>> {
+            rows.iter().map(|(_, it)| it.span.as_ref().map(|span| of(span) as i32)).collect()
+        };
+        let arguments = [
+            rows.iter().map(|(chunk_id, _)| *chunk_id).collect::<Vec<_>>().into(),
+            rows.iter().map(|(_, it)| it.norm.as_str()).collect::<Vec<_>>().into(),
+            rows.iter().map(|(_, it)| it.alias_of.as_deref()).collect::<Vec<_>>().into(),
+            rows.iter().map(|(_, it)| it.count as i32).collect::<Vec<_>>().into(),
+            place(|span| span.start).into(),
+            place(|span| span.end).into(),
+        ];
+        let insert = render(query!(graph.insert), &[("mentions", self.table())]);
+        sql::execute(&insert, &arguments).map(drop)
+    }
+}
+
+/// The extractor that the options of a stored graph name.
+pub fn extractor(stored: &Json) -> Result<&'static dyn EntityExtractor> {
+    let wanted = EntityOptions::read(stored).ok().flatten();
+    wanted.map(|it| it.entities.extractor()).ok_or_else(|| {
+        let message = format!("options of mentions cannot be read: {stored}");
+        Error::new(ErrorKind::DataCorrupted, message)
+    })
+}

@@ -1,0 +1,167 @@
+//! The graph of a pipeline's entities, for whoever asks: as the caller, who sees the mentions of the chunks that
+//! he sees.
+
+use super::search::{SearchedPipeline, source_key};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::EntityExtractor;
+use crate::graph::name::normal_form;
+use crate::graph::paths::{
+    CoOccurrence, EntityPath, FoundStep, MOST_CHUNKS, MOST_HOPS, MOST_PATHS, NamedEntity, NameSpan,
+    PathSearch,
+};
+use crate::pg::catalog::derivation::{self, DerivationKind};
+use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
+use crate::pg::catalog::stranger;
+use crate::pg::catalog::view::content_columns;
+use crate::pg::derivation::mentions::extractor;
+use crate::pg::server::role::{current_user, may_select};
+use crate::pg::server::sql::{query, render, required};
+use crate::pg::server::prepared;
+
+use super::request::required_question;
+use super::route;
+
+/// Entities of a chunk that are gone on to, those that it names most.
+pub const ENTITIES_A_CHUNK: i64 = 20;
+
+/// Hops where nothing says how many.
+const HOPS: i32 = 2;
+
+/// Paths where nothing says how many.
+const PATHS: i32 = 10;
+
+/// What a pipeline's chunks name.
+#[derive(Clone)]
+pub struct EntityGraph {
+    /// The table of mentions.
+    pub mentions: Relation,
+    /// What finds entities in questions as it does in chunks.
+    pub extractor: &'static dyn EntityExtractor,
+}
+
+impl EntityGraph {
+    /// The graph of a pipeline; `None` if it has none, or the caller may not read it.
+    pub fn readable(pipeline: &Pipeline) -> Result<Option<EntityGraph>> {
+        let Some(stored) = derivation::of(pipeline.id, DerivationKind::Mentions)? else {
+            return Ok(None);
+        };
+        let extractor = extractor(&stored.options)?;
+        let is_readable = may_select(stored.relation.oid);
+        Ok(is_readable.then_some(EntityGraph { mentions: stored.relation, extractor }))
+    }
+
+    /// The graph of a pipeline; an error if it has none, or the caller may not read it.
+    pub fn required(pipeline: &Pipeline) -> Result<EntityGraph> {
+        if let Some(graph) = EntityGraph::readable(pipeline)? {
+            return Ok(graph);
+        }
+        let name = &pipeline.name;
+        let Some(stored) = derivation::of(pipeline.id, DerivationKind::Mentions)? else {
+            let quoted = pgrx::spi::quote_literal(name);
+            return Err(Error::invalid(format!("pipeline \"{name}\" has no graph")).hint(format!(
+                "SELECT rag_alter_pipeline({quoted}, options => '{{\"graph\": {{\"entities\": \"rules\"}}}}') makes one."
+            )));
+        };
+        let message = format!("permission denied for the graph of pipeline \"{name}\"");
+        let role = pgrx::spi::quote_identifier(current_user());
+        Err(Error::new(ErrorKind::Forbidden, message)
+            .hint(format!("GRANT SELECT ON {} TO {role}.", stored.relation.sql)))
+    }
+}
+
+/// The paths from what `text`, an entity or a question, names: the best `most` of up to `hops` hops.
+pub fn paths(
+    text: Option<&str>,
+    name: Option<&str>,
+    hops: Option<i32>,
+    most: Option<i32>,
+) -> Result<Vec<EntityPath>> {
+    let text = required_question(text)?;
+    let hops = within("hops", hops.unwrap_or(HOPS), MOST_HOPS)?;
+    let most = within("k", most.unwrap_or(PATHS), MOST_PATHS)?;
+    route::refuse_several(name, "rag_graph")?;
+    let searched = SearchedPipeline::new(pipeline::resolve(name)?, name.is_some());
+    let (searched, _locked) = searched.locked()?;
+    searched.reading(|| {
+        let pipeline = &searched.pipeline;
+        pipeline::check_readable(pipeline)?;
+        let graph = EntityGraph::required(pipeline)?;
+        if !searched.is_named {
+            stranger::check(pipeline)?;
+        }
+        graph.paths(pipeline, text, hops, most)
+    })
+}
+
+fn within(argument: &str, value: i32, most: i32) -> Result<usize> {
+    match (1..=most).contains(&value) {
+        true => Ok(value as usize),
+        false => {
+            let message = format!("{argument} must be between 1 and {most}, not {value}");
+            Err(Error::invalid(message))
+        }
+    }
+}
+
+impl EntityGraph {
+    fn paths(
+        &self,
+        pipeline: &Pipeline,
+        text: &str,
+        hops: usize,
+        most: usize,
+    ) -> Result<Vec<EntityPath>> {
+        let keys = content_columns(pipeline)?.keys;
+        let values = [
+            ("view", pipeline.view.sql.as_str()),
+            ("mentions", &self.mentions.sql),
+            ("source_key", &source_key(&keys)),
+        ];
+        let statement = render(query!(graph.steps), &values);
+        let mut search = PathSearch::new(self.starts(text));
+        for _ in 0..hops {
+            let ends = search.ends();
+            if ends.is_empty() {
+                break;
+            }
+            // One more shows that there are too many.
+            let chunks = MOST_CHUNKS as i64 + 1;
+            let arguments = [ends.into(), chunks.into(), ENTITIES_A_CHUNK.into()];
+            search.advance(prepared::rows(&statement, &arguments, step)?);
+        }
+        Ok(search.finish(most))
+    }
+
+    /// The text as an entity, and what it names if it is a question.
+    fn starts(&self, text: &str) -> Vec<NamedEntity> {
+        let whole = (normal_form(text), text.trim().to_owned());
+        let asked = self.extractor.asked(text, &mut || pgrx::check_for_interrupts!());
+        let mut starts: Vec<NamedEntity> = Vec::new();
+        for (norm, name) in [whole].into_iter().chain(asked) {
+            if !norm.is_empty() && !starts.iter().any(|it| it.norm == norm) {
+                starts.push(NamedEntity { norm, name });
+            }
+        }
+        starts
+    }
+}
+
+/// A row of `steps` of graph.sql.
+fn step(row: &pgrx::spi::SpiHeapTupleData<'_>) -> Result<FoundStep, pgrx::spi::Error> {
+    let span = |start: usize| -> Result<NameSpan, pgrx::spi::Error> {
+        Ok(row.get::<i32>(start)?.zip(row.get::<i32>(start + 1)?))
+    };
+    Ok(FoundStep {
+        from: required(row.get::<i64>(1)?)? as usize - 1,
+        from_name: required(row.get(2)?)?,
+        to: NamedEntity { norm: required(row.get(3)?)?, name: required(row.get(4)?)? },
+        count: required(row.get(5)?)?,
+        proof: CoOccurrence {
+            source_key: required(row.get(6)?)?,
+            chunk_id: required(row.get(7)?)?,
+            chunk_no: required(row.get(8)?)?,
+            from: span(9)?,
+            to: span(11)?,
+        },
+    })
+}
