@@ -133,10 +133,11 @@ fn union(dense: &[FusedCandidate], lexical: &[FusedCandidate]) -> Vec<Candidate>
 }
 
 impl Candidate {
-    /// A chunk that neither side put forward, but the graph did.
+    /// A chunk that neither side put forward, but the graph did, with this score.
     #[must_use]
-    pub fn by_graph(chunk_id: i64) -> Candidate {
-        Candidate::of(&FusedCandidate { chunk_id, similarity: None, lexical: None })
+    pub fn by_graph(chunk_id: i64, score: f64) -> Candidate {
+        let found = FusedCandidate { chunk_id, similarity: None, lexical: None };
+        Candidate { score, ..Candidate::of(&found) }
     }
 
     fn of(found: &FusedCandidate) -> Candidate {

@@ -23,11 +23,7 @@ pub fn seeds(candidates: &[Candidate], most: usize) -> Vec<(i64, f64)> {
 /// The candidates, and the chunks that a walk came to with their scores, as one list: `weight` is the share of
 /// the walk, and the rest is the score from before. Best first, and those of like score by age.
 #[must_use]
-pub fn with_walk(
-    candidates: Vec<Candidate>,
-    walked: &[(i64, f64)],
-    weight: f64,
-) -> Vec<Candidate> {
+pub fn with_walk(candidates: Vec<Candidate>, walked: &[(i64, f64)], weight: f64) -> Vec<Candidate> {
     let most = walked.iter().map(|(_, score)| *score).fold(0.0, f64::max);
     if most <= 0.0 {
         return candidates;
@@ -39,10 +35,8 @@ pub fn with_walk(
         let walk = walked.remove(&one.chunk_id).unwrap_or_default() / most;
         one.score = (1.0 - weight) * share + weight * walk;
     }
-    all.extend(walked.into_iter().map(|(chunk_id, score)| {
-        let score = weight * score / most;
-        Candidate { score, ..Candidate::by_graph(chunk_id) }
-    }));
+    let new = walked.into_iter();
+    all.extend(new.map(|(id, score)| Candidate::by_graph(id, weight * score / most)));
     all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id)));
     all
 }
@@ -62,8 +56,7 @@ mod tests {
     use super::*;
 
     fn candidates(scores: &[(i64, f64)]) -> Vec<Candidate> {
-        let one = |(id, score): &(i64, f64)| Candidate { score: *score, ..Candidate::by_graph(*id) };
-        scores.iter().map(one).collect()
+        scores.iter().map(|(id, score)| Candidate::by_graph(*id, *score)).collect()
     }
 
     fn shown(candidates: &[Candidate]) -> Vec<(i64, f64)> {

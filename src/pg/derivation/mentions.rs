@@ -118,7 +118,7 @@ impl MentionStore {
         for (chunk_id, StoredChunk { chunk, context, .. }) in chunks {
             pgrx::check_for_interrupts!();
             let text = NamingText { context: context.as_deref(), content: &chunk.content };
-            let found = self.extractor.mentions(&text, &mut || pgrx::check_for_interrupts!());
+            let found = self.extractor.mentions(&text, &mut look_around);
             rows.extend(found.into_iter().map(|mention| (*chunk_id, mention)));
         }
         match rows.is_empty() {
@@ -142,6 +142,11 @@ impl MentionStore {
         let insert = render(query!(graph.insert), &[("mentions", self.table())]);
         sql::execute(&insert, &arguments).map(drop)
     }
+}
+
+/// Ends the statement if that is wanted.
+pub fn look_around() {
+    pgrx::check_for_interrupts!();
 }
 
 /// The extractor that the options of a stored graph name.

@@ -6,17 +6,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::EntityExtractor;
 use crate::graph::name::normal_form;
 use crate::graph::paths::{
-    CoOccurrence, EntityPath, FoundStep, MOST_CHUNKS, MOST_HOPS, MOST_PATHS, NamedEntity, NameSpan,
+    CoOccurrence, EntityPath, FoundStep, MOST_CHUNKS, MOST_HOPS, MOST_PATHS, NameSpan, NamedEntity,
     PathSearch,
 };
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::catalog::stranger;
 use crate::pg::catalog::view::content_columns;
-use crate::pg::derivation::mentions::extractor;
+use crate::pg::derivation::mentions::{extractor, look_around};
+use crate::pg::server::prepared;
 use crate::pg::server::role::{current_user, may_select};
 use crate::pg::server::sql::{query, render, required};
-use crate::pg::server::prepared;
 
 use super::request::required_question;
 use super::route;
@@ -135,7 +135,7 @@ impl EntityGraph {
     /// The text as an entity, and what it names if it is a question.
     fn starts(&self, text: &str) -> Vec<NamedEntity> {
         let whole = (normal_form(text), text.trim().to_owned());
-        let asked = self.extractor.asked(text, &mut || pgrx::check_for_interrupts!());
+        let asked = self.extractor.asked(text, &mut look_around);
         let mut starts: Vec<NamedEntity> = Vec::new();
         for (norm, name) in [whole].into_iter().chain(asked) {
             if !norm.is_empty() && !starts.iter().any(|it| it.norm == norm) {

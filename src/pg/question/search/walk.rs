@@ -9,6 +9,7 @@ use crate::graph::options::{GraphUse, WalkOptions};
 use crate::graph::walk::{WalkHub, WalkSeed, WalkedChunk, most_chunks_of_entity, walk};
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::derivation::mentions::look_around;
 use crate::pg::question::entity_graph::{ENTITIES_A_CHUNK, EntityGraph};
 use crate::pg::ragd::trace;
 use crate::pg::server::prepared;
@@ -116,8 +117,7 @@ impl Search {
     ) -> Result<(Vec<WalkedChunk>, Vec<Waypoint>)> {
         let begins = seeds(candidates, entities.options.chunks as usize);
         let named = self.named(&entities.graph, &begins)?;
-        let interrupt = &mut || pgrx::check_for_interrupts!();
-        let asked = entities.graph.extractor.asked(question, interrupt);
+        let asked = entities.graph.extractor.asked(question, &mut look_around);
         let waypoints = waypoints(&begins, &named, asked);
         let chunks = self.naming(&entities.graph, &waypoints)?;
         let hubs: Vec<WalkHub> = waypoints
@@ -209,8 +209,7 @@ impl Search {
         let values = [("view", view), ("filter", &filter.condition)];
         let statement = render(query!(graph.visible), &values);
         let arguments = [new.into(), (MOST_NEW as i64).into(), filter.values.clone().into()];
-        let visible =
-            prepared::rows(&statement, &arguments, |row| required(row.get::<i64>(1)?))?;
+        let visible = prepared::rows(&statement, &arguments, |row| required(row.get::<i64>(1)?))?;
         let added = visible.len();
         let kept: HashSet<i64> = known.into_iter().chain(visible).collect();
         let walked = walked.into_iter().filter(|it| kept.contains(&it.chunk_id)).collect();
@@ -227,9 +226,9 @@ fn waypoints(
 ) -> Vec<Waypoint> {
     let totals = totals(named);
     let weights: HashMap<i64, f64> = begins.iter().copied().collect();
-    let of_question = asked.into_iter().map(|(norm, name)| {
-        (norm.clone(), Waypoint { norm, name, weight: 0.0, is_asked: true })
-    });
+    let of_question = asked
+        .into_iter()
+        .map(|(norm, name)| (norm.clone(), Waypoint { norm, name, weight: 0.0, is_asked: true }));
     let mut all: BTreeMap<String, Waypoint> = of_question.collect();
     for (chunk_id, norm, count, name) in named {
         let share = f64::from(*count) / totals.get(chunk_id).copied().unwrap_or(1.0);
@@ -257,11 +256,7 @@ fn totals(named: &[NamedRow]) -> HashMap<i64, f64> {
 }
 
 /// The chunks that the walk begins at, with what they name of the waypoints.
-fn walk_seeds(
-    begins: &[(i64, f64)],
-    named: &[NamedRow],
-    waypoints: &[Waypoint],
-) -> Vec<WalkSeed> {
+fn walk_seeds(begins: &[(i64, f64)], named: &[NamedRow], waypoints: &[Waypoint]) -> Vec<WalkSeed> {
     let places: HashMap<&str, usize> =
         waypoints.iter().enumerate().map(|(at, it)| (it.norm.as_str(), at)).collect();
     let mut mentions: HashMap<i64, Vec<(usize, u32)>> = HashMap::new();
