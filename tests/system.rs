@@ -43,6 +43,8 @@ mod endless_model;
 mod evaluation;
 #[path = "system/fuzz.rs"]
 mod fuzz;
+#[path = "system/graph.rs"]
+mod graph;
 #[path = "system/guarded_sql.rs"]
 mod guarded_sql;
 #[path = "system/heartbeat.rs"]

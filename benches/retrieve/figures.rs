@@ -70,6 +70,19 @@ pub fn show(report: &mut Report, set: &Set, rows: &[Row]) {
     ));
 }
 
+/// Notes one metric of all configurations, with its differences to the first.
+pub fn note(report: &mut Report, rows: &[Row], (metric, k): (&str, i32)) {
+    let figures = rows.iter().map(figure).filter(|it| it.metric == metric && it.k == Some(k));
+    let said: Vec<String> = figures
+        .map(|it| {
+            let difference =
+                it.difference.map(|value| format!(" ({value:+.4}, p {})", shown(it.p_value, 4)));
+            format!("{} {:.4}{}", it.configuration, it.value, difference.unwrap_or_default())
+        })
+        .collect();
+    report.note(&format!("{metric}@{k}: {}", said.join("; ")));
+}
+
 fn figure(row: &Row) -> Figure {
     Figure {
         configuration: row.get(0),

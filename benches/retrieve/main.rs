@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! make bench-retrieve ARGS="[SET ...] [--configurations JSON | --rerank NAME ...] [--split NAME] [--questions N]
-//!     [--chunking JSON]"
+//!     [--chunking JSON] [--contextual] [--graph]"
 //! ```
 //!
 //! Sets (scifact where none is named, `all` for all of them):
@@ -14,7 +14,8 @@
 //! Each set becomes a table with a pipeline of default settings in a private server of its own, and
 //! `rag_eval` asks all its questions under each configuration. The figures stand beside those of other
 //! ways, measured on the same sets with programs of their own: BM25 as Lucene has it, vectors
-//! alone, and both fused by reciprocal rank in Python. Goals are printed beside what was measured, and
+//! alone, and both fused by reciprocal rank in Python. With `--graph` the pipelines keep what their chunks name, and hybrid
+//! searches with and without a walk are compared; how large the mentions are is said, too. Goals are printed beside what was measured, and
 //! missing one fails nothing.
 //!
 //! The server runs in a temporary folder (`TMPDIR`) with the PostgreSQL that `PG_RAG_PG_CONFIG` names.
@@ -83,6 +84,9 @@ fn measure(cluster: &Cluster, set: &Set, settings: &Settings, report: &mut Repor
     fill(&mut client, set, settings)?;
     let filled = started.elapsed().as_secs_f64();
     let chunks: i64 = client.query_one("SELECT count(*) FROM doc_rag_chunks", &[])?.get(0);
+    if settings.has_graph {
+        report.note(&mentions(&mut client)?);
+    }
     let questions = load(&mut client, set, settings.questions)?;
     report.note(&format!(
         "{} documents, {chunks} chunks, made in {filled:.0} s; {questions} questions",
@@ -95,6 +99,10 @@ fn measure(cluster: &Cluster, set: &Set, settings: &Settings, report: &mut Repor
     let rows = client.query(query, &[configurations])?;
     let took = started.elapsed().as_secs_f64();
     figures::show(report, set, &rows);
+    if settings.has_graph {
+        // Whether both of two paragraphs are found shows a walk best.
+        figures::note(report, &rows, ("all_found", 5));
+    }
     report.note(&format!("asked in {took:.0} s"));
     Ok(())
 }
@@ -118,16 +126,32 @@ fn fill(client: &mut Client, set: &Set, settings: &Settings) -> Result<()> {
         )?;
     }
     client.batch_execute("VACUUM (ANALYZE) doc")?;
+    let graph = match settings.has_graph {
+        true => r#"{"graph": {"entities": "rules"}}"#,
+        false => "{}",
+    };
     let create = "SELECT rag_create_pipeline('doc', $1, refresh => 'manual', chunking => coalesce($4::text::jsonb, '{}'),
-                      options => jsonb_build_object('config', $2::text, 'backfill', 'background') || $3::text::jsonb)";
+                      options => jsonb_build_object('config', $2::text, 'backfill', 'background') || $3::text::jsonb || $5::text::jsonb)";
     let (content, context) = match settings.is_contextual {
         true => ("body", r#"{"contextual": true, "title": "title"}"#),
         false => (set.content, "{}"),
     };
-    client.execute(create, &[&content, &set.config, &context, &settings.chunking])?;
+    client.execute(create, &[&content, &set.config, &context, &settings.chunking, &graph])?;
     client.batch_execute("CALL rag_run('doc')")?;
     client.batch_execute("VACUUM (ANALYZE) doc_rag_chunks")?;
     Ok(())
+}
+
+/// How many mentions and entities there are, and how large they are beside the chunks, with indexes.
+fn mentions(client: &mut Client) -> Result<String> {
+    client.batch_execute("VACUUM (ANALYZE) doc_rag_chunks_mentions")?;
+    let query =
+        "SELECT count(*), count(DISTINCT norm), pg_total_relation_size('doc_rag_chunks_mentions'),
+                     pg_total_relation_size('doc_rag_chunks') FROM doc_rag_chunks_mentions";
+    let row = client.query_one(query, &[])?;
+    let [count, entities, size, chunks] = [0, 1, 2, 3].map(|at| row.get::<_, i64>(at));
+    let share = 100.0 * size as f64 / chunks as f64;
+    Ok(format!("{count} mentions of {entities} entities, {share:.1} % of the size of the chunks"))
 }
 
 /// The questions, or the first so many; their number.

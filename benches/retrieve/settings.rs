@@ -10,6 +10,10 @@ const CONFIGURATIONS: &str = r#"{"hybrid": {}, "without closeness": {"retrieve":
     "feedback": {"retrieve": {"rewrite": "prf"}}, "reranked": {"retrieve": {"rerank": "late_interaction"}},
     "dense": {"retrieve": {"mode": "dense"}}, "lexical": {"retrieve": {"mode": "lexical"}}}"#;
 
+/// What is compared over a graph: the walk, and how much of it and from how many chunks.
+const OVER_GRAPH: &str = r#"{"hybrid": {"retrieve": {"graph": "off"}}, "graph": {},
+    "graph, a third": {"retrieve": {"graph": {"weight": 0.33}}}, "graph, ten chunks": {"retrieve": {"graph": {"chunks": 10}}}}"#;
+
 /// The command line.
 ///
 /// ```text
@@ -18,6 +22,7 @@ const CONFIGURATIONS: &str = r#"{"hybrid": {}, "without closeness": {"retrieve":
 /// --split NAME           the questions of queries_NAME.jsonl and qrels_NAME.tsv
 /// --chunking JSON        how documents are cut, as rag_create_pipeline takes it
 /// --contextual           with the title of a document as the context of its chunks
+/// --graph                with a graph; unless --configurations says otherwise, searches with and without a walk
 /// --questions N          so many of the questions, chosen at random but always the same
 /// ```
 pub struct Settings {
@@ -29,29 +34,33 @@ pub struct Settings {
     pub chunking: Option<String>,
     /// Whether the title stands before each chunk, and not before the document.
     pub is_contextual: bool,
+    /// Whether the pipeline keeps what its chunks name.
+    pub has_graph: bool,
 }
 
 impl Settings {
     pub fn parse() -> Result<Settings, lexopt::Error> {
         let mut settings = Settings {
             sets: Vec::new(),
-            configurations: CONFIGURATIONS.to_owned(),
+            configurations: String::new(),
             split: None,
             questions: None,
             chunking: None,
             is_contextual: false,
+            has_graph: false,
         };
-        let mut rerankers = Vec::new();
+        let (mut configurations, mut rerankers) = (None, Vec::new());
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
             match argument {
                 // Cargo's own word to a benchmark.
                 Long("bench") => {}
-                Long("configurations") => settings.configurations = parser.value()?.string()?,
+                Long("configurations") => configurations = Some(parser.value()?.string()?),
                 Long("rerank") => rerankers.push(parser.value()?.string()?),
                 Long("split") => settings.split = Some(parser.value()?.string()?),
                 Long("chunking") => settings.chunking = Some(parser.value()?.string()?),
                 Long("contextual") => settings.is_contextual = true,
+                Long("graph") => settings.has_graph = true,
                 Long("questions") => settings.questions = Some(parser.value()?.parse()?),
                 Value(name) if name == "all" => {
                     settings.sets.extend(sets::NAMES.map(str::to_owned));
@@ -62,9 +71,12 @@ impl Settings {
                 other => return Err(other.unexpected()),
             }
         }
-        if !rerankers.is_empty() {
-            settings.configurations = reranked(&rerankers);
-        }
+        settings.configurations = match configurations {
+            _ if !rerankers.is_empty() => reranked(&rerankers),
+            Some(given) => given,
+            None if settings.has_graph => OVER_GRAPH.to_owned(),
+            None => CONFIGURATIONS.to_owned(),
+        };
         if settings.sets.is_empty() {
             settings.sets.push(sets::NAMES[0].to_owned());
         }

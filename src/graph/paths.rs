@@ -6,7 +6,7 @@
 //!
 //! Two entities are connected where a chunk names both. A path never comes to an entity twice. Its score is
 //! the probability that a random walk from chunk to chunk takes it, so entities that few chunks name, and chunks that
-//! name few, lead further. A search in breadth keeps the best paths of each length, and goes on only from entities
+//! name few, lead further. A search in breadth goes on with the best paths of each length, and only from entities
 //! that no more than [`MOST_CHUNKS`] chunks name: what is everywhere connects everything.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,8 +15,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// are looked at.
 pub const MOST_CHUNKS: usize = 50;
 
-/// Paths of a length that are gone on with.
-const MOST_OPEN: usize = 50;
+/// Paths of a length that are gone on with, beside the first ones.
+const MOST_OPEN: usize = 20;
+
+/// Paths of a length that are kept.
+const MOST_KEPT: usize = 250;
 
 /// Most hops of a path.
 pub const MOST_HOPS: i32 = 4;
@@ -140,8 +143,9 @@ impl PathSearch {
             next.extend(ways.iter().filter_map(|way| path.longer(way, written)));
         }
         next.sort_by(better);
-        next.truncate(MOST_OPEN.max(self.open.len()));
+        next.truncate(MOST_KEPT);
         self.found.extend(next.iter().cloned());
+        next.truncate(MOST_OPEN);
         self.open = next;
     }
 
@@ -300,7 +304,7 @@ mod tests {
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         let chunks = chunks(&many);
         assert_eq!(shown(&search(&chunks, &["a"], 3, 10)), ["A-HUB"]);
-        assert_eq!(search(&chunks, &["hub"], 1, 100).len(), MOST_OPEN);
+        assert_eq!(search(&chunks, &["hub"], 1, 100).len(), MOST_CHUNKS + 2);
     }
 
     #[test]

@@ -1,0 +1,170 @@
+//! The graph of a pipeline's entities, through changes by several sessions, row-level security, cancel and a dump.
+
+use std::time::{Duration, Instant};
+
+use postgres::Client;
+
+use super::cluster::Cluster;
+use super::documents::{assert_fails, count};
+
+const SETUP: &str = "
+    CREATE EXTENSION pg_rag CASCADE;
+    CREATE TABLE band (id integer PRIMARY KEY, body text, tenant integer DEFAULT 1);
+    INSERT INTO band VALUES
+        (1, 'In 1969 the guitarist Steve Hillage played with Arzachel.'),
+        (2, 'Later Steve Hillage joined the band Gong, whose founder was Daevid Allen.'),
+        (3, 'Daevid Allen was born in Melbourne.');";
+
+const CREATE: &str = "SELECT rag_create_pipeline('band', 'body', options => '{\"graph\": {\"entities\": \"rules\"}}')";
+
+/// Mentions by the keys of their rows, which stay the same where chunks are made anew.
+const MENTIONS: &str = "
+    SELECT coalesce(string_agg(concat_ws(' ', c.source_id, m.norm, m.alias_of, m.mentions, m.start_char, m.end_char), ';'
+                               ORDER BY c.source_id, c.chunk_no, m.norm), '')
+    FROM band_rag_chunks_mentions AS m JOIN band_rag_chunks AS c USING (chunk_id)";
+
+fn text(client: &mut Client, query: &str) -> String {
+    client.query_one(query, &[]).expect("a row").get(0)
+}
+
+fn wait(client: &mut Client) {
+    assert!(client.query_one("SELECT rag_wait('band')", &[]).expect("a row").get::<_, bool>(0));
+}
+
+#[test]
+fn mentions_equal_those_of_a_fresh_build_after_changes() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client.batch_execute(CREATE).unwrap();
+    client
+        .batch_execute(
+            "INSERT INTO band SELECT n, 'It is said that Musician ' || chr(65 + n % 26) || 'x met Steve Hillage in ' || (1960 + n % 50)
+             FROM generate_series(10, 80) AS n",
+        )
+        .unwrap();
+    for round in 0..30 {
+        let change = match round % 3 {
+            0 => format!(
+                "UPDATE band SET body = body || ' Then came Person Q{round}q.' WHERE id % 7 = {}",
+                round % 7
+            ),
+            1 => format!("DELETE FROM band WHERE id = {}", 20 + round),
+            _ => format!(
+                "INSERT INTO band VALUES ({}, 'It was Gong number {round}, the band of Daevid Allen.')",
+                100 + round
+            ),
+        };
+        client.batch_execute(&change).unwrap();
+        if round % 10 == 5 {
+            // Whoever is at work is ended, and somebody else goes on.
+            client
+                .batch_execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'")
+                .unwrap();
+        }
+    }
+    wait(&mut client);
+    let changed = text(&mut client, MENTIONS);
+    let orphans = "SELECT count(*) FROM band_rag_chunks_mentions AS m
+                   WHERE NOT EXISTS (SELECT FROM band_rag_chunks AS c WHERE c.chunk_id = m.chunk_id)";
+    assert_eq!(count(&mut client, orphans), 0);
+    client.batch_execute("SELECT rag_drop_pipeline('band')").unwrap();
+    client.batch_execute(CREATE).unwrap();
+    wait(&mut client);
+    assert_eq!(changed, text(&mut client, MENTIONS));
+}
+
+#[test]
+fn a_graph_is_given_to_a_pipeline_that_has_chunks() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client.batch_execute("SELECT rag_create_pipeline('band', 'body')").unwrap();
+    wait(&mut client);
+    let embedded = "SELECT sum(chunks_embedded)::bigint FROM rag.activity";
+    let before = count(&mut client, embedded);
+    client
+        .batch_execute("SELECT rag_alter_pipeline('band', options => '{\"graph\": {\"entities\": \"rules\"}}')")
+        .unwrap();
+    wait(&mut client);
+    assert_eq!(
+        count(
+            &mut client,
+            "SELECT count(*) FROM band_rag_chunks_mentions WHERE norm = 'steve hillage'"
+        ),
+        2
+    );
+    assert_eq!(count(&mut client, embedded), before, "nothing is embedded again");
+    // A transaction that rolls back leaves nothing.
+    client
+        .batch_execute(
+            "BEGIN; SELECT rag_alter_pipeline('band', options => '{\"graph\": false}'); ROLLBACK",
+        )
+        .unwrap();
+    assert!(count(&mut client, "SELECT count(*) FROM rag_graph('Gong')") > 0);
+}
+
+#[test]
+fn no_walk_goes_through_a_hidden_row() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client
+        .batch_execute(
+            "CREATE ROLE guest; GRANT SELECT ON band TO guest;
+             INSERT INTO band SELECT n, 'It is said that Node N' || n || 'x met Node N' || n + 1 || 'x.', n
+             FROM generate_series(10, 29) AS n;
+             ALTER TABLE band ENABLE ROW LEVEL SECURITY;
+             CREATE POLICY seen ON band USING (tenant % current_setting('graph.part')::int <> 0)",
+        )
+        .unwrap();
+    client.batch_execute(CREATE).unwrap();
+    wait(&mut client);
+    for part in 2..12 {
+        client.batch_execute(&format!("SET graph.part = {part}; SET ROLE guest")).unwrap();
+        // Each hop is proved by a row that is seen, so a path ends before the first hidden one.
+        let proofs = format!(
+            "SELECT count(*) FROM rag_graph('Node N11x', hops => 4, k => 100), jsonb_array_elements(edges) AS e
+             WHERE (e ->> 'source_key')::int % {part} = 0"
+        );
+        assert_eq!(count(&mut client, &proofs), 0);
+        let found = format!(
+            "SELECT count(*) FROM rag_retrieve('Whom has Node N11x met?', k => 30) WHERE source_key::int >= 10 AND source_key::int % {part} = 0"
+        );
+        assert_eq!(count(&mut client, &found), 0);
+        client.batch_execute("RESET ROLE").unwrap();
+    }
+    // Who has no right on the mentions searches without them.
+    client
+        .batch_execute("CREATE ROLE later; GRANT SELECT ON band, band_rag, band_rag_chunks TO later; SET graph.part = 1000; SET ROLE later")
+        .unwrap();
+    assert_eq!(
+        count(&mut client, "SELECT count(via) FROM rag_retrieve('Where is Steve Hillage?')"),
+        0
+    );
+    assert_fails(
+        &mut client,
+        "SELECT * FROM rag_graph('Gong')",
+        &["42501", "permission denied for the graph", "GRANT SELECT ON"],
+    );
+}
+
+#[test]
+fn a_search_over_the_graph_ends_when_it_is_cancelled() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client.batch_execute(CREATE).unwrap();
+    wait(&mut client);
+    let token = client.cancel_token();
+    let started = Instant::now();
+    let canceller = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        token.cancel_query(postgres::NoTls)
+    });
+    let many = "SELECT count(*) FROM generate_series(1, 10000000) AS n, rag_graph(repeat('Steve Hillage ', 1000) || n, hops => 4)";
+    let error = client.query(many, &[]).unwrap_err();
+    canceller.join().expect("no panic").expect("a request");
+    assert_eq!(error.code().map(|it| it.code()), Some("57014"));
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+}
