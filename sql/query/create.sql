@@ -1,12 +1,20 @@
 -- The relations of a pipeline.
 
 -- name: relations_in_the_way
--- $1: names of relations. Those that are there, and what drops each of them.
-SELECT c.oid::pg_catalog.regclass::pg_catalog.text,
-       pg_catalog.concat('DROP ', CASE WHEN c.relkind OPERATOR(pg_catalog.=) 'v' THEN 'VIEW ' ELSE 'TABLE ' END, c.oid::pg_catalog.regclass)
+-- $1: names of relations. Those that are there, each after the tables that refer to it, and what drops each of
+-- them.
+SELECT t.oid::pg_catalog.regclass::pg_catalog.text,
+       pg_catalog.concat('DROP ', CASE WHEN t.relkind OPERATOR(pg_catalog.=) 'v' THEN 'VIEW ' ELSE 'TABLE ' END, t.oid::pg_catalog.regclass)
 FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (name, place)
 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(u.name)
-ORDER BY u.place
+CROSS JOIN LATERAL (
+    SELECT k.conrelid AS oid, 1 AS place
+    FROM pg_catalog.pg_constraint AS k
+    WHERE k.confrelid OPERATOR(pg_catalog.=) c.oid AND k.conrelid OPERATOR(pg_catalog.<>) c.oid
+    UNION ALL
+    SELECT c.oid, 2) AS r
+JOIN pg_catalog.pg_class AS t ON t.oid OPERATOR(pg_catalog.=) r.oid
+ORDER BY u.place, r.place, t.relname
 
 -- name: content_view
 CREATE VIEW {content_view} AS

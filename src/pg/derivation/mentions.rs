@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use pgrx::notice;
+use pgrx::prelude::*;
 use serde_json::Value as Json;
 
 use super::table::{self, TableForm};

@@ -281,13 +281,14 @@ impl CreateRequest<'_> {
         };
         let pipeline = plan.carry_out()?;
         description::store(pipeline.id, self.options.description.as_deref())?;
+        // Before defaults, which may speak of it.
+        mentions::create_if_wanted(&pipeline, &self.options.graph)?;
         if let Some(defaults) = self.defaults.clone() {
             defaults::store(&pipeline, defaults)?;
         }
         if let Some(option) = &self.options.represent {
             representations::alter(&pipeline, option)?;
         }
-        mentions::create_if_wanted(&pipeline, &self.options.graph)?;
         // As the role that embeds later.
         let acting = Acting::as_role(table_owner(pipeline.source.oid));
         if self.fills_now(&pipeline)? {

@@ -123,7 +123,7 @@ impl<'a> SqlStore<'a> {
             names.map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(", ")
         };
         let title = self.columns.title.as_ref().map(|title| format!("v.{}", title.name));
-        let all = [
+        let all: &[(&str, &str)] = &[
             ("title", title.as_deref().unwrap_or("NULL::text")),
             ("chunk_table", &self.pipeline.chunk_table.sql),
             ("content_view", &self.pipeline.content_view.sql),
@@ -142,7 +142,7 @@ impl<'a> SqlStore<'a> {
             ("old_around", &around("c.")),
             ("new_around", &around("EXCLUDED.")),
         ];
-        render(template, &[&all, own].concat())
+        render(template, &[all, own].concat())
     }
 
     /// One text array a key column, over the documents.
