@@ -9,9 +9,10 @@ use crate::answer::citation::{Citation, Citations};
 use crate::answer::draft::Draft;
 use crate::context::Reading;
 use crate::error::Result;
-use crate::extract::{self, Evidence, ExtractOptions};
+use crate::extract::{self, Evidence, Extract, ExtractOptions};
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
+use crate::pg::ragd::trace;
 use crate::source::Original;
 
 /// The sentences that answer `question`, by the embedding model of this name.
@@ -35,7 +36,9 @@ pub fn extract(
     };
     let extract = extract::extract(question, &found, &mut embedding, &options)?;
     let evidence = extract.evidence.iter().filter(|_| extract.supported);
-    let citations = evidence.map(|evidence| citation(evidence, &originals)).collect();
+    let citations: Vec<Citation> = evidence.map(|it| citation(it, &originals)).collect();
+    trace::rows(citations.len());
+    trace::remark(|| judgement(&extract, options.threshold));
     Ok(Draft {
         text: extract.answer,
         formed: None,
@@ -45,6 +48,12 @@ pub fn extract(
         usage: json!({}),
         readings,
     })
+}
+
+/// Why it is answered or not.
+fn judgement(extract: &Extract, threshold: f32) -> String {
+    let limit = if extract.supported { "answered from" } else { "refused below" };
+    format!("confidence {:.2}, {limit} {threshold}", extract.confidence)
 }
 
 /// A text that can be quoted, as it is read.
