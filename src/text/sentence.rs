@@ -314,7 +314,7 @@ mod tests {
         // What opens belongs to the next one, and so does what opens nothing.
         check("It is. **Size** matters.", &["It is.", "**Size** matters."]);
         check("It is.** Size matters.", &["It is.", "** Size matters."]);
-        check("**Dr.** Smith came. **e.g.** here", &["**Dr.** Smith came.", "**e.g.** here"]);
+        check("**Dr.** Smith came. **He** sat.", &["**Dr.** Smith came.", "**He** sat."]);
     }
 
     /// The sentences of `text` are `expected`.

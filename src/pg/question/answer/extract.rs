@@ -9,7 +9,7 @@ use crate::answer::citation::{Citation, Citations};
 use crate::answer::draft::Draft;
 use crate::context::Reading;
 use crate::error::Result;
-use crate::extract::{self, Evidence, Extract, ExtractOptions};
+use crate::extract::{self, Evidence, ExtractOptions};
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
@@ -38,7 +38,9 @@ pub fn extract(
     let evidence = extract.evidence.iter().filter(|_| extract.supported);
     let citations: Vec<Citation> = evidence.map(|it| citation(it, &originals)).collect();
     trace::rows(citations.len());
-    trace::remark(|| judgement(&extract, options.threshold));
+    trace::remark(|| {
+        format!("confidence {:.2}, threshold {}", extract.confidence, options.threshold)
+    });
     Ok(Draft {
         text: extract.answer,
         formed: None,
@@ -48,12 +50,6 @@ pub fn extract(
         usage: json!({}),
         readings,
     })
-}
-
-/// Why it is answered or not.
-fn judgement(extract: &Extract, threshold: f32) -> String {
-    let limit = if extract.supported { "answered from" } else { "refused below" };
-    format!("confidence {:.2}, {limit} {threshold}", extract.confidence)
 }
 
 /// A text that can be quoted, as it is read.
