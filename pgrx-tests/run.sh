@@ -16,14 +16,26 @@ main() {
     local -a tests=("$@")
     "${psql[@]}" -d postgres -c "DROP DATABASE IF EXISTS $DATABASE WITH (FORCE)" -c "CREATE DATABASE $DATABASE"
     "${psql[@]}" -d "$DATABASE" -c "CREATE EXTENSION pg_rag CASCADE"
-    [[ $# -gt 0 ]] || mapfile -t tests < <(comm -23 <(exported) <(installed))
-    [[ ${#tests[@]} -gt 0 ]] || { echo "error: the library that is installed has no tests in it" >&2; return 1; }
+    [[ $# -gt 0 ]] || list_tests
     for test in "${tests[@]}"; do
         run_one "$test" || failed=$((failed + 1))
     done
     "${psql[@]}" -d postgres -c "DROP DATABASE $DATABASE WITH (FORCE)"
     [[ $failed -eq 0 ]] || { echo "$failed of ${#tests[@]} tests inside a backend failed" >&2; return 1; }
     echo "${#tests[@]} tests inside a backend passed"
+}
+
+list_tests() {
+    local -a known
+    mapfile -t known < <(installed)
+    [[ ${#known[@]} -gt 0 ]] || stop "the extension has no functions"
+    mapfile -t tests < <(LC_ALL=C comm -23 <(exported) <(printf '%s\n' "${known[@]}"))
+    [[ ${#tests[@]} -gt 0 ]] || stop "the library that is installed has no tests in it"
+}
+
+stop() {
+    echo "error: $1" >&2
+    exit 1
 }
 
 exported() {
@@ -33,7 +45,7 @@ exported() {
 
 installed() {
     "${psql[@]}" -d "$DATABASE" -c "SELECT DISTINCT regexp_replace(prosrc, '_wrapper$', '') FROM pg_proc
-        WHERE probin LIKE '%/pg_rag'" | LC_ALL=C sort
+        WHERE probin ~ '(^|/)pg_rag\$'" | LC_ALL=C sort
 }
 
 run_one() {
@@ -52,8 +64,7 @@ wait_for_server() {
         ! "${psql[@]}" -d postgres -c "" 2>/dev/null || return 0
         sleep 0.2
     done
-    echo "error: the server has not come back" >&2
-    exit 1
+    stop "the server has not come back"
 }
 
 main "$@"

@@ -41,7 +41,7 @@ create_database() {
 # Sections that are as they were stay, and so do their chunks.
 load_manual() {
     psql_demo --dbname="$DATABASE" -f sql/demo/schema.sql
-    python3 scripts/manual_sections.py README.md ARCHITECTURE.md CONTRIBUTING.md docs/*.md |
+    python3 scripts/manual_sections.py README.md docs/*.md |
         psql_demo --dbname="$DATABASE" -f sql/demo/load.sql
     psql_demo --dbname="$DATABASE" --tuples-only --no-align -f sql/demo/pipeline.sql
 }

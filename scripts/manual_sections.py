@@ -3,8 +3,8 @@
     manual_sections.py FILE...
 
 Prints CSV: file, title, body. The title is the path of headings, "Reference ›
-rag_chunk". Code blocks are left out, because the demo answers in sentences, and
-so are sections without text of their own.
+rag_chunk". Blocks that show a result (```text) are left out, because what was
+written once answers no question, and so are sections without text of their own.
 """
 
 import csv
@@ -14,23 +14,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*$")
-FENCE = re.compile(r"\s*(```|~~~)")
+FENCE = re.compile(r"\s*(?:```|~~~)(\w*)")
+RESULT = "text"
 
 
 def sections(text: str) -> Iterator[tuple[str, str]]:
     """Every section's title and body."""
     path: list[str] = []
     body: list[str] = []
-    in_code = False
+    language: str | None = None
     for line in text.splitlines():
-        if FENCE.match(line):
-            in_code = not in_code
-            continue
-        if in_code:
-            continue
-        heading = HEADING.match(line)
+        fence = FENCE.match(line)
+        shown = language != RESULT
+        if fence:
+            language = fence[1] if language is None else None
+            shown = shown and language != RESULT
+        heading = None if fence or language is not None else HEADING.match(line)
         if heading is None:
-            body.append(line)
+            if shown:
+                body.append(line)
             continue
         yield title_of(path), "\n".join(body).strip()
         level = len(heading[1])

@@ -81,7 +81,7 @@ COMMENT ON COLUMN {chunk_table}.end_char IS 'one past the last character of the 
 COMMENT ON COLUMN {chunk_table}.heading IS 'path of headings above the chunk, its page, or the names of the code that it is in or has; NULL if there are none';
 COMMENT ON COLUMN {chunk_table}.parent_start IS 'first character, counted from 0, of the larger chunk that this one is a part of; NULL unless the strategy is hierarchical';
 COMMENT ON COLUMN {chunk_table}.parent_end IS 'one past the last character of that larger chunk; NULL unless the strategy is hierarchical';
-COMMENT ON COLUMN {chunk_table}.context IS 'title and headings, put before content where it is embedded and its words are indexed, up to 256 bytes; NULL if there are none or the pipeline is not contextual';
+COMMENT ON COLUMN {chunk_table}.context IS 'title and headings, put before content where it is embedded, searched and read, up to 256 bytes; NULL if there are none or the pipeline is not contextual';
 COMMENT ON COLUMN {chunk_table}.context_line IS 'what a language model says of the chunk''s place, put between context and content, up to 256 bytes; NULL where nothing is said';
 COMMENT ON COLUMN {chunk_table}.context_key IS 'SHA-256 of the row''s key, the context, the text and those of the chunks beside it, by which context_line is kept; NULL unless a language model is to write it';
 COMMENT ON COLUMN {chunk_table}.token_count IS 'length of content in tokens of the embedding model, special tokens included';
@@ -95,7 +95,7 @@ CREATE INDEX ON {chunk_table} USING rag_bm25 (tsv)
 
 -- name: view
 CREATE VIEW {view} WITH (security_invoker = true) AS
-SELECT c.chunk_id, {keys}, c.chunk_no, c.content, c.start_char, c.end_char, c.heading,
+SELECT c.chunk_id, {keys}, c.chunk_no, c.content, c.start_char, c.end_char, c.heading, c.context,
        c.parent_start, c.parent_end, c.token_count{metadata}, c.embedding, c.tsv
 FROM {chunk_table} AS c
 JOIN {source} AS s ON {key_join}
@@ -108,6 +108,7 @@ COMMENT ON COLUMN {view}.content IS 'text of the chunk, as it stands in the docu
 COMMENT ON COLUMN {view}.start_char IS 'first character of the chunk in the document, counted from 0';
 COMMENT ON COLUMN {view}.end_char IS 'one past the last character of the chunk in the document';
 COMMENT ON COLUMN {view}.heading IS 'path of headings above the chunk, its page, or the names of the code that it is in or has; NULL if there are none';
+COMMENT ON COLUMN {view}.context IS 'title and headings, put before content where it is embedded, searched and read, up to 256 bytes; NULL if there are none or the pipeline is not contextual';
 COMMENT ON COLUMN {view}.parent_start IS 'first character, counted from 0, of the larger chunk that this one is a part of; NULL unless the strategy is hierarchical';
 COMMENT ON COLUMN {view}.parent_end IS 'one past the last character of that larger chunk; NULL unless the strategy is hierarchical';
 COMMENT ON COLUMN {view}.token_count IS 'length of content in tokens of the embedding model, special tokens included';

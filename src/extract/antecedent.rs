@@ -4,9 +4,9 @@
 //! "This means that …" → no: who reads it alone cannot know what "this" is
 //! ```
 
-use super::candidates::{Candidates, UnitCandidate};
+use super::candidates::{Candidates, ParsedQuestion, UnitCandidate};
 use super::choice::ChosenUnit;
-use crate::text::words::each_word;
+use crate::text::words::{Word, each_word};
 
 /// What a sentence takes up of those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub(super) fn antecedent(candidate: &UnitCandidate) -> Antecedent {
 }
 
 /// `chosen`, in reading order, without an "It" that reads as something else: behind a sentence of another place,
-/// or at the beginning of an answer about a number or product code that its passage does not name and another
-/// does. The sentence before comes with it if there is one, of the best piece in the place of the least of the
+/// or at the beginning of an answer, where it is what is asked for, or where a number or product code is asked about that
+/// its passage does not name and another does. The sentence before comes with it if there is one, of the best piece in the place of the least of the
 /// others where there are `most` already. Else the piece goes, unless it is all there is.
 pub(super) fn with_subjects<'a>(
     candidates: &'a Candidates<'_>,
@@ -71,6 +71,7 @@ fn misleads(candidates: &Candidates, chosen: &[ChosenUnit], at: usize) -> bool {
     }
     match at.checked_sub(1).map(|before| &chosen[before]) {
         Some(before) => before.passage != passage,
+        None if asks_for_subject(candidates.question) => true,
         None => {
             let held = &candidates.passage_credits;
             let terms = candidates.question.terms.iter().enumerate();
@@ -81,6 +82,17 @@ fn misleads(candidates: &Candidates, chosen: &[ChosenUnit], at: usize) -> bool {
         }
     }
 }
+
+/// Whether it is someone or something that is asked for, and nothing else is named that a pronoun could stand for: to
+/// "Which process holds the model?", "It holds the model" is no answer.
+fn asks_for_subject(question: &ParsedQuestion) -> bool {
+    let asks = |word: &Word| ASKING_FOR_SUBJECTS.split(' ').any(|it| it == word.folded);
+    question.words.first().is_some_and(asks)
+        && !question.terms.iter().any(|it| it.is_name || it.is_number)
+}
+
+const ASKING_FOR_SUBJECTS: &str = "who which wer welcher welche welches qui quel quelle quién quien cuál cual quem qual \
+    chi quale welke kto który która które кто какой какая какое который 谁 哪个";
 
 const SUBJECTS: &str = "it its they their he his she her er sie es seine ihre il ils elle elles lui leur él ella \
     ellos ellas ele ela eles elas egli esso essi hij zij het on ona ono oni он она оно они его её их 它 他 她 它们 他们";
@@ -94,7 +106,7 @@ const STATEMENTS: &str = "this that these those such thus therefore hence otherw
 mod tests {
     use super::*;
     use crate::extract::ExtractPassage;
-    use crate::extract::candidates::{Candidates, ParsedQuestion};
+    use crate::extract::candidates::Candidates;
 
     #[test]
     fn first_words_tell() {
@@ -151,5 +163,15 @@ mod tests {
         assert_eq!(left(asked, &[1, 4]), [its]);
         assert_eq!(left(asked, &[4]), ["It has no battery."]);
         assert_eq!(left(asked, &[2, 3]), [high, runs]);
+    }
+
+    #[test]
+    fn who_is_asked_for_is_named() {
+        let (high, runs) =
+            ("The S200 is high.", "It runs on two batteries, which last six months.");
+        assert_eq!(left("Which product runs on two batteries?", &[3]), [high, runs]);
+        assert_eq!(left("Which batteries does the S200 have?", &[3]), [runs]);
+        assert_eq!(left("How many batteries are there?", &[3]), [runs]);
+        assert_eq!(left("Which product has no battery?", &[4]), ["It has no battery."]);
     }
 }

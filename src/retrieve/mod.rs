@@ -85,6 +85,9 @@ pub struct Passage {
     pub lead: Option<String>,
     /// Headings it stands under.
     pub heading: Option<String>,
+    /// Its title and headings where the pipeline is contextual, and what else is said of its place in the document.
+    #[serde(skip)]
+    pub context: Option<String>,
     /// The declared metadata columns.
     pub metadata: serde_json::Value,
     /// Those as PostgreSQL writes them: its numbers keep their scale, as 49.90 does.
@@ -136,6 +139,7 @@ mod tests {
             end_char: 0,
             lead: None,
             heading: None,
+            context: None,
             metadata: serde_json::json!({}),
             written_metadata: "{}".to_owned(),
             similarity: None,

@@ -137,11 +137,11 @@ impl Source {
         }
     }
 
-    /// What stands above the text: headings, the title of a summary, or the relation of rows.
+    /// What stands above the text: the title of its row and headings, the title of a summary, or the relation of rows.
     #[must_use]
     pub fn heading(&self) -> Option<&str> {
         match self {
-            Source::Chunk(passage) => passage.heading.as_deref(),
+            Source::Chunk(passage) => passage.context.as_deref().or(passage.heading.as_deref()),
             Source::Summary(summary) => summary.title.as_deref(),
             Source::Rows(rows) => Some(&rows.row.relation),
         }

@@ -19,6 +19,7 @@ pub fn passage(content: &str) -> Passage {
         end_char: content.chars().count() as i32,
         lead: None,
         heading: None,
+        context: None,
         metadata: json!({}),
         written_metadata: "{}".to_owned(),
         similarity: Some(0.5),
@@ -74,6 +75,9 @@ fn each_kind_says_what_it_is() {
     check(&row, "orders 17", "", Some("orders"));
     let headed = Passage { heading: Some("Manual > Parking".to_owned()), ..passage("Text.") };
     check(&Source::Chunk(headed), "7", "Manual > Parking", Some("Manual > Parking"));
+    let (heading, context) = (Some("Parking".to_owned()), Some("Mill > Parking".to_owned()));
+    let in_context = Passage { heading, context, ..passage("Text.") };
+    check(&Source::Chunk(in_context), "7", "Parking", Some("Mill > Parking"));
 }
 
 #[test]

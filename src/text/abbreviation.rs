@@ -221,7 +221,7 @@ fn is_starter(word: &str) -> bool {
     STARTERS.contains(&fold(word).as_str())
 }
 
-/// The last word of `text`, without the brackets and quotes before it.
+/// The last word of `text`, without the brackets, quotes and signs of emphasis before it.
 fn last_word(text: &str) -> Option<&str> {
     let from = text.floor_char_boundary(text.len().saturating_sub(LONGEST_WORD));
     let tail = &text[from..];
@@ -230,14 +230,18 @@ fn last_word(text: &str) -> Option<&str> {
         None if from > 0 => return None,
         None => tail,
     };
-    Some(word.trim_start_matches(|c| is_opening(c) || c == '"' || c == '\''))
+    Some(word.trim_start_matches(stands_before_words))
 }
 
-/// The first word of `text`, without the brackets and quotes before it.
+/// The first word of `text`, without the brackets, quotes and signs of emphasis before it.
 fn first_word(text: &str) -> &str {
-    let text = text.trim_start_matches(|c| is_opening(c) || c == '"' || c == '\'');
+    let text = text.trim_start_matches(stands_before_words);
     let head = &text[..text.floor_char_boundary(LONGEST_WORD)];
     head.split(char::is_whitespace).next().unwrap_or("")
+}
+
+fn stands_before_words(character: char) -> bool {
+    is_opening(character) || matches!(character, '"' | '\'' | '*' | '_')
 }
 
 /// For comparison with the lists.

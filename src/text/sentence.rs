@@ -115,8 +115,9 @@ fn cut_block(
     let flat = flatten(block, caseless);
     let mut start = 0;
     for cut in cuts(&flat, LONGEST_WINDOW, interrupt) {
-        let Some(cut) = moved_past_brackets(&flat, start, cut) else { continue };
-        if cut < block.len() && !is_end(&flat[start..cut], &flat[cut..], caseless) {
+        let Some(end) = moved_past_brackets(&flat, start, cut) else { continue };
+        let cut = end + emphasis_end(&flat[start..end], &flat[end..]);
+        if cut < block.len() && !is_end(&flat[start..end], &flat[cut..], caseless) {
             continue;
         }
         if let Some(sentence) = trimmed(block, start..cut) {
@@ -239,6 +240,18 @@ fn moved_past_brackets(line: &str, start: usize, cut: usize) -> Option<usize> {
     (!kept.is_empty()).then_some(start + kept.len())
 }
 
+/// The length of what closes the emphasis of Markdown in `rest`, which a sentence has opened: that of `**`
+/// in "**Size.** It is small."
+fn emphasis_end(sentence: &str, rest: &str) -> usize {
+    let behind = rest.trim_start_matches(['*', '_']);
+    let signs = &rest[..rest.len() - behind.len()];
+    let closes = !signs.is_empty()
+        && !sentence.ends_with(char::is_whitespace)
+        && (behind.is_empty() || behind.starts_with(char::is_whitespace))
+        && sentence.matches(signs).count() % 2 == 1;
+    if closes { signs.len() } else { 0 }
+}
+
 /// The end of the reference marks ("[3][4]") whose first opening bracket is just before `at`.
 fn reference_end(line: &str, at: usize) -> Option<usize> {
     let mut end = None;
@@ -292,6 +305,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn emphasis_ends_with_what_it_emphasizes() {
+        check("**Size.** With it an index is small.", &["**Size.**", "With it an index is small."]);
+        check("*It is so.* _And so._ Or not.", &["*It is so.*", "_And so._", "Or not."]);
+        check("It is **so.** And __so.__", &["It is **so.**", "And __so.__"]);
+        // What opens belongs to the next one, and so does what opens nothing.
+        check("It is. **Size** matters.", &["It is.", "**Size** matters."]);
+        check("It is.** Size matters.", &["It is.", "** Size matters."]);
+        check("**Dr.** Smith came. **He** sat.", &["**Dr.** Smith came.", "**He** sat."]);
+    }
 
     /// The sentences of `text` are `expected`.
     fn check(text: &str, expected: &[&str]) {

@@ -80,6 +80,7 @@ fn passage(document: u32, rank: usize) -> Passage {
         end_char: 20,
         lead: None,
         heading: None,
+        context: None,
         metadata: json!({}),
         written_metadata: "{}".to_owned(),
         similarity: None,

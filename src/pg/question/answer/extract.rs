@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::extract::{self, Evidence, ExtractOptions};
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
+use crate::pg::ragd::trace;
 use crate::source::Original;
 
 /// The sentences that answer `question`, by the embedding model of this name.
@@ -35,7 +36,11 @@ pub fn extract(
     };
     let extract = extract::extract(question, &found, &mut embedding, &options)?;
     let evidence = extract.evidence.iter().filter(|_| extract.supported);
-    let citations = evidence.map(|evidence| citation(evidence, &originals)).collect();
+    let citations: Vec<Citation> = evidence.map(|it| citation(it, &originals)).collect();
+    trace::rows(citations.len());
+    trace::remark(|| {
+        format!("confidence {:.2}, threshold {}", extract.confidence, options.threshold)
+    });
     Ok(Draft {
         text: extract.answer,
         formed: None,

@@ -215,7 +215,7 @@ fn is_time(column: &ViewColumn) -> bool {
 
 /// A row of `passages` of retrieve.sql; its places and score come from the fusion.
 pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
-    let WrittenJsonb { text: written_metadata, value: metadata } = sql::required(row.get(8)?)?;
+    let WrittenJsonb { text: written_metadata, value: metadata } = sql::required(row.get(9)?)?;
     let passage = Passage {
         rank: 0,
         score: 0.0,
@@ -228,17 +228,18 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
         end_char: sql::required(row.get(6)?)?,
         lead: None,
         heading: row.get(7)?,
+        context: row.get(8)?,
         metadata,
         written_metadata,
-        similarity: row.get(9)?,
+        similarity: row.get(10)?,
         lexical: None,
         dense_rank: None,
         lexical_rank: None,
         rerank_score: None,
         via: Vec::new(),
     };
-    let vector = row.get::<Vec<f32>>(11)?.unwrap_or_default();
-    Ok(Hit { passage, age: row.get(10)?, vector })
+    let vector = row.get::<Vec<f32>>(12)?.unwrap_or_default();
+    Ok(Hit { passage, age: row.get(11)?, vector })
 }
 
 /// A row of `feedback` of retrieve.sql: a chunk's key, and what it says.
