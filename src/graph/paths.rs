@@ -130,13 +130,13 @@ impl PathSearch {
     pub fn advance(&mut self, steps: Vec<FoundStep>) {
         let ends = self.ends();
         let (ways, names) = ways(steps);
-        let is_begun = self.found.is_empty();
+        let is_first = self.found.is_empty();
         let mut next: Vec<EntityPath> = Vec::new();
         for path in &self.open {
             let Some(end) = path.entities.last() else { continue };
             let at = ends.iter().position(|norm| *norm == end.norm);
             let Some((chunks, ways)) = at.and_then(|at| ways.get(&at)) else { continue };
-            if *chunks > MOST_CHUNKS && !(is_begun && self.starts.contains(&end.norm)) {
+            if *chunks > MOST_CHUNKS && !(is_first && self.starts.contains(&end.norm)) {
                 continue;
             }
             let written = at.and_then(|at| names.get(&at));

@@ -32,6 +32,7 @@ const FORM: TableForm = TableForm {
 /// graph. The chunks that are there get their mentions by whoever embeds changed rows; no text is embedded again.
 pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     let wanted = EntityOptions::read(option)?;
+    let mut is_begun = false;
     for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
         match (derivation::of(one.id, KIND)?, wanted) {
             (None, None) => {}
@@ -42,11 +43,14 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
             (None, Some(_)) => {
                 create(&one, option)?;
                 intake::leave(one.id, intake::ChangeKind::All)?;
-                say_what_follows(pipeline);
+                is_begun = true;
             }
         }
     }
-    noted::wake_at_commit();
+    if is_begun {
+        noted::wake_at_commit();
+        say_what_follows(pipeline);
+    }
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use crate::pg::derivation::mentions::look_around;
 use crate::pg::question::entity_graph::{ENTITIES_A_CHUNK, EntityGraph};
 use crate::pg::ragd::trace;
 use crate::pg::server::prepared;
+use crate::pg::server::role::may_select;
 use crate::pg::server::row_security::hides_rows;
 use crate::pg::server::sql::{query, render, required};
 use crate::retrieve::fusion::Candidate;
@@ -91,7 +92,9 @@ impl Search {
         candidates: Vec<Candidate>,
     ) -> Result<WalkedCandidates> {
         let unchanged = |candidates| WalkedCandidates { candidates, ..Default::default() };
-        let Some(entities) = &self.walk else { return Ok(unchanged(candidates)) };
+        // Not one that was taken away while a model embedded the question.
+        let there = self.walk.as_ref().filter(|it| may_select(it.graph.mentions.oid));
+        let Some(entities) = there else { return Ok(unchanged(candidates)) };
         trace::step("graph", String::new, || {
             let (walked, waypoints) = self.walk_from(entities, question, &candidates)?;
             if walked.iter().all(|it| it.via.is_empty()) {
