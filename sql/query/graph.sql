@@ -98,9 +98,9 @@ LIMIT $2
 SELECT c.reltuples::pg_catalog.float8 FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) $1
 
 -- name: steps
--- From entities over chunks to others: the number of the entity, from 1, and as the chunk writes it; the other's normal form,
--- as the chunk writes it, and how often; row, chunk and its number; and where both stand in the document. $1: normal forms, $2: how many
--- chunks of each, $3: how many entities of a chunk.
+-- From entities over chunks to others: the number of the entity, from 1, and as the chunk writes it; the other's
+-- normal form, as the chunk writes it, and how often; row, chunk and its number; and where both stand in the
+-- document. $1: normal forms, $2: how many chunks of each, $3: how many entities of a chunk.
 SELECT u.place,
        coalesce(pg_catalog.substr(v.content, c.start_char OPERATOR(pg_catalog.+) 1, c.end_char OPERATOR(pg_catalog.-) c.start_char), u.norm),
        o.norm,

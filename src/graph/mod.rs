@@ -40,7 +40,7 @@ pub struct NamingText<'a> {
 
 /// An entity that a chunk names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mention {
+pub struct EntityMention {
     /// Its normal form, by which it is recognised ([`name::normal_form`]).
     pub norm: String,
     /// The normal form of the long name that it is short for, where the chunk says so.
@@ -58,7 +58,7 @@ pub struct Mention {
 pub trait EntityExtractor {
     /// The entities of a chunk, each once, in the order of their first places; at most [`MOST_ENTITIES`].
     /// `interrupt` is called from time to time and may unwind.
-    fn mentions(&self, text: &NamingText<'_>, interrupt: &mut dyn FnMut()) -> Vec<Mention>;
+    fn mentions(&self, text: &NamingText<'_>, interrupt: &mut dyn FnMut()) -> Vec<EntityMention>;
 
     /// What a question may name, generously: what is not in the graph is not found there. The normal form, and
     /// how the question writes it.

@@ -99,7 +99,7 @@ pub struct PathSearch {
 
 /// What leads from an entity to another.
 #[derive(Clone, Debug)]
-struct Way {
+struct PathStep {
     probability: f64,
     to: NamedEntity,
     edge: PathEdge,
@@ -163,7 +163,7 @@ impl PathSearch {
 
 impl EntityPath {
     /// The path with one more entity; `None` if it is on it already. `written` is how a chunk writes its end.
-    fn longer(&self, way: &Way, written: Option<&String>) -> Option<EntityPath> {
+    fn longer(&self, way: &PathStep, written: Option<&String>) -> Option<EntityPath> {
         if self.entities.iter().any(|it| it.norm == way.to.norm) {
             return None;
         }
@@ -188,7 +188,7 @@ fn better(a: &EntityPath, b: &EntityPath) -> std::cmp::Ordering {
 }
 
 /// For each entity that was asked about, how many chunks name it and what ways there are from it.
-type WaysFrom = HashMap<usize, (usize, Vec<Way>)>;
+type WaysFrom = HashMap<usize, (usize, Vec<PathStep>)>;
 
 /// The ways of `steps`, and how chunks write the entities that they go on from.
 fn ways(steps: Vec<FoundStep>) -> (WaysFrom, HashMap<usize, String>) {
@@ -199,12 +199,12 @@ fn ways(steps: Vec<FoundStep>) -> (WaysFrom, HashMap<usize, String>) {
     let mut chunks: HashMap<usize, usize> = HashMap::new();
     in_chunks.keys().for_each(|(from, _)| *chunks.entry(*from).or_default() += 1);
     let mut names = HashMap::new();
-    let mut all: BTreeMap<(usize, String), Way> = BTreeMap::new();
+    let mut all: BTreeMap<(usize, String), PathStep> = BTreeMap::new();
     for FoundStep { from, from_name, to, count, proof } in steps {
         let of_chunk = f64::from(count) / in_chunks[&(from, proof.chunk_id)];
         let probability = of_chunk / chunks[&from] as f64;
         names.entry(from).or_insert(from_name);
-        let way = all.entry((from, to.norm.clone())).or_insert_with(|| Way {
+        let way = all.entry((from, to.norm.clone())).or_insert_with(|| PathStep {
             probability: 0.0,
             to,
             edge: PathEdge { chunks: 0, proof },

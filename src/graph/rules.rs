@@ -26,7 +26,7 @@ use std::ops::Range;
 
 use self::reading::NameTokens;
 use super::name::{LONGEST, is_short_for, normal_form};
-use super::{EntityExtractor, MOST_ENTITIES, Mention, NamingText};
+use super::{EntityExtractor, EntityMention, MOST_ENTITIES, NamingText};
 use crate::text::language::language;
 
 /// What a title counts.
@@ -59,7 +59,7 @@ struct FoundName {
 }
 
 impl EntityExtractor for RuleExtractor {
-    fn mentions(&self, text: &NamingText<'_>, interrupt: &mut dyn FnMut()) -> Vec<Mention> {
+    fn mentions(&self, text: &NamingText<'_>, interrupt: &mut dyn FnMut()) -> Vec<EntityMention> {
         let mut mentions = MentionList::default();
         for (norm, count) in of_context(text.context.unwrap_or_default(), interrupt) {
             mentions.add(norm, count, None, None);
@@ -180,7 +180,7 @@ fn titles(text: &str) -> Vec<Range<usize>> {
 /// Mentions, each entity once.
 #[derive(Default)]
 struct MentionList {
-    found: Vec<Mention>,
+    found: Vec<EntityMention>,
     places: HashMap<String, usize>,
 }
 
@@ -198,7 +198,7 @@ impl MentionList {
             known.span = known.span.take().or(span);
         } else if self.found.len() < MOST_ENTITIES {
             self.places.insert(norm.clone(), self.found.len());
-            self.found.push(Mention { norm, alias_of, count, span });
+            self.found.push(EntityMention { norm, alias_of, count, span });
         }
     }
 }

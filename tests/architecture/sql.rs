@@ -23,8 +23,8 @@ const OPERATOR: &str = "+-*/<>=~!@#%^&|`?";
 const SYNTAX: &[&str] = &[
     "all", "and", "any", "array", "as", "by", "cast", "check", "coalesce", "conflict", "exists",
     "extract", "filter", "from", "greatest", "in", "key", "least", "lateral", "not", "on", "or",
-    "operator", "over", "row", "select", "set", "unique", "using", "values", "when", "where",
-    "with",
+    "operator", "over", "row", "select", "set", "union", "unique", "using", "values", "when",
+    "where", "with",
 ];
 
 /// Words after which stands the name of a relation and the list of its columns.

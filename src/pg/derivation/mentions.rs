@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use super::table::{self, TableForm};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{EntityExtractor, EntityOptions, Mention, NamingText};
+use crate::graph::{EntityExtractor, EntityMention, EntityOptions, NamingText};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
 use crate::pg::catalog::locking;
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
@@ -118,7 +118,7 @@ impl MentionStore {
 
     /// Adds what chunks name, each by its key.
     pub fn keep(&self, chunks: &[(i64, &StoredChunk)]) -> Result<()> {
-        let mut rows: Vec<(i64, Mention)> = Vec::new();
+        let mut rows: Vec<(i64, EntityMention)> = Vec::new();
         for (chunk_id, StoredChunk { chunk, context, .. }) in chunks {
             pgrx::check_for_interrupts!();
             let text = NamingText { context: context.as_deref(), content: &chunk.content };
@@ -131,7 +131,7 @@ impl MentionStore {
         }
     }
 
-    fn insert(&self, rows: &[(i64, Mention)]) -> Result<()> {
+    fn insert(&self, rows: &[(i64, EntityMention)]) -> Result<()> {
         let place = |of: fn(&Range<u32>) -> u32| -> Vec<Option<i32>> {
             rows.iter().map(|(_, it)| it.span.as_ref().map(|span| of(span) as i32)).collect()
         };

@@ -4,7 +4,7 @@
 use super::search::{SearchedPipeline, source_key};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::EntityExtractor;
-use crate::graph::name::normal_form;
+use crate::graph::name::{LONGEST, normal_form};
 use crate::graph::paths::{
     CoOccurrence, EntityPath, FoundStep, MOST_CHUNKS, MOST_HOPS, MOST_PATHS, NameSpan, NamedEntity,
     PathSearch,
@@ -134,10 +134,12 @@ impl EntityGraph {
 
     /// The text as an entity, and what it names if it is a question.
     fn starts(&self, text: &str) -> Vec<NamedEntity> {
-        let whole = (normal_form(text), text.trim().to_owned());
+        let norm = normal_form(text);
+        // A longer text is no name.
+        let whole = (norm.len() <= LONGEST).then(|| (norm, text.trim().to_owned()));
         let asked = self.extractor.asked(text, &mut look_around);
         let mut starts: Vec<NamedEntity> = Vec::new();
-        for (norm, name) in [whole].into_iter().chain(asked) {
+        for (norm, name) in whole.into_iter().chain(asked) {
             if !norm.is_empty() && !starts.iter().any(|it| it.norm == norm) {
                 starts.push(NamedEntity { norm, name });
             }
