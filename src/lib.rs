@@ -45,6 +45,8 @@ pub mod context;
 pub mod answer;
 pub mod verify;
 
+pub mod text_to_sql;
+
 pub mod request;
 
 pub mod eval;

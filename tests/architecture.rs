@@ -163,6 +163,11 @@ const ACTING: &[&str] = &[
     "representations.missing",
     "representations.unembedded",
     "stranger.",
+    "text_to_sql.columns",
+    "text_to_sql.examples",
+    "text_to_sql.keys",
+    "text_to_sql.relations",
+    "text_to_sql.values",
     "trace.insert",
     "trace.insert_feedback",
     "trigger.outside",
@@ -415,6 +420,7 @@ fn every_setting_and_function_is_documented() {
         "usage.sql",
         "trace.sql",
         "conversation.sql",
+        "text_to_sql.sql",
     ]
     .map(|file| fs::read_to_string(root().join("sql/install").join(file)).unwrap())
     .concat();

@@ -102,6 +102,8 @@ mod stream;
 #[allow(dead_code)]
 #[path = "support/tiny_e5.rs"]
 mod tiny_e5;
+#[path = "system/text_to_sql.rs"]
+mod text_to_sql;
 #[path = "system/trust.rs"]
 mod trust;
 #[path = "system/upgrade.rs"]

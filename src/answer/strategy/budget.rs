@@ -57,13 +57,13 @@ pub enum ReachedLimit {
 }
 
 impl Budget {
-    /// An error for a limit that is none.
-    pub fn check(&self) -> Result<()> {
+    /// An error for a limit that is none; `name` is what the option with the budget is called.
+    pub fn check(&self, name: &str) -> Result<()> {
         let is_positive = |value: &f64| value.is_finite() && *value > 0.0;
         let is_price = |value: &f64| value.is_finite() && *value >= 0.0;
-        let option = |name: &str| format!("answer.budget.{name}");
+        let option = |limit: &str| format!("{name}.{limit}");
         let wrong =
-            |name: &str, value: String| out_of_range(&option(name), "greater than 0", value);
+            |limit: &str, value: String| out_of_range(&option(limit), "greater than 0", value);
         if self.calls == Some(0) {
             return Err(wrong("calls", "0".to_owned()));
         }
@@ -313,7 +313,7 @@ mod tests {
 
     fn ledger(budget: Value) -> BudgetLedger {
         let budget: Budget = serde_json::from_value(budget).unwrap();
-        budget.check().unwrap();
+        budget.check("answer.budget").unwrap();
         BudgetLedger::new(budget.priced(None).unwrap())
     }
 
@@ -430,7 +430,7 @@ mod tests {
             (json!({"input_price": -1}), "input_price"),
         ] {
             let parsed: Budget = serde_json::from_value(budget.clone()).unwrap();
-            let error = parsed.check().unwrap_err();
+            let error = parsed.check("answer.budget").unwrap_err();
             assert!(error.message().contains(part), "{budget}: {error}");
         }
         assert!(serde_json::from_value::<Budget>(json!({"call": 1})).is_err());

@@ -46,7 +46,7 @@ mod sub_question;
 mod tools;
 mod tree_summarize;
 
-pub use budget::Budget;
+pub use budget::{Budget, BudgetLedger, estimate_all};
 pub use desk::Desk;
 pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 pub use options::StrategyOptions;

@@ -1,6 +1,6 @@
 //! The relations of a query.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 use pgrx::PgList;
 use pgrx::pg_sys::Oid;
@@ -43,6 +43,15 @@ pub fn name(relation: Oid) -> String {
         }
         let quoted = pg_sys::quote_qualified_identifier(schema, name);
         CStr::from_ptr(quoted).to_string_lossy().into_owned()
+    }
+}
+
+/// A name, quoted where a statement needs it to be.
+pub fn quoted(name: &str) -> String {
+    let name = CString::new(name).unwrap_or_default();
+    // SAFETY: a C string; what comes back is that string or one in the current memory context.
+    unsafe {
+        CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_string_lossy().into_owned()
     }
 }
 

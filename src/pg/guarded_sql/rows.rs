@@ -21,6 +21,8 @@ pub struct GuardedRows {
     pub rows: Vec<String>,
     /// Whether there are more than were read.
     pub is_truncated: bool,
+    /// The relations that the statement names, in its order.
+    pub relations: Vec<pg_sys::Oid>,
 }
 
 /// What PostgreSQL gives rows to. It must not move while a statement runs.

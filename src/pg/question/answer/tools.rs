@@ -13,13 +13,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::call_context::CallContext;
-use crate::pg::ragd::generate::{Sampling, ask, generate_all, request};
+use crate::pg::ragd::generate::{Sampling, ask, generate_all, request, said};
 use crate::pg::ragd::trace;
 use crate::pg::server::random;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
-use crate::protocol::{GenerateRequest, Generated, ProviderConfig};
+use crate::protocol::{GenerateRequest, ProviderConfig};
 use crate::source::Source;
 
 /// The tools of one answer.
@@ -199,10 +199,4 @@ pub fn ask_last(
 pub fn sampling(writing: &Writing, limits: &Limits) -> Sampling {
     let max_tokens = [writing.max_tokens, limits.max_tokens].into_iter().flatten().min();
     Sampling { parameters: writing.sampling, max_tokens, within_ms: limits.timeout_ms }
-}
-
-/// What was written, as strategies know it.
-pub fn said(generated: Generated) -> ModelReply {
-    let Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts } = generated;
-    ModelReply { text, finish_reason, prompt_tokens, completion_tokens, attempts }
 }
