@@ -99,11 +99,11 @@ mod standby;
 mod strategy;
 #[path = "system/stream.rs"]
 mod stream;
+#[path = "system/text_to_sql.rs"]
+mod text_to_sql;
 #[allow(dead_code)]
 #[path = "support/tiny_e5.rs"]
 mod tiny_e5;
-#[path = "system/text_to_sql.rs"]
-mod text_to_sql;
 #[path = "system/trust.rs"]
 mod trust;
 #[path = "system/upgrade.rs"]
