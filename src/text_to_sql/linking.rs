@@ -31,6 +31,9 @@ const FEW_COLUMNS: usize = 6;
 /// Most columns that are shown of a table from the beginning since the question names them.
 const MOST_NAMED: usize = 12;
 
+/// Fewest tokens of a column, with its type.
+const LEAST_OF_COLUMN: usize = 2;
+
 /// From which share of a word of the question on a column is named by it.
 const NAMED: f64 = 0.6;
 
@@ -46,34 +49,45 @@ pub struct LinkedSchema {
 /// Whether all `tables` fit in `room` tokens, so that their scores do not matter.
 #[must_use]
 pub fn all_fit(tables: &[TableDocument], room: usize) -> bool {
-    whole(tables).is_some_and(|text| tokens(&text) <= room)
+    whole(tables, room).is_some()
 }
 
-/// What is shown of `tables`, which have these scores, in at most `room` tokens.
+/// What is shown of `tables`, which have these scores, in at most `room` tokens. `interrupt` is called between two of
+/// them.
 #[must_use]
 pub fn link(
     tables: &[TableDocument],
     scores: &[f64],
     asked: &AskedWords,
     room: usize,
+    interrupt: &mut dyn FnMut(),
 ) -> LinkedSchema {
-    if let Some(text) = whole(tables).filter(|text| tokens(text) <= room) {
+    if let Some(text) = whole(tables, room) {
         return LinkedSchema { text, tables: (0..tables.len()).collect() };
     }
-    let mut choice = Choice::new(tables, scores, asked, room);
+    let mut choice = Choice::new(tables, scores, room);
+    for table in tables {
+        interrupt();
+        choice.first.push(first_columns(table, asked));
+        choice.sizes.push(table.sizes(tables));
+    }
     choice.take_best();
     choice.take_referred();
     choice.take_columns();
     choice.schema()
 }
 
-/// All definitions; `None` where they are so many that none would read them.
-fn whole(tables: &[TableDocument]) -> Option<String> {
+/// All definitions; `None` where they do not fit.
+fn whole(tables: &[TableDocument], room: usize) -> Option<String> {
     let columns: usize = tables.iter().map(|table| table.columns.len()).sum();
+    if LEAST_OF_COLUMN * columns > room {
+        return None;
+    }
     let all = |table: &TableDocument| {
         table.definition(tables, &vec![true; table.columns.len()], &|_| true)
     };
-    (columns < 100_000).then(|| tables.iter().map(all).collect())
+    let text: String = tables.iter().map(all).collect();
+    (tokens(&text) <= room).then_some(text)
 }
 
 /// Which tables and columns are shown so far.
@@ -93,12 +107,8 @@ struct Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    fn new(
-        tables: &'a [TableDocument],
-        scores: &[f64],
-        asked: &AskedWords,
-        room: usize,
-    ) -> Choice<'a> {
+    /// Nothing yet; what is shown first, and sizes, are to be added.
+    fn new(tables: &'a [TableDocument], scores: &[f64], room: usize) -> Choice<'a> {
         let scores = spread(tables, scores);
         let mut order: Vec<usize> = (0..tables.len()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
@@ -107,8 +117,8 @@ impl<'a> Choice<'a> {
             order,
             scores,
             neighbours: neighbours(tables),
-            first: tables.iter().map(|table| first_columns(table, asked)).collect(),
-            sizes: tables.iter().map(|table| table.sizes(tables)).collect(),
+            first: Vec::with_capacity(tables.len()),
+            sizes: Vec::with_capacity(tables.len()),
             shown: HashMap::new(),
             left: room,
         }
@@ -292,7 +302,7 @@ mod tests {
     fn linked(tables: &[TableDocument], question: &str, room: usize) -> LinkedSchema {
         let asked = AskedWords::of(question);
         let texts: Vec<WeighedWords> = tables.iter().map(WeighedWords::of_table).collect();
-        link(tables, &asked.scores(&texts, &mut || {}), &asked, room)
+        link(tables, &asked.scores(&texts, &mut || {}), &asked, room, &mut || {})
     }
 
     fn check(tables: &[TableDocument], question: &str, room: usize, expected: &[&str]) {

@@ -1,14 +1,21 @@
 //! What the caller of `rag_sql` says of how a query is written and run.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 
 use crate::answer::strategy::Budget;
 use crate::error::{Error, Result};
+use crate::guarded_sql::limits::StatementLimits;
 use crate::guarded_sql::options::GuardOptions;
 use crate::options::out_of_range;
 
 /// The template in which a language model is asked, unless another is named.
 pub const TEMPLATE: &str = "sql";
+
+/// The shortest and the longest time of a query, in seconds.
+const SHORTEST: f64 = 0.001;
+const LONGEST: f64 = 86_400.0;
 
 /// The options of `rag_sql`.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -70,13 +77,25 @@ impl SqlOptions {
                 return Err(out_of_range(name, format!("between {least} and {most}"), value));
             }
         }
-        // What is more than a program can say would be no number of seconds.
-        if !(self.timeout > 0.0 && self.timeout <= 86_400.0) {
-            let range = "greater than 0 and at most 86400 seconds";
+        if !(SHORTEST..=LONGEST).contains(&self.timeout) {
+            let range = format!("between {SHORTEST} and {LONGEST} seconds");
             return Err(out_of_range("timeout", range, self.timeout));
         }
         self.budget.check("budget")?;
-        Ok(SqlOptions { guard: self.guard.checked()?, ..self })
+        let options = SqlOptions { guard: self.guard.checked()?, ..self };
+        // A query must not be blamed for a limit that is none.
+        options.limits().checked(options.max_rows)?;
+        Ok(options)
+    }
+
+    fn limits(&self) -> StatementLimits {
+        StatementLimits {
+            max_rows: usize::try_from(self.max_rows).unwrap_or(0),
+            timeout: Duration::from_secs_f64(self.timeout),
+            max_cost: self.max_cost,
+            max_plan_rows: self.guard.max_plan_rows,
+            max_bytes: self.guard.max_bytes as usize,
+        }
     }
 
     /// These options for queries that read nothing but `relations`, names with their schemas. Fails where the
@@ -118,8 +137,10 @@ mod tests {
         );
         check(
             json!({"timeout": 0}),
-            Err("option \"timeout\" must be greater than 0 and at most 86400 seconds, not 0"),
+            Err("option \"timeout\" must be between 0.001 and 86400 seconds, not 0"),
         );
+        check(json!({"max_rows": 0}), Err("max_rows must be between 1 and 100000, not 0"));
+        check(json!({"max_cost": 0}), Err("max_cost must be greater than 0, not 0"));
         check(
             json!({"budget": {"calls": 0}}),
             Err("option \"budget.calls\" must be greater than 0, not 0"),

@@ -151,7 +151,8 @@ fn add_keys(relations: &[Oid], places: &Places, tables: &mut [TableDocument]) ->
     let rows: Vec<KeyRow> =
         sql::rows(query!(text_to_sql.keys), &[relations.to_vec().into()], |row| {
             let (own, other) = (numbers(row.get(2)?).collect(), numbers(row.get(4)?).collect());
-            Ok((required(row.get(1)?)?, own, required(row.get(3)?)?, other))
+            let to = row.get::<Oid>(3)?.unwrap_or(pg_sys::InvalidOid);
+            Ok((required(row.get(1)?)?, own, to, other))
         })?;
     for (oid, own, other, referenced) in rows {
         // A key of a column that the caller may not read is not told of.

@@ -16,6 +16,7 @@ mod session;
 
 use std::collections::HashSet;
 
+use pgrx::check_for_interrupts;
 use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 
@@ -193,7 +194,10 @@ fn linked(
             relevance::scores(question, asked, &words, &sentence, &CallContext::query())?
         }
     };
-    let linked = link(tables, &scores, asked, room);
+    let mut look = || {
+        check_for_interrupts!();
+    };
+    let linked = link(tables, &scores, asked, room, &mut look);
     trace::rows(linked.tables.len());
     Ok(linked)
 }
