@@ -65,7 +65,7 @@ pub fn link(
     if let Some(text) = whole(tables, room) {
         return LinkedSchema { text, tables: (0..tables.len()).collect() };
     }
-    let mut choice = Choice::new(tables, scores, room);
+    let mut choice = TableChoice::new(tables, scores, room);
     for table in tables {
         interrupt();
         choice.first.push(first_columns(table, asked));
@@ -91,7 +91,7 @@ fn whole(tables: &[TableDocument], room: usize) -> Option<String> {
 }
 
 /// Which tables and columns are shown so far.
-struct Choice<'a> {
+struct TableChoice<'a> {
     tables: &'a [TableDocument],
     /// Places of all tables, the best first.
     order: Vec<usize>,
@@ -106,13 +106,13 @@ struct Choice<'a> {
     left: usize,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> TableChoice<'a> {
     /// Nothing yet; what is shown first, and sizes, are to be added.
-    fn new(tables: &'a [TableDocument], scores: &[f64], room: usize) -> Choice<'a> {
+    fn new(tables: &'a [TableDocument], scores: &[f64], room: usize) -> TableChoice<'a> {
         let scores = spread(tables, scores);
         let mut order: Vec<usize> = (0..tables.len()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
-        Choice {
+        TableChoice {
             tables,
             order,
             scores,

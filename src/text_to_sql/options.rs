@@ -146,7 +146,7 @@ mod tests {
             Err("option \"budget.calls\" must be greater than 0, not 0"),
         );
         check(json!({"tables": ["a"]}), Err("unknown option \"tables\""));
-        check(json!({"guard": {"table": ["a"]}}), Err("unknown option \"guard.table\""));
+        check(json!({"guard": {"table": ["a"]}}), Err("unknown option \"table\" of \"guard\""));
     }
 
     #[test]
