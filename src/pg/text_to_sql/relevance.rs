@@ -13,6 +13,15 @@ use crate::vector::cosine;
 /// for them the first time.
 const MOST_EMBEDDED: usize = 64;
 
+/// Errors of a model that is not there, or is none for this. Words do without one.
+const NO_MODEL: [ErrorKind; 5] = [
+    ErrorKind::UndefinedObject,
+    ErrorKind::Forbidden,
+    ErrorKind::WrongObjectType,
+    ErrorKind::FileUnavailable,
+    ErrorKind::FileCorrupted,
+];
+
 /// A score for each text: that of its words, and of the likeness of its vector to the question's where a model on this
 /// machine can tell. `sentence` says what the text at a place means.
 pub fn scores(
@@ -30,39 +39,32 @@ pub fn scores(
     if best > 0.0 {
         scores.iter_mut().for_each(|score| *score /= best);
     }
-    let Some(mut embedding) = local_embedding(context)? else { return Ok(scores) };
     let mut order: Vec<usize> = (0..words.len()).collect();
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
     order.truncate(MOST_EMBEDDED);
-    let similarities = similarities(question, &order, sentence, &mut embedding)?;
+    let similarities = match similarities(question, &order, sentence, context) {
+        Err(error) if NO_MODEL.contains(&error.kind()) => Vec::new(),
+        similarities => similarities?,
+    };
     for (place, similarity) in order.into_iter().zip(similarities) {
         scores[place] += similarity;
     }
     Ok(scores)
 }
 
-/// The model of `rag.embedding_model`, unless it is behind a server, to which names of tables would have to be
-/// sent. None is needed.
-fn local_embedding(context: &CallContext) -> Result<Option<Embedding>> {
-    match Embedding::with_model(None, *context) {
-        Ok(embedding) => Ok(Some(embedding).filter(|it| !it.is_remote())),
-        Err(error)
-            if [ErrorKind::UndefinedObject, ErrorKind::Forbidden].contains(&error.kind()) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// How near each text is to the question, from 0 for the farthest to 1 for the nearest. Each is embedded by itself, since
-/// ragd remembers the vectors of single texts for all sessions.
+/// How near each text is to the question, from 0 for the farthest to 1 for the nearest; none where the model of
+/// `rag.embedding_model` is behind a server, to which names of tables would have to be sent. Each text is embedded by
+/// itself, since ragd remembers the vectors of single texts for all sessions.
 fn similarities(
     question: &str,
     places: &[usize],
     sentence: &dyn Fn(usize) -> String,
-    embedding: &mut Embedding,
+    context: &CallContext,
 ) -> Result<Vec<f64>> {
+    let mut embedding = Embedding::with_model(None, *context)?;
+    if embedding.is_remote() {
+        return Ok(Vec::new());
+    }
     let asked = embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?;
     let mut cosines = Vec::with_capacity(places.len());
     for place in places {
