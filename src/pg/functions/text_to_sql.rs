@@ -3,6 +3,7 @@
 use pgrx::prelude::*;
 
 use crate::pg::guarded_sql;
+use crate::pg::question::request::required_question;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::{Jsonb, JsonbText};
 use crate::pg::server::options::{self, present};
@@ -41,7 +42,7 @@ fn rag_sql(
         name!(usage, Jsonb),
     ),
 > {
-    let Some(question) = question else { return TableIterator::empty() };
+    let question = required_question(question).or_report();
     let options = options::read(options).and_then(SqlOptions::checked).or_report();
     let asked = SqlQuestion { question, relations, llm, options };
     TableIterator::once(row(answer(asked).or_report()))

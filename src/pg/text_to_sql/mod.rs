@@ -44,7 +44,7 @@ const LONGEST_QUESTION: usize = 64 << 10;
 
 /// A question about the rows of tables.
 pub struct SqlQuestion<'a> {
-    /// What is asked.
+    /// What is asked; not empty.
     pub question: &'a str,
     /// The relations that may be read; `None`: all that the options allow.
     pub relations: Option<Vec<Option<Oid>>>,
@@ -93,17 +93,13 @@ pub fn answer(asked: SqlQuestion<'_>) -> Result<SqlAnswer> {
     ended(done, &read, provider)
 }
 
-/// An error where a question says nothing, or is too long to be taken apart.
+/// An error where a question is too long to be taken apart.
 fn check_question(question: &str) -> Result<()> {
-    if question.len() > LONGEST_QUESTION {
-        let message =
-            format!("question has {} bytes, more than {LONGEST_QUESTION}", question.len());
-        return Err(Error::new(ErrorKind::DocumentLimit, message));
+    if question.len() <= LONGEST_QUESTION {
+        return Ok(());
     }
-    match question.trim().is_empty() {
-        true => Err(Error::invalid("question must not be empty")),
-        false => Ok(()),
-    }
+    let message = format!("question has {} bytes, more than {LONGEST_QUESTION}", question.len());
+    Err(Error::new(ErrorKind::DocumentLimit, message))
 }
 
 /// The names of relations that a call names. An error where one is not there, or the caller may not read it.

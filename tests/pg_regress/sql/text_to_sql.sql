@@ -14,7 +14,7 @@ GRANT EXECUTE ON FUNCTION rag_sql, rag_sql_example, rag_sql_example_delete TO re
 GRANT SELECT ON goods TO regress_reader;
 
 -- A question needs a language model, and words.
-SELECT count(*) FROM rag_sql(NULL);
+SELECT fails($$SELECT * FROM rag_sql(NULL, llm => 'writer')$$);
 SELECT fails($$SELECT * FROM rag_sql('How many goods are there?')$$);
 SELECT fails($$SELECT * FROM rag_sql('', llm => 'writer')$$);
 SELECT fails($$SELECT * FROM rag_sql('How many?', llm => 'nobody')$$);
