@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Where all fit, all are shown: nothing that is left out can be asked for. Else the best are, together with those that
-//! join them by foreign keys, first with their keys and the columns that the question names, and then with
-//! as many other columns as there is room for.
+//! join them by foreign keys, first with their keys and the columns that the question names, then with their other
+//! columns, and last further tables, as there is room for.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -71,9 +71,11 @@ pub fn link(
         choice.first.push(first_columns(table, asked));
         choice.sizes.push(table.sizes(tables));
     }
-    choice.take_best();
+    // Half of the room is for columns: a table without those that are asked for is of no use.
+    choice.take_best(room / 2);
     choice.take_referred();
     choice.take_columns();
+    choice.take_best(0);
     choice.schema()
 }
 
@@ -124,19 +126,20 @@ impl<'a> TableChoice<'a> {
         }
     }
 
-    /// The best tables, each with what joins it to those before.
-    fn take_best(&mut self) {
-        let best = self.order.first().map_or(0.0, |best| self.scores[*best]);
+    /// The best tables, each with what joins it to those before, as long as so many tokens are `kept`. The very best is
+    /// shown in any case.
+    fn take_best(&mut self, kept: usize) {
+        let Some(best) = self.order.first().copied() else { return };
+        if self.shown.is_empty() && !self.take(&[best], 0) {
+            self.take_part(best);
+        }
         for table in self.order.clone() {
-            if self.scores[table] < WORTH * best {
+            if self.scores[table] < WORTH * self.scores[best] {
                 break;
             }
-            if !self.shown.contains_key(&table) && !self.take(&self.with_way(table)) {
-                self.take(&[table]);
+            if !self.shown.contains_key(&table) && !self.take(&self.with_way(table), kept) {
+                self.take(&[table], kept);
             }
-        }
-        if let (true, Some(best)) = (self.shown.is_empty(), self.order.first()) {
-            self.take_part(*best);
         }
     }
 
@@ -145,7 +148,7 @@ impl<'a> TableChoice<'a> {
         for table in self.order.clone() {
             if self.shown.contains_key(&table) {
                 for key in &self.tables[table].foreign_keys {
-                    self.take(&[key.table]);
+                    self.take(&[key.table], 0);
                 }
             }
         }
@@ -164,12 +167,12 @@ impl<'a> TableChoice<'a> {
         }
     }
 
-    /// Shows these tables if all of them fit that are not yet shown.
-    fn take(&mut self, tables: &[usize]) -> bool {
+    /// Shows these tables if all of them fit that are not yet shown, beside so many tokens that are `kept`.
+    fn take(&mut self, tables: &[usize], kept: usize) -> bool {
         let is_new = |table: &&usize| !self.shown.contains_key(*table);
         let new: BTreeSet<usize> = tables.iter().filter(is_new).copied().collect();
         let size: usize = new.iter().map(|table| self.first_size(*table)).sum();
-        if size > self.left {
+        if size + kept > self.left {
             return false;
         }
         self.left -= size;
@@ -258,9 +261,9 @@ fn neighbours(tables: &[TableDocument]) -> Vec<BTreeSet<usize>> {
 fn spread(tables: &[TableDocument], scores: &[f64]) -> Vec<f64> {
     let mut spread = scores.to_vec();
     for (place, table) in tables.iter().enumerate() {
-        let others: BTreeSet<usize> = table.foreign_keys.iter().map(|key| key.table).collect();
-        let mut referred: Vec<f64> =
-            others.iter().filter(|it| **it != place).map(|it| scores[*it]).collect();
+        let others = table.foreign_keys.iter().map(|key| key.table).filter(|it| *it != place);
+        let others: BTreeSet<usize> = others.collect();
+        let mut referred: Vec<f64> = others.iter().map(|it| scores[*it]).collect();
         referred.sort_by(|a, b| b.total_cmp(a));
         spread[place] += OF_REFERRED * referred.first().copied().unwrap_or(0.0);
         spread[place] += OF_JOINED * referred.get(1).copied().unwrap_or(0.0);
@@ -372,6 +375,19 @@ mod tests {
         assert!(linked.text.contains("column_0 integer primary key"), "{}", linked.text);
         assert!(linked.text.contains(" more columns"), "{}", linked.text);
         assert!(tokens(&linked.text) <= 200);
+    }
+
+    #[test]
+    fn tables_that_are_hardly_meant_leave_room_for_the_columns_of_those_that_are() {
+        let names: Vec<String> = (0..30).map(|n| format!("column_{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut tables = vec![table("staff", &names)];
+        tables.extend((0..50).map(|n| table(&format!("report_{n}"), &["a", "b"])));
+        let scores: Vec<f64> = (0..tables.len()).map(|n| if n == 0 { 1.0 } else { 0.5 }).collect();
+        let linked = link(&tables, &scores, &AskedWords::default(), 600, &mut || {});
+        assert!(linked.text.contains("column_29"), "{}", linked.text);
+        assert!(linked.tables.len() > 5, "{}", linked.text);
+        assert!(tokens(&linked.text) <= 600);
     }
 
     #[test]
