@@ -52,6 +52,15 @@ JOIN pg_type AS t ON t.oid = a.atttypid
 WHERE c.oid = ANY ($1) AND t.typcategory = 'S' AND s.most_common_vals IS NOT NULL
   AND s.inherited = (c.relkind = 'p')
 
+-- name: may_execute
+-- Whether the caller may call rag_sql.
+SELECT has_function_privilege(p.oid, 'EXECUTE')
+FROM pg_extension AS e
+JOIN pg_depend AS d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+    AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+JOIN pg_proc AS p ON p.oid = d.objid
+WHERE e.extname = 'pg_rag' AND p.proname = 'rag_sql'
+
 -- name: examples
 -- $1: role, $2: most rows. Pairs of roles that this one trusts: itself, those whose member it is (a superuser is
 -- every role's), superusers, and the owners of the database and of the extension. The newest first.

@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 use self::failure::{NO_RIGHT, QueryFailure};
 use self::reply::SqlReply;
-use crate::answer::strategy::{Budget, BudgetLedger, Limits, ModelReply, estimate_all};
+use crate::answer::strategy::{BudgetLedger, Limits, ModelReply, estimate_all};
 use crate::error::Result;
 use crate::prompt::messages::Message;
 
@@ -43,8 +43,8 @@ pub struct SqlTask<'a> {
     pub prompt: Vec<Message>,
     /// Most queries that the language model writes.
     pub attempts: u32,
-    /// What all calls together may take.
-    pub budget: Budget,
+    /// Tokens of the prompt of a later call for which the budget keeps room.
+    pub kept: Option<u64>,
     /// Names of tables and columns that the caller may read, in lower case.
     pub known: &'a HashSet<String>,
 }
@@ -71,8 +71,6 @@ pub struct WrittenSql<R> {
     pub ending: SqlEnding<R>,
     /// All queries that were tried, in order.
     pub attempts: Vec<SqlAttempt>,
-    /// Calls and tokens, as JSON.
-    pub usage: Value,
 }
 
 /// How the work at a question ends.
@@ -129,22 +127,24 @@ impl SqlAttempt {
     }
 }
 
-/// Has queries written until one runs.
+/// Has queries written until one runs, with calls that `ledger` grants and counts.
 ///
 /// Fails where the language model cannot be asked.
-pub fn write<H: SqlHost>(task: &SqlTask<'_>, host: &mut H) -> Result<WrittenSql<H::Rows>> {
-    let ledger = BudgetLedger::new(task.budget);
+pub fn write<H: SqlHost>(
+    task: &SqlTask<'_>,
+    ledger: &mut BudgetLedger,
+    host: &mut H,
+) -> Result<WrittenSql<H::Rows>> {
     let mut work = SqlWork { task, host, ledger, attempts: Vec::new() };
     let ending = work.ending()?;
-    let SqlWork { ledger, attempts, .. } = work;
-    Ok(WrittenSql { ending, attempts, usage: ledger.usage("sql") })
+    Ok(WrittenSql { ending, attempts: work.attempts })
 }
 
 /// The work at a question.
 struct SqlWork<'a, H> {
     task: &'a SqlTask<'a>,
     host: &'a mut H,
-    ledger: BudgetLedger,
+    ledger: &'a mut BudgetLedger,
     attempts: Vec<SqlAttempt>,
 }
 
@@ -176,7 +176,7 @@ impl<H: SqlHost> SqlWork<'_, H> {
     fn ask(&mut self, prompt: &[Message]) -> Result<Option<String>> {
         let size = estimate_all(prompt);
         let begun = self.host.elapsed_ms();
-        let (granted, limits) = self.ledger.grant(&[size], None, begun);
+        let (granted, limits) = self.ledger.grant(&[size], self.task.kept, begun);
         if granted == 0 {
             return Ok(None);
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::answer::strategy::Budget;
 use crate::error::{Error, Result};
@@ -12,6 +13,9 @@ use crate::options::out_of_range;
 
 /// The template in which a language model is asked, unless another is named.
 pub const TEMPLATE: &str = "sql";
+
+/// Most rows that become sources of an answer.
+const MOST_ROWS_READ: i32 = 50;
 
 /// The shortest and the longest time of a query, in seconds.
 const SHORTEST: f64 = 0.001;
@@ -88,6 +92,19 @@ impl SqlOptions {
         Ok(options)
     }
 
+    /// The options of an answer's queries, whose budget is the answer's, and of whose rows an answer can read so many.
+    ///
+    /// Fails with an invalid parameter.
+    pub fn of_answer(written: Option<Map<String, Value>>) -> Result<SqlOptions> {
+        let written = Value::Object(written.unwrap_or_default());
+        let options = crate::options::read::<SqlOptions>("answer.sql", written, &[])?.checked()?;
+        if options.budget != Budget::default() {
+            return Err(Error::invalid("option \"answer.sql.budget\" has no effect")
+                .hint("Queries are part of the answer's budget: \"answer.budget\"."));
+        }
+        Ok(SqlOptions { max_rows: options.max_rows.min(MOST_ROWS_READ), ..options })
+    }
+
     fn limits(&self) -> StatementLimits {
         StatementLimits {
             max_rows: usize::try_from(self.max_rows).unwrap_or(0),
@@ -113,7 +130,7 @@ impl SqlOptions {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
@@ -147,6 +164,17 @@ mod tests {
         );
         check(json!({"tables": ["a"]}), Err("unknown option \"tables\""));
         check(json!({"guard": {"table": ["a"]}}), Err("unknown option \"table\" of \"guard\""));
+    }
+
+    #[test]
+    fn an_answer_has_a_budget_of_its_own_and_reads_some_rows() {
+        let of = |written: Value| SqlOptions::of_answer(written.as_object().cloned());
+        assert_eq!(SqlOptions::of_answer(None).unwrap().max_rows, MOST_ROWS_READ);
+        assert_eq!(of(json!({"max_rows": 3})).unwrap().max_rows, 3);
+        let error = of(json!({"budget": {"calls": 3}})).unwrap_err();
+        assert!(error.hint_text().unwrap().contains("answer.budget"), "{error}");
+        let error = of(json!({"attempt": 3})).unwrap_err();
+        assert_eq!(error.message(), "unknown option \"attempt\" of \"answer.sql\"");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::*;
+use crate::answer::strategy::Budget;
 use crate::error::{Error, ErrorKind};
 
 /// Says and runs what a script wants.
@@ -78,10 +79,31 @@ fn query(sql: &str) -> String {
     json!({"reason": "so", "answerable": true, "sql": sql}).to_string()
 }
 
-fn written(script: &mut Script, attempts: u32, budget: Budget) -> Result<WrittenSql<usize>> {
+/// What was written, and what it took.
+#[derive(Debug)]
+struct Done {
+    ending: SqlEnding<usize>,
+    attempts: Vec<SqlAttempt>,
+    usage: Value,
+}
+
+fn written(script: &mut Script, attempts: u32, budget: Budget) -> Result<Done> {
     let known = ["orders", "customer", "o"].map(str::to_owned).into();
     let prompt = vec![Message { role: "user".to_owned(), content: "How many?".to_owned() }];
-    write(&SqlTask { prompt, attempts, budget, known: &known }, script)
+    let mut ledger = BudgetLedger::new(budget);
+    let task = SqlTask { prompt, attempts, kept: None, known: &known };
+    let WrittenSql { ending, attempts, .. } = write(&task, &mut ledger, script)?;
+    Ok(Done { ending, attempts, usage: ledger.usage("sql") })
+}
+
+#[test]
+fn a_call_that_comes_later_keeps_its_room() {
+    let known = HashSet::new();
+    let mut script = Script::new(&[query("SELECT 1")]);
+    let mut ledger = BudgetLedger::new(Budget { calls: Some(1), ..Budget::default() });
+    let task = SqlTask { prompt: Vec::new(), attempts: 3, kept: Some(10), known: &known };
+    let done = write(&task, &mut ledger, &mut script).unwrap();
+    assert_eq!((done.ending, script.asked.len()), (SqlEnding::OverBudget, 0));
 }
 
 #[test]

@@ -487,3 +487,132 @@ fn no_role_may_ask_until_it_is_granted() {
         );
     }
 }
+
+/// An answer of rag_answer_details with the strategy `sql`.
+struct Prose {
+    answer: String,
+    supported: Option<bool>,
+    citations: Value,
+    context: Value,
+    usage: Value,
+    claims: Value,
+}
+
+fn prose(client: &mut Client, question: &str, options: &str) -> Prose {
+    let query =
+        "SELECT answer, supported, citations::text, context::text, usage::text, claims::text
+        FROM rag_answer_details($1, 'manual', strategy => 'sql', options => $2::text::jsonb)";
+    let row = client.query_one(query, &[&question, &options]);
+    let row = row.unwrap_or_else(|error| panic!("{question}: {}", describe(&error)));
+    let json = |place: usize| serde_json::from_str::<Value>(row.get(place)).unwrap();
+    let (citations, context, usage, claims) = (json(2), json(3), json(4), json(5));
+    Prose { answer: row.get(0), supported: row.get(1), citations, context, usage, claims }
+}
+
+/// A pipeline that the agent may ask.
+const MANUAL: &str = "
+    CREATE TABLE manual (id integer PRIMARY KEY, body text);
+    INSERT INTO manual VALUES (1, 'Orders are shipped within a day.');
+    SELECT rag_create_pipeline('manual', 'body', refresh => 'sync');
+    GRANT SELECT ON manual, manual_rag, manual_rag_chunks TO agent";
+
+#[test]
+fn an_answer_in_words_cites_rows_by_their_keys() {
+    let script = [
+        query("SELECT o.id, o.total, o.city FROM orders AS o ORDER BY o.total DESC LIMIT 2"),
+        Reply::chat(
+            "Id 2 in the city Bruges has a total of 120.00 [1]. Id 1 in the city Ghent has a total of 77.77 [2].",
+        ),
+    ];
+    let Some((cluster, http, mut client)) = start(script) else { return };
+    cluster.connect().batch_execute(MANUAL).unwrap();
+    let prose = prose(&mut client, "Which orders cost most?", "{}");
+    assert!(prose.answer.contains("a total of 120.00 [1]"), "{}", prose.answer);
+    assert_eq!(prose.supported, Some(true));
+    let row = |value: &Value| (value["relation"].clone(), value["key"].clone());
+    assert_eq!(row(&prose.citations[0]), (json!("orders"), json!("2")));
+    assert_eq!(prose.context[0]["content"], "id: 2\ntotal: 120.00\ncity: Bruges");
+    assert_eq!(row(&prose.context[1]), (json!("orders"), json!("1")));
+    assert!(prose.usage["sql"].as_str().unwrap().starts_with("SELECT o.id"), "{}", prose.usage);
+    assert_eq!((&prose.usage["calls"], &prose.usage["strategy"]), (&json!(2), &json!("sql")));
+    // A number that no row has is found out.
+    let verdicts: Vec<&Value> =
+        prose.claims.as_array().unwrap().iter().map(|claim| &claim["verdict"]).collect();
+    assert_eq!(verdicts[0], "supported", "{}", prose.claims);
+    assert_ne!(verdicts[1], "supported", "{}", prose.claims);
+    let asked = messages(&http.requests()[1]);
+    assert!(asked[1].1.contains("Heading: orders\nid: 2\ntotal: 120.00"), "{}", asked[1].1);
+    assert!(!asked[1].1.contains("shipped within a day"), "{}", asked[1].1);
+}
+
+#[test]
+fn computed_rows_have_no_key_and_some_questions_no_query() {
+    let script = [
+        query("SELECT o.city, count(*) AS orders FROM orders AS o GROUP BY o.city ORDER BY 1"),
+        Reply::chat("Ghent has 2 orders [2]."),
+        Reply::chat(
+            &json!({"reason": "There is no weather.", "answerable": false, "sql": ""}).to_string(),
+        ),
+    ];
+    let Some((cluster, http, mut client)) = start(script) else { return };
+    cluster.connect().batch_execute(MANUAL).unwrap();
+    let counted = prose(&mut client, "How many orders has each city?", "{}");
+    assert_eq!(counted.context[0]["relation"], "orders");
+    assert_eq!(counted.context[0]["key"], Value::Null);
+    let refused = prose(&mut client, "Will it rain?", "{}");
+    assert_eq!(
+        (refused.supported, &refused.usage["reason"]),
+        (Some(false), &json!("There is no weather."))
+    );
+    assert_eq!(http.requests().len(), 3, "nothing is written about no rows");
+}
+
+#[test]
+fn the_strategy_is_bounded_by_rights_options_and_budget() {
+    let script = [
+        query("SELECT count(*) FROM customers"),
+        query("SELECT count(*) FROM orders"),
+        Reply::chat("Three [1]."),
+    ];
+    let Some((cluster, http, mut client)) = start(script) else { return };
+    let mut owner = cluster.connect();
+    owner.batch_execute(MANUAL).unwrap();
+    let guarded = prose(
+        &mut client,
+        "How many?",
+        r#"{"answer": {"sql": {"guard": {"tables": ["orders"]}}}}"#,
+    );
+    assert!(guarded.answer.starts_with("Three"), "{}", guarded.answer);
+    assert_eq!(
+        guarded.usage["steps"],
+        json!([{"step": "query", "calls": 2}, {"step": "answer", "calls": 1}])
+    );
+    let budget = prose(&mut client, "How many?", r#"{"answer": {"budget": {"calls": 1}}}"#);
+    assert_eq!((budget.supported, &budget.usage["stopped_by"]), (Some(false), &json!("calls")));
+    assert_eq!(http.requests().len(), 3);
+    let call = |options: &str, llm: &str| {
+        format!(
+            "SELECT rag_answer('How many?', 'manual', strategy => 'sql', llm => '{llm}', options => '{options}')"
+        )
+    };
+    assert_fails(
+        &mut client,
+        &call(r#"{"answer": {"sql": {"attempt": 1}}}"#, "writer"),
+        &["22023", "attempt"],
+    );
+    assert_fails(
+        &mut client,
+        &call(r#"{"answer": {"sql": {"budget": {"calls": 1}}}}"#, "writer"),
+        &["22023", "answer.sql.budget"],
+    );
+    assert_fails(
+        &mut client,
+        &call("{}", "extractive"),
+        &["0A000", "needs a language model", "rag_llm"],
+    );
+    owner.batch_execute("REVOKE EXECUTE ON FUNCTION rag_sql FROM agent").unwrap();
+    assert_fails(&mut client, &call("{}", "writer"), &["42501", "rag_sql"]);
+    let prompt = "SELECT * FROM rag_prompt('How many?', 'manual', strategy => 'sql')";
+    assert_fails(&mut client, prompt, &["42501", "rag_sql"]);
+    assert_eq!(http.requests().len(), 3);
+}

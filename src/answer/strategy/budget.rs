@@ -120,6 +120,8 @@ pub struct BudgetLedger {
     finish_reason: Option<String>,
     steps: Vec<(&'static str, u32)>,
     stopped_by: Option<ReachedLimit>,
+    /// What else users get to see.
+    told: Vec<(&'static str, Value)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -267,6 +269,11 @@ impl BudgetLedger {
         Ok(Some(reply.text))
     }
 
+    /// Has users see this beside what calls took.
+    pub fn tell(&mut self, name: &'static str, value: Value) {
+        self.told.push((name, value));
+    }
+
     fn stop(&mut self, limit: ReachedLimit) {
         self.stopped_by.get_or_insert(limit);
     }
@@ -284,6 +291,7 @@ impl BudgetLedger {
             ("finish_reason".to_owned(), json!(self.finish_reason)),
             ("attempts".to_owned(), json!(self.attempts)),
         ]);
+        usage.extend(self.told.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         if let Some(limit) = self.stopped_by {
             usage.insert("stopped_by".to_owned(), json!(limit.name()));
         }

@@ -75,8 +75,9 @@ fn rag_sql_run(
     let (max_rows, max_cost) = (max_rows.unwrap_or(MAX_ROWS), max_cost.unwrap_or(MAX_COST));
     let timeout = timeout.map_or(Ok(TIMEOUT), |it| interval::timeout(&it)).or_report();
     let options = options::object(options).and_then(guarded_sql::options).or_report();
-    let found =
-        run_or_report(GuardedRequest { sql, max_rows, timeout, max_cost, options: &options });
+    let (options, wants_keys) = (&options, false);
+    let request = GuardedRequest { sql, max_rows, timeout, max_cost, options, wants_keys };
+    let found = run_or_report(request);
     let truncated = found.is_truncated;
     let rows = found.rows.into_iter().map(JsonbText);
     TableIterator::new((1..).zip(rows).map(move |(number, data)| (number, data, truncated)))

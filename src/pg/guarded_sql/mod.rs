@@ -13,6 +13,7 @@ mod enforcement;
 mod execute;
 mod function;
 mod inspection;
+mod key;
 mod nodes;
 mod parse;
 mod relation;
@@ -28,6 +29,7 @@ use pgrx::PgList;
 use pgrx::prelude::*;
 use serde_json::Value;
 
+pub use self::key::ResultKey;
 pub use self::relation::{name as relation_name, quoted};
 pub use self::rows::GuardedRows;
 pub use self::scope::GuardScope;
@@ -58,6 +60,8 @@ pub struct GuardedRequest<'a> {
     pub max_cost: f64,
     /// The options, as [`options`] reads them.
     pub options: &'a GuardOptions,
+    /// Whether it is to be found out which rows of which relation the rows are.
+    pub wants_keys: bool,
 }
 
 /// A query that has been looked at.
@@ -98,7 +102,7 @@ pub fn check(sql: Option<&str>, options: &GuardOptions) -> Result<Vec<Problem>, 
 
 /// The rows of a statement, if there is nothing wrong with it.
 pub fn run(request: GuardedRequest<'_>) -> Result<GuardedRows, StatementError> {
-    let GuardedRequest { timeout, max_cost, max_rows, options, .. } = request;
+    let GuardedRequest { timeout, max_cost, max_rows, options, wants_keys, .. } = request;
     let limits = StatementLimits {
         max_rows: usize::try_from(max_rows).unwrap_or(0),
         timeout,
@@ -114,11 +118,16 @@ pub fn run(request: GuardedRequest<'_>) -> Result<GuardedRows, StatementError> {
         if let Some(refused) = refusal(&checked.problems) {
             return Err(refused.into());
         }
+        let keys = match wants_keys {
+            // SAFETY: the query of this subtransaction, before the planner changes it.
+            true => unsafe { key::result_keys(checked.query) }?,
+            false => Vec::new(),
+        };
         // What a function does in turn is for whoever has named it.
         let _enforced = (!checked.calls_listed).then(|| Enforcement::begin(scope.functions()));
         // SAFETY: the query of this subtransaction, just looked at.
         let rows = unsafe { execute::rows(checked.query, &statement, limits) }?;
-        Ok(GuardedRows { relations: checked.named, ..rows })
+        Ok(GuardedRows { relations: checked.named, keys, ..rows })
     })
 }
 

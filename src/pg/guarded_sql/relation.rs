@@ -120,6 +120,14 @@ pub fn called(relations: &[Oid]) -> Result<Vec<Oid>> {
     catalog_rows(query!(guarded_sql.called), relations, |row| required(row.get::<Oid>(1)?))
 }
 
+/// The primary keys of these relations: numbers of their columns.
+pub fn primary_keys(relations: &[Oid]) -> Result<Vec<(Oid, Vec<i32>)>> {
+    catalog_rows(query!(guarded_sql.primary_keys), relations, |row| {
+        let numbers = required(row.get::<Vec<Option<i32>>>(2)?)?;
+        Ok((required(row.get::<Oid>(1)?)?, numbers.into_iter().flatten().collect()))
+    })
+}
+
 fn catalog_rows<T>(
     statement: &str,
     relations: &[Oid],

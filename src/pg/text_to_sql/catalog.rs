@@ -96,7 +96,7 @@ pub fn statement_name(relation: Oid) -> String {
 }
 
 /// Does `work`, whose statements name nothing that the caller's search path decides.
-fn within_search_path<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn within_search_path<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let mut settings = LocalSettings::new();
     settings.set(c"search_path", c"pg_catalog, pg_temp");
     work()

@@ -5,6 +5,7 @@
 //! relevance  which of them, and which pairs of the past, speak of the question
 //! examples   pairs of the past that the caller may see
 //! session    the language model that is asked, and guarded SQL that runs what it writes
+//! sources    the rows, as an answer cites them
 //! ```
 //!
 //! All that a prompt says is read as the caller, for each question anew.
@@ -13,6 +14,7 @@ mod catalog;
 pub mod examples;
 mod relevance;
 mod session;
+mod sources;
 
 use std::collections::HashSet;
 
@@ -21,23 +23,29 @@ use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 
 pub use self::catalog::statement_name;
+pub use self::session::SqlSession;
 
-use self::session::SqlSession;
+use crate::account::tokens_of;
+use crate::answer::strategy::BudgetLedger;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::guarded_sql::{GuardScope, GuardedRows, relation_name};
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::{trace, usage};
+use crate::pg::server::sql::query;
 use crate::pg::server::{random, role, sql};
 use crate::prompt::messages::Message;
-use crate::protocol::ProviderConfig;
+use crate::source::Source;
 use crate::text_to_sql::lexical::{AskedWords, WeighedWords};
 use crate::text_to_sql::linking::{LinkedSchema, all_fit, link};
 use crate::text_to_sql::options::SqlOptions;
 use crate::text_to_sql::prompt::{SqlMaterial, VerifiedPair, messages};
 use crate::text_to_sql::table::TableDocument;
 use crate::text_to_sql::{SqlAttempt, SqlEnding, SqlTask, WrittenSql, write};
+
+/// Tokens of rows for which the budget of an answer keeps room while a query is written.
+const KEPT_FOR_ROWS: u64 = 500;
 
 /// Longest question, in bytes: it is taken apart without a look for interrupts.
 const LONGEST_QUESTION: usize = 64 << 10;
@@ -85,12 +93,63 @@ pub fn answer(asked: SqlQuestion<'_>) -> Result<SqlAnswer> {
     };
     let read = SchemaInPrompt::read(question, &options)?;
     let price = usage::price(provider).map(|price| (price.input, price.output));
-    let budget = options.budget.priced(price)?;
-    let known = catalog::names(&read.tables);
-    let attempts = options.attempts;
-    let task = SqlTask { prompt: read.prompt.clone(), attempts, budget, known: &known };
-    let done = write(&task, &mut SqlSession::new(provider, &options))?;
-    ended(done, &read, provider)
+    let mut ledger = BudgetLedger::new(options.budget.priced(price)?);
+    let mut session = SqlSession::new(provider, &options);
+    let done = read.write(&options, None, &mut ledger, &mut session)?;
+    ledger.tell("llm", json!(provider.name));
+    read.usage().into_iter().for_each(|(name, value)| ledger.tell(name, value));
+    ended(done, ledger.usage("sql"))
+}
+
+/// The rows of a query for a question that `rag_answer` is asked, as sources; none where there can be no query, or the
+/// budget has no room for it beside the answer. Users see the query in the usage.
+///
+/// Fails as [`answer`] does, and where the caller may not call `rag_sql`.
+pub fn sources(
+    question: &str,
+    options: &SqlOptions,
+    ledger: &mut BudgetLedger,
+    mut session: SqlSession<'_>,
+) -> Result<Vec<Source>> {
+    check_granted()?;
+    check_question(question)?;
+    let read = SchemaInPrompt::read(question, options)?;
+    let kept = (KEPT_FOR_ROWS + tokens_of(question.len())).into();
+    let WrittenSql { ending, attempts } = read.write(options, kept, ledger, &mut session)?;
+    let sql = attempts.last().map(|last| last.sql.clone());
+    match ending {
+        SqlEnding::Ran { rows, .. } => {
+            ledger.tell("sql", json!(sql));
+            ledger.tell("truncated", json!(rows.is_truncated));
+            Ok(sources::sources(&rows))
+        }
+        SqlEnding::Unanswerable(reason) => {
+            ledger.tell("reason", json!(reason));
+            Ok(Vec::new())
+        }
+        SqlEnding::Failed => Err(failed(&attempts)),
+        SqlEnding::OverBudget => Ok(Vec::new()),
+    }
+}
+
+/// The prompt in which [`sources`] has a query written.
+pub fn first_prompt(question: &str, options: &SqlOptions) -> Result<Vec<Message>> {
+    check_granted()?;
+    check_question(question)?;
+    Ok(SchemaInPrompt::read(question, options)?.prompt)
+}
+
+/// An error where the caller may not call `rag_sql`, which nobody may until it is granted.
+fn check_granted() -> Result<()> {
+    let granted = query!(text_to_sql.may_execute);
+    let granted = catalog::within_search_path(|| {
+        sql::rows(granted, &[], |row| sql::required(row.get::<bool>(1)?))
+    })?;
+    match granted.contains(&true) {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Forbidden, "permission denied for function rag_sql")
+            .hint("GRANT EXECUTE ON FUNCTION rag_sql TO the role.")),
+    }
 }
 
 /// An error where a question is too long to be taken apart.
@@ -155,6 +214,19 @@ impl SchemaInPrompt {
         Ok(SchemaInPrompt { tables, linked, examples, prompt })
     }
 
+    /// Has queries written and run; `kept` are tokens of a later call, as in [`SqlTask`].
+    fn write(
+        &self,
+        options: &SqlOptions,
+        kept: Option<u64>,
+        ledger: &mut BudgetLedger,
+        session: &mut SqlSession<'_>,
+    ) -> Result<WrittenSql<GuardedRows>> {
+        let known = catalog::names(&self.tables);
+        let (prompt, attempts) = (self.prompt.clone(), options.attempts);
+        write(&SqlTask { prompt, attempts, kept, known: &known }, ledger, session)
+    }
+
     /// What of it is told in the usage.
     fn usage(&self) -> Vec<(&'static str, Value)> {
         let examples: Vec<i64> = self.examples.iter().map(|pair| pair.id).collect();
@@ -198,14 +270,8 @@ fn linked(
     Ok(linked)
 }
 
-fn ended(
-    done: WrittenSql<GuardedRows>,
-    read: &SchemaInPrompt,
-    provider: &ProviderConfig,
-) -> Result<SqlAnswer> {
-    let WrittenSql { ending, attempts, mut usage } = done;
-    usage["llm"] = json!(provider.name);
-    read.usage().into_iter().for_each(|(name, value)| usage[name] = value);
+fn ended(done: WrittenSql<GuardedRows>, usage: Value) -> Result<SqlAnswer> {
+    let WrittenSql { ending, attempts } = done;
     let (sql, rows, reason) = match ending {
         SqlEnding::Ran { rows, reason } => {
             (attempts.last().map(|last| last.sql.clone()), Some(rows), reason)

@@ -24,6 +24,7 @@ const LIMIT_EXCEEDED: &str = "53400";
 pub struct SqlSession<'a> {
     provider: &'a ProviderConfig,
     options: &'a SqlOptions,
+    wants_keys: bool,
     context: CallContext,
     begun: Instant,
 }
@@ -32,7 +33,13 @@ impl<'a> SqlSession<'a> {
     /// Asks `provider`, and runs queries as `options` say.
     pub fn new(provider: &'a ProviderConfig, options: &'a SqlOptions) -> SqlSession<'a> {
         let (context, begun) = (CallContext::query(), Instant::now());
-        SqlSession { provider, options, context, begun }
+        SqlSession { provider, options, wants_keys: false, context, begun }
+    }
+
+    /// For an answer that was `begun` earlier, in whose `context` calls are made, and which cites rows by their keys.
+    #[must_use]
+    pub fn for_answer(self, context: CallContext, begun: Instant) -> SqlSession<'a> {
+        SqlSession { wants_keys: true, context, begun, ..self }
     }
 
     fn guarded(&self, sql: &str) -> Result<GuardedRows, StatementError> {
@@ -46,6 +53,7 @@ impl<'a> SqlSession<'a> {
             timeout: Duration::from_secs_f64(*timeout),
             max_cost: *max_cost,
             options: guard,
+            wants_keys: self.wants_keys,
         })
     }
 }
