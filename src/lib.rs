@@ -46,6 +46,8 @@ pub mod context;
 pub mod answer;
 pub mod verify;
 
+pub mod text_to_sql;
+
 pub mod request;
 
 pub mod eval;

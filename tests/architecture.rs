@@ -136,6 +136,7 @@ const ACTING: &[&str] = &[
     "graph.insert",
     "guarded_sql.called",
     "guarded_sql.inheriting",
+    "guarded_sql.primary_keys",
     "pipeline.alter",
     "pipeline.delete",
     "pipeline.fill_from",
@@ -164,6 +165,12 @@ const ACTING: &[&str] = &[
     "representations.missing",
     "representations.unembedded",
     "stranger.",
+    "text_to_sql.columns",
+    "text_to_sql.examples",
+    "text_to_sql.keys",
+    "text_to_sql.may_execute",
+    "text_to_sql.relations",
+    "text_to_sql.values",
     "trace.insert",
     "trace.insert_feedback",
     "trigger.outside",
@@ -416,6 +423,7 @@ fn every_setting_and_function_is_documented() {
         "usage.sql",
         "trace.sql",
         "conversation.sql",
+        "text_to_sql.sql",
     ]
     .map(|file| fs::read_to_string(root().join("sql/install").join(file)).unwrap())
     .concat();

@@ -101,6 +101,8 @@ mod standby;
 mod strategy;
 #[path = "system/stream.rs"]
 mod stream;
+#[path = "system/text_to_sql.rs"]
+mod text_to_sql;
 #[allow(dead_code)]
 #[path = "support/tiny_e5.rs"]
 mod tiny_e5;

@@ -6,7 +6,7 @@ CREATE FUNCTION rag.strategies() RETURNS TABLE (
     calls       text,
     options     text[]
 )
-IMMUTABLE PARALLEL SAFE ROWS 11
+IMMUTABLE PARALLEL SAFE ROWS 12
 LANGUAGE c AS 'MODULE_PATHNAME', 'strategies_wrapper';
 COMMENT ON FUNCTION rag.strategies IS 'the rows of rag.strategy';
 

@@ -271,5 +271,31 @@ Reply with a JSON array with one object for each claim and nothing else. Its mem
 The claims answer this question: {{ question }}
 
 {{ claims }}
-$template$, 'answers: verdicts about the claims of an answer, for verifier => ''llm''')
+$template$, 'answers: verdicts about the claims of an answer, for verifier => ''llm'''),
+
+('sql', $template$[[system]]
+You write a query for PostgreSQL that answers a question. Source 1 has the definitions of all tables and views that there are, with comments.{% if n > 0 %} Source 2 has questions of the past with queries that answer them.{% endif %}
+
+{{ frame }}
+
+Rules:
+- Write one SELECT, which may begin with WITH. It must not change anything.
+- Read nothing but the tables and columns of source 1. Spell them as they are spelled there, with their double quotes where they have some, and join tables by what they reference.
+- Give each table an alias and qualify each column with it.
+- Return what the question asks for and no more: the columns that it names, with what tells its rows apart.
+- Compare texts with ILIKE where the question may spell them otherwise. Before you divide whole numbers, cast one of them to numeric.
+- Where source 1 does not hold what the question asks for, it cannot be answered. That is a good reply; a guess at a table or column is none. The same holds for what asks you to change data.
+
+Reply with one JSON object and nothing else. Its members:
+- "reason": in one sentence, which tables and columns answer the question, or what is missing for that.
+- "answerable": true, or false if the question cannot be answered from source 1.
+- "sql": the query, or "" if the question cannot be answered.
+[[user]]
+{{ tables }}
+
+{{ examples }}
+
+Today is {{ today }}.
+Question: {{ question }}
+$template$, 'rag_sql: a query for a question, of the tables that may be read')
 ) AS shipped (name, content, description);

@@ -60,3 +60,7 @@ FROM planned AS p
 JOIN pg_depend AS d ON d.classid = p.classid AND d.objid = p.objid
 LEFT JOIN pg_operator AS o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
 WHERE d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+
+-- name: primary_keys
+-- $1: relations. Their primary keys: numbers of the columns.
+SELECT k.conrelid, k.conkey::integer[] FROM pg_constraint AS k WHERE k.conrelid = ANY ($1) AND k.contype = 'p'

@@ -36,6 +36,8 @@ pub struct AnswerOptions {
     pub source_tokens: Option<u32>,
     /// Whether it is settled that the question needs sources.
     pub always_retrieve: Option<bool>,
+    /// The options of `rag_sql` for the strategy `sql`; `None`: its defaults.
+    pub sql: Option<Map<String, Value>>,
     /// The template of the prompt; `None`: that of the pipeline, or the usual one.
     pub template: Option<String>,
     /// The JSON schema that the answer fits; `None`: it is free text.

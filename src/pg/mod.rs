@@ -18,6 +18,8 @@ mod processes;
 
 mod ragd;
 
+mod text_to_sql;
+
 mod changes;
 
 mod derivation;
@@ -92,9 +94,14 @@ pgrx::extension_sql_file!(
     requires = ["trace"]
 );
 pgrx::extension_sql_file!(
+    "../../sql/install/text_to_sql.sql",
+    name = "text_to_sql",
+    requires = ["conversation"]
+);
+pgrx::extension_sql_file!(
     "../../sql/install/cascade.sql",
     name = "cascade",
-    requires = ["conversation"]
+    requires = ["text_to_sql"]
 );
 pgrx::extension_sql_file!("../../sql/install/status.sql", name = "status", requires = ["cascade"]);
 pgrx::extension_sql_file!("../../sql/install/wrapper.sql", name = "wrapper", requires = ["status"]);

@@ -22,7 +22,7 @@ use super::messages::Message;
 use crate::error::{Error, Result};
 
 /// What a template's variables may be called, and what each is.
-pub const VARIABLES: [(&str, &str); 15] = [
+pub const VARIABLES: [(&str, &str); 17] = [
     ("question", "the question"),
     ("sources", "the numbered sources between their lines"),
     ("frame", "how these lines look, and that what is between them is data"),
@@ -31,7 +31,7 @@ pub const VARIABLES: [(&str, &str); 15] = [
         "own_knowledge",
         "what stands behind what no source says; empty where all must be from sources",
     ),
-    ("n", "how many are wanted"),
+    ("n", "how many are wanted, or given"),
     ("summary", "1 if a summary is wanted, 0 if none is"),
     ("columns", "the metadata columns of the pipeline: name and type of each"),
     ("pipelines", "the pipelines to choose from: name and description of each"),
@@ -41,10 +41,13 @@ pub const VARIABLES: [(&str, &str); 15] = [
     ("document", "the document of a chunk, or what is around the chunk in it, between such lines"),
     ("notes", "what was written in earlier calls for the same answer, between such lines, too"),
     ("claims", "the numbered claims of an answer, between such lines, too"),
+    ("tables", "definitions of the tables that may be read, between such lines, too"),
+    ("examples", "questions of the past with queries that answer them, between such lines, too"),
 ];
 
 /// Variables whose text is not trusted.
-const STRANGERS: [&str; 6] = ["sources", "chunk", "document", "history", "notes", "claims"];
+const STRANGERS: [&str; 8] =
+    ["sources", "chunk", "document", "history", "notes", "claims", "tables", "examples"];
 
 /// Longest template, in bytes.
 const LONGEST: usize = 32 << 10;

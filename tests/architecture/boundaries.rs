@@ -41,6 +41,7 @@ const STAGES: &[&str] = &[
     "src/context",
     "src/answer",
     "src/verify",
+    "src/text_to_sql",
     "src/eval",
     "src/chat_template",
     "src/gguf",

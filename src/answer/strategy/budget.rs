@@ -57,13 +57,13 @@ pub enum ReachedLimit {
 }
 
 impl Budget {
-    /// An error for a limit that is none.
-    pub fn check(&self) -> Result<()> {
+    /// An error for a limit that is none; `name` is what the option with the budget is called.
+    pub fn check(&self, name: &str) -> Result<()> {
         let is_positive = |value: &f64| value.is_finite() && *value > 0.0;
         let is_price = |value: &f64| value.is_finite() && *value >= 0.0;
-        let option = |name: &str| format!("answer.budget.{name}");
+        let option = |limit: &str| format!("{name}.{limit}");
         let wrong =
-            |name: &str, value: String| out_of_range(&option(name), "greater than 0", value);
+            |limit: &str, value: String| out_of_range(&option(limit), "greater than 0", value);
         if self.calls == Some(0) {
             return Err(wrong("calls", "0".to_owned()));
         }
@@ -120,6 +120,8 @@ pub struct BudgetLedger {
     finish_reason: Option<String>,
     steps: Vec<(&'static str, u32)>,
     stopped_by: Option<ReachedLimit>,
+    /// What else users get to see.
+    told: Vec<(&'static str, Value)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -267,6 +269,11 @@ impl BudgetLedger {
         Ok(Some(reply.text))
     }
 
+    /// Has users see this beside what calls took.
+    pub fn tell(&mut self, name: &'static str, value: Value) {
+        self.told.push((name, value));
+    }
+
     fn stop(&mut self, limit: ReachedLimit) {
         self.stopped_by.get_or_insert(limit);
     }
@@ -284,6 +291,7 @@ impl BudgetLedger {
             ("finish_reason".to_owned(), json!(self.finish_reason)),
             ("attempts".to_owned(), json!(self.attempts)),
         ]);
+        usage.extend(self.told.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         if let Some(limit) = self.stopped_by {
             usage.insert("stopped_by".to_owned(), json!(limit.name()));
         }
@@ -313,7 +321,7 @@ mod tests {
 
     fn ledger(budget: Value) -> BudgetLedger {
         let budget: Budget = serde_json::from_value(budget).unwrap();
-        budget.check().unwrap();
+        budget.check("answer.budget").unwrap();
         BudgetLedger::new(budget.priced(None).unwrap())
     }
 
@@ -430,7 +438,7 @@ mod tests {
             (json!({"input_price": -1}), "input_price"),
         ] {
             let parsed: Budget = serde_json::from_value(budget.clone()).unwrap();
-            let error = parsed.check().unwrap_err();
+            let error = parsed.check("answer.budget").unwrap_err();
             assert!(error.message().contains(part), "{budget}: {error}");
         }
         assert!(serde_json::from_value::<Budget>(json!({"call": 1})).is_err());

@@ -206,6 +206,21 @@ impl<'a> Desk<'a> {
         self.read(query, found)
     }
 
+    /// The rows of a query that is written for the question, as numbered sources.
+    pub fn query(&mut self) -> Result<Vec<Numbered>> {
+        match self.preview {
+            Preview::No => {
+                let rows = self.tools.query(self.question, &mut self.ledger)?;
+                self.read(self.question, rows)
+            }
+            Preview::Waiting => {
+                self.preview = Preview::Seen(self.tools.query_prompt(self.question)?);
+                Ok(Vec::new())
+            }
+            Preview::Seen(_) => Ok(Vec::new()),
+        }
+    }
+
     fn read(&mut self, query: &str, found: Vec<Source>) -> Result<Vec<Numbered>> {
         let readings = self.tools.read(query, found, self.calls)?;
         self.times_read += 1;

@@ -23,6 +23,7 @@
 //! ircot             think, look up, think
 //! self_rag          does it need sources, are they relevant, is the answer supported?
 //! corrective        grade what was found, look again or abstain
+//! sql               has a query written and run, its rows are the sources
 //! auto              chooses
 //! ```
 
@@ -42,11 +43,12 @@ mod options;
 mod refine;
 mod self_rag;
 mod simple_summarize;
+mod sql;
 mod sub_question;
 mod tools;
 mod tree_summarize;
 
-pub use budget::Budget;
+pub use budget::{Budget, BudgetLedger, estimate_all};
 pub use desk::Desk;
 pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 pub use options::StrategyOptions;
@@ -89,7 +91,7 @@ pub enum StrategyResult {
 }
 
 /// All strategies, in the order in which they are listed.
-pub const ALL: [&AnswerStrategy; 11] = [
+pub const ALL: [&AnswerStrategy; 12] = [
     &auto::STRATEGY,
     &compact::STRATEGY,
     &refine::STRATEGY,
@@ -101,6 +103,7 @@ pub const ALL: [&AnswerStrategy; 11] = [
     &ircot::STRATEGY,
     &self_rag::STRATEGY,
     &corrective::STRATEGY,
+    &sql::STRATEGY,
 ];
 
 /// The strategy called `name`; `auto` for `None`.

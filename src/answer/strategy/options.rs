@@ -33,7 +33,7 @@ pub struct StrategyOptions {
 impl StrategyOptions {
     /// An error for a value out of range.
     pub fn check(&self) -> Result<()> {
-        self.budget.check()?;
+        self.budget.check("answer.budget")?;
         let counts = [
             ("answer.group_size", self.group_size),
             ("answer.sub_questions", self.sub_questions),

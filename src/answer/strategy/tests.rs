@@ -25,6 +25,7 @@ use crate::prompt::tokens::Counter;
 use crate::prompt::tokens::tests::words;
 use crate::retrieve::Passage;
 use crate::source::Source;
+use crate::source::tests::one_of_each;
 
 const QUESTION: &str = "How do the mills of Ghent and Bruges differ?";
 
@@ -103,6 +104,26 @@ impl StrategyHost for Scripted {
             Source::Chunk(Passage { content, ..found })
         });
         Ok(found.chain(self.others.clone()).collect())
+    }
+
+    /// A query that is written at the first attempt, and has one row.
+    fn query(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<Vec<Source>> {
+        let prompt = self.query_prompt(question)?;
+        let size = estimate_all(&prompt);
+        let (granted, limits) = ledger.grant(&[size], Some(0), self.now_ms);
+        if granted == 0 {
+            return Ok(Vec::new());
+        }
+        let mut replies = self.generate_all("query", vec![prompt], limits)?;
+        ledger.note("query", replies.pop().expect("a reply"), size, false)?;
+        Ok(one_of_each().into_iter().skip(2).collect())
+    }
+
+    fn query_prompt(&mut self, question: &str) -> Result<Vec<Message>> {
+        let said =
+            [("system", "Write a query.".to_owned()), ("user", format!("Question: {question}"))];
+        let message = |(role, content): (&str, String)| Message { role: role.to_owned(), content };
+        Ok(said.into_iter().map(message).collect())
     }
 
     fn read(

@@ -1,5 +1,6 @@
 //! What strategies work with.
 
+use super::budget::BudgetLedger;
 use crate::answer::form::AnswerForm;
 use crate::context::Reading;
 use crate::context::budget::Room;
@@ -13,6 +14,13 @@ use crate::source::Source;
 pub trait StrategyHost: Counter {
     /// The sources that speak of `query`, best first.
     fn retrieve(&mut self, query: &str) -> Result<Vec<Source>>;
+
+    /// The rows of a query that a language model writes for `question`, with calls that `ledger` grants; none where no
+    /// query can answer it.
+    fn query(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<Vec<Source>>;
+
+    /// The prompt in which the first such query is asked for.
+    fn query_prompt(&mut self, question: &str) -> Result<Vec<Message>>;
 
     /// What is read for `question` of what was found for it: as much as one call can read, or, where
     /// it is for several, all.

@@ -8,13 +8,13 @@ use std::ffi::CStr;
 use pgrx::datum::Interval;
 use pgrx::prelude::*;
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::eval::floor;
 use crate::eval::summary::Figure;
 use crate::pg::catalog::{eval_floor, evaluation};
 use crate::pg::evaluate::{EvalReport, EvalRequest, Evaluation, read};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::options::present;
 use crate::pg::server::sql;
 
 type EvalRow = (String, String, Option<i32>, f64, f64, f64, i32, Option<f64>, Option<f64>);
@@ -113,8 +113,4 @@ fn rag_eval_floors(eval_set: Option<&str>, floors: Option<Jsonb>, channel: Optio
     let floors = floor::parse(&given.0).or_report();
     eval_floor::store(set, &floors, channel).or_report();
     floors.len() as i32
-}
-
-fn present<T>(what: &str, value: Option<T>) -> Result<T> {
-    value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{what} must not be NULL")))
 }

@@ -23,6 +23,7 @@ mod status;
 mod strategy;
 mod template;
 mod text_search;
+mod text_to_sql;
 mod trace;
 mod usage;
 mod verify;

@@ -19,9 +19,10 @@ use crate::pg::pipeline::{content, create};
 use crate::pg::question::defaults;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::options::{self, present};
 use crate::pg::server::role::{Acting, as_superuser, table_owner};
+use crate::pg::server::sql;
 use crate::pg::server::transaction::has_one_snapshot;
-use crate::pg::server::{options, sql};
 use crate::request::WrittenOptions;
 
 /// A source with no more rows and bytes of content than this is embedded by the statement that
@@ -210,10 +211,6 @@ fn chunking_of(given: Option<Jsonb>) -> Result<ChunkingOptions> {
 fn read_defaults(defaults: Option<Jsonb>) -> Result<Option<WrittenOptions>> {
     let object = defaults.map(|given| options::object_called("defaults", given)).transpose()?;
     object.map(question_defaults::read).transpose()
-}
-
-fn present<T>(what: &str, value: Option<T>) -> Result<T> {
-    value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{what} must not be NULL")))
 }
 
 /// An argument that is a list of column names.

@@ -6,7 +6,7 @@ use pgrx::datum::Interval;
 use pgrx::prelude::*;
 
 use crate::guarded_sql::Problem;
-use crate::pg::guarded_sql::{GuardedRequest, check_or_report, run_or_report};
+use crate::pg::guarded_sql::{self, GuardedRequest, check_or_report, run_or_report};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::interval;
 use crate::pg::server::json::{Jsonb, JsonbText};
@@ -44,7 +44,8 @@ fn rag_sql_check(
         name!(sqlstate, Option<String>),
     ),
 > {
-    let problems = check_or_report(sql, options::object(options).or_report());
+    let options = options::object(options).and_then(guarded_sql::options).or_report();
+    let problems = check_or_report(sql, &options);
     let none = problems.is_empty().then_some((true, None, None, None, None, None, None));
     TableIterator::new(problems.into_iter().map(row).chain(none))
 }
@@ -73,8 +74,10 @@ fn rag_sql_run(
 ) -> TableIterator<'static, (name!(row_no, i32), name!(data, JsonbText), name!(truncated, bool))> {
     let (max_rows, max_cost) = (max_rows.unwrap_or(MAX_ROWS), max_cost.unwrap_or(MAX_COST));
     let timeout = timeout.map_or(Ok(TIMEOUT), |it| interval::timeout(&it)).or_report();
-    let options = options::object(options).or_report();
-    let found = run_or_report(GuardedRequest { sql, max_rows, timeout, max_cost, options });
+    let options = options::object(options).and_then(guarded_sql::options).or_report();
+    let (options, wants_keys) = (&options, false);
+    let request = GuardedRequest { sql, max_rows, timeout, max_cost, options, wants_keys };
+    let found = run_or_report(request);
     let truncated = found.is_truncated;
     let rows = found.rows.into_iter().map(JsonbText);
     TableIterator::new((1..).zip(rows).map(move |(number, data)| (number, data, truncated)))

@@ -2,9 +2,9 @@
 
 use pgrx::prelude::*;
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::server::error::OrReport;
+use crate::pg::server::options::present;
 use crate::pg::server::sql;
 
 #[pg_extern(sql = false)]
@@ -18,8 +18,4 @@ fn rag_template_set(name: Option<&str>, content: Option<&str>, description: Opti
 #[pg_extern(sql = false)]
 fn rag_template_get(name: Option<&str>, version: Option<i32>) -> String {
     present("name", name).and_then(|name| template::content(name, version)).or_report()
-}
-
-fn present<'a>(what: &str, value: Option<&'a str>) -> Result<&'a str> {
-    value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{what} must not be NULL")))
 }

@@ -4,12 +4,12 @@ use pgrx::datum::Interval;
 use pgrx::prelude::*;
 use pgrx::{AnyNumeric, Uuid};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::pg::question::request::QuestionRequest;
 use crate::pg::question::trace_log;
 use crate::pg::ragd::trace::TraceStep;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::options::present;
 use crate::pg::server::sql;
 use crate::request::QuestionArguments;
 
@@ -85,8 +85,4 @@ fn rag_trace_purge(older_than: Interval) -> i64 {
 fn rag_trace_delete(trace_id: Uuid) -> bool {
     sql::refuse_if_read_only(c"rag_trace_delete()");
     trace_log::delete(trace_id).or_report()
-}
-
-fn present<T>(what: &str, value: Option<T>) -> Result<T> {
-    value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{what} must not be NULL")))
 }

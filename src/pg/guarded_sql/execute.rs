@@ -26,7 +26,8 @@ pub unsafe fn rows(
         if let Some(excess) = limits.excess(estimate) {
             let code = PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED;
             return Err(StatementError::new(code, excess)
-                .hint("Add conditions or a LIMIT, or raise the limit."));
+                .hint("Add conditions or a LIMIT, or raise the limit.")
+                .of_limit());
         }
         let mut receiver = RowReceiver::new(limits);
         run(plan, text, receiver.destination(), limits.max_rows as u64 + 1);

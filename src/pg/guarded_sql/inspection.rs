@@ -32,6 +32,8 @@ pub struct Inspection<'a> {
     pub queries: Vec<*mut pg_sys::Query>,
     /// Relations that are read, but for views.
     pub relations: Vec<Oid>,
+    /// Relations that the statement itself names, views included, each once.
+    pub named_by_author: Vec<Oid>,
     /// What is wrong.
     pub problems: Vec<Problem>,
     /// Whether a function is called that the options name: what it does in turn is for whoever named it.
@@ -51,6 +53,7 @@ impl<'a> Inspection<'a> {
             seen_types: SeenTypes::default(),
             queries: Vec::new(),
             relations: Vec::new(),
+            named_by_author: Vec::new(),
             problems: Vec::new(),
             calls_listed: false,
         }
@@ -132,7 +135,14 @@ impl<'a> Inspection<'a> {
         // Until version 15 a view leaves a mark of itself in its own query.
         if kind != pg_sys::RELKIND_VIEW {
             self.relations.push(entry.relid);
+            self.note_named(entry.relid);
             self.relation(entry.relid, kind);
+        }
+    }
+
+    fn note_named(&mut self, relation: Oid) {
+        if self.origin.is_of_author() && !self.named_by_author.contains(&relation) {
+            self.named_by_author.push(relation);
         }
     }
 
@@ -143,6 +153,7 @@ impl<'a> Inspection<'a> {
         // SAFETY: by this function's contract.
         unsafe {
             let Some(view) = relation::view_of(entry) else { return self.query(entry.subquery) };
+            self.note_named(view);
             self.relation(view, pg_sys::RELKIND_VIEW);
             let origin = match self.origin {
                 SqlOrigin::Policy | SqlOrigin::ListedView => self.origin,

@@ -13,6 +13,7 @@ mod enforcement;
 mod execute;
 mod function;
 mod inspection;
+mod key;
 mod nodes;
 mod parse;
 mod relation;
@@ -28,10 +29,13 @@ use pgrx::PgList;
 use pgrx::prelude::*;
 use serde_json::Value;
 
+pub use self::key::ResultKey;
+pub use self::relation::{name as relation_name, quoted};
+pub use self::rows::GuardedRows;
+pub use self::scope::GuardScope;
+
 use self::enforcement::Enforcement;
 use self::inspection::Inspection;
-use self::rows::GuardedRows;
-use self::scope::GuardScope;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guarded_sql::limits::StatementLimits;
 use crate::guarded_sql::options::GuardOptions;
@@ -54,25 +58,33 @@ pub struct GuardedRequest<'a> {
     pub timeout: Duration,
     /// The planner's total cost, above which it does not run.
     pub max_cost: f64,
-    /// The options, an object.
-    pub options: Value,
+    /// The options, as [`options`] reads them.
+    pub options: &'a GuardOptions,
+    /// Whether it is to be found out which rows of which relation the rows are.
+    pub wants_keys: bool,
 }
 
 /// A query that has been looked at.
 struct CheckedQuery {
     query: *mut pg_sys::Query,
     problems: Vec<Problem>,
+    /// Relations that the statement itself names, each once, in its order.
+    named: Vec<pg_sys::Oid>,
     calls_listed: bool,
+}
+
+/// The options of guarded SQL. Fails with an invalid parameter.
+pub fn options(options: Value) -> Result<GuardOptions> {
+    crate::options::read::<GuardOptions>("", options, &[])?.checked()
 }
 
 /// What is wrong with a statement; nothing: it may run. An error in it is a problem of its own.
 ///
-/// Fails where an option is wrong, and where the look at it is given up.
-pub fn check(sql: Option<&str>, options: Value) -> Result<Vec<Problem>, StatementError> {
-    let options = read(options)?;
+/// Fails where an option names what is not there, and where the look at it is given up.
+pub fn check(sql: Option<&str>, options: &GuardOptions) -> Result<Vec<Problem>, StatementError> {
     let statement = statement(sql)?;
-    let scope = GuardScope::of(&options)?;
-    let limits = session::limits(CHECK_TIME, &options);
+    let scope = GuardScope::of(options)?;
+    let limits = session::limits(CHECK_TIME, options);
     let mut problems = Vec::new();
     let outcome = session::guarded(limits, || {
         let checked = look_at(&statement, &scope)?;
@@ -90,8 +102,7 @@ pub fn check(sql: Option<&str>, options: Value) -> Result<Vec<Problem>, Statemen
 
 /// The rows of a statement, if there is nothing wrong with it.
 pub fn run(request: GuardedRequest<'_>) -> Result<GuardedRows, StatementError> {
-    let options = read(request.options)?;
-    let GuardedRequest { timeout, max_cost, max_rows, .. } = request;
+    let GuardedRequest { timeout, max_cost, max_rows, options, wants_keys, .. } = request;
     let limits = StatementLimits {
         max_rows: usize::try_from(max_rows).unwrap_or(0),
         timeout,
@@ -101,21 +112,32 @@ pub fn run(request: GuardedRequest<'_>) -> Result<GuardedRows, StatementError> {
     };
     let limits = limits.checked(max_rows)?;
     let statement = statement(request.sql)?;
-    let scope = GuardScope::of(&options)?;
-    session::guarded(session::limits(timeout, &options), || {
+    let scope = GuardScope::of(options)?;
+    session::guarded(session::limits(timeout, options), || {
         let checked = look_at(&statement, &scope)?;
         if let Some(refused) = refusal(&checked.problems) {
             return Err(refused.into());
         }
+        let keys = match wants_keys {
+            // SAFETY: the query of this subtransaction, before the planner changes it.
+            true => unsafe { key::result_keys(checked.query) }?,
+            false => Vec::new(),
+        };
         // What a function does in turn is for whoever has named it.
         let _enforced = (!checked.calls_listed).then(|| Enforcement::begin(scope.functions()));
         // SAFETY: the query of this subtransaction, just looked at.
-        unsafe { execute::rows(checked.query, &statement, limits) }
+        let rows = unsafe { execute::rows(checked.query, &statement, limits) }?;
+        Ok(GuardedRows { relations: checked.named, keys, ..rows })
     })
 }
 
-fn read(options: Value) -> Result<GuardOptions> {
-    crate::options::read::<GuardOptions>("", options, &[])?.checked()
+/// An error of its first problem where a statement may not run.
+pub fn ensure(sql: Option<&str>, options: &GuardOptions) -> Result<(), StatementError> {
+    let problems = check(sql, options)?;
+    let Some(refused) = refusal(&problems) else { return Ok(()) };
+    let sqlstate = problems.into_iter().next().and_then(|first| first.sqlstate);
+    let refused = StatementError::from(refused);
+    Err(StatementError { sqlstate: sqlstate.unwrap_or(refused.sqlstate), ..refused })
 }
 
 fn statement(sql: Option<&str>) -> Result<CString> {
@@ -129,8 +151,12 @@ fn statement(sql: Option<&str>) -> Result<CString> {
 
 /// Reads, analyses and looks at a statement. Raises what PostgreSQL finds wrong with it.
 fn look_at(text: &CStr, scope: &GuardScope) -> Result<CheckedQuery, StatementError> {
-    let nothing =
-        |problems| CheckedQuery { query: std::ptr::null_mut(), problems, calls_listed: false };
+    let nothing = |problems| CheckedQuery {
+        query: std::ptr::null_mut(),
+        problems,
+        named: Vec::new(),
+        calls_listed: false,
+    };
     let raw = match parse::one_query(text) {
         Ok(raw) => raw,
         Err(problems) => return Ok(nothing(problems)),
@@ -149,8 +175,8 @@ fn look_at(text: &CStr, scope: &GuardScope) -> Result<CheckedQuery, StatementErr
         // SAFETY: queries of the tree.
         inspection.queries.iter().for_each(|it| unsafe { relation::check_permissions(*it) });
     }
-    let Inspection { problems, calls_listed, .. } = inspection;
-    Ok(CheckedQuery { query, problems, calls_listed })
+    let Inspection { problems, named_by_author: named, calls_listed, .. } = inspection;
+    Ok(CheckedQuery { query, problems, named, calls_listed })
 }
 
 /// The one query that the analysis and the rewriter make of a statement. Constants become values here, and
@@ -184,7 +210,7 @@ fn problem_of(error: StatementError) -> Problem {
         "42501" => ProblemKind::Permission,
         _ => ProblemKind::Error,
     };
-    let StatementError { sqlstate, message, detail, hint, position } = error;
+    let StatementError { sqlstate, message, detail, hint, position, .. } = error;
     let detail = match detail {
         Some(detail) => format!("{message} ({detail})"),
         None => message,
@@ -208,6 +234,6 @@ pub fn run_or_report(request: GuardedRequest<'_>) -> GuardedRows {
 }
 
 /// What is wrong with a statement, or the error with which the look at it ends.
-pub fn check_or_report(sql: Option<&str>, options: Value) -> Vec<Problem> {
+pub fn check_or_report(sql: Option<&str>, options: &GuardOptions) -> Vec<Problem> {
     check(sql, options).unwrap_or_else(|error| error.raise(sql.unwrap_or_default()))
 }

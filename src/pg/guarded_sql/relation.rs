@@ -1,6 +1,6 @@
 //! The relations of a query.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 use pgrx::PgList;
 use pgrx::pg_sys::Oid;
@@ -43,6 +43,15 @@ pub fn name(relation: Oid) -> String {
         }
         let quoted = pg_sys::quote_qualified_identifier(schema, name);
         CStr::from_ptr(quoted).to_string_lossy().into_owned()
+    }
+}
+
+/// A name, quoted where a statement needs it to be.
+pub fn quoted(name: &str) -> String {
+    let name = CString::new(name).unwrap_or_default();
+    // SAFETY: a C string; what comes back is that string or one in the current memory context.
+    unsafe {
+        CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_string_lossy().into_owned()
     }
 }
 
@@ -109,6 +118,14 @@ pub fn inheriting(relations: &[Oid]) -> Result<Vec<(Oid, u8)>> {
 /// Functions of users that the planner may call for these relations.
 pub fn called(relations: &[Oid]) -> Result<Vec<Oid>> {
     catalog_rows(query!(guarded_sql.called), relations, |row| required(row.get::<Oid>(1)?))
+}
+
+/// The primary keys of these relations: numbers of their columns.
+pub fn primary_keys(relations: &[Oid]) -> Result<Vec<(Oid, Vec<i32>)>> {
+    catalog_rows(query!(guarded_sql.primary_keys), relations, |row| {
+        let numbers = required(row.get::<Vec<Option<i32>>>(2)?)?;
+        Ok((required(row.get::<Oid>(1)?)?, numbers.into_iter().flatten().collect()))
+    })
 }
 
 fn catalog_rows<T>(

@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_int};
 use pgrx::prelude::*;
 use pgrx::{PgMemoryContexts, direct_function_call};
 
+use super::key::ResultKey;
 use crate::guarded_sql::limits::StatementLimits;
 use crate::pg::server::statement_error::StatementError;
 
@@ -21,6 +22,12 @@ pub struct GuardedRows {
     pub rows: Vec<String>,
     /// Whether there are more than were read.
     pub is_truncated: bool,
+    /// The names of the columns, each another one.
+    pub columns: Vec<String>,
+    /// The relations that the statement names, in its order.
+    pub relations: Vec<pg_sys::Oid>,
+    /// Columns that are the key of a relation, where they were asked for.
+    pub keys: Vec<ResultKey>,
 }
 
 /// What PostgreSQL gives rows to. It must not move while a statement runs.
@@ -37,6 +44,7 @@ pub struct RowReceiver {
 }
 
 struct RowColumn {
+    name: String,
     /// The name, as JSON.
     key: String,
     /// Whether its values may be long.
@@ -71,7 +79,9 @@ impl RowReceiver {
 
     /// The rows that came, or why none can be given.
     pub fn finish(self) -> Result<GuardedRows, StatementError> {
-        self.failure.map_or(Ok(self.received), Err)
+        let RowReceiver { failure, received, columns, .. } = self;
+        let columns = columns.into_iter().map(|column| column.name).collect();
+        failure.map_or(Ok(GuardedRows { columns, ..received }), Err)
     }
 
     /// Takes a row; false where no more are wanted.
@@ -183,6 +193,7 @@ unsafe fn columns(description: pg_sys::TupleDesc) -> Vec<RowColumn> {
     for (number, attribute) in (1..).zip(description.iter()) {
         let name = unique(attribute.name(), number, &names);
         columns.push(RowColumn {
+            name: name.clone(),
             key: serde_json::Value::String(name.clone()).to_string(),
             is_long: attribute.attlen == -1,
             // SAFETY: the type of a column.

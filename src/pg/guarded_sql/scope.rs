@@ -54,6 +54,12 @@ impl GuardScope {
         self.functions.contains(&function)
     }
 
+    /// The relations and the schemas that the options name; `None` where they name neither.
+    pub fn lists(&self) -> Option<(Vec<Oid>, Vec<Oid>)> {
+        let all = |set: &HashSet<Oid>| set.iter().copied().collect();
+        self.relations.has_lists.then(|| (all(&self.tables), all(&self.schemas)))
+    }
+
     /// The functions that the options name.
     pub fn functions(&self) -> &HashSet<Oid> {
         &self.functions

@@ -24,6 +24,7 @@ use crate::pg::server::{guc, sql};
 use crate::prompt::messages::{Message, NO_ANSWER};
 use crate::request::{QuestionArguments, QuestionOptions};
 use crate::retrieve::Passage;
+use crate::text_to_sql::options::SqlOptions;
 
 /// Chunks that are found for a question, where nothing says how many.
 const FOUND: i32 = 5;
@@ -291,6 +292,7 @@ fn writing(
     asked.named(&["context.tokenizer"], tokenizer)?;
     let template = answer.template.as_deref().map(template::find).transpose();
     let template = asked.named(&["answer.template"], template)?;
+    let sql = asked.named(&["answer.sql"], SqlOptions::of_answer(answer.sql.clone()))?;
     if answer.own_knowledge && purpose == PreparedFor::Answer {
         let checked = answer::check_own_knowledge(template.as_ref(), &llm);
         asked.named(&["answer.own_knowledge", "answer.template"], checked)?;
@@ -305,6 +307,7 @@ fn writing(
         llm,
         strategy,
         strategy_options,
+        sql,
         template,
         form,
         own_knowledge: answer.own_knowledge,

@@ -12,7 +12,7 @@ use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::generate::{Sampling, generate};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::usage;
-use crate::pg::server::sql::{self, query};
+use crate::pg::server::sql::today;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::writer::Writer;
@@ -186,11 +186,6 @@ fn remember(asked: RewriteKey, answer: &str) {
     if length + answer.len() <= LONGEST_REMEMBERED {
         MEMO.with_borrow_mut(|memo| memo.put(asked, answer.to_owned()));
     }
-}
-
-fn today() -> Result<String> {
-    let found = sql::rows(query!(retrieve.today), &[], |row| sql::required(row.get::<String>(1)?))?;
-    found.into_iter().next().ok_or_else(|| Error::new(ErrorKind::Internal, "there is no date"))
 }
 
 #[cfg(feature = "pg_test")]

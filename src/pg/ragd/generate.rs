@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::call_context::CallContext;
+use crate::answer::strategy::ModelReply;
 use crate::error::{Error, Result};
 use crate::pg::ragd::{cache, client, trace};
 use crate::pg::server::error::unexpected;
@@ -90,6 +91,12 @@ pub fn generate_all(
         }
     };
     trace::step("generate", || named, || cache::all_written(context.caching, requests, write))
+}
+
+/// What was written, as strategies know it.
+pub fn said(generated: Generated) -> ModelReply {
+    let Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts } = generated;
+    ModelReply { text, finish_reason, prompt_tokens, completion_tokens, attempts }
 }
 
 /// A request that a provider write.

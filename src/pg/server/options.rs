@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::options;
 use crate::pg::server::json::Jsonb;
 
@@ -15,6 +15,11 @@ const LONGEST_SHOWN: usize = 80;
 /// An unknown key is an error that names the known ones; NULL is an empty object.
 pub fn read<T: DeserializeOwned>(options: Option<Jsonb>) -> Result<T> {
     options::read("", object(options)?, &[])
+}
+
+/// The value of the argument called `name`, which must not be NULL.
+pub fn present<T>(name: &str, value: Option<T>) -> Result<T> {
+    value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{name} must not be NULL")))
 }
 
 /// The options as they are, which must be an object; NULL is an empty one.

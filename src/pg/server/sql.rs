@@ -156,6 +156,12 @@ pub fn changed_number(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result
     Ok(found.first().copied().unwrap_or_default())
 }
 
+/// The date in the session's time zone, as 2024-12-31.
+pub fn today() -> Result<String> {
+    let found = rows(query!(retrieve.today), &[], |row| required(row.get::<String>(1)?))?;
+    found.into_iter().next().ok_or_else(|| Error::new(ErrorKind::Internal, "there is no date"))
+}
+
 /// A value that a row must have.
 pub fn required<T>(value: Option<T>) -> Result<T, pgrx::spi::Error> {
     value.ok_or(pgrx::spi::Error::InvalidPosition)

@@ -27,13 +27,22 @@ pub struct StatementError {
     pub hint: Option<String>,
     /// Where in the statement it is, in characters from 1.
     pub position: Option<i32>,
+    /// Whether it has passed a limit that was set for this statement, so that another may keep it.
+    pub is_of_limit: bool,
 }
 
 impl StatementError {
     /// An error with one of PostgreSQL's codes.
     pub fn new(code: PgSqlErrorCode, message: impl Into<String>) -> Self {
         let (sqlstate, message) = (code_text(code as i32), message.into());
-        StatementError { sqlstate, message, detail: None, hint: None, position: None }
+        StatementError {
+            sqlstate,
+            message,
+            detail: None,
+            hint: None,
+            position: None,
+            is_of_limit: false,
+        }
     }
 
     /// Adds what can be done about it.
@@ -41,6 +50,12 @@ impl StatementError {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Says that it has passed a limit that was set for this statement.
+    #[must_use]
+    pub fn of_limit(self) -> Self {
+        StatementError { is_of_limit: true, ..self }
     }
 
     /// Whether it is about what the statement says, and not about the server or the moment.
@@ -68,6 +83,7 @@ impl StatementError {
             detail: report.detail().map(str::to_owned),
             hint: report.hint().map(str::to_owned),
             position: if is_of_server { Raised::last_position() } else { None },
+            is_of_limit: false,
         }
     }
 }
@@ -80,6 +96,7 @@ impl From<Error> for StatementError {
             detail: error.detail_text().map(str::to_owned),
             hint: error.hint_text().map(str::to_owned),
             position: None,
+            is_of_limit: false,
         }
     }
 }

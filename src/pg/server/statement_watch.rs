@@ -114,12 +114,14 @@ fn over_time(limit: Duration) -> StatementError {
     let message = format!("the statement ran longer than timeout ({} ms)", limit.as_millis());
     StatementError::new(PgSqlErrorCode::ERRCODE_QUERY_CANCELED, message)
         .hint("Have it read less, or raise timeout.")
+        .of_limit()
 }
 
 fn over_memory(limit: u64) -> StatementError {
     let message = format!("the statement took more memory than max_memory_mb ({})", limit >> 20);
     StatementError::new(PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY, message)
         .hint("Have it make less, or raise the option max_memory_mb.")
+        .of_limit()
 }
 
 /// The timer's handler.

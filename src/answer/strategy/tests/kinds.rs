@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::answer::citation::citations;
-use crate::source::tests::one_of_each;
 
 #[test]
 fn sources_of_all_kinds_are_numbered_once() {
@@ -23,4 +22,24 @@ fn sources_of_all_kinds_are_numbered_once() {
     let cited = citations("The tower opens at ten [4]. 49.90 in total [5].", &read, &mut || {});
     let quotes: Vec<&str> = cited.citations.iter().map(|one| one.quote.as_str()).collect();
     assert_eq!(quotes, ["The tower opens at ten.", "status: shipped\ntotal: 49.90"]);
+}
+
+#[test]
+fn rows_of_a_query_are_the_sources_of_its_answer() {
+    let tools = scripted(&[(QUESTION, &[1])], &["SELECT 1", "It costs 49.90 [1]."]);
+    let done = run_with("sql", QUESTION, json!({}), tools);
+    assert_eq!(done.text(), "It costs 49.90 [1].");
+    assert_eq!(done.steps(), ["query", "answer"]);
+    assert!(done.tools.looked_up.is_empty(), "no document is looked up");
+    let labels: Vec<String> = done.outcome.readings.iter().map(|one| one.source.label()).collect();
+    assert_eq!(labels, ["orders 17"]);
+    assert_eq!(done.outcome.usage["calls"], 2);
+}
+
+#[test]
+fn without_a_call_for_the_answer_no_query_is_written() {
+    let tools = scripted(&[(QUESTION, &[1])], &[]);
+    let done = run_with("sql", QUESTION, json!({"budget": {"calls": 1}}), tools);
+    assert_eq!((done.text(), done.outcome.supported), (NO_ANSWER, false));
+    assert_eq!(done.outcome.usage["stopped_by"], "calls");
 }

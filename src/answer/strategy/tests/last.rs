@@ -18,6 +18,7 @@ fn the_call_that_makes_the_answer_is_left_to_the_caller() {
         ("decompose_parallel", 1, "answer"),
         ("ircot", 2, "answer"),
         ("corrective", 1, "answer"),
+        ("sql", 1, "answer"),
     ] {
         let mut tools = scripted(&[(QUESTION, &[1, 2, 3, 4, 5])], &many);
         let BegunAnswer::Asking(pending) = begun(name, json!({}), &mut tools) else {

@@ -43,6 +43,7 @@ use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
 use crate::prompt::sampling::SamplingParameters;
 use crate::prompt::template::Template;
+use crate::text_to_sql::options::SqlOptions;
 
 /// Which model writes, and under which conditions.
 pub struct Writing {
@@ -52,6 +53,8 @@ pub struct Writing {
     pub strategy: &'static AnswerStrategy,
     /// How the strategy goes about it.
     pub strategy_options: StrategyOptions,
+    /// How the strategy `sql` has queries written and run.
+    pub sql: SqlOptions,
     /// The template of the prompt; `None`: that of the pipeline, or the usual one.
     pub template: Option<Template>,
     /// The form of the answer; `None`: it is free text.

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::abandoned::{self, AbandonedAnswer};
 use super::checks::PassedOn;
-use super::tools::{last_request, said};
+use super::tools::last_request;
 use super::write::{self, AnswerSoFar, FinalCall};
 use super::{Answer, Draft, Writing, note_times};
 use crate::answer::numbering::NumberedStream;
@@ -30,6 +30,7 @@ use crate::pg::question::trace_log;
 use crate::pg::ragd::cache;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::client::ReplyPieces;
+use crate::pg::ragd::generate::said;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::ragd::usage::{self, Usage};

@@ -6,20 +6,23 @@ use std::time::{Duration, Instant};
 use super::read::Tokens;
 use super::{Writing, read, write};
 use crate::answer::form::AnswerForm;
-use crate::answer::strategy::{Limits, ModelReply, PendingAnswer, ReadingCalls, StrategyHost};
+use crate::answer::strategy::{
+    BudgetLedger, Limits, ModelReply, PendingAnswer, ReadingCalls, StrategyHost,
+};
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::call_context::CallContext;
-use crate::pg::ragd::generate::{Sampling, ask, generate_all, request};
+use crate::pg::ragd::generate::{Sampling, ask, generate_all, request, said};
 use crate::pg::ragd::trace;
 use crate::pg::server::random;
+use crate::pg::text_to_sql::{self, SqlSession};
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
-use crate::protocol::{GenerateRequest, Generated, ProviderConfig};
+use crate::protocol::{GenerateRequest, ProviderConfig};
 use crate::source::Source;
 
 /// The tools of one answer.
@@ -97,6 +100,20 @@ impl StrategyHost for Session<'_> {
         found
     }
 
+    fn query(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<Vec<Source>> {
+        let Some(provider) = &self.provider else { return Err(nobody_to_ask()) };
+        let session = SqlSession::new(provider, &self.writing.sql);
+        let session = session.for_answer(self.search.context, self.begun);
+        let begun = Instant::now();
+        let rows = text_to_sql::sources(question, &self.writing.sql, ledger, session);
+        self.retrieving += begun.elapsed();
+        rows
+    }
+
+    fn query_prompt(&mut self, question: &str) -> Result<Vec<Message>> {
+        text_to_sql::first_prompt(question, &self.writing.sql)
+    }
+
     fn read(
         &mut self,
         question: &str,
@@ -117,9 +134,7 @@ impl StrategyHost for Session<'_> {
         prompts: Vec<Vec<Message>>,
         limits: Limits,
     ) -> Result<Vec<Result<ModelReply>>> {
-        let Some(provider) = &self.provider else {
-            return Err(Error::new(ErrorKind::Internal, "there is no language model to ask"));
-        };
+        let Some(provider) = &self.provider else { return Err(nobody_to_ask()) };
         let sampling = sampling(self.writing, &limits);
         ask_all(provider, step, prompts, sampling, &self.search.context)
     }
@@ -157,6 +172,10 @@ impl StrategyHost for Session<'_> {
     fn elapsed_ms(&self) -> u64 {
         self.begun.elapsed().as_millis() as u64
     }
+}
+
+fn nobody_to_ask() -> Error {
+    Error::new(ErrorKind::Internal, "there is no language model to ask")
 }
 
 /// What a language model replies to each of `prompts`.
@@ -199,10 +218,4 @@ pub fn ask_last(
 pub fn sampling(writing: &Writing, limits: &Limits) -> Sampling {
     let max_tokens = [writing.max_tokens, limits.max_tokens].into_iter().flatten().min();
     Sampling { parameters: writing.sampling, max_tokens, within_ms: limits.timeout_ms }
-}
-
-/// What was written, as strategies know it.
-pub fn said(generated: Generated) -> ModelReply {
-    let Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts } = generated;
-    ModelReply { text, finish_reason, prompt_tokens, completion_tokens, attempts }
 }

@@ -1,0 +1,90 @@
+-- What language models that write queries get to read of the catalog, and verified pairs.
+
+-- name: relations
+-- $1: relations, and $2: schemas, that are listed, $3: whether there are lists, $4: most rows. Relations of which the
+-- caller may read a column, with kind, name and comment. What is not listed by its own name is left out where
+-- it is a partition, the system's, an extension's, or made by pg_rag of a pipeline.
+SELECT c.oid, c.relkind::text, c.relname::text, obj_description(c.oid, 'pg_class')
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  AND (c.oid = ANY ($1)
+       OR (NOT $3 OR n.oid = ANY ($2))
+          AND NOT c.relispartition
+          AND (n.nspname <> 'information_schema' AND left(n.nspname::text, 3) <> 'pg_' OR n.oid = pg_my_temp_schema())
+          AND NOT EXISTS (SELECT FROM pg_depend AS d
+                          WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+          AND NOT EXISTS (SELECT FROM rag.pipeline AS p WHERE c.oid IN (p.content_view, p.chunk_table, p.view))
+          AND NOT EXISTS (SELECT FROM rag.derivation AS d WHERE d.relation = c.oid))
+  AND has_schema_privilege(n.oid, 'USAGE')
+  AND has_any_column_privilege(c.oid, 'SELECT')
+ORDER BY c.oid
+LIMIT $4
+
+-- name: columns
+-- $1: relations. Their columns that the caller may read: number, name, type, comment, and the values of an enum.
+SELECT a.attrelid, a.attnum::integer, a.attname::text, format_type(a.atttypid, a.atttypmod),
+       col_description(a.attrelid, a.attnum),
+       ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e WHERE e.enumtypid = a.atttypid
+             ORDER BY e.enumsortorder LIMIT 20)
+FROM pg_attribute AS a
+WHERE a.attrelid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped
+  AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+ORDER BY a.attrelid, a.attnum
+
+-- name: keys
+-- $1: relations. Primary keys, and foreign keys from one of them to another: numbers of columns on both sides.
+SELECT k.conrelid, k.conkey::integer[], k.confrelid, k.confkey::integer[]
+FROM pg_constraint AS k
+WHERE k.conrelid = ANY ($1) AND (k.contype = 'p' OR k.contype = 'f' AND k.confrelid = ANY ($1))
+ORDER BY k.conrelid, k.conname
+
+-- name: values
+-- $1: relations. Frequent values of columns of text. The view pg_stats shows no row of a column that the caller may
+-- not read, nor of a table under row-level security.
+SELECT c.oid, s.attname::text,
+       ARRAY(SELECT v.value FROM unnest(s.most_common_vals::text::text[]) WITH ORDINALITY AS v (value, place)
+             WHERE v.value <> '' AND length(v.value) <= 40 ORDER BY v.place LIMIT 5)
+FROM pg_class AS c
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+JOIN pg_stats AS s ON s.schemaname = n.nspname AND s.tablename = c.relname
+JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = s.attname
+JOIN pg_type AS t ON t.oid = a.atttypid
+WHERE c.oid = ANY ($1) AND t.typcategory = 'S' AND s.most_common_vals IS NOT NULL
+  AND s.inherited = (c.relkind = 'p')
+
+-- name: may_execute
+-- Whether the caller may call rag_sql.
+SELECT has_function_privilege(p.oid, 'EXECUTE')
+FROM pg_extension AS e
+JOIN pg_depend AS d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+    AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+JOIN pg_proc AS p ON p.oid = d.objid
+WHERE e.extname = 'pg_rag' AND p.proname = 'rag_sql'
+
+-- name: examples
+-- $1: role, $2: most rows. Pairs of roles that this one trusts: itself, those whose member it is (a superuser is
+-- every role's), superusers, and the owners of the database and of the extension. The newest first.
+SELECT x.id, x.question, x.sql, x.note
+FROM rag.sql_example AS x
+JOIN pg_roles AS o ON o.oid = x.owner_id
+JOIN pg_roles AS me ON me.oid = $1
+WHERE o.oid = me.oid OR o.rolsuper
+   OR o.oid = (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
+   OR o.oid = (SELECT e.extowner FROM pg_extension AS e WHERE e.extname = 'pg_rag')
+   OR NOT me.rolsuper AND pg_has_role(me.oid, o.oid, 'USAGE')
+ORDER BY x.id DESC
+LIMIT $2
+
+-- name: example_put
+-- $1: the caller, $2: its name, $3: question, $4: query, $5: note. Takes the place of its pair of the same question.
+WITH gone AS (
+    DELETE FROM rag.sql_example
+    WHERE owner_id OPERATOR(pg_catalog.=) $1 AND question OPERATOR(pg_catalog.=) $3
+)
+INSERT INTO rag.sql_example (owner, question, sql, note) VALUES ($2::pg_catalog.name, $3, $4, $5)
+RETURNING id
+
+-- name: example_delete
+-- $1: the caller, $2: number.
+DELETE FROM rag.sql_example
+WHERE id OPERATOR(pg_catalog.=) $2 AND pg_catalog.pg_has_role($1::pg_catalog.oid, owner_id, 'USAGE')

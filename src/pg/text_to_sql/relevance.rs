@@ -1,0 +1,82 @@
+//! Which of some short texts speak of a question, by their words and by what they mean.
+
+use pgrx::check_for_interrupts;
+
+use crate::embed::{Embedder, EmbeddingKind};
+use crate::error::{ErrorKind, Result};
+use crate::pg::ragd::call_context::CallContext;
+use crate::pg::ragd::embed::Embedding;
+use crate::text_to_sql::lexical::{AskedWords, WeighedWords};
+use crate::vector::cosine;
+
+/// Most texts that are embedded, those with the best words: ragd remembers their vectors, and takes about a second
+/// for them the first time.
+const MOST_EMBEDDED: usize = 64;
+
+/// Errors of a model that is not there, or is none for this. Words do without one.
+const NO_MODEL: [ErrorKind; 5] = [
+    ErrorKind::UndefinedObject,
+    ErrorKind::Forbidden,
+    ErrorKind::WrongObjectType,
+    ErrorKind::FileUnavailable,
+    ErrorKind::FileCorrupted,
+];
+
+/// A score for each text: that of its words, and of the likeness of its vector to the question's where a model on this
+/// machine can tell. `sentence` says what the text at a place means.
+pub fn scores(
+    question: &str,
+    asked: &AskedWords,
+    words: &[WeighedWords],
+    sentence: &dyn Fn(usize) -> String,
+    context: &CallContext,
+) -> Result<Vec<f64>> {
+    let mut look = || {
+        check_for_interrupts!();
+    };
+    let mut scores = asked.scores(words, &mut look);
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    if best > 0.0 {
+        scores.iter_mut().for_each(|score| *score /= best);
+    }
+    let mut order: Vec<usize> = (0..words.len()).collect();
+    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+    order.truncate(MOST_EMBEDDED);
+    let similarities = match similarities(question, &order, sentence, context) {
+        Err(error) if NO_MODEL.contains(&error.kind()) => Vec::new(),
+        similarities => similarities?,
+    };
+    for (place, similarity) in order.into_iter().zip(similarities) {
+        scores[place] += similarity;
+    }
+    Ok(scores)
+}
+
+/// How near each text is to the question, from 0 for the farthest to 1 for the nearest; none where the model of
+/// `rag.embedding_model` is behind a server, to which names of tables would have to be sent. Each text is embedded by
+/// itself, since ragd remembers the vectors of single texts for all sessions.
+fn similarities(
+    question: &str,
+    places: &[usize],
+    sentence: &dyn Fn(usize) -> String,
+    context: &CallContext,
+) -> Result<Vec<f64>> {
+    let mut embedding = Embedding::with_model(None, *context)?;
+    if embedding.is_remote() {
+        return Ok(Vec::new());
+    }
+    let asked = embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?;
+    let mut cosines = Vec::with_capacity(places.len());
+    for place in places {
+        check_for_interrupts!();
+        let vector = embedding.embed(&[sentence(*place)], EmbeddingKind::Passage)?;
+        cosines.push(cosine(&asked[0], &vector[0]));
+    }
+    let (least, most) =
+        cosines.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), it| {
+            (least.min(*it), most.max(*it))
+        });
+    let range = most - least;
+    let scaled = |it: f64| if range > 0.0 { (it - least) / range } else { 0.0 };
+    Ok(cosines.into_iter().map(scaled).collect())
+}

@@ -1,0 +1,102 @@
+//! The language model that writes queries, and guarded SQL that runs them.
+
+use std::time::{Duration, Instant};
+
+use crate::answer::strategy::{Limits, ModelReply};
+use crate::error::Result;
+use crate::pg::guarded_sql::{self, GuardedRequest, GuardedRows};
+use crate::pg::ragd::call_context::CallContext;
+use crate::pg::ragd::generate::{Sampling, ask, request, said};
+use crate::pg::ragd::trace;
+use crate::pg::server::role::LocalSettings;
+use crate::pg::server::statement_error::StatementError;
+use crate::prompt::messages::Message;
+use crate::protocol::{GenerateRequest, ProviderConfig};
+use crate::text_to_sql::SqlHost;
+use crate::text_to_sql::failure::QueryFailure;
+use crate::text_to_sql::options::SqlOptions;
+use crate::text_to_sql::reply::SCHEMA;
+
+/// The SQLSTATE of limits that are settings, such as that of temporary files.
+const LIMIT_EXCEEDED: &str = "53400";
+
+/// What works at one question.
+pub struct SqlSession<'a> {
+    provider: &'a ProviderConfig,
+    options: &'a SqlOptions,
+    wants_keys: bool,
+    context: CallContext,
+    begun: Instant,
+}
+
+impl<'a> SqlSession<'a> {
+    /// Asks `provider`, and runs queries as `options` say.
+    pub fn new(provider: &'a ProviderConfig, options: &'a SqlOptions) -> SqlSession<'a> {
+        let (context, begun) = (CallContext::query(), Instant::now());
+        SqlSession { provider, options, wants_keys: false, context, begun }
+    }
+
+    /// For an answer that was `begun` earlier, in whose `context` calls are made, and which cites rows by their keys.
+    #[must_use]
+    pub fn for_answer(self, context: CallContext, begun: Instant) -> SqlSession<'a> {
+        SqlSession { wants_keys: true, context, begun, ..self }
+    }
+
+    fn guarded(&self, sql: &str) -> Result<GuardedRows, StatementError> {
+        let SqlOptions { max_rows, timeout, max_cost, guard, .. } = self.options;
+        // Suggestions are read, and names found in what is said, by its English words.
+        let mut settings = LocalSettings::new();
+        settings.set_as_superuser(c"lc_messages", c"C");
+        guarded_sql::run(GuardedRequest {
+            sql: Some(sql),
+            max_rows: *max_rows,
+            timeout: Duration::from_secs_f64(*timeout),
+            max_cost: *max_cost,
+            options: guard,
+            wants_keys: self.wants_keys,
+        })
+    }
+}
+
+impl SqlHost for SqlSession<'_> {
+    type Rows = GuardedRows;
+
+    fn ask(&mut self, prompt: &[Message], limits: Limits) -> Result<ModelReply> {
+        let most = limits.max_tokens.unwrap_or(u32::MAX).min(self.options.max_tokens);
+        let within_ms = limits.timeout_ms;
+        let sampling = Sampling { within_ms, ..Sampling::probable(Some(most)) };
+        let request = request(self.provider, prompt.to_vec(), sampling, self.context.lane);
+        let request = GenerateRequest { schema: Some(SCHEMA.to_owned()), ..request };
+        let write = || ask(request, &self.context).map(said);
+        trace::step("write", || "query".to_owned(), write)
+    }
+
+    /// Raises what is not about the query: a cancel, the end of the session, a server in trouble.
+    fn run(&mut self, sql: &str) -> Result<GuardedRows, QueryFailure> {
+        let outcome = trace::step("sql", String::new, || {
+            trace::words(|| sql.to_owned());
+            let outcome = self.guarded(sql);
+            trace::rows(outcome.as_ref().map_or(0, |found| found.rows.len()));
+            Ok(outcome)
+        });
+        match outcome.unwrap_or_else(|error| Err(error.into())) {
+            Ok(rows) => Ok(rows),
+            Err(error) if is_of_query(&error) => Err(failure(error)),
+            Err(error) => error.raise(sql),
+        }
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        self.begun.elapsed().as_millis() as u64
+    }
+}
+
+/// Whether another query could do better.
+fn is_of_query(error: &StatementError) -> bool {
+    error.is_of_limit || error.is_of_statement() || error.sqlstate == LIMIT_EXCEEDED
+}
+
+fn failure(error: StatementError) -> QueryFailure {
+    let StatementError { sqlstate, message, detail, hint, position, .. } = error;
+    QueryFailure { sqlstate, message, detail, hint, position }
+}

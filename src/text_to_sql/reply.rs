@@ -1,0 +1,100 @@
+//! What a language model replies that was asked for a query.
+
+use serde_json::Value;
+
+use crate::prompt::object;
+
+/// The JSON schema of a reply. Why comes before what, so that a model has thought before it writes.
+pub const SCHEMA: &str = r#"{"type": "object", "properties": {"reason": {"type": "string"}, "answerable": {"type": "boolean"}, "sql": {"type": "string"}}, "required": ["reason", "answerable", "sql"], "additionalProperties": false}"#;
+
+/// Longest reason that is kept, in characters.
+const LONGEST: usize = 1000;
+
+/// What is said where a model gives no reason.
+const NO_REASON: &str = "The tables do not hold what is asked for.";
+
+/// A reply, read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SqlReply {
+    /// A query, and why it answers the question.
+    Query {
+        /// The query.
+        sql: String,
+        /// The reason that is given.
+        reason: Option<String>,
+    },
+    /// That the question cannot be answered, and why.
+    Unanswerable(String),
+    /// What says neither.
+    Unreadable,
+}
+
+/// What `reply` says, whatever stands around its JSON.
+#[must_use]
+pub fn read(reply: &str) -> SqlReply {
+    let Some(Value::Object(found)) = object::find(reply) else { return SqlReply::Unreadable };
+    let text = |name: &str| found.get(name).and_then(Value::as_str).map(str::trim);
+    let reason = text("reason").filter(|it| !it.is_empty());
+    let reason = reason.map(|it| it.chars().take(LONGEST).collect::<String>());
+    let sql = text("sql").map(bare).filter(|it| !it.is_empty());
+    match (found.get("answerable").and_then(Value::as_bool), sql) {
+        (Some(false), _) => SqlReply::Unanswerable(reason.unwrap_or_else(|| NO_REASON.to_owned())),
+        (_, Some(sql)) => SqlReply::Query { sql: sql.to_owned(), reason },
+        (_, None) => SqlReply::Unreadable,
+    }
+}
+
+/// A query without the fence of code around it, and without semicolons at its end.
+fn bare(sql: &str) -> &str {
+    let inside = sql.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    let inside = inside.map_or(sql, |it| it.strip_prefix("sql").unwrap_or(it));
+    inside.trim().trim_end_matches(|c: char| c == ';' || c.is_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(reply: &str, expected: SqlReply) {
+        assert_eq!(read(reply), expected, "{reply}");
+    }
+
+    fn query(sql: &str, reason: Option<&str>) -> SqlReply {
+        SqlReply::Query { sql: sql.to_owned(), reason: reason.map(str::to_owned) }
+    }
+
+    #[test]
+    fn replies_are_read_as_models_write_them() {
+        check(
+            r#"{"reason": "orders have it", "answerable": true, "sql": "SELECT 1;"}"#,
+            query("SELECT 1", Some("orders have it")),
+        );
+        check(
+            "So:\n```json\n{\"sql\": \"```sql\\nSELECT 1;\\n```\"}\n```",
+            query("SELECT 1", None),
+        );
+        check(
+            r#"{"reason": "no weather", "answerable": false, "sql": "SELECT 1"}"#,
+            SqlReply::Unanswerable("no weather".to_owned()),
+        );
+        check(
+            r#"{"answerable": false, "sql": "", "reason": " "}"#,
+            SqlReply::Unanswerable(NO_REASON.to_owned()),
+        );
+        for reply in ["", "SELECT 1", "[1]", "{}", r#"{"answerable": true, "sql": " ; "}"#] {
+            check(reply, SqlReply::Unreadable);
+        }
+        let SqlReply::Unanswerable(reason) =
+            read(&format!(r#"{{"answerable": false, "reason": "{}"}}"#, "x".repeat(5000)))
+        else {
+            panic!("it cannot be answered");
+        };
+        assert_eq!(reason.len(), LONGEST);
+    }
+
+    #[test]
+    fn the_schema_is_one() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        assert_eq!(schema["required"].as_array().map(Vec::len), Some(3));
+    }
+}
