@@ -82,7 +82,7 @@ pub struct Passage {
     pub end_char: i32,
     /// What it goes on with that stands before it: the header of a table, the sentence that announces a list.
     #[serde(skip)]
-    pub lead: Option<String>,
+    pub lead: Option<Box<str>>,
     /// Headings it stands under.
     pub heading: Option<String>,
     /// Its title and headings where the pipeline is contextual, and what else is said of its place in the document.
@@ -92,7 +92,7 @@ pub struct Passage {
     pub metadata: serde_json::Value,
     /// Those as PostgreSQL writes them: its numbers keep their scale, as 49.90 does.
     #[serde(skip)]
-    pub written_metadata: String,
+    pub written_metadata: Box<str>,
     /// Cosine similarity to the question, where the question was embedded.
     pub similarity: Option<f64>,
     /// How well its words match by the pipeline's index, greater is better; `None` where that is not known.
@@ -104,10 +104,10 @@ pub struct Passage {
     pub lexical_rank: Option<i32>,
     /// What the reranker gave, where one has read the chunk.
     pub rerank_score: Option<f64>,
-    /// The entities over which a walk came to it from other chunks or the question, as they are written there; the
-    /// most important first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub via: Vec<String>,
+    /// The entities over which a walk came to it from other chunks or the question, as they are written there, the
+    /// most important first; `None` where none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<Box<[String]>>,
 }
 
 /// A passage on its way through the ranking, with what is not returned.
@@ -141,13 +141,13 @@ mod tests {
             heading: None,
             context: None,
             metadata: serde_json::json!({}),
-            written_metadata: "{}".to_owned(),
+            written_metadata: "{}".into(),
             similarity: None,
             lexical: None,
             dense_rank: None,
             lexical_rank: None,
             rerank_score: None,
-            via: Vec::new(),
+            via: None,
         };
         Hit { passage, vector: Vec::new(), age: None }
     }

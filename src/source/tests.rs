@@ -21,13 +21,13 @@ pub fn passage(content: &str) -> Passage {
         heading: None,
         context: None,
         metadata: json!({}),
-        written_metadata: "{}".to_owned(),
+        written_metadata: "{}".into(),
         similarity: Some(0.5),
         lexical: None,
         dense_rank: None,
         lexical_rank: None,
         rerank_score: None,
-        via: Vec::new(),
+        via: None,
     }
 }
 

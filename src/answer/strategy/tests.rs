@@ -83,13 +83,13 @@ fn passage(document: u32, rank: usize) -> Passage {
         heading: None,
         context: None,
         metadata: json!({}),
-        written_metadata: "{}".to_owned(),
+        written_metadata: "{}".into(),
         similarity: None,
         lexical: None,
         dense_rank: None,
         lexical_rank: None,
         rerank_score: None,
-        via: Vec::new(),
+        via: None,
     }
 }
 

@@ -84,7 +84,7 @@ fn row(number: i32, reading: Reading, tokens: i32) -> ContextRow {
         chunk.map(|it| it.score),
         is_excerpt,
         source.heading().map(str::to_owned),
-        chunk.map(|it| JsonbText(it.written_metadata.clone())),
+        chunk.map(|it| JsonbText(it.written_metadata.to_string())),
         chunk.map(|it| it.pipeline.clone()),
     )
 }

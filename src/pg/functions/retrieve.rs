@@ -76,11 +76,11 @@ fn row(passage: Passage) -> RetrieveRow {
         passage.start_char,
         passage.end_char,
         passage.heading,
-        JsonbText(passage.written_metadata),
+        JsonbText(passage.written_metadata.into()),
         passage.dense_rank,
         passage.lexical_rank,
         passage.rerank_score,
         passage.pipeline,
-        Some(passage.via).filter(|via| !via.is_empty()),
+        passage.via.map(Vec::from),
     )
 }

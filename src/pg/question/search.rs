@@ -285,7 +285,8 @@ impl Search {
             let content = &hit.passage.content;
             let before =
                 whole.first().and_then(|it| it.passage.content.strip_suffix(content.as_str()));
-            hit.passage.lead = before.and_then(|before| lead::lead(before, content));
+            let lead = before.and_then(|before| lead::lead(before, content));
+            hit.passage.lead = lead.map(String::into_boxed_str);
         }
         Ok(())
     }

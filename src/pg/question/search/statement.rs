@@ -230,13 +230,13 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
         heading: row.get(7)?,
         context: row.get(8)?,
         metadata,
-        written_metadata,
+        written_metadata: written_metadata.into(),
         similarity: row.get(10)?,
         lexical: None,
         dense_rank: None,
         lexical_rank: None,
         rerank_score: None,
-        via: Vec::new(),
+        via: None,
     };
     let vector = row.get::<Vec<f32>>(12)?.unwrap_or_default();
     Ok(Hit { passage, age: row.get(11)?, vector })

@@ -78,7 +78,7 @@ impl WalkedCandidates {
     /// Has passages know how they were come to.
     pub fn tell(&mut self, hits: &mut [Hit]) {
         for Hit { passage, .. } in hits {
-            passage.via = self.via.remove(&passage.chunk_id).unwrap_or_default();
+            passage.via = self.via.remove(&passage.chunk_id).map(Vec::into_boxed_slice);
         }
     }
 }
