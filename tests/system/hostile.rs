@@ -253,20 +253,20 @@ const TRICKS: &[(&str, bool, bool)] = &[
       CREATE POLICY p ON bait USING (query_to_xml('SELECT 1', true, true, '') IS NOT NULL)", true, false),
     ("CREATE OR REPLACE VIEW bait_rag WITH (security_invoker = true) AS
       SELECT c.chunk_id, c.source_id, c.chunk_no, gotcha(c.content) AS content, c.start_char, c.end_char,
-             c.heading, c.parent_start, c.parent_end, c.token_count, c.mood, c.embedding, c.tsv
+             c.heading, c.context, c.parent_start, c.parent_end, c.token_count, c.mood, c.embedding, c.tsv
       FROM bait_rag_chunks AS c", false, false),
     ("CREATE OR REPLACE VIEW bait_rag WITH (security_invoker = true) AS
       SELECT c.chunk_id, c.source_id, c.chunk_no, c.content, c.start_char, c.end_char,
-             c.heading, c.parent_start, c.parent_end, c.token_count, c.mood, c.embedding, c.tsv
+             c.heading, c.context, c.parent_start, c.parent_end, c.token_count, c.mood, c.embedding, c.tsv
       FROM bait_rag_chunks AS c WHERE query_to_xml('SELECT gotcha(''x'')', true, true, '') IS NOT NULL", false, false),
     ("CREATE VIEW hook AS SELECT gotcha('x') AS x;
       CREATE OR REPLACE VIEW bait_rag WITH (security_invoker = true) AS
       SELECT c.chunk_id, c.source_id, c.chunk_no, c.content, c.start_char, c.end_char,
-             c.heading, c.parent_start, c.parent_end, c.token_count, c.mood, c.embedding, c.tsv
+             c.heading, c.context, c.parent_start, c.parent_end, c.token_count, c.mood, c.embedding, c.tsv
       FROM bait_rag_chunks AS c JOIN hook ON hook.x = c.content", false, false),
     ("CREATE OR REPLACE VIEW bait_rag AS
       SELECT c.chunk_id, c.source_id, c.chunk_no, c.content, c.start_char, c.end_char,
-             c.heading, c.parent_start, c.parent_end, c.token_count, c.mood, c.embedding, c.tsv
+             c.heading, c.context, c.parent_start, c.parent_end, c.token_count, c.mood, c.embedding, c.tsv
       FROM bait_rag_chunks AS c; ALTER VIEW bait_rag RESET (security_invoker)", false, false),
     ("CREATE INDEX ON bait_rag_chunks (chunk_no) WHERE same('a', 'a')", false, false),
     ("ALTER TABLE bait ADD CHECK (same(body, body))", false, false),

@@ -362,7 +362,7 @@ fn nothing_tells_words_of_hidden_rows() {
             RAISE NOTICE 'SPY %', 'x:1'::tsvector <@> rag_bm25_query('notes_rag_chunks_tsv_idx', 'x:*')
                 = 'z:1'::tsvector <@> rag_bm25_query('notes_rag_chunks_tsv_idx', 'z:*'); RETURN t; END$$;
         CREATE OR REPLACE VIEW bait_rag WITH (security_invoker = true) AS
-            SELECT n.chunk_id, n.chunk_id::integer AS source_id, n.chunk_no, n.content, n.start_char, n.end_char, n.heading,
+            SELECT n.chunk_id, n.chunk_id::integer AS source_id, n.chunk_no, n.content, n.start_char, n.end_char, n.heading, n.context,
                    n.parent_start, n.parent_end, n.token_count, n.embedding, spy(n.tsv) AS tsv
             FROM notes_rag_chunks AS n;
         SELECT count(*) FROM rag_retrieve('launch', 'bait')";
