@@ -64,3 +64,4 @@ CREATE FUNCTION rag_sql_example_delete(id bigint) RETURNS boolean
 VOLATILE PARALLEL UNSAFE STRICT
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_sql_example_delete_wrapper';
 COMMENT ON FUNCTION rag_sql_example_delete IS 'delete one of your pairs of a question and a query; whether it existed';
+REVOKE ALL ON FUNCTION rag_sql_example_delete FROM PUBLIC;

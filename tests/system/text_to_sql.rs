@@ -119,7 +119,7 @@ fn a_question_gets_a_query_and_its_rows() {
     for part in [
         "create table orders (\n  id integer primary key,\n  customer integer references customers (id),",
         "  total numeric, -- price in euros\n",
-        "  state order_state, -- one of 'open', 'shipped', 'returned'\n",
+        "  state public.order_state, -- one of 'open', 'shipped', 'returned'\n",
         "create table customers ( -- who buys\n  id integer primary key,\n  name text\n);",
         "Question: What did each city pay?",
     ] {

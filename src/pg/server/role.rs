@@ -190,13 +190,12 @@ pub fn may_select(relation: pg_sys::Oid) -> bool {
     // SAFETY: look-ups by OID; a relation that is gone is one that nobody may read.
     unsafe {
         let mut is_gone = false;
-        pg_sys::pg_class_aclcheck_ext(relation, role, right, &mut is_gone)
-            == pg_sys::AclResult::ACLCHECK_OK
-            || pg_sys::pg_attribute_aclcheck_all(
-                relation,
-                role,
-                right,
-                pg_sys::AclMaskHow::ACLMASK_ANY,
-            ) == pg_sys::AclResult::ACLCHECK_OK
+        let of_all = pg_sys::pg_class_aclcheck_ext(relation, role, right, &mut is_gone);
+        let any = pg_sys::AclMaskHow::ACLMASK_ANY;
+        // To look for columns of what is gone is an error.
+        of_all == pg_sys::AclResult::ACLCHECK_OK
+            || !is_gone
+                && pg_sys::pg_attribute_aclcheck_all(relation, role, right, any)
+                    == pg_sys::AclResult::ACLCHECK_OK
     }
 }
