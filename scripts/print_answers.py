@@ -25,8 +25,12 @@ def show(reply: dict) -> None:
 
 
 def wrapped(answer: str) -> list[str]:
+    """The lines of an answer; those of code stay as they are."""
     lines = []
     for paragraph in answer.splitlines():
+        if paragraph.startswith("    "):
+            lines.append(paragraph)
+            continue
         lines += textwrap.wrap(paragraph, WIDTH - 2, break_long_words=False) or [""]
     return lines
 
