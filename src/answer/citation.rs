@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::source::{Original, Place, Source};
+use crate::text::character_counter::CharacterCounter;
 use crate::text::marker::{Marker, markers};
 use crate::text::sentence::{sentences, sentences_interruptibly};
 
@@ -66,9 +67,10 @@ pub fn citations(answer: &str, sources: &[&Source], interrupt: &mut dyn FnMut())
     }
     let mut reading = MarkedAnswer::new(answer, &markers, interrupt);
     let mut read: HashMap<u32, SentencedSource<'_>> = HashMap::new();
-    let mut characters = PositionCounter::new(answer);
+    let mut characters = CharacterCounter::new(answer);
     for (index, marker) in markers.iter().enumerate() {
-        let position = characters.up_to(marker.range.start);
+        let position = characters.count_to(marker.range.start);
+        let position = i32::try_from(position).unwrap_or(i32::MAX);
         let claim = reading.claim(index);
         for &number in &marker.numbers {
             interrupt();
@@ -268,32 +270,8 @@ impl<'a> SentencedSource<'a> {
     }
 }
 
-/// Counts the characters of a text on the way through it.
-struct PositionCounter<'a> {
-    text: &'a str,
-    byte: usize,
-    characters: i32,
-}
-
-impl<'a> PositionCounter<'a> {
-    fn new(text: &'a str) -> Self {
-        PositionCounter { text, byte: 0, characters: 0 }
-    }
-
-    /// Characters before `byte`, which never goes back.
-    fn up_to(&mut self, byte: usize) -> i32 {
-        self.characters = self.characters.saturating_add(length(&self.text[self.byte..byte]));
-        self.byte = byte;
-        self.characters
-    }
-}
-
 fn words(text: &str) -> WordWeights {
     text.unicode_words().map(str::to_lowercase).collect()
-}
-
-fn length(text: &str) -> i32 {
-    i32::try_from(text.chars().count()).unwrap_or(i32::MAX)
 }
 
 #[cfg(test)]
@@ -308,7 +286,7 @@ mod tests {
     const BILLS: &str = "Bills are sent monthly. Refunds take five days.";
 
     fn source(chunk_id: i64, start_char: i32, content: &str) -> Source {
-        let end_char = start_char.saturating_add(length(content));
+        let end_char = start_char + content.chars().count() as i32;
         let source_key = format!("row {chunk_id}");
         let passage = passage(content);
         Source::Chunk(Passage {

@@ -8,8 +8,9 @@ use super::method::{CutPlan, Section};
 use super::options::ChunkingOptions;
 use super::packing::{PackedChunk, Packer};
 use super::token_index::TokenIndex;
-use super::{CharacterCounter, Chunk, Tokenizer, to_chunks};
+use super::{Chunk, Tokenizer, to_chunks};
 use crate::error::Result;
+use crate::text::character_counter::CharacterCounter;
 
 /// The chunks of `document` with their parents' places.
 pub(super) fn chunks(

@@ -44,6 +44,7 @@ pub use packing::CHARACTERS_PER_TOKEN;
 pub use word_memo::WordMemo;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::text::character_counter::CharacterCounter;
 use packing::{PackedChunk, Packer};
 use token_index::TokenIndex;
 
@@ -188,24 +189,4 @@ fn to_chunks(
         parent: None,
     };
     pieces.into_iter().map(to_chunk).collect()
-}
-
-/// Turns growing byte offsets into character offsets, in one pass over the text.
-struct CharacterCounter<'a> {
-    text: &'a str,
-    bytes: usize,
-    characters: u32,
-}
-
-impl<'a> CharacterCounter<'a> {
-    fn new(text: &'a str) -> Self {
-        CharacterCounter { text, bytes: 0, characters: 0 }
-    }
-
-    /// Characters before byte `bytes`, which is not less than the last time.
-    fn count_to(&mut self, bytes: usize) -> u32 {
-        self.characters += self.text[self.bytes..bytes].chars().count() as u32;
-        self.bytes = bytes;
-        self.characters
-    }
 }

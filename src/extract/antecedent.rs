@@ -31,9 +31,10 @@ pub(super) fn antecedent(candidate: &UnitCandidate) -> Antecedent {
 }
 
 /// `chosen`, in reading order, without an "It" that reads as something else: behind a sentence of another place,
-/// or at the beginning of an answer, where it is what is asked for, or where a number or product code is asked about that
-/// its passage does not name and another does. The sentence before comes with it if there is one, of the best piece in the place of the least of the
-/// others where there are `most` already. Else the piece goes, unless it is all there is.
+/// or at the beginning of an answer, where it is what is asked for, or where a number or product code is asked
+/// about that its passage does not name and another does. The sentence before comes with it if there is one, of
+/// the best piece in the place of the least of the others where there are `most` already. Else the piece goes,
+/// unless it is all there is.
 pub(super) fn with_subjects<'a>(
     candidates: &'a Candidates<'_>,
     mut chosen: Vec<ChosenUnit<'a>>,

@@ -27,6 +27,7 @@ use std::ops::Range;
 use self::reading::NameTokens;
 use super::name::{LONGEST, is_short_for, normal_form};
 use super::{EntityExtractor, EntityMention, MOST_ENTITIES, NamingText};
+use crate::text::character_counter::CharacterCounter;
 use crate::text::language::language;
 
 /// What a title counts.
@@ -64,9 +65,9 @@ impl EntityExtractor for RuleExtractor {
         for (norm, count) in of_context(text.context.unwrap_or_default(), interrupt) {
             mentions.add(norm, count, None, None);
         }
-        let mut characters = CharacterCount::new(text.content);
+        let mut characters = CharacterCounter::new(text.content);
         for FoundName { place, norm, alias_of } in names(text.content, interrupt) {
-            let span = characters.at(place.start)..characters.at(place.end);
+            let span = characters.count_to(place.start)..characters.count_to(place.end);
             mentions.add(norm, 1, alias_of, Some(span));
         }
         mentions.found
@@ -200,29 +201,6 @@ impl MentionList {
             self.places.insert(norm.clone(), self.found.len());
             self.found.push(EntityMention { norm, alias_of, count, span });
         }
-    }
-}
-
-/// Counts characters up to places that mostly come in order.
-struct CharacterCount<'a> {
-    text: &'a str,
-    byte: usize,
-    count: usize,
-}
-
-impl<'a> CharacterCount<'a> {
-    fn new(text: &'a str) -> Self {
-        CharacterCount { text, byte: 0, count: 0 }
-    }
-
-    /// How many characters stand before a byte.
-    fn at(&mut self, byte: usize) -> u32 {
-        if byte < self.byte {
-            (self.byte, self.count) = (0, 0);
-        }
-        self.count += self.text[self.byte..byte].chars().count();
-        self.byte = byte;
-        self.count as u32
     }
 }
 

@@ -192,7 +192,7 @@ fn a_misspelled_column_needs_no_second_call() {
 }
 
 #[test]
-fn a_question_that_the_tables_cannot_answer_is_answered_so() {
+fn a_question_that_the_tables_cannot_answer_is_refused() {
     let refusal = json!({"reason": "There is no weather.", "answerable": false, "sql": ""});
     let Some((_cluster, http, mut client)) = start([Reply::chat(&refusal.to_string())]) else {
         return;

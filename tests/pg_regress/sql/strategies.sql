@@ -73,6 +73,8 @@ FROM told_rag_chunks c JOIN before b USING (chunk_no) WHERE source_id = 2;
 SELECT rag_alter_pipeline('told', options => '{"title": "upper(name)"}');
 CALL rag_run('told');
 SELECT DISTINCT context FROM told_rag_chunks ORDER BY 1;
+-- What answers reads it, too.
+SELECT content ~ 'THE KILN' AS is_read FROM rag_prompt('Which kiln?', 'told', k => 20) WHERE role = 'user';
 ALTER TABLE manual RENAME name TO label;
 SELECT rag_alter_pipeline('told', chunking => '{"max_tokens": 32}');
 CALL rag_run('told');
