@@ -286,7 +286,7 @@ mod tests {
     const BILLS: &str = "Bills are sent monthly. Refunds take five days.";
 
     fn source(chunk_id: i64, start_char: i32, content: &str) -> Source {
-        let end_char = start_char + content.chars().count() as i32;
+        let end_char = start_char.saturating_add(content.chars().count() as i32);
         let source_key = format!("row {chunk_id}");
         let passage = passage(content);
         Source::Chunk(Passage {
