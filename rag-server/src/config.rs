@@ -182,7 +182,8 @@ where
 {
     let Some(said) = said else { return Ok(default) };
     let number = said.parse().ok().filter(|number| (least..=most).contains(number));
-    number.ok_or_else(|| format!("{name} must be a number between {least} and {most}, not {said:?}"))
+    number
+        .ok_or_else(|| format!("{name} must be a number between {least} and {most}, not {said:?}"))
 }
 
 fn address(said: &str) -> Result<SocketAddr, String> {
@@ -270,7 +271,14 @@ mod tests {
 
     #[test]
     fn settings_become_options_of_the_session() {
-        let url = ["--database-url", "dbname=shop", "--setting", "rag.trace=full", "--setting", "a.b=c d"];
+        let url = [
+            "--database-url",
+            "dbname=shop",
+            "--setting",
+            "rag.trace=full",
+            "--setting",
+            "a.b=c d",
+        ];
         let config = check(&url, &[]).unwrap();
         let expected = "-c statement_timeout=120000 -c rag.trace=full -c a.b=c\\ d";
         assert_eq!(config.database.get_options(), Some(expected));

@@ -57,9 +57,13 @@ impl Database {
 
     /// A session for the caller alone. Waits for one where all are in use, at most half a minute.
     pub async fn lease(self: &Arc<Self>) -> Result<Lease, Failure> {
-        let permit = timeout(PATIENCE, self.permits.clone().acquire_owned()).await.map_err(|_| {
-            Failure::unavailable(format!("all {} connections of this role are in use", self.most))
-        })?;
+        let permit =
+            timeout(PATIENCE, self.permits.clone().acquire_owned()).await.map_err(|_| {
+                Failure::unavailable(format!(
+                    "all {} connections of this role are in use",
+                    self.most
+                ))
+            })?;
         let permit = permit.map_err(|_| Failure::unavailable("the server is going down"))?;
         let session = match self.take_idle() {
             Some(session) => session,

@@ -107,7 +107,9 @@ impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.as_db_error() {
             Some(said) => from_postgres(said),
-            None if error.is_closed() => Self::unavailable("the connection to the database was lost"),
+            None if error.is_closed() => {
+                Self::unavailable("the connection to the database was lost")
+            }
             None => {
                 eprintln!("rag-server: {}", with_causes(&error));
                 // A value that cannot be sent, such as a text with a NUL, or a protocol that broke.
@@ -193,7 +195,8 @@ mod tests {
     fn errors_have_the_shape_of_openai() {
         let failure = Failure {
             sqlstate: Some("42704".to_owned()),
-            ..Failure::new(StatusCode::NOT_FOUND, "not_found", "no pipeline \"x\"").hint("look at rag.pipeline")
+            ..Failure::new(StatusCode::NOT_FOUND, "not_found", "no pipeline \"x\"")
+                .hint("look at rag.pipeline")
         };
         let body = failure.body();
         assert_eq!(body["error"]["type"], "invalid_request_error");

@@ -50,12 +50,16 @@ impl Metrics {
     }
 
     fn write(&self, text: &mut String, connections: (usize, usize)) -> std::fmt::Result {
-        let requests = self.requests.lock().expect("nobody panics with the figures in hand").clone();
+        let requests =
+            self.requests.lock().expect("nobody panics with the figures in hand").clone();
         head(text, "rag_server_request_seconds", "histogram", "time until the head of a response")?;
         for ((route, status), entry) in &requests {
             let labels = format!("route=\"{route}\",status=\"{status}\"");
             for (bound, count) in BUCKETS.iter().zip(entry.buckets) {
-                writeln!(text, "rag_server_request_seconds_bucket{{{labels},le=\"{bound}\"}} {count}")?;
+                writeln!(
+                    text,
+                    "rag_server_request_seconds_bucket{{{labels},le=\"{bound}\"}} {count}"
+                )?;
             }
             let count = entry.count;
             writeln!(text, "rag_server_request_seconds_bucket{{{labels},le=\"+Inf\"}} {count}")?;

@@ -62,8 +62,9 @@ pub fn read(path: &Path) -> Result<HashMap<TokenDigest, Account>, String> {
 
 /// Reads the text of such a file: a JSON array with an object for each token.
 fn parse(text: &str) -> Result<HashMap<TokenDigest, Account>, String> {
-    let entries: Vec<Entry> = serde_json::from_str(text)
-        .map_err(|error| format!("not an array of tokens, line {}: {}", error.line(), kind(&error)))?;
+    let entries: Vec<Entry> = serde_json::from_str(text).map_err(|error| {
+        format!("not an array of tokens, line {}: {}", error.line(), kind(&error))
+    })?;
     if entries.is_empty() {
         return Err("no token in it".to_owned());
     }
@@ -93,7 +94,9 @@ impl Entry {
     fn digest(&self) -> Result<TokenDigest, &'static str> {
         match (&self.token, &self.token_sha256) {
             (Some(token), None) if token.len() >= SHORTEST => Ok(digest(token)),
-            (Some(_), None) => Err("a token has at least 20 characters; openssl rand -hex 32 makes one"),
+            (Some(_), None) => {
+                Err("a token has at least 20 characters; openssl rand -hex 32 makes one")
+            }
             (None, Some(hex)) => from_hex(hex).ok_or("token_sha256 has 64 hexadecimal digits"),
             _ => Err("either token or token_sha256"),
         }
@@ -119,7 +122,8 @@ mod tests {
 
     #[test]
     fn a_token_is_a_role() {
-        let text = format!(r#"[{{"token": "{TOKEN}", "role": "reader", "password": "x", "rate": 9}}]"#);
+        let text =
+            format!(r#"[{{"token": "{TOKEN}", "role": "reader", "password": "x", "rate": 9}}]"#);
         let accounts = parse(&text).unwrap();
         let account = &accounts[&digest(TOKEN)];
         assert_eq!(account.role, "reader");
@@ -130,7 +134,8 @@ mod tests {
     #[test]
     fn a_digest_stands_for_its_token() {
         let hex: String = digest(TOKEN).iter().map(|byte| format!("{byte:02x}")).collect();
-        let accounts = parse(&format!(r#"[{{"token_sha256": "{hex}", "role": "reader"}}]"#)).unwrap();
+        let accounts =
+            parse(&format!(r#"[{{"token_sha256": "{hex}", "role": "reader"}}]"#)).unwrap();
         assert!(accounts.contains_key(&digest(TOKEN)));
     }
 
@@ -144,7 +149,9 @@ mod tests {
         assert!(error(r#"[{"role": "a"}]"#).contains("token 1: either"));
         let unknown = error(r#"[{"token": "0123456789abcdef0123", "role": "a", "geheim": 1}]"#);
         assert!(unknown.contains("an object has role") && !unknown.contains("geheim"));
-        let twice = format!(r#"[{{"token": "{TOKEN}", "role": "a"}}, {{"token": "{TOKEN}", "role": "b"}}]"#);
+        let twice = format!(
+            r#"[{{"token": "{TOKEN}", "role": "a"}}, {{"token": "{TOKEN}", "role": "b"}}]"#
+        );
         assert!(error(&twice).contains("token 2: it is there twice"));
     }
 

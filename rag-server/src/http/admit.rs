@@ -25,7 +25,8 @@ pub async fn same_origin(
         .or_else(|| request.uri().authority().map(|authority| authority.as_str()));
     let origin = text(request.headers(), header::ORIGIN);
     if server.anybody.is_some() && !host.is_some_and(is_loopback) {
-        let forbidden = Failure::new(StatusCode::FORBIDDEN, "not_permitted", "not a name of this machine");
+        let forbidden =
+            Failure::new(StatusCode::FORBIDDEN, "not_permitted", "not a name of this machine");
         return forbidden.hint("without tokens ask 127.0.0.1 or localhost").into_response();
     }
     if let Some(origin) = origin

@@ -203,7 +203,8 @@ impl Completion {
         let answer = details.as_object_mut().and_then(|details| details.remove("answer"));
         let message = json!({"role": "assistant", "content": answer, "refusal": null});
         let finish = finish_reason(&details);
-        let choice = json!({"index": 0, "message": message, "finish_reason": finish, "logprobs": null});
+        let choice =
+            json!({"index": 0, "message": message, "finish_reason": finish, "logprobs": null});
         let mut object = self.object("chat.completion", choice);
         object["usage"] = usage(&details);
         object["citations"] = details["citations"].take();

@@ -27,7 +27,8 @@ fn the_last_message_is_the_question() {
 fn without_a_question_there_is_no_answer() {
     let no_messages = request(json!({"model": "docs", "messages": []}));
     assert_eq!(no_messages.question().unwrap_err().status, 400);
-    let of_others = request(json!({"model": "docs", "messages": [{"role": "assistant", "content": "a"}]}));
+    let of_others =
+        request(json!({"model": "docs", "messages": [{"role": "assistant", "content": "a"}]}));
     assert!(of_others.question().unwrap_err().message.contains("of the user"));
 }
 
@@ -70,7 +71,8 @@ fn a_told_response_ends_with_done() {
     assert_eq!(read(&begin[0])["choices"][0]["delta"]["role"], "assistant");
     let piece = data(&chunks.frames(Ok(Piece::Text("At\nnine.".to_owned()))));
     assert_eq!(read(&piece[0])["choices"][0]["delta"]["content"], "At\nnine.");
-    let last = data(&chunks.frames(Ok(Piece::Details(json!({"citations": [], "supported": false})))));
+    let last =
+        data(&chunks.frames(Ok(Piece::Details(json!({"citations": [], "supported": false})))));
     assert_eq!(last.len(), 3);
     assert_eq!(read(&last[0])["choices"][0]["finish_reason"], "stop");
     assert_eq!(read(&last[0])["rag"]["supported"], false);

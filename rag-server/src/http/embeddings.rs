@@ -54,8 +54,10 @@ fn texts(input: Value) -> Result<Vec<String>, Failure> {
         Value::Array(texts) => {
             let text = |value: Value| match value {
                 Value::String(text) => Ok(text),
-                _ => Err(Failure::request("input must be a text or an array of texts, not of tokens")
-                    .hint("have the client send texts; LangChain: check_embedding_ctx_length=False")),
+                _ => Err(Failure::request(
+                    "input must be a text or an array of texts, not of tokens",
+                )
+                .hint("have the client send texts; LangChain: check_embedding_ctx_length=False")),
             };
             texts.into_iter().map(text).collect::<Result<_, _>>()?
         }

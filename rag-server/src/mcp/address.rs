@@ -60,7 +60,8 @@ fn decode(text: &str) -> Option<String> {
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
         if first == b'%' {
-            let digits = after.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
+            let digits =
+                after.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
             let digits = std::str::from_utf8(digits).ok()?;
             bytes.push(u8::from_str_radix(digits, 16).ok()?);
             rest = &after[2..];
@@ -93,7 +94,9 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_refused() {
-        for uri in ["", "docs/2", "http://docs/2", "rag://", "rag:///2", "rag://a%2/1", "rag://%FF/1"] {
+        for uri in
+            ["", "docs/2", "http://docs/2", "rag://", "rag:///2", "rag://a%2/1", "rag://%FF/1"]
+        {
             assert_eq!(Address::parse(uri).unwrap_err().status, 400, "{uri}");
         }
     }

@@ -78,7 +78,9 @@ impl Compact {
     pub fn finish(mut self, hint: &str) -> String {
         match self.missing {
             0 => self.text.push_str("truncated: false"),
-            missing => self.text.push_str(&format!("truncated: true ({missing} left out or cut; {hint})")),
+            missing => {
+                self.text.push_str(&format!("truncated: true ({missing} left out or cut; {hint})"))
+            }
         }
         self.text
     }
@@ -128,7 +130,10 @@ mod tests {
         compact.line("a much longer line than fits");
         // What is short does not jump over what was left out.
         compact.line("a");
-        assert_eq!(compact.finish("ask less"), "abcd\ntruncated: true (2 left out or cut; ask less)");
+        assert_eq!(
+            compact.finish("ask less"),
+            "abcd\ntruncated: true (2 left out or cut; ask less)"
+        );
     }
 
     #[test]

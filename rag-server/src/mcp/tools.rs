@@ -48,7 +48,8 @@ fn list_sources() -> Tool {
 }
 
 fn search() -> Tool {
-    let about = "Find the passages that speak of a question, best first, with the uri of each document.";
+    let about =
+        "Find the passages that speak of a question, best first, with the uri of each document.";
     let properties = json!({
         "query": {"type": "string"},
         "pipeline": pipeline(),

@@ -31,7 +31,8 @@ fn without_a_known_token_there_is_nothing() {
 fn a_token_is_a_role_and_no_stronger_one() {
     let Some(server) = Server::start(&[]) else { return };
     let models = server.get("/v1/models").json();
-    let names: Vec<_> = models["data"].as_array().unwrap().iter().map(|model| &model["id"]).collect();
+    let names: Vec<_> =
+        models["data"].as_array().unwrap().iter().map(|model| &model["id"]).collect();
     assert_eq!(names, ["docs", "slow"]);
     assert_eq!(models["data"][0]["description"], "what customers ask");
     assert_eq!(models["data"][0]["filters"], json!(["lang"]));
@@ -74,10 +75,14 @@ fn a_chat_is_answered_at_once_and_in_pieces_alike() {
     assert!(response.head.contains("content-type: text/event-stream"), "{response:?}");
     let events = response.events();
     assert_eq!(events.last().unwrap().1, "[DONE]");
-    let chunks: Vec<Value> =
-        events[..events.len() - 1].iter().map(|(_, data)| serde_json::from_str(data).unwrap()).collect();
-    let pieces: String =
-        chunks.iter().filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str()).collect();
+    let chunks: Vec<Value> = events[..events.len() - 1]
+        .iter()
+        .map(|(_, data)| serde_json::from_str(data).unwrap())
+        .collect();
+    let pieces: String = chunks
+        .iter()
+        .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str())
+        .collect();
     assert_eq!(pieces, answer);
     assert_eq!(chunks.last().unwrap()["citations"][0]["source_key"], "2");
 }
@@ -93,7 +98,8 @@ fn the_history_of_a_chat_is_its_conversation() {
     next["messages"].as_array_mut().unwrap().splice(0..0, turns);
     let went_on = server.post("/v1/chat/completions", &next).json();
     assert_eq!(went_on["rag"]["conversation"], conversation);
-    let turns = format!("SELECT count(*) FROM rag.conversation_turn WHERE conversation = '{conversation}'");
+    let turns =
+        format!("SELECT count(*) FROM rag.conversation_turn WHERE conversation = '{conversation}'");
     assert_eq!(number(&turns), 2);
     // Another history is another conversation.
     next["messages"][1]["content"] = json!("Something else.");
@@ -107,7 +113,9 @@ fn an_answer_is_told_as_events() {
     let events = server.post("/ask", &json!({"question": QUESTION, "pipeline": "docs"})).events();
     let pieces = events.iter().filter(|(name, _)| name == "piece");
     let told: String = pieces
-        .map(|(_, data)| serde_json::from_str::<Value>(data).unwrap()["text"].as_str().unwrap().to_owned())
+        .map(|(_, data)| {
+            serde_json::from_str::<Value>(data).unwrap()["text"].as_str().unwrap().to_owned()
+        })
         .collect();
     assert!(told.starts_with("Invoices are sent"), "{events:?}");
     let (name, details) = events.last().unwrap();
@@ -116,7 +124,11 @@ fn an_answer_is_told_as_events() {
 
     let rated = server.post("/feedback", &json!({"trace_id": details["trace_id"], "score": 1}));
     assert_eq!(rated.status, 200, "{rated:?}");
-    let strange = server.post_as(STRANGER, "/feedback", &json!({"trace_id": details["trace_id"], "score": 0}));
+    let strange = server.post_as(
+        STRANGER,
+        "/feedback",
+        &json!({"trace_id": details["trace_id"], "score": 0}),
+    );
     assert!(strange.status >= 400);
     let steps = server.post("/explain", &json!({"question": QUESTION, "pipeline": "docs"})).json();
     assert_eq!(steps["steps"][0]["stage"], "answer");
@@ -141,13 +153,21 @@ fn what_is_wrong_is_said_in_the_shape_of_openai() {
     let check = |path: &str, body: Value, status: u16, word: &str| {
         let response = server.post(path, &body);
         assert_eq!(response.status, status, "{response:?}");
-        assert!(response.json()["error"]["message"].as_str().unwrap().contains(word), "{response:?}");
+        assert!(
+            response.json()["error"]["message"].as_str().unwrap().contains(word),
+            "{response:?}"
+        );
     };
     check("/ask", json!({"question": ""}), 400, "");
     check("/ask", json!({"question": "a", "pipline": "docs"}), 400, "pipline");
     check("/ask", json!({"question": "a", "pipeline": "none"}), 404, "none");
     check("/ask", json!({"question": "a", "pipeline": "docs", "k": 0}), 400, "k");
-    check("/ask", json!({"question": "a", "pipeline": "docs", "filter": {"nothing": 1}}), 404, "nothing");
+    check(
+        "/ask",
+        json!({"question": "a", "pipeline": "docs", "filter": {"nothing": 1}}),
+        404,
+        "nothing",
+    );
     check("/ask", json!({"question": "a\u{0}b", "pipeline": "docs"}), 400, "");
     check("/v1/chat/completions", json!({"model": "docs", "messages": []}), 400, "last message");
     check("/ask", json!({"question": "x".repeat(10 << 20)}), 413, "larger than 1024 KB");

@@ -24,7 +24,8 @@ fn until(sql: &str, expected: i64, most: Duration) {
 #[test]
 fn a_statement_ends_with_who_waits_for_it() {
     let Some(server) = Server::start(&[]) else { return };
-    let slow = |token| json!({"question": "Who is slow?", "pipeline": "slow", "options": {"k": token}});
+    let slow =
+        |token| json!({"question": "Who is slow?", "pipeline": "slow", "options": {"k": token}});
     let chat = json!({"model": "slow", "messages": [{"role": "user", "content": "Who is slow?"}]});
     for (path, body) in [("/ask", slow(1)), ("/v1/chat/completions", chat)] {
         let client = send(&server.address, Some(READER), path, Some(&body.to_string()));

@@ -13,7 +13,11 @@ fn call(id: u32, method: &str, params: Value) -> Value {
 
 fn initialize() -> Value {
     let client = json!({"name": "test", "version": "1"});
-    call(1, "initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}))
+    call(
+        1,
+        "initialize",
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}),
+    )
 }
 
 fn tool(name: &str, arguments: Value) -> Value {
@@ -25,7 +29,8 @@ fn called(server: &Server, token: &str, name: &str, arguments: Value) -> (String
     let response = server.post_as(token, "/mcp", &tool(name, arguments));
     assert_eq!(response.status, 200, "{response:?}");
     let result = &response.json()["result"];
-    let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {response:?}"));
+    let text =
+        result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {response:?}"));
     (text.to_owned(), result["isError"] == true)
 }
 
@@ -43,18 +48,26 @@ fn tools_read_as_the_role_of_the_token() {
     assert!(sources.contains("docs\tdocs\tlang\twhat customers ask"), "{sources}");
     let (nothing, _) = called(&server, STRANGER, "list_sources", json!({}));
     assert!(!nothing.contains("docs"), "{nothing}");
-    let (found, _) = called(&server, READER, "search", json!({"query": "invoices", "pipeline": "docs", "k": 1}));
+    let (found, _) =
+        called(&server, READER, "search", json!({"query": "invoices", "pipeline": "docs", "k": 1}));
     assert!(found.contains("rag://docs/2\t0\t\tInvoices are sent"), "{found}");
     assert!(found.ends_with("truncated: false"), "{found}");
-    let (opened, _) = called(&server, READER, "open", json!({"uri": "rag://docs/2", "start_char": 9}));
+    let (opened, _) =
+        called(&server, READER, "open", json!({"uri": "rag://docs/2", "start_char": 9}));
     assert!(opened.starts_with("are sent on the first day"), "{opened}");
     let (hidden, is_error) = called(&server, READER, "open", json!({"uri": "rag://docs/3"}));
     assert!(is_error && !hidden.contains("4711"), "{hidden}");
-    let (answer, _) = called(&server, READER, "ask", json!({"question": "When are invoices sent?", "pipeline": "docs"}));
+    let (answer, _) = called(
+        &server,
+        READER,
+        "ask",
+        json!({"question": "When are invoices sent?", "pipeline": "docs"}),
+    );
     assert!(answer.contains("supported: true") && answer.contains("[1]\trag://docs/2"), "{answer}");
     let (schema, _) = called(&server, READER, "schema", json!({"tables": ["docs"]}));
     assert!(schema.contains("docs -- what customers ask\n  id integer"), "{schema}");
-    let (wrong, is_error) = called(&server, READER, "search", json!({"query": "a", "pipeline": "none"}));
+    let (wrong, is_error) =
+        called(&server, READER, "search", json!({"query": "a", "pipeline": "none"}));
     assert!(is_error && wrong.contains("sqlstate: 42704"), "{wrong}");
 }
 
@@ -65,7 +78,8 @@ fn sql_is_a_tool_only_where_it_is_offered() {
     assert!(refused["error"]["message"].as_str().unwrap().contains("no tool"), "{refused}");
     drop(server);
     let Some(server) = Server::start(&["--sql"]) else { return };
-    let (rows, is_error) = called(&server, READER, "sql", json!({"query": "SELECT id, lang FROM docs ORDER BY id"}));
+    let (rows, is_error) =
+        called(&server, READER, "sql", json!({"query": "SELECT id, lang FROM docs ORDER BY id"}));
     assert!(!is_error && rows.starts_with("id\tlang\n1\ten\n2\ten\ntruncated: false"), "{rows}");
     let hostile = [
         "COMMIT; DELETE FROM docs; SELECT 1",
@@ -85,12 +99,20 @@ fn documents_are_resources() {
     let Some(server) = Server::start(&[]) else { return };
     let listed = server.post("/mcp", &call(2, "resources/list", json!({}))).json();
     assert_eq!(listed["result"]["resources"][0]["uri"], "rag://docs");
-    let read = |uri: &str| server.post("/mcp", &call(3, "resources/read", json!({"uri": uri}))).json();
+    let read =
+        |uri: &str| server.post("/mcp", &call(3, "resources/read", json!({"uri": uri}))).json();
     let document = read("rag://docs/2");
     let text = document["result"]["contents"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("Invoices are sent"), "{document}");
-    assert!(read("rag://docs")["result"]["contents"][0]["text"].as_str().unwrap().contains("filters: lang"));
-    assert!(read("rag://docs/3")["error"]["message"].as_str().unwrap().contains("no text of a row"));
+    assert!(
+        read("rag://docs")["result"]["contents"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("filters: lang")
+    );
+    assert!(
+        read("rag://docs/3")["error"]["message"].as_str().unwrap().contains("no text of a row")
+    );
     assert!(read("http://docs/3")["error"].is_object());
 }
 

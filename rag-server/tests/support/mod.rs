@@ -135,10 +135,14 @@ impl Server {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let address = lines
-            .find_map(|line| line.unwrap().split_once("http://").map(|(_, address)| address.to_owned()))
+            .find_map(|line| {
+                line.unwrap().split_once("http://").map(|(_, address)| address.to_owned())
+            })
             .expect("a server says where it listens");
         // What else it says is shown with the output of the test.
-        std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| eprintln!("{line}")));
+        std::thread::spawn(move || {
+            lines.map_while(Result::ok).for_each(|line| eprintln!("{line}"))
+        });
         Self { child, address, _folder: folder }
     }
 
