@@ -15,6 +15,8 @@ use crate::failure::{Failure, with_causes};
 
 /// How long a request waits for a connection while all are in use.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a server may take to let a session begin.
+const BEGINNING: Duration = Duration::from_secs(10);
 /// How long a connection is kept that nobody uses.
 const IDLE: Duration = Duration::from_secs(300);
 /// How often a statement that nobody waits for is cancelled, until its connection is closed.
@@ -67,7 +69,9 @@ impl Database {
         let permit = permit.map_err(|_| Failure::unavailable("the server is going down"))?;
         let session = match self.take_idle() {
             Some(session) => session,
-            None => connect(&self.config).await?,
+            None => timeout(BEGINNING, connect(&self.config))
+                .await
+                .map_err(|_| Failure::unavailable("the database does not answer"))??,
         };
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         self.running().insert(id, session.client.cancel_token());

@@ -107,14 +107,10 @@ impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.as_db_error() {
             Some(said) => from_postgres(said),
-            None if error.is_closed() => {
-                Self::unavailable("the connection to the database was lost")
-            }
+            // The server went away, or the network between.
             None => {
                 eprintln!("rag-server: {}", with_causes(&error));
-                // A value that cannot be sent, such as a text with a NUL, or a protocol that broke.
-                Self::request("the database could not be asked this")
-                    .hint("texts may not have the character NUL")
+                Self::unavailable("the connection to the database was lost")
             }
         }
     }
