@@ -16,13 +16,13 @@ pub struct Failure {
     /// A sentence for people, lower case.
     pub message: String,
     /// What can be done.
-    pub hint: Option<String>,
+    pub hint: Option<Box<str>>,
     /// More about it, from PostgreSQL.
-    pub detail: Option<String>,
+    pub detail: Option<Box<str>>,
     /// PostgreSQL's own code.
-    pub sqlstate: Option<String>,
+    pub sqlstate: Option<Box<str>>,
     /// Seconds after which it may be tried again.
-    pub retry_after: Option<u64>,
+    pub retry_after: Option<u32>,
 }
 
 impl Failure {
@@ -51,7 +51,7 @@ impl Failure {
     }
 
     /// The error with something that can be done about it.
-    pub fn hint(self, hint: impl Into<String>) -> Self {
+    pub fn hint(self, hint: impl Into<Box<str>>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
@@ -120,9 +120,9 @@ fn from_postgres(said: &DbError) -> Failure {
     let sqlstate = said.code().code();
     let (status, code) = status_of(sqlstate);
     Failure {
-        hint: said.hint().map(str::to_owned),
-        detail: said.detail().map(str::to_owned),
-        sqlstate: Some(sqlstate.to_owned()),
+        hint: said.hint().map(Box::from),
+        detail: said.detail().map(Box::from),
+        sqlstate: Some(sqlstate.into()),
         retry_after: matches!(status.as_u16(), 429 | 503).then_some(5),
         ..Failure::new(status, code, said.message())
     }
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn errors_have_the_shape_of_openai() {
         let failure = Failure {
-            sqlstate: Some("42704".to_owned()),
+            sqlstate: Some("42704".into()),
             ..Failure::new(StatusCode::NOT_FOUND, "not_found", "no pipeline \"x\"")
                 .hint("look at rag.pipeline")
         };

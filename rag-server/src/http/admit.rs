@@ -80,7 +80,10 @@ fn caller(server: &Server, headers: &HeaderMap, now: Instant) -> Result<Arc<Call
         server.metrics.limited.fetch_add(1, Ordering::Relaxed);
         let status = StatusCode::TOO_MANY_REQUESTS;
         let failure = Failure::new(status, "rate_limited", "too many requests of this token");
-        Failure { retry_after: Some(wait.as_secs() + 1), ..failure }
+        Failure {
+            retry_after: Some(u32::try_from(wait.as_secs()).unwrap_or(u32::MAX - 1) + 1),
+            ..failure
+        }
     })?;
     Ok(Arc::clone(caller))
 }
