@@ -65,8 +65,6 @@ pub struct Config {
     pub rate: u32,
     /// Most connections for each token.
     pub connections: usize,
-    /// Most time of a statement.
-    pub timeout: Duration,
     /// Most bytes of a request.
     pub max_request: usize,
     /// Whether the MCP tool `sql` is offered.
@@ -158,7 +156,6 @@ impl Said {
             tokens: self.tokens.map(PathBuf::from),
             rate: number("--rate", self.rate, 120, 0, 1_000_000)?,
             connections: number("--connections", self.connections, 10, 1, 10_000)?,
-            timeout,
             max_request: 1024 * number("--max-request", self.max_request, 1024, 1, 1 << 20)?,
             sql: self.sql,
             conversations: !self.no_conversations,
