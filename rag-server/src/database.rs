@@ -14,7 +14,7 @@ use tokio_postgres::{CancelToken, Client, NoTls, Row, Transaction};
 use crate::failure::{Failure, with_causes};
 
 /// How long a request waits for a connection while all are in use.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a server may take to let a session begin.
 const BEGINNING: Duration = Duration::from_secs(10);
 /// How long a connection is kept that nobody uses.
@@ -57,7 +57,7 @@ impl Database {
         })
     }
 
-    /// A session for the caller alone. Waits for one where all are in use, at most half a minute.
+    /// A session for the caller alone. Waits for one where all are in use, at most two minutes.
     pub async fn lease(self: &Arc<Self>) -> Result<Lease, Failure> {
         let permit =
             timeout(PATIENCE, self.permits.clone().acquire_owned()).await.map_err(|_| {

@@ -11,6 +11,7 @@ use tokio_postgres::types::Type;
 
 use super::Caller;
 use super::request::JsonBody;
+use crate::database::Lease;
 use crate::failure::Failure;
 
 /// Most texts of a request, as OpenAI has it.
@@ -70,6 +71,12 @@ fn texts(input: Value) -> Result<Vec<String>, Failure> {
     Ok(texts)
 }
 
+/// What embeds where no model is named. The session knows the setting once something was embedded.
+async fn default_model(lease: &mut Lease) -> Result<String, Failure> {
+    let rows = lease.rows(include_str!("../../sql/embedding_model.sql"), &[]).await?;
+    Ok(rows.first().map(|row| row.get(0)).unwrap_or_default())
+}
+
 /// Embeds texts.
 pub async fn embed(
     Extension(caller): Extension<Arc<Caller>>,
@@ -79,17 +86,15 @@ pub async fn embed(
     let texts = texts(input)?;
     let kind = kind.as_deref().unwrap_or("passage");
     let mut lease = caller.database.lease().await?;
-    let model = match model.filter(|model| !model.is_empty()) {
-        Some(model) => model,
-        None => {
-            let rows = lease.rows(include_str!("../../sql/embedding_model.sql"), &[]).await?;
-            rows.first().map(|row| row.get(0)).unwrap_or_default()
-        }
-    };
+    let model = model.filter(|model| !model.is_empty());
     let sql = include_str!("../../sql/embed.sql");
     let rows = lease
         .rows(sql, &[(&texts, Type::TEXT_ARRAY), (&model, Type::TEXT), (&kind, Type::TEXT)])
         .await?;
+    let model = match model {
+        Some(model) => model,
+        None => default_model(&mut lease).await?,
+    };
     let data: Vec<_> = rows
         .iter()
         .enumerate()
